@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* text.h - borrowed text.
+ *
+ * Text inside libroast is UTF-8 with a length: it may hold NUL bytes and need not end
+ * with one. `data == NULL` means absent, which is not the same as empty. */
+#ifndef ROAST_TEXT_H
+#define ROAST_TEXT_H
+
+#include <stddef.h>
+#include <string.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+struct roast_str {
+    const char *data; /* borrowed; NULL = absent */
+    size_t size_bytes;
+};
+
+/* Borrows a NUL-terminated string. */
+static inline struct roast_str roast_str_of(const char *text)
+{
+    struct roast_str str = {text, text ? strlen(text) : 0};
+    return str;
+}
+
+/* The longest prefix of at most max_bytes bytes that does not cut a character. */
+struct roast_str roast_str_cut(struct roast_str str, size_t max_bytes);
+
+/* Copies text to out without what must never be stored: in every URL (anything with
+ * `://`) the user information before `@` and everything from `?` or `#` on. Other text
+ * is copied as it is. out holds out_bytes bytes; what does not fit is cut. Returns the
+ * number of bytes written; the result never grows. */
+size_t roast_str_redact(char *out, size_t out_bytes, struct roast_str text);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

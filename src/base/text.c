@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* text.c - cutting text between characters, and taking secrets out of URLs. */
+#include "roast/text.h"
+
+#include <stdbool.h>
+
+struct roast_str roast_str_cut(struct roast_str str, size_t max_bytes)
+{
+    if (str.size_bytes > max_bytes) {
+        str.size_bytes = max_bytes;
+        while (str.size_bytes > 0 && ((unsigned char)str.data[str.size_bytes] & 0xc0) == 0x80)
+            str.size_bytes--;
+    }
+    return str;
+}
+
+static bool ends_url(char c)
+{
+    return (unsigned char)c <= ' ' || strchr("\"'<>|,;)]}`", c) != NULL;
+}
+
+/* The end of the URL whose "://" starts at `from`. */
+static size_t url_end(struct roast_str text, size_t from)
+{
+    while (from < text.size_bytes && !ends_url(text.data[from]))
+        from++;
+    return from;
+}
+
+/* Where the host begins: after the last '@' before the path. A password may hold any
+ * character but these, so the whole stretch up to the '@' goes. */
+static size_t skip_user_info(struct roast_str text, size_t from, size_t end)
+{
+    size_t host = from;
+
+    for (size_t i = from; i < end && !strchr("/?#", text.data[i]); i++) {
+        if (text.data[i] == '@')
+            host = i + 1;
+    }
+    return host;
+}
+
+struct sink {
+    char *out;
+    size_t left_bytes;
+};
+
+static void sink_put(struct sink *sink, const char *bytes, size_t size_bytes)
+{
+    size_t fit = size_bytes < sink->left_bytes ? size_bytes : sink->left_bytes;
+
+    memcpy(sink->out, bytes, fit);
+    sink->out += fit;
+    sink->left_bytes -= fit;
+}
+
+/* Copies one URL from its "://" on; returns where it ends in text. */
+static size_t copy_url(struct sink *sink, struct roast_str text, size_t at)
+{
+    size_t end = url_end(text, at + 3);
+    size_t host = skip_user_info(text, at + 3, end);
+    size_t stop = host;
+
+    while (stop < end && text.data[stop] != '?' && text.data[stop] != '#')
+        stop++;
+    sink_put(sink, text.data + at, 3);
+    sink_put(sink, text.data + host, stop - host);
+    return end;
+}
+
+size_t roast_str_redact(char *out, size_t out_bytes, struct roast_str text)
+{
+    struct sink sink = {out, out_bytes};
+    size_t at = 0;
+
+    while (at < text.size_bytes) {
+        const char *hit = memchr(text.data + at, ':', text.size_bytes - at);
+        size_t colon = hit ? (size_t)(hit - text.data) : text.size_bytes;
+        sink_put(&sink, text.data + at, colon - at);
+        at = colon;
+        if (text.size_bytes - at >= 3 && memcmp(text.data + at, "://", 3) == 0)
+            at = copy_url(&sink, text, at);
+        else if (at < text.size_bytes)
+            sink_put(&sink, text.data + at++, 1);
+    }
+    return out_bytes - sink.left_bytes;
+}

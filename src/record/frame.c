@@ -1,0 +1,230 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* frame.c - records to frames and back.
+ *
+ *     byte 0     0xCF
+ *     byte 1     version << 4 | kind
+ *     varint     size of the fields in bytes
+ *     fields     tag, value; tag, value; ...
+ *     4 bytes    CRC-32C of everything before, little endian
+ *
+ * The empty end frame of version 1:   CF 13 00  54 57 A5 6B
+ * A chunk with status ok (field 6, varint 1) and duration 300 ns (field 5, varint):
+ *     CF 12 05  14 AC 02  18 01  AF A2 82 73       tag 0x14 = 5 << 2 | 0, 0x18 = 6 << 2 | 0
+ *
+ * Encoding writes to the caller's fixed memory: it is on the hot path. */
+#include <string.h>
+
+#include "base/buf.h"
+#include "base/checksum.h"
+#include "record/fields.h"
+
+enum { MAGIC = 0xcf, CRC_BYTES = 4 };
+
+static size_t field_bound(const roast_record *rec, enum roast_field field)
+{
+    enum { TAG_BYTES = 2 };
+    enum roast_wire wire = roast__field_wire(roast_field_info(field)->type);
+
+    if (wire == ROAST_WIRE_BYTES)
+        return TAG_BYTES + ROAST_VARINT_MAX_BYTES + rec->values[field].str.size_bytes;
+    return TAG_BYTES + ROAST_VARINT_MAX_BYTES;
+}
+
+size_t roast_record_bound(const roast_record *rec)
+{
+    size_t bound = ROAST_FRAME_OVERHEAD_BYTES;
+
+    for (int i = 0; i < ROAST_FIELD_COUNT; i++) {
+        if (roast_record_has(rec, (enum roast_field)i))
+            bound += field_bound(rec, (enum roast_field)i);
+    }
+    return bound;
+}
+
+/* Fixed memory being filled; `at` never passes `end`. */
+struct sink {
+    unsigned char *at;
+    unsigned char *end;
+    bool full;
+};
+
+static void sink_varint(struct sink *out, uint64_t value)
+{
+    if (out->end - out->at < ROAST_VARINT_MAX_BYTES) {
+        out->full = true;
+        return;
+    }
+    while (value >= 0x80) {
+        *out->at++ = (unsigned char)(value | 0x80);
+        value >>= 7;
+    }
+    *out->at++ = (unsigned char)value;
+}
+
+static void sink_bytes(struct sink *out, const void *bytes, size_t size_bytes)
+{
+    if ((size_t)(out->end - out->at) < size_bytes) {
+        out->full = true;
+        return;
+    }
+    if (size_bytes > 0)
+        memcpy(out->at, bytes, size_bytes);
+    out->at += size_bytes;
+}
+
+static void sink_little_endian(struct sink *out, uint64_t value, size_t size_bytes)
+{
+    unsigned char bytes[8];
+
+    for (size_t i = 0; i < size_bytes; i++)
+        bytes[i] = (unsigned char)(value >> (8 * i));
+    sink_bytes(out, bytes, size_bytes);
+}
+
+static void sink_field(struct sink *out, enum roast_field field,
+                       union roast_field_value value)
+{
+    const struct roast_field_info *info = roast_field_info(field);
+    enum roast_wire wire = roast__field_wire(info->type);
+
+    sink_varint(out, (uint64_t)info->number << 2 | wire);
+    switch (info->type) {
+    case ROAST_TYPE_U64:
+        sink_varint(out, value.u64);
+        break;
+    case ROAST_TYPE_I64:
+        sink_varint(out, ((uint64_t)value.i64 << 1) ^ (value.i64 < 0 ? UINT64_MAX : 0));
+        break;
+    case ROAST_TYPE_TIME:
+        sink_little_endian(out, (uint64_t)value.i64, 8);
+        break;
+    case ROAST_TYPE_TEXT:
+    case ROAST_TYPE_BLOB:
+        sink_varint(out, value.str.size_bytes);
+        sink_bytes(out, value.str.data, value.str.size_bytes);
+        break;
+    }
+}
+
+/* The size of the fields is a varint in front of them, so they are written behind room
+ * for the longest one and moved up by the rest. */
+int64_t roast_record_encode(void *out, size_t out_bytes, const roast_record *rec,
+                            roast_error *err)
+{
+    enum { ROOM = 2 + ROAST_VARINT_MAX_BYTES };
+    unsigned char *start = out;
+    struct sink fields = {start + ROOM, start + out_bytes, out_bytes < ROOM};
+    struct sink head = {start, start + ROOM, false};
+
+    for (uint64_t left = rec->present; left && !fields.full; left &= left - 1) {
+        enum roast_field field = (enum roast_field)__builtin_ctzll(left);
+        sink_field(&fields, field, rec->values[field]);
+    }
+    if (fields.full || fields.end - fields.at < CRC_BYTES)
+        return roast_error_set(err, ROAST_LIMIT, "a frame needs more than %zu bytes",
+                               out_bytes);
+    size_t fields_bytes = (size_t)(fields.at - (start + ROOM));
+    *head.at++ = MAGIC;
+    *head.at++ = (unsigned char)(ROAST_FORMAT_VERSION << 4 | rec->kind);
+    sink_varint(&head, fields_bytes);
+    memmove(head.at, start + ROOM, fields_bytes);
+    head.at += fields_bytes;
+    head.end = start + out_bytes;
+    sink_little_endian(&head, roast__crc32c(start, (size_t)(head.at - start)), CRC_BYTES);
+    return head.at - start;
+}
+
+/* Checks magic, version, kind, size and CRC; leaves cur on the fields alone. */
+static int open_frame(struct roast_cursor *cur, roast_record *rec, size_t *used_bytes,
+                      roast_error *err)
+{
+    const unsigned char *start = cur->at;
+
+    if (roast__cursor_left(cur) < 3 + CRC_BYTES)
+        return roast_error_set(err, ROAST_TRUNCATED, "%zu bytes are no frame",
+                               roast__cursor_left(cur));
+    if (start[0] != MAGIC)
+        return roast_error_set(err, ROAST_BAD_DATA, "frame starts with 0x%02x, not 0xcf",
+                               start[0]);
+    if (start[1] >> 4 != ROAST_FORMAT_VERSION)
+        return roast_error_set(err, ROAST_NEWER_FORMAT,
+                               "frame of version %u, this reads version %d",
+                               start[1] >> 4, ROAST_FORMAT_VERSION);
+    rec->kind = (enum roast_frame_kind)(start[1] & 0x0f);
+    cur->at += 2;
+    uint64_t size = roast__cursor_varint(cur);
+    const unsigned char *fields = cur->at;
+    if (!roast__cursor_bytes(cur, size) || roast__cursor_left(cur) < CRC_BYTES)
+        return roast_error_set(err, ROAST_TRUNCATED, "frame cut at %zu bytes",
+                               (size_t)(cur->end - start));
+    size_t covered = (size_t)(cur->at - start);
+    if (roast__cursor_fixed32(cur) != roast__crc32c(start, covered))
+        return roast_error_set(err, ROAST_BAD_CHECKSUM, "frame of %zu bytes", covered);
+    *used_bytes = covered + CRC_BYTES;
+    *cur = roast__cursor(fields, (size_t)size);
+    return ROAST_OK;
+}
+
+static union roast_field_value read_value(struct roast_cursor *cur, unsigned wire,
+                                          enum roast_field_type type)
+{
+    union roast_field_value value = {.str = {NULL, 0}};
+
+    switch (wire) {
+    case ROAST_WIRE_VARINT:
+        if (type == ROAST_TYPE_I64)
+            value.i64 = roast__cursor_signed(cur);
+        else
+            value.u64 = roast__cursor_varint(cur);
+        break;
+    case ROAST_WIRE_FIXED64:
+        value.i64 = (int64_t)roast__cursor_fixed64(cur);
+        break;
+    case ROAST_WIRE_BYTES:
+        value.str.size_bytes = (size_t)roast__cursor_varint(cur);
+        value.str.data = (const char *)roast__cursor_bytes(cur, value.str.size_bytes);
+        break;
+    default:
+        cur->failed = true;
+    }
+    return value;
+}
+
+/* A field whose wire type is not the one of the list is treated as unknown: a later
+ * version may have changed its mind, never the meaning of a (number, wire) pair. */
+static void read_field(struct roast_cursor *cur, roast_record *rec)
+{
+    uint64_t tag = roast__cursor_varint(cur);
+    unsigned wire = (unsigned)(tag & 3);
+    enum roast_field field = roast__field_by_number(tag >> 2);
+    bool known = field != ROAST_FIELD_COUNT &&
+                 roast__field_wire(roast_field_info(field)->type) == wire;
+    enum roast_field_type type = known ? roast_field_info(field)->type : ROAST_TYPE_U64;
+    union roast_field_value value = read_value(cur, wire, type);
+
+    if (known && !cur->failed) {
+        rec->values[field] = value;
+        rec->present |= UINT64_C(1) << field;
+    }
+}
+
+int roast_record_decode(roast_record *rec, size_t *used_bytes, struct roast_str data,
+                        roast_error *err)
+{
+    struct roast_cursor cur = roast__cursor(data.data, data.size_bytes);
+    size_t used = 0;
+
+    rec->present = 0;
+    int status = open_frame(&cur, rec, &used, err);
+    if (status < 0)
+        return status;
+    while (roast__cursor_left(&cur) > 0 && !cur.failed)
+        read_field(&cur, rec);
+    if (cur.failed) {
+        rec->present = 0;
+        return roast_error_set(err, ROAST_BAD_DATA, "a field runs past its frame");
+    }
+    if (used_bytes)
+        *used_bytes = used;
+    return ROAST_OK;
+}

@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* sections.c - reads the section tree, the intervals and the pairs of a record.
+ *
+ *     sections   count, then per section: parent + 1, kinds, name length, name, count,
+ *                total ns; with MEMORY also start, end (varint) and delta (zigzag);
+ *                with BYTES also bytes
+ *     intervals  count, then per interval: section, start ns, duration ns
+ *     pairs      key, value, key, value, ... to the end of the blob
+ *
+ * All numbers are varints. One section "jets" under process(), 2 passes, 300 ns:
+ *     01  00 01 04 6A 65 74 73 02 AC 02
+ * The writer is src/probe/tree.c: what is aggregated there is written there. */
+#include "base/buf.h"
+#include "roast/record.h"
+
+static void read_section(struct roast_cursor *cur, struct roast_section *section)
+{
+    memset(section, 0, sizeof(*section));
+    section->parent = (int32_t)(roast__cursor_varint(cur) & INT32_MAX) - 1;
+    section->kinds = (unsigned)roast__cursor_varint(cur);
+    section->name.size_bytes = (size_t)roast__cursor_varint(cur);
+    section->name.data = (const char *)roast__cursor_bytes(cur, section->name.size_bytes);
+    section->count = roast__cursor_varint(cur);
+    section->total_ns = roast__cursor_varint(cur);
+    if (section->kinds & ROAST_SECTION_MEMORY) {
+        section->memory_start_bytes = roast__cursor_varint(cur);
+        section->memory_end_bytes = roast__cursor_varint(cur);
+        section->memory_delta_bytes = roast__cursor_signed(cur);
+    }
+    if (section->kinds & ROAST_SECTION_BYTES)
+        section->bytes = roast__cursor_varint(cur);
+}
+
+/* A parent that is not an earlier section would make the tree endless. */
+static bool place_in_tree(struct roast_section *out, size_t max, size_t i,
+                          struct roast_section *section)
+{
+    if (section->parent >= (int64_t)i)
+        return false;
+    if (section->parent >= 0 && (size_t)section->parent < max)
+        section->depth = out[section->parent].depth + 1;
+    if (i < max)
+        out[i] = *section;
+    return true;
+}
+
+int64_t roast_sections_read(struct roast_section *out, size_t max,
+                            struct roast_str blob, roast_error *err)
+{
+    struct roast_cursor cur = roast__cursor(blob.data, blob.size_bytes);
+    uint64_t count = roast__cursor_varint(&cur);
+
+    for (uint64_t i = 0; i < count && !cur.failed; i++) {
+        struct roast_section section;
+        read_section(&cur, &section);
+        if (!place_in_tree(out, max, (size_t)i, &section))
+            cur.failed = true;
+    }
+    if (cur.failed)
+        return roast_error_set(err, ROAST_BAD_DATA, "sections of %zu bytes",
+                               blob.size_bytes);
+    return (int64_t)count;
+}
+
+uint64_t roast_section_self_ns(const struct roast_section *all, size_t count, size_t i)
+{
+    uint64_t children = 0;
+
+    for (size_t k = i + 1; k < count; k++) {
+        if (all[k].parent == (int32_t)i)
+            children += all[k].total_ns;
+    }
+    return children < all[i].total_ns ? all[i].total_ns - children : 0;
+}
+
+int64_t roast_intervals_read(struct roast_interval *out, size_t max,
+                             struct roast_str blob, roast_error *err)
+{
+    struct roast_cursor cur = roast__cursor(blob.data, blob.size_bytes);
+    uint64_t count = roast__cursor_varint(&cur);
+
+    for (uint64_t i = 0; i < count && !cur.failed; i++) {
+        struct roast_interval interval;
+        interval.section = (uint32_t)roast__cursor_varint(&cur);
+        interval.start_ns = roast__cursor_varint(&cur);
+        interval.duration_ns = roast__cursor_varint(&cur);
+        if (i < max)
+            out[i] = interval;
+    }
+    if (cur.failed)
+        return roast_error_set(err, ROAST_BAD_DATA, "intervals of %zu bytes",
+                               blob.size_bytes);
+    return (int64_t)count;
+}
+
+int roast_pair_next(struct roast_pair *pair, struct roast_str *blob, roast_error *err)
+{
+    struct roast_cursor cur = roast__cursor(blob->data, blob->size_bytes);
+
+    if (roast__cursor_left(&cur) == 0)
+        return 0;
+    pair->key = roast__cursor_varint(&cur);
+    pair->value = roast__cursor_varint(&cur);
+    if (cur.failed)
+        return roast_error_set(err, ROAST_BAD_DATA, "pairs of %zu bytes",
+                               blob->size_bytes);
+    blob->data = (const char *)cur.at;
+    blob->size_bytes = roast__cursor_left(&cur);
+    return 1;
+}
