@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Write NanoAOD-like sample files: TTree, RNTuple and parquet.
 
-The files have what matters to a monitor in real NanoAOD: more than a thousand
-branches, jagged collections with cross-references, several clusters, every codec.
-Each variable alone looks like physics; variables are hardly correlated.
-The same seed gives the same arrays (not the same bytes: ROOT stores dates and UUIDs),
-and the kinds codecs, rntuple and parquet hold the same events.
+They have what matters to a monitor in real NanoAOD: more than a thousand branches,
+jagged collections with cross-references, several clusters, every codec. Each variable
+alone looks like physics; variables are hardly correlated. A seed gives the same arrays
+each time (not the same bytes: ROOT stores dates). One process per core writes files:
+uproot's mktree takes time quadratic in the branches, 5 s of CPU for a thousand.
 """
 
 from __future__ import annotations
@@ -13,132 +13,88 @@ from __future__ import annotations
 import argparse
 import itertools
 import json
+import os
 import re
 import zlib
-from collections import defaultdict
 from collections.abc import Iterator
+from concurrent.futures import ProcessPoolExecutor
+from functools import partial
+from multiprocessing import get_context
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import awkward as ak
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import uproot
+from coffea.nanoevents import NanoAODSchema
 
 TREE = "Events"
 MANIFEST = "samples.json"
 CONTENT = 1  # raise it when the content changes: folders written before are replaced
-CLUSTER = 10_000  # events per extend(): one basket per branch, or one row group
-KINDS = ("all", "small", "physics", "codecs", "rntuple", "parquet", "large")
-# Level 1 everywhere: a higher one makes LZMA slower than all other files together.
-CODECS = {name: getattr(uproot, name.upper())(1) for name in "zlib lz4 lzma zstd".split()}
+CLUSTER = 5_000  # events per extend(): one basket per branch, or one row group
+CODECS = ("zstd", "lz4", "zlib", "lzma")
+DEFAULT = ("physics", "rntuple", "parquet")  # the kinds that "all" stands for
+EVENTS = {"small": 1_000, "large": 100_000}  # per file; 10 000 in other kinds
 
-Columns = dict[str, Any]  # branch or collection name -> its array in one cluster
+Columns = dict[str, Any]  # field or branch -> its NumPy or Awkward array
+File = dict[str, Any]  # what is known of a file: its entry in the manifest
 
-
-class Process(NamedTuple):
-    """What distinguishes one physics process."""
-
-    activity: float  # multiplies the mean number of objects
-    bjets: float  # fraction of jets that are b-jets
-    xsec: float | None  # pb; None for data
-    hard: tuple[tuple[int, int], ...]  # (pdgId, mother) of the hard process
-
-
-TOPS = ((6, -1), (-6, -1), (24, 0), (5, 0), (-24, 1), (-5, 1))
+# Files written by default, factor on the number of objects, fraction of b-jets, cross
+# section in pb (None: data).
 PROCESSES = {
-    "ttbar": Process(1.4, 0.35, 831.8, (*TOPS, (-13, 2), (14, 2), (1, 4), (-2, 4))),
-    "wjets": Process(0.8, 0.03, 61_500.0, ((24, -1), (-13, 0), (14, 0))),
-    "data": Process(1.0, 0.08, None, ()),
+    "ttbar": (2, 1.4, 0.35, 831.8),
+    "wjets": (1, 0.8, 0.03, 61_500.0),
+    "data": (1, 1.0, 0.08, None),
 }
-
-
-class Shape(NamedTuple):
-    """How many objects a collection has and what their momenta look like."""
-
-    mean: float  # objects per event
-    threshold: float  # GeV, smallest pT
-    slope: float  # GeV, of the falling pT spectrum
-    mass: float | None = None  # GeV; None where coffea's schema adds the mass
-    pdg: int = 0  # gives charge and pdgId if not 0
-
-
-SHAPES = {
-    "Jet": Shape(4.0, 15, 40, 9),
-    "FatJet": Shape(0.4, 170, 90, 60),
-    "SubJet": Shape(0.8, 30, 60, 12),
-    "Muon": Shape(0.5, 3, 22, 0.10566, 13),
-    "Electron": Shape(0.5, 5, 22, 0.000511, 11),
-    "LowPtElectron": Shape(0.3, 1, 4, 0.000511, 11),
-    "Photon": Shape(0.8, 10, 20),
-    "Tau": Shape(0.4, 18, 25, 0.9, 15),
-    "FsrPhoton": Shape(0.05, 2, 5),
-    "SV": Shape(1.2, 5, 15, 1.5),
-    "GenPart": Shape(20.0, 1, 20, 0.14),
-    "GenJet": Shape(4.0, 10, 40, 8),
-    "GenJetAK8": Shape(0.4, 100, 90, 50),
-    "GenVisTau": Shape(0.1, 10, 20, 0.9, 15),
+# pdgIds in each event, then pions; the mother of number n is number (n - 1) // 2.
+DECAYS = {
+    "ttbar": (21, 6, -6, 24, 5, -24, -5, -13, 14, 511, 211, 1, -2, 211),
+    "wjets": (2, 24, 21, -13, 14, 211),
 }
-
+# Collection: objects per event, pT threshold and slope (GeV), mass (GeV; None where
+# coffea's schema adds it), |pdgId| (0: neither charge nor pdgId).
+SHAPES: dict[str, tuple[float, float, float, float | None, int]] = {
+    "Jet": (4.0, 15, 40, 9, 0),
+    "FatJet": (0.4, 170, 90, 60, 0),
+    "SubJet": (0.8, 30, 60, 12, 0),
+    "Muon": (0.5, 3, 22, 0.10566, 13),
+    "Electron": (0.5, 5, 22, 0.000511, 11),
+    "LowPtElectron": (0.3, 1, 4, 0.000511, 11),
+    "Photon": (0.8, 10, 20, None, 0),
+    "Tau": (0.4, 18, 25, 0.9, 15),
+    "FsrPhoton": (0.05, 2, 5, None, 0),
+    "GenPart": (20.0, 1, 20, 0.14, 0),
+    "GenJet": (4.0, 10, 40, 8, 0),
+    "GenJetAK8": (0.4, 100, 90, 50, 0),
+    "GenVisTau": (0.1, 10, 20, 0.9, 15),
+}
 # Collections (event, sim: one value per event; sim in simulation only), how values
-# are drawn, names. Braces expand as in a shell; an index says what it points into.
+# are drawn, names. Braces expand as in a shell.
 FIELDS = """
-Jet unit btag{DeepFlav,PNet,RobustParTAK4}{CvB,CvL,QG} btagPNetB qgl puIdDisc
-Jet unit {chEm,chH,neEm,neH,mu}EF {PNet,UParT}Reg{Corr,Neutrino,Res}
-Jet gauss muonSubtrFactor hfsigma{EtaEta,PhiPhi} {b,c}Reg{Corr,Res}
-Jet small puId n{Electrons,Muons,SVs} hf{adjacent,central}EtaStripsSize
-Jet index electronIdx{1,2}:Electron muonIdx{1,2}:Muon genJetIdx:GenJet
-{FatJet,SubJet} unit tau{1,2,3,4} n{2,3}b1 lsf3 btag{DDBvLV2,DDCvBV2,DeepB,Hbb}
-FatJet unit particleNet{,WithMass,MD}_{T,W,Z,H4q,Xbb,Xcc,Xqq}vsQCD
-FatJet index subJetIdx{1,2}:SubJet genJetAK8Idx:GenJetAK8
-{Jet,FatJet} unit area
-{Jet,FatJet} gauss rawFactor massCorr
-{Jet,FatJet} small jetId nConstituents n{B,C}Hadrons
-{Muon,Electron,Photon} unit {pf,miniPF}RelIso{03,04}_{all,chg} jetRelIso jetPtRelv2
-{Muon,Electron} unit mva{TTH,LowPt,Iso,NoIso}
-{Muon,Electron,LowPtElectron,Tau} gauss d{xy,z}{,Err} ip3d sip3d
-{Muon,Electron,Photon,Tau} small tightCharge cleanmask vidNestedWPBitmap seedGain
-{Muon,Electron,Photon,Tau} index jetIdx:Jet genPartIdx:GenPart
-Muon unit softMva segmentComp tkRelIso jetDF bsConstrainedChi2
-Muon gauss ptErr tunepRelPt bsConstrainedPt{,Err} d{xy,z}bs
-Muon small {pfIso,tkIso,highPt,puppiIso,multiIso}Id nStations nTrackerLayers
-Muon flag {loose,medium,tight,soft,mediumPrompt,softMva}Id triggerIdLoose
-Muon flag is{Global,PFcand,Tracker,Standalone} inTimeMuon highPurity
-Muon index fsrPhotonIdx:FsrPhoton
-{Electron,LowPtElectron,Photon} unit r9 sieie hoe dr03{EcalRecHit,HcalTower,Tk}SumEt
-{Electron,LowPtElectron,Photon} gauss energyErr dE{sigma,scale}{Up,Down} {x,y,z}_calo
-{Electron,LowPtElectron} gauss eInvMinusPInv deltaEtaSC fbrem scEtOverPt
-{Electron,Photon} small cutBased lostHits
-{Electron,Photon} flag convVeto isPFcand cutBased_HEEP mva{Iso,NoIso}_WP{80,90,L}
-{LowPtElectron,Photon} index electronIdx:Electron
-{Electron,LowPtElectron} index photonIdx:Photon
-LowPtElectron index genPartIdx:GenPart
-Tau unit rawDeepTau2018v2p5VS{e,jet,mu} rawPNetVS{e,jet,mu} probDM{0,1,2,10,11}PNet
-Tau small decayMode{,PNet} idDeepTau2018v2p5VS{e,jet,mu} idDecayMode{New,Old}DMs
-FsrPhoton index muonIdx:Muon
-SV gauss dlen{,Sig} x y z chi2 pAngle
-{GenJet,GenJetAK8} small hadronFlavour n{B,C}Hadrons
-GenVisTau index genPartIdxMother:GenPart
-event gev {MET,PuppiMET}_pt{JER,JES,Unclustered}{Up,Down} SoftActivityJetHT{,2,5,10}
-event gev {,Raw}{MET,PuppiMET}_{pt,sumEt} {Tk,Chs,Calo}MET_{pt,sumEt}
-event angle {,Raw}{MET,PuppiMET}_phi {Tk,Chs,Calo}MET_phi
-event unit MET_{significance,covXX,covXY,covYY} Rho_fixedGrid{All,FastjetAll,Central}
-event gauss PV_{x,y,z,chi2,ndof,score} BeamSpot_{z,sigmaZ}
+{Jet,FatJet,SubJet} unit area btag{DeepFlav,PNet,UParT}{B,CvB,CvL,QG} {chEm,neEm,mu}EF
+{Jet,FatJet,SubJet} gauss rawFactor massCorr {b,c}Reg{Corr,Res}
+{Jet,FatJet,SubJet} small jetId puId n{Constituents,Electrons,Muons,SVs,BHadrons}
+FatJet unit tau{1,2,3,4} particleNet{,MD}_{T,W,Z,H4q,Xbb,Xcc,Xqq}vsQCD
+{Muon,Electron,LowPtElectron,Photon,Tau} unit {pf,miniPF}RelIso{03,04}_{all,chg} mvaTTH
+{Muon,Electron,LowPtElectron,Tau} gauss d{xy,z}{,Err} {,s}ip3d ptErr
+{Muon,Electron,Photon,Tau} small cutBased cleanmask seedGain nHits
+{Muon,Electron,Photon,Tau} flag {loose,medium,tight}Id isPFcand highPurity
+{Electron,LowPtElectron,Photon} unit r9 sieie hoe s4 dr03{Ecal,Hcal,Tk}SumEt
+Tau unit raw{DeepTau2018v2p5,PNet}VS{e,jet,mu} probDM{0,1,2,10,11}PNet
+sim gev LHE_{HT,HTIncoming,Vpt} GenMET_pt Generator_{x1,x2,scalePDF} Pileup_nTrueInt
+event gev {,Raw}{MET,PuppiMET}_{pt,sumEt} {MET,PuppiMET}_pt{JER,JES}{Up,Down}
+event angle {,Raw}{MET,PuppiMET}_phi
+event gauss PV_{x,y,z,chi2,ndof,score} MET_cov{XX,XY,YY} BeamSpot_{z,sigmaZ}
 event small PV_npvs{,Good} SoftActivityJetNjets{2,5,10}
 event flag Flag_{goodVertices,METFilters,HBHENoiseFilter,BadPFMuonFilter,eeBadScFilter}
-event trigger HLT_{Iso,}{Mu,TkMu}{17,20,24,27,50,100}{,_eta2p1,_TrkIsoVVL}
-event trigger HLT_Ele{23,27,32,35,38,50,115}_{WPTight,WPLoose,CaloIdVT}_Gsf{,_L1EG}
-event trigger HLT_{,AK8}PFJet{40,60,80,140,200,260,320,400,450,500}{,Fwd,_TrimMass30}
-event trigger HLT_PFHT{180,250,370,430,510,590,680,780,890,1050}{,_PFMET100,_FourJet}
-event trigger HLT_{PFMET,PFMETNoMu,CaloMET,MET}{90,105,120,200,250}{,_PFMHT,_HBHE}
-event trigger HLT_{Double,Triple}{Photon,Mu,EG,Tau}{20,33,35,60,70,85}{,_Mass8,_Mass90}
-event trigger L1_{Single,Double,Triple,Quad}{Mu,EG,Jet,Tau}{3,7,15,25,40,60}{,er1,er2}
-sim gev LHE_{HT,HTIncoming,Vpt} GenMET_pt Generator_scalePDF
-sim unit Generator_{x1,x2,xpdf1,xpdf2} Pileup_{nTrueInt,pudensity}
-sim small LHE_{Njets,Nb,Nc,Nuds,Nglu} Pileup_nPU
+event rare HLT_{,Iso}{Mu,Ele,Tau,Photon,PFJet,PFHT}{20,24,27,32,38,50,70,100}{,_eta2p1}
+event rare HLT_{Ele,DoubleEle,Photon}{20,24,27,32,38,50,70,100}_WP{Tight,Loose}_Gsf
+event rare HLT_{,Double,Triple}{Mu,EG,Tau,Jet}{17,25,35,60,85}{,_Mass8,_Mass90}
+event rare L1_{Single,Double,Triple,Quad}{Mu,EG,Jet,Tau}{3,7,15,25,40,60}{,er1,er2}
 """
-# Paths that examples select on: they fire for the object they are named after.
+# Paths that analyses select on: they fire for the object they are named after.
 TRIGGERS = {"HLT_IsoMu24": "Muon", "HLT_Ele32_WPTight_Gsf": "Electron"}
 WEIGHTS = {"LHEPdfWeight": 103, "LHEScaleWeight": 9, "PSWeight": 4}
 
@@ -149,18 +105,7 @@ def expand(word: str) -> list[str]:
     return ["".join(name) for name in itertools.product(*(p.split(",") for p in parts))]
 
 
-def field_table() -> dict[str, list[tuple[str, str]]]:
-    """FIELDS as {collection: [(how, name), ...]}."""
-    table = defaultdict(list)
-    for line in FIELDS.strip().splitlines():
-        collections, how, *words = line.split()
-        names = [name for word in words for name in expand(word)]
-        for collection in expand(collections):
-            table[collection] += [(how, name) for name in names]
-    return table
-
-
-def draw(how: str, name: str, rng: np.random.Generator, size: int) -> np.ndarray:
+def draw(how: str, size: int, rng: np.random.Generator) -> np.ndarray:
     """Values of a field that depends on nothing else."""
     if how == "small":
         return rng.integers(0, 8, size, dtype=np.uint8)
@@ -169,12 +114,217 @@ def draw(how: str, name: str, rng: np.random.Generator, size: int) -> np.ndarray
     if how == "gev":
         return 40 * rng.standard_exponential(size, dtype=np.float32)
     values = rng.random(size, dtype=np.float32)
-    if how == "flag":
-        return values < 0.8
-    if how == "trigger":  # each path has its own rate, from rare to frequent
-        return values < 10.0 ** -(1 + zlib.crc32(name.encode()) % 30 / 10)
+    if how in ("flag", "rare"):
+        return values < (0.8 if how == "flag" else 0.02)
     return 6.28 * values - 3.14 if how == "angle" else values
 
 
-def jagged(counts: np.ndarray, fields: Columns | np.ndarray) -> ak.Array:
-    """One array of lists; floats keep 10 bits of mantissa, as NanoAOD's do."""
+def fields_of(
+    collection: str, size: int, rng: np.random.Generator, skip: str = ""
+) -> Columns:
+    """The fields that FIELDS lists for a collection."""
+    columns = {}
+    for line in FIELDS.strip().splitlines():
+        collections, how, *words = line.split()
+        if collection in expand(collections) and how != skip:
+            for name in itertools.chain(*map(expand, words)):
+                columns[name] = draw(how, size, rng)
+    return columns
+
+
+def objects(
+    name: str, process: str, counts: Columns, rng: np.random.Generator
+) -> Columns:
+    """All fields of a collection, flat: the objects of all events in a row."""
+    _, threshold, slope, mass, pdg = SHAPES[name]
+    event = np.repeat(np.arange(len(counts[name])), counts[name])
+    size = len(event)
+    fields = fields_of(name, size, rng)
+    pt = threshold + slope * rng.standard_exponential(size)
+    fields["pt"] = pt[np.lexsort((-pt, event))]  # the leading object comes first
+    fields["eta"] = 1.5 * draw("gauss", size, rng)
+    fields["phi"] = draw("angle", size, rng)
+    if mass is not None:
+        fields["mass"] = np.full(size, mass) * (1 if pdg else rng.gamma(4, 0.25, size))
+    if pdg:
+        fields["charge"] = rng.choice(np.array([-1, 1], np.int32), size)
+        fields["pdgId"] = -pdg * fields["charge"]
+    if name == "Jet":
+        is_b = rng.random(size) < PROCESSES[process][2]
+        fields["btagDeepFlavB"] = rng.beta(np.where(is_b, 4, 0.5), np.where(is_b, 1, 6))
+    if name == "GenPart":
+        rank = np.arange(size) - (np.cumsum(counts[name]) - counts[name])[event]
+        ids = np.array(DECAYS[process], np.int32)
+        fields["pdgId"] = ids[np.minimum(rank, len(ids) - 1)]
+        fields["genPartIdxMother"] = ((rank - 1) // 2).astype(np.int16)
+    for index, target in NanoAODSchema.all_cross_references.items():
+        field = index.removeprefix(f"{name}_")
+        if field != index and field not in fields and target in counts:
+            there = counts[target][event]
+            some = rng.integers(0, 2 * there + 1)  # half of them point to nothing
+            fields[field] = np.where(some < there, some, -1).astype(np.int16)
+    return fields
+
+
+def trimmed(values: np.ndarray) -> np.ndarray:
+    """Floats with 10 bits of mantissa, as in NanoAOD, so that files compress alike."""
+    if values.dtype.kind != "f":
+        return values
+    bits = values.astype(np.float32).view(np.uint32) & np.uint32(0xFFFFE000)
+    return bits.view(np.float32)
+
+
+def cluster(file: File, seed: int, first: int) -> Columns:
+    """All branches of one cluster, with counters (nJet) beside what they count."""
+    _, activity, _, xsec = PROCESSES[file["process"]]
+    size = min(CLUSTER, file["events"] - first)
+    process = zlib.crc32(file["process"].encode())
+    rng = np.random.default_rng([seed, process, file["number"], first])
+    entry = np.arange(first, first + size)
+    columns: Columns = {
+        "run": np.full(size, 1 if xsec else 320_000, np.uint32),
+        "luminosityBlock": (1 + entry // 1000).astype(np.uint32),
+        "event": (file["number"] * 10_000_000 + entry).astype(np.uint64),
+    }
+    names = [name for name in SHAPES if xsec or not name.startswith("Gen")]
+    counts = {name: rng.poisson(SHAPES[name][0] * activity, size) for name in names}
+    for name, count in counts.items():
+        columns[f"n{name}"] = count.astype(np.int32)
+        for field, values in objects(name, file["process"], counts, rng).items():
+            columns[f"{name}_{field}"] = ak.unflatten(trimmed(values), count)
+    if xsec:
+        columns |= fields_of("sim", size, rng) | {"genWeight": np.ones(size, np.float32)}
+        for name, length in WEIGHTS.items():
+            columns[f"n{name}"] = np.full(size, length, np.int32)
+            weights = trimmed(1 + 0.1 * draw("gauss", size * length, rng))
+            columns[name] = ak.unflatten(weights, columns[f"n{name}"])
+    # coffea looks at every RNTuple field anew in each chunk, which takes 2 s for a
+    # thousand: no trigger bits there. They come last, so the rest stays the same.
+    skip = "rare" if file["kind"] == "rntuple" else ""
+    columns |= fields_of("event", size, rng, skip)
+    for path, name in TRIGGERS.items():
+        columns[path] = ak.to_numpy(ak.any(columns[f"{name}_pt"] > 24, axis=1))
+    return columns
+
+
+def write_root(path: Path, file: File, content: Iterator[Columns]) -> int:
+    """Write a TTree or an RNTuple; returns the number of branches."""
+    compression = getattr(uproot, file["codec"].upper())(1)
+    with uproot.recreate(path, compression=compression) as root:
+        columns = next(content)
+        if file["kind"] == "rntuple":
+            tree = root.mkrntuple(TREE, columns)
+        else:
+            tree = root.mktree(
+                TREE,
+                columns,
+                counter_name=lambda branch: "n" + branch.split("_")[0],
+                # growing it later would cost as much as mktree
+                initial_basket_capacity=2 + file["events"] // CLUSTER,
+            )
+        for more in content:
+            tree.extend(more)
+    return len(columns)
+
+
+def write_parquet(path: Path, file: File, content: Iterator[Columns]) -> int:
+    """Write one row group per cluster; returns the number of columns."""
+    plain = partial(ak.to_arrow, extensionarray=False)
+    tables = [pa.table({k: plain(ak.Array(v)) for k, v in c.items()}) for c in content]
+    table = pa.concat_tables(tables)
+    pq.write_table(table, path, row_group_size=CLUSTER, compression=file["codec"])
+    return len(table.column_names)
+
+
+def write_file(outdir: Path, seed: int, file: File) -> File:
+    """Write one file; returns its entry in the manifest."""
+    path = outdir / file["name"]
+    write = write_parquet if file["kind"] == "parquet" else write_root
+    starts = range(0, file["events"], CLUSTER)
+    branches = write(path, file, (cluster(file, seed, first) for first in starts))
+    return file | {"branches": branches, "bytes": path.stat().st_size}
+
+
+def plan(kind: str, events: int | None, files: int | None) -> list[File]:
+    """The files of a kind; None stands for the default number."""
+    codecs = itertools.cycle(CODECS)  # the default set has one TTree file per codec
+    rows = []  # name, kind, dataset, process, number, codec
+    for process, (default, *_) in PROCESSES.items():
+        for i in range(files or default):
+            codec = next(codecs)
+            name = f"{process}_{i}_{codec}.root"
+            rows.append((name, "physics", process, process, i, codec))
+    # One number, so the same events in all of these: to compare codecs and formats.
+    for what in (*CODECS, "rntuple", "parquet", "large"):
+        known, codec = ("codecs", what) if what in CODECS else (what, "zstd")
+        name = f"ttbar_{what}.{'parquet' if what == 'parquet' else 'root'}"
+        rows.append((name, known, f"ttbar_{what}", "ttbar", 1000, codec))
+    keys = ("name", "kind", "dataset", "process", "number", "codec")
+    size = {"events": events or EVENTS.get(kind, 10_000)}
+    wanted = DEFAULT if kind in ("all", "small") else (kind,)
+    return [dict(zip(keys, row, strict=True)) | size for row in rows if row[1] in wanted]
+
+
+def read_manifest(outdir: str | Path) -> dict[str, Any] | None:
+    """The manifest of a folder, or None unless every file it lists is there in full."""
+    try:
+        manifest = json.loads(Path(outdir, MANIFEST).read_text())
+        sizes = {Path(outdir, f["name"]).stat().st_size: f["bytes"] for f in manifest["files"]}
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
+    return manifest if all(a == b for a, b in sizes.items()) else None
+
+
+def write_samples(
+    outdir: str | Path,
+    kind: str = "all",
+    events: int | None = None,
+    files: int | None = None,
+    seed: int = 1,
+) -> bool:
+    """Write a set of files; False if just this set is there already."""
+    outdir = Path(outdir)
+    options = [CONTENT, kind, events, files, seed]
+    manifest = read_manifest(outdir)
+    if manifest and manifest["options"] == options:
+        print(f"{outdir}: {len(manifest['files'])} files are there, nothing written")
+        return False
+    outdir.mkdir(parents=True, exist_ok=True)
+    (outdir / MANIFEST).unlink(missing_ok=True)  # incomplete from here to the end
+    todo = plan(kind, events, files)
+    workers = min(len(todo), len(os.sched_getaffinity(0)))
+    written = []
+    with ProcessPoolExecutor(workers, get_context("spawn")) as pool:
+        for file in pool.map(partial(write_file, outdir, seed), todo):
+            what = "{name:22}{events:8} events{branches:6} branches".format(**file)
+            print(f"{what} {file['bytes'] / 1e6:7.1f} MB", flush=True)
+            written.append(file)
+    draft = outdir / f".{MANIFEST}.{os.getpid()}"
+    draft.write_text(json.dumps({"options": options, "files": written}, indent=1))
+    draft.replace(outdir / MANIFEST)
+    return True
+
+
+def fileset(outdir: str | Path, kind: str | None = None) -> dict[str, Any]:
+    """What was written, as a coffea fileset. Without a kind: everything except
+    parquet, because one Runner reads either ROOT or parquet."""
+    manifest = read_manifest(outdir)
+    if manifest is None:
+        raise FileNotFoundError(f"no complete set of samples in {outdir}")
+    datasets: dict[str, Any] = {}
+    for file in manifest["files"]:
+        if file["kind"] == kind or (kind is None and file["kind"] != "parquet"):
+            xsec = PROCESSES[file["process"]][3]
+            new = {"files": {}, "metadata": {"is_mc": xsec is not None, "xsec": xsec}}
+            path = Path(outdir, file["name"]).resolve()
+            datasets.setdefault(file["dataset"], new)["files"][str(path)] = TREE
+    return datasets
+
+
+def main() -> None:
+    """The command line."""
+    parser = argparse.ArgumentParser(
+        description="Write NanoAOD-like files and samples.json, a list of them.",
+        epilog="A folder that holds the same set in full is left as it is.",
+    )
+    parser.add_argument("outdir", type=Path, metavar="OUTDIR")

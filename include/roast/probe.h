@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* probe.h - measuring one chunk on the thread that runs it.
+ *
+ *     roast_thread *thread = roast_thread_get(&err);
+ *     roast_chunk_begin(thread, &options);
+ *     roast_chunk_start(thread);                      clocks start
+ *         roast_section_begin(thread, ...); ... roast_section_end(thread, ...);
+ *     roast_chunk_stop(thread);                       clocks stop
+ *     roast_chunk_finish(thread, &end, &frame, &err); the record as a frame
+ *
+ * All state belongs to the thread: several threads measure at once without locks. After
+ * the first chunk of a thread nothing here allocates, unless a chunk is larger than all
+ * before it. A forked child notices that it is one: it gets another process id, and a
+ * chunk that was running when the process forked is not reported twice. */
+#ifndef ROAST_PROBE_H
+#define ROAST_PROBE_H
+
+#include "roast/record.h"
+#include "roast/value.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct roast_thread roast_thread;
+
+/* ---- one reading ------------------------------------------------------------- */
+
+/* Resident memory of this process now; absent (false) where the system does not tell. */
+bool roast_rss_now(roast_thread *thread, uint64_t *rss_bytes);
+
+/* Monotonic nanoseconds, the clock of all durations. */
+int64_t roast_mono_ns(void);
+
+/* ---- threads ----------------------------------------------------------------- */
+
+/* The calling thread's state; NULL before its first roast_thread_get(). */
+roast_thread *roast_thread_current(void);
+
+/* The same, made on first use. Belongs to the thread and goes with it. NULL and err
+ * when out of memory. */
+roast_thread *roast_thread_get(roast_error *err);
+
+/* ---- chunks ------------------------------------------------------------------ */
+
+struct roast_chunk_options {
+    const unsigned char *run_id; /* 16 bytes, borrowed for the call; NULL: no run */
+    bool exact_peak; /* reset the kernel's high-water mark first (seen by everyone) */
+};
+#define ROAST_CHUNK_OPTIONS_INIT {NULL, false}
+
+/* Opens a chunk: clears what the last one left and reads memory and I/O. There must be
+ * none open on this thread. */
+void roast_chunk_begin(roast_thread *thread, const struct roast_chunk_options *options);
+
+/* True from begin to finish. */
+bool roast_chunk_active(const roast_thread *thread);
+
+/* The record being made, for facts the caller knows. What it sets is borrowed until
+ * finish. */
+roast_record *roast_chunk_record(roast_thread *thread);
+
+/* Sets the record's file to a copy without credentials and query. */
+void roast_chunk_set_file(roast_thread *thread, struct roast_str file);
+
+/* Says why a field of the record stays absent; the first reason counts. */
+void roast_chunk_absent(roast_thread *thread, enum roast_field field,
+                        enum roast_reason why);
+
+/* Counts something that was measured and is not kept. */
+void roast_chunk_lose(roast_thread *thread, enum roast_loss loss, uint64_t count);
+
+/* Free-form values: keys the user set, and metrics the user recorded. */
+roast_values *roast_chunk_user_keys(roast_thread *thread);
+roast_values *roast_chunk_custom_metrics(roast_thread *thread);
+
+/* The first 64 bytes of a chunk's life as a begin frame. Borrows the thread's memory
+ * until the next call for it; absent when memory ran out. */
+struct roast_str roast_chunk_begin_frame(roast_thread *thread);
+
+/* Directly before and directly after the work. stop is also called when it failed. */
+void roast_chunk_start(roast_thread *thread);
+void roast_chunk_stop(roast_thread *thread);
+
+struct roast_chunk_end {
+    enum roast_chunk_status status;
+    struct roast_str error_type;    /* with FAILED */
+    struct roast_str error_message; /* credentials are taken out here */
+    const void *error_token; /* as given to roast_section_failed(), only compared */
+};
+
+/* Closes the chunk and gives its frame, borrowed until the next begin on this thread.
+ * Fails with NO_MEMORY, or with UNAVAILABLE in a forked child whose parent reports the
+ * chunk; the chunk is closed in any case. */
+int roast_chunk_finish(roast_thread *thread, const struct roast_chunk_end *end,
+                       struct roast_str *frame, roast_error *err);
+
+/* The <= 256 bytes end frame of the chunk finished last, borrowed like its frame. */
+struct roast_str roast_chunk_end_frame(roast_thread *thread);
+
+/* ---- sections ---------------------------------------------------------------- */
+
+enum {
+    ROAST_SECTION_MAX_NODES = 256,
+    ROAST_SECTION_MAX_DEPTH = 64,
+    ROAST_SECTION_MAX_NAME_BYTES = 200,
+    ROAST_SECTION_MAX_INTERVALS = 256,
+};
+
+/* Names one open section, so that an end can be matched whatever the caller does. */
+struct roast_section_token {
+    const void *thread; /* only compared */
+    uint64_t serial;    /* 0: nothing was opened */
+};
+
+/* Opens a section under the innermost open one. Never fails: beyond the caps the time
+ * goes to "(other)" or to the parent, and is counted as a loss. */
+struct roast_section_token roast_section_begin(roast_thread *thread,
+                                               struct roast_str name,
+                                               enum roast_section_kind kind);
+
+/* Notes that the section which is ended next is left by an exception. error_token
+ * identifies the exception; the innermost section of it is kept. */
+void roast_section_failed(roast_thread *thread, const void *error_token);
+
+/* Ends a section; sections opened inside it and left open end with it. bytes counts
+ * for ROAST_SECTION_BYTES. A token of another thread or chunk changes nothing and is
+ * counted. */
+void roast_section_end(roast_thread *thread, struct roast_section_token token,
+                       uint64_t bytes);
+
+/* ---- the process ------------------------------------------------------------- */
+
+/* Frames that could not travel with an output wait here, at most 16 MiB of them. */
+int roast_outbox_put(struct roast_str frame, roast_error *err);
+
+/* Takes everything that waits: *frames is owned by the caller, who gives it to
+ * roast_outbox_release(). *dropped gets how many frames found no room so far. */
+void roast_outbox_take(struct roast_str *frames, uint64_t *dropped);
+void roast_outbox_release(struct roast_str *frames);
+
+/* Random, other after a fork. */
+uint64_t roast_process_id(void);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

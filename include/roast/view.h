@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* view.h - a chunk record under the names and units its readers know.
+ *
+ * record_views.def is the list; every front (Python dict, CSV, JSON) walks it, so the
+ * same fact has the same name everywhere. */
+#ifndef ROAST_VIEW_H
+#define ROAST_VIEW_H
+
+#include "roast/record.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+enum roast_view_kind {
+    ROAST_VIEW_TEXT,
+    ROAST_VIEW_COUNT,       /* integer as stored */
+    ROAST_VIEW_FLAG,        /* true or false */
+    ROAST_VIEW_SECONDS,     /* from ns */
+    ROAST_VIEW_EPOCH_S,     /* seconds since 1970, from ns */
+    ROAST_VIEW_EPOCH_END_S, /* the same, field + other field */
+    ROAST_VIEW_MIB,         /* 2^20 bytes */
+    ROAST_VIEW_MIB_DELTA,   /* field - other field */
+    ROAST_VIEW_GB,          /* 10^9 bytes */
+    ROAST_VIEW_GB_DELTA,
+    ROAST_VIEW_STATUS,    /* "ok" or "failed" */
+    ROAST_VIEW_PEAK_KIND, /* "exact" or "sampled" */
+};
+
+struct roast_view {
+    const char *key;
+    enum roast_view_kind kind;
+    enum roast_field field;
+    enum roast_field other;
+    bool always; /* the key exists even when the value is absent */
+};
+
+enum roast_cell_type {
+    ROAST_CELL_ABSENT,
+    ROAST_CELL_BOOL,
+    ROAST_CELL_COUNT,
+    ROAST_CELL_NUMBER,
+    ROAST_CELL_TEXT,
+};
+
+struct roast_cell {
+    enum roast_cell_type type;
+    uint64_t count; /* COUNT, BOOL */
+    double number;  /* NUMBER */
+    struct roast_str text; /* TEXT; borrows the record or static memory */
+};
+
+/* The list. *count gets its length. Borrows static memory. */
+const struct roast_view *roast_views(size_t *count);
+
+/* The value of one view of rec. */
+struct roast_cell roast_view_cell(const struct roast_view *view,
+                                  const roast_record *rec);
+
+double roast_seconds(uint64_t ns);
+double roast_mib(int64_t bytes);
+double roast_gb(int64_t bytes);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

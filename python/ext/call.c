@@ -1,0 +1,360 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* call.c - runs a decorated process() as a measured chunk.
+ *
+ * The rule of this file: whatever happens in our part, the user gets the value or the
+ * exception of their own function, untouched. The record travels in a shallow copy of
+ * the output when that is exactly a dict, defaultdict or OrderedDict, because those
+ * merge a foreign key; every other output stays as it is and the record waits in the
+ * outbox. */
+#include "probe.h"
+
+/* One chunk being measured; lives on the C stack of its thread. */
+struct call {
+    struct probe_state *state;
+    roast_thread *thread;
+    PyObject *user_keys; /* dict, made when the user first asks */
+    PyObject *source;    /* byte counter of the file, or NULL */
+    uint64_t bytes_before;
+    uint64_t errors_before;
+    struct held held;
+};
+
+static _Thread_local struct call *current_call;
+
+PyObject *call_current_chunk(void)
+{
+    struct call *call = current_call;
+
+    if (!call)
+        return NULL;
+    if (!call->user_keys) /* the three that scripts for 0.1.2 expect to find */
+        call->user_keys =
+            Py_BuildValue("{s:{},s:{},s:{}}", "timing", "memory", "bytes");
+    return call->user_keys;
+}
+
+static void call_release(struct call *call)
+{
+    for (size_t i = 0; i < call->held.count; i++)
+        Py_DECREF(call->held.objects[i]);
+    Py_XDECREF(call->user_keys);
+    Py_XDECREF(call->source);
+}
+
+/* Gives the class of a processor the property through which each thread finds its own
+ * chunk. Once per class. */
+static int prepare_class(struct probe_state *state, PyObject *processor)
+{
+    PyObject *type = (PyObject *)Py_TYPE(processor);
+
+    if (type == state->known_class)
+        return 0;
+    if (!PyObject_HasAttr(type, state->names.current_chunk) &&
+        PyObject_SetAttr(type, state->names.current_chunk, state->chunk_property) < 0)
+        return guard_note(state, "chunk property of the processor class") ? 0 : -1;
+    PyObject *old = state->known_class;
+    state->known_class = Py_NewRef(type);
+    Py_XDECREF(old);
+    return 0;
+}
+
+static PyObject *find_events(struct probe_state *state, PyObject *args, PyObject *kwargs,
+                             Py_ssize_t position)
+{
+    if (PyTuple_Size(args) > position)
+        return PyTuple_GetItem(args, position);
+    PyObject *events = kwargs ? PyDict_GetItem(kwargs, state->names.events) : NULL;
+    return events ? events : Py_None;
+}
+
+static int call_open(struct call *call, PyObject *args, PyObject *kwargs, bool is_method)
+{
+    struct probe_state *state = call->state;
+    PyObject *events = find_events(state, args, kwargs, is_method ? 1 : 0);
+
+    if (is_method && prepare_class(state, PyTuple_GetItem(args, 0)) < 0)
+        return -1;
+    if (events_describe(state, call->thread, events, &call->held) < 0)
+        return -1;
+    call->source = events_byte_source(state, events);
+    if (call->source && !byte_source_read(state, call->source, &call->bytes_before))
+        Py_CLEAR(call->source);
+    return PyErr_Occurred() ? -1 : 0;
+}
+
+static void put_live(struct call *call, struct roast_str frame)
+{
+    roast_error err = {0};
+
+    if (frame.data && roast_outbox_put(frame, &err) < 0)
+        guard_note_error(call->state, "outbox", &err);
+}
+
+static void begin(struct call *call)
+{
+    struct probe_state *state = call->state;
+    struct roast_chunk_options options = ROAST_CHUNK_OPTIONS_INIT;
+
+    options.run_id = state->has_run_id ? state->run_id : NULL;
+    options.exact_peak = state->exact_peak;
+    call->errors_before = state->errors;
+    roast_chunk_begin(call->thread, &options);
+}
+
+/* ---- after the work ---------------------------------------------------------- */
+
+static int encode_user_keys(struct call *call)
+{
+    roast_values *out = roast_chunk_user_keys(call->thread);
+    PyObject *items = call->user_keys ? PyDict_Items(call->user_keys) : NULL;
+    Py_ssize_t count = items ? PyList_Size(items) : 0;
+    int status = 0;
+
+    for (Py_ssize_t i = 0; i < count && status == 0; i++) {
+        PyObject *pair = PyList_GetItem(items, i);
+        PyObject *value = PyTuple_GetItem(pair, 1);
+        if (PyDict_Check(value) && PyDict_Size(value) == 0 && i < 3)
+            continue; /* one of the three we put there */
+        status = values_put(call->state, call->thread, out, PyTuple_GetItem(pair, 0),
+                            value);
+    }
+    Py_XDECREF(items);
+    if (status < 0 || PyErr_Occurred())
+        return guard_note(call->state, "user keys") ? 0 : -1;
+    return 0;
+}
+
+static void set_bytes(struct call *call)
+{
+    roast_record *rec = roast_chunk_record(call->thread);
+    uint64_t now = 0;
+
+    if (!call->source || !byte_source_read(call->state, call->source, &now) ||
+        now < call->bytes_before) {
+        roast_chunk_absent(call->thread, ROAST_FIELD_bytes_read, ROAST_WHY_NOT_GIVEN);
+        return;
+    }
+    roast_record_set_u64(rec, ROAST_FIELD_bytes_read, now - call->bytes_before);
+    roast_record_set_u64(rec, ROAST_FIELD_bytes_before, call->bytes_before);
+}
+
+static void set_monitor_errors(struct call *call)
+{
+    const struct probe_state *state = call->state;
+    roast_record *rec = roast_chunk_record(call->thread);
+
+    if (state->errors == call->errors_before)
+        return;
+    roast_record_set_u64(rec, ROAST_FIELD_monitor_errors,
+                         state->errors - call->errors_before);
+    roast_record_set_str(rec, ROAST_FIELD_monitor_first_error,
+                         roast_str_of(state->first_error));
+}
+
+/* Closes the chunk. True with its frame, false when there is none to deliver. */
+static bool call_finish(struct call *call, const struct roast_chunk_end *end,
+                        struct roast_str *frame)
+{
+    roast_error err = {0};
+
+    set_bytes(call);
+    set_monitor_errors(call);
+    if (roast_chunk_finish(call->thread, end, frame, &err) < 0) {
+        if (err.code != ROAST_UNAVAILABLE) /* a forked copy: the parent reports it */
+            guard_note_error(call->state, "record of a chunk", &err);
+        return false;
+    }
+    if (call->state->live)
+        put_live(call, roast_chunk_end_frame(call->thread));
+    return true;
+}
+
+static bool carries_key(const struct probe_state *state, PyObject *output)
+{
+    PyObject *type = (PyObject *)Py_TYPE(output);
+    return PyDict_CheckExact(output) || type == state->default_dict ||
+           type == state->ordered_dict;
+}
+
+/* output's own list with the record added, or a list of the record alone; NULL without
+ * an exception when the key holds something else. */
+static PyObject *records_list(struct probe_state *state, PyObject *output,
+                              PyObject *record)
+{
+    PyObject *old = PyDict_GetItemWithError(output, state->names.output_key);
+    PyObject *list = NULL;
+
+    if (old && !PyList_Check(old))
+        return NULL;
+    if (!PyErr_Occurred())
+        list = old ? PyList_GetSlice(old, 0, PyList_Size(old)) : PyList_New(0);
+    if (list && PyList_Append(list, record) < 0)
+        Py_CLEAR(list);
+    return list;
+}
+
+/* A shallow copy of output that carries the record; NULL when it cannot. */
+static PyObject *with_record(struct probe_state *state, PyObject *output,
+                             struct roast_str frame)
+{
+    PyObject *record = record_new(state, frame);
+    PyObject *list = record ? records_list(state, output, record) : NULL;
+    PyObject *copy = NULL;
+
+    if (list && PyDict_CheckExact(output))
+        copy = PyDict_Copy(output);
+    else if (list)
+        copy = PyObject_CallMethodObjArgs(output, state->names.copy, NULL);
+    if (copy && PyObject_SetItem(copy, state->names.output_key, list) < 0)
+        Py_CLEAR(copy);
+    Py_XDECREF(list);
+    Py_XDECREF(record);
+    return copy;
+}
+
+/* Steals output; gives it back, or the copy that carries the record. */
+static PyObject *deliver(struct call *call, PyObject *output, struct roast_str frame)
+{
+    PyObject *copy = NULL;
+
+    if (carries_key(call->state, output)) {
+        copy = with_record(call->state, output, frame);
+        if (!copy && PyErr_Occurred() && !guard_note(call->state, "output key")) {
+            Py_DECREF(output);
+            return NULL;
+        }
+    }
+    if (!copy) {
+        put_live(call, frame);
+        return output;
+    }
+    Py_DECREF(output);
+    return copy;
+}
+
+static PyObject *finish_ok(struct call *call, PyObject *output)
+{
+    const struct roast_chunk_end end = {.status = ROAST_CHUNK_OK};
+    struct roast_str frame;
+
+    if (encode_user_keys(call) < 0) {
+        (void)call_finish(call, &end, &frame);
+        Py_DECREF(output);
+        return NULL;
+    }
+    if (!call_finish(call, &end, &frame))
+        return output;
+    return deliver(call, output, frame);
+}
+
+/* "package.module.Class", or just the name for builtins. New reference or NULL. */
+static PyObject *exception_name(struct probe_state *state, PyObject *type)
+{
+    PyObject *name = PyObject_GetAttr(type, state->names.qualname);
+    PyObject *module = PyObject_GetAttr(type, state->names.module_name);
+    PyObject *full = NULL;
+
+    if (name && module && PyUnicode_Check(module) &&
+        PyUnicode_CompareWithASCIIString(module, "builtins") != 0 &&
+        PyUnicode_CompareWithASCIIString(module, "__main__") != 0)
+        full = PyUnicode_FromFormat("%U.%U", module, name);
+    else
+        full = Py_XNewRef(name);
+    Py_XDECREF(name);
+    Py_XDECREF(module);
+    PyErr_Clear();
+    return full;
+}
+
+/* The user's exception is put aside while the record is made, then raised again as the
+ * very object it was. */
+static PyObject *finish_failed(struct call *call)
+{
+    PyObject *type = NULL;
+    PyObject *value = NULL;
+    PyObject *traceback = NULL;
+    struct roast_str frame;
+
+    PyErr_Fetch(&type, &value, &traceback);
+    PyErr_NormalizeException(&type, &value, &traceback);
+    PyObject *name = exception_name(call->state, type);
+    PyObject *message = value ? text_of(value) : NULL;
+    PyErr_Clear(); /* of a broken __str__ */
+    (void)encode_user_keys(call);
+    const struct roast_chunk_end end = {
+        .status = ROAST_CHUNK_FAILED,
+        .error_type = name ? text_borrow(name) : roast_str_of("unknown"),
+        .error_message = message ? text_borrow(message) : (struct roast_str){NULL, 0},
+        .error_token = value,
+    };
+    if (call_finish(call, &end, &frame))
+        put_live(call, frame);
+    Py_XDECREF(name);
+    Py_XDECREF(message);
+    PyErr_Clear();
+    PyErr_Restore(type, value, traceback);
+    return NULL;
+}
+
+/* ---- the work ---------------------------------------------------------------- */
+
+/* super().process() inside a decorated process(): a part of the running chunk. */
+static PyObject *call_nested(struct probe_state *state, roast_thread *thread,
+                             PyObject *func, PyObject *args, PyObject *kwargs)
+{
+    PyObject *name = PyObject_GetAttr(func, state->names.qualname);
+
+    if (!name || !PyUnicode_Check(name)) {
+        Py_XDECREF(name);
+        PyErr_Clear();
+        name = PyUnicode_FromString("process");
+    }
+    if (!name)
+        return NULL;
+    struct roast_section_token token =
+        roast_section_begin(thread, text_borrow(name), ROAST_SECTION_CALL);
+    PyObject *output = PyObject_Call(func, args, kwargs);
+    roast_section_end(thread, token, 0);
+    Py_DECREF(name);
+    return output;
+}
+
+static PyObject *call_chunk(struct call *call, PyObject *func, PyObject *args,
+                            PyObject *kwargs)
+{
+    if (call->state->live)
+        put_live(call, roast_chunk_begin_frame(call->thread));
+    current_call = call;
+    roast_chunk_start(call->thread);
+    PyObject *output = PyObject_Call(func, args, kwargs);
+    roast_chunk_stop(call->thread);
+    current_call = NULL;
+    return output ? finish_ok(call, output) : finish_failed(call);
+}
+
+PyObject *call_measured(struct probe_state *state, PyObject *func, PyObject *args,
+                        PyObject *kwargs, bool is_method)
+{
+    struct call call = {.state = state};
+    roast_error err = {0};
+    PyObject *output = NULL;
+
+    call.thread = state->enabled ? roast_thread_get(&err) : NULL;
+    if (!call.thread) {
+        if (state->enabled)
+            guard_note_error(state, "state of a thread", &err);
+        return PyObject_Call(func, args, kwargs);
+    }
+    if (roast_chunk_active(call.thread))
+        return call_nested(state, call.thread, func, args, kwargs);
+    begin(&call);
+    if (call_open(&call, args, kwargs, is_method) < 0) { /* Ctrl-C before the work */
+        roast_chunk_start(call.thread);
+        roast_chunk_stop(call.thread);
+        output = finish_failed(&call);
+    } else {
+        output = call_chunk(&call, func, args, kwargs);
+    }
+    call_release(&call);
+    return output;
+}

@@ -1,0 +1,183 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* events.c - what the events say of themselves: dataset, file, entries, bytes.
+ *
+ * events may be anything: a NanoEvents array, a plain object of a test, something whose
+ * properties raise. Whatever cannot be had is absent with a reason. */
+#include "probe.h"
+
+/* True when the exception just raised was ours to swallow; then the field is absent. */
+static bool absent(struct probe_state *state, roast_thread *thread,
+                   enum roast_field field, enum roast_reason why)
+{
+    (void)state;
+    if (PyErr_Occurred()) {
+        if (!PyErr_ExceptionMatches(PyExc_Exception))
+            return false;
+        PyErr_Clear();
+    }
+    roast_chunk_absent(thread, field, why);
+    return true;
+}
+
+/* metadata[key] as a new reference; NULL without an exception if it is not there. */
+static PyObject *look_up(PyObject *metadata, PyObject *key)
+{
+    if (PyDict_Check(metadata))
+        return Py_XNewRef(PyDict_GetItemWithError(metadata, key));
+    PyObject *value = PyObject_GetItem(metadata, key);
+    if (!value && PyErr_ExceptionMatches(PyExc_LookupError))
+        PyErr_Clear();
+    return value;
+}
+
+static int set_text(struct probe_state *state, roast_thread *thread,
+                    enum roast_field field, PyObject *value, struct held *held)
+{
+    enum { MAX_BYTES = 1024 };
+    PyObject *text = text_of(value);
+
+    if (!text)
+        return absent(state, thread, field, ROAST_WHY_RAISED) ? 0 : -1;
+    held->objects[held->count++] = text;
+    struct roast_str str = text_borrow(text);
+    if (field == ROAST_FIELD_file) {
+        roast_chunk_set_file(thread, str);
+        return 0;
+    }
+    if (str.size_bytes > MAX_BYTES)
+        roast_chunk_lose(thread, ROAST_LOSS_text_cut, 1);
+    roast_record_set_str(roast_chunk_record(thread), field,
+                         roast_str_cut(str, MAX_BYTES));
+    return 0;
+}
+
+static int set_count(struct probe_state *state, roast_thread *thread,
+                     enum roast_field field, PyObject *value)
+{
+    PyObject *index = PyNumber_Index(value);
+    long long number = index ? PyLong_AsLongLong(index) : -1;
+
+    Py_XDECREF(index);
+    if (number < 0)
+        return absent(state, thread, field, ROAST_WHY_BAD_VALUE) ? 0 : -1;
+    roast_record_set_u64(roast_chunk_record(thread), field, (uint64_t)number);
+    return 0;
+}
+
+struct row {
+    PyObject *key;
+    enum roast_field field;
+};
+
+static int describe_row(struct probe_state *state, roast_thread *thread,
+                        PyObject *metadata, struct row row, struct held *held)
+{
+    PyObject *value = look_up(metadata, row.key);
+
+    if (!value)
+        return absent(state, thread, row.field,
+                      PyErr_Occurred() ? ROAST_WHY_RAISED : ROAST_WHY_NOT_GIVEN)
+                   ? 0
+                   : -1;
+    bool is_text = roast_field_info(row.field)->type == ROAST_TYPE_TEXT;
+    int status = is_text ? set_text(state, thread, row.field, value, held)
+                         : set_count(state, thread, row.field, value);
+    Py_DECREF(value);
+    return status;
+}
+
+static int describe_length(struct probe_state *state, roast_thread *thread,
+                           PyObject *events)
+{
+    Py_ssize_t length = PyObject_Size(events);
+
+    if (length < 0) {
+        bool no_len = PyErr_ExceptionMatches(PyExc_TypeError);
+        bool bad = PyErr_ExceptionMatches(PyExc_ValueError) ||
+                   PyErr_ExceptionMatches(PyExc_OverflowError);
+        enum roast_reason why = no_len ? ROAST_WHY_NOT_GIVEN
+                                : bad  ? ROAST_WHY_BAD_VALUE
+                                       : ROAST_WHY_RAISED;
+        return absent(state, thread, ROAST_FIELD_num_events, why) ? 0 : -1;
+    }
+    roast_record_set_u64(roast_chunk_record(thread), ROAST_FIELD_num_events,
+                         (uint64_t)length);
+    return 0;
+}
+
+int events_describe(struct probe_state *state, roast_thread *thread, PyObject *events,
+                    struct held *held)
+{
+    const struct probe_names *names = &state->names;
+    const struct row rows[] = {
+        {names->dataset, ROAST_FIELD_dataset},
+        {names->filename, ROAST_FIELD_file},
+        {names->treename, ROAST_FIELD_treename},
+        {names->fileuuid, ROAST_FIELD_uuid},
+        {names->entrystart, ROAST_FIELD_entry_start},
+        {names->entrystop, ROAST_FIELD_entry_stop},
+    };
+
+    if (describe_length(state, thread, events) < 0)
+        return -1;
+    PyObject *metadata = PyObject_GetAttr(events, names->metadata);
+    enum roast_reason why = metadata || PyErr_ExceptionMatches(PyExc_AttributeError)
+                                ? ROAST_WHY_NOT_GIVEN
+                                : ROAST_WHY_RAISED;
+    int status = 0;
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]) && status == 0; i++) {
+        if (metadata)
+            status = describe_row(state, thread, metadata, rows[i], held);
+        else if (!absent(state, thread, rows[i].field, why))
+            status = -1;
+    }
+    Py_XDECREF(metadata);
+    return status;
+}
+
+/* Only awkward arrays lead to a file, and they have `attrs`. A missing attribute costs
+ * half a microsecond to look for, so the answer is kept for the last class seen. */
+static bool may_have_file(struct probe_state *state, PyObject *events)
+{
+    PyObject *type = (PyObject *)Py_TYPE(events);
+
+    if (type != state->known_events) {
+        state->events_have_attrs = PyObject_HasAttr(type, state->names.attrs);
+        PyObject *old = state->known_events;
+        state->known_events = Py_NewRef(type);
+        Py_XDECREF(old);
+    }
+    return state->events_have_attrs;
+}
+
+PyObject *events_byte_source(struct probe_state *state, PyObject *events)
+{
+    if (!state->byte_source || !may_have_file(state, events))
+        return NULL;
+    PyObject *source =
+        PyObject_CallFunctionObjArgs(state->byte_source, events, NULL);
+    if (!source) {
+        (void)guard_note(state, "byte counter of the events");
+        return NULL;
+    }
+    if (source == Py_None)
+        Py_CLEAR(source);
+    return source;
+}
+
+bool byte_source_read(struct probe_state *state, PyObject *source, uint64_t *bytes)
+{
+    PyObject *value = PyObject_GetAttr(source, state->names.requested);
+    PyObject *index = value ? PyNumber_Index(value) : NULL;
+    long long number = index ? PyLong_AsLongLong(index) : -1;
+
+    Py_XDECREF(index);
+    Py_XDECREF(value);
+    if (number < 0) {
+        if (PyErr_Occurred())
+            (void)guard_note(state, "byte counter of the file");
+        return false;
+    }
+    *bytes = (uint64_t)number;
+    return true;
+}

@@ -1,0 +1,353 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* module.c - roastcoffea._probe: state, settings and the few functions beside front.
+ *
+ * No type is put into the module's namespace: a user who registers the package with
+ * cloudpickle.register_pickle_by_value() would otherwise have to pickle C types. */
+#include "probe.h"
+#include "roast/version.h"
+
+static struct probe_state *state_of(PyObject *module)
+{
+    return PyModule_GetState(module);
+}
+
+/* ---- functions --------------------------------------------------------------- */
+
+/* Replaces a callable of the Python layer; None takes it out. */
+static void set_callable(PyObject **slot, PyObject *callable)
+{
+    PyObject *old = *slot;
+
+    if (!callable)
+        return;
+    *slot = callable == Py_None ? NULL : Py_NewRef(callable);
+    Py_XDECREF(old);
+}
+
+static bool set_run_id(struct probe_state *state, PyObject *run_id)
+{
+    char *data = NULL;
+    Py_ssize_t size = 0;
+
+    if (!run_id)
+        return true;
+    state->has_run_id = run_id != Py_None;
+    if (run_id == Py_None)
+        return true;
+    if (PyBytes_AsStringAndSize(run_id, &data, &size) < 0)
+        return false;
+    if (size != ROAST_RUN_ID_BYTES) {
+        PyErr_Format(PyExc_ValueError, "run_id of %zd bytes, not 16", size);
+        return false;
+    }
+    memcpy(state->run_id, data, ROAST_RUN_ID_BYTES);
+    return true;
+}
+
+static PyObject *configure(PyObject *module, PyObject *args, PyObject *kwargs)
+{
+    static char *keywords[] = {"enabled",  "live",        "exact_peak", "run_id",
+                               "decorate", "byte_source", "stub",       NULL};
+    struct probe_state *state = state_of(module);
+    int enabled = state->enabled;
+    int live = state->live;
+    int exact_peak = state->exact_peak;
+    PyObject *run_id = NULL;
+    PyObject *decorate = NULL;
+    PyObject *byte_source = NULL;
+    PyObject *stub = NULL;
+
+    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "|$pppOOOO:configure", keywords,
+                                     &enabled, &live, &exact_peak, &run_id, &decorate,
+                                     &byte_source, &stub))
+        return NULL;
+    if (!set_run_id(state, run_id))
+        return NULL;
+    state->enabled = enabled;
+    state->live = live;
+    state->exact_peak = exact_peak;
+    set_callable(&state->decorate, decorate);
+    set_callable(&state->byte_source, byte_source);
+    set_callable(&state->stub, stub);
+    Py_RETURN_NONE;
+}
+
+static PyObject *status(PyObject *module, PyObject *unused)
+{
+    const struct probe_state *state = state_of(module);
+
+    (void)unused;
+    return Py_BuildValue("{s:O,s:O,s:O,s:K,s:s,s:K}", "enabled",
+                         state->enabled ? Py_True : Py_False, "live",
+                         state->live ? Py_True : Py_False, "exact_peak",
+                         state->exact_peak ? Py_True : Py_False, "monitor_errors",
+                         (unsigned long long)state->errors, "first_error",
+                         state->first_error, "process_id",
+                         (unsigned long long)roast_process_id());
+}
+
+static PyObject *rss_bytes(PyObject *module, PyObject *unused)
+{
+    roast_error err = {0};
+    roast_thread *thread = roast_thread_get(&err);
+    uint64_t rss = 0;
+
+    (void)unused;
+    if (!thread)
+        return raise_roast(state_of(module), &err);
+    if (!roast_rss_now(thread, &rss))
+        Py_RETURN_NONE;
+    return PyLong_FromUnsignedLongLong(rss);
+}
+
+static PyObject *rss_mib(PyObject *module, PyObject *unused)
+{
+    roast_error err = {0};
+    roast_thread *thread = roast_thread_get(&err);
+    uint64_t rss = 0;
+
+    (void)unused;
+    if (!thread)
+        return raise_roast(state_of(module), &err);
+    if (!roast_rss_now(thread, &rss)) {
+        PyErr_SetString(state_of(module)->roast_error,
+                        "resident memory is not available: /proc/self/statm");
+        return NULL;
+    }
+    return PyFloat_FromDouble(roast_mib((int64_t)rss));
+}
+
+/* The frames of a buffer as a list of records. */
+static PyObject *split_frames(struct probe_state *state, struct roast_str frames)
+{
+    PyObject *list = PyList_New(0);
+
+    while (list && frames.size_bytes > 0) {
+        roast_record rec;
+        roast_error err = {0};
+        size_t used = 0;
+        PyObject *record = NULL;
+        if (roast_record_decode(&rec, &used, frames, &err) < 0)
+            raise_roast(state, &err);
+        else
+            record = record_new(state, (struct roast_str){frames.data, used});
+        if (!record || PyList_Append(list, record) < 0)
+            Py_CLEAR(list);
+        Py_XDECREF(record);
+        frames.data += used;
+        frames.size_bytes -= used;
+    }
+    return list;
+}
+
+static PyObject *take_records(PyObject *module, PyObject *unused)
+{
+    struct roast_str frames;
+    uint64_t dropped;
+
+    (void)unused;
+    roast_outbox_take(&frames, &dropped);
+    PyObject *list = split_frames(state_of(module), frames);
+    roast_outbox_release(&frames);
+    return list ? Py_BuildValue("NK", list, (unsigned long long)dropped) : NULL;
+}
+
+static PyObject *read_frames(PyObject *module, PyObject *bytes)
+{
+    char *data = NULL;
+    Py_ssize_t size = 0;
+
+    if (PyBytes_AsStringAndSize(bytes, &data, &size) < 0)
+        return NULL;
+    return split_frames(state_of(module), (struct roast_str){data, (size_t)size});
+}
+
+static PyObject *fields(PyObject *module, PyObject *unused)
+{
+    PyObject *list = PyList_New(0);
+
+    (void)module;
+    (void)unused;
+    for (int i = 0; list && i < ROAST_FIELD_COUNT; i++) {
+        const struct roast_field_info *info = roast_field_info((enum roast_field)i);
+        PyObject *row = Py_BuildValue("(Isss)", info->number, info->name, info->unit,
+                                      info->text);
+        if (!row || PyList_Append(list, row) < 0)
+            Py_CLEAR(list);
+        Py_XDECREF(row);
+    }
+    return list;
+}
+
+static PyMethodDef functions[] = {
+    {"configure", (PyCFunction)(void (*)(void))configure, METH_VARARGS | METH_KEYWORDS,
+     "Change settings of the monitor in this process."},
+    {"status", status, METH_NOARGS, "Settings and counters of the monitor."},
+    {"rss_bytes", rss_bytes, METH_NOARGS, "Resident memory now, or None."},
+    {"rss_mib", rss_mib, METH_NOARGS, "Resident memory now, in MiB."},
+    {"take_records", take_records, METH_NOARGS,
+     "(records, dropped): what waits in this process's outbox, taken out."},
+    {"read_frames", read_frames, METH_O, "The records of bytes that hold frames."},
+    {"fields", fields, METH_NOARGS, "(number, name, unit, meaning) of every field."},
+    {NULL, NULL, 0, NULL},
+};
+
+/* ---- the module -------------------------------------------------------------- */
+
+static int intern_names(struct probe_names *names)
+{
+#define NAME(id, text) \
+    if (!(names->id = PyUnicode_InternFromString(text))) \
+        return -1;
+    PROBE_NAMES(NAME)
+#undef NAME
+    return 0;
+}
+
+static PyTypeObject *make_type(PyObject *module, PyType_Spec *spec)
+{
+    return (PyTypeObject *)PyType_FromModuleAndSpec(module, spec, NULL);
+}
+
+static int make_types(PyObject *module, struct probe_state *state)
+{
+    state->front_type = make_type(module, &front_spec);
+    state->section_type = make_type(module, &section_spec);
+    state->null_type = make_type(module, &null_spec);
+    state->record_type = make_type(module, &record_spec);
+    return state->front_type && state->section_type && state->null_type &&
+                   state->record_type
+               ? 0
+               : -1;
+}
+
+static PyObject *import_name(const char *module_name, const char *name)
+{
+    PyObject *module = PyImport_ImportModule(module_name);
+    PyObject *object = module ? PyObject_GetAttrString(module, name) : NULL;
+
+    Py_XDECREF(module);
+    return object;
+}
+
+/* Record reads like a dict for code that asks isinstance(x, Mapping). */
+static int register_mapping(struct probe_state *state)
+{
+    PyObject *mapping = import_name("collections.abc", "Mapping");
+    PyObject *done =
+        mapping ? PyObject_CallMethod(mapping, "register", "O", state->record_type)
+                : NULL;
+
+    Py_XDECREF(mapping);
+    Py_XDECREF(done);
+    return done ? 0 : -1;
+}
+
+static int make_exceptions(PyObject *module, struct probe_state *state)
+{
+    state->roast_error =
+        PyErr_NewExceptionWithDoc("roastcoffea._probe.RoastError",
+                                  "Base of all errors that roastcoffea raises.",
+                                  PyExc_RuntimeError, NULL);
+    if (!state->roast_error ||
+        PyModule_AddObjectRef(module, "RoastError", state->roast_error) < 0)
+        return -1;
+    state->format_error = PyErr_NewExceptionWithDoc(
+        "roastcoffea._probe.FormatError",
+        "Bytes that do not follow the format; `.code` says how.", state->roast_error,
+        NULL);
+    if (!state->format_error)
+        return -1;
+    return PyModule_AddObjectRef(module, "FormatError", state->format_error);
+}
+
+static int make_objects(PyObject *module, struct probe_state *state)
+{
+    state->default_dict = import_name("collections", "defaultdict");
+    state->ordered_dict = import_name("collections", "OrderedDict");
+    state->null_context = null_context_new(state);
+    state->front = front_new(module, state);
+    if (!state->default_dict || !state->ordered_dict || !state->null_context ||
+        !state->front)
+        return -1;
+    PyObject *get = PyObject_GetAttrString(state->front, "current_chunk");
+    state->chunk_property =
+        get ? PyObject_CallFunctionObjArgs((PyObject *)&PyProperty_Type, get, NULL)
+            : NULL;
+    Py_XDECREF(get);
+    if (!state->chunk_property)
+        return -1;
+    return PyModule_AddObjectRef(module, "front", state->front);
+}
+
+static int execute(PyObject *module)
+{
+    struct probe_state *state = state_of(module);
+
+    state->enabled = true;
+    if (intern_names(&state->names) < 0 || make_types(module, state) < 0 ||
+        register_mapping(state) < 0 || make_exceptions(module, state) < 0 ||
+        make_objects(module, state) < 0)
+        return -1;
+    return PyModule_AddStringConstant(module, "version", ROAST_VERSION);
+}
+
+/* The i-th owned pointer of the state; NULL after the last. */
+static PyObject **owned(struct probe_state *state, size_t i)
+{
+    PyObject **pointers[] = {
+        &state->front,          (PyObject **)&state->front_type,
+        &state->null_context,   (PyObject **)&state->section_type,
+        &state->default_dict,   (PyObject **)&state->null_type,
+        &state->ordered_dict,   (PyObject **)&state->record_type,
+        &state->chunk_property, &state->decorate,
+        &state->byte_source,    &state->stub,
+        &state->known_class,    &state->known_events,
+        &state->roast_error,    &state->format_error,
+    };
+    return i < sizeof(pointers) / sizeof(pointers[0]) ? pointers[i] : NULL;
+}
+
+static int traverse(PyObject *module, visitproc visit, void *arg)
+{
+    struct probe_state *state = state_of(module);
+
+    for (size_t i = 0; owned(state, i); i++)
+        Py_VISIT(*owned(state, i));
+    return 0;
+}
+
+static int clear(PyObject *module)
+{
+    struct probe_state *state = state_of(module);
+
+    for (size_t i = 0; owned(state, i); i++)
+        Py_CLEAR(*owned(state, i));
+#define NAME(id, text) Py_CLEAR(state->names.id);
+    PROBE_NAMES(NAME)
+#undef NAME
+    return 0;
+}
+
+static PyModuleDef_Slot slots[] = {
+    {Py_mod_exec, execute},
+    {0, NULL},
+};
+
+static struct PyModuleDef definition = {
+    PyModuleDef_HEAD_INIT,
+    .m_name = "roastcoffea._probe",
+    .m_doc = "Measures chunks where they run.",
+    .m_size = sizeof(struct probe_state),
+    .m_methods = functions,
+    .m_slots = slots,
+    .m_traverse = traverse,
+    .m_clear = clear,
+};
+
+PyMODINIT_FUNC PyInit__probe(void);
+
+PyMODINIT_FUNC PyInit__probe(void)
+{
+    return PyModuleDef_Init(&definition);
+}

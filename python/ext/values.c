@@ -1,0 +1,273 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* values.c - Python values to and from the free-form values of a record.
+ *
+ * null, bool, int64, double, str, bytes, list, tuple, dict are kept; numpy scalars
+ * through their item(); anything else as its repr, which is counted. A value that is too
+ * deep or too large is taken back whole and counted as dropped. */
+#include "probe.h"
+
+enum { REPR_MAX_BYTES = 1024 };
+
+/* One conversion under way. */
+struct writer {
+    struct probe_state *state;
+    roast_thread *thread;
+    roast_values *out;
+};
+
+static int put_value(struct writer *w, PyObject *value, int depth);
+
+static int put_repr(struct writer *w, PyObject *value)
+{
+    PyObject *repr = PyObject_Repr(value);
+    PyObject *plain = repr ? text_of(repr) : NULL;
+    int status = -1;
+
+    if (plain) {
+        roast_values_put_text(w->out, roast_str_cut(text_borrow(plain), REPR_MAX_BYTES));
+        roast_chunk_lose(w->thread, ROAST_LOSS_values_repr, 1);
+        status = 0;
+    }
+    Py_XDECREF(plain);
+    Py_XDECREF(repr);
+    return status;
+}
+
+static int put_text(struct writer *w, PyObject *value)
+{
+    PyObject *plain = text_of(value);
+
+    if (!plain)
+        return -1;
+    roast_values_put_text(w->out, text_borrow(plain));
+    Py_DECREF(plain);
+    return 0;
+}
+
+static int put_int(struct writer *w, PyObject *value)
+{
+    int overflow = 0;
+    long long number = PyLong_AsLongLongAndOverflow(value, &overflow);
+
+    if (overflow != 0)
+        return put_repr(w, value);
+    roast_values_put_int(w->out, number);
+    return 0;
+}
+
+static int put_bytes(struct writer *w, PyObject *value)
+{
+    char *data = NULL;
+    Py_ssize_t size = 0;
+
+    if (PyBytes_AsStringAndSize(value, &data, &size) < 0)
+        return -1;
+    roast_values_put_bytes(w->out, (struct roast_str){data, (size_t)size});
+    return 0;
+}
+
+static int put_list(struct writer *w, PyObject *value, int depth)
+{
+    PyObject *items = PySequence_Tuple(value); /* ours: repr() may change the list */
+    Py_ssize_t count = items ? PyTuple_Size(items) : -1;
+    int status = count < 0 ? -1 : 0;
+
+    if (status == 0)
+        roast_values_put_list(w->out, (uint64_t)count);
+    for (Py_ssize_t i = 0; i < count && status == 0 && roast_values_ok(w->out); i++)
+        status = put_value(w, PyTuple_GetItem(items, i), depth + 1);
+    Py_XDECREF(items);
+    return status;
+}
+
+static int put_entry(struct writer *w, PyObject *key, PyObject *value, int depth)
+{
+    PyObject *name = text_of(key);
+
+    if (!name)
+        return -1;
+    roast_values_put_key(w->out, text_borrow(name));
+    Py_DECREF(name);
+    return put_value(w, value, depth);
+}
+
+static int put_dict(struct writer *w, PyObject *value, int depth)
+{
+    PyObject *items = PyDict_Items(value);
+    Py_ssize_t count = items ? PyList_Size(items) : -1;
+    int status = count < 0 ? -1 : 0;
+
+    if (status == 0)
+        roast_values_put_dict(w->out, (uint64_t)count);
+    for (Py_ssize_t i = 0; i < count && status == 0 && roast_values_ok(w->out); i++) {
+        PyObject *pair = PyList_GetItem(items, i);
+        status = put_entry(w, PyTuple_GetItem(pair, 0), PyTuple_GetItem(pair, 1),
+                           depth + 1);
+    }
+    Py_XDECREF(items);
+    return status;
+}
+
+/* numpy scalars have dtype and item(); so have 0-d arrays, which is fine. */
+static int put_foreign(struct writer *w, PyObject *value, int depth)
+{
+    const struct probe_names *names = &w->state->names;
+
+    if (!PyObject_HasAttr(value, names->dtype) || !PyObject_HasAttr(value, names->item))
+        return put_repr(w, value);
+    PyObject *plain = PyObject_CallMethodObjArgs(value, names->item, NULL);
+    if (!plain || Py_TYPE(plain) == Py_TYPE(value)) {
+        Py_XDECREF(plain);
+        PyErr_Clear();
+        return put_repr(w, value);
+    }
+    int status = put_value(w, plain, depth);
+    Py_DECREF(plain);
+    return status;
+}
+
+static int put_value(struct writer *w, PyObject *value, int depth)
+{
+    bool is_container = PyList_Check(value) || PyTuple_Check(value) || PyDict_Check(value);
+
+    if (is_container && depth >= ROAST_VALUE_MAX_DEPTH) {
+        PyErr_SetString(PyExc_ValueError, "custom value nested over 8 deep");
+        return -1;
+    }
+    if (value == Py_None)
+        roast_values_put_null(w->out);
+    else if (PyBool_Check(value))
+        roast_values_put_bool(w->out, value == Py_True);
+    else if (PyFloat_Check(value))
+        roast_values_put_double(w->out, PyFloat_AsDouble(value));
+    else if (PyLong_Check(value))
+        return put_int(w, value);
+    else if (PyUnicode_Check(value))
+        return put_text(w, value);
+    else if (PyBytes_Check(value))
+        return put_bytes(w, value);
+    else if (PyDict_Check(value))
+        return put_dict(w, value, depth);
+    else if (is_container)
+        return put_list(w, value, depth);
+    else
+        return put_foreign(w, value, depth);
+    return 0;
+}
+
+int values_put(struct probe_state *state, roast_thread *thread, roast_values *out,
+               PyObject *key, PyObject *value)
+{
+    struct writer w = {state, thread, out};
+    size_t mark = roast_values_mark(out);
+    int status = put_entry(&w, key, value, 0);
+
+    if (status == 0 && roast_values_ok(out))
+        return 0;
+    roast_values_rewind(out, mark);
+    roast_chunk_lose(thread, ROAST_LOSS_values_dropped, 1);
+    if (status < 0 && !PyErr_ExceptionMatches(PyExc_Exception))
+        return -1;
+    PyErr_Clear(); /* the loss is counted; the value was the user's, not our error */
+    return 0;
+}
+
+/* ---- reading ----------------------------------------------------------------- */
+
+static PyObject *scalar_new(const struct roast_value *value)
+{
+    switch (value->type) {
+    case ROAST_VALUE_FALSE:
+        return Py_NewRef(Py_False);
+    case ROAST_VALUE_TRUE:
+        return Py_NewRef(Py_True);
+    case ROAST_VALUE_INT:
+        return PyLong_FromLongLong(value->integer);
+    case ROAST_VALUE_DOUBLE:
+        return PyFloat_FromDouble(value->number);
+    case ROAST_VALUE_TEXT:
+        return text_new(value->str);
+    case ROAST_VALUE_BYTES:
+        return PyBytes_FromStringAndSize(value->str.data,
+                                         (Py_ssize_t)value->str.size_bytes);
+    case ROAST_VALUE_LIST:
+        return PyList_New(0);
+    case ROAST_VALUE_DICT:
+        return PyDict_New();
+    case ROAST_VALUE_NULL:
+        break;
+    }
+    return Py_NewRef(Py_None);
+}
+
+/* One container being filled; borrowed from the one below it. */
+struct level {
+    PyObject *container;
+    uint64_t left;
+};
+
+static int add_item(PyObject *container, struct roast_str key, PyObject *item)
+{
+    if (PyList_Check(container))
+        return PyList_Append(container, item);
+    PyObject *name = text_new(key);
+    int status = name ? PyDict_SetItem(container, name, item) : -1;
+    Py_XDECREF(name);
+    return status;
+}
+
+/* Reads one key (for dicts) and value into the innermost container. *added borrows. */
+static int read_item(PyObject *container, struct roast_str *blob,
+                     struct roast_value *value, PyObject **added)
+{
+    struct roast_str key = {NULL, 0};
+
+    if (PyDict_Check(container) && roast_value_next_key(&key, blob, NULL) != 1)
+        return -1;
+    if (roast_value_next(value, blob, NULL) != 1)
+        return -1;
+    PyObject *item = scalar_new(value);
+    if (!item)
+        return -1;
+    int status = add_item(container, key, item);
+    *added = item;
+    Py_DECREF(item);
+    return status;
+}
+
+/* The blob was checked before, so the structure can be trusted. */
+static int fill(PyObject *dict, struct roast_str *blob)
+{
+    struct level levels[ROAST_VALUE_MAX_DEPTH + 1] = {{dict, 1}};
+    size_t depth = 1;
+
+    while (depth > 0) {
+        struct level *top = &levels[depth - 1];
+        struct roast_value value;
+        PyObject *added = NULL;
+        if (top->left == 0) {
+            depth--;
+            continue;
+        }
+        top->left--;
+        if (read_item(top->container, blob, &value, &added) < 0)
+            return -1;
+        if (value.type == ROAST_VALUE_LIST || value.type == ROAST_VALUE_DICT)
+            levels[depth++] = (struct level){added, value.count};
+    }
+    return 0;
+}
+
+PyObject *values_to_dict(struct probe_state *state, struct roast_str blob)
+{
+    roast_error err = {0};
+
+    if (roast_values_check(blob, &err) < 0)
+        return raise_roast(state, &err);
+    PyObject *dict = PyDict_New();
+    while (dict && blob.size_bytes > 0) {
+        if (fill(dict, &blob) < 0)
+            Py_CLEAR(dict);
+    }
+    return dict;
+}

@@ -1,0 +1,66 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""``@track_metrics``: the thin Python function around a user's process().
+
+It is a Python function, not a C callable, because that is what is fastest when the
+switch is off and what pickles by reference like any other function. All it does is look
+at the switch. It mentions nothing but ``front``'s method and the user's function, so it
+also pickles by value to machines without the package.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+from roastcoffea._probe import front
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+track_metrics = front.track_metrics
+
+
+def decorate(func: F) -> F:
+    """The measured form of ``process(self, events)`` or of ``f(events)``."""
+    if _is_method(func):
+        return _decorate_method(func)
+    return _decorate_function(func)
+
+
+def _is_method(func: Callable[..., Any]) -> bool:
+    """Whether ``func`` was written in a class body and takes self and events.
+
+    A staticmethod is written there too, but needs only one argument.
+    """
+    owner = getattr(func, "__qualname__", "").rpartition(".")[0]
+    code = getattr(func, "__code__", None)
+    if code is None or not owner or owner.endswith("<locals>"):
+        return False
+    takes_varargs = bool(code.co_flags & 0x04)
+    required = code.co_argcount - len(getattr(func, "__defaults__", None) or ())
+    return takes_varargs or required >= 2 or code.co_varnames[:1] == ("self",)
+
+
+def _decorate_method(func: F) -> F:
+    run = front.run
+
+    @functools.wraps(func)
+    def process(self, *args, **kwargs):  # type: ignore[no-untyped-def]
+        if getattr(self, "_roastcoffea_collect_metrics", False):
+            return run(func, (self, *args), kwargs, True)
+        return func(self, *args, **kwargs)
+
+    return process  # type: ignore[return-value]
+
+
+def _decorate_function(func: F) -> F:
+    run = front.run
+
+    @functools.wraps(func)
+    def process(*args, **kwargs):  # type: ignore[no-untyped-def]
+        if process._roastcoffea_collect_metrics:  # type: ignore[attr-defined]
+            return run(func, args, kwargs, False)
+        return func(*args, **kwargs)
+
+    process._roastcoffea_collect_metrics = False  # type: ignore[attr-defined]
+    return process  # type: ignore[return-value]

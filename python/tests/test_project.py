@@ -1,0 +1,129 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The tree and the built package keep their own rules: tools/check_*.py.
+
+Each check runs on the real thing, and on something that breaks its rule: a check that
+finds nothing in either would be worth nothing.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+no_asan = pytest.mark.no_asan  # they run other programs, not our extension
+
+
+def check(name: str, *arguments: object) -> tuple[int, str]:
+    """Exit status and output of one of the tools."""
+    command = [sys.executable, ROOT / "tools" / f"check_{name}.py", *arguments]
+    done = subprocess.run(
+        list(map(str, command)), cwd=ROOT, capture_output=True, text=True
+    )
+    return done.returncode, done.stdout + done.stderr
+
+
+def extension() -> Path:
+    """The file that `import roastcoffea` loaded."""
+    from roastcoffea import _probe
+
+    return Path(_probe.__file__)
+
+
+@no_asan
+def test_include_law_is_kept() -> None:
+    status, output = check("includes", ROOT)
+    assert status == 0, output
+
+
+@no_asan
+@pytest.mark.parametrize(
+    ("file", "line", "breach"),
+    [
+        ("src/base/a.c", '#include "record/frame.h"', "base must not know record"),
+        ("src/record/a.c", '#include "roast/probe.h"', "record must not know probe"),
+        ("src/probe/a.c", '#include "store/file.h"', "probe must not know store"),
+        ("src/record/a.h", '#include "buf.h"', "not <layer>/x.h"),
+        ("src/record/a.c", "#include <sys/sysinfo.h>", "only probe meets"),
+        ("src/store/a.c", "#  include <Python.h>", "the core never includes Python.h"),
+        ("include/roast/error.h", '#include "base/buf.h"', "roast/*.h only"),
+        ("include/roast/new.h", "#include <stdio.h>", "not in PUBLIC"),
+        ("python/ext/a.c", '#include "base/buf.h"', "its own folder only"),
+        ("cli/a.c", '#include "../src/base/buf.h"', "its own folder only"),
+    ],
+)
+def test_include_law_finds_a_breach(
+    tmp_path: Path, file: str, line: str, breach: str
+) -> None:
+    path = tmp_path / file
+    (tmp_path / "src").mkdir()
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(f"/* a */\n{line}\n")
+    status, output = check("includes", tmp_path)
+    assert status == 1
+    assert f"{file}:2: " in output
+    assert breach in output
+
+
+@no_asan
+def test_files_and_functions_are_small() -> None:
+    status, output = check("sizes", ROOT)
+    assert status == 0, output
+
+
+@no_asan
+def test_large_files_and_functions_are_found(tmp_path: Path) -> None:
+    (tmp_path / "src").mkdir()
+    head = "static int\nlarge(int a, int b[2], int (*f)(int, int))"
+    statements = "    work();\n" * 68
+    body = f"{head}\n{{\n{statements}}}\n"
+    many = "void many(int a, int b, int c, int d, int e, int f)\n{\n}\n"
+    (tmp_path / "src/a.c").write_text(f"struct x {{\n    int a;\n}};\n\n{body}\n{many}")
+    (tmp_path / "src/b.h").write_text("\n" * 81)
+    status, output = check("sizes", tmp_path)
+    assert status == 1
+    assert output.splitlines() == [
+        "warning: src/a.c:78: many() has 6 parameters, aim 5",
+        "src/a.c:5: large() has 72 lines, at most 70",
+        "src/b.h: 81 lines, at most 80",
+    ]
+
+
+@no_asan
+def test_extension_exports_and_needs_little() -> None:
+    status, output = check("symbols", extension(), ROOT / "README.md")
+    assert status == 0, output
+
+
+@no_asan
+def test_symbols_outside_the_stable_abi_are_found() -> None:
+    status, output = check("symbols", numpy._core._multiarray_umath.__file__)
+    assert status == 1
+    assert "which is not in the stable ABI" in output
+    assert "not only the C library" in output
+
+
+@no_asan
+def test_one_wheel_imports_on_every_python() -> None:
+    status, output = check("wheel")
+    assert status == 0, output
+
+
+@no_asan
+@pytest.mark.long
+def test_a_source_distribution_is_enough_for_pip() -> None:
+    status, output = check("wheel", "--alone")
+    assert status == 0, output
+
+
+@pytest.mark.skipif("ROAST_SANITIZED" not in os.environ, reason="only in `make asan`")
+def test_the_sanitized_extension_is_the_one_loaded() -> None:
+    assert extension().is_relative_to(os.environ["ROAST_SANITIZED"])
+    symbols = subprocess.run(["nm", "-D", extension()], capture_output=True, text=True)
+    assert "__asan_init" in symbols.stdout
+    assert "__ubsan_handle" in symbols.stdout

@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* chunk.c - the life of one chunk: begin, start, stop, finish.
+ *
+ *     begin     clear; read memory (and, at its pace, the rest)     our time
+ *     start     thread CPU, epoch, monotonic                        clocks run
+ *               ... the user's work ...
+ *     stop      monotonic, thread CPU                               clocks stand
+ *     finish    read memory again, fill the record, encode          our time
+ *
+ * The clocks stand closest to the work, so that our own readings are never part of it;
+ * what they cost is kept in `monitor_ns`. */
+#include "base/clock.h"
+#include "probe/fork.h"
+#include "probe/peak.h"
+#include "probe/process.h"
+#include "probe/rss.h"
+#include "probe/rusage.h"
+#include "probe/thread.h"
+
+int64_t roast_mono_ns(void)
+{
+    return roast__clock_mono_ns();
+}
+
+bool roast_rss_now(roast_thread *thread, uint64_t *rss_bytes)
+{
+    return roast__rss_read(&thread->statm, rss_bytes);
+}
+
+bool roast_chunk_active(const roast_thread *thread)
+{
+    return atomic_load_explicit(&thread->active, memory_order_relaxed);
+}
+
+roast_record *roast_chunk_record(roast_thread *thread)
+{
+    return &thread->record;
+}
+
+void roast_chunk_absent(roast_thread *thread, enum roast_field field,
+                        enum roast_reason why)
+{
+    if (thread->reasons[field] == 0)
+        thread->reasons[field] = (unsigned char)why;
+}
+
+void roast_chunk_lose(roast_thread *thread, enum roast_loss loss, uint64_t count)
+{
+    thread->tree.losses[loss] += count;
+}
+
+roast_values *roast_chunk_user_keys(roast_thread *thread)
+{
+    return &thread->user_keys;
+}
+
+roast_values *roast_chunk_custom_metrics(roast_thread *thread)
+{
+    return &thread->custom_metrics;
+}
+
+void roast__chunk_set_redacted(roast_thread *thread, enum roast_field field,
+                               struct roast_str text)
+{
+    bool is_file = field == ROAST_FIELD_file;
+    char *out = is_file ? thread->file_text : thread->error_text;
+    size_t room = is_file ? sizeof(thread->file_text) : sizeof(thread->error_text);
+
+    if (!text.data)
+        return;
+    struct roast_str kept = {out, roast_str_redact(out, room, text)};
+    if (kept.size_bytes == room) { /* full: there was more, or it just fits */
+        kept = roast_str_cut(kept, room - 1);
+        thread->tree.losses[ROAST_LOSS_text_cut]++;
+    }
+    roast_record_set_str(&thread->record, field, kept);
+}
+
+void roast_chunk_set_file(roast_thread *thread, struct roast_str file)
+{
+    roast__chunk_set_redacted(thread, ROAST_FIELD_file, file);
+}
+
+static void clear(roast_thread *thread)
+{
+    thread->record.kind = ROAST_FRAME_CHUNK;
+    thread->record.present = 0;
+    memset(thread->reasons, 0, sizeof(thread->reasons));
+    memset(&thread->before, 0, sizeof(thread->before));
+    memset(&thread->after, 0, sizeof(thread->after));
+    roast__tree_clear(&thread->tree);
+    roast__values_clear(&thread->user_keys);
+    roast__values_clear(&thread->custom_metrics);
+    roast__buf_clear(&thread->blobs);
+    thread->small_frame_bytes = 0;
+}
+
+static void identify(roast_thread *thread, const unsigned char *run_id)
+{
+    struct roast_identity *id = &thread->identity;
+
+    memset(id->run_id, 0, sizeof(id->run_id));
+    if (run_id)
+        memcpy(id->run_id, run_id, sizeof(id->run_id));
+    id->process_id = roast__process().id;
+    id->sequence = roast__next_sequence();
+    roast_identity_pack(thread->identity_bytes, id);
+    struct roast_str blob = {(const char *)thread->identity_bytes, ROAST_IDENTITY_BYTES};
+    roast_record_set_str(&thread->record, ROAST_FIELD_identity, blob);
+}
+
+void roast_chunk_begin(roast_thread *thread, const struct roast_chunk_options *options)
+{
+    struct roast_readings *before = &thread->before;
+
+    thread->begin_ns = roast__clock_mono_ns();
+    clear(thread);
+    thread->generation = roast__fork_generation();
+    identify(thread, options->run_id);
+    thread->active_at_begin = roast__chunk_enters(&thread->begun_before);
+    atomic_store_explicit(&thread->peak_rss_bytes, 0, memory_order_relaxed);
+    atomic_store(&thread->active, true);
+    roast__peak_watch();
+    if (options->exact_peak)
+        (void)roast__peak_reset();
+    before->rss_known = roast__rss_read(&thread->statm, &before->rss_bytes);
+    if (options->exact_peak || roast__pace_allows(&thread->pace, thread->begin_ns))
+        roast__readings_take(before, &thread->slow_files, &thread->pace);
+}
+
+void roast_chunk_start(roast_thread *thread)
+{
+    thread->start_cpu_ns = roast__clock_thread_ns();
+    roast_record_set_i64(&thread->record, ROAST_FIELD_start_epoch_ns,
+                         roast__clock_epoch_ns());
+    thread->start_ns = roast__clock_mono_ns();
+    roast_record_set_i64(&thread->record, ROAST_FIELD_start_mono_ns, thread->start_ns);
+}
+
+void roast_chunk_stop(roast_thread *thread)
+{
+    thread->stop_ns = roast__clock_mono_ns();
+    int64_t cpu_ns = roast__clock_thread_ns() - thread->start_cpu_ns;
+    roast_record_set_u64(&thread->record, ROAST_FIELD_duration_ns,
+                         (uint64_t)(thread->stop_ns - thread->start_ns));
+    roast_record_set_u64(&thread->record, ROAST_FIELD_cpu_ns, (uint64_t)cpu_ns);
+}
+
+struct roast_str roast_chunk_begin_frame(roast_thread *thread)
+{
+    roast_record begin = {.kind = ROAST_FRAME_BEGIN};
+    unsigned char place[ROAST_PLACE_BYTES];
+    struct roast_str place_blob = {(const char *)place, ROAST_PLACE_BYTES};
+    unsigned char out[2 * ROAST_BEGIN_MAX_BYTES];
+
+    roast_record_set_str(&begin, ROAST_FIELD_identity,
+                         thread->record.values[ROAST_FIELD_identity].str);
+    if (roast_place_pack(place, &thread->record))
+        roast_record_set_str(&begin, ROAST_FIELD_place, place_blob);
+    roast_record_set_i64(&begin, ROAST_FIELD_start_epoch_ns, roast__clock_epoch_ns());
+    int64_t size = roast_record_encode(out, sizeof(out), &begin, NULL);
+    if (size < 0 || size > ROAST_BEGIN_MAX_BYTES)
+        return (struct roast_str){NULL, 0};
+    memcpy(thread->small_frame, out, (size_t)size);
+    return (struct roast_str){(const char *)thread->small_frame, (size_t)size};
+}

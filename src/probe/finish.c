@@ -1,0 +1,196 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* finish.c - closes a chunk and writes its frame.
+ *
+ * The blobs are written one behind the other into one buffer that may move while it
+ * grows, so they are remembered by position and become fields at the very end. */
+#include "probe/finish.h"
+
+#include "base/clock.h"
+#include "probe/fork.h"
+#include "probe/process.h"
+#include "probe/rss.h"
+
+static bool others_ran(roast_thread *thread)
+{
+    uint64_t begun;
+    unsigned active = roast__chunk_leaves(&begun);
+    unsigned most = active > thread->active_at_begin ? active : thread->active_at_begin;
+
+    /* one that began and ended meanwhile is in neither count */
+    if (most < 2 && begun > thread->begun_before + 1)
+        most = 2;
+    roast_record_set_u64(&thread->record, ROAST_FIELD_concurrency, most);
+    return most > 1;
+}
+
+static void read_after(roast_thread *thread)
+{
+    struct roast_readings *after = &thread->after;
+
+    after->rss_known = roast__rss_read(&thread->statm, &after->rss_bytes);
+    if (thread->before.slow)
+        roast__readings_take(after, &thread->slow_files, &thread->pace);
+}
+
+static void set_process(roast_thread *thread)
+{
+    struct roast_process process = roast__process();
+
+    roast_record_set_str(&thread->record, ROAST_FIELD_host, process.host);
+    roast_record_set_u64(&thread->record, ROAST_FIELD_pid, process.pid);
+    if (thread->tid != 0)
+        roast_record_set_u64(&thread->record, ROAST_FIELD_thread, thread->tid);
+    if (!roast__process_claims_first())
+        return;
+    roast__values_clear(&thread->process_facts);
+    roast__process_put_facts(&thread->process_facts);
+    roast_record_set_u64(&thread->record, ROAST_FIELD_first_chunk, 1);
+    roast_record_set_str(&thread->record, ROAST_FIELD_process,
+                         roast_values_blob(&thread->process_facts));
+}
+
+static void set_error(roast_thread *thread, const struct roast_chunk_end *end)
+{
+    const struct roast_tree *tree = &thread->tree;
+    struct roast_str path = {tree->error_path, tree->error_path_bytes};
+
+    roast_record_set_u64(&thread->record, ROAST_FIELD_status, end->status);
+    if (end->status == ROAST_CHUNK_OK)
+        return;
+    roast_record_set_str(&thread->record, ROAST_FIELD_error_type,
+                         roast_str_cut(end->error_type, 128));
+    roast__chunk_set_redacted(thread, ROAST_FIELD_error_message, end->error_message);
+    if (tree->error_token && tree->error_token == end->error_token)
+        roast_record_set_str(&thread->record, ROAST_FIELD_error_section,
+                             roast_str_cut(path, ROAST_TREE_ERROR_BYTES - 1));
+}
+
+static void put_losses(struct roast_buf *out, const struct roast_tree *tree)
+{
+    for (unsigned i = 0; i < ROAST_LOSS_END; i++) {
+        if (tree->losses[i] == 0)
+            continue;
+        roast__buf_put_varint(out, i);
+        roast__buf_put_varint(out, tree->losses[i]);
+    }
+}
+
+static void put_absences(struct roast_buf *out, const roast_thread *thread)
+{
+    for (int i = 0; i < ROAST_FIELD_COUNT; i++) {
+        enum roast_field field = (enum roast_field)i;
+        if (thread->reasons[i] == 0 || roast_record_has(&thread->record, field))
+            continue;
+        roast__buf_put_varint(out, roast_field_info(field)->number);
+        roast__buf_put_varint(out, thread->reasons[i]);
+    }
+}
+
+static void set_blob(roast_thread *thread, enum roast_field field, size_t from, size_t to)
+{
+    struct roast_str blob = {(const char *)thread->blobs.data + from, to - from};
+
+    if (to > from)
+        roast_record_set_str(&thread->record, field, blob);
+}
+
+static bool set_blobs(roast_thread *thread)
+{
+    struct roast_buf *out = &thread->blobs;
+    size_t ends[4];
+
+    roast__tree_put_sections(out, &thread->tree);
+    ends[0] = out->size_bytes;
+    roast__tree_put_intervals(out, &thread->tree);
+    ends[1] = out->size_bytes;
+    put_losses(out, &thread->tree);
+    ends[2] = out->size_bytes;
+    put_absences(out, thread);
+    ends[3] = out->size_bytes;
+    if (!roast__buf_ok(out))
+        return false;
+    set_blob(thread, ROAST_FIELD_sections, 0, ends[0]);
+    set_blob(thread, ROAST_FIELD_intervals, ends[0], ends[1]);
+    set_blob(thread, ROAST_FIELD_losses, ends[1], ends[2]);
+    set_blob(thread, ROAST_FIELD_absences, ends[2], ends[3]);
+    roast_record_set_str(&thread->record, ROAST_FIELD_user_keys,
+                         roast_values_blob(&thread->user_keys));
+    roast_record_set_str(&thread->record, ROAST_FIELD_custom_metrics,
+                         roast_values_blob(&thread->custom_metrics));
+    return true;
+}
+
+/* Sections still open end with the chunk. */
+static void close_open_sections(roast_thread *thread)
+{
+    struct roast_tree *tree = &thread->tree;
+
+    if (tree->depth == 0)
+        return;
+    struct roast_section_token outermost = {thread, tree->open[0].serial};
+    tree->losses[ROAST_LOSS_section_misuse]++;
+    roast_section_end(thread, outermost, 0);
+}
+
+static int encode(roast_thread *thread, struct roast_str *frame, roast_error *err)
+{
+    struct roast_buf *out = &thread->frame;
+    roast_record *rec = &thread->record;
+
+    roast_record_set_u64(rec, ROAST_FIELD_monitor_ns, 0); /* its room, for the bound */
+    roast__buf_clear(out);
+    roast__buf_reserve(out, roast_record_bound(rec));
+    if (!roast__buf_ok(out))
+        return roast_error_set(err, ROAST_NO_MEMORY, "a frame");
+    int64_t now_ns = roast__clock_mono_ns();
+    int64_t own_ns = thread->start_ns - thread->begin_ns + now_ns - thread->stop_ns;
+    roast_record_set_u64(rec, ROAST_FIELD_monitor_ns,
+                         (uint64_t)(own_ns + thread->carried_ns));
+    int64_t size = roast_record_encode(out->data, out->cap_bytes, rec, err);
+    thread->carried_ns = roast__clock_mono_ns() - now_ns;
+    if (size < 0)
+        return (int)size;
+    *frame = (struct roast_str){(const char *)out->data, (size_t)size};
+    return ROAST_OK;
+}
+
+int roast_chunk_finish(roast_thread *thread, const struct roast_chunk_end *end,
+                       struct roast_str *frame, roast_error *err)
+{
+    atomic_store(&thread->active, false);
+    if (thread->generation != roast__fork_generation())
+        return roast_error_set(err, ROAST_UNAVAILABLE,
+                               "the process forked while the chunk ran");
+    close_open_sections(thread);
+    bool shared = others_ran(thread);
+    read_after(thread);
+    roast__finish_readings(thread, shared);
+    set_process(thread);
+    set_error(thread, end);
+    if (!set_blobs(thread))
+        return roast_error_set(err, ROAST_NO_MEMORY, "sections of a chunk");
+    return encode(thread, frame, err);
+}
+
+struct roast_str roast_chunk_end_frame(roast_thread *thread)
+{
+    enum { ERROR_TYPE_BYTES = 64 };
+    const roast_record *chunk = &thread->record;
+    roast_record end = {.kind = ROAST_FRAME_END};
+    struct roast_str type = chunk->values[ROAST_FIELD_error_type].str;
+
+    roast_record_set_str(&end, ROAST_FIELD_identity,
+                         chunk->values[ROAST_FIELD_identity].str);
+    roast_record_set_u64(&end, ROAST_FIELD_status, chunk->values[ROAST_FIELD_status].u64);
+    roast_record_set_u64(&end, ROAST_FIELD_duration_ns,
+                         chunk->values[ROAST_FIELD_duration_ns].u64);
+    roast_record_set_i64(&end, ROAST_FIELD_end_epoch_ns, roast__clock_epoch_ns());
+    if (roast_record_has(chunk, ROAST_FIELD_error_type))
+        roast_record_set_str(&end, ROAST_FIELD_error_type,
+                             roast_str_cut(type, ERROR_TYPE_BYTES));
+    int64_t size = roast_record_encode(thread->small_frame, sizeof(thread->small_frame),
+                                       &end, NULL);
+    if (size < 0)
+        return (struct roast_str){NULL, 0};
+    return (struct roast_str){(const char *)thread->small_frame, (size_t)size};
+}

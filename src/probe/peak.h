@@ -1,0 +1,10 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* peak.h - samples memory while chunks run. */
+#ifndef ROAST_PROBE_PEAK_H
+#define ROAST_PROBE_PEAK_H
+
+/* Makes sure that the sampler runs; it ends by itself a second after the last chunk.
+ * Costs one atomic load when it runs already. */
+void roast__peak_watch(void);
+
+#endif

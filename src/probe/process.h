@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* process.h - what all threads of a process share: its names and its counters. */
+#ifndef ROAST_PROBE_PROCESS_H
+#define ROAST_PROBE_PROCESS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "record/values.h"
+#include "roast/text.h"
+
+/* Ids and names, right also in a forked child. host borrows static memory. */
+struct roast_process {
+    uint64_t id; /* random */
+    uint64_t pid;
+    struct roast_str host;
+};
+
+struct roast_process roast__process(void);
+
+uint64_t roast__thread_number(void); /* the operating system's thread id; 0 if unknown */
+uint32_t roast__next_sequence(void); /* 1, 2, 3 ...; from 1 again in a forked child */
+
+/* Counts chunks in and out. *begun_before gets how many had begun in this process,
+ * the returned count includes the caller's. */
+unsigned roast__chunk_enters(uint64_t *begun_before);
+unsigned roast__chunk_leaves(uint64_t *begun);
+
+/* True once per process (again in a forked child): who gets it describes the process. */
+bool roast__process_claims_first(void);
+
+/* Appends the facts about host and process. */
+void roast__process_put_facts(struct roast_values *out);
+
+#endif

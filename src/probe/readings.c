@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* readings.c - the slow readings and the pace they keep. */
+#include "probe/readings.h"
+
+#include <pthread.h>
+
+#include "base/clock.h"
+#include "probe/cgroup.h"
+#include "probe/rusage.h"
+
+enum { SIDES = 2, COST_SHARE = 50 }; /* both sides may cost one part in 50: 2 % */
+
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+static struct roast_cgroup group;
+static bool group_found;
+
+static void find_group(void)
+{
+    group_found = roast__cgroup_find(&group, NULL, NULL) == 0;
+}
+
+void roast__slow_files_close(struct roast_slow_files *files)
+{
+    roast__procfile_close(&files->schedstat);
+    roast__procfile_close(&files->io);
+    roast__procfile_close(&files->cpu_stat);
+}
+
+bool roast__pace_allows(const struct roast_pace *pace, int64_t now_ns)
+{
+    return pace->last_ns == 0 ||
+           now_ns - pace->last_ns >= COST_SHARE * SIDES * pace->cost_ns;
+}
+
+static bool read_throttle(struct roast_procfile *file, uint64_t *throttled_ns)
+{
+    struct roast_throttle throttle;
+
+    (void)pthread_once(&once, find_group);
+    if (!group_found || !roast__throttle_read(file, &group, &throttle))
+        return false;
+    *throttled_ns = throttle.throttled_ns;
+    return true;
+}
+
+void roast__readings_take(struct roast_readings *out, struct roast_slow_files *files,
+                          struct roast_pace *pace)
+{
+    int64_t from_ns = roast__clock_mono_ns();
+
+    out->slow = true;
+    out->sched_known = roast__sched_read(&files->schedstat, &out->sched);
+    (void)roast__procio_read(&files->io, &out->io);
+    out->throttle_known = read_throttle(&files->cpu_stat, &out->throttled_ns);
+    out->peak_known = roast__peak_read(&out->peak_rss_bytes);
+    pace->last_ns = roast__clock_mono_ns();
+    pace->cost_ns = pace->last_ns - from_ns;
+}

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* readings.h - what is read on both sides of a chunk.
+ *
+ * Memory is read for every chunk. The rest costs 1 to 3 us a side: nothing beside a real
+ * chunk, but much beside one of 10 us. So it keeps a pace: it is read when the time since
+ * the last reading is at least 50 times what both sides cost, and otherwise the fields
+ * say why they are absent. */
+#ifndef ROAST_PROBE_READINGS_H
+#define ROAST_PROBE_READINGS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "probe/procfile.h"
+#include "probe/procio.h"
+#include "probe/sched.h"
+
+/* Zeroed = closed and valid. */
+struct roast_slow_files {
+    struct roast_procfile schedstat;
+    struct roast_procfile io;
+    struct roast_procfile cpu_stat;
+};
+
+void roast__slow_files_close(struct roast_slow_files *files);
+
+/* Zeroed = never read. */
+struct roast_pace {
+    int64_t last_ns; /* when the slow readings were taken last */
+    int64_t cost_ns; /* what they cost then */
+};
+
+/* Zeroed = nothing known. */
+struct roast_readings {
+    bool rss_known;
+    uint64_t rss_bytes;
+    bool slow; /* the pace allowed the ones below */
+    bool sched_known;
+    struct roast_sched sched;
+    struct roast_procio io; /* each value knows whether it is there */
+    bool throttle_known;
+    uint64_t throttled_ns;
+    bool peak_known;
+    uint64_t peak_rss_bytes; /* the kernel's high-water mark */
+};
+
+bool roast__pace_allows(const struct roast_pace *pace, int64_t now_ns);
+
+/* Takes the slow readings, marks them taken and notes what they cost. */
+void roast__readings_take(struct roast_readings *out, struct roast_slow_files *files,
+                          struct roast_pace *pace);
+
+#endif

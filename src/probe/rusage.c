@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* rusage.c - the highest resident memory of this process, as the kernel saw it. */
+#include "probe/rusage.h"
+
+#include "roast/error.h"
+
+#if ROAST_PROCFS
+
+#include <fcntl.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+bool roast__peak_read(uint64_t *peak_bytes)
+{
+    struct rusage usage;
+
+    if (getrusage(RUSAGE_SELF, &usage) != 0 || usage.ru_maxrss <= 0)
+        return false;
+    *peak_bytes = (uint64_t)usage.ru_maxrss * 1024; /* Linux counts in KiB */
+    return true;
+}
+
+int roast__peak_reset(void)
+{
+    int fd = open("/proc/self/clear_refs", O_WRONLY | O_CLOEXEC);
+    bool done = fd >= 0 && write(fd, "5", 1) == 1; /* 5: the high-water mark alone */
+
+    if (fd >= 0)
+        (void)close(fd);
+    return done ? ROAST_OK : ROAST_UNAVAILABLE;
+}
+
+#else
+
+bool roast__peak_read(uint64_t *peak_bytes)
+{
+    (void)peak_bytes;
+    return false;
+}
+
+int roast__peak_reset(void)
+{
+    return ROAST_UNAVAILABLE;
+}
+
+#endif

@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* thread.h - what one thread keeps while it measures.
+ *
+ * Found through thread-local storage and linked in a list that only the memory sampler
+ * walks. The owner writes everything but `peak_rss_bytes`, which the sampler raises. */
+#ifndef ROAST_PROBE_THREAD_H
+#define ROAST_PROBE_THREAD_H
+
+#include <stdatomic.h>
+
+#include "probe/procfile.h"
+#include "probe/readings.h"
+#include "probe/tree.h"
+#include "record/values.h"
+
+enum { ROAST_CUT_ERROR_BYTES = 512, ROAST_CUT_FILE_BYTES = 1024 };
+
+struct roast_thread {
+    struct roast_thread *next; /* registry; guarded by its lock */
+    struct roast_thread *prev;
+    atomic_bool active;
+    _Atomic uint64_t peak_rss_bytes; /* highest sample since the chunk began */
+
+    struct roast_procfile statm;
+    struct roast_slow_files slow_files;
+    uint64_t tid;
+
+    /* the chunk */
+    roast_record record;
+    unsigned generation; /* fork generation it began in */
+    struct roast_identity identity;
+    unsigned char identity_bytes[ROAST_IDENTITY_BYTES];
+    int64_t begin_ns; /* entering our code, leaving it ... */
+    int64_t start_ns; /* ... and the same around the work */
+    int64_t stop_ns;
+    int64_t start_cpu_ns;
+    struct roast_readings before;
+    struct roast_readings after;
+    uint64_t begun_before; /* chunks the process had begun by then */
+    unsigned active_at_begin;
+    unsigned char reasons[ROAST_FIELD_COUNT]; /* roast_reason; 0: none given */
+    char file_text[ROAST_CUT_FILE_BYTES];
+    char error_text[ROAST_CUT_ERROR_BYTES];
+    struct roast_tree tree;
+
+    /* kept across chunks */
+    struct roast_values user_keys;
+    struct roast_values custom_metrics;
+    struct roast_values process_facts;
+    struct roast_buf blobs;
+    struct roast_buf frame;
+    unsigned char small_frame[ROAST_END_MAX_BYTES]; /* begin, later end */
+    size_t small_frame_bytes;
+    int64_t carried_ns; /* our time after the clock of the last finish was read */
+    struct roast_pace pace;
+};
+
+/* Sets `file` or `error_message` to a copy of text without credentials, cut to fit. */
+void roast__chunk_set_redacted(struct roast_thread *thread, enum roast_field field,
+                               struct roast_str text);
+
+/* Calls visit for every thread's state, holding the registry's lock. */
+void roast__threads_visit(void (*visit)(struct roast_thread *thread, void *context),
+                          void *context);
+
+#endif

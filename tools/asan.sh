@@ -1,0 +1,32 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: BSD-3-Clause
+# asan.sh [PYTEST ARGUMENT...] - C tests and Python tests under ASan and UBSan.
+#
+# The sanitized package goes to a directory of its own in front of sys.path; the rest
+# (coffea, pytest) comes from the virtual environment. Leaks are looked for in the C
+# tests only: CPython and its extensions keep much memory until the end.
+set -euo pipefail
+
+venv=$(realpath "${VENV:-.venv}")
+site=$PWD/build/asan-site
+
+tools/ctest.sh asan
+
+rm -rf "$site"
+tools/install.sh "$venv" --target "$site" -C build-dir=build/asan-wheel \
+    -C cmake.build-type=RelWithDebInfo -C install.strip=false \
+    -C cmake.define.CMAKE_C_COMPILER=gcc \
+    -C cmake.define.ROAST_SANITIZE=address,undefined
+
+# Python itself is not sanitized, so the runtimes are loaded before it; libstdc++ too,
+# because ASan looks for __cxa_throw only once, at the start.
+preload=
+for library in libasan.so libubsan.so libstdc++.so.6; do
+    preload+=$(gcc -print-file-name=$library):
+done
+export ASAN_OPTIONS=detect_leaks=0:allocator_may_return_null=1
+export UBSAN_OPTIONS=print_stacktrace=1
+export PYTHONMALLOC=malloc PYTHONPATH=$site
+export ROAST_SANITIZED=$site # test_project.py checks that this is what was loaded
+LD_PRELOAD=${preload%:} exec "$venv/bin/python" -m pytest -q \
+    -m "not long and not no_asan" "$@"

@@ -1,0 +1,103 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Build the wheel once, install it on every Python found and import it there.
+
+Without options it is built as `make build` does: with the tools of this environment,
+reusing what is compiled. `--alone` goes the way of a user who has nothing but pip: a
+source distribution is made, and pip builds that in isolation with what it fetches.
+One line per breach.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+import tempfile
+import zipfile
+from collections.abc import Iterator
+from pathlib import Path
+
+from pythons import find
+
+VERSIONS = ["3.11", "3.12", "3.13"]
+TAG = re.compile(r"roastcoffea-[\w.]+-cp311-abi3-[\w.]+\.whl")
+IMPORT = "import roastcoffea, coffea_metrics; print(roastcoffea.__version__)"
+PIP = [sys.executable, "-m", "pip", "--disable-pip-version-check", "-q"]
+SDIST = "import sys; from scikit_build_core import build; build.build_sdist(sys.argv[1])"
+
+
+def run(command: list[str], cwd: Path) -> str:
+    """The output of a command; with all it said, if it fails."""
+    done = subprocess.run(command, cwd=cwd, capture_output=True, text=True)
+    if done.returncode:
+        raise RuntimeError(f"{' '.join(command)}\n{done.stdout}{done.stderr}")
+    return done.stdout.strip()
+
+
+def build(root: Path, out: Path, alone: bool) -> list[Path]:
+    """The wheels that one build makes."""
+    command = [*PIP, "wheel", "--no-deps", "--wheel-dir", str(out)]
+    if alone:
+        run([sys.executable, "-c", SDIST, str(out)], root)
+        (source,) = out.glob("*.tar.gz")
+        run([*command, str(source)], out)
+    else:
+        run([*command, "--no-build-isolation", str(root)], root)
+    return sorted(out.glob("*.whl"))
+
+
+def stated_version(root: Path) -> str:
+    """The version in version.h, the one place that has it."""
+    text = (root / "include/roast/version.h").read_text()
+    return re.findall(r'ROAST_VERSION "([^"]+)"', text)[0]
+
+
+def content_breaches(wheel: Path) -> Iterator[str]:
+    """What is wrong with the files in a wheel."""
+    names = zipfile.ZipFile(wheel).namelist()
+    binaries = [name for name in names if ".so" in name]
+    if binaries != ["roastcoffea/_probe.abi3.so"]:
+        yield f"holds {binaries}, not one roastcoffea/_probe.abi3.so"
+    for wanted in ("roastcoffea/py.typed", "roastcoffea/_probe.pyi"):
+        if wanted not in names:
+            yield f"lacks {wanted}"
+    for name in names:
+        if not re.match(r"roastcoffea(-.*\.dist-info)?/|coffea_metrics/", name):
+            yield f"holds {name}"
+
+
+def import_breach(wheel: Path, python: str, version: str) -> str | None:
+    """Installs into an empty environment and imports; what went wrong, if anything."""
+    place = wheel.parent
+    env = place / "env"
+    run([python, "-m", "venv", "--without-pip", "--clear", str(env)], place)
+    inside = str(env / "bin/python")
+    try:
+        run([*PIP, "--python", inside, "install", "--no-deps", str(wheel)], place)
+        found = run([inside, "-I", "-c", IMPORT], place)
+    except RuntimeError as error:
+        return str(error)
+    return None if found == version else f"says version {found}, not {version}"
+
+
+def main(root: Path, alone: bool) -> int:
+    """Print what was found; 1 if anything is wrong."""
+    os.environ.pop("PYTHONPATH", None)  # only what the wheel brings
+    with tempfile.TemporaryDirectory() as name:
+        place = Path(name)
+        wheels = build(root, place, alone)
+        lines = [] if len(wheels) == 1 else [f"{len(wheels)} wheels were built"]
+        lines += [f"{w.name}: not cp311-abi3" for w in wheels if not TAG.match(w.name)]
+        lines += [line for wheel in wheels for line in content_breaches(wheel)]
+        pythons = find(VERSIONS)
+        for version, python in pythons.items():
+            breach = import_breach(wheels[0], python, stated_version(root))
+            lines += [f"Python {version}: {breach}"] if breach else []
+        ok = f"{wheels[0].name}: imports on Python {', '.join(pythons)}"
+        print("\n".join(lines) or ok)
+    return int(bool(lines))
+
+
+if __name__ == "__main__":
+    sys.exit(main(Path(__file__).resolve().parent.parent, "--alone" in sys.argv))

@@ -1,0 +1,28 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: BSD-3-Clause
+# test_long.sh - what takes too long for `make test`: the C tests under clang, valgrind
+# and ThreadSanitizer, and some minutes of fuzzing. FUZZ_SECONDS is per target.
+set -euo pipefail
+
+seconds=${FUZZ_SECONDS:-60}
+
+tools/ctest.sh clang
+tools/ctest.sh tsan
+
+for program in build/test/tests/test_*; do
+    [[ -f $program && -x $program ]] || continue
+    tools/quiet.sh "valgrind ${program##*/}" valgrind -q --error-exitcode=9 \
+        --leak-check=full --errors-for-leak-kinds=definite "$program"
+done
+
+tools/ctest.sh fuzz build
+for program in build/fuzz/tests/fuzz_*; do
+    [[ -f $program && -x $program ]] || continue
+    name=${program##*/fuzz_}
+    # New inputs go to the first directory; the stored corpus is only read. What breaks
+    # is kept as build/fuzz/<name>-crash-*: move it to the corpus with its fix.
+    mkdir -p "build/fuzz/corpus/$name"
+    tools/quiet.sh -s '^Done' "fuzz $name" "$program" -max_total_time="$seconds" \
+        -rss_limit_mb=1024 -artifact_prefix="build/fuzz/$name-" \
+        "build/fuzz/corpus/$name" "tests/fuzz/corpus/$name"
+done
