@@ -35,23 +35,19 @@ MANIFEST = "samples.json"
 CONTENT = 1  # raise it when the content changes: folders written before are replaced
 CLUSTER = 5_000  # events per extend(): one basket per branch, or one row group
 CODECS = ("zstd", "lz4", "zlib", "lzma")
-DEFAULT = ("physics", "rntuple", "parquet")  # the kinds that "all" stands for
+KINDS = ("all", "small", "physics", "codecs", "rntuple", "parquet", "large")
 EVENTS = {"small": 1_000, "large": 100_000}  # per file; 10 000 in other kinds
 
 Columns = dict[str, Any]  # field or branch -> its NumPy or Awkward array
 File = dict[str, Any]  # what is known of a file: its entry in the manifest
+Rng = np.random.Generator
 
 # Files written by default, factor on the number of objects, fraction of b-jets, cross
-# section in pb (None: data).
+# section (pb; None: data), pdgIds (the mother of number n is number (n - 1) // 2).
 PROCESSES = {
-    "ttbar": (2, 1.4, 0.35, 831.8),
-    "wjets": (1, 0.8, 0.03, 61_500.0),
-    "data": (1, 1.0, 0.08, None),
-}
-# pdgIds in each event, then pions; the mother of number n is number (n - 1) // 2.
-DECAYS = {
-    "ttbar": (21, 6, -6, 24, 5, -24, -5, -13, 14, 511, 211, 1, -2, 211),
-    "wjets": (2, 24, 21, -13, 14, 211),
+    "ttbar": (2, 1.4, 0.35, 831.8, (21, 6, -6, 24, 5, -24, -5, -13, 14, 211)),
+    "wjets": (1, 0.8, 0.03, 61_500.0, (2, 24, 21, -13, 14, 211)),
+    "data": (1, 1.0, 0.08, None, ()),
 }
 # Collection: objects per event, pT threshold and slope (GeV), mass (GeV; None where
 # coffea's schema adds it), |pdgId| (0: neither charge nor pdgId).
@@ -105,7 +101,7 @@ def expand(word: str) -> list[str]:
     return ["".join(name) for name in itertools.product(*(p.split(",") for p in parts))]
 
 
-def draw(how: str, size: int, rng: np.random.Generator) -> np.ndarray:
+def draw(how: str, size: int, rng: Rng) -> np.ndarray:
     """Values of a field that depends on nothing else."""
     if how == "small":
         return rng.integers(0, 8, size, dtype=np.uint8)
@@ -119,9 +115,7 @@ def draw(how: str, size: int, rng: np.random.Generator) -> np.ndarray:
     return 6.28 * values - 3.14 if how == "angle" else values
 
 
-def fields_of(
-    collection: str, size: int, rng: np.random.Generator, skip: str = ""
-) -> Columns:
+def fields_of(collection: str, size: int, rng: Rng, skip: str = "") -> Columns:
     """The fields that FIELDS lists for a collection."""
     columns = {}
     for line in FIELDS.strip().splitlines():
@@ -132,9 +126,7 @@ def fields_of(
     return columns
 
 
-def objects(
-    name: str, process: str, counts: Columns, rng: np.random.Generator
-) -> Columns:
+def objects(name: str, process: str, counts: Columns, rng: Rng) -> Columns:
     """All fields of a collection, flat: the objects of all events in a row."""
     _, threshold, slope, mass, pdg = SHAPES[name]
     event = np.repeat(np.arange(len(counts[name])), counts[name])
@@ -154,7 +146,7 @@ def objects(
         fields["btagDeepFlavB"] = rng.beta(np.where(is_b, 4, 0.5), np.where(is_b, 1, 6))
     if name == "GenPart":
         rank = np.arange(size) - (np.cumsum(counts[name]) - counts[name])[event]
-        ids = np.array(DECAYS[process], np.int32)
+        ids = np.array(PROCESSES[process][4], np.int32)
         fields["pdgId"] = ids[np.minimum(rank, len(ids) - 1)]
         fields["genPartIdxMother"] = ((rank - 1) // 2).astype(np.int16)
     for index, target in NanoAODSchema.all_cross_references.items():
@@ -176,7 +168,7 @@ def trimmed(values: np.ndarray) -> np.ndarray:
 
 def cluster(file: File, seed: int, first: int) -> Columns:
     """All branches of one cluster, with counters (nJet) beside what they count."""
-    _, activity, _, xsec = PROCESSES[file["process"]]
+    _, activity, _, xsec, _ = PROCESSES[file["process"]]
     size = min(CLUSTER, file["events"] - first)
     process = zlib.crc32(file["process"].encode())
     rng = np.random.default_rng([seed, process, file["number"], first])
@@ -214,14 +206,9 @@ def write_root(path: Path, file: File, content: Iterator[Columns]) -> int:
         columns = next(content)
         if file["kind"] == "rntuple":
             tree = root.mkrntuple(TREE, columns)
-        else:
-            tree = root.mktree(
-                TREE,
-                columns,
-                counter_name=lambda branch: "n" + branch.split("_")[0],
-                # growing it later would cost as much as mktree
-                initial_basket_capacity=2 + file["events"] // CLUSTER,
-            )
+        else:  # all branches of a collection share a counter: Jet_pt has nJet
+            counters = {name: "n" + name.split("_")[0] for name in columns}
+            tree = root.mktree(TREE, columns, counter_name=counters.get)
         for more in content:
             tree.extend(more)
     return len(columns)
@@ -237,42 +224,46 @@ def write_parquet(path: Path, file: File, content: Iterator[Columns]) -> int:
 
 
 def write_file(outdir: Path, seed: int, file: File) -> File:
-    """Write one file; returns its entry in the manifest."""
+    """Write one file, say so, and return its entry in the manifest."""
     path = outdir / file["name"]
     write = write_parquet if file["kind"] == "parquet" else write_root
     starts = range(0, file["events"], CLUSTER)
     branches = write(path, file, (cluster(file, seed, first) for first in starts))
-    return file | {"branches": branches, "bytes": path.stat().st_size}
+    size = path.stat().st_size
+    what = "{name:22}{events:8} events".format(**file)
+    print(f"{what}{branches:6} branches{size / 1e6:8.1f} MB", flush=True)
+    return file | {"branches": branches, "bytes": size}
 
 
 def plan(kind: str, events: int | None, files: int | None) -> list[File]:
     """The files of a kind; None stands for the default number."""
-    codecs = itertools.cycle(CODECS)  # the default set has one TTree file per codec
-    rows = []  # name, kind, dataset, process, number, codec
-    for process, (default, *_) in PROCESSES.items():
-        for i in range(files or default):
-            codec = next(codecs)
-            name = f"{process}_{i}_{codec}.root"
-            rows.append((name, "physics", process, process, i, codec))
-    # One number, so the same events in all of these: to compare codecs and formats.
-    for what in (*CODECS, "rntuple", "parquet", "large"):
-        known, codec = ("codecs", what) if what in CODECS else (what, "zstd")
-        name = f"ttbar_{what}.{'parquet' if what == 'parquet' else 'root'}"
-        rows.append((name, known, f"ttbar_{what}", "ttbar", 1000, codec))
-    keys = ("name", "kind", "dataset", "process", "number", "codec")
-    size = {"events": events or EVENTS.get(kind, 10_000)}
-    wanted = DEFAULT if kind in ("all", "small") else (kind,)
-    return [dict(zip(keys, row, strict=True)) | size for row in rows if row[1] in wanted]
+    physics = [f"{p}_{i}" for p in PROCESSES for i in range(files or PROCESSES[p][0])]
+    stems = {"physics": physics, "codecs": ["ttbar"] * len(CODECS)}
+    todo = []
+    for known in ("physics", *KINDS[4:6]) if kind in KINDS[:2] else (kind,):
+        for i, stem in enumerate(stems.get(known, ["ttbar"])):
+            codec, process = CODECS[i % len(CODECS)], stem.split("_")[0]
+            name = f"{stem}_{codec if known in stems else known}"
+            file: File = {"kind": known, "process": process, "codec": codec}
+            file["name"] = f"{name}.{'parquet' if known == 'parquet' else 'root'}"
+            file["dataset"] = process if known == "physics" else name
+            # The same events in all kinds but physics, to compare codecs and formats.
+            file["number"] = i if known == "physics" else 1000
+            file["events"] = events or EVENTS.get(kind, 10_000)
+            todo.append(file)
+    return todo
 
 
 def read_manifest(outdir: str | Path) -> dict[str, Any] | None:
     """The manifest of a folder, or None unless every file it lists is there in full."""
     try:
         manifest = json.loads(Path(outdir, MANIFEST).read_text())
-        sizes = {Path(outdir, f["name"]).stat().st_size: f["bytes"] for f in manifest["files"]}
+        for file in manifest["files"]:
+            if Path(outdir, file["name"]).stat().st_size != file["bytes"]:
+                return None
     except (OSError, ValueError, KeyError, TypeError):
         return None
-    return manifest if all(a == b for a, b in sizes.items()) else None
+    return manifest
 
 
 def write_samples(
@@ -293,12 +284,8 @@ def write_samples(
     (outdir / MANIFEST).unlink(missing_ok=True)  # incomplete from here to the end
     todo = plan(kind, events, files)
     workers = min(len(todo), len(os.sched_getaffinity(0)))
-    written = []
     with ProcessPoolExecutor(workers, get_context("spawn")) as pool:
-        for file in pool.map(partial(write_file, outdir, seed), todo):
-            what = "{name:22}{events:8} events{branches:6} branches".format(**file)
-            print(f"{what} {file['bytes'] / 1e6:7.1f} MB", flush=True)
-            written.append(file)
+        written = list(pool.map(partial(write_file, outdir, seed), todo))
     draft = outdir / f".{MANIFEST}.{os.getpid()}"
     draft.write_text(json.dumps({"options": options, "files": written}, indent=1))
     draft.replace(outdir / MANIFEST)
@@ -306,8 +293,8 @@ def write_samples(
 
 
 def fileset(outdir: str | Path, kind: str | None = None) -> dict[str, Any]:
-    """What was written, as a coffea fileset. Without a kind: everything except
-    parquet, because one Runner reads either ROOT or parquet."""
+    """What was written, for coffea; without a kind all but parquet, which needs a
+    Runner of its own (format="parquet")."""
     manifest = read_manifest(outdir)
     if manifest is None:
         raise FileNotFoundError(f"no complete set of samples in {outdir}")
@@ -325,6 +312,17 @@ def main() -> None:
     """The command line."""
     parser = argparse.ArgumentParser(
         description="Write NanoAOD-like files and samples.json, a list of them.",
-        epilog="A folder that holds the same set in full is left as it is.",
+        epilog="all: physics (ttbar, wjets, data), rntuple and parquet; small: the same "
+        "with 1000 events; codecs: the same events once per codec; large: one file of "
+        "100000 events. A folder that holds the same set in full is left as it is.",
     )
     parser.add_argument("outdir", type=Path, metavar="OUTDIR")
+    parser.add_argument("--kind", choices=KINDS, default="all", help="default: all")
+    parser.add_argument("--events", type=int, help="per file, default: 10000")
+    parser.add_argument("--files", type=int, help="per physics dataset, default: 2, 1, 1")
+    parser.add_argument("--seed", type=int, default=1, help="default: 1")
+    write_samples(**vars(parser.parse_args()))
+
+
+if __name__ == "__main__":
+    main()

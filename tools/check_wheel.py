@@ -24,7 +24,7 @@ VERSIONS = ["3.11", "3.12", "3.13"]
 TAG = re.compile(r"roastcoffea-[\w.]+-cp311-abi3-[\w.]+\.whl")
 IMPORT = "import roastcoffea, coffea_metrics; print(roastcoffea.__version__)"
 PIP = [sys.executable, "-m", "pip", "--disable-pip-version-check", "-q"]
-SDIST = "import sys; from scikit_build_core import build; build.build_sdist(sys.argv[1])"
+SDIST = "import scikit_build_core.build as b, sys; b.build_sdist(sys.argv[1])"
 
 
 def run(command: list[str], cwd: Path) -> str:
@@ -50,7 +50,7 @@ def build(root: Path, out: Path, alone: bool) -> list[Path]:
 def stated_version(root: Path) -> str:
     """The version in version.h, the one place that has it."""
     text = (root / "include/roast/version.h").read_text()
-    return re.findall(r'ROAST_VERSION "([^"]+)"', text)[0]
+    return text.split('ROAST_VERSION "')[1].split('"')[0]
 
 
 def content_breaches(wheel: Path) -> Iterator[str]:

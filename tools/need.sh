@@ -71,7 +71,6 @@ int main(void) { return 0; }'
             ;;
         lint)
             need clang has clang
-            need clang-format has clang-format
             need clang-tidy has clang-tidy
             ;;
         asan) need "gcc libasan8 libubsan1" has_sanitizers ;;

@@ -41,17 +41,21 @@ static void call_release(struct call *call)
     Py_XDECREF(call->source);
 }
 
-/* Gives the class of a processor the property through which each thread finds its own
- * chunk. Once per class. */
-static int prepare_class(struct probe_state *state, PyObject *processor)
+/* Sets a class attribute that is not there yet. */
+static int set_default(PyObject *type, PyObject *name, PyObject *value)
+{
+    return PyObject_HasAttr(type, name) ? 0 : PyObject_SetAttr(type, name, value);
+}
+
+int call_prepare_class(struct probe_state *state, PyObject *processor)
 {
     PyObject *type = (PyObject *)Py_TYPE(processor);
 
     if (type == state->known_class)
         return 0;
-    if (!PyObject_HasAttr(type, state->names.current_chunk) &&
-        PyObject_SetAttr(type, state->names.current_chunk, state->chunk_property) < 0)
-        return guard_note(state, "chunk property of the processor class") ? 0 : -1;
+    if (set_default(type, state->names.current_chunk, state->chunk_property) < 0 ||
+        set_default(type, state->names.collect, Py_False) < 0)
+        return guard_note(state, "attributes of the processor class") ? 0 : -1;
     PyObject *old = state->known_class;
     state->known_class = Py_NewRef(type);
     Py_XDECREF(old);
@@ -72,7 +76,7 @@ static int call_open(struct call *call, PyObject *args, PyObject *kwargs, bool i
     struct probe_state *state = call->state;
     PyObject *events = find_events(state, args, kwargs, is_method ? 1 : 0);
 
-    if (is_method && prepare_class(state, PyTuple_GetItem(args, 0)) < 0)
+    if (is_method && call_prepare_class(state, PyTuple_GetItem(args, 0)) < 0)
         return -1;
     if (events_describe(state, call->thread, events, &call->held) < 0)
         return -1;

@@ -173,12 +173,21 @@ static PyObject *track_metrics(PyObject *self, PyObject *func)
 /* run(func, args, kwargs, is_method): what the decorated function calls when on. */
 static PyObject *run(PyObject *self, PyObject *const *args, Py_ssize_t nargs)
 {
-    if (nargs != 4 || !PyTuple_Check(args[1]) || !PyDict_Check(args[2])) {
+    if (nargs != 4 || !PyTuple_Check(args[1]) ||
+        !(args[2] == Py_None || PyDict_Check(args[2]))) {
         PyErr_SetString(PyExc_TypeError, "run(func, args, kwargs, is_method)");
         return NULL;
     }
-    PyObject *kwargs = PyDict_Size(args[2]) > 0 ? args[2] : NULL;
+    PyObject *kwargs = args[2] == Py_None ? NULL : args[2];
     return call_measured(state_of(self), args[0], args[1], kwargs, args[3] == Py_True);
+}
+
+/* A processor without the switch: its class gets one, off, so that looking is cheap. */
+static PyObject *prepare(PyObject *self, PyObject *processor)
+{
+    if (call_prepare_class(state_of(self), processor) < 0)
+        return NULL;
+    return Py_NewRef(Py_False);
 }
 
 static PyObject *current_chunk(PyObject *self, PyObject *processor)
@@ -242,6 +251,7 @@ static PyMethodDef front_methods[] = {
      "track_bytes($self, processor, events, name)\n--\n\n"
      "Measure the bytes requested from the events' file in a with block."},
     {"run", FAST(run), METH_FASTCALL, NULL},
+    {"prepare", prepare, METH_O, NULL},
     {"current_chunk", current_chunk, METH_O, NULL},
     {"record_metric", record_metric, METH_VARARGS, NULL},
     {"__reduce__", front_reduce, METH_NOARGS, NULL},

@@ -32,6 +32,7 @@ enum { PROBE_MAX_ERRORS = 100, PROBE_ERROR_BYTES = 256 };
     NAME(requested, "num_requested_bytes") \
     NAME(output_key, "__roastcoffea_metrics__") \
     NAME(current_chunk, "_roastcoffea_current_chunk") \
+    NAME(collect, "_roastcoffea_collect_metrics") \
     NAME(copy, "copy") \
     NAME(item, "item") \
     NAME(dtype, "dtype") \
@@ -58,7 +59,7 @@ struct probe_state {
     PyObject *decorate;       /* callables of the Python layer */
     PyObject *byte_source;
     PyObject *stub;          /* arguments that rebuild front anywhere */
-    PyObject *known_class;   /* processor class that has chunk_property already */
+    PyObject *known_class;   /* processor class that is prepared already */
     PyObject *known_events;  /* class of events seen last ... */
     bool events_have_attrs;  /* ... and whether they may lead to a file */
     PyObject *roast_error;   /* exception types */
@@ -145,6 +146,11 @@ PyObject *events_byte_source(struct probe_state *state, PyObject *events);
 bool byte_source_read(struct probe_state *state, PyObject *source, uint64_t *bytes);
 
 /* ---- call.c ------------------------------------------------------------------ */
+
+/* Gives the class of a processor what its instances are asked for: the switch (off) and
+ * the property through which each thread finds its own chunk. Once per class; -1 only
+ * for a foreign exception. */
+int call_prepare_class(struct probe_state *state, PyObject *processor);
 
 /* Runs func(*args, **kwargs) as a chunk, or as a part of the one that runs already. */
 PyObject *call_measured(struct probe_state *state, PyObject *func, PyObject *args,

@@ -51,13 +51,15 @@ static int add_identity(PyObject *dict, const roast_record *rec)
 {
     struct roast_identity id;
     char run_hex[2 * ROAST_RUN_ID_BYTES + 1];
+    static const unsigned char no_run[ROAST_RUN_ID_BYTES];
 
     if (!roast_record_has(rec, ROAST_FIELD_identity) ||
         roast_identity_unpack(&id, rec->values[ROAST_FIELD_identity].str, NULL) < 0)
         return 0;
     for (int i = 0; i < ROAST_RUN_ID_BYTES; i++)
         (void)PyOS_snprintf(run_hex + 2 * i, 3, "%02x", id.run_id[i]);
-    if (set_owned(dict, "run_id", PyUnicode_FromString(run_hex)) < 0)
+    if (memcmp(id.run_id, no_run, sizeof(no_run)) != 0 &&
+        set_owned(dict, "run_id", PyUnicode_FromString(run_hex)) < 0)
         return -1;
     if (set_owned(dict, "process_id", PyLong_FromUnsignedLongLong(id.process_id)) < 0)
         return -1;

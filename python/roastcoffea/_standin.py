@@ -45,7 +45,10 @@ class Front:
     track_section = track_memory = track_bytes = track_time
 
     def run(self, func, args, kwargs, is_method):  # type: ignore[no-untyped-def]
-        return func(*args, **kwargs)
+        return func(*args, **(kwargs or {}))
+
+    def prepare(self, processor):  # type: ignore[no-untyped-def]
+        return False
 
     def current_chunk(self, processor):  # type: ignore[no-untyped-def]
         raise AttributeError("no chunk is measured: roastcoffea is not installed here")

@@ -17,6 +17,8 @@ from roastcoffea._probe import front
 
 F = TypeVar("F", bound=Callable[..., Any])
 
+_VARARGS, _VARKEYWORDS = 0x04, 0x08  # co_flags; inspect is slow to import
+
 track_metrics = front.track_metrics
 
 
@@ -36,21 +38,46 @@ def _is_method(func: Callable[..., Any]) -> bool:
     code = getattr(func, "__code__", None)
     if code is None or not owner or owner.endswith("<locals>"):
         return False
-    takes_varargs = bool(code.co_flags & 0x04)
+    takes_varargs = bool(code.co_flags & _VARARGS)
     required = code.co_argcount - len(getattr(func, "__defaults__", None) or ())
     return takes_varargs or required >= 2 or code.co_varnames[:1] == ("self",)
 
 
 def _decorate_method(func: F) -> F:
-    run = front.run
+    run, prepare = front.run, front.prepare
 
     @functools.wraps(func)
     def process(self, *args, **kwargs):  # type: ignore[no-untyped-def]
-        if getattr(self, "_roastcoffea_collect_metrics", False):
+        try:
+            on = self._roastcoffea_collect_metrics
+        except AttributeError:
+            on = prepare(self)
+        if on:
             return run(func, (self, *args), kwargs, True)
         return func(self, *args, **kwargs)
 
-    return process  # type: ignore[return-value]
+    @functools.wraps(func)
+    def process_plain(self, events):  # type: ignore[no-untyped-def]
+        try:
+            on = self._roastcoffea_collect_metrics
+        except AttributeError:
+            on = prepare(self)
+        if on:
+            return run(func, (self, events), None, True)
+        return func(self, events)
+
+    return process_plain if _is_plain(func) else process  # type: ignore[return-value]
+
+
+def _is_plain(func: Callable[..., Any]) -> bool:
+    """Exactly ``(self, events)``: then no argument need be packed, and off costs half."""
+    code = func.__code__
+    return (
+        code.co_varnames[: code.co_argcount] == ("self", "events")
+        and not func.__defaults__
+        and not code.co_kwonlyargcount
+        and not code.co_flags & (_VARARGS | _VARKEYWORDS)
+    )
 
 
 def _decorate_function(func: F) -> F:

@@ -109,6 +109,21 @@ static void identify(roast_thread *thread, const unsigned char *run_id)
     roast_record_set_str(&thread->record, ROAST_FIELD_identity, blob);
 }
 
+/* A chunk that follows within 20 us starts from the reading its predecessor ended with:
+ * another one would cost it more than 2 % and could not differ by more than some pages. */
+static void read_rss_before(roast_thread *thread)
+{
+    enum { FRESH_NS = 20 * 1000 };
+    struct roast_readings *before = &thread->before;
+
+    if (thread->begin_ns - thread->last_rss_ns < FRESH_NS) {
+        before->rss_known = true;
+        before->rss_bytes = thread->last_rss_bytes;
+        return;
+    }
+    before->rss_known = roast__rss_read(&thread->statm, &before->rss_bytes);
+}
+
 void roast_chunk_begin(roast_thread *thread, const struct roast_chunk_options *options)
 {
     struct roast_readings *before = &thread->before;
@@ -123,7 +138,7 @@ void roast_chunk_begin(roast_thread *thread, const struct roast_chunk_options *o
     roast__peak_watch();
     if (options->exact_peak)
         (void)roast__peak_reset();
-    before->rss_known = roast__rss_read(&thread->statm, &before->rss_bytes);
+    read_rss_before(thread);
     if (options->exact_peak || roast__pace_allows(&thread->pace, thread->begin_ns))
         roast__readings_take(before, &thread->slow_files, &thread->pace);
 }

@@ -28,6 +28,8 @@ static void read_after(roast_thread *thread)
     struct roast_readings *after = &thread->after;
 
     after->rss_known = roast__rss_read(&thread->statm, &after->rss_bytes);
+    thread->last_rss_bytes = after->rss_bytes;
+    thread->last_rss_ns = after->rss_known ? roast__clock_mono_ns() : 0;
     if (thread->before.slow)
         roast__readings_take(after, &thread->slow_files, &thread->pace);
 }

@@ -64,7 +64,10 @@ void roast__procfile_close(struct roast_procfile *file)
 struct roast_str roast__procfile_read(struct roast_procfile *file, const char *name,
                                       char *out, size_t out_bytes)
 {
-    (void)file, (void)name, (void)out, (void)out_bytes;
+    (void)file;
+    (void)name;
+    (void)out;
+    (void)out_bytes;
     return (struct roast_str){NULL, 0};
 }
 

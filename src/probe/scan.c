@@ -7,6 +7,16 @@ static bool is_blank(char c)
     return c == ' ' || c == '\t';
 }
 
+static bool is_space(char c)
+{
+    return is_blank(c) || c == '\n';
+}
+
+static bool is_digit(char c)
+{
+    return c >= '0' && c <= '9';
+}
+
 static void skip(struct roast_str *text, size_t size_bytes)
 {
     text->data += size_bytes;
@@ -19,23 +29,31 @@ static void skip_blanks(struct roast_str *text)
         skip(text, 1);
 }
 
+/* Appends a digit; false when the number leaves 64 bits. */
+static bool append_digit(uint64_t *number, char c)
+{
+    uint64_t digit = (uint64_t)(c - '0');
+
+    if (*number > UINT64_MAX / 10 || *number * 10 > UINT64_MAX - digit)
+        return false;
+    *number = *number * 10 + digit;
+    return true;
+}
+
 bool roast__scan_u64(uint64_t *value, struct roast_str *text)
 {
     struct roast_str rest = *text;
     uint64_t number = 0;
+    size_t digits = 0;
 
     skip_blanks(&rest);
-    const char *first = rest.data;
-    while (rest.size_bytes > 0 && rest.data[0] >= '0' && rest.data[0] <= '9') {
-        uint64_t digit = (uint64_t)(rest.data[0] - '0');
-        if (number > (UINT64_MAX - digit) / 10)
+    while (digits < rest.size_bytes && is_digit(rest.data[digits])) {
+        if (!append_digit(&number, rest.data[digits++]))
             return false;
-        number = number * 10 + digit;
-        skip(&rest, 1);
     }
-    bool ends = rest.size_bytes == 0 || is_blank(rest.data[0]) || rest.data[0] == '\n';
-    if (rest.data == first || !ends)
+    if (digits == 0 || (digits < rest.size_bytes && !is_space(rest.data[digits])))
         return false;
+    skip(&rest, digits);
     *value = number;
     *text = rest;
     return true;
@@ -57,7 +75,8 @@ bool roast__scan_label(struct roast_str *line, const char *label)
     struct roast_str rest = *line;
     size_t size = strlen(label);
 
-    if (rest.size_bytes < size || memcmp(rest.data, label, size) != 0)
+    if (rest.size_bytes < size || rest.data[0] != label[0] ||
+        memcmp(rest.data, label, size) != 0)
         return false;
     skip(&rest, size);
     const char *after = rest.data;

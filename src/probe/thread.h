@@ -53,6 +53,8 @@ struct roast_thread {
     size_t small_frame_bytes;
     int64_t carried_ns; /* our time after the clock of the last finish was read */
     struct roast_pace pace;
+    int64_t last_rss_ns; /* when memory was read last; 0: never */
+    uint64_t last_rss_bytes;
 };
 
 /* Sets `file` or `error_message` to a copy of text without credentials, cut to fit. */

@@ -38,7 +38,8 @@ static void is_absent_without_a_readable_file(void **state)
     roast__procfile_close(&file);
 }
 
-/* Our own reading of the file is in the characters read, hence a block of slack. */
+/* A block of slack: our own reading of the counters is in them, and so are the few
+ * bytes valgrind passes between its threads. */
 static void counts_the_bytes_that_were_moved(void **state)
 {
     char block[BLOCK_BYTES] = "";
@@ -62,7 +63,8 @@ static void counts_the_bytes_that_were_moved(void **state)
     assert_true(after.has_rchar && after.has_wchar);
     assert_in_range(after.rchar_bytes - before.rchar_bytes, MOVED_BYTES,
                     MOVED_BYTES + BLOCK_BYTES);
-    assert_int_equal(after.wchar_bytes - before.wchar_bytes, MOVED_BYTES);
+    assert_in_range(after.wchar_bytes - before.wchar_bytes, MOVED_BYTES,
+                    MOVED_BYTES + BLOCK_BYTES);
 }
 
 int main(void)

@@ -8,6 +8,7 @@
 #include <cmocka.h>
 
 #include <signal.h>
+#include <sys/prctl.h>
 
 #include "base/clock.h"
 #include "linux_help.h"
@@ -71,31 +72,45 @@ static void time_on_cpu_agrees_with_the_thread_clock(void **state)
     roast__procfile_close(&file);
 }
 
+/* A process that never sleeps, on the core the caller is pinned to. */
+static pid_t start_rival(void)
+{
+    pid_t rival = fork();
+
+    if (rival == 0) {
+        (void)prctl(PR_SET_PDEATHSIG, SIGKILL);
+        spin_until(roast__clock_mono_ns, INT64_MAX);
+    }
+    assert_true(rival > 0);
+    return rival;
+}
+
+static void stop_rival(pid_t rival)
+{
+    (void)kill(rival, SIGKILL);
+    (void)waitpid(rival, NULL, 0);
+}
+
 /* With a rival on the same core a thread that never sleeps either runs or waits for
  * the core; the rival takes a good part of it. */
 static void waiting_for_a_core_is_the_time_not_spent_on_it(void **state)
 {
     struct roast_procfile file = {0};
-    cpu_set_t all;
+    struct roast_sched before = read_now(&file); /* skips before there is a rival */
+    struct roast_sched after = before;
     (void)state;
 
-    assert_int_equal(sched_getaffinity(0, sizeof(all), &all), 0);
     if (!pin_to_this_cpu())
         skip();
-    pid_t rival = fork();
-    if (rival == 0)
-        spin_until(roast__clock_mono_ns, INT64_MAX);
-    struct roast_sched before = read_now(&file);
+    pid_t rival = start_rival();
+    bool read = roast__sched_read(&file, &before);
     int64_t start_ns = roast__clock_mono_ns();
     int64_t start_cpu_ns = roast__clock_thread_ns();
     spin_until(roast__clock_mono_ns, start_ns + SPIN_NS);
     int64_t wall_ns = roast__clock_mono_ns() - start_ns;
     int64_t cpu_ns = roast__clock_thread_ns() - start_cpu_ns;
-    struct roast_sched after = {0, 0, 0};
-    bool read = roast__sched_read(&file, &after);
-    (void)kill(rival, SIGKILL);
-    (void)waitpid(rival, NULL, 0);
-    (void)sched_setaffinity(0, sizeof(all), &all);
+    read = read && roast__sched_read(&file, &after);
+    stop_rival(rival);
     roast__procfile_close(&file);
 
     assert_true(read);
@@ -109,7 +124,7 @@ int main(void)
         cmocka_unit_test(reads_a_fixture),
         cmocka_unit_test(is_absent_where_the_kernel_does_not_count),
         cmocka_unit_test(time_on_cpu_agrees_with_the_thread_clock),
-        cmocka_unit_test(waiting_for_a_core_is_the_time_not_spent_on_it),
+        cmocka_unit_test(waiting_for_a_core_is_the_time_not_spent_on_it), /* pins */
     };
     return cmocka_run_group_tests_name("probe/linux_sched", tests, NULL, NULL);
 }
