@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Write NanoAOD-like sample files: TTree, RNTuple and parquet.
+"""Write NanoAOD-like files, and samples.json that lists them, into a folder.
 
-They have what matters to a monitor in real NanoAOD: more than a thousand branches,
-jagged collections with cross-references, several clusters, every codec. Each variable
-alone looks like physics; variables are hardly correlated. A seed gives the same arrays
-each time (not the same bytes: ROOT stores dates). One process per core writes files:
-uproot's mktree takes time quadratic in the branches, 5 s of CPU for a thousand.
+They have what matters to a monitor in real NanoAOD: over a thousand branches, jagged
+collections with cross-references, several clusters, every codec. Each variable alone
+looks like physics; variables are hardly correlated. The same seed, the same arrays.
+Kinds: all (physics, rntuple, parquet), small (all with 1000 events), physics (ttbar,
+wjets, data), codecs (the same events once per codec), large (100000 events in a file).
+A folder that holds the same set in full is left as it is.
 """
 
 from __future__ import annotations
@@ -15,8 +16,7 @@ import itertools
 import json
 import os
 import re
-import zlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import ProcessPoolExecutor
 from functools import partial
 from multiprocessing import get_context
@@ -25,8 +25,6 @@ from typing import Any
 
 import awkward as ak
 import numpy as np
-import pyarrow as pa
-import pyarrow.parquet as pq
 import uproot
 from coffea.nanoevents import NanoAODSchema
 
@@ -41,7 +39,6 @@ EVENTS = {"small": 1_000, "large": 100_000}  # per file; 10 000 in other kinds
 Columns = dict[str, Any]  # field or branch -> its NumPy or Awkward array
 File = dict[str, Any]  # what is known of a file: its entry in the manifest
 Rng = np.random.Generator
-
 # Files written by default, factor on the number of objects, fraction of b-jets, cross
 # section (pb; None: data), pdgIds (the mother of number n is number (n - 1) // 2).
 PROCESSES = {
@@ -72,47 +69,38 @@ FIELDS = """
 {Jet,FatJet,SubJet} unit area btag{DeepFlav,PNet,UParT}{B,CvB,CvL,QG} {chEm,neEm,mu}EF
 {Jet,FatJet,SubJet} gauss rawFactor massCorr {b,c}Reg{Corr,Res}
 {Jet,FatJet,SubJet} small jetId puId n{Constituents,Electrons,Muons,SVs,BHadrons}
-FatJet unit tau{1,2,3,4} particleNet{,MD}_{T,W,Z,H4q,Xbb,Xcc,Xqq}vsQCD
-{Muon,Electron,LowPtElectron,Photon,Tau} unit {pf,miniPF}RelIso{03,04}_{all,chg} mvaTTH
-{Muon,Electron,LowPtElectron,Tau} gauss d{xy,z}{,Err} {,s}ip3d ptErr
-{Muon,Electron,Photon,Tau} small cutBased cleanmask seedGain nHits
+{Muon,Electron,LowPtElectron,Photon,Tau} unit {pf,miniPF}RelIso{03,04}_{all,chg} r9 hoe
+{Muon,Electron,LowPtElectron,Photon,Tau} gauss d{xy,z}{,Err} {,s}ip3d {pt,energy}Err
+{Muon,Electron,Photon,Tau} small cutBased cleanmask seedGain nHits decayMode
 {Muon,Electron,Photon,Tau} flag {loose,medium,tight}Id isPFcand highPurity
-{Electron,LowPtElectron,Photon} unit r9 sieie hoe s4 dr03{Ecal,Hcal,Tk}SumEt
-Tau unit raw{DeepTau2018v2p5,PNet}VS{e,jet,mu} probDM{0,1,2,10,11}PNet
 sim gev LHE_{HT,HTIncoming,Vpt} GenMET_pt Generator_{x1,x2,scalePDF} Pileup_nTrueInt
 event gev {,Raw}{MET,PuppiMET}_{pt,sumEt} {MET,PuppiMET}_pt{JER,JES}{Up,Down}
 event angle {,Raw}{MET,PuppiMET}_phi
 event gauss PV_{x,y,z,chi2,ndof,score} MET_cov{XX,XY,YY} BeamSpot_{z,sigmaZ}
 event small PV_npvs{,Good} SoftActivityJetNjets{2,5,10}
 event flag Flag_{goodVertices,METFilters,HBHENoiseFilter,BadPFMuonFilter,eeBadScFilter}
-event rare HLT_{,Iso}{Mu,Ele,Tau,Photon,PFJet,PFHT}{20,24,27,32,38,50,70,100}{,_eta2p1}
-event rare HLT_{Ele,DoubleEle,Photon}{20,24,27,32,38,50,70,100}_WP{Tight,Loose}_Gsf
-event rare HLT_{,Double,Triple}{Mu,EG,Tau,Jet}{17,25,35,60,85}{,_Mass8,_Mass90}
-event rare L1_{Single,Double,Triple,Quad}{Mu,EG,Jet,Tau}{3,7,15,25,40,60}{,er1,er2}
+event rare HLT_{,Iso}{Mu,Ele,Tau,Photon}{20,24,27,32,35,38,50,70}{,_WPTight_Gsf,_eta2p1}
+event rare HLT_{,AK8}{PFJet,PFHT,DiJet}{40,60,80,140,200,260,320,400}{,_Mass30,_BTag}
+event rare L1_{Single,Double,Triple,Quad}{Mu,EG,Jet,Tau}{3,5,7,15,25,40,60}{,er1,er2}
 """
 # Paths that analyses select on: they fire for the object they are named after.
 TRIGGERS = {"HLT_IsoMu24": "Muon", "HLT_Ele32_WPTight_Gsf": "Electron"}
 WEIGHTS = {"LHEPdfWeight": 103, "LHEScaleWeight": 9, "PSWeight": 4}
+DRAW: dict[str, Callable[[Rng, int], np.ndarray]] = {
+    "unit": lambda rng, size: rng.random(size, np.float32),
+    "angle": lambda rng, size: rng.uniform(-np.pi, np.pi, size),
+    "gauss": lambda rng, size: rng.standard_normal(size, np.float32),
+    "gev": lambda rng, size: rng.exponential(40, size),
+    "small": lambda rng, size: rng.integers(0, 8, size, np.uint8),
+    "flag": lambda rng, size: rng.random(size, np.float32) < 0.8,
+    "rare": lambda rng, size: rng.random(size, np.float32) < 0.02,
+}
 
 
 def expand(word: str) -> list[str]:
     """The names a word with braces stands for: tau{1,2} is tau1 and tau2."""
     parts = re.split(r"\{(.*?)\}", word)
     return ["".join(name) for name in itertools.product(*(p.split(",") for p in parts))]
-
-
-def draw(how: str, size: int, rng: Rng) -> np.ndarray:
-    """Values of a field that depends on nothing else."""
-    if how == "small":
-        return rng.integers(0, 8, size, dtype=np.uint8)
-    if how == "gauss":
-        return rng.standard_normal(size, dtype=np.float32)
-    if how == "gev":
-        return 40 * rng.standard_exponential(size, dtype=np.float32)
-    values = rng.random(size, dtype=np.float32)
-    if how in ("flag", "rare"):
-        return values < (0.8 if how == "flag" else 0.02)
-    return 6.28 * values - 3.14 if how == "angle" else values
 
 
 def fields_of(collection: str, size: int, rng: Rng, skip: str = "") -> Columns:
@@ -122,40 +110,8 @@ def fields_of(collection: str, size: int, rng: Rng, skip: str = "") -> Columns:
         collections, how, *words = line.split()
         if collection in expand(collections) and how != skip:
             for name in itertools.chain(*map(expand, words)):
-                columns[name] = draw(how, size, rng)
+                columns[name] = trimmed(DRAW[how](rng, size))
     return columns
-
-
-def objects(name: str, process: str, counts: Columns, rng: Rng) -> Columns:
-    """All fields of a collection, flat: the objects of all events in a row."""
-    _, threshold, slope, mass, pdg = SHAPES[name]
-    event = np.repeat(np.arange(len(counts[name])), counts[name])
-    size = len(event)
-    fields = fields_of(name, size, rng)
-    pt = threshold + slope * rng.standard_exponential(size)
-    fields["pt"] = pt[np.lexsort((-pt, event))]  # the leading object comes first
-    fields["eta"] = 1.5 * draw("gauss", size, rng)
-    fields["phi"] = draw("angle", size, rng)
-    if mass is not None:
-        fields["mass"] = np.full(size, mass) * (1 if pdg else rng.gamma(4, 0.25, size))
-    if pdg:
-        fields["charge"] = rng.choice(np.array([-1, 1], np.int32), size)
-        fields["pdgId"] = -pdg * fields["charge"]
-    if name == "Jet":
-        is_b = rng.random(size) < PROCESSES[process][2]
-        fields["btagDeepFlavB"] = rng.beta(np.where(is_b, 4, 0.5), np.where(is_b, 1, 6))
-    if name == "GenPart":
-        rank = np.arange(size) - (np.cumsum(counts[name]) - counts[name])[event]
-        ids = np.array(PROCESSES[process][4], np.int32)
-        fields["pdgId"] = ids[np.minimum(rank, len(ids) - 1)]
-        fields["genPartIdxMother"] = ((rank - 1) // 2).astype(np.int16)
-    for index, target in NanoAODSchema.all_cross_references.items():
-        field = index.removeprefix(f"{name}_")
-        if field != index and field not in fields and target in counts:
-            there = counts[target][event]
-            some = rng.integers(0, 2 * there + 1)  # half of them point to nothing
-            fields[field] = np.where(some < there, some, -1).astype(np.int16)
-    return fields
 
 
 def trimmed(values: np.ndarray) -> np.ndarray:
@@ -166,12 +122,43 @@ def trimmed(values: np.ndarray) -> np.ndarray:
     return bits.view(np.float32)
 
 
+def objects(name: str, process: str, counts: Columns, rng: Rng) -> Columns:
+    """All fields of a collection, flat: the objects of all events in a row."""
+    _, threshold, slope, mass, pdg = SHAPES[name]
+    event = np.repeat(np.arange(len(counts[name])), counts[name])
+    size = len(event)
+    fields = fields_of(name, size, rng)
+    pt = threshold + rng.exponential(slope, size)
+    fields["pt"] = pt[np.lexsort((-pt, event))]  # the leading object comes first
+    fields["eta"] = rng.normal(0, 1.5, size)
+    fields["phi"] = DRAW["angle"](rng, size)
+    if mass is not None:
+        fields["mass"] = np.full(size, mass) * (1 if pdg else rng.gamma(4, 0.25, size))
+    if pdg:
+        fields["charge"] = rng.choice(np.array([-1, 1], np.int32), size)
+        fields["pdgId"] = -pdg * fields["charge"]
+    if name == "Jet":
+        is_b = rng.random(size) < PROCESSES[process][2]
+        fields["btagDeepFlavB"] = rng.beta(np.where(is_b, 4, 0.5), np.where(is_b, 1, 6))
+    if name == "GenPart":
+        rank = np.arange(size) - (np.cumsum(counts[name]) - counts[name])[event]
+        fields["pdgId"] = np.take(np.int32(PROCESSES[process][4]), rank, mode="clip")
+        fields["genPartIdxMother"] = ((rank - 1) // 2).astype(np.int16)
+    for index, target in NanoAODSchema.all_cross_references.items():
+        field = index.removeprefix(f"{name}_")
+        if field != index and field not in fields and target in counts:
+            there = counts[target][event]
+            some = rng.integers(0, 2 * there + 1)  # half of them point to nothing
+            fields[field] = np.where(some < there, some, -1).astype(np.int16)
+    return fields
+
+
 def cluster(file: File, seed: int, first: int) -> Columns:
     """All branches of one cluster, with counters (nJet) beside what they count."""
     _, activity, _, xsec, _ = PROCESSES[file["process"]]
+    key = f"{seed} {file['process']} {file['number']} {first}"
+    rng = np.random.default_rng(list(key.encode()))
     size = min(CLUSTER, file["events"] - first)
-    process = zlib.crc32(file["process"].encode())
-    rng = np.random.default_rng([seed, process, file["number"], first])
     entry = np.arange(first, first + size)
     columns: Columns = {
         "run": np.full(size, 1 if xsec else 320_000, np.uint32),
@@ -185,13 +172,14 @@ def cluster(file: File, seed: int, first: int) -> Columns:
         for field, values in objects(name, file["process"], counts, rng).items():
             columns[f"{name}_{field}"] = ak.unflatten(trimmed(values), count)
     if xsec:
-        columns |= fields_of("sim", size, rng) | {"genWeight": np.ones(size, np.float32)}
+        columns["genWeight"] = np.ones(size, np.float32)
+        columns |= fields_of("sim", size, rng)
         for name, length in WEIGHTS.items():
             columns[f"n{name}"] = np.full(size, length, np.int32)
-            weights = trimmed(1 + 0.1 * draw("gauss", size * length, rng))
+            weights = trimmed(rng.normal(1, 0.1, size * length))
             columns[name] = ak.unflatten(weights, columns[f"n{name}"])
     # coffea looks at every RNTuple field anew in each chunk, which takes 2 s for a
-    # thousand: no trigger bits there. They come last, so the rest stays the same.
+    # thousand: no trigger bits there. They come last, so all else stays the same.
     skip = "rare" if file["kind"] == "rntuple" else ""
     columns |= fields_of("event", size, rng, skip)
     for path, name in TRIGGERS.items():
@@ -216,11 +204,9 @@ def write_root(path: Path, file: File, content: Iterator[Columns]) -> int:
 
 def write_parquet(path: Path, file: File, content: Iterator[Columns]) -> int:
     """Write one row group per cluster; returns the number of columns."""
-    plain = partial(ak.to_arrow, extensionarray=False)
-    tables = [pa.table({k: plain(ak.Array(v)) for k, v in c.items()}) for c in content]
-    table = pa.concat_tables(tables)
-    pq.write_table(table, path, row_group_size=CLUSTER, compression=file["codec"])
-    return len(table.column_names)
+    events = ak.concatenate([ak.zip(columns, depth_limit=1) for columns in content])
+    ak.to_parquet(events, path, extensionarray=False, row_group_size=CLUSTER)
+    return len(events.fields)
 
 
 def write_file(outdir: Path, seed: int, file: File) -> File:
@@ -229,18 +215,18 @@ def write_file(outdir: Path, seed: int, file: File) -> File:
     write = write_parquet if file["kind"] == "parquet" else write_root
     starts = range(0, file["events"], CLUSTER)
     branches = write(path, file, (cluster(file, seed, first) for first in starts))
-    size = path.stat().st_size
-    what = "{name:22}{events:8} events".format(**file)
-    print(f"{what}{branches:6} branches{size / 1e6:8.1f} MB", flush=True)
-    return file | {"branches": branches, "bytes": size}
+    file |= {"branches": branches, "bytes": path.stat().st_size}
+    what = "{name:22}{events:8} events{branches:6} branches".format(**file)
+    print(f"{what}{file['bytes'] / 1e6:8.1f} MB", flush=True)
+    return file
 
 
-def plan(kind: str, events: int | None, files: int | None) -> list[File]:
+def plan(kind: str, events: int | None, files: int | None) -> Iterator[File]:
     """The files of a kind; None stands for the default number."""
     physics = [f"{p}_{i}" for p in PROCESSES for i in range(files or PROCESSES[p][0])]
     stems = {"physics": physics, "codecs": ["ttbar"] * len(CODECS)}
-    todo = []
-    for known in ("physics", *KINDS[4:6]) if kind in KINDS[:2] else (kind,):
+    every = ("physics", "rntuple", "parquet")
+    for known in every if kind in ("all", "small") else (kind,):
         for i, stem in enumerate(stems.get(known, ["ttbar"])):
             codec, process = CODECS[i % len(CODECS)], stem.split("_")[0]
             name = f"{stem}_{codec if known in stems else known}"
@@ -250,31 +236,27 @@ def plan(kind: str, events: int | None, files: int | None) -> list[File]:
             # The same events in all kinds but physics, to compare codecs and formats.
             file["number"] = i if known == "physics" else 1000
             file["events"] = events or EVENTS.get(kind, 10_000)
-            todo.append(file)
-    return todo
+            yield file
 
 
-def read_manifest(outdir: str | Path) -> dict[str, Any] | None:
+def read_manifest(outdir: Path) -> dict[str, Any] | None:
     """The manifest of a folder, or None unless every file it lists is there in full."""
     try:
-        manifest = json.loads(Path(outdir, MANIFEST).read_text())
-        for file in manifest["files"]:
-            if Path(outdir, file["name"]).stat().st_size != file["bytes"]:
-                return None
+        manifest: dict[str, Any] = json.loads((outdir / MANIFEST).read_text())
+        sizes = [(outdir / f["name"]).stat().st_size for f in manifest["files"]]
     except (OSError, ValueError, KeyError, TypeError):
         return None
-    return manifest
+    return manifest if sizes == [f["bytes"] for f in manifest["files"]] else None
 
 
 def write_samples(
-    outdir: str | Path,
+    outdir: Path,
     kind: str = "all",
     events: int | None = None,
     files: int | None = None,
     seed: int = 1,
 ) -> bool:
     """Write a set of files; False if just this set is there already."""
-    outdir = Path(outdir)
     options = [CONTENT, kind, events, files, seed]
     manifest = read_manifest(outdir)
     if manifest and manifest["options"] == options:
@@ -282,7 +264,8 @@ def write_samples(
         return False
     outdir.mkdir(parents=True, exist_ok=True)
     (outdir / MANIFEST).unlink(missing_ok=True)  # incomplete from here to the end
-    todo = plan(kind, events, files)
+    todo = list(plan(kind, events, files))
+    # uproot's mktree takes time quadratic in the branches: 5 s for a thousand.
     workers = min(len(todo), len(os.sched_getaffinity(0)))
     with ProcessPoolExecutor(workers, get_context("spawn")) as pool:
         written = list(pool.map(partial(write_file, outdir, seed), todo))
@@ -292,9 +275,8 @@ def write_samples(
     return True
 
 
-def fileset(outdir: str | Path, kind: str | None = None) -> dict[str, Any]:
-    """What was written, for coffea; without a kind all but parquet, which needs a
-    Runner of its own (format="parquet")."""
+def fileset(outdir: Path, kind: str | None = None) -> dict[str, Any]:
+    """What was written, for coffea; parquet only by name, as a Runner reads one format."""
     manifest = read_manifest(outdir)
     if manifest is None:
         raise FileNotFoundError(f"no complete set of samples in {outdir}")
@@ -303,23 +285,18 @@ def fileset(outdir: str | Path, kind: str | None = None) -> dict[str, Any]:
         if file["kind"] == kind or (kind is None and file["kind"] != "parquet"):
             xsec = PROCESSES[file["process"]][3]
             new = {"files": {}, "metadata": {"is_mc": xsec is not None, "xsec": xsec}}
-            path = Path(outdir, file["name"]).resolve()
+            path = (outdir / file["name"]).resolve()
             datasets.setdefault(file["dataset"], new)["files"][str(path)] = TREE
     return datasets
 
 
 def main() -> None:
     """The command line."""
-    parser = argparse.ArgumentParser(
-        description="Write NanoAOD-like files and samples.json, a list of them.",
-        epilog="all: physics (ttbar, wjets, data), rntuple and parquet; small: the same "
-        "with 1000 events; codecs: the same events once per codec; large: one file of "
-        "100000 events. A folder that holds the same set in full is left as it is.",
-    )
+    parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("outdir", type=Path, metavar="OUTDIR")
     parser.add_argument("--kind", choices=KINDS, default="all", help="default: all")
     parser.add_argument("--events", type=int, help="per file, default: 10000")
-    parser.add_argument("--files", type=int, help="per physics dataset, default: 2, 1, 1")
+    parser.add_argument("--files", type=int, help="per dataset, default: 2 of ttbar, 1")
     parser.add_argument("--seed", type=int, default=1, help="default: 1")
     write_samples(**vars(parser.parse_args()))
 

@@ -23,13 +23,13 @@ def _is(variable: str, value: str) -> bool:
 
 def _pickle_recipe() -> tuple[object, tuple[str]] | None:
     """How ``front`` pickles: a callable and its arguments, from the stand-in's text."""
-    loader = _standin.__loader__
-    source = loader.get_source(_standin.__name__) if loader else None
+    get_source = getattr(_standin.__loader__, "get_source", None)
+    source = get_source(_standin.__name__) if get_source else None
     return (eval, (_standin.expression(source),)) if source else None
 
 
 def install() -> None:
-    """Tell the probe who decorates, who finds a byte counter, and what is switched on."""
+    """Tell the probe who decorates, who counts bytes, and what is switched on."""
     _probe.configure(
         enabled=not _is("ROASTCOFFEA", "off"),
         exact_peak=_is("ROASTCOFFEA_PEAK", "exact"),

@@ -70,7 +70,7 @@ def _decorate_method(func: F) -> F:
 
 
 def _is_plain(func: Callable[..., Any]) -> bool:
-    """Exactly ``(self, events)``: then no argument need be packed, and off costs half."""
+    """Exactly ``(self, events)``: nothing to pack, so that off costs half."""
     code = func.__code__
     return (
         code.co_varnames[: code.co_argcount] == ("self", "events")

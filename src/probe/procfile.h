@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* procfile.h - one small file of the kernel's, kept open.
  *
- * Opening a file of /proc costs more than reading it, so the descriptor stays and a read
- * is one pread(2). It is opened again in a forked child, because a descriptor to
+ * Opening a file of /proc costs more than reading it, so the descriptor stays and a
+ * read is one pread(2). It is opened again in a forked child, because a descriptor to
  * /proc/self goes on reading the process that opened it. The inherited one is left
  * alone then: daemons close what they find, and its number may be another file by now.
- * Who still owns the numbers, a fork handler, may close it.
+ * Only a fork handler still knows that the number is ours, and may close it.
  *
  * A file is for one thread at a time. */
 #ifndef ROAST_PROBE_PROCFILE_H

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* rusage.h - the highest resident memory of this process, as the kernel saw it.
  *
- * Exact, where a sampler misses short peaks, but it covers the whole life of the process
- * unless it is reset. The reset is seen by everyone who looks at VmHWM, so it is for who
- * asked for it. And there is a floor that no reset lowers: a program inherits the mark of
- * the process that started it, so one started by 4 GB reads 4 GB. Only a mark that moved
- * says something about the time between two readings. */
+ * Exact, where a sampler misses short peaks, but it covers the whole life of the
+ * process unless it is reset. Everyone who looks at VmHWM sees the reset, so it is for
+ * those who asked for it. And there is a floor that no reset lowers: a program inherits
+ * the mark of the process that started it, so one started by a process of 4 GB reads
+ * 4 GB. Only a mark that moved tells about the time between two readings. */
 #ifndef ROAST_PROBE_RUSAGE_H
 #define ROAST_PROBE_RUSAGE_H
 

@@ -75,8 +75,7 @@ bool roast__scan_label(struct roast_str *line, const char *label)
     struct roast_str rest = *line;
     size_t size = strlen(label);
 
-    if (rest.size_bytes < size || rest.data[0] != label[0] ||
-        memcmp(rest.data, label, size) != 0)
+    if (rest.size_bytes < size || memcmp(rest.data, label, size) != 0)
         return false;
     skip(&rest, size);
     const char *after = rest.data;

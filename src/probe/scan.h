@@ -20,7 +20,7 @@ bool roast__scan_u64(uint64_t *value, struct roast_str *text);
 /* Everything up to `stop`, which is taken too, or up to the end. False at the end. */
 bool roast__scan_until(struct roast_str *part, struct roast_str *text, char stop);
 
-/* The label at the start of a line, its colon if there is one, and the blanks around. */
+/* The label at the start of a line, its colon if it has one, and the blanks around. */
 bool roast__scan_label(struct roast_str *line, const char *label);
 
 /* Finds the line with this label anywhere in text: what follows the label, and the

@@ -21,8 +21,8 @@ struct roast_sched {
 
 bool roast__sched_read(struct roast_procfile *file, struct roast_sched *sched);
 
-/* False for "0 0 0" too: a kernel built without these counters prints that, and a thread
- * that runs has been given a core at least once. */
+/* False for "0 0 0" too: a kernel built without these counters prints that, and a
+ * thread that runs has been given a core at least once. */
 bool roast__schedstat_parse(struct roast_sched *sched, struct roast_str text);
 
 #endif

@@ -61,7 +61,7 @@ static inline bool pin_to_this_cpu(void)
     return cpu >= 0 && sched_setaffinity(0, sizeof(one), &one) == 0;
 }
 
-/* Leaves the core for a moment, which makes the kernel bring its counters up to date. */
+/* Leaves the core for a moment, so that the kernel brings its counters up to date. */
 static inline void switch_out(void)
 {
     const struct timespec moment = {0, 1};

@@ -2,7 +2,8 @@
 /* test_linux_cgroup.c - groups and limits in trees of both versions.
  *
  * Every case is a folder with proc/ and sys/, and one row of the table: what must be
- * found there. */
+ * found there. The path of "v2_outside" climbs out of the mount into the tree of "v2",
+ * as the path of a process outside of our namespace does: it must not be followed. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -40,6 +41,7 @@ static const struct expected cases[] = {
     {"v2", 2, 2, 2 * GIB, 2500, 3400000, 12, 1000000, 3},
     {"v2_nested", 2, 2, GIB, 500, 600000, 5, 1111, 8},
     {"v2_container", 2, 2, 3 * GIB, 3000, 2000, 1, 50, 0},
+    {"v2_outside", 2, 2, 5 * GIB, NONE, NONE, NONE, NONE, NONE},
     {"v2_unlimited", 2, 2, NONE, NONE, 0, 0, 70, 0},
     {"hybrid", 1, 2, 6 * GIB, 2000, 7000, 6, 42, 1},
     {"garbage", 2, 2, NONE, NONE, NONE, NONE, NONE, NONE},
