@@ -14,7 +14,6 @@ from __future__ import annotations
 import argparse
 import itertools
 import json
-import os
 import re
 from collections.abc import Callable, Iterator
 from concurrent.futures import ProcessPoolExecutor
@@ -32,10 +31,9 @@ TREE = "Events"
 MANIFEST = "samples.json"
 CONTENT = 1  # raise it when the content changes: folders written before are replaced
 CLUSTER = 5_000  # events per extend(): one basket per branch, or one row group
-CODECS = ("zstd", "lz4", "zlib", "lzma")
+CODECS = ("ZSTD", "LZ4", "ZLIB", "LZMA")
 KINDS = ("all", "small", "physics", "codecs", "rntuple", "parquet", "large")
 EVENTS = {"small": 1_000, "large": 100_000}  # per file; 10 000 in other kinds
-
 Columns = dict[str, Any]  # field or branch -> its NumPy or Awkward array
 File = dict[str, Any]  # what is known of a file: its entry in the manifest
 Rng = np.random.Generator
@@ -103,12 +101,14 @@ def expand(word: str) -> list[str]:
     return ["".join(name) for name in itertools.product(*(p.split(",") for p in parts))]
 
 
-def fields_of(collection: str, size: int, rng: Rng, skip: str = "") -> Columns:
+def fields_of(collection: str, size: int, rng: Rng, kind: str = "") -> Columns:
     """The fields that FIELDS lists for a collection."""
     columns = {}
     for line in FIELDS.strip().splitlines():
         collections, how, *words = line.split()
-        if collection in expand(collections) and how != skip:
+        # coffea looks at all RNTuple fields anew in each chunk, 2 s for a thousand: no
+        # trigger bits there. They are drawn last, so all else stays the same.
+        if (kind, how) != ("rntuple", "rare") and collection in expand(collections):
             for name in itertools.chain(*map(expand, words)):
                 columns[name] = trimmed(DRAW[how](rng, size))
     return columns
@@ -130,8 +130,7 @@ def objects(name: str, process: str, counts: Columns, rng: Rng) -> Columns:
     fields = fields_of(name, size, rng)
     pt = threshold + rng.exponential(slope, size)
     fields["pt"] = pt[np.lexsort((-pt, event))]  # the leading object comes first
-    fields["eta"] = rng.normal(0, 1.5, size)
-    fields["phi"] = DRAW["angle"](rng, size)
+    fields |= {"eta": rng.normal(0, 1.5, size), "phi": DRAW["angle"](rng, size)}
     if mass is not None:
         fields["mass"] = np.full(size, mass) * (1 if pdg else rng.gamma(4, 0.25, size))
     if pdg:
@@ -142,7 +141,8 @@ def objects(name: str, process: str, counts: Columns, rng: Rng) -> Columns:
         fields["btagDeepFlavB"] = rng.beta(np.where(is_b, 4, 0.5), np.where(is_b, 1, 6))
     if name == "GenPart":
         rank = np.arange(size) - (np.cumsum(counts[name]) - counts[name])[event]
-        fields["pdgId"] = np.take(np.int32(PROCESSES[process][4]), rank, mode="clip")
+        ids = np.array(PROCESSES[process][4], np.int32)
+        fields["pdgId"] = ids[np.minimum(rank, len(ids) - 1)]
         fields["genPartIdxMother"] = ((rank - 1) // 2).astype(np.int16)
     for index, target in NanoAODSchema.all_cross_references.items():
         field = index.removeprefix(f"{name}_")
@@ -178,10 +178,7 @@ def cluster(file: File, seed: int, first: int) -> Columns:
             columns[f"n{name}"] = np.full(size, length, np.int32)
             weights = trimmed(rng.normal(1, 0.1, size * length))
             columns[name] = ak.unflatten(weights, columns[f"n{name}"])
-    # coffea looks at every RNTuple field anew in each chunk, which takes 2 s for a
-    # thousand: no trigger bits there. They come last, so all else stays the same.
-    skip = "rare" if file["kind"] == "rntuple" else ""
-    columns |= fields_of("event", size, rng, skip)
+    columns |= fields_of("event", size, rng, file["kind"])
     for path, name in TRIGGERS.items():
         columns[path] = ak.to_numpy(ak.any(columns[f"{name}_pt"] > 24, axis=1))
     return columns
@@ -189,8 +186,7 @@ def cluster(file: File, seed: int, first: int) -> Columns:
 
 def write_root(path: Path, file: File, content: Iterator[Columns]) -> int:
     """Write a TTree or an RNTuple; returns the number of branches."""
-    compression = getattr(uproot, file["codec"].upper())(1)
-    with uproot.recreate(path, compression=compression) as root:
+    with uproot.recreate(path, compression=getattr(uproot, file["codec"])(1)) as root:
         columns = next(content)
         if file["kind"] == "rntuple":
             tree = root.mkrntuple(TREE, columns)
@@ -229,7 +225,7 @@ def plan(kind: str, events: int | None, files: int | None) -> Iterator[File]:
     for known in every if kind in ("all", "small") else (kind,):
         for i, stem in enumerate(stems.get(known, ["ttbar"])):
             codec, process = CODECS[i % len(CODECS)], stem.split("_")[0]
-            name = f"{stem}_{codec if known in stems else known}"
+            name = f"{stem}_{codec.lower() if known in stems else known}"
             file: File = {"kind": known, "process": process, "codec": codec}
             file["name"] = f"{name}.{'parquet' if known == 'parquet' else 'root'}"
             file["dataset"] = process if known == "physics" else name
@@ -264,19 +260,18 @@ def write_samples(
         return False
     outdir.mkdir(parents=True, exist_ok=True)
     (outdir / MANIFEST).unlink(missing_ok=True)  # incomplete from here to the end
-    todo = list(plan(kind, events, files))
-    # uproot's mktree takes time quadratic in the branches: 5 s for a thousand.
-    workers = min(len(todo), len(os.sched_getaffinity(0)))
-    with ProcessPoolExecutor(workers, get_context("spawn")) as pool:
+    todo = plan(kind, events, files)
+    # All cores: uproot's mktree is quadratic in the branches, 5 s for a thousand.
+    with ProcessPoolExecutor(mp_context=get_context("spawn")) as pool:
         written = list(pool.map(partial(write_file, outdir, seed), todo))
-    draft = outdir / f".{MANIFEST}.{os.getpid()}"
+    draft = outdir / f"{MANIFEST}.part"
     draft.write_text(json.dumps({"options": options, "files": written}, indent=1))
     draft.replace(outdir / MANIFEST)
     return True
 
 
 def fileset(outdir: Path, kind: str | None = None) -> dict[str, Any]:
-    """What was written, for coffea; parquet only by name, as a Runner reads one format."""
+    """What was written, for coffea; parquet only if asked: it needs its own Runner."""
     manifest = read_manifest(outdir)
     if manifest is None:
         raise FileNotFoundError(f"no complete set of samples in {outdir}")

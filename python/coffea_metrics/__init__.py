@@ -2,6 +2,4 @@
 """The same objects as :mod:`roastcoffea`, under the name the metrics reference uses."""
 
 from roastcoffea import *  # noqa: F403
-from roastcoffea import __all__, __version__
-
-__all__ = list(__all__)
+from roastcoffea import __all__ as __all__
