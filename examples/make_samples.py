@@ -5,8 +5,7 @@ They have what matters to a monitor in real NanoAOD: over a thousand branches, j
 collections with cross-references, several clusters, every codec. Each variable alone
 looks like physics; variables are hardly correlated. The same seed, the same arrays.
 Kinds: all (physics, rntuple, parquet), small (all with 1000 events), physics (ttbar,
-wjets, data), codecs (the same events once per codec), large (100000 events in a file).
-A folder that holds the same set in full is left as it is.
+wjets, data), codecs (one set of events in each codec), large (100000 events in a file).
 """
 
 from __future__ import annotations
@@ -69,7 +68,7 @@ FIELDS = """
 {Jet,FatJet,SubJet} small jetId puId n{Constituents,Electrons,Muons,SVs,BHadrons}
 {Muon,Electron,LowPtElectron,Photon,Tau} unit {pf,miniPF}RelIso{03,04}_{all,chg} r9 hoe
 {Muon,Electron,LowPtElectron,Photon,Tau} gauss d{xy,z}{,Err} {,s}ip3d {pt,energy}Err
-{Muon,Electron,Photon,Tau} small cutBased cleanmask seedGain nHits decayMode
+{Muon,Electron,Photon,Tau} small cutBased cleanmask seedGain nHits decayMode genPartFlav
 {Muon,Electron,Photon,Tau} flag {loose,medium,tight}Id isPFcand highPurity
 sim gev LHE_{HT,HTIncoming,Vpt} GenMET_pt Generator_{x1,x2,scalePDF} Pileup_nTrueInt
 event gev {,Raw}{MET,PuppiMET}_{pt,sumEt} {MET,PuppiMET}_pt{JER,JES}{Up,Down}
@@ -235,42 +234,43 @@ def plan(kind: str, events: int | None, files: int | None) -> Iterator[File]:
             yield file
 
 
-def read_manifest(outdir: Path) -> dict[str, Any] | None:
+def read_manifest(outdir: str | Path) -> dict[str, Any] | None:
     """The manifest of a folder, or None unless every file it lists is there in full."""
     try:
-        manifest: dict[str, Any] = json.loads((outdir / MANIFEST).read_text())
-        sizes = [(outdir / f["name"]).stat().st_size for f in manifest["files"]]
+        manifest: dict[str, Any] = json.loads(Path(outdir, MANIFEST).read_text())
+        sizes = [Path(outdir, f["name"]).stat().st_size for f in manifest["files"]]
     except (OSError, ValueError, KeyError, TypeError):
         return None
     return manifest if sizes == [f["bytes"] for f in manifest["files"]] else None
 
 
 def write_samples(
-    outdir: Path,
+    outdir: str | Path,
     kind: str = "all",
     events: int | None = None,
     files: int | None = None,
     seed: int = 1,
 ) -> bool:
     """Write a set of files; False if just this set is there already."""
+    outdir = Path(outdir)
     options = [CONTENT, kind, events, files, seed]
-    manifest = read_manifest(outdir)
-    if manifest and manifest["options"] == options:
+    if (manifest := read_manifest(outdir)) and manifest["options"] == options:
         print(f"{outdir}: {len(manifest['files'])} files are there, nothing written")
         return False
     outdir.mkdir(parents=True, exist_ok=True)
     (outdir / MANIFEST).unlink(missing_ok=True)  # incomplete from here to the end
-    todo = plan(kind, events, files)
+    todo = list(plan(kind, events, files))
     # All cores: uproot's mktree is quadratic in the branches, 5 s for a thousand.
     with ProcessPoolExecutor(mp_context=get_context("spawn")) as pool:
-        written = list(pool.map(partial(write_file, outdir, seed), todo))
+        spread = pool.map if len(todo) > 1 else map
+        written = list(spread(partial(write_file, outdir, seed), todo))
     draft = outdir / f"{MANIFEST}.part"
     draft.write_text(json.dumps({"options": options, "files": written}, indent=1))
     draft.replace(outdir / MANIFEST)
     return True
 
 
-def fileset(outdir: Path, kind: str | None = None) -> dict[str, Any]:
+def fileset(outdir: str | Path, kind: str | None = None) -> dict[str, Any]:
     """What was written, for coffea; parquet only if asked: it needs its own Runner."""
     manifest = read_manifest(outdir)
     if manifest is None:
@@ -280,7 +280,7 @@ def fileset(outdir: Path, kind: str | None = None) -> dict[str, Any]:
         if file["kind"] == kind or (kind is None and file["kind"] != "parquet"):
             xsec = PROCESSES[file["process"]][3]
             new = {"files": {}, "metadata": {"is_mc": xsec is not None, "xsec": xsec}}
-            path = (outdir / file["name"]).resolve()
+            path = Path(outdir, file["name"]).resolve()
             datasets.setdefault(file["dataset"], new)["files"][str(path)] = TREE
     return datasets
 

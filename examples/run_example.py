@@ -18,6 +18,7 @@ from typing import Any
 
 from coffea import processor
 from coffea.nanoevents import NanoAODSchema
+
 from make_samples import fileset, read_manifest, write_samples
 from ttbar import TtbarProcessor
 

@@ -15,6 +15,7 @@ import awkward as ak
 import hist
 import numpy as np
 from coffea import processor
+
 from roastcoffea import track_memory, track_metrics, track_section, track_time
 
 BTAG_MEDIUM = 0.2783

@@ -151,6 +151,23 @@ static PyObject *record_frame(PyObject *self, void *unused)
     return Py_NewRef(((struct record *)self)->frame);
 }
 
+static PyObject *record_kind(PyObject *object, void *unused)
+{
+    static const char *const names[] = {
+        [ROAST_FRAME_BEGIN] = "begin", [ROAST_FRAME_CHUNK] = "chunk",
+        [ROAST_FRAME_END] = "end"};
+    char *data = NULL;
+    Py_ssize_t size = 0;
+    roast_record rec = {0};
+
+    (void)unused;
+    if (PyBytes_AsStringAndSize(((struct record *)object)->frame, &data, &size) < 0)
+        return NULL;
+    (void)roast_record_decode(&rec, NULL, (struct roast_str){data, (size_t)size}, NULL);
+    bool known = rec.kind >= ROAST_FRAME_BEGIN && rec.kind <= ROAST_FRAME_END;
+    return PyUnicode_FromString(known ? names[rec.kind] : "unknown");
+}
+
 static PyMethodDef record_methods[] = {
     {"keys", record_keys, METH_NOARGS, "The keys, as of a dict."},
     {"values", record_values, METH_NOARGS, "The values, as of a dict."},
@@ -164,6 +181,7 @@ static PyMethodDef record_methods[] = {
 
 static PyGetSetDef record_getset[] = {
     {"frame", record_frame, NULL, "The record as bytes (docs/format.md).", NULL},
+    {"kind", record_kind, NULL, "begin, chunk or end.", NULL},
     {NULL, NULL, NULL, NULL, NULL},
 };
 

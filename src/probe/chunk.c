@@ -136,8 +136,7 @@ void roast_chunk_begin(roast_thread *thread, const struct roast_chunk_options *o
     atomic_store_explicit(&thread->peak_rss_bytes, 0, memory_order_relaxed);
     atomic_store(&thread->active, true);
     roast__peak_watch();
-    if (options->exact_peak)
-        (void)roast__peak_reset();
+    thread->peak_was_reset = options->exact_peak && roast__peak_reset() == ROAST_OK;
     read_rss_before(thread);
     if (options->exact_peak || roast__pace_allows(&thread->pace, thread->begin_ns))
         roast__readings_take(before, &thread->slow_files, &thread->pace);

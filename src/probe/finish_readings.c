@@ -24,8 +24,24 @@ static uint64_t larger(uint64_t a, uint64_t b)
     return a > b ? a : b;
 }
 
-/* The high-water mark of the kernel is exact when it moved during this chunk and no
- * other chunk can have moved it. Otherwise the highest of all samples is what we know. */
+/* Whether the kernel's high-water mark speaks of this chunk alone: it moved meanwhile, or
+ * it was reset to what was resident when the chunk began. A program started by a larger
+ * one inherits a mark that no reset lowers, so a reset is believed only if it shows. */
+static bool mark_is_ours(const roast_thread *thread)
+{
+    enum { SLACK_BYTES = 1024 * 1024 };
+    const struct roast_readings *before = &thread->before;
+    const struct roast_readings *after = &thread->after;
+
+    if (!before->peak_known || !after->peak_known)
+        return false;
+    return after->peak_rss_bytes > before->peak_rss_bytes ||
+           (thread->peak_was_reset &&
+            before->peak_rss_bytes <= before->rss_bytes + SLACK_BYTES);
+}
+
+/* The mark is exact when no other chunk can have moved it. Otherwise the highest of all
+ * samples is what we know. */
 static void set_peak(roast_thread *thread, bool shared)
 {
     const struct roast_readings *before = &thread->before;
@@ -37,11 +53,9 @@ static void set_peak(roast_thread *thread, bool shared)
         return;
     }
     sampled = larger(sampled, larger(before->rss_bytes, after->rss_bytes));
-    bool moved = before->peak_known && after->peak_known &&
-                 after->peak_rss_bytes > before->peak_rss_bytes;
-    bool exact = moved && !shared && after->peak_rss_bytes >= sampled;
+    bool exact = !shared && mark_is_ours(thread);
     roast_record_set_u64(&thread->record, ROAST_FIELD_rss_peak_bytes,
-                         exact ? after->peak_rss_bytes : sampled);
+                         exact ? larger(after->peak_rss_bytes, sampled) : sampled);
     roast_record_set_u64(&thread->record, ROAST_FIELD_rss_peak_kind,
                          exact ? ROAST_PEAK_EXACT : ROAST_PEAK_SAMPLED);
 }

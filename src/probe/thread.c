@@ -18,10 +18,15 @@ static pthread_key_t exit_key;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct roast_thread *first;
 
-static void free_thread(struct roast_thread *thread)
+static void close_files(struct roast_thread *thread)
 {
     roast__procfile_close(&thread->statm);
     roast__slow_files_close(&thread->slow_files);
+}
+
+static void free_thread(struct roast_thread *thread)
+{
+    close_files(thread);
     roast__values_release(&thread->user_keys);
     roast__values_release(&thread->custom_metrics);
     roast__values_release(&thread->process_facts);
@@ -73,8 +78,10 @@ static void in_child(void)
 
     for (struct roast_thread *thread = first; thread; thread = next) {
         next = thread->next;
-        if (thread == current)
+        if (thread == current) {
+            close_files(thread); /* they read the parent */
             continue;
+        }
         unlink_thread(thread);
         free_thread(thread);
     }

@@ -34,6 +34,7 @@ struct roast_thread {
     int64_t start_ns; /* ... and the same around the work */
     int64_t stop_ns;
     int64_t start_cpu_ns;
+    bool peak_was_reset; /* the kernel's high-water mark, when the chunk began */
     struct roast_readings before;
     struct roast_readings after;
     uint64_t begun_before; /* chunks the process had begun by then */

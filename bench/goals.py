@@ -1,0 +1,37 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What is measured and how much faster than the reference it has to be.
+
+One row per case; the function of the same name in cases.py does the work. A row without
+a goal is printed for the record and stays out of results.json.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+REFERENCE_VERSION = "0.1.2"
+GATE = 0.8  # the share of a goal below which a run counts as failed
+
+
+class Row(NamedTuple):
+    """One case: its id, what it stands for, the unit shown and the goal ratio."""
+
+    id: str
+    path: str
+    unit: str
+    goal: float | None
+
+
+ROWS = (
+    Row("a1", "track_time section, collecting", "ns", 6.0),
+    Row("a2", "track_time section, not collecting", "ns", 7.0),
+    Row("a3", "@track_metrics per chunk, back to back", "us", 25.0),
+    Row("a4", "chunk with 2 time + 1 memory sections", "us", 25.0),
+    Row("a5", "decorator while off, above the bare call", "ns", 3.0),
+    Row("b1", "RSS read", "us", 40.0),
+    Row("b2", "track_memory section, collecting", "us", 35.0),
+    Row("a3s", "as a3, chunks of 5 ms with 5 ms between", "us", None),
+    Row("a4s", "as a4, chunks of 5 ms with 5 ms between", "us", None),
+)
+
+NANOSECONDS = {"ns": 1.0, "us": 1e3, "ms": 1e6}
