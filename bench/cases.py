@@ -32,7 +32,7 @@ class Events:
             "treename": "Events",
             "entrystart": 100_000,
             "entrystop": 200_000,
-            "fileuuid": bytes(range(16)),
+            "fileuuid": "00010203-0405-0607-0809-0a0b0c0d0e0f",
         }
 
     def __len__(self) -> int:

@@ -86,7 +86,7 @@ def check(records: list[Record], report: Mapping[str, Any]) -> bool:
     times_agree = abs(processtime - inside) < 0.05 * processtime
     print(f"\nevents     {events} measured, {entries} in coffea's report")
     print(f"process()  {inside:.3f} s measured, {processtime:.3f} s in coffea's report")
-    agree = events == entries and times_agree
+    agree = bool(events == entries and times_agree)
     print("They agree." if agree else "They DIFFER.")
     return agree
 

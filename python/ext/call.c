@@ -51,14 +51,15 @@ int call_prepare_class(struct probe_state *state, PyObject *processor)
 {
     PyObject *type = (PyObject *)Py_TYPE(processor);
 
-    if (type == state->known_class)
+    PyObject *old = state->known_class;
+
+    if (type == old)
         return 0;
+    state->known_class = Py_NewRef(type); /* also when it refuses: try once */
+    Py_XDECREF(old);
     if (set_default(type, state->names.current_chunk, state->chunk_property) < 0 ||
         set_default(type, state->names.collect, Py_False) < 0)
         return guard_note(state, "attributes of the processor class") ? 0 : -1;
-    PyObject *old = state->known_class;
-    state->known_class = Py_NewRef(type);
-    Py_XDECREF(old);
     return 0;
 }
 
@@ -107,6 +108,15 @@ static void begin(struct call *call)
 
 /* ---- after the work ---------------------------------------------------------- */
 
+/* One of the three dicts we put there ourselves, still empty. */
+static bool is_untouched(PyObject *key, PyObject *value)
+{
+    return PyDict_Check(value) && PyDict_Size(value) == 0 && PyUnicode_Check(key) &&
+           (PyUnicode_CompareWithASCIIString(key, "timing") == 0 ||
+            PyUnicode_CompareWithASCIIString(key, "memory") == 0 ||
+            PyUnicode_CompareWithASCIIString(key, "bytes") == 0);
+}
+
 static int encode_user_keys(struct call *call)
 {
     roast_values *out = roast_chunk_user_keys(call->thread);
@@ -116,11 +126,10 @@ static int encode_user_keys(struct call *call)
 
     for (Py_ssize_t i = 0; i < count && status == 0; i++) {
         PyObject *pair = PyList_GetItem(items, i);
+        PyObject *key = PyTuple_GetItem(pair, 0);
         PyObject *value = PyTuple_GetItem(pair, 1);
-        if (PyDict_Check(value) && PyDict_Size(value) == 0 && i < 3)
-            continue; /* one of the three we put there */
-        status = values_put(call->state, call->thread, out, PyTuple_GetItem(pair, 0),
-                            value);
+        if (!is_untouched(key, value))
+            status = values_put(call->state, call->thread, out, key, value);
     }
     Py_XDECREF(items);
     if (status < 0 || PyErr_Occurred())
@@ -302,6 +311,19 @@ static PyObject *finish_failed(struct call *call)
 
 /* ---- the work ---------------------------------------------------------------- */
 
+/* The innermost section of an exception counts, and this call is one. */
+static void note_failure(roast_thread *thread)
+{
+    PyObject *type = NULL;
+    PyObject *value = NULL;
+    PyObject *traceback = NULL;
+
+    PyErr_Fetch(&type, &value, &traceback);
+    PyErr_NormalizeException(&type, &value, &traceback);
+    roast_section_failed(thread, value);
+    PyErr_Restore(type, value, traceback);
+}
+
 /* super().process() inside a decorated process(): a part of the running chunk. */
 static PyObject *call_nested(struct probe_state *state, roast_thread *thread,
                              PyObject *func, PyObject *args, PyObject *kwargs)
@@ -318,6 +340,8 @@ static PyObject *call_nested(struct probe_state *state, roast_thread *thread,
     struct roast_section_token token =
         roast_section_begin(thread, text_borrow(name), ROAST_SECTION_CALL);
     PyObject *output = PyObject_Call(func, args, kwargs);
+    if (!output)
+        note_failure(thread);
     roast_section_end(thread, token, 0);
     Py_DECREF(name);
     return output;

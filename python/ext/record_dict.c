@@ -228,17 +228,22 @@ static int set_loss(PyObject *out, struct roast_pair pair)
                      PyLong_FromUnsignedLongLong(pair.value));
 }
 
+/* A reason under every name that readers know the field by. */
 static int set_absence(PyObject *out, struct roast_pair pair)
 {
     const char *why = roast_reason_text((unsigned)pair.value);
+    size_t count = 0;
+    const struct roast_view *views = roast_views(&count);
 
-    for (int i = 0; i < ROAST_FIELD_COUNT; i++) {
-        const struct roast_field_info *info = roast_field_info((enum roast_field)i);
-        if (info->number == pair.key)
-            return set_owned(out, info->name,
-                             PyUnicode_FromString(why ? why : "unknown reason"));
+    for (size_t i = 0; i < count; i++) {
+        if (roast_field_info(views[i].field)->number != pair.key &&
+            roast_field_info(views[i].other)->number != pair.key)
+            continue;
+        if (set_owned(out, views[i].key,
+                      PyUnicode_FromString(why ? why : "unknown reason")) < 0)
+            return -1;
     }
-    return 0; /* of a later version */
+    return 0;
 }
 
 static PyObject *pairs_new(struct probe_state *state, struct roast_str blob,

@@ -65,7 +65,9 @@ static void keep_interval(roast_thread *thread, const struct roast_open_section 
     }
     struct roast_interval *interval = &tree->intervals[tree->interval_count++];
     interval->section = (uint32_t)open->node;
-    interval->start_ns = (uint64_t)(open->start_ns - thread->start_ns);
+    /* events that time themselves may do so before the work starts */
+    int64_t start_ns = open->start_ns - thread->start_ns;
+    interval->start_ns = start_ns > 0 ? (uint64_t)start_ns : 0;
     interval->duration_ns = duration_ns;
 }
 
