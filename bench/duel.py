@@ -11,7 +11,6 @@ import json
 import os
 import statistics
 import subprocess
-import sys
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -110,7 +109,3 @@ def alone(worker: Worker, case: str, rounds: int, ms: float) -> float:
     """Median nanoseconds per use on one side only."""
     times = [worker.burst(case, ms) for _ in range(rounds + 1)]
     return statistics.median(times[1:])
-
-
-def complain(error: WorkerError) -> None:
-    print(f"bench: {error}", file=sys.stderr)

@@ -85,12 +85,16 @@ def cpu_model() -> str:
     return next(names, platform.processor() or "unknown")
 
 
+def load() -> list[float]:
+    return [round(average, 2) for average in os.getloadavg()]
+
+
 def describe_machine() -> dict[str, Any]:
     return {
         "cpu": cpu_model(),
         "cores": os.cpu_count(),
         "system": f"{platform.system()} {platform.release()} {platform.machine()}",
-        "load_before": [round(load, 2) for load in os.getloadavg()],
+        "load_before": load(),
         "started": datetime.now(UTC).isoformat(timespec="seconds"),
     }
 
@@ -118,7 +122,7 @@ def write_files(
 ) -> None:
     """results.json has the goals and nothing else; machine.json the circumstances."""
     rows = [row_of(outcome) for outcome in outcomes]
-    spread = {o.row.id: [round(o.result.low, 3), round(o.result.high, 3)] for o in outcomes}
+    spread = {o.row.id: [o.result.low, o.result.high] for o in outcomes}
     record = [row for row in rows if row["goal"] is None]
     write_json(folder / "results.json", [row for row in rows if row not in record])
     facts = {**machine, "quartiles": spread, "for_the_record": record}

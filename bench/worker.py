@@ -5,7 +5,8 @@ It is started with the interpreter of its environment and speaks JSON lines:
 
     (start)                         {"python": "3.12.1", "roastcoffea": "0.1.2", ...}
     {"case": "a1", "ms": 10}        {"iterations": 6000, "ns": 9876543}
-    {"account": 50, "spaced": true} what the records say of the monitor's own time
+    {"account": 50, "long": true, "pause": true}
+                                    what the records say of the monitor's own time
 
 A request that fails is answered by {"error": "..."}. The number of iterations is
 found at the first request for a case and then kept, so that bursts are alike.
@@ -88,7 +89,7 @@ class Bursts:
 def answer(bursts: Bursts, request: dict[str, Any]) -> dict[str, Any]:
     if "account" in request:
         account: dict[str, Any] = bursts.cases.own_account(
-            request["account"], spaced=request["spaced"]
+            request["account"], long=request["long"], pause=request["pause"]
         )
         return account
     return bursts.run(request["case"], request["ms"])

@@ -47,7 +47,7 @@ def print_chunks(records: list[Record]) -> None:
         entries = f"{record.get('entry_start', '-')}-{record.get('entry_stop', '-')}"
         line = CHUNK_LINE.format(
             record.get("dataset", "-"),
-            Path(record.get("file", "-")).name,
+            Path(record.get("file") or "-").name,
             entries,
             record.get("num_events", "-"),
             show(record.get("duration"), " s"),
@@ -64,10 +64,10 @@ def print_sections(records: list[Record]) -> None:
     sums: dict[tuple[str, int], list[float]] = {}
     for record in records:
         for section in record.get("sections") or ():
-            place = (section["section_name"], section.get("depth", 0))
+            place = (section.get("section_name", "-"), section.get("depth", 0))
             entry = sums.setdefault(place, [0, 0.0])
             entry[0] += section.get("count", 1)
-            entry[1] += section["time_delta"]
+            entry[1] += section.get("time_delta") or 0
     inside = total(records, "duration")
     print("\n" + SECTION_LINE.format("section", "calls", "total", "share"))
     for (name, depth), (calls, seconds) in sums.items():

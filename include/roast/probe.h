@@ -47,7 +47,10 @@ struct roast_chunk_options {
     const unsigned char *run_id; /* 16 bytes, borrowed for the call; NULL: no run */
     bool exact_peak; /* reset the kernel's high-water mark first (seen by everyone) */
 };
-#define ROAST_CHUNK_OPTIONS_INIT {NULL, false}
+#define ROAST_CHUNK_OPTIONS_INIT \
+    { \
+        NULL, false \
+    }
 
 /* Opens a chunk: clears what the last one left and reads memory and I/O. There must be
  * none open on this thread. */

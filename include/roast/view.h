@@ -45,8 +45,8 @@ enum roast_cell_type {
 
 struct roast_cell {
     enum roast_cell_type type;
-    uint64_t count; /* COUNT, BOOL */
-    double number;  /* NUMBER */
+    uint64_t count;        /* COUNT, BOOL */
+    double number;         /* NUMBER */
     struct roast_str text; /* TEXT; borrows the record or static memory */
 };
 

@@ -63,8 +63,8 @@ int call_prepare_class(struct probe_state *state, PyObject *processor)
     return 0;
 }
 
-static PyObject *find_events(struct probe_state *state, PyObject *args, PyObject *kwargs,
-                             Py_ssize_t position)
+static PyObject *find_events(struct probe_state *state, PyObject *args,
+                             PyObject *kwargs, Py_ssize_t position)
 {
     if (PyTuple_Size(args) > position)
         return PyTuple_GetItem(args, position);
@@ -72,7 +72,8 @@ static PyObject *find_events(struct probe_state *state, PyObject *args, PyObject
     return events ? events : Py_None;
 }
 
-static int call_open(struct call *call, PyObject *args, PyObject *kwargs, bool is_method)
+static int call_open(struct call *call, PyObject *args, PyObject *kwargs,
+                     bool is_method)
 {
     struct probe_state *state = call->state;
     PyObject *events = find_events(state, args, kwargs, is_method ? 1 : 0);

@@ -154,8 +154,7 @@ PyObject *events_byte_source(struct probe_state *state, PyObject *events)
 {
     if (!state->byte_source || !may_have_file(state, events))
         return NULL;
-    PyObject *source =
-        PyObject_CallFunctionObjArgs(state->byte_source, events, NULL);
+    PyObject *source = PyObject_CallFunctionObjArgs(state->byte_source, events, NULL);
     if (!source) {
         (void)guard_note(state, "byte counter of the events");
         return NULL;

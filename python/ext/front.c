@@ -73,7 +73,8 @@ static bool pack_arguments(PyObject **out_args, PyObject **out_kwargs,
             return false;
     }
     for (Py_ssize_t i = 0; kwnames && i < PyTuple_Size(kwnames); i++) {
-        if (PyDict_SetItem(*out_kwargs, PyTuple_GetItem(kwnames, i), args[nargs + i]) < 0)
+        if (PyDict_SetItem(*out_kwargs, PyTuple_GetItem(kwnames, i), args[nargs + i]) <
+            0)
             return false;
     }
     return true;
@@ -214,8 +215,8 @@ static PyObject *record_metric(PyObject *self, PyObject *args)
 
     if (!PyArg_ParseTuple(args, "OO:record_metric", &name, &value))
         return NULL;
-    if (thread && values_put(state, thread, roast_chunk_custom_metrics(thread), name,
-                             value) < 0)
+    if (thread &&
+        values_put(state, thread, roast_chunk_custom_metrics(thread), name, value) < 0)
         return NULL;
     Py_RETURN_NONE;
 }
@@ -269,6 +270,7 @@ static PyType_Slot front_slots[] = {
 PyType_Spec front_spec = {
     .name = "roastcoffea._probe.Front",
     .basicsize = sizeof(struct front),
-    .flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_DISALLOW_INSTANTIATION,
+    .flags =
+        Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_DISALLOW_INSTANTIATION,
     .slots = front_slots,
 };

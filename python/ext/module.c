@@ -77,13 +77,12 @@ static PyObject *status(PyObject *module, PyObject *unused)
     const struct probe_state *state = state_of(module);
 
     (void)unused;
-    return Py_BuildValue("{s:O,s:O,s:O,s:K,s:s,s:K}", "enabled",
-                         state->enabled ? Py_True : Py_False, "live",
-                         state->live ? Py_True : Py_False, "exact_peak",
-                         state->exact_peak ? Py_True : Py_False, "monitor_errors",
-                         (unsigned long long)state->errors, "first_error",
-                         state->first_error, "process_id",
-                         (unsigned long long)roast_process_id());
+    return Py_BuildValue(
+        "{s:O,s:O,s:O,s:K,s:s,s:K}", "enabled", state->enabled ? Py_True : Py_False,
+        "live", state->live ? Py_True : Py_False, "exact_peak",
+        state->exact_peak ? Py_True : Py_False, "monitor_errors",
+        (unsigned long long)state->errors, "first_error", state->first_error,
+        "process_id", (unsigned long long)roast_process_id());
 }
 
 static PyObject *rss_bytes(PyObject *module, PyObject *unused)
@@ -170,8 +169,8 @@ static PyObject *fields(PyObject *module, PyObject *unused)
     (void)unused;
     for (int i = 0; list && i < ROAST_FIELD_COUNT; i++) {
         const struct roast_field_info *info = roast_field_info((enum roast_field)i);
-        PyObject *row = Py_BuildValue("(Isss)", info->number, info->name, info->unit,
-                                      info->text);
+        PyObject *row =
+            Py_BuildValue("(Isss)", info->number, info->name, info->unit, info->text);
         if (!row || PyList_Append(list, row) < 0)
             Py_CLEAR(list);
         Py_XDECREF(row);
@@ -245,10 +244,9 @@ static int register_mapping(struct probe_state *state)
 
 static int make_exceptions(PyObject *module, struct probe_state *state)
 {
-    state->roast_error =
-        PyErr_NewExceptionWithDoc("roastcoffea._probe.RoastError",
-                                  "Base of all errors that roastcoffea raises.",
-                                  PyExc_RuntimeError, NULL);
+    state->roast_error = PyErr_NewExceptionWithDoc(
+        "roastcoffea._probe.RoastError", "Base of all errors that roastcoffea raises.",
+        PyExc_RuntimeError, NULL);
     if (!state->roast_error ||
         PyModule_AddObjectRef(module, "RoastError", state->roast_error) < 0)
         return -1;

@@ -47,8 +47,8 @@ struct probe_names {
 
 /* The module's state; every pointer is owned. */
 struct probe_state {
-    PyObject *front;         /* the object whose methods users call */
-    PyObject *null_context;  /* what track_*() give outside a chunk */
+    PyObject *front;        /* the object whose methods users call */
+    PyObject *null_context; /* what track_*() give outside a chunk */
     PyTypeObject *front_type;
     PyTypeObject *section_type;
     PyTypeObject *null_type;
@@ -58,11 +58,11 @@ struct probe_state {
     PyObject *chunk_property; /* gives each thread its own chunk */
     PyObject *decorate;       /* callables of the Python layer */
     PyObject *byte_source;
-    PyObject *stub;          /* arguments that rebuild front anywhere */
-    PyObject *known_class;   /* processor class that is prepared already */
-    PyObject *known_events;  /* class of events seen last ... */
-    bool events_have_attrs;  /* ... and whether they may lead to a file */
-    PyObject *roast_error;   /* exception types */
+    PyObject *stub;         /* arguments that rebuild front anywhere */
+    PyObject *known_class;  /* processor class that is prepared already */
+    PyObject *known_events; /* class of events seen last ... */
+    bool events_have_attrs; /* ... and whether they may lead to a file */
+    PyObject *roast_error;  /* exception types */
     PyObject *format_error;
     struct probe_names names;
     bool enabled;

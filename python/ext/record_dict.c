@@ -80,7 +80,8 @@ static int add_error(PyObject *dict, const roast_record *rec)
 
     for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
         if (roast_record_has(rec, parts[i].field) &&
-            set_owned(dict, parts[i].key, text_new(rec->values[parts[i].field].str)) < 0)
+            set_owned(dict, parts[i].key, text_new(rec->values[parts[i].field].str)) <
+                0)
             return -1;
     }
     PyObject *type = PyDict_GetItemString(dict, "error_type");
@@ -113,7 +114,8 @@ static int append(PyObject *dict, const char *key, PyObject *item)
     return status;
 }
 
-static PyObject *time_entry(PyObject *name, const struct roast_section *s, double self_s)
+static PyObject *time_entry(PyObject *name, const struct roast_section *s,
+                            double self_s)
 {
     return Py_BuildValue("{s:O,s:d,s:K,s:d,s:I}", "section_name", name, "time_delta",
                          roast_seconds(s->total_ns), "count",
@@ -211,9 +213,9 @@ static PyObject *intervals_new(struct probe_state *state, struct roast_str blob)
         got = ROAST_SECTION_MAX_INTERVALS;
     PyObject *list = PyList_New((Py_ssize_t)got);
     for (Py_ssize_t i = 0; list && i < got; i++) {
-        PyObject *item = Py_BuildValue("[Idd]", all[i].section,
-                                       roast_seconds(all[i].start_ns),
-                                       roast_seconds(all[i].duration_ns));
+        PyObject *item =
+            Py_BuildValue("[Idd]", all[i].section, roast_seconds(all[i].start_ns),
+                          roast_seconds(all[i].duration_ns));
         if (!item || PyList_SetItem(list, i, item) < 0)
             Py_CLEAR(list);
     }
@@ -267,13 +269,16 @@ static int add_blobs(struct probe_state *state, PyObject *dict, const roast_reco
 {
     const union roast_field_value *v = rec->values;
 
-    if (roast_record_has(rec, ROAST_FIELD_sections) && add_sections(state, dict, rec) < 0)
+    if (roast_record_has(rec, ROAST_FIELD_sections) &&
+        add_sections(state, dict, rec) < 0)
         return -1;
     if (roast_record_has(rec, ROAST_FIELD_intervals) &&
-        set_owned(dict, "intervals", intervals_new(state, v[ROAST_FIELD_intervals].str)))
+        set_owned(dict, "intervals",
+                  intervals_new(state, v[ROAST_FIELD_intervals].str)))
         return -1;
     if (roast_record_has(rec, ROAST_FIELD_losses) &&
-        set_owned(dict, "losses", pairs_new(state, v[ROAST_FIELD_losses].str, set_loss)))
+        set_owned(dict, "losses",
+                  pairs_new(state, v[ROAST_FIELD_losses].str, set_loss)))
         return -1;
     if (roast_record_has(rec, ROAST_FIELD_absences) &&
         set_owned(dict, "unavailable",
@@ -330,9 +335,10 @@ PyObject *record_to_dict(struct probe_state *state, struct roast_str frame)
     if (roast_record_decode(&rec, NULL, frame, &err) < 0)
         return raise_roast(state, &err);
     PyObject *dict = PyDict_New();
-    if (dict && (add_views(dict, &rec) < 0 || add_identity(dict, &rec) < 0 ||
-                 add_error(dict, &rec) < 0 || add_empty_parts(dict) < 0 ||
-                 add_blobs(state, dict, &rec) < 0 || add_user_keys(state, dict, &rec) < 0))
+    if (dict &&
+        (add_views(dict, &rec) < 0 || add_identity(dict, &rec) < 0 ||
+         add_error(dict, &rec) < 0 || add_empty_parts(dict) < 0 ||
+         add_blobs(state, dict, &rec) < 0 || add_user_keys(state, dict, &rec) < 0))
         Py_CLEAR(dict);
     return dict;
 }

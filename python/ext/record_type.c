@@ -15,8 +15,10 @@ struct record {
 
 PyObject *record_new(struct probe_state *state, struct roast_str frame)
 {
-    PyObject *bytes = PyBytes_FromStringAndSize(frame.data, (Py_ssize_t)frame.size_bytes);
-    struct record *self = bytes ? PyObject_New(struct record, state->record_type) : NULL;
+    PyObject *bytes =
+        PyBytes_FromStringAndSize(frame.data, (Py_ssize_t)frame.size_bytes);
+    struct record *self =
+        bytes ? PyObject_New(struct record, state->record_type) : NULL;
 
     if (!self) {
         Py_XDECREF(bytes);
@@ -47,7 +49,8 @@ static PyObject *record_dict(PyObject *object)
     Py_ssize_t size = 0;
 
     if (!self->dict && PyBytes_AsStringAndSize(self->frame, &data, &size) == 0)
-        self->dict = record_to_dict(self->state, (struct roast_str){data, (size_t)size});
+        self->dict =
+            record_to_dict(self->state, (struct roast_str){data, (size_t)size});
     return self->dict;
 }
 
@@ -153,9 +156,9 @@ static PyObject *record_frame(PyObject *self, void *unused)
 
 static PyObject *record_kind(PyObject *object, void *unused)
 {
-    static const char *const names[] = {
-        [ROAST_FRAME_BEGIN] = "begin", [ROAST_FRAME_CHUNK] = "chunk",
-        [ROAST_FRAME_END] = "end"};
+    static const char *const names[] = {[ROAST_FRAME_BEGIN] = "begin",
+                                        [ROAST_FRAME_CHUNK] = "chunk",
+                                        [ROAST_FRAME_END] = "end"};
     char *data = NULL;
     Py_ssize_t size = 0;
     roast_record rec = {0};

@@ -24,7 +24,8 @@ static int put_repr(struct writer *w, PyObject *value)
     int status = -1;
 
     if (plain) {
-        roast_values_put_text(w->out, roast_str_cut(text_borrow(plain), REPR_MAX_BYTES));
+        roast_values_put_text(w->out,
+                              roast_str_cut(text_borrow(plain), REPR_MAX_BYTES));
         roast_chunk_lose(w->thread, ROAST_LOSS_values_repr, 1);
         status = 0;
     }
@@ -101,8 +102,8 @@ static int put_dict(struct writer *w, PyObject *value, int depth)
         roast_values_put_dict(w->out, (uint64_t)count);
     for (Py_ssize_t i = 0; i < count && status == 0 && roast_values_ok(w->out); i++) {
         PyObject *pair = PyList_GetItem(items, i);
-        status = put_entry(w, PyTuple_GetItem(pair, 0), PyTuple_GetItem(pair, 1),
-                           depth + 1);
+        status =
+            put_entry(w, PyTuple_GetItem(pair, 0), PyTuple_GetItem(pair, 1), depth + 1);
     }
     Py_XDECREF(items);
     return status;
@@ -128,7 +129,8 @@ static int put_foreign(struct writer *w, PyObject *value, int depth)
 
 static int put_value(struct writer *w, PyObject *value, int depth)
 {
-    bool is_container = PyList_Check(value) || PyTuple_Check(value) || PyDict_Check(value);
+    bool is_container =
+        PyList_Check(value) || PyTuple_Check(value) || PyDict_Check(value);
 
     if (is_container && depth >= ROAST_VALUE_MAX_DEPTH) {
         PyErr_SetString(PyExc_ValueError, "custom value nested over 8 deep");

@@ -8,7 +8,8 @@ struct roast_str roast_str_cut(struct roast_str str, size_t max_bytes)
 {
     if (str.size_bytes > max_bytes) {
         str.size_bytes = max_bytes;
-        while (str.size_bytes > 0 && ((unsigned char)str.data[str.size_bytes] & 0xc0) == 0x80)
+        while (str.size_bytes > 0 &&
+               ((unsigned char)str.data[str.size_bytes] & 0xc0) == 0x80)
             str.size_bytes--;
     }
     return str;

@@ -105,7 +105,8 @@ static void identify(roast_thread *thread, const unsigned char *run_id)
     id->process_id = roast__process().id;
     id->sequence = roast__next_sequence();
     roast_identity_pack(thread->identity_bytes, id);
-    struct roast_str blob = {(const char *)thread->identity_bytes, ROAST_IDENTITY_BYTES};
+    struct roast_str blob = {(const char *)thread->identity_bytes,
+                             ROAST_IDENTITY_BYTES};
     roast_record_set_str(&thread->record, ROAST_FIELD_identity, blob);
 }
 

@@ -88,7 +88,8 @@ static void put_absences(struct roast_buf *out, const roast_thread *thread)
     }
 }
 
-static void set_blob(roast_thread *thread, enum roast_field field, size_t from, size_t to)
+static void set_blob(roast_thread *thread, enum roast_field field, size_t from,
+                     size_t to)
 {
     struct roast_str blob = {(const char *)thread->blobs.data + from, to - from};
 
@@ -183,7 +184,8 @@ struct roast_str roast_chunk_end_frame(roast_thread *thread)
 
     roast_record_set_str(&end, ROAST_FIELD_identity,
                          chunk->values[ROAST_FIELD_identity].str);
-    roast_record_set_u64(&end, ROAST_FIELD_status, chunk->values[ROAST_FIELD_status].u64);
+    roast_record_set_u64(&end, ROAST_FIELD_status,
+                         chunk->values[ROAST_FIELD_status].u64);
     roast_record_set_u64(&end, ROAST_FIELD_duration_ns,
                          chunk->values[ROAST_FIELD_duration_ns].u64);
     roast_record_set_i64(&end, ROAST_FIELD_end_epoch_ns, roast__clock_epoch_ns());

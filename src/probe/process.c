@@ -43,7 +43,8 @@ static uint64_t random_number(void)
         (void)close(fd);
     if (got == (ssize_t)sizeof(number) && number != 0)
         return number;
-    int64_t mix[3] = {roast__clock_mono_ns(), roast__clock_epoch_ns(), (int64_t)getpid()};
+    int64_t mix[3] = {roast__clock_mono_ns(), roast__clock_epoch_ns(),
+                      (int64_t)getpid()};
     return roast__hash64(mix, sizeof(mix)) | 1;
 }
 

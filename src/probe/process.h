@@ -18,7 +18,8 @@ struct roast_process {
 
 struct roast_process roast__process(void);
 
-uint64_t roast__thread_number(void); /* the operating system's thread id; 0 if unknown */
+uint64_t roast__thread_number(
+    void); /* the operating system's thread id; 0 if unknown */
 uint32_t roast__next_sequence(void); /* 1, 2, 3 ...; from 1 again in a forked child */
 
 /* Counts chunks in and out. *begun_before gets how many had begun in this process,

@@ -68,7 +68,8 @@ static int32_t add_node(struct roast_tree *tree, uint32_t slot, uint64_t hash,
 static bool is_full(const struct roast_tree *tree, size_t name_bytes)
 {
     return tree->node_count >= ROAST_SECTION_MAX_NODES - 1 ||
-           tree->names_bytes + name_bytes + other_name.size_bytes > ROAST_TREE_NAME_BYTES;
+           tree->names_bytes + name_bytes + other_name.size_bytes >
+               ROAST_TREE_NAME_BYTES;
 }
 
 static uint64_t hash_of(int32_t parent, struct roast_str name)

@@ -120,7 +120,7 @@ int64_t roast_record_encode(void *out, size_t out_bytes, const roast_record *rec
         enum roast_field field = (enum roast_field)__builtin_ctzll(left);
         sink_field(&fields, field, rec->values[field]);
     }
-    if (fields.full || fields.end - fields.at < CRC_BYTES)
+    if (fields.full) /* the CRC fits where the size was shorter than its room */
         return roast_error_set(err, ROAST_LIMIT, "a frame needs more than %zu bytes",
                                out_bytes);
     size_t fields_bytes = (size_t)(fields.at - (start + ROOM));
@@ -130,7 +130,8 @@ int64_t roast_record_encode(void *out, size_t out_bytes, const roast_record *rec
     memmove(head.at, start + ROOM, fields_bytes);
     head.at += fields_bytes;
     head.end = start + out_bytes;
-    sink_little_endian(&head, roast__crc32c(start, (size_t)(head.at - start)), CRC_BYTES);
+    sink_little_endian(&head, roast__crc32c(start, (size_t)(head.at - start)),
+                       CRC_BYTES);
     return head.at - start;
 }
 
@@ -144,8 +145,8 @@ static int open_frame(struct roast_cursor *cur, roast_record *rec, size_t *used_
         return roast_error_set(err, ROAST_TRUNCATED, "%zu bytes are no frame",
                                roast__cursor_left(cur));
     if (start[0] != MAGIC)
-        return roast_error_set(err, ROAST_BAD_DATA, "frame starts with 0x%02x, not 0xcf",
-                               start[0]);
+        return roast_error_set(err, ROAST_BAD_DATA,
+                               "frame starts with 0x%02x, not 0xcf", start[0]);
     if (start[1] >> 4 != ROAST_FORMAT_VERSION)
         return roast_error_set(err, ROAST_NEWER_FORMAT,
                                "frame of version %u, this reads version %d",

@@ -15,11 +15,14 @@
 
 static void read_section(struct roast_cursor *cur, struct roast_section *section)
 {
+    uint64_t parent = roast__cursor_varint(cur);
+
     memset(section, 0, sizeof(*section));
-    section->parent = (int32_t)(roast__cursor_varint(cur) & INT32_MAX) - 1;
+    section->parent = parent > INT32_MAX ? INT32_MAX : (int32_t)parent - 1;
     section->kinds = (unsigned)roast__cursor_varint(cur);
     section->name.size_bytes = (size_t)roast__cursor_varint(cur);
-    section->name.data = (const char *)roast__cursor_bytes(cur, section->name.size_bytes);
+    section->name.data =
+        (const char *)roast__cursor_bytes(cur, section->name.size_bytes);
     section->count = roast__cursor_varint(cur);
     section->total_ns = roast__cursor_varint(cur);
     if (section->kinds & ROAST_SECTION_MEMORY) {

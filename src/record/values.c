@@ -146,7 +146,8 @@ void roast_values_put_dict(roast_values *values, uint64_t count)
 }
 
 /* Ends a step of reading: moves blob on, or says that it is broken. */
-static int step(const struct roast_cursor *cur, struct roast_str *blob, roast_error *err)
+static int step(const struct roast_cursor *cur, struct roast_str *blob,
+                roast_error *err)
 {
     if (cur->failed)
         return roast_error_set(err, ROAST_BAD_DATA, "a value in the last %zu bytes",
@@ -212,7 +213,7 @@ int roast_value_next(struct roast_value *value, struct roast_str *blob,
     if (blob->size_bytes == 0)
         return 0;
     memset(value, 0, sizeof(*value));
-    value->type = (enum roast_value_type)*cur.at++;
+    value->type = (enum roast_value_type) * cur.at++;
     read_payload(&cur, value);
     return step(&cur, blob, err);
 }

@@ -1,0 +1,87 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Fixtures: sample files, a monitor in its initial state, and errors it may count."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import awkward as ak
+import numpy as np
+import pytest
+import uproot
+
+from roastcoffea import _probe
+
+EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
+sys.path.insert(0, str(EXAMPLES))
+
+
+def pytest_configure() -> None:
+    """Under sanitizers (`make asan`), refuse to test another build than that one.
+
+    Tests marked no_asan are left out there: they start programs that the sanitizer's
+    preloaded library does not suit, or repeat too much for its speed.
+    """
+    names = ("ROAST_EXPECT_SANITIZED", "ROAST_SANITIZED")
+    expected = next((os.environ[name] for name in names if name in os.environ), None)
+    if expected and not Path(_probe.__file__).is_relative_to(expected):
+        pytest.exit(f"{_probe.__file__} is not below {expected}", returncode=3)
+
+
+@pytest.fixture(autouse=True)
+def fresh_monitor(request: pytest.FixtureRequest) -> Iterator[None]:
+    """Default settings, an empty outbox, and no error of the monitor by the end."""
+    _probe.configure(enabled=True, live=False, exact_peak=False, run_id=None)
+    _probe.take_records()
+    before = _probe.status()["monitor_errors"]
+    yield
+    status = _probe.status()
+    if "monitor_errors" not in request.fixturenames:
+        assert status["monitor_errors"] == before, status["first_error"]
+
+
+@pytest.fixture
+def monitor_errors() -> Callable[[], int]:
+    """Asked for by tests in which the monitor errs: how often since their start."""
+    before = _probe.status()["monitor_errors"]
+    return lambda: _probe.status()["monitor_errors"] - before
+
+
+@pytest.fixture(scope="session")
+def nano_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Files with a thousand branches: three trees, an RNTuple and a parquet file."""
+    import make_samples
+
+    folder = tmp_path_factory.mktemp("nano")
+    make_samples.write_samples(folder, "all", events=1000, files=1)
+    return folder
+
+
+@pytest.fixture(scope="session")
+def real_folder() -> Path:
+    """Real NanoAOD files, where the machine has some."""
+    folder = os.environ.get("ROAST_SAMPLES")
+    if not folder:
+        pytest.skip("ROAST_SAMPLES does not name a folder with real NanoAOD files")
+    return Path(folder)
+
+
+@pytest.fixture(scope="session")
+def tiny_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A tree with a handful of branches: quick to open, for tests of many runs."""
+    path = tmp_path_factory.mktemp("tiny") / "tiny.root"
+    rng = np.random.default_rng(1)
+    counts = rng.poisson(3, 3000)
+    with uproot.recreate(path) as root:
+        names = ("run", "luminosityBlock", "event")
+        types = {"nHit": "int32", "Hit_value": "var * float32"}
+        types |= dict.fromkeys(names, "uint32")
+        tree = root.mktree("Events", types, counter_name=lambda name: "nHit")
+        for part in np.split(counts, 3):
+            values = ak.unflatten(rng.random(part.sum(), np.float32), part)
+            columns = dict.fromkeys(names, np.ones(len(part), np.uint32))
+            tree.extend(columns | {"nHit": part.astype(np.int32), "Hit_value": values})
+    return path

@@ -1,0 +1,315 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""A chunk record says what happened: checked against coffea's own report, the clocks of
+the thread that ran, and the kernel."""
+
+from __future__ import annotations
+
+import os
+import socket
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import make_samples
+import pytest
+import uproot
+from coffea import processor
+from coffea.nanoevents import NanoAODSchema
+from support import KEY, MIB, CountedEvents, Events, Record, measure, touched, waiting
+from ttbar import TtbarProcessor
+
+from roastcoffea import _probe, track_memory, track_metrics
+from roastcoffea.utils import get_process_memory
+
+SIZE = 256 * MIB
+
+
+class Jets(processor.ProcessorABC):
+    """Reads one column; works on every format."""
+
+    @track_metrics
+    def process(self, events):
+        return {"jets": int(len(events.Jet.pt.layout.content))}
+
+    def postprocess(self, accumulator):
+        return None
+
+
+class Muons(Jets):
+    """The same for files with muons only."""
+
+    @track_metrics
+    def process(self, events):
+        return {"muons": int(len(events.Muon.pt.layout.content))}
+
+
+def run(analysis, fileset, chunksize=500, **options):
+    """(records, coffea's report) of a run in this process."""
+    analysis._roastcoffea_collect_metrics = True
+    runner = processor.Runner(
+        executor=processor.IterativeExecutor(status=False),
+        schema=NanoAODSchema,
+        savemetrics=True,
+        chunksize=chunksize,
+        **options,
+    )
+    output, report = runner(fileset, processor_instance=analysis)
+    return output.pop(KEY), report
+
+
+@pytest.fixture(scope="module")
+def ttbar_run(nano_folder):
+    """The example analysis over three datasets."""
+    return run(TtbarProcessor(), make_samples.fileset(nano_folder, "physics"))
+
+
+def disagreement(records: list[Record], report) -> float:
+    """Of coffea's processtime and the sum of durations, over what is allowed."""
+    inside = sum(record["duration"] for record in records)
+    allowed = max(0.01 * report["processtime"], 0.001 * len(records))
+    return abs(report["processtime"] - inside) / allowed
+
+
+def test_durations_add_up_to_processtime(ttbar_run, nano_folder):
+    """Another process may take the core between coffea's clock and ours; not thrice."""
+    runs = iter(lambda: run(Jets(), make_samples.fileset(nano_folder, "physics")), None)
+    assert (
+        disagreement(*ttbar_run) <= 1
+        or disagreement(*next(runs)) <= 1
+        or disagreement(*next(runs)) <= 1
+    )
+
+
+def test_events_add_up_to_entries(ttbar_run):
+    records, report = ttbar_run
+    assert sum(record["num_events"] for record in records) == report["entries"] == 3000
+
+
+def test_every_chunk_has_one_record(ttbar_run):
+    records, report = ttbar_run
+    assert len(records) == report["chunks"] == 6
+    assert len({(r["process_id"], r["sequence"]) for r in records}) == 6
+    assert waiting() == []
+
+
+def test_record_names_the_place_of_its_chunk(ttbar_run, nano_folder):
+    records, _ = ttbar_run
+    fileset = make_samples.fileset(nano_folder, "physics")
+    files = {(name, file) for name, part in fileset.items() for file in part["files"]}
+    places = {(r["dataset"], r["file"], r["entry_start"]) for r in records}
+    assert places == {(name, file, start) for name, file in files for start in (0, 500)}
+    for record in records:
+        assert record["filename"] == record["file"]
+        assert record["treename"] == "Events"
+        assert record["entry_stop"] == record["entry_start"] + 500
+        assert record["num_events"] == 500
+        assert record["uuid"] == str(uproot.open(record["file"]).file.uuid)
+
+
+def test_record_names_process_thread_and_host(ttbar_run):
+    for record in ttbar_run[0]:
+        assert record["pid"] == os.getpid()
+        assert record["thread"] == threading.get_native_id()
+        assert record["host"] == socket.gethostname()
+        assert record["process_id"] == _probe.status()["process_id"]
+        assert record["status"] == "ok"
+        assert record["concurrency"] == 1
+        assert "error" not in record
+
+
+def test_sections_of_the_example_are_there(ttbar_run):
+    for record in ttbar_run[0]:
+        depths = {s["section_name"]: s["depth"] for s in record["sections"]}
+        assert depths["object selection"] == 0
+        assert depths["jets"] == depths["leptons"] == 1
+        assert set(record["memory"]) == {"histograms"}
+        assert sum(s["self_time"] for s in record["sections"]) <= record["duration"]
+
+
+@pytest.mark.parametrize(
+    ("key", "kinds"),
+    [
+        *((key, str) for key in "dataset file filename treename uuid".split()),
+        *((key, str) for key in "status host mem_peak_kind".split()),
+        *((key, int) for key in "entry_start entry_stop num_events pid thread".split()),
+        *((key, int) for key in "bytes_read bytes_before_process sequence".split()),
+        *((key, float) for key in "t_start t_end timestamp duration cpu_time".split()),
+        *((key, float) for key in "mem_before_mb mem_after_mb mem_delta_mb".split()),
+        *((key, float) for key in "mem_peak_mb memory_start_gb memory_end_gb".split()),
+        *((key, float) for key in "memory_delta_gb monitor_time".split()),
+        *((key, dict) for key in "timing memory bytes custom_metrics".split()),
+        *((key, list) for key in "sections memory_sections".split()),
+    ],
+)
+def test_field_has_its_type(ttbar_run, key, kinds):
+    assert {type(record[key]) for record in ttbar_run[0]} == {kinds}
+
+
+def files_of(folder: Path, pattern: str) -> dict[str, dict]:
+    paths = sorted(folder.glob(pattern))
+    return {path.stem: {"files": {str(path): "Events"}} for path in paths}
+
+
+@pytest.mark.parametrize("pattern", ["ttbar_0*.root", "*rntuple.root"])
+def test_bytes_add_up_to_coffeas_bytesread(nano_folder, pattern):
+    records, report = run(Jets(), files_of(nano_folder, pattern))
+    assert all(r["bytes_read"] > 0 and r["bytes_before_process"] > 0 for r in records)
+    ours = sum(r["bytes_before_process"] + r["bytes_read"] for r in records)
+    assert ours == report["bytesread"]
+
+
+def test_bytes_of_parquet_are_absent_with_a_reason(nano_folder):
+    records, report = run(Jets(), files_of(nano_folder, "*.parquet"), format="parquet")
+    assert sum(record["num_events"] for record in records) == report["entries"] == 1000
+    for record in records:
+        assert record["bytes_read"] is None
+        assert "bytes_before_process" not in record
+        assert "carry no such information" in record["unavailable"]["bytes_read"]
+
+
+@pytest.mark.filterwarnings("ignore::RuntimeWarning:coffea")
+@pytest.mark.parametrize("pattern", ["nano_tt*.root", "nano*rntuple.root"])
+def test_bytes_of_real_files_add_up(real_folder, pattern):
+    records, report = run(Muons(), files_of(real_folder, pattern), chunksize=10**5)
+    ours = sum(r["bytes_before_process"] + r["bytes_read"] for r in records)
+    assert ours == report["bytesread"] > 0
+    assert sum(record["num_events"] for record in records) == report["entries"]
+
+
+# ---- clocks ---------------------------------------------------------------------------
+
+
+def spin(seconds: float) -> None:
+    """Use that much CPU time of this thread."""
+    end = time.thread_time() + seconds
+    while time.thread_time() < end:
+        pass
+
+
+class Clocks:
+    """Clock readings around and inside the work of a chunk."""
+
+    def __init__(self, clock) -> None:
+        self.clock = clock
+        before = clock()
+        self.record = measure(self.work)
+        self.outside = clock() - before
+
+    def work(self, *_) -> None:
+        start = self.clock()
+        spin(0.1)
+        time.sleep(0.1)
+        self.inside = self.clock() - start
+
+    def check(self, measured: float) -> None:
+        assert self.inside <= measured <= self.outside
+        assert measured == pytest.approx(self.inside, rel=0.05)
+
+
+def test_duration_is_the_monotonic_time_inside_process():
+    clocks = Clocks(time.monotonic)
+    clocks.check(clocks.record["duration"])
+
+
+def test_cpu_time_is_that_of_the_thread():
+    clocks = Clocks(time.thread_time)
+    clocks.check(clocks.record["cpu_time"])
+    assert clocks.record["cpu_time"] < clocks.record["duration"]
+
+
+def test_cpu_of_other_threads_does_not_count():
+    def work(*_) -> None:
+        other = threading.Thread(target=spin, args=(0.2,))
+        other.start()
+        other.join()
+
+    assert measure(work)["cpu_time"] < 0.1
+
+
+def test_times_are_seconds_since_the_epoch():
+    before = time.time()
+    record = measure(lambda *_: spin(0.01))
+    after = time.time()
+    assert before - 1e-5 <= record["t_start"] <= record["t_end"] <= after + 1e-5
+    took = record["t_end"] - record["t_start"]
+    assert took == pytest.approx(record["duration"], abs=1e-6)
+    assert record["timestamp"] == record["t_end"]
+
+
+# ---- memory ---------------------------------------------------------------------------
+
+
+@pytest.fixture
+def memory() -> Iterator[list]:
+    """Holds what a chunk leaves allocated."""
+    kept: list = []
+    yield kept
+    kept.clear()
+
+
+def test_touched_memory_is_the_change(memory):
+    record = measure(lambda *_: memory.append(touched(SIZE)))
+    assert record["mem_delta_mb"] == pytest.approx(256, rel=0.05)
+    assert record["memory_delta_gb"] == pytest.approx(SIZE / 1e9, rel=0.05)
+    before, after = record["mem_before_mb"], record["mem_after_mb"]
+    assert record["mem_delta_mb"] == pytest.approx(after - before)
+    assert record["memory_start_gb"] == pytest.approx(before * MIB / 1e9)
+    assert record["memory_end_gb"] == pytest.approx(after * MIB / 1e9)
+    assert after == pytest.approx(get_process_memory(), rel=0.05)
+
+
+def test_track_memory_says_what_its_section_kept(memory):
+    def work(self, events) -> None:
+        with track_memory(self, "big"):
+            memory.append(touched(SIZE))
+        memory.append(touched(64 * MIB))
+
+    record = measure(work)
+    (section,) = record["memory_sections"]
+    assert record["memory"]["big"] == pytest.approx(256, rel=0.05)
+    assert section["section_name"] == "big"
+    assert section["memory_delta_gb"] == pytest.approx(SIZE / 1e9, rel=0.05)
+    grown = section["memory_end_gb"] - section["memory_start_gb"]
+    assert grown == pytest.approx(section["memory_delta_gb"])
+    assert section["memory_start_gb"] == pytest.approx(record["memory_start_gb"], rel=0.1)
+
+
+def test_peak_is_exact_where_the_kernel_mark_may_be_reset():
+    _probe.configure(exact_peak=True)
+    record = measure(lambda *_: touched(SIZE).close())
+    assert record["mem_peak_kind"] == "exact"
+    assert record["mem_peak_mb"] - record["mem_before_mb"] == pytest.approx(256, rel=0.05)
+    assert record["mem_delta_mb"] < 64
+
+
+def test_peak_below_an_older_one_is_sampled():
+    touched(2 * SIZE).close()  # the kernel's mark is above whatever follows
+
+    def work(self, events) -> None:
+        with track_memory(self, "big"):  # its end is a sample
+            memory = touched(SIZE)
+        memory.close()
+
+    record = measure(work)
+    assert record["mem_peak_kind"] == "sampled"
+    assert record["mem_peak_mb"] - record["mem_before_mb"] == pytest.approx(256, rel=0.05)
+
+
+def test_counter_that_goes_backwards_gives_no_bytes():
+    events = CountedEvents()
+    events.source.num_requested_bytes = 100
+
+    def work(self, events) -> None:
+        events.source.num_requested_bytes = 50
+
+    record = measure(work, events)
+    assert record["bytes_read"] is None
+    assert "bytes_read" in record["unavailable"]
+
+
+def test_run_id_is_that_of_the_settings():
+    _probe.configure(run_id=bytes(range(16)))
+    assert measure(lambda *_: None)["run_id"] == bytes(range(16)).hex()
+    _probe.configure(run_id=None)
+    assert "run_id" not in measure(lambda *_: None, Events())
