@@ -13,10 +13,12 @@ site=$PWD/build/asan-site
 tools/ctest.sh asan
 
 rm -rf "$site"
-tools/install.sh "$venv" --target "$site" -C build-dir=build/asan-wheel \
-    -C cmake.build-type=RelWithDebInfo -C install.strip=false \
-    -C cmake.define.CMAKE_C_COMPILER=gcc \
-    -C cmake.define.ROAST_SANITIZE=address,undefined
+tools/install.sh "$venv" --target "$site" \
+    --config-settings=build-dir=build/asan-wheel \
+    --config-settings=install.strip=false \
+    --config-settings=cmake.build-type=RelWithDebInfo \
+    --config-settings=cmake.define.CMAKE_C_COMPILER=gcc \
+    --config-settings=cmake.define.ROAST_SANITIZE=address,undefined
 
 # Python itself is not sanitized, so the runtimes are loaded before it; libstdc++ too,
 # because ASan looks for __cxa_throw only once, at the start.

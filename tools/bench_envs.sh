@@ -19,4 +19,4 @@ fill() {
 }
 fill .venv-ref roastcoffea==0.1.2 tools/requirements-run.txt
 fill .venv-bench tools/requirements-build.txt tools/requirements-run.txt
-tools/install.sh .venv-bench -C build-dir=build/bench-wheel
+tools/install.sh .venv-bench --config-settings=build-dir=build/bench-wheel

@@ -98,6 +98,10 @@ struct roast_chunk_end {
 int roast_chunk_finish(roast_thread *thread, const struct roast_chunk_end *end,
                        struct roast_str *frame, roast_error *err);
 
+/* The caller has passed the frame on. What that took is our time too: it is counted with
+ * the thread's next chunk, since this one's record is written. */
+void roast_chunk_delivered(roast_thread *thread);
+
 /* The <= 256 bytes end frame of the chunk finished last, borrowed like its frame. */
 struct roast_str roast_chunk_end_frame(roast_thread *thread);
 

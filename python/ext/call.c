@@ -385,5 +385,6 @@ PyObject *call_measured(struct probe_state *state, PyObject *func, PyObject *arg
         output = call_chunk(&call, func, args, kwargs);
     }
     call_release(&call);
+    roast_chunk_delivered(call.thread);
     return output;
 }

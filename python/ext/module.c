@@ -327,6 +327,13 @@ static int clear(PyObject *module)
     return 0;
 }
 
+static void release(void *module)
+{
+    (void)clear(module);
+    PyObject_Free(state_of(module)->spare_section);
+    state_of(module)->spare_section = NULL;
+}
+
 static PyModuleDef_Slot slots[] = {
     {Py_mod_exec, execute},
     {0, NULL},
@@ -341,6 +348,7 @@ static struct PyModuleDef definition = {
     .m_slots = slots,
     .m_traverse = traverse,
     .m_clear = clear,
+    .m_free = release,
 };
 
 PyMODINIT_FUNC PyInit__probe(void);

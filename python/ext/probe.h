@@ -65,6 +65,7 @@ struct probe_state {
     PyObject *roast_error;  /* exception types */
     PyObject *format_error;
     struct probe_names names;
+    PyObject *spare_section; /* memory of a dead section, or NULL */
     bool enabled;
     bool live;
     bool exact_peak;

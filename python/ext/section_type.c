@@ -15,10 +15,21 @@ struct section {
     uint64_t start_bytes;
 };
 
+/* One dead section is kept for the next: they come and go one at a time. */
+static struct section *section_alloc(struct probe_state *state)
+{
+    PyObject *spare = state->spare_section;
+
+    if (!spare)
+        return PyObject_New(struct section, state->section_type);
+    state->spare_section = NULL;
+    return (struct section *)PyObject_Init(spare, state->section_type);
+}
+
 PyObject *section_new(struct probe_state *state, PyObject *name,
                       enum roast_section_kind kind, PyObject *source)
 {
-    struct section *self = PyObject_New(struct section, state->section_type);
+    struct section *self = section_alloc(state);
 
     if (!self)
         return NULL;
@@ -38,7 +49,10 @@ static void section_dealloc(PyObject *object)
 
     Py_XDECREF(self->name);
     Py_XDECREF(self->source);
-    PyObject_Free(object);
+    if (self->state->spare_section)
+        PyObject_Free(object);
+    else
+        self->state->spare_section = object; /* memory only: no reference */
     Py_DECREF(type);
 }
 

@@ -194,7 +194,7 @@ def test_decorated_staticmethod_inside_and_out():
         assert call(Events()) == {"n": 10}
 
 
-def test_decorated_classmethod_keeps_its_class():
+def test_decorated_classmethod_keeps_its_class(monitor_errors):
     class Own:
         @classmethod
         @track_metrics
@@ -203,6 +203,7 @@ def test_decorated_classmethod_keeps_its_class():
 
     for call in (Own.process, Own().process):
         assert call(Events()) == {"name": "Own"}
+    assert monitor_errors() <= 1  # `type` takes no attributes
 
 
 def test_staticmethod_is_measured_as_a_function():

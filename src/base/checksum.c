@@ -1,20 +1,24 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* checksum.c - CRC-32C four bytes at a time, and FNV-1a.
+/* checksum.c - CRC-32C by instruction or by table, and FNV-1a.
  *
- * Slicing by four costs one 4 KiB table and is fast enough for frames of a few hundred
- * bytes on every processor; the hardware instruction would need one path per CPU. The
- * table is a constant, so it is right from the first call on any thread. */
+ * Processors with SSE 4.2 have an instruction for exactly this CRC; everywhere else four
+ * bytes at a time go through a constant table. Both give the same numbers. */
 #include "base/checksum.h"
+
+#include <string.h>
+
+#if defined(__x86_64__) && defined(__GNUC__)
+#define ROAST_CRC_INSTRUCTION 1
+#else
+#define ROAST_CRC_INSTRUCTION 0
+#endif
 
 static const uint32_t table[4][256] = {
 #include "base/crc32c_table.inc"
 };
 
-uint32_t roast__crc32c(const void *data, size_t size_bytes)
+static uint32_t crc_by_table(uint32_t crc, const unsigned char *at, size_t size_bytes)
 {
-    const unsigned char *at = data;
-    uint32_t crc = UINT32_MAX;
-
     for (; size_bytes >= 4; size_bytes -= 4, at += 4) {
         crc ^= (uint32_t)at[0] | (uint32_t)at[1] << 8 | (uint32_t)at[2] << 16 |
                (uint32_t)at[3] << 24;
@@ -23,7 +27,39 @@ uint32_t roast__crc32c(const void *data, size_t size_bytes)
     }
     while (size_bytes-- > 0)
         crc = table[0][(crc ^ *at++) & 0xff] ^ (crc >> 8);
-    return ~crc;
+    return crc;
+}
+
+#if ROAST_CRC_INSTRUCTION
+__attribute__((target("sse4.2"))) static uint32_t crc_by_instruction(
+    uint32_t crc, const unsigned char *at, size_t size_bytes)
+{
+    uint64_t wide = crc;
+
+    for (; size_bytes >= 8; size_bytes -= 8, at += 8) {
+        uint64_t word;
+        memcpy(&word, at, sizeof(word));
+        wide = __builtin_ia32_crc32di(wide, word);
+    }
+    crc = (uint32_t)wide;
+    while (size_bytes-- > 0)
+        crc = __builtin_ia32_crc32qi(crc, *at++);
+    return crc;
+}
+#endif
+
+uint32_t roast__crc32c(const void *data, size_t size_bytes)
+{
+#if ROAST_CRC_INSTRUCTION
+    if (__builtin_cpu_supports("sse4.2"))
+        return ~crc_by_instruction(UINT32_MAX, data, size_bytes);
+#endif
+    return ~crc_by_table(UINT32_MAX, data, size_bytes);
+}
+
+uint32_t roast__crc32c_portable(const void *data, size_t size_bytes)
+{
+    return ~crc_by_table(UINT32_MAX, data, size_bytes);
 }
 
 uint64_t roast__hash64(const void *data, size_t size_bytes)

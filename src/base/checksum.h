@@ -10,6 +10,7 @@
 #include <stdint.h>
 
 uint32_t roast__crc32c(const void *data, size_t size_bytes);
+uint32_t roast__crc32c_portable(const void *data, size_t size_bytes); /* for its test */
 uint64_t roast__hash64(const void *data, size_t size_bytes);
 
 #endif

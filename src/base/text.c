@@ -15,9 +15,16 @@ struct roast_str roast_str_cut(struct roast_str str, size_t max_bytes)
     return str;
 }
 
+/* Only a blank ends a URL: passwords and queries may hold any other character, and to
+ * drop a bracket too many is better than to keep half a secret. */
 static bool ends_url(char c)
 {
-    return (unsigned char)c <= ' ' || strchr("\"'<>|,;)]}`", c) != NULL;
+    return (unsigned char)c <= ' ';
+}
+
+static bool ends_authority(char c)
+{
+    return c == '/' || c == '?' || c == '#';
 }
 
 /* The end of the URL whose "://" starts at `from`. */
@@ -34,7 +41,7 @@ static size_t skip_user_info(struct roast_str text, size_t from, size_t end)
 {
     size_t host = from;
 
-    for (size_t i = from; i < end && !strchr("/?#", text.data[i]); i++) {
+    for (size_t i = from; i < end && !ends_authority(text.data[i]); i++) {
         if (text.data[i] == '@')
             host = i + 1;
     }

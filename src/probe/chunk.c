@@ -40,8 +40,12 @@ roast_record *roast_chunk_record(roast_thread *thread)
 void roast_chunk_absent(roast_thread *thread, enum roast_field field,
                         enum roast_reason why)
 {
-    if (thread->reasons[field] == 0)
-        thread->reasons[field] = (unsigned char)why;
+    uint64_t bit = UINT64_C(1) << field;
+
+    if (thread->absent & bit)
+        return;
+    thread->absent |= bit;
+    thread->reasons[field] = (unsigned char)why;
 }
 
 void roast_chunk_lose(roast_thread *thread, enum roast_loss loss, uint64_t count)
@@ -85,7 +89,7 @@ static void clear(roast_thread *thread)
 {
     thread->record.kind = ROAST_FRAME_CHUNK;
     thread->record.present = 0;
-    memset(thread->reasons, 0, sizeof(thread->reasons));
+    thread->absent = 0;
     memset(&thread->before, 0, sizeof(thread->before));
     memset(&thread->after, 0, sizeof(thread->after));
     roast__tree_clear(&thread->tree);
@@ -110,21 +114,6 @@ static void identify(roast_thread *thread, const unsigned char *run_id)
     roast_record_set_str(&thread->record, ROAST_FIELD_identity, blob);
 }
 
-/* A chunk that follows within 20 us starts from the reading its predecessor ended with:
- * another one would cost it more than 2 % and could not differ by more than some pages. */
-static void read_rss_before(roast_thread *thread)
-{
-    enum { FRESH_NS = 20 * 1000 };
-    struct roast_readings *before = &thread->before;
-
-    if (thread->begin_ns - thread->last_rss_ns < FRESH_NS) {
-        before->rss_known = true;
-        before->rss_bytes = thread->last_rss_bytes;
-        return;
-    }
-    before->rss_known = roast__rss_read(&thread->statm, &before->rss_bytes);
-}
-
 void roast_chunk_begin(roast_thread *thread, const struct roast_chunk_options *options)
 {
     struct roast_readings *before = &thread->before;
@@ -138,8 +127,8 @@ void roast_chunk_begin(roast_thread *thread, const struct roast_chunk_options *o
     atomic_store(&thread->active, true);
     roast__peak_watch();
     thread->peak_was_reset = options->exact_peak && roast__peak_reset() == ROAST_OK;
-    read_rss_before(thread);
-    if (options->exact_peak || roast__pace_allows(&thread->pace, thread->begin_ns))
+    before->rss_known = roast__rss_read(&thread->statm, &before->rss_bytes);
+    if (roast__pace_allows(&thread->pace, thread->begin_ns) || options->exact_peak)
         roast__readings_take(before, &thread->slow_files, &thread->pace);
 }
 

@@ -28,8 +28,6 @@ static void read_after(roast_thread *thread)
     struct roast_readings *after = &thread->after;
 
     after->rss_known = roast__rss_read(&thread->statm, &after->rss_bytes);
-    thread->last_rss_bytes = after->rss_bytes;
-    thread->last_rss_ns = after->rss_known ? roast__clock_mono_ns() : 0;
     if (thread->before.slow)
         roast__readings_take(after, &thread->slow_files, &thread->pace);
 }
@@ -77,14 +75,15 @@ static void put_losses(struct roast_buf *out, const struct roast_tree *tree)
     }
 }
 
+/* What was set after all is not absent. */
 static void put_absences(struct roast_buf *out, const roast_thread *thread)
 {
-    for (int i = 0; i < ROAST_FIELD_COUNT; i++) {
-        enum roast_field field = (enum roast_field)i;
-        if (thread->reasons[i] == 0 || roast_record_has(&thread->record, field))
-            continue;
-        roast__buf_put_varint(out, roast_field_info(field)->number);
-        roast__buf_put_varint(out, thread->reasons[i]);
+    uint64_t left = thread->absent & ~thread->record.present;
+
+    for (; left; left &= left - 1) {
+        int field = __builtin_ctzll(left);
+        roast__buf_put_varint(out, roast_field_info((enum roast_field)field)->number);
+        roast__buf_put_varint(out, thread->reasons[field]);
     }
 }
 
@@ -135,26 +134,39 @@ static void close_open_sections(roast_thread *thread)
     roast_section_end(thread, outermost, 0);
 }
 
-static int encode(roast_thread *thread, struct roast_str *frame, roast_error *err)
+/* Most records fit where the last one did; only a larger one is measured first. */
+static int64_t encode_in(struct roast_buf *out, const roast_record *rec,
+                         roast_error *err)
 {
-    struct roast_buf *out = &thread->frame;
-    roast_record *rec = &thread->record;
+    int64_t size = roast_record_encode(out->data, out->cap_bytes, rec, NULL);
 
-    roast_record_set_u64(rec, ROAST_FIELD_monitor_ns, 0); /* its room, for the bound */
+    if (size != ROAST_LIMIT)
+        return size;
     roast__buf_clear(out);
     roast__buf_reserve(out, roast_record_bound(rec));
     if (!roast__buf_ok(out))
         return roast_error_set(err, ROAST_NO_MEMORY, "a frame");
-    int64_t now_ns = roast__clock_mono_ns();
-    int64_t own_ns = thread->start_ns - thread->begin_ns + now_ns - thread->stop_ns;
-    roast_record_set_u64(rec, ROAST_FIELD_monitor_ns,
+    return roast_record_encode(out->data, out->cap_bytes, rec, err);
+}
+
+static int encode(roast_thread *thread, struct roast_str *frame, roast_error *err)
+{
+    thread->encode_ns = roast__clock_mono_ns();
+    int64_t own_ns =
+        thread->start_ns - thread->begin_ns + thread->encode_ns - thread->stop_ns;
+    roast_record_set_u64(&thread->record, ROAST_FIELD_monitor_ns,
                          (uint64_t)(own_ns + thread->carried_ns));
-    int64_t size = roast_record_encode(out->data, out->cap_bytes, rec, err);
-    thread->carried_ns = roast__clock_mono_ns() - now_ns;
+    thread->carried_ns = 0;
+    int64_t size = encode_in(&thread->frame, &thread->record, err);
     if (size < 0)
         return (int)size;
-    *frame = (struct roast_str){(const char *)out->data, (size_t)size};
+    *frame = (struct roast_str){(const char *)thread->frame.data, (size_t)size};
     return ROAST_OK;
+}
+
+void roast_chunk_delivered(roast_thread *thread)
+{
+    thread->carried_ns = roast__clock_mono_ns() - thread->encode_ns;
 }
 
 int roast_chunk_finish(roast_thread *thread, const struct roast_chunk_end *end,

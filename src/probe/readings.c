@@ -26,17 +26,20 @@ void roast__slow_files_close(struct roast_slow_files *files)
     roast__procfile_close(&files->cpu_stat);
 }
 
-bool roast__pace_allows(const struct roast_pace *pace, int64_t now_ns)
+bool roast__pace_allows(struct roast_pace *pace, int64_t now_ns)
 {
-    return pace->last_ns == 0 ||
-           now_ns - pace->last_ns >= COST_SHARE * SIDES * pace->cost_ns;
+    bool allowed = pace->last_ns == 0 ||
+                   now_ns - pace->last_ns >= COST_SHARE * SIDES * pace->cost_ns;
+
+    if (allowed)
+        pace->last_ns = now_ns;
+    return allowed;
 }
 
 static bool read_throttle(struct roast_procfile *file, uint64_t *throttled_ns)
 {
     struct roast_throttle throttle;
 
-    (void)pthread_once(&once, find_group);
     if (!group_found || !roast__throttle_read(file, &group, &throttle))
         return false;
     *throttled_ns = throttle.throttled_ns;
@@ -46,6 +49,7 @@ static bool read_throttle(struct roast_procfile *file, uint64_t *throttled_ns)
 void roast__readings_take(struct roast_readings *out, struct roast_slow_files *files,
                           struct roast_pace *pace)
 {
+    (void)pthread_once(&once, find_group); /* not a cost of each reading */
     int64_t from_ns = roast__clock_mono_ns();
 
     out->slow = true;
@@ -53,6 +57,5 @@ void roast__readings_take(struct roast_readings *out, struct roast_slow_files *f
     (void)roast__procio_read(&files->io, &out->io);
     out->throttle_known = read_throttle(&files->cpu_stat, &out->throttled_ns);
     out->peak_known = roast__peak_read(&out->peak_rss_bytes);
-    pace->last_ns = roast__clock_mono_ns();
-    pace->cost_ns = pace->last_ns - from_ns;
+    pace->cost_ns = roast__clock_mono_ns() - from_ns;
 }

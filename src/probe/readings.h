@@ -26,8 +26,8 @@ void roast__slow_files_close(struct roast_slow_files *files);
 
 /* Zeroed = never read. */
 struct roast_pace {
-    int64_t last_ns; /* when the slow readings were taken last */
-    int64_t cost_ns; /* what they cost then */
+    int64_t last_ns; /* begin of the chunk that took them last */
+    int64_t cost_ns; /* what one side cost then */
 };
 
 /* Zeroed = nothing known. */
@@ -44,7 +44,8 @@ struct roast_readings {
     uint64_t peak_rss_bytes; /* the kernel's high-water mark */
 };
 
-bool roast__pace_allows(const struct roast_pace *pace, int64_t now_ns);
+/* Whether a chunk that begins now may take the slow readings; the next one asks anew. */
+bool roast__pace_allows(struct roast_pace *pace, int64_t now_ns);
 
 /* Takes the slow readings, marks them taken and notes what they cost. */
 void roast__readings_take(struct roast_readings *out, struct roast_slow_files *files,

@@ -39,7 +39,8 @@ struct roast_thread {
     struct roast_readings after;
     uint64_t begun_before; /* chunks the process had begun by then */
     unsigned active_at_begin;
-    unsigned char reasons[ROAST_FIELD_COUNT]; /* roast_reason; 0: none given */
+    uint64_t absent; /* bit n set: reasons[n] says why field n is absent */
+    unsigned char reasons[ROAST_FIELD_COUNT];
     char file_text[ROAST_CUT_FILE_BYTES];
     char error_text[ROAST_CUT_ERROR_BYTES];
     struct roast_tree tree;
@@ -52,10 +53,9 @@ struct roast_thread {
     struct roast_buf frame;
     unsigned char small_frame[ROAST_END_MAX_BYTES]; /* begin, later end */
     size_t small_frame_bytes;
-    int64_t carried_ns; /* our time after the clock of the last finish was read */
+    int64_t carried_ns; /* our time after the clock of the last record was read */
+    int64_t encode_ns;  /* when that clock was read */
     struct roast_pace pace;
-    int64_t last_rss_ns; /* when memory was read last; 0: never */
-    uint64_t last_rss_bytes;
 };
 
 /* Sets `file` or `error_message` to a copy of text without credentials, cut to fit. */

@@ -113,9 +113,11 @@ int64_t roast_record_encode(void *out, size_t out_bytes, const roast_record *rec
 {
     enum { ROOM = 2 + ROAST_VARINT_MAX_BYTES };
     unsigned char *start = out;
-    struct sink fields = {start + ROOM, start + out_bytes, out_bytes < ROOM};
-    struct sink head = {start, start + ROOM, false};
 
+    if (out_bytes < ROOM)
+        return roast_error_set(err, ROAST_LIMIT, "%zu bytes hold no frame", out_bytes);
+    struct sink fields = {start + ROOM, start + out_bytes, false};
+    struct sink head = {start, start + ROOM, false};
     for (uint64_t left = rec->present; left && !fields.full; left &= left - 1) {
         enum roast_field field = (enum roast_field)__builtin_ctzll(left);
         sink_field(&fields, field, rec->values[field]);

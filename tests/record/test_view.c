@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* test_view.c - a record under the names and units its readers know, and nothing made up
+ * where a fact is absent. */
+#include "support.h"
+
+#include "roast/view.h"
+
+static struct roast_cell cell_of(const roast_record *rec, const char *key)
+{
+    size_t count;
+    const struct roast_view *views = roast_views(&count);
+
+    for (size_t i = 0; i < count; i++) {
+        if (strcmp(views[i].key, key) == 0)
+            return roast_view_cell(&views[i], rec);
+    }
+    fail_msg("no view %s", key);
+    return (struct roast_cell){.type = ROAST_CELL_ABSENT};
+}
+
+static void assert_number(const roast_record *rec, const char *key, double expected)
+{
+    struct roast_cell cell = cell_of(rec, key);
+
+    assert_int_equal(cell.type, ROAST_CELL_NUMBER);
+    assert_true(cell.number == expected);
+}
+
+static void assert_text(const roast_record *rec, const char *key, const char *expected)
+{
+    struct roast_cell cell = cell_of(rec, key);
+
+    assert_int_equal(cell.type, ROAST_CELL_TEXT);
+    assert_str_is(cell.text, expected);
+}
+
+static void texts_and_counts_are_as_stored(void **state)
+{
+    roast_record rec = {.kind = ROAST_FRAME_CHUNK};
+    (void)state;
+
+    roast_record_set_str(&rec, ROAST_FIELD_file, roast_str_of("f.root"));
+    roast_record_set_u64(&rec, ROAST_FIELD_num_events, UINT64_MAX);
+    assert_text(&rec, "file", "f.root");
+    assert_text(&rec, "filename", "f.root");
+    struct roast_cell cell = cell_of(&rec, "num_events");
+    assert_int_equal(cell.type, ROAST_CELL_COUNT);
+    assert_true(cell.count == UINT64_MAX);
+}
+
+static void a_flag_is_true_or_false(void **state)
+{
+    roast_record rec = {.kind = ROAST_FRAME_CHUNK};
+    (void)state;
+
+    roast_record_set_u64(&rec, ROAST_FIELD_first_chunk, 1);
+    assert_int_equal(cell_of(&rec, "first_chunk").type, ROAST_CELL_BOOL);
+    assert_int_equal(cell_of(&rec, "first_chunk").count, 1);
+    roast_record_set_u64(&rec, ROAST_FIELD_first_chunk, 0);
+    assert_int_equal(cell_of(&rec, "first_chunk").count, 0);
+}
+
+static void times_are_in_seconds(void **state)
+{
+    roast_record rec = {.kind = ROAST_FRAME_CHUNK};
+    (void)state;
+
+    roast_record_set_u64(&rec, ROAST_FIELD_duration_ns, 1500000000);
+    roast_record_set_i64(&rec, ROAST_FIELD_start_epoch_ns, 1760000000250000000);
+    assert_number(&rec, "duration", 1.5);
+    assert_number(&rec, "t_start", 1760000000.25);
+    assert_number(&rec, "t_end", 1760000001.75);
+    assert_number(&rec, "timestamp", 1760000001.75);
+    roast_record_set_i64(&rec, ROAST_FIELD_start_epoch_ns, -250000000);
+    assert_number(&rec, "t_start", -0.25);
+    assert_number(&rec, "t_end", 1.25);
+}
+
+static void memory_is_in_mib_and_gb_and_may_shrink(void **state)
+{
+    roast_record rec = {.kind = ROAST_FRAME_CHUNK};
+    (void)state;
+
+    roast_record_set_u64(&rec, ROAST_FIELD_rss_before_bytes, UINT64_C(3) << 20);
+    roast_record_set_u64(&rec, ROAST_FIELD_rss_after_bytes, UINT64_C(1) << 19);
+    roast_record_set_u64(&rec, ROAST_FIELD_rss_peak_bytes, UINT64_C(1) << 30);
+    assert_number(&rec, "mem_before_mb", 3.0);
+    assert_number(&rec, "mem_after_mb", 0.5);
+    assert_number(&rec, "mem_delta_mb", -2.5);
+    assert_number(&rec, "mem_peak_mb", 1024.0);
+    roast_record_set_u64(&rec, ROAST_FIELD_rss_before_bytes, 4000000000);
+    roast_record_set_u64(&rec, ROAST_FIELD_rss_after_bytes, 1500000000);
+    assert_number(&rec, "memory_start_gb", 4.0);
+    assert_number(&rec, "memory_end_gb", 1.5);
+    assert_number(&rec, "memory_delta_gb", -2.5);
+}
+
+static void kinds_are_words(void **state)
+{
+    roast_record rec = {.kind = ROAST_FRAME_CHUNK};
+    (void)state;
+
+    roast_record_set_u64(&rec, ROAST_FIELD_status, ROAST_CHUNK_OK);
+    roast_record_set_u64(&rec, ROAST_FIELD_rss_peak_kind, ROAST_PEAK_EXACT);
+    assert_text(&rec, "status", "ok");
+    assert_text(&rec, "mem_peak_kind", "exact");
+    roast_record_set_u64(&rec, ROAST_FIELD_status, ROAST_CHUNK_FAILED);
+    roast_record_set_u64(&rec, ROAST_FIELD_rss_peak_kind, ROAST_PEAK_SAMPLED);
+    assert_text(&rec, "status", "failed");
+    assert_text(&rec, "mem_peak_kind", "sampled");
+}
+
+static void what_is_absent_is_absent_and_not_zero(void **state)
+{
+    roast_record rec = {.kind = ROAST_FRAME_CHUNK};
+    size_t count;
+    const struct roast_view *views = roast_views(&count);
+    (void)state;
+
+    memset(rec.values, 0xff, sizeof(rec.values)); /* left from another record */
+    for (size_t i = 0; i < count; i++)
+        assert_int_equal(roast_view_cell(&views[i], &rec).type, ROAST_CELL_ABSENT);
+}
+
+static void a_view_of_two_fields_needs_both(void **state)
+{
+    roast_record rec = {.kind = ROAST_FRAME_CHUNK};
+    (void)state;
+
+    roast_record_set_u64(&rec, ROAST_FIELD_rss_after_bytes, 1);
+    roast_record_set_i64(&rec, ROAST_FIELD_start_epoch_ns, 1);
+    assert_int_equal(cell_of(&rec, "mem_delta_mb").type, ROAST_CELL_ABSENT);
+    assert_int_equal(cell_of(&rec, "t_end").type, ROAST_CELL_ABSENT);
+    assert_int_equal(cell_of(&rec, "mem_after_mb").type, ROAST_CELL_NUMBER);
+    assert_int_equal(cell_of(&rec, "t_start").type, ROAST_CELL_NUMBER);
+}
+
+/* Scripts written for roastcoffea 0.1.2 index these keys. */
+static void the_keys_of_0_1_2_are_always_there(void **state)
+{
+    static const char *const keys[] = {
+        "dataset",    "file",     "uuid",          "entry_start",  "entry_stop",
+        "num_events", "t_start",  "t_end",         "timestamp",    "duration",
+        "bytes_read", "mem_before_mb", "mem_after_mb", "mem_delta_mb"};
+    size_t count;
+    const struct roast_view *views = roast_views(&count);
+    size_t found = 0;
+    (void)state;
+
+    for (size_t i = 0; i < count * COUNT_OF(keys); i++) {
+        const struct roast_view *view = &views[i / COUNT_OF(keys)];
+        if (strcmp(view->key, keys[i % COUNT_OF(keys)]) == 0 && view->always)
+            found++;
+    }
+    assert_int_equal(found, COUNT_OF(keys));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(texts_and_counts_are_as_stored),
+        cmocka_unit_test(a_flag_is_true_or_false),
+        cmocka_unit_test(times_are_in_seconds),
+        cmocka_unit_test(memory_is_in_mib_and_gb_and_may_shrink),
+        cmocka_unit_test(kinds_are_words),
+        cmocka_unit_test(what_is_absent_is_absent_and_not_zero),
+        cmocka_unit_test(a_view_of_two_fields_needs_both),
+        cmocka_unit_test(the_keys_of_0_1_2_are_always_there),
+    };
+    return cmocka_run_group_tests_name("record/view", tests, NULL, NULL);
+}
