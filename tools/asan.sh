@@ -12,11 +12,13 @@ site=$PWD/build/asan-site
 
 tools/ctest.sh asan
 
+# -O1 and asserts as in the preset: more optimising removes the faults one looks for.
 rm -rf "$site"
 tools/install.sh "$venv" --target "$site" \
     --config-settings=build-dir=build/asan-wheel \
     --config-settings=install.strip=false \
-    --config-settings=cmake.build-type=RelWithDebInfo \
+    --config-settings=cmake.build-type=Debug \
+    --config-settings=cmake.define.CMAKE_C_FLAGS_DEBUG="-g -O1" \
     --config-settings=cmake.define.CMAKE_C_COMPILER=gcc \
     --config-settings=cmake.define.ROAST_SANITIZE=address,undefined
 
@@ -26,9 +28,20 @@ preload=
 for library in libasan.so libubsan.so libstdc++.so.6; do
     preload+=$(gcc -print-file-name=$library):
 done
-export ASAN_OPTIONS=detect_leaks=0:allocator_may_return_null=1
+# pytest must not swallow what a dying process writes: ASan reports to files, which are
+# shown at the end (those of child processes too), UBSan to the open standard error.
+reports=$PWD/build/asan-report
+rm -f "$reports".*
+export ASAN_OPTIONS=detect_leaks=0:allocator_may_return_null=1:log_path=$reports
 export UBSAN_OPTIONS=print_stacktrace=1
 export PYTHONMALLOC=malloc PYTHONPATH=$site
 export ROAST_SANITIZED=$site # test_project.py checks that this is what was loaded
-LD_PRELOAD=${preload%:} exec "$venv/bin/python" -m pytest -q \
-    -m "not long and not no_asan" "$@"
+status=0
+LD_PRELOAD=${preload%:} "$venv/bin/python" -m pytest -q --capture=sys \
+    -m "not long and not no_asan" "$@" || status=$?
+if compgen -G "$reports.*" >/dev/null; then
+    cat "$reports".*
+    echo "the sanitizers reported errors, see above" >&2
+    status=1
+fi
+exit "$status"

@@ -26,7 +26,7 @@ typedef struct roast_thread roast_thread;
 
 /* ---- one reading ------------------------------------------------------------- */
 
-/* Resident memory of this process now; absent (false) where the system does not tell. */
+/* Resident memory of this process now; false where the system does not tell. */
 bool roast_rss_now(roast_thread *thread, uint64_t *rss_bytes);
 
 /* Monotonic nanoseconds, the clock of all durations. */
@@ -98,8 +98,8 @@ struct roast_chunk_end {
 int roast_chunk_finish(roast_thread *thread, const struct roast_chunk_end *end,
                        struct roast_str *frame, roast_error *err);
 
-/* The caller has passed the frame on. What that took is our time too: it is counted with
- * the thread's next chunk, since this one's record is written. */
+/* The caller has passed the frame on. What that took is our time too: it is counted
+ * with the thread's next chunk, since this one's record is written. */
 void roast_chunk_delivered(roast_thread *thread);
 
 /* The <= 256 bytes end frame of the chunk finished last, borrowed like its frame. */

@@ -60,7 +60,7 @@ static roast_thread *measuring(const struct probe_state *state)
     return thread && roast_chunk_active(thread) ? thread : NULL;
 }
 
-/* Positional and keyword arguments of a fast call as the tuple and dict of a slow one. */
+/* The arguments of a fast call as the tuple and dict of a slow one. */
 static bool pack_arguments(PyObject **out_args, PyObject **out_kwargs,
                            PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames)
 {

@@ -2,8 +2,8 @@
 /* probe.h - what the files of roastcoffea._probe share.
  *
  * One struct holds the state of the module; one .c per Python type. Our own failures
- * never reach the user: they go through guard_note(), are counted and shown. What is not
- * an `Exception` (KeyboardInterrupt, SystemExit) is never ours and always passes. */
+ * never reach the user: they go through guard_note(), are counted and shown. What is
+ * not an `Exception` (KeyboardInterrupt, SystemExit) is never ours and always passes. */
 #ifndef ROAST_EXT_PROBE_H
 #define ROAST_EXT_PROBE_H
 

@@ -2,8 +2,8 @@
 /* values.c - Python values to and from the free-form values of a record.
  *
  * null, bool, int64, double, str, bytes, list, tuple, dict are kept; numpy scalars
- * through their item(); anything else as its repr, which is counted. A value that is too
- * deep or too large is taken back whole and counted as dropped. */
+ * through their item(); anything else as its repr, which is counted. A value that is
+ * too deep or too large is taken back whole and counted as dropped. */
 #include "probe.h"
 
 enum { REPR_MAX_BYTES = 1024 };

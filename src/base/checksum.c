@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* checksum.c - CRC-32C by instruction or by table, and FNV-1a.
  *
- * Processors with SSE 4.2 have an instruction for exactly this CRC; everywhere else four
- * bytes at a time go through a constant table. Both give the same numbers. */
+ * Processors with SSE 4.2 have an instruction for exactly this CRC; everywhere else
+ * four bytes at a time go through a constant table. Both give the same numbers. */
 #include "base/checksum.h"
 
 #include <string.h>

@@ -10,7 +10,6 @@
  * The clocks stand closest to the work, so that our own readings are never part of it;
  * what they cost is kept in `monitor_ns`. */
 #include "base/clock.h"
-#include "probe/fork.h"
 #include "probe/peak.h"
 #include "probe/process.h"
 #include "probe/rss.h"
@@ -120,7 +119,6 @@ void roast_chunk_begin(roast_thread *thread, const struct roast_chunk_options *o
 
     thread->begin_ns = roast__clock_mono_ns();
     clear(thread);
-    thread->generation = roast__fork_generation();
     identify(thread, options->run_id);
     thread->active_at_begin = roast__chunk_enters(&thread->begun_before);
     atomic_store_explicit(&thread->peak_rss_bytes, 0, memory_order_relaxed);

@@ -6,7 +6,6 @@
 #include "probe/finish.h"
 
 #include "base/clock.h"
-#include "probe/fork.h"
 #include "probe/process.h"
 #include "probe/rss.h"
 
@@ -172,8 +171,7 @@ void roast_chunk_delivered(roast_thread *thread)
 int roast_chunk_finish(roast_thread *thread, const struct roast_chunk_end *end,
                        struct roast_str *frame, roast_error *err)
 {
-    atomic_store(&thread->active, false);
-    if (thread->generation != roast__fork_generation())
+    if (!atomic_exchange(&thread->active, false))
         return roast_error_set(err, ROAST_UNAVAILABLE,
                                "the process forked while the chunk ran");
     close_open_sections(thread);

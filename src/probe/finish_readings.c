@@ -24,8 +24,8 @@ static uint64_t larger(uint64_t a, uint64_t b)
     return a > b ? a : b;
 }
 
-/* Whether the kernel's high-water mark speaks of this chunk alone: it moved meanwhile, or
- * it was reset to what was resident when the chunk began. A program started by a larger
+/* Whether the kernel's high-water mark speaks of this chunk alone: it moved meanwhile,
+ * or it was reset to what was resident when the chunk began. A program started by a larger
  * one inherits a mark that no reset lowers, so a reset is believed only if it shows. */
 static bool mark_is_ours(const roast_thread *thread)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* process.c - the names and counters that all threads of a process share.
  *
- * Everything is renewed by whoever first asks after a fork; the counters are atomics, so
- * asking costs no lock. */
+ * Everything is renewed in a forked child; the counters are atomics, so asking costs no
+ * lock. */
 #include "probe/process.h"
 
 #include <fcntl.h>

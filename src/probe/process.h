@@ -27,7 +27,7 @@ uint32_t roast__next_sequence(void); /* 1, 2, 3 ...; from 1 again in a forked ch
 unsigned roast__chunk_enters(uint64_t *begun_before);
 unsigned roast__chunk_leaves(uint64_t *begun);
 
-/* True once per process (again in a forked child): who gets it describes the process. */
+/* True once per process, and again in a forked child: who gets it describes it. */
 bool roast__process_claims_first(void);
 
 /* Appends the facts about host and process. */

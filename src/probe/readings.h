@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* readings.h - what is read on both sides of a chunk.
  *
- * Memory is read for every chunk. The rest costs 1 to 3 us a side: nothing beside a real
- * chunk, but much beside one of 10 us. So it keeps a pace: it is read when the time since
- * the last reading is at least 50 times what both sides cost, and otherwise the fields
- * say why they are absent. */
+ * Memory is read for every chunk. The rest costs 1 to 3 us a side: nothing beside a
+ * real chunk, but much beside one of 10 us. So it keeps a pace: it is read when the time
+ * since the last reading is at least 50 times what both sides cost, and otherwise the
+ * fields say why they are absent. */
 #ifndef ROAST_PROBE_READINGS_H
 #define ROAST_PROBE_READINGS_H
 
@@ -44,7 +44,7 @@ struct roast_readings {
     uint64_t peak_rss_bytes; /* the kernel's high-water mark */
 };
 
-/* Whether a chunk that begins now may take the slow readings; the next one asks anew. */
+/* Whether a chunk that begins now may take the slow readings; each one asks anew. */
 bool roast__pace_allows(struct roast_pace *pace, int64_t now_ns);
 
 /* Takes the slow readings, marks them taken and notes what they cost. */

@@ -79,7 +79,8 @@ static void in_child(void)
     for (struct roast_thread *thread = first; thread; thread = next) {
         next = thread->next;
         if (thread == current) {
-            close_files(thread); /* they read the parent */
+            close_files(thread);                  /* they read the parent */
+            atomic_store(&thread->active, false); /* its chunk is the parent's */
             continue;
         }
         unlink_thread(thread);

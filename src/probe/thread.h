@@ -18,7 +18,8 @@ enum { ROAST_CUT_ERROR_BYTES = 512, ROAST_CUT_FILE_BYTES = 1024 };
 struct roast_thread {
     struct roast_thread *next; /* registry; guarded by its lock */
     struct roast_thread *prev;
-    atomic_bool active;
+    atomic_bool
+        active; /* a chunk runs; false in a forked child, which does not own it */
     _Atomic uint64_t peak_rss_bytes; /* highest sample since the chunk began */
 
     struct roast_procfile statm;
@@ -27,7 +28,6 @@ struct roast_thread {
 
     /* the chunk */
     roast_record record;
-    unsigned generation; /* fork generation it began in */
     struct roast_identity identity;
     unsigned char identity_bytes[ROAST_IDENTITY_BYTES];
     int64_t begin_ns; /* entering our code, leaving it ... */

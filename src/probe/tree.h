@@ -3,8 +3,8 @@
  *
  * Everything is preallocated and capped: a loop that opens a section a million times
  * costs two clock readings each and no memory. Names are found through a small hash
- * table that is emptied by walking the nodes in use, so a chunk with three sections pays
- * for three. */
+ * table that is emptied by walking the nodes in use, so a chunk with three sections
+ * pays for three. */
 #ifndef ROAST_PROBE_TREE_H
 #define ROAST_PROBE_TREE_H
 

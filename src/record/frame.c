@@ -9,7 +9,7 @@
  *
  * The empty end frame of version 1:   CF 13 00  54 57 A5 6B
  * A chunk with status ok (field 6, varint 1) and duration 300 ns (field 5, varint):
- *     CF 12 05  14 AC 02  18 01  AF A2 82 73       tag 0x14 = 5 << 2 | 0, 0x18 = 6 << 2 | 0
+ *     CF 12 05  14 AC 02  18 01  AF A2 82 73       tags: 5 << 2 | 0 and 6 << 2 | 0
  *
  * Encoding writes to the caller's fixed memory: it is on the hot path. */
 #include <string.h>

@@ -2,8 +2,8 @@
 /* values.c - writes and reads the free-form values of a chunk.
  *
  *     key     length (varint), bytes
- *     value   one byte type, then: int - zigzag varint; double - 8 bytes, little endian;
- *             text and bytes - length, bytes; list - count, values;
+ *     value   one byte type, then: int - zigzag varint; double - 8 bytes, little
+ *             endian; text and bytes - length, bytes; list - count, values;
  *             dict - count, then key and value each
  *
  * {"n": 42}          01 6E  03 54
