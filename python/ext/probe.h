@@ -3,7 +3,7 @@
  *
  * One struct holds the state of the module; one .c per Python type. Our own failures
  * never reach the user: they go through guard_note(), are counted and shown. What is
- * not an `Exception` (KeyboardInterrupt, SystemExit) is never ours and always passes. */
+ * not an `Exception` (KeyboardInterrupt, SystemExit) is never ours: it always passes. */
 #ifndef ROAST_EXT_PROBE_H
 #define ROAST_EXT_PROBE_H
 
