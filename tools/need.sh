@@ -14,34 +14,37 @@ missing=() # Debian packages, in the order they were missed
 need() {
     local packages=$1
     shift
-    "$@" >/dev/null 2>&1 || missing+=($packages) # split on purpose
+    # shellcheck disable=SC2206  # several packages in one word
+    "$@" >/dev/null 2>&1 || missing+=($packages)
 }
 
 has() { command -v "$1"; }
 
-compiles() { # compiles FLAGS <<< SOURCE: compiles and links
-    local out
+# compiles COMPILER [FLAG] <<<SOURCE - does it compile and link?
+compiles() {
+    local out status=0
     out=$(mktemp)
-    # shellcheck disable=SC2086
-    gcc -xc - -o "$out" $1 && rm -f "$out" || { rm -f "$out"; return 1; }
+    "$1" -xc - -o "$out" "${@:2}" || status=$?
+    rm -f "$out"
+    return "$status"
 }
 
 has_cmocka() {
-    compiles -lcmocka <<<'#include <setjmp.h>
+    compiles gcc -lcmocka <<<'#include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <cmocka.h>
-int main(void) { return cmocka_run_group_tests_name("", NULL, NULL, NULL); }'
+int main(void) { print_message("there"); }'
 }
 
 has_sanitizers() {
-    compiles -fsanitize=address,undefined <<<'int main(void) { return 0; }'
+    compiles gcc -fsanitize=address,undefined <<<'int main(void) { return 0; }'
 }
 
 has_fuzzer() {
-    clang -fsanitize=fuzzer -xc - -o /dev/null \
-        <<<'int LLVMFuzzerTestOneInput(const char *d, long n) { return !d && n; }'
+    compiles clang -fsanitize=fuzzer <<<'
+int LLVMFuzzerTestOneInput(const char *d, long n) { return !d && n; }'
 }
 
 # venv and pip to make the environment, Python.h to build the extension.
@@ -60,7 +63,7 @@ check() {
         case $group in
         build)
             need gcc has gcc
-            need libc6-dev compiles "" <<<'#include <stdio.h>
+            need libc6-dev compiles gcc <<<'#include <stdio.h>
 int main(void) { return 0; }'
             need "python3 python3-venv python3-dev" has_python
             ;;

@@ -6,7 +6,9 @@
  * the output when that is exactly a dict, defaultdict or OrderedDict, because those
  * merge a foreign key; every other output stays as it is and the record waits in the
  * outbox. */
-#include "probe.h"
+#include "chunk.h"
+#include "support.h"
+#include "types.h"
 
 /* One chunk being measured; lives on the C stack of its thread. */
 struct call {

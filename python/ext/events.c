@@ -3,7 +3,8 @@
  *
  * events may be anything: a NanoEvents array, a plain object of a test, something whose
  * properties raise. Whatever cannot be had is absent with a reason. */
-#include "probe.h"
+#include "chunk.h"
+#include "support.h"
 
 /* True when the exception just raised was ours to swallow; then the field is absent. */
 static bool absent(struct probe_state *state, roast_thread *thread,

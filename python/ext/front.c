@@ -5,7 +5,9 @@
  * as (getattr, (object, name)) and the object may say how it pickles: as an expression
  * that gives this object where the package is installed and one that does nothing
  * where it is not. So a processor that mentions them runs anywhere. */
-#include "probe.h"
+#include "chunk.h"
+#include "support.h"
+#include "types.h"
 
 struct front {
     PyObject_HEAD

@@ -2,7 +2,7 @@
 /* guard.c - our failures are counted, not raised. */
 #include <stdio.h>
 
-#include "probe.h"
+#include "support.h"
 
 /* "where: ValueError: text" of the first failure; later ones are only counted. */
 static void keep_first(struct probe_state *state, const char *where, PyObject *type,

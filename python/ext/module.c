@@ -3,7 +3,8 @@
  *
  * No type is put into the module's namespace: a user who registers the package with
  * cloudpickle.register_pickle_by_value() would otherwise have to pickle C types. */
-#include "probe.h"
+#include "support.h"
+#include "types.h"
 #include "roast/version.h"
 
 static struct probe_state *state_of(PyObject *module)
@@ -310,8 +311,10 @@ static int traverse(PyObject *module, visitproc visit, void *arg)
 {
     struct probe_state *state = state_of(module);
 
-    for (size_t i = 0; owned(state, i); i++)
-        Py_VISIT(*owned(state, i));
+    PyObject **slot;
+
+    for (size_t i = 0; (slot = owned(state, i)) != NULL; i++)
+        Py_VISIT(*slot);
     return 0;
 }
 
@@ -319,8 +322,10 @@ static int clear(PyObject *module)
 {
     struct probe_state *state = state_of(module);
 
-    for (size_t i = 0; owned(state, i); i++)
-        Py_CLEAR(*owned(state, i));
+    PyObject **slot;
+
+    for (size_t i = 0; (slot = owned(state, i)) != NULL; i++)
+        Py_CLEAR(*slot);
 #define NAME(id, text) Py_CLEAR(state->names.id);
     PROBE_NAMES(NAME)
 #undef NAME

@@ -3,7 +3,8 @@
  *
  * Scalars follow record_views.def; sections, custom values, losses and reasons are the
  * nested parts. Nothing is computed here but the shape. */
-#include "probe.h"
+#include "support.h"
+#include "types.h"
 
 /* Sets dict[key] = value and takes the reference; value NULL is an earlier failure. */
 static int set_owned(PyObject *dict, const char *key, PyObject *value)

@@ -4,7 +4,8 @@
  * The dict is made on first look, so a record that is only merged costs its bytes. It
  * pickles as plain bytes: whoever merges outputs needs nothing of ours. Copies are the
  * object itself, because it never changes. */
-#include "probe.h"
+#include "support.h"
+#include "types.h"
 
 struct record {
     PyObject_HEAD

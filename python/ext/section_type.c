@@ -3,7 +3,9 @@
  *
  * Two types: a section, and one shared object that does nothing, for code that runs
  * outside a measured chunk. Neither ever raises or swallows an exception. */
-#include "probe.h"
+#include "chunk.h"
+#include "support.h"
+#include "types.h"
 
 struct section {
     PyObject_HEAD

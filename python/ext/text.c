@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* text.c - Python str and UTF-8 with a length. */
-#include "probe.h"
+#include "support.h"
 
 struct roast_str text_borrow(PyObject *str)
 {

@@ -4,7 +4,7 @@
  * null, bool, int64, double, str, bytes, list, tuple, dict are kept; numpy scalars
  * through their item(); anything else as its repr, which is counted. A value that is
  * too deep or too large is taken back whole and counted as dropped. */
-#include "probe.h"
+#include "support.h"
 
 enum { REPR_MAX_BYTES = 1024 };
 
@@ -109,7 +109,14 @@ static int put_dict(struct writer *w, PyObject *value, int depth)
     return status;
 }
 
-/* numpy scalars have dtype and item(); so have 0-d arrays, which is fine. */
+static bool is_scalar(PyObject *value)
+{
+    return value == Py_None || PyFloat_Check(value) || PyLong_Check(value) ||
+           PyUnicode_Check(value) || PyBytes_Check(value);
+}
+
+/* numpy scalars have dtype and an item() that gives a Python scalar; so have 0-d arrays,
+ * which is fine. Whatever else item() gives is not followed. */
 static int put_foreign(struct writer *w, PyObject *value, int depth)
 {
     const struct probe_names *names = &w->state->names;
@@ -117,8 +124,10 @@ static int put_foreign(struct writer *w, PyObject *value, int depth)
     if (!PyObject_HasAttr(value, names->dtype) || !PyObject_HasAttr(value, names->item))
         return put_repr(w, value);
     PyObject *plain = PyObject_CallMethodObjArgs(value, names->item, NULL);
-    if (!plain || Py_TYPE(plain) == Py_TYPE(value)) {
+    if (!plain || !is_scalar(plain)) {
         Py_XDECREF(plain);
+        if (PyErr_Occurred() && !PyErr_ExceptionMatches(PyExc_Exception))
+            return -1;
         PyErr_Clear();
         return put_repr(w, value);
     }

@@ -123,11 +123,13 @@ def test_child_that_ends_the_chunk_reports_nothing_and_lives_on():
 
     output = make_processor(process).process(Events())
     if pids[0] == 0:
-        found = {"key": KEY in output, "n": output["n"], "waiting": len(waiting())}
-        found["next"] = measure(lambda *_: None)
-        with os.fdopen(writer, "wb") as out:
-            out.write(pickle.dumps(found))
-        os._exit(0)
+        try:
+            found = {"key": KEY in output, "n": output["n"], "waiting": len(waiting())}
+            found["next"] = measure(lambda *_: None)
+            with os.fdopen(writer, "wb") as out:
+                out.write(pickle.dumps(found))
+        finally:
+            os._exit(0)
     os.close(writer)
     with os.fdopen(reader, "rb") as source:
         found = pickle.loads(source.read())

@@ -9,7 +9,7 @@ import collections
 import numpy as np
 import pytest
 
-from roastcoffea import track_metrics
+from roastcoffea import track_metrics, track_time
 from support import KEY, CountedEvents, Events, fail, make_processor, measure, waiting
 
 PLACE = ["dataset", "file", "uuid", "entry_start", "entry_stop"]
@@ -225,8 +225,6 @@ def test_first_error_of_a_chunk_is_its_own(monitor_errors):
     class Nameless:
         def __str__(self):
             raise ValueError("nameless section")
-
-    from roastcoffea import track_time
 
     def work(self, events):
         with track_time(self, Nameless()):

@@ -15,6 +15,9 @@ from pathlib import Path
 import numpy
 import pytest
 
+import roastcoffea
+from roastcoffea import _probe
+
 ROOT = Path(__file__).resolve().parents[2]
 no_asan = pytest.mark.no_asan  # they run other programs, not our extension
 
@@ -30,9 +33,14 @@ def check(name: str, *arguments: object) -> tuple[int, str]:
 
 def extension() -> Path:
     """The file that `import roastcoffea` loaded."""
-    from roastcoffea import _probe
-
     return Path(_probe.__file__)
+
+
+def test_the_version_is_the_same_everywhere() -> None:
+    header = (ROOT / "include/roast/version.h").read_text()
+    version = header.split('ROAST_VERSION "')[1].split('"')[0]
+    assert roastcoffea.__version__ == version
+    assert f"version: {version}\n" in (ROOT / "CITATION.cff").read_text()
 
 
 @no_asan

@@ -26,7 +26,7 @@ static uint64_t larger(uint64_t a, uint64_t b)
 
 /* Whether the kernel's high-water mark speaks of this chunk alone: it moved meanwhile,
  * or it was reset to what was resident when the chunk began. A program started by a
- * larger one inherits a mark that no reset lowers, so a reset must show to be believed. */
+ * larger one inherits a mark that no reset lowers: a reset must show to be believed. */
 static bool mark_is_ours(const roast_thread *thread)
 {
     enum { SLACK_BYTES = 1024 * 1024 };

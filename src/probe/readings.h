@@ -3,8 +3,8 @@
  *
  * Memory is read for every chunk. The rest costs 1 to 3 us a side: nothing beside a
  * real chunk, but much beside one of 10 us. So it keeps a pace: it is read when the
- * time since the last reading is at least 50 times what both sides cost, and otherwise the
- * fields say why they are absent. */
+ * time since the last reading is at least 50 times what both sides cost, and otherwise
+ * the fields say why they are absent. */
 #ifndef ROAST_PROBE_READINGS_H
 #define ROAST_PROBE_READINGS_H
 

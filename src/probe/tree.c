@@ -100,6 +100,8 @@ int32_t roast__tree_node(struct roast_tree *tree, struct roast_str name)
 {
     int32_t parent = innermost(tree);
 
+    if (!name.data)
+        name = roast_str_of("");
     if (name.size_bytes > ROAST_SECTION_MAX_NAME_BYTES) {
         name = roast_str_cut(name, ROAST_SECTION_MAX_NAME_BYTES);
         tree->losses[ROAST_LOSS_text_cut]++;
@@ -141,7 +143,7 @@ void roast__tree_failed(struct roast_tree *tree, const void *error_token)
 
 static void put_section(struct roast_buf *out, const struct roast_section *sum)
 {
-    roast__buf_put_varint(out, (uint64_t)(sum->parent + 1));
+    roast__buf_put_varint(out, (uint64_t)((int64_t)sum->parent + 1));
     roast__buf_put_varint(out, sum->kinds);
     roast__buf_put_varint(out, sum->name.size_bytes);
     roast__buf_put(out, sum->name.data, sum->name.size_bytes);

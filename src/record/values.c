@@ -170,7 +170,7 @@ int roast_value_next_key(struct roast_str *key, struct roast_str *blob,
 {
     struct roast_cursor cur = roast__cursor(blob->data, blob->size_bytes);
 
-    if (blob->size_bytes == 0)
+    if (roast__cursor_left(&cur) == 0)
         return 0;
     *key = read_sized(&cur);
     return step(&cur, blob, err);
@@ -210,7 +210,7 @@ int roast_value_next(struct roast_value *value, struct roast_str *blob,
 {
     struct roast_cursor cur = roast__cursor(blob->data, blob->size_bytes);
 
-    if (blob->size_bytes == 0)
+    if (roast__cursor_left(&cur) == 0)
         return 0;
     memset(value, 0, sizeof(*value));
     value->type = (enum roast_value_type) * cur.at++;

@@ -51,7 +51,9 @@ static struct roast_cell count(enum roast_cell_type type, uint64_t value)
 /* Epoch nanoseconds do not fit a double; whole seconds and the rest do. */
 static double epoch_seconds(int64_t ns)
 {
-    return (double)(ns / 1000000000) + (double)(ns % 1000000000) / 1e9;
+    int64_t whole_s = ns / 1000000000;
+
+    return (double)whole_s + (double)(ns % 1000000000) / 1e9;
 }
 
 struct roast_cell roast_view_cell(const struct roast_view *view,

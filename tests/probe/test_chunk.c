@@ -356,10 +356,10 @@ static void losses_are_summed_and_carried(void **state)
 
     roast_chunk_lose(thread, ROAST_LOSS_values_repr, 2);
     roast_chunk_lose(thread, ROAST_LOSS_values_repr, 3);
-    roast_chunk_lose(thread, ROAST_LOSS_forked_chunks, UINT64_MAX);
+    roast_chunk_lose(thread, ROAST_LOSS_section_depth, UINT64_MAX);
     roast_record rec = end_chunk(thread);
     assert_int_equal(loss_of(&rec, ROAST_LOSS_values_repr), 5);
-    assert_true(loss_of(&rec, ROAST_LOSS_forked_chunks) == UINT64_MAX);
+    assert_true(loss_of(&rec, ROAST_LOSS_section_depth) == UINT64_MAX);
     assert_int_equal(loss_of(&rec, ROAST_LOSS_values_dropped), 0);
 }
 

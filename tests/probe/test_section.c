@@ -302,6 +302,7 @@ static void a_long_path_is_cut_between_characters(void **state)
     assert_true(path.size_bytes > 500 && path.size_bytes < ROAST_TREE_ERROR_BYTES);
     assert_int_equal(path.size_bytes % 2, 0); /* two slashes, and whole characters */
     assert_int_equal(path.data[path.size_bytes - 1], '\xa9');
+    assert_int_equal(loss_of(&rec, ROAST_LOSS_text_cut), 1);
 }
 
 int main(void)

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* chunk.h - running a chunk: what the events say, and the call itself. */
+#ifndef ROAST_EXT_CHUNK_H
+#define ROAST_EXT_CHUNK_H
+
+#include "state.h"
+
+/* ---- events.c ---------------------------------------------------------------- */
+
+/* Objects whose text a record borrows until it is encoded; owned. */
+struct held {
+    PyObject *objects[4]; /* dataset, file, tree, uuid */
+    size_t count;
+};
+
+/* Fills the record with what events say of themselves. -1 only for a foreign
+ * exception. */
+int events_describe(struct probe_state *state, roast_thread *thread, PyObject *events,
+                    struct held *held);
+
+/* The object that counts the bytes requested from the events' file (new reference), or
+ * NULL: unknown, or with a foreign exception set. */
+PyObject *events_byte_source(struct probe_state *state, PyObject *events);
+
+/* Its counter. False when it has none. */
+bool byte_source_read(struct probe_state *state, PyObject *source, uint64_t *bytes);
+
+/* ---- call.c ------------------------------------------------------------------ */
+
+/* Gives the class of a processor what its instances are asked for: the switch (off) and
+ * the property through which each thread finds its own chunk. Once per class; -1 only
+ * for a foreign exception. */
+int call_prepare_class(struct probe_state *state, PyObject *processor);
+
+/* Runs func(*args, **kwargs) as a chunk, or as a part of the one that runs already. */
+PyObject *call_measured(struct probe_state *state, PyObject *func, PyObject *args,
+                        PyObject *kwargs, bool is_method);
+
+/* The running chunk's dict of user keys (borrowed), or NULL without an exception when
+ * no chunk runs on this thread, or with one. */
+PyObject *call_current_chunk(void);
+
+#endif

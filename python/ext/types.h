@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* types.h - the Python types, one .c each. */
+#ifndef ROAST_EXT_TYPES_H
+#define ROAST_EXT_TYPES_H
+
+#include "state.h"
+
+extern PyType_Spec front_spec;
+extern PyType_Spec section_spec;
+extern PyType_Spec null_spec;
+extern PyType_Spec record_spec;
+
+PyObject *front_new(PyObject *module, struct probe_state *state);
+PyObject *null_context_new(struct probe_state *state);
+PyObject *section_new(struct probe_state *state, PyObject *name,
+                      enum roast_section_kind kind, PyObject *source);
+PyObject *record_new(struct probe_state *state, struct roast_str frame);
+
+/* A plain dict of everything a frame holds, under the names of api and docs. */
+PyObject *record_to_dict(struct probe_state *state, struct roast_str frame);
+
+#endif

@@ -1,0 +1,121 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Ten thousand calls of each entry point leave no reference, object or memory behind."""
+
+from __future__ import annotations
+
+import gc
+import os
+import sys
+
+import pytest
+
+import operations
+from roastcoffea import _probe, track_time
+from support import KEY, MIB, Events, make_processor, measure, waiting
+
+CALLS = 1_000 if "ROAST_SANITIZED" in os.environ else 10_000
+SLACK = 20  # caches of the interpreter may fill; a leak would show CALLS times
+
+
+def closure_of(function, seen):
+    """The objects a function works on: what its closure holds, and so on inwards."""
+    for cell in getattr(function, "__closure__", None) or ():
+        value = cell.cell_contents
+        if id(value) not in seen:
+            seen[id(value)] = value
+            closure_of(value, seen)
+            for attribute in vars(value).values() if hasattr(value, "__dict__") else ():
+                seen.setdefault(id(attribute), attribute)
+    return seen
+
+
+def our_types():
+    """Types that live on the heap and are counted like objects."""
+    kept = []
+    record = measure(lambda self, events: kept.append(track_time(self, "x")))
+    null = track_time(None, "x")
+    return [type(record), type(kept[0]), type(null), type(_probe.front), _probe.front]
+
+
+def counts(watched):
+    gc.collect()
+    references = {f"{type(o).__name__} {n}": sys.getrefcount(o) for n, o in watched}
+    return references | {"objects": len(gc.get_objects())}
+
+
+def repeat(operation, calls):
+    for n in range(calls):
+        operation()
+        if n % 100 == 99:
+            waiting()
+    waiting()
+
+
+@pytest.mark.parametrize("name", operations.ALL)
+def test_entry_point_leaves_nothing_behind(name):
+    operation = operations.ALL[name]()
+    constants = [None, True, False, (), "", KEY]
+    inside = closure_of(operation, {}).values()
+    watched = list(enumerate([operation, *inside, *our_types(), *constants]))
+    repeat(operation, 300)
+    before, blocks, rss = counts(watched), sys.getallocatedblocks(), _probe.rss_bytes()
+    repeat(operation, CALLS)
+    after = counts(watched)
+    assert sys.getallocatedblocks() - blocks < CALLS / 10
+    assert _probe.rss_bytes() - rss < 4 * MIB
+    grown = {key: after[key] - before[key] for key in before}
+    assert {key: n for key, n in grown.items() if abs(n) > SLACK} == {}
+
+
+def test_objects_of_a_chunk_are_free_after_it():
+    class Value:
+        freed = 0
+
+        def __del__(self):
+            Value.freed += 1
+
+    def process(self, events):
+        self._roastcoffea_current_chunk["value"] = Value()
+        with track_time(self, "x"):
+            return {"value": Value()}
+
+    events = Events()
+    events.metadata["value"] = Value()
+    output = make_processor(process).process(events)
+    assert Value.freed == 1
+    del output, events
+    gc.collect()
+    assert Value.freed == 3
+
+
+def test_classes_of_processors_can_be_freed():
+    """All but the last one, which the monitor remembers."""
+    import weakref
+
+    classes = []
+    for _ in range(5):
+        analysis = make_processor(lambda *_: {})
+        analysis.process(Events())
+        classes.append(weakref.ref(type(analysis)))
+    del analysis
+    gc.collect()
+    assert sum(reference() is not None for reference in classes) <= 1
+
+
+def test_cycle_through_a_chunk_is_collected():
+    freed = []
+
+    class Value:
+        def __del__(self):
+            freed.append(1)
+
+    def process(self, events):
+        value = Value()
+        value.chunk = self._roastcoffea_current_chunk
+        value.section = track_time(self, "x")
+        value.chunk["value"] = value
+        return {}
+
+    make_processor(process).process(Events())
+    gc.collect()
+    assert freed == [1]

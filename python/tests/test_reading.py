@@ -1,0 +1,130 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Bytes that are no frames: refused with a code that says why, never a crash."""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+
+from roastcoffea import FormatError, RoastError, _probe, track_memory, track_time
+from support import fail, measure
+
+CODES = {"BAD_DATA", "TRUNCATED", "BAD_CHECKSUM", "NEWER_FORMAT", "LIMIT"}
+
+
+@pytest.fixture(scope="module")
+def frame():
+    """Of a chunk that has a bit of everything."""
+
+    def work(self, events):
+        with track_time(self, "a"), track_memory(self, "b"):
+            self._roastcoffea_current_chunk["mine"] = {"list": [1, 2.5, None, b"x"]}
+            raise ValueError("mine")
+
+    return fail(work)[1].frame
+
+
+def crc_of_byte(crc):
+    for _ in range(8):
+        crc = (crc >> 1) ^ (0x82F63B78 if crc & 1 else 0)
+    return crc
+
+
+TABLE = [crc_of_byte(byte) for byte in range(256)]
+
+
+def crc32c(data):
+    """Castagnoli's checksum, so that damage can be signed as if it were meant."""
+    crc = 0xFFFFFFFF
+    for byte in data:
+        crc = (crc >> 8) ^ TABLE[(crc ^ byte) & 0xFF]
+    return (crc ^ 0xFFFFFFFF).to_bytes(4, "little")
+
+
+def refused(data):
+    """The code of the refusal, or None when the bytes were read."""
+    try:
+        for record in _probe.read_frames(data):
+            assert isinstance(dict(record), dict)
+    except FormatError as error:
+        assert isinstance(error, RoastError)
+        assert str(error)
+        assert error.code in CODES
+        return error.code
+    return None
+
+
+def test_no_bytes_are_no_records():
+    assert _probe.read_frames(b"") == []
+
+
+def test_frames_follow_one_another(frame):
+    other = measure(lambda *_: None)
+    first, second, third = _probe.read_frames(frame + other.frame + frame)
+    assert first == third
+    assert second == other
+    assert first["status"] == "failed"
+
+
+@pytest.mark.parametrize("wrong", [None, 7, "text", [], bytearray(b"x")])
+def test_only_bytes_are_read(wrong):
+    with pytest.raises(TypeError):
+        _probe.read_frames(wrong)
+
+
+def test_every_truncation_is_refused(frame):
+    codes = {refused(frame[:size]) for size in range(1, len(frame))}
+    assert codes <= {"TRUNCATED", "BAD_DATA"}
+    assert "TRUNCATED" in codes
+
+
+def test_every_flipped_bit_is_refused(frame):
+    for bit in range(8 * len(frame)):
+        damaged = bytearray(frame)
+        damaged[bit // 8] ^= 1 << bit % 8
+        assert refused(bytes(damaged)) is not None
+
+
+def test_checksum_is_told_from_other_damage(frame):
+    damaged = frame[:-1] + bytes([frame[-1] ^ 1])
+    assert refused(damaged) == "BAD_CHECKSUM"
+
+
+def test_newer_format_is_told_from_damage(frame):
+    newer = bytearray(frame)
+    newer[1] = (newer[1] & 0x0F) | 0x20
+    body = bytes(newer[:-4])
+    assert refused(body + crc32c(body)) == "NEWER_FORMAT"
+
+
+def test_signed_damage_never_crashes(frame):
+    """Each byte replaced and the checksum made right again: read or refused."""
+    body = frame[:-4]
+    assert crc32c(body) == frame[-4:]
+    for position in range(len(body)):
+        for value in (0x00, 0x7F, 0x80, 0xFF):
+            damaged = body[:position] + bytes([value]) + body[position + 1 :]
+            refused(damaged + crc32c(damaged))
+
+
+def test_garbage_never_crashes(frame):
+    generator = random.Random(1)
+    for size in [*range(64), 1000, 10**5]:
+        garbage = generator.randbytes(size)
+        refused(garbage)
+        refused(frame[:2] + garbage)
+        refused(frame + b"\xcf" + garbage)
+
+
+def test_signed_garbage_never_crashes():
+    """Fields of random bytes in a frame that is well formed outside."""
+    generator = random.Random(2)
+    for _ in range(2000):
+        fields = generator.randbytes(generator.randrange(1, 100))
+        body = bytes([0xCF, 0x12, len(fields)]) + fields
+        refused(body + crc32c(body))
+
+
+def test_whole_frames_before_damage_are_refused_with_it(frame):
+    assert refused(frame + frame[:-1]) == "TRUNCATED"
