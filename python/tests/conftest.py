@@ -9,10 +9,12 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import awkward as ak
+import cloudpickle
 import numpy as np
 import pytest
 import uproot
 
+import roastcoffea
 from roastcoffea import _probe
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
@@ -48,6 +50,14 @@ def monitor_errors() -> Callable[[], int]:
     """Asked for by tests in which the monitor errs: how often since their start."""
     before = _probe.status()["monitor_errors"]
     return lambda: _probe.status()["monitor_errors"] - before
+
+
+@pytest.fixture
+def by_value() -> Iterator[None]:
+    """cloudpickle takes our package by value, as users of 0.1.2 ask it to."""
+    cloudpickle.register_pickle_by_value(roastcoffea)
+    yield
+    cloudpickle.unregister_pickle_by_value(roastcoffea)
 
 
 @pytest.fixture(scope="session")

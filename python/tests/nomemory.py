@@ -4,10 +4,9 @@ once alone and once with all that follow. Run as `python nomemory.py NAME`."""
 
 from __future__ import annotations
 
+import _testcapi
 import gc
 import sys
-
-import _testcapi
 
 import operations
 from roastcoffea import _probe

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Users' own keys beside ours, users' own contexts, and the code blocks of the documents
-our users know, run as they stand there."""
+"""Users' own keys beside ours, users' own contexts, and the code blocks of the documents,
+run as they stand there."""
 
 from __future__ import annotations
 
@@ -29,9 +29,9 @@ def with_keys(**keys):
 
 @pytest.mark.parametrize(
     "key",
-    "dataset file uuid entry_start num_events t_start t_end duration cpu_time status host "
-    "pid thread mem_before_mb mem_peak_mb bytes_read process_id sequence timing memory "
-    "custom_metrics sections memory_sections monitor_time unavailable".split(),
+    "dataset file uuid entry_start num_events t_start t_end duration cpu_time status "
+    "host pid thread mem_before_mb mem_peak_mb bytes_read process_id sequence timing "
+    "memory custom_metrics sections memory_sections monitor_time unavailable".split(),
 )
 def test_key_of_the_user_never_replaces_a_measured_one(key):
     plain = measure(lambda *_: None)
@@ -159,7 +159,11 @@ class PhysicsEvents(Events):
 
 def reader(package):
     """Names that a reader of the documents has around a block."""
-    names = {"processor": processor, "result": {"sum": 2}, "compute_something": lambda: 42}
+    names = {
+        "processor": processor,
+        "result": {"sum": 2},
+        "compute_something": lambda: 42,
+    }
     names |= {name: getattr(package, name) for name in package.__all__}
     return names
 

@@ -195,10 +195,10 @@ def test_exception_being_handled_by_the_caller_stays_the_context():
     """process() called in an except block, as Python would have it."""
     outer = KeyError("outer")
     analysis = make_processor(nested(ValueError("mine")))
-    with pytest.raises(ValueError, match="mine") as seen:
-        try:
-            raise outer
-        except KeyError:
+    try:
+        raise outer
+    except KeyError:
+        with pytest.raises(ValueError, match="mine") as seen:
             analysis.process(Events())
     assert seen.value.__context__ is outer
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Ten thousand calls of each entry point leave no reference, object or memory behind."""
+"""Ten thousand calls of each entry point leave no reference, object or memory."""
 
 from __future__ import annotations
 

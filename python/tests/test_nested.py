@@ -5,10 +5,10 @@ from __future__ import annotations
 
 import threading
 
+import pytest
 from coffea import processor
 from coffea.nanoevents import NanoAODSchema
 
-import pytest
 from roastcoffea import track_metrics, track_time
 from support import KEY, Events, make_processor, waiting
 
@@ -91,7 +91,10 @@ def test_processor_that_runs_others_is_one_chunk():
 def test_function_that_calls_itself_is_one_chunk():
     @track_metrics
     def analyse(events):
-        return {"n": len(events) + (analyse(Events(len(events) - 1))["n"] if len(events) else 0)}
+        return {
+            "n": len(events)
+            + (analyse(Events(len(events) - 1))["n"] if len(events) else 0)
+        }
 
     analyse._roastcoffea_collect_metrics = True
     output = analyse(Events(5))
@@ -131,7 +134,9 @@ def test_decorated_helper_on_another_thread_is_a_chunk_of_its_own():
     outputs = []
 
     def process(self, events):
-        thread = threading.Thread(target=lambda: outputs.append(helper.process(Events(3))))
+        thread = threading.Thread(
+            target=lambda: outputs.append(helper.process(Events(3)))
+        )
         thread.start()
         thread.join()
         return {}

@@ -13,9 +13,9 @@ import pytest
 from coffea import processor
 from coffea.nanoevents import NanoAODSchema
 from coffea.processor import accumulate
-from support import KEY, Events, make_processor, waiting
 
 from roastcoffea import track_metrics
+from support import KEY, Events, make_processor, waiting
 
 
 class Shelf(dict):
@@ -61,7 +61,9 @@ OUTPUTS = {
     "OrderedDict": lambda n: collections.OrderedDict(z=n, a=[n]),
     "Counter": lambda n: collections.Counter({"all": 10, f"chunk {n}": n + 1}),
     "dict_accumulator": lambda n: processor.dict_accumulator(accumulators(n)),
-    "defaultdict_accumulator": lambda n: processor.defaultdict_accumulator(int, {"a": n}),
+    "defaultdict_accumulator": lambda n: processor.defaultdict_accumulator(
+        int, {"a": n}
+    ),
     "Hist": filled,
     "tuple": lambda n: (n, "x"),
     "list": lambda n: [n],
@@ -196,7 +198,7 @@ def test_one_object_returned_by_many_chunks_stays_clean():
     assert [len(output[KEY]) for output in outputs] == [1] * CHUNKS
 
 
-# ---- in a real run --------------------------------------------------------------------
+# ---- in a real run -----------------------------------------------------------------
 
 
 class Analysis(processor.ProcessorABC):

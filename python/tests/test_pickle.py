@@ -1,19 +1,15 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Decorated code travels by pickle and cloudpickle, and runs unmeasured where nothing of
-ours is installed."""
+"""Decorated code travels by pickle and cloudpickle, by reference and by value."""
 
 from __future__ import annotations
 
 import pickle
-import shutil
 import sys
 import textwrap
-from pathlib import Path
 
 import cloudpickle
 import pytest
 
-import roastcoffea
 from roastcoffea import (
     BaseInstrumentationContext,
     track_bytes,
@@ -22,7 +18,8 @@ from roastcoffea import (
     track_section,
     track_time,
 )
-from support import KEY, Events, run_bare, run_python
+from support import KEY, Events, run_python
+from travelling import check, make_local, make_local_by_module, make_local_function, on
 
 MODULE = """
     import roastcoffea
@@ -40,64 +37,6 @@ MODULE = """
     def analyse(events):
         return {"n": len(events)}
 """
-
-
-def make_local():
-    """A class that exists nowhere but here: cloudpickle takes it by value."""
-
-    class Local:
-        @track_metrics
-        def process(self, events):
-            with track_time(self, "time"), track_memory(self, "memory"):
-                with track_bytes(self, events, "bytes"), track_section(self, "section"):
-                    return {"n": len(events)}
-
-    return Local
-
-
-def make_local_by_module():
-    """The same with names of the module `roastcoffea`."""
-
-    class Local:
-        @roastcoffea.track_metrics
-        def process(self, events):
-            with roastcoffea.track_time(self, "time"):
-                with roastcoffea.track_section(self, "section"):
-                    return {"n": len(events)}
-
-    return Local
-
-
-def make_local_function():
-    @track_metrics
-    def analyse(events):
-        with track_time(None, "time"):
-            return {"n": len(events)}
-
-    return analyse
-
-
-def on(analysis):
-    analysis._roastcoffea_collect_metrics = True
-    return analysis
-
-
-def check(analysis, sections=("time", "section")):
-    """It still works, measured and not."""
-    output = on(analysis).process(Events())
-    (record,) = output.pop(KEY)
-    assert output == {"n": 10}
-    assert list(record["timing"]) == list(sections)
-    analysis._roastcoffea_collect_metrics = False
-    assert analysis.process(Events()) == {"n": 10}
-
-
-@pytest.fixture
-def by_value():
-    """Inside, cloudpickle takes our package by value, as users of 0.1.2 ask for."""
-    cloudpickle.register_pickle_by_value(roastcoffea)
-    yield
-    cloudpickle.unregister_pickle_by_value(roastcoffea)
 
 
 @pytest.fixture
@@ -180,12 +119,12 @@ def test_context_of_a_user_travels_by_value(by_value):
     assert record["custom_metrics"] == {"left": 1}
 
 
-@pytest.mark.parametrize("by_value", ["", "cloudpickle.register_pickle_by_value(ours)"])
-def test_class_of_main_is_pickled_in_a_script(tmp_path, by_value):
+@pytest.mark.parametrize("register", ["", "cloudpickle.register_pickle_by_value(ours)"])
+def test_class_of_main_is_pickled_in_a_script(tmp_path, register):
     script = f"""
         import cloudpickle
         import roastcoffea as ours
-        {by_value}
+        {register}
         {textwrap.indent(textwrap.dedent(MODULE), " " * 8).strip()}
 
         import pickle
@@ -203,101 +142,11 @@ def test_class_of_main_is_pickled_in_a_script(tmp_path, by_value):
     """
     path = tmp_path / "data.pickle"
     run_python(script, path)
-    load = f"""
+    load = """
         import pickle, sys
         from support import KEY, Events
         analysis, analyse = pickle.load(open(sys.argv[1], "rb"))
         assert len(analysis.process(Events())[KEY]) == 1
-        assert analyse(Events()) == {{"n": 10}}
+        assert analyse(Events()) == {"n": 10}
     """
     run_python(load, path)
-
-
-# ---- where nothing of ours is installed --------------------------------------------
-
-
-@pytest.fixture
-def lonely(tmp_path):
-    """Runs a script that finds only cloudpickle, and `data`, a pickle."""
-    package = Path(cloudpickle.__file__).parent
-    shutil.copytree(package, tmp_path / "site" / "cloudpickle")
-
-    def run(data, script):
-        (tmp_path / "data").write_bytes(data)
-        head = f"""
-            import pickle, sys
-            sys.path.append({str(tmp_path / "site")!r})
-            try:
-                import roastcoffea
-            except ImportError:
-                pass
-            else:
-                raise SystemExit("this interpreter is not without us")
-            data = open({str(tmp_path / "data")!r}, "rb").read()
-        """
-        return run_bare(textwrap.dedent(head) + textwrap.dedent(script))
-
-    return run
-
-
-@pytest.mark.parametrize("make", [make_local, make_local_by_module])
-def test_class_runs_unmeasured_where_nothing_is_installed(lonely, by_value, make):
-    script = """
-        analysis = pickle.loads(data)
-        assert analysis.process([1, 2, 3]) == {"n": 3}
-        assert not hasattr(analysis, "_roastcoffea_current_chunk")
-        assert pickle.loads(pickle.dumps(data)) == data
-        print("ran")
-    """
-    assert lonely(cloudpickle.dumps(on(make()())), script) == "ran\n"
-
-
-def test_class_runs_there_without_registering_the_package(lonely):
-    """Only names of the module itself (`roastcoffea.x`) need that."""
-    script = "print(pickle.loads(data).process([1, 2, 3]))"
-    assert lonely(cloudpickle.dumps(on(make_local()())), script) == "{'n': 3}\n"
-
-
-def test_function_runs_unmeasured_where_nothing_is_installed(lonely):
-    script = "print(pickle.loads(data)([1, 2, 3]))"
-    data = cloudpickle.dumps(on(make_local_function()))
-    assert lonely(data, script) == "{'n': 3}\n"
-
-
-def test_what_came_back_from_there_is_measured_again(lonely, tmp_path):
-    back = tmp_path / "back"
-    script = f"""
-        import cloudpickle
-        analysis = pickle.loads(data)
-        open({str(back)!r}, "wb").write(cloudpickle.dumps(analysis))
-    """
-    lonely(cloudpickle.dumps(on(make_local()())), script)
-    check(pickle.loads(back.read_bytes()))
-
-
-def test_names_do_nothing_where_nothing_is_installed(lonely):
-    script = """
-        track_metrics, track_time, track_bytes = pickle.loads(data)
-        function = lambda events: len(events)
-        assert track_metrics(function) is function
-        with track_time(None, "a"), track_bytes(None, events=[], name="b"):
-            pass
-        with track_time(processor=None, name="a"):
-            print("ran")
-    """
-    data = pickle.dumps([track_metrics, track_time, track_bytes])
-    assert lonely(data, script) == "ran\n"
-
-
-def test_records_arrive_there_as_bytes(lonely):
-    output = on(make_local()()).process(Events())
-    script = """
-        output = pickle.loads(data)
-        (record,) = output["__roastcoffea_metrics__"]
-        assert type(record) is bytes
-        assert output["n"] == 10
-        print(record.hex())
-    """
-    frame = bytes.fromhex(lonely(pickle.dumps(output), script))
-    (record,) = roastcoffea._probe.read_frames(frame)
-    assert record == output[KEY][0]

@@ -47,7 +47,7 @@ def test_record_is_looked_up_like_a_dict(record):
 
 
 def test_record_is_equal_to_a_mapping_of_the_same(record):
-    assert record == record  # noqa: PLR0124
+    assert record == record
     assert record == dict(record)
     assert dict(record) == record
     assert record != {}
@@ -61,7 +61,7 @@ def test_record_is_not_hashable_and_not_orderable(record):
     with pytest.raises(TypeError):
         hash(record)
     with pytest.raises(TypeError):
-        record < record  # noqa: B015, PLR0124
+        record < record  # noqa: B015
 
 
 def test_record_unpacks_into_keywords(record):

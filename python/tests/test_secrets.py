@@ -45,7 +45,9 @@ def leaks(record):
 def test_file_name_keeps_no_secret(url):
     record = measure(lambda *_: None, Events(filename=url))
     assert not leaks(record)
-    assert record["file"].lower().startswith(("https://", "root://", "davs://", "simple"))
+    assert (
+        record["file"].lower().startswith(("https://", "root://", "davs://", "simple"))
+    )
 
 
 @urls
@@ -89,7 +91,9 @@ def test_named_secret_in_a_message_is_not_kept(message):
 
 def test_path_with_a_token_keeps_none():
     """What is left of a URL when a library has taken its host off."""
-    record = measure(lambda *_: None, Events(filename=f"/a.root?authz=Bearer%20{SECRET}"))
+    record = measure(
+        lambda *_: None, Events(filename=f"/a.root?authz=Bearer%20{SECRET}")
+    )
     assert not leaks(record)
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Threads that share one processor object: every chunk its own record, whole and alone."""
+"""Threads that share one processor object: every chunk has its own record, whole."""
 
 from __future__ import annotations
 

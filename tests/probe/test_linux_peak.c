@@ -120,6 +120,7 @@ static void a_peak_below_the_mark_is_sampled(void **state)
 
     assert_non_null(memory); /* moves the mark before the chunk */
     unmap_resident(memory, 2 * BYTES);
+    nap(); /* a sample that is being taken is not the chunk's */
     roast_thread *thread = begin_reading(false);
     uint64_t before_bytes = thread->before.rss_bytes;
     memory = map_resident(BYTES);

@@ -1,0 +1,77 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Memory of a chunk and its sections: changes, peaks and units, against memory that the
+test itself maps and touches."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from roastcoffea import _probe, track_memory
+from roastcoffea.utils import get_process_memory
+from support import MIB, measure, touched
+
+SIZE = 256 * MIB
+
+
+@pytest.fixture
+def memory() -> Iterator[list]:
+    """Holds what a chunk leaves allocated."""
+    kept: list = []
+    yield kept
+    kept.clear()
+
+
+def test_touched_memory_is_the_change(memory):
+    record = measure(lambda *_: memory.append(touched(SIZE)))
+    assert record["mem_delta_mb"] == pytest.approx(256, rel=0.05)
+    assert record["memory_delta_gb"] == pytest.approx(SIZE / 1e9, rel=0.05)
+    before, after = record["mem_before_mb"], record["mem_after_mb"]
+    assert record["mem_delta_mb"] == pytest.approx(after - before)
+    assert record["memory_start_gb"] == pytest.approx(before * MIB / 1e9)
+    assert record["memory_end_gb"] == pytest.approx(after * MIB / 1e9)
+    assert after == pytest.approx(get_process_memory(), rel=0.05)
+
+
+def test_track_memory_says_what_its_section_kept(memory):
+    def work(self, events) -> None:
+        with track_memory(self, "big"):
+            memory.append(touched(SIZE))
+        memory.append(touched(64 * MIB))
+
+    record = measure(work)
+    (section,) = record["memory_sections"]
+    assert record["memory"]["big"] == pytest.approx(256, rel=0.05)
+    assert section["section_name"] == "big"
+    assert section["memory_delta_gb"] == pytest.approx(SIZE / 1e9, rel=0.05)
+    grown = section["memory_end_gb"] - section["memory_start_gb"]
+    assert grown == pytest.approx(section["memory_delta_gb"])
+    assert section["memory_start_gb"] == pytest.approx(
+        record["memory_start_gb"], rel=0.1
+    )
+
+
+def test_peak_is_exact_where_the_kernel_mark_may_be_reset():
+    _probe.configure(exact_peak=True)
+    record = measure(lambda *_: touched(SIZE).close())
+    assert record["mem_peak_kind"] == "exact"
+    assert record["mem_peak_mb"] - record["mem_before_mb"] == pytest.approx(
+        256, rel=0.05
+    )
+    assert record["mem_delta_mb"] < 64
+
+
+def test_peak_below_an_older_one_is_sampled():
+    touched(2 * SIZE).close()  # the kernel's mark is above whatever follows
+
+    def work(self, events) -> None:
+        with track_memory(self, "big"):  # its end is a sample
+            memory = touched(SIZE)
+        memory.close()
+
+    record = measure(work)
+    assert record["mem_peak_kind"] == "sampled"
+    assert record["mem_peak_mb"] - record["mem_before_mb"] == pytest.approx(
+        256, rel=0.05
+    )

@@ -1,0 +1,323 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* test_oom_sweep.c - fails the n-th allocation of everything that allocates, n = 1, 2, 3
+ * ... until there is none left to fail; once, and from then on. No crash, no leak, the
+ * documented status, and whatever is delivered all the same is whole.
+ *
+ * Each try runs in a forked child and there on a thread of its own: so every one is the
+ * first chunk of a process, and its state goes with the thread and can be counted. */
+#include <pthread.h>
+#include <stdio.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/buf.h"
+#include "heap.h"
+#include "probe/thread.h"
+#include "support.h"
+
+enum { MOST_ALLOCATIONS = 100 };
+enum answer { FINE, WRONG, LEAKED, CRASHED, NOTHING_FAILED };
+
+static const char *const words[] = {"fine", "wrong status or data", "leaked", "crashed",
+                                    "nothing failed"};
+
+/* One thing to try: true if everything it was told was true. Failing to allocate is not
+ * a mistake, to hide it is. */
+typedef bool attempt(void);
+
+static const struct roast_chunk_end failed = {
+    .status = ROAST_CHUNK_FAILED,
+    .error_type = {"ValueError", 10},
+    .error_message = {"no jets", 7},
+};
+
+/* ---- base and record --------------------------------------------------------------- */
+
+static bool fill_buffer(void)
+{
+    struct roast_buf buf = {0};
+    size_t put = 0;
+
+    for (; roast__buf_ok(&buf) && put < 1000; put += roast__buf_ok(&buf))
+        roast__buf_put_fixed64(&buf, put);
+    bool right = buf.size_bytes == put * 8 && roast__buf_ok(&buf) != test_heap_failed();
+    struct roast_cursor cur = roast__cursor(buf.data, buf.size_bytes);
+    for (size_t i = 0; i < put; i++)
+        right &= roast__cursor_fixed64(&cur) == i;
+    roast__buf_release(&buf);
+    return right;
+}
+
+/* Puts entries as the binding does: one that failed is taken back and counted. */
+static size_t put_entries(roast_values *values, size_t count)
+{
+    static const char large[700];
+    size_t dropped = 0;
+
+    for (size_t i = 0; i < count; i++) {
+        size_t mark = roast_values_mark(values);
+        roast_values_put_key(values, roast_str_of("key"));
+        roast_values_put_list(values, 2);
+        roast_values_put_double(values, 0.5);
+        roast_values_put_bytes(values, str_from(large, i * 100));
+        if (!roast_values_ok(values)) {
+            roast_values_rewind(values, mark);
+            dropped++;
+        }
+    }
+    return dropped;
+}
+
+static bool is_whole(struct roast_str blob, size_t entries)
+{
+    return roast_values_check(blob, NULL) == ROAST_OK && (entries > 0) == (blob.data != NULL);
+}
+
+static bool put_values(void)
+{
+    roast_values values = {0};
+    size_t dropped = put_entries(&values, 8);
+    bool right = (dropped > 0) == test_heap_failed() &&
+                 is_whole(roast_values_blob(&values), 8 - dropped);
+
+    roast__values_release(&values);
+    return right;
+}
+
+/* ---- probe --------------------------------------------------------------------------- */
+
+static bool fill_outbox(void)
+{
+    char frame[100] = {0};
+    struct roast_str frames;
+    uint64_t dropped, refused = 0;
+    bool right = true;
+
+    for (size_t i = 0; i < 100; i++) {
+        roast_error err = {0};
+        int status = roast_outbox_put(str_from(frame, sizeof(frame)), &err);
+        right &= status == ROAST_OK || status == ROAST_NO_MEMORY;
+        right &= err.code == status;
+        refused += status < 0;
+    }
+    roast_outbox_take(&frames, &dropped);
+    right &= (refused > 0) == test_heap_failed();
+    right &= dropped == refused; /* kept and counted is all there was */
+    right &= frames.size_bytes == (100 - refused) * sizeof(frame);
+    roast_outbox_release(&frames);
+    return right;
+}
+
+static bool is_whole_record(struct roast_str frame, size_t entries)
+{
+    struct roast_section sections[ROAST_SECTION_MAX_NODES];
+    roast_record rec;
+
+    if (roast_record_decode(&rec, NULL, frame, NULL) < 0)
+        return false;
+    const union roast_field_value *v = rec.values;
+    if (roast_record_has(&rec, ROAST_FIELD_process) &&
+        !is_whole(v[ROAST_FIELD_process].str, 1))
+        return false;
+    if (roast_sections_read(sections, COUNT_OF(sections), v[ROAST_FIELD_sections].str,
+                            NULL) != 50)
+        return false;
+    return roast_record_has(&rec, ROAST_FIELD_user_keys) == (entries > 0) &&
+           (entries == 0 || is_whole(v[ROAST_FIELD_user_keys].str, entries));
+}
+
+static void open_chunk(roast_thread *thread)
+{
+    const struct roast_chunk_options options = ROAST_CHUNK_OPTIONS_INIT;
+    char name[60];
+
+    roast_chunk_begin(thread, &options);
+    (void)roast_chunk_begin_frame(thread);
+    roast_chunk_set_file(thread, roast_str_of("root://host//f.root"));
+    roast_chunk_start(thread);
+    for (int i = 0; i < 50; i++) {
+        (void)snprintf(name, sizeof(name), "a section with a long name, number %d", i);
+        roast_section_end(
+            thread, roast_section_begin(thread, roast_str_of(name), ROAST_SECTION_TIME),
+            0);
+    }
+}
+
+/* Finishes: OK with a whole record, or NO_MEMORY; closed in either case. */
+static bool close_chunk(roast_thread *thread, size_t entries, bool *delivered)
+{
+    struct roast_str frame = {NULL, 0};
+    roast_error err = {0};
+
+    roast_chunk_stop(thread);
+    int status = roast_chunk_finish(thread, &failed, &frame, &err);
+    *delivered = status == ROAST_OK;
+    if (roast_chunk_active(thread) || err.code != status)
+        return false;
+    return *delivered ? is_whole_record(frame, entries) : status == ROAST_NO_MEMORY;
+}
+
+/* Two chunks: when memory lacked for the first only, the second is as good as new. */
+static bool run_chunks(void)
+{
+    roast_error err = {0};
+    roast_thread *thread = roast_thread_get(&err);
+    bool delivered, recovered;
+
+    if (!thread)
+        return test_heap_failed() && err.code == ROAST_NO_MEMORY &&
+               !roast_thread_current();
+    open_chunk(thread);
+    size_t entries = 8 - put_entries(roast_chunk_user_keys(thread), 8);
+    if (!close_chunk(thread, entries, &delivered))
+        return false;
+    if (!delivered && !test_heap_failed())
+        return false;
+    (void)roast_chunk_end_frame(thread);
+    open_chunk(thread);
+    return close_chunk(thread, 0, &recovered) && (recovered || test_heap.from_then_on);
+}
+
+static size_t facts_room_bytes;
+
+static bool says_why_no_facts(const roast_record *rec)
+{
+    struct roast_str absences = rec->values[ROAST_FIELD_absences].str;
+    uint64_t number = roast_field_info(ROAST_FIELD_process)->number;
+    struct roast_pair pair = {0, 0};
+
+    while (roast_record_has(rec, ROAST_FIELD_absences) && pair.key != number &&
+           roast_pair_next(&pair, &absences, NULL) == 1)
+        ;
+    return pair.key == number && pair.value == ROAST_WHY_NO_MEMORY;
+}
+
+/* A first chunk whose facts find only so much room: the next growth fails wherever that
+ * is, in the middle of a key or of a value. */
+static bool run_out_in_facts(void)
+{
+    roast_thread *thread = roast_thread_get(NULL);
+    struct roast_str frame;
+    roast_record rec;
+
+    roast__buf_reserve(&thread->blobs, 4096);
+    roast__buf_reserve(&thread->frame, 16384);
+    thread->process_facts.buf.data = roast__alloc(facts_room_bytes);
+    thread->process_facts.buf.cap_bytes = facts_room_bytes;
+    open_chunk(thread);
+    roast_chunk_stop(thread);
+    test_heap_fail(1, false);
+    if (roast_chunk_finish(thread, &failed, &frame, NULL) != ROAST_OK ||
+        roast_record_decode(&rec, NULL, frame, NULL) != ROAST_OK)
+        return false;
+    if (!roast_record_has(&rec, ROAST_FIELD_process))
+        return says_why_no_facts(&rec);
+    return is_whole(rec.values[ROAST_FIELD_process].str, 1);
+}
+
+/* ---- the sweep ------------------------------------------------------------------------ */
+
+static void *try_once(void *context)
+{
+    attempt *try = *(attempt **)context;
+    return try() ? context : NULL;
+}
+
+/* What a child answers: 0, or what was wrong. */
+static enum answer try_in_thread(attempt *try, size_t n, bool from_then_on)
+{
+    pthread_t thread;
+    void *right = NULL;
+
+    test_heap_install();
+    test_heap_fail(n, from_then_on);
+    if (pthread_create(&thread, NULL, try_once, &try) != 0 ||
+        pthread_join(thread, &right) != 0 || !right)
+        return WRONG;
+    if (test_heap.live_blocks > 0)
+        return LEAKED;
+    return test_heap_failed() ? FINE : NOTHING_FAILED;
+}
+
+/* That answer, or CRASHED. */
+static enum answer try_in_child(attempt *try, size_t n, bool from_then_on)
+{
+    int status = -1;
+    pid_t pid = fork();
+
+    if (pid == 0)
+        _exit((int)try_in_thread(try, n, from_then_on));
+    assert_int_equal(waitpid(pid, &status, 0), pid);
+    return WIFEXITED(status) && WEXITSTATUS(status) <= NOTHING_FAILED
+               ? (enum answer)WEXITSTATUS(status)
+               : CRASHED;
+}
+
+/* Returns how many allocations were failed one after the other. */
+static size_t sweep(attempt *try, bool from_then_on)
+{
+    for (size_t n = 1; n < MOST_ALLOCATIONS; n++) {
+        enum answer answer = try_in_child(try, n, from_then_on);
+        if (answer == NOTHING_FAILED)
+            return n - 1;
+        if (answer != FINE)
+            fail_msg("allocation %zu%s: %s", n, from_then_on ? " and all after it" : "",
+                     words[answer]);
+    }
+    fail_msg("no end after %d allocations", MOST_ALLOCATIONS);
+    return 0;
+}
+
+static void sweep_both(attempt *try, size_t least)
+{
+    assert_true(sweep(try, false) >= least);
+    assert_true(sweep(try, true) >= least);
+}
+
+static void buffers_survive(void **state)
+{
+    (void)state;
+    sweep_both(fill_buffer, 5);
+}
+
+static void values_survive(void **state)
+{
+    (void)state;
+    sweep_both(put_values, 4);
+}
+
+static void the_outbox_survives(void **state)
+{
+    (void)state;
+    sweep_both(fill_outbox, 5);
+}
+
+/* State, facts, user keys, blobs and frame: each allocates, most of them grow. */
+static void chunks_survive(void **state)
+{
+    (void)state;
+    sweep_both(run_chunks, 8);
+}
+
+static void facts_are_whole_or_absent_wherever_memory_ends(void **state)
+{
+    (void)state;
+
+    for (facts_room_bytes = 16; facts_room_bytes < 100; facts_room_bytes++) {
+        enum answer answer = try_in_child(run_out_in_facts, 0, false);
+        if (answer != FINE)
+            fail_msg("room of %zu bytes: %s", facts_room_bytes, words[answer]);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(buffers_survive),
+        cmocka_unit_test(values_survive),
+        cmocka_unit_test(the_outbox_survives),
+        cmocka_unit_test(chunks_survive),
+        cmocka_unit_test(facts_are_whole_or_absent_wherever_memory_ends),
+    };
+    return cmocka_run_group_tests_name("oom/sweep", tests, NULL, NULL);
+}
