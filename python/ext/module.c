@@ -3,9 +3,9 @@
  *
  * No type is put into the module's namespace: a user who registers the package with
  * cloudpickle.register_pickle_by_value() would otherwise have to pickle C types. */
+#include "roast/version.h"
 #include "support.h"
 #include "types.h"
-#include "roast/version.h"
 
 static struct probe_state *state_of(PyObject *module)
 {
@@ -291,30 +291,30 @@ static int execute(PyObject *module)
     return PyModule_AddStringConstant(module, "version", ROAST_VERSION);
 }
 
-/* The i-th owned pointer of the state; NULL after the last. */
-static PyObject **owned(struct probe_state *state, size_t i)
-{
-    PyObject **pointers[] = {
-        &state->front,          (PyObject **)&state->front_type,
-        &state->null_context,   (PyObject **)&state->section_type,
-        &state->default_dict,   (PyObject **)&state->null_type,
-        &state->ordered_dict,   (PyObject **)&state->record_type,
-        &state->chunk_property, &state->decorate,
-        &state->byte_source,    &state->stub,
-        &state->known_class,    &state->known_events,
-        &state->roast_error,    &state->format_error,
-    };
-    return i < sizeof(pointers) / sizeof(pointers[0]) ? pointers[i] : NULL;
-}
+/* Calls ACT for every pointer the state owns. */
+#define PROBE_OWNED(ACT, state) \
+    ACT((state)->front); \
+    ACT((state)->null_context); \
+    ACT((state)->front_type); \
+    ACT((state)->section_type); \
+    ACT((state)->null_type); \
+    ACT((state)->record_type); \
+    ACT((state)->default_dict); \
+    ACT((state)->ordered_dict); \
+    ACT((state)->chunk_property); \
+    ACT((state)->decorate); \
+    ACT((state)->byte_source); \
+    ACT((state)->stub); \
+    ACT((state)->known_class); \
+    ACT((state)->known_events); \
+    ACT((state)->roast_error); \
+    ACT((state)->format_error)
 
 static int traverse(PyObject *module, visitproc visit, void *arg)
 {
     struct probe_state *state = state_of(module);
 
-    PyObject **slot;
-
-    for (size_t i = 0; (slot = owned(state, i)) != NULL; i++)
-        Py_VISIT(*slot);
+    PROBE_OWNED(Py_VISIT, state);
     return 0;
 }
 
@@ -322,10 +322,7 @@ static int clear(PyObject *module)
 {
     struct probe_state *state = state_of(module);
 
-    PyObject **slot;
-
-    for (size_t i = 0; (slot = owned(state, i)) != NULL; i++)
-        Py_CLEAR(*slot);
+    PROBE_OWNED(Py_CLEAR, state);
 #define NAME(id, text) Py_CLEAR(state->names.id);
     PROBE_NAMES(NAME)
 #undef NAME

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""`_roastcoffea_current_chunk` exists exactly while a chunk is measured; it is a dict."""
+"""`_roastcoffea_current_chunk`: a dict that is there while a chunk is measured."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Users' own keys beside ours, users' own contexts, and the code blocks of the documents,
-run as they stand there."""
+"""Users' own keys beside ours, users' own contexts, and the code blocks of documents
+that users know, run as they stand there."""
 
 from __future__ import annotations
 

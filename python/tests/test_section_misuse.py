@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Sections outside a chunk, left by exceptions, ended late, twice or elsewhere: never an
-exception of ours, never a wrong sum, always counted."""
+"""Sections outside a chunk, left by exceptions, ended late, twice or elsewhere: no
+exception of ours, no wrong sum, always counted."""
 
 from __future__ import annotations
 

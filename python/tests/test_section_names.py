@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from roastcoffea import _probe, track_bytes, track_memory, track_section, track_time
-from support import MIB, CountedEvents, measure
+from support import MIB, SANITIZED, CountedEvents, measure
 
 TRACKERS = [track_time, track_section, track_memory]
 trackers = pytest.mark.parametrize("track", TRACKERS)
@@ -110,7 +110,7 @@ def test_a_million_names_are_capped_and_memory_stays_flat():
         growth.append(_probe.rss_bytes() - before)
 
     record = measure(work)
-    assert growth[0] < 8 * MIB
+    assert SANITIZED or growth[0] < 8 * MIB
     assert len(record["sections"]) == 256
     assert sum(s["count"] for s in record["sections"]) == number + 1
     (other,) = named(record, "(other)")

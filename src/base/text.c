@@ -27,25 +27,26 @@ static bool ends_authority(char c)
     return c == '/' || c == '?' || c == '#';
 }
 
-/* The end of the URL whose "://" starts at `from`. */
-static size_t url_end(struct roast_str text, size_t from)
-{
-    while (from < text.size_bytes && !ends_url(text.data[from]))
-        from++;
-    return from;
-}
-
 /* Where the host begins: after the last '@' before the path. A password may hold any
  * character but these, so the whole stretch up to the '@' goes. */
-static size_t skip_user_info(struct roast_str text, size_t from, size_t end)
+static size_t skip_user_info(struct roast_str text, size_t from)
 {
     size_t host = from;
 
-    for (size_t i = from; i < end && !ends_authority(text.data[i]); i++) {
+    for (size_t i = from; i < text.size_bytes && !ends_url(text.data[i]) &&
+                          !ends_authority(text.data[i]);
+         i++) {
         if (text.data[i] == '@')
             host = i + 1;
     }
     return host;
+}
+
+static size_t skip_to_end(struct roast_str text, size_t from)
+{
+    while (from < text.size_bytes && !ends_url(text.data[from]))
+        from++;
+    return from;
 }
 
 struct sink {
@@ -62,18 +63,26 @@ static void sink_put(struct sink *sink, const char *bytes, size_t size_bytes)
     sink->left_bytes -= fit;
 }
 
-/* Copies one URL from its "://" on; returns where it ends in text. */
+static bool starts_authority(struct roast_str text, size_t at)
+{
+    return text.size_bytes - at >= 3 && memcmp(text.data + at, "://", 3) == 0;
+}
+
+/* Copies one URL from its "://" on; returns where it ends in text. A URL in the path of
+ * another, as caches have them, is treated the same way. */
 static size_t copy_url(struct sink *sink, struct roast_str text, size_t at)
 {
-    size_t end = url_end(text, at + 3);
-    size_t host = skip_user_info(text, at + 3, end);
-    size_t stop = host;
-
-    while (stop < end && text.data[stop] != '?' && text.data[stop] != '#')
-        stop++;
-    sink_put(sink, text.data + at, 3);
-    sink_put(sink, text.data + host, stop - host);
-    return end;
+    while (at < text.size_bytes && !ends_url(text.data[at])) {
+        if (text.data[at] == '?' || text.data[at] == '#')
+            return skip_to_end(text, at);
+        if (starts_authority(text, at)) {
+            sink_put(sink, "://", 3);
+            at = skip_user_info(text, at + 3);
+        } else {
+            sink_put(sink, text.data + at++, 1);
+        }
+    }
+    return at;
 }
 
 size_t roast_str_redact(char *out, size_t out_bytes, struct roast_str text)
@@ -86,7 +95,7 @@ size_t roast_str_redact(char *out, size_t out_bytes, struct roast_str text)
         size_t colon = hit ? (size_t)(hit - text.data) : text.size_bytes;
         sink_put(&sink, text.data + at, colon - at);
         at = colon;
-        if (text.size_bytes - at >= 3 && memcmp(text.data + at, "://", 3) == 0)
+        if (at < text.size_bytes && starts_authority(text, at))
             at = copy_url(&sink, text, at);
         else if (at < text.size_bytes)
             sink_put(&sink, text.data + at++, 1);

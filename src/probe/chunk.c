@@ -143,6 +143,7 @@ void roast_chunk_stop(roast_thread *thread)
 {
     thread->stop_ns = roast__clock_mono_ns();
     int64_t cpu_ns = roast__clock_thread_ns() - thread->start_cpu_ns;
+    roast__sections_close(thread, thread->stop_ns);
     roast_record_set_u64(&thread->record, ROAST_FIELD_duration_ns,
                          (uint64_t)(thread->stop_ns - thread->start_ns));
     roast_record_set_u64(&thread->record, ROAST_FIELD_cpu_ns, (uint64_t)cpu_ns);

@@ -44,8 +44,19 @@ static void set_process(roast_thread *thread)
     roast__values_clear(&thread->process_facts);
     roast__process_put_facts(&thread->process_facts);
     roast_record_set_u64(&thread->record, ROAST_FIELD_first_chunk, 1);
-    roast_record_set_str(&thread->record, ROAST_FIELD_process,
-                         roast_values_blob(&thread->process_facts));
+    if (roast_values_ok(&thread->process_facts))
+        roast_record_set_str(&thread->record, ROAST_FIELD_process,
+                             roast_values_blob(&thread->process_facts));
+    else
+        roast_chunk_absent(thread, ROAST_FIELD_process, ROAST_WHY_NO_MEMORY);
+}
+
+static void set_cut(roast_thread *thread, enum roast_field field, struct roast_str text,
+                    size_t max_bytes)
+{
+    if (text.size_bytes > max_bytes)
+        thread->tree.losses[ROAST_LOSS_text_cut]++;
+    roast_record_set_str(&thread->record, field, roast_str_cut(text, max_bytes));
 }
 
 static void set_error(roast_thread *thread, const struct roast_chunk_end *end)
@@ -56,12 +67,10 @@ static void set_error(roast_thread *thread, const struct roast_chunk_end *end)
     roast_record_set_u64(&thread->record, ROAST_FIELD_status, end->status);
     if (end->status == ROAST_CHUNK_OK)
         return;
-    roast_record_set_str(&thread->record, ROAST_FIELD_error_type,
-                         roast_str_cut(end->error_type, 128));
+    set_cut(thread, ROAST_FIELD_error_type, end->error_type, ROAST_CUT_TYPE_BYTES);
     roast__chunk_set_redacted(thread, ROAST_FIELD_error_message, end->error_message);
     if (tree->error_token && tree->error_token == end->error_token)
-        roast_record_set_str(&thread->record, ROAST_FIELD_error_section,
-                             roast_str_cut(path, ROAST_TREE_ERROR_BYTES - 1));
+        set_cut(thread, ROAST_FIELD_error_section, path, ROAST_TREE_ERROR_BYTES - 1);
 }
 
 static void put_losses(struct roast_buf *out, const struct roast_tree *tree)
@@ -121,18 +130,6 @@ static bool set_blobs(roast_thread *thread)
     return true;
 }
 
-/* Sections still open end with the chunk. */
-static void close_open_sections(roast_thread *thread)
-{
-    struct roast_tree *tree = &thread->tree;
-
-    if (tree->depth == 0)
-        return;
-    struct roast_section_token outermost = {thread, tree->open[0].serial};
-    tree->losses[ROAST_LOSS_section_misuse]++;
-    roast_section_end(thread, outermost, 0);
-}
-
 /* Most records fit where the last one did; only a larger one is measured first. */
 static int64_t encode_in(struct roast_buf *out, const roast_record *rec,
                          roast_error *err)
@@ -174,7 +171,6 @@ int roast_chunk_finish(roast_thread *thread, const struct roast_chunk_end *end,
     if (!atomic_exchange(&thread->active, false))
         return roast_error_set(err, ROAST_UNAVAILABLE,
                                "the process forked while the chunk ran");
-    close_open_sections(thread);
     bool shared = others_ran(thread);
     read_after(thread);
     roast__finish_readings(thread, shared);

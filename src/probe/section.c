@@ -109,6 +109,14 @@ static bool close_inside(roast_thread *thread, int64_t now_ns, uint64_t serial)
     return true;
 }
 
+void roast__sections_close(roast_thread *thread, int64_t now_ns)
+{
+    while (thread->tree.depth > 0) {
+        close_top(thread, now_ns, 0);
+        thread->tree.losses[ROAST_LOSS_section_misuse]++;
+    }
+}
+
 void roast_section_end(roast_thread *thread, struct roast_section_token token,
                        uint64_t bytes)
 {

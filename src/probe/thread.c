@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* thread.c - makes, finds and drops the state of a thread.
  *
- * A forked child keeps the state of the one thread it has and drops the others', whose
- * owners do not exist there; the lock is held across fork so that the list is whole. */
+ * A forked child keeps the state of the one thread it has and forgets the others', whose
+ * owners do not exist there: it leaves their memory alone, because an owner may have been
+ * in the middle of growing it. The lock is held across fork so that the list is whole. */
 #include "probe/thread.h"
 
 #include <pthread.h>
@@ -55,6 +56,11 @@ static void unlink_thread(struct roast_thread *thread)
 
 static void on_thread_exit(void *state)
 {
+    struct roast_thread *thread = state;
+    uint64_t begun;
+
+    if (atomic_exchange(&thread->active, false))
+        (void)roast__chunk_leaves(&begun); /* the thread ended inside its chunk */
     (void)pthread_mutex_lock(&lock);
     unlink_thread(state);
     (void)pthread_mutex_unlock(&lock);
@@ -78,13 +84,13 @@ static void in_child(void)
 
     for (struct roast_thread *thread = first; thread; thread = next) {
         next = thread->next;
-        if (thread == current) {
-            close_files(thread);                  /* they read the parent */
-            atomic_store(&thread->active, false); /* its chunk is the parent's */
-            continue;
-        }
-        unlink_thread(thread);
-        free_thread(thread);
+        close_files(thread); /* they read the parent */
+        if (thread != current)
+            unlink_thread(thread);
+    }
+    if (current) {
+        current->tid = roast__thread_number();
+        atomic_store(&current->active, false); /* its chunk is the parent's */
     }
     (void)pthread_mutex_unlock(&lock);
 }

@@ -13,7 +13,11 @@
 #include "probe/tree.h"
 #include "record/values.h"
 
-enum { ROAST_CUT_ERROR_BYTES = 512, ROAST_CUT_FILE_BYTES = 1024 };
+enum {
+    ROAST_CUT_ERROR_BYTES = 512,
+    ROAST_CUT_FILE_BYTES = 1024,
+    ROAST_CUT_TYPE_BYTES = 128,
+};
 
 struct roast_thread {
     struct roast_thread *next; /* registry; guarded by its lock */
@@ -61,6 +65,9 @@ struct roast_thread {
 /* Sets `file` or `error_message` to a copy of text without credentials, cut to fit. */
 void roast__chunk_set_redacted(struct roast_thread *thread, enum roast_field field,
                                struct roast_str text);
+
+/* Ends all open sections at now_ns and counts each as misused. */
+void roast__sections_close(struct roast_thread *thread, int64_t now_ns);
 
 /* Calls visit for every thread's state, holding the registry's lock. */
 void roast__threads_visit(void (*visit)(struct roast_thread *thread, void *context),

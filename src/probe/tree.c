@@ -100,6 +100,10 @@ int32_t roast__tree_node(struct roast_tree *tree, struct roast_str name)
 {
     int32_t parent = innermost(tree);
 
+    if (tree->depth > 0 && parent == ROAST_TREE_NO_NODE) {
+        tree->losses[ROAST_LOSS_section_names]++; /* "(other)" counts its time */
+        return ROAST_TREE_NO_NODE;
+    }
     if (!name.data)
         name = roast_str_of("");
     if (name.size_bytes > ROAST_SECTION_MAX_NAME_BYTES) {
