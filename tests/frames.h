@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* frames.h - frames made by hand: any version, kind and field bytes, and a right CRC, so
- * that what is inside is what gets tested. */
+/* frames.h - frames made by hand: any version, kind and field bytes, and a right
+ * CRC, so that what is inside is what gets tested. */
 #ifndef ROAST_TESTS_FRAMES_H
 #define ROAST_TESTS_FRAMES_H
 
@@ -19,7 +19,8 @@ static inline void raw_frame(struct roast_buf *out, unsigned version_kind,
     roast__buf_put(out, head, sizeof(head));
     roast__buf_put_varint(out, fields.size_bytes);
     roast__buf_put(out, fields.data, fields.size_bytes);
-    roast__buf_put_fixed32(out, roast__crc32c(out->data + from, out->size_bytes - from));
+    roast__buf_put_fixed32(out,
+                           roast__crc32c(out->data + from, out->size_bytes - from));
     assert_true(roast__buf_ok(out));
 }
 

@@ -21,9 +21,9 @@ static struct {
 static void *test_heap_resize(void *ptr, size_t size_bytes)
 {
     size_t call = ++test_heap.calls;
-    bool fails = call == test_heap.fail_at ||
-                 (test_heap.from_then_on && test_heap.fail_at > 0 &&
-                  call > test_heap.fail_at);
+    bool fails =
+        call == test_heap.fail_at ||
+        (test_heap.from_then_on && test_heap.fail_at > 0 && call > test_heap.fail_at);
     void *block = fails ? NULL : realloc(ptr, size_bytes);
 
     if (block && !ptr)

@@ -2,8 +2,8 @@
 /* support.h - what every C test needs: cmocka with the headers it wants before it, and
  * words for texts and bytes.
  *
- * Input that a decoder must not read past is copied to memory of exactly its size, where
- * ASan and valgrind see one byte too many. */
+ * Input that a decoder must not read past is copied to memory of exactly its size,
+ * where ASan and valgrind see one byte too many. */
 #ifndef ROAST_TESTS_SUPPORT_H
 #define ROAST_TESTS_SUPPORT_H
 

@@ -146,6 +146,9 @@ int roast_outbox_put(struct roast_str frame, roast_error *err);
 void roast_outbox_take(struct roast_str *frames, uint64_t *dropped);
 void roast_outbox_release(struct roast_str *frames);
 
+/* Puts frames that were taken back in front of what came meanwhile. Takes *frames. */
+void roast_outbox_give_back(struct roast_str *frames);
+
 /* Random, other after a fork. */
 uint64_t roast_process_id(void);
 

@@ -28,11 +28,17 @@ static inline struct roast_str roast_str_of(const char *text)
 /* The longest prefix of at most max_bytes bytes that does not cut a character. */
 struct roast_str roast_str_cut(struct roast_str str, size_t max_bytes);
 
-/* Copies text to out without what must never be stored: in every URL (anything with
- * `://`) the user information before `@` and everything from `?` or `#` on. Other text
- * is copied as it is. out holds out_bytes bytes; what does not fit is cut. Returns the
- * number of bytes written; the result never grows. */
+/* Copy text to out without what must never be stored; what does not fit is cut. Both
+ * return the number of bytes written.
+ *
+ * redact is for messages: every URL (anything with `://`) loses the user information
+ * before its host and everything from `?` or `#` on; what follows a word that names a
+ * secret (password, token, Bearer, ...) becomes `***`.
+ *
+ * redact_file is for one file name or URL, which may hold blanks: the same for the URL;
+ * a plain path loses a query `?key=value`. */
 size_t roast_str_redact(char *out, size_t out_bytes, struct roast_str text);
+size_t roast_str_redact_file(char *out, size_t out_bytes, struct roast_str file);
 
 #ifdef __cplusplus
 }

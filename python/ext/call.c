@@ -17,7 +17,8 @@ struct call {
     PyObject *user_keys; /* dict, made when the user first asks */
     PyObject *source;    /* byte counter of the file, or NULL */
     uint64_t bytes_before;
-    uint64_t errors_before;
+    struct chunk_errors errors;
+    struct failure failure;
     struct held held;
 };
 
@@ -33,6 +34,19 @@ PyObject *call_current_chunk(void)
         call->user_keys =
             Py_BuildValue("{s:{},s:{},s:{}}", "timing", "memory", "bytes");
     return call->user_keys;
+}
+
+struct chunk_errors *call_errors(void)
+{
+    return current_call ? &current_call->errors : NULL;
+}
+
+void call_section_failed(struct probe_state *state, roast_thread *thread,
+                         PyObject *value, PyObject *traceback)
+{
+    if (current_call)
+        roast_section_failed(
+            thread, failure_note(state, &current_call->failure, value, traceback));
 }
 
 static void call_release(struct call *call)
@@ -51,8 +65,8 @@ static int set_default(PyObject *type, PyObject *name, PyObject *value)
 
 int call_prepare_class(struct probe_state *state, PyObject *processor)
 {
-    PyObject *type = (PyObject *)Py_TYPE(processor);
-
+    bool is_class = PyType_Check(processor); /* of a classmethod */
+    PyObject *type = is_class ? processor : (PyObject *)Py_TYPE(processor);
     PyObject *old = state->known_class;
 
     if (type == old)
@@ -105,7 +119,6 @@ static void begin(struct call *call)
 
     options.run_id = state->has_run_id ? state->run_id : NULL;
     options.exact_peak = state->exact_peak;
-    call->errors_before = state->errors;
     roast_chunk_begin(call->thread, &options);
 }
 
@@ -156,15 +169,13 @@ static void set_bytes(struct call *call)
 
 static void set_monitor_errors(struct call *call)
 {
-    const struct probe_state *state = call->state;
     roast_record *rec = roast_chunk_record(call->thread);
 
-    if (state->errors == call->errors_before)
+    if (call->errors.count == 0)
         return;
-    roast_record_set_u64(rec, ROAST_FIELD_monitor_errors,
-                         state->errors - call->errors_before);
+    roast_record_set_u64(rec, ROAST_FIELD_monitor_errors, call->errors.count);
     roast_record_set_str(rec, ROAST_FIELD_monitor_first_error,
-                         roast_str_of(state->first_error));
+                         roast_str_of(call->errors.first));
 }
 
 /* Closes the chunk. True with its frame, false when there is none to deliver. */
@@ -253,11 +264,6 @@ static PyObject *finish_ok(struct call *call, PyObject *output)
     const struct roast_chunk_end end = {.status = ROAST_CHUNK_OK};
     struct roast_str frame;
 
-    if (encode_user_keys(call) < 0) {
-        (void)call_finish(call, &end, &frame);
-        Py_DECREF(output);
-        return NULL;
-    }
     if (!call_finish(call, &end, &frame))
         return output;
     return deliver(call, output, frame);
@@ -293,15 +299,17 @@ static PyObject *finish_failed(struct call *call)
 
     PyErr_Fetch(&type, &value, &traceback);
     PyErr_NormalizeException(&type, &value, &traceback);
+    bool known = failure_is(call->state, &call->failure, value, traceback);
     PyObject *name = exception_name(call->state, type);
     PyObject *message = value ? text_of(value) : NULL;
     PyErr_Clear(); /* of a broken __str__ */
     (void)encode_user_keys(call);
+    PyErr_Clear(); /* of a second Ctrl-C in there: the first one counts */
     const struct roast_chunk_end end = {
         .status = ROAST_CHUNK_FAILED,
         .error_type = name ? text_borrow(name) : roast_str_of("unknown"),
         .error_message = message ? text_borrow(message) : (struct roast_str){NULL, 0},
-        .error_token = value,
+        .error_token = known ? (const void *)call->failure.serial : NULL,
     };
     if (call_finish(call, &end, &frame))
         put_live(call, frame);
@@ -315,7 +323,7 @@ static PyObject *finish_failed(struct call *call)
 /* ---- the work ---------------------------------------------------------------- */
 
 /* The innermost section of an exception counts, and this call is one. */
-static void note_failure(roast_thread *thread)
+static void note_failure(struct probe_state *state, roast_thread *thread)
 {
     PyObject *type = NULL;
     PyObject *value = NULL;
@@ -323,7 +331,7 @@ static void note_failure(roast_thread *thread)
 
     PyErr_Fetch(&type, &value, &traceback);
     PyErr_NormalizeException(&type, &value, &traceback);
-    roast_section_failed(thread, value);
+    call_section_failed(state, thread, value, traceback);
     PyErr_Restore(type, value, traceback);
 }
 
@@ -344,7 +352,7 @@ static PyObject *call_nested(struct probe_state *state, roast_thread *thread,
         roast_section_begin(thread, text_borrow(name), ROAST_SECTION_CALL);
     PyObject *output = PyObject_Call(func, args, kwargs);
     if (!output)
-        note_failure(thread);
+        note_failure(state, thread);
     roast_section_end(thread, token, 0);
     Py_DECREF(name);
     return output;
@@ -355,12 +363,13 @@ static PyObject *call_chunk(struct call *call, PyObject *func, PyObject *args,
 {
     if (call->state->live)
         put_live(call, roast_chunk_begin_frame(call->thread));
-    current_call = call;
     roast_chunk_start(call->thread);
     PyObject *output = PyObject_Call(func, args, kwargs);
     roast_chunk_stop(call->thread);
-    current_call = NULL;
-    return output ? finish_ok(call, output) : finish_failed(call);
+    if (output && encode_user_keys(call) == 0)
+        return finish_ok(call, output);
+    Py_XDECREF(output); /* a Ctrl-C that arrived in our own work is the user's too */
+    return finish_failed(call);
 }
 
 PyObject *call_measured(struct probe_state *state, PyObject *func, PyObject *args,
@@ -379,6 +388,7 @@ PyObject *call_measured(struct probe_state *state, PyObject *func, PyObject *arg
     if (roast_chunk_active(call.thread))
         return call_nested(state, call.thread, func, args, kwargs);
     begin(&call);
+    current_call = &call;
     if (call_open(&call, args, kwargs, is_method) < 0) { /* Ctrl-C before the work */
         roast_chunk_start(call.thread);
         roast_chunk_stop(call.thread);
@@ -386,6 +396,7 @@ PyObject *call_measured(struct probe_state *state, PyObject *func, PyObject *arg
     } else {
         output = call_chunk(&call, func, args, kwargs);
     }
+    current_call = NULL;
     call_release(&call);
     roast_chunk_delivered(call.thread);
     return output;

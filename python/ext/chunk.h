@@ -25,6 +25,26 @@ PyObject *events_byte_source(struct probe_state *state, PyObject *events);
 /* Its counter. False when it has none. */
 bool byte_source_read(struct probe_state *state, PyObject *source, uint64_t *bytes);
 
+/* ---- failure.c ---------------------------------------------------------------- */
+
+/* Tells one exception on its way out from a later one that took its place in memory.
+ * Nothing is kept alive for it: addresses are compared only, together with the place
+ * in the traceback, which no other exception can share. Zeroed = none seen. */
+struct failure {
+    const void *value;
+    const void *frame;
+    long instruction;
+    uintptr_t serial; /* what libroast knows the exception by */
+};
+
+/* Whether value, with this traceback, is the exception noted last. */
+bool failure_is(struct probe_state *state, const struct failure *failure,
+                PyObject *value, PyObject *traceback);
+
+/* Notes an exception that leaves a section; a token for roast_section_failed(). */
+const void *failure_note(struct probe_state *state, struct failure *failure,
+                         PyObject *value, PyObject *traceback);
+
 /* ---- call.c ------------------------------------------------------------------ */
 
 /* Gives the class of a processor what its instances are asked for: the switch (off) and
@@ -35,6 +55,19 @@ int call_prepare_class(struct probe_state *state, PyObject *processor);
 /* Runs func(*args, **kwargs) as a chunk, or as a part of the one that runs already. */
 PyObject *call_measured(struct probe_state *state, PyObject *func, PyObject *args,
                         PyObject *kwargs, bool is_method);
+
+/* Failures of the monitor during one chunk. */
+struct chunk_errors {
+    uint64_t count;
+    char first[PROBE_ERROR_BYTES];
+};
+
+/* Those of the chunk that runs on this thread; NULL when none does. */
+struct chunk_errors *call_errors(void);
+
+/* An exception leaves a section of the running chunk. */
+void call_section_failed(struct probe_state *state, roast_thread *thread,
+                         PyObject *value, PyObject *traceback);
 
 /* The running chunk's dict of user keys (borrowed), or NULL without an exception when
  * no chunk runs on this thread, or with one. */

@@ -2,32 +2,46 @@
 /* guard.c - our failures are counted, not raised. */
 #include <stdio.h>
 
+#include "chunk.h"
 #include "support.h"
 
-/* "where: ValueError: text" of the first failure; later ones are only counted. */
-static void keep_first(struct probe_state *state, const char *where, PyObject *type,
-                       PyObject *value)
+static void keep(char out[PROBE_ERROR_BYTES], const char *where, struct roast_str type,
+                 struct roast_str text)
 {
-    PyObject *name = type ? PyObject_GetAttrString(type, "__name__") : NULL;
-    PyObject *text = value ? PyObject_Str(value) : NULL;
-    struct roast_str name_str = name ? text_borrow(name) : roast_str_of("error");
-    struct roast_str text_str = text ? text_borrow(text) : roast_str_of("");
+    char plain[PROBE_ERROR_BYTES / 2];
+    size_t size = text.data ? roast_str_redact(plain, sizeof(plain), text) : 0;
 
-    (void)snprintf(state->first_error, sizeof(state->first_error), "%s: %.*s: %.*s",
-                   where, (int)roast_str_cut(name_str, 64).size_bytes,
-                   name_str.data ? name_str.data : "",
-                   (int)roast_str_cut(text_str, 128).size_bytes,
-                   text_str.data ? text_str.data : "");
+    (void)snprintf(out, PROBE_ERROR_BYTES, "%s: %.*s: %.*s", where,
+                   (int)roast_str_cut(type, 64).size_bytes, type.data ? type.data : "",
+                   (int)size, plain);
+}
+
+/* Counts in the process and in the running chunk; the first text of each is kept. */
+static void count(struct probe_state *state, const char *where, struct roast_str type,
+                  struct roast_str text)
+{
+    struct chunk_errors *chunk = call_errors();
+
+    if (state->errors++ == 0)
+        keep(state->first_error, where, type, text);
+    if (chunk && chunk->count++ == 0)
+        keep(chunk->first, where, type, text);
+    if (state->errors >= PROBE_MAX_ERRORS)
+        state->enabled = false;
+}
+
+static void count_exception(struct probe_state *state, const char *where,
+                            PyObject *type, PyObject *value)
+{
+    PyObject *name = type ? PyObject_GetAttr(type, state->names.name) : NULL;
+    PyObject *text = value ? text_of(value) : NULL;
+    struct roast_str nothing = {NULL, 0};
+
+    count(state, where, name ? text_borrow(name) : nothing,
+          text ? text_borrow(text) : nothing);
     Py_XDECREF(name);
     Py_XDECREF(text);
     PyErr_Clear(); /* a broken __str__ must not escape either */
-}
-
-static void count(struct probe_state *state)
-{
-    state->errors++;
-    if (state->errors >= PROBE_MAX_ERRORS)
-        state->enabled = false;
 }
 
 bool guard_note(struct probe_state *state, const char *where)
@@ -39,9 +53,7 @@ bool guard_note(struct probe_state *state, const char *where)
     if (PyErr_Occurred() && !PyErr_ExceptionMatches(PyExc_Exception))
         return false;
     PyErr_Fetch(&type, &value, &traceback);
-    if (state->errors == 0)
-        keep_first(state, where, type, value);
-    count(state);
+    count_exception(state, where, type, value);
     Py_XDECREF(type);
     Py_XDECREF(value);
     Py_XDECREF(traceback);
@@ -51,10 +63,8 @@ bool guard_note(struct probe_state *state, const char *where)
 void guard_note_error(struct probe_state *state, const char *where,
                       const roast_error *err)
 {
-    if (state->errors == 0)
-        (void)snprintf(state->first_error, sizeof(state->first_error), "%s: %.200s",
-                       where, err->message);
-    count(state);
+    count(state, where, roast_str_of(roast_status_name(err->code)),
+          roast_str_of(err->message));
 }
 
 PyObject *raise_roast(struct probe_state *state, const roast_error *err)

@@ -148,8 +148,14 @@ static PyObject *take_records(PyObject *module, PyObject *unused)
     (void)unused;
     roast_outbox_take(&frames, &dropped);
     PyObject *list = split_frames(state_of(module), frames);
-    roast_outbox_release(&frames);
-    return list ? Py_BuildValue("NK", list, (unsigned long long)dropped) : NULL;
+    PyObject *result =
+        list ? Py_BuildValue("OK", list, (unsigned long long)dropped) : NULL;
+    if (result)
+        roast_outbox_release(&frames);
+    else
+        roast_outbox_give_back(&frames); /* out of memory: not lost */
+    Py_XDECREF(list);
+    return result;
 }
 
 static PyObject *read_frames(PyObject *module, PyObject *bytes)

@@ -16,6 +16,18 @@ static int set_owned(PyObject *dict, const char *key, PyObject *value)
     return status;
 }
 
+/* dict[key], borrowed; NULL with an exception when it is not there or cannot be had. */
+static PyObject *get(PyObject *dict, const char *key)
+{
+    PyObject *name = PyUnicode_FromString(key);
+    PyObject *value = name ? PyDict_GetItemWithError(dict, name) : NULL;
+
+    if (name && !value && !PyErr_Occurred())
+        PyErr_SetObject(PyExc_KeyError, name);
+    Py_XDECREF(name);
+    return value;
+}
+
 static PyObject *cell_new(struct roast_cell cell)
 {
     switch (cell.type) {
@@ -85,31 +97,36 @@ static int add_error(PyObject *dict, const roast_record *rec)
                 0)
             return -1;
     }
-    PyObject *type = PyDict_GetItemString(dict, "error_type");
-    PyObject *message = PyDict_GetItemString(dict, "error_message");
-    if (!type)
+    if (!roast_record_has(rec, ROAST_FIELD_error_type))
         return 0;
+    bool has_message = roast_record_has(rec, ROAST_FIELD_error_message);
+    PyObject *type = get(dict, "error_type");
+    PyObject *message = has_message ? get(dict, "error_message") : type;
+    if (!type || !message)
+        return -1;
     return set_owned(dict, "error",
-                     message ? PyUnicode_FromFormat("%U: %U", type, message)
-                             : Py_NewRef(type));
+                     has_message ? PyUnicode_FromFormat("%U: %U", type, message)
+                                 : Py_NewRef(type));
 }
 
 /* dict[key][name] += value, for the {name: value} summaries. */
 static int add_up(PyObject *dict, const char *key, PyObject *name, double value)
 {
-    PyObject *sums = PyDict_GetItemString(dict, key);
-    PyObject *old = sums ? PyDict_GetItem(sums, name) : NULL;
-    PyObject *sum = PyFloat_FromDouble(old ? PyFloat_AsDouble(old) + value : value);
-    int status = sum && sums ? PyDict_SetItem(sums, name, sum) : -1;
+    PyObject *sums = get(dict, key);
+    PyObject *old = sums ? PyDict_GetItemWithError(sums, name) : NULL;
 
+    if (PyErr_Occurred())
+        return -1;
+    PyObject *sum = PyFloat_FromDouble(old ? PyFloat_AsDouble(old) + value : value);
+    int status = sum ? PyDict_SetItem(sums, name, sum) : -1;
     Py_XDECREF(sum);
     return status;
 }
 
 static int append(PyObject *dict, const char *key, PyObject *item)
 {
-    PyObject *list = PyDict_GetItemString(dict, key);
-    int status = item && list ? PyList_Append(list, item) : -1;
+    PyObject *list = item ? get(dict, key) : NULL;
+    int status = list ? PyList_Append(list, item) : -1;
 
     Py_XDECREF(item);
     return status;
@@ -305,7 +322,7 @@ static int add_user_key(PyObject *dict, PyObject *key, PyObject *value)
         return PyErr_Occurred() ? -1 : PyDict_SetItem(dict, key, value);
     if (PyDict_Check(ours) && PyDict_Check(value))
         return PyDict_Merge(ours, value, 0);
-    PyObject *custom = PyDict_GetItemString(dict, "custom_metrics");
+    PyObject *custom = get(dict, "custom_metrics");
     return custom ? PyDict_SetItem(custom, key, value) : -1;
 }
 

@@ -97,8 +97,8 @@ static PyObject *section_exit(PyObject *object, PyObject *const *args, Py_ssize_
 
     if (thread && self->token.serial != 0) {
         uint64_t bytes = self->source ? bytes_since(self) : 0;
-        if (nargs > 1 && args[1] != Py_None)
-            roast_section_failed(thread, args[1]);
+        if (nargs > 2 && args[1] != Py_None)
+            call_section_failed(self->state, thread, args[1], args[2]);
         roast_section_end(thread, self->token, bytes);
         if (self->source && PyErr_Occurred())
             return NULL; /* a Ctrl-C that arrived in the foreign property */

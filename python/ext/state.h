@@ -33,7 +33,11 @@ enum { PROBE_MAX_ERRORS = 100, PROBE_ERROR_BYTES = 256 };
     NAME(item, "item") \
     NAME(dtype, "dtype") \
     NAME(module_name, "__module__") \
-    NAME(qualname, "__qualname__")
+    NAME(qualname, "__qualname__") \
+    NAME(name, "__name__") \
+    NAME(tb_next, "tb_next") \
+    NAME(tb_frame, "tb_frame") \
+    NAME(tb_lasti, "tb_lasti")
 
 struct probe_names {
 #define NAME(id, text) PyObject *id;

@@ -12,20 +12,33 @@ The library itself never reads the environment; this does:
 from __future__ import annotations
 
 import os
+import sys
+from types import ModuleType
+from typing import Any
 
 from roastcoffea import _probe, _standin, decorator
 from roastcoffea.adapters import uproot_source
+
+PACKAGE = "roastcoffea"
+
+
+class _Package(ModuleType):
+    """The package, pickled so that code which says ``roastcoffea.track_time`` runs
+    where it is not installed."""
+
+    def __reduce__(self) -> Any:
+        return _recipe(self.__name__, "")
 
 
 def _is(variable: str, value: str) -> bool:
     return os.environ.get(variable, "").strip().lower() == value
 
 
-def _pickle_recipe() -> tuple[object, tuple[str]] | None:
-    """How ``front`` pickles: a callable and its arguments, from the stand-in's text."""
+def _recipe(module: str, name: str) -> tuple[object, tuple[str]]:
+    """How to pickle ``module.name``: a callable and its arguments."""
     get_source = getattr(_standin.__loader__, "get_source", None)
     source = get_source(_standin.__name__) if get_source else None
-    return (eval, (_standin.expression(source),)) if source else None
+    return eval, (_standin.expression(source or "", module, name),)
 
 
 def install() -> None:
@@ -35,5 +48,6 @@ def install() -> None:
         exact_peak=_is("ROASTCOFFEA_PEAK", "exact"),
         decorate=decorator.decorate,
         byte_source=uproot_source.byte_source,
-        stub=_pickle_recipe(),
+        stub=_recipe(_probe.__name__, "front"),
     )
+    sys.modules[PACKAGE].__class__ = _Package

@@ -1,25 +1,27 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """What pickled code rebuilds instead of us where the package is not installed.
 
-``_probe.front`` pickles as ``eval(expression)``, an expression that carries the text of
-this very file: it needs nothing on the far side and fits every Python version there. It
-gives the real ``front`` where that can be imported, and otherwise a stand-in that does
-nothing: the user's processor runs unmeasured. So this file imports nothing of ours at
-its top.
+``_probe.front`` and the package itself pickle as ``eval(expression)``: an expression
+that carries the text of this very file, needs nothing on the far side and fits every
+Python version there. It gives the real thing where that can be imported, otherwise a
+stand-in that does nothing: the user's processor runs unmeasured. So this file imports
+nothing of ours at its top.
 """
 
 from typing import Any
 
 
-def expression(source: str) -> str:
-    """Text that evaluates to a front anywhere.
+def expression(source: str, module: str, name: str) -> str:
+    """Text that evaluates to ``module.name`` (or the module), or to its stand-in.
 
     The quick way first: unpickling happens once per chunk on workers.
     """
+    loaded = f"__import__('sys').modules.get({module!r})"
     return (
-        "getattr(__import__('sys').modules.get('roastcoffea._probe'), 'front', None)"
-        " or (lambda source, ns: (exec(source, ns), ns['front'](source))[1])"
-        f"({source!r}, {{'__name__': 'roastcoffea_standin'}})"
+        (f"getattr({loaded}, {name!r}, None)" if name else loaded)
+        + " or (lambda source, ns: (exec(source, ns), ns['find'](source, ns))[1])"
+        f"({source!r}, {{'__name__': 'roastcoffea_standin', 'module': {module!r},"
+        f" 'name': {name!r}}})"
     )
 
 
@@ -33,42 +35,75 @@ class Nothing:
         return None
 
 
-class Front:
-    """Stands in for ``_probe.front``: every name users mention, doing nothing."""
+def unchanged(func: Any) -> Any:
+    return func
 
-    def __init__(self, source: str) -> None:
-        self.source = source
-        self.nothing = Nothing()
 
-    def track_metrics(self, func: Any) -> Any:
-        return func
+def nothing(*args: object, **kwargs: object) -> Nothing:
+    return Nothing()
 
-    def track_time(self, *args: object, **kwargs: object) -> Nothing:
-        return self.nothing
 
-    track_section = track_memory = track_bytes = track_time
+def run(func: Any, args: Any, kwargs: Any, is_method: bool) -> Any:
+    return func(*args, **(kwargs or {}))
 
-    def run(self, func: Any, args: Any, kwargs: Any, is_method: bool) -> Any:
-        return func(*args, **(kwargs or {}))
 
-    def prepare(self, processor: object) -> bool:
-        return False
+def off(processor: object) -> bool:
+    return False
 
-    def current_chunk(self, processor: object) -> Any:
-        raise AttributeError("no chunk is measured: roastcoffea is not installed here")
 
-    def record_metric(self, name: object, value: object) -> None:
-        return None
+def no_chunk(processor: object) -> Any:
+    raise AttributeError("no chunk is measured: roastcoffea is not installed here")
+
+
+def forget(name: object, value: object) -> None:
+    return None
+
+
+ACTIONS: dict[str, Any] = {
+    "track_metrics": unchanged,
+    "track_time": nothing,
+    "track_section": nothing,
+    "track_memory": nothing,
+    "track_bytes": nothing,
+    "run": run,
+    "prepare": off,
+    "current_chunk": no_chunk,
+    "record_metric": forget,
+}
+
+
+class Name:
+    """One name users mention. Sent back to where we are, it is the real one again."""
+
+    def __init__(self, owner: "Standin", name: str) -> None:
+        self.owner = owner
+        self.name = name
+        self.action = ACTIONS[name]
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        return self.action(*args, **kwargs)
 
     def __reduce__(self) -> Any:
-        return eval, (expression(self.source),)
+        return getattr, (self.owner, self.name)
 
 
-def front(source: str) -> Any:
+class Standin:
+    """Stands in for ``_probe.front`` or the package: every name, doing nothing."""
+
+    def __init__(self, source: str, module: str, name: str) -> None:
+        self.recipe = (source, module, name)
+        for action in ACTIONS:
+            setattr(self, action, Name(self, action))
+
+    def __reduce__(self) -> Any:
+        return eval, (expression(*self.recipe),)
+
+
+def find(source: str, ns: dict[str, Any]) -> Any:
     """The real thing; the stand-in when it cannot be imported, for whatever reason."""
+    module, name = ns["module"], ns["name"]
     try:
-        from roastcoffea import _probe
-
-        return _probe.front
+        found = __import__(module, fromlist=["front"])
+        return getattr(found, name) if name else found
     except Exception:
-        return Front(source)
+        return Standin(source, module, name)

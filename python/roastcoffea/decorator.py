@@ -24,23 +24,23 @@ track_metrics = front.track_metrics
 
 def decorate(func: F) -> F:
     """The measured form of ``process(self, events)`` or of ``f(events)``."""
+    if isinstance(func, (staticmethod, classmethod)):
+        return type(func)(decorate(func.__func__))
     if _is_method(func):
         return _decorate_method(func)
     return _decorate_function(func)
 
 
 def _is_method(func: Callable[..., Any]) -> bool:
-    """Whether ``func`` was written in a class body and takes self and events.
-
-    A staticmethod is written there too, but needs only one argument.
-    """
-    owner = getattr(func, "__qualname__", "").rpartition(".")[0]
+    """Whether ``func`` takes self and events; functions get events alone."""
     code = getattr(func, "__code__", None)
-    if code is None or not owner or owner.endswith("<locals>"):
+    if code is None:
         return False
-    takes_varargs = bool(code.co_flags & _VARARGS)
-    required = code.co_argcount - len(getattr(func, "__defaults__", None) or ())
-    return takes_varargs or required >= 2 or code.co_varnames[:1] == ("self",)
+    if not code.co_argcount:  # only *args: where it was written tells
+        owner = func.__qualname__.rpartition(".")[0]
+        return bool(owner) and not owner.endswith("<locals>")
+    required = code.co_argcount - len(func.__defaults__ or ())
+    return required >= 2 or code.co_varnames[0] in ("self", "cls")
 
 
 def _decorate_method(func: F) -> F:
@@ -50,7 +50,7 @@ def _decorate_method(func: F) -> F:
     def process(self, *args, **kwargs):  # type: ignore[no-untyped-def]
         try:
             on = self._roastcoffea_collect_metrics
-        except AttributeError:
+        except Exception:  # a __getattr__ of the user's may raise anything
             on = prepare(self)
         if on:
             return run(func, (self, *args), kwargs, True)
@@ -60,7 +60,7 @@ def _decorate_method(func: F) -> F:
     def process_plain(self, events):  # type: ignore[no-untyped-def]
         try:
             on = self._roastcoffea_collect_metrics
-        except AttributeError:
+        except Exception:  # a __getattr__ of the user's may raise anything
             on = prepare(self)
         if on:
             return run(func, (self, events), None, True)

@@ -62,18 +62,15 @@ roast_values *roast_chunk_custom_metrics(roast_thread *thread)
     return &thread->custom_metrics;
 }
 
-void roast__chunk_set_redacted(roast_thread *thread, enum roast_field field,
-                               struct roast_str text)
+/* Keeps what was written to out, whole characters only. Full means that there was more,
+ * or that it just fits: both are counted as cut. */
+static void set_copy(roast_thread *thread, enum roast_field field, const char *out,
+                     size_t used_bytes, size_t room_bytes)
 {
-    bool is_file = field == ROAST_FIELD_file;
-    char *out = is_file ? thread->file_text : thread->error_text;
-    size_t room = is_file ? sizeof(thread->file_text) : sizeof(thread->error_text);
+    struct roast_str kept = {out, used_bytes};
 
-    if (!text.data)
-        return;
-    struct roast_str kept = {out, roast_str_redact(out, room, text)};
-    if (kept.size_bytes == room) { /* full: there was more, or it just fits */
-        kept = roast_str_cut(kept, room - 1);
+    if (used_bytes == room_bytes) {
+        kept = roast_str_cut(kept, room_bytes - 1);
         thread->tree.losses[ROAST_LOSS_text_cut]++;
     }
     roast_record_set_str(&thread->record, field, kept);
@@ -81,7 +78,21 @@ void roast__chunk_set_redacted(roast_thread *thread, enum roast_field field,
 
 void roast_chunk_set_file(roast_thread *thread, struct roast_str file)
 {
-    roast__chunk_set_redacted(thread, ROAST_FIELD_file, file);
+    size_t room_bytes = sizeof(thread->file_text);
+
+    if (file.data)
+        set_copy(thread, ROAST_FIELD_file, thread->file_text,
+                 roast_str_redact_file(thread->file_text, room_bytes, file),
+                 room_bytes);
+}
+
+void roast__chunk_set_error_message(roast_thread *thread, struct roast_str text)
+{
+    size_t room_bytes = sizeof(thread->error_text);
+
+    if (text.data)
+        set_copy(thread, ROAST_FIELD_error_message, thread->error_text,
+                 roast_str_redact(thread->error_text, room_bytes, text), room_bytes);
 }
 
 static void clear(roast_thread *thread)

@@ -68,7 +68,7 @@ static void set_error(roast_thread *thread, const struct roast_chunk_end *end)
     if (end->status == ROAST_CHUNK_OK)
         return;
     set_cut(thread, ROAST_FIELD_error_type, end->error_type, ROAST_CUT_TYPE_BYTES);
-    roast__chunk_set_redacted(thread, ROAST_FIELD_error_message, end->error_message);
+    roast__chunk_set_error_message(thread, end->error_message);
     if (tree->error_token && tree->error_token == end->error_token)
         set_cut(thread, ROAST_FIELD_error_section, path, ROAST_TREE_ERROR_BYTES - 1);
 }

@@ -75,6 +75,38 @@ void roast_outbox_take(struct roast_str *frames, uint64_t *dropped)
     (void)pthread_mutex_unlock(&lock);
 }
 
+static uint64_t count_frames(const struct roast_buf *frames)
+{
+    struct roast_str left = {(const char *)frames->data, frames->size_bytes};
+    uint64_t count = 0;
+
+    while (left.size_bytes > 0) {
+        roast_record rec;
+        size_t used = left.size_bytes; /* what is no frame counts as one */
+        (void)roast_record_decode(&rec, &used, left, NULL);
+        left.data += used;
+        left.size_bytes -= used;
+        count++;
+    }
+    return count;
+}
+
+void roast_outbox_give_back(struct roast_str *frames)
+{
+    struct roast_buf older = {(unsigned char *)(uintptr_t)frames->data,
+                              frames->size_bytes, frames->size_bytes, false};
+
+    enter();
+    roast__buf_put(&older, waiting.data, waiting.size_bytes);
+    if (!roast__buf_ok(&older))
+        dropped_frames += count_frames(&waiting); /* what came meanwhile */
+    older.failed = false;
+    roast__free(waiting.data);
+    waiting = older;
+    (void)pthread_mutex_unlock(&lock);
+    *frames = (struct roast_str){NULL, 0};
+}
+
 void roast_outbox_release(struct roast_str *frames)
 {
     roast__free((void *)(uintptr_t)frames->data);

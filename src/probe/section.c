@@ -20,7 +20,7 @@ struct roast_section_token roast_section_begin(roast_thread *thread,
         tree->losses[ROAST_LOSS_section_depth]++;
         return nothing;
     }
-    int32_t node = roast__tree_node(tree, name);
+    int32_t node = roast__tree_node(tree, name, kind);
     struct roast_open_section *open = &tree->open[tree->depth++];
     open->serial = ++tree->serial;
     open->node = node;

@@ -62,9 +62,8 @@ struct roast_thread {
     struct roast_pace pace;
 };
 
-/* Sets `file` or `error_message` to a copy of text without credentials, cut to fit. */
-void roast__chunk_set_redacted(struct roast_thread *thread, enum roast_field field,
-                               struct roast_str text);
+/* Sets the record's error message to a copy without secrets. */
+void roast__chunk_set_error_message(struct roast_thread *thread, struct roast_str text);
 
 /* Ends all open sections at now_ns and counts each as misused. */
 void roast__sections_close(struct roast_thread *thread, int64_t now_ns);

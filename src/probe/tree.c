@@ -27,38 +27,52 @@ static int32_t innermost(const struct roast_tree *tree)
     return tree->depth > 0 ? tree->open[tree->depth - 1].node : ROAST_TREE_NO_NODE;
 }
 
-static bool same_node(const struct roast_node *node, uint64_t hash, int32_t parent,
-                      struct roast_str name)
+/* What a node is found by. */
+struct key {
+    uint64_t hash;
+    int32_t parent;
+    unsigned kind; /* 0 for "(other)", which takes all */
+    struct roast_str name;
+};
+
+static struct key make_key(int32_t parent, unsigned kind, struct roast_str name)
 {
-    return node->hash == hash && node->sum.parent == parent &&
-           node->sum.name.size_bytes == name.size_bytes &&
-           memcmp(node->sum.name.data, name.data, name.size_bytes) == 0;
+    uint64_t place = (uint64_t)(parent + 2) << 4 | kind;
+    uint64_t hash = roast__hash64(name.data, name.size_bytes);
+    struct key key = {hash ^ place * UINT64_C(0x9e3779b97f4a7c15), parent, kind, name};
+    return key;
 }
 
-/* The slot that holds (parent, name), or the free one where it belongs. There are four
- * times more slots than nodes, so the search ends. */
-static uint32_t find_slot(const struct roast_tree *tree, uint64_t hash, int32_t parent,
-                          struct roast_str name)
+static bool matches(const struct roast_node *node, const struct key *key)
 {
-    uint32_t slot = (uint32_t)(hash ^ (hash >> 32)) % ROAST_TREE_SLOTS;
+    return node->hash == key->hash && node->sum.parent == key->parent &&
+           node->kind == key->kind &&
+           node->sum.name.size_bytes == key->name.size_bytes &&
+           memcmp(node->sum.name.data, key->name.data, key->name.size_bytes) == 0;
+}
 
-    while (tree->slots[slot] != 0 &&
-           !same_node(&tree->nodes[tree->slots[slot] - 1], hash, parent, name))
+/* The slot that holds the node, or the free one where it belongs. There are four times
+ * more slots than nodes, so the search ends. */
+static uint32_t find_slot(const struct roast_tree *tree, const struct key *key)
+{
+    uint32_t slot = (uint32_t)(key->hash ^ (key->hash >> 32)) % ROAST_TREE_SLOTS;
+
+    while (tree->slots[slot] != 0 && !matches(&tree->nodes[tree->slots[slot] - 1], key))
         slot = (slot + 1) % ROAST_TREE_SLOTS;
     return slot;
 }
 
-static int32_t add_node(struct roast_tree *tree, uint32_t slot, uint64_t hash,
-                        struct roast_section sum)
+static int32_t add_node(struct roast_tree *tree, uint32_t slot, const struct key *key)
 {
     struct roast_node *node = &tree->nodes[tree->node_count];
     char *kept = tree->names + tree->names_bytes;
 
-    memcpy(kept, sum.name.data, sum.name.size_bytes);
-    tree->names_bytes += sum.name.size_bytes;
-    sum.name.data = kept;
-    node->sum = sum;
-    node->hash = hash;
+    memcpy(kept, key->name.data, key->name.size_bytes);
+    tree->names_bytes += key->name.size_bytes;
+    node->sum = (struct roast_section){.name = {kept, key->name.size_bytes},
+                                       .parent = key->parent};
+    node->hash = key->hash;
+    node->kind = key->kind;
     node->slot = slot;
     tree->slots[slot] = (uint16_t)++tree->node_count;
     return (int32_t)tree->node_count - 1;
@@ -72,31 +86,30 @@ static bool is_full(const struct roast_tree *tree, size_t name_bytes)
                ROAST_TREE_NAME_BYTES;
 }
 
-static uint64_t hash_of(int32_t parent, struct roast_str name)
+static bool is_open(const struct roast_tree *tree, int32_t node)
 {
-    uint64_t hash = roast__hash64(name.data, name.size_bytes);
-    return hash ^ ((uint64_t)(parent + 2) * UINT64_C(0x9e3779b97f4a7c15));
+    for (size_t i = 0; i < tree->depth; i++) {
+        if (tree->open[i].node == node)
+            return true;
+    }
+    return false;
 }
 
+/* No node when "(other)" is open: its time is being counted already. */
 static int32_t other_node(struct roast_tree *tree)
 {
-    uint64_t hash = hash_of(ROAST_TREE_NO_NODE, other_name);
-    uint32_t slot = find_slot(tree, hash, ROAST_TREE_NO_NODE, other_name);
+    struct key key = make_key(ROAST_TREE_NO_NODE, 0, other_name);
+    uint32_t slot = find_slot(tree, &key);
 
     tree->losses[ROAST_LOSS_section_names]++;
-    if (tree->slots[slot] != 0) {
-        int32_t node = tree->slots[slot] - 1;
-        for (size_t i = 0; i < tree->depth; i++) {
-            if (tree->open[i].node == node)
-                return ROAST_TREE_NO_NODE; /* its time is being counted already */
-        }
-        return node;
-    }
-    struct roast_section sum = {.name = other_name, .parent = ROAST_TREE_NO_NODE};
-    return add_node(tree, slot, hash, sum);
+    if (tree->slots[slot] == 0)
+        return add_node(tree, slot, &key);
+    int32_t node = tree->slots[slot] - 1;
+    return is_open(tree, node) ? ROAST_TREE_NO_NODE : node;
 }
 
-int32_t roast__tree_node(struct roast_tree *tree, struct roast_str name)
+int32_t roast__tree_node(struct roast_tree *tree, struct roast_str name,
+                         enum roast_section_kind kind)
 {
     int32_t parent = innermost(tree);
 
@@ -110,14 +123,13 @@ int32_t roast__tree_node(struct roast_tree *tree, struct roast_str name)
         name = roast_str_cut(name, ROAST_SECTION_MAX_NAME_BYTES);
         tree->losses[ROAST_LOSS_text_cut]++;
     }
-    uint64_t hash = hash_of(parent, name);
-    uint32_t slot = find_slot(tree, hash, parent, name);
+    struct key key = make_key(parent, kind, name);
+    uint32_t slot = find_slot(tree, &key);
     if (tree->slots[slot] != 0)
         return tree->slots[slot] - 1;
     if (is_full(tree, name.size_bytes))
         return other_node(tree);
-    struct roast_section sum = {.name = name, .parent = parent};
-    return add_node(tree, slot, hash, sum);
+    return add_node(tree, slot, &key);
 }
 
 static void path_put(struct roast_tree *tree, const char *bytes, size_t size_bytes)

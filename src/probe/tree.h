@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* tree.h - the sections of one chunk, added up per (parent, name).
+/* tree.h - the sections of one chunk, added up per (parent, name, kind).
  *
  * Everything is preallocated and capped: a loop that opens a section a million times
  * costs two clock readings each and no memory. Names are found through a small hash
@@ -20,6 +20,7 @@ enum {
 
 struct roast_node {
     struct roast_section sum; /* name borrows the tree's own memory */
+    unsigned kind;            /* 0: "(other)" */
     uint64_t hash;
     uint32_t slot;
 };
@@ -53,8 +54,9 @@ struct roast_tree {
 
 void roast__tree_clear(struct roast_tree *tree);
 
-/* The node of name under the innermost open section, made if need be. */
-int32_t roast__tree_node(struct roast_tree *tree, struct roast_str name);
+/* The node of name and kind under the innermost open section, made if need be. */
+int32_t roast__tree_node(struct roast_tree *tree, struct roast_str name,
+                         enum roast_section_kind kind);
 
 /* Keeps the path to the innermost open section, once per exception. */
 void roast__tree_failed(struct roast_tree *tree, const void *error_token);

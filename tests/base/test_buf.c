@@ -13,15 +13,9 @@ struct edge {
 };
 
 static const struct edge edges[] = {
-    {0, 1},
-    {1, 1},
-    {127, 1},
-    {128, 2},
-    {300, 2},
-    {16383, 2},
-    {16384, 3},
-    {UINT32_MAX, 5},
-    {UINT64_C(1) << 63, 10},
+    {0, 1},           {1, 1},          {127, 1},
+    {128, 2},         {300, 2},        {16383, 2},
+    {16384, 3},       {UINT32_MAX, 5}, {UINT64_C(1) << 63, 10},
     {UINT64_MAX, 10},
 };
 
@@ -74,8 +68,8 @@ static void signed_numbers_are_zigzagged(void **state)
 
 static void fixed_numbers_are_little_endian(void **state)
 {
-    static const unsigned char expected[] = {4, 3, 2, 1, 0xef, 0xcd, 0xab, 0x89,
-                                             0x67, 0x45, 0x23, 0x01};
+    static const unsigned char expected[] = {4,    3,    2,    1,    0xef, 0xcd,
+                                             0xab, 0x89, 0x67, 0x45, 0x23, 0x01};
     struct roast_buf buf = {0};
     (void)state;
 

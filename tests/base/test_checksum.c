@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* test_checksum.c - CRC-32C and FNV-1a against published values, and both ways to the CRC,
- * instruction and table, against its definition. */
+/* test_checksum.c - CRC-32C and FNV-1a against published values, and both ways to
+ * the CRC, instruction and table, against its definition. */
 #include "support.h"
 
 #include "base/checksum.h"

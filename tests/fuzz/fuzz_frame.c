@@ -2,9 +2,10 @@
 /* fuzz_frame.c - any bytes as frames: refused, or read to the last blob and view, and
  * written and read again to the same record.
  *
- * No fuzzer guesses a CRC. So a frame that is refused for its checksum alone is given the
- * right one and tried again: a hostile writer computes it too. Decoding allocates nothing,
- * whatever the input says; the heap behind libroast's door ends the run here. */
+ * No fuzzer guesses a CRC. So a frame that is refused for its checksum alone is
+ * given the right one and tried again: a hostile writer computes it too. Decoding
+ * allocates nothing, whatever the input says; the heap behind libroast's door ends
+ * the run here. */
 #include "base/buf.h"
 #include "base/checksum.h"
 #include "base/mem.h"
@@ -56,8 +57,7 @@ static void read_tree(struct roast_str blob)
     for (size_t i = 0; got > 0 && i < count; i++) {
         touch(all[i].name);
         PROMISE(all[i].parent >= -1 && all[i].parent < (int64_t)i);
-        PROMISE(all[i].depth ==
-                (all[i].parent < 0 ? 0 : all[all[i].parent].depth + 1));
+        PROMISE(all[i].depth == (all[i].parent < 0 ? 0 : all[all[i].parent].depth + 1));
         PROMISE(roast_section_self_ns(all, count, i) <= all[i].total_ns);
     }
 }

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* test_oom_sweep.c - fails the n-th allocation of everything that allocates, n = 1, 2, 3
- * ... until there is none left to fail; once, and from then on. No crash, no leak, the
- * documented status, and whatever is delivered all the same is whole.
+/* test_oom_sweep.c - fails the n-th allocation of everything that allocates, n = 1, 2,
+ * 3 ... until there is none left to fail; once, and from then on. No crash, no leak,
+ * the documented status, and whatever is delivered all the same is whole.
  *
- * Each try runs in a forked child and there on a thread of its own: so every one is the
- * first chunk of a process, and its state goes with the thread and can be counted. */
+ * Each try runs in a forked child and there on a thread of its own: so every one
+ * is the first chunk of a process, and its state goes with the thread and can be
+ * counted. */
 #include <pthread.h>
 #include <stdio.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include "base/buf.h"
+#include "forks.h"
 #include "heap.h"
 #include "probe/thread.h"
 #include "support.h"
@@ -31,7 +31,7 @@ static const struct roast_chunk_end failed = {
     .error_message = {"no jets", 7},
 };
 
-/* ---- base and record --------------------------------------------------------------- */
+/* ---- base and record --------------------------------------------------------- */
 
 static bool fill_buffer(void)
 {
@@ -70,7 +70,8 @@ static size_t put_entries(roast_values *values, size_t count)
 
 static bool is_whole(struct roast_str blob, size_t entries)
 {
-    return roast_values_check(blob, NULL) == ROAST_OK && (entries > 0) == (blob.data != NULL);
+    return roast_values_check(blob, NULL) == ROAST_OK &&
+           (entries > 0) == (blob.data != NULL);
 }
 
 static bool put_values(void)
@@ -84,7 +85,7 @@ static bool put_values(void)
     return right;
 }
 
-/* ---- probe --------------------------------------------------------------------------- */
+/* ---- probe ------------------------------------------------------------------- */
 
 static bool fill_outbox(void)
 {
@@ -104,6 +105,41 @@ static bool fill_outbox(void)
     right &= (refused > 0) == test_heap_failed();
     right &= dropped == refused; /* kept and counted is all there was */
     right &= frames.size_bytes == (100 - refused) * sizeof(frame);
+    roast_outbox_release(&frames);
+    return right;
+}
+
+static uint64_t count_frames(struct roast_str frames)
+{
+    roast_record rec;
+    uint64_t count = 0;
+    size_t used;
+
+    for (; frames.size_bytes > 0; frames.size_bytes -= used, frames.data += used) {
+        if (roast_record_decode(&rec, &used, frames, NULL) < 0)
+            return UINT64_MAX; /* not whole */
+        count++;
+    }
+    return count;
+}
+
+/* Frames that were taken, could not be delivered and go back in front of others. */
+static bool give_back(void)
+{
+    const roast_record rec = {.kind = ROAST_FRAME_END};
+    uint64_t dropped, put = 0, refused = 0;
+    struct roast_str frames;
+    char frame[64];
+
+    int64_t size = roast_record_encode(frame, sizeof(frame), &rec, NULL);
+    for (; put < 100; put++)
+        refused += roast_outbox_put(str_from(frame, (size_t)size), NULL) < 0;
+    roast_outbox_take(&frames, &dropped);
+    for (; put < 200; put++)
+        refused += roast_outbox_put(str_from(frame, (size_t)size), NULL) < 0;
+    roast_outbox_give_back(&frames);
+    roast_outbox_take(&frames, &dropped);
+    bool right = count_frames(frames) + dropped == put && dropped >= refused;
     roast_outbox_release(&frames);
     return right;
 }
@@ -215,7 +251,7 @@ static bool run_out_in_facts(void)
     return is_whole(rec.values[ROAST_FIELD_process].str, 1);
 }
 
-/* ---- the sweep ------------------------------------------------------------------------ */
+/* ---- the sweep --------------------------------------------------------------- */
 
 static void *try_once(void *context)
 {
@@ -290,6 +326,7 @@ static void the_outbox_survives(void **state)
 {
     (void)state;
     sweep_both(fill_outbox, 5);
+    sweep_both(give_back, 5);
 }
 
 /* State, facts, user keys, blobs and frame: each allocates, most of them grow. */

@@ -20,7 +20,8 @@ static inline roast_thread *begin_chunk(void)
 }
 
 /* The record borrows the thread until its next chunk. */
-static inline roast_record finish_chunk(roast_thread *thread, struct roast_chunk_end end)
+static inline roast_record finish_chunk(roast_thread *thread,
+                                        struct roast_chunk_end end)
 {
     struct roast_str frame = {NULL, 0};
     roast_error err = {0};

@@ -29,7 +29,7 @@ static struct roast_identity identity(const roast_record *rec)
     return id;
 }
 
-/* ---- the process -------------------------------------------------------------- */
+/* ---- the process ------------------------------------------------------------- */
 
 static void the_first_chunk_describes_the_process_and_no_other_does(void **state)
 {
@@ -81,7 +81,7 @@ static void a_chunk_carries_the_run_that_claimed_it(void **state)
     assert_memory_equal(identity(&rec).run_id, run_id, sizeof(run_id));
 }
 
-/* ---- clocks -------------------------------------------------------------------- */
+/* ---- clocks ------------------------------------------------------------------ */
 
 /* What one clock says directly outside and directly inside of a chunk's clocks. */
 struct bracket {
@@ -219,7 +219,7 @@ static void delivery_is_counted_with_the_next_chunk(void **state)
     assert_true(number(&rec, ROAST_FIELD_monitor_ns) >= 100 * 1000 * 1000);
 }
 
-/* ---- what the caller knows ----------------------------------------------------- */
+/* ---- what the caller knows --------------------------------------------------- */
 
 static void facts_of_the_caller_are_in_the_record(void **state)
 {
@@ -269,7 +269,8 @@ static void file_and_error_message_are_kept_without_secrets(void **state)
     roast_thread *thread = begin_chunk();
     (void)state;
 
-    roast_chunk_set_file(thread, roast_str_of("root://u:pass@host//f.root?authz=token"));
+    roast_chunk_set_file(thread,
+                         roast_str_of("root://u:pass@host//f.root?authz=token"));
     roast_chunk_stop(thread);
     roast_record rec =
         finish_chunk(thread, (struct roast_chunk_end){
@@ -299,17 +300,17 @@ static void texts_too_long_are_cut_between_characters_and_counted(void **state)
 
     roast_chunk_set_file(thread, long_text());
     roast_chunk_stop(thread);
-    roast_record rec = finish_chunk(
-        thread, (struct roast_chunk_end){.status = ROAST_CHUNK_FAILED,
-                                         .error_type = long_text(),
-                                         .error_message = long_text()});
+    roast_record rec =
+        finish_chunk(thread, (struct roast_chunk_end){.status = ROAST_CHUNK_FAILED,
+                                                      .error_type = long_text(),
+                                                      .error_message = long_text()});
     assert_int_equal(rec.values[ROAST_FIELD_file].str.size_bytes, 1023);
     assert_int_equal(rec.values[ROAST_FIELD_error_message].str.size_bytes, 510);
     assert_int_equal(rec.values[ROAST_FIELD_error_type].str.size_bytes, 126);
     assert_int_equal(loss_of(&rec, ROAST_LOSS_text_cut), 3);
 }
 
-/* ---- what is not there ---------------------------------------------------------- */
+/* ---- what is not there ------------------------------------------------------- */
 
 static void the_first_reason_for_an_absence_counts(void **state)
 {
@@ -366,9 +367,9 @@ static void losses_are_summed_and_carried(void **state)
 static void a_chunk_holds_nothing_of_the_one_before(void **state)
 {
     static const enum roast_field fields[] = {
-        ROAST_FIELD_dataset,     ROAST_FIELD_file,          ROAST_FIELD_user_keys,
-        ROAST_FIELD_sections,    ROAST_FIELD_losses,        ROAST_FIELD_error_type,
-        ROAST_FIELD_intervals,   ROAST_FIELD_error_message, ROAST_FIELD_error_section,
+        ROAST_FIELD_dataset,       ROAST_FIELD_file,          ROAST_FIELD_user_keys,
+        ROAST_FIELD_sections,      ROAST_FIELD_losses,        ROAST_FIELD_error_type,
+        ROAST_FIELD_intervals,     ROAST_FIELD_error_message, ROAST_FIELD_error_section,
         ROAST_FIELD_custom_metrics};
     roast_thread *thread = begin_chunk();
     (void)state;
@@ -398,7 +399,7 @@ static void a_chunk_holds_nothing_of_the_one_before(void **state)
     assert_int_equal(why_absent(&rec, ROAST_FIELD_uuid), 0);
 }
 
-/* ---- begin and end frames -------------------------------------------------------- */
+/* ---- begin and end frames ---------------------------------------------------- */
 
 static void the_begin_frame_says_who_starts_what(void **state)
 {
@@ -413,7 +414,8 @@ static void the_begin_frame_says_who_starts_what(void **state)
     roast_chunk_begin(thread, &options);
     roast_chunk_set_file(thread, long_text());
     roast_record_set_u64(roast_chunk_record(thread), ROAST_FIELD_entry_start, 1);
-    roast_record_set_u64(roast_chunk_record(thread), ROAST_FIELD_entry_stop, UINT32_MAX);
+    roast_record_set_u64(roast_chunk_record(thread), ROAST_FIELD_entry_stop,
+                         UINT32_MAX);
     struct roast_str frame = roast_chunk_begin_frame(thread);
     assert_true(frame.size_bytes > 0 && frame.size_bytes <= ROAST_BEGIN_MAX_BYTES);
     assert_int_equal(roast_record_decode(&begin, NULL, frame, NULL), ROAST_OK);
@@ -435,7 +437,8 @@ static void a_place_that_does_not_fit_leaves_a_smaller_begin_frame(void **state)
     (void)state;
 
     roast_record_set_u64(roast_chunk_record(thread), ROAST_FIELD_entry_start, 0);
-    roast_record_set_u64(roast_chunk_record(thread), ROAST_FIELD_entry_stop, UINT64_MAX);
+    roast_record_set_u64(roast_chunk_record(thread), ROAST_FIELD_entry_stop,
+                         UINT64_MAX);
     struct roast_str frame = roast_chunk_begin_frame(thread);
     assert_int_equal(roast_record_decode(&begin, NULL, frame, NULL), ROAST_OK);
     assert_false(roast_record_has(&begin, ROAST_FIELD_place));
@@ -449,10 +452,10 @@ static void the_end_frame_says_how_it_ended(void **state)
     (void)state;
 
     roast_chunk_stop(thread);
-    roast_record rec = finish_chunk(
-        thread, (struct roast_chunk_end){.status = ROAST_CHUNK_FAILED,
-                                         .error_type = long_text(),
-                                         .error_message = long_text()});
+    roast_record rec =
+        finish_chunk(thread, (struct roast_chunk_end){.status = ROAST_CHUNK_FAILED,
+                                                      .error_type = long_text(),
+                                                      .error_message = long_text()});
     struct roast_str frame = roast_chunk_end_frame(thread);
     assert_true(frame.size_bytes > 0 && frame.size_bytes <= ROAST_END_MAX_BYTES);
     assert_int_equal(roast_record_decode(&end, NULL, frame, NULL), ROAST_OK);
@@ -467,7 +470,7 @@ static void the_end_frame_says_how_it_ended(void **state)
                 rec.values[ROAST_FIELD_start_epoch_ns].i64);
 }
 
-/* ---- memory ------------------------------------------------------------------------ */
+/* ---- memory ------------------------------------------------------------------ */
 
 static void run_usual_chunk(void)
 {

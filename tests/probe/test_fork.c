@@ -1,28 +1,20 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* test_fork.c - a process that forks while it measures: the parent reports its chunk, the
- * child does not, and measures itself from then on. What is wrong in a child comes back
- * as its exit status, because cmocka cannot fail there. */
+/* test_fork.c - a process that forks while it measures: the parent reports its
+ * chunk, the child does not, and measures itself from then on. What is wrong in a
+ * child comes back as its exit status, because cmocka cannot fail there. */
 #include <pthread.h>
 #include <semaphore.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <sys/mman.h>
-#include <sys/wait.h>
-#include <unistd.h>
 #if ROAST_PROCFS
 #include <sys/syscall.h>
 #endif
 
 #include "base/mem.h"
+#include "forks.h"
 #include "probe/chunk_help.h"
 #include "probe/thread.h"
-
-/* ThreadSanitizer allows threads in a forked child only when asked. */
-const char *__tsan_default_options(void);
-const char *__tsan_default_options(void)
-{
-    return "die_after_fork=0";
-}
 
 static const struct roast_chunk_options options = ROAST_CHUNK_OPTIONS_INIT;
 static const struct roast_chunk_end ok = {.status = ROAST_CHUNK_OK};
@@ -72,7 +64,7 @@ static uint32_t sequence_of(const roast_record *rec)
     return id.sequence;
 }
 
-/* ---- the parent's chunk -------------------------------------------------------- */
+/* ---- the parent's chunk ------------------------------------------------------ */
 
 static int finish_in_child(void *context)
 {
@@ -103,11 +95,12 @@ static void only_the_parent_reports_a_chunk_that_forked(void **state)
     roast_record rec = end_chunk(thread);
     assert_int_equal(rec.values[ROAST_FIELD_pid].u64, getpid());
     assert_int_equal(
-        roast_sections_read(sections, 4, rec.values[ROAST_FIELD_sections].str, NULL), 1);
+        roast_sections_read(sections, 4, rec.values[ROAST_FIELD_sections].str, NULL),
+        1);
     assert_str_is(sections[0].name, "before fork");
 }
 
-/* ---- who the child is ----------------------------------------------------------- */
+/* ---- who the child is -------------------------------------------------------- */
 
 static int is_itself(void *context)
 {
@@ -201,7 +194,7 @@ static void what_waits_stays_with_the_parent(void **state)
     roast_outbox_release(&frames);
 }
 
-/* ---- other threads of the parent -------------------------------------------------- */
+/* ---- other threads of the parent --------------------------------------------- */
 
 static void count_thread(struct roast_thread *thread, void *count)
 {

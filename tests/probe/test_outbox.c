@@ -78,7 +78,8 @@ static void what_finds_no_room_is_refused_and_counted(void **state)
 
     uint64_t before = take_all(&frames);
     roast_outbox_release(&frames);
-    assert_int_equal(roast_outbox_put(str_from(large, CAP_BYTES + 1), &err), ROAST_LIMIT);
+    assert_int_equal(roast_outbox_put(str_from(large, CAP_BYTES + 1), &err),
+                     ROAST_LIMIT);
     assert_int_equal(err.code, ROAST_LIMIT);
     assert_int_equal(roast_outbox_put(str_from(large, CAP_BYTES - 3), NULL), ROAST_OK);
     assert_int_equal(roast_outbox_put(str_from("abcd", 4), NULL), ROAST_LIMIT);
@@ -106,6 +107,28 @@ static void there_is_room_again_after_taking(void **state)
     free(large);
 }
 
+static void what_is_given_back_comes_out_first_again(void **state)
+{
+    struct roast_str frames;
+    (void)state;
+
+    assert_int_equal(roast_outbox_put(str_from("old,", 4), NULL), ROAST_OK);
+    uint64_t dropped = take_all(&frames);
+    assert_int_equal(roast_outbox_put(str_from("new", 3), NULL), ROAST_OK);
+    roast_outbox_give_back(&frames);
+    assert_null(frames.data); /* it was taken */
+    assert_int_equal(take_all(&frames), dropped);
+    assert_str_is(frames, "old,new");
+    roast_outbox_give_back(&frames);
+    (void)take_all(&frames);
+    assert_str_is(frames, "old,new");
+    roast_outbox_release(&frames);
+    roast_outbox_give_back(&frames); /* nothing */
+    (void)take_all(&frames);
+    assert_int_equal(frames.size_bytes, 0);
+    roast_outbox_release(&frames);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -113,6 +136,7 @@ int main(void)
         cmocka_unit_test(taking_empties),
         cmocka_unit_test(what_finds_no_room_is_refused_and_counted),
         cmocka_unit_test(there_is_room_again_after_taking),
+        cmocka_unit_test(what_is_given_back_comes_out_first_again),
     };
     return cmocka_run_group_tests_name("probe/outbox", tests, NULL, NULL);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* test_threads.c - eight threads measure at once: no record is lost, none holds a word of
- * another thread's, and a thread takes its state with it. cmocka cannot fail outside of
- * the test's own thread, so the others count what is wrong. */
+/* test_threads.c - eight threads measure at once: no record is lost, none holds a
+ * word of another thread's, and a thread takes its state with it. cmocka cannot fail
+ * outside of the test's own thread, so the others count what is wrong. */
 #include <pthread.h>
 #include <stdio.h>
 
@@ -94,7 +94,8 @@ static uint64_t check_record(const roast_record *rec)
     assert_str_is(key, name);
     assert_int_equal(value.integer, index % CHUNKS);
     assert_int_equal(
-        roast_sections_read(sections, 2, rec->values[ROAST_FIELD_sections].str, NULL), 1);
+        roast_sections_read(sections, 2, rec->values[ROAST_FIELD_sections].str, NULL),
+        1);
     assert_str_is(sections[0].name, name);
     assert_int_equal(sections[0].count, PASSES + index / CHUNKS);
     assert_false(roast_record_has(rec, ROAST_FIELD_losses));
@@ -106,7 +107,8 @@ static void check_identity(const roast_record *rec, unsigned char *seen)
     struct roast_identity id;
 
     assert_int_equal(
-        roast_identity_unpack(&id, rec->values[ROAST_FIELD_identity].str, NULL), ROAST_OK);
+        roast_identity_unpack(&id, rec->values[ROAST_FIELD_identity].str, NULL),
+        ROAST_OK);
     assert_true(id.process_id == roast_process_id());
     assert_in_range(id.sequence, 1, THREADS * CHUNKS);
     assert_int_equal(seen[id.sequence - 1]++, 0);
@@ -153,7 +155,7 @@ static void a_thread_takes_its_state_with_it(void **state)
     roast_outbox_release(&frames);
 }
 
-/* ---- chunks that overlap ------------------------------------------------------- */
+/* ---- chunks that overlap ----------------------------------------------------- */
 
 static void *overlap(void *unused)
 {

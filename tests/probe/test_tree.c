@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* test_tree.c - sections added up per (parent, name), and what happens past the caps:
- * every second and every pass stays, names and depth are counted as lost. */
+/* test_tree.c - sections added up per (parent, name, kind), and what happens past the
+ * caps: every second and every pass stays, names and depth are counted as lost. */
 #include <stdio.h>
 
 #include "probe/section_help.h"
@@ -155,6 +155,24 @@ static void what_is_inside_other_is_counted_once(void **state)
     assert_int_equal(loss_of(&rec, ROAST_LOSS_section_names), 1000 - (NODES - 1) + 4);
 }
 
+static void an_exception_inside_other_names_it_once(void **state)
+{
+    static const int error;
+    roast_thread *thread = begin_chunk();
+    (void)state;
+
+    fill_names(thread, 1000);
+    (void)open_section(thread, "name 7");
+    (void)open_section(thread, "new one");
+    (void)open_section(thread, "new two");
+    roast_section_failed(thread, &error);
+    roast_chunk_stop(thread);
+    roast_record rec =
+        finish_chunk(thread, (struct roast_chunk_end){.status = ROAST_CHUNK_FAILED,
+                                                      .error_token = &error});
+    assert_str_is(rec.values[ROAST_FIELD_error_section].str, "name 7/(other)");
+}
+
 static void sections_too_deep_are_left_to_their_parent(void **state)
 {
     struct roast_section_token tokens[DEPTH + 6];
@@ -181,8 +199,8 @@ static void a_long_name_is_cut_between_characters(void **state)
 
     memset(name, 'n', sizeof(name));
     memcpy(name + ROAST_SECTION_MAX_NAME_BYTES - 1, "\xe2\x82\xac", 3);
-    struct roast_section_token token = roast_section_begin(
-        thread, str_from(name, sizeof(name)), ROAST_SECTION_TIME);
+    struct roast_section_token token =
+        roast_section_begin(thread, str_from(name, sizeof(name)), ROAST_SECTION_TIME);
     memset(name, 'x', sizeof(name)); /* names are copied */
     roast_section_end(thread, token, 0);
     roast_record rec = end_chunk(thread);
@@ -236,7 +254,8 @@ static void the_writer_has_the_documented_bytes(void **state)
     roast__tree_put_intervals(&out, &tree);
     assert_int_equal(out.size_bytes, 0); /* nothing to say */
     struct roast_section *sum =
-        &tree.nodes[roast__tree_node(&tree, roast_str_of("jets"))].sum;
+        &tree.nodes[roast__tree_node(&tree, roast_str_of("jets"), ROAST_SECTION_TIME)]
+             .sum;
     sum->kinds = ROAST_SECTION_TIME;
     sum->count = 2;
     sum->total_ns = 300;
@@ -256,6 +275,7 @@ int main(void)
         cmocka_unit_test(names_known_before_the_cap_go_on_adding_up),
         cmocka_unit_test(long_names_use_up_their_memory_before_the_nodes),
         cmocka_unit_test(what_is_inside_other_is_counted_once),
+        cmocka_unit_test(an_exception_inside_other_names_it_once),
         cmocka_unit_test(sections_too_deep_are_left_to_their_parent),
         cmocka_unit_test(a_long_name_is_cut_between_characters),
         cmocka_unit_test(a_section_without_a_name_has_an_empty_one),

@@ -12,8 +12,8 @@ static void set_extreme(roast_record *rec, enum roast_field field, size_t n)
 {
     static const uint64_t numbers[EXTREMES] = {0,   1,          127,
                                                128, UINT64_MAX, UINT64_C(1) << 63};
-    static const int64_t times[EXTREMES] = {0,  1,         -1, 1760000000000000000,
-                                            INT64_MIN, INT64_MAX};
+    static const int64_t times[EXTREMES] = {
+        0, 1, -1, 1760000000000000000, INT64_MIN, INT64_MAX};
     static const size_t sizes[EXTREMES] = {0, 1, 2, 127, 128, LONG_BYTES};
 
     switch (roast_field_info(field)->type) {
@@ -56,7 +56,8 @@ static void check_round_trip(const roast_record *rec)
         fail_msg("bound %zu: %s", bound, err.message);
     assert_true((size_t)size <= bound);
     assert_int_equal(
-        roast_record_decode(&back, &used, str_from(frame, (size_t)size), &err), ROAST_OK);
+        roast_record_decode(&back, &used, str_from(frame, (size_t)size), &err),
+        ROAST_OK);
     assert_int_equal(used, size);
     assert_same_record(rec, &back);
     free(frame);

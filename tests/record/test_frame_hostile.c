@@ -101,8 +101,8 @@ static void what_follows_a_frame_is_not_read(void **state)
 
     memset(more, 0xcf, sizeof(more));
     memcpy(more, frame, size);
-    assert_int_equal(roast_record_decode(&rec, &used, str_from(more, sizeof(more)), NULL),
-                     ROAST_OK);
+    assert_int_equal(
+        roast_record_decode(&rec, &used, str_from(more, sizeof(more)), NULL), ROAST_OK);
     assert_int_equal(used, size);
     free(frame);
 }

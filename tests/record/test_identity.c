@@ -14,8 +14,8 @@ static struct roast_identity largest_identity(void)
 static void identity_has_the_documented_bytes(void **state)
 {
     static const unsigned char expected[ROAST_IDENTITY_BYTES] = {
-        1,    2,    3,    4,    5,    6,    7,    8,    9,   10,  11,  12, 13, 14,
-        15,   16,   0xef, 0xcd, 0xab, 0x89, 0x67, 0x45, 0x23, 0x01, 4, 3, 2, 1};
+        1,  2,  3,    4,    5,    6,    7,    8,    9,    10,   11, 12, 13, 14,
+        15, 16, 0xef, 0xcd, 0xab, 0x89, 0x67, 0x45, 0x23, 0x01, 4,  3,  2,  1};
     struct roast_identity id = {.process_id = UINT64_C(0x0123456789abcdef),
                                 .sequence = 0x01020304};
     unsigned char out[ROAST_IDENTITY_BYTES];
@@ -81,7 +81,8 @@ static void place_holds_ids_and_entries(void **state)
     assert_true(roast_place_pack(out, &rec));
     struct roast_cursor cur = roast__cursor(out, sizeof(out));
     assert_int_equal(roast__cursor_fixed32(&cur), 0); /* no dataset is known */
-    assert_int_equal(roast__cursor_fixed32(&cur), roast_name_id(roast_str_of("f.root")));
+    assert_int_equal(roast__cursor_fixed32(&cur),
+                     roast_name_id(roast_str_of("f.root")));
     assert_int_equal(roast__cursor_fixed32(&cur), 1000);
     assert_int_equal(roast__cursor_fixed32(&cur), 2500);
 }

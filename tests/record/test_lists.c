@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* test_lists.c - the closed sets (fields, losses, reasons, statuses, views): numbers that
- * are on the wire stay what they were, names are used once, and each table says what its
- * list says. Append to a list and all of this still holds; renumber and it does not. */
+/* test_lists.c - the closed sets (fields, losses, reasons, statuses, views): numbers
+ * that are on the wire stay what they were, names are used once, and each table says
+ * what its list says. Append to a list and all of this still holds; renumber and it
+ * does not. */
 #include "support.h"
 
 #include "base/checksum.h"
@@ -115,8 +116,9 @@ static void numbers_that_are_no_field_are_unknown(void **state)
 
     for (size_t i = 0; i < COUNT_OF(numbers); i++)
         assert_int_equal(roast__field_by_number(numbers[i]), ROAST_FIELD_COUNT);
-    assert_int_equal(roast__field_by_number((uint64_t)fields[COUNT_OF(fields) - 1].number + 1),
-                     ROAST_FIELD_COUNT);
+    assert_int_equal(
+        roast__field_by_number((uint64_t)fields[COUNT_OF(fields) - 1].number + 1),
+        ROAST_FIELD_COUNT);
 }
 
 /* A number that names its unit in two places must name the same. */

@@ -74,7 +74,8 @@ static void a_tree_has_parents_and_depths(void **state)
 
 static void self_time_is_total_without_direct_children(void **state)
 {
-    static const uint64_t selves[] = {5, 20, 30, 0, 60}; /* tagger took more than btag */
+    static const uint64_t selves[] = {5, 20, 30, 0,
+                                      60}; /* tagger took more than btag */
     struct roast_section all[5];
     struct roast_buf blob = {0};
     (void)state;
@@ -122,13 +123,10 @@ static void sections_cut_anywhere_are_refused(void **state)
 
 static void a_parent_must_come_before_its_child(void **state)
 {
-    static const uint64_t parents[] = {1, /* itself */
-                                       2,
-                                       200,
-                                       UINT64_C(1) << 31,
-                                       (UINT64_C(1) << 31) + 1,
-                                       UINT64_C(1) << 32,
-                                       UINT64_MAX};
+    static const uint64_t parents[] = {
+        1, /* itself */
+        2,         200, UINT64_C(1) << 31, (UINT64_C(1) << 31) + 1, UINT64_C(1) << 32,
+        UINT64_MAX};
     (void)state;
 
     for (size_t i = 0; i < COUNT_OF(parents); i++) {

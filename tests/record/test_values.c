@@ -253,19 +253,19 @@ static void blobs_that_lie_are_refused(void **state)
 {
 #define ENDLESS "\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01"
     static const char *const blobs[] = {
-        "\x01n",                   /* a key alone */
-        "\x05n\x03\x02",           /* a key longer than the blob */
-        ENDLESS "n\x03\x02",       /* a key of 2^64 - 1 bytes */
-        "\x01n\x09",               /* no such type */
-        "\x01n\xff",               /* nor this one */
-        "\x01n\x05\x02x",          /* a text longer than the blob */
-        "\x01n\x05" ENDLESS "x",   /* a text of 2^64 - 1 bytes */
-        "\x01n\x03\xff",           /* an integer without end */
-        "\x01n\x04\x01\x02",       /* a double of two bytes */
-        "\x01n\x07\x02\x02",       /* a list short of an item */
+        "\x01n",                    /* a key alone */
+        "\x05n\x03\x02",            /* a key longer than the blob */
+        ENDLESS "n\x03\x02",        /* a key of 2^64 - 1 bytes */
+        "\x01n\x09",                /* no such type */
+        "\x01n\xff",                /* nor this one */
+        "\x01n\x05\x02x",           /* a text longer than the blob */
+        "\x01n\x05" ENDLESS "x",    /* a text of 2^64 - 1 bytes */
+        "\x01n\x03\xff",            /* an integer without end */
+        "\x01n\x04\x01\x02",        /* a double of two bytes */
+        "\x01n\x07\x02\x02",        /* a list short of an item */
         "\x01n\x07" ENDLESS "\x02", /* a list of 2^64 - 1 items */
-        "\x01n\x08\x01\x01k",      /* a dict short of a value */
-        "\x01n\x08\x01",           /* a dict short of a key */
+        "\x01n\x08\x01\x01k",       /* a dict short of a value */
+        "\x01n\x08\x01",            /* a dict short of a key */
     };
     (void)state;
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* test_view.c - a record under the names and units its readers know, and nothing made up
- * where a fact is absent. */
+/* test_view.c - a record under the names and units its readers know, and nothing
+ * made up where a fact is absent. */
 #include "support.h"
 
 #include "roast/view.h"
@@ -139,8 +139,8 @@ static void a_view_of_two_fields_needs_both(void **state)
 static void the_keys_of_0_1_2_are_always_there(void **state)
 {
     static const char *const keys[] = {
-        "dataset",    "file",     "uuid",          "entry_start",  "entry_stop",
-        "num_events", "t_start",  "t_end",         "timestamp",    "duration",
+        "dataset",    "file",          "uuid",         "entry_start", "entry_stop",
+        "num_events", "t_start",       "t_end",        "timestamp",   "duration",
         "bytes_read", "mem_before_mb", "mem_after_mb", "mem_delta_mb"};
     size_t count;
     const struct roast_view *views = roast_views(&count);

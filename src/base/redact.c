@@ -1,0 +1,224 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* redact.c - takes secrets out of text before it is kept.
+ *
+ * Two rules, and when in doubt a word too many goes: a URL loses what stands before its
+ * host and its query; a word that names a secret (`password=...`, `Bearer ...`) loses
+ * what follows it. Only a blank ends a URL or a secret, because passwords and queries
+ * may hold any other character. */
+#include <stdbool.h>
+
+#include "roast/text.h"
+
+/* Parts of words that name a secret, lower case. */
+static const char *const secret_words[] = {
+    "passw",      "secret",    "token",  "authz",   "authorization",
+    "credential", "signature", "apikey", "api_key", "api-key",
+    "access_key", "accesskey", "bearer",
+};
+
+/* Text being read and memory being filled. */
+struct redactor {
+    struct roast_str text;
+    size_t at;
+    char *out;
+    size_t left_bytes;
+    bool blank_ends_url;
+};
+
+static bool is_blank(char c)
+{
+    return (unsigned char)c <= ' ';
+}
+
+static bool is_word(char c)
+{
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+           c == '_' || c == '-';
+}
+
+static bool at_end(const struct redactor *r)
+{
+    return r->at >= r->text.size_bytes;
+}
+
+static char here(const struct redactor *r)
+{
+    return r->text.data[r->at];
+}
+
+static bool url_ends(const struct redactor *r)
+{
+    return at_end(r) || (r->blank_ends_url && is_blank(here(r)));
+}
+
+static void put(struct redactor *r, const char *bytes, size_t size_bytes)
+{
+    size_t fit = size_bytes < r->left_bytes ? size_bytes : r->left_bytes;
+
+    memcpy(r->out, bytes, fit);
+    r->out += fit;
+    r->left_bytes -= fit;
+}
+
+static bool starts_authority(const struct redactor *r)
+{
+    return r->text.size_bytes - r->at >= 3 &&
+           memcmp(r->text.data + r->at, "://", 3) == 0;
+}
+
+/* To the host: behind the last '@' before the path. */
+static void skip_user_info(struct redactor *r)
+{
+    size_t host = r->at;
+
+    for (; !url_ends(r) && here(r) != '/' && here(r) != '?' && here(r) != '#';
+         r->at++) {
+        if (here(r) == '@')
+            host = r->at + 1;
+    }
+    r->at = host;
+}
+
+/* Copies one URL from its "://" on. A URL in the path of another, as caches have them,
+ * is treated the same way. */
+static void copy_url(struct redactor *r)
+{
+    while (!url_ends(r) && here(r) != '?' && here(r) != '#') {
+        if (starts_authority(r)) {
+            put(r, "://", 3);
+            r->at += 3;
+            skip_user_info(r);
+        } else {
+            put(r, r->text.data + r->at++, 1);
+        }
+    }
+    while (!url_ends(r))
+        r->at++;
+}
+
+static char lower(char c)
+{
+    return c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c;
+}
+
+static bool holds(struct roast_str word, const char *part)
+{
+    size_t part_bytes = strlen(part);
+
+    for (size_t i = 0; i + part_bytes <= word.size_bytes; i++) {
+        size_t k = 0;
+        while (k < part_bytes && lower(word.data[i + k]) == part[k])
+            k++;
+        if (k == part_bytes)
+            return true;
+    }
+    return false;
+}
+
+static bool names_secret(struct roast_str word)
+{
+    for (size_t i = 0; i < sizeof(secret_words) / sizeof(secret_words[0]); i++) {
+        if (holds(word, secret_words[i]))
+            return true;
+    }
+    return false;
+}
+
+static struct roast_str take_word(struct redactor *r)
+{
+    struct roast_str word = {r->text.data + r->at, 0};
+
+    for (; !at_end(r) && is_word(here(r)); r->at++)
+        word.size_bytes++;
+    return word;
+}
+
+/* Copies quotes, blanks and `=` or `:` behind a word; true if a value follows: after one
+ * of those two, or after a blank behind `--word` and `Bearer`. */
+static bool copy_separator(struct redactor *r, struct roast_str word)
+{
+    bool found = holds(word, "bearer") ||
+                 (word.size_bytes > 2 && word.data[0] == '-' && word.data[1] == '-');
+
+    for (; !at_end(r); r->at++) {
+        char c = here(r);
+        if (c == '=' || c == ':')
+            found = true;
+        else if (!is_blank(c) && c != '"' && c != '\'')
+            break;
+        put(r, &c, 1);
+    }
+    return found && !at_end(r);
+}
+
+static void skip_value(struct redactor *r)
+{
+    while (!at_end(r) && !is_blank(here(r)))
+        r->at++;
+}
+
+/* What follows is the secret, or says of which kind it is and the secret is the next. */
+static void replace_value(struct redactor *r)
+{
+    struct roast_str kind = {r->text.data + r->at, r->text.size_bytes - r->at};
+    bool two = kind.size_bytes > 6 && (holds(roast_str_cut(kind, 6), "bearer") ||
+                                       holds(roast_str_cut(kind, 5), "basic"));
+
+    skip_value(r);
+    while (two && !at_end(r) && is_blank(here(r)))
+        r->at++;
+    if (two)
+        skip_value(r);
+    put(r, "***", 3);
+}
+
+static void copy_word(struct redactor *r)
+{
+    struct roast_str word = take_word(r);
+
+    put(r, word.data, word.size_bytes);
+    if (names_secret(word) && !starts_authority(r) && copy_separator(r, word))
+        replace_value(r);
+}
+
+size_t roast_str_redact(char *out, size_t out_bytes, struct roast_str text)
+{
+    struct redactor r = {text, 0, out, out_bytes, true};
+
+    while (!at_end(&r)) {
+        if (is_word(here(&r)))
+            copy_word(&r);
+        else if (starts_authority(&r))
+            copy_url(&r);
+        else
+            put(&r, text.data + r.at++, 1);
+    }
+    return out_bytes - r.left_bytes;
+}
+
+/* A query of a path without a scheme, as XRootD servers take them: `?key=value`. */
+static struct roast_str without_query(struct roast_str path)
+{
+    const char *query = memchr(path.data, '?', path.size_bytes);
+    size_t before = query ? (size_t)(query - path.data) : path.size_bytes;
+
+    if (query && memchr(query, '=', path.size_bytes - before))
+        path.size_bytes = before;
+    return path;
+}
+
+size_t roast_str_redact_file(char *out, size_t out_bytes, struct roast_str file)
+{
+    struct redactor r = {file, 0, out, out_bytes, false};
+
+    while (!at_end(&r) && !starts_authority(&r))
+        r.at++;
+    if (at_end(&r)) {
+        r.text = without_query(file);
+        put(&r, file.data, r.text.size_bytes);
+    } else {
+        put(&r, file.data, r.at);
+        copy_url(&r);
+    }
+    return out_bytes - r.left_bytes;
+}
