@@ -62,44 +62,49 @@ static roast_thread *measuring(const struct probe_state *state)
     return thread && roast_chunk_active(thread) ? thread : NULL;
 }
 
-/* The arguments of a fast call as the tuple and dict of a slow one. */
-static bool pack_arguments(PyObject **out_args, PyObject **out_kwargs,
-                           PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames)
+/* The arguments of a fast call, as they come. */
+struct arguments {
+    PyObject *const *values;
+    Py_ssize_t count; /* positional ones; those of kwnames follow */
+    PyObject *kwnames;
+};
+
+/* The same as the tuple and dict of a slow call. */
+static bool pack(PyObject **tuple, PyObject **dict, struct arguments args)
 {
-    *out_kwargs = PyDict_New();
-    *out_args = PyTuple_New(nargs);
-    if (!*out_args || !*out_kwargs)
+    *dict = PyDict_New();
+    *tuple = PyTuple_New(args.count);
+    if (!*tuple || !*dict)
         return false;
-    for (Py_ssize_t i = 0; i < nargs; i++) {
-        if (PyTuple_SetItem(*out_args, i, Py_NewRef(args[i])) < 0)
+    for (Py_ssize_t i = 0; i < args.count; i++) {
+        if (PyTuple_SetItem(*tuple, i, Py_NewRef(args.values[i])) < 0)
             return false;
     }
-    for (Py_ssize_t i = 0; kwnames && i < PyTuple_Size(kwnames); i++) {
-        if (PyDict_SetItem(*out_kwargs, PyTuple_GetItem(kwnames, i), args[nargs + i]) <
-            0)
+    for (Py_ssize_t i = 0; args.kwnames && i < PyTuple_Size(args.kwnames); i++) {
+        if (PyDict_SetItem(*dict, PyTuple_GetItem(args.kwnames, i),
+                           args.values[args.count + i]) < 0)
             return false;
     }
     return true;
 }
 
-/* (processor, name) of a call; name is borrowed from the arguments. */
-static bool parse_name(PyObject **name, PyObject *const *args, Py_ssize_t nargs,
-                       PyObject *kwnames)
+/* The name of (processor, name); borrowed from the arguments. */
+static bool parse_name(PyObject **name, struct arguments args)
 {
     static char *keywords[] = {"processor", "name", NULL};
-    PyObject *slow_args = NULL;
-    PyObject *slow_kwargs = NULL;
+    PyObject *tuple = NULL;
+    PyObject *dict = NULL;
     PyObject *processor;
 
-    if (nargs == 2 && !kwnames) {
-        *name = args[1];
+    if (args.count == 2 && !args.kwnames) {
+        *name = args.values[1];
         return true;
     }
-    bool ok = pack_arguments(&slow_args, &slow_kwargs, args, nargs, kwnames) &&
-              PyArg_ParseTupleAndKeywords(slow_args, slow_kwargs, "OO", keywords,
-                                          &processor, name);
-    Py_XDECREF(slow_args);
-    Py_XDECREF(slow_kwargs);
+    bool ok =
+        pack(&tuple, &dict, args) &&
+        PyArg_ParseTupleAndKeywords(tuple, dict, "OO", keywords, &processor, name);
+    Py_XDECREF(tuple);
+    Py_XDECREF(dict);
     return ok;
 }
 
@@ -116,10 +121,14 @@ static PyObject *open_section(struct probe_state *state, PyObject *name,
     return section;
 }
 
-static PyObject *track(PyObject *self, PyObject *name, enum roast_section_kind kind)
+static PyObject *track(PyObject *self, struct arguments args,
+                       enum roast_section_kind kind)
 {
     struct probe_state *state = state_of(self);
+    PyObject *name;
 
+    if (!parse_name(&name, args))
+        return NULL;
     if (!measuring(state))
         return Py_NewRef(state->null_context);
     return open_section(state, name, kind, NULL);
@@ -128,21 +137,13 @@ static PyObject *track(PyObject *self, PyObject *name, enum roast_section_kind k
 static PyObject *track_time(PyObject *self, PyObject *const *args, Py_ssize_t nargs,
                             PyObject *kwnames)
 {
-    PyObject *name;
-
-    if (!parse_name(&name, args, nargs, kwnames))
-        return NULL;
-    return track(self, name, ROAST_SECTION_TIME);
+    return track(self, (struct arguments){args, nargs, kwnames}, ROAST_SECTION_TIME);
 }
 
 static PyObject *track_memory(PyObject *self, PyObject *const *args, Py_ssize_t nargs,
                               PyObject *kwnames)
 {
-    PyObject *name;
-
-    if (!parse_name(&name, args, nargs, kwnames))
-        return NULL;
-    return track(self, name, ROAST_SECTION_MEMORY);
+    return track(self, (struct arguments){args, nargs, kwnames}, ROAST_SECTION_MEMORY);
 }
 
 static PyObject *track_bytes(PyObject *self, PyObject *args, PyObject *kwargs)

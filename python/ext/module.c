@@ -86,20 +86,6 @@ static PyObject *status(PyObject *module, PyObject *unused)
         "process_id", (unsigned long long)roast_process_id());
 }
 
-static PyObject *rss_bytes(PyObject *module, PyObject *unused)
-{
-    roast_error err = {0};
-    roast_thread *thread = roast_thread_get(&err);
-    uint64_t rss = 0;
-
-    (void)unused;
-    if (!thread)
-        return raise_roast(state_of(module), &err);
-    if (!roast_rss_now(thread, &rss))
-        Py_RETURN_NONE;
-    return PyLong_FromUnsignedLongLong(rss);
-}
-
 static PyObject *rss_mib(PyObject *module, PyObject *unused)
 {
     roast_error err = {0};
@@ -189,7 +175,6 @@ static PyMethodDef functions[] = {
     {"configure", (PyCFunction)(void (*)(void))configure, METH_VARARGS | METH_KEYWORDS,
      "Change settings of the monitor in this process."},
     {"status", status, METH_NOARGS, "Settings and counters of the monitor."},
-    {"rss_bytes", rss_bytes, METH_NOARGS, "Resident memory now, or None."},
     {"rss_mib", rss_mib, METH_NOARGS, "Resident memory now, in MiB."},
     {"take_records", take_records, METH_NOARGS,
      "(records, dropped): what waits in this process's outbox, taken out."},

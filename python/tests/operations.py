@@ -273,4 +273,4 @@ def names_unpickled() -> Operation:
 
 @operation
 def facts() -> Operation:
-    return lambda: all([_probe.status(), _probe.fields(), _probe.rss_bytes() or 1])
+    return lambda: all([_probe.status(), _probe.fields(), _probe.rss_mib()])

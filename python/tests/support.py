@@ -142,3 +142,9 @@ def _run(
     )
     assert done.returncode == 0, f"exit {done.returncode}\n{done.stderr[-4000:]}"
     return done.stdout
+
+
+def rss_bytes() -> int:
+    """Resident memory by the kernel's own word, read without our code."""
+    pages = int(Path("/proc/self/statm").read_text().split()[1])
+    return pages * os.sysconf("SC_PAGE_SIZE")

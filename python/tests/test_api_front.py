@@ -15,7 +15,7 @@ import pytest
 import coffea_metrics
 import roastcoffea
 from roastcoffea import _probe
-from support import ROOT, run_python
+from support import ROOT, rss_bytes, run_python
 
 NAMES = [
     "track_metrics",
@@ -60,7 +60,7 @@ def test_names_are_where_scripts_for_older_versions_import_them():
     assert track_memory == roastcoffea.track_memory
     assert track_bytes == roastcoffea.track_bytes
     assert BaseInstrumentationContext is roastcoffea.BaseInstrumentationContext
-    assert get_process_memory() == pytest.approx(_probe.rss_bytes() / 2**20, rel=0.05)
+    assert get_process_memory() == pytest.approx(rss_bytes() / 2**20, rel=0.05)
 
 
 def test_version_is_that_of_the_sources():

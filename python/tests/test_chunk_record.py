@@ -54,7 +54,7 @@ def run(analysis, fileset, chunksize=500, **options):
     return output.pop(KEY), report
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def ttbar_run(nano_folder):
     """The example analysis over three datasets."""
     return run(TtbarProcessor(), make_samples.fileset(nano_folder, "physics"))

@@ -10,7 +10,7 @@ import pytest
 
 import operations
 from roastcoffea import _probe, track_time
-from support import MIB, SANITIZED, Events, make_processor, measure, waiting
+from support import MIB, SANITIZED, Events, make_processor, measure, rss_bytes, waiting
 
 CALLS = 1_000 if SANITIZED else 10_000
 CONSTANTS = [None, True, False, (), ""]
@@ -63,11 +63,11 @@ def test_entry_point_leaves_nothing_behind(name):
     objects = [operation, *inside, *our_types(), *CONSTANTS]
     watched = [(n, o) for n, o in enumerate(objects) if not is_immortal(o)]
     repeat(operation, 300)
-    before, blocks, rss = counts(watched), sys.getallocatedblocks(), _probe.rss_bytes()
+    before, blocks, rss = counts(watched), sys.getallocatedblocks(), rss_bytes()
     repeat(operation, CALLS)
     after = counts(watched)
     assert sys.getallocatedblocks() - blocks < CALLS / 10
-    assert SANITIZED or _probe.rss_bytes() - rss < 4 * MIB
+    assert SANITIZED or rss_bytes() - rss < 4 * MIB
     grown = {key: after[key] - before[key] for key in before}
     assert {key: n for key, n in grown.items() if abs(n) > SLACK} == {}
 

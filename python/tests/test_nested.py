@@ -76,7 +76,18 @@ def test_run_of_a_derived_class_has_one_record_per_chunk(tiny_file):
 
 
 def test_processor_that_runs_others_is_one_chunk():
-    parts = [switched_on(Base()), switched_on(Base())]
+    class Part(processor.ProcessorABC):
+        """Meets the monitor for the first time inside another's chunk."""
+
+        @track_metrics
+        def process(self, events):
+            self._roastcoffea_current_chunk["from part"] = 1
+            return {"n": len(events)}
+
+        def postprocess(self, accumulator):
+            return None
+
+    parts = [switched_on(Part()), switched_on(Part())]
 
     def process(self, events):
         return {"outputs": [part.process(events) for part in parts]}
@@ -84,8 +95,10 @@ def test_processor_that_runs_others_is_one_chunk():
     output = make_processor(process).process(Events())
     (record,) = output[KEY]
     assert output["outputs"] == [{"n": 10}, {"n": 10}]
-    (section,) = [s for s in record["sections"] if s["section_name"] == "Base.process"]
+    (section,) = record["sections"]
+    assert section["section_name"] == Part.process.__qualname__
     assert section["count"] == 2
+    assert record["from part"] == 1
 
 
 def test_function_that_calls_itself_is_one_chunk():

@@ -13,7 +13,7 @@ from support import fail, measure
 CODES = {"BAD_DATA", "TRUNCATED", "BAD_CHECKSUM", "NEWER_FORMAT", "LIMIT"}
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture
 def frame():
     """Of a chunk that has a bit of everything."""
 

@@ -8,8 +8,8 @@ import gc
 import numpy as np
 import pytest
 
-from roastcoffea import _probe, track_bytes, track_memory, track_section, track_time
-from support import MIB, SANITIZED, CountedEvents, measure
+from roastcoffea import track_bytes, track_memory, track_section, track_time
+from support import MIB, SANITIZED, CountedEvents, measure, rss_bytes
 
 TRACKERS = [track_time, track_section, track_memory]
 trackers = pytest.mark.parametrize("track", TRACKERS)
@@ -103,11 +103,11 @@ def test_a_million_names_are_capped_and_memory_stays_flat():
     def work(self, events):
         with track_time(self, "warm up"):
             gc.collect()
-        before = _probe.rss_bytes()
+        before = rss_bytes()
         for n in range(number):
             with track_time(self, f"section {n}"):
                 pass
-        growth.append(_probe.rss_bytes() - before)
+        growth.append(rss_bytes() - before)
 
     record = measure(work)
     assert SANITIZED or growth[0] < 8 * MIB

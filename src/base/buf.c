@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "base/bytes.h"
 #include "base/mem.h"
 
 enum { SMALLEST_CAP_BYTES = 256 };
@@ -52,25 +53,20 @@ void roast__buf_put_varint(struct roast_buf *buf, uint64_t value)
     roast__buf_reserve(buf, ROAST_VARINT_MAX_BYTES);
     if (buf->failed)
         return;
-    while (value >= 0x80) {
-        buf->data[buf->size_bytes++] = (unsigned char)(value | 0x80);
-        value >>= 7;
-    }
-    buf->data[buf->size_bytes++] = (unsigned char)value;
+    unsigned char *end = roast__store_varint(buf->data + buf->size_bytes, value);
+    buf->size_bytes = (size_t)(end - buf->data);
 }
 
 void roast__buf_put_signed(struct roast_buf *buf, int64_t value)
 {
-    uint64_t sign = value < 0 ? UINT64_MAX : 0;
-    roast__buf_put_varint(buf, ((uint64_t)value << 1) ^ sign);
+    roast__buf_put_varint(buf, roast__zigzag(value));
 }
 
 static void put_little_endian(struct roast_buf *buf, uint64_t value, size_t size_bytes)
 {
     unsigned char bytes[8];
 
-    for (size_t i = 0; i < size_bytes; i++)
-        bytes[i] = (unsigned char)(value >> (8 * i));
+    roast__store_fixed(bytes, value, size_bytes);
     roast__buf_put(buf, bytes, size_bytes);
 }
 
@@ -102,18 +98,13 @@ uint64_t roast__cursor_varint(struct roast_cursor *cur)
 
 int64_t roast__cursor_signed(struct roast_cursor *cur)
 {
-    uint64_t zigzag = roast__cursor_varint(cur);
-    return (int64_t)((zigzag >> 1) ^ (0 - (zigzag & 1)));
+    return roast__unzigzag(roast__cursor_varint(cur));
 }
 
 static uint64_t read_little_endian(struct roast_cursor *cur, size_t size_bytes)
 {
     const unsigned char *bytes = roast__cursor_bytes(cur, size_bytes);
-    uint64_t value = 0;
-
-    for (size_t i = 0; bytes && i < size_bytes; i++)
-        value |= (uint64_t)bytes[i] << (8 * i);
-    return value;
+    return bytes ? roast__load_fixed(bytes, size_bytes) : 0;
 }
 
 uint32_t roast__cursor_fixed32(struct roast_cursor *cur)

@@ -2,19 +2,13 @@
 /* buf.h - growable bytes with sticky failure, and a cursor to read bytes back.
  *
  * Append as often as you like, then check once: after the first failed allocation every
- * append is a no-op and roast__buf_ok() is false. Zeroed = empty and valid.
- *
- * A varint holds 7 bits per byte, low bits first, the top bit set on all but the last:
- *     300 = 0b10_0101100  ->  AC 02        1 -> 01
- * A signed value is zigzagged first (0, -1, 1, -2 -> 0, 1, 2, 3). */
+ * append is a no-op and roast__buf_ok() is false. Zeroed = empty and valid. */
 #ifndef ROAST_BASE_BUF_H
 #define ROAST_BASE_BUF_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-
-enum { ROAST_VARINT_MAX_BYTES = 10 };
 
 struct roast_buf {
     unsigned char *data; /* owned; NULL while empty */

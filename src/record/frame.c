@@ -15,6 +15,7 @@
 #include <string.h>
 
 #include "base/buf.h"
+#include "base/bytes.h"
 #include "base/checksum.h"
 #include "record/fields.h"
 
@@ -54,11 +55,7 @@ static void sink_varint(struct sink *out, uint64_t value)
         out->full = true;
         return;
     }
-    while (value >= 0x80) {
-        *out->at++ = (unsigned char)(value | 0x80);
-        value >>= 7;
-    }
-    *out->at++ = (unsigned char)value;
+    out->at = roast__store_varint(out->at, value);
 }
 
 static void sink_bytes(struct sink *out, const void *bytes, size_t size_bytes)
@@ -76,8 +73,7 @@ static void sink_little_endian(struct sink *out, uint64_t value, size_t size_byt
 {
     unsigned char bytes[8];
 
-    for (size_t i = 0; i < size_bytes; i++)
-        bytes[i] = (unsigned char)(value >> (8 * i));
+    roast__store_fixed(bytes, value, size_bytes);
     sink_bytes(out, bytes, size_bytes);
 }
 
@@ -93,7 +89,7 @@ static void sink_field(struct sink *out, enum roast_field field,
         sink_varint(out, value.u64);
         break;
     case ROAST_TYPE_I64:
-        sink_varint(out, ((uint64_t)value.i64 << 1) ^ (value.i64 < 0 ? UINT64_MAX : 0));
+        sink_varint(out, roast__zigzag(value.i64));
         break;
     case ROAST_TYPE_TIME:
         sink_little_endian(out, (uint64_t)value.i64, 8);

@@ -6,30 +6,16 @@
  *
  * Numbers are little endian. Both have a fixed size so that a begin frame, which goes
  * out as a live event for every chunk, is 64 bytes and no more. */
+#include "base/bytes.h"
 #include "base/checksum.h"
 #include "roast/record.h"
-
-static void store(unsigned char *out, uint64_t value, size_t size_bytes)
-{
-    for (size_t i = 0; i < size_bytes; i++)
-        out[i] = (unsigned char)(value >> (8 * i));
-}
-
-static uint64_t load(const unsigned char *in, size_t size_bytes)
-{
-    uint64_t value = 0;
-
-    for (size_t i = 0; i < size_bytes; i++)
-        value |= (uint64_t)in[i] << (8 * i);
-    return value;
-}
 
 void roast_identity_pack(unsigned char out[ROAST_IDENTITY_BYTES],
                          const struct roast_identity *id)
 {
     memcpy(out, id->run_id, ROAST_RUN_ID_BYTES);
-    store(out + 16, id->process_id, 8);
-    store(out + 24, id->sequence, 4);
+    roast__store_fixed(out + 16, id->process_id, 8);
+    roast__store_fixed(out + 24, id->sequence, 4);
 }
 
 int roast_identity_unpack(struct roast_identity *id, struct roast_str blob,
@@ -40,8 +26,8 @@ int roast_identity_unpack(struct roast_identity *id, struct roast_str blob,
                                blob.size_bytes, ROAST_IDENTITY_BYTES);
     const unsigned char *in = (const unsigned char *)blob.data;
     memcpy(id->run_id, in, ROAST_RUN_ID_BYTES);
-    id->process_id = load(in + 16, 8);
-    id->sequence = (uint32_t)load(in + 24, 4);
+    id->process_id = roast__load_fixed(in + 16, 8);
+    id->sequence = (uint32_t)roast__load_fixed(in + 24, 4);
     return ROAST_OK;
 }
 
@@ -66,9 +52,9 @@ bool roast_place_pack(unsigned char out[ROAST_PLACE_BYTES], const roast_record *
         start = stop = 0;
     if (stop < start || stop > UINT32_MAX)
         return false;
-    store(out, field_id(rec, ROAST_FIELD_dataset), 4);
-    store(out + 4, field_id(rec, ROAST_FIELD_file), 4);
-    store(out + 8, start, 4);
-    store(out + 12, stop - start, 4);
+    roast__store_fixed(out, field_id(rec, ROAST_FIELD_dataset), 4);
+    roast__store_fixed(out + 4, field_id(rec, ROAST_FIELD_file), 4);
+    roast__store_fixed(out + 8, start, 4);
+    roast__store_fixed(out + 12, stop - start, 4);
     return true;
 }

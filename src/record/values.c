@@ -12,6 +12,8 @@
 
 #include <string.h>
 
+#include "base/bytes.h"
+
 void roast__values_release(struct roast_values *values)
 {
     roast__buf_release(&values->buf);

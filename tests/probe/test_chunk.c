@@ -8,6 +8,7 @@
 #include "base/clock.h"
 #include "heap.h"
 #include "probe/chunk_help.h"
+#include "probe/thread.h"
 
 static const struct roast_chunk_end ok = {.status = ROAST_CHUNK_OK};
 
@@ -217,6 +218,7 @@ static void delivery_is_counted_with_the_next_chunk(void **state)
     roast_chunk_delivered(thread);
     roast_record rec = end_chunk(begin_chunk());
     assert_true(number(&rec, ROAST_FIELD_monitor_ns) >= 100 * 1000 * 1000);
+    assert_int_equal(thread->carried_ns, 0); /* and with no other */
 }
 
 /* ---- what the caller knows --------------------------------------------------- */
