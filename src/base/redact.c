@@ -134,51 +134,55 @@ static struct roast_str take_word(struct redactor *r)
 }
 
 /* Copies quotes, blanks and `=` or `:` behind a word; true if a value follows: after one
- * of those two, or after a blank behind `--word` and `Bearer`. */
-static bool copy_separator(struct redactor *r, struct roast_str word)
+ * of those two, or after a blank behind `--word` and `Bearer`. *quote gets the quote that
+ * the value stands in, or 0. */
+static bool copy_separator(struct redactor *r, struct roast_str word, char *quote)
 {
     bool found = holds(word, "bearer") ||
                  (word.size_bytes > 2 && word.data[0] == '-' && word.data[1] == '-');
 
-    for (; !at_end(r); r->at++) {
+    for (*quote = 0; !at_end(r); r->at++) {
         char c = here(r);
+        bool is_quote = c == '"' || c == '\'';
         if (c == '=' || c == ':')
             found = true;
-        else if (!is_blank(c) && c != '"' && c != '\'')
+        else if (!is_blank(c) && !is_quote)
             break;
+        *quote = is_quote ? c : 0;
         put(r, &c, 1);
     }
     return found && !at_end(r);
 }
 
-static void skip_value(struct redactor *r)
+static void skip_value(struct redactor *r, char quote)
 {
-    while (!at_end(r) && !is_blank(here(r)))
+    while (!at_end(r) && (quote ? here(r) != quote : !is_blank(here(r))))
         r->at++;
 }
 
 /* What follows is the secret, or says of which kind it is and the secret is the next. */
-static void replace_value(struct redactor *r)
+static void replace_value(struct redactor *r, char quote)
 {
     struct roast_str kind = {r->text.data + r->at, r->text.size_bytes - r->at};
     bool two = kind.size_bytes > 6 && (holds(roast_str_cut(kind, 6), "bearer") ||
                                        holds(roast_str_cut(kind, 5), "basic"));
 
-    skip_value(r);
+    skip_value(r, quote);
     while (two && !at_end(r) && is_blank(here(r)))
         r->at++;
     if (two)
-        skip_value(r);
+        skip_value(r, quote);
     put(r, "***", 3);
 }
 
 static void copy_word(struct redactor *r)
 {
     struct roast_str word = take_word(r);
+    char quote;
 
     put(r, word.data, word.size_bytes);
-    if (names_secret(word) && !starts_authority(r) && copy_separator(r, word))
-        replace_value(r);
+    if (names_secret(word) && !starts_authority(r) && copy_separator(r, word, &quote))
+        replace_value(r, quote);
 }
 
 size_t roast_str_redact(char *out, size_t out_bytes, struct roast_str text)
@@ -211,6 +215,8 @@ size_t roast_str_redact_file(char *out, size_t out_bytes, struct roast_str file)
 {
     struct redactor r = {file, 0, out, out_bytes, false};
 
+    if (!file.data)
+        return 0;
     while (!at_end(&r) && !starts_authority(&r))
         r.at++;
     if (at_end(&r)) {

@@ -98,10 +98,10 @@ static void put_absences(struct roast_buf *out, const roast_thread *thread)
 static void set_blob(roast_thread *thread, enum roast_field field, size_t from,
                      size_t to)
 {
+    if (to <= from)
+        return;
     struct roast_str blob = {(const char *)thread->blobs.data + from, to - from};
-
-    if (to > from)
-        roast_record_set_str(&thread->record, field, blob);
+    roast_record_set_str(&thread->record, field, blob);
 }
 
 static bool set_blobs(roast_thread *thread)

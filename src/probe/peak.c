@@ -12,6 +12,7 @@
 #include <stdatomic.h>
 #include <time.h>
 
+#include "base/clock.h"
 #include "probe/rss.h"
 #include "probe/thread.h"
 
@@ -22,6 +23,7 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static atomic_bool alive;
 
 struct tick {
+    int64_t before_ns; /* a moment before memory was read */
     uint64_t rss_bytes;
     bool busy;
 };
@@ -33,6 +35,8 @@ static void raise_peak(struct roast_thread *thread, void *context)
     if (!atomic_load(&thread->active))
         return;
     tick->busy = true;
+    if (atomic_load(&thread->begin_ns) > tick->before_ns)
+        return; /* it began after the reading */
     if (atomic_load(&thread->peak_rss_bytes) < tick->rss_bytes)
         atomic_store(&thread->peak_rss_bytes, tick->rss_bytes);
 }
@@ -61,6 +65,7 @@ static void *sample(void *unused)
     do {
         (void)nanosleep(&period, NULL);
         tick.busy = false;
+        tick.before_ns = roast__clock_mono_ns();
         if (!roast__rss_read(&statm, &tick.rss_bytes))
             tick.rss_bytes = 0;
         roast__threads_visit(raise_peak, &tick);

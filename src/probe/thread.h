@@ -34,8 +34,8 @@ struct roast_thread {
     roast_record record;
     struct roast_identity identity;
     unsigned char identity_bytes[ROAST_IDENTITY_BYTES];
-    int64_t begin_ns; /* entering our code, leaving it ... */
-    int64_t start_ns; /* ... and the same around the work */
+    _Atomic int64_t begin_ns; /* entering our code, leaving it ... */
+    int64_t start_ns;         /* ... and the same around the work */
     int64_t stop_ns;
     int64_t start_cpu_ns;
     bool peak_was_reset; /* the kernel's high-water mark, when the chunk began */

@@ -133,7 +133,8 @@ int64_t roast_record_encode(void *out, size_t out_bytes, const roast_record *rec
     return head.at - start;
 }
 
-/* Checks magic, version, kind, size and CRC; leaves cur on the fields alone. */
+/* Checks magic, version, size and CRC; leaves cur on the fields alone. A kind that is
+ * not known is the caller's to judge. */
 static int open_frame(struct roast_cursor *cur, roast_record *rec, size_t *used_bytes,
                       roast_error *err)
 {

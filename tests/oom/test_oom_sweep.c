@@ -336,15 +336,19 @@ static void chunks_survive(void **state)
     sweep_both(run_chunks, 8);
 }
 
+/* Without /proc there is little to say, so it may end before 100 bytes. */
 static void facts_are_whole_or_absent_wherever_memory_ends(void **state)
 {
+    enum answer answer = FINE;
     (void)state;
 
     for (facts_room_bytes = 16; facts_room_bytes < 100; facts_room_bytes++) {
-        enum answer answer = try_in_child(run_out_in_facts, 0, false);
+        answer = try_in_child(run_out_in_facts, 0, false);
         if (answer != FINE)
-            fail_msg("room of %zu bytes: %s", facts_room_bytes, words[answer]);
+            break;
     }
+    if (answer != FINE && (answer != NOTHING_FAILED || facts_room_bytes < 24))
+        fail_msg("room of %zu bytes: %s", facts_room_bytes, words[answer]);
 }
 
 int main(void)
