@@ -94,8 +94,6 @@ static int call_open(struct call *call, PyObject *args, PyObject *kwargs,
     struct probe_state *state = call->state;
     PyObject *events = find_events(state, args, kwargs, is_method ? 1 : 0);
 
-    if (is_method && call_prepare_class(state, PyTuple_GetItem(args, 0)) < 0)
-        return -1;
     if (events_describe(state, call->thread, events, &call->held) < 0)
         return -1;
     call->source = events_byte_source(state, events);
@@ -385,6 +383,8 @@ PyObject *call_measured(struct probe_state *state, PyObject *func, PyObject *arg
             guard_note_error(state, "state of a thread", &err);
         return PyObject_Call(func, args, kwargs);
     }
+    if (is_method && call_prepare_class(state, PyTuple_GetItem(args, 0)) < 0)
+        return NULL;
     if (roast_chunk_active(call.thread))
         return call_nested(state, call.thread, func, args, kwargs);
     begin(&call);
