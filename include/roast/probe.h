@@ -127,7 +127,8 @@ struct roast_section_token roast_section_begin(roast_thread *thread,
                                                enum roast_section_kind kind);
 
 /* Notes that the section which is ended next is left by an exception. error_token
- * identifies the exception; the innermost section of it is kept. */
+ * names the exception and is never used for another one in the same chunk; the
+ * innermost section it left is kept. */
 void roast_section_failed(roast_thread *thread, const void *error_token);
 
 /* Ends a section; sections opened inside it and left open end with it. bytes counts

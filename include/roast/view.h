@@ -13,6 +13,7 @@ extern "C" {
 #endif
 
 enum roast_view_kind {
+    ROAST_VIEW_NONE, /* not measured yet: always absent */
     ROAST_VIEW_TEXT,
     ROAST_VIEW_COUNT,       /* integer as stored */
     ROAST_VIEW_FLAG,        /* true or false */

@@ -57,26 +57,21 @@ static void call_release(struct call *call)
     Py_XDECREF(call->source);
 }
 
-/* Sets a class attribute that is not there yet. */
-static int set_default(PyObject *type, PyObject *name, PyObject *value)
-{
-    return PyObject_HasAttr(type, name) ? 0 : PyObject_SetAttr(type, name, value);
-}
-
 int call_prepare_class(struct probe_state *state, PyObject *processor)
 {
     bool is_class = PyType_Check(processor); /* of a classmethod */
     PyObject *type = is_class ? processor : (PyObject *)Py_TYPE(processor);
     PyObject *old = state->known_class;
+    PyObject *name = state->names.current_chunk;
 
     if (type == old)
         return 0;
     state->known_class = Py_NewRef(type); /* also when it refuses: try once */
     Py_XDECREF(old);
-    if (set_default(type, state->names.current_chunk, state->chunk_property) < 0 ||
-        set_default(type, state->names.collect, Py_False) < 0)
-        return guard_note(state, "attributes of the processor class") ? 0 : -1;
-    return 0;
+    int has = guard_has_attr(type, name);
+    if (has == 0 && PyObject_SetAttr(type, name, state->chunk_property) < 0)
+        return guard_note(state, "chunk property of the processor class") ? 0 : -1;
+    return has < 0 ? -1 : 0;
 }
 
 static PyObject *find_events(struct probe_state *state, PyObject *args,
@@ -106,7 +101,8 @@ static void put_live(struct call *call, struct roast_str frame)
 {
     roast_error err = {0};
 
-    if (frame.data && roast_outbox_put(frame, &err) < 0)
+    /* a full outbox is a loss, which it counts, and no error */
+    if (frame.data && roast_outbox_put(frame, &err) == ROAST_NO_MEMORY)
         guard_note_error(call->state, "outbox", &err);
 }
 
@@ -151,7 +147,8 @@ static int encode_user_keys(struct call *call)
     return 0;
 }
 
-static void set_bytes(struct call *call)
+/* -1 only for a foreign exception. */
+static int set_bytes(struct call *call)
 {
     roast_record *rec = roast_chunk_record(call->thread);
     uint64_t now = 0;
@@ -159,10 +156,11 @@ static void set_bytes(struct call *call)
     if (!call->source || !byte_source_read(call->state, call->source, &now) ||
         now < call->bytes_before) {
         roast_chunk_absent(call->thread, ROAST_FIELD_bytes_read, ROAST_WHY_NOT_GIVEN);
-        return;
+        return PyErr_Occurred() ? -1 : 0;
     }
     roast_record_set_u64(rec, ROAST_FIELD_bytes_read, now - call->bytes_before);
     roast_record_set_u64(rec, ROAST_FIELD_bytes_before, call->bytes_before);
+    return 0;
 }
 
 static void set_monitor_errors(struct call *call)
@@ -182,7 +180,6 @@ static bool call_finish(struct call *call, const struct roast_chunk_end *end,
 {
     roast_error err = {0};
 
-    set_bytes(call);
     set_monitor_errors(call);
     if (roast_chunk_finish(call->thread, end, frame, &err) < 0) {
         if (err.code != ROAST_UNAVAILABLE) /* a forked copy: the parent reports it */
@@ -282,27 +279,76 @@ static PyObject *exception_name(struct probe_state *state, PyObject *type)
         full = Py_XNewRef(name);
     Py_XDECREF(name);
     Py_XDECREF(module);
-    PyErr_Clear();
+    (void)guard_clear();
     return full;
 }
 
-/* The user's exception is put aside while the record is made, then raised again as the
- * very object it was. */
+/* An exception put aside; owned. */
+struct aside {
+    PyObject *type;
+    PyObject *value;
+    PyObject *traceback;
+};
+
+static struct aside put_aside(void)
+{
+    struct aside aside = {NULL, NULL, NULL};
+
+    PyErr_Fetch(&aside.type, &aside.value, &aside.traceback);
+    if (aside.type)
+        PyErr_NormalizeException(&aside.type, &aside.value, &aside.traceback);
+    return aside;
+}
+
+/* Raises the user's exception again as the very object it was; unless a Ctrl-C arrived in
+ * our own work, which must not be lost: then that one, with the user's as its context. */
+static void raise_again(struct aside user)
+{
+    bool interrupted =
+        PyErr_Occurred() && PyErr_GivenExceptionMatches(user.type, PyExc_Exception);
+
+    if (!interrupted) {
+        PyErr_Clear();
+        PyErr_Restore(user.type, user.value, user.traceback);
+        return;
+    }
+    struct aside interrupt = put_aside();
+    if (interrupt.value && interrupt.value != user.value)
+        PyException_SetContext(interrupt.value, Py_XNewRef(user.value));
+    PyErr_Restore(interrupt.type, interrupt.value, interrupt.traceback);
+    Py_XDECREF(user.type);
+    Py_XDECREF(user.value);
+    Py_XDECREF(user.traceback);
+}
+
+/* The text of an exception; NULL when it cannot say, or was interrupted. */
+static PyObject *exception_text(PyObject *value)
+{
+    PyObject *text = value ? text_of(value) : NULL;
+
+    if (!text)
+        (void)guard_clear();
+    return text;
+}
+
+/* What is known of the chunk beside its clocks. After a Ctrl-C nothing more is asked. */
+static void describe_failed(struct call *call)
+{
+    if (!PyErr_Occurred())
+        (void)encode_user_keys(call);
+    if (!PyErr_Occurred())
+        (void)set_bytes(call);
+}
+
 static PyObject *finish_failed(struct call *call)
 {
-    PyObject *type = NULL;
-    PyObject *value = NULL;
-    PyObject *traceback = NULL;
+    struct aside user = put_aside();
     struct roast_str frame;
+    bool known = failure_is(call->state, &call->failure, user.value, user.traceback);
+    PyObject *name = exception_name(call->state, user.type);
+    PyObject *message = exception_text(user.value);
 
-    PyErr_Fetch(&type, &value, &traceback);
-    PyErr_NormalizeException(&type, &value, &traceback);
-    bool known = failure_is(call->state, &call->failure, value, traceback);
-    PyObject *name = exception_name(call->state, type);
-    PyObject *message = value ? text_of(value) : NULL;
-    PyErr_Clear(); /* of a broken __str__ */
-    (void)encode_user_keys(call);
-    PyErr_Clear(); /* of a second Ctrl-C in there: the first one counts */
+    describe_failed(call);
     const struct roast_chunk_end end = {
         .status = ROAST_CHUNK_FAILED,
         .error_type = name ? text_borrow(name) : roast_str_of("unknown"),
@@ -313,8 +359,7 @@ static PyObject *finish_failed(struct call *call)
         put_live(call, frame);
     Py_XDECREF(name);
     Py_XDECREF(message);
-    PyErr_Clear();
-    PyErr_Restore(type, value, traceback);
+    raise_again(user);
     return NULL;
 }
 
@@ -323,14 +368,10 @@ static PyObject *finish_failed(struct call *call)
 /* The innermost section of an exception counts, and this call is one. */
 static void note_failure(struct probe_state *state, roast_thread *thread)
 {
-    PyObject *type = NULL;
-    PyObject *value = NULL;
-    PyObject *traceback = NULL;
+    struct aside user = put_aside();
 
-    PyErr_Fetch(&type, &value, &traceback);
-    PyErr_NormalizeException(&type, &value, &traceback);
-    call_section_failed(state, thread, value, traceback);
-    PyErr_Restore(type, value, traceback);
+    call_section_failed(state, thread, user.value, user.traceback);
+    PyErr_Restore(user.type, user.value, user.traceback);
 }
 
 /* super().process() inside a decorated process(): a part of the running chunk. */
@@ -339,20 +380,17 @@ static PyObject *call_nested(struct probe_state *state, roast_thread *thread,
 {
     PyObject *name = PyObject_GetAttr(func, state->names.qualname);
 
-    if (!name || !PyUnicode_Check(name)) {
-        Py_XDECREF(name);
-        PyErr_Clear();
-        name = PyUnicode_FromString("process");
-    }
-    if (!name)
+    bool named = name && PyUnicode_Check(name);
+    if (!name && !guard_clear())
         return NULL;
     struct roast_section_token token =
-        roast_section_begin(thread, text_borrow(name), ROAST_SECTION_CALL);
+        roast_section_begin(thread, named ? text_borrow(name) : roast_str_of("process"),
+                            ROAST_SECTION_CALL);
     PyObject *output = PyObject_Call(func, args, kwargs);
     if (!output)
         note_failure(state, thread);
     roast_section_end(thread, token, 0);
-    Py_DECREF(name);
+    Py_XDECREF(name);
     return output;
 }
 
@@ -364,7 +402,7 @@ static PyObject *call_chunk(struct call *call, PyObject *func, PyObject *args,
     roast_chunk_start(call->thread);
     PyObject *output = PyObject_Call(func, args, kwargs);
     roast_chunk_stop(call->thread);
-    if (output && encode_user_keys(call) == 0)
+    if (output && encode_user_keys(call) == 0 && set_bytes(call) == 0)
         return finish_ok(call, output);
     Py_XDECREF(output); /* a Ctrl-C that arrived in our own work is the user's too */
     return finish_failed(call);

@@ -47,9 +47,8 @@ const void *failure_note(struct probe_state *state, struct failure *failure,
 
 /* ---- call.c ------------------------------------------------------------------ */
 
-/* Gives the class of a processor what its instances are asked for: the switch (off) and
- * the property through which each thread finds its own chunk. Once per class; -1 only
- * for a foreign exception. */
+/* Gives the class of a processor the property through which each thread finds its own
+ * chunk. Once per class; -1 only for a foreign exception. */
 int call_prepare_class(struct probe_state *state, PyObject *processor);
 
 /* Runs func(*args, **kwargs) as a chunk, or as a part of the one that runs already. */

@@ -35,7 +35,7 @@ static int set_text(struct probe_state *state, roast_thread *thread,
                     enum roast_field field, PyObject *value, struct held *held)
 {
     enum { MAX_BYTES = 1024 };
-    PyObject *text = text_of(value);
+    PyObject *text = field == ROAST_FIELD_file ? text_of(value) : text_redacted(value);
 
     if (!text)
         return absent(state, thread, field, ROAST_WHY_RAISED) ? 0 : -1;
@@ -75,6 +75,8 @@ static int describe_row(struct probe_state *state, roast_thread *thread,
 {
     PyObject *value = look_up(metadata, row.key);
 
+    if (value == Py_None)
+        Py_CLEAR(value); /* coffea's way to say that there is none */
     if (!value)
         return absent(state, thread, row.field,
                       PyErr_Occurred() ? ROAST_WHY_RAISED : ROAST_WHY_NOT_GIVEN)
@@ -143,7 +145,7 @@ static bool may_have_file(struct probe_state *state, PyObject *events)
     PyObject *type = (PyObject *)Py_TYPE(events);
 
     if (type != state->known_events) {
-        state->events_have_attrs = PyObject_HasAttr(type, state->names.attrs);
+        state->events_have_attrs = guard_has_attr(type, state->names.attrs) == 1;
         PyObject *old = state->known_events;
         state->known_events = Py_NewRef(type);
         Py_XDECREF(old);
@@ -151,13 +153,22 @@ static bool may_have_file(struct probe_state *state, PyObject *events)
     return state->events_have_attrs;
 }
 
+/* Another uproot may have no such counter: then it is given up, not the monitor. */
+static void note_source_error(struct probe_state *state, const char *where)
+{
+    enum { MOST_ERRORS = 10 };
+
+    if (guard_note(state, where) && ++state->source_errors >= MOST_ERRORS)
+        Py_CLEAR(state->byte_source);
+}
+
 PyObject *events_byte_source(struct probe_state *state, PyObject *events)
 {
-    if (!state->byte_source || !may_have_file(state, events))
+    if (!state->byte_source || !may_have_file(state, events) || PyErr_Occurred())
         return NULL;
     PyObject *source = PyObject_CallFunctionObjArgs(state->byte_source, events, NULL);
     if (!source) {
-        (void)guard_note(state, "byte counter of the events");
+        note_source_error(state, "byte counter of the events");
         return NULL;
     }
     if (source == Py_None)
@@ -175,7 +186,7 @@ bool byte_source_read(struct probe_state *state, PyObject *source, uint64_t *byt
     Py_XDECREF(value);
     if (number < 0) {
         if (PyErr_Occurred())
-            (void)guard_note(state, "byte counter of the file");
+            note_source_error(state, "byte counter of the file");
         return false;
     }
     *bytes = (uint64_t)number;

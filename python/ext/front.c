@@ -69,42 +69,47 @@ struct arguments {
     PyObject *kwnames;
 };
 
-/* The same as the tuple and dict of a slow call. */
-static bool pack(PyObject **tuple, PyObject **dict, struct arguments args)
+/* One parameter: the name it is known by, and the one that 0.1.2 had. */
+struct parameter {
+    const char *name;
+    const char *older;
+};
+
+static const struct parameter processor_name[] = {{"processor", "processor_self"},
+                                                  {"name", "section_name"}};
+static const struct parameter processor_events_name[] = {
+    {"processor", "processor_self"}, {"events", "events"}, {"name", "section_name"}};
+
+static Py_ssize_t find_parameter(const struct parameter *known, Py_ssize_t count,
+                                 PyObject *name)
 {
-    *dict = PyDict_New();
-    *tuple = PyTuple_New(args.count);
-    if (!*tuple || !*dict)
-        return false;
-    for (Py_ssize_t i = 0; i < args.count; i++) {
-        if (PyTuple_SetItem(*tuple, i, Py_NewRef(args.values[i])) < 0)
-            return false;
+    for (Py_ssize_t i = 0; i < count; i++) {
+        if (PyUnicode_CompareWithASCIIString(name, known[i].name) == 0 ||
+            PyUnicode_CompareWithASCIIString(name, known[i].older) == 0)
+            return i;
     }
-    for (Py_ssize_t i = 0; args.kwnames && i < PyTuple_Size(args.kwnames); i++) {
-        if (PyDict_SetItem(*dict, PyTuple_GetItem(args.kwnames, i),
-                           args.values[args.count + i]) < 0)
-            return false;
-    }
-    return true;
+    return count;
 }
 
-/* The name of (processor, name); borrowed from the arguments. */
-static bool parse_name(PyObject **name, struct arguments args)
+/* Fills out[0..count) from positional and keyword arguments; borrowed. */
+static bool parse(PyObject **out, const struct parameter *known, Py_ssize_t count,
+                  struct arguments args)
 {
-    static char *keywords[] = {"processor", "name", NULL};
-    PyObject *tuple = NULL;
-    PyObject *dict = NULL;
-    PyObject *processor;
+    Py_ssize_t keywords = args.kwnames ? PyTuple_Size(args.kwnames) : 0;
+    bool ok = args.count + keywords == count;
 
-    if (args.count == 2 && !args.kwnames) {
-        *name = args.values[1];
-        return true;
+    for (Py_ssize_t i = 0; i < count; i++)
+        out[i] = ok && i < args.count ? args.values[i] : NULL;
+    for (Py_ssize_t i = 0; i < keywords && ok; i++) {
+        PyObject *name = PyTuple_GetItem(args.kwnames, i);
+        Py_ssize_t at = find_parameter(known, count, name);
+        ok = at < count && !out[at];
+        if (ok)
+            out[at] = args.values[args.count + i];
     }
-    bool ok =
-        pack(&tuple, &dict, args) &&
-        PyArg_ParseTupleAndKeywords(tuple, dict, "OO", keywords, &processor, name);
-    Py_XDECREF(tuple);
-    Py_XDECREF(dict);
+    if (!ok)
+        PyErr_Format(PyExc_TypeError, "expected (processor%s, name)",
+                     count == 3 ? ", events" : "");
     return ok;
 }
 
@@ -112,7 +117,7 @@ static bool parse_name(PyObject **name, struct arguments args)
 static PyObject *open_section(struct probe_state *state, PyObject *name,
                               enum roast_section_kind kind, PyObject *source)
 {
-    PyObject *text = text_of(name);
+    PyObject *text = text_redacted(name);
     PyObject *section = text ? section_new(state, text, kind, source) : NULL;
 
     Py_XDECREF(text);
@@ -125,13 +130,13 @@ static PyObject *track(PyObject *self, struct arguments args,
                        enum roast_section_kind kind)
 {
     struct probe_state *state = state_of(self);
-    PyObject *name;
+    PyObject *values[2];
 
-    if (!parse_name(&name, args))
+    if (!parse(values, processor_name, 2, args))
         return NULL;
     if (!measuring(state))
         return Py_NewRef(state->null_context);
-    return open_section(state, name, kind, NULL);
+    return open_section(state, values[1], kind, NULL);
 }
 
 static PyObject *track_time(PyObject *self, PyObject *const *args, Py_ssize_t nargs,
@@ -146,21 +151,19 @@ static PyObject *track_memory(PyObject *self, PyObject *const *args, Py_ssize_t 
     return track(self, (struct arguments){args, nargs, kwnames}, ROAST_SECTION_MEMORY);
 }
 
-static PyObject *track_bytes(PyObject *self, PyObject *args, PyObject *kwargs)
+static PyObject *track_bytes(PyObject *self, PyObject *const *args, Py_ssize_t nargs,
+                             PyObject *kwnames)
 {
-    static char *keywords[] = {"processor", "events", "name", NULL};
     struct probe_state *state = state_of(self);
-    PyObject *processor;
-    PyObject *events;
-    PyObject *name;
+    PyObject *values[3];
 
-    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "OOO:track_bytes", keywords,
-                                     &processor, &events, &name))
+    if (!parse(values, processor_events_name, 3,
+               (struct arguments){args, nargs, kwnames}))
         return NULL;
-    PyObject *source = measuring(state) ? events_byte_source(state, events) : NULL;
+    PyObject *source = measuring(state) ? events_byte_source(state, values[1]) : NULL;
     if (!source)
         return PyErr_Occurred() ? NULL : Py_NewRef(state->null_context);
-    PyObject *section = open_section(state, name, ROAST_SECTION_BYTES, source);
+    PyObject *section = open_section(state, values[2], ROAST_SECTION_BYTES, source);
     Py_DECREF(source);
     return section;
 }
@@ -182,16 +185,12 @@ static PyObject *run(PyObject *self, PyObject *const *args, Py_ssize_t nargs)
         PyErr_SetString(PyExc_TypeError, "run(func, args, kwargs, is_method)");
         return NULL;
     }
+    if (args[3] == Py_True && PyTuple_Size(args[1]) == 0) {
+        PyErr_SetString(PyExc_TypeError, "run() of a method needs its object");
+        return NULL;
+    }
     PyObject *kwargs = args[2] == Py_None ? NULL : args[2];
     return call_measured(state_of(self), args[0], args[1], kwargs, args[3] == Py_True);
-}
-
-/* A processor without the switch: its class gets one, off, so that looking is cheap. */
-static PyObject *prepare(PyObject *self, PyObject *processor)
-{
-    if (call_prepare_class(state_of(self), processor) < 0)
-        return NULL;
-    return Py_NewRef(Py_False);
 }
 
 static PyObject *current_chunk(PyObject *self, PyObject *processor)
@@ -251,11 +250,10 @@ static PyMethodDef front_methods[] = {
     {"track_memory", FAST(track_memory), METH_FASTCALL | METH_KEYWORDS,
      "track_memory($self, processor, name)\n--\n\n"
      "Measure how the process's resident memory changes over a with block."},
-    {"track_bytes", FAST(track_bytes), METH_VARARGS | METH_KEYWORDS,
+    {"track_bytes", FAST(track_bytes), METH_FASTCALL | METH_KEYWORDS,
      "track_bytes($self, processor, events, name)\n--\n\n"
      "Measure the bytes requested from the events' file in a with block."},
     {"run", FAST(run), METH_FASTCALL, NULL},
-    {"prepare", prepare, METH_O, NULL},
     {"current_chunk", current_chunk, METH_O, NULL},
     {"record_metric", record_metric, METH_VARARGS, NULL},
     {"__reduce__", front_reduce, METH_NOARGS, NULL},

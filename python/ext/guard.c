@@ -10,10 +10,12 @@ static void keep(char out[PROBE_ERROR_BYTES], const char *where, struct roast_st
 {
     char plain[PROBE_ERROR_BYTES / 2];
     size_t size = text.data ? roast_str_redact(plain, sizeof(plain), text) : 0;
+    struct roast_str cut = roast_str_cut((struct roast_str){plain, size},
+                                         size < sizeof(plain) ? size : size - 1);
 
     (void)snprintf(out, PROBE_ERROR_BYTES, "%s: %.*s: %.*s", where,
                    (int)roast_str_cut(type, 64).size_bytes, type.data ? type.data : "",
-                   (int)size, plain);
+                   (int)cut.size_bytes, plain);
 }
 
 /* Counts in the process and in the running chunk; the first text of each is kept. */
@@ -26,7 +28,7 @@ static void count(struct probe_state *state, const char *where, struct roast_str
         keep(state->first_error, where, type, text);
     if (chunk && chunk->count++ == 0)
         keep(chunk->first, where, type, text);
-    if (state->errors >= PROBE_MAX_ERRORS)
+    if (++state->strikes >= PROBE_MAX_ERRORS)
         state->enabled = false;
 }
 
@@ -42,6 +44,24 @@ static void count_exception(struct probe_state *state, const char *where,
     Py_XDECREF(name);
     Py_XDECREF(text);
     PyErr_Clear(); /* a broken __str__ must not escape either */
+}
+
+bool guard_clear(void)
+{
+    if (PyErr_Occurred() && !PyErr_ExceptionMatches(PyExc_Exception))
+        return false;
+    PyErr_Clear();
+    return true;
+}
+
+int guard_has_attr(PyObject *object, PyObject *name)
+{
+    PyObject *value = PyObject_GetAttr(object, name);
+
+    Py_XDECREF(value);
+    if (value)
+        return 1;
+    return guard_clear() ? 0 : -1;
 }
 
 bool guard_note(struct probe_state *state, const char *where)

@@ -50,7 +50,7 @@ static PyObject *configure(PyObject *module, PyObject *args, PyObject *kwargs)
     static char *keywords[] = {"enabled",  "live",        "exact_peak", "run_id",
                                "decorate", "byte_source", "stub",       NULL};
     struct probe_state *state = state_of(module);
-    int enabled = state->enabled;
+    int enabled = -1; /* not given */
     int live = state->live;
     int exact_peak = state->exact_peak;
     PyObject *run_id = NULL;
@@ -64,11 +64,16 @@ static PyObject *configure(PyObject *module, PyObject *args, PyObject *kwargs)
         return NULL;
     if (!set_run_id(state, run_id))
         return NULL;
-    state->enabled = enabled;
+    if (enabled >= 0) {
+        state->strikes = 0;
+        state->enabled = enabled;
+    }
     state->live = live;
     state->exact_peak = exact_peak;
     set_callable(&state->decorate, decorate);
     set_callable(&state->byte_source, byte_source);
+    if (byte_source)
+        state->source_errors = 0;
     set_callable(&state->stub, stub);
     Py_RETURN_NONE;
 }
@@ -76,14 +81,15 @@ static PyObject *configure(PyObject *module, PyObject *args, PyObject *kwargs)
 static PyObject *status(PyObject *module, PyObject *unused)
 {
     const struct probe_state *state = state_of(module);
+    PyObject *first_error = text_new(roast_str_of(state->first_error));
 
     (void)unused;
-    return Py_BuildValue(
-        "{s:O,s:O,s:O,s:K,s:s,s:K}", "enabled", state->enabled ? Py_True : Py_False,
-        "live", state->live ? Py_True : Py_False, "exact_peak",
-        state->exact_peak ? Py_True : Py_False, "monitor_errors",
-        (unsigned long long)state->errors, "first_error", state->first_error,
-        "process_id", (unsigned long long)roast_process_id());
+    return Py_BuildValue("{s:O,s:O,s:O,s:K,s:N,s:K}", "enabled",
+                         state->enabled ? Py_True : Py_False, "live",
+                         state->live ? Py_True : Py_False, "exact_peak",
+                         state->exact_peak ? Py_True : Py_False, "monitor_errors",
+                         (unsigned long long)state->errors, "first_error", first_error,
+                         "process_id", (unsigned long long)roast_process_id());
 }
 
 static PyObject *rss_mib(PyObject *module, PyObject *unused)

@@ -2,8 +2,7 @@
 /* record_type.c - one chunk's record: a read-only mapping over its frame.
  *
  * The dict is made on first look, so a record that is only merged costs its bytes. It
- * pickles as plain bytes: whoever merges outputs needs nothing of ours. Copies are the
- * object itself, because it never changes. */
+ * pickles as plain bytes: whoever merges outputs needs nothing of ours. */
 #include "support.h"
 #include "types.h"
 
@@ -149,6 +148,19 @@ static PyObject *record_self(PyObject *self, PyObject *unused)
     return Py_NewRef(self);
 }
 
+/* The nested dicts of a copy are its own, as of a dict. */
+static PyObject *record_deepcopy(PyObject *object, PyObject *unused)
+{
+    struct record *self = (struct record *)object;
+    char *data = NULL;
+    Py_ssize_t size = 0;
+
+    (void)unused;
+    if (PyBytes_AsStringAndSize(self->frame, &data, &size) < 0)
+        return NULL;
+    return record_new(self->state, (struct roast_str){data, (size_t)size});
+}
+
 static PyObject *record_frame(PyObject *self, void *unused)
 {
     (void)unused;
@@ -178,8 +190,8 @@ static PyMethodDef record_methods[] = {
     {"items", record_items, METH_NOARGS, "The (key, value) pairs, as of a dict."},
     {"get", record_get, METH_VARARGS, "The value of a key, or a default."},
     {"__reduce__", record_reduce, METH_NOARGS, "Pickles as plain bytes."},
-    {"__copy__", record_self, METH_NOARGS, "The record itself: it never changes."},
-    {"__deepcopy__", record_self, METH_O, "The record itself: it never changes."},
+    {"__copy__", record_self, METH_NOARGS, "The record itself."},
+    {"__deepcopy__", record_deepcopy, METH_O, "A record of the same frame."},
     {NULL, NULL, 0, NULL},
 };
 

@@ -97,11 +97,14 @@ static PyObject *section_exit(PyObject *object, PyObject *const *args, Py_ssize_
 
     if (thread && self->token.serial != 0) {
         uint64_t bytes = self->source ? bytes_since(self) : 0;
+        PyObject *interrupt[3]; /* a Ctrl-C that arrived in the foreign property */
+        PyErr_Fetch(&interrupt[0], &interrupt[1], &interrupt[2]);
         if (nargs > 2 && args[1] != Py_None)
             call_section_failed(self->state, thread, args[1], args[2]);
         roast_section_end(thread, self->token, bytes);
-        if (self->source && PyErr_Occurred())
-            return NULL; /* a Ctrl-C that arrived in the foreign property */
+        PyErr_Restore(interrupt[0], interrupt[1], interrupt[2]);
+        if (interrupt[0])
+            return NULL;
     }
     return Py_NewRef(Py_False);
 }

@@ -71,7 +71,9 @@ struct probe_state {
     bool exact_peak;
     bool has_run_id;
     unsigned char run_id[ROAST_RUN_ID_BYTES];
-    uint64_t errors; /* of the monitor, in this process */
+    uint64_t errors;        /* of the monitor, in this process */
+    uint64_t strikes;       /* those since it was switched on */
+    uint64_t source_errors; /* those of byte_source */
     char first_error[PROBE_ERROR_BYTES];
 };
 

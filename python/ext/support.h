@@ -14,6 +14,13 @@
  * an Exception and therefore the user's. */
 bool guard_note(struct probe_state *state, const char *where);
 
+/* Clears an exception that is an Exception. False, and it stays, when it is not. */
+bool guard_clear(void);
+
+/* Whether object has the attribute: 1, 0; -1 only when something that is not an
+ * Exception was raised. */
+int guard_has_attr(PyObject *object, PyObject *name);
+
 /* The same for a failure of libroast. */
 void guard_note_error(struct probe_state *state, const char *where,
                       const roast_error *err);
@@ -32,6 +39,17 @@ struct roast_str text_borrow(PyObject *str);
 PyObject *text_of(PyObject *object);
 
 PyObject *text_new(struct roast_str text); /* undecodable bytes are replaced */
+
+/* text_of() without the credentials and query of any URL in it. */
+PyObject *text_redacted(PyObject *object);
+
+/* ---- dict.c ------------------------------------------------------------------- */
+
+/* Sets dict[key] = value and takes the reference; value NULL is an earlier failure. */
+int dict_set(PyObject *dict, const char *key, PyObject *value);
+
+/* dict[key], borrowed; NULL with an exception when it is not there or cannot be had. */
+PyObject *dict_get(PyObject *dict, const char *key);
 
 /* ---- values.c ---------------------------------------------------------------- */
 

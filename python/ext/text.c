@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* text.c - Python str and UTF-8 with a length. */
+#include <string.h>
+
 #include "support.h"
 
 struct roast_str text_borrow(PyObject *str)
@@ -34,6 +36,26 @@ PyObject *text_of(PyObject *object)
     PyObject *escaped = escape_surrogates(str);
     Py_DECREF(str);
     return escaped;
+}
+
+PyObject *text_redacted(PyObject *object)
+{
+    PyObject *text = text_of(object);
+    struct roast_str str = text ? text_borrow(text) : (struct roast_str){NULL, 0};
+
+    if (!str.data || !memchr(str.data, ':', str.size_bytes) || !strstr(str.data, "://"))
+        return text;
+    char *plain = PyMem_Malloc(str.size_bytes + 1);
+    PyObject *redacted = NULL;
+    if (plain) {
+        size_t size = roast_str_redact(plain, str.size_bytes, str);
+        redacted = text_new((struct roast_str){plain, size});
+    } else {
+        PyErr_NoMemory();
+    }
+    PyMem_Free(plain);
+    Py_DECREF(text);
+    return redacted;
 }
 
 PyObject *text_new(struct roast_str text)

@@ -19,4 +19,8 @@ PyObject *record_new(struct probe_state *state, struct roast_str frame);
 /* A plain dict of everything a frame holds, under the names of api and docs. */
 PyObject *record_to_dict(struct probe_state *state, struct roast_str frame);
 
+/* Its sections, their sums and intervals. */
+int record_add_sections(struct probe_state *state, PyObject *dict,
+                        const roast_record *rec);
+
 #endif

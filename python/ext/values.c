@@ -20,7 +20,7 @@ static int put_value(struct writer *w, PyObject *value, int depth);
 static int put_repr(struct writer *w, PyObject *value)
 {
     PyObject *repr = PyObject_Repr(value);
-    PyObject *plain = repr ? text_of(repr) : NULL;
+    PyObject *plain = repr ? text_redacted(repr) : NULL;
     int status = -1;
 
     if (plain) {
@@ -36,7 +36,7 @@ static int put_repr(struct writer *w, PyObject *value)
 
 static int put_text(struct writer *w, PyObject *value)
 {
-    PyObject *plain = text_of(value);
+    PyObject *plain = text_redacted(value);
 
     if (!plain)
         return -1;
@@ -83,7 +83,7 @@ static int put_list(struct writer *w, PyObject *value, int depth)
 
 static int put_entry(struct writer *w, PyObject *key, PyObject *value, int depth)
 {
-    PyObject *name = text_of(key);
+    PyObject *name = text_redacted(key);
 
     if (!name)
         return -1;
@@ -121,15 +121,15 @@ static int put_foreign(struct writer *w, PyObject *value, int depth)
 {
     const struct probe_names *names = &w->state->names;
 
-    if (!PyObject_HasAttr(value, names->dtype) || !PyObject_HasAttr(value, names->item))
-        return put_repr(w, value);
+    int numpy_like = guard_has_attr(value, names->dtype);
+    if (numpy_like == 1)
+        numpy_like = guard_has_attr(value, names->item);
+    if (numpy_like <= 0)
+        return numpy_like < 0 ? -1 : put_repr(w, value);
     PyObject *plain = PyObject_CallMethodObjArgs(value, names->item, NULL);
     if (!plain || !is_scalar(plain)) {
         Py_XDECREF(plain);
-        if (PyErr_Occurred() && !PyErr_ExceptionMatches(PyExc_Exception))
-            return -1;
-        PyErr_Clear();
-        return put_repr(w, value);
+        return guard_clear() ? put_repr(w, value) : -1;
     }
     int status = put_value(w, plain, depth);
     Py_DECREF(plain);
@@ -166,21 +166,27 @@ static int put_value(struct writer *w, PyObject *value, int depth)
     return 0;
 }
 
+/* Converting runs foreign code (repr, item, finalisers), which may record a value of its
+ * own: it would land in the middle of this one, so it is counted as dropped. */
 int values_put(struct probe_state *state, roast_thread *thread, roast_values *out,
                PyObject *key, PyObject *value)
 {
+    static _Thread_local bool busy;
     struct writer w = {state, thread, out};
     size_t mark = roast_values_mark(out);
-    int status = put_entry(&w, key, value, 0);
 
+    if (busy) {
+        roast_chunk_lose(thread, ROAST_LOSS_values_dropped, 1);
+        return 0;
+    }
+    busy = true;
+    int status = put_entry(&w, key, value, 0);
+    busy = false;
     if (status == 0 && roast_values_ok(out))
         return 0;
     roast_values_rewind(out, mark);
     roast_chunk_lose(thread, ROAST_LOSS_values_dropped, 1);
-    if (status < 0 && !PyErr_ExceptionMatches(PyExc_Exception))
-        return -1;
-    PyErr_Clear(); /* the loss is counted; the value was the user's, not our error */
-    return 0;
+    return guard_clear() ? 0 : -1; /* the value was the user's: not our error */
 }
 
 /* ---- reading ----------------------------------------------------------------- */

@@ -3,7 +3,7 @@
 
 The library itself never reads the environment; this does:
 
-``ROASTCOFFEA=off``         everything is a no-op
+``ROASTCOFFEA=off``         everything is a no-op (also 0, no, false)
 ``ROASTCOFFEA_PEAK=exact``  reset the kernel's high-water mark of memory at each chunk,
                             so that every peak is exact; other code in the process that
                             reads the mark (``ru_maxrss``) sees it reset
@@ -30,21 +30,23 @@ class _Package(ModuleType):
         return _recipe(self.__name__, "")
 
 
-def _is(variable: str, value: str) -> bool:
-    return os.environ.get(variable, "").strip().lower() == value
+def _is(variable: str, *values: str) -> bool:
+    return os.environ.get(variable, "").strip().lower() in values
 
 
 def _recipe(module: str, name: str) -> tuple[object, tuple[str]]:
     """How to pickle ``module.name``: a callable and its arguments."""
     get_source = getattr(_standin.__loader__, "get_source", None)
     source = get_source(_standin.__name__) if get_source else None
-    return eval, (_standin.expression(source or "", module, name),)
+    if not source:  # installed without sources: there is nothing to send
+        source = "def find(source, ns):\n    raise ImportError('roastcoffea')\n"
+    return eval, (_standin.expression(source, module, name),)
 
 
 def install() -> None:
     """Tell the probe who decorates, who counts bytes, and what is switched on."""
     _probe.configure(
-        enabled=not _is("ROASTCOFFEA", "off"),
+        enabled=not _is("ROASTCOFFEA", "off", "0", "no", "false"),
         exact_peak=_is("ROASTCOFFEA_PEAK", "exact"),
         decorate=decorator.decorate,
         byte_source=uproot_source.byte_source,

@@ -17,9 +17,11 @@ def expression(source: str, module: str, name: str) -> str:
     The quick way first: unpickling happens once per chunk on workers.
     """
     loaded = f"__import__('sys').modules.get({module!r})"
+    made = f"__import__('sys').modules.get('roastcoffea_standin:{module}')"
     return (
         (f"getattr({loaded}, {name!r}, None)" if name else loaded)
-        + " or (lambda source, ns: (exec(source, ns), ns['find'](source, ns))[1])"
+        + f" or getattr({made}, 'standin', None)"
+        " or (lambda source, ns: (exec(source, ns), ns['find'](source, ns))[1])"
         f"({source!r}, {{'__name__': 'roastcoffea_standin', 'module': {module!r},"
         f" 'name': {name!r}}})"
     )
@@ -47,10 +49,6 @@ def run(func: Any, args: Any, kwargs: Any, is_method: bool) -> Any:
     return func(*args, **(kwargs or {}))
 
 
-def off(processor: object) -> bool:
-    return False
-
-
 def no_chunk(processor: object) -> Any:
     raise AttributeError("no chunk is measured: roastcoffea is not installed here")
 
@@ -66,7 +64,6 @@ ACTIONS: dict[str, Any] = {
     "track_memory": nothing,
     "track_bytes": nothing,
     "run": run,
-    "prepare": off,
     "current_chunk": no_chunk,
     "record_metric": forget,
 }
@@ -106,4 +103,14 @@ def find(source: str, ns: dict[str, Any]) -> Any:
         found = __import__(module, fromlist=["front"])
         return getattr(found, name) if name else found
     except Exception:
-        return Standin(source, module, name)
+        return keep(Standin(source, module, name), f"roastcoffea_standin:{module}")
+
+
+def keep(standin: Standin, name: str) -> Standin:
+    """For the next chunk: to look for a package that is not there takes long."""
+    import sys
+    import types
+
+    sys.modules[name] = holder = types.ModuleType(name)
+    holder.standin = standin  # type: ignore[attr-defined]
+    return standin

@@ -26,32 +26,39 @@ def decorate(func: F) -> F:
     """The measured form of ``process(self, events)`` or of ``f(events)``."""
     if isinstance(func, (staticmethod, classmethod)):
         return type(func)(decorate(func.__func__))
-    if _is_method(func):
-        return _decorate_method(func)
-    return _decorate_function(func)
+    if _is_open(func):
+        return _decorate_open(func)
+    return _decorate_method(func) if _is_method(func) else _decorate_function(func)
 
 
 def _is_method(func: Callable[..., Any]) -> bool:
-    """Whether ``func`` takes self and events; functions get events alone."""
+    """Whether ``func`` takes self and events; functions get events alone.
+
+    Where it was written tells, but for a staticmethod, which has events alone too, and
+    for a method that is put into a class later, whose first argument is self.
+    """
+    code = func.__code__
+    names = code.co_varnames[: code.co_argcount]
+    owner = func.__qualname__.rpartition(".")[0]
+    in_class = bool(owner) and not owner.endswith("<locals>")
+    return names[0] in ("self", "cls") or (in_class and len(names) != 1)
+
+
+def _is_open(func: Callable[..., Any]) -> bool:
+    """Does not say what it takes: a decorator's ``*args``, or no Python function."""
     code = getattr(func, "__code__", None)
-    if code is None:
-        return False
-    if not code.co_argcount:  # only *args: where it was written tells
-        owner = func.__qualname__.rpartition(".")[0]
-        return bool(owner) and not owner.endswith("<locals>")
-    required = code.co_argcount - len(func.__defaults__ or ())
-    return required >= 2 or code.co_varnames[0] in ("self", "cls")
+    return code is None or not code.co_argcount
 
 
 def _decorate_method(func: F) -> F:
-    run, prepare = front.run, front.prepare
+    run = front.run
 
     @functools.wraps(func)
-    def process(self, *args, **kwargs):  # type: ignore[no-untyped-def]
+    def process(self, /, *args, **kwargs):  # type: ignore[no-untyped-def]
         try:
-            on = self._roastcoffea_collect_metrics
+            on = getattr(self, "_roastcoffea_collect_metrics", False)
         except Exception:  # a __getattr__ of the user's may raise anything
-            on = prepare(self)
+            on = False
         if on:
             return run(func, (self, *args), kwargs, True)
         return func(self, *args, **kwargs)
@@ -59,9 +66,9 @@ def _decorate_method(func: F) -> F:
     @functools.wraps(func)
     def process_plain(self, events):  # type: ignore[no-untyped-def]
         try:
-            on = self._roastcoffea_collect_metrics
-        except Exception:  # a __getattr__ of the user's may raise anything
-            on = prepare(self)
+            on = getattr(self, "_roastcoffea_collect_metrics", False)
+        except Exception:
+            on = False
         if on:
             return run(func, (self, events), None, True)
         return func(self, events)
@@ -87,6 +94,26 @@ def _decorate_function(func: F) -> F:
     def process(*args, **kwargs):  # type: ignore[no-untyped-def]
         if process._roastcoffea_collect_metrics:  # type: ignore[attr-defined]
             return run(func, args, kwargs, False)
+        return func(*args, **kwargs)
+
+    process._roastcoffea_collect_metrics = False  # type: ignore[attr-defined]
+    return process  # type: ignore[return-value]
+
+
+def _decorate_open(func: F) -> F:
+    """Either switch turns it on: the function's own, or its first argument's."""
+    run = front.run
+
+    @functools.wraps(func)
+    def process(*args, **kwargs):  # type: ignore[no-untyped-def]
+        if process._roastcoffea_collect_metrics:  # type: ignore[attr-defined]
+            return run(func, args, kwargs, False)
+        try:
+            on = bool(args) and getattr(args[0], "_roastcoffea_collect_metrics", False)
+        except Exception:
+            on = False
+        if on is True:
+            return run(func, args, kwargs, True)
         return func(*args, **kwargs)
 
     process._roastcoffea_collect_metrics = False  # type: ignore[attr-defined]

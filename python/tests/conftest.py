@@ -16,6 +16,7 @@ import uproot
 
 import roastcoffea
 from roastcoffea import _probe
+from roastcoffea.adapters.uproot_source import byte_source
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 sys.path.insert(0, str(EXAMPLES))
@@ -37,6 +38,7 @@ def pytest_configure() -> None:
 def fresh_monitor(request: pytest.FixtureRequest) -> Iterator[None]:
     """Default settings, an empty outbox, and no error of the monitor by the end."""
     _probe.configure(enabled=True, live=False, exact_peak=False, run_id=None)
+    _probe.configure(byte_source=byte_source)  # which is given up after some errors
     _probe.take_records()
     before = _probe.status()["monitor_errors"]
     yield

@@ -245,7 +245,7 @@ def test_times_are_seconds_since_the_epoch():
     before = time.time()
     record = measure(lambda *_: spin(0.01))
     after = time.time()
-    assert before - 1e-5 <= record["t_start"] <= record["t_end"] <= after + 1e-5
+    assert before - 1e-3 <= record["t_start"] <= record["t_end"] <= after + 1e-3
     took = record["t_end"] - record["t_start"]
     assert took == pytest.approx(record["duration"], abs=1e-6)
     assert record["timestamp"] == record["t_end"]

@@ -53,7 +53,7 @@ def test_plain_value_comes_back_as_it_was(value):
     record = kept(value)
     assert record["mine"] == value
     assert type(record["mine"]) is type(value)
-    assert "losses" not in record
+    assert not record["losses"]
 
 
 def test_not_a_number_comes_back():
@@ -82,7 +82,7 @@ def test_not_a_number_comes_back():
 def test_similar_value_becomes_a_plain_one(value, plain):
     record = kept(value)
     assert record["mine"] == plain
-    assert "losses" not in record
+    assert not record["losses"]
 
 
 class Foreign:

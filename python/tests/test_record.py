@@ -89,9 +89,17 @@ def test_record_becomes_json():
 
 
 @pytest.mark.parametrize("copied", [copy.copy, copy.deepcopy])
-def test_copy_of_a_record_is_the_record(record, copied):
-    assert copied(record) is record
-    assert copied([record])[0] is record
+def test_copy_of_a_record_is_a_record(record, copied):
+    for twin in (copied(record), copied([record])[0]):
+        assert type(twin) is type(record)
+        assert twin == record
+        assert twin.frame == record.frame
+
+
+def test_deep_copy_has_parts_of_its_own(record):
+    twin = copy.deepcopy(record)
+    twin["timing"]["mine"] = 1.0
+    assert "mine" not in record["timing"]
 
 
 @pytest.mark.parametrize("pickler", [pickle, cloudpickle])

@@ -107,6 +107,7 @@ static void clear(roast_thread *thread)
     roast__values_clear(&thread->custom_metrics);
     roast__buf_clear(&thread->blobs);
     thread->small_frame_bytes = 0;
+    thread->encode_ns = 0;
 }
 
 static void identify(roast_thread *thread, const unsigned char *run_id)
@@ -129,12 +130,13 @@ void roast_chunk_begin(roast_thread *thread, const struct roast_chunk_options *o
     struct roast_readings *before = &thread->before;
 
     thread->begin_ns = roast__clock_mono_ns();
+    thread->start_ns = thread->begin_ns; /* for sections before the work starts */
     clear(thread);
     identify(thread, options->run_id);
     thread->active_at_begin = roast__chunk_enters(&thread->begun_before);
     atomic_store_explicit(&thread->peak_rss_bytes, 0, memory_order_relaxed);
     atomic_store(&thread->active, true);
-    roast__peak_watch();
+    thread->sampled = roast__peak_watch();
     thread->peak_was_reset = options->exact_peak && roast__peak_reset() == ROAST_OK;
     before->rss_known = roast__rss_read(&thread->statm, &before->rss_bytes);
     if (roast__pace_allows(&thread->pace, thread->begin_ns) || options->exact_peak)

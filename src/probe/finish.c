@@ -162,7 +162,8 @@ static int encode(roast_thread *thread, struct roast_str *frame, roast_error *er
 
 void roast_chunk_delivered(roast_thread *thread)
 {
-    thread->carried_ns = roast__clock_mono_ns() - thread->encode_ns;
+    if (thread->encode_ns != 0) /* there was a record to deliver */
+        thread->carried_ns = roast__clock_mono_ns() - thread->encode_ns;
 }
 
 int roast_chunk_finish(roast_thread *thread, const struct roast_chunk_end *end,

@@ -2,13 +2,16 @@
 /* finish_readings.c - differences of readings, and why some are absent. */
 #include "probe/finish.h"
 
+static const enum roast_reason why_unread =
+    ROAST_PROCFS ? ROAST_WHY_NOT_READABLE : ROAST_WHY_NO_OS_SUPPORT;
+
 static void set_or_say(roast_thread *thread, enum roast_field field, bool known,
                        uint64_t value)
 {
     if (known)
         roast_record_set_u64(&thread->record, field, value);
     else
-        roast_chunk_absent(thread, field, ROAST_WHY_NOT_READABLE);
+        roast_chunk_absent(thread, field, why_unread);
 }
 
 static void set_memory(roast_thread *thread)
@@ -49,11 +52,15 @@ static void set_peak(roast_thread *thread, bool shared)
     uint64_t sampled = atomic_load(&thread->peak_rss_bytes);
 
     if (!before->rss_known || !after->rss_known) {
-        roast_chunk_absent(thread, ROAST_FIELD_rss_peak_bytes, ROAST_WHY_NOT_READABLE);
+        roast_chunk_absent(thread, ROAST_FIELD_rss_peak_bytes, why_unread);
         return;
     }
     sampled = larger(sampled, larger(before->rss_bytes, after->rss_bytes));
     bool exact = !shared && mark_is_ours(thread);
+    if (!exact && !thread->sampled) {
+        roast_chunk_absent(thread, ROAST_FIELD_rss_peak_bytes, ROAST_WHY_NO_SAMPLER);
+        return;
+    }
     roast_record_set_u64(&thread->record, ROAST_FIELD_rss_peak_bytes,
                          exact ? larger(after->peak_rss_bytes, sampled) : sampled);
     roast_record_set_u64(&thread->record, ROAST_FIELD_rss_peak_kind,
@@ -88,7 +95,9 @@ static void set_differences(roast_thread *thread)
 
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
         if (!b->slow)
-            roast_chunk_absent(thread, rows[i].field, ROAST_WHY_TOO_SHORT);
+            roast_chunk_absent(thread, rows[i].field, ROAST_WHY_TOO_CLOSE);
+        else if (rows[i].known && rows[i].after < rows[i].before)
+            roast_chunk_absent(thread, rows[i].field, ROAST_WHY_BAD_VALUE);
         else
             set_or_say(thread, rows[i].field, rows[i].known,
                        rows[i].after - rows[i].before);

@@ -21,6 +21,7 @@ enum { PERIOD_NS = 50 * 1000 * 1000, IDLE_TICKS = 20, STACK_BYTES = 128 * 1024 }
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static atomic_bool alive;
+static atomic_bool refused; /* the system would not give a thread */
 
 struct tick {
     int64_t before_ns; /* a moment before memory was read */
@@ -87,6 +88,7 @@ static void in_parent(void)
 static void in_child(void)
 {
     atomic_store(&alive, false); /* threads do not survive fork */
+    atomic_store(&refused, false);
     (void)pthread_mutex_unlock(&lock);
 }
 
@@ -95,32 +97,48 @@ static void install(void)
     (void)pthread_atfork(before_fork, in_parent, in_child);
 }
 
-static bool start_thread(void)
+/* A small stack serves, unless the program's thread-local storage takes more. */
+static bool create_thread(void)
 {
-    sigset_t all;
-    sigset_t kept;
     pthread_attr_t attr;
     pthread_t thread;
 
     if (pthread_attr_init(&attr) != 0)
         return false;
     (void)pthread_attr_setdetachstate(&attr, PTHREAD_CREATE_DETACHED);
-    (void)pthread_attr_setstacksize(&attr, STACK_BYTES); /* fails: the default serves */
-    (void)sigfillset(&all);
-    (void)pthread_sigmask(SIG_SETMASK, &all, &kept);
-    int failed = pthread_create(&thread, &attr, sample, NULL);
-    (void)pthread_sigmask(SIG_SETMASK, &kept, NULL);
+    bool small = pthread_attr_setstacksize(&attr, STACK_BYTES) == 0 &&
+                 pthread_create(&thread, &attr, sample, NULL) == 0;
     (void)pthread_attr_destroy(&attr);
-    return failed == 0;
+    if (small)
+        return true;
+    return pthread_create(&thread, NULL, sample, NULL) == 0 &&
+           pthread_detach(thread) == 0;
 }
 
-void roast__peak_watch(void)
+static bool start_thread(void)
+{
+    sigset_t all;
+    sigset_t kept;
+
+    (void)sigfillset(&all);
+    (void)pthread_sigmask(SIG_SETMASK, &all, &kept);
+    bool started = create_thread();
+    (void)pthread_sigmask(SIG_SETMASK, &kept, NULL);
+    return started;
+}
+
+bool roast__peak_watch(void)
 {
     if (atomic_load(&alive))
-        return;
+        return true;
+    if (atomic_load(&refused))
+        return false;
     (void)pthread_once(&once, install);
     (void)pthread_mutex_lock(&lock);
     if (!atomic_load(&alive))
         atomic_store(&alive, start_thread());
+    bool runs = atomic_load(&alive);
+    atomic_store(&refused, !runs);
     (void)pthread_mutex_unlock(&lock);
+    return runs;
 }

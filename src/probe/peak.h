@@ -3,8 +3,11 @@
 #ifndef ROAST_PROBE_PEAK_H
 #define ROAST_PROBE_PEAK_H
 
+#include <stdbool.h>
+
 /* Makes sure that the sampler runs; it ends by itself a second after the last chunk.
- * Costs one atomic load when it runs already. */
-void roast__peak_watch(void);
+ * Costs one atomic load when it runs already. False when no thread can be started, which
+ * is not tried again in this process. */
+bool roast__peak_watch(void);
 
 #endif

@@ -8,7 +8,7 @@
 #include "probe/cgroup.h"
 #include "probe/rusage.h"
 
-enum { SIDES = 2, COST_SHARE = 50 }; /* both sides may cost one part in 50: 2 % */
+enum { SIDES = 2, COST_SHARE = 50, MOST_SAVED = 64 }; /* one part in 50 is 2 % */
 
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static struct roast_cgroup group;
@@ -28,12 +28,32 @@ void roast__slow_files_close(struct roast_slow_files *files)
 
 bool roast__pace_allows(struct roast_pace *pace, int64_t now_ns)
 {
-    bool allowed = pace->last_ns == 0 ||
-                   now_ns - pace->last_ns >= COST_SHARE * SIDES * pace->cost_ns;
+    int64_t price_ns = SIDES * pace->cost_ns;
+    int64_t most_ns = MOST_SAVED * price_ns;
 
-    if (allowed)
-        pace->last_ns = now_ns;
-    return allowed;
+    if (pace->last_ns == 0)
+        pace->saved_ns = most_ns;
+    else
+        pace->saved_ns += (now_ns - pace->last_ns) / COST_SHARE;
+    pace->last_ns = now_ns;
+    if (pace->saved_ns > most_ns)
+        pace->saved_ns = most_ns;
+    if (pace->saved_ns < price_ns)
+        return false;
+    pace->saved_ns -= price_ns;
+    return true;
+}
+
+/* The first reading opens files, and any may be interrupted: the estimate falls at once
+ * and rises slowly. */
+static void learn_cost(struct roast_pace *pace, int64_t cost_ns)
+{
+    if (pace->cost_ns == 0)
+        pace->saved_ns = MOST_SAVED * SIDES * cost_ns;
+    if (pace->cost_ns == 0 || cost_ns < pace->cost_ns)
+        pace->cost_ns = cost_ns;
+    else if (cost_ns < 4 * pace->cost_ns)
+        pace->cost_ns += (cost_ns - pace->cost_ns) / 16;
 }
 
 static bool read_throttle(struct roast_procfile *file, uint64_t *throttled_ns)
@@ -57,5 +77,5 @@ void roast__readings_take(struct roast_readings *out, struct roast_slow_files *f
     (void)roast__procio_read(&files->io, &out->io);
     out->throttle_known = read_throttle(&files->cpu_stat, &out->throttled_ns);
     out->peak_known = roast__peak_read(&out->peak_rss_bytes);
-    pace->cost_ns = roast__clock_mono_ns() - from_ns;
+    learn_cost(pace, roast__clock_mono_ns() - from_ns);
 }

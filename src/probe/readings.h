@@ -2,9 +2,9 @@
 /* readings.h - what is read on both sides of a chunk.
  *
  * Memory is read for every chunk. The rest costs 1 to 3 us a side: nothing beside a
- * real chunk, but much beside one of 10 us. So it keeps a pace: it is read when the
- * time since the last reading is at least 50 times what both sides cost, and otherwise
- * the fields say why they are absent. */
+ * real chunk, but much beside one of 10 us. So it keeps a pace: it may take 2 % of the
+ * time that passes, saved up for at most 64 chunks; without savings the fields say why
+ * they are absent. */
 #ifndef ROAST_PROBE_READINGS_H
 #define ROAST_PROBE_READINGS_H
 
@@ -26,8 +26,9 @@ void roast__slow_files_close(struct roast_slow_files *files);
 
 /* Zeroed = never read. */
 struct roast_pace {
-    int64_t last_ns; /* begin of the chunk that took them last */
-    int64_t cost_ns; /* what one side cost then */
+    int64_t last_ns;  /* when savings were counted last */
+    int64_t saved_ns; /* what readings may cost now */
+    int64_t cost_ns;  /* what one side costs, without accidents */
 };
 
 /* Zeroed = nothing known. */

@@ -25,7 +25,6 @@ struct roast_section_token roast_section_begin(roast_thread *thread,
     open->serial = ++tree->serial;
     open->node = node;
     open->kind = kind;
-    tree->error_token = NULL; /* whatever was raised before has been handled */
     if (kind == ROAST_SECTION_MEMORY)
         open->rss_known = roast__rss_read(&thread->statm, &open->start_rss_bytes);
     struct roast_section_token token = {thread, open->serial};

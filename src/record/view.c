@@ -65,6 +65,8 @@ struct roast_cell roast_view_cell(const struct roast_view *view,
     if (!roast_record_has(rec, view->field) || !roast_record_has(rec, view->other))
         return (struct roast_cell){.type = ROAST_CELL_ABSENT};
     switch (view->kind) {
+    case ROAST_VIEW_NONE:
+        break;
     case ROAST_VIEW_TEXT:
         return text(a.str);
     case ROAST_VIEW_COUNT:

@@ -347,7 +347,7 @@ static void every_reading_is_there_or_says_why_not(void **state)
         uint64_t why = why_absent(&rec, field);
         assert_int_equal(roast_record_has(&rec, field), why == 0);
         assert_true(why == 0 || roast_reason_text((unsigned)why));
-        too_short += why == ROAST_WHY_TOO_SHORT;
+        too_short += why == ROAST_WHY_TOO_CLOSE;
     }
     assert_true(too_short > 0);
 }
