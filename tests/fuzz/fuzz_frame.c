@@ -95,8 +95,9 @@ static void read_views(const roast_record *rec)
     for (size_t i = 0; i < count; i++) {
         struct roast_cell cell = roast_view_cell(&views[i], rec);
         PROMISE((cell.type == ROAST_CELL_ABSENT) ==
-                !(roast_record_has(rec, views[i].field) &&
-                  roast_record_has(rec, views[i].other)));
+                (views[i].kind == ROAST_VIEW_NONE ||
+                 !roast_record_has(rec, views[i].field) ||
+                 !roast_record_has(rec, views[i].other)));
         if (cell.type == ROAST_CELL_TEXT)
             touch(cell.text);
     }
