@@ -6,7 +6,7 @@
 #   .venv-bench   this package, on the same coffea
 set -euo pipefail
 
-python=$("${PYTHON:-python3}" tools/pythons.py 3.12 3.13 | head -1 | cut -f2)
+python=$("${PYTHON:-python3}" tools/pythons.py 3.12 3.13 | awk -F'\t' 'NR == 1 { print $2 }')
 if [[ -z $python ]]; then
     echo "make bench needs Python 3.12 or 3.13, which the reference runs on: none found" >&2
     exit 1

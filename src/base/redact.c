@@ -200,6 +200,17 @@ size_t roast_str_redact(char *out, size_t out_bytes, struct roast_str text)
     return out_bytes - r.left_bytes;
 }
 
+/* To the first "://", or to the end. */
+static void to_authority(struct redactor *r)
+{
+    while (!at_end(r) && !starts_authority(r)) {
+        const char *from = r->text.data + r->at + 1;
+        const char *end = r->text.data + r->text.size_bytes;
+        const char *colon = memchr(from, ':', (size_t)(end - from));
+        r->at = colon ? (size_t)(colon - r->text.data) : r->text.size_bytes;
+    }
+}
+
 /* A query of a path without a scheme, as XRootD servers take them: `?key=value`. */
 static struct roast_str without_query(struct roast_str path)
 {
@@ -217,8 +228,7 @@ size_t roast_str_redact_file(char *out, size_t out_bytes, struct roast_str file)
 
     if (!file.data)
         return 0;
-    while (!at_end(&r) && !starts_authority(&r))
-        r.at++;
+    to_authority(&r);
     if (at_end(&r)) {
         r.text = without_query(file);
         put(&r, file.data, r.text.size_bytes);

@@ -118,7 +118,7 @@ static void identify(roast_thread *thread, const unsigned char *run_id)
     if (run_id)
         memcpy(id->run_id, run_id, sizeof(id->run_id));
     id->process_id = roast__process().id;
-    id->sequence = roast__next_sequence();
+    id->sequence = roast__chunk_enters(&thread->active_at_begin);
     roast_identity_pack(thread->identity_bytes, id);
     struct roast_str blob = {(const char *)thread->identity_bytes,
                              ROAST_IDENTITY_BYTES};
@@ -133,7 +133,6 @@ void roast_chunk_begin(roast_thread *thread, const struct roast_chunk_options *o
     thread->start_ns = thread->begin_ns; /* for sections before the work starts */
     clear(thread);
     identify(thread, options->run_id);
-    thread->active_at_begin = roast__chunk_enters(&thread->begun_before);
     atomic_store_explicit(&thread->peak_rss_bytes, 0, memory_order_relaxed);
     atomic_store(&thread->active, true);
     thread->sampled = roast__peak_watch();

@@ -11,12 +11,12 @@
 
 static bool others_ran(roast_thread *thread)
 {
-    uint64_t begun;
-    unsigned active = roast__chunk_leaves(&begun);
+    uint32_t newest;
+    unsigned active = roast__chunk_leaves(&newest);
     unsigned most = active > thread->active_at_begin ? active : thread->active_at_begin;
 
     /* one that began and ended meanwhile is in neither count */
-    if (most < 2 && begun > thread->begun_before + 1)
+    if (most < 2 && newest != thread->identity.sequence)
         most = 2;
     roast_record_set_u64(&thread->record, ROAST_FIELD_concurrency, most);
     return most > 1;

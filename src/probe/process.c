@@ -26,7 +26,6 @@ static uint64_t random_id;
 static uint64_t pid;
 static char host[256];
 static size_t host_bytes;
-static _Atomic uint64_t begun;
 static atomic_uint running;
 static _Atomic uint32_t sequence;
 static atomic_bool described;
@@ -52,7 +51,6 @@ static void renew(void)
 {
     random_id = random_number();
     pid = (uint64_t)getpid();
-    atomic_store(&begun, 0);
     atomic_store(&running, 0);
     atomic_store(&sequence, 0);
     atomic_store(&described, false);
@@ -92,21 +90,16 @@ uint64_t roast__thread_number(void)
 #endif
 }
 
-uint32_t roast__next_sequence(void)
+uint32_t roast__chunk_enters(unsigned *active)
 {
-    return atomic_fetch_add(&sequence, 1) + 1;
+    *active = atomic_fetch_add_explicit(&running, 1, memory_order_relaxed) + 1;
+    return atomic_fetch_add_explicit(&sequence, 1, memory_order_relaxed) + 1;
 }
 
-unsigned roast__chunk_enters(uint64_t *begun_before)
+unsigned roast__chunk_leaves(uint32_t *newest)
 {
-    *begun_before = atomic_fetch_add(&begun, 1);
-    return atomic_fetch_add(&running, 1) + 1;
-}
-
-unsigned roast__chunk_leaves(uint64_t *begun_now)
-{
-    *begun_now = atomic_load(&begun);
-    return atomic_fetch_sub(&running, 1);
+    *newest = atomic_load_explicit(&sequence, memory_order_relaxed);
+    return atomic_fetch_sub_explicit(&running, 1, memory_order_relaxed);
 }
 
 bool roast__process_claims_first(void)

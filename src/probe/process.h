@@ -20,12 +20,14 @@ struct roast_process roast__process(void);
 
 uint64_t roast__thread_number(
     void); /* the operating system's thread id; 0 if unknown */
-uint32_t roast__next_sequence(void); /* 1, 2, 3 ...; from 1 again in a forked child */
 
-/* Counts chunks in and out. *begun_before gets how many had begun in this process,
- * the returned count includes the caller's. */
-unsigned roast__chunk_enters(uint64_t *begun_before);
-unsigned roast__chunk_leaves(uint64_t *begun);
+/* A chunk begins: its number in this process (1, 2, 3 ...; from 1 again in a forked
+ * child), and in *active how many run now, this one included. */
+uint32_t roast__chunk_enters(unsigned *active);
+
+/* A chunk ends: how many ran until now, this one included, and in *newest the number of
+ * the one begun last. */
+unsigned roast__chunk_leaves(uint32_t *newest);
 
 /* True once per process, and again in a forked child: who gets it describes it. */
 bool roast__process_claims_first(void);

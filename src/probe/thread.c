@@ -57,10 +57,10 @@ static void unlink_thread(struct roast_thread *thread)
 static void on_thread_exit(void *state)
 {
     struct roast_thread *thread = state;
-    uint64_t begun;
+    uint32_t newest;
 
     if (atomic_exchange(&thread->active, false))
-        (void)roast__chunk_leaves(&begun); /* the thread ended inside its chunk */
+        (void)roast__chunk_leaves(&newest); /* the thread ended inside its chunk */
     (void)pthread_mutex_lock(&lock);
     unlink_thread(state);
     (void)pthread_mutex_unlock(&lock);

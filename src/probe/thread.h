@@ -42,7 +42,6 @@ struct roast_thread {
     bool peak_was_reset; /* the kernel's high-water mark, when the chunk began */
     struct roast_readings before;
     struct roast_readings after;
-    uint64_t begun_before; /* chunks the process had begun by then */
     unsigned active_at_begin;
     uint64_t absent; /* bit n set: reasons[n] says why field n is absent */
     unsigned char reasons[ROAST_FIELD_COUNT];
