@@ -202,13 +202,17 @@ def spin(seconds: float) -> None:
 
 
 class Clocks:
-    """Clock readings around and inside the work of a chunk."""
+    """Clock readings around and inside the work of a chunk, which the same clock gives
+    the same name; taken again when something came in between on a busy machine."""
 
     def __init__(self, clock) -> None:
         self.clock = clock
-        before = clock()
-        self.record = measure(self.work)
-        self.outside = clock() - before
+        for _ in range(20):
+            before = clock()
+            self.record = measure(self.work)
+            self.outside = clock() - before
+            if self.outside < 1.04 * self.inside:
+                break
 
     def work(self, *_) -> None:
         start = self.clock()

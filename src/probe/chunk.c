@@ -136,7 +136,8 @@ void roast_chunk_begin(roast_thread *thread, const struct roast_chunk_options *o
     atomic_store_explicit(&thread->peak_rss_bytes, 0, memory_order_relaxed);
     atomic_store(&thread->active, true);
     thread->sampled = roast__peak_watch();
-    thread->peak_was_reset = options->exact_peak && roast__peak_reset() == ROAST_OK;
+    before->mark_was_reset = options->exact_peak && roast__peak_reset() == ROAST_OK;
+    thread->after.mark_was_reset = before->mark_was_reset;
     before->rss_known = roast__rss_read(&thread->statm, &before->rss_bytes);
     if (roast__pace_allows(&thread->pace, thread->begin_ns) || options->exact_peak)
         roast__readings_take(before, &thread->slow_files, &thread->pace);

@@ -39,7 +39,7 @@ static bool mark_is_ours(const roast_thread *thread)
     if (!before->peak_known || !after->peak_known)
         return false;
     return after->peak_rss_bytes > before->peak_rss_bytes ||
-           (thread->peak_was_reset &&
+           (before->mark_was_reset &&
             before->peak_rss_bytes <= before->rss_bytes + SLACK_BYTES);
 }
 

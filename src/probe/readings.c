@@ -76,6 +76,7 @@ void roast__readings_take(struct roast_readings *out, struct roast_slow_files *f
     out->sched_known = roast__sched_read(&files->schedstat, &out->sched);
     (void)roast__procio_read(&files->io, &out->io);
     out->throttle_known = read_throttle(&files->cpu_stat, &out->throttled_ns);
-    out->peak_known = roast__peak_read(&out->peak_rss_bytes);
+    out->peak_known = out->mark_was_reset ? roast__peak_read_reset(&out->peak_rss_bytes)
+                                          : roast__peak_read(&out->peak_rss_bytes);
     learn_cost(pace, roast__clock_mono_ns() - from_ns);
 }

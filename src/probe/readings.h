@@ -35,7 +35,8 @@ struct roast_pace {
 struct roast_readings {
     bool rss_known;
     uint64_t rss_bytes;
-    bool slow; /* the pace allowed the ones below */
+    bool mark_was_reset; /* given: read the high-water mark as it is after a reset */
+    bool slow;           /* the pace allowed the ones below */
     bool sched_known;
     struct roast_sched sched;
     struct roast_procio io; /* each value knows whether it is there */

@@ -38,8 +38,7 @@ struct roast_thread {
     int64_t start_ns;         /* ... and the same around the work */
     int64_t stop_ns;
     int64_t start_cpu_ns;
-    bool sampled;        /* the sampler runs */
-    bool peak_was_reset; /* the kernel's high-water mark, when the chunk began */
+    bool sampled; /* the sampler runs */
     struct roast_readings before;
     struct roast_readings after;
     unsigned active_at_begin;

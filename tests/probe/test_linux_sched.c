@@ -67,7 +67,8 @@ static void time_on_cpu_agrees_with_the_thread_clock(void **state)
     struct roast_sched after = read_now(&file);
 
     int64_t on_cpu_ns = (int64_t)(after.on_cpu_ns - before.on_cpu_ns);
-    assert_in_range(on_cpu_ns, clock_ns - clock_ns / 50, clock_ns + clock_ns / 50);
+    /* the kernel brings these counters up to date once per tick, 10 ms at most */
+    assert_in_range(on_cpu_ns, clock_ns - clock_ns / 10, clock_ns + clock_ns / 10);
     assert_true(after.slices > before.slices);
     roast__procfile_close(&file);
 }
