@@ -39,6 +39,12 @@ def total(records: Iterable[Record], key: str) -> float:
     return sum(record.get(key) or 0 for record in records)
 
 
+def peak(record: Record) -> str:
+    """The highest memory; with a tilde where it was sampled and may be higher."""
+    mark = "~" if record.get("mem_peak_kind") == "sampled" else ""
+    return mark + show(record.get("mem_peak_mb"), "", 0)
+
+
 def print_chunks(records: list[Record]) -> None:
     """One line per chunk."""
     head = ("dataset", "file", "entries", "events", "wall", "cpu", "memory", "peak")
@@ -53,10 +59,10 @@ def print_chunks(records: list[Record]) -> None:
             show(record.get("duration"), " s"),
             show(record.get("cpu_time"), " s"),
             show(record.get("mem_delta_mb"), "", 1),
-            show(record.get("mem_peak_mb"), "", 0),
+            peak(record),
         )
         print(line)
-    print("wall and cpu of process(); change and peak of resident memory in MiB")
+    print("wall and cpu of process(); change and peak (~ sampled) of memory in MiB")
 
 
 def print_sections(records: list[Record]) -> None:

@@ -105,6 +105,12 @@ install_missing() {
     rm -f "$log"
 }
 
+# No package helps against a wrong PYTHON=...
+if [[ $python != python3 ]] && ! has_python 2>/dev/null; then
+    echo "PYTHON=$python: not found, older than 3.11, or without venv, pip or headers" >&2
+    exit 1
+fi
+
 check "$@"
 if ((${#missing[@]})) && install_missing; then
     check "$@"
