@@ -170,16 +170,34 @@ static int add_blobs(struct probe_state *state, PyObject *dict, const roast_reco
     return 0;
 }
 
-/* A key the user set never replaces a measured one: entries of dicts are added to ours,
- * other values move to custom_metrics. */
+/* Whether a key is one of ours, measured in this chunk or not. */
+static bool is_ours(PyObject *dict, PyObject *key)
+{
+    static const char *const others[] = {"error",         "error_type", "error_message",
+                                         "error_section", "intervals",  "run_id",
+                                         "process_id",    "sequence",   "process"};
+    size_t count = 0;
+    const struct roast_view *views = roast_views(&count);
+    bool ours = PyDict_Contains(dict, key) == 1;
+
+    for (size_t i = 0; i < count && !ours; i++)
+        ours = PyUnicode_CompareWithASCIIString(key, views[i].key) == 0;
+    for (size_t i = 0; i < sizeof(others) / sizeof(others[0]) && !ours; i++)
+        ours = PyUnicode_CompareWithASCIIString(key, others[i]) == 0;
+    return ours;
+}
+
+/* A key the user set never takes the place of one of ours: entries of dicts are added to
+ * those we have, other values move to custom_metrics. */
 static int add_user_key(PyObject *dict, PyObject *key, PyObject *value)
 {
-    PyObject *ours = PyDict_GetItemWithError(dict, key);
-
-    if (!ours)
+    if (!is_ours(dict, key))
         return PyErr_Occurred() ? -1 : PyDict_SetItem(dict, key, value);
-    if (PyDict_Check(ours) && PyDict_Check(value))
-        return PyDict_Merge(ours, value, 0);
+    PyObject *measured = PyDict_GetItemWithError(dict, key);
+    if (!measured && PyErr_Occurred())
+        return -1;
+    if (measured && PyDict_Check(measured) && PyDict_Check(value))
+        return PyDict_Merge(measured, value, 0);
     PyObject *custom = dict_get(dict, "custom_metrics");
     return custom ? PyDict_SetItem(custom, key, value) : -1;
 }

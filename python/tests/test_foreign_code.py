@@ -176,3 +176,13 @@ def test_full_outbox_is_a_loss_and_no_error(monitor_errors):
     assert dropped > 0
     assert monitor_errors() == 0
     assert _probe.status()["enabled"]
+
+
+@pytest.mark.parametrize("key", ["error", "io_read_chars", "run_id", "duration"])
+def test_key_of_the_user_never_takes_the_place_of_ours(key):
+    def work(self, events):
+        self._roastcoffea_current_chunk[key] = "mine"
+
+    record = measure(work)
+    assert record.get(key) != "mine"
+    assert record["custom_metrics"][key] == "mine"

@@ -11,9 +11,9 @@
 
 /* Parts of words that name a secret, lower case. */
 static const char *const secret_words[] = {
-    "passw",      "secret",    "token",  "authz",   "authorization",
-    "credential", "signature", "apikey", "api_key", "api-key",
-    "access_key", "accesskey", "bearer",
+    "passw",   "passphrase",    "pwd",        "secret",    "token",
+    "authz",   "authorization", "credential", "signature", "apikey",
+    "api_key", "api-key",       "access_key", "accesskey", "bearer",
 };
 
 /* Text being read and memory being filled. */
@@ -121,7 +121,13 @@ static bool names_secret(struct roast_str word)
         if (holds(word, secret_words[i]))
             return true;
     }
-    return false;
+    return word.size_bytes == 4 && holds(word, "auth");
+}
+
+/* A JSON web token: base64 of `{"...`. */
+static bool is_token(struct roast_str word)
+{
+    return word.size_bytes >= 16 && memcmp(word.data, "eyJ", 3) == 0;
 }
 
 static struct roast_str take_word(struct redactor *r)
@@ -154,18 +160,22 @@ static bool copy_separator(struct redactor *r, struct roast_str word, char *quot
     return found && !at_end(r);
 }
 
+/* To the closing quote, which a backslash does not make; to a blank without quotes. */
 static void skip_value(struct redactor *r, char quote)
 {
     while (!at_end(r) && (quote ? here(r) != quote : !is_blank(here(r))))
-        r->at++;
+        r->at += quote && here(r) == '\\' ? 2 : 1;
+    if (at_end(r))
+        r->at = r->text.size_bytes;
 }
 
 /* What follows is the secret, or says of which kind it is and the secret is the next. */
-static void replace_value(struct redactor *r, char quote)
+static void replace_value(struct redactor *r, struct roast_str word, char quote)
 {
     struct roast_str kind = {r->text.data + r->at, r->text.size_bytes - r->at};
-    bool two = kind.size_bytes > 6 && (holds(roast_str_cut(kind, 6), "bearer") ||
-                                       holds(roast_str_cut(kind, 5), "basic"));
+    bool two = holds(word, "authorization") ||
+               holds(roast_str_cut(kind, 6), "bearer") ||
+               holds(roast_str_cut(kind, 5), "basic");
 
     skip_value(r, quote);
     while (two && !at_end(r) && is_blank(here(r)))
@@ -180,9 +190,14 @@ static void copy_word(struct redactor *r)
     struct roast_str word = take_word(r);
     char quote;
 
+    if (is_token(word)) {
+        skip_value(r, 0);
+        put(r, "***", 3);
+        return;
+    }
     put(r, word.data, word.size_bytes);
     if (names_secret(word) && !starts_authority(r) && copy_separator(r, word, &quote))
-        replace_value(r, quote);
+        replace_value(r, word, quote);
 }
 
 size_t roast_str_redact(char *out, size_t out_bytes, struct roast_str text)
