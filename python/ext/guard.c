@@ -43,7 +43,7 @@ static void count_exception(struct probe_state *state, const char *where,
           text ? text_borrow(text) : nothing);
     Py_XDECREF(name);
     Py_XDECREF(text);
-    PyErr_Clear(); /* a broken __str__ must not escape either */
+    (void)guard_clear(); /* a broken __str__ must not escape either; a Ctrl-C must */
 }
 
 bool guard_clear(void)
@@ -77,7 +77,7 @@ bool guard_note(struct probe_state *state, const char *where)
     Py_XDECREF(type);
     Py_XDECREF(value);
     Py_XDECREF(traceback);
-    return true;
+    return !PyErr_Occurred();
 }
 
 void guard_note_error(struct probe_state *state, const char *where,

@@ -106,7 +106,6 @@ static void clear(roast_thread *thread)
     roast__values_clear(&thread->user_keys);
     roast__values_clear(&thread->custom_metrics);
     roast__buf_clear(&thread->blobs);
-    thread->small_frame_bytes = 0;
     thread->encode_ns = 0;
 }
 

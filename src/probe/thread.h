@@ -55,7 +55,6 @@ struct roast_thread {
     struct roast_buf blobs;
     struct roast_buf frame;
     unsigned char small_frame[ROAST_END_MAX_BYTES]; /* begin, later end */
-    size_t small_frame_bytes;
     int64_t carried_ns; /* our time after the clock of the last record was read */
     int64_t encode_ns;  /* when that clock was read */
     struct roast_pace pace;
