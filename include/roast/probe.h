@@ -90,6 +90,8 @@ struct roast_chunk_end {
     struct roast_str error_type;    /* with FAILED */
     struct roast_str error_message; /* credentials are taken out here */
     const void *error_token; /* as given to roast_section_failed(), only compared */
+    uint64_t monitor_errors; /* of the attempt, outside of its chunks */
+    struct roast_str monitor_first_error;
 };
 
 /* Closes the chunk and gives its frame, borrowed until the next begin on this thread.
@@ -104,6 +106,42 @@ void roast_chunk_delivered(roast_thread *thread);
 
 /* The <= 256 bytes end frame of the chunk finished last, borrowed like its frame. */
 struct roast_str roast_chunk_end_frame(roast_thread *thread);
+
+/* ---- attempts ---------------------------------------------------------------- */
+
+/* What an executor is about to try. Absent texts are fine; all are borrowed. */
+struct roast_attempt_item {
+    struct roast_str dataset;
+    struct roast_str file; /* credentials are taken out here */
+    struct roast_str treename;
+    struct roast_str uuid;
+    bool has_entries;
+    uint64_t entry_start;
+    uint64_t entry_stop;
+};
+
+/* Opens an attempt on this thread: everything an executor does for one chunk, opening the
+ * file and building the events too. The first chunk begun inside it is its chunk and has
+ * its identity. Gives the begin frame, borrowed until the next call for the thread;
+ * absent for an attempt inside another one, which is part of that. */
+struct roast_str roast_attempt_begin(roast_thread *thread, const unsigned char *run_id,
+                                     const struct roast_attempt_item *item);
+
+/* True from begin to end. */
+bool roast_attempt_active(const roast_thread *thread);
+
+/* Keeps the frame of a chunk until the attempt ends. */
+int roast_attempt_keep(roast_thread *thread, struct roast_str frame, roast_error *err);
+
+/* Closes the attempt. *frames gets what it has to tell, borrowed until the next attempt:
+ * the chunks it kept, a failed record of its own if it never reached one, and the end
+ * frame; absent for an attempt inside another one. */
+int roast_attempt_end(roast_thread *thread, const struct roast_chunk_end *end,
+                      struct roast_str *frames, roast_error *err);
+
+/* Appends frames to <dir>/<process id>.frames with one write(2); all of them or, with
+ * ROAST_IO, none. */
+int roast_spool_append(const char *dir, struct roast_str frames, roast_error *err);
 
 /* ---- sections ---------------------------------------------------------------- */
 

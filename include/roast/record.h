@@ -202,6 +202,13 @@ struct roast_section {
 int64_t roast_sections_read(struct roast_section *out, size_t max,
                             struct roast_str blob, roast_error *err);
 
+/* Writes a `sections` blob to out. Returns its size; ROAST_LIMIT when it needs more than
+ * out_bytes. ROAST_SECTION_BOUND_BYTES + its name is enough for each section. */
+enum { ROAST_SECTION_BOUND_BYTES = 100 };
+int64_t roast_sections_write(void *out, size_t out_bytes,
+                             const struct roast_section *all, size_t count,
+                             roast_error *err);
+
 /* total_ns of section i minus that of its direct children. */
 uint64_t roast_section_self_ns(const struct roast_section *all, size_t count, size_t i);
 

@@ -109,15 +109,27 @@ static void clear(roast_thread *thread)
     thread->encode_ns = 0;
 }
 
-static void identify(roast_thread *thread, const unsigned char *run_id)
+void roast__identity_make(struct roast_identity *id, const unsigned char *run_id,
+                          unsigned *active)
 {
-    struct roast_identity *id = &thread->identity;
-
     memset(id->run_id, 0, sizeof(id->run_id));
     if (run_id)
         memcpy(id->run_id, run_id, sizeof(id->run_id));
     id->process_id = roast__process().id;
-    id->sequence = roast__chunk_enters(&thread->active_at_begin);
+    id->sequence = roast__chunk_enters(active);
+}
+
+static void identify(roast_thread *thread, const unsigned char *run_id)
+{
+    struct roast_identity *id = &thread->identity;
+
+    thread->of_attempt = roast__attempt_claim(&thread->attempt);
+    if (thread->of_attempt) {
+        *id = thread->attempt.identity;
+        thread->active_at_begin = thread->attempt.active_at_begin;
+    } else {
+        roast__identity_make(id, run_id, &thread->active_at_begin);
+    }
     roast_identity_pack(thread->identity_bytes, id);
     struct roast_str blob = {(const char *)thread->identity_bytes,
                              ROAST_IDENTITY_BYTES};

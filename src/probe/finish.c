@@ -12,7 +12,8 @@
 static bool others_ran(roast_thread *thread)
 {
     uint32_t newest;
-    unsigned active = roast__chunk_leaves(&newest);
+    unsigned active = thread->of_attempt ? roast__chunk_running(&newest)
+                                         : roast__chunk_leaves(&newest);
     unsigned most = active > thread->active_at_begin ? active : thread->active_at_begin;
 
     /* one that began and ended meanwhile is in neither count */

@@ -96,6 +96,12 @@ uint32_t roast__chunk_enters(unsigned *active)
     return atomic_fetch_add_explicit(&sequence, 1, memory_order_relaxed) + 1;
 }
 
+unsigned roast__chunk_running(uint32_t *newest)
+{
+    *newest = atomic_load_explicit(&sequence, memory_order_relaxed);
+    return atomic_load_explicit(&running, memory_order_relaxed);
+}
+
 unsigned roast__chunk_leaves(uint32_t *newest)
 {
     *newest = atomic_load_explicit(&sequence, memory_order_relaxed);

@@ -25,6 +25,9 @@ uint64_t roast__thread_number(
  * child), and in *active how many run now, this one included. */
 uint32_t roast__chunk_enters(unsigned *active);
 
+/* How many run now, and in *newest the number of the one begun last. */
+unsigned roast__chunk_running(uint32_t *newest);
+
 /* A chunk ends: how many ran until now, this one included, and in *newest the number of
  * the one begun last. */
 unsigned roast__chunk_leaves(uint32_t *newest);

@@ -33,6 +33,7 @@ static void free_thread(struct roast_thread *thread)
     roast__values_release(&thread->process_facts);
     roast__buf_release(&thread->blobs);
     roast__buf_release(&thread->frame);
+    roast__attempt_release(&thread->attempt);
     roast__free(thread);
 }
 
@@ -59,7 +60,8 @@ static void on_thread_exit(void *state)
     struct roast_thread *thread = state;
     uint32_t newest;
 
-    if (atomic_exchange(&thread->active, false))
+    bool inside = atomic_exchange(&thread->active, false);
+    if (inside || thread->attempt.depth > 0)
         (void)roast__chunk_leaves(&newest); /* the thread ended inside its chunk */
     (void)pthread_mutex_lock(&lock);
     unlink_thread(state);
@@ -91,6 +93,7 @@ static void in_child(void)
     if (current) {
         current->tid = roast__thread_number();
         atomic_store(&current->active, false); /* its chunk is the parent's */
+        current->attempt.depth = 0;
     }
     (void)pthread_mutex_unlock(&lock);
 }

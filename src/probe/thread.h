@@ -8,6 +8,7 @@
 
 #include <stdatomic.h>
 
+#include "probe/attempt.h"
 #include "probe/procfile.h"
 #include "probe/readings.h"
 #include "probe/tree.h"
@@ -42,6 +43,7 @@ struct roast_thread {
     struct roast_readings before;
     struct roast_readings after;
     unsigned active_at_begin;
+    bool of_attempt; /* the chunk is the one of `attempt`, which counts as running */
     uint64_t absent; /* bit n set: reasons[n] says why field n is absent */
     unsigned char reasons[ROAST_FIELD_COUNT];
     char file_text[ROAST_CUT_FILE_BYTES];
@@ -58,6 +60,7 @@ struct roast_thread {
     int64_t carried_ns; /* our time after the clock of the last record was read */
     int64_t encode_ns;  /* when that clock was read */
     struct roast_pace pace;
+    struct roast_attempt attempt;
 };
 
 /* Sets the record's error message to a copy without secrets. */

@@ -6,6 +6,7 @@
 #include "probe/tree.h"
 
 #include "base/checksum.h"
+#include "record/sections.h"
 
 static const struct roast_str other_name = {"(other)", 7};
 
@@ -157,30 +158,13 @@ void roast__tree_failed(struct roast_tree *tree, const void *error_token)
     }
 }
 
-static void put_section(struct roast_buf *out, const struct roast_section *sum)
-{
-    roast__buf_put_varint(out, (uint64_t)((int64_t)sum->parent + 1));
-    roast__buf_put_varint(out, sum->kinds);
-    roast__buf_put_varint(out, sum->name.size_bytes);
-    roast__buf_put(out, sum->name.data, sum->name.size_bytes);
-    roast__buf_put_varint(out, sum->count);
-    roast__buf_put_varint(out, sum->total_ns);
-    if (sum->kinds & ROAST_SECTION_MEMORY) {
-        roast__buf_put_varint(out, sum->memory_start_bytes);
-        roast__buf_put_varint(out, sum->memory_end_bytes);
-        roast__buf_put_signed(out, sum->memory_delta_bytes);
-    }
-    if (sum->kinds & ROAST_SECTION_BYTES)
-        roast__buf_put_varint(out, sum->bytes);
-}
-
 void roast__tree_put_sections(struct roast_buf *out, const struct roast_tree *tree)
 {
     if (tree->node_count == 0)
         return;
     roast__buf_put_varint(out, tree->node_count);
     for (size_t i = 0; i < tree->node_count; i++)
-        put_section(out, &tree->nodes[i].sum);
+        roast__section_put(out, &tree->nodes[i].sum);
 }
 
 void roast__tree_put_intervals(struct roast_buf *out, const struct roast_tree *tree)

@@ -1,0 +1,353 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* attempt.c - the life of one attempt: begin, the chunk inside it, end.
+ *
+ * An executor opens the file, builds the events and calls process(); any of it can fail,
+ * and be tried again. The attempt is the frame around all that: it owns the identity,
+ * which begin frame, chunk frame and end frame share. Where process() is not decorated,
+ * or was never reached, begin and end are all there is, and a failure gets a record of
+ * its own so that its file, entries and exception are not lost. */
+#include "probe/attempt.h"
+
+#include <time.h>
+
+#include "base/clock.h"
+#include "probe/process.h"
+#include "probe/thread.h"
+
+static roast_record *item_of(struct roast_thread *thread)
+{
+    return &thread->attempt.item;
+}
+
+bool roast_attempt_active(const roast_thread *thread)
+{
+    return thread->attempt.depth > 0 && !thread->attempt.hidden;
+}
+
+bool roast__attempt_claim(struct roast_attempt *attempt)
+{
+    bool claims = attempt->depth > 0 && !attempt->claimed;
+
+    attempt->claimed |= claims;
+    return claims;
+}
+
+void roast__attempt_release(struct roast_attempt *attempt)
+{
+    roast__buf_release(&attempt->texts);
+    roast__buf_release(&attempt->frames);
+}
+
+/* ---- begin ------------------------------------------------------------------- */
+
+enum { TEXT_COUNT = 4, NAME_BYTES = 1024 };
+
+/* The texts of an item, each cut to what is kept of such a text. Names are cut where
+ * those of a chunk are, so that both have one id. */
+static const struct {
+    enum roast_field field;
+    size_t offset; /* in roast_attempt_item */
+    size_t max_bytes;
+} item_texts[TEXT_COUNT] = {
+    {ROAST_FIELD_dataset, offsetof(struct roast_attempt_item, dataset), NAME_BYTES},
+    {ROAST_FIELD_file, offsetof(struct roast_attempt_item, file), ROAST_CUT_FILE_BYTES},
+    {ROAST_FIELD_treename, offsetof(struct roast_attempt_item, treename), NAME_BYTES},
+    {ROAST_FIELD_uuid, offsetof(struct roast_attempt_item, uuid), 64},
+};
+
+static struct roast_str text_of(const struct roast_attempt_item *item, int which)
+{
+    const char *at = (const char *)item + item_texts[which].offset;
+    return *(const struct roast_str *)(const void *)at;
+}
+
+/* What a redaction wrote. A full room may hold half a character: as for a chunk, one
+ * byte is given up and the text counts as cut. */
+static struct roast_str redacted(struct roast_attempt *attempt, const char *out,
+                                 size_t used_bytes, size_t room_bytes)
+{
+    struct roast_str kept = {out, used_bytes};
+
+    if (used_bytes < room_bytes)
+        return kept;
+    attempt->texts_cut++;
+    return roast_str_cut(kept, room_bytes - 1);
+}
+
+/* Copies a text to `out`; a file loses its credentials. */
+static size_t copy_text(struct roast_attempt *attempt, char *out, int which,
+                        struct roast_str text)
+{
+    size_t room_bytes = item_texts[which].max_bytes;
+
+    if (item_texts[which].field == ROAST_FIELD_file) {
+        size_t used = roast_str_redact_file(out, room_bytes, text);
+        return redacted(attempt, out, used, room_bytes).size_bytes;
+    }
+    struct roast_str kept = roast_str_cut(text, room_bytes);
+    attempt->texts_cut += kept.size_bytes < text.size_bytes;
+    if (kept.size_bytes > 0)
+        memcpy(out, kept.data, kept.size_bytes);
+    return kept.size_bytes;
+}
+
+/* Room is made for all at once, so that none moves when the next one comes. */
+static void set_texts(struct roast_thread *thread,
+                      const struct roast_attempt_item *item)
+{
+    struct roast_attempt *attempt = &thread->attempt;
+    size_t room_bytes = 0;
+
+    for (int i = 0; i < TEXT_COUNT; i++)
+        room_bytes += item_texts[i].max_bytes;
+    roast__buf_clear(&attempt->texts);
+    roast__buf_reserve(&attempt->texts, room_bytes);
+    attempt->texts_cut = 0;
+    attempt->texts_lost = 0;
+    char *at = (char *)attempt->texts.data;
+    for (int i = 0; i < TEXT_COUNT; i++) {
+        struct roast_str text = text_of(item, i);
+        if (!text.data)
+            continue;
+        if (!roast__buf_ok(&attempt->texts)) {
+            attempt->texts_lost |= 1u << i;
+            continue;
+        }
+        struct roast_str kept = {at, copy_text(attempt, at, i, text)};
+        roast_record_set_str(item_of(thread), item_texts[i].field, kept);
+        at += kept.size_bytes;
+    }
+}
+
+static void set_item(struct roast_thread *thread, const struct roast_attempt_item *item)
+{
+    roast_record *rec = item_of(thread);
+
+    rec->present = 0;
+    set_texts(thread, item);
+    if (item->has_entries) {
+        roast_record_set_u64(rec, ROAST_FIELD_entry_start, item->entry_start);
+        roast_record_set_u64(rec, ROAST_FIELD_entry_stop, item->entry_stop);
+    }
+    roast_identity_pack(thread->attempt.identity_bytes, &thread->attempt.identity);
+    roast_record_set_str(
+        rec, ROAST_FIELD_identity,
+        (struct roast_str){(const char *)thread->attempt.identity_bytes,
+                           ROAST_IDENTITY_BYTES});
+}
+
+static void start_clocks(struct roast_attempt *attempt)
+{
+    attempt->start_epoch_ns = roast__clock_epoch_ns();
+    attempt->start_cpu_ns = roast__clock_thread_ns();
+    attempt->start_mono_ns = roast__clock_mono_ns();
+}
+
+/* The fields that begin and end frames share with the item. */
+static void identify_frame(struct roast_thread *thread, roast_record *out,
+                           enum roast_frame_kind kind)
+{
+    struct roast_attempt *attempt = &thread->attempt;
+
+    *out = (roast_record){.kind = kind};
+    roast_record_set_str(out, ROAST_FIELD_identity,
+                         attempt->item.values[ROAST_FIELD_identity].str);
+    if (roast_place_pack(attempt->place_bytes, &attempt->item))
+        roast_record_set_str(
+            out, ROAST_FIELD_place,
+            (struct roast_str){(const char *)attempt->place_bytes, ROAST_PLACE_BYTES});
+}
+
+static struct roast_str encode_small(struct roast_thread *thread,
+                                     const roast_record *rec)
+{
+    int64_t size = roast_record_encode(thread->small_frame, sizeof(thread->small_frame),
+                                       rec, NULL);
+
+    if (size < 0)
+        return (struct roast_str){NULL, 0};
+    return (struct roast_str){(const char *)thread->small_frame, (size_t)size};
+}
+
+struct roast_str roast_attempt_begin(roast_thread *thread, const unsigned char *run_id,
+                                     const struct roast_attempt_item *item)
+{
+    struct roast_attempt *attempt = &thread->attempt;
+    roast_record begin;
+
+    if (attempt->depth++ > 0)
+        return (struct roast_str){NULL, 0};
+    attempt->hidden = roast_chunk_active(thread);
+    attempt->claimed = attempt->hidden;
+    if (attempt->hidden)
+        return (struct roast_str){NULL, 0};
+    roast__buf_clear(&attempt->frames);
+    roast__identity_make(&attempt->identity, run_id, &attempt->active_at_begin);
+    set_item(thread, item);
+    start_clocks(attempt);
+    identify_frame(thread, &begin, ROAST_FRAME_BEGIN);
+    roast_record_set_i64(&begin, ROAST_FIELD_start_epoch_ns, attempt->start_epoch_ns);
+    return encode_small(thread, &begin);
+}
+
+/* ---- end --------------------------------------------------------------------- */
+
+int roast_attempt_keep(roast_thread *thread, struct roast_str frame, roast_error *err)
+{
+    struct roast_buf *frames = &thread->attempt.frames;
+
+    if (!roast_attempt_active(thread))
+        return roast_error_set(err, ROAST_UNAVAILABLE, "no attempt is open");
+    roast__buf_put(frames, frame.data, frame.size_bytes);
+    if (roast__buf_ok(frames))
+        return ROAST_OK;
+    frames->failed = false; /* what was kept before is whole */
+    return roast_error_set(err, ROAST_NO_MEMORY, "a frame of %zu bytes",
+                           frame.size_bytes);
+}
+
+static int64_t process_cpu_ns(void)
+{
+    return roast__clock_ns(CLOCK_PROCESS_CPUTIME_ID);
+}
+
+static uint64_t since(int64_t start_ns, int64_t now_ns)
+{
+    return now_ns > start_ns ? (uint64_t)(now_ns - start_ns) : 0;
+}
+
+/* False when there is no memory for it; what is there already stays whole. */
+static bool put_frame(struct roast_buf *out, const roast_record *rec)
+{
+    size_t bound = roast_record_bound(rec);
+
+    roast__buf_reserve(out, bound);
+    if (!roast__buf_ok(out)) {
+        out->failed = false;
+        return false;
+    }
+    int64_t size = roast_record_encode(out->data + out->size_bytes, bound, rec, NULL);
+    out->size_bytes += size > 0 ? (size_t)size : 0;
+    return size > 0;
+}
+
+/* The `losses` and `absences` of a failed record; all their numbers fit in a byte. */
+struct gaps {
+    unsigned char losses[2];
+    unsigned char absences[2 * TEXT_COUNT];
+};
+
+static void set_gaps(const struct roast_attempt *attempt, roast_record *rec,
+                     struct gaps *gaps)
+{
+    struct roast_str losses = {(const char *)gaps->losses, sizeof(gaps->losses)};
+    struct roast_str absences = {(const char *)gaps->absences, 0};
+
+    gaps->losses[0] = ROAST_LOSS_text_cut;
+    gaps->losses[1] = (unsigned char)attempt->texts_cut;
+    for (int i = 0; i < TEXT_COUNT; i++) {
+        if (!(attempt->texts_lost >> i & 1))
+            continue;
+        unsigned number = roast_field_info(item_texts[i].field)->number;
+        gaps->absences[absences.size_bytes++] = (unsigned char)number;
+        gaps->absences[absences.size_bytes++] = ROAST_WHY_NO_MEMORY;
+    }
+    if (attempt->texts_cut > 0)
+        roast_record_set_str(rec, ROAST_FIELD_losses, losses);
+    if (attempt->texts_lost != 0)
+        roast_record_set_str(rec, ROAST_FIELD_absences, absences);
+}
+
+static void set_error(struct roast_thread *thread, roast_record *rec,
+                      const struct roast_chunk_end *end)
+{
+    struct roast_str type = roast_str_cut(end->error_type, ROAST_CUT_TYPE_BYTES);
+    size_t room_bytes = sizeof(thread->error_text);
+
+    thread->attempt.texts_cut += type.size_bytes < end->error_type.size_bytes;
+    roast_record_set_str(rec, ROAST_FIELD_error_type, type);
+    if (!end->error_message.data)
+        return;
+    size_t used = roast_str_redact(thread->error_text, room_bytes, end->error_message);
+    roast_record_set_str(
+        rec, ROAST_FIELD_error_message,
+        redacted(&thread->attempt, thread->error_text, used, room_bytes));
+}
+
+/* The record of an attempt that failed before process() began. */
+static bool put_failed(struct roast_thread *thread, const struct roast_chunk_end *end,
+                       uint64_t task_ns)
+{
+    struct roast_attempt *attempt = &thread->attempt;
+    struct roast_process process = roast__process();
+    roast_record rec = attempt->item;
+    struct gaps gaps;
+
+    rec.kind = ROAST_FRAME_CHUNK;
+    roast_record_set_u64(&rec, ROAST_FIELD_status, ROAST_CHUNK_FAILED);
+    roast_record_set_i64(&rec, ROAST_FIELD_start_epoch_ns, attempt->start_epoch_ns);
+    roast_record_set_i64(&rec, ROAST_FIELD_start_mono_ns, attempt->start_mono_ns);
+    roast_record_set_u64(&rec, ROAST_FIELD_task_ns, task_ns);
+    roast_record_set_str(&rec, ROAST_FIELD_host, process.host);
+    roast_record_set_u64(&rec, ROAST_FIELD_pid, process.pid);
+    if (thread->tid != 0)
+        roast_record_set_u64(&rec, ROAST_FIELD_thread, thread->tid);
+    set_error(thread, &rec, end);
+    set_gaps(attempt, &rec, &gaps);
+    return put_frame(&attempt->frames, &rec);
+}
+
+/* The texts are as long as a frame of ROAST_END_MAX_BYTES allows, with the largest
+ * numbers in all other fields. */
+enum { END_ERROR_TYPE_BYTES = 64, END_FIRST_ERROR_BYTES = 48 };
+
+static bool put_end(struct roast_thread *thread, const struct roast_chunk_end *end,
+                    uint64_t task_ns, uint64_t task_cpu_ns)
+{
+    struct roast_attempt *attempt = &thread->attempt;
+    roast_record rec;
+
+    identify_frame(thread, &rec, ROAST_FRAME_END);
+    roast_record_set_u64(&rec, ROAST_FIELD_status, end->status);
+    roast_record_set_u64(&rec, ROAST_FIELD_pid, roast__process().pid);
+    roast_record_set_i64(&rec, ROAST_FIELD_end_epoch_ns, roast__clock_epoch_ns());
+    roast_record_set_i64(&rec, ROAST_FIELD_task_start_mono_ns, attempt->start_mono_ns);
+    roast_record_set_u64(&rec, ROAST_FIELD_task_ns, task_ns);
+    roast_record_set_u64(&rec, ROAST_FIELD_task_cpu_ns, task_cpu_ns);
+    roast_record_set_u64(&rec, ROAST_FIELD_process_cpu_ns, (uint64_t)process_cpu_ns());
+    if (end->status == ROAST_CHUNK_FAILED)
+        roast_record_set_str(&rec, ROAST_FIELD_error_type,
+                             roast_str_cut(end->error_type, END_ERROR_TYPE_BYTES));
+    if (end->monitor_errors > 0) {
+        roast_record_set_u64(&rec, ROAST_FIELD_monitor_errors, end->monitor_errors);
+        roast_record_set_str(
+            &rec, ROAST_FIELD_monitor_first_error,
+            roast_str_cut(end->monitor_first_error, END_FIRST_ERROR_BYTES));
+    }
+    return put_frame(&attempt->frames, &rec);
+}
+
+int roast_attempt_end(roast_thread *thread, const struct roast_chunk_end *end,
+                      struct roast_str *frames, roast_error *err)
+{
+    struct roast_attempt *attempt = &thread->attempt;
+    uint64_t task_ns = since(attempt->start_mono_ns, roast__clock_mono_ns());
+    uint64_t task_cpu_ns = since(attempt->start_cpu_ns, roast__clock_thread_ns());
+    bool whole = true;
+    uint32_t newest;
+
+    *frames = (struct roast_str){NULL, 0};
+    if (attempt->depth == 0) /* a forked child: the parent reports */
+        return roast_error_set(err, ROAST_UNAVAILABLE, "no attempt is open");
+    if (--attempt->depth > 0 || attempt->hidden)
+        return ROAST_OK;
+    (void)roast__chunk_leaves(&newest);
+    if (end->status == ROAST_CHUNK_FAILED && !attempt->claimed)
+        whole = put_failed(thread, end, task_ns);
+    whole &= put_end(thread, end, task_ns, task_cpu_ns);
+    *frames = (struct roast_str){(const char *)attempt->frames.data,
+                                 attempt->frames.size_bytes};
+    if (whole)
+        return ROAST_OK;
+    return roast_error_set(err, ROAST_NO_MEMORY, "frames of an attempt");
+}

@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* cpu_meter.c - CPU time of a process tree between two moments.
+ *
+ *     children = what the kernel counted of children that ended meanwhile
+ *              + what those alive have used since they were seen first
+ *              - what those that ended had used before the start
+ *
+ * A process that began after the start is counted from nothing; a process alive at the
+ * start is counted from what it had used by then. Parents are read before their children,
+ * we ourselves first of all: a process that is waited for meanwhile may be missing until
+ * the next round, but is never counted twice.
+ *
+ * Not all that end are waited for by one of the tree: their parent ended first, or does
+ * not care (SIGCHLD ignored). So what was seen of each is a lower bound of the sum. */
+#include "roast/cpu_meter.h"
+
+#include <stdbool.h>
+#include <unistd.h>
+
+#include "base/mem.h"
+#include "roast/proctree.h"
+
+struct seen {
+    uint64_t pid;
+    uint64_t started_ticks;
+    uint64_t first_ns; /* CPU at the start of the meter; 0 for those begun later */
+    uint64_t last_ns;
+    uint64_t first_own_ns; /* the same without children that it waited for */
+    uint64_t last_own_ns;
+    unsigned round; /* in which it was seen last */
+};
+
+struct roast_cpu_meter {
+    struct seen *processes; /* owned */
+    size_t count;
+    size_t cap;
+    unsigned round;
+    bool start_missed; /* who was there at the start is not known of all */
+    uint64_t own_ns;
+    uint64_t children_ns;
+    uint64_t children_now_ns; /* when the round began */
+    uint64_t own_pid;
+};
+
+int roast_cpu_meter_new(roast_cpu_meter **out, roast_error *err)
+{
+    struct roast_cpu_meter *meter = roast__alloc(sizeof(*meter));
+
+    if (!meter)
+        return roast_error_set(err, ROAST_NO_MEMORY, "CPU meter");
+    roast_cpu_used(&meter->own_ns, &meter->children_ns);
+    meter->children_now_ns = meter->children_ns;
+    meter->own_pid = (uint64_t)getpid();
+    *out = meter;
+    return ROAST_OK;
+}
+
+void roast_cpu_meter_free(roast_cpu_meter *meter)
+{
+    if (meter)
+        roast__free(meter->processes);
+    roast__free(meter);
+}
+
+void roast_cpu_meter_round(roast_cpu_meter *meter)
+{
+    uint64_t own_ns;
+
+    meter->round++;
+    roast_cpu_used(&own_ns, &meter->children_now_ns);
+}
+
+/* Trees are small and mostly the same from round to round: a scan from where the last
+ * process was found would gain little. */
+static struct seen *find(roast_cpu_meter *meter, const struct roast_process_use *use)
+{
+    for (size_t i = 0; i < meter->count; i++) {
+        struct seen *seen = &meter->processes[i];
+        if (seen->pid == use->pid && seen->started_ticks == use->started_ticks)
+            return seen;
+    }
+    return NULL;
+}
+
+static struct seen *add(roast_cpu_meter *meter, const struct roast_process_use *use)
+{
+    if (meter->count == meter->cap) {
+        size_t cap = meter->cap ? 2 * meter->cap : 16;
+        struct seen *more = roast__realloc(meter->processes, cap * sizeof(*more));
+        if (!more)
+            return NULL;
+        meter->processes = more;
+        meter->cap = cap;
+    }
+    struct seen *seen = &meter->processes[meter->count++];
+    bool was_there = meter->round <= 1 || meter->start_missed;
+    *seen = (struct seen){.pid = use->pid, .started_ticks = use->started_ticks};
+    seen->first_ns = was_there ? use->cpu_ns + use->reaped_cpu_ns : 0;
+    seen->first_own_ns = was_there ? use->cpu_ns : 0;
+    return seen;
+}
+
+int roast_cpu_meter_use(roast_cpu_meter *meter, const struct roast_process_use *use,
+                        roast_error *err)
+{
+    if (use->pid == meter->own_pid)
+        return ROAST_OK;
+    struct seen *seen = find(meter, use);
+    if (!seen)
+        seen = add(meter, use);
+    if (!seen) {
+        meter->start_missed |= meter->round <= 1;
+        return roast_error_set(err, ROAST_NO_MEMORY, "CPU meter");
+    }
+    seen->last_ns = use->cpu_ns + use->reaped_cpu_ns;
+    seen->last_own_ns = use->cpu_ns;
+    seen->round = meter->round;
+    return ROAST_OK;
+}
+
+static double seconds_since(uint64_t before_ns, uint64_t now_ns)
+{
+    return now_ns > before_ns ? (double)(now_ns - before_ns) / 1e9 : 0;
+}
+
+void roast_cpu_meter_read(const roast_cpu_meter *meter, double *own_s,
+                          double *children_s)
+{
+    double sum = seconds_since(meter->children_ns, meter->children_now_ns);
+    double seen_s = 0;
+    uint64_t own_ns, unused_ns;
+
+    roast_cpu_used(&own_ns, &unused_ns);
+    *own_s = seconds_since(meter->own_ns, own_ns);
+    for (size_t i = 0; i < meter->count; i++) {
+        const struct seen *seen = &meter->processes[i];
+        seen_s += seconds_since(seen->first_own_ns, seen->last_own_ns);
+        if (seen->round == meter->round)
+            sum += seconds_since(seen->first_ns, seen->last_ns);
+        else
+            sum -= (double)seen->first_ns / 1e9;
+    }
+    *children_s = sum > seen_s ? sum : seen_s;
+}

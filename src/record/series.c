@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* series.c - what is sampled of a worker, as a table made from its list.
+ *
+ * It lies with the records because whoever looks at a worker and whoever keeps what was
+ * seen must agree on it, and neither knows the other. */
+#include "roast/sample.h"
+
+static const struct roast_series_info all[ROAST_SERIES_COUNT] = {
+#define S(name, key, value_key, unit, steps) \
+    {#name, (key), (value_key), #unit, (double)(steps)},
+#include "roast/series.def"
+#undef S
+};
+
+_Static_assert(ROAST_SERIES_COUNT <= 32, "roast_sample.present has 32 bits");
+
+const struct roast_series_info *roast_series_info(enum roast_series series)
+{
+    return &all[series];
+}
