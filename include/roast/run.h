@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* run.h - a run in memory: attempts in columns, samples, facts and marks.
+ *
+ * One roast_run per `with` block. Several threads may write to it and one may read it
+ * at the same time: a mutex inside guards everything, and no call here calls back.
+ * Meaning is computed by aggregate.h; this only keeps what was measured.
+ *
+ *     attempt   one try at one chunk; its begin, chunk and end frames are one row
+ *     chunk     dataset, file and entry range; it may take several attempts */
+#ifndef ROAST_RUN_H
+#define ROAST_RUN_H
+
+#include "roast/record.h"
+#include "roast/sample.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct roast_run roast_run;
+
+/* Returns owned. The clock pair joins the monotonic clock of this host to the realtime
+ * clock in which the timeline of the run is kept. */
+int roast_run_new(roast_run **out, int64_t start_mono_ns, int64_t start_epoch_ns,
+                  roast_error *err);
+void roast_run_free(roast_run *run);
+
+/* The end of the block; may be set again. Until then the run is open. */
+void roast_run_finish(roast_run *run, int64_t end_mono_ns);
+
+/* The name of the client's host: its processes share the client's monotonic clock. To
+ * be set before the first frame. */
+int roast_run_set_host(roast_run *run, struct roast_str host, roast_error *err);
+
+/* ---- frames ------------------------------------------------------------------ */
+
+/* Frames with this id belong to the run. */
+int roast_run_accept(roast_run *run, const unsigned char run_id[ROAST_RUN_ID_BYTES],
+                     roast_error *err);
+
+enum roast_frames_from {
+    ROAST_FROM_WORKERS, /* those with an id that was not accepted are foreign */
+    ROAST_FROM_USER,    /* handed over by the user: taken whatever their id */
+};
+
+struct roast_tally {
+    uint64_t kept;     /* frames that were new */
+    uint64_t repeated; /* the same frame again: every record counts once */
+    uint64_t foreign;
+    uint64_t damaged; /* pieces that were skipped */
+};
+
+/* Adds the frames of a buffer; *tally (NULL allowed) says what became of them. Fails
+ * with NO_MEMORY only; what was added before stays, and the buffer may be added again.
+ * What is damaged or foreign is also counted as a loss of the run. */
+int roast_run_add_frames(roast_run *run, struct roast_str frames,
+                         enum roast_frames_from from, struct roast_tally *tally,
+                         roast_error *err);
+
+/* A dataset or file name, so that begin frames, which carry 32-bit ids, can be read.
+ * Names of records are learned by themselves; credentials are taken out here. */
+int roast_run_learn_name(roast_run *run, struct roast_str name, roast_error *err);
+
+/* The chunk records in order of their start, as frames one behind the other; those
+ * whose start is not known come last. */
+struct roast_chunk_item {
+    size_t offset;
+    size_t size_bytes;
+    uint64_t chunk_id; /* position in the order of start; one per record */
+    uint64_t attempt;  /* 1, 2 ... among all attempts at the same chunk */
+};
+
+struct roast_chunk_list {
+    unsigned char *frames; /* owned */
+    struct roast_chunk_item *items;
+    size_t count;
+};
+
+int roast_run_chunks(roast_run *run, struct roast_chunk_list *out, roast_error *err);
+void roast_chunk_list_release(struct roast_chunk_list *list);
+
+/* How many attempts have begun, ended well, and failed, and what those that ended well
+ * read; for a live line. */
+struct roast_progress {
+    uint64_t begun;
+    uint64_t done;
+    uint64_t failed;
+    uint64_t events;
+    uint64_t bytes;
+    uint64_t workers;   /* offered now; 0: not known */
+    uint64_t rss_bytes; /* of all processes at the last moment they were sampled */
+};
+
+void roast_run_progress(roast_run *run, struct roast_progress *out);
+
+/* ---- samples ----------------------------------------------------------------- */
+
+int roast_run_add_sample(roast_run *run, const roast_sample *sample, roast_error *err);
+
+/* A process of the client's tree; becomes a sample of the worker "pid-<pid>", or
+ * "pid-<pid>-<started_ticks>" when another process had that pid before. */
+int roast_run_add_use(roast_run *run, const struct roast_process_use *use,
+                      roast_error *err);
+
+/* From this moment on the executor offers this many workers and threads. */
+int roast_run_offer(roast_run *run, int64_t time_ns, uint64_t workers, uint64_t threads,
+                    roast_error *err);
+
+/* A worker count that somebody else sampled (a user's backend). */
+int roast_run_add_count(roast_run *run, int64_t time_ns, uint64_t workers,
+                        roast_error *err);
+
+/* The series as they were sampled: one series of one worker after the other. cores,
+ * active_tasks and executing of the run's own worker processes are told from offers and
+ * attempts where nobody sampled them. */
+struct roast_point {
+    int64_t time_ns;
+    double value;
+};
+
+struct roast_timeline {
+    char *worker; /* owned, NUL-terminated; NULL: the number of workers */
+    enum roast_series series;
+    struct roast_point *points; /* owned */
+    size_t count;
+};
+
+struct roast_tracking {
+    struct roast_timeline *lines; /* owned */
+    size_t count;
+};
+
+int roast_run_tracking(roast_run *run, struct roast_tracking *out, roast_error *err);
+void roast_tracking_release(struct roast_tracking *tracking);
+
+/* ---- facts and marks --------------------------------------------------------- */
+
+enum roast_fact {
+#define N(name, unit, text) ROAST_FACT_##name,
+#include "roast/run_facts.def"
+#undef N
+    ROAST_FACT_COUNT
+};
+
+enum roast_run_loss {
+#define K(name, text) ROAST_RUN_LOSS_##name,
+#include "roast/run_losses.def"
+#undef K
+    ROAST_RUN_LOSS_COUNT
+};
+
+/* What is no finite number is not taken. */
+void roast_run_set_fact(roast_run *run, enum roast_fact fact, double value);
+void roast_run_add_fact(roast_run *run, enum roast_fact fact, double value);
+void roast_run_clear_fact(roast_run *run, enum roast_fact fact);
+bool roast_run_fact(roast_run *run, enum roast_fact fact, double *value);
+void roast_run_lose(roast_run *run, enum roast_run_loss loss, uint64_t count);
+uint64_t roast_run_lost(roast_run *run, enum roast_run_loss loss);
+const char *roast_fact_name(enum roast_fact fact);
+const char *roast_run_loss_name(enum roast_run_loss loss);
+const char *roast_run_loss_text(enum roast_run_loss loss);
+
+/* Moments of the client, in the order they happen; may repeat. */
+enum roast_mark {
+    ROAST_MARK_RUN_BEGIN = 1, /* Runner.run was entered */
+    ROAST_MARK_PREPROCESS_BEGIN,
+    ROAST_MARK_PREPROCESS_END,
+    ROAST_MARK_RUN_END,
+};
+
+int roast_run_mark(roast_run *run, enum roast_mark mark, int64_t mono_ns,
+                   roast_error *err);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* column.h - one column of numbers in Arrow's layout.
+ *
+ * Contiguous values and a bitmap, least significant bit first, that says which are
+ * known. Zeroed = empty and valid: a column without any known value takes no memory. */
+#ifndef ROAST_STORE_COLUMN_H
+#define ROAST_STORE_COLUMN_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct roast_column {
+    int64_t *values; /* owned; NULL while nothing is known, not set where not valid */
+    unsigned char *valid;
+    size_t cap;
+    size_t known; /* how many values are valid */
+};
+
+static inline bool roast__column_has(const struct roast_column *column, size_t row)
+{
+    return column->values && ((column->valid[row >> 3] >> (row & 7)) & 1);
+}
+
+/* The value, or `otherwise` where it is not known. */
+static inline int64_t roast__column_get(const struct roast_column *column, size_t row,
+                                        int64_t otherwise)
+{
+    return roast__column_has(column, row) ? column->values[row] : otherwise;
+}
+
+/* Sets the value of a row that there is room for. */
+static inline void roast__column_put(struct roast_column *column, size_t row,
+                                     int64_t value)
+{
+    column->known += !roast__column_has(column, row);
+    column->valid[row >> 3] |= (unsigned char)(1u << (row & 7));
+    column->values[row] = value;
+}
+
+/* The same, making room for `cap` rows first; false when out of memory. */
+bool roast__column_set(struct roast_column *column, size_t row, size_t cap,
+                       int64_t value);
+
+/* Makes room for cap rows, so that setting one of them cannot fail. */
+bool roast__column_reserve(struct roast_column *column, size_t cap);
+
+/* The same, but only in a column that has values at all. */
+bool roast__column_grow(struct roast_column *column, size_t cap);
+
+void roast__column_release(struct roast_column *column);
+
+#endif

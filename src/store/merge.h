@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* merge.h - what a frame says of its attempt, put into the attempt's row. */
+#ifndef ROAST_STORE_MERGE_H
+#define ROAST_STORE_MERGE_H
+
+#include "roast/record.h"
+
+struct roast_run;
+
+/* What became of a frame. */
+enum roast_merged { ROAST_MERGED_NEW, ROAST_MERGED_REPEATED, ROAST_MERGED_NO_MEMORY };
+
+/* Adds a frame of one of the three kinds; id is NULL for a record without identity.
+ * When memory runs out nothing of the frame is kept, and it may be added again. */
+enum roast_merged roast__merge(struct roast_run *run, const struct roast_identity *id,
+                               const roast_record *rec);
+
+#endif

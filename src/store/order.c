@@ -1,0 +1,194 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* order.c - the attempts of a run in order of their start, and which try each was.
+ *
+ * A worker cannot know either, so both are told when reading. The order does not depend
+ * on the order in which frames came. A chunk is a file of a dataset and a range of
+ * entries; what does not know these is a chunk of its own. */
+#include "store/order.h"
+
+#include <stdlib.h>
+
+#include "base/mem.h"
+
+struct key {
+    int64_t start_ns;
+    uint64_t process_id;
+    uint32_t sequence;
+    uint32_t row;
+    bool known;
+};
+
+bool roast__attempt_start(const struct roast_attempts *attempts, size_t row,
+                          int64_t *start_ns)
+{
+    static const enum roast_attempt_column starts[] = {ROAST_COLUMN_start_ns,
+                                                       ROAST_COLUMN_task_start_ns};
+
+    for (size_t i = 0; i < sizeof(starts) / sizeof(starts[0]); i++) {
+        const struct roast_column *column = &attempts->columns[starts[i]];
+        if (roast__column_has(column, row)) {
+            *start_ns = column->values[row];
+            return true;
+        }
+    }
+    return false;
+}
+
+static struct key key_of(const struct roast_attempts *attempts, size_t row)
+{
+    struct key key = {
+        .process_id = attempts->processes[attempts->process[row]].id,
+        .sequence = attempts->sequence[row],
+        .row = (uint32_t)row,
+    };
+
+    key.known = roast__attempt_start(attempts, row, &key.start_ns);
+    return key;
+}
+
+static int by_start(const void *left, const void *right)
+{
+    const struct key *a = left;
+    const struct key *b = right;
+
+    if (a->known != b->known)
+        return a->known ? -1 : 1;
+    if (a->start_ns != b->start_ns)
+        return a->start_ns < b->start_ns ? -1 : 1;
+    if (a->process_id != b->process_id)
+        return a->process_id < b->process_id ? -1 : 1;
+    if (a->sequence != b->sequence)
+        return a->sequence < b->sequence ? -1 : 1;
+    return a->row < b->row ? -1 : a->row > b->row;
+}
+
+static bool sort_rows(struct roast_order *order, const struct roast_attempts *attempts)
+{
+    struct key *keys = roast__alloc(attempts->count * sizeof(*keys));
+
+    if (!keys)
+        return false;
+    for (size_t row = 0; row < attempts->count; row++)
+        keys[row] = key_of(attempts, row);
+    if (attempts->count > 1)
+        qsort(keys, attempts->count, sizeof(*keys), by_start);
+    for (size_t i = 0; i < attempts->count; i++)
+        order->rows[i] = keys[i].row;
+    roast__free(keys);
+    return true;
+}
+
+/* ---- which try --------------------------------------------------------------- */
+
+struct chunk {
+    int32_t source;
+    int64_t entry_start;
+    int64_t entry_stop;
+};
+
+/* False where file or entries are not known. */
+static bool chunk_of(const struct roast_attempts *attempts, size_t row,
+                     struct chunk *chunk)
+{
+    const struct roast_column *start = &attempts->columns[ROAST_COLUMN_entry_start];
+    const struct roast_column *stop = &attempts->columns[ROAST_COLUMN_entry_stop];
+
+    chunk->source = attempts->source[row];
+    if (chunk->source < 0 || !roast__column_has(start, row) ||
+        !roast__column_has(stop, row))
+        return false;
+    const struct roast_source *source = &attempts->sources[chunk->source];
+    chunk->entry_start = start->values[row];
+    chunk->entry_stop = stop->values[row];
+    return source->file >= 0 || source->file_id != 0;
+}
+
+static uint64_t hash_chunk(const struct chunk *chunk)
+{
+    uint64_t hash = roast__slots_mix((uint64_t)(uint32_t)chunk->source);
+
+    hash = roast__slots_mix(hash ^ (uint64_t)chunk->entry_start);
+    return roast__slots_mix(hash ^ (uint64_t)chunk->entry_stop);
+}
+
+static uint64_t hash_of(const void *table, uint32_t item)
+{
+    struct chunk chunk = {0};
+
+    (void)chunk_of(table, item, &chunk);
+    return hash_chunk(&chunk);
+}
+
+static bool is_same_chunk(const struct roast_attempts *attempts, uint32_t row,
+                          const struct chunk *chunk)
+{
+    struct chunk other;
+
+    return chunk_of(attempts, row, &other) && other.source == chunk->source &&
+           other.entry_start == chunk->entry_start &&
+           other.entry_stop == chunk->entry_stop;
+}
+
+/* The slots hold the first row of every chunk; `tries` counts by that row. */
+static uint32_t count_try(const struct roast_attempts *attempts,
+                          struct roast_slots *slots, uint32_t *tries, uint32_t row)
+{
+    struct chunk chunk;
+
+    if (!chunk_of(attempts, row, &chunk))
+        return 1;
+    uint64_t hash = hash_chunk(&chunk);
+    for (size_t at = roast__slots_first(slots, hash); roast__slots_holds(slots, at);
+         at = roast__slots_next(slots, at)) {
+        uint32_t first = roast__slots_item(slots, at);
+        if (is_same_chunk(attempts, first, &chunk))
+            return ++tries[first];
+    }
+    roast__slots_put(slots, hash, row);
+    tries[row] = 1;
+    return 1;
+}
+
+static bool count_tries(struct roast_order *order,
+                        const struct roast_attempts *attempts)
+{
+    struct roast_slots slots = {NULL, 0};
+    uint32_t *tries = roast__alloc(attempts->count * sizeof(*tries));
+    bool ok = tries != NULL;
+
+    for (size_t i = 0; ok && i < order->count; i++) {
+        uint32_t row = order->rows[i];
+        ok = roast__slots_room(&slots, i, hash_of, attempts);
+        if (ok)
+            order->attempt[row] = count_try(attempts, &slots, tries, row);
+    }
+    roast__slots_release(&slots);
+    roast__free(tries);
+    return ok;
+}
+
+int roast__order_make(struct roast_order *out, struct roast_run *run, roast_error *err)
+{
+    struct roast_attempts *attempts = &run->attempts;
+    struct roast_order order = {.count = attempts->count};
+
+    roast__sources_resolve(attempts, &run->names);
+    order.rows = roast__alloc(order.count * sizeof(*order.rows));
+    order.attempt = roast__alloc(order.count * sizeof(*order.attempt));
+    if (!order.rows || !order.attempt || !sort_rows(&order, attempts) ||
+        !count_tries(&order, attempts)) {
+        roast__order_release(&order);
+        *out = order;
+        return roast_error_set(err, ROAST_NO_MEMORY, "the order of %zu attempts",
+                               attempts->count);
+    }
+    *out = order;
+    return ROAST_OK;
+}
+
+void roast__order_release(struct roast_order *order)
+{
+    roast__free(order->rows);
+    roast__free(order->attempt);
+    *order = (struct roast_order){NULL, NULL, 0};
+}

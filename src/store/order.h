@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* order.h - the attempts of a run in order of their start, and which try each was. */
+#ifndef ROAST_STORE_ORDER_H
+#define ROAST_STORE_ORDER_H
+
+#include "store/run.h"
+
+/* Zeroed = empty and valid. */
+struct roast_order {
+    uint32_t *rows;    /* owned; all rows: by start, then process and sequence */
+    uint32_t *attempt; /* owned; by row: 1, 2 ... among all of the same chunk */
+    size_t count;
+};
+
+/* The start of an attempt: of process(), else of the whole attempt. False: unknown, and
+ * such a row is behind all others. */
+bool roast__attempt_start(const struct roast_attempts *attempts, size_t row,
+                          int64_t *start_ns);
+
+/* Orders all rows; names are resolved first. The lock is held. */
+int roast__order_make(struct roast_order *out, struct roast_run *run, roast_error *err);
+
+void roast__order_release(struct roast_order *order);
+
+#endif

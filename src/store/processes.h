@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* processes.h - the processes that ran attempts, each once per run id.
+ *
+ * A process that served two runs which both belong here has two entries with the same
+ * `id` and the same facts. */
+#ifndef ROAST_STORE_PROCESSES_H
+#define ROAST_STORE_PROCESSES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct roast_worker_process {
+    uint64_t id;       /* random id of the frames; 0: records made by hand */
+    int32_t run;       /* number of a string: the 16 bytes of the run id */
+    int32_t host;      /* number of a string, or ROAST_NO_STRING */
+    int32_t worker;    /* its name, where the executor has one; else ROAST_NO_STRING */
+    bool shares_clock; /* with the client: its monotonic clock is the client's */
+    uint64_t pid;      /* 0: not known */
+    uint64_t cpu_ns; /* of the whole process, as its last end frame said; 0: unknown */
+    /* Between the timeline and its monotonic clock, as its first record said; rest.c
+     * keeps times small with it. */
+    int64_t timeline_minus_mono_ns;
+    bool mono_known;
+};
+
+/* The process of an identity, added when it is new; -1 when out of memory. */
+struct roast_attempts;
+int32_t roast__processes_get(struct roast_attempts *attempts, int32_t run, uint64_t id);
+
+/* The one process of all records without an identity; -1 when out of memory. */
+int32_t roast__processes_handmade(struct roast_attempts *attempts);
+
+#endif

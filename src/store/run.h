@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* run.h - the inside of a roast_run, for this folder and for aggregate.
+ *
+ * Whoever reads or writes it holds the lock. Whoever reads sources calls
+ * roast__sources_resolve() first: names may have been learned since. */
+#ifndef ROAST_STORE_RUN_H
+#define ROAST_STORE_RUN_H
+
+#include <pthread.h>
+
+#include "roast/run.h"
+#include "store/attempts.h"
+#include "store/rest.h"
+#include "store/series.h"
+
+struct roast_offer {
+    int64_t time_ns; /* timeline: realtime clock of the client */
+    uint64_t workers;
+    uint64_t threads;
+};
+
+struct roast_moment {
+    enum roast_mark mark;
+    int64_t time_ns; /* timeline */
+};
+
+struct roast_count {
+    int64_t time_ns;
+    uint64_t workers;
+};
+
+struct roast_run {
+    pthread_mutex_t lock;
+    int64_t start_ns; /* timeline */
+    int64_t end_ns;   /* 0: still open */
+    int64_t epoch_minus_mono_ns;
+    int32_t host; /* number of a string, or ROAST_NO_STRING */
+
+    unsigned char (*accepted)[ROAST_RUN_ID_BYTES]; /* owned */
+    size_t accepted_count;
+    size_t accepted_cap;
+
+    struct roast_strings strings;
+    struct roast_names names; /* for ids of begin frames */
+    struct roast_attempts attempts;
+    struct roast_samples samples;
+    struct roast_offer *offers; /* owned, by time; of equal times the last one holds */
+    size_t offer_count;
+    size_t offer_cap;
+    struct roast_moment *moments; /* owned, by time */
+    size_t moment_count;
+    size_t moment_cap;
+    struct roast_count *counts; /* owned, by time; only where a backend gives them */
+    size_t count_count;
+    size_t count_cap;
+
+    double facts[ROAST_FACT_COUNT];
+    bool fact_known[ROAST_FACT_COUNT];
+    uint64_t losses[ROAST_RUN_LOSS_COUNT];
+};
+
+void roast__run_lock(struct roast_run *run);
+void roast__run_unlock(struct roast_run *run);
+
+/* Counts a loss; the lock is held. */
+void roast__run_lose(struct roast_run *run, enum roast_run_loss loss, uint64_t count);
+
+/* The offer that holds at a time; before the first one, that one: its executor was
+ * there. NULL when there is none. */
+const struct roast_offer *roast__run_offer_at(const struct roast_run *run,
+                                              int64_t time_ns);
+
+#endif

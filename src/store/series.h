@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* series.h - reads the moments of a worker and one of its series, in order. */
+#ifndef ROAST_STORE_SERIES_H
+#define ROAST_STORE_SERIES_H
+
+#include "store/samples.h"
+
+struct roast_series_cursor {
+    struct roast_cursor times;
+    struct roast_cursor changes;
+    uint64_t tick;
+    uint64_t ticks;
+    int64_t time_us;
+    int64_t step_us;
+    uint64_t next_change; /* tick of the next entry; UINT64_MAX: none */
+    int64_t next_value;
+    bool next_known;
+    int64_t value; /* in steps */
+    bool known;
+    double steps;
+};
+
+/* Borrows the worker until it changes. */
+void roast__series_open(struct roast_series_cursor *cursor,
+                        const struct roast_worker_samples *worker,
+                        enum roast_series series);
+
+/* The next moment: 1 with *time_ns, and *value if *known; 0 at the end. */
+int roast__series_next(struct roast_series_cursor *cursor, int64_t *time_ns,
+                       double *value, bool *known);
+
+/* Goes one moment on; time_us, value and known are the cursor's own. False at the
+ * end. */
+bool roast__series_step(struct roast_series_cursor *cursor);
+
+#endif

@@ -1,0 +1,394 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* test_frames.c - frames into a run and back: every record comes back bit by bit,
+ * counts once, and belongs; what is broken is skipped and counted. */
+#include "runs.h"
+
+/* ---- bit by bit --------------------------------------------------------------- */
+
+static uint64_t random_state = 88172645463325252u;
+
+static uint64_t next_random(void)
+{
+    random_state ^= random_state << 13;
+    random_state ^= random_state >> 7;
+    random_state ^= random_state << 17;
+    return random_state;
+}
+
+/* Small, large and extreme numbers are all likely. */
+static uint64_t random_number(void)
+{
+    static const uint64_t extremes[] = {0, 1, UINT64_MAX, UINT64_C(1) << 63, INT64_MAX};
+
+    if (next_random() % 4 == 0)
+        return extremes[next_random() % COUNT_OF(extremes)];
+    return next_random() >> (next_random() % 64);
+}
+
+static struct roast_str random_text(void)
+{
+    static const char bytes[64] = "a\0b\xff"
+                                  "\xcf\x12 pid-1 error Events 0123456789 here there";
+
+    return str_from(bytes + next_random() % 30, next_random() % 30);
+}
+
+static void set_random(roast_record *rec, enum roast_field field)
+{
+    switch (roast_field_info(field)->type) {
+    case ROAST_TYPE_U64:
+        roast_record_set_u64(rec, field, random_number());
+        break;
+    case ROAST_TYPE_I64:
+    case ROAST_TYPE_TIME:
+        roast_record_set_i64(rec, field, (int64_t)random_number());
+        break;
+    case ROAST_TYPE_TEXT:
+    case ROAST_TYPE_BLOB:
+        roast_record_set_str(rec, field, random_text());
+        break;
+    }
+}
+
+/* Any of the fields, of few processes, so that what tables hold is right for some
+ * records and wrong for others. */
+static void make_random(struct made *made, uint32_t sequence)
+{
+    uint64_t fields = next_random() | next_random();
+
+    make(made, ROAST_FRAME_CHUNK, next_random() % 3, sequence);
+    if (next_random() % 8 == 0)
+        made->rec.present = 0;
+    for (int i = 0; i < ROAST_FIELD_COUNT; i++) {
+        if (i != ROAST_FIELD_identity && (fields >> i) & 1)
+            set_random(&made->rec, (enum roast_field)i);
+    }
+    if (next_random() % 4 == 0)
+        set_text(made, ROAST_FIELD_host, "here");
+    if (next_random() % 16 == 0)
+        set_random(&made->rec, ROAST_FIELD_identity); /* none that can be read */
+}
+
+static void no_frame_does_harm(void **state)
+{
+    roast_run *run = new_run();
+    struct roast_progress progress;
+    struct roast_chunk_list list;
+    struct roast_tracking tracking;
+    (void)state;
+
+    for (uint32_t i = 0; i < 3000; i++) {
+        struct made made;
+        make_random(&made, i / 4);
+        made.rec.kind = (enum roast_frame_kind)(1 + next_random() % 3);
+        (void)add_from(run, &made.rec, ROAST_FROM_USER);
+    }
+    roast_run_progress(run, &progress);
+    assert_int_equal(progress.begun, run->attempts.count);
+    assert_int_equal(roast_run_chunks(run, &list, NULL), ROAST_OK);
+    assert_int_equal(roast_run_tracking(run, &tracking, NULL), ROAST_OK);
+    roast_chunk_list_release(&list);
+    roast_tracking_release(&tracking);
+    roast_run_free(run);
+}
+
+static bool is_in(const struct roast_chunk_list *list, struct roast_str frame)
+{
+    for (size_t i = 0; i < list->count; i++) {
+        const struct roast_chunk_item *item = &list->items[i];
+        if (str_equal(str_from(list->frames + item->offset, item->size_bytes), frame))
+            return true;
+    }
+    return false;
+}
+
+static void every_record_comes_back_bit_by_bit(void **state)
+{
+    enum { RECORDS = 1500 };
+    roast_run *run = new_run();
+    struct roast_buf frames[RECORDS] = {{0}};
+    struct roast_chunk_list list;
+    (void)state;
+
+    for (uint32_t i = 0; i < RECORDS; i++) {
+        struct made made;
+        make_random(&made, i);
+        append_frame(&frames[i], &made.rec);
+        assert_int_equal(add_from(run, &made.rec, ROAST_FROM_USER).kept, 1);
+    }
+    assert_int_equal(roast_run_chunks(run, &list, NULL), ROAST_OK);
+    assert_int_equal(list.count, RECORDS);
+    for (uint32_t i = 0; i < RECORDS; i++) {
+        assert_true(is_in(&list, buf_str(&frames[i])));
+        roast__buf_release(&frames[i]);
+    }
+    roast_chunk_list_release(&list);
+    roast_run_free(run);
+}
+
+static void the_fields_of_a_record_are_told_without_it(void **state)
+{
+    roast_run *run = new_run();
+    struct made made;
+    (void)state;
+
+    make(&made, ROAST_FRAME_CHUNK, 1, 1);
+    roast_record_set_u64(&made.rec, ROAST_FIELD_monitor_ns, 5);
+    add(run, &made);
+    assert_true(roast__attempt_present(run, 0) == made.rec.present);
+    make(&made, ROAST_FRAME_BEGIN, 1, 2);
+    add(run, &made);
+    assert_true(roast__attempt_present(run, 1) == 0);
+    unsigned char identity[ROAST_IDENTITY_BYTES];
+    roast_record rec;
+    assert_false(roast__attempt_record(run, 1, &rec, identity));
+    roast_run_free(run);
+}
+
+/* ---- once -------------------------------------------------------------------- */
+
+static void every_frame_counts_once(void **state)
+{
+    static const enum roast_frame_kind kinds[] = {ROAST_FRAME_BEGIN, ROAST_FRAME_CHUNK,
+                                                  ROAST_FRAME_END};
+    roast_run *run = new_run();
+    (void)state;
+
+    for (size_t i = 0; i < COUNT_OF(kinds); i++) {
+        struct made made;
+        make(&made, kinds[i], 7, 1);
+        add(run, &made);
+        for (int again = 0; again < 3; again++) {
+            struct roast_tally tally = add_from(run, &made.rec, ROAST_FROM_USER);
+            assert_int_equal(tally.repeated, 1);
+            assert_int_equal(tally.kept, 0);
+        }
+    }
+    assert_int_equal(run->attempts.count, 1);
+    roast_run_free(run);
+}
+
+static void the_first_of_two_records_wins(void **state)
+{
+    roast_run *run = new_run();
+    struct made made;
+    (void)state;
+
+    make(&made, ROAST_FRAME_CHUNK, 7, 1);
+    roast_record_set_u64(&made.rec, ROAST_FIELD_num_events, 10);
+    add(run, &made);
+    roast_record_set_u64(&made.rec, ROAST_FIELD_num_events, 11);
+    assert_int_equal(add_from(run, &made.rec, ROAST_FROM_WORKERS).repeated, 1);
+    assert_cell(run, 0, num_events, 10);
+    roast_run_free(run);
+}
+
+static void the_run_id_is_part_of_the_identity(void **state)
+{
+    static const unsigned char other[ROAST_RUN_ID_BYTES] = "another run!....";
+    roast_run *run = new_run();
+    struct made made;
+    (void)state;
+
+    assert_int_equal(roast_run_accept(run, other, NULL), ROAST_OK);
+    make(&made, ROAST_FRAME_CHUNK, 7, 1);
+    set_text(&made, ROAST_FIELD_host, "here");
+    add(run, &made);
+    identify(&made, other, 7, 1);
+    add(run, &made);
+    assert_int_equal(run->attempts.count, 2);
+    assert_int_equal(run->attempts.process_count, 2);
+    assert_true(run->attempts.processes[1].shares_clock);
+    roast_run_free(run);
+}
+
+static void records_without_identity_are_all_new(void **state)
+{
+    roast_run *run = new_run();
+    struct made made = {.rec = {.kind = ROAST_FRAME_CHUNK}};
+    (void)state;
+
+    set_text(&made, ROAST_FIELD_host, "there");
+    roast_record_set_u64(&made.rec, ROAST_FIELD_pid, 5);
+    for (int i = 0; i < 3; i++)
+        assert_int_equal(add_from(run, &made.rec, ROAST_FROM_USER).kept, 1);
+    identify(&made, (const unsigned char[16]){0}, 0, 1); /* looks alike, is not */
+    assert_int_equal(add_from(run, &made.rec, ROAST_FROM_USER).kept, 1);
+    assert_int_equal(run->attempts.count, 4);
+    assert_int_equal(run->attempts.process_count, 2);
+    assert_int_equal(run->attempts.processes[0].pid, 0); /* they may be of several */
+    roast_run_free(run);
+}
+
+static void many_rows_are_found_again(void **state)
+{
+    enum { ROWS = 5000 };
+    roast_run *run = new_run();
+    (void)state;
+
+    for (uint32_t i = 0; i < ROWS; i++) {
+        struct made made;
+        make(&made, ROAST_FRAME_BEGIN, i % 7, i);
+        add(run, &made);
+    }
+    for (uint32_t i = ROWS; i-- > 0;) {
+        struct made made;
+        make(&made, ROAST_FRAME_CHUNK, i % 7, i);
+        roast_record_set_u64(&made.rec, ROAST_FIELD_num_events, i);
+        add(run, &made);
+    }
+    assert_int_equal(run->attempts.count, ROWS);
+    for (uint32_t i = 0; i < ROWS; i++)
+        assert_cell(run, i, num_events, (int64_t)i);
+    roast_run_free(run);
+}
+
+/* ---- whose ------------------------------------------------------------------- */
+
+static void frames_of_other_runs_are_foreign(void **state)
+{
+    static const unsigned char other[ROAST_RUN_ID_BYTES] = "a checkpoint....";
+    static const unsigned char none[ROAST_RUN_ID_BYTES];
+    roast_run *run = new_run();
+    struct made made;
+    (void)state;
+
+    make(&made, ROAST_FRAME_CHUNK, 1, 1);
+    identify(&made, other, 1, 1);
+    assert_int_equal(add_from(run, &made.rec, ROAST_FROM_WORKERS).foreign, 1);
+    identify(&made, none, 1, 1);
+    assert_int_equal(add_from(run, &made.rec, ROAST_FROM_WORKERS).foreign, 1);
+    made.rec.present = 0;
+    assert_int_equal(add_from(run, &made.rec, ROAST_FROM_WORKERS).foreign, 1);
+    assert_int_equal(roast_run_lost(run, ROAST_RUN_LOSS_frames_foreign), 3);
+    assert_int_equal(run->attempts.count, 0);
+    identify(&made, other, 1, 1);
+    assert_int_equal(add_from(run, &made.rec, ROAST_FROM_USER).kept, 1);
+    roast_run_free(run);
+}
+
+static void a_run_that_accepts_nothing_takes_frames_without_a_run(void **state)
+{
+    static const unsigned char none[ROAST_RUN_ID_BYTES];
+    roast_run *run = NULL;
+    struct made made;
+    (void)state;
+
+    assert_int_equal(roast_run_new(&run, MONO_0, EPOCH_0, NULL), ROAST_OK);
+    make(&made, ROAST_FRAME_CHUNK, 1, 1);
+    assert_int_equal(add_from(run, &made.rec, ROAST_FROM_WORKERS).foreign, 1);
+    identify(&made, none, 1, 1);
+    assert_int_equal(add_from(run, &made.rec, ROAST_FROM_WORKERS).kept, 1);
+    roast_run_free(run);
+}
+
+/* ---- broken ------------------------------------------------------------------ */
+
+struct broken {
+    roast_run *run;
+    struct roast_buf bytes;
+    uint32_t sequence;
+};
+
+static void put_good(struct broken *all)
+{
+    struct made made;
+
+    make(&made, ROAST_FRAME_CHUNK, 1, ++all->sequence);
+    append_frame(&all->bytes, &made.rec);
+}
+
+static struct roast_tally add_bytes(struct broken *all)
+{
+    struct roast_tally tally;
+    char *tight = tight_copy(all->bytes.data, all->bytes.size_bytes);
+
+    assert_int_equal(roast_run_add_frames(all->run,
+                                          str_from(tight, all->bytes.size_bytes),
+                                          ROAST_FROM_WORKERS, &tally, NULL),
+                     ROAST_OK);
+    free(tight);
+    return tally;
+}
+
+static void broken_stretches_are_skipped_and_counted(void **state)
+{
+    struct broken all = {.run = new_run()};
+    (void)state;
+
+    roast__buf_put(&all.bytes, "rubbish \xcf\xcf\x12 and more", 20);
+    put_good(&all);
+    put_good(&all);
+    all.bytes.data[all.bytes.size_bytes - 1] ^= 1; /* the second one's checksum */
+    put_good(&all);
+    raw_frame(&all.bytes, 0x22, roast_str_of("of version 2"));
+    raw_frame(&all.bytes, 0x32, roast_str_of("of version 3")); /* the same stretch */
+    put_good(&all);
+    raw_frame(&all.bytes, 0x19, roast_str_of("")); /* a kind to come */
+    put_good(&all);
+    roast__buf_put(&all.bytes, "\xcf\x12", 2);
+    struct roast_tally tally = add_bytes(&all);
+    assert_int_equal(tally.kept, 4);
+    assert_int_equal(tally.damaged, 5);
+    assert_int_equal(roast_run_lost(all.run, ROAST_RUN_LOSS_frames_damaged), 5);
+    roast__buf_release(&all.bytes);
+    roast_run_free(all.run);
+}
+
+/* Every few bytes pretend to begin a frame of half a megabyte. Looking at all of them
+ * would take hours for a large buffer, so the search gives up, and says so. */
+static void a_search_has_an_end(void **state)
+{
+    struct broken all = {.run = new_run()};
+    (void)state;
+
+    for (int i = 0; i < 200000; i++)
+        roast__buf_put(&all.bytes, "\xcf\x12\xff\xff\x20", 5);
+    put_good(&all);
+    struct roast_tally tally = add_bytes(&all);
+    assert_int_equal(tally.damaged, 1);
+    assert_int_equal(tally.kept, 0);
+    roast__buf_release(&all.bytes);
+    roast_run_free(all.run);
+}
+
+static void nothing_is_fine(void **state)
+{
+    roast_run *run = new_run();
+    struct roast_tally tally = {9, 9, 9, 9};
+    struct roast_chunk_list list;
+    (void)state;
+
+    assert_int_equal(
+        roast_run_add_frames(run, str_from(NULL, 0), ROAST_FROM_USER, &tally, NULL),
+        ROAST_OK);
+    assert_int_equal(tally.kept + tally.damaged, 0);
+    assert_int_equal(
+        roast_run_add_frames(run, roast_str_of(""), ROAST_FROM_USER, NULL, NULL),
+        ROAST_OK);
+    assert_int_equal(roast_run_chunks(run, &list, NULL), ROAST_OK);
+    assert_int_equal(list.count, 0);
+    roast_chunk_list_release(&list);
+    roast_run_free(run);
+    roast_run_free(NULL);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_record_comes_back_bit_by_bit),
+        cmocka_unit_test(no_frame_does_harm),
+        cmocka_unit_test(the_fields_of_a_record_are_told_without_it),
+        cmocka_unit_test(every_frame_counts_once),
+        cmocka_unit_test(the_first_of_two_records_wins),
+        cmocka_unit_test(the_run_id_is_part_of_the_identity),
+        cmocka_unit_test(records_without_identity_are_all_new),
+        cmocka_unit_test(many_rows_are_found_again),
+        cmocka_unit_test(frames_of_other_runs_are_foreign),
+        cmocka_unit_test(a_run_that_accepts_nothing_takes_frames_without_a_run),
+        cmocka_unit_test(broken_stretches_are_skipped_and_counted),
+        cmocka_unit_test(a_search_has_an_end),
+        cmocka_unit_test(nothing_is_fine),
+    };
+    return cmocka_run_group_tests_name("store/frames", tests, NULL, NULL);
+}
