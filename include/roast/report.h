@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* report.h - how meaning is shown: pure functions of metrics and tables.
+ *
+ * Rows are made here once; the terminal, rich tables and the notebook card show the
+ * same ones. Text that came from data is escaped for where it goes. */
+#ifndef ROAST_REPORT_H
+#define ROAST_REPORT_H
+
+#include "roast/aggregate.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* ---- numbers ------------------------------------------------------------------ */
+
+enum { ROAST_NUMBER_BYTES = 40 };
+
+/* Three significant digits and an SI unit at every scale: 0.004 "s" -> "4.00 ms",
+ * 1.234e9 "B" -> "1.23 GB", 12345678 "" -> "12.3 M". Scaled are "" (whole numbers below
+ * 100000 keep their digits), B, B/s, bit/s, Hz and Hz/core; s becomes min, h and d from
+ * 1000 s on; Gbit/s stays itself from 0.1 to 999. "%", "x" and all others are not
+ * scaled. Returns the length without the NUL behind it. NaN and infinity give "-". */
+size_t roast_format_number(char out[ROAST_NUMBER_BYTES], double value,
+                           const char *unit);
+
+/* ---- the six tables ----------------------------------------------------------- */
+
+enum roast_report_table {
+#define T(id, title) ROAST_REPORT_##id,
+#include "roast/report_tables.def"
+#undef T
+    ROAST_REPORT_TABLE_COUNT
+};
+
+struct roast_row {
+    char label[48];
+    char value[96];
+};
+
+enum { ROAST_REPORT_MAX_ROWS = 40 };
+
+const char *roast_report_title(enum roast_report_table table);
+
+/* The same, with what the values say: the fine table may come from own clocks. */
+const char *roast_report_title_of(enum roast_report_table table,
+                                  const struct roast_metric_values *values);
+
+/* The rows of a table; the number of rows, 0 when there is nothing to show. */
+size_t roast_report_rows(struct roast_row out[ROAST_REPORT_MAX_ROWS],
+                         enum roast_report_table table,
+                         const struct roast_metric_values *values);
+
+/* ---- pages -------------------------------------------------------------------- */
+
+/* What the numbers themselves do not say. Borrowed; absent parts are left out. */
+struct roast_heading {
+    struct roast_str name;     /* of the processor */
+    struct roast_str executor; /* "Futures, 4 workers" */
+    struct roast_str state;    /* "finished", "failed: OSError ...", "still running" */
+    struct roast_str started;  /* "15 Nov 14:02 UTC" */
+    struct roast_str labels;   /* "site=T2, user=me" */
+};
+
+/* A text that was made; owned by the caller. */
+struct roast_page {
+    char *text;
+    size_t size_bytes;
+};
+
+void roast_page_release(struct roast_page *page);
+
+/* First lines, the six tables and what was lost, 80 columns, without colour. */
+int roast_report_text(struct roast_page *out, const roast_summary *summary,
+                      const struct roast_heading *heading, roast_error *err);
+
+/* The first lines alone. */
+int roast_report_headline(struct roast_page *out, const roast_summary *summary,
+                          const struct roast_heading *heading, roast_error *err);
+
+/* A card for notebooks: one <div>, no script, nothing remote. */
+int roast_report_card(struct roast_page *out, const roast_summary *summary,
+                      const struct roast_heading *heading, roast_error *err);
+
+/* Rows as aligned text under a title. */
+int roast_report_aligned(struct roast_page *out, const char *title,
+                         const struct roast_row *rows, size_t count, roast_error *err);
+
+/* One line for a run that goes on: chunks, events/s, Gbps, workers, memory. */
+struct roast_live {
+    struct roast_progress progress;
+    double seconds; /* since the block began */
+    double machine_memory_percent; /* in use, by anybody; < 0: not known */
+};
+
+size_t roast_report_live(char *out, size_t out_bytes, const struct roast_live *live);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

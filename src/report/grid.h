@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* grid.h - cells in aligned columns, and lines of parts that wrap.
+ *
+ * A grid collects its cells, cut to their columns as they come, then is written once
+ * all widths are known. No line is longer than the page. */
+#ifndef ROAST_REPORT_GRID_H
+#define ROAST_REPORT_GRID_H
+
+#include "report/page.h"
+
+struct roast_column {
+    const char *heading; /* NULL in the first column: no line of headings */
+    size_t max_columns;  /* 0, for the last one only: what is left of the line */
+    bool right;          /* aligned to the right */
+    enum roast_cut cut;
+};
+
+struct roast_grid {
+    const struct roast_column *columns;
+    size_t column_count; /* at most ROAST_GRID_MAX_COLUMNS */
+    struct roast_buf text;
+    struct roast_buf cells;
+};
+
+enum { ROAST_GRID_MAX_COLUMNS = 6 };
+
+void roast__grid_put(struct roast_grid *grid, struct roast_str text);
+void roast__grid_put_number(struct roast_grid *grid, double value, const char *unit);
+void roast__grid_write(struct roast_buf *buf, struct roast_grid *grid);
+void roast__grid_release(struct roast_grid *grid);
+
+/* Ends a line without blanks at its end. */
+void roast__end_line(struct roast_buf *buf);
+
+/* Parts joined by " | "; one that does not fit starts the next line. */
+struct roast_line {
+    struct roast_buf *buf;
+    size_t indent;
+    size_t columns;
+    size_t parts;
+};
+
+void roast__line_part(struct roast_line *line, struct roast_str text);
+void roast__line_end(struct roast_line *line); /* nothing when there was no part */
+
+/* A sentence, broken between words; its lines are indented, from the second on more. */
+void roast__put_sentence(struct roast_buf *buf, size_t indent, const char *text);
+
+#endif

@@ -1,0 +1,265 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* headline.c - the first lines: what ran, did it finish, how fast, where the time went.
+ *
+ * A part that is not known is left out; "Not available" further down says why. */
+#include <stdio.h>
+
+#include "report/grid.h"
+
+enum { PART_BYTES = 160, STATE_BYTES = 32 };
+
+static void put_part(struct roast_line *line, const char *text)
+{
+    roast__line_part(line, roast_str_of(text));
+}
+
+static void put_title(struct roast_buf *buf, const struct roast_heading *heading)
+{
+    struct roast_line line = {.buf = buf, .indent = 2};
+
+    put_part(&line, "roastcoffea");
+    if (heading) {
+        const struct roast_str parts[] = {heading->name, heading->started,
+                                          heading->executor, heading->labels};
+        for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++)
+            if (parts[i].data && parts[i].size_bytes > 0)
+                roast__line_part(&line, parts[i]);
+    }
+    roast__line_end(&line);
+}
+
+/* "failed: OSError ..." is the word "failed" and a detail. */
+static void split_state(struct roast_str *word, struct roast_str *detail,
+                        struct roast_str state)
+{
+    const char *colon = state.data ? memchr(state.data, ':', state.size_bytes) : NULL;
+    size_t word_bytes = colon ? (size_t)(colon - state.data) : state.size_bytes;
+
+    *word = (struct roast_str){state.data, state.data ? word_bytes : 0};
+    *detail = (struct roast_str){NULL, 0};
+    if (!colon)
+        return;
+    detail->data = colon + 1;
+    detail->size_bytes = state.size_bytes - word_bytes - 1;
+    while (detail->size_bytes > 0 && *detail->data == ' ') {
+        detail->data++;
+        detail->size_bytes--;
+    }
+}
+
+static void to_upper(char out[STATE_BYTES], struct roast_str word)
+{
+    word = roast_str_cut(word, STATE_BYTES - 1);
+    for (size_t i = 0; i < word.size_bytes; i++) {
+        char c = word.data[i];
+        out[i] = (char)(c >= 'a' && c <= 'z' ? c - 'a' + 'A' : c ? c : '?');
+    }
+    out[word.size_bytes] = '\0';
+}
+
+static void put_state(struct roast_line *line, struct roast_str word,
+                      const struct roast_shown *shown)
+{
+    char part[PART_BYTES];
+    char upper[STATE_BYTES];
+    char time[ROAST_NUMBER_BYTES];
+    double wall_s;
+
+    to_upper(upper, word);
+    if (!roast__metric(&wall_s, shown, ROAST_METRIC_wall_time)) {
+        if (*upper)
+            put_part(line, upper);
+        return;
+    }
+    (void)roast_format_number(time, wall_s, "s");
+    const char *joint = strcmp(upper, "FINISHED") == 0 ? " in " : " after ";
+    (void)snprintf(part, sizeof(part), "%s%s%s", upper, *upper ? joint : "", time);
+    put_part(line, part);
+}
+
+static void put_events(struct roast_line *line, const struct roast_shown *shown)
+{
+    char part[PART_BYTES];
+    char number[ROAST_NUMBER_BYTES];
+    double events;
+
+    if (!roast__metric(&events, shown, ROAST_METRIC_total_events))
+        return;
+    (void)roast_format_number(number, events, "");
+    (void)snprintf(part, sizeof(part), "%s events", number);
+    put_part(line, part);
+}
+
+static void put_chunks(struct roast_line *line, const struct roast_shown *shown)
+{
+    char part[PART_BYTES];
+    char done_text[ROAST_NUMBER_BYTES];
+    char all_text[ROAST_NUMBER_BYTES];
+    double done;
+    double all;
+    bool knows_done = roast__metric(&done, shown, ROAST_METRIC_num_chunks_processed);
+    bool knows_all = roast__metric(&all, shown, ROAST_METRIC_num_chunks);
+
+    if (!knows_done && !knows_all)
+        return;
+    (void)roast_format_number(done_text, knows_done ? done : all, "");
+    (void)roast_format_number(all_text, knows_all ? all : done, "");
+    if (knows_done && knows_all)
+        (void)snprintf(part, sizeof(part), "%s/%s chunks", done_text, all_text);
+    else
+        (void)snprintf(part, sizeof(part), "%s chunks", all_text);
+    put_part(line, part);
+}
+
+static void put_trouble(struct roast_line *line, const struct roast_shown *shown)
+{
+    static const struct {
+        enum roast_metric metric;
+        const char *words;
+        const char *one; /* of it */
+        bool even_none;
+    } troubles[] = {
+        {ROAST_METRIC_num_retried_chunks, "retried", "retried", true},
+        {ROAST_METRIC_num_failed_chunks, "failed", "failed", true},
+        {ROAST_METRIC_num_lost_attempts, "attempts lost", "attempt lost", false},
+    };
+    char part[PART_BYTES] = "";
+
+    for (size_t i = 0; i < sizeof(troubles) / sizeof(troubles[0]); i++) {
+        char number[ROAST_NUMBER_BYTES];
+        size_t used = strlen(part);
+        double count;
+        if (!roast__metric(&count, shown, troubles[i].metric) ||
+            (count == 0 && !troubles[i].even_none))
+            continue;
+        (void)roast_format_number(number, count, "");
+        (void)snprintf(part + used, sizeof(part) - used, "%s%s %s", used ? ", " : "",
+                       number, count == 1 ? troubles[i].one : troubles[i].words);
+    }
+    if (*part)
+        put_part(line, part);
+}
+
+static void put_state_line(struct roast_buf *buf, const struct roast_shown *shown)
+{
+    struct roast_line line = {.buf = buf, .indent = 2};
+    struct roast_str state = {NULL, 0};
+    struct roast_str word;
+    struct roast_str detail;
+
+    if (shown->heading)
+        state = shown->heading->state;
+    split_state(&word, &detail, state);
+    put_state(&line, word, shown);
+    put_events(&line, shown);
+    put_chunks(&line, shown);
+    put_trouble(&line, shown);
+    if (line.parts == 0)
+        put_part(&line, "nothing was measured");
+    roast__line_end(&line);
+    if (detail.size_bytes > 0) {
+        roast__put(buf, "  ");
+        (void)roast__put_text(buf, detail, ROAST_PAGE_COLUMNS - 2, ROAST_CUT_END);
+        roast__end_line(buf);
+    }
+}
+
+/* Takes the unit off `number` if `other` has the same one. */
+static void drop_same_unit(char *number, const char *other)
+{
+    char *unit = strchr(number, ' ');
+    const char *other_unit = strchr(other, ' ');
+
+    if (unit && other_unit && strcmp(unit, other_unit) == 0)
+        *unit = '\0';
+}
+
+static void put_data_part(struct roast_line *line, const struct roast_shown *shown)
+{
+    char part[PART_BYTES];
+    char bytes[ROAST_NUMBER_BYTES];
+    char rate[ROAST_NUMBER_BYTES];
+    char best[ROAST_NUMBER_BYTES];
+    double value;
+
+    if (!roast__metric(&value, shown, ROAST_METRIC_total_bytes_read))
+        return;
+    (void)roast_format_number(bytes, value, "B");
+    if (!roast__metric(&value, shown, ROAST_METRIC_data_rate_gbps)) {
+        put_part(line, bytes);
+        return;
+    }
+    (void)roast_format_number(rate, value, "Gbit/s");
+    (void)snprintf(part, sizeof(part), "%s, %s", bytes, rate);
+    if (roast__metric(&value, shown, ROAST_METRIC_data_rate_gbps_best_10s)) {
+        size_t used = strlen(part);
+        (void)roast_format_number(best, value, "Gbit/s");
+        drop_same_unit(best, rate);
+        (void)snprintf(part + used, sizeof(part) - used, " (best 10 s: %s)", best);
+    }
+    put_part(line, part);
+}
+
+static void put_rate_line(struct roast_buf *buf, const struct roast_shown *shown)
+{
+    struct roast_line line = {.buf = buf, .indent = 2};
+    char number[ROAST_NUMBER_BYTES];
+    double rate_khz;
+
+    if (roast__metric(&rate_khz, shown, ROAST_METRIC_event_rate_wall_khz)) {
+        (void)roast__format_metric(number, ROAST_METRIC_event_rate_wall_khz, rate_khz);
+        put_part(&line, number);
+    }
+    put_data_part(&line, shown);
+    roast__line_end(&line);
+}
+
+static void put_wall_line(struct roast_buf *buf, const struct roast_shown *shown)
+{
+    static const struct {
+        const char *column;
+        const char *words;
+    } phases[] = {
+        {"client", "client"},
+        {"preprocess", "preprocessing"},
+        {"wait_first_worker", "waiting for workers"},
+        {"chunks", "chunks"},
+        {"tail", "tail"},
+        {"merge", "merge"},
+    };
+    const struct roast_table *wall = roast__find_table(shown, "wall_account");
+    struct roast_line line = {.buf = buf, .indent = 6, .columns = 6};
+
+    if (!wall || wall->row_count == 0)
+        return;
+    for (size_t i = 0; i < sizeof(phases) / sizeof(phases[0]); i++) {
+        double seconds = roast__shown_number(roast__cell(wall, 0, phases[i].column));
+        char number[ROAST_NUMBER_BYTES];
+        char part[PART_BYTES];
+        if (!(seconds > 0))
+            continue;
+        if (line.parts == 0)
+            roast__put(buf, "WALL  ");
+        (void)roast_format_number(number, seconds, "s");
+        (void)snprintf(part, sizeof(part), "%s %s", number, phases[i].words);
+        put_part(&line, part);
+    }
+    roast__line_end(&line);
+}
+
+void roast__put_headline(struct roast_buf *buf, const struct roast_shown *shown)
+{
+    put_title(buf, shown->heading);
+    put_state_line(buf, shown);
+    put_rate_line(buf, shown);
+    put_wall_line(buf, shown);
+}
+
+int roast__report_headline(struct roast_page *out, const struct roast_shown *shown,
+                           roast_error *err)
+{
+    struct roast_buf buf = {0};
+
+    roast__put_headline(&buf, shown);
+    return roast__page_finish(out, &buf, err);
+}

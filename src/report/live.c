@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* live.c - one line for a run that goes on.
+ *
+ * No allocation: the line is refreshed from a thread beside the analysis. */
+#include <math.h>
+#include <stdio.h>
+
+#include "roast/report.h"
+
+enum { LINE_BYTES = 512 };
+
+struct live_line {
+    char text[LINE_BYTES];
+    size_t used;
+};
+
+static void put_part(struct live_line *line, const char *number, const char *words)
+{
+    int size = snprintf(line->text + line->used, sizeof(line->text) - line->used,
+                        "%s%s%s", line->used ? " | " : "", number, words);
+
+    line->used += (size_t)size; /* all parts together are shorter than a line */
+}
+
+static void put_number(struct live_line *line, double value, const char *unit,
+                       const char *words)
+{
+    char number[ROAST_NUMBER_BYTES];
+
+    (void)roast_format_number(number, value, unit);
+    put_part(line, number, words);
+}
+
+static void put_chunks(struct live_line *line, const struct roast_progress *progress)
+{
+    uint64_t open =
+        progress->begun > progress->done ? progress->begun - progress->done : 0;
+
+    put_number(line, (double)progress->done, "", " chunks done");
+    if (open > progress->failed)
+        put_number(line, (double)(open - progress->failed), "", " running");
+    if (progress->failed > 0)
+        put_number(line, (double)progress->failed, "", " failed");
+}
+
+static void put_rates(struct live_line *line, const struct roast_live *live)
+{
+    if (!isfinite(live->seconds) || live->seconds <= 0)
+        return;
+    if (live->progress.events > 0)
+        put_number(line, (double)live->progress.events / live->seconds, "Hz", "");
+    if (live->progress.bytes > 0)
+        put_number(line, 8 * (double)live->progress.bytes / live->seconds / 1e9,
+                   "Gbit/s", "");
+}
+
+size_t roast_report_live(char *out, size_t out_bytes, const struct roast_live *live)
+{
+    struct live_line line = {.used = 0};
+
+    if (out_bytes == 0)
+        return 0;
+    if (isfinite(live->seconds) && live->seconds >= 0)
+        put_number(&line, live->seconds, "s", "");
+    put_chunks(&line, &live->progress);
+    put_rates(&line, live);
+    if (live->progress.workers > 0)
+        put_number(&line, (double)live->progress.workers, "",
+                   live->progress.workers == 1 ? " worker" : " workers");
+    if (live->progress.rss_bytes > 0)
+        put_number(&line, (double)live->progress.rss_bytes, "B", " in workers");
+    if (live->machine_memory_percent >= 0)
+        put_number(&line, live->machine_memory_percent, "%", " of memory in use");
+    struct roast_str fits = roast_str_cut(roast_str_of(line.text), out_bytes - 1);
+    memcpy(out, fits.data, fits.size_bytes);
+    out[fits.size_bytes] = '\0';
+    return fits.size_bytes;
+}

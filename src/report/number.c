@@ -1,0 +1,220 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* number.c - a number as people read it: three significant digits at every scale.
+ *
+ * A value is rounded to three digits first and scaled then, on the digits, so that
+ * 999.9995 can never become "1000". The digits are placed by hand: printf's point
+ * depends on the locale of the program around us. */
+#include <math.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "roast/report.h"
+
+enum { DIGITS = 3, LARGEST_PREFIX = 6, SMALLEST_PREFIX = -3 };
+
+/* d.dd x 10^exponent */
+struct rounded {
+    bool negative;
+    char digits[DIGITS];
+    int exponent;
+};
+
+struct unit {
+    const char *name;
+    bool grows;    /* k, M, G ... above 1000 */
+    bool shrinks;  /* m, u, n below 1 */
+    int whole_exp; /* whole values below 10^whole_exp keep all their digits */
+};
+
+static const struct unit units[] = {
+    {"", true, false, 5},        {"s", false, true, 0},     {"B", true, false, 3},
+    {"Hz", true, false, 0},      {"bit/s", true, false, 0}, {"B/s", true, false, 0},
+    {"Hz/core", true, false, 0},
+};
+
+struct pen {
+    char *out;
+    size_t size_bytes;
+};
+
+static void put_char(struct pen *pen, char c)
+{
+    if (pen->size_bytes + 1 < ROAST_NUMBER_BYTES)
+        pen->out[pen->size_bytes++] = c;
+    pen->out[pen->size_bytes] = '\0';
+}
+
+static void put(struct pen *pen, const char *text)
+{
+    for (; *text; text++)
+        put_char(pen, *text);
+}
+
+static struct rounded round_to_digits(double value)
+{
+    struct rounded r = {.negative = value < 0};
+    char text[64];
+
+    (void)snprintf(text, sizeof(text), "%.2e", fabs(value));
+    const char *e = strchr(text, 'e'); /* finite values always have one */
+    r.digits[0] = text[0];
+    r.digits[1] = e[-2]; /* what lies between is the point of the locale */
+    r.digits[2] = e[-1];
+    r.exponent = (int)strtol(e + 1, NULL, 10);
+    return r;
+}
+
+/* The digits with `whole` of them before the point; none or fewer: behind zeros. */
+static void put_fixed(struct pen *pen, const struct rounded *r, int whole)
+{
+    if (whole <= 0)
+        put(pen, "0.");
+    for (int i = whole; i < 0; i++)
+        put_char(pen, '0');
+    for (int i = 0; i < DIGITS; i++) {
+        if (i == whole && whole > 0)
+            put_char(pen, '.');
+        put_char(pen, r->digits[i]);
+    }
+}
+
+static void put_scientific(struct pen *pen, const struct rounded *r)
+{
+    char exponent[16];
+
+    put_fixed(pen, r, 1);
+    (void)snprintf(exponent, sizeof(exponent), "e%+03d", r->exponent);
+    put(pen, exponent);
+}
+
+static void put_unit(struct pen *pen, const char *prefix, const char *unit)
+{
+    if (strcmp(unit, "x") != 0 && (*prefix || *unit))
+        put_char(pen, ' ');
+    put(pen, prefix);
+    put(pen, unit);
+}
+
+static void put_whole(struct pen *pen, double value, const char *unit)
+{
+    char text[64];
+
+    (void)snprintf(text, sizeof(text), "%.0f", value);
+    put(pen, strcmp(text, "-0") == 0 ? "0" : text);
+    put_unit(pen, "", unit);
+}
+
+/* Without a prefix: as it is where that is readable, else with an exponent. */
+static void put_plain(struct pen *pen, double value, const char *unit)
+{
+    struct rounded r = round_to_digits(value);
+
+    if (r.exponent >= DIGITS && r.exponent <= 5) {
+        put_whole(pen, value, unit);
+        return;
+    }
+    if (r.negative)
+        put_char(pen, '-');
+    if (r.exponent < -4 || r.exponent > 5)
+        put_scientific(pen, &r);
+    else
+        put_fixed(pen, &r, r.exponent + 1);
+    put_unit(pen, "", unit);
+}
+
+static int prefix_of(const struct unit *unit, int exponent)
+{
+    if (exponent >= 0)
+        return unit->grows ? exponent / 3 : 0;
+    int prefix = unit->shrinks ? (exponent - 2) / 3 : 0;
+    return prefix < SMALLEST_PREFIX ? SMALLEST_PREFIX : prefix;
+}
+
+static void put_scaled(struct pen *pen, double value, const struct unit *unit)
+{
+    static const char *const prefixes[] = {"n", "u", "m", "",  "k",
+                                           "M", "G", "T", "P", "E"};
+    struct rounded r = round_to_digits(value);
+    int prefix = prefix_of(unit, r.exponent);
+    int exponent = r.exponent - 3 * prefix;
+
+    if (prefix == 0 || prefix > LARGEST_PREFIX || exponent < -4) {
+        put_plain(pen, value, unit->name);
+        return;
+    }
+    if (r.negative)
+        put_char(pen, '-');
+    put_fixed(pen, &r, exponent + 1);
+    put_unit(pen, prefixes[prefix - SMALLEST_PREFIX], unit->name);
+}
+
+/* Nobody thinks in kiloseconds. */
+static bool put_long_time(struct pen *pen, double seconds)
+{
+    int exponent = round_to_digits(seconds).exponent;
+
+    if (exponent < 3)
+        return false;
+    if (fabs(seconds) < 6000)
+        put_plain(pen, seconds / 60, "min");
+    else if (fabs(seconds) < 360000)
+        put_plain(pen, seconds / 3600, "h");
+    else
+        put_plain(pen, seconds / 86400, "d");
+    return true;
+}
+
+/* The customary unit of data rates stays while it is readable. */
+static void put_gigabits(struct pen *pen, double value)
+{
+    static const struct unit bits = {"bit/s", true, false, 0};
+    int exponent = round_to_digits(value).exponent;
+
+    if (exponent >= -1 && exponent < 3)
+        put_plain(pen, value, "Gbit/s");
+    else if (fabs(value) < 1e200) /* 1e9 times it is still a number */
+        put_scaled(pen, value * 1e9, &bits);
+    else
+        put_plain(pen, value, "Gbit/s");
+}
+
+static const struct unit *find_unit(const char *name)
+{
+    for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++)
+        if (strcmp(units[i].name, name) == 0)
+            return &units[i];
+    return NULL;
+}
+
+/* Whole values that are shown with all their digits; 0 is one of them. */
+static bool stays_whole(double value, const struct unit *unit)
+{
+    static const double powers[] = {1, 10, 100, 1e3, 1e4, 1e5};
+    double limit = unit ? powers[unit->whole_exp] : 1;
+
+    return fabs(value) < limit && value == (double)(int64_t)value;
+}
+
+size_t roast_format_number(char out[ROAST_NUMBER_BYTES], double value, const char *unit)
+{
+    struct pen pen = {out, 0};
+    const char *name = unit ? unit : "";
+    const struct unit *known = find_unit(name);
+
+    out[0] = '\0';
+    if (!isfinite(value))
+        put(&pen, "-");
+    else if (stays_whole(value, known))
+        put_whole(&pen, value, name);
+    else if (strcmp(name, "Gbit/s") == 0)
+        put_gigabits(&pen, value);
+    else if (strcmp(name, "s") == 0 && put_long_time(&pen, value))
+        return pen.size_bytes;
+    else if (known)
+        put_scaled(&pen, value, known);
+    else
+        put_plain(&pen, value, name);
+    return pen.size_bytes;
+}

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* page.h - what the pages of a report are made of: a source, lines and grids.
+ *
+ * Pages are pure functions of metrics, tables and a heading, so that a test can fill
+ * them by hand. Everything is appended to a roast_buf, whose failure sticks; a page
+ * checks once, at its end. */
+#ifndef ROAST_REPORT_PAGE_H
+#define ROAST_REPORT_PAGE_H
+
+#include "report/glyphs.h"
+#include "roast/report.h"
+
+enum { ROAST_PAGE_COLUMNS = 80 };
+
+/* What is shown. Borrowed. */
+struct roast_shown {
+    const struct roast_metric_values *values;
+    const struct roast_table *tables;
+    size_t table_count;
+    const struct roast_heading *heading; /* NULL: none */
+};
+
+int roast__report_text(struct roast_page *out, const struct roast_shown *shown,
+                       roast_error *err);
+int roast__report_headline(struct roast_page *out, const struct roast_shown *shown,
+                           roast_error *err);
+int roast__report_card(struct roast_page *out, const struct roast_shown *shown,
+                       roast_error *err);
+
+void roast__put_headline(struct roast_buf *buf, const struct roast_shown *shown);
+void roast__put_rows(struct roast_buf *buf, const char *title,
+                     const struct roast_row *rows, size_t count);
+/* What the six tables do not hold: failures, sections, datasets, losses, reasons. */
+void roast__put_blocks(struct roast_buf *buf, const struct roast_shown *shown);
+void roast__put_failures(struct roast_buf *buf, const struct roast_shown *shown);
+
+/* The end of every page: moves buf's bytes to *out, or says that memory ran out. */
+int roast__page_finish(struct roast_page *out, struct roast_buf *buf, roast_error *err);
+
+/* ---- tables of a summary ------------------------------------------------------ */
+
+bool roast__metric(double *value, const struct roast_shown *shown,
+                   enum roast_metric metric); /* false: not known */
+size_t roast__format_metric(char out[ROAST_NUMBER_BYTES], enum roast_metric metric,
+                            double value); /* in the unit that readers know */
+
+const struct roast_table *roast__find_table(const struct roast_shown *shown,
+                                            const char *name); /* NULL: no such */
+/* Absent when there is no such column. */
+struct roast_cell roast__cell(const struct roast_table *table, size_t row,
+                              const char *column);
+double roast__shown_number(struct roast_cell cell); /* NaN: it is none */
+
+#endif

@@ -1,0 +1,182 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* rows.c - the six tables: rows.def walked over the values of a run.
+ *
+ * Labels are those that users of 0.1.2 know, where they are true: what it called CPU
+ * time is wall time inside process(), and is called so here. A value that is known but
+ * no number (NaN from somebody's dict) is shown as absent. */
+#include <math.h>
+#include <stdio.h>
+
+#include "report/page.h"
+
+enum when_absent { WHEN_WHY, WHEN_DASH, WHEN_HIDE, WHEN_ZERO };
+
+struct row_def {
+    const char *label;
+    const char *word; /* NULL: nothing beside the value */
+    enum roast_report_table table;
+    enum roast_metric metric;
+    enum when_absent absent;
+    enum roast_metric beside;
+};
+
+static const struct row_def row_defs[] = {
+#define R(table, label, metric, absent) B(table, label, metric, absent, NULL, metric)
+#define B(table, label, metric, absent, word, beside) \
+    {(label), \
+     (word), \
+     ROAST_REPORT_##table, \
+     ROAST_METRIC_##metric, \
+     WHEN_##absent, \
+     ROAST_METRIC_##beside},
+#include "report/rows.def"
+#undef R
+#undef B
+};
+
+static const char *const titles[] = {
+#define T(id, title) (title),
+#include "roast/report_tables.def"
+#undef T
+};
+
+/* Units that are shown as another one. */
+static const struct {
+    const char *unit;
+    const char *shown;
+    double scale;
+} shown_units[] = {
+    {"ratio", "%", 100},
+    {"us", "s", 1e-6},
+    {"kHz", "Hz", 1e3},
+    {"MB/s", "B/s", 1e6},
+};
+
+size_t roast__format_metric(char out[ROAST_NUMBER_BYTES], enum roast_metric metric,
+                            double value)
+{
+    const char *unit = roast_metric_info(metric)->unit;
+
+    for (size_t i = 0; i < sizeof(shown_units) / sizeof(shown_units[0]); i++)
+        if (strcmp(unit, shown_units[i].unit) == 0)
+            return roast_format_number(out, value * shown_units[i].scale,
+                                       shown_units[i].shown);
+    return roast_format_number(out, value, unit);
+}
+
+static bool known(const struct roast_metric_values *values, enum roast_metric metric)
+{
+    return values->known[metric] && isfinite(values->value[metric]);
+}
+
+static bool positive(const struct roast_metric_values *values, enum roast_metric metric)
+{
+    return known(values, metric) && values->value[metric] > 0;
+}
+
+/* Without spans the CPU time of all tasks is the sum of the chunks' own clocks. */
+static bool own_clocks(const struct roast_metric_values *values)
+{
+    if (!known(values, ROAST_METRIC_cpu_seconds) ||
+        !known(values, ROAST_METRIC_cpu_time_seconds))
+        return false;
+    double own = values->value[ROAST_METRIC_cpu_seconds];
+    double all = values->value[ROAST_METRIC_cpu_time_seconds];
+    return fabs(own - all) <= 1e-9 * fabs(own); /* summed in another order, perhaps */
+}
+
+const char *roast_report_title(enum roast_report_table table)
+{
+    return titles[table];
+}
+
+const char *roast_report_title_of(enum roast_report_table table,
+                                  const struct roast_metric_values *values)
+{
+    if (table == ROAST_REPORT_FINE && own_clocks(values))
+        return "Fine Metrics (own clocks)";
+    return titles[table];
+}
+
+static bool has_rows(enum roast_report_table table,
+                     const struct roast_metric_values *values)
+{
+    if (table == ROAST_REPORT_FINE)
+        return known(values, ROAST_METRIC_processor_cpu_time_seconds) ||
+               known(values, ROAST_METRIC_cpu_time_seconds); /* spans alone */
+    if (table == ROAST_REPORT_CHUNKS)
+        return positive(values, ROAST_METRIC_num_attempts) ||
+               positive(values, ROAST_METRIC_num_successful_chunks) ||
+               positive(values, ROAST_METRIC_num_failed_chunks);
+    return true;
+}
+
+/* Own clocks know of no tasks but the processor's: the same number twice. */
+static bool repeats(enum roast_metric metric, const struct roast_metric_values *values)
+{
+    return own_clocks(values) && (metric == ROAST_METRIC_cpu_time_seconds ||
+                                  metric == ROAST_METRIC_io_time_seconds);
+}
+
+static bool is_shown(const struct row_def *def,
+                     const struct roast_metric_values *values)
+{
+    if (def->table == ROAST_REPORT_FINE && repeats(def->metric, values))
+        return false;
+    if (def->absent == WHEN_ZERO)
+        return known(values, def->metric) && values->value[def->metric] != 0;
+    return def->absent != WHEN_HIDE || known(values, def->metric);
+}
+
+static void fill_absent(struct roast_row *row, const char *why)
+{
+    if (!why) {
+        (void)snprintf(row->value, sizeof(row->value), "-");
+        return;
+    }
+    size_t room = sizeof(row->value) - sizeof("- ()");
+    struct roast_str reason = roast_str_cut(roast_str_of(why), room);
+    (void)snprintf(row->value, sizeof(row->value), "- (%.*s)", (int)reason.size_bytes,
+                   reason.data);
+}
+
+static void fill_value(struct roast_row *row, const struct row_def *def,
+                       const struct roast_metric_values *values)
+{
+    char number[ROAST_NUMBER_BYTES];
+    char beside[ROAST_NUMBER_BYTES];
+
+    (void)roast__format_metric(number, def->metric, values->value[def->metric]);
+    if (!def->word || !known(values, def->beside)) {
+        (void)snprintf(row->value, sizeof(row->value), "%s", number);
+        return;
+    }
+    (void)roast__format_metric(beside, def->beside, values->value[def->beside]);
+    (void)snprintf(row->value, sizeof(row->value), "%s (%s%s)", number, def->word,
+                   beside);
+}
+
+static void fill_row(struct roast_row *row, const struct row_def *def,
+                     const struct roast_metric_values *values)
+{
+    (void)snprintf(row->label, sizeof(row->label), "%s", def->label);
+    if (known(values, def->metric))
+        fill_value(row, def, values);
+    else
+        fill_absent(row, def->absent == WHEN_WHY ? values->why[def->metric] : NULL);
+}
+
+size_t roast_report_rows(struct roast_row out[ROAST_REPORT_MAX_ROWS],
+                         enum roast_report_table table,
+                         const struct roast_metric_values *values)
+{
+    size_t count = 0;
+
+    if (!has_rows(table, values))
+        return 0;
+    for (size_t i = 0; i < sizeof(row_defs) / sizeof(row_defs[0]); i++)
+        if (row_defs[i].table == table && is_shown(&row_defs[i], values) &&
+            count < ROAST_REPORT_MAX_ROWS)
+            fill_row(&out[count++], &row_defs[i], values);
+    return count;
+}

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* text.c - the page of print_summary(): first lines, the six tables, then the rest.
+ *
+ * No colour and nothing but ASCII of our own, so that the page survives a log file. */
+#include "report/page.h"
+
+static void put_table(struct roast_buf *buf, enum roast_report_table table,
+                      const struct roast_metric_values *values)
+{
+    struct roast_row rows[ROAST_REPORT_MAX_ROWS];
+    size_t count = roast_report_rows(rows, table, values);
+
+    if (count == 0)
+        return;
+    roast__put(buf, "\n");
+    roast__put_rows(buf, roast_report_title_of(table, values), rows, count);
+}
+
+int roast__report_text(struct roast_page *out, const struct roast_shown *shown,
+                       roast_error *err)
+{
+    struct roast_buf buf = {0};
+
+    roast__put_headline(&buf, shown);
+    for (int i = 0; i < ROAST_REPORT_TABLE_COUNT; i++)
+        put_table(&buf, (enum roast_report_table)i, shown->values);
+    roast__put_blocks(&buf, shown);
+    return roast__page_finish(out, &buf, err);
+}

@@ -1,0 +1,371 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* test_page.c - whole pages: golden texts, an empty run, hostile names, no memory.
+ *
+ * The golden files are what users see; a change there is a change for them. */
+#include <math.h>
+#include <stdio.h>
+
+#include "golden.h"
+#include "heap.h"
+#include "page_help.h"
+
+enum { HUGE_BYTES = 1024 * 1024 };
+
+typedef int (*page_maker)(struct roast_page *, const struct roast_shown *,
+                          roast_error *);
+
+static struct roast_metric_values values;
+
+static const char *const wall_columns[] = {
+    "wait_first_worker", "client", "preprocess", "chunks", "tail", "merge"};
+static const char *const failure_columns[] = {
+    "dataset", "file",       "entry_start",   "entry_stop", "attempt",
+    "status",  "error_type", "error_message", "resolved"};
+static const char *const section_columns[] = {"name", "count", "total", "self",
+                                              "share"};
+static const char *const dataset_columns[] = {"dataset", "num_chunks", "total_events",
+                                              "total_duration", "events_per_second"};
+static const char *const loss_columns[] = {"frames_damaged", "text_cut", "a_new_loss",
+                                           "intervals"};
+
+static int setup(void **state)
+{
+    (void)state;
+    test_heap_fail(0, false);
+    set_nothing(&values);
+    return 0;
+}
+
+static struct roast_page make(page_maker maker, const struct roast_shown *shown)
+{
+    struct roast_page page;
+    roast_error err = {0};
+
+    if (maker(&page, shown, &err) != ROAST_OK)
+        fail_msg("%s", err.message);
+    assert_int_equal(strlen(page.text), page.size_bytes);
+    return page;
+}
+
+static void check_text(const struct roast_shown *shown, const char *golden)
+{
+    struct roast_page page = make(roast__report_text, shown);
+
+    check_page_fits(&page);
+    check_golden(golden, str_from(page.text, page.size_bytes));
+    roast_page_release(&page);
+}
+
+static struct roast_heading heading_of(const char *state)
+{
+    return (struct roast_heading){
+        .name = roast_str_of("TtbarProcessor"),
+        .executor = roast_str_of("Futures, 2 workers"),
+        .state = roast_str_of(state),
+        .started = roast_str_of("15 Nov 14:02 UTC"),
+    };
+}
+
+static void test_a_run_that_went_well(void **state)
+{
+    const struct roast_cell wall[] = {cell_number(0),   cell_number(4),
+                                      cell_number(5.1), cell_number(44.9),
+                                      cell_number(7.6), cell_number(0.4)};
+    const struct roast_cell sections[] = {
+        cell_text("jets"),  cell_count(1240),  cell_number(20.1), cell_number(20.1),
+        cell_number(0.184), cell_text("fill"), cell_count(2480),  cell_number(61),
+        cell_number(61),    cell_number(0.559)};
+    const struct roast_table tables[] = {
+        TABLE("wall_account", ROAST_TABLE_SINGLE, wall_columns, wall),
+        TABLE("sections", ROAST_TABLE_KEYED, section_columns, sections)};
+    const struct roast_heading heading = heading_of("finished");
+    const struct roast_shown shown = {&values, tables, COUNT_OF(tables), &heading};
+
+    (void)state;
+    set_typical(&values, WORKFLOW | WORKERS | CHUNKS | OWN_CLOCKS);
+    check_text(&shown, "report_good.txt");
+    struct roast_page page = make(roast__report_headline, &shown);
+    check_golden("report_headline.txt", str_from(page.text, page.size_bytes));
+    roast_page_release(&page);
+    page = make(roast__report_card, &shown);
+    check_golden("report_card.txt", str_from(page.text, page.size_bytes));
+    roast_page_release(&page);
+}
+
+/* Fifteen failures of which the odd ones were made good. */
+static size_t fill_failures(struct roast_cell *cells)
+{
+    enum { ROWS = 15 };
+    size_t n = 0;
+
+    for (uint64_t i = 0; i < ROWS; i++) {
+        bool lost = i == 2;
+        struct roast_cell absent = {.type = ROAST_CELL_ABSENT};
+        cells[n++] = cell_text("TTbar");
+        cells[n++] = cell_text("root://eos.example.org//store/mc/2018/TTbar/NANOAODSIM/"
+                               "0A1B2C3D.root");
+        cells[n++] = cell_count(i * 100000);
+        cells[n++] = cell_count((i + 1) * 100000);
+        cells[n++] = cell_count(1 + i % 2);
+        cells[n++] = cell_text(lost ? "lost" : "failed");
+        cells[n++] = lost ? absent : cell_text("OSError");
+        cells[n++] =
+            lost ? absent : cell_text("XRootD error: [ERROR] Server responded");
+        cells[n++] = cell_bool(i % 2 == 1);
+    }
+    return ROWS;
+}
+
+static void test_a_run_that_went_wrong(void **state)
+{
+    struct roast_cell failures[15 * COUNT_OF(failure_columns)];
+    const struct roast_cell datasets[] = {
+        cell_text("data"),   cell_count(3),
+        cell_count(300000),  cell_number(1.5),
+        cell_number(200000), cell_text("TTbar"),
+        cell_count(0),       cell_count(0),
+        cell_number(0),      {.type = ROAST_CELL_ABSENT}};
+    const struct roast_cell losses[] = {cell_count(3), cell_count(0), cell_count(7),
+                                        cell_count(1234567)};
+    const struct roast_table tables[] = {
+        {.name = "failures",
+         .shape = ROAST_TABLE_LIST,
+         .columns = failure_columns,
+         .column_count = COUNT_OF(failure_columns),
+         .cells = failures,
+         .row_count = fill_failures(failures)},
+        TABLE("per_dataset", ROAST_TABLE_KEYED, dataset_columns, datasets),
+        TABLE("losses", ROAST_TABLE_SINGLE, loss_columns, losses)};
+    struct roast_heading heading = heading_of("failed: OSError: XRootD error: [ERROR] "
+                                              "Server responded with an error: [3011] "
+                                              "No such file or directory");
+    const struct roast_shown shown = {&values, tables, COUNT_OF(tables), &heading};
+
+    (void)state;
+    heading.labels = roast_str_of("site=T2, user=me, campaign=a-rather-long-one");
+    SET(&values, wall_time, 4000);
+    SET(&values, num_chunks, 20);
+    SET(&values, num_chunks_processed, 3);
+    SET(&values, num_attempts, 18);
+    SET(&values, num_successful_chunks, 3);
+    SET(&values, num_failed_chunks, 8);
+    SET(&values, num_lost_attempts, 1);
+    SET(&values, num_failed_attempts, 14);
+    SET(&values, chunk_duration_mean, 0.5);
+    SET(&values, monitor_errors, 2);
+    check_text(&shown, "report_bad.txt");
+}
+
+static void test_an_empty_run(void **state)
+{
+    const struct roast_shown shown = {.values = &values};
+
+    (void)state;
+    check_text(&shown, "report_empty.txt");
+}
+
+/* A run without reasons, tables without rows, a heading without texts. */
+static void test_a_run_without_anything(void **state)
+{
+    static const struct roast_table tables[] = {
+        {.name = "failures", .columns = failure_columns, .column_count = 1},
+        {.name = "sections"},
+        {.name = "per_dataset"},
+        {.name = "losses"},
+        {.name = "wall_account"}};
+    static const struct roast_heading heading;
+    struct roast_metric_values nothing = {.known = {false}};
+    const struct roast_shown shown = {&nothing, tables, COUNT_OF(tables), &heading};
+
+    (void)state;
+    struct roast_page page = make(roast__report_headline, &shown);
+    assert_string_equal(page.text, "roastcoffea\nnothing was measured\n");
+    roast_page_release(&page);
+    page = make(roast__report_text, &shown);
+    check_page_fits(&page);
+    roast_page_release(&page);
+}
+
+static void test_many_groups_are_ranked_and_counted(void **state)
+{
+    enum { GROUPS = 50 };
+    static struct roast_cell cells[GROUPS * COUNT_OF(section_columns)];
+    static char names[GROUPS][8];
+    const struct roast_table table =
+        TABLE("sections", ROAST_TABLE_KEYED, section_columns, cells);
+    const struct roast_shown shown = {&values, &table, 1, NULL};
+
+    (void)state;
+    for (size_t i = 0; i < GROUPS; i++) {
+        struct roast_cell *row = &cells[i * COUNT_OF(section_columns)];
+        (void)snprintf(names[i], sizeof(names[i]), "s%zu", i);
+        row[0] = cell_text(names[i]);
+        row[1] = cell_count(1);
+        row[2] = cell_number(i == 7 ? NAN : (double)(i / 2));
+    }
+    struct roast_page page = make(roast__report_text, &shown);
+    assert_non_null(strstr(page.text, "\n  30 more\n"));
+    const char *last_pair = strstr(page.text, "s48 ");
+    assert_non_null(last_pair);
+    assert_true(strstr(page.text, "s49 ") > last_pair); /* equal ones as they come */
+    assert_non_null(strstr(page.text, "\n  s30 "));
+    assert_null(strstr(page.text, "\n  s29 "));
+    roast_page_release(&page);
+}
+
+/* The same hostile text in every place that takes one. */
+static void check_hostile(struct roast_str text)
+{
+    struct roast_cell bad = {.type = ROAST_CELL_TEXT, .text = text};
+    const struct roast_cell failures[] = {
+        bad, bad, cell_count(0), cell_count(UINT64_MAX), cell_number(-1e300),
+        bad, bad, bad,           cell_bool(false)};
+    const struct roast_cell sections[] = {bad, cell_count(UINT64_MAX),
+                                          cell_number(INFINITY), bad, cell_number(NAN)};
+    const struct roast_cell datasets[] = {bad,
+                                          cell_count(1),
+                                          cell_number(-0.0),
+                                          cell_number(1e300),
+                                          bad,
+                                          bad,
+                                          bad,
+                                          bad,
+                                          bad,
+                                          bad};
+    const struct roast_table tables[] = {
+        TABLE("failures", ROAST_TABLE_LIST, failure_columns, failures),
+        TABLE("sections", ROAST_TABLE_KEYED, section_columns, sections),
+        TABLE("per_dataset", ROAST_TABLE_KEYED, dataset_columns, datasets)};
+    const struct roast_heading heading = {text, text, text, text, text};
+    const struct roast_shown shown = {&values, tables, COUNT_OF(tables), &heading};
+
+    struct roast_page page = make(roast__report_text, &shown);
+    check_page_fits(&page);
+    assert_true(page.size_bytes < 16 * 1024);
+    roast_page_release(&page);
+    page = make(roast__report_card, &shown);
+    assert_null(strstr(page.text, "<script"));
+    assert_null(strchr(page.text, '\x1b'));
+    assert_true(page.size_bytes < 32 * 1024);
+    roast_page_release(&page);
+}
+
+static void test_hostile_names_do_no_harm(void **state)
+{
+    static const char *const texts[] = {
+        "",
+        "failed:",
+        "x\x1b[2J\x1b]0;owned\a",
+        "line\nbreak\r\n\t",
+        "\xe2\x80\xae"
+        "gpj.exe",
+        "\xff\xfe\x80 broken \xc3",
+        "<script>alert(1)</script>",
+        "\"><img src=x onerror=alert(1)>'",
+        "%s%n%99999999d",
+        "\xcc\x81\xcc\x81\xcc\x81\xcc\x81\xcc\x81\xcc\x81",
+        "\xe6\xb8\xac\xe5\xae\x9a\xe6\xb8\xac\xe5\xae\x9a\xe6\xb8\xac\xe5\xae\x9a\xe6"
+        "\xb8"
+        "\xac\xe5\xae\x9a\xe6\xb8\xac\xe5\xae\x9a\xe6\xb8\xac\xe5\xae\x9a\xe6\xb8\xac",
+    };
+
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(texts); i++) {
+        char *tight = tight_copy(texts[i], strlen(texts[i]));
+        check_hostile(str_from(tight, strlen(texts[i])));
+        free(tight);
+    }
+    check_hostile(str_from("nul\0nul", 7));
+    check_hostile((struct roast_str){NULL, 0});
+}
+
+static void test_huge_names_are_cut(void **state)
+{
+    static const char *const units[] = {"n", "\xe6\xb8\xac", "\xcc\x81", "\x1b", ": "};
+    char *huge = malloc(HUGE_BYTES);
+
+    (void)state;
+    assert_non_null(huge);
+    for (size_t i = 0; i < COUNT_OF(units); i++) {
+        size_t unit = strlen(units[i]);
+        size_t size = HUGE_BYTES / unit * unit;
+        for (size_t at = 0; at < size; at += unit)
+            memcpy(huge + at, units[i], unit);
+        check_hostile(str_from(huge, size));
+    }
+    free(huge);
+}
+
+static void test_markup_is_escaped_in_the_card(void **state)
+{
+    const struct roast_heading heading = {.name = roast_str_of("<b>&\"'")};
+    const struct roast_shown shown = {.values = &values, .heading = &heading};
+
+    (void)state;
+    struct roast_page page = make(roast__report_card, &shown);
+    assert_non_null(strstr(page.text, "&lt;b&gt;&amp;&quot;&#39;"));
+    assert_null(strstr(page.text, "<b>"));
+    roast_page_release(&page);
+}
+
+static void check_memory_sweep(page_maker maker, const struct roast_shown *shown)
+{
+    size_t live = test_heap.live_blocks;
+
+    for (int from_then_on = 0; from_then_on <= 1; from_then_on++)
+        for (size_t n = 1;; n++) {
+            struct roast_page page;
+            roast_error err = {0};
+            test_heap_fail(n, from_then_on == 1);
+            int status = maker(&page, shown, &err);
+            bool failed = test_heap_failed();
+            assert_int_equal(status, failed ? ROAST_NO_MEMORY : ROAST_OK);
+            assert_true((page.text == NULL) == failed);
+            roast_page_release(&page);
+            assert_int_equal(test_heap.live_blocks, live);
+            if (!failed)
+                break;
+        }
+}
+
+static void test_every_page_survives_a_heap_that_is_empty(void **state)
+{
+    struct roast_cell failures[15 * COUNT_OF(failure_columns)];
+    const struct roast_cell losses[] = {cell_count(3), cell_count(0), cell_count(7),
+                                        cell_count(1)};
+    const struct roast_cell sections[] = {cell_text("jets"), cell_count(1240),
+                                          cell_number(20.1), cell_number(20.1),
+                                          cell_number(0.184)};
+    const struct roast_table tables[] = {
+        {.name = "failures",
+         .columns = failure_columns,
+         .column_count = COUNT_OF(failure_columns),
+         .cells = failures,
+         .row_count = fill_failures(failures)},
+        TABLE("losses", ROAST_TABLE_SINGLE, loss_columns, losses),
+        TABLE("sections", ROAST_TABLE_KEYED, section_columns, sections)};
+    const struct roast_heading heading = heading_of("finished");
+    const struct roast_shown shown = {&values, tables, COUNT_OF(tables), &heading};
+
+    (void)state;
+    check_memory_sweep(roast__report_headline, &shown);
+    check_memory_sweep(roast__report_text, &shown);
+    check_memory_sweep(roast__report_card, &shown);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup(test_a_run_that_went_well, setup),
+        cmocka_unit_test_setup(test_a_run_that_went_wrong, setup),
+        cmocka_unit_test_setup(test_an_empty_run, setup),
+        cmocka_unit_test_setup(test_a_run_without_anything, setup),
+        cmocka_unit_test_setup(test_many_groups_are_ranked_and_counted, setup),
+        cmocka_unit_test_setup(test_hostile_names_do_no_harm, setup),
+        cmocka_unit_test_setup(test_huge_names_are_cut, setup),
+        cmocka_unit_test_setup(test_markup_is_escaped_in_the_card, setup),
+        cmocka_unit_test_setup(test_every_page_survives_a_heap_that_is_empty, setup),
+    };
+    test_heap_install();
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
