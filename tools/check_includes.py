@@ -38,7 +38,20 @@ PUBLIC = {
     "record_views.def": "record",
     "value.h": "record",
     "view.h": "record",
+    "sample.h": "record",
+    "series.def": "record",
+    "cpu_meter.h": "probe",
     "probe.h": "probe",
+    "proctree.h": "probe",
+    "ingest.h": "ingest",
+    "run.h": "store",
+    "run_facts.def": "store",
+    "run_losses.def": "store",
+    "aggregate.h": "aggregate",
+    "metric_aliases.def": "aggregate",
+    "metric_defs.def": "aggregate",
+    "report.h": "report",
+    "report_tables.def": "report",
 }
 
 C11 = set(

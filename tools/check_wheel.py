@@ -22,7 +22,11 @@ from pythons import find
 
 VERSIONS = ["3.11", "3.12", "3.13"]
 TAG = re.compile(r"roastcoffea-[\w.]+-cp311-abi3-[\w.]+\.whl")
-IMPORT = "import roastcoffea, coffea_metrics; print(roastcoffea.__version__)"
+MODULES = ["_core", "_probe"]
+IMPORT = (
+    "import roastcoffea, coffea_metrics, roastcoffea._core as core; "
+    "core.Run(0, 0).metrics(); roastcoffea.monitor(); print(roastcoffea.__version__)"
+)
 PIP = [sys.executable, "-m", "pip", "--disable-pip-version-check", "-q"]
 SDIST = "import scikit_build_core.build as b, sys; b.build_sdist(sys.argv[1])"
 
@@ -53,10 +57,11 @@ def stated_version(root: Path) -> str:
 def content_breaches(wheel: Path) -> Iterator[str]:
     """What is wrong with the files in a wheel."""
     names = zipfile.ZipFile(wheel).namelist()
-    binaries = [name for name in names if ".so" in name]
-    if binaries != ["roastcoffea/_probe.abi3.so"]:
-        yield f"holds {binaries}, not one roastcoffea/_probe.abi3.so"
-    for wanted in ("roastcoffea/py.typed", "roastcoffea/_probe.pyi"):
+    binaries = {name for name in names if ".so" in name}
+    if binaries != {f"roastcoffea/{name}.abi3.so" for name in MODULES}:
+        yield f"holds {sorted(binaries)}, not one .abi3.so for each of {MODULES}"
+    for wanted in ("py.typed", *(f"{name}.pyi" for name in MODULES)):
+        wanted = f"roastcoffea/{wanted}"
         if wanted not in names:
             yield f"lacks {wanted}"
     for name in names:

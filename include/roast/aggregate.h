@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* aggregate.h - what a run means: every formula, once.
+ *
+ * roast_summarize() reads a run and gives a summary: single metrics (metric_defs.def)
+ * and tables. What cannot be known is absent, with the reason. The summary owns all it
+ * holds and does not change when the run goes on. */
+#ifndef ROAST_AGGREGATE_H
+#define ROAST_AGGREGATE_H
+
+#include "roast/run.h"
+#include "roast/view.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+enum roast_metric {
+#define M(id, level, unit, count, formula) ROAST_METRIC_##id,
+#include "roast/metric_defs.def"
+#undef M
+    ROAST_METRIC_COUNT
+};
+
+struct roast_metric_info {
+    const char *name;
+    const char *level; /* workflow, workers, chunks, efficiency */
+    const char *unit;
+    bool is_count; /* shown and given as an integer */
+    const char *formula;
+};
+
+/* The row of a metric. Borrows static memory. */
+const struct roast_metric_info *roast_metric_info(enum roast_metric metric);
+
+/* Other names of metrics; scale is 1 unless the other name has another unit. */
+struct roast_metric_alias {
+    const char *alias;
+    enum roast_metric metric;
+    double scale;
+};
+
+const struct roast_metric_alias *roast_metric_aliases(size_t *count);
+
+/* The value of every metric, wherever it came from. */
+struct roast_metric_values {
+    bool known[ROAST_METRIC_COUNT];
+    double value[ROAST_METRIC_COUNT];
+    const char *why[ROAST_METRIC_COUNT]; /* static text; NULL when known */
+};
+
+/* How a table is given to users: rows under their key, as a list, or a single row. */
+enum roast_table_shape {
+    ROAST_TABLE_KEYED, /* the first column is the key and not part of the row */
+    ROAST_TABLE_LIST,
+    ROAST_TABLE_SINGLE,
+};
+
+struct roast_table {
+    const char *name;
+    enum roast_table_shape shape;
+    const char *const *columns; /* static */
+    size_t column_count;
+    const struct roast_cell *cells; /* row by row */
+    size_t row_count;
+};
+
+typedef struct roast_summary roast_summary;
+
+/* Returns owned. */
+int roast_summarize(roast_summary **out, roast_run *run, roast_error *err);
+void roast_summary_free(roast_summary *summary);
+
+/* All borrow the summary. */
+const struct roast_metric_values *roast_summary_metrics(const roast_summary *summary);
+const struct roast_table *roast_summary_tables(const roast_summary *summary,
+                                               size_t *count);
+const struct roast_table *roast_summary_table(const roast_summary *summary,
+                                              const char *name); /* NULL: no such */
+
+/* ---- single formulas, for those who bring their own numbers -------------------- */
+
+/* Integral of a step or trapezoid over (time, count) points divided by their span; the
+ * seeds' formula is the trapezoid. False with fewer than two points or no span. */
+bool roast_time_average(const struct roast_point *points, size_t count, double *mean);
+
+/* The efficiency metrics of known workflow and worker metrics, filled into values. */
+void roast_derive_efficiency(struct roast_metric_values *values);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

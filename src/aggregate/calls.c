@@ -1,0 +1,193 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* calls.c - the calls of Runner.run inside a run, and which attempt is of which.
+ *
+ * Two calls over the same files are two passes, not a pass and its repeat: that is why
+ * distinct.c asks here. */
+#include "aggregate/calls.h"
+
+#include "aggregate/timeline.h"
+#include "base/mem.h"
+
+bool roast__attempt_times(const struct roast_attempts *attempts, size_t row,
+                          int64_t *start_ns, int64_t *end_ns)
+{
+    const struct roast_column *columns = attempts->columns;
+    bool task = roast__column_has(&columns[ROAST_COLUMN_task_start_ns], row);
+    int start = task ? ROAST_COLUMN_task_start_ns : ROAST_COLUMN_start_ns;
+    int length = task ? ROAST_COLUMN_task_ns : ROAST_COLUMN_duration_ns;
+
+    if (!roast__column_has(&columns[start], row))
+        return false;
+    *start_ns = columns[start].values[row];
+    *end_ns =
+        roast__sat_add(*start_ns, roast__column_get(&columns[length], row, 0));
+    return true;
+}
+
+/* ---- the end -------------------------------------------------------------------- */
+
+static int64_t latest_attempt(const struct roast_attempts *attempts, int64_t latest)
+{
+    for (size_t row = 0; row < attempts->count; row++) {
+        int64_t start, end;
+        if (roast__attempt_times(attempts, row, &start, &end) && end > latest)
+            latest = end;
+    }
+    return latest;
+}
+
+static int64_t latest_sample(const struct roast_samples *samples, int64_t latest)
+{
+    for (size_t i = 0; i < samples->count; i++) {
+        const struct roast_worker_samples *worker = &samples->workers[i];
+        int64_t time_ns;
+        if (worker->ticks == 0 ||
+            __builtin_mul_overflow(worker->last_time_us, 1000, &time_ns))
+            continue;
+        latest = time_ns > latest ? time_ns : latest;
+    }
+    return latest;
+}
+
+int64_t roast__run_end(const struct roast_run *run)
+{
+    int64_t latest = run->start_ns;
+
+    if (run->end_ns != 0)
+        return run->end_ns > run->start_ns ? run->end_ns : run->start_ns;
+    for (size_t i = 0; i < run->moment_count; i++) {
+        if (run->moments[i].time_ns > latest)
+            latest = run->moments[i].time_ns;
+    }
+    latest = latest_attempt(&run->attempts, latest);
+    return latest_sample(&run->samples, latest);
+}
+
+/* ---- calls ---------------------------------------------------------------------- */
+
+static size_t count_begins(const struct roast_run *run)
+{
+    size_t count = 0;
+
+    for (size_t i = 0; i < run->moment_count; i++)
+        count += run->moments[i].mark == ROAST_MARK_RUN_BEGIN;
+    return count;
+}
+
+/* A call while its marks are read. */
+struct open_call {
+    struct roast_call *call; /* NULL: between calls */
+    bool preprocessing;
+    int64_t preprocess_begin_ns;
+};
+
+static void end_preprocess(struct open_call *open, int64_t time_ns)
+{
+    if (!open->call || !open->preprocessing)
+        return;
+    open->preprocessing = false;
+    open->call->preprocess_ns = roast__sat_add(
+        open->call->preprocess_ns,
+        roast__time_between(open->preprocess_begin_ns, time_ns));
+    open->call->preprocess_end_ns = time_ns;
+}
+
+static void end_call(struct open_call *open, int64_t time_ns)
+{
+    end_preprocess(open, time_ns);
+    if (open->call)
+        open->call->end_ns = time_ns;
+    open->call = NULL;
+}
+
+static void begin_call(struct open_call *open, struct roast_calls *calls,
+                       int64_t time_ns)
+{
+    end_call(open, time_ns);
+    open->call = &calls->calls[calls->count++];
+    *open->call = (struct roast_call){time_ns, time_ns, 0, time_ns};
+}
+
+static void read_mark(struct open_call *open, struct roast_calls *calls,
+                      enum roast_mark mark, int64_t time_ns)
+{
+    switch (mark) {
+    case ROAST_MARK_RUN_BEGIN:
+        begin_call(open, calls, time_ns);
+        break;
+    case ROAST_MARK_PREPROCESS_BEGIN:
+        end_preprocess(open, time_ns);
+        open->preprocessing = open->call != NULL;
+        open->preprocess_begin_ns = time_ns;
+        break;
+    case ROAST_MARK_PREPROCESS_END:
+        end_preprocess(open, time_ns);
+        break;
+    case ROAST_MARK_RUN_END:
+        end_call(open, time_ns);
+        break;
+    }
+}
+
+static void read_marks(struct roast_calls *calls, const struct roast_run *run)
+{
+    int64_t end_ns = roast__run_end(run);
+    struct open_call open = {0};
+
+    for (size_t i = 0; i < run->moment_count; i++) {
+        int64_t time_ns =
+            roast__time_clamp(run->moments[i].time_ns, run->start_ns, end_ns);
+        read_mark(&open, calls, run->moments[i].mark, time_ns);
+    }
+    end_call(&open, end_ns);
+}
+
+/* The last call that began at or before a moment, if it had not ended then. */
+static uint32_t call_at(const struct roast_calls *calls, int64_t time_ns)
+{
+    size_t low = 0, high = calls->count;
+
+    while (low < high) {
+        size_t middle = (low + high) / 2;
+        if (calls->calls[middle].begin_ns <= time_ns)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    if (low == 0 || time_ns > calls->calls[low - 1].end_ns)
+        return ROAST_NO_CALL;
+    return (uint32_t)(low - 1);
+}
+
+static void place_rows(struct roast_calls *calls, const struct roast_attempts *attempts)
+{
+    for (size_t row = 0; row < attempts->count; row++) {
+        int64_t start, end;
+        bool known = roast__attempt_times(attempts, row, &start, &end);
+        calls->of_row[row] = known ? call_at(calls, start) : (uint32_t)ROAST_NO_CALL;
+    }
+}
+
+bool roast__calls_find(struct roast_calls *calls, const struct roast_run *run)
+{
+    size_t count = count_begins(run);
+
+    if (count == 0)
+        return true;
+    calls->calls = roast__alloc(count * sizeof(calls->calls[0]));
+    calls->of_row = roast__alloc(run->attempts.count * sizeof(calls->of_row[0]));
+    if (!calls->calls || !calls->of_row) {
+        roast__calls_release(calls);
+        return false;
+    }
+    read_marks(calls, run);
+    place_rows(calls, &run->attempts);
+    return true;
+}
+
+void roast__calls_release(struct roast_calls *calls)
+{
+    roast__free(calls->calls);
+    roast__free(calls->of_row);
+    *calls = (struct roast_calls){0};
+}

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* calls.h - the calls of Runner.run inside a run, and which attempt is of which.
+ *
+ * Calls do not overlap: one that was not left ends where the next begins, or with the
+ * run. */
+#ifndef ROAST_AGGREGATE_CALLS_H
+#define ROAST_AGGREGATE_CALLS_H
+
+#include "store/run.h"
+
+enum { ROAST_NO_CALL = UINT32_MAX };
+
+struct roast_call {
+    int64_t begin_ns;
+    int64_t end_ns;
+    int64_t preprocess_ns;     /* time inside preprocessing */
+    int64_t preprocess_end_ns; /* begin_ns when there was none */
+};
+
+/* Zeroed = empty and valid; everything is owned. */
+struct roast_calls {
+    struct roast_call *calls; /* by time */
+    size_t count;
+    uint32_t *of_row; /* call in which the attempt started, or ROAST_NO_CALL */
+};
+
+/* False when out of memory. of_row is filled when there are calls at all. */
+bool roast__calls_find(struct roast_calls *calls, const struct roast_run *run);
+void roast__calls_release(struct roast_calls *calls);
+
+/* When an attempt started and ended, opening the file included where that is known.
+ * False: nobody knows. An end that is not known is the start. */
+bool roast__attempt_times(const struct roast_attempts *attempts, size_t row,
+                          int64_t *start_ns, int64_t *end_ns);
+
+/* The end of the run, or while it goes on the latest moment that was seen. */
+int64_t roast__run_end(const struct roast_run *run);
+
+#endif

@@ -1,0 +1,177 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* chunks.c - the metrics of chunks and attempts, from what totals.c summed up.
+ *
+ * Also what was done in vain: failed attempts, repeated ones, and those that were lost,
+ * up to the last sign of life of their process. */
+#include "aggregate/calls.h"
+#include "aggregate/formulas.h"
+#include "aggregate/timeline.h"
+#include "aggregate/waste.h"
+#include "base/mem.h"
+
+static const double mib = 1024.0 * 1024.0;
+
+static void set_counts(const struct roast_study *study)
+{
+    const struct roast_roles *roles = &study->totals->roles;
+
+    if (study->run->attempts.count == 0)
+        return;
+    roast__study_set(study, ROAST_METRIC_num_attempts,
+                     (double)study->run->attempts.count);
+    roast__study_set(study, ROAST_METRIC_num_successful_chunks,
+                     (double)roles->successful_chunks);
+    roast__study_set(study, ROAST_METRIC_num_failed_chunks,
+                     (double)roles->failed_chunks);
+    roast__study_set(study, ROAST_METRIC_num_retried_chunks,
+                     (double)roles->retried_chunks);
+    roast__study_set(study, ROAST_METRIC_num_failed_attempts,
+                     (double)roles->rows[ROAST_ROLE_FAILED]);
+    roast__study_set(study, ROAST_METRIC_num_lost_attempts,
+                     (double)roles->rows[ROAST_ROLE_LOST]);
+}
+
+/* A quantile from buckets may lie beyond the extremes by its error. */
+static double quantile_s(struct roast_quantiles *quantiles, double share,
+                         const struct roast_moments *moments)
+{
+    double ns = roast__quantiles_get(quantiles, share);
+
+    return fmin(fmax(ns, moments->min), moments->max) / 1e9;
+}
+
+static void set_durations(const struct roast_study *study)
+{
+    const struct roast_moments *moments = &study->totals->duration_ns;
+    struct roast_quantiles *quantiles = &study->totals->durations_ns;
+
+    if (moments->count == 0)
+        return;
+    roast__study_set(study, ROAST_METRIC_chunk_duration_mean,
+                     roast__moments_mean(moments) / 1e9);
+    roast__study_set(study, ROAST_METRIC_chunk_duration_min, moments->min / 1e9);
+    roast__study_set(study, ROAST_METRIC_chunk_duration_max, moments->max / 1e9);
+    roast__study_set(study, ROAST_METRIC_chunk_duration_std,
+                     roast__moments_std(moments) / 1e9);
+    roast__study_set(study, ROAST_METRIC_chunk_duration_p50,
+                     quantile_s(quantiles, 0.5, moments));
+    roast__study_set(study, ROAST_METRIC_chunk_duration_p90,
+                     quantile_s(quantiles, 0.9, moments));
+    roast__study_set(study, ROAST_METRIC_chunk_duration_p99,
+                     quantile_s(quantiles, 0.99, moments));
+}
+
+static void set_memory(const struct roast_study *study)
+{
+    const struct roast_totals *totals = study->totals;
+    const struct roast_moments *delta = &totals->memory_delta_bytes;
+
+    if (delta->count > 0) {
+        roast__study_set(study, ROAST_METRIC_chunk_mem_delta_mean_mb,
+                         roast__moments_mean(delta) / mib);
+        roast__study_set(study, ROAST_METRIC_chunk_mem_delta_min_mb, delta->min / mib);
+        roast__study_set(study, ROAST_METRIC_chunk_mem_delta_max_mb, delta->max / mib);
+        roast__study_set(study, ROAST_METRIC_chunk_mem_delta_std_mb,
+                         roast__moments_std(delta) / mib);
+    }
+    if (totals->memory_peak_bytes >= 0)
+        roast__study_set(study, ROAST_METRIC_chunk_mem_peak_max_mb,
+                         (double)totals->memory_peak_bytes / mib);
+    if (totals->delta_events > 0)
+        roast__study_set(study, ROAST_METRIC_memory_per_event_mean_bytes,
+                         totals->paired_delta_bytes / totals->delta_events);
+}
+
+static void set_events(const struct roast_study *study)
+{
+    struct roast_totals *totals = study->totals;
+    const struct roast_moments *events = &totals->events;
+    struct roast_quantiles *per_event = &totals->ns_per_event;
+
+    if (events->count == 0)
+        return;
+    roast__study_set(study, ROAST_METRIC_chunk_events_mean,
+                     roast__moments_mean(events));
+    roast__study_set(study, ROAST_METRIC_chunk_events_min, events->min);
+    roast__study_set(study, ROAST_METRIC_chunk_events_max, events->max);
+    roast__study_set(study, ROAST_METRIC_total_events_from_chunks, roast__moments_sum(events));
+    if (totals->paired_events > 0)
+        roast__study_set(study, ROAST_METRIC_time_per_event_mean_us,
+                         totals->paired_duration_ns / totals->paired_events / 1e3);
+    roast__study_set(study, ROAST_METRIC_time_per_event_p50_us,
+                     roast__quantiles_get(per_event, 0.5) / 1e3);
+    roast__study_set(study, ROAST_METRIC_time_per_event_p99_us,
+                     roast__quantiles_get(per_event, 0.99) / 1e3);
+}
+
+/* ---- waste ----------------------------------------------------------------------- */
+
+double roast__attempt_seconds(const struct roast_attempts *attempts, size_t row)
+{
+    const struct roast_column *columns = attempts->columns;
+    int64_t ns = roast__column_get(&columns[ROAST_COLUMN_task_ns], row, -1);
+
+    if (ns < 0)
+        ns = roast__column_get(&columns[ROAST_COLUMN_duration_ns], row, -1);
+    return ns < 0 ? NAN : (double)ns / 1e9;
+}
+
+int64_t *roast__last_signs(const struct roast_attempts *attempts)
+{
+    int64_t *last = roast__alloc(attempts->process_count * sizeof(last[0]));
+
+    for (size_t i = 0; last && i < attempts->process_count; i++)
+        last[i] = INT64_MIN;
+    for (size_t row = 0; last && row < attempts->count; row++) {
+        int64_t start, end;
+        if (roast__attempt_times(attempts, row, &start, &end) &&
+            end > last[attempts->process[row]])
+            last[attempts->process[row]] = end;
+    }
+    return last;
+}
+
+double roast__lost_seconds(const struct roast_attempts *attempts, size_t row,
+                           const int64_t *last_signs)
+{
+    int64_t start, end;
+
+    if (!roast__attempt_times(attempts, row, &start, &end))
+        return 0;
+    return roast__seconds_between(start, last_signs[attempts->process[row]]);
+}
+
+static void set_waste(const struct roast_study *study)
+{
+    const struct roast_attempts *attempts = &study->run->attempts;
+    const struct roast_roles *roles = &study->totals->roles;
+    uint64_t lost = roles->rows[ROAST_ROLE_LOST];
+    int64_t *last_signs = lost > 0 ? roast__last_signs(attempts) : NULL;
+    double seconds = 0;
+
+    if (lost > 0 && !last_signs) {
+        study->summary->failed = true;
+        return;
+    }
+    for (size_t row = 0; row < attempts->count; row++) {
+        unsigned role = roles->of_row[row];
+        double own = NAN;
+        if (role == ROAST_ROLE_FAILED || role == ROAST_ROLE_REPEAT)
+            own = roast__attempt_seconds(attempts, row);
+        else if (role == ROAST_ROLE_LOST)
+            own = roast__lost_seconds(attempts, row, last_signs);
+        seconds += isnan(own) ? 0 : own;
+    }
+    if (attempts->count > 0)
+        roast__study_set(study, ROAST_METRIC_wasted_thread_seconds, seconds);
+    roast__free(last_signs);
+}
+
+void roast__study_chunks(const struct roast_study *study)
+{
+    set_counts(study);
+    set_durations(study);
+    set_memory(study);
+    set_events(study);
+    set_waste(study);
+}

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* crew.h - which of the sampled processes are workers, and on which machine.
+ *
+ * The tree of this machine has more processes than workers: the client, helpers of the
+ * executor. Those that ran attempts are workers; samples without a pid come from a
+ * backend that knows its workers. If no worker is known, all that was sampled counts. */
+#ifndef ROAST_AGGREGATE_CREW_H
+#define ROAST_AGGREGATE_CREW_H
+
+#include "store/run.h"
+
+/* Zeroed = empty and valid; everything is owned. */
+struct roast_crew {
+    bool *is_worker;   /* per sampled process */
+    int32_t *process;  /* per sampled process: one that ran attempts, or -1 */
+    uint32_t *machine; /* per sampled process: first one of the same host */
+    uint64_t seen;     /* processes, sampled or not */
+    uint64_t unsampled;
+};
+
+/* False when out of memory. */
+bool roast__crew_find(struct roast_crew *crew, const struct roast_run *run);
+void roast__crew_release(struct roast_crew *crew);
+
+#endif

@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* formulas.h - everything that fills a part of a summary.
+ *
+ * Each reads the study and sets metrics or adds tables. What runs out of memory says so
+ * in the summary (summary.h); what cannot be known is left absent (reasons.c). */
+#ifndef ROAST_AGGREGATE_FORMULAS_H
+#define ROAST_AGGREGATE_FORMULAS_H
+
+#include "aggregate/summary.h"
+
+void roast__study_workflow(const struct roast_study *study);
+void roast__study_best_rates(const struct roast_study *study);
+void roast__study_wall(const struct roast_study *study);
+void roast__study_pool(const struct roast_study *study);
+void roast__study_worker_samples(const struct roast_study *study);
+void roast__study_chunks(const struct roast_study *study);
+void roast__study_fine(const struct roast_study *study);
+void roast__study_groups(const struct roast_study *study);
+void roast__study_process_groups(const struct roast_study *study);
+void roast__study_records(const struct roast_study *study);
+void roast__study_sections(const struct roast_study *study);
+void roast__study_failures(const struct roast_study *study);
+void roast__study_outliers(const struct roast_study *study);
+
+/* Seconds that an attempt took, opening the file included where that is known; NaN: not
+ * known. */
+double roast__attempt_seconds(const struct roast_attempts *attempts, size_t row);
+
+/* A fact of the run, or NaN. */
+static inline double roast__study_fact(const struct roast_study *study,
+                                       enum roast_fact fact)
+{
+    return study->run->fact_known[fact] ? study->run->facts[fact] : NAN;
+}
+
+static inline void roast__study_set(const struct roast_study *study,
+                                    enum roast_metric metric, double value)
+{
+    roast__metric_set(&study->summary->values, metric, value);
+}
+
+/* A text of the run as a cell. */
+static inline struct roast_cell roast__study_text(const struct roast_study *study,
+                                                  int32_t number)
+{
+    return roast__cell_text(study->summary,
+                            roast__strings_get(&study->run->strings, number));
+}
+
+/* The name of a process for people: its worker's, else "pid-<pid>"; NULL data when
+ * neither is known. Uses `room` for what it makes. */
+enum { ROAST_PROCESS_NAME_BYTES = 32 };
+struct roast_str roast__process_name(const struct roast_run *run,
+                                     const struct roast_worker_process *process,
+                                     char room[ROAST_PROCESS_NAME_BYTES]);
+
+#endif

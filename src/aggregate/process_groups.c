@@ -1,0 +1,230 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* process_groups.c - the tables per worker and per host.
+ *
+ * A worker is known by its name, else by its pid. Pids of two hosts may be equal: away
+ * from the client's host the key says the host too, so that no key comes twice. */
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "aggregate/crew.h"
+#include "aggregate/formulas.h"
+#include "aggregate/groups.h"
+#include "base/mem.h"
+#include "store/series.h"
+#include "store/slots.h"
+
+struct roast_str roast__process_name(const struct roast_run *run,
+                                     const struct roast_worker_process *process,
+                                     char room[ROAST_PROCESS_NAME_BYTES])
+{
+    struct roast_str name = roast__strings_get(&run->strings, process->worker);
+
+    if (name.data || process->pid == 0)
+        return name;
+    (void)snprintf(room, ROAST_PROCESS_NAME_BYTES, "pid-%" PRIu64, process->pid);
+    return roast_str_of(room);
+}
+
+/* ---- keys ------------------------------------------------------------------------ */
+
+static const struct roast_worker_process *process_at(const void *run, size_t item)
+{
+    return &((const struct roast_run *)run)->attempts.processes[item];
+}
+
+/* A process that did not say its host was forked here or died before it could. */
+static int32_t host_number(const void *run, size_t item)
+{
+    int32_t host = process_at(run, item)->host;
+
+    return host != ROAST_NO_STRING ? host : ((const struct roast_run *)run)->host;
+}
+
+/* Names of workers are unique; pids are on their host. */
+static bool same_worker(const void *run, size_t a, size_t b)
+{
+    const struct roast_worker_process *left = process_at(run, a);
+    const struct roast_worker_process *right = process_at(run, b);
+
+    if (left->worker != ROAST_NO_STRING || right->worker != ROAST_NO_STRING)
+        return left->worker == right->worker;
+    return left->pid == right->pid && host_number(run, a) == host_number(run, b);
+}
+
+static uint64_t hash_worker(const void *run, size_t item)
+{
+    const struct roast_worker_process *process = process_at(run, item);
+
+    return roast__slots_mix(process->worker != ROAST_NO_STRING
+                                ? UINT64_C(1) << 63 | (uint32_t)process->worker
+                                : process->pid);
+}
+
+static bool same_host(const void *run, size_t a, size_t b)
+{
+    return host_number(run, a) == host_number(run, b);
+}
+
+static uint64_t hash_host(const void *run, size_t item)
+{
+    return roast__slots_mix((uint32_t)host_number(run, item));
+}
+
+/* ---- memory ---------------------------------------------------------------------- */
+
+static double highest_sample(const struct roast_worker_samples *worker)
+{
+    struct roast_series_cursor cursor;
+    double highest = NAN, value;
+    int64_t time_ns;
+    bool known;
+
+    roast__series_open(&cursor, worker, ROAST_SERIES_memory);
+    while (roast__series_next(&cursor, &time_ns, &value, &known) == 1) {
+        if (known)
+            highest = fmax(highest, value);
+    }
+    return highest;
+}
+
+static void add_records(double *peaks, const struct roast_keys *keys,
+                        const struct roast_attempts *attempts)
+{
+    const struct roast_column *peak = &attempts->columns[ROAST_COLUMN_rss_peak_bytes];
+
+    for (size_t row = 0; peak->known > 0 && row < attempts->count; row++) {
+        double *own = &peaks[keys->key_of[attempts->process[row]]];
+        if (roast__column_has(peak, row))
+            *own = fmax(*own, (double)peak->values[row]);
+    }
+}
+
+static bool add_samples(double *peaks, const struct roast_keys *keys,
+                        const struct roast_run *run)
+{
+    struct roast_crew crew = {0};
+    bool found = roast__crew_find(&crew, run);
+
+    for (size_t i = 0; found && i < run->samples.count; i++) {
+        int32_t key = crew.process[i] >= 0 ? keys->key_of[crew.process[i]] : -1;
+        if (key >= 0)
+            peaks[key] = fmax(peaks[key], highest_sample(&run->samples.workers[i]));
+    }
+    roast__crew_release(&crew);
+    return found;
+}
+
+/* The highest memory that records or samples of a worker saw; returns owned, NULL when
+ * out of memory. */
+static double *peaks_of(const struct roast_keys *keys, const struct roast_run *run)
+{
+    double *peaks = roast__alloc(keys->count * sizeof(peaks[0]));
+
+    for (size_t i = 0; peaks && i < keys->count; i++)
+        peaks[i] = NAN;
+    if (peaks)
+        add_records(peaks, keys, &run->attempts);
+    if (peaks && !add_samples(peaks, keys, run)) {
+        roast__free(peaks);
+        return NULL;
+    }
+    return peaks;
+}
+
+/* ---- tables ---------------------------------------------------------------------- */
+
+static struct roast_cell worker_cell(const struct roast_study *study, size_t process)
+{
+    const struct roast_run *run = study->run;
+    const struct roast_worker_process *own = process_at(run, process);
+    struct roast_str host = roast__strings_get(&run->strings, own->host);
+    char room[ROAST_PROCESS_NAME_BYTES];
+    struct roast_str name = roast__process_name(run, own, room);
+    struct roast_buf text = {0};
+
+    if (!name.data)
+        name = roast_str_of("(unknown)");
+    if (own->worker != ROAST_NO_STRING || host_number(run, process) == run->host)
+        return roast__cell_text(study->summary, name);
+    roast__buf_put(&text, name.data, name.size_bytes);
+    roast__buf_put(&text, "@", 1);
+    roast__buf_put(&text, host.data, host.size_bytes);
+    study->summary->failed |= !roast__buf_ok(&text);
+    struct roast_cell cell = roast__cell_text(
+        study->summary, (struct roast_str){(char *)text.data, text.size_bytes});
+    roast__buf_release(&text);
+    return cell;
+}
+
+static void put_workers(const struct roast_study *study, const struct roast_keys *keys)
+{
+    static const char *const columns[] = {"worker", ROAST_GROUP_COLUMNS, "host", "pid",
+                                          "peak_memory_mb"};
+    size_t table = roast__table_open(study->summary, "per_worker", ROAST_TABLE_KEYED,
+                                     columns, sizeof(columns) / sizeof(columns[0]));
+    double *peaks = peaks_of(keys, study->run);
+
+    if (!peaks)
+        study->summary->failed = true;
+    for (size_t i = 0; peaks && i < keys->count; i++) {
+        struct roast_cell *row = roast__table_row(study->summary, table);
+        struct roast_cell *own = row + 1 + ROAST_GROUP_COLUMN_COUNT;
+        size_t first = (size_t)keys->first_item[i];
+        uint64_t pid = process_at(study->run, first)->pid;
+        row[0] = worker_cell(study, first);
+        roast__group_cells(row + 1, &keys->groups[i]);
+        own[0] = roast__study_text(study, process_at(study->run, first)->host);
+        if (pid != 0)
+            own[1] = roast__cell_count(pid);
+        own[2] = roast__cell_number(peaks[i] / (1024.0 * 1024.0));
+    }
+    roast__free(peaks);
+}
+
+static void put_hosts(const struct roast_study *study, const struct roast_keys *keys)
+{
+    static const char *const columns[] = {"host", ROAST_GROUP_COLUMNS};
+    size_t table = roast__table_open(study->summary, "per_host", ROAST_TABLE_KEYED,
+                                     columns, sizeof(columns) / sizeof(columns[0]));
+
+    for (size_t i = 0; i < keys->count; i++) {
+        struct roast_cell *row = roast__table_row(study->summary, table);
+        int32_t host = host_number(study->run, (size_t)keys->first_item[i]);
+        row[0] = host == ROAST_NO_STRING
+                     ? roast__cell_text(study->summary, roast_str_of("(unknown)"))
+                     : roast__study_text(study, host);
+        roast__group_cells(row + 1, &keys->groups[i]);
+    }
+}
+
+static void put_processes(const struct roast_study *study,
+                          const struct roast_group *processes,
+                          const struct roast_key_rule *rule,
+                          void put(const struct roast_study *,
+                                   const struct roast_keys *))
+{
+    struct roast_keys keys = {0};
+
+    if (roast__keys_join(&keys, processes, study->run->attempts.process_count, rule))
+        put(study, &keys);
+    else
+        study->summary->failed = true;
+    roast__keys_release(&keys);
+}
+
+void roast__study_process_groups(const struct roast_study *study)
+{
+    const struct roast_key_rule by_worker = {study->run, same_worker, hash_worker};
+    const struct roast_key_rule by_host = {study->run, same_host, hash_host};
+
+    struct roast_group *processes =
+        roast__aggregate_processes(study->totals, study->run);
+
+    if (processes) {
+        put_processes(study, processes, &by_worker, put_workers);
+        put_processes(study, processes, &by_host, put_hosts);
+    } else {
+        study->summary->failed = true;
+    }
+    roast__free(processes);
+}

@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* reasons.c - why metrics are not known, in words that say what to do.
+ *
+ * One row per metric (metric_reasons.def): what it needs first of all, and the reason
+ * when that was there. */
+#include "aggregate/derived.h"
+#include "aggregate/formulas.h"
+#include "aggregate/timeline.h"
+
+enum need {
+    NEED_NOTHING,  /* the text of the row says it all */
+    NEED_ATTEMPTS, /* any attempt */
+    NEED_RECORDS,  /* a chunk that ended well and left a record */
+    NEED_REPORT,   /* that, or coffea's report */
+    NEED_WINDOW,   /* that, and a run as long as the window */
+    NEED_POOL,     /* offers or counts of workers */
+    NEED_SAMPLES,
+};
+
+struct reason {
+    enum need need;
+    const char *otherwise;
+};
+
+static const struct reason reasons[ROAST_METRIC_COUNT] = {
+#define W(metric, need, text) [ROAST_METRIC_##metric] = {NEED_##need, (text)},
+#include "aggregate/metric_reasons.def"
+#undef W
+};
+
+static const char *const not_decorated =
+    "process() is not decorated with @track_metrics";
+
+static const char *without_records(const struct roast_study *study,
+                                   const char *without_attempts)
+{
+    if (study->totals->all.chunks > 0)
+        return NULL;
+    return study->run->attempts.count > 0 ? "no chunk left a record and ended well"
+                                          : without_attempts;
+}
+
+static double window_seconds(enum roast_metric metric)
+{
+    switch (metric) {
+    case ROAST_METRIC_data_rate_gbps_best_10s:
+    case ROAST_METRIC_event_rate_khz_best_10s:
+        return 10;
+    case ROAST_METRIC_data_rate_gbps_best_60s:
+    case ROAST_METRIC_event_rate_khz_best_60s:
+        return 60;
+    default:
+        return 300;
+    }
+}
+
+static const char *without_window(const struct roast_study *study,
+                                  enum roast_metric metric)
+{
+    double run_s = roast__seconds_between(study->run->start_ns, study->end_ns);
+
+    if (run_s < window_seconds(metric))
+        return "the run was shorter than the window";
+    return without_records(study, not_decorated);
+}
+
+/* What is missing of the needs of a metric; NULL: nothing. */
+static const char *missing(const struct roast_study *study, enum roast_metric metric)
+{
+    const struct roast_run *run = study->run;
+
+    switch (reasons[metric].need) {
+    case NEED_NOTHING:
+        break;
+    case NEED_ATTEMPTS:
+        return run->attempts.count > 0 ? NULL : not_decorated;
+    case NEED_RECORDS:
+        return without_records(study, not_decorated);
+    case NEED_REPORT:
+        return without_records(
+            study, "neither savemetrics=True nor @track_metrics: coffea did not say");
+    case NEED_WINDOW:
+        return without_window(study, metric);
+    case NEED_POOL:
+        return run->offer_count + run->count_count > 0 ? NULL : "no executor was seen";
+    case NEED_SAMPLES:
+        return run->samples.count > 0 ? NULL : "no worker was sampled";
+    }
+    return NULL;
+}
+
+void roast__reasons_fill(const struct roast_study *study)
+{
+    struct roast_metric_values *values = &study->summary->values;
+
+    for (int i = 0; i < ROAST_METRIC_COUNT; i++) {
+        if (values->known[i] || values->why[i] || !reasons[i].otherwise)
+            continue;
+        const char *why = missing(study, (enum roast_metric)i);
+        values->why[i] = why ? why : reasons[i].otherwise;
+    }
+}

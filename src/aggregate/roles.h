@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* roles.h - what every attempt is to its chunk: the one that counts, a repeat, failed.
+ *
+ * A chunk is a range of entries of a file, within one call of the Runner. It is counted
+ * once, by the first of its attempts that ended well and left a record. An attempt
+ * without file or entries is a chunk of its own. */
+#ifndef ROAST_AGGREGATE_ROLES_H
+#define ROAST_AGGREGATE_ROLES_H
+
+#include "roast/error.h"
+#include "store/run.h"
+
+enum roast_role {
+    ROAST_ROLE_OPEN,   /* neither ended nor lost, or nobody knows how it ended */
+    ROAST_ROLE_COUNTS, /* its record stands for the chunk */
+    ROAST_ROLE_BARE,   /* stands for the chunk, but left no record */
+    ROAST_ROLE_REPEAT, /* ended well, another attempt stands for the chunk */
+    ROAST_ROLE_FAILED,
+    ROAST_ROLE_LOST, /* began and never ended, and the run is over */
+    ROAST_ROLE_COUNT
+};
+
+/* A row of a chunk that has several. */
+struct roast_tried {
+    uint32_t row;
+    uint32_t attempt; /* 1, 2 ... in the order of start */
+    bool resolved;    /* the chunk ended well */
+};
+
+/* Zeroed = empty and valid; everything is owned. */
+struct roast_roles {
+    unsigned char *of_row; /* roast_role */
+    uint64_t rows[ROAST_ROLE_COUNT];
+    uint64_t chunks;
+    uint64_t successful_chunks;
+    uint64_t failed_chunks;
+    uint64_t retried_chunks;
+    struct roast_tried *tried; /* by row */
+    size_t tried_count;
+};
+
+int roast__roles_find(struct roast_roles *roles, const struct roast_run *run,
+                      roast_error *err);
+void roast__roles_release(struct roast_roles *roles);
+
+/* The entry of a row among `tried`; NULL: the only attempt of its chunk. */
+const struct roast_tried *roast__roles_tried(const struct roast_roles *roles,
+                                             size_t row);
+
+/* The rows of chunks with several attempts, as (first row, row) pairs in any order;
+ * *pairs is owned by the caller. */
+struct roast_same_chunk {
+    uint32_t first;
+    uint32_t row;
+};
+
+int roast__same_chunks(struct roast_same_chunk **pairs, size_t *count,
+                       const struct roast_run *run, roast_error *err);
+
+#endif

@@ -1,0 +1,258 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* sections.c - the sections of all chunks, summed up by name.
+ *
+ * A section inside one of its own name adds to its passes and its own time, but not
+ * again to the total: those seconds are in the outer one already. */
+#include "aggregate/formulas.h"
+#include "base/checksum.h"
+#include "base/mem.h"
+#include "store/array.h"
+#include "store/rest.h"
+
+enum { MOST_ANCESTORS = 256 }; /* more than the probe ever nests */
+
+static const char *const columns[] = {
+    "name", "count", "total",  "self",            "mean",
+    "max",  "p99",   "share",  "memory_delta_mb", "bytes",
+    "chunks",
+};
+
+/* One name. */
+struct named {
+    struct roast_str name; /* borrows the run */
+    uint64_t count;
+    double total_ns;
+    double self_ns;
+    double memory_bytes;
+    bool memory_known;
+    double bytes;
+    bool bytes_known;
+    uint64_t chunks;
+    double max_ns;                 /* of one chunk */
+    struct roast_quantiles per_chunk_ns;
+    double chunk_ns; /* of the chunk that is read now */
+    bool in_chunk;
+};
+
+struct sections {
+    struct named *names; /* owned */
+    size_t count;
+    size_t cap;
+    struct roast_slots slots;
+    struct roast_section *tree; /* owned; of the chunk that is read now */
+    size_t tree_cap;
+    uint32_t *number; /* owned; per section of the tree: its name */
+    double *self_ns;  /* owned; per section of the tree */
+    double process_ns; /* of all chunks that have sections */
+    bool failed;
+};
+
+/* ---- names ----------------------------------------------------------------------- */
+
+static uint64_t hash_name(const void *table, uint32_t item)
+{
+    struct roast_str name = ((const struct sections *)table)->names[item].name;
+
+    return roast__hash64(name.data, name.size_bytes);
+}
+
+static bool is_called(const struct named *named, struct roast_str name)
+{
+    return named->name.size_bytes == name.size_bytes &&
+           memcmp(named->name.data, name.data, name.size_bytes) == 0;
+}
+
+static int64_t add_name(struct sections *sections, struct roast_str name)
+{
+    struct named *names = roast__array_room(sections->names, &sections->cap,
+                                            sections->count, sizeof(names[0]));
+
+    if (!names)
+        return -1;
+    sections->names = names;
+    names[sections->count] = (struct named){.name = name};
+    roast__slots_put(&sections->slots, roast__hash64(name.data, name.size_bytes),
+                     (uint32_t)sections->count);
+    return (int64_t)sections->count++;
+}
+
+/* The number of a name, added when it is new; -1: out of memory. */
+static int64_t number_of(struct sections *sections, struct roast_str name)
+{
+    struct roast_slots *slots = &sections->slots;
+
+    if (!roast__slots_room(slots, sections->count, hash_name, sections))
+        return -1;
+    uint64_t hash = roast__hash64(name.data, name.size_bytes);
+    for (size_t at = roast__slots_first(slots, hash); roast__slots_holds(slots, at);
+         at = roast__slots_next(slots, at)) {
+        uint32_t item = roast__slots_item(slots, at);
+        if (is_called(&sections->names[item], name))
+            return item;
+    }
+    return add_name(sections, name);
+}
+
+/* ---- the tree of one chunk ------------------------------------------------------- */
+
+static bool make_room(struct sections *sections, size_t count)
+{
+    if (count <= sections->tree_cap)
+        return true;
+    roast__free(sections->tree);
+    roast__free(sections->number);
+    roast__free(sections->self_ns);
+    sections->tree = roast__alloc(count * sizeof(sections->tree[0]));
+    sections->number = roast__alloc(count * sizeof(sections->number[0]));
+    sections->self_ns = roast__alloc(count * sizeof(sections->self_ns[0]));
+    bool got = sections->tree && sections->number && sections->self_ns;
+    sections->tree_cap = got ? count : 0;
+    return got;
+}
+
+static bool inside_its_name(const struct sections *sections, size_t i)
+{
+    int32_t parent = sections->tree[i].parent;
+
+    for (int up = 0; parent >= 0 && up < MOST_ANCESTORS; up++) {
+        if (sections->number[parent] == sections->number[i])
+            return true;
+        parent = sections->tree[parent].parent;
+    }
+    return false;
+}
+
+static void find_self(struct sections *sections, size_t count)
+{
+    const struct roast_section *tree = sections->tree;
+
+    for (size_t i = 0; i < count; i++) {
+        sections->self_ns[i] = (double)tree[i].total_ns;
+        if (tree[i].parent >= 0)
+            sections->self_ns[tree[i].parent] -= (double)tree[i].total_ns;
+    }
+}
+
+static void add_section(struct sections *sections, size_t i)
+{
+    const struct roast_section *section = &sections->tree[i];
+    struct named *named = &sections->names[sections->number[i]];
+    double self_ns = sections->self_ns[i];
+
+    named->count = roast__sat_count(named->count, section->count);
+    named->self_ns += self_ns > 0 ? self_ns : 0;
+    named->in_chunk = true;
+    if (inside_its_name(sections, i))
+        return;
+    named->chunk_ns += (double)section->total_ns;
+    if (section->kinds & ROAST_SECTION_MEMORY) {
+        named->memory_known = true;
+        named->memory_bytes += (double)section->memory_delta_bytes;
+    }
+    if (section->kinds & ROAST_SECTION_BYTES) {
+        named->bytes_known = true;
+        named->bytes += (double)section->bytes;
+    }
+}
+
+/* A name is done with a chunk: its seconds there are one value. */
+static void end_chunk(struct sections *sections, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        struct named *named = &sections->names[sections->number[i]];
+        if (!named->in_chunk)
+            continue;
+        roast__quantiles_add(&named->per_chunk_ns, &named->chunk_ns, 1);
+        sections->failed |= named->per_chunk_ns.failed;
+        named->total_ns += named->chunk_ns;
+        named->max_ns = fmax(named->max_ns, named->chunk_ns);
+        named->chunks++;
+        named->chunk_ns = 0;
+        named->in_chunk = false;
+    }
+}
+
+static void add_tree(struct sections *sections, struct roast_str blob)
+{
+    int64_t count = roast_sections_read(NULL, 0, blob, NULL);
+
+    if (count <= 0)
+        return; /* damaged, or none */
+    if (!make_room(sections, (size_t)count)) {
+        sections->failed = true;
+        return;
+    }
+    (void)roast_sections_read(sections->tree, (size_t)count, blob, NULL);
+    for (size_t i = 0; i < (size_t)count; i++) {
+        int64_t number = number_of(sections, sections->tree[i].name);
+        if (number < 0) {
+            sections->failed = true;
+            return;
+        }
+        sections->number[i] = (uint32_t)number;
+    }
+    find_self(sections, (size_t)count);
+    for (size_t i = 0; i < (size_t)count; i++)
+        add_section(sections, i);
+    end_chunk(sections, (size_t)count);
+}
+
+/* ---- all ------------------------------------------------------------------------- */
+
+static void read_all(struct sections *sections, const struct roast_study *study)
+{
+    const struct roast_attempts *attempts = &study->run->attempts;
+    const uint64_t wanted = UINT64_C(1) << ROAST_FIELD_sections;
+    unsigned char identity[ROAST_IDENTITY_BYTES];
+    roast_record rec;
+
+    for (size_t row = 0; row < attempts->count && !sections->failed; row++) {
+        if (study->totals->roles.of_row[row] != ROAST_ROLE_COUNTS ||
+            !(roast__attempt_present(study->run, row) & wanted) ||
+            !roast__attempt_record(study->run, row, &rec, identity))
+            continue;
+        sections->process_ns += (double)roast__column_get(
+            &attempts->columns[ROAST_COLUMN_duration_ns], row, 0);
+        add_tree(sections, rec.values[ROAST_FIELD_sections].str);
+    }
+}
+
+static void put_name(const struct roast_study *study, size_t table, struct named *named,
+                     double process_ns)
+{
+    struct roast_cell *row = roast__table_row(study->summary, table);
+
+    row[0] = roast__cell_text(study->summary, named->name);
+    row[1] = roast__cell_count(named->count);
+    row[2] = roast__cell_number(named->total_ns / 1e9);
+    row[3] = roast__cell_number(named->self_ns / 1e9);
+    row[4] = roast__cell_number(named->total_ns / (double)named->count / 1e9);
+    row[5] = roast__cell_number(named->max_ns / 1e9);
+    double p99_ns = roast__quantiles_get(&named->per_chunk_ns, 0.99);
+    row[6] = roast__cell_number(fmin(p99_ns, named->max_ns) / 1e9);
+    row[7] = roast__cell_number(named->total_ns / process_ns);
+    if (named->memory_known)
+        row[8] = roast__cell_number(named->memory_bytes / (1024.0 * 1024.0));
+    if (named->bytes_known && named->bytes < 0x1p63)
+        row[9] = roast__cell_count((uint64_t)named->bytes);
+    row[10] = roast__cell_count(named->chunks);
+}
+
+void roast__study_sections(const struct roast_study *study)
+{
+    size_t table = roast__table_open(study->summary, "sections", ROAST_TABLE_KEYED,
+                                     columns, sizeof(columns) / sizeof(columns[0]));
+    struct sections sections = {0};
+
+    read_all(&sections, study);
+    study->summary->failed |= sections.failed;
+    for (size_t i = 0; i < sections.count; i++) {
+        put_name(study, table, &sections.names[i], sections.process_ns);
+        roast__quantiles_release(&sections.names[i].per_chunk_ns);
+    }
+    roast__free(sections.names);
+    roast__slots_release(&sections.slots);
+    roast__free(sections.tree);
+    roast__free(sections.number);
+    roast__free(sections.self_ns);
+}

@@ -1,0 +1,190 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* tables.c - the tables of a summary while they are filled.
+ *
+ * Texts lie in blocks that never move, so cells can point to them at once. Out of memory
+ * is noted in the summary; from then on rows go to a spare one. */
+#include <string.h>
+
+#include "aggregate/summary.h"
+#include "base/mem.h"
+
+enum { TEXT_BLOCK_BYTES = 16 * 1024 };
+
+struct roast_text_block {
+    struct roast_text_block *older;
+    size_t used_bytes;
+    size_t cap_bytes;
+    char bytes[];
+};
+
+/* ---- texts ----------------------------------------------------------------------- */
+
+static struct roast_text_block *room_for(struct roast_summary *summary, size_t bytes)
+{
+    struct roast_text_block *block = summary->texts;
+    size_t cap = bytes > TEXT_BLOCK_BYTES ? bytes : TEXT_BLOCK_BYTES;
+
+    if (block && block->cap_bytes - block->used_bytes >= bytes)
+        return block;
+    block = roast__realloc(NULL, sizeof(*block) + cap);
+    if (!block) {
+        summary->failed = true;
+        return NULL;
+    }
+    *block = (struct roast_text_block){summary->texts, 0, cap};
+    summary->texts = block;
+    return block;
+}
+
+struct roast_str roast__summary_keep(struct roast_summary *summary,
+                                     struct roast_str text)
+{
+    struct roast_text_block *block = text.data ? room_for(summary, text.size_bytes)
+                                               : NULL;
+
+    if (!block)
+        return (struct roast_str){NULL, 0};
+    char *copy = block->bytes + block->used_bytes;
+    memcpy(copy, text.data, text.size_bytes);
+    block->used_bytes += text.size_bytes;
+    return (struct roast_str){copy, text.size_bytes};
+}
+
+/* ---- cells ----------------------------------------------------------------------- */
+
+struct roast_cell roast__cell_number(double number)
+{
+    if (!isfinite(number))
+        return (struct roast_cell){.type = ROAST_CELL_ABSENT};
+    return (struct roast_cell){.type = ROAST_CELL_NUMBER, .number = number};
+}
+
+struct roast_cell roast__cell_text(struct roast_summary *summary, struct roast_str text)
+{
+    struct roast_str copy = roast__summary_keep(summary, text);
+
+    if (!copy.data)
+        return (struct roast_cell){.type = ROAST_CELL_ABSENT};
+    return (struct roast_cell){.type = ROAST_CELL_TEXT, .text = copy};
+}
+
+void roast__metric_set(struct roast_metric_values *values, enum roast_metric metric,
+                       double value)
+{
+    if (!isfinite(value))
+        return;
+    values->known[metric] = true;
+    values->value[metric] = value;
+    values->why[metric] = NULL;
+}
+
+/* ---- tables ---------------------------------------------------------------------- */
+
+size_t roast__table_open(struct roast_summary *summary, const char *name,
+                         enum roast_table_shape shape, const char *const *columns,
+                         size_t column_count)
+{
+    size_t number = summary->table_count++;
+
+    summary->tables[number] = (struct roast_table){
+        .name = name,
+        .shape = shape,
+        .columns = columns,
+        .column_count = column_count,
+    };
+    return number;
+}
+
+static bool grow(struct roast_sheet *sheet, size_t column_count)
+{
+    size_t cap = sheet->cap > 0 ? sheet->cap * 2 : 1;
+    size_t row_bytes = column_count * sizeof(sheet->cells[0]);
+    struct roast_cell *cells = roast__realloc(sheet->cells, cap * row_bytes);
+
+    if (!cells)
+        return false;
+    sheet->cells = cells;
+    sheet->cap = cap;
+    return true;
+}
+
+struct roast_cell *roast__table_row(struct roast_summary *summary, size_t number)
+{
+    struct roast_table *table = &summary->tables[number];
+    struct roast_sheet *sheet = &summary->sheets[number];
+    size_t row_bytes = table->column_count * sizeof(sheet->cells[0]);
+
+    if (table->row_count == sheet->cap && !grow(sheet, table->column_count)) {
+        summary->failed = true;
+        return summary->spare;
+    }
+    struct roast_cell *row = sheet->cells + table->row_count * table->column_count;
+    memset(row, 0, row_bytes);
+    table->cells = sheet->cells;
+    table->row_count++;
+    return row;
+}
+
+void roast__table_single(struct roast_summary *summary, const char *name,
+                         const char *const *columns, const uint64_t *counts,
+                         size_t count)
+{
+    size_t number =
+        roast__table_open(summary, name, ROAST_TABLE_SINGLE, NULL, count);
+    const char **copy = roast__alloc(count * sizeof(copy[0]));
+
+    if (!copy) {
+        summary->failed = true;
+        summary->tables[number].column_count = 0;
+        return;
+    }
+    summary->sheets[number].columns = copy;
+    summary->tables[number].columns = copy;
+    if (count == 0)
+        return;
+    struct roast_cell *row = roast__table_row(summary, number);
+    for (size_t i = 0; i < count; i++) {
+        copy[i] = columns[i];
+        row[i] = roast__cell_count(counts[i]);
+    }
+}
+
+/* ---- public ---------------------------------------------------------------------- */
+
+const struct roast_metric_values *roast_summary_metrics(const roast_summary *summary)
+{
+    return &summary->values;
+}
+
+const struct roast_table *roast_summary_tables(const roast_summary *summary,
+                                               size_t *count)
+{
+    *count = summary->table_count;
+    return summary->tables;
+}
+
+const struct roast_table *roast_summary_table(const roast_summary *summary,
+                                              const char *name)
+{
+    for (size_t i = 0; i < summary->table_count; i++) {
+        if (strcmp(summary->tables[i].name, name) == 0)
+            return &summary->tables[i];
+    }
+    return NULL;
+}
+
+void roast_summary_free(roast_summary *summary)
+{
+    if (!summary)
+        return;
+    for (size_t i = 0; i < summary->table_count; i++) {
+        roast__free(summary->sheets[i].cells);
+        roast__free(summary->sheets[i].columns);
+    }
+    for (struct roast_text_block *block = summary->texts, *older; block;
+         block = older) {
+        older = block->older;
+        roast__free(block);
+    }
+    roast__free(summary);
+}

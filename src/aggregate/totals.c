@@ -1,0 +1,453 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* totals.c - the chunk records of a run, summed up: over all, per file, per process.
+ *
+ * A block of rows stays in the first cache while every sum is taken from it. Nearly all
+ * blocks know everything, so there is a loop without questions for those. Sums are
+ * doubles: exact up to 2^53, and no number that a frame may hold can overflow them. */
+#include "aggregate/totals.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/mem.h"
+
+enum { BLOCK_ROWS = 256 };
+
+/* One column of a block, NaN where not known or where the row does not count; all 0
+ * where no row of the run knows it. */
+struct lane {
+    bool any;   /* some row of the run knows it */
+    bool dense; /* no NaN */
+    double values[BLOCK_ROWS];
+};
+
+struct block {
+    const struct roast_run *run;
+    const unsigned char *roles;
+    size_t from;
+    size_t count;
+    bool whole; /* every row counts */
+    struct lane amounts[ROAST_AMOUNTS];
+    struct lane delta;
+    double derived[BLOCK_ROWS];
+};
+
+/* ---- groups ---------------------------------------------------------------------- */
+
+void roast__group_init(struct roast_group *group)
+{
+    *group = (struct roast_group){.shortest_ns = INFINITY, .longest_ns = -INFINITY};
+}
+
+void roast__group_add(struct roast_group *sum, const struct roast_group *part)
+{
+    for (int i = 0; i < ROAST_AMOUNTS; i++) {
+        sum->sums[i] += part->sums[i];
+        sum->without[i] += part->without[i];
+    }
+    sum->shortest_ns = fmin(sum->shortest_ns, part->shortest_ns);
+    sum->longest_ns = fmax(sum->longest_ns, part->longest_ns);
+    sum->chunks += part->chunks;
+    sum->others += part->others;
+    sum->failures += part->failures;
+}
+
+static struct roast_group *new_groups(size_t count)
+{
+    struct roast_group *groups = roast__alloc(count * sizeof(groups[0]));
+
+    for (size_t i = 0; groups && i < count; i++)
+        roast__group_init(&groups[i]);
+    return groups;
+}
+
+static inline void add_extremes(struct roast_group *group, double duration)
+{
+    /* comparing with a NaN is false: extremes stay */
+    group->shortest_ns = duration < group->shortest_ns ? duration : group->shortest_ns;
+    group->longest_ns = duration > group->longest_ns ? duration : group->longest_ns;
+}
+
+/* Adds a chunk of a block without NaN. */
+static inline void add_dense(struct roast_group *group, const struct block *block,
+                             size_t i)
+{
+    group->chunks++;
+    add_extremes(group, block->amounts[ROAST_DURATION_NS].values[i]);
+    for (int k = 0; k < ROAST_AMOUNTS; k++)
+        group->sums[k] += block->amounts[k].values[i];
+}
+
+/* Adds an attempt that may know anything. */
+static void add_any(struct roast_group *group, const struct block *block, size_t i,
+                    unsigned role)
+{
+    if (role != ROAST_ROLE_COUNTS) {
+        group->others++;
+        group->failures += role == ROAST_ROLE_FAILED || role == ROAST_ROLE_LOST;
+        return;
+    }
+    group->chunks++;
+    add_extremes(group, block->amounts[ROAST_DURATION_NS].values[i]);
+    for (int k = 0; k < ROAST_AMOUNTS; k++) {
+        double value = block->amounts[k].values[i];
+        if (isnan(value))
+            group->without[k]++;
+        else
+            group->sums[k] += value;
+    }
+}
+
+static bool is_dense(const struct block *block)
+{
+    bool dense = block->whole;
+
+    for (int k = 0; k < ROAST_AMOUNTS; k++)
+        dense = dense && block->amounts[k].dense;
+    return dense;
+}
+
+/* Adds every row to the group that `of` numbers; -1 is the group `nameless`. */
+static void add_rows(struct roast_group *groups, const struct block *block,
+                     const int32_t *of, size_t nameless)
+{
+    const unsigned char *roles = block->roles + block->from;
+    bool dense = is_dense(block);
+
+    for (size_t i = 0; i < block->count; i++) {
+        int32_t number = of[block->from + i];
+        struct roast_group *group = &groups[number < 0 ? nameless : (size_t)number];
+        if (dense)
+            add_dense(group, block, i);
+        else
+            add_any(group, block, i, roles[i]);
+    }
+}
+
+/* ---- blocks ---------------------------------------------------------------------- */
+
+/* Integers within 2^51 of 0 become doubles by adding them to the bits of 1.5 x 2^52,
+ * which the compiler does for several at once; it has no such instruction for all of
+ * them. False, and nothing useful in out, when one is larger. */
+static bool to_doubles(double *out, const int64_t *values, size_t count)
+{
+    const uint64_t base_bits = UINT64_C(0x4338000000000000);
+    uint64_t odd = 0;
+
+    for (size_t i = 0; i < count; i++) {
+        uint64_t bits = (uint64_t)values[i] + base_bits;
+        double shifted;
+        memcpy(&shifted, &bits, sizeof(shifted));
+        out[i] = shifted - 0x1.8p52;
+        odd |= bits ^ UINT64_C(0x4330000000000000);
+    }
+    return odd >> 52 == 0;
+}
+
+static void hide_unknown(double *values, const struct block *block,
+                         const struct roast_column *column)
+{
+    for (size_t i = 0; i < block->count; i++) {
+        if (!roast__column_has(column, block->from + i))
+            values[i] = NAN;
+    }
+}
+
+static void hide_others(double *values, const struct block *block)
+{
+    const unsigned char *roles = block->roles + block->from;
+
+    for (size_t i = 0; i < block->count; i++) {
+        if (roles[i] != ROAST_ROLE_COUNTS)
+            values[i] = NAN;
+    }
+}
+
+/* What the next block needs comes from memory while this one is worked on. */
+static void fetch_ahead(const struct block *block, const int64_t *values)
+{
+    enum { PER_LINE = 8 };
+    size_t from = block->from + BLOCK_ROWS;
+    size_t to = from + BLOCK_ROWS;
+
+    if (to > block->run->attempts.count)
+        return;
+    for (size_t row = from; row < to; row += PER_LINE)
+        __builtin_prefetch(values + row);
+}
+
+static void load(struct lane *lane, const struct block *block,
+                 enum roast_attempt_column name)
+{
+    const struct roast_attempts *attempts = &block->run->attempts;
+    const struct roast_column *column = &attempts->columns[name];
+    const int64_t *values = column->values + block->from;
+
+    lane->any = column->known > 0;
+    lane->dense = block->whole && (column->known == attempts->count || !lane->any);
+    if (!lane->any)
+        return; /* still 0 */
+    fetch_ahead(block, column->values);
+    if (!to_doubles(lane->values, values, block->count)) {
+        for (size_t i = 0; i < block->count; i++)
+            lane->values[i] = (double)values[i];
+    }
+    if (column->known < attempts->count)
+        hide_unknown(lane->values, block, column);
+    if (!block->whole)
+        hide_others(lane->values, block);
+}
+
+/* a + sign x b of two columns, known where both are. */
+static void load_two(struct lane *lane, const struct block *block,
+                     const enum roast_attempt_column names[2], int sign)
+{
+    const struct roast_attempts *attempts = &block->run->attempts;
+    const struct roast_column *a = &attempts->columns[names[0]];
+    const struct roast_column *b = &attempts->columns[names[1]];
+    size_t from = block->from;
+    int64_t whole[BLOCK_ROWS];
+    uint64_t all = 0;
+
+    lane->any = a->known > 0 && b->known > 0;
+    lane->dense = block->whole &&
+                  ((a->known == attempts->count && b->known == attempts->count) ||
+                   !lane->any);
+    if (!lane->any)
+        return;
+    fetch_ahead(block, a->values);
+    fetch_ahead(block, b->values);
+    for (size_t i = 0; i < block->count; i++) {
+        uint64_t one = (uint64_t)a->values[from + i];
+        uint64_t other = (uint64_t)b->values[from + i];
+        whole[i] = (int64_t)(sign > 0 ? one + other : one - other);
+        all |= one | other;
+    }
+    if (all >> 50 || !to_doubles(lane->values, whole, block->count)) {
+        for (size_t i = 0; i < block->count; i++)
+            lane->values[i] =
+                (double)a->values[from + i] + sign * (double)b->values[from + i];
+    }
+    if (lane->dense)
+        return;
+    hide_unknown(lane->values, block, a);
+    hide_unknown(lane->values, block, b);
+    hide_others(lane->values, block);
+}
+
+static bool all_count(const unsigned char *roles, size_t count)
+{
+    unsigned char odd = 0;
+
+    for (size_t i = 0; i < count; i++)
+        odd |= roles[i] ^ ROAST_ROLE_COUNTS;
+    return odd == 0;
+}
+
+static const enum roast_attempt_column read_columns[2] = {
+    ROAST_COLUMN_bytes_read, ROAST_COLUMN_bytes_before};
+static const enum roast_attempt_column delta_columns[2] = {
+    ROAST_COLUMN_rss_after_bytes, ROAST_COLUMN_rss_before_bytes};
+
+static void fill_block(struct block *block, size_t from, size_t count)
+{
+    block->from = from;
+    block->count = count;
+    block->whole = all_count(block->roles + from, count);
+    load(&block->amounts[ROAST_DURATION_NS], block, ROAST_COLUMN_duration_ns);
+    load(&block->amounts[ROAST_EVENTS], block, ROAST_COLUMN_num_events);
+    load(&block->amounts[ROAST_CPU_NS], block, ROAST_COLUMN_cpu_ns);
+    load_two(&block->amounts[ROAST_BYTES], block, read_columns, 1);
+}
+
+/* ---- over all -------------------------------------------------------------------- */
+
+/* Adds to both sums the rows where both are known. */
+static void add_pairs(double *sum_a, double *sum_b, const double *a, const double *b,
+                      size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        bool both = !isnan(a[i]) && !isnan(b[i]);
+        *sum_a += both ? a[i] : 0;
+        *sum_b += both ? b[i] : 0;
+    }
+}
+
+static void add_noncpu(struct roast_totals *totals, struct block *block)
+{
+    const struct lane *duration = &block->amounts[ROAST_DURATION_NS];
+    const struct lane *cpu = &block->amounts[ROAST_CPU_NS];
+    double *noncpu = block->derived;
+    struct roast_moments moments = {0};
+
+    if (!duration->any || !cpu->any)
+        return;
+    for (size_t i = 0; i < block->count; i++) {
+        double wait = duration->values[i] - cpu->values[i];
+        noncpu[i] = wait < 0 ? 0 : wait; /* two clocks, read one after the other */
+    }
+    if (duration->dense && cpu->dense) {
+        totals->noncpu_ns += roast__sum(noncpu, block->count);
+        totals->noncpu_chunks += block->count;
+        return;
+    }
+    roast__moments_add(&moments, noncpu, block->count);
+    totals->noncpu_ns += roast__moments_sum(&moments);
+    totals->noncpu_chunks += moments.count;
+}
+
+static void add_moments(struct roast_moments *moments, const struct lane *lane,
+                        size_t count)
+{
+    if (lane->dense)
+        roast__moments_add_known(moments, lane->values, count);
+    else if (lane->any)
+        roast__moments_add(moments, lane->values, count);
+}
+
+static void add_times(struct roast_totals *totals, struct block *block)
+{
+    const struct lane *duration = &block->amounts[ROAST_DURATION_NS];
+    const struct lane *events = &block->amounts[ROAST_EVENTS];
+    double *per_event = block->derived;
+
+    add_moments(&totals->duration_ns, duration, block->count);
+    add_moments(&totals->events, events, block->count);
+    if (duration->any)
+        roast__quantiles_add(&totals->durations_ns, duration->values, block->count);
+    if (!duration->any || !events->any)
+        return;
+    for (size_t i = 0; i < block->count; i++) {
+        double quotient = duration->values[i] / events->values[i];
+        per_event[i] = events->values[i] > 0 ? quotient : NAN;
+    }
+    roast__quantiles_add(&totals->ns_per_event, per_event, block->count);
+    if (duration->dense && events->dense) {
+        totals->paired_duration_ns += roast__sum(duration->values, block->count);
+        totals->paired_events += roast__sum(events->values, block->count);
+    } else {
+        add_pairs(&totals->paired_duration_ns, &totals->paired_events,
+                  duration->values, events->values, block->count);
+    }
+}
+
+static void add_peak(struct roast_totals *totals, const struct block *block)
+{
+    const struct roast_attempts *attempts = &block->run->attempts;
+    const struct roast_column *column =
+        &attempts->columns[ROAST_COLUMN_rss_peak_bytes];
+    const unsigned char *roles = block->roles;
+    int64_t highest = totals->memory_peak_bytes;
+    size_t to = block->from + block->count;
+
+    if (column->known == 0)
+        return;
+    fetch_ahead(block, column->values);
+    if (block->whole && column->known == attempts->count) {
+        for (size_t row = block->from; row < to; row++)
+            highest = column->values[row] > highest ? column->values[row] : highest;
+    } else {
+        for (size_t row = block->from; row < to; row++) {
+            if (roles[row] == ROAST_ROLE_COUNTS && roast__column_has(column, row) &&
+                column->values[row] > highest)
+                highest = column->values[row];
+        }
+    }
+    totals->memory_peak_bytes = highest;
+}
+
+static void add_memory(struct roast_totals *totals, struct block *block)
+{
+    const struct lane *events = &block->amounts[ROAST_EVENTS];
+    struct lane *delta = &block->delta;
+
+    load_two(delta, block, delta_columns, -1);
+    if (!delta->any)
+        return;
+    add_moments(&totals->memory_delta_bytes, delta, block->count);
+    if (!events->any)
+        return;
+    if (delta->dense && events->dense) {
+        totals->paired_delta_bytes += roast__sum(delta->values, block->count);
+        totals->delta_events += roast__sum(events->values, block->count);
+    } else {
+        add_pairs(&totals->paired_delta_bytes, &totals->delta_events, delta->values,
+                  events->values, block->count);
+    }
+}
+
+/* Groups do not ask for each chunk what no chunk of the run knows. */
+static void count_unknown(struct roast_group *groups, size_t count,
+                          const struct block *block)
+{
+    for (size_t i = 0; i < count; i++) {
+        for (int k = 0; k < ROAST_AMOUNTS; k++) {
+            if (!block->amounts[k].any)
+                groups[i].without[k] = groups[i].chunks;
+        }
+    }
+}
+
+static void add_all(struct roast_totals *totals, const struct roast_run *run)
+{
+    struct block block = {.run = run, .roles = totals->roles.of_row};
+    size_t rows = run->attempts.count;
+
+    totals->memory_peak_bytes = -1;
+    for (size_t from = 0; from < rows; from += BLOCK_ROWS) {
+        fill_block(&block, from, rows - from < BLOCK_ROWS ? rows - from : BLOCK_ROWS);
+        add_rows(totals->of_source, &block, run->attempts.source,
+                 run->attempts.source_count);
+        add_times(totals, &block);
+        add_noncpu(totals, &block);
+        add_peak(totals, &block);
+        add_memory(totals, &block);
+    }
+    count_unknown(totals->of_source, run->attempts.source_count + 1, &block);
+    for (size_t i = 0; i <= run->attempts.source_count; i++)
+        roast__group_add(&totals->all, &totals->of_source[i]);
+}
+
+struct roast_group *roast__aggregate_processes(const struct roast_totals *totals,
+                                               const struct roast_run *run)
+{
+    const struct roast_attempts *attempts = &run->attempts;
+    struct roast_group *groups = new_groups(attempts->process_count);
+    struct block block = {.run = run, .roles = totals->roles.of_row};
+    size_t rows = attempts->count;
+
+    for (size_t from = 0; groups && from < rows; from += BLOCK_ROWS) {
+        fill_block(&block, from, rows - from < BLOCK_ROWS ? rows - from : BLOCK_ROWS);
+        add_rows(groups, &block, attempts->process, 0);
+    }
+    if (groups)
+        count_unknown(groups, attempts->process_count, &block);
+    return groups;
+}
+
+int roast__aggregate_chunks(struct roast_totals *totals, const struct roast_run *run,
+                            roast_error *err)
+{
+    int status = roast__roles_find(&totals->roles, run, err);
+
+    if (status < 0)
+        return status;
+    roast__group_init(&totals->all);
+    totals->of_source = new_groups(run->attempts.source_count + 1);
+    if (totals->of_source)
+        add_all(totals, run);
+    if (!totals->of_source || totals->durations_ns.failed ||
+        totals->ns_per_event.failed)
+        return roast_error_set(err, ROAST_NO_MEMORY, "sums of %zu attempts",
+                               run->attempts.count);
+    return ROAST_OK;
+}
+
+void roast__totals_release(struct roast_totals *totals)
+{
+    roast__roles_release(&totals->roles);
+    roast__free(totals->of_source);
+    roast__quantiles_release(&totals->durations_ns);
+    roast__quantiles_release(&totals->ns_per_event);
+    *totals = (struct roast_totals){0};
+}

@@ -1,0 +1,189 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* wall.c - where the wall time of the run went; the parts add up to it.
+ *
+ *     Runner.run   preprocess | wait_first_worker | chunks | tail | merge
+ *     the rest     client
+ *
+ * The tail begins when no attempt starts any more and fewer run than threads are there.
+ * Every border is held between the one before it and the end of the call, so nothing is
+ * negative, and the client takes what is left. */
+#include <stdlib.h>
+
+#include "aggregate/calls.h"
+#include "aggregate/formulas.h"
+#include "aggregate/steps.h"
+#include "aggregate/timeline.h"
+#include "base/mem.h"
+
+enum wall { WAIT, CLIENT, PREPROCESS, CHUNKS, TAIL, MERGE, WALL_PARTS };
+
+static const char *const columns[WALL_PARTS] = {
+    [WAIT] = "wait_first_worker",  [CLIENT] = "client", [PREPROCESS] = "preprocess",
+    [CHUNKS] = "chunks",           [TAIL] = "tail",     [MERGE] = "merge",
+};
+
+/* The attempts of one call. */
+struct work {
+    bool any;
+    int64_t first_ns;      /* earliest start */
+    int64_t last_start_ns; /* after it no attempt starts */
+    int64_t end_ns;        /* latest end */
+    uint64_t late;         /* attempts that end after last_start_ns */
+    int64_t tail_ns;       /* where the tail begins */
+};
+
+/* An attempt that was running when the last one started. */
+struct late_end {
+    uint32_t call;
+    int64_t end_ns;
+};
+
+/* ---- attempts of calls ----------------------------------------------------------- */
+
+static void find_extremes(struct work *work, const struct roast_calls *calls,
+                          const struct roast_attempts *attempts)
+{
+    for (size_t row = 0; row < attempts->count; row++) {
+        int64_t start, end;
+        if (calls->of_row[row] == ROAST_NO_CALL ||
+            !roast__attempt_times(attempts, row, &start, &end))
+            continue;
+        struct work *own = &work[calls->of_row[row]];
+        if (!own->any)
+            *own = (struct work){true, start, start, end, 0, 0};
+        own->first_ns = start < own->first_ns ? start : own->first_ns;
+        own->last_start_ns = start > own->last_start_ns ? start : own->last_start_ns;
+        own->end_ns = end > own->end_ns ? end : own->end_ns;
+    }
+}
+
+/* Fills `late` (NULL: only counts) with the ends after the last start of their call. */
+static size_t find_late_ends(struct late_end *late, const struct work *work,
+                             const struct roast_calls *calls,
+                             const struct roast_attempts *attempts)
+{
+    size_t count = 0;
+
+    for (size_t row = 0; row < attempts->count; row++) {
+        uint32_t call = calls->of_row[row];
+        int64_t start, end;
+        if (call == ROAST_NO_CALL ||
+            !roast__attempt_times(attempts, row, &start, &end) ||
+            end <= work[call].last_start_ns)
+            continue;
+        if (late)
+            late[count] = (struct late_end){call, end};
+        count++;
+    }
+    return count;
+}
+
+static int by_call_and_end(const void *a, const void *b)
+{
+    const struct late_end *left = a, *right = b;
+
+    if (left->call != right->call)
+        return left->call < right->call ? -1 : 1;
+    return (left->end_ns > right->end_ns) - (left->end_ns < right->end_ns);
+}
+
+/* ---- tails ----------------------------------------------------------------------- */
+
+/* late[0 ... count) are the ends of one call, in order. */
+static void find_tail(struct work *work, const struct roast_run *run,
+                      const struct late_end *late, size_t count)
+{
+    const struct roast_offer *offer = roast__offer_at(run, work->last_start_ns);
+
+    work->tail_ns = work->end_ns;
+    if (!offer || offer->threads <= 1)
+        return; /* one thread is always busy to the end */
+    if (count < offer->threads)
+        work->tail_ns = work->last_start_ns;
+    else
+        work->tail_ns = late[count - (size_t)offer->threads].end_ns;
+}
+
+static bool find_tails(struct work *work, const struct roast_calls *calls,
+                       const struct roast_run *run)
+{
+    const struct roast_attempts *attempts = &run->attempts;
+    size_t count = find_late_ends(NULL, work, calls, attempts);
+    struct late_end *late = roast__alloc(count * sizeof(late[0]));
+    size_t from = 0;
+
+    if (!late)
+        return false;
+    (void)find_late_ends(late, work, calls, attempts);
+    if (count > 0)
+        qsort(late, count, sizeof(late[0]), by_call_and_end);
+    for (uint32_t call = 0; call < calls->count; call++) {
+        size_t to = from;
+        while (to < count && late[to].call == call)
+            to++;
+        find_tail(&work[call], run, late + from, to - from);
+        from = to;
+    }
+    roast__free(late);
+    return true;
+}
+
+/* ---- the account ----------------------------------------------------------------- */
+
+static void add_call(int64_t parts[WALL_PARTS], const struct roast_call *call,
+                     const struct work *work, const struct roast_run *run)
+{
+    int64_t ready = call->preprocess_end_ns;
+
+    parts[PREPROCESS] += call->preprocess_ns;
+    if (!work->any)
+        return;
+    int64_t first = roast__time_clamp(work->first_ns, ready, call->end_ns);
+    int64_t tail = roast__time_clamp(work->tail_ns, first, call->end_ns);
+    int64_t last = roast__time_clamp(work->end_ns, tail, call->end_ns);
+    const struct roast_offer *offer = roast__offer_at(run, first);
+    if (offer && offer->workers > 1) /* one worker is the client itself */
+        parts[WAIT] += first - ready;
+    parts[CHUNKS] += tail - first;
+    parts[TAIL] += last - tail;
+    parts[MERGE] += call->end_ns - last;
+}
+
+static void put_account(const struct roast_study *study, int64_t parts[WALL_PARTS],
+                        size_t table)
+{
+    struct roast_cell *row = roast__table_row(study->summary, table);
+
+    parts[CLIENT] = roast__time_between(study->run->start_ns, study->end_ns);
+    for (int i = 0; i < WALL_PARTS; i++)
+        parts[CLIENT] -= i == CLIENT ? 0 : parts[i];
+    for (int i = 0; i < WALL_PARTS; i++)
+        row[i] = roast__cell_number((double)parts[i] / 1e9);
+}
+
+void roast__study_wall(const struct roast_study *study)
+{
+    const struct roast_run *run = study->run;
+    size_t table = roast__table_open(study->summary, "wall_account",
+                                     ROAST_TABLE_SINGLE, columns, WALL_PARTS);
+    int64_t parts[WALL_PARTS] = {0};
+    struct roast_calls calls = {0};
+    struct work *work = NULL;
+    bool done = roast__calls_find(&calls, run);
+
+    if (done && calls.count > 0) {
+        work = roast__alloc(calls.count * sizeof(work[0]));
+        done = work != NULL;
+        if (done)
+            find_extremes(work, &calls, &run->attempts);
+        done = done && find_tails(work, &calls, run);
+    }
+    if (!done)
+        study->summary->failed = true;
+    for (size_t i = 0; done && i < calls.count; i++)
+        add_call(parts, &calls.calls[i], &work[i], run);
+    if (done && study->summary->values.known[ROAST_METRIC_wall_time])
+        put_account(study, parts, table);
+    roast__free(work);
+    roast__calls_release(&calls);
+}

@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* workflow.c - the run as a whole: time, events, bytes, chunks, CPU.
+ *
+ * What coffea reports comes first, because users compare with it; our own records say
+ * it where coffea does not. A sum over chunks is a total only if every chunk knows its
+ * part. */
+#include "aggregate/calls.h"
+#include "aggregate/formulas.h"
+#include "aggregate/timeline.h"
+
+/* The first that is known. */
+static double either(double a, double b)
+{
+    return isnan(a) ? b : a;
+}
+
+/* A sum over the chunks that count, if all of them know. */
+static double complete(const struct roast_group *all, uint32_t without, double sum)
+{
+    return all->chunks > 0 && without == 0 ? sum : NAN;
+}
+
+static void set_time(const struct roast_study *study)
+{
+    const struct roast_run *run = study->run;
+
+    if (run->end_ns != 0 || study->end_ns > run->start_ns)
+        roast__study_set(study, ROAST_METRIC_wall_time,
+                         roast__seconds_between(run->start_ns, study->end_ns));
+}
+
+static void set_amounts(const struct roast_study *study)
+{
+    const struct roast_group *all = &study->totals->all;
+    const struct roast_roles *roles = &study->totals->roles;
+    double events =
+        either(roast__study_fact(study, ROAST_FACT_report_events),
+               either(roast__study_fact(study, ROAST_FACT_processed_events),
+                      complete(all, all->without[ROAST_EVENTS], all->sums[ROAST_EVENTS])));
+    double bytes = either(roast__study_fact(study, ROAST_FACT_report_bytes),
+                          complete(all, all->without[ROAST_BYTES], all->sums[ROAST_BYTES]));
+    double chunks = either(roast__study_fact(study, ROAST_FACT_report_chunks),
+                           roast__study_fact(study, ROAST_FACT_processed_chunks));
+
+    if (roles->chunks > 0) {
+        chunks = either(chunks, (double)roles->chunks);
+        roast__study_set(study, ROAST_METRIC_num_chunks_processed,
+                         (double)roles->successful_chunks);
+    }
+    roast__study_set(study, ROAST_METRIC_total_events, events);
+    roast__study_set(study, ROAST_METRIC_total_bytes_read, bytes);
+    roast__study_set(study, ROAST_METRIC_num_chunks, chunks);
+}
+
+static double task_seconds(const struct roast_attempts *attempts)
+{
+    const struct roast_column *column = &attempts->columns[ROAST_COLUMN_task_ns];
+    double sum_ns = 0;
+
+    if (column->known == 0)
+        return NAN;
+    for (size_t row = 0; row < attempts->count; row++)
+        sum_ns += (double)roast__column_get(column, row, 0);
+    return sum_ns / 1e9;
+}
+
+static void set_cpu(const struct roast_study *study)
+{
+    const struct roast_group *all = &study->totals->all;
+    double inside = complete(all, all->without[ROAST_DURATION_NS], all->sums[ROAST_DURATION_NS] / 1e9);
+    double reported = roast__study_fact(study, ROAST_FACT_report_process_seconds);
+
+    roast__study_set(study, ROAST_METRIC_total_cpu_time, either(reported, inside));
+    roast__study_set(study, ROAST_METRIC_cpu_seconds,
+                     complete(all, all->without[ROAST_CPU_NS], all->sums[ROAST_CPU_NS] / 1e9));
+    roast__study_set(study, ROAST_METRIC_task_seconds,
+                     task_seconds(&study->run->attempts));
+    roast__study_set(study, ROAST_METRIC_tree_cpu_seconds,
+                     roast__study_fact(study, ROAST_FACT_own_cpu_seconds) +
+                         roast__study_fact(study, ROAST_FACT_children_cpu_seconds));
+}
+
+/* Calls are counted by whoever watches the Runner; its marks say the same. */
+static void set_calls(const struct roast_study *study)
+{
+    double marks = 0;
+
+    for (size_t i = 0; i < study->run->moment_count; i++)
+        marks += study->run->moments[i].mark == ROAST_MARK_RUN_BEGIN;
+    roast__study_set(study, ROAST_METRIC_runner_calls,
+                     either(roast__study_fact(study, ROAST_FACT_runner_calls),
+                            marks > 0 ? marks : NAN));
+    roast__study_set(study, ROAST_METRIC_runner_failures,
+                     roast__study_fact(study, ROAST_FACT_runner_failures));
+}
+
+void roast__study_workflow(const struct roast_study *study)
+{
+    set_time(study);
+    set_amounts(study);
+    set_cpu(study);
+    set_calls(study);
+}
+
+/* ---- fine ------------------------------------------------------------------------ */
+
+/* Spans say it for all tasks; our own clocks for process() of the chunks that count. */
+void roast__study_fine(const struct roast_study *study)
+{
+    const struct roast_totals *totals = study->totals;
+    const struct roast_group *all = &totals->all;
+    bool clocks = all->chunks > 0 && totals->noncpu_chunks == all->chunks;
+    double cpu = clocks ? all->sums[ROAST_CPU_NS] / 1e9 : NAN;
+    double noncpu = clocks ? totals->noncpu_ns / 1e9 : NAN;
+    double both = cpu + noncpu;
+
+    roast__study_set(
+        study, ROAST_METRIC_cpu_time_seconds,
+        either(roast__study_fact(study, ROAST_FACT_span_cpu_seconds), cpu));
+    roast__study_set(
+        study, ROAST_METRIC_io_time_seconds,
+        either(roast__study_fact(study, ROAST_FACT_span_noncpu_seconds), noncpu));
+    roast__study_set(study, ROAST_METRIC_processor_cpu_time_seconds, cpu);
+    roast__study_set(study, ROAST_METRIC_processor_noncpu_time_seconds, noncpu);
+    if (both > 0) {
+        roast__study_set(study, ROAST_METRIC_processor_cpu_percentage,
+                         cpu / both * 100);
+        roast__study_set(study, ROAST_METRIC_processor_noncpu_percentage,
+                         noncpu / both * 100);
+    }
+}
