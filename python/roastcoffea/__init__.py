@@ -15,6 +15,8 @@ cheap to call and lets code that mentions them be pickled to machines without us
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Any
+
 from roastcoffea import _setup
 from roastcoffea._probe import FormatError, RoastError, front
 from roastcoffea._probe import version as __version__
@@ -28,11 +30,53 @@ track_section = front.track_section
 track_memory = front.track_memory
 track_bytes = front.track_bytes
 
+if TYPE_CHECKING:
+    from roastcoffea.collector import MetricsCollector, monitor
+    from roastcoffea.export.measurements import load_measurement, save_measurement
+    from roastcoffea.run import Run
+
+# Where the names live that only a collecting process needs: imported when first used,
+# so that a worker loads the probe alone.
+_LATER = {
+    "MetricsCollector": "roastcoffea.collector",
+    "Run": "roastcoffea.run",
+    "load_measurement": "roastcoffea.export.measurements",
+    "monitor": "roastcoffea.collector",
+    "save_measurement": "roastcoffea.export.measurements",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _LATER:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    import importlib
+
+    value = getattr(importlib.import_module(_LATER[name]), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *_LATER})
+
+
+def load_ipython_extension(ipython: Any) -> None:
+    """``%load_ext roastcoffea``: the cell magic ``%%roast``."""
+    from roastcoffea.notebook import register
+
+    register(ipython)
+
+
 __all__ = [
     "BaseInstrumentationContext",
     "FormatError",
+    "MetricsCollector",
     "RoastError",
+    "Run",
     "__version__",
+    "load_measurement",
+    "monitor",
+    "save_measurement",
     "track_bytes",
     "track_memory",
     "track_metrics",

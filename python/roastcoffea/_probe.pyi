@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# The C extension: measures chunks where they run (python/ext).
+# The C extension: measures chunks where they run (python/ext/probe).
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager
 from typing import Any, Final, TypeVar, final
@@ -27,6 +27,9 @@ class _Front:
     def track_bytes(
         self, processor: Any, events: Any, name: str
     ) -> AbstractContextManager[Any]: ...
+    def work_function(
+        self, function: Callable[..., Any], token: Any, /
+    ) -> Callable[..., Any]: ...
     def run(
         self,
         func: Callable[..., Any],
@@ -57,7 +60,20 @@ def configure(
     decorate: Callable[[Any], Any] | None = ...,
     byte_source: Callable[[Any], Any] | None = ...,
     stub: tuple[object, tuple[str]] | None = ...,
+    work: Callable[[Any, Any], Any] | None = ...,
 ) -> None: ...
+def process_id() -> int: ...
+def attempt_begin(
+    run_id: bytes,
+    client: int,
+    spools: tuple[str, ...],
+    item: tuple[Any, ...],
+    /,
+) -> bytes | None: ...
+def attempt_end(
+    client: int, spools: tuple[str, ...], error: BaseException | None, /
+) -> bytes | None: ...
+def frame_of(record: Mapping[str, Any], number: int, /) -> bytes: ...
 def status() -> dict[str, Any]: ...
 def rss_mib() -> float: ...
 def take_records() -> tuple[list[_Record], int]: ...

@@ -43,6 +43,13 @@ def _recipe(module: str, name: str) -> tuple[object, tuple[str]]:
     return eval, (_standin.expression(source, module, name),)
 
 
+def _work_function(function: Any, token: Any) -> Any:
+    """Rebuilds a pickled work function; imported on the first chunk, not with us."""
+    from roastcoffea.adapters.work_function import WorkFunction
+
+    return WorkFunction(function, token)
+
+
 def install() -> None:
     """Tell the probe who decorates, who counts bytes, and what is switched on."""
     _probe.configure(
@@ -50,6 +57,7 @@ def install() -> None:
         exact_peak=_is("ROASTCOFFEA_PEAK", "exact"),
         decorate=decorator.decorate,
         byte_source=uproot_source.byte_source,
+        work=_work_function,
         stub=_recipe(_probe.__name__, "front"),
     )
     sys.modules[PACKAGE].__class__ = _Package

@@ -49,6 +49,10 @@ def run(func: Any, args: Any, kwargs: Any, is_method: bool) -> Any:
     return func(*args, **(kwargs or {}))
 
 
+def plain_work(function: Any, token: Any) -> Any:
+    return function
+
+
 def no_chunk(processor: object) -> Any:
     raise AttributeError("no chunk is measured: roastcoffea is not installed here")
 
@@ -64,6 +68,7 @@ ACTIONS: dict[str, Any] = {
     "track_memory": nothing,
     "track_bytes": nothing,
     "run": run,
+    "work_function": plain_work,
     "current_chunk": no_chunk,
     "record_metric": forget,
 }

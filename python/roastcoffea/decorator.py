@@ -3,8 +3,9 @@
 
 It is a Python function, not a C callable, because that is what is fastest when the
 switch is off and what pickles by reference like any other function. All it does is look
-at the switch. It mentions nothing but ``front``'s method and the user's function, so it
-also pickles by value to machines without the package.
+at the switch; on a function that is None until somebody touches it. It mentions nothing
+but ``front``'s method and the user's function, so it also pickles by value to machines
+without the package.
 """
 
 from __future__ import annotations
@@ -96,7 +97,7 @@ def _decorate_function(func: F) -> F:
             return run(func, args, kwargs, False)
         return func(*args, **kwargs)
 
-    process._roastcoffea_collect_metrics = False  # type: ignore[attr-defined]
+    process._roastcoffea_collect_metrics = None  # type: ignore[attr-defined]
     return process  # type: ignore[return-value]
 
 
@@ -116,5 +117,5 @@ def _decorate_open(func: F) -> F:
             return run(func, args, kwargs, True)
         return func(*args, **kwargs)
 
-    process._roastcoffea_collect_metrics = False  # type: ignore[attr-defined]
+    process._roastcoffea_collect_metrics = None  # type: ignore[attr-defined]
     return process  # type: ignore[return-value]

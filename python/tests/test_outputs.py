@@ -4,77 +4,25 @@ record arrives exactly once."""
 
 from __future__ import annotations
 
-import collections
 import copy
 
-import hist
-import pandas as pd
 import pytest
 from coffea import processor
 from coffea.nanoevents import NanoAODSchema
 from coffea.processor import accumulate
 
-from roastcoffea import track_metrics
+from outputs import (
+    CARRIERS,
+    OUTPUTS,
+    RUNNABLE,
+    Analysis,
+    Measured,
+    run,
+    same,
+    without_records,
+)
 from support import KEY, Events, make_processor, waiting
 
-
-class Shelf(dict):
-    """A user's own mapping."""
-
-
-class Box:
-    """Something coffea merges because it can be added."""
-
-    def __init__(self, *items):
-        self.items = items
-
-    def __add__(self, other):
-        return Box(*self.items, *other.items)
-
-    def __eq__(self, other):
-        return type(other) is Box and self.items == other.items
-
-    __hash__ = None
-
-
-def content(n):
-    return {"sum": n, "names": {f"chunk {n}"}, "nested": {"list": [n]}, f"only {n}": n}
-
-
-def filled(n):
-    histogram = hist.Hist.new.Reg(4, 0, 4, name="x").Weight()
-    return histogram.fill([n % 4, 1.5])
-
-
-def accumulators(n):
-    return {
-        "names": processor.set_accumulator({f"chunk {n}"}),
-        "nested": processor.defaultdict_accumulator(int, {f"only {n}": n, "n": 1}),
-    }
-
-
-OUTPUTS = {
-    "dict": content,
-    "empty dict": lambda n: {},
-    "dict of hists": lambda n: {"hist": filled(n)},
-    "defaultdict": lambda n: collections.defaultdict(list, a=[n], b=[1]),
-    "OrderedDict": lambda n: collections.OrderedDict(z=n, a=[n]),
-    "Counter": lambda n: collections.Counter({"all": 10, f"chunk {n}": n + 1}),
-    "dict_accumulator": lambda n: processor.dict_accumulator(accumulators(n)),
-    "defaultdict_accumulator": lambda n: processor.defaultdict_accumulator(
-        int, {"a": n}
-    ),
-    "Hist": filled,
-    "tuple": lambda n: (n, "x"),
-    "list": lambda n: [n],
-    "set": lambda n: {n},
-    "DataFrame": lambda n: pd.DataFrame({"pt": [n, 1.5]}),
-    "None": lambda n: None,
-    "dict subclass": lambda n: Shelf(content(n)),
-    "custom object": Box,
-    "int": lambda n: n,
-}
-CARRIERS = {"dict", "empty dict", "dict of hists", "defaultdict", "OrderedDict"}
 CHUNKS = 4
 
 # of coffea's schema, about what a tiny file lacks
@@ -82,12 +30,6 @@ pytestmark = pytest.mark.filterwarnings("ignore::RuntimeWarning:coffea")
 kinds = pytest.mark.parametrize("kind", OUTPUTS)
 carrying = pytest.mark.parametrize("kind", CARRIERS)
 others = pytest.mark.parametrize("kind", [k for k in OUTPUTS if k not in CARRIERS])
-
-
-def same(left, right):
-    if isinstance(left, pd.DataFrame):
-        return left.equals(right)
-    return type(left) is type(right) and left == right
 
 
 def process_all(kind):
@@ -100,12 +42,6 @@ def process_all(kind):
 
     analysis = make_processor(process)
     return [analysis.process(Events()) for _ in range(CHUNKS)], returned
-
-
-def without_records(output):
-    """The output and the records it carried."""
-    carries = isinstance(output, dict) and KEY in output
-    return output, output.pop(KEY) if carries else []
 
 
 @kinds
@@ -201,40 +137,21 @@ def test_one_object_returned_by_many_chunks_stays_clean():
 # ---- in a real run -----------------------------------------------------------------
 
 
-class Analysis(processor.ProcessorABC):
-    """Its output depends on the chunk."""
-
-    def __init__(self, kind):
-        self.kind = kind
-
-    def process(self, events):
-        return OUTPUTS[self.kind](events.metadata["entrystart"] // 1000)
-
-    def postprocess(self, accumulator):
-        return None
-
-
-class Measured(Analysis):
-    """The same, decorated, and on."""
+class On(Measured):
+    """Decorated, and on without a collector."""
 
     _roastcoffea_collect_metrics = True
-    process = track_metrics(Analysis.process)
 
 
-def run(analysis, tiny_file):
-    runner = processor.Runner(
-        executor=processor.IterativeExecutor(status=False, retries=0),
-        schema=NanoAODSchema,
-        chunksize=1000,
-    )
-    files = {"x": {"files": {str(tiny_file): "Events"}}}
-    return runner(files, processor_instance=analysis)
+def run_here(analysis, tiny_file):
+    executor = processor.IterativeExecutor(status=False, retries=0)
+    return run(analysis, tiny_file, executor, 1000, schema=NanoAODSchema)
 
 
-@pytest.mark.parametrize("kind", [k for k in OUTPUTS if k != "None"])
+@pytest.mark.parametrize("kind", RUNNABLE)
 def test_run_gives_what_an_undecorated_one_gives(kind, tiny_file):
-    output, carried = without_records(run(Measured(kind), tiny_file))
-    assert same(output, run(Analysis(kind), tiny_file))
+    output, carried = without_records(run_here(On(kind), tiny_file))
+    assert same(output, run_here(Analysis(kind), tiny_file))
     waited = waiting()
     assert bool(carried) == (kind in CARRIERS)
     assert bool(waited) == (kind not in CARRIERS)
@@ -243,6 +160,6 @@ def test_run_gives_what_an_undecorated_one_gives(kind, tiny_file):
 
 
 def test_output_none_is_refused_by_coffea_as_ever(tiny_file):
-    for analysis in (Analysis("None"), Measured("None")):
+    for analysis in (Analysis("None"), On("None")):
         with pytest.raises(ValueError, match="should not be None"):
-            run(analysis, tiny_file)
+            run_here(analysis, tiny_file)

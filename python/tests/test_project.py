@@ -16,7 +16,7 @@ import numpy
 import pytest
 
 import roastcoffea
-from roastcoffea import _probe
+from roastcoffea import _core, _probe
 
 ROOT = Path(__file__).resolve().parents[2]
 no_asan = pytest.mark.no_asan  # they run other programs, not our extension
@@ -31,9 +31,7 @@ def check(name: str, *arguments: object) -> tuple[int, str]:
     return done.returncode, done.stdout + done.stderr
 
 
-def extension() -> Path:
-    """The file that `import roastcoffea` loaded."""
-    return Path(_probe.__file__)
+EXTENSIONS = [Path(module.__file__ or "") for module in (_probe, _core)]
 
 
 def test_the_version_is_the_same_everywhere() -> None:
@@ -103,8 +101,9 @@ def test_large_files_and_functions_are_found(tmp_path: Path) -> None:
 
 
 @no_asan
-def test_extension_exports_and_needs_little() -> None:
-    status, output = check("symbols", extension(), ROOT / "README.md")
+@pytest.mark.parametrize("extension", EXTENSIONS, ids=lambda path: path.name)
+def test_extension_exports_and_needs_little(extension: Path) -> None:
+    status, output = check("symbols", extension, ROOT / "README.md")
     assert status == 0, output
 
 
@@ -123,8 +122,9 @@ def test_pip_alone_makes_one_wheel_for_every_python() -> None:
 
 
 @pytest.mark.skipif("ROAST_SANITIZED" not in os.environ, reason="only in `make asan`")
-def test_the_sanitized_extension_is_the_one_loaded() -> None:
-    assert extension().is_relative_to(os.environ["ROAST_SANITIZED"])
-    symbols = subprocess.run(["nm", "-D", extension()], capture_output=True, text=True)
+@pytest.mark.parametrize("extension", EXTENSIONS, ids=lambda path: path.name)
+def test_the_sanitized_extension_is_the_one_loaded(extension: Path) -> None:
+    assert extension.is_relative_to(os.environ["ROAST_SANITIZED"])
+    symbols = subprocess.run(["nm", "-D", extension], capture_output=True, text=True)
     assert "__asan_init" in symbols.stdout
     assert "__ubsan_handle" in symbols.stdout

@@ -111,7 +111,8 @@ static void begin(struct call *call)
     struct probe_state *state = call->state;
     struct roast_chunk_options options = ROAST_CHUNK_OPTIONS_INIT;
 
-    options.run_id = state->has_run_id ? state->run_id : NULL;
+    options.run_id =
+        state->has_run_id ? state->run_id : NULL; /* an attempt has its own */
     options.exact_peak = state->exact_peak;
     roast_chunk_begin(call->thread, &options);
 }
@@ -234,11 +235,26 @@ static PyObject *with_record(struct probe_state *state, PyObject *output,
     return copy;
 }
 
+/* Inside an attempt its end takes the frame along: the output stays as it is. */
+static bool keep_in_attempt(struct call *call, struct roast_str frame)
+{
+    roast_error err = {0};
+
+    if (!roast_attempt_active(call->thread))
+        return false;
+    if (roast_attempt_keep(call->thread, frame, &err) == ROAST_OK)
+        return true;
+    guard_note_error(call->state, "frame of a chunk", &err);
+    return false;
+}
+
 /* Steals output; gives it back, or the copy that carries the record. */
 static PyObject *deliver(struct call *call, PyObject *output, struct roast_str frame)
 {
     PyObject *copy = NULL;
 
+    if (keep_in_attempt(call, frame))
+        return output;
     if (carries_key(call->state, output)) {
         copy = with_record(call->state, output, frame);
         if (!copy && PyErr_Occurred() && !guard_note(call->state, "output key")) {
@@ -262,25 +278,6 @@ static PyObject *finish_ok(struct call *call, PyObject *output)
     if (!call_finish(call, &end, &frame))
         return output;
     return deliver(call, output, frame);
-}
-
-/* "package.module.Class", or just the name for builtins. New reference or NULL. */
-static PyObject *exception_name(struct probe_state *state, PyObject *type)
-{
-    PyObject *name = PyObject_GetAttr(type, state->names.qualname);
-    PyObject *module = PyObject_GetAttr(type, state->names.module_name);
-    PyObject *full = NULL;
-
-    if (name && module && PyUnicode_Check(module) &&
-        PyUnicode_CompareWithASCIIString(module, "builtins") != 0 &&
-        PyUnicode_CompareWithASCIIString(module, "__main__") != 0)
-        full = PyUnicode_FromFormat("%U.%U", module, name);
-    else
-        full = Py_XNewRef(name);
-    Py_XDECREF(name);
-    Py_XDECREF(module);
-    (void)guard_clear();
-    return full;
 }
 
 /* An exception put aside; owned. */
@@ -321,16 +318,6 @@ static void raise_again(struct aside user)
     Py_XDECREF(user.traceback);
 }
 
-/* The text of an exception; NULL when it cannot say, or was interrupted. */
-static PyObject *exception_text(PyObject *value)
-{
-    PyObject *text = value ? text_of(value) : NULL;
-
-    if (!text)
-        (void)guard_clear();
-    return text;
-}
-
 /* What is known of the chunk beside its clocks. After a Ctrl-C nothing more is asked. */
 static void describe_failed(struct call *call)
 {
@@ -355,7 +342,7 @@ static PyObject *finish_failed(struct call *call)
         .error_message = message ? text_borrow(message) : (struct roast_str){NULL, 0},
         .error_token = known ? (const void *)call->failure.serial : NULL,
     };
-    if (call_finish(call, &end, &frame))
+    if (call_finish(call, &end, &frame) && !keep_in_attempt(call, frame))
         put_live(call, frame);
     Py_XDECREF(name);
     Py_XDECREF(message);

@@ -45,6 +45,12 @@ bool failure_is(struct probe_state *state, const struct failure *failure,
 const void *failure_note(struct probe_state *state, struct failure *failure,
                          PyObject *value, PyObject *traceback);
 
+/* "package.module.Class", or just the name for builtins. New reference or NULL. */
+PyObject *exception_name(struct probe_state *state, PyObject *type);
+
+/* The text of an exception; NULL when it cannot say, or was interrupted. */
+PyObject *exception_text(PyObject *value);
+
 /* ---- call.c ------------------------------------------------------------------ */
 
 /* Gives the class of a processor the property through which each thread finds its own

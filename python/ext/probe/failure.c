@@ -8,6 +8,7 @@
  * traceback while the exception travels on, and another exception that stands at the
  * same instruction of the same frame has left the same section, which noted it anew. */
 #include "chunk.h"
+#include "support.h"
 
 /* The attribute of a traceback as a new reference, or NULL without an exception. */
 static PyObject *attribute(PyObject *traceback, PyObject *name)
@@ -73,4 +74,31 @@ const void *failure_note(struct probe_state *state, struct failure *failure,
         failure->serial++;
     }
     return (const void *)failure->serial;
+}
+
+PyObject *exception_name(struct probe_state *state, PyObject *type)
+{
+    PyObject *name = PyObject_GetAttr(type, state->names.qualname);
+    PyObject *module = PyObject_GetAttr(type, state->names.module_name);
+    PyObject *full = NULL;
+
+    if (name && module && PyUnicode_Check(module) &&
+        PyUnicode_CompareWithASCIIString(module, "builtins") != 0 &&
+        PyUnicode_CompareWithASCIIString(module, "__main__") != 0)
+        full = PyUnicode_FromFormat("%U.%U", module, name);
+    else
+        full = Py_XNewRef(name);
+    Py_XDECREF(name);
+    Py_XDECREF(module);
+    (void)guard_clear();
+    return full;
+}
+
+PyObject *exception_text(PyObject *value)
+{
+    PyObject *text = value ? text_of(value) : NULL;
+
+    if (!text)
+        (void)guard_clear();
+    return text;
 }

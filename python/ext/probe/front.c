@@ -177,6 +177,21 @@ static PyObject *track_metrics(PyObject *self, PyObject *func)
     return PyObject_CallFunctionObjArgs(state->decorate, func, NULL);
 }
 
+/* work_function(function, token): what a pickled work function of an executor rebuilds
+ * itself with. Where we are not installed, its stand-in gives the function back. */
+static PyObject *work_function(PyObject *self, PyObject *args)
+{
+    struct probe_state *state = state_of(self);
+    PyObject *function = NULL;
+    PyObject *token = NULL;
+
+    if (!PyArg_ParseTuple(args, "OO", &function, &token))
+        return NULL;
+    if (!state->enabled || !state->work)
+        return Py_NewRef(function);
+    return PyObject_CallFunctionObjArgs(state->work, function, token, NULL);
+}
+
 /* run(func, args, kwargs, is_method): what the decorated function calls when on. */
 static PyObject *run(PyObject *self, PyObject *const *args, Py_ssize_t nargs)
 {
@@ -253,6 +268,7 @@ static PyMethodDef front_methods[] = {
     {"track_bytes", FAST(track_bytes), METH_FASTCALL | METH_KEYWORDS,
      "track_bytes($self, processor, events, name)\n--\n\n"
      "Measure the bytes requested from the events' file in a with block."},
+    {"work_function", work_function, METH_VARARGS, NULL},
     {"run", FAST(run), METH_FASTCALL, NULL},
     {"current_chunk", current_chunk, METH_O, NULL},
     {"record_metric", record_metric, METH_VARARGS, NULL},

@@ -28,6 +28,8 @@ static void count(struct probe_state *state, const char *where, struct roast_str
         keep(state->first_error, where, type, text);
     if (chunk && chunk->count++ == 0)
         keep(chunk->first, where, type, text);
+    if (!chunk && state->loose_errors++ == 0)
+        keep(state->first_loose_error, where, type, text);
     if (++state->strikes >= PROBE_MAX_ERRORS)
         state->enabled = false;
 }

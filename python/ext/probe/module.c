@@ -47,8 +47,9 @@ static bool set_run_id(struct probe_state *state, PyObject *run_id)
 
 static PyObject *configure(PyObject *module, PyObject *args, PyObject *kwargs)
 {
-    static char *keywords[] = {"enabled",  "live",        "exact_peak", "run_id",
-                               "decorate", "byte_source", "stub",       NULL};
+    static char *keywords[] = {"enabled", "live",     "exact_peak",
+                               "run_id",  "decorate", "byte_source",
+                               "stub",    "work",     NULL};
     struct probe_state *state = state_of(module);
     int enabled = -1; /* not given */
     int live = state->live;
@@ -57,10 +58,11 @@ static PyObject *configure(PyObject *module, PyObject *args, PyObject *kwargs)
     PyObject *decorate = NULL;
     PyObject *byte_source = NULL;
     PyObject *stub = NULL;
+    PyObject *work = NULL;
 
-    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "|$pppOOOO:configure", keywords,
+    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "|$pppOOOOO:configure", keywords,
                                      &enabled, &live, &exact_peak, &run_id, &decorate,
-                                     &byte_source, &stub))
+                                     &byte_source, &stub, &work))
         return NULL;
     if (!set_run_id(state, run_id))
         return NULL;
@@ -75,6 +77,7 @@ static PyObject *configure(PyObject *module, PyObject *args, PyObject *kwargs)
     if (byte_source)
         state->source_errors = 0;
     set_callable(&state->stub, stub);
+    set_callable(&state->work, work);
     Py_RETURN_NONE;
 }
 
@@ -90,6 +93,13 @@ static PyObject *status(PyObject *module, PyObject *unused)
                          state->exact_peak ? Py_True : Py_False, "monitor_errors",
                          (unsigned long long)state->errors, "first_error", first_error,
                          "process_id", (unsigned long long)roast_process_id());
+}
+
+static PyObject *process_id(PyObject *module, PyObject *unused)
+{
+    (void)module;
+    (void)unused;
+    return PyLong_FromUnsignedLongLong(roast_process_id());
 }
 
 static PyObject *rss_mib(PyObject *module, PyObject *unused)
@@ -181,10 +191,18 @@ static PyMethodDef functions[] = {
     {"configure", (PyCFunction)(void (*)(void))configure, METH_VARARGS | METH_KEYWORDS,
      "Change settings of the monitor in this process."},
     {"status", status, METH_NOARGS, "Settings and counters of the monitor."},
+    {"process_id", process_id, METH_NOARGS,
+     "Random number of this process; another one in a forked child."},
     {"rss_mib", rss_mib, METH_NOARGS, "Resident memory now, in MiB."},
     {"take_records", take_records, METH_NOARGS,
      "(records, dropped): what waits in this process's outbox, taken out."},
     {"read_frames", read_frames, METH_O, "The records of bytes that hold frames."},
+    {"attempt_begin", attempt_begin, METH_VARARGS,
+     "Opens an attempt; gives its begin frame, or None when it went to the spool."},
+    {"attempt_end", attempt_end, METH_VARARGS,
+     "Closes it; gives its frames, or None when they went to the spool."},
+    {"frame_of", frame_of, METH_VARARGS,
+     "The frame of a mapping with the keys of a record; number tells it from others."},
     {"fields", fields, METH_NOARGS, "(number, name, unit, meaning) of every field."},
     {NULL, NULL, 0, NULL},
 };
@@ -301,6 +319,7 @@ static int execute(PyObject *module)
     ACT((state)->chunk_property); \
     ACT((state)->decorate); \
     ACT((state)->byte_source); \
+    ACT((state)->work); \
     ACT((state)->stub); \
     ACT((state)->known_class); \
     ACT((state)->known_events); \

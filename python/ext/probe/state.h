@@ -58,6 +58,7 @@ struct probe_state {
     PyObject *chunk_property; /* gives each thread its own chunk */
     PyObject *decorate;       /* callables of the Python layer */
     PyObject *byte_source;
+    PyObject *work;
     PyObject *stub;         /* arguments that rebuild front anywhere */
     PyObject *known_class;  /* processor class that is prepared already */
     PyObject *known_events; /* class of events seen last ... */
@@ -66,14 +67,13 @@ struct probe_state {
     PyObject *format_error;
     struct probe_names names;
     PyObject *spare_section; /* memory of a dead section, or NULL */
-    bool enabled;
-    bool live;
-    bool exact_peak;
-    bool has_run_id;
+    bool enabled, live, exact_peak, has_run_id;
     unsigned char run_id[ROAST_RUN_ID_BYTES];
     uint64_t errors;        /* of the monitor, in this process */
     uint64_t strikes;       /* those since it was switched on */
     uint64_t source_errors; /* those of byte_source */
+    uint64_t loose_errors;  /* outside of chunks, not yet told by an attempt */
+    char first_loose_error[PROBE_ERROR_BYTES];
     char first_error[PROBE_ERROR_BYTES];
 };
 

@@ -19,6 +19,14 @@ PyObject *record_new(struct probe_state *state, struct roast_str frame);
 /* A plain dict of everything a frame holds, under the names of api and docs. */
 PyObject *record_to_dict(struct probe_state *state, struct roast_str frame);
 
+/* frame_of(mapping, number): the frame of a record that somebody made by hand, or that
+ * roastcoffea 0.1.2 made. */
+PyObject *frame_of(PyObject *module, PyObject *args);
+
+/* attempt_begin(run_id, client, spools, item), attempt_end(client, spools, error). */
+PyObject *attempt_begin(PyObject *module, PyObject *args);
+PyObject *attempt_end(PyObject *module, PyObject *args);
+
 /* Its sections, their sums and intervals. */
 int record_add_sections(struct probe_state *state, PyObject *dict,
                         const roast_record *rec);

@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* module.c - roastcoffea._core: collects, computes, shows.
+ *
+ * Loaded when somebody collects, never on a worker. Exceptions are those of
+ * roastcoffea._probe; only bytes cross between the two. */
+#include "front.h"
+#include "state.h"
+
+static PyMethodDef *const functions[] = {
+    show_methods,         front_workflow_methods, front_chunk_methods,
+    front_branch_methods, front_fine_methods,     front_worker_methods,
+    front_name_methods,
+};
+
+static int import_into(PyObject **slot, const char *module_name, const char *name)
+{
+    PyObject *module = PyImport_ImportModule(module_name);
+
+    *slot = module ? PyObject_GetAttrString(module, name) : NULL;
+    Py_XDECREF(module);
+    return *slot ? 0 : -1;
+}
+
+static int import_datetime(struct core_state *state)
+{
+    PyObject *type = NULL;
+    PyObject *zone = NULL;
+
+    if (import_into(&type, "datetime", "datetime") < 0 ||
+        import_into(&zone, "datetime", "timezone") < 0)
+        return -1;
+    state->from_timestamp = PyObject_GetAttrString(type, "fromtimestamp");
+    state->utc = PyObject_GetAttrString(zone, "utc");
+    Py_DECREF(type);
+    Py_DECREF(zone);
+    return state->from_timestamp && state->utc ? 0 : -1;
+}
+
+static int execute(PyObject *module)
+{
+    struct core_state *state = PyModule_GetState(module);
+
+    state->run_type = (PyTypeObject *)PyType_FromModuleAndSpec(module, &run_spec, NULL);
+    if (!state->run_type ||
+        PyModule_AddObjectRef(module, "Run", (PyObject *)state->run_type) < 0)
+        return -1;
+    if (import_into(&state->roast_error, "roastcoffea._probe", "RoastError") < 0 ||
+        import_into(&state->format_error, "roastcoffea._probe", "FormatError") < 0 ||
+        import_datetime(state) < 0)
+        return -1;
+    for (size_t i = 0; i < sizeof(functions) / sizeof(functions[0]); i++) {
+        if (PyModule_AddFunctions(module, functions[i]) < 0)
+            return -1;
+    }
+    return 0;
+}
+
+#define CORE_OWNED(ACT, state) \
+    ACT((state)->run_type); \
+    ACT((state)->roast_error); \
+    ACT((state)->format_error); \
+    ACT((state)->from_timestamp); \
+    ACT((state)->utc)
+
+static int traverse(PyObject *module, visitproc visit, void *arg)
+{
+    struct core_state *state = PyModule_GetState(module);
+
+    CORE_OWNED(Py_VISIT, state);
+    return 0;
+}
+
+static int clear(PyObject *module)
+{
+    struct core_state *state = PyModule_GetState(module);
+
+    CORE_OWNED(Py_CLEAR, state);
+    return 0;
+}
+
+static void release(void *module)
+{
+    (void)clear(module);
+}
+
+static PyModuleDef_Slot slots[] = {
+    {Py_mod_exec, execute},
+    {0, NULL},
+};
+
+static struct PyModuleDef definition = {
+    PyModuleDef_HEAD_INIT,
+    .m_name = "roastcoffea._core",
+    .m_doc = "Collects, computes and shows what was measured.",
+    .m_size = sizeof(struct core_state),
+    .m_slots = slots,
+    .m_traverse = traverse,
+    .m_clear = clear,
+    .m_free = release,
+};
+
+PyMODINIT_FUNC PyInit__core(void);
+
+PyMODINIT_FUNC PyInit__core(void)
+{
+    return PyModuleDef_Init(&definition);
+}

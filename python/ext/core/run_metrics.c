@@ -1,0 +1,184 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* run_metrics.c - a summary as the dict that get_metrics() publishes.
+ *
+ * Every metric under its name and its other names; what is not known is missing there
+ * and named in `unavailable` with the reason. A few keys exist always, because the
+ * documents users follow index them: not known is NaN there. */
+#include <math.h>
+#include <string.h>
+
+#include "roast/aggregate.h"
+#include "state.h"
+
+static const char *const always[] = {
+    "processor_cpu_time_seconds", "processor_noncpu_time_seconds",
+    "processor_cpu_percentage",   "processor_noncpu_percentage",
+    "total_bytes_read_coffea",
+};
+
+static PyObject *number_new(double value, bool is_count)
+{
+    if (is_count && fabs(value) < 9e15)
+        return PyLong_FromDouble(value);
+    return PyFloat_FromDouble(value);
+}
+
+static int add_metric(PyObject *dict, PyObject *unavailable, const char *name,
+                      enum roast_metric metric, double scale,
+                      const struct roast_metric_values *values)
+{
+    bool is_count = roast_metric_info(metric)->is_count && scale == 1;
+
+    if (values->known[metric])
+        return dict_set(dict, name,
+                        number_new(values->value[metric] * scale, is_count));
+    const char *why = values->why[metric];
+    return dict_set(unavailable, name,
+                    PyUnicode_FromString(why ? why : "it was not measured"));
+}
+
+static int add_always(PyObject *dict)
+{
+    for (size_t i = 0; i < sizeof(always) / sizeof(always[0]); i++) {
+        PyObject *key = PyUnicode_FromString(always[i]);
+        int there = key ? PyDict_Contains(dict, key) : -1;
+        Py_XDECREF(key);
+        if (there < 0 ||
+            (there == 0 && dict_set(dict, always[i], PyFloat_FromDouble(NAN)) < 0))
+            return -1;
+    }
+    return 0;
+}
+
+static int add_metrics(PyObject *dict, PyObject *unavailable,
+                       const struct roast_metric_values *values)
+{
+    size_t count = 0;
+    const struct roast_metric_alias *aliases = roast_metric_aliases(&count);
+
+    for (int i = 0; i < ROAST_METRIC_COUNT; i++) {
+        enum roast_metric metric = (enum roast_metric)i;
+        if (add_metric(dict, unavailable, roast_metric_info(metric)->name, metric, 1,
+                       values) < 0)
+            return -1;
+    }
+    for (size_t i = 0; i < count; i++) {
+        if (add_metric(dict, unavailable, aliases[i].alias, aliases[i].metric,
+                       aliases[i].scale, values) < 0)
+            return -1;
+    }
+    return add_always(dict);
+}
+
+/* ---- tables -------------------------------------------------------------------- */
+
+static PyObject *cell_new(const struct roast_cell *cell)
+{
+    switch (cell->type) {
+    case ROAST_CELL_BOOL:
+        return PyBool_FromLong(cell->count != 0);
+    case ROAST_CELL_COUNT:
+        return PyLong_FromUnsignedLongLong(cell->count);
+    case ROAST_CELL_NUMBER:
+        return PyFloat_FromDouble(cell->number);
+    case ROAST_CELL_TEXT:
+        return text_new(cell->text);
+    case ROAST_CELL_ABSENT:
+        break;
+    }
+    return Py_NewRef(Py_None);
+}
+
+/* A row as a dict of the columns it knows. */
+static PyObject *row_new(const struct roast_table *table, size_t row,
+                         size_t first_column)
+{
+    const struct roast_cell *cells = &table->cells[row * table->column_count];
+    PyObject *dict = PyDict_New();
+
+    for (size_t i = first_column; dict && i < table->column_count; i++) {
+        if (cells[i].type == ROAST_CELL_ABSENT)
+            continue;
+        if (dict_set(dict, table->columns[i], cell_new(&cells[i])) < 0)
+            Py_CLEAR(dict);
+    }
+    return dict;
+}
+
+static PyObject *keyed_new(const struct roast_table *table)
+{
+    PyObject *dict = PyDict_New();
+
+    for (size_t i = 0; dict && i < table->row_count; i++) {
+        PyObject *key = cell_new(&table->cells[i * table->column_count]);
+        PyObject *row = row_new(table, i, 1);
+        if (!key || !row || PyDict_SetItem(dict, key, row) < 0)
+            Py_CLEAR(dict);
+        Py_XDECREF(key);
+        Py_XDECREF(row);
+    }
+    return dict;
+}
+
+static PyObject *list_new(const struct roast_table *table)
+{
+    PyObject *list = PyList_New(0);
+
+    for (size_t i = 0; list && i < table->row_count; i++) {
+        PyObject *row = row_new(table, i, 0);
+        if (!row || PyList_Append(list, row) < 0)
+            Py_CLEAR(list);
+        Py_XDECREF(row);
+    }
+    return list;
+}
+
+static PyObject *table_new(const struct roast_table *table)
+{
+    switch (table->shape) {
+    case ROAST_TABLE_KEYED:
+        return keyed_new(table);
+    case ROAST_TABLE_LIST:
+        return list_new(table);
+    case ROAST_TABLE_SINGLE:
+        break;
+    }
+    return table->row_count > 0 ? row_new(table, 0, 0) : PyDict_New();
+}
+
+static int add_tables(PyObject *dict, const roast_summary *summary)
+{
+    size_t count = 0;
+    const struct roast_table *tables = roast_summary_tables(summary, &count);
+
+    for (size_t i = 0; i < count; i++) {
+        if (dict_set(dict, tables[i].name, table_new(&tables[i])) < 0)
+            return -1;
+    }
+    return 0;
+}
+
+PyObject *run_metrics(struct run_object *self)
+{
+    roast_summary *summary = NULL;
+    roast_error err = {0};
+    PyObject *dict = NULL;
+    PyObject *unavailable = NULL;
+    int status;
+
+    Py_BEGIN_ALLOW_THREADS;
+    status = roast_summarize(&summary, self->run, &err);
+    Py_END_ALLOW_THREADS;
+    if (status < 0)
+        return raise_error(self->state, &err);
+    dict = PyDict_New();
+    unavailable = PyDict_New();
+    if (!dict || !unavailable ||
+        add_metrics(dict, unavailable, roast_summary_metrics(summary)) < 0 ||
+        add_tables(dict, summary) < 0 ||
+        PyDict_SetItemString(dict, "unavailable", unavailable) < 0)
+        Py_CLEAR(dict);
+    Py_XDECREF(unavailable);
+    roast_summary_free(summary);
+    return dict;
+}

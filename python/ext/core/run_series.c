@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* run_series.c - records and samples of a run as Python objects.
+ *
+ * Copied out of the run under its lock first, and made into objects afterwards: making an
+ * object may run any code. */
+#include <math.h>
+
+#include "state.h"
+
+static bool ended_well(struct roast_str frame)
+{
+    roast_record rec;
+
+    return roast_record_decode(&rec, NULL, frame, NULL) == ROAST_OK &&
+           roast_record_has(&rec, ROAST_FIELD_status) &&
+           rec.values[ROAST_FIELD_status].u64 == ROAST_CHUNK_OK;
+}
+
+static PyObject *chunk_new(const struct roast_chunk_list *found,
+                           const struct roast_chunk_item *item)
+{
+    const char *data = (const char *)found->frames + item->offset;
+    bool well = ended_well((struct roast_str){data, item->size_bytes});
+
+    return Py_BuildValue("y#KKO", data, (Py_ssize_t)item->size_bytes,
+                         (unsigned long long)item->chunk_id,
+                         (unsigned long long)item->attempt, well ? Py_True : Py_False);
+}
+
+PyObject *run_chunks(struct run_object *self)
+{
+    struct roast_chunk_list found = {NULL, NULL, 0};
+    roast_error err = {0};
+    int status;
+
+    Py_BEGIN_ALLOW_THREADS;
+    status = roast_run_chunks(self->run, &found, &err);
+    Py_END_ALLOW_THREADS;
+    if (status < 0)
+        return raise_error(self->state, &err);
+    PyObject *list = PyList_New(0);
+    for (size_t i = 0; list && i < found.count; i++) {
+        PyObject *row = chunk_new(&found, &found.items[i]);
+        if (!row || PyList_Append(list, row) < 0)
+            Py_CLEAR(list);
+        Py_XDECREF(row);
+    }
+    roast_chunk_list_release(&found);
+    return list;
+}
+
+/* An aware datetime in UTC. */
+static PyObject *datetime_new(const struct core_state *state, int64_t time_ns)
+{
+    return PyObject_CallFunction(state->from_timestamp, "dO",
+                                 nearbyint((double)time_ns / 1e3) / 1e6, state->utc);
+}
+
+static PyObject *value_new(double value, double steps)
+{
+    if (steps == 1 && fabs(value) < 9e15)
+        return PyLong_FromDouble(nearbyint(value));
+    return PyFloat_FromDouble(value);
+}
+
+static PyObject *points_new(const struct core_state *state,
+                            const struct roast_timeline *line)
+{
+    double steps = roast_series_info(line->series)->steps;
+    PyObject *list = PyList_New(0);
+
+    for (size_t i = 0; list && i < line->count; i++) {
+        PyObject *time = datetime_new(state, line->points[i].time_ns);
+        PyObject *value = value_new(line->points[i].value, steps);
+        PyObject *pair = time && value ? PyTuple_Pack(2, time, value) : NULL;
+        if (!pair || PyList_Append(list, pair) < 0)
+            Py_CLEAR(list);
+        Py_XDECREF(time);
+        Py_XDECREF(value);
+        Py_XDECREF(pair);
+    }
+    return list;
+}
+
+static PyObject *counts_new(const struct core_state *state,
+                            const struct roast_timeline *line)
+{
+    PyObject *dict = PyDict_New();
+
+    for (size_t i = 0; dict && i < line->count; i++) {
+        PyObject *time = datetime_new(state, line->points[i].time_ns);
+        PyObject *value = value_new(line->points[i].value, 1);
+        if (!time || !value || PyDict_SetItem(dict, time, value) < 0)
+            Py_CLEAR(dict);
+        Py_XDECREF(time);
+        Py_XDECREF(value);
+    }
+    return dict;
+}
+
+/* tracking[series][worker] = points, making the inner dict when it is the first. */
+static int add_line(const struct core_state *state, PyObject *tracking,
+                    const struct roast_timeline *line)
+{
+    const char *key = roast_series_info(line->series)->key;
+
+    if (!line->worker)
+        return dict_set(tracking, "worker_counts", counts_new(state, line));
+    if (!PyDict_GetItemString(tracking, key) &&
+        dict_set(tracking, key, PyDict_New()) < 0)
+        return -1;
+    PyObject *workers = PyDict_GetItemString(tracking, key);
+    PyObject *name = text_new(roast_str_of(line->worker));
+    PyObject *points = name ? points_new(state, line) : NULL;
+    int status = points ? PyDict_SetItem(workers, name, points) : -1;
+    Py_XDECREF(name);
+    Py_XDECREF(points);
+    return status;
+}
+
+PyObject *run_tracking(struct run_object *self)
+{
+    struct roast_tracking found = {NULL, 0};
+    roast_error err = {0};
+    int status;
+
+    Py_BEGIN_ALLOW_THREADS;
+    status = roast_run_tracking(self->run, &found, &err);
+    Py_END_ALLOW_THREADS;
+    if (status < 0)
+        return raise_error(self->state, &err);
+    PyObject *tracking = PyDict_New();
+    if (tracking && dict_set(tracking, "worker_counts", PyDict_New()) < 0)
+        Py_CLEAR(tracking);
+    for (size_t i = 0; tracking && i < found.count; i++) {
+        if (add_line(self->state, tracking, &found.lines[i]) < 0)
+            Py_CLEAR(tracking);
+    }
+    roast_tracking_release(&found);
+    return tracking;
+}

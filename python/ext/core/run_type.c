@@ -1,0 +1,435 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* run_type.c - roastcoffea._core.Run: a roast_run for Python.
+ *
+ * A thin shell: it takes frames, samples, facts and marks, and gives metrics, records and
+ * pages. Nothing is computed here. Calls that may wait for another writer give up the
+ * GIL around the one library call. */
+#include <string.h>
+#include <unistd.h>
+
+#include "state.h"
+
+static struct run_object *cast(PyObject *self)
+{
+    return (struct run_object *)self;
+}
+
+static PyObject *run_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
+{
+    static char *keywords[] = {"start_mono_ns", "start_epoch_ns", "host", NULL};
+    struct core_state *state = PyType_GetModuleState(type);
+    long long mono_ns = 0;
+    long long epoch_ns = 0;
+    const char *host = NULL;
+    Py_ssize_t host_bytes = 0;
+    roast_error err = {0};
+
+    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "LL|z#:Run", keywords, &mono_ns,
+                                     &epoch_ns, &host, &host_bytes))
+        return NULL;
+    allocfunc alloc = (allocfunc)PyType_GetSlot(type, Py_tp_alloc);
+    PyObject *self = alloc(type, 0);
+    if (!self)
+        return NULL;
+    cast(self)->state = state;
+    cast(self)->pid = (long)getpid();
+    struct roast_str name = {host, (size_t)host_bytes};
+    if (roast_run_new(&cast(self)->run, mono_ns, epoch_ns, &err) < 0 ||
+        (host && roast_run_set_host(cast(self)->run, name, &err) < 0)) {
+        Py_DECREF(self);
+        return raise_error(state, &err);
+    }
+    return self;
+}
+
+static void run_dealloc(PyObject *self)
+{
+    PyTypeObject *type = Py_TYPE(self);
+    freefunc release = (freefunc)PyType_GetSlot(type, Py_tp_free);
+
+    /* a forked child has neither the watching thread nor a lock it could trust */
+    if (cast(self)->pid == (long)getpid()) {
+        if (cast(self)->watch)
+            watch_stop(cast(self));
+        roast_run_free(cast(self)->run);
+    }
+    release(self);
+    Py_DECREF(type);
+}
+
+/* None, or the exception of a status. */
+static PyObject *result_of(struct run_object *self, int status, const roast_error *err)
+{
+    if (status < 0)
+        return raise_error(self->state, err);
+    Py_RETURN_NONE;
+}
+
+static PyObject *finish(PyObject *self, PyObject *args)
+{
+    long long mono_ns = 0;
+
+    if (!PyArg_ParseTuple(args, "L", &mono_ns))
+        return NULL;
+    roast_run_finish(cast(self)->run, mono_ns);
+    Py_RETURN_NONE;
+}
+
+static PyObject *accept(PyObject *self, PyObject *args)
+{
+    const char *id = NULL;
+    Py_ssize_t size = 0;
+    roast_error err = {0};
+
+    if (!PyArg_ParseTuple(args, "y#", &id, &size))
+        return NULL;
+    if (size != ROAST_RUN_ID_BYTES)
+        return PyErr_Format(PyExc_ValueError, "run id of %zd bytes, not 16", size);
+    int status = roast_run_accept(cast(self)->run, (const unsigned char *)id, &err);
+    return result_of(cast(self), status, &err);
+}
+
+static PyObject *add_frames(PyObject *self, PyObject *args)
+{
+    const char *frames = NULL;
+    Py_ssize_t size = 0;
+    int by_user = 0;
+    struct roast_tally tally = {0};
+    roast_error err = {0};
+    int status;
+
+    if (!PyArg_ParseTuple(args, "y#|p", &frames, &size, &by_user))
+        return NULL;
+    struct roast_str bytes = {frames, (size_t)size};
+    Py_BEGIN_ALLOW_THREADS;
+    status = roast_run_add_frames(cast(self)->run, bytes,
+                                  by_user ? ROAST_FROM_USER : ROAST_FROM_WORKERS,
+                                  &tally, &err);
+    Py_END_ALLOW_THREADS;
+    if (status < 0)
+        return raise_error(cast(self)->state, &err);
+    return Py_BuildValue(
+        "KKKK", (unsigned long long)tally.kept, (unsigned long long)tally.repeated,
+        (unsigned long long)tally.foreign, (unsigned long long)tally.damaged);
+}
+
+static PyObject *learn_name(PyObject *self, PyObject *name)
+{
+    struct roast_str text;
+    roast_error err = {0};
+
+    if (text_borrow(name, &text) < 0) {
+        PyErr_Clear(); /* lone surrogates: no frame can name it either */
+        Py_RETURN_NONE;
+    }
+    /* frames know files without credentials, cut to what they keep */
+    char plain[1024];
+    struct roast_str kept = {plain, roast_str_redact_file(plain, sizeof(plain), text)};
+    return result_of(cast(self), roast_run_learn_name(cast(self)->run, kept, &err),
+                     &err);
+}
+
+static PyObject *progress(PyObject *self, PyObject *unused)
+{
+    struct roast_progress now = {0};
+
+    (void)unused;
+    Py_BEGIN_ALLOW_THREADS;
+    roast_run_progress(cast(self)->run, &now);
+    Py_END_ALLOW_THREADS;
+    return Py_BuildValue(
+        "{s:K,s:K,s:K,s:K,s:K}", "begun", (unsigned long long)now.begun, "done",
+        (unsigned long long)now.done, "failed", (unsigned long long)now.failed,
+        "events", (unsigned long long)now.events, "bytes",
+        (unsigned long long)now.bytes);
+}
+
+/* ---- samples ------------------------------------------------------------------ */
+
+int series_number(const char *key)
+{
+    for (int i = 0; i < ROAST_SERIES_COUNT; i++) {
+        if (strcmp(roast_series_info((enum roast_series)i)->key, key) == 0)
+            return i;
+    }
+    return -1;
+}
+
+static int fill_sample(roast_sample *sample, PyObject *values)
+{
+    PyObject *key;
+    PyObject *value;
+    Py_ssize_t at = 0;
+
+    while (PyDict_Next(values, &at, &key, &value)) {
+        const char *name = PyUnicode_AsUTF8AndSize(key, NULL);
+        int series = name ? series_number(name) : -1;
+        double number = PyFloat_AsDouble(value);
+        if (!name || PyErr_Occurred())
+            return -1;
+        if (series >= 0)
+            roast_sample_set(sample, (enum roast_series)series, number);
+    }
+    return 0;
+}
+
+static PyObject *add_sample(PyObject *self, PyObject *args)
+{
+    const char *worker = NULL;
+    Py_ssize_t size = 0;
+    long long time_ns = 0;
+    PyObject *values = NULL;
+    roast_error err = {0};
+
+    if (!PyArg_ParseTuple(args, "s#LO!", &worker, &size, &time_ns, &PyDict_Type,
+                          &values))
+        return NULL;
+    roast_sample sample = {.worker = {worker, (size_t)size}, .time_ns = time_ns};
+    if (fill_sample(&sample, values) < 0)
+        return NULL;
+    int status = roast_run_add_sample(cast(self)->run, &sample, &err);
+    return result_of(cast(self), status, &err);
+}
+
+static PyObject *add_count(PyObject *self, PyObject *args)
+{
+    long long time_ns = 0;
+    unsigned long long workers = 0;
+    roast_error err = {0};
+
+    if (!PyArg_ParseTuple(args, "LK", &time_ns, &workers))
+        return NULL;
+    int status = roast_run_add_count(cast(self)->run, time_ns, workers, &err);
+    return result_of(cast(self), status, &err);
+}
+
+static PyObject *offer(PyObject *self, PyObject *args)
+{
+    long long time_ns = 0;
+    unsigned long long workers = 0;
+    unsigned long long threads = 0;
+    roast_error err = {0};
+
+    if (!PyArg_ParseTuple(args, "LKK", &time_ns, &workers, &threads))
+        return NULL;
+    int status = roast_run_offer(cast(self)->run, time_ns, workers, threads, &err);
+    return result_of(cast(self), status, &err);
+}
+
+/* ---- facts, marks, losses -------------------------------------------------------- */
+
+/* The number of a fact by its name; -1 with KeyError. */
+static int fact_number(const char *name)
+{
+    for (int i = 0; i < ROAST_FACT_COUNT; i++) {
+        if (strcmp(roast_fact_name((enum roast_fact)i), name) == 0)
+            return i;
+    }
+    PyErr_SetString(PyExc_KeyError, name);
+    return -1;
+}
+
+static PyObject *set_fact(PyObject *self, PyObject *args)
+{
+    const char *name = NULL;
+    double value = 0;
+
+    if (!PyArg_ParseTuple(args, "sd", &name, &value))
+        return NULL;
+    int fact = fact_number(name);
+    if (fact < 0)
+        return NULL;
+    roast_run_set_fact(cast(self)->run, (enum roast_fact)fact, value);
+    Py_RETURN_NONE;
+}
+
+static PyObject *add_fact(PyObject *self, PyObject *args)
+{
+    const char *name = NULL;
+    double value = 0;
+
+    if (!PyArg_ParseTuple(args, "sd", &name, &value))
+        return NULL;
+    int fact = fact_number(name);
+    if (fact < 0)
+        return NULL;
+    roast_run_add_fact(cast(self)->run, (enum roast_fact)fact, value);
+    Py_RETURN_NONE;
+}
+
+static PyObject *clear_fact(PyObject *self, PyObject *args)
+{
+    const char *name = NULL;
+
+    if (!PyArg_ParseTuple(args, "s", &name))
+        return NULL;
+    int fact = fact_number(name);
+    if (fact < 0)
+        return NULL;
+    roast_run_clear_fact(cast(self)->run, (enum roast_fact)fact);
+    Py_RETURN_NONE;
+}
+
+static PyObject *get_fact(PyObject *self, PyObject *args)
+{
+    const char *name = NULL;
+    double value = 0;
+
+    if (!PyArg_ParseTuple(args, "s", &name))
+        return NULL;
+    int fact = fact_number(name);
+    if (fact < 0)
+        return NULL;
+    if (!roast_run_fact(cast(self)->run, (enum roast_fact)fact, &value))
+        Py_RETURN_NONE;
+    return PyFloat_FromDouble(value);
+}
+
+static PyObject *mark(PyObject *self, PyObject *args)
+{
+    static const struct {
+        const char *name;
+        enum roast_mark mark;
+    } marks[] = {
+        {"run_begin", ROAST_MARK_RUN_BEGIN},
+        {"preprocess_begin", ROAST_MARK_PREPROCESS_BEGIN},
+        {"preprocess_end", ROAST_MARK_PREPROCESS_END},
+        {"run_end", ROAST_MARK_RUN_END},
+    };
+    const char *name = NULL;
+    long long mono_ns = 0;
+    roast_error err = {0};
+
+    if (!PyArg_ParseTuple(args, "sL", &name, &mono_ns))
+        return NULL;
+    for (size_t i = 0; i < sizeof(marks) / sizeof(marks[0]); i++) {
+        if (strcmp(marks[i].name, name) == 0)
+            return result_of(
+                cast(self),
+                roast_run_mark(cast(self)->run, marks[i].mark, mono_ns, &err), &err);
+    }
+    PyErr_SetString(PyExc_KeyError, name);
+    return NULL;
+}
+
+static PyObject *lose(PyObject *self, PyObject *args)
+{
+    const char *name = NULL;
+    unsigned long long count = 0;
+
+    if (!PyArg_ParseTuple(args, "sK", &name, &count))
+        return NULL;
+    for (int i = 0; i < ROAST_RUN_LOSS_COUNT; i++) {
+        if (strcmp(roast_run_loss_name((enum roast_run_loss)i), name) != 0)
+            continue;
+        roast_run_lose(cast(self)->run, (enum roast_run_loss)i, count);
+        Py_RETURN_NONE;
+    }
+    PyErr_SetString(PyExc_KeyError, name);
+    return NULL;
+}
+
+/* ---- sampling and results --------------------------------------------------------- */
+
+static PyObject *watch(PyObject *self, PyObject *args)
+{
+    double interval_s = 1;
+
+    if (!PyArg_ParseTuple(args, "d", &interval_s))
+        return NULL;
+    if (cast(self)->watch)
+        watch_stop(cast(self));
+    if (watch_start(cast(self), interval_s) < 0)
+        return NULL;
+    Py_RETURN_NONE;
+}
+
+static PyObject *read_from(PyObject *self, PyObject *args)
+{
+    const char *dir = NULL;
+
+    if (!PyArg_ParseTuple(args, "s", &dir) || watch_read_from(cast(self), dir) < 0)
+        return NULL;
+    Py_RETURN_NONE;
+}
+
+static PyObject *unwatch(PyObject *self, PyObject *unused)
+{
+    (void)unused;
+    if (cast(self)->watch)
+        watch_stop(cast(self));
+    Py_RETURN_NONE;
+}
+
+static PyObject *sync_spool(PyObject *self, PyObject *unused)
+{
+    (void)unused;
+    watch_sync(cast(self));
+    Py_RETURN_NONE;
+}
+
+static PyObject *metrics(PyObject *self, PyObject *unused)
+{
+    (void)unused;
+    return run_metrics(cast(self));
+}
+
+static PyObject *chunks(PyObject *self, PyObject *unused)
+{
+    (void)unused;
+    return run_chunks(cast(self));
+}
+
+static PyObject *tracking(PyObject *self, PyObject *unused)
+{
+    (void)unused;
+    return run_tracking(cast(self));
+}
+
+static PyObject *page(PyObject *self, PyObject *args, PyObject *kwargs)
+{
+    return run_page(cast(self), args, kwargs);
+}
+
+static PyMethodDef run_methods[] = {
+    {"finish", finish, METH_VARARGS, "The block ended at this monotonic time."},
+    {"accept", accept, METH_VARARGS, "Frames with this id belong to the run."},
+    {"add_frames", add_frames, METH_VARARGS,
+     "Adds frames: (kept, repeated, foreign, damaged)."},
+    {"learn_name", learn_name, METH_O, "A dataset or file that frames may name by id."},
+    {"progress", progress, METH_NOARGS, "Attempts begun, done, failed; events, bytes."},
+    {"add_sample", add_sample, METH_VARARGS, "One worker at one moment."},
+    {"add_count", add_count, METH_VARARGS, "A number of workers that was sampled."},
+    {"offer", offer, METH_VARARGS, "Workers and threads offered from now on."},
+    {"set_fact", set_fact, METH_VARARGS, "Sets a number of run_facts.def."},
+    {"add_fact", add_fact, METH_VARARGS, "Adds to a number of run_facts.def."},
+    {"clear_fact", clear_fact, METH_VARARGS, "Makes it unknown again."},
+    {"fact", get_fact, METH_VARARGS, "A number of run_facts.def, or None."},
+    {"mark", mark, METH_VARARGS, "A moment of the client."},
+    {"lose", lose, METH_VARARGS, "Counts something that was not kept."},
+    {"watch", watch, METH_VARARGS, "Samples the process tree at an interval; 0: not."},
+    {"read_from", read_from, METH_VARARGS, "Reads the frames of this spool too."},
+    {"unwatch", unwatch, METH_NOARGS, "Takes the last sample and the last frames."},
+    {"sync", sync_spool, METH_NOARGS, "Reads what waits in the spool, now."},
+    {"metrics", metrics, METH_NOARGS, "All metrics and tables as a dict."},
+    {"chunks", chunks, METH_NOARGS, "[(frame, chunk_id, attempt, ended well)]."},
+    {"tracking", tracking, METH_NOARGS, "What was sampled, as tracking_data."},
+    {"page", (PyCFunction)(void (*)(void))page, METH_VARARGS | METH_KEYWORDS,
+     "A page of text or HTML: 'text', 'headline' or 'card'."},
+    {NULL, NULL, 0, NULL},
+};
+
+static PyType_Slot run_slots[] = {
+    {Py_tp_new, run_new},
+    {Py_tp_dealloc, run_dealloc},
+    {Py_tp_methods, run_methods},
+    {Py_tp_doc, "A run: what was measured, in columns."},
+    {0, NULL},
+};
+
+PyType_Spec run_spec = {
+    .name = "roastcoffea._core.Run",
+    .basicsize = sizeof(struct run_object),
+    .flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_IMMUTABLETYPE,
+    .slots = run_slots,
+};

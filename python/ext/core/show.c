@@ -1,0 +1,194 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* show.c - pages of a run, rows of a table, the live line. */
+#include <string.h>
+
+#include "roast/ingest.h"
+#include "roast/proctree.h"
+#include "roast/report.h"
+#include "state.h"
+
+/* ---- pages ---------------------------------------------------------------------- */
+
+typedef int page_maker(struct roast_page *out, const roast_summary *summary,
+                       const struct roast_heading *heading, roast_error *err);
+
+static page_maker *maker_of(const char *kind)
+{
+    if (strcmp(kind, "text") == 0)
+        return roast_report_text;
+    if (strcmp(kind, "headline") == 0)
+        return roast_report_headline;
+    if (strcmp(kind, "card") == 0)
+        return roast_report_card;
+    PyErr_Format(PyExc_ValueError, "no page %s: text, headline or card", kind);
+    return NULL;
+}
+
+static PyObject *make_page(struct run_object *self, page_maker *make,
+                           const struct roast_heading *heading)
+{
+    roast_summary *summary = NULL;
+    struct roast_page page = {NULL, 0};
+    roast_error err = {0};
+    int status;
+
+    Py_BEGIN_ALLOW_THREADS;
+    status = roast_summarize(&summary, self->run, &err);
+    if (status == ROAST_OK)
+        status = make(&page, summary, heading, &err);
+    Py_END_ALLOW_THREADS;
+    PyObject *text = status < 0
+                         ? raise_error(self->state, &err)
+                         : text_new((struct roast_str){page.text, page.size_bytes});
+    roast_page_release(&page);
+    roast_summary_free(summary);
+    return text;
+}
+
+PyObject *run_page(struct run_object *self, PyObject *args, PyObject *kwargs)
+{
+    static char *keywords[] = {"kind",    "name",   "executor", "state",
+                               "started", "labels", NULL};
+    const char *kind = NULL;
+    const char *parts[5] = {NULL, NULL, NULL, NULL, NULL};
+
+    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "s|zzzzz:page", keywords, &kind,
+                                     &parts[0], &parts[1], &parts[2], &parts[3],
+                                     &parts[4]))
+        return NULL;
+    page_maker *make = maker_of(kind);
+    const struct roast_heading heading = {
+        .name = roast_str_of(parts[0]),
+        .executor = roast_str_of(parts[1]),
+        .state = roast_str_of(parts[2]),
+        .started = roast_str_of(parts[3]),
+        .labels = roast_str_of(parts[4]),
+    };
+    return make ? make_page(self, make, &heading) : NULL;
+}
+
+/* ---- rows of a dict of metrics ---------------------------------------------------- */
+
+static void take_value(struct roast_metric_values *values, enum roast_metric metric,
+                       PyObject *dict, const char *name, double scale)
+{
+    PyObject *value = PyDict_GetItemString(dict, name);
+    double number = value && value != Py_None ? PyFloat_AsDouble(value) : 0;
+
+    if (PyErr_Occurred()) {
+        PyErr_Clear(); /* not a number: not this metric */
+        return;
+    }
+    if (!value || value == Py_None || values->known[metric])
+        return;
+    values->known[metric] = number == number; /* NaN: known to be unknown */
+    values->value[metric] = number / scale;
+}
+
+static void take_values(struct roast_metric_values *values, PyObject *dict)
+{
+    size_t count = 0;
+    const struct roast_metric_alias *aliases = roast_metric_aliases(&count);
+
+    for (int i = 0; i < ROAST_METRIC_COUNT; i++)
+        take_value(values, (enum roast_metric)i, dict,
+                   roast_metric_info((enum roast_metric)i)->name, 1);
+    for (size_t i = 0; i < count; i++)
+        take_value(values, aliases[i].metric, dict, aliases[i].alias, aliases[i].scale);
+}
+
+PyObject *table_rows(PyObject *module, PyObject *args)
+{
+    int table = 0;
+    PyObject *dict = NULL;
+    struct roast_metric_values values;
+    struct roast_row rows[ROAST_REPORT_MAX_ROWS];
+
+    (void)module;
+    if (!PyArg_ParseTuple(args, "iO!", &table, &PyDict_Type, &dict))
+        return NULL;
+    if (table < 0 || table >= ROAST_REPORT_TABLE_COUNT)
+        return PyErr_Format(PyExc_ValueError, "table %d of %d", table,
+                            ROAST_REPORT_TABLE_COUNT);
+    memset(&values, 0, sizeof(values));
+    take_values(&values, dict);
+    size_t count = roast_report_rows(rows, (enum roast_report_table)table, &values);
+    PyObject *list = PyList_New(0);
+    for (size_t i = 0; list && i < count; i++) {
+        PyObject *row = Py_BuildValue("NN", text_new(roast_str_of(rows[i].label)),
+                                      text_new(roast_str_of(rows[i].value)));
+        if (!row || PyList_Append(list, row) < 0)
+            Py_CLEAR(list);
+        Py_XDECREF(row);
+    }
+    return list;
+}
+
+static PyObject *table_title(PyObject *module, PyObject *args)
+{
+    int table = 0;
+
+    (void)module;
+    if (!PyArg_ParseTuple(args, "i", &table))
+        return NULL;
+    if (table < 0 || table >= ROAST_REPORT_TABLE_COUNT)
+        return PyErr_Format(PyExc_ValueError, "table %d of %d", table,
+                            ROAST_REPORT_TABLE_COUNT);
+    return PyUnicode_FromString(roast_report_title((enum roast_report_table)table));
+}
+
+/* ---- small things ------------------------------------------------------------------ */
+
+static PyObject *live_line(PyObject *module, PyObject *args)
+{
+    struct roast_live live = {.machine_memory_percent = -1};
+    struct core_state *state = PyModule_GetState(module);
+    PyObject *object = NULL;
+    char line[256];
+
+    if (!PyArg_ParseTuple(args, "O!d", state->run_type, &object, &live.seconds))
+        return NULL;
+    roast_run_progress(((struct run_object *)object)->run, &live.progress);
+    if (!roast_memory_used_percent(NULL, &live.machine_memory_percent))
+        live.machine_memory_percent = -1;
+    size_t size = roast_report_live(line, sizeof(line), &live);
+    return text_new((struct roast_str){line, size});
+}
+
+static PyObject *redact(PyObject *module, PyObject *text)
+{
+    struct roast_str whole;
+    PyObject *result = NULL;
+
+    (void)module;
+    if (text_borrow(text, &whole) < 0)
+        return NULL;
+    char *out = PyMem_Malloc(whole.size_bytes + 16);
+    if (!out)
+        return PyErr_NoMemory();
+    size_t size = roast_str_redact(out, whole.size_bytes + 16, whole);
+    result = text_new((struct roast_str){out, size});
+    PyMem_Free(out);
+    return result;
+}
+
+static PyObject *remove_spool(PyObject *module, PyObject *args)
+{
+    const char *dir = NULL;
+
+    (void)module;
+    if (!PyArg_ParseTuple(args, "s", &dir))
+        return NULL;
+    roast_spool_remove(dir);
+    Py_RETURN_NONE;
+}
+
+PyMethodDef show_methods[] = {
+    {"table_rows", table_rows, METH_VARARGS,
+     "[(label, value)] of one of the six tables for a dict of metrics."},
+    {"table_title", table_title, METH_VARARGS, "The title of one of the six tables."},
+    {"live_line", live_line, METH_VARARGS, "One line about a run that goes on."},
+    {"redact", redact, METH_O, "A text without the secrets in it."},
+    {"remove_spool", remove_spool, METH_VARARGS, "Removes a spool and its files."},
+    {NULL, NULL, 0, NULL},
+};

@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* state.h - the state of the module roastcoffea._core, and what its files share. */
+#ifndef ROAST_CORE_STATE_H
+#define ROAST_CORE_STATE_H
+
+#define PY_SSIZE_T_CLEAN
+#include <Python.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "roast/run.h"
+
+struct core_state {
+    PyTypeObject *run_type;
+    PyObject *roast_error; /* exception types of roastcoffea._probe */
+    PyObject *format_error;
+    PyObject *from_timestamp; /* datetime.fromtimestamp */
+    PyObject *utc;
+};
+
+struct watch;
+
+struct run_object {
+    PyObject_HEAD
+    roast_run *run;
+    struct watch *watch; /* NULL: nobody samples */
+    struct core_state *state;
+    long pid; /* of the process that made it: a forked child leaves it alone */
+};
+
+extern PyType_Spec run_spec;
+
+/* ---- support.c ---------------------------------------------------------------- */
+
+/* Raises the exception of a libroast error; returns NULL. */
+PyObject *raise_error(const struct core_state *state, const roast_error *err);
+
+PyObject *text_new(struct roast_str text); /* undecodable bytes are replaced */
+
+/* Sets dict[key] = value and takes the reference; value NULL is an earlier failure. */
+int dict_set(PyObject *dict, const char *key, PyObject *value);
+
+/* UTF-8 of a str, borrowed from it; absent for None. -1 with an exception. */
+int text_borrow(PyObject *object, struct roast_str *text);
+
+/* ---- what a run gives, one file each ------------------------------------------- */
+
+PyObject *run_metrics(struct run_object *self);
+PyObject *run_chunks(struct run_object *self);
+PyObject *run_tracking(struct run_object *self);
+PyObject *run_page(struct run_object *self, PyObject *args, PyObject *kwargs);
+
+/* The number of a series by its key in tracking_data; -1 when there is none. */
+int series_number(const char *key);
+
+/* ---- watch.c ------------------------------------------------------------------ */
+
+int watch_start(struct run_object *self, double interval_s); /* 0: spool only */
+int watch_read_from(struct run_object *self, const char *dir);
+void watch_sync(struct run_object *self); /* reads what waits in the spool, now */
+void watch_stop(struct run_object *self); /* the last sample, the last frames */
+
+/* ---- functions of the module ---------------------------------------------------- */
+
+PyObject *table_rows(PyObject *module, PyObject *args);
+extern PyMethodDef show_methods[];
+
+#endif

@@ -1,0 +1,248 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* attempt.c - what the work function of an executor calls around each attempt.
+ *
+ * Frames go to the spool when this process is not the collector's; in the collector's own
+ * process, and where the spool cannot be written, they are given back as bytes, which
+ * the caller hands over or sends along with the result. Nothing here raises but what is
+ * the user's (Ctrl-C). */
+#include <stdio.h>
+
+#include "chunk.h"
+#include "support.h"
+#include "types.h"
+
+/* Objects whose text an item borrows. */
+struct item {
+    struct roast_attempt_item facts;
+    PyObject *texts[3];
+    char uuid[37];
+};
+
+static struct roast_str item_text(struct item *item, int which, PyObject *object)
+{
+    PyObject *text = object == Py_None ? NULL : text_of(object);
+
+    item->texts[which] = text;
+    return text ? text_borrow(text) : (struct roast_str){NULL, 0};
+}
+
+/* 16 bytes as coffea shows them: groups of hex digits. */
+static struct roast_str item_uuid(struct item *item, PyObject *object)
+{
+    const char *bytes = PyBytes_Check(object) ? PyBytes_AsString(object) : NULL;
+    char *at = item->uuid;
+
+    if (!bytes || PyBytes_Size(object) != 16)
+        return (struct roast_str){NULL, 0};
+    for (int i = 0; i < 16; i++) {
+        if (i == 4 || i == 6 || i == 8 || i == 10)
+            *at++ = '-';
+        at += snprintf(at, 3, "%02x", (unsigned char)bytes[i]);
+    }
+    return (struct roast_str){item->uuid, 36};
+}
+
+static bool item_number(PyObject *object, uint64_t *value)
+{
+    *value = PyLong_Check(object) ? PyLong_AsUnsignedLongLong(object) : 0;
+    if (PyErr_Occurred())
+        PyErr_Clear(); /* negative or too large: not known */
+    else if (PyLong_Check(object))
+        return true;
+    return false;
+}
+
+/* (dataset, file, tree, uuid, first entry, one past the last). */
+static int item_fill(struct item *item, PyObject *tuple)
+{
+    PyObject *dataset, *file, *tree, *uuid, *start, *stop;
+
+    if (!PyArg_ParseTuple(tuple, "OOOOOO", &dataset, &file, &tree, &uuid, &start,
+                          &stop))
+        return -1;
+    item->facts.dataset = item_text(item, 0, dataset);
+    item->facts.file = item_text(item, 1, file);
+    item->facts.treename = item_text(item, 2, tree);
+    item->facts.uuid = item_uuid(item, uuid);
+    item->facts.has_entries = item_number(start, &item->facts.entry_start) &&
+                              item_number(stop, &item->facts.entry_stop);
+    return PyErr_Occurred() ? -1 : 0;
+}
+
+static void item_release(struct item *item)
+{
+    for (int i = 0; i < 3; i++)
+        Py_XDECREF(item->texts[i]);
+}
+
+/* Where the frames of an attempt go. */
+struct address {
+    unsigned long long client; /* process id of the collector's process */
+    PyObject *spools;          /* tuple of folders, one per collector */
+};
+
+/* Appends to every spool; false when one could not be written. */
+static bool spool(struct probe_state *state, struct roast_str frames, PyObject *spools)
+{
+    bool whole = PyTuple_Size(spools) > 0;
+
+    for (Py_ssize_t i = 0; i < PyTuple_Size(spools); i++) {
+        const char *dir = PyUnicode_AsUTF8AndSize(PyTuple_GetItem(spools, i), NULL);
+        roast_error err = {0};
+        int status = ROAST_IO;
+        if (!dir)
+            return false;
+        Py_BEGIN_ALLOW_THREADS;
+        status = roast_spool_append(dir, frames, &err);
+        Py_END_ALLOW_THREADS;
+        if (status == ROAST_OK)
+            continue;
+        guard_note_error(state, "spool", &err);
+        whole = false;
+    }
+    return whole;
+}
+
+/* Sends frames, or gives them back as bytes. None when there is nothing to give. */
+static PyObject *send(struct probe_state *state, struct roast_str frames,
+                      const struct address *address)
+{
+    bool is_client = address->client == roast_process_id();
+
+    if (!frames.data || frames.size_bytes == 0)
+        Py_RETURN_NONE;
+    if (!is_client && spool(state, frames, address->spools))
+        Py_RETURN_NONE;
+    if (PyErr_Occurred())
+        return NULL;
+    return PyBytes_FromStringAndSize(frames.data, (Py_ssize_t)frames.size_bytes);
+}
+
+/* What we return when something of ours went wrong. */
+static PyObject *give_up(struct probe_state *state, const char *where)
+{
+    if (!guard_note(state, where))
+        return NULL;
+    Py_RETURN_NONE;
+}
+
+static roast_thread *thread_of(struct probe_state *state)
+{
+    roast_error err = {0};
+    roast_thread *thread = state->enabled ? roast_thread_get(&err) : NULL;
+
+    if (!thread && state->enabled)
+        guard_note_error(state, "state of a thread", &err);
+    return thread;
+}
+
+PyObject *attempt_begin(PyObject *module, PyObject *args)
+{
+    struct probe_state *state = PyModule_GetState(module);
+    const char *run_id = NULL;
+    Py_ssize_t run_id_bytes = 0;
+    struct address address = {0, NULL};
+    PyObject *tuple = NULL;
+    struct item item = {.uuid = ""};
+    roast_thread *thread = thread_of(state);
+    PyObject *result = NULL;
+
+    if (!PyArg_ParseTuple(args, "y#KO!O", &run_id, &run_id_bytes, &address.client,
+                          &PyTuple_Type, &address.spools, &tuple))
+        return NULL;
+    if (item_fill(&item, tuple) < 0 && !guard_note(state, "what an attempt is about"))
+        goto out;
+    if (!thread) {
+        result = Py_NewRef(Py_None);
+        goto out;
+    }
+    struct roast_str frame = roast_attempt_begin(
+        thread,
+        run_id_bytes == ROAST_RUN_ID_BYTES ? (const unsigned char *)run_id : NULL,
+        &item.facts);
+    result = send(state, frame, &address);
+    if (!result)
+        result = give_up(state, "begin of an attempt");
+out:
+    item_release(&item);
+    return result;
+}
+
+/* How the attempt ended, from the exception that the work function raised. Coffea wraps
+ * what happened, so the innermost cause is named. New reference. */
+static PyObject *root_cause(PyObject *error)
+{
+    PyObject *at = Py_NewRef(error);
+
+    for (int depth = 0; depth < 100; depth++) {
+        PyObject *cause = PyException_GetCause(at);
+        if (!cause)
+            break;
+        Py_DECREF(at);
+        at = cause;
+    }
+    return at;
+}
+
+static void tell_errors(struct probe_state *state, struct roast_chunk_end *end)
+{
+    end->monitor_errors = state->loose_errors;
+    end->monitor_first_error = roast_str_of(state->first_loose_error);
+    state->loose_errors = 0;
+}
+
+static PyObject *end_with(struct probe_state *state, roast_thread *thread,
+                          struct roast_chunk_end *end, const struct address *address)
+{
+    struct roast_str frames;
+    roast_error err = {0};
+
+    tell_errors(state, end);
+    if (roast_attempt_end(thread, end, &frames, &err) < 0 &&
+        err.code != ROAST_UNAVAILABLE) /* a forked copy: the parent reports */
+        guard_note_error(state, "end of an attempt", &err);
+    return send(state, frames, address);
+}
+
+static PyObject *end_failed(struct probe_state *state, roast_thread *thread,
+                            PyObject *error, const struct address *address)
+{
+    PyObject *cause = root_cause(error);
+    PyObject *name = exception_name(state, (PyObject *)Py_TYPE(cause));
+    PyObject *message = PyErr_Occurred() ? NULL : exception_text(cause);
+    struct roast_chunk_end end = {
+        .status = ROAST_CHUNK_FAILED,
+        .error_type = name ? text_borrow(name) : roast_str_of("unknown"),
+        .error_message = message ? text_borrow(message) : (struct roast_str){NULL, 0},
+    };
+    PyObject *result = end_with(state, thread, &end, address);
+
+    if (PyErr_Occurred() && !guard_clear()) /* a Ctrl-C meanwhile is the user's */
+        Py_CLEAR(result);
+    Py_XDECREF(name);
+    Py_XDECREF(message);
+    Py_DECREF(cause);
+    return result;
+}
+
+PyObject *attempt_end(PyObject *module, PyObject *args)
+{
+    struct probe_state *state = PyModule_GetState(module);
+    struct address address = {0, NULL};
+    PyObject *error = NULL;
+    roast_thread *thread = roast_thread_current();
+    PyObject *result;
+
+    if (!PyArg_ParseTuple(args, "KO!O", &address.client, &PyTuple_Type, &address.spools,
+                          &error))
+        return NULL;
+    if (!thread)
+        Py_RETURN_NONE;
+    if (error != Py_None && PyExceptionInstance_Check(error)) {
+        result = end_failed(state, thread, error, &address);
+    } else {
+        struct roast_chunk_end end = {.status = ROAST_CHUNK_OK};
+        result = end_with(state, thread, &end, &address);
+    }
+    return result ? result : give_up(state, "end of an attempt");
+}

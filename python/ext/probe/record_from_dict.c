@@ -1,0 +1,375 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* record_from_dict.c - the frame of a mapping that somebody made by hand.
+ *
+ * The reverse of record_dict.c, by the same list: what a key means and its unit is in
+ * record_views.def. Keys of the user's own stay with the mapping, which the caller
+ * keeps; only what formulas read goes into the frame. A value of the wrong type leaves
+ * its field absent. */
+#include <math.h>
+
+#include "support.h"
+#include "types.h"
+
+enum { MAX_SECTIONS = 256 };
+
+/* A mapping on its way into a record; owns what the record borrows. */
+struct making {
+    roast_record rec;
+    PyObject *mapping;
+    PyObject *texts; /* list that keeps str objects alive */
+    struct roast_section sections[MAX_SECTIONS];
+    size_t section_count;
+    char *blob;
+    unsigned char identity[ROAST_IDENTITY_BYTES];
+};
+
+/* mapping[key] as a new reference, or NULL: not there, None, or -- with an exception of
+ * the user's set -- interrupted. */
+static PyObject *item(PyObject *mapping, const char *key)
+{
+    PyObject *value = PyMapping_GetItemString(mapping, key);
+
+    if (!value)
+        (void)guard_clear();
+    if (value == Py_None)
+        Py_CLEAR(value);
+    return value;
+}
+
+static bool number_of(PyObject *object, double *number)
+{
+    *number = object ? PyFloat_AsDouble(object) : NAN;
+    if (PyErr_Occurred())
+        (void)guard_clear();
+    else if (object && isfinite(*number))
+        return true;
+    return false;
+}
+
+static bool number_at(PyObject *mapping, const char *key, double *number)
+{
+    PyObject *value = item(mapping, key);
+    bool known = number_of(value, number);
+
+    Py_XDECREF(value);
+    return known;
+}
+
+/* UTF-8 of a str (or what str() makes of it) that lives as long as the making. */
+static struct roast_str text_kept(struct making *making, PyObject *object)
+{
+    PyObject *text = object ? text_redacted(object) : NULL;
+    struct roast_str borrowed = {NULL, 0};
+
+    if (text && PyList_Append(making->texts, text) == 0)
+        borrowed = text_borrow(text);
+    Py_XDECREF(text);
+    (void)guard_clear();
+    return borrowed;
+}
+
+static void set_scaled(roast_record *rec, enum roast_field field, double value,
+                       double scale)
+{
+    double scaled = nearbyint(value * scale);
+    bool is_time = roast_field_info(field)->type == ROAST_TYPE_TIME;
+
+    if (is_time && fabs(scaled) < 9e18)
+        roast_record_set_i64(rec, field, (int64_t)scaled);
+    else if (!is_time && scaled >= 0 && scaled < 9e18)
+        roast_record_set_u64(rec, field, (uint64_t)scaled);
+}
+
+/* A whole number keeps all its digits. */
+static void set_count(roast_record *rec, enum roast_field field, PyObject *value)
+{
+    double number = 0;
+
+    if (PyLong_Check(value)) {
+        unsigned long long whole = PyLong_AsUnsignedLongLong(value);
+        if (!PyErr_Occurred())
+            roast_record_set_u64(rec, field, whole);
+        PyErr_Clear();
+    } else if (number_of(value, &number)) {
+        set_scaled(rec, field, number, 1);
+    }
+}
+
+static void set_status(roast_record *rec, PyObject *value)
+{
+    bool failed = PyUnicode_Check(value) &&
+                  PyUnicode_CompareWithASCIIString(value, "failed") == 0;
+
+    roast_record_set_u64(rec, ROAST_FIELD_status,
+                         failed ? ROAST_CHUNK_FAILED : ROAST_CHUNK_OK);
+}
+
+static void set_view(struct making *making, const struct roast_view *view,
+                     PyObject *value)
+{
+    double number = 0;
+
+    switch (view->kind) {
+    case ROAST_VIEW_TEXT:
+        roast_record_set_str(&making->rec, view->field, text_kept(making, value));
+        break;
+    case ROAST_VIEW_COUNT:
+    case ROAST_VIEW_FLAG:
+        set_count(&making->rec, view->field, value);
+        break;
+    case ROAST_VIEW_SECONDS:
+    case ROAST_VIEW_EPOCH_S:
+        if (number_of(value, &number))
+            set_scaled(&making->rec, view->field, number, 1e9);
+        break;
+    case ROAST_VIEW_MIB:
+        if (number_of(value, &number))
+            set_scaled(&making->rec, view->field, number, 1024.0 * 1024.0);
+        break;
+    case ROAST_VIEW_GB:
+        if (number_of(value, &number))
+            set_scaled(&making->rec, view->field, number, 1e9);
+        break;
+    case ROAST_VIEW_STATUS:
+        set_status(&making->rec, value);
+        break;
+    default: /* made from other fields, or not measured yet */
+        break;
+    }
+}
+
+/* Several keys may stand for one field; the first that says something counts. */
+static void set_views(struct making *making)
+{
+    size_t count = 0;
+    const struct roast_view *views = roast_views(&count);
+
+    for (size_t i = 0; i < count; i++) {
+        bool known = roast_record_has(&making->rec, views[i].field);
+        PyObject *value = known ? NULL : item(making->mapping, views[i].key);
+        if (value)
+            set_view(making, &views[i], value);
+        Py_XDECREF(value);
+    }
+    if (!roast_record_has(&making->rec, ROAST_FIELD_status))
+        roast_record_set_u64(&making->rec, ROAST_FIELD_status, ROAST_CHUNK_OK);
+}
+
+/* Start and end without a duration, as hand-made records have it. */
+static void set_duration(struct making *making)
+{
+    double start = 0;
+    double end = 0;
+
+    if (!roast_record_has(&making->rec, ROAST_FIELD_duration_ns) &&
+        number_at(making->mapping, "t_start", &start) &&
+        number_at(making->mapping, "t_end", &end) && end >= start)
+        set_scaled(&making->rec, ROAST_FIELD_duration_ns, end - start, 1e9);
+    if (roast_record_has(&making->rec, ROAST_FIELD_start_epoch_ns))
+        return;
+    if (number_at(making->mapping, "t_end", &end) ||
+        number_at(making->mapping, "timestamp", &end)) {
+        double took_s = roast_seconds(making->rec.values[ROAST_FIELD_duration_ns].u64);
+        set_scaled(&making->rec, ROAST_FIELD_start_epoch_ns, end - took_s, 1e9);
+    }
+}
+
+static void set_error(struct making *making)
+{
+    static const struct {
+        const char *key;
+        enum roast_field field;
+    } parts[] = {
+        {"error_type", ROAST_FIELD_error_type},
+        {"error_message", ROAST_FIELD_error_message},
+        {"error", ROAST_FIELD_error_message},
+        {"error_section", ROAST_FIELD_error_section},
+    };
+
+    for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
+        if (roast_record_has(&making->rec, parts[i].field))
+            continue;
+        PyObject *value = item(making->mapping, parts[i].key);
+        roast_record_set_str(&making->rec, parts[i].field, text_kept(making, value));
+        Py_XDECREF(value);
+    }
+    if (roast_record_has(&making->rec, ROAST_FIELD_error_type))
+        roast_record_set_u64(&making->rec, ROAST_FIELD_status, ROAST_CHUNK_FAILED);
+}
+
+/* ---- sections ---------------------------------------------------------------- */
+
+static struct roast_section *section_of(struct making *making, PyObject *name,
+                                        enum roast_section_kind kind)
+{
+    if (making->section_count == MAX_SECTIONS)
+        return NULL;
+    struct roast_section *section = &making->sections[making->section_count];
+    *section = (struct roast_section){.parent = -1, .kinds = kind, .count = 1};
+    section->name = text_kept(making, name);
+    if (!section->name.data)
+        return NULL;
+    making->section_count++;
+    return section;
+}
+
+static uint64_t whole(double value)
+{
+    return value >= 0 && value < 9e18 ? (uint64_t)nearbyint(value) : 0;
+}
+
+static void add_time(struct making *making, PyObject *name, double seconds)
+{
+    struct roast_section *section = section_of(making, name, ROAST_SECTION_TIME);
+
+    if (section)
+        section->total_ns = whole(seconds * 1e9);
+}
+
+static void add_memory(struct making *making, PyObject *name, double mib)
+{
+    struct roast_section *section = section_of(making, name, ROAST_SECTION_MEMORY);
+
+    if (section && fabs(mib) < 1e12)
+        section->memory_delta_bytes = (int64_t)nearbyint(mib * 1024.0 * 1024.0);
+}
+
+static void add_bytes(struct making *making, PyObject *name, double bytes)
+{
+    struct roast_section *section = section_of(making, name, ROAST_SECTION_BYTES);
+
+    if (section)
+        section->bytes = whole(bytes);
+}
+
+/* {name: number}, the shape of `timing`, `memory` and `bytes`. */
+static void add_dict(struct making *making, const char *key,
+                     void (*add)(struct making *making, PyObject *name, double value))
+{
+    PyObject *dict = item(making->mapping, key);
+    PyObject *name;
+    PyObject *value;
+    Py_ssize_t at = 0;
+    double number = 0;
+
+    while (dict && PyDict_Check(dict) && PyDict_Next(dict, &at, &name, &value)) {
+        if (PyUnicode_Check(name) && number_of(value, &number))
+            add(making, name, number);
+    }
+    Py_XDECREF(dict);
+}
+
+/* [{section_name, time_delta}], where there is no `timing`. */
+static void add_list(struct making *making)
+{
+    PyObject *list = item(making->mapping, "sections");
+    Py_ssize_t count = list && PyList_Check(list) ? PyList_Size(list) : 0;
+    double seconds = 0;
+
+    for (Py_ssize_t i = 0; i < count; i++) {
+        PyObject *row = PyList_GetItem(list, i);
+        PyObject *name = PyDict_Check(row) ? item(row, "section_name") : NULL;
+        if (name && number_at(row, "time_delta", &seconds))
+            add_time(making, name, seconds);
+        Py_XDECREF(name);
+    }
+    Py_XDECREF(list);
+}
+
+static int set_sections(struct making *making, struct probe_state *state)
+{
+    size_t bound = 10;
+    roast_error err = {0};
+
+    add_dict(making, "timing", add_time);
+    if (making->section_count == 0)
+        add_list(making);
+    add_dict(making, "memory", add_memory);
+    add_dict(making, "bytes", add_bytes);
+    if (making->section_count == 0)
+        return 0;
+    for (size_t i = 0; i < making->section_count; i++)
+        bound += ROAST_SECTION_BOUND_BYTES + making->sections[i].name.size_bytes;
+    making->blob = PyMem_Malloc(bound);
+    if (!making->blob) {
+        PyErr_NoMemory();
+        return -1;
+    }
+    int64_t size = roast_sections_write(making->blob, bound, making->sections,
+                                        making->section_count, &err);
+    if (size < 0) {
+        raise_roast(state, &err);
+        return -1;
+    }
+    roast_record_set_str(&making->rec, ROAST_FIELD_sections,
+                         (struct roast_str){making->blob, (size_t)size});
+    return 0;
+}
+
+/* ---- the frame --------------------------------------------------------------- */
+
+static void set_identity(struct making *making, unsigned long number)
+{
+    const struct roast_identity id = {.sequence = (uint32_t)number};
+
+    roast_identity_pack(making->identity, &id);
+    roast_record_set_str(
+        &making->rec, ROAST_FIELD_identity,
+        (struct roast_str){(const char *)making->identity, ROAST_IDENTITY_BYTES});
+}
+
+static PyObject *encode(struct making *making, struct probe_state *state)
+{
+    size_t bound = roast_record_bound(&making->rec) + ROAST_FRAME_OVERHEAD_BYTES;
+    char *out = PyMem_Malloc(bound);
+    roast_error err = {0};
+    PyObject *frame = NULL;
+
+    if (!out)
+        return PyErr_NoMemory();
+    int64_t size = roast_record_encode(out, bound, &making->rec, &err);
+    if (size < 0)
+        raise_roast(state, &err);
+    else
+        frame = PyBytes_FromStringAndSize(out, (Py_ssize_t)size);
+    PyMem_Free(out);
+    return frame;
+}
+
+static PyObject *make(struct making *making, struct probe_state *state,
+                      unsigned long number)
+{
+    making->rec.kind = ROAST_FRAME_CHUNK;
+    making->texts = PyList_New(0);
+    if (!making->texts)
+        return NULL;
+    set_identity(making, number);
+    set_views(making);
+    set_duration(making);
+    set_error(making);
+    if (set_sections(making, state) < 0 || PyErr_Occurred())
+        return NULL;
+    return encode(making, state);
+}
+
+PyObject *frame_of(PyObject *module, PyObject *args)
+{
+    struct probe_state *state = PyModule_GetState(module);
+    PyObject *mapping = NULL;
+    unsigned long number = 0;
+
+    if (!PyArg_ParseTuple(args, "Ok", &mapping, &number))
+        return NULL;
+    if (!PyMapping_Check(mapping) || PyUnicode_Check(mapping) || PyList_Check(mapping))
+        return PyErr_Format(PyExc_TypeError, "a chunk record is a mapping, not %R",
+                            Py_TYPE(mapping));
+    struct making *making = PyMem_Calloc(1, sizeof(*making));
+    if (!making)
+        return PyErr_NoMemory();
+    making->mapping = mapping;
+    PyObject *frame = make(making, state, number);
+    Py_XDECREF(making->texts);
+    PyMem_Free(making->blob);
+    PyMem_Free(making);
+    return frame;
+}

@@ -1,0 +1,101 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Reads what coffea gives: results, reports, work items, executors, filesets.
+
+Foreign objects in, plain values out. An object that nobody knows gives nothing.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping
+from typing import Any, NamedTuple
+
+
+def is_result(result: Any) -> bool:
+    """Whether it is coffea's ``Ok`` or ``Err``."""
+    return hasattr(result, "is_ok") and hasattr(result, "unwrap")
+
+
+def unwrap(result: Any) -> Any:
+    """What is inside coffea's ``Ok`` or ``Err`` (its partial value); else itself."""
+    return getattr(result, "value", None) if is_result(result) else result
+
+
+def error_of(result: Any) -> BaseException | None:
+    """The exception in coffea's ``Err``."""
+    error = getattr(result, "exception", None) if is_result(result) else None
+    return error if isinstance(error, BaseException) else None
+
+
+def report_of(result: Any) -> Mapping[str, Any] | None:
+    """The report in a report, in ``(output, report)`` or in an Ok or Err of them."""
+    result = unwrap(result)
+    if isinstance(result, tuple) and len(result) == 2:
+        result = result[1]
+    return result if isinstance(result, Mapping) else None
+
+
+def numbers_of(report: Mapping[str, Any]) -> dict[str, float]:
+    """What a report says, under the names of the run's facts."""
+    names = {
+        "entries": "report_events",
+        "bytesread": "report_bytes",
+        "processtime": "report_process_seconds",
+        "chunks": "report_chunks",
+    }
+    numbers = {}
+    for key, fact in names.items():
+        try:
+            number = float(report[key])
+        except (KeyError, TypeError, ValueError, OverflowError):
+            continue
+        if 0 <= number < math.inf:
+            numbers[fact] = number
+    return numbers
+
+
+def processed_of(wrapped: Mapping[str, Any]) -> tuple[int, int] | None:
+    """(chunks, events) of the work items that coffea lists as processed."""
+    items = wrapped.get("processed")
+    if not isinstance(items, Iterable):
+        return None
+    lengths = [item.entrystop - item.entrystart for item in items]
+    return len(lengths), sum(lengths)
+
+
+def names_of(fileset: Any) -> set[str]:
+    """Datasets and files of a fileset, or of a collection of work items."""
+    names = set()
+    if isinstance(fileset, Mapping):
+        for dataset, entry in fileset.items():
+            names.add(str(dataset))
+            files = entry.get("files", ()) if isinstance(entry, Mapping) else entry
+            names.update(map(str, files))
+    elif isinstance(fileset, (list, tuple, set, frozenset)):
+        for item in fileset:
+            names.add(str(getattr(item, "dataset", "")))
+            names.add(str(getattr(item, "filename", "")))
+    return names
+
+
+class Offer(NamedTuple):
+    """What an executor offers, as far as it can be told from it."""
+
+    kind: str
+    workers: int | None
+    text: str
+    in_process: bool
+
+
+def offer_of(executor: Any) -> Offer:
+    """The workers of a coffea executor; one thread each."""
+    kind = type(executor).__name__.removesuffix("Executor")
+    workers = getattr(executor, "workers", None)
+    if any(base.__name__ == "IterativeExecutor" for base in type(executor).__mro__):
+        return Offer(kind, 1, f"{kind}, 1 worker", True)
+    pool = getattr(executor, "pool", None)
+    workers = getattr(pool, "_max_workers", workers)
+    if not isinstance(workers, int) or kind in ("Dask", "TaskVine", "Parsl"):
+        return Offer(kind, None, kind, False)
+    noun = "worker" if workers == 1 else "workers"
+    return Offer(kind, workers, f"{kind}, {workers} {noun}", False)

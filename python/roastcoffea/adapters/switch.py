@@ -1,0 +1,73 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The switch that a decorated process() looks at, held on while somebody collects.
+
+Several collectors may hold the same processor, from several threads: it goes back to
+what it was when the last one lets go. A user's own ``False`` is left alone.
+"""
+
+from __future__ import annotations
+
+import functools
+import threading
+from types import MethodType
+from typing import Any
+
+FLAG = "_roastcoffea_collect_metrics"
+_ABSENT = object()
+
+_lock = threading.Lock()
+_held: dict[int, _Hold] = {}
+
+
+class _Hold:
+    """What the switch of one object was, and how many hold it on."""
+
+    def __init__(self, owner: Any, before: Any) -> None:
+        self.owner = owner  # keeps the object, and so its id, alive
+        self.before = before
+        self.count = 0
+
+
+def owner_of(processor: Any) -> Any:
+    """The object whose switch a call of ``processor`` looks at."""
+    while isinstance(processor, functools.partial):
+        processor = processor.func
+    return processor.__self__ if isinstance(processor, MethodType) else processor
+
+
+def is_off(processor: Any) -> bool:
+    """Whether the user has switched it off."""
+    try:
+        return getattr(owner_of(processor), FLAG, None) is False
+    except Exception:  # a __getattr__ of the user's may raise anything
+        return True
+
+
+def hold(processor: Any) -> bool:
+    """Switch on; False when it is off by the user's will or cannot be set."""
+    owner = owner_of(processor)
+    space = getattr(owner, "__dict__", None)
+    if not isinstance(space, dict) or is_off(processor):
+        return False
+    with _lock:
+        entry = _held.setdefault(id(owner), _Hold(owner, space.get(FLAG, _ABSENT)))
+        entry.count += 1
+        space[FLAG] = True
+    return True
+
+
+def release(processor: Any) -> None:
+    """Let go of what :func:`hold` switched on."""
+    owner = owner_of(processor)
+    with _lock:
+        entry = _held.get(id(owner))
+        if entry is None:
+            return
+        entry.count -= 1
+        if entry.count:
+            return
+        del _held[id(owner)]
+        if entry.before is _ABSENT:
+            owner.__dict__.pop(FLAG, None)
+        else:
+            owner.__dict__[FLAG] = entry.before

@@ -1,0 +1,109 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The function that coffea's executors call for each chunk, with an attempt around it.
+
+It stands in for ``Runner._work_function`` on one Runner during one run, travels to
+wherever chunks run, and gives up to the plain function where we are not installed. All
+that is measured happens in C; here a result only passes through.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+from roastcoffea import _probe
+from roastcoffea.adapters import switch
+
+# In the dict that coffea wraps around every output, never in the output itself.
+WRAPPED_KEY = "__roastcoffea_frames__"
+
+# Who takes frames in this process: {run id: function of bytes}.
+receivers: dict[bytes, Callable[[bytes], None]] = {}
+
+
+class Token(NamedTuple):
+    """Which run, whose process, where to; plain values, so that it pickles anywhere."""
+
+    run_id: bytes
+    client: int
+    spools: tuple[str, ...]
+    unpack: bool  # the switch does not travel with the processor: set it on arrival
+
+
+class WorkFunction:
+    """``function`` as an attempt of the run that ``token`` names."""
+
+    def __init__(self, function: Callable[..., Any], token: Any) -> None:
+        self.function = function
+        self.token = Token(*token)
+
+    def __reduce__(self) -> Any:
+        return _probe.front.work_function, (self.function, tuple(self.token))
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        token = self.token
+        held = None
+        begun = _probe.attempt_begin(
+            token.run_id, token.client, token.spools, _item(args)
+        )
+        _hand_over(token, begun)
+        try:
+            if token.unpack:
+                kwargs, held = _switched_on(kwargs)
+            result = self.function(*args, **kwargs)
+        except BaseException as error:
+            frames = _probe.attempt_end(token.client, token.spools, error)
+            _hand_over(token, frames)
+            raise
+        finally:
+            if held is not None:
+                switch.release(held)
+        frames = _probe.attempt_end(token.client, token.spools, None)
+        if frames is None or _hand_over(token, frames):
+            return result
+        return _with_frames(result, frames)
+
+
+def _item(args: tuple[Any, ...]) -> tuple[Any, ...]:
+    """What a WorkItem says of itself, wherever it is among the arguments."""
+    for arg in reversed(args):
+        item = arg[0] if isinstance(arg, tuple) and arg else arg
+        if hasattr(item, "entrystart") and hasattr(item, "filename"):
+            return (
+                getattr(item, "dataset", None),
+                item.filename,
+                getattr(item, "treename", None),
+                getattr(item, "fileuuid", None),
+                int(item.entrystart),
+                int(getattr(item, "entrystop", -1)),
+            )
+    return (None, None, None, None, None, None)
+
+
+def _hand_over(token: Token, frames: bytes | None) -> bool:
+    """Give frames to the collector, if it is in this process."""
+    receive = receivers.get(token.run_id)
+    if frames is None or receive is None or token.client != _probe.process_id():
+        return False
+    receive(frames)
+    return True
+
+
+def _switched_on(kwargs: dict[str, Any]) -> tuple[dict[str, Any], Any]:
+    """The arguments with the processor unpacked, as coffea would, and switched on."""
+    processor = kwargs.get("processor_instance")
+    if isinstance(processor, bytes):
+        import cloudpickle
+        import lz4.frame
+
+        processor = cloudpickle.loads(lz4.frame.decompress(processor))
+    if processor is None or isinstance(processor, str) or not switch.hold(processor):
+        return kwargs, None
+    return kwargs | {"processor_instance": processor}, processor
+
+
+def _with_frames(result: Any, frames: bytes) -> Any:
+    """Where no other way is left, frames travel beside the output."""
+    if type(result) is not dict or "processed" not in result:
+        return result
+    return {**result, WRAPPED_KEY: [frames]}

@@ -1,0 +1,202 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Metrics as strict JSON that comes back as it was.
+
+The layout is 0.1.2's wherever it had one: times as ISO text, ``chunk_info`` under
+``"('file', 0, 100)"``, samples as ``[time, value]``. Which places are written so is
+noted under the key ``__roastcoffea__``; anywhere else a value that JSON lacks is an
+object with one tag (``{"__tuple__": [...]}``). Not-a-number and infinity become null,
+an object of another kind its repr; both are counted.
+"""
+
+from __future__ import annotations
+
+import base64
+import math
+import os
+from collections.abc import Callable, Mapping, Sequence
+from datetime import date, datetime
+from typing import Any
+
+HEADER = "__roastcoffea__"
+AS_REPR = "values_as_repr"  # how many, for whoever reads the metrics
+MAX_DEPTH = 50
+MAX_REPR = 1000
+MAX_INT_BITS = 4096  # Python itself refuses to read some 14 000
+MAX_KEY = 4096  # a longer text is not taken for a tuple
+
+TUPLE_KEYS = ("chunk_info", "raw_span_metrics")
+TAGS = {
+    f"__{tag}__"
+    for tag in ("tuple", "set", "frozenset", "bytes", "datetime", "date", "dict")
+}
+
+
+class Encoder:
+    """Encodes values, and counts what could not be kept."""
+
+    def __init__(self) -> None:
+        from roastcoffea import _core
+
+        self.as_repr = 0
+        self.nonfinite = 0
+        self._redact: Callable[[str], str] | None = getattr(_core, "redact", None)
+
+    def text(self, value: str) -> str:
+        """The text, URLs in it without credentials."""
+        plain = str.__str__(value)
+        return self._redact(plain) if self._redact and "://" in plain else plain
+
+    def plain(self, value: Any, depth: int = 0) -> Any:
+        """A value of JSON."""
+        if value is None or isinstance(value, bool):
+            return value
+        if isinstance(value, str):
+            return self.text(value)
+        if isinstance(value, int):
+            fits = value.bit_length() <= MAX_INT_BITS
+            return int(value) if fits else self._described(value)
+        if isinstance(value, float):
+            if math.isfinite(value):
+                return float(value)
+            self.nonfinite += 1
+            return None
+        if depth >= MAX_DEPTH:
+            return self._described(value)
+        try:
+            return self._compound(value, depth + 1)
+        except Exception:  # of a class that is not ours: counted as one we do not know
+            return self._described(value)
+
+    def _compound(self, value: Any, depth: int) -> Any:
+        if isinstance(value, Mapping):
+            return self._mapping(value, depth)
+        if isinstance(value, tuple):
+            return {"__tuple__": [self.plain(item, depth) for item in value]}
+        if isinstance(value, set | frozenset):
+            tag = "__set__" if isinstance(value, set) else "__frozenset__"
+            return {tag: [self.plain(item, depth) for item in sorted(value, key=repr)]}
+        if isinstance(value, bytes | bytearray):
+            return {"__bytes__": base64.b64encode(value).decode("ascii")}
+        if isinstance(value, datetime):
+            return {"__datetime__": value.isoformat()}
+        if isinstance(value, date):
+            return {"__date__": value.isoformat()}
+        if isinstance(value, Sequence):
+            return [self.plain(item, depth) for item in value]
+        if isinstance(value, os.PathLike):
+            return self.text(os.fsdecode(value))
+        if hasattr(value, "dtype") and hasattr(value, "tolist"):
+            return self.plain(value.tolist(), depth)  # numpy
+        return self._described(value)
+
+    def _mapping(self, value: Mapping[Any, Any], depth: int) -> Any:
+        items = list(value.items())
+        if all(isinstance(key, str) for key, _ in items):
+            named = {self.text(key): self.plain(item, depth) for key, item in items}
+            clash = len(named) == 1 and not named.keys().isdisjoint(TAGS)
+            if len(named) == len(items) and not clash:
+                return named
+        pairs = [
+            [self.plain(key, depth), self.plain(item, depth)] for key, item in items
+        ]
+        return {"__dict__": pairs}
+
+    def _described(self, value: Any) -> str:
+        self.as_repr += 1
+        try:
+            if isinstance(value, int):
+                return f"<int of {value.bit_length()} bits>"
+            return self.text(repr(value))[:MAX_REPR]
+        except Exception:  # a broken __repr__, or one that nests too deep
+            return f"<{type(value).__name__}>"
+
+    # ---- places with 0.1.2's layout ---------------------------------------------
+
+    def document(self, metrics: Mapping[Any, Any]) -> dict[str, Any]:
+        """The whole of metrics.json."""
+        layout: dict[str, Any] = {}
+        named: dict[str, Any] = {}
+        for key, value in metrics.items():
+            if not isinstance(key, str) or key in (HEADER, AS_REPR):
+                continue
+            if key == "tracking_data" and isinstance(value, Mapping):
+                named[key], layout[key] = self._tracking(value)
+            elif key in TUPLE_KEYS and isinstance(value, Mapping):
+                named[key], layout[key] = self._tuple_keys(value)
+            else:
+                named[self.text(key)] = self.plain(value)
+        header: dict[str, Any] = {"encoding": 1}
+        header["layout"] = {name: how for name, how in layout.items() if how}
+        others = {key: metrics[key] for key in metrics if not isinstance(key, str)}
+        if others:
+            header["others"] = self.plain(others)
+        header[AS_REPR] = self.as_repr
+        header["nonfinite_as_null"] = self.nonfinite
+        if self.as_repr:
+            named[AS_REPR] = self.as_repr
+        return named | {HEADER: header}
+
+    def _tracking(self, data: Mapping[Any, Any]) -> tuple[Any, dict[str, str]]:
+        if not all(isinstance(name, str) for name in data):
+            return self.plain(data), {}
+        encoded: dict[str, Any] = {}
+        layout: dict[str, str] = {}
+        for name, series in data.items():
+            if is_times(series):
+                encoded[name] = {
+                    t.isoformat(): self.plain(n) for t, n in series.items()
+                }
+                layout[name] = "times"
+            elif is_series(series):
+                encoded[name] = {
+                    self.text(worker): [[t.isoformat(), self.plain(n)] for t, n in line]
+                    for worker, line in series.items()
+                }
+                layout[name] = "series"
+            if name not in encoded or len(encoded[name]) < len(series):
+                layout.pop(name, None)  # another shape, or two workers of one name
+                encoded[name] = self.plain(series)
+        return encoded, layout
+
+    def _tuple_keys(self, data: Mapping[Any, Any]) -> tuple[Any, str | None]:
+        named = {}
+        for key, value in data.items():
+            if not isinstance(key, tuple):
+                return self.plain(data), None
+            parts = tuple(self.plain(part) for part in key)
+            if not all(part is None or isinstance(part, _SCALARS) for part in parts):
+                return self.plain(data), None
+            named[repr(parts)] = value
+        if len(named) < len(data) or any(len(name) > MAX_KEY for name in named):
+            return self.plain(data), None
+        if all(type(value) is tuple for value in named.values()):
+            pairs = {name: self.plain(list(value)) for name, value in named.items()}
+            return pairs, "tuple_pairs"
+        return {name: self.plain(value) for name, value in named.items()}, "tuple_keys"
+
+
+_SCALARS = (str, int, float)
+
+
+def is_times(series: Any) -> bool:
+    """{datetime: number}, and something in it."""
+    return (
+        isinstance(series, Mapping)
+        and bool(series)
+        and all(isinstance(time, datetime) for time in series)
+    )
+
+
+def is_series(series: Any) -> bool:
+    """{worker: [(datetime, number), ...]}, and something in it."""
+    return (
+        isinstance(series, Mapping)
+        and bool(series)
+        and all(isinstance(worker, str) for worker in series)
+        and all(type(line) is list for line in series.values())
+        and all(
+            type(pair) is tuple and len(pair) == 2 and isinstance(pair[0], datetime)
+            for line in series.values()
+            for pair in line
+        )
+    )

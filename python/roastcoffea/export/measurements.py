@@ -1,0 +1,262 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""A measurement as a directory.
+
+    metrics.json          strict JSON, see encoding.py
+    start_end_time.txt    "t0,t1"
+    metadata.json         when, how long, format
+    worker_tracking.json  samples of workers, where there are some
+    config.json           what the caller gave
+
+It is written beside its place and renamed: a reader finds all of it or nothing, and
+what is there already is never replaced.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+    from roastcoffea.export.encoding import Encoder
+
+__all__ = ["load_measurement", "save_measurement"]
+
+FORMAT = "roastcoffea_measurement_v1"
+MAX_NAME_BYTES = 200
+MAX_SUFFIX = 1000
+
+
+def save_measurement(
+    metrics: Mapping[str, Any],
+    t0: float,
+    t1: float,
+    output_dir: str | os.PathLike[str],
+    measurement_name: str | None = None,
+    config: Mapping[str, Any] | None = None,
+) -> Path:
+    """Write a measurement below output_dir and return its directory.
+
+    Without a name it is called after the time (UTC), with a suffix if need be.
+    FileExistsError when a measurement of that name is there.
+    """
+    names = _automatic_names() if measurement_name is None else [measurement_name]
+    if measurement_name is not None:
+        _check_name(measurement_name)
+    files = _files(metrics, t0, t1, config)
+    folder = Path(output_dir)
+    folder.mkdir(parents=True, exist_ok=True)
+    written = _write_beside(folder, files)
+    try:
+        return _move(written, folder, names)
+    except BaseException:
+        import shutil
+
+        shutil.rmtree(written, ignore_errors=True)
+        raise
+
+
+def load_measurement(
+    measurement_path: str | os.PathLike[str],
+) -> tuple[dict[str, Any], float, float]:
+    """(metrics, t0, t1) of a directory that save_measurement() or 0.1.2 wrote."""
+    import json
+
+    from roastcoffea.export.decoding import decode_document
+
+    folder = Path(measurement_path)
+    if not folder.exists():
+        raise FileNotFoundError(f"Measurement directory not found: {folder}")
+    metrics_file = folder / "metrics.json"
+    if not metrics_file.is_file():
+        raise FileNotFoundError(f"Metrics file not found: {metrics_file}")
+    timing_file = folder / "start_end_time.txt"
+    if not timing_file.is_file():
+        raise FileNotFoundError(f"Timing file not found: {timing_file}")
+    t0, t1 = _read_timing(timing_file)
+    try:
+        document = json.loads(metrics_file.read_text(encoding="utf-8"))
+        if not isinstance(document, dict):
+            raise ValueError(f"Metrics in {metrics_file} are no JSON object")
+        return decode_document(document), t0, t1
+    except RecursionError as error:
+        raise ValueError(f"Metrics in {metrics_file} nest too deep") from error
+
+
+def _read_timing(path: Path) -> tuple[float, float]:
+    try:
+        t0, t1 = path.read_text(encoding="utf-8").strip().split(",")
+        return float(t0), float(t1)
+    except ValueError as error:
+        raise ValueError(f"Invalid timing format in {path}: {error}") from error
+
+
+# ---- names ---------------------------------------------------------------------------
+
+
+def _check_name(name: str) -> None:
+    if not isinstance(name, str):
+        raise TypeError(f"measurement_name is a str, not {name!r}")
+    size_bytes = len(os.fsencode(name))
+    bad = name in ("", ".") or ".." in name or "\0" in name or "/" in name
+    if bad or os.sep in name or size_bytes > MAX_NAME_BYTES:
+        raise ValueError(
+            f"measurement_name {name[:MAX_NAME_BYTES]!r} does not name one directory:"
+            f" no separator, no '..', 1 to {MAX_NAME_BYTES} bytes"
+        )
+
+
+def _automatic_names() -> Iterator[str]:
+    from datetime import UTC, datetime
+
+    name = datetime.now(UTC).strftime("%Y-%m-%d_%H-%M-%S")
+    yield name
+    for number in range(2, MAX_SUFFIX):
+        yield f"{name}_{number}"
+
+
+# ---- contents ------------------------------------------------------------------------
+
+
+def _files(
+    metrics: Mapping[str, Any], t0: float, t1: float, config: Mapping[str, Any] | None
+) -> dict[str, Iterator[str]]:
+    """{name: pieces of text}; all that can be refused is refused here."""
+    from datetime import UTC, datetime
+
+    from roastcoffea import _core
+    from roastcoffea.export.encoding import Encoder
+
+    if not isinstance(metrics, Mapping):
+        raise TypeError(f"metrics is a dict, not {metrics!r:.80}")
+    encoder = Encoder()
+    metadata = {
+        "timestamp": datetime.now(UTC).isoformat(),
+        "elapsed_time_seconds": encoder.plain(_core.elapsed_seconds(t0, t1)),
+        "format": FORMAT,
+    }
+    files = {
+        "metrics.json": _object_lines(encoder.document(metrics)),
+        "start_end_time.txt": iter([f"{t0},{t1}\n"]),
+        "metadata.json": _object_lines(metadata),
+    }
+    if config is not None:
+        files["config.json"] = _object_lines(Encoder().plain(dict(config)))
+    tracking = metrics.get("tracking_data")
+    if isinstance(tracking, Mapping) and tracking:
+        files["worker_tracking.json"] = _tracking_lines(tracking)
+    return files
+
+
+def _object_lines(values: Mapping[str, Any]) -> Iterator[str]:
+    """An object with one line per key: large values stay quick to write and to grep."""
+    return _object((key, [_dump(value)]) for key, value in values.items())
+
+
+def _object(entries: Iterable[tuple[str, Iterable[str]]]) -> Iterator[str]:
+    """The same of values that are pieces of JSON, made as they are written."""
+    before = "{\n"
+    for key, pieces in entries:
+        yield f"{before}  {_dump(key)}: "
+        yield from pieces
+        before = ",\n"
+    yield "{}\n" if before == "{\n" else "\n}\n"
+
+
+def _dump(value: Any) -> str:
+    import json
+
+    return json.dumps(value, allow_nan=False)
+
+
+def _tracking_lines(tracking: Mapping[str, Any]) -> Iterator[str]:
+    """Samples as objects that say what they hold, times in UTC."""
+    from roastcoffea import _core
+    from roastcoffea.export.encoding import Encoder, is_series, is_times
+
+    encoder = Encoder()
+    value_keys = _core.series_value_keys()
+
+    def pieces(name: str, series: Any) -> Iterable[str]:
+        if is_times(series):
+            return [_dump(_samples(encoder, series.items(), "worker_count"))]
+        if not is_series(series):
+            return [_dump(encoder.plain(series))]
+        key = value_keys.get(name, "value")
+        return _object(
+            (encoder.text(worker), [_dump(_samples(encoder, line, key))])
+            for worker, line in series.items()
+        )
+
+    return _object(
+        (str(name), pieces(name, series)) for name, series in tracking.items()
+    )
+
+
+def _samples(
+    encoder: Encoder, pairs: Iterable[tuple[datetime, Any]], key: str
+) -> list[dict[str, Any]]:
+    from datetime import UTC
+
+    return [
+        {
+            # a naive time has no zone that could be converted
+            "timestamp": (t.astimezone(UTC) if t.tzinfo else t).isoformat(),
+            key: encoder.plain(value),
+        }
+        for t, value in pairs
+    ]
+
+
+# ---- writing -------------------------------------------------------------------------
+
+
+def _write_beside(folder: Path, files: Mapping[str, Iterator[str]]) -> Path:
+    """A new directory in folder with the files, all of it on disk."""
+    import secrets
+    import shutil
+
+    temporary = folder / f".saving-{secrets.token_hex(8)}"
+    temporary.mkdir()  # not mkdtemp(): others may read it, as the umask says
+    try:
+        for name, pieces in files.items():
+            with open(temporary / name, "x", encoding="utf-8") as file:
+                file.writelines(pieces)
+                file.flush()
+                os.fsync(file.fileno())
+        _sync(temporary)
+    except BaseException:
+        shutil.rmtree(temporary, ignore_errors=True)
+        raise
+    return temporary
+
+
+def _move(written: Path, folder: Path, names: Iterable[str]) -> Path:
+    """Rename to the first name that is free; rename() itself never replaces files."""
+    name = ""
+    for name in names:
+        try:
+            os.rename(written, folder / name)
+        except OSError as error:
+            import errno
+
+            taken = (errno.EEXIST, errno.ENOTEMPTY, errno.ENOTDIR)
+            if error.errno not in taken:
+                raise
+        else:
+            _sync(folder)
+            return folder / name
+    raise FileExistsError(
+        f"Measurement already exists: {folder / name} (choose another name)"
+    )
+
+
+def _sync(folder: Path) -> None:
+    handle = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)

@@ -1,0 +1,62 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Chunk records that users hand over: which of them are new.
+
+A dict made of one of our records has that record's identity and is the same record. One
+made by hand has none: when a list is handed over again, an equal dict is the same.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
+
+from roastcoffea import _probe
+
+Record = Mapping[str, Any]
+
+
+class HandOver:
+    """One call in which records are handed over; ``made`` are the run's dicts so far."""
+
+    def __init__(
+        self,
+        made: list[dict[str, Any]],
+        ours: Callable[[], Iterable[Record]],
+        may_repeat: bool,
+    ) -> None:
+        self.made = made
+        self.ours = ours
+        self.before = {repr(record) for record in made} if may_repeat else set()
+
+    def frame(self, record: Any) -> bytes | None:
+        """The frame of a record, None if it is known. TypeError for something else."""
+        frame = record if isinstance(record, bytes) else getattr(record, "frame", None)
+        if isinstance(frame, bytes):
+            return frame
+        if not isinstance(record, Mapping):
+            raise TypeError(f"a chunk record is a mapping, not {type(record).__name__}")
+        if self._is_known(record):
+            return None
+        frame = _probe.frame_of(record, len(self.made) + 1)
+        self.made.append(dict(record))
+        return frame
+
+    def _is_known(self, record: Record) -> bool:
+        process, number = _identity(record)
+        if process:
+            known = (process, number) in self._identities
+            self._identities.add((process, number))
+            return known
+        if isinstance(number, int) and 0 < number <= len(self.made):
+            return self.made[number - 1].items() <= record.items()  # ours, given back
+        return bool(self.before) and repr(dict(record)) in self.before
+
+    @functools.cached_property
+    def _identities(self) -> set[Any]:
+        return {_identity(record) for record in (*self.ours(), *self.made)}
+
+
+def _identity(record: Record) -> tuple[Any, Any]:
+    """Which process made it and as which; (None, None) for one made by hand."""
+    return record.get("process_id"), record.get("sequence")

@@ -1,0 +1,136 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What ``get_metrics()`` gives: a dict of C's numbers, with the bulky parts on demand.
+
+No formula is in here. Chunk dicts and samples of a large run are built only when
+somebody looks at them; to all other purposes this is a plain dict.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, Any
+
+from roastcoffea import _core, _probe
+
+if TYPE_CHECKING:
+    from roastcoffea.run import Run
+
+
+def chunk_dicts(
+    rows: list[tuple[bytes, int, int, bool]], hand_made: list[dict[str, Any]]
+) -> list[dict[str, Any]]:
+    """The records as real dicts; those made by hand with all the keys they had."""
+    dicts = []
+    for frame, chunk_id, attempt, _ in rows:
+        record = dict(_probe.read_frames(frame)[0])
+        if record.get("process_id") == 0 and 0 < record["sequence"] <= len(hand_made):
+            record |= hand_made[record["sequence"] - 1]
+        dicts.append({"chunk_id": chunk_id, "attempt": attempt} | record)
+    return dicts
+
+
+class Metrics(dict[str, Any]):
+    """The metrics of a run."""
+
+    def __init__(self, run: Run) -> None:
+        super().__init__(run.core.metrics())
+        self._makers: dict[str, Callable[[], Any]] = {
+            "tracking_data": lambda: run.tracking_data,
+            "raw_chunk_metrics": lambda: run.chunk_metrics,
+            "chunk_info": lambda: _core.chunk_info(run.chunk_metrics),
+        }
+        self["raw_section_metrics"] = run.section_metrics
+        for name, row in _sections_by_hand(run.section_metrics).items():
+            self["sections"].setdefault(name, row)
+        self["raw_span_metrics"] = run.span_metrics
+        self["labels"] = run.labels
+        self["partial"] = run.t_end is None or run.failure is not None
+        self["monitor_first_error"] = run.first_error
+        if run.why_off:
+            self["unavailable"] = dict.fromkeys(self["unavailable"], run.why_off)
+        for key, value in run.custom_metrics.items():
+            self.setdefault(key, value)
+        if run.custom_metrics:
+            self["custom_metrics"] = run.custom_metrics
+
+    def __missing__(self, key: str) -> Any:
+        if key not in self._makers:
+            raise KeyError(key)
+        self[key] = value = self._makers.pop(key)()
+        return value
+
+    def _fill(self) -> None:
+        for key in list(self._makers):
+            self[key]
+
+    def __contains__(self, key: object) -> bool:
+        return super().__contains__(key) or key in self._makers
+
+    def get(self, key: str, default: Any = None) -> Any:
+        try:
+            return self[key]
+        except KeyError:
+            return default
+
+    def __iter__(self) -> Iterator[str]:
+        self._fill()
+        return super().__iter__()
+
+    def __len__(self) -> int:
+        return super().__len__() + len(self._makers)
+
+    def keys(self) -> Any:
+        self._fill()
+        return super().keys()
+
+    def values(self) -> Any:
+        self._fill()
+        return super().values()
+
+    def items(self) -> Any:
+        self._fill()
+        return super().items()
+
+    def copy(self) -> dict[str, Any]:
+        self._fill()
+        return dict(self)
+
+    def __eq__(self, other: object) -> bool:
+        self._fill()
+        return super().__eq__(other)
+
+    __hash__ = None
+
+    def __repr__(self) -> str:
+        self._fill()
+        return super().__repr__()
+
+    def __reduce__(self) -> Any:
+        return dict, (dict(self.items()),)
+
+
+def _sections_by_hand(rows: list[dict[str, Any]]) -> dict[str, Any]:
+    """Sections that users measured themselves, in the words of both packages."""
+    found: dict[str, Any] = {}
+    if rows:
+        found = _core.chunk_metrics([{}], rows).get("sections", {})
+    for row in found.values():
+        row |= {"total": row["total_duration"], "mean": row["mean_duration"]}
+    return found
+
+
+def heading(run: Run) -> dict[str, str | None]:
+    """What a page says of a run beside its numbers."""
+    labels = ", ".join(f"{key}={value}" for key, value in run.labels.items())
+    if run.failure:
+        state = f"failed: {run.failure}"
+    else:
+        state = "still running" if run.t_end is None else "finished"
+    return {
+        "name": run.processor_name,
+        "executor": run.executor_text,
+        "state": state,
+        "started": time.strftime("%d %b %H:%M UTC", time.gmtime(run.t_start)),
+        "labels": labels or None,
+    }

@@ -1,0 +1,52 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""A line on the terminal that follows a run; only where the user asked for it."""
+
+from __future__ import annotations
+
+import sys
+import threading
+import time
+from typing import TYPE_CHECKING, TextIO
+
+from roastcoffea import _core
+
+if TYPE_CHECKING:
+    from roastcoffea.run import Run
+
+
+class LiveLine:
+    """Writes one line per second to standard error, over the one before."""
+
+    def __init__(self, stream: TextIO | None = None, every_s: float = 1.0) -> None:
+        self.stream = stream
+        self.every_s = every_s
+        self._stop = threading.Event()
+        self._thread: threading.Thread | None = None
+
+    def start(self, run: Run) -> None:
+        self._stop.clear()
+        self._thread = threading.Thread(
+            target=self._follow, args=(run,), name="roastcoffea-line", daemon=True
+        )
+        self._thread.start()
+
+    def stop(self) -> None:
+        """Write the line for the last time."""
+        self._stop.set()
+        if self._thread:
+            self._thread.join(timeout=5)
+
+    def _follow(self, run: Run) -> None:
+        stream = self.stream or sys.stderr
+        try:
+            while not self._stop.wait(self.every_s):
+                self._write(stream, run, "\r" if stream.isatty() else "\n")
+            self._write(stream, run, "\n")
+        except (OSError, ValueError):  # the stream is gone: so is the line
+            return
+
+    def _write(self, stream: TextIO, run: Run, end: str) -> None:
+        seconds = (time.monotonic_ns() - run.start_mono_ns) / 1e9
+        clear = "\033[K" if stream.isatty() else ""
+        stream.write(_core.live_line(run.core, seconds) + clear + end)
+        stream.flush()

@@ -1,0 +1,90 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Folders through which processes of this machine hand frames to their collector.
+
+A collector holds a lock on its folder for as long as it lives. Folders whose lock is
+free were left by a collector that was killed: the next one removes them.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import os
+import tempfile
+from pathlib import Path
+
+from roastcoffea import _core
+
+PREFIX = "roast-"
+TRIES = 5
+_locks: dict[str, int] = {}
+
+
+def make() -> str:
+    """A new folder that only this user can read, locked by this process."""
+    _remove_abandoned()
+    for _ in range(TRIES):
+        folder = _make_locked()
+        if folder is not None:
+            return folder
+    raise OSError(f"no folder in {tempfile.gettempdir()} could be locked")
+
+
+def remove(folder: str | None) -> None:
+    """Remove a folder that this process made, with the frames in it."""
+    descriptor = _locks.pop(folder, None) if folder else None
+    if folder and descriptor is not None:
+        _core.remove_spool(folder)
+        _close(descriptor)
+
+
+def _make_locked() -> str | None:
+    """None when another collector took it for abandoned, before it was locked."""
+    folder = tempfile.mkdtemp(prefix=PREFIX)
+    try:
+        descriptor = _lock(folder)
+    except OSError:
+        _core.remove_spool(folder)
+        return None
+    if not os.path.isdir(folder):
+        os.close(descriptor)
+        return None
+    _locks[folder] = descriptor
+    return folder
+
+
+def _lock(folder: str) -> int:
+    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        os.close(descriptor)
+        raise
+    return descriptor
+
+
+def _close(descriptor: int) -> None:
+    with contextlib.suppress(OSError):  # a program may close whatever it finds open
+        os.close(descriptor)
+
+
+def _forget_locks() -> None:
+    """A forked child would hold them for longer than the process that collects."""
+    for descriptor in _locks.values():
+        _close(descriptor)
+    _locks.clear()
+
+
+os.register_at_fork(after_in_child=_forget_locks)
+
+
+def _remove_abandoned() -> None:
+    for folder in Path(tempfile.gettempdir()).glob(PREFIX + "*"):
+        try:
+            if folder.stat().st_uid != os.getuid() or str(folder) in _locks:
+                continue
+            descriptor = _lock(str(folder))
+        except OSError:  # in use, somebody else's, or gone meanwhile
+            continue
+        _core.remove_spool(str(folder))
+        os.close(descriptor)

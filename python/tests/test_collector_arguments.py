@@ -1,0 +1,318 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What a collector is made of, and what it says when it was not entered."""
+
+from __future__ import annotations
+
+import datetime
+import importlib.metadata
+import inspect
+import json
+import threading
+
+import pytest
+from coffea import processor
+
+import roastcoffea
+from collecting import (
+    CHUNKS,
+    EVENTS,
+    Measured,
+    Plain,
+    fileset_of,
+    iterative,
+    make_runner,
+)
+from roastcoffea import MetricsCollector
+from roastcoffea.backends.base import AbstractMetricsBackend
+from roastcoffea.backends.local import LocalMetricsBackend
+
+GIVEN = {
+    "executor": lambda runner: runner.executor,
+    "runner": lambda runner: runner,
+    "pre_executor": lambda runner: runner.pre_executor,
+    "None": lambda runner: None,
+    "another executor": lambda runner: iterative(),
+}
+
+
+def run(collector, tiny_file, analysis=None, **options):
+    with collector:
+        runner = make_runner(**options)
+        runner(fileset_of(tiny_file), processor_instance=analysis or Plain())
+    return collector.get_metrics()
+
+
+# ---- who it is for -----------------------------------------------------------------
+
+
+@pytest.mark.parametrize("given", GIVEN)
+def test_run_in_the_block_is_seen_whatever_was_given(given, tiny_file):
+    runner = make_runner(pre_executor=iterative())
+    with MetricsCollector(GIVEN[given](runner)) as collector:
+        runner(fileset_of(tiny_file), processor_instance=Plain())
+    assert collector.get_metrics()["total_events"] == EVENTS
+
+
+def test_first_parameter_is_named_client(tiny_file):
+    assert next(iter(inspect.signature(MetricsCollector).parameters)) == "client"
+    runner = make_runner()
+    with MetricsCollector(client=runner.executor) as collector:
+        runner(fileset_of(tiny_file), processor_instance=Plain())
+    assert collector.get_metrics()["total_events"] == EVENTS
+
+
+@pytest.mark.parametrize("given", ["executor", "runner"])
+def test_run_of_a_given_object_is_taken_from_another_thread(given, tiny_file):
+    runner = make_runner()
+    arguments = (fileset_of(tiny_file), Measured())
+    with MetricsCollector(GIVEN[given](runner)) as collector:
+        thread = threading.Thread(target=runner, args=arguments)
+        thread.start()
+        thread.join()
+    assert collector.get_metrics()["total_events"] == EVENTS
+    assert len(collector.chunk_metrics) == CHUNKS
+
+
+def test_given_nothing_another_thread_is_not_taken(tiny_file):
+    arguments = (fileset_of(tiny_file), Measured())
+    with MetricsCollector(None) as collector:
+        thread = threading.Thread(target=make_runner(), args=arguments)
+        thread.start()
+        thread.join()
+    assert collector.chunk_metrics == []
+    assert "runner_calls" not in collector.get_metrics()
+
+
+def test_processor_instance_need_not_be_the_one_that_runs(tiny_file):
+    other, analysis = Measured(), Measured()
+    collector = MetricsCollector(None, processor_instance=other)
+    assert run(collector, tiny_file, analysis)["num_chunks_processed"] == CHUNKS
+    assert len(analysis._chunk_metrics) == CHUNKS
+    assert vars(other) == {}
+
+
+# ---- positions, as in the documents and as in 0.1.2 -----------------------------------
+
+
+def test_second_position_is_the_output_directory(tiny_file, tmp_path):
+    collector = MetricsCollector(None, tmp_path / "out")
+    run(collector, tiny_file)
+    (written,) = (tmp_path / "out").iterdir()
+    assert collector.measurement_path == written
+    stored = json.loads((written / "metrics.json").read_text())
+    assert stored["total_events"] == EVENTS
+
+
+def test_measurement_of_output_dir_has_the_name_asked_for(tiny_file, tmp_path):
+    with roastcoffea.monitor(tmp_path, measurement_name="mine") as collector:
+        make_runner()(fileset_of(tiny_file), processor_instance=Plain())
+    metrics, t_start, t_end = roastcoffea.load_measurement(tmp_path / "mine")
+    assert metrics["total_events"] == EVENTS
+    assert (t_start, t_end) == (collector.t_start, collector.t_end)
+
+
+@pytest.mark.parametrize("name", ["dask", "local"])
+def test_backend_name_in_second_position_is_the_backend(name, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    collector = MetricsCollector(None, name)
+    with collector:
+        pass
+    assert collector.output_dir is None
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_positions_of_the_earlier_package_are_accepted():
+    analysis = Plain()
+    collector = MetricsCollector(None, "dask", False, 2.5, analysis)
+    assert collector.track_workers is False
+    assert collector.worker_tracking_interval == 2.5
+    assert collector.processor_instance is analysis
+
+
+def test_unwritable_output_dir_costs_a_warning_only(tiny_file, tmp_path):
+    (tmp_path / "file").write_text("in the way")
+    collector = MetricsCollector(None, tmp_path / "file")
+    with pytest.warns(UserWarning, match="could not write"):
+        metrics = run(collector, tiny_file)
+    assert metrics["total_events"] == EVENTS
+    assert "output_dir" in metrics["monitor_first_error"]
+
+
+def test_warning_turned_into_an_error_does_not_mask_the_users(tmp_path):
+    """As `python -W error` would."""
+    (tmp_path / "file").write_text("in the way")
+    import warnings
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        with pytest.raises(KeyError, match="mine"), roastcoffea.monitor(
+            tmp_path / "file"
+        ):
+            raise KeyError("mine")
+
+
+# ---- what is refused ----------------------------------------------------------------
+
+
+@pytest.mark.parametrize("bad", ["zzz", "", "Dask"])
+def test_unknown_backend_is_named(bad):
+    with pytest.raises(ValueError, match=f"^Unsupported backend: {bad}"):
+        MetricsCollector(None, backend=bad)
+
+
+@pytest.mark.parametrize("bad", [7, object(), AbstractMetricsBackend, dict])
+def test_something_that_is_no_backend_is_refused(bad):
+    with pytest.raises(ValueError, match="^Unsupported backend: "):
+        MetricsCollector(None, backend=bad)
+
+
+@pytest.mark.parametrize("bad", [0, -1, 0.0, float("nan"), float("-inf")])
+def test_interval_must_be_positive(bad):
+    with pytest.raises(ValueError, match="worker_tracking_interval"):
+        MetricsCollector(None, worker_tracking_interval=bad)
+
+
+def test_interval_that_is_no_number_is_refused():
+    with pytest.raises((TypeError, ValueError)):
+        MetricsCollector(None, worker_tracking_interval="often")
+
+
+def test_entering_twice_at_once_is_refused(tiny_file):
+    collector = MetricsCollector(None)
+    with collector:
+        with pytest.raises(RuntimeError, match="collecting already"), collector:
+            pass
+        make_runner()(fileset_of(tiny_file), processor_instance=Plain())
+    assert collector.get_metrics()["total_events"] == EVENTS
+
+
+# ---- before the block -----------------------------------------------------------------
+
+
+@pytest.mark.parametrize("method", ["get_metrics", "print_summary"])
+def test_results_before_the_block_are_refused(method):
+    with pytest.raises(RuntimeError, match="^Timing not available"):
+        getattr(MetricsCollector(None), method)()
+
+
+def test_saving_before_the_block_or_in_it_is_refused(tmp_path):
+    collector = MetricsCollector(None)
+    text = "^Cannot save measurement before context manager completes"
+    with pytest.raises(RuntimeError, match=text):
+        collector.save_measurement(tmp_path)
+    with collector, pytest.raises(RuntimeError, match=text):
+        collector.save_measurement(tmp_path)
+    assert collector.save_measurement(tmp_path, "after").is_dir()
+    assert [path.name for path in tmp_path.iterdir()] == ["after"]
+
+
+def test_attributes_before_the_block_are_empty():
+    collector = MetricsCollector(None)
+    assert collector.t_start is collector.t_end is collector.tracking_data is None
+    assert collector.chunk_metrics == []
+    assert "MetricsCollector" in collector._repr_html_()
+    assert "MetricsCollector" in str(collector)
+
+
+def test_output_refused_before_the_block_keeps_its_records():
+    output = {"__roastcoffea_metrics__": [{"num_events": 1}]}
+    with pytest.raises(RuntimeError, match="^Timing not available"):
+        MetricsCollector(None).extract_metrics_from_output(output)
+    assert output == {"__roastcoffea_metrics__": [{"num_events": 1}]}
+
+
+# ---- a user's own backend -------------------------------------------------------------
+
+
+class Backend(AbstractMetricsBackend):
+    """Counts its calls; two workers, one of which it has a value of."""
+
+    def __init__(self, fails=()):
+        self.calls = []
+        self.fails = fails
+
+    def note(self, name, *arguments):
+        self.calls.append((name, *arguments))
+        if name in self.fails:
+            raise OSError(f"{name} failed")
+
+    def start_tracking(self, interval):
+        self.note("start_tracking", interval)
+
+    def stop_tracking(self):
+        self.note("stop_tracking")
+        now = datetime.datetime.now(datetime.UTC)
+        return {
+            "worker_counts": {now: 2},
+            "worker_memory": {"far": [(now, 5e9)]},
+            "worker_mood": {"far": [(now, "good")]},
+        }
+
+    def create_span(self, name):
+        self.note("create_span")
+        return "span"
+
+    def get_span_metrics(self, span_info):
+        self.note("get_span_metrics", span_info)
+        return {("execute", "Plain", "thread-cpu", "seconds"): 1.0}
+
+    def supports_fine_metrics(self):
+        return True
+
+
+def test_backend_of_the_users_is_used(tiny_file):
+    backend = Backend()
+    collector = MetricsCollector(None, backend=backend, worker_tracking_interval=0.5)
+    metrics = run(collector, tiny_file)
+    assert backend.calls == [
+        ("start_tracking", 0.5),
+        ("create_span",),
+        ("stop_tracking",),
+        ("get_span_metrics", "span"),
+    ]
+    assert metrics["peak_memory_bytes"] == 5e9
+    assert "worker_mood" in collector.tracking_data
+    assert collector.span_metrics == metrics["raw_span_metrics"] != {}
+
+
+def test_backend_is_not_asked_for_workers_that_nobody_wants():
+    backend = Backend()
+    with MetricsCollector(None, backend=backend, track_workers=False) as collector:
+        pass
+    assert [call[0] for call in backend.calls] == ["create_span", "get_span_metrics"]
+    assert collector.tracking_data is None
+
+
+@pytest.mark.parametrize("fails", ["start_tracking", "stop_tracking", "create_span"])
+def test_failing_backend_is_told_not_raised(fails, tiny_file):
+    metrics = run(MetricsCollector(None, backend=Backend(fails)), tiny_file)
+    assert metrics["total_events"] == EVENTS
+    assert f"{fails} failed" in metrics["monitor_first_error"]
+
+
+def test_backend_is_found_by_its_entry_point(monkeypatch):
+    class Entry:
+        name = "mine"
+
+        def load(self):
+            return lambda client: Backend()
+
+    monkeypatch.setattr(importlib.metadata, "entry_points", lambda group: [Entry()])
+    assert isinstance(MetricsCollector(None, backend="mine").backend, Backend)
+    assert isinstance(MetricsCollector(None, "mine").backend, Backend)
+    assert isinstance(MetricsCollector(None).backend, LocalMetricsBackend)
+
+
+def test_labels_are_kept(tiny_file, capsys):
+    with roastcoffea.monitor(labels={"site": "UNL"}) as collector:
+        make_runner()(fileset_of(tiny_file), processor_instance=Plain())
+    assert collector.get_metrics()["labels"] == {"site": "UNL"}
+    collector.print_summary()
+    assert "site=UNL" in capsys.readouterr().out
+
+
+def test_executor_is_named_on_the_page(tiny_file):
+    executor = processor.IterativeExecutor(status=False)
+    with MetricsCollector(executor) as collector:
+        make_runner(executor)(fileset_of(tiny_file), processor_instance=Plain())
+    assert "Iterative, 1 worker" in str(collector)

@@ -1,0 +1,185 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Attempts that fail in other processes, are tried again or die with their worker: the
+user sees what coffea shows, the collector knows every one of them."""
+
+from __future__ import annotations
+
+import dataclasses
+import os
+import signal
+from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
+
+import loky
+import pytest
+from coffea.nanoevents import BaseSchema
+from coffea.processor import FuturesExecutor, IterativeExecutor, ProcessorABC, Runner
+from loky.process_executor import TerminatedWorkerError
+
+from outputs import Measured, identities, once, places, processes, run
+from roastcoffea import monitor, track_metrics
+from support import KEY
+
+CHUNK, CHUNKS = 100, 30
+FLAKY = (300, 1200)  # first entries of the chunks that fail at first
+DOOMED = 700  # and of the one that never works
+SECRET = "root://me:password@host//data"
+
+tried: set[tuple[int, str]] = set()  # in the process where chunks run
+
+
+class Failing(ProcessorABC):
+    """Fails at chosen chunks; `run_name` tells the runs of one worker apart."""
+
+    def __init__(self, run_name, always=()):
+        self.run_name = run_name
+        self.always = always
+
+    @track_metrics
+    def process(self, events):
+        start = events.metadata["entrystart"]
+        first = (start, self.run_name) not in tried
+        tried.add((start, self.run_name))
+        if start in self.always or (start in FLAKY and first):
+            raise ValueError(f"entry {start} of {SECRET}")
+        return {"sum": start}
+
+    def postprocess(self, accumulator):
+        return accumulator
+
+
+class Undecorated(Failing):
+    process = Failing.process.__wrapped__
+
+
+def rows(metrics, *columns):
+    return sorted(tuple(row[c] for c in columns) for row in metrics["failures"])
+
+
+# ---- tried again -------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("kind", [Failing, Undecorated])
+def test_attempts_that_are_tried_again_are_known(kind, tiny_file):
+    with monitor() as collector:
+        output = run(kind(f"again {kind}"), tiny_file, processes(), CHUNK)
+    assert output["sum"] == sum(range(0, 3000, CHUNK))
+    metrics = collector.get_metrics()
+    expected = [(start, start + CHUNK, 1, "failed", True) for start in FLAKY]
+    columns = ("entry_start", "entry_stop", "attempt", "status", "resolved")
+    assert rows(metrics, *columns) == expected
+    for row in metrics["failures"]:
+        assert row["file"] == str(tiny_file)
+        assert row["dataset"] == "x"
+        assert row["error_type"] == "ValueError"
+        assert "password" not in row["error_message"]
+        assert row["pid"] != os.getpid()
+    assert metrics["num_chunks"] == CHUNKS
+    assert metrics["losses"] == {}
+
+
+def test_records_of_all_attempts_are_there_the_output_carries_the_good_ones(tiny_file):
+    with monitor() as collector:
+        output = run(Failing("records"), tiny_file, processes(), CHUNK)
+    assert places(output[KEY]) == once(tiny_file, CHUNK)
+    assert {record["status"] for record in output[KEY]} == {"ok"}
+    chunks = collector.chunk_metrics
+    assert len(identities(chunks)) == len(chunks) == CHUNKS + len(FLAKY)
+    again = [c for c in chunks if c["entry_start"] in FLAKY]
+    found = sorted((c["entry_start"], c["attempt"], c["status"]) for c in again)
+    assert found == [(s, n, t) for s in FLAKY for n, t in ((1, "failed"), (2, "ok"))]
+
+
+@pytest.mark.parametrize("kind", [Failing, Undecorated])
+def test_chunk_that_never_works_ends_the_run_as_ever(kind, tiny_file):
+    executor = processes(retries=2)
+    with pytest.raises(Exception, match="Failed processing file") as plain:
+        run(kind("plain", (DOOMED,)), tiny_file, executor, CHUNK)
+    with (
+        monitor() as collector,
+        pytest.raises(Exception, match="Failed processing file") as seen,
+    ):
+        run(kind("doomed", (DOOMED,)), tiny_file, executor, CHUNK)
+    assert type(seen.value) is type(plain.value)
+    assert str(seen.value) == str(plain.value)
+    metrics = collector.get_metrics()
+    doomed = [row for row in metrics["failures"] if row["entry_start"] == DOOMED]
+    found = [(row["attempt"], row["status"], row["resolved"]) for row in doomed]
+    assert found == [(n, "failed", False) for n in (1, 2, 3)]
+    assert metrics["partial"]
+    assert "ValueError" in collector.run.page("text")
+    assert "password" not in collector.run.page("text")
+
+
+def test_recovered_run_gives_what_was_finished(tiny_file):
+    analysis = Failing("recovered", (DOOMED,))
+    executor = processes(retries=0, recoverable=True)
+    with monitor() as collector, pytest.raises(Exception, match="Failed") as seen:
+        run(analysis, tiny_file, executor, CHUNK)
+    good = [c for c in collector.chunk_metrics if c["status"] == "ok"]
+    done = sum(c["entry_start"] for c in good)
+    assert seen.value.partial_output["sum"] <= done
+    assert len(identities(good)) == len(good)
+    assert KEY not in seen.value.partial_output
+
+
+def test_file_that_is_gone_is_known_though_process_was_not_reached(tiny_file):
+    runner = Runner(
+        executor=processes(),
+        pre_executor=IterativeExecutor(status=False),
+        schema=BaseSchema,
+        chunksize=CHUNK,
+        skipbadfiles=True,
+    )
+    items = list(runner.preprocess({"x": {"files": {str(tiny_file): "Events"}}}))
+    gone = [dataclasses.replace(items[0], filename="/nowhere/gone.root")]
+    with monitor() as collector:
+        output = runner(items + gone, processor_instance=Measured("int"))
+    assert output == sum(range(0, 3000, CHUNK))
+    metrics = collector.get_metrics()
+    columns = ("file", "entry_start", "attempt", "error_type", "resolved")
+    expected = [
+        ("/nowhere/gone.root", 0, n, "FileNotFoundError", False) for n in (1, 2, 3, 4)
+    ]
+    assert rows(metrics, *columns) == expected
+    assert metrics["num_chunks"] == CHUNKS
+
+
+# ---- the worker dies -----------------------------------------------------------------
+
+
+class Deadly(ProcessorABC):
+    """One chunk is the end of its worker."""
+
+    @track_metrics
+    def process(self, events):
+        start = events.metadata["entrystart"]
+        if start == DOOMED:
+            os.kill(os.getpid(), signal.SIGKILL)
+        return {"sum": start}
+
+    def postprocess(self, accumulator):
+        return accumulator
+
+
+POOLS = {
+    "loky": (loky.ProcessPoolExecutor, TerminatedWorkerError),
+    "fork": (ProcessPoolExecutor, BrokenProcessPool),
+}
+
+
+@pytest.mark.parametrize(("pool", "error"), POOLS.values(), ids=POOLS)
+def test_worker_that_is_killed_in_a_chunk(pool, error, tiny_file):
+    """One worker, so that exactly the chunks before the deadly one are finished."""
+    executor = FuturesExecutor(pool=pool, workers=1, status=False)
+    with monitor() as collector, pytest.raises(error):
+        run(Deadly(), tiny_file, executor, CHUNK)
+    metrics = collector.get_metrics()
+    columns = ("file", "dataset", "entry_start", "entry_stop", "status", "resolved")
+    expected = (str(tiny_file), "x", DOOMED, DOOMED + CHUNK, "lost", False)
+    assert rows(metrics, *columns) == [expected]
+    assert places(collector.chunk_metrics) == once(tiny_file, CHUNK, events=DOOMED)
+    assert metrics["num_chunks_processed"] == DOOMED // CHUNK
+    assert metrics["num_lost_attempts"] == 1
+    assert metrics["losses"] == {}
+    assert metrics["partial"]

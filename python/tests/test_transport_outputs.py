@@ -1,0 +1,95 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Two hundred chunks of every kind of output, in this thread, in threads and in
+processes: the physics is that of an undecorated run, each record arrives once."""
+
+from __future__ import annotations
+
+import concurrent.futures
+import functools
+import os
+
+import numpy as np
+import pytest
+import uproot
+from coffea.processor import FuturesExecutor, IterativeExecutor
+
+from outputs import (
+    CARRIERS,
+    RUNNABLE,
+    Analysis,
+    Measured,
+    identities,
+    once,
+    places,
+    processes,
+    run,
+    same,
+    settled,
+    without_records,
+)
+from roastcoffea import monitor
+from support import waiting
+
+EVENTS, CHUNK = 3000, 15
+
+
+@pytest.fixture(scope="module")
+def narrow_file(tmp_path_factory):
+    """One branch: what takes time below is opening the file for every chunk."""
+    path = tmp_path_factory.mktemp("narrow") / "narrow.root"
+    with uproot.recreate(path) as root:
+        root["Events"] = {"x": np.arange(EVENTS, dtype=np.float32)}
+    return path
+
+
+def make_executor(where):
+    if where == "processes":
+        return processes()
+    if where == "threads":
+        pool = concurrent.futures.ThreadPoolExecutor
+        return FuturesExecutor(pool=pool, workers=2, status=False)
+    return IterativeExecutor(status=False)
+
+
+@pytest.fixture(scope="module")
+def undecorated(narrow_file):
+    """What a run gives that knows nothing of us, for each kind."""
+
+    @functools.cache
+    def result(kind):
+        executor = IterativeExecutor(status=False)
+        return run(Analysis(kind), narrow_file, executor, CHUNK)
+
+    return result
+
+
+@pytest.mark.parametrize("kind", RUNNABLE)
+@pytest.mark.parametrize("where", ["iterative", "threads", "processes"])
+def test_every_record_arrives_once(where, kind, undecorated, narrow_file):
+    analysis = Measured(kind)
+    with monitor() as collector:
+        output = run(analysis, narrow_file, make_executor(where), CHUNK)
+    output, carried = without_records(output)
+    assert same(settled(output), settled(undecorated(kind)))
+    chunks = collector.chunk_metrics
+    expected = once(narrow_file, CHUNK)
+    assert places(chunks) == expected
+    assert len(identities(chunks)) == len(expected)
+    assert {chunk["chunk_id"] for chunk in chunks} == set(range(len(expected)))
+    assert {chunk["num_events"] for chunk in chunks} == {CHUNK}
+    assert identities(analysis._chunk_metrics) == identities(chunks)
+    assert identities(carried) == (identities(chunks) if kind in CARRIERS else set())
+    assert len(carried) in (0, len(expected))
+    assert_nothing_lost(collector.get_metrics(), len(expected))
+    pids = {chunk["pid"] for chunk in chunks}
+    assert (os.getpid() in pids) == (where != "processes")
+    assert waiting() == []
+
+
+def assert_nothing_lost(metrics, count):
+    assert metrics["num_chunks"] == count
+    assert metrics["total_events"] == EVENTS
+    assert metrics["losses"] == {}
+    assert metrics["failures"] == []
+    assert metrics["monitor_errors"] == 0
+    assert not metrics["partial"]
