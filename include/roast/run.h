@@ -79,6 +79,22 @@ struct roast_chunk_list {
 int roast_run_chunks(roast_run *run, struct roast_chunk_list *out, roast_error *err);
 void roast_chunk_list_release(struct roast_chunk_list *list);
 
+/* Where the records of one run id are that ended well, by their start; for those who
+ * want to look at single records later. A row stays the same as long as the run. */
+struct roast_rows {
+    uint32_t *rows; /* owned */
+    size_t count;
+};
+
+int roast_run_rows(roast_run *run, const unsigned char run_id[ROAST_RUN_ID_BYTES],
+                   struct roast_rows *out, roast_error *err);
+void roast_rows_release(struct roast_rows *rows);
+
+/* Writes the chunk frame of a row to out; its size. ROAST_LIMIT when it needs more than
+ * out_bytes, BAD_DATA when the row has none. */
+int64_t roast_run_frame(roast_run *run, uint32_t row, void *out, size_t out_bytes,
+                        roast_error *err);
+
 /* How many attempts have begun, ended well, and failed, and what those that ended well
  * read; for a live line. */
 struct roast_progress {
@@ -156,6 +172,9 @@ void roast_run_clear_fact(roast_run *run, enum roast_fact fact);
 bool roast_run_fact(roast_run *run, enum roast_fact fact, double *value);
 void roast_run_lose(roast_run *run, enum roast_run_loss loss, uint64_t count);
 uint64_t roast_run_lost(roast_run *run, enum roast_run_loss loss);
+/* The first error of the monitor that a worker told, cut to what fits; "" for none. */
+void roast_run_first_error(roast_run *run, char *out, size_t out_bytes);
+
 const char *roast_fact_name(enum roast_fact fact);
 const char *roast_run_loss_name(enum roast_run_loss loss);
 const char *roast_run_loss_text(enum roast_run_loss loss);

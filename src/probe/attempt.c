@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* attempt.c - the life of one attempt: begin, the chunk inside it, end.
  *
- * An executor opens the file, builds the events and calls process(); any of it can fail,
- * and be tried again. The attempt is the frame around all that: it owns the identity,
- * which begin frame, chunk frame and end frame share. Where process() is not decorated,
- * or was never reached, begin and end are all there is, and a failure gets a record of
- * its own so that its file, entries and exception are not lost. */
+ * An executor opens the file, builds the events and calls process(); any of it can
+ * fail, and be tried again. The attempt is the frame around all that: it owns the
+ * identity, which begin frame, chunk frame and end frame share. Where process() is not
+ * decorated, or was never reached, begin and end are all there is, and a failure gets a
+ * record of its own so that its file, entries and exception are not lost. */
 #include "probe/attempt.h"
 
 #include <time.h>

@@ -122,13 +122,16 @@ void roast__identity_make(struct roast_identity *id, const unsigned char *run_id
 static void identify(roast_thread *thread, const unsigned char *run_id)
 {
     struct roast_identity *id = &thread->identity;
+    uint32_t newest;
 
-    thread->of_attempt = roast__attempt_claim(&thread->attempt);
-    if (thread->of_attempt) {
+    thread->of_attempt = roast_attempt_active(thread);
+    if (roast__attempt_claim(&thread->attempt)) {
         *id = thread->attempt.identity;
         thread->active_at_begin = thread->attempt.active_at_begin;
     } else {
         roast__identity_make(id, run_id, &thread->active_at_begin);
+        if (thread->of_attempt) /* which counts as running already */
+            thread->active_at_begin = roast__chunk_leaves(&newest) - 1;
     }
     roast_identity_pack(thread->identity_bytes, id);
     struct roast_str blob = {(const char *)thread->identity_bytes,

@@ -6,9 +6,9 @@
  *              - what those that ended had used before the start
  *
  * A process that began after the start is counted from nothing; a process alive at the
- * start is counted from what it had used by then. Parents are read before their children,
- * we ourselves first of all: a process that is waited for meanwhile may be missing until
- * the next round, but is never counted twice.
+ * start is counted from what it had used by then. Parents are read before their
+ * children, we ourselves first of all: a process that is waited for meanwhile may be
+ * missing until the next round, but is never counted twice.
  *
  * Not all that end are waited for by one of the tree: their parent ended first, or does
  * not care (SIGCHLD ignored). So what was seen of each is a lower bound of the sum. */

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* spool.c - frames of this process, appended to its own file in a folder.
  *
- * The collector's process made the folder and reads it. Each process writes a file of its
- * own, so whole frames follow one another without a lock between processes. The file
- * stays open, and a look before each write tells whether the descriptor is still ours: a
- * forked child opens a file of its own, and a program that closes every descriptor it
- * finds may have given the number to a file of the user's. Frames that cannot be written
- * whole are taken back, so that the caller can send them another way. */
+ * The collector's process made the folder and reads it. Each process writes a file of
+ * its own, so whole frames follow one another without a lock between processes. The
+ * file stays open, and a look before each write tells whether the descriptor is still
+ * ours: a forked child opens a file of its own, and a program that closes every
+ * descriptor it finds may have given the number to a file of the user's. Frames that
+ * cannot be written whole are taken back: the caller can send them another way. */
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>

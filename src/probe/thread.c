@@ -61,7 +61,7 @@ static void on_thread_exit(void *state)
     uint32_t newest;
 
     bool inside = atomic_exchange(&thread->active, false);
-    if (inside || thread->attempt.depth > 0)
+    if (roast_attempt_active(thread) || (inside && !thread->of_attempt))
         (void)roast__chunk_leaves(&newest); /* the thread ended inside its chunk */
     (void)pthread_mutex_lock(&lock);
     unlink_thread(state);

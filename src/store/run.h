@@ -57,6 +57,7 @@ struct roast_run {
     double facts[ROAST_FACT_COUNT];
     bool fact_known[ROAST_FACT_COUNT];
     uint64_t losses[ROAST_RUN_LOSS_COUNT];
+    char first_error[128]; /* of the monitor in a worker; NUL-terminated */
 };
 
 void roast__run_lock(struct roast_run *run);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* run_chunks.c - the chunk records of a run, given back as frames. */
+/* run_chunks.c - the chunk records of a run, given back as frames: all, or single ones.
+ */
 #include "base/mem.h"
 #include "store/order.h"
 
@@ -86,4 +87,58 @@ void roast_chunk_list_release(struct roast_chunk_list *list)
     roast__free(list->frames);
     roast__free(list->items);
     *list = (struct roast_chunk_list){NULL, NULL, 0};
+}
+
+/* ---- single records ---------------------------------------------------------- */
+
+static bool is_wanted(const struct roast_run *run, uint32_t row, int32_t run_id)
+{
+    const struct roast_attempts *attempts = &run->attempts;
+
+    return attempts->rest[row] != 0 && attempts->status[row] == ROAST_CHUNK_OK &&
+           attempts->processes[attempts->process[row]].run == run_id;
+}
+
+int roast_run_rows(roast_run *run, const unsigned char run_id[ROAST_RUN_ID_BYTES],
+                   struct roast_rows *out, roast_error *err)
+{
+    struct roast_order order = {NULL, NULL, 0};
+    struct roast_str id = {(const char *)run_id, ROAST_RUN_ID_BYTES};
+    size_t count = 0;
+
+    roast__run_lock(run);
+    int status = roast__order_make(&order, run, err);
+    int32_t number = roast__strings_find(&run->strings, id);
+    for (size_t i = 0; status == ROAST_OK && i < order.count; i++) {
+        if (is_wanted(run, order.rows[i], number))
+            order.rows[count++] = order.rows[i];
+    }
+    roast__run_unlock(run);
+    *out = (struct roast_rows){status == ROAST_OK ? order.rows : NULL, count};
+    if (status == ROAST_OK)
+        order.rows = NULL; /* moved to the caller */
+    roast__order_release(&order);
+    return status;
+}
+
+void roast_rows_release(struct roast_rows *rows)
+{
+    roast__free(rows->rows);
+    *rows = (struct roast_rows){NULL, 0};
+}
+
+int64_t roast_run_frame(roast_run *run, uint32_t row, void *out, size_t out_bytes,
+                        roast_error *err)
+{
+    unsigned char identity[ROAST_IDENTITY_BYTES];
+    roast_record rec;
+    int64_t size = ROAST_BAD_DATA;
+
+    roast__run_lock(run);
+    if (row < run->attempts.count && roast__attempt_record(run, row, &rec, identity))
+        size = roast_record_encode(out, out_bytes, &rec, err);
+    else
+        (void)roast_error_set(err, ROAST_BAD_DATA, "no chunk record in row %u", row);
+    roast__run_unlock(run);
+    return size;
 }

@@ -101,6 +101,18 @@ static uint64_t column_value(const struct roast_run *run,
     return (uint64_t)roast__column_get(&run->attempts.columns[column], row, 0);
 }
 
+void roast_run_first_error(roast_run *run, char *out, size_t out_bytes)
+{
+    if (out_bytes == 0)
+        return;
+    roast__run_lock(run);
+    struct roast_str text =
+        roast_str_cut(roast_str_of(run->first_error), out_bytes - 1);
+    memcpy(out, text.data, text.size_bytes);
+    out[text.size_bytes] = '\0';
+    roast__run_unlock(run);
+}
+
 /* Processes that are gone were not sampled at the last moment. */
 static uint64_t rss_now(const struct roast_samples *samples)
 {

@@ -54,6 +54,26 @@ static bool is_known_kind(const roast_record *rec)
            rec->kind == ROAST_FRAME_END;
 }
 
+/* Failures of the monitor in a worker. A chunk's are counted from its record; those of
+ * an attempt outside of its chunks are in its end frame alone. */
+static void hear_errors(struct roast_run *run, const roast_record *rec)
+{
+    struct roast_str text = rec->values[ROAST_FIELD_monitor_first_error].str;
+
+    if (!roast_record_has(rec, ROAST_FIELD_monitor_errors))
+        return;
+    if (rec->kind == ROAST_FRAME_END) {
+        run->fact_known[ROAST_FACT_monitor_errors] = true;
+        run->facts[ROAST_FACT_monitor_errors] +=
+            (double)rec->values[ROAST_FIELD_monitor_errors].u64;
+    }
+    if (run->first_error[0] == '\0' &&
+        roast_record_has(rec, ROAST_FIELD_monitor_first_error)) {
+        text = roast_str_cut(text, sizeof(run->first_error) - 1);
+        memcpy(run->first_error, text.data, text.size_bytes);
+    }
+}
+
 static int take(struct roast_run *run, const roast_record *rec,
                 enum roast_frames_from from, struct roast_tally *tally)
 {
@@ -69,6 +89,7 @@ static int take(struct roast_run *run, const roast_record *rec,
     switch (roast__merge(run, named ? &id : NULL, rec)) {
     case ROAST_MERGED_NEW:
         tally->kept++;
+        hear_errors(run, rec);
         return ROAST_OK;
     case ROAST_MERGED_REPEATED:
         tally->repeated++;

@@ -6,6 +6,7 @@
  * Each try runs in a forked child and there on a thread of its own: so every one
  * is the first chunk of a process, and its state goes with the thread and can be
  * counted. */
+#include <inttypes.h>
 #include <pthread.h>
 #include <stdio.h>
 
@@ -13,6 +14,7 @@
 #include "forks.h"
 #include "heap.h"
 #include "probe/thread.h"
+#include "roast/cpu_meter.h"
 #include "support.h"
 
 enum { MOST_ALLOCATIONS = 100 };
@@ -214,6 +216,131 @@ static bool run_chunks(void)
     return close_chunk(thread, 0, &recovered) && (recovered || test_heap.from_then_on);
 }
 
+static const struct roast_attempt_item tried = {
+    .dataset = {"TTbar", 5},
+    .file = {"root://u:p@host//f.root", 23},
+    .has_entries = true,
+    .entry_stop = 1000,
+};
+
+/* The item's texts are there, or the record says that there was no memory for them. */
+static bool is_whole_failure(const roast_record *rec)
+{
+    struct roast_str absences = rec->values[ROAST_FIELD_absences].str;
+    struct roast_pair pair;
+
+    if (roast_record_has(rec, ROAST_FIELD_dataset))
+        return str_is(rec->values[ROAST_FIELD_file].str, "root://host//f.root");
+    for (unsigned number = 7; number <= 8; number++) { /* dataset and file */
+        if (!roast_record_has(rec, ROAST_FIELD_absences) ||
+            roast_pair_next(&pair, &absences, NULL) != 1 || pair.key != number ||
+            pair.value != ROAST_WHY_NO_MEMORY)
+            return false;
+    }
+    return absences.size_bytes == 0;
+}
+
+/* Ends an attempt: OK with all it has to tell, or NO_MEMORY with less, but whole. */
+static bool close_attempt(roast_thread *thread, uint64_t frames_told)
+{
+    struct roast_str frames = {NULL, 0};
+    roast_error err = {0};
+    roast_record rec;
+
+    int status = roast_attempt_end(thread, &failed, &frames, &err);
+    uint64_t count = count_frames(frames);
+    if (roast_attempt_active(thread) || err.code != status || count > frames_told)
+        return false;
+    if (status == ROAST_OK ? count != frames_told : status != ROAST_NO_MEMORY)
+        return false;
+    if (count > 0 && roast_record_decode(&rec, NULL, frames, NULL) < 0)
+        return false;
+    return count == 0 || rec.kind != ROAST_FRAME_CHUNK ||
+           roast_record_has(&rec, ROAST_FIELD_duration_ns) || is_whole_failure(&rec);
+}
+
+/* One attempt that keeps its chunks until its buffer has to grow, and one that fails
+ * before it has any. */
+static bool run_attempts(void)
+{
+    const struct roast_chunk_options options = ROAST_CHUNK_OPTIONS_INIT;
+    roast_thread *thread = roast_thread_get(NULL);
+    uint64_t kept = 0;
+
+    if (!thread)
+        return test_heap_failed();
+    if (!roast_attempt_begin(thread, NULL, &tried).data)
+        return false; /* it needs no memory */
+    for (int i = 0; i < 4; i++) {
+        struct roast_str frame = {NULL, 0};
+        roast_chunk_begin(thread, &options);
+        roast_chunk_start(thread);
+        roast_chunk_stop(thread);
+        int status = roast_chunk_finish(thread, &failed, &frame, NULL);
+        if (status == ROAST_OK)
+            status = roast_attempt_keep(thread, frame, NULL);
+        if (status != ROAST_OK && status != ROAST_NO_MEMORY)
+            return false;
+        kept += status == ROAST_OK;
+    }
+    if (kept < 4 && !test_heap_failed())
+        return false;
+    return close_attempt(thread, kept + 1) &&
+           roast_attempt_begin(thread, NULL, &tried).data && close_attempt(thread, 2);
+}
+
+/* Fails at once, so that the record of the failure is what there is no memory for. */
+static bool fail_attempts(void)
+{
+    roast_thread *thread = roast_thread_get(NULL);
+
+    for (int i = 0; thread && i < 2; i++) {
+        if (!roast_attempt_begin(thread, NULL, &tried).data ||
+            !close_attempt(thread, 2))
+            return false;
+    }
+    return thread || test_heap_failed();
+}
+
+static bool run_cpu_meter(void)
+{
+    struct roast_process_use use = {.cpu_ns = 1000000000};
+    roast_cpu_meter *meter = NULL;
+    double own_s, children_s, known = 0;
+
+    if (roast_cpu_meter_new(&meter, NULL) < 0)
+        return test_heap_failed() && !meter;
+    roast_cpu_meter_round(meter);
+    roast_cpu_meter_round(meter);
+    for (use.pid = UINT64_C(1) << 40; use.pid < (UINT64_C(1) << 40) + 100; use.pid++) {
+        roast_error err = {0};
+        int status = roast_cpu_meter_use(meter, &use, &err);
+        known += status == ROAST_OK;
+        if (err.code != status || (status < 0 && !test_heap_failed()))
+            break;
+    }
+    roast_cpu_meter_read(meter, &own_s, &children_s);
+    roast_cpu_meter_free(meter);
+    return use.pid == (UINT64_C(1) << 40) + 100 && children_s == known;
+}
+
+/* Appends without memory of libroast, from a process id that is new. */
+static bool append_to_spool(void)
+{
+    char dir[] = "/tmp/roast-test-XXXXXX";
+    const roast_record rec = {.kind = ROAST_FRAME_END};
+    char frame[64];
+
+    int64_t size = roast_record_encode(frame, sizeof(frame), &rec, NULL);
+    if (!mkdtemp(dir))
+        return false;
+    int status = roast_spool_append(dir, str_from(frame, (size_t)size), NULL);
+    char path[100];
+    (void)snprintf(path, sizeof(path), "%s/%016" PRIx64 ".frames", dir,
+                   roast_process_id());
+    return unlink(path) == 0 && rmdir(dir) == 0 && status == ROAST_OK;
+}
+
 static size_t facts_room_bytes;
 
 static bool says_why_no_facts(const roast_record *rec)
@@ -336,6 +463,27 @@ static void chunks_survive(void **state)
     sweep_both(run_chunks, 8);
 }
 
+/* State, texts, frames, and all that a chunk needs. */
+static void attempts_survive(void **state)
+{
+    (void)state;
+    sweep_both(run_attempts, 6);
+    sweep_both(fail_attempts, 3);
+}
+
+static void the_cpu_meter_survives(void **state)
+{
+    (void)state;
+    sweep_both(run_cpu_meter, 4);
+}
+
+/* Work functions append in the worst of moments. */
+static void a_spool_is_written_without_memory(void **state)
+{
+    (void)state;
+    assert_int_equal(try_in_child(append_to_spool, 1, true), NOTHING_FAILED);
+}
+
 /* Without /proc there is little to say, so it may end before 100 bytes. */
 static void facts_are_whole_or_absent_wherever_memory_ends(void **state)
 {
@@ -358,6 +506,9 @@ int main(void)
         cmocka_unit_test(values_survive),
         cmocka_unit_test(the_outbox_survives),
         cmocka_unit_test(chunks_survive),
+        cmocka_unit_test(attempts_survive),
+        cmocka_unit_test(the_cpu_meter_survives),
+        cmocka_unit_test(a_spool_is_written_without_memory),
         cmocka_unit_test(facts_are_whole_or_absent_wherever_memory_ends),
     };
     return cmocka_run_group_tests_name("oom/sweep", tests, NULL, NULL);

@@ -4,14 +4,7 @@
 #define ROAST_TESTS_ATTEMPT_HELP_H
 
 #include "probe/chunk_help.h"
-
-enum { MOST_TOLD = 8 };
-
-/* What the frames of an attempt say; borrows them. */
-struct told {
-    size_t count;
-    roast_record records[MOST_TOLD];
-};
+#include "probe/told_help.h"
 
 static const struct roast_chunk_end ended_ok = {.status = ROAST_CHUNK_OK};
 static const struct roast_chunk_end ended_failed = {
@@ -19,28 +12,6 @@ static const struct roast_chunk_end ended_failed = {
     .error_type = {"OSError", 7},
     .error_message = {"no such file", 12},
 };
-
-/* False when there is anything but whole frames. */
-static inline bool read_told(struct told *told, struct roast_str frames)
-{
-    size_t used;
-
-    for (told->count = 0; frames.size_bytes > 0; told->count++) {
-        if (told->count == MOST_TOLD ||
-            roast_record_decode(&told->records[told->count], &used, frames, NULL) < 0)
-            return false;
-        frames = str_from(frames.data + used, frames.size_bytes - used);
-    }
-    return true;
-}
-
-static inline roast_record decoded(struct roast_str frame)
-{
-    roast_record rec = {.present = 0};
-
-    assert_int_equal(roast_record_decode(&rec, NULL, frame, NULL), ROAST_OK);
-    return rec;
-}
 
 static inline roast_thread *begin_attempt(const struct roast_attempt_item *item)
 {
@@ -77,21 +48,6 @@ static inline bool keep_chunk(roast_thread *thread, const unsigned char *run_id)
     roast_chunk_stop(thread);
     return roast_chunk_finish(thread, &ended_ok, &frame, NULL) == ROAST_OK &&
            roast_attempt_keep(thread, frame, NULL) == ROAST_OK;
-}
-
-static inline struct roast_identity identity_of(const roast_record *rec)
-{
-    struct roast_identity id = {.sequence = 0};
-
-    (void)roast_identity_unpack(&id, rec->values[ROAST_FIELD_identity].str, NULL);
-    return id;
-}
-
-static inline bool same_identity(const roast_record *a, const roast_record *b)
-{
-    return roast_record_has(a, ROAST_FIELD_identity) &&
-           str_equal(a->values[ROAST_FIELD_identity].str,
-                     b->values[ROAST_FIELD_identity].str);
 }
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* test_attempt_threads.c - attempts of several threads at once, of threads that end in
- * the middle of one, and of processes that fork there. cmocka cannot fail outside of the
- * test's own thread and process, so the others count or answer what is wrong. */
+ * the middle of one, and of processes that fork there. cmocka cannot fail outside of
+ * the test's own thread and process, so the others count or answer what is wrong. */
 #include <pthread.h>
 #include <semaphore.h>
 #include <stdio.h>
@@ -198,6 +198,20 @@ static void an_attempt_that_began_and_ended_meanwhile_is_counted(void **state)
     assert_int_equal(concurrency_in_attempt(), 1);
 }
 
+/* It does not run beside itself. */
+static void a_second_chunk_of_an_attempt_runs_alone(void **state)
+{
+    roast_thread *thread = begin_attempt(&usual);
+    (void)state;
+
+    assert_true(keep_chunk(thread, NULL));
+    assert_true(keep_chunk(thread, NULL));
+    struct told told = end_attempt(thread, ended_ok);
+    assert_int_equal(concurrency(&told.records[0]), 1);
+    assert_int_equal(concurrency(&told.records[1]), 1);
+    assert_int_equal(concurrency_in_attempt(), 1);
+}
+
 /* ---- threads that end -------------------------------------------------------- */
 
 static void *leave_attempt(void *unused)
@@ -245,12 +259,60 @@ static void *leave_attempt_in_chunk(void *unused)
     return unused;
 }
 
+static void *leave_second_chunk_in_attempt(void *unused)
+{
+    const struct roast_chunk_options options = ROAST_CHUNK_OPTIONS_INIT;
+    roast_thread *thread = roast_thread_get(NULL);
+
+    if (thread) {
+        (void)roast_attempt_begin(thread, NULL, &usual);
+        (void)keep_chunk(thread, NULL);
+        roast_chunk_begin(thread, &options);
+    }
+    return unused;
+}
+
+/* The other way round than they were begun. */
+static void *leave_attempt_that_outlived_its_chunk(void *unused)
+{
+    const struct roast_chunk_options options = ROAST_CHUNK_OPTIONS_INIT;
+    roast_thread *thread = roast_thread_get(NULL);
+    struct roast_str frame;
+
+    if (thread) {
+        roast_chunk_begin(thread, &options);
+        (void)roast_attempt_begin(thread, NULL, &usual);
+        roast_chunk_start(thread);
+        roast_chunk_stop(thread);
+        (void)roast_chunk_finish(thread, &ended_ok, &frame, NULL);
+    }
+    return unused;
+}
+
+static void *leave_chunk_that_outlived_its_attempt(void *unused)
+{
+    const struct roast_chunk_options options = ROAST_CHUNK_OPTIONS_INIT;
+    roast_thread *thread = roast_thread_get(NULL);
+    struct roast_str frames;
+
+    if (thread) {
+        (void)roast_attempt_begin(thread, NULL, &usual);
+        roast_chunk_begin(thread, &options);
+        (void)roast_attempt_end(thread, &ended_ok, &frames, NULL);
+    }
+    return unused;
+}
+
 /* A count that is wrong by one, up or down, shows in the next chunk. */
 static void a_thread_that_ends_in_an_attempt_runs_beside_nobody(void **state)
 {
-    static void *(*const leave[])(void *) = {leave_attempt, leave_chunk_in_attempt,
+    static void *(*const leave[])(void *) = {leave_attempt,
+                                             leave_chunk_in_attempt,
                                              leave_attempt_after_its_chunk,
-                                             leave_attempt_in_chunk};
+                                             leave_attempt_in_chunk,
+                                             leave_second_chunk_in_attempt,
+                                             leave_attempt_that_outlived_its_chunk,
+                                             leave_chunk_that_outlived_its_attempt};
     pthread_t other;
     (void)state;
 
@@ -368,6 +430,7 @@ int main(void)
         cmocka_unit_test(attempts_of_many_threads_are_not_mixed_up),
         cmocka_unit_test(a_chunk_counts_the_attempts_beside_it),
         cmocka_unit_test(an_attempt_that_began_and_ended_meanwhile_is_counted),
+        cmocka_unit_test(a_second_chunk_of_an_attempt_runs_alone),
         cmocka_unit_test(a_thread_that_ends_in_an_attempt_runs_beside_nobody),
         cmocka_unit_test(only_the_parent_tells_of_an_attempt_that_forked),
         cmocka_unit_test(a_fork_in_the_chunk_of_a_nested_attempt_is_silent_too),

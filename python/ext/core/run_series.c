@@ -49,6 +49,53 @@ PyObject *run_chunks(struct run_object *self)
     return list;
 }
 
+PyObject *run_rows(struct run_object *self, const unsigned char *run_id)
+{
+    struct roast_rows found = {NULL, 0};
+    roast_error err = {0};
+    int status;
+
+    Py_BEGIN_ALLOW_THREADS;
+    status = roast_run_rows(self->run, run_id, &found, &err);
+    Py_END_ALLOW_THREADS;
+    if (status < 0)
+        return raise_error(self->state, &err);
+    PyObject *list = PyList_New(0);
+    for (size_t i = 0; list && i < found.count; i++) {
+        PyObject *row = PyLong_FromUnsignedLong(found.rows[i]);
+        if (!row || PyList_Append(list, row) < 0)
+            Py_CLEAR(list);
+        Py_XDECREF(row);
+    }
+    roast_rows_release(&found);
+    return list;
+}
+
+/* Most frames are small; one that is not is asked for again with more room. */
+PyObject *run_frame(struct run_object *self, uint32_t row)
+{
+    size_t room = 4096;
+    int64_t size = ROAST_LIMIT;
+    roast_error err = {0};
+    PyObject *frame = NULL;
+    char *out = NULL;
+
+    while (size == ROAST_LIMIT && room < (size_t)1 << 28) {
+        PyMem_Free(out);
+        out = PyMem_Malloc(room);
+        if (!out)
+            return PyErr_NoMemory();
+        size = roast_run_frame(self->run, row, out, room, &err);
+        room *= 8;
+    }
+    if (size < 0)
+        raise_error(self->state, &err);
+    else
+        frame = PyBytes_FromStringAndSize(out, (Py_ssize_t)size);
+    PyMem_Free(out);
+    return frame;
+}
+
 /* An aware datetime in UTC. */
 static PyObject *datetime_new(const struct core_state *state, int64_t time_ns)
 {

@@ -285,6 +285,15 @@ static PyObject *get_fact(PyObject *self, PyObject *args)
     return PyFloat_FromDouble(value);
 }
 
+static PyObject *first_error(PyObject *self, PyObject *unused)
+{
+    char text[128];
+
+    (void)unused;
+    roast_run_first_error(cast(self)->run, text, sizeof(text));
+    return text_new(roast_str_of(text));
+}
+
 static PyObject *mark(PyObject *self, PyObject *args)
 {
     static const struct {
@@ -380,6 +389,27 @@ static PyObject *chunks(PyObject *self, PyObject *unused)
     return run_chunks(cast(self));
 }
 
+static PyObject *rows(PyObject *self, PyObject *args)
+{
+    const char *id = NULL;
+    Py_ssize_t size = 0;
+
+    if (!PyArg_ParseTuple(args, "y#", &id, &size))
+        return NULL;
+    if (size != ROAST_RUN_ID_BYTES)
+        return PyErr_Format(PyExc_ValueError, "run id of %zd bytes, not 16", size);
+    return run_rows(cast(self), (const unsigned char *)id);
+}
+
+static PyObject *frame(PyObject *self, PyObject *args)
+{
+    unsigned int row = 0;
+
+    if (!PyArg_ParseTuple(args, "I", &row))
+        return NULL;
+    return run_frame(cast(self), row);
+}
+
 static PyObject *tracking(PyObject *self, PyObject *unused)
 {
     (void)unused;
@@ -405,6 +435,7 @@ static PyMethodDef run_methods[] = {
     {"add_fact", add_fact, METH_VARARGS, "Adds to a number of run_facts.def."},
     {"clear_fact", clear_fact, METH_VARARGS, "Makes it unknown again."},
     {"fact", get_fact, METH_VARARGS, "A number of run_facts.def, or None."},
+    {"first_error", first_error, METH_NOARGS, "What a worker's monitor failed at."},
     {"mark", mark, METH_VARARGS, "A moment of the client."},
     {"lose", lose, METH_VARARGS, "Counts something that was not kept."},
     {"watch", watch, METH_VARARGS, "Samples the process tree at an interval; 0: not."},
@@ -413,6 +444,8 @@ static PyMethodDef run_methods[] = {
     {"sync", sync_spool, METH_NOARGS, "Reads what waits in the spool, now."},
     {"metrics", metrics, METH_NOARGS, "All metrics and tables as a dict."},
     {"chunks", chunks, METH_NOARGS, "[(frame, chunk_id, attempt, ended well)]."},
+    {"rows", rows, METH_VARARGS, "Rows of the records of a run id that ended well."},
+    {"frame", frame, METH_VARARGS, "The chunk frame of a row."},
     {"tracking", tracking, METH_NOARGS, "What was sampled, as tracking_data."},
     {"page", (PyCFunction)(void (*)(void))page, METH_VARARGS | METH_KEYWORDS,
      "A page of text or HTML: 'text', 'headline' or 'card'."},

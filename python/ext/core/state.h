@@ -47,6 +47,8 @@ int text_borrow(PyObject *object, struct roast_str *text);
 
 PyObject *run_metrics(struct run_object *self);
 PyObject *run_chunks(struct run_object *self);
+PyObject *run_rows(struct run_object *self, const unsigned char *run_id);
+PyObject *run_frame(struct run_object *self, uint32_t row);
 PyObject *run_tracking(struct run_object *self);
 PyObject *run_page(struct run_object *self, PyObject *args, PyObject *kwargs);
 

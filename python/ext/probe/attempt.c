@@ -184,23 +184,19 @@ static PyObject *root_cause(PyObject *error)
     return at;
 }
 
-static void tell_errors(struct probe_state *state, struct roast_chunk_end *end)
-{
-    end->monitor_errors = state->loose_errors;
-    end->monitor_first_error = roast_str_of(state->first_loose_error);
-    state->loose_errors = 0;
-}
-
 static PyObject *end_with(struct probe_state *state, roast_thread *thread,
                           struct roast_chunk_end *end, const struct address *address)
 {
     struct roast_str frames;
     roast_error err = {0};
 
-    tell_errors(state, end);
+    end->monitor_errors = state->loose_errors;
+    end->monitor_first_error = roast_str_of(state->first_loose_error);
     if (roast_attempt_end(thread, end, &frames, &err) < 0 &&
         err.code != ROAST_UNAVAILABLE) /* a forked copy: the parent reports */
         guard_note_error(state, "end of an attempt", &err);
+    if (frames.data) /* told; an attempt inside another one tells nothing */
+        state->loose_errors -= end->monitor_errors;
     return send(state, frames, address);
 }
 

@@ -170,6 +170,26 @@ static PyObject *read_frames(PyObject *module, PyObject *bytes)
     return split_frames(state_of(module), (struct roast_str){data, (size_t)size});
 }
 
+static PyObject *records_at(PyObject *module, PyObject *args)
+{
+    PyObject *source = NULL;
+    PyObject *rows = NULL;
+
+    if (!PyArg_ParseTuple(args, "OO!", &source, &PyList_Type, &rows))
+        return NULL;
+    PyObject *list = PyList_New(0);
+    for (Py_ssize_t i = 0; list && i < PyList_Size(rows); i++) {
+        unsigned long row = PyLong_AsUnsignedLong(PyList_GetItem(rows, i));
+        PyObject *record = PyErr_Occurred()
+                               ? NULL
+                               : record_at(state_of(module), source, (uint32_t)row);
+        if (!record || PyList_Append(list, record) < 0)
+            Py_CLEAR(list);
+        Py_XDECREF(record);
+    }
+    return list;
+}
+
 static PyObject *fields(PyObject *module, PyObject *unused)
 {
     PyObject *list = PyList_New(0);
@@ -203,6 +223,8 @@ static PyMethodDef functions[] = {
      "Closes it; gives its frames, or None when they went to the spool."},
     {"frame_of", frame_of, METH_VARARGS,
      "The frame of a mapping with the keys of a record; number tells it from others."},
+    {"records_at", records_at, METH_VARARGS,
+     "Records whose frames source.frame(row) gives when somebody looks."},
     {"fields", fields, METH_NOARGS, "(number, name, unit, meaning) of every field."},
     {NULL, NULL, 0, NULL},
 };

@@ -1,16 +1,19 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* record_type.c - one chunk's record: a read-only mapping over its frame.
  *
- * The dict is made on first look, so a record that is only merged costs its bytes. It
- * pickles as plain bytes: whoever merges outputs needs nothing of ours. */
+ * The dict is made on first look, so a record that is only merged costs its bytes; one
+ * that rests in the columns of a run costs no more than its place there. It pickles as
+ * plain bytes: whoever merges outputs needs nothing of ours. */
 #include "support.h"
 #include "types.h"
 
 struct record {
     PyObject_HEAD
-    PyObject *frame; /* bytes */
-    PyObject *dict;  /* NULL until first look */
+    PyObject *frame;  /* bytes; NULL while it is only in `source` */
+    PyObject *dict;   /* NULL until first look */
+    PyObject *source; /* NULL, or what gives the frame: source.frame(row) */
     struct probe_state *state;
+    uint32_t row;
 };
 
 PyObject *record_new(struct probe_state *state, struct roast_str frame)
@@ -26,8 +29,42 @@ PyObject *record_new(struct probe_state *state, struct roast_str frame)
     }
     self->frame = bytes;
     self->dict = NULL;
+    self->source = NULL;
     self->state = state;
+    self->row = 0;
     return (PyObject *)self;
+}
+
+PyObject *record_at(struct probe_state *state, PyObject *source, uint32_t row)
+{
+    struct record *self = PyObject_New(struct record, state->record_type);
+
+    if (!self)
+        return NULL;
+    self->frame = NULL;
+    self->dict = NULL;
+    self->source = Py_NewRef(source);
+    self->state = state;
+    self->row = row;
+    return (PyObject *)self;
+}
+
+/* The bytes of a record, borrowed; kept once they were asked for. */
+static PyObject *frame_bytes(struct record *self)
+{
+    if (!self->frame) {
+        PyObject *frame =
+            PyObject_CallMethod(self->source, "frame", "I", (unsigned)self->row);
+        if (frame && !PyBytes_Check(frame)) {
+            Py_CLEAR(frame);
+            PyErr_SetString(PyExc_TypeError, "a source of frames gives bytes");
+        }
+        if (!self->frame) /* another thread may have been faster */
+            self->frame = frame;
+        else
+            Py_XDECREF(frame);
+    }
+    return self->frame;
 }
 
 static void record_dealloc(PyObject *object)
@@ -37,6 +74,7 @@ static void record_dealloc(PyObject *object)
 
     Py_XDECREF(self->frame);
     Py_XDECREF(self->dict);
+    Py_XDECREF(self->source);
     PyObject_Free(object);
     Py_DECREF(type);
 }
@@ -48,7 +86,8 @@ static PyObject *record_dict(PyObject *object)
     char *data = NULL;
     Py_ssize_t size = 0;
 
-    if (!self->dict && PyBytes_AsStringAndSize(self->frame, &data, &size) == 0)
+    PyObject *frame = self->dict ? NULL : frame_bytes(self);
+    if (frame && PyBytes_AsStringAndSize(frame, &data, &size) == 0)
         self->dict =
             record_to_dict(self->state, (struct roast_str){data, (size_t)size});
     return self->dict;
@@ -138,8 +177,8 @@ static PyObject *record_get(PyObject *self, PyObject *args)
 static PyObject *record_reduce(PyObject *object, PyObject *unused)
 {
     (void)unused;
-    return Py_BuildValue("O(O)", (PyObject *)&PyBytes_Type,
-                         ((struct record *)object)->frame);
+    PyObject *frame = frame_bytes((struct record *)object);
+    return frame ? Py_BuildValue("O(O)", (PyObject *)&PyBytes_Type, frame) : NULL;
 }
 
 static PyObject *record_self(PyObject *self, PyObject *unused)
@@ -156,7 +195,8 @@ static PyObject *record_deepcopy(PyObject *object, PyObject *unused)
     Py_ssize_t size = 0;
 
     (void)unused;
-    if (PyBytes_AsStringAndSize(self->frame, &data, &size) < 0)
+    PyObject *frame = frame_bytes(self);
+    if (!frame || PyBytes_AsStringAndSize(frame, &data, &size) < 0)
         return NULL;
     return record_new(self->state, (struct roast_str){data, (size_t)size});
 }
@@ -164,7 +204,7 @@ static PyObject *record_deepcopy(PyObject *object, PyObject *unused)
 static PyObject *record_frame(PyObject *self, void *unused)
 {
     (void)unused;
-    return Py_NewRef(((struct record *)self)->frame);
+    return Py_XNewRef(frame_bytes((struct record *)self));
 }
 
 static PyObject *record_kind(PyObject *object, void *unused)
@@ -177,7 +217,8 @@ static PyObject *record_kind(PyObject *object, void *unused)
     roast_record rec = {0};
 
     (void)unused;
-    if (PyBytes_AsStringAndSize(((struct record *)object)->frame, &data, &size) < 0)
+    PyObject *frame = frame_bytes((struct record *)object);
+    if (!frame || PyBytes_AsStringAndSize(frame, &data, &size) < 0)
         return NULL;
     (void)roast_record_decode(&rec, NULL, (struct roast_str){data, (size_t)size}, NULL);
     bool known = rec.kind >= ROAST_FRAME_BEGIN && rec.kind <= ROAST_FRAME_END;

@@ -16,6 +16,9 @@ PyObject *section_new(struct probe_state *state, PyObject *name,
                       enum roast_section_kind kind, PyObject *source);
 PyObject *record_new(struct probe_state *state, struct roast_str frame);
 
+/* A record whose frame source.frame(row) gives when somebody looks. */
+PyObject *record_at(struct probe_state *state, PyObject *source, uint32_t row);
+
 /* A plain dict of everything a frame holds, under the names of api and docs. */
 PyObject *record_to_dict(struct probe_state *state, struct roast_str frame);
 
