@@ -23,7 +23,7 @@ enum roast_metric {
 
 struct roast_metric_info {
     const char *name;
-    const char *level; /* workflow, workers, chunks, efficiency */
+    const char *level; /* workflow, workers, chunks, fine, efficiency */
     const char *unit;
     bool is_count; /* shown and given as an integer */
     const char *formula;
@@ -58,7 +58,7 @@ enum roast_table_shape {
 struct roast_table {
     const char *name;
     enum roast_table_shape shape;
-    const char *const *columns; /* static */
+    const char *const *columns; /* borrows the summary */
     size_t column_count;
     const struct roast_cell *cells; /* row by row */
     size_t row_count;
@@ -83,7 +83,8 @@ const struct roast_table *roast_summary_table(const roast_summary *summary,
  * seeds' formula is the trapezoid. False with fewer than two points or no span. */
 bool roast_time_average(const struct roast_point *points, size_t count, double *mean);
 
-/* The efficiency metrics of known workflow and worker metrics, filled into values. */
+/* The efficiency metrics of known workflow and worker metrics, filled into values. What
+ * cannot be made says why; one that was known before stays as it was then. */
 void roast_derive_efficiency(struct roast_metric_values *values);
 
 #ifdef __cplusplus

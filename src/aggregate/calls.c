@@ -19,8 +19,7 @@ bool roast__attempt_times(const struct roast_attempts *attempts, size_t row,
     if (!roast__column_has(&columns[start], row))
         return false;
     *start_ns = columns[start].values[row];
-    *end_ns =
-        roast__sat_add(*start_ns, roast__column_get(&columns[length], row, 0));
+    *end_ns = roast__sat_add(*start_ns, roast__column_get(&columns[length], row, 0));
     return true;
 }
 
@@ -86,9 +85,9 @@ static void end_preprocess(struct open_call *open, int64_t time_ns)
     if (!open->call || !open->preprocessing)
         return;
     open->preprocessing = false;
-    open->call->preprocess_ns = roast__sat_add(
-        open->call->preprocess_ns,
-        roast__time_between(open->preprocess_begin_ns, time_ns));
+    open->call->preprocess_ns =
+        roast__sat_add(open->call->preprocess_ns,
+                       roast__time_between(open->preprocess_begin_ns, time_ns));
     open->call->preprocess_end_ns = time_ns;
 }
 
@@ -143,7 +142,7 @@ static void read_marks(struct roast_calls *calls, const struct roast_run *run)
 }
 
 /* The last call that began at or before a moment, if it had not ended then. */
-static uint32_t call_at(const struct roast_calls *calls, int64_t time_ns)
+static int32_t call_at(const struct roast_calls *calls, int64_t time_ns)
 {
     size_t low = 0, high = calls->count;
 
@@ -156,7 +155,7 @@ static uint32_t call_at(const struct roast_calls *calls, int64_t time_ns)
     }
     if (low == 0 || time_ns > calls->calls[low - 1].end_ns)
         return ROAST_NO_CALL;
-    return (uint32_t)(low - 1);
+    return (int32_t)(low - 1);
 }
 
 static void place_rows(struct roast_calls *calls, const struct roast_attempts *attempts)
@@ -164,7 +163,7 @@ static void place_rows(struct roast_calls *calls, const struct roast_attempts *a
     for (size_t row = 0; row < attempts->count; row++) {
         int64_t start, end;
         bool known = roast__attempt_times(attempts, row, &start, &end);
-        calls->of_row[row] = known ? call_at(calls, start) : (uint32_t)ROAST_NO_CALL;
+        calls->of_row[row] = known ? call_at(calls, start) : ROAST_NO_CALL;
     }
 }
 

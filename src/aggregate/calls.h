@@ -8,7 +8,7 @@
 
 #include "store/run.h"
 
-enum { ROAST_NO_CALL = UINT32_MAX };
+enum { ROAST_NO_CALL = -1 };
 
 struct roast_call {
     int64_t begin_ns;
@@ -21,7 +21,7 @@ struct roast_call {
 struct roast_calls {
     struct roast_call *calls; /* by time */
     size_t count;
-    uint32_t *of_row; /* call in which the attempt started, or ROAST_NO_CALL */
+    int32_t *of_row; /* call in which the attempt started, or ROAST_NO_CALL */
 };
 
 /* False when out of memory. of_row is filled when there are calls at all. */

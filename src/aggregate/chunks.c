@@ -32,33 +32,31 @@ static void set_counts(const struct roast_study *study)
 }
 
 /* A quantile from buckets may lie beyond the extremes by its error. */
-static double quantile_s(struct roast_quantiles *quantiles, double share,
-                         const struct roast_moments *moments)
+static double quantile_s(struct roast_totals *totals, double share)
 {
-    double ns = roast__quantiles_get(quantiles, share);
+    double ns = roast__quantiles_get(&totals->durations_ns, share);
 
-    return fmin(fmax(ns, moments->min), moments->max) / 1e9;
+    return fmin(fmax(ns, totals->all.shortest_ns), totals->all.longest_ns) / 1e9;
 }
 
 static void set_durations(const struct roast_study *study)
 {
-    const struct roast_moments *moments = &study->totals->duration_ns;
-    struct roast_quantiles *quantiles = &study->totals->durations_ns;
+    struct roast_totals *totals = study->totals;
+    const struct roast_spread *spread = &totals->duration_ns;
 
-    if (moments->count == 0)
+    if (spread->count == 0)
         return;
     roast__study_set(study, ROAST_METRIC_chunk_duration_mean,
-                     roast__moments_mean(moments) / 1e9);
-    roast__study_set(study, ROAST_METRIC_chunk_duration_min, moments->min / 1e9);
-    roast__study_set(study, ROAST_METRIC_chunk_duration_max, moments->max / 1e9);
+                     roast__spread_mean(spread) / 1e9);
+    roast__study_set(study, ROAST_METRIC_chunk_duration_min,
+                     totals->all.shortest_ns / 1e9);
+    roast__study_set(study, ROAST_METRIC_chunk_duration_max,
+                     totals->all.longest_ns / 1e9);
     roast__study_set(study, ROAST_METRIC_chunk_duration_std,
-                     roast__moments_std(moments) / 1e9);
-    roast__study_set(study, ROAST_METRIC_chunk_duration_p50,
-                     quantile_s(quantiles, 0.5, moments));
-    roast__study_set(study, ROAST_METRIC_chunk_duration_p90,
-                     quantile_s(quantiles, 0.9, moments));
-    roast__study_set(study, ROAST_METRIC_chunk_duration_p99,
-                     quantile_s(quantiles, 0.99, moments));
+                     roast__spread_std(spread) / 1e9);
+    roast__study_set(study, ROAST_METRIC_chunk_duration_p50, quantile_s(totals, 0.5));
+    roast__study_set(study, ROAST_METRIC_chunk_duration_p90, quantile_s(totals, 0.9));
+    roast__study_set(study, ROAST_METRIC_chunk_duration_p99, quantile_s(totals, 0.99));
 }
 
 static void set_memory(const struct roast_study *study)
@@ -66,13 +64,15 @@ static void set_memory(const struct roast_study *study)
     const struct roast_totals *totals = study->totals;
     const struct roast_moments *delta = &totals->memory_delta_bytes;
 
-    if (delta->count > 0) {
+    if (delta->spread.count > 0) {
         roast__study_set(study, ROAST_METRIC_chunk_mem_delta_mean_mb,
-                         roast__moments_mean(delta) / mib);
-        roast__study_set(study, ROAST_METRIC_chunk_mem_delta_min_mb, delta->min / mib);
-        roast__study_set(study, ROAST_METRIC_chunk_mem_delta_max_mb, delta->max / mib);
+                         roast__spread_mean(&delta->spread) / mib);
+        roast__study_set(study, ROAST_METRIC_chunk_mem_delta_min_mb,
+                         delta->extremes.min / mib);
+        roast__study_set(study, ROAST_METRIC_chunk_mem_delta_max_mb,
+                         delta->extremes.max / mib);
         roast__study_set(study, ROAST_METRIC_chunk_mem_delta_std_mb,
-                         roast__moments_std(delta) / mib);
+                         roast__spread_std(&delta->spread) / mib);
     }
     if (totals->memory_peak_bytes >= 0)
         roast__study_set(study, ROAST_METRIC_chunk_mem_peak_max_mb,
@@ -85,16 +85,17 @@ static void set_memory(const struct roast_study *study)
 static void set_events(const struct roast_study *study)
 {
     struct roast_totals *totals = study->totals;
-    const struct roast_moments *events = &totals->events;
+    const struct roast_group *all = &totals->all;
     struct roast_quantiles *per_event = &totals->ns_per_event;
+    double known = (double)(all->chunks - all->without[ROAST_EVENTS]);
+    double events = all->sums[ROAST_EVENTS];
 
-    if (events->count == 0)
+    if (!(known > 0))
         return;
-    roast__study_set(study, ROAST_METRIC_chunk_events_mean,
-                     roast__moments_mean(events));
-    roast__study_set(study, ROAST_METRIC_chunk_events_min, events->min);
-    roast__study_set(study, ROAST_METRIC_chunk_events_max, events->max);
-    roast__study_set(study, ROAST_METRIC_total_events_from_chunks, roast__moments_sum(events));
+    roast__study_set(study, ROAST_METRIC_chunk_events_mean, events / known);
+    roast__study_set(study, ROAST_METRIC_chunk_events_min, totals->events.min);
+    roast__study_set(study, ROAST_METRIC_chunk_events_max, totals->events.max);
+    roast__study_set(study, ROAST_METRIC_total_events_from_chunks, events);
     if (totals->paired_events > 0)
         roast__study_set(study, ROAST_METRIC_time_per_event_mean_us,
                          totals->paired_duration_ns / totals->paired_events / 1e3);
@@ -158,7 +159,7 @@ static void set_waste(const struct roast_study *study)
         double own = NAN;
         if (role == ROAST_ROLE_FAILED || role == ROAST_ROLE_REPEAT)
             own = roast__attempt_seconds(attempts, row);
-        else if (role == ROAST_ROLE_LOST)
+        else if (role == ROAST_ROLE_LOST && last_signs)
             own = roast__lost_seconds(attempts, row, last_signs);
         seconds += isnan(own) ? 0 : own;
     }

@@ -108,8 +108,7 @@ static bool meet_all(struct roast_crew *crew, const struct roast_run *run,
     bool done = true;
 
     for (size_t i = 0; i < attempts->process_count && done; i++) {
-        int64_t first =
-            first_entry(&distinct, i, attempts->processes, (uint32_t)i);
+        int64_t first = first_entry(&distinct, i, attempts->processes, (uint32_t)i);
         done = first >= 0;
         if (first != (int64_t)i)
             continue;
@@ -167,8 +166,7 @@ static struct roast_str host_of(const struct roast_crew *crew,
         host = text_of(run, run->attempts.processes[process].host);
     if (!host.data && run->samples.workers[sampled].pid != 0)
         host = text_of(run, run->host);
-    return host.data ? host
-                     : host_in(text_of(run, run->samples.workers[sampled].name));
+    return host.data ? host : host_in(text_of(run, run->samples.workers[sampled].name));
 }
 
 struct machines {

@@ -3,7 +3,7 @@
  *
  * The tree of this machine has more processes than workers: the client, helpers of the
  * executor. Those that ran attempts are workers; samples without a pid come from a
- * backend that knows its workers. If no worker is known, all that was sampled counts. */
+ * backend that knows its workers. If no worker is known, all samples count. */
 #ifndef ROAST_AGGREGATE_CREW_H
 #define ROAST_AGGREGATE_CREW_H
 

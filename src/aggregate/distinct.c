@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* distinct.c - finds the attempts that are at the same chunk.
  *
- * Most runs have none, and files.c proves that for most files cheaply. Rows of the other
- * files go through a hash set; its slots are fetched ahead in batches, because a million
- * of them do not fit a cache. */
+ * Most runs have none, and files.c proves that for most files cheaply. Rows of the
+ * others go through a hash set; its slots are fetched ahead in batches, because a
+ * million of them do not fit a cache. */
 #include "aggregate/calls.h"
 #include "aggregate/files.h"
 #include "aggregate/roles.h"
@@ -63,7 +63,7 @@ static inline uint64_t mix(uint64_t hash, uint64_t value)
 
 static inline uint32_t call_of(const struct search *search, size_t row)
 {
-    return several_calls(search) ? search->calls.of_row[row] : 0;
+    return several_calls(search) ? (uint32_t)search->calls.of_row[row] : 0;
 }
 
 static inline int32_t file_of(const struct search *search, size_t row)
@@ -93,8 +93,8 @@ static bool same_chunk(const struct search *search, size_t a, size_t b)
 
 static bool add_pair(struct search *search, size_t first, size_t row)
 {
-    struct roast_same_chunk *pairs = roast__array_room(search->pairs, &search->cap,
-                                                       search->count, sizeof(*pairs));
+    struct roast_same_chunk *pairs =
+        roast__array_room(search->pairs, &search->cap, search->count, sizeof(*pairs));
 
     if (!pairs)
         return false;

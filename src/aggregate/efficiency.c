@@ -13,15 +13,17 @@ enum { NONE = -1 };
 
 /* value = scale x above / (below x below2); NONE stands for 1. */
 struct ratio {
-    enum roast_metric metric;
     double scale;
+    enum roast_metric metric;
     enum roast_metric above;
     int below;
     int below2;
 };
 
 #define RATIO(metric, scale, above, below, below2) \
-    {ROAST_METRIC_##metric, (scale), ROAST_METRIC_##above, (below), (below2)}
+    { \
+        (scale), ROAST_METRIC_##metric, ROAST_METRIC_##above, (below), (below2) \
+    }
 #define BY(metric) ((int)ROAST_METRIC_##metric)
 
 static const struct ratio rates[] = {

@@ -78,11 +78,11 @@ static void put_error(struct roast_cell *cells, const struct roast_study *study,
     if (!roast__attempt_record(study->run, row, &rec, identity))
         return;
     if (roast_record_has(&rec, ROAST_FIELD_error_message))
-        cells[ERROR_MESSAGE] = roast__cell_text(
-            study->summary, rec.values[ROAST_FIELD_error_message].str);
+        cells[ERROR_MESSAGE] =
+            roast__cell_text(study->summary, rec.values[ROAST_FIELD_error_message].str);
     if (roast_record_has(&rec, ROAST_FIELD_error_section))
-        cells[ERROR_SECTION] = roast__cell_text(
-            study->summary, rec.values[ROAST_FIELD_error_section].str);
+        cells[ERROR_SECTION] =
+            roast__cell_text(study->summary, rec.values[ROAST_FIELD_error_section].str);
 }
 
 static void put_process(struct roast_cell *cells, const struct roast_study *study,
@@ -93,8 +93,8 @@ static void put_process(struct roast_cell *cells, const struct roast_study *stud
         &attempts->processes[attempts->process[row]];
     char room[ROAST_PROCESS_NAME_BYTES];
 
-    cells[WORKER] = roast__cell_text(
-        study->summary, roast__process_name(study->run, process, room));
+    cells[WORKER] = roast__cell_text(study->summary,
+                                     roast__process_name(study->run, process, room));
     cells[HOST] = roast__study_text(study, process->host);
     if (process->pid != 0)
         cells[PID] = roast__cell_count(process->pid);
@@ -135,8 +135,8 @@ static void put_failure(const struct roast_study *study, size_t table, size_t ro
 void roast__study_failures(const struct roast_study *study)
 {
     const struct roast_roles *roles = &study->totals->roles;
-    size_t table = roast__table_open(study->summary, "failures", ROAST_TABLE_LIST,
-                                     columns, CELLS);
+    size_t table =
+        roast__table_open(study->summary, "failures", ROAST_TABLE_LIST, columns, CELLS);
 
     if (roles->rows[ROAST_ROLE_FAILED] + roles->rows[ROAST_ROLE_LOST] == 0)
         return;

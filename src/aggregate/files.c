@@ -110,33 +110,69 @@ void roast__files_release(struct roast_files *files)
 
 /* ---- entries that grow ----------------------------------------------------------- */
 
-static bool all_have_entries(const struct roast_attempts *attempts)
-{
-    const struct roast_column *columns = attempts->columns;
+/* What the loops over rows read. Kept in one place of their own: bytes are written in
+ * them, which might be anything, so the compiler would read all of it again. */
+struct rows {
+    size_t count;
+    bool all_have; /* entries */
+    const struct roast_attempts *attempts;
+    const int32_t *sources;
+    const int32_t *of_source;
+    const unsigned char *doubtful;
+    const int64_t *starts;
+    const int64_t *stops;
+};
 
-    return columns[ROAST_COLUMN_entry_start].known == attempts->count &&
-           columns[ROAST_COLUMN_entry_stop].known == attempts->count;
+static struct rows rows_of(const struct roast_files *files,
+                           const struct roast_attempts *attempts)
+{
+    const struct roast_column *start = &attempts->columns[ROAST_COLUMN_entry_start];
+    const struct roast_column *stop = &attempts->columns[ROAST_COLUMN_entry_stop];
+
+    return (struct rows){
+        .count = attempts->count,
+        .all_have = start->known == attempts->count && stop->known == attempts->count,
+        .attempts = attempts,
+        .sources = attempts->source,
+        .of_source = files->of_source,
+        .doubtful = files->doubtful,
+        .starts = start->values,
+        .stops = stop->values,
+    };
+}
+
+/* The file of a row with entries; ROAST_NO_FILE where one or the other is missing. */
+static inline int32_t file_of(const struct rows *rows, size_t row)
+{
+    int32_t source = rows->sources[row];
+
+    if (source < 0 || (!rows->all_have && !roast__has_entries(rows->attempts, row)))
+        return ROAST_NO_FILE;
+    return rows->of_source[source];
+}
+
+static inline bool grows(uint64_t *next, int64_t start)
+{
+    bool grown = (uint64_t)start >= *next;
+
+    if (grown)
+        *next = (uint64_t)start + 1;
+    return grown;
 }
 
 /* next: one past the highest first entry so far, per file. */
-static void find_growing(struct roast_files *files,
-                         const struct roast_attempts *attempts, uint64_t *next)
+static void find_growing(struct roast_files *files, const struct rows rows,
+                         uint64_t *next)
 {
-    const int64_t *starts = attempts->columns[ROAST_COLUMN_entry_start].values;
-    bool all_have = all_have_entries(attempts);
+    unsigned char *doubtful = files->doubtful;
     bool any = false;
 
-    for (size_t row = 0; row < attempts->count; row++) {
-        int32_t file = roast__file_of_row(files, attempts, row);
-        if (file < 0 || (!all_have && !roast__has_entries(attempts, row)))
+    for (size_t row = 0; row < rows.count; row++) {
+        int32_t file = file_of(&rows, row);
+        if (file < 0 || grows(&next[file], rows.starts[row]))
             continue;
-        uint64_t start = (uint64_t)starts[row];
-        if (start >= next[file]) {
-            next[file] = start + 1;
-        } else {
-            files->doubtful[file] = 1;
-            any = true;
-        }
+        doubtful[file] = 1;
+        any = true;
     }
     files->any_doubtful = any;
 }
@@ -155,26 +191,16 @@ struct range {
     double per_entry; /* bits */
 };
 
-static bool in_doubt(const struct roast_files *files,
-                     const struct roast_attempts *attempts, size_t row, int32_t *file)
+static void measure(struct range *ranges, const struct rows rows)
 {
-    *file = roast__file_of_row(files, attempts, row);
-    return *file >= 0 && files->doubtful[*file] && roast__has_entries(attempts, row);
-}
-
-static void measure(struct range *ranges, const struct roast_files *files,
-                    const struct roast_attempts *attempts)
-{
-    const int64_t *starts = attempts->columns[ROAST_COLUMN_entry_start].values;
-    const int64_t *stops = attempts->columns[ROAST_COLUMN_entry_stop].values;
-
-    for (size_t row = 0; row < attempts->count; row++) {
-        int32_t file;
-        if (!in_doubt(files, attempts, row, &file))
+    for (size_t row = 0; row < rows.count; row++) {
+        int32_t file = file_of(&rows, row);
+        if (file < 0 || !rows.doubtful[file])
             continue;
         struct range *range = &ranges[file];
-        uint64_t start = (uint64_t)starts[row];
-        uint64_t length = stops[row] > starts[row] ? (uint64_t)stops[row] - start : 1;
+        uint64_t start = (uint64_t)rows.starts[row];
+        uint64_t stop = (uint64_t)rows.stops[row];
+        uint64_t length = stop > start ? stop - start : 1;
         range->rows++;
         range->shortest = length < range->shortest ? length : range->shortest;
         range->last = start > range->last ? start : range->last;
@@ -212,18 +238,16 @@ static uint64_t bit_of(const struct range *range, uint64_t start)
 
 /* meets: per file, whether two of its rows came to the same bit. */
 static void set_bits(unsigned char *meets, unsigned char *bits,
-                     const struct range *ranges, const struct roast_files *files,
-                     const struct roast_attempts *attempts)
+                     const struct range *ranges, const struct rows rows)
 {
-    const int64_t *starts = attempts->columns[ROAST_COLUMN_entry_start].values;
-
-    for (size_t row = 0; row < attempts->count; row++) {
-        int32_t file;
-        if (!in_doubt(files, attempts, row, &file))
+    for (size_t row = 0; row < rows.count; row++) {
+        int32_t file = file_of(&rows, row);
+        if (file < 0 || !rows.doubtful[file])
             continue;
-        uint64_t bit = bit_of(&ranges[file], (uint64_t)starts[row]);
+        uint64_t bit = bit_of(&ranges[file], (uint64_t)rows.starts[row]);
         unsigned char mask = (unsigned char)(1u << (bit & 7));
-        meets[file] |= (bits[bit >> 3] & mask) != 0;
+        if (bits[bit >> 3] & mask)
+            meets[file] = 1;
         bits[bit >> 3] |= mask;
     }
 }
@@ -240,11 +264,11 @@ static bool find_separate(struct roast_files *files,
         goto out;
     for (size_t i = 0; i < count; i++)
         ranges[i].shortest = UINT64_MAX;
-    measure(ranges, files, attempts);
+    measure(ranges, rows_of(files, attempts));
     bits = roast__alloc((size_t)(lay_out(ranges, count) / 8 + 1));
     if (!bits)
         goto out;
-    set_bits(meets, bits, ranges, files, attempts);
+    set_bits(meets, bits, ranges, rows_of(files, attempts));
     files->any_doubtful = false;
     for (size_t i = 0; i < count; i++) {
         files->doubtful[i] = meets[i];
@@ -264,7 +288,7 @@ bool roast__files_doubt(struct roast_files *files,
 
     if (!next)
         return false;
-    find_growing(files, attempts, next);
+    find_growing(files, rows_of(files, attempts), next);
     roast__free(next);
     return !files->any_doubtful || find_separate(files, attempts);
 }

@@ -17,7 +17,8 @@ void roast__group_cells(struct roast_cell *row, const struct roast_group *group)
     double counted = (double)(group->chunks - group->without[ROAST_EVENTS]);
     double with_cpu = (double)(group->chunks - group->without[ROAST_CPU_NS]);
     bool bytes = group->chunks > 0 && group->without[ROAST_BYTES] == 0;
-    bool both = group->without[ROAST_DURATION_NS] == 0 && group->without[ROAST_EVENTS] == 0;
+    bool both =
+        group->without[ROAST_DURATION_NS] == 0 && group->without[ROAST_EVENTS] == 0;
 
     row[0] = roast__cell_count(group->chunks);
     row[1] = roast__cell_count(roast__group_attempts(group));
@@ -32,8 +33,9 @@ void roast__group_cells(struct roast_cell *row, const struct roast_group *group)
     if (bytes && group->sums[ROAST_BYTES] < 0x1p63)
         row[9] = roast__cell_count((uint64_t)group->sums[ROAST_BYTES]);
     row[10] = roast__cell_number(with_cpu > 0 ? group->sums[ROAST_CPU_NS] / 1e9 : NAN);
-    row[11] =
-        roast__cell_number(both ? group->sums[ROAST_EVENTS] / (group->sums[ROAST_DURATION_NS] / 1e9) : NAN);
+    row[11] = roast__cell_number(both ? group->sums[ROAST_EVENTS] /
+                                            (group->sums[ROAST_DURATION_NS] / 1e9)
+                                      : NAN);
 }
 
 /* ---- keys ------------------------------------------------------------------------ */
@@ -106,17 +108,15 @@ void roast__keys_release(struct roast_keys *keys)
 
 /* ---- datasets and files ---------------------------------------------------------- */
 
-/* Item `source_count` stands for all rows without a source. */
+/* Item 0 stands for all rows without a source, the others are source + 1. */
 static int32_t dataset_of(const struct roast_attempts *attempts, size_t item)
 {
-    return item < attempts->source_count ? attempts->sources[item].dataset
-                                         : ROAST_NO_STRING;
+    return item > 0 ? attempts->sources[item - 1].dataset : ROAST_NO_STRING;
 }
 
 static int32_t file_of(const struct roast_attempts *attempts, size_t item)
 {
-    return item < attempts->source_count ? attempts->sources[item].file
-                                         : ROAST_NO_STRING;
+    return item > 0 ? attempts->sources[item - 1].file : ROAST_NO_STRING;
 }
 
 static bool same_dataset(const void *context, size_t a, size_t b)
@@ -154,8 +154,8 @@ static void put_datasets(const struct roast_study *study, const struct roast_key
 
     for (size_t i = 0; i < keys->count; i++) {
         struct roast_cell *row = roast__table_row(study->summary, table);
-        row[0] = name_cell(study, dataset_of(&study->run->attempts,
-                                             (size_t)keys->first_item[i]));
+        row[0] = name_cell(
+            study, dataset_of(&study->run->attempts, (size_t)keys->first_item[i]));
         roast__group_cells(row + 1, &keys->groups[i]);
     }
 }

@@ -18,8 +18,8 @@ void roast__group_cells(struct roast_cell *row, const struct roast_group *group)
 
 /* Items (files, processes) that come under one key. Zeroed = empty and valid. */
 struct roast_keys {
-    int32_t *key_of;     /* owned; per item: number of its key */
-    int32_t *first_item; /* owned; per key */
+    int32_t *key_of;            /* owned; per item: number of its key */
+    int32_t *first_item;        /* owned; per key */
     struct roast_group *groups; /* owned; per key */
     size_t count;
 };

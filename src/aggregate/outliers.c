@@ -9,8 +9,9 @@
 enum { FEWEST_CHUNKS = 8, MOST_OUTLIERS = 50 };
 
 static const char *const columns[] = {
-    "dataset", "file",     "entry_start",       "entry_stop",   "worker",
-    "duration", "time_per_event_us", "times_median", "cause",
+    "dataset",           "file",         "entry_start",
+    "entry_stop",        "worker",       "duration",
+    "time_per_event_us", "times_median", "cause",
 };
 
 /* A measure of chunks: its value where it is known, else NaN. */
@@ -34,10 +35,10 @@ struct host {
 
 struct search {
     const struct roast_study *study;
-    struct typical time;      /* ns per event */
-    struct typical wait;      /* ns without CPU, per event */
-    struct typical peak;      /* bytes */
-    struct typical delta;     /* bytes */
+    struct typical time;                     /* ns per event */
+    struct typical wait;                     /* ns without CPU, per event */
+    struct typical peak;                     /* bytes */
+    struct typical delta;                    /* bytes */
     struct outlier found[MOST_OUTLIERS + 1]; /* largest excess first */
     size_t count;
     struct host hosts[MOST_OUTLIERS]; /* that were looked at */
@@ -197,8 +198,7 @@ static const char *cause_of(struct search *search, const struct outlier *outlier
 {
     const struct roast_attempts *attempts = &search->study->run->attempts;
     double events = number(attempts, ROAST_COLUMN_num_events, outlier->row);
-    double waited =
-        wait_of(attempts, outlier->row) - search->wait.median * events;
+    double waited = wait_of(attempts, outlier->row) - search->wait.median * events;
 
     if (waited > 0.5 * outlier->excess_ns)
         return "slow read";

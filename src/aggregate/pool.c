@@ -2,8 +2,8 @@
 /* pool.c - the number of workers and threads over the run.
  *
  * Executors on this machine say what they offer: steps. A backend that only counts its
- * workers now and then gives samples: the seeds' trapezoid, and threads from the `cores`
- * that its workers report. */
+ * workers now and then gives samples: the seeds' trapezoid, and threads from what its
+ * workers report as `cores`. */
 #include "aggregate/formulas.h"
 #include "aggregate/steps.h"
 #include "aggregate/sweep.h"

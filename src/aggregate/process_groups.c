@@ -205,7 +205,8 @@ static void put_processes(const struct roast_study *study,
 {
     struct roast_keys keys = {0};
 
-    if (roast__keys_join(&keys, processes, study->run->attempts.process_count, rule))
+    if (roast__keys_join(&keys, processes + 1, study->run->attempts.process_count,
+                         rule))
         put(study, &keys);
     else
         study->summary->failed = true;

@@ -78,9 +78,10 @@ static void set_rates(const struct roast_study *study, amount_of *amount, double
     for (size_t i = 0; count > 0 && i < WINDOWS; i++) {
         double seconds = (double)window_s[i];
         if (run_s >= seconds)
-            roast__study_set(study, metrics[i],
-                             roast__best_window(knots, count, window_s[i] * 1000000000) /
-                                 seconds * scale);
+            roast__study_set(
+                study, metrics[i],
+                roast__best_window(knots, count, window_s[i] * 1000000000) / seconds *
+                    scale);
     }
     roast__free(knots);
 }

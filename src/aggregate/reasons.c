@@ -31,13 +31,25 @@ static const struct reason reasons[ROAST_METRIC_COUNT] = {
 static const char *const not_decorated =
     "process() is not decorated with @track_metrics";
 
+/* An attempt that ended well without a record: nobody measured its process(). */
+static bool ended_without_record(const struct roast_attempts *attempts)
+{
+    for (size_t row = 0; row < attempts->count; row++) {
+        if (attempts->status[row] == ROAST_CHUNK_OK &&
+            !(attempts->parts[row] & ROAST_PART_CHUNK))
+            return true;
+    }
+    return false;
+}
+
 static const char *without_records(const struct roast_study *study,
                                    const char *without_attempts)
 {
     if (study->totals->all.chunks > 0)
         return NULL;
-    return study->run->attempts.count > 0 ? "no chunk left a record and ended well"
-                                          : without_attempts;
+    if (study->run->attempts.count == 0 || ended_without_record(&study->run->attempts))
+        return without_attempts;
+    return "no chunk ended well";
 }
 
 static double window_seconds(enum roast_metric metric)

@@ -132,8 +132,8 @@ static void settle_chunk(struct roast_roles *roles, const struct tried_row *trie
         failed += role == ROAST_ROLE_FAILED;
         if (ended_well && i != stands)
             change_role(roles, tries[i].row, ROAST_ROLE_REPEAT);
-        roles->tried[roles->tried_count++] = (struct roast_tried){
-            tries[i].row, (uint32_t)(i + 1), stands < count};
+        roles->tried[roles->tried_count++] =
+            (struct roast_tried){tries[i].row, (uint32_t)(i + 1), stands < count};
     }
     roles->chunks -= count - 1;
     roles->retried_chunks++;
@@ -156,8 +156,7 @@ static size_t list_tries(struct tried_row *tries, const struct roast_same_chunk 
 
     for (size_t i = 0; i < count; i++) {
         uint32_t first = pairs[i].first, row = pairs[i].row;
-        tries[used++] =
-            (struct tried_row){first, row, start_of(&run->attempts, row)};
+        tries[used++] = (struct tried_row){first, row, start_of(&run->attempts, row)};
         tries[used++] =
             (struct tried_row){first, first, start_of(&run->attempts, first)};
     }

@@ -12,9 +12,8 @@
 enum { MOST_ANCESTORS = 256 }; /* more than the probe ever nests */
 
 static const char *const columns[] = {
-    "name", "count", "total",  "self",            "mean",
-    "max",  "p99",   "share",  "memory_delta_mb", "bytes",
-    "chunks",
+    "name", "count", "total",           "self",  "mean",   "max",
+    "p99",  "share", "memory_delta_mb", "bytes", "chunks",
 };
 
 /* One name. */
@@ -28,7 +27,7 @@ struct named {
     double bytes;
     bool bytes_known;
     uint64_t chunks;
-    double max_ns;                 /* of one chunk */
+    double max_ns; /* of one chunk */
     struct roast_quantiles per_chunk_ns;
     double chunk_ns; /* of the chunk that is read now */
     bool in_chunk;
@@ -41,8 +40,8 @@ struct sections {
     struct roast_slots slots;
     struct roast_section *tree; /* owned; of the chunk that is read now */
     size_t tree_cap;
-    uint32_t *number; /* owned; per section of the tree: its name */
-    double *self_ns;  /* owned; per section of the tree */
+    uint32_t *number;  /* owned; per section of the tree: its name */
+    double *self_ns;   /* owned; per section of the tree */
     double process_ns; /* of all chunks that have sections */
     bool failed;
 };

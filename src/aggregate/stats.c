@@ -18,130 +18,150 @@ enum {
     LOWEST_EXPONENT = -16 /* smaller values share the lowest bucket, as 0 */
 };
 
-enum { LANES = 4 }; /* sums side by side, which do not wait for each other */
+/* Two numbers that one instruction works on. Sums run in two of them side by side,
+ * which do not wait for each other. */
+typedef double pair __attribute__((vector_size(16)));
+typedef int64_t mask __attribute__((vector_size(16)));
 
-/* ---- plain loops ----------------------------------------------------------------- */
+enum { STEP = 4 }; /* values per round */
+
+static inline pair load_pair(const double *values)
+{
+    pair both;
+
+    memcpy(&both, values, sizeof(both));
+    return both;
+}
 
 static bool any_unknown(const double *values, size_t count)
 {
-    int64_t unknown = 0;
-
-    for (size_t i = 0; i < count; i++)
-        unknown |= values[i] != values[i] ? 1 : 0;
-    return unknown != 0;
-}
-
-double roast__sum(const double *values, size_t count)
-{
-    double lanes[LANES] = {0};
+    mask odd = {0, 0};
     size_t i = 0;
 
-    for (; i + LANES <= count; i += LANES) {
-        for (size_t lane = 0; lane < LANES; lane++)
-            lanes[lane] += values[i + lane];
+    for (; i + 2 <= count; i += 2) {
+        pair both = load_pair(values + i);
+        odd |= both != both;
+    }
+    return (odd[0] | odd[1]) != 0 || (i < count && isnan(values[i]));
+}
+
+double roast__sum_known(const double *values, size_t count)
+{
+    pair sums[2] = {{0, 0}, {0, 0}};
+    size_t i = 0;
+
+    for (; i + STEP <= count; i += STEP) {
+        sums[0] += load_pair(values + i);
+        sums[1] += load_pair(values + i + 2);
     }
     for (; i < count; i++)
-        lanes[0] += values[i];
-    return lanes[0] + lanes[1] + (lanes[2] + lanes[3]);
+        sums[0][0] += values[i];
+    sums[0] += sums[1];
+    return sums[0][0] + sums[0][1];
 }
 
-static inline double least(double a, double b)
+/* ---- spread ---------------------------------------------------------------------- */
+
+void roast__spread_add_known(struct roast_spread *spread, const double *values,
+                             size_t count)
 {
-    return a < b ? a : b;
+    pair sums[2] = {{0, 0}, {0, 0}}, squares[2] = {{0, 0}, {0, 0}};
+    size_t i = 0;
+
+    if (spread->count == 0 && count > 0)
+        spread->origin = values[0];
+    double origin = spread->origin;
+    for (; i + STEP <= count; i += STEP) {
+        pair low = load_pair(values + i) - origin;
+        pair high = load_pair(values + i + 2) - origin;
+        sums[0] += low;
+        sums[1] += high;
+        squares[0] += low * low;
+        squares[1] += high * high;
+    }
+    for (; i < count; i++) {
+        double off = values[i] - origin;
+        sums[0][0] += off;
+        squares[0][0] += off * off;
+    }
+    sums[0] += sums[1];
+    squares[0] += squares[1];
+    spread->count += count;
+    spread->sum += sums[0][0] + sums[0][1];
+    spread->squares += squares[0][0] + squares[0][1];
 }
 
-static inline double most(double a, double b)
+double roast__spread_sum(const struct roast_spread *spread)
 {
-    return a > b ? a : b;
+    return spread->origin * (double)spread->count + spread->sum;
+}
+
+double roast__spread_mean(const struct roast_spread *spread)
+{
+    return spread->count > 0 ? roast__spread_sum(spread) / (double)spread->count : NAN;
+}
+
+double roast__spread_std(const struct roast_spread *spread)
+{
+    double n = (double)spread->count;
+
+    if (spread->count < 2)
+        return NAN;
+    double squares = spread->squares - spread->sum * spread->sum / n;
+    return squares > 0 ? sqrt(squares / (n - 1)) : 0;
+}
+
+/* ---- extremes -------------------------------------------------------------------- */
+
+static bool any_beyond(const struct roast_extremes *extremes, const double *values,
+                       size_t count)
+{
+    pair min = {extremes->min, extremes->min}, max = {extremes->max, extremes->max};
+    mask below = {0, 0}, above = {0, 0};
+    size_t i = 0;
+
+    for (; i + 2 <= count; i += 2) {
+        pair both = load_pair(values + i);
+        below |= both < min;
+        above |= both > max;
+    }
+    return (below[0] | below[1] | above[0] | above[1]) != 0 || i < count;
+}
+
+/* Extremes seldom move: first the question whether any value moves them. Comparing
+ * with a NaN is false. */
+void roast__extremes_add(struct roast_extremes *extremes, const double *values,
+                         size_t count)
+{
+    if (!any_beyond(extremes, values, count))
+        return;
+    for (size_t i = 0; i < count; i++) {
+        extremes->min = values[i] < extremes->min ? values[i] : extremes->min;
+        extremes->max = values[i] > extremes->max ? values[i] : extremes->max;
+    }
 }
 
 /* ---- moments --------------------------------------------------------------------- */
 
-/* What is summed in one lane. */
-struct lane_sums {
-    double sum[LANES];
-    double squares[LANES];
-    double min[LANES];
-    double max[LANES];
-};
-
-static inline void add_to_lane(struct lane_sums *sums, size_t lane, double value,
-                               double origin)
+static void add_known(struct roast_moments *moments, const double *values, size_t count)
 {
-    double off = value - origin;
-
-    sums->sum[lane] += off;
-    sums->squares[lane] += off * off;
-    sums->min[lane] = least(value, sums->min[lane]);
-    sums->max[lane] = most(value, sums->max[lane]);
-}
-
-static void join_lanes(struct roast_moments *moments, const struct lane_sums *sums)
-{
-    for (size_t lane = 0; lane < LANES; lane++) {
-        moments->shifted_sum += sums->sum[lane];
-        moments->shifted_squares += sums->squares[lane];
-        moments->min = least(sums->min[lane], moments->min);
-        moments->max = most(sums->max[lane], moments->max);
-    }
-}
-
-void roast__moments_add_known(struct roast_moments *moments, const double *values,
-                              size_t count)
-{
-    struct lane_sums sums = {{0}, {0}, {0}, {0}};
-    size_t i = 0;
-
-    if (moments->count == 0 && count > 0)
-        *moments = (struct roast_moments){0, values[0], values[0], values[0], 0, 0};
-    double origin = moments->origin;
-    for (size_t lane = 0; lane < LANES; lane++) {
-        sums.min[lane] = moments->min;
-        sums.max[lane] = moments->max;
-    }
-    for (; i + LANES <= count; i += LANES) {
-        for (size_t lane = 0; lane < LANES; lane++)
-            add_to_lane(&sums, lane, values[i + lane], origin);
-    }
-    for (; i < count; i++)
-        add_to_lane(&sums, 0, values[i], origin);
-    moments->count += count;
-    join_lanes(moments, &sums);
+    if (moments->spread.count == 0 && count > 0)
+        moments->extremes = (struct roast_extremes){values[0], values[0]};
+    roast__spread_add_known(&moments->spread, values, count);
+    roast__extremes_add(&moments->extremes, values, count);
 }
 
 void roast__moments_add(struct roast_moments *moments, const double *values,
                         size_t count)
 {
     if (!any_unknown(values, count)) {
-        roast__moments_add_known(moments, values, count);
+        add_known(moments, values, count);
         return;
     }
     for (size_t i = 0; i < count; i++) {
         if (!isnan(values[i]))
-            roast__moments_add_known(moments, &values[i], 1);
+            add_known(moments, &values[i], 1);
     }
-}
-
-double roast__moments_sum(const struct roast_moments *moments)
-{
-    return moments->origin * (double)moments->count + moments->shifted_sum;
-}
-
-double roast__moments_mean(const struct roast_moments *moments)
-{
-    return moments->count > 0 ? roast__moments_sum(moments) / (double)moments->count
-                              : NAN;
-}
-
-double roast__moments_std(const struct roast_moments *moments)
-{
-    double n = (double)moments->count;
-
-    if (moments->count < 2)
-        return NAN;
-    double squares =
-        moments->shifted_squares - moments->shifted_sum * moments->shifted_sum / n;
-    return squares > 0 ? sqrt(squares / (n - 1)) : 0;
 }
 
 /* ---- buckets ------------------------------------------------------------------- */
@@ -154,10 +174,9 @@ static inline size_t bucket_of(double value)
 
     memcpy(&bits, &value, sizeof(bits));
     int64_t bucket = (bits >> (52 - BUCKET_BITS)) - lowest; /* negative if value < 0 */
-    if (bucket < 0)
-        return 0;
-    return bucket < ROAST_QUANTILES_BUCKETS ? (size_t)bucket
-                                            : ROAST_QUANTILES_BUCKETS - 1;
+    if ((uint64_t)bucket < ROAST_QUANTILES_BUCKETS)
+        return (size_t)bucket;
+    return bucket < 0 ? 0 : ROAST_QUANTILES_BUCKETS - 1;
 }
 
 static double middle_of(size_t bucket)
@@ -168,19 +187,27 @@ static double middle_of(size_t bucket)
     return ldexp(1 + step / (1 << BUCKET_BITS), exponent);
 }
 
+static void count_known(struct roast_quantiles *quantiles, const double *values,
+                        size_t count)
+{
+    uint32_t *buckets = quantiles->buckets;
+
+    for (size_t i = 0; i < count; i++)
+        buckets[bucket_of(values[i])]++;
+    quantiles->count += count;
+}
+
 static void count_values(struct roast_quantiles *quantiles, const double *values,
                          size_t count)
 {
-    uint32_t *buckets = quantiles->buckets;
-    uint64_t known = 0;
-
-    for (size_t i = 0; i < count; i++) {
-        if (isnan(values[i]))
-            continue;
-        buckets[bucket_of(values[i])]++;
-        known++;
+    if (!any_unknown(values, count)) {
+        count_known(quantiles, values, count);
+        return;
     }
-    quantiles->count += known;
+    for (size_t i = 0; i < count; i++) {
+        if (!isnan(values[i]))
+            count_known(quantiles, &values[i], 1);
+    }
 }
 
 /* ---- quantiles ----------------------------------------------------------------- */
@@ -259,7 +286,7 @@ void roast__quantiles_add(struct roast_quantiles *quantiles, const double *value
         give_up(quantiles);
     else if (quantiles->buckets)
         count_values(quantiles, values, count);
-    else
+    else if (quantiles->values)
         keep_values(quantiles, values, count);
 }
 

@@ -9,30 +9,42 @@
 #include <stddef.h>
 #include <stdint.h>
 
-struct roast_moments {
+/* Sums about the first value. */
+struct roast_spread {
     uint64_t count;
+    double origin; /* the first value */
+    double sum;    /* of value - origin */
+    double squares;
+};
+
+/* Valid when a count beside it says that there are values. */
+struct roast_extremes {
     double min;
     double max;
-    double origin; /* the first value; the two sums below are about it */
-    double shifted_sum;
-    double shifted_squares;
+};
+
+struct roast_moments {
+    struct roast_spread spread;
+    struct roast_extremes extremes;
 };
 
 void roast__moments_add(struct roast_moments *moments, const double *values,
                         size_t count);
 
-/* The same for values that are all known: quicker. */
-void roast__moments_add_known(struct roast_moments *moments, const double *values,
-                              size_t count);
+/* Extremes widen; they begin as the caller says. */
+void roast__extremes_add(struct roast_extremes *extremes, const double *values,
+                         size_t count);
 
-double roast__moments_sum(const struct roast_moments *moments); /* 0 without any */
+/* For values that are all known: quicker. */
+void roast__spread_add_known(struct roast_spread *spread, const double *values,
+                             size_t count);
+double roast__sum_known(const double *values, size_t count);
+
+double roast__spread_sum(const struct roast_spread *spread); /* 0 without any */
 
 /* Both give NaN where they are not defined: no value, and fewer than two. */
-double roast__moments_mean(const struct roast_moments *moments);
-double roast__moments_std(const struct roast_moments *moments); /* n - 1 */
-
-/* The sum of values that are all known. */
-double roast__sum(const double *values, size_t count);
+double roast__spread_mean(const struct roast_spread *spread);
+double roast__spread_std(const struct roast_spread *spread); /* n - 1 */
 
 enum {
     ROAST_QUANTILES_EXACT = 4096, /* more values than this go to buckets */
@@ -45,7 +57,7 @@ struct roast_quantiles {
     double *values; /* owned; every value, while they are few */
     size_t cap;
     uint32_t *buckets; /* owned; NULL while they are few */
-    bool failed; /* out of memory: nothing is known */
+    bool failed;       /* out of memory: nothing is known */
 };
 
 void roast__quantiles_add(struct roast_quantiles *quantiles, const double *values,

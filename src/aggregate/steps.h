@@ -12,9 +12,9 @@
 #define ROAST_NEAR_PEAK 0.9
 
 struct roast_pool {
-    double worker_seconds; /* integral of W */
-    double thread_seconds; /* integral of N; 0 where only counts exist */
-    double ratio_seconds;  /* integral of N / W over the time with workers */
+    double worker_seconds;  /* integral of W */
+    double thread_seconds;  /* integral of N; 0 where only counts exist */
+    double ratio_seconds;   /* integral of N / W over the time with workers */
     double staffed_seconds; /* that time */
     double span_seconds;
     double peak_workers;

@@ -13,13 +13,11 @@
 typedef void formula(const struct roast_study *study);
 
 static formula *const formulas[] = {
-    roast__study_workflow,       roast__study_best_rates,
-    roast__study_wall,           roast__study_pool,
-    roast__study_worker_samples, roast__study_chunks,
-    roast__study_fine,           roast__study_groups,
-    roast__study_process_groups, roast__study_records,
-    roast__study_sections,       roast__study_failures,
-    roast__study_outliers,       roast__reasons_fill,
+    roast__study_workflow, roast__study_best_rates,     roast__study_wall,
+    roast__study_pool,     roast__study_worker_samples, roast__study_chunks,
+    roast__study_fine,     roast__study_groups,         roast__study_process_groups,
+    roast__study_records,  roast__study_sections,       roast__study_failures,
+    roast__study_outliers, roast__reasons_fill,
 };
 
 static int study_run(struct roast_summary *summary, struct roast_run *run,

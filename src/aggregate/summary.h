@@ -34,7 +34,7 @@ struct roast_summary {
 /* What all formulas look at. The run is locked. */
 struct roast_study {
     const struct roast_run *run;
-    int64_t end_ns; /* of the run, or the latest moment that was seen */
+    int64_t end_ns;              /* of the run, or the latest moment that was seen */
     struct roast_totals *totals; /* reading a quantile may sort */
     struct roast_summary *summary;
 };

@@ -14,7 +14,7 @@ struct lane {
     uint32_t group;
     bool joined; /* its first sample has passed */
     bool known;
-    double value;      /* holds until until_ns */
+    double value; /* holds until until_ns */
     int64_t until_ns;
 };
 
@@ -28,7 +28,7 @@ struct sweep {
     size_t count;
     size_t *heap; /* owned; numbers of lanes */
     size_t heap_count;
-    size_t *due; /* owned; taken off the heap */
+    size_t *due;          /* owned; taken off the heap */
     struct group *groups; /* owned */
     double sum;
 };
@@ -37,7 +37,8 @@ struct sweep {
 
 static bool earlier(const struct sweep *sweep, size_t a, size_t b)
 {
-    return sweep->lanes[sweep->heap[a]].until_ns < sweep->lanes[sweep->heap[b]].until_ns;
+    return sweep->lanes[sweep->heap[a]].until_ns <
+           sweep->lanes[sweep->heap[b]].until_ns;
 }
 
 static void swap(struct sweep *sweep, size_t a, size_t b)
@@ -147,8 +148,7 @@ static size_t take_due(struct sweep *sweep, int64_t *time_ns)
     size_t count = 0;
 
     *time_ns = sweep->lanes[sweep->heap[0]].until_ns;
-    while (sweep->heap_count > 0 &&
-           sweep->lanes[sweep->heap[0]].until_ns == *time_ns) {
+    while (sweep->heap_count > 0 && sweep->lanes[sweep->heap[0]].until_ns == *time_ns) {
         sweep->due[count++] = sweep->heap[0];
         swap(sweep, 0, --sweep->heap_count);
         sink(sweep, 0);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* tables.c - the tables of a summary while they are filled.
  *
- * Texts lie in blocks that never move, so cells can point to them at once. Out of memory
- * is noted in the summary; from then on rows go to a spare one. */
+ * Texts lie in blocks that never move, so cells can point to them at once. Out of
+ * memory is noted in the summary; from then on rows go to a spare one. */
 #include <string.h>
 
 #include "aggregate/summary.h"
@@ -39,8 +39,8 @@ static struct roast_text_block *room_for(struct roast_summary *summary, size_t b
 struct roast_str roast__summary_keep(struct roast_summary *summary,
                                      struct roast_str text)
 {
-    struct roast_text_block *block = text.data ? room_for(summary, text.size_bytes)
-                                               : NULL;
+    struct roast_text_block *block =
+        text.data ? room_for(summary, text.size_bytes) : NULL;
 
     if (!block)
         return (struct roast_str){NULL, 0};
@@ -129,8 +129,7 @@ void roast__table_single(struct roast_summary *summary, const char *name,
                          const char *const *columns, const uint64_t *counts,
                          size_t count)
 {
-    size_t number =
-        roast__table_open(summary, name, ROAST_TABLE_SINGLE, NULL, count);
+    size_t number = roast__table_open(summary, name, ROAST_TABLE_SINGLE, NULL, count);
     const char **copy = roast__alloc(count * sizeof(copy[0]));
 
     if (!copy) {

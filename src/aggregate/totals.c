@@ -28,8 +28,7 @@ struct block {
     size_t count;
     bool whole; /* every row counts */
     struct lane amounts[ROAST_AMOUNTS];
-    struct lane delta;
-    double derived[BLOCK_ROWS];
+    struct lane derived; /* for what is used at once */
 };
 
 /* ---- groups ---------------------------------------------------------------------- */
@@ -107,41 +106,74 @@ static bool is_dense(const struct block *block)
     return dense;
 }
 
-/* Adds every row to the group that `of` numbers; -1 is the group `nameless`. */
+/* Adds every row to the group after the one that `of` numbers: -1 is the first. */
 static void add_rows(struct roast_group *groups, const struct block *block,
-                     const int32_t *of, size_t nameless)
+                     const int32_t *of)
 {
     const unsigned char *roles = block->roles + block->from;
-    bool dense = is_dense(block);
 
-    for (size_t i = 0; i < block->count; i++) {
-        int32_t number = of[block->from + i];
-        struct roast_group *group = &groups[number < 0 ? nameless : (size_t)number];
-        if (dense)
-            add_dense(group, block, i);
-        else
-            add_any(group, block, i, roles[i]);
+    of += block->from;
+    if (is_dense(block)) {
+        for (size_t i = 0; i < block->count; i++)
+            add_dense(&groups[of[i] + 1], block, i);
+    } else {
+        for (size_t i = 0; i < block->count; i++)
+            add_any(&groups[of[i] + 1], block, i, roles[i]);
     }
 }
 
 /* ---- blocks ---------------------------------------------------------------------- */
 
-/* Integers within 2^51 of 0 become doubles by adding them to the bits of 1.5 x 2^52,
- * which the compiler does for several at once; it has no such instruction for all of
- * them. False, and nothing useful in out, when one is larger. */
-static bool to_doubles(double *out, const int64_t *values, size_t count)
+/* An integer within 2^51 of 0 becomes a double by adding it to the bits of 1.5 x 2^52:
+ * the compiler does that for several at once, and has no instruction that would. */
+static inline double small_to_double(uint64_t value)
 {
-    const uint64_t base_bits = UINT64_C(0x4338000000000000);
-    uint64_t odd = 0;
+    uint64_t bits = value + UINT64_C(0x4338000000000000);
+    double shifted;
+
+    memcpy(&shifted, &bits, sizeof(shifted));
+    return shifted - 0x1.8p52;
+}
+
+enum { SMALL_BITS = 50 };
+
+/* Values of columns are not negative. */
+static void to_doubles(double *out, const int64_t *values, size_t count)
+{
+    uint64_t all = 0;
 
     for (size_t i = 0; i < count; i++) {
-        uint64_t bits = (uint64_t)values[i] + base_bits;
-        double shifted;
-        memcpy(&shifted, &bits, sizeof(shifted));
-        out[i] = shifted - 0x1.8p52;
-        odd |= bits ^ UINT64_C(0x4330000000000000);
+        out[i] = small_to_double((uint64_t)values[i]);
+        all |= (uint64_t)values[i];
     }
-    return odd >> 52 == 0;
+    for (size_t i = 0; all >> SMALL_BITS && i < count; i++)
+        out[i] = (double)values[i];
+}
+
+static void add_to_doubles(double *out, const int64_t *a, const int64_t *b,
+                           size_t count)
+{
+    uint64_t all = 0;
+
+    for (size_t i = 0; i < count; i++) {
+        out[i] = small_to_double((uint64_t)a[i] + (uint64_t)b[i]);
+        all |= (uint64_t)a[i] | (uint64_t)b[i];
+    }
+    for (size_t i = 0; all >> SMALL_BITS && i < count; i++)
+        out[i] = (double)a[i] + (double)b[i];
+}
+
+static void subtract_to_doubles(double *out, const int64_t *a, const int64_t *b,
+                                size_t count)
+{
+    uint64_t all = 0;
+
+    for (size_t i = 0; i < count; i++) {
+        out[i] = small_to_double((uint64_t)a[i] - (uint64_t)b[i]);
+        all |= (uint64_t)a[i] | (uint64_t)b[i];
+    }
+    for (size_t i = 0; all >> SMALL_BITS && i < count; i++)
+        out[i] = (double)a[i] - (double)b[i];
 }
 
 static void hide_unknown(double *values, const struct block *block,
@@ -181,53 +213,39 @@ static void load(struct lane *lane, const struct block *block,
 {
     const struct roast_attempts *attempts = &block->run->attempts;
     const struct roast_column *column = &attempts->columns[name];
-    const int64_t *values = column->values + block->from;
+    bool full = column->known == attempts->count;
 
     lane->any = column->known > 0;
-    lane->dense = block->whole && (column->known == attempts->count || !lane->any);
+    lane->dense = block->whole && (full || !lane->any);
     if (!lane->any)
         return; /* still 0 */
     fetch_ahead(block, column->values);
-    if (!to_doubles(lane->values, values, block->count)) {
-        for (size_t i = 0; i < block->count; i++)
-            lane->values[i] = (double)values[i];
-    }
-    if (column->known < attempts->count)
+    to_doubles(lane->values, column->values + block->from, block->count);
+    if (!full)
         hide_unknown(lane->values, block, column);
     if (!block->whole)
         hide_others(lane->values, block);
 }
 
-/* a + sign x b of two columns, known where both are. */
+typedef void combine(double *out, const int64_t *a, const int64_t *b, size_t count);
+
+/* Two columns in one lane, known where both are. */
 static void load_two(struct lane *lane, const struct block *block,
-                     const enum roast_attempt_column names[2], int sign)
+                     const enum roast_attempt_column names[2], combine *combined)
 {
     const struct roast_attempts *attempts = &block->run->attempts;
     const struct roast_column *a = &attempts->columns[names[0]];
     const struct roast_column *b = &attempts->columns[names[1]];
-    size_t from = block->from;
-    int64_t whole[BLOCK_ROWS];
-    uint64_t all = 0;
+    bool full = a->known == attempts->count && b->known == attempts->count;
 
     lane->any = a->known > 0 && b->known > 0;
-    lane->dense = block->whole &&
-                  ((a->known == attempts->count && b->known == attempts->count) ||
-                   !lane->any);
+    lane->dense = block->whole && (full || !lane->any);
     if (!lane->any)
         return;
     fetch_ahead(block, a->values);
     fetch_ahead(block, b->values);
-    for (size_t i = 0; i < block->count; i++) {
-        uint64_t one = (uint64_t)a->values[from + i];
-        uint64_t other = (uint64_t)b->values[from + i];
-        whole[i] = (int64_t)(sign > 0 ? one + other : one - other);
-        all |= one | other;
-    }
-    if (all >> 50 || !to_doubles(lane->values, whole, block->count)) {
-        for (size_t i = 0; i < block->count; i++)
-            lane->values[i] =
-                (double)a->values[from + i] + sign * (double)b->values[from + i];
-    }
+    combined(lane->values, a->values + block->from, b->values + block->from,
+             block->count);
     if (lane->dense)
         return;
     hide_unknown(lane->values, block, a);
@@ -244,8 +262,8 @@ static bool all_count(const unsigned char *roles, size_t count)
     return odd == 0;
 }
 
-static const enum roast_attempt_column read_columns[2] = {
-    ROAST_COLUMN_bytes_read, ROAST_COLUMN_bytes_before};
+static const enum roast_attempt_column read_columns[2] = {ROAST_COLUMN_bytes_read,
+                                                          ROAST_COLUMN_bytes_before};
 static const enum roast_attempt_column delta_columns[2] = {
     ROAST_COLUMN_rss_after_bytes, ROAST_COLUMN_rss_before_bytes};
 
@@ -257,19 +275,37 @@ static void fill_block(struct block *block, size_t from, size_t count)
     load(&block->amounts[ROAST_DURATION_NS], block, ROAST_COLUMN_duration_ns);
     load(&block->amounts[ROAST_EVENTS], block, ROAST_COLUMN_num_events);
     load(&block->amounts[ROAST_CPU_NS], block, ROAST_COLUMN_cpu_ns);
-    load_two(&block->amounts[ROAST_BYTES], block, read_columns, 1);
+    load_two(&block->amounts[ROAST_BYTES], block, read_columns, add_to_doubles);
 }
 
 /* ---- over all -------------------------------------------------------------------- */
 
 /* Adds to both sums the rows where both are known. */
-static void add_pairs(double *sum_a, double *sum_b, const double *a, const double *b,
-                      size_t count)
+static void add_pairs(double *sum_a, double *sum_b, const struct lane *a,
+                      const struct lane *b, size_t count)
 {
+    if (a->dense && b->dense) {
+        *sum_a += roast__sum_known(a->values, count);
+        *sum_b += roast__sum_known(b->values, count);
+        return;
+    }
     for (size_t i = 0; i < count; i++) {
-        bool both = !isnan(a[i]) && !isnan(b[i]);
-        *sum_a += both ? a[i] : 0;
-        *sum_b += both ? b[i] : 0;
+        bool both = !isnan(a->values[i]) && !isnan(b->values[i]);
+        *sum_a += both ? a->values[i] : 0;
+        *sum_b += both ? b->values[i] : 0;
+    }
+}
+
+static void add_spread(struct roast_spread *spread, const struct lane *lane,
+                       size_t count)
+{
+    if (lane->dense) {
+        roast__spread_add_known(spread, lane->values, count);
+        return;
+    }
+    for (size_t i = 0; i < count; i++) {
+        if (!isnan(lane->values[i]))
+            roast__spread_add_known(spread, &lane->values[i], 1);
     }
 }
 
@@ -277,65 +313,53 @@ static void add_noncpu(struct roast_totals *totals, struct block *block)
 {
     const struct lane *duration = &block->amounts[ROAST_DURATION_NS];
     const struct lane *cpu = &block->amounts[ROAST_CPU_NS];
-    double *noncpu = block->derived;
-    struct roast_moments moments = {0};
+    struct lane *noncpu = &block->derived;
+    struct roast_spread spread = {0};
 
     if (!duration->any || !cpu->any)
         return;
+    noncpu->dense = duration->dense && cpu->dense;
     for (size_t i = 0; i < block->count; i++) {
         double wait = duration->values[i] - cpu->values[i];
-        noncpu[i] = wait < 0 ? 0 : wait; /* two clocks, read one after the other */
+        noncpu->values[i] = wait < 0 ? 0 : wait; /* two clocks, one after the other */
     }
-    if (duration->dense && cpu->dense) {
-        totals->noncpu_ns += roast__sum(noncpu, block->count);
+    if (noncpu->dense) {
+        totals->noncpu_ns += roast__sum_known(noncpu->values, block->count);
         totals->noncpu_chunks += block->count;
         return;
     }
-    roast__moments_add(&moments, noncpu, block->count);
-    totals->noncpu_ns += roast__moments_sum(&moments);
-    totals->noncpu_chunks += moments.count;
-}
-
-static void add_moments(struct roast_moments *moments, const struct lane *lane,
-                        size_t count)
-{
-    if (lane->dense)
-        roast__moments_add_known(moments, lane->values, count);
-    else if (lane->any)
-        roast__moments_add(moments, lane->values, count);
+    add_spread(&spread, noncpu, block->count);
+    totals->noncpu_ns += roast__spread_sum(&spread);
+    totals->noncpu_chunks += spread.count;
 }
 
 static void add_times(struct roast_totals *totals, struct block *block)
 {
     const struct lane *duration = &block->amounts[ROAST_DURATION_NS];
     const struct lane *events = &block->amounts[ROAST_EVENTS];
-    double *per_event = block->derived;
+    double *per_event = block->derived.values;
 
-    add_moments(&totals->duration_ns, duration, block->count);
-    add_moments(&totals->events, events, block->count);
-    if (duration->any)
-        roast__quantiles_add(&totals->durations_ns, duration->values, block->count);
-    if (!duration->any || !events->any)
+    if (events->any)
+        roast__extremes_add(&totals->events, events->values, block->count);
+    if (!duration->any)
+        return;
+    add_spread(&totals->duration_ns, duration, block->count);
+    roast__quantiles_add(&totals->durations_ns, duration->values, block->count);
+    if (!events->any)
         return;
     for (size_t i = 0; i < block->count; i++) {
         double quotient = duration->values[i] / events->values[i];
         per_event[i] = events->values[i] > 0 ? quotient : NAN;
     }
     roast__quantiles_add(&totals->ns_per_event, per_event, block->count);
-    if (duration->dense && events->dense) {
-        totals->paired_duration_ns += roast__sum(duration->values, block->count);
-        totals->paired_events += roast__sum(events->values, block->count);
-    } else {
-        add_pairs(&totals->paired_duration_ns, &totals->paired_events,
-                  duration->values, events->values, block->count);
-    }
+    add_pairs(&totals->paired_duration_ns, &totals->paired_events, duration, events,
+              block->count);
 }
 
 static void add_peak(struct roast_totals *totals, const struct block *block)
 {
     const struct roast_attempts *attempts = &block->run->attempts;
-    const struct roast_column *column =
-        &attempts->columns[ROAST_COLUMN_rss_peak_bytes];
+    const struct roast_column *column = &attempts->columns[ROAST_COLUMN_rss_peak_bytes];
     const unsigned char *roles = block->roles;
     int64_t highest = totals->memory_peak_bytes;
     size_t to = block->from + block->count;
@@ -359,21 +383,17 @@ static void add_peak(struct roast_totals *totals, const struct block *block)
 static void add_memory(struct roast_totals *totals, struct block *block)
 {
     const struct lane *events = &block->amounts[ROAST_EVENTS];
-    struct lane *delta = &block->delta;
+    struct lane *delta = &block->derived;
 
-    load_two(delta, block, delta_columns, -1);
+    load_two(delta, block, delta_columns, subtract_to_doubles);
     if (!delta->any)
         return;
-    add_moments(&totals->memory_delta_bytes, delta, block->count);
-    if (!events->any)
-        return;
-    if (delta->dense && events->dense) {
-        totals->paired_delta_bytes += roast__sum(delta->values, block->count);
-        totals->delta_events += roast__sum(events->values, block->count);
-    } else {
-        add_pairs(&totals->paired_delta_bytes, &totals->delta_events, delta->values,
-                  events->values, block->count);
-    }
+    add_spread(&totals->memory_delta_bytes.spread, delta, block->count);
+    roast__extremes_add(&totals->memory_delta_bytes.extremes, delta->values,
+                        block->count);
+    if (events->any)
+        add_pairs(&totals->paired_delta_bytes, &totals->delta_events, delta, events,
+                  block->count);
 }
 
 /* Groups do not ask for each chunk what no chunk of the run knows. */
@@ -394,10 +414,11 @@ static void add_all(struct roast_totals *totals, const struct roast_run *run)
     size_t rows = run->attempts.count;
 
     totals->memory_peak_bytes = -1;
+    totals->events = (struct roast_extremes){INFINITY, -INFINITY};
+    totals->memory_delta_bytes.extremes = totals->events;
     for (size_t from = 0; from < rows; from += BLOCK_ROWS) {
         fill_block(&block, from, rows - from < BLOCK_ROWS ? rows - from : BLOCK_ROWS);
-        add_rows(totals->of_source, &block, run->attempts.source,
-                 run->attempts.source_count);
+        add_rows(totals->of_source, &block, run->attempts.source);
         add_times(totals, &block);
         add_noncpu(totals, &block);
         add_peak(totals, &block);
@@ -412,16 +433,16 @@ struct roast_group *roast__aggregate_processes(const struct roast_totals *totals
                                                const struct roast_run *run)
 {
     const struct roast_attempts *attempts = &run->attempts;
-    struct roast_group *groups = new_groups(attempts->process_count);
+    struct roast_group *groups = new_groups(attempts->process_count + 1);
     struct block block = {.run = run, .roles = totals->roles.of_row};
     size_t rows = attempts->count;
 
     for (size_t from = 0; groups && from < rows; from += BLOCK_ROWS) {
         fill_block(&block, from, rows - from < BLOCK_ROWS ? rows - from : BLOCK_ROWS);
-        add_rows(groups, &block, attempts->process, 0);
+        add_rows(groups, &block, attempts->process);
     }
     if (groups)
-        count_unknown(groups, attempts->process_count, &block);
+        count_unknown(groups, attempts->process_count + 1, &block);
     return groups;
 }
 

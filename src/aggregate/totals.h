@@ -43,13 +43,13 @@ void roast__group_add(struct roast_group *sum, const struct roast_group *part);
 struct roast_totals {
     struct roast_roles roles;
     struct roast_group all;
-    struct roast_group *of_source; /* and, behind the last, of rows without source */
-    struct roast_moments duration_ns;
-    struct roast_moments events;
+    struct roast_group *of_source; /* per source + 1; the first: of rows without */
+    struct roast_spread duration_ns;
+    struct roast_extremes events; /* min > max: nobody knows */
     struct roast_moments memory_delta_bytes;
     int64_t memory_peak_bytes; /* highest; negative: nobody knows */
-    double noncpu_ns;         /* of the chunks that know duration and CPU */
-    uint64_t noncpu_chunks;   /* how many those are */
+    double noncpu_ns;          /* of the chunks that know duration and CPU */
+    uint64_t noncpu_chunks;    /* how many those are */
     struct roast_quantiles durations_ns;
     struct roast_quantiles ns_per_event;
     double paired_duration_ns; /* of chunks that know duration and events */
@@ -62,7 +62,8 @@ struct roast_totals {
 int roast__aggregate_chunks(struct roast_totals *totals, const struct roast_run *run,
                             roast_error *err);
 
-/* The same per process; returns owned, NULL when out of memory. */
+/* The same per process + 1 (the first is empty); returns owned, NULL when out of
+ * memory. */
 struct roast_group *roast__aggregate_processes(const struct roast_totals *totals,
                                                const struct roast_run *run);
 

@@ -18,8 +18,8 @@
 enum wall { WAIT, CLIENT, PREPROCESS, CHUNKS, TAIL, MERGE, WALL_PARTS };
 
 static const char *const columns[WALL_PARTS] = {
-    [WAIT] = "wait_first_worker",  [CLIENT] = "client", [PREPROCESS] = "preprocess",
-    [CHUNKS] = "chunks",           [TAIL] = "tail",     [MERGE] = "merge",
+    [WAIT] = "wait_first_worker", [CLIENT] = "client", [PREPROCESS] = "preprocess",
+    [CHUNKS] = "chunks",          [TAIL] = "tail",     [MERGE] = "merge",
 };
 
 /* The attempts of one call. */
@@ -34,7 +34,7 @@ struct work {
 
 /* An attempt that was running when the last one started. */
 struct late_end {
-    uint32_t call;
+    int32_t call;
     int64_t end_ns;
 };
 
@@ -65,7 +65,7 @@ static size_t find_late_ends(struct late_end *late, const struct work *work,
     size_t count = 0;
 
     for (size_t row = 0; row < attempts->count; row++) {
-        uint32_t call = calls->of_row[row];
+        int32_t call = calls->of_row[row];
         int64_t start, end;
         if (call == ROAST_NO_CALL ||
             !roast__attempt_times(attempts, row, &start, &end) ||
@@ -117,7 +117,7 @@ static bool find_tails(struct work *work, const struct roast_calls *calls,
     (void)find_late_ends(late, work, calls, attempts);
     if (count > 0)
         qsort(late, count, sizeof(late[0]), by_call_and_end);
-    for (uint32_t call = 0; call < calls->count; call++) {
+    for (int32_t call = 0; (size_t)call < calls->count; call++) {
         size_t to = from;
         while (to < count && late[to].call == call)
             to++;
@@ -164,8 +164,8 @@ static void put_account(const struct roast_study *study, int64_t parts[WALL_PART
 void roast__study_wall(const struct roast_study *study)
 {
     const struct roast_run *run = study->run;
-    size_t table = roast__table_open(study->summary, "wall_account",
-                                     ROAST_TABLE_SINGLE, columns, WALL_PARTS);
+    size_t table = roast__table_open(study->summary, "wall_account", ROAST_TABLE_SINGLE,
+                                     columns, WALL_PARTS);
     int64_t parts[WALL_PARTS] = {0};
     struct roast_calls calls = {0};
     struct work *work = NULL;

@@ -2,7 +2,7 @@
 /* window.c - the best rate over any window of a given length.
  *
  * The amount done up to a moment is a line with a knot where a chunk begins or ends.
- * What lies in a window is the difference of that line at its two ends, so it is largest
+ * What lies in a window is the difference of that line at its two ends, so it is most
  * where one of the ends is a knot: two walks over the knots find it exactly. */
 #include "aggregate/window.h"
 

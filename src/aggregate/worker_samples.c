@@ -135,7 +135,7 @@ static void add_worker(struct use *use, const struct roast_run *run,
         roast__moments_add(&use->cpu_percent, &busy, 1);
     }
     double weighted = area.seconds > 0 ? area.byte_seconds / area.seconds
-                                       : roast__moments_mean(&own);
+                                       : roast__spread_mean(&own.spread);
     roast__moments_add(&use->weighted_bytes, &weighted, 1);
     use->without_limit += !limited;
 }
@@ -148,7 +148,7 @@ static void set_peak(const struct roast_study *study, const struct use *use)
     size_t table = roast__table_open(study->summary, "peak_memory", ROAST_TABLE_SINGLE,
                                      columns, 2);
 
-    if (use->memory_bytes.count == 0 || !(use->peak_bytes > 0))
+    if (use->memory_bytes.spread.count == 0 || !(use->peak_bytes > 0))
         return;
     struct roast_cell *row = roast__table_row(study->summary, table);
     row[0] = roast__study_text(study, use->peak_worker);
@@ -159,28 +159,29 @@ static void set_use(const struct roast_study *study, const struct use *use)
 {
     const struct roast_moments *memory = &use->memory_percent;
 
-    if (use->memory_bytes.count > 0) {
-        roast__study_set(study, ROAST_METRIC_peak_memory_bytes, use->memory_bytes.max);
+    if (use->memory_bytes.spread.count > 0) {
+        roast__study_set(study, ROAST_METRIC_peak_memory_bytes,
+                         use->memory_bytes.extremes.max);
         roast__study_set(study, ROAST_METRIC_workers_without_limit,
                          (double)use->without_limit);
     }
     roast__study_set(study, ROAST_METRIC_avg_memory_per_worker_bytes,
-                     roast__moments_mean(&use->memory_bytes));
+                     roast__spread_mean(&use->memory_bytes.spread));
     roast__study_set(study, ROAST_METRIC_avg_memory_per_worker_weighted_bytes,
-                     roast__moments_mean(&use->weighted_bytes));
-    if (memory->count > 0) {
+                     roast__spread_mean(&use->weighted_bytes.spread));
+    if (memory->spread.count > 0) {
         roast__study_set(study, ROAST_METRIC_memory_utilization_avg_percent,
-                         roast__moments_mean(memory));
+                         roast__spread_mean(&memory->spread));
         roast__study_set(study, ROAST_METRIC_memory_utilization_min_percent,
-                         memory->min);
+                         memory->extremes.min);
         roast__study_set(study, ROAST_METRIC_memory_utilization_max_percent,
-                         memory->max);
+                         memory->extremes.max);
     }
-    if (use->cpu_percent.count > 0) {
+    if (use->cpu_percent.spread.count > 0) {
         roast__study_set(study, ROAST_METRIC_cpu_utilization_avg_percent,
-                         roast__moments_mean(&use->cpu_percent));
+                         roast__spread_mean(&use->cpu_percent.spread));
         roast__study_set(study, ROAST_METRIC_cpu_utilization_max_percent,
-                         use->cpu_percent.max);
+                         use->cpu_percent.extremes.max);
     }
 }
 

@@ -33,12 +33,13 @@ static void set_amounts(const struct roast_study *study)
 {
     const struct roast_group *all = &study->totals->all;
     const struct roast_roles *roles = &study->totals->roles;
-    double events =
-        either(roast__study_fact(study, ROAST_FACT_report_events),
-               either(roast__study_fact(study, ROAST_FACT_processed_events),
-                      complete(all, all->without[ROAST_EVENTS], all->sums[ROAST_EVENTS])));
-    double bytes = either(roast__study_fact(study, ROAST_FACT_report_bytes),
-                          complete(all, all->without[ROAST_BYTES], all->sums[ROAST_BYTES]));
+    double events = either(
+        roast__study_fact(study, ROAST_FACT_report_events),
+        either(roast__study_fact(study, ROAST_FACT_processed_events),
+               complete(all, all->without[ROAST_EVENTS], all->sums[ROAST_EVENTS])));
+    double bytes =
+        either(roast__study_fact(study, ROAST_FACT_report_bytes),
+               complete(all, all->without[ROAST_BYTES], all->sums[ROAST_BYTES]));
     double chunks = either(roast__study_fact(study, ROAST_FACT_report_chunks),
                            roast__study_fact(study, ROAST_FACT_processed_chunks));
 
@@ -67,12 +68,14 @@ static double task_seconds(const struct roast_attempts *attempts)
 static void set_cpu(const struct roast_study *study)
 {
     const struct roast_group *all = &study->totals->all;
-    double inside = complete(all, all->without[ROAST_DURATION_NS], all->sums[ROAST_DURATION_NS] / 1e9);
+    double inside = complete(all, all->without[ROAST_DURATION_NS],
+                             all->sums[ROAST_DURATION_NS] / 1e9);
     double reported = roast__study_fact(study, ROAST_FACT_report_process_seconds);
 
     roast__study_set(study, ROAST_METRIC_total_cpu_time, either(reported, inside));
-    roast__study_set(study, ROAST_METRIC_cpu_seconds,
-                     complete(all, all->without[ROAST_CPU_NS], all->sums[ROAST_CPU_NS] / 1e9));
+    roast__study_set(
+        study, ROAST_METRIC_cpu_seconds,
+        complete(all, all->without[ROAST_CPU_NS], all->sums[ROAST_CPU_NS] / 1e9));
     roast__study_set(study, ROAST_METRIC_task_seconds,
                      task_seconds(&study->run->attempts));
     roast__study_set(study, ROAST_METRIC_tree_cpu_seconds,

@@ -11,12 +11,17 @@ static void test_a_retry_counts_once(void **state)
     roast_run *run = run_new();
 
     (void)state;
-    add_frame(run, (struct frame){.stop = 10, .status = FAILED, .start = 1,
-                                  .duration = 2, .error_type = "OSError",
-                                  .error_message = "no route", .process = 2});
+    add_frame(run, (struct frame){.stop = 10,
+                                  .status = FAILED,
+                                  .start = 1,
+                                  .duration = 2,
+                                  .error_type = "OSError",
+                                  .error_message = "no route",
+                                  .process = 2});
     add_frame(run, (struct frame){.stop = 10, .start = 4, .duration = 3, .events = 10});
-    add_frame(run, (struct frame){.first = 10, .stop = 20, .start = 4, .duration = 1,
-                                  .events = 10});
+    add_frame(run,
+              (struct frame){
+                  .first = 10, .stop = 20, .start = 4, .duration = 1, .events = 10});
     roast_run_finish(run, NS(8));
     roast_summary *summary = summary_of(run);
     assert_metric(summary, num_attempts, 3);
@@ -69,8 +74,9 @@ static void test_a_chunk_that_never_ended_well(void **state)
 
     (void)state;
     for (int i = 0; i < 3; i++)
-        add_frame(run, (struct frame){.stop = 10, .status = FAILED, .start = 3 - i,
-                                      .error_type = "E"});
+        add_frame(run,
+                  (struct frame){
+                      .stop = 10, .status = FAILED, .start = 3 - i, .error_type = "E"});
     roast_run_finish(run, NS(8));
     roast_summary *summary = summary_of(run);
     assert_metric(summary, num_failed_chunks, 1);
@@ -94,12 +100,17 @@ static void test_lost_attempts_last_to_the_last_sign_of_life(void **state)
     roast_run *run = run_new();
 
     (void)state;
-    add_frame(run, (struct frame){.kind = ROAST_FRAME_BEGIN, .process = 7, .stop = 10,
-                                  .start = 2});
-    add_frame(run, (struct frame){.process = 7, .first = 10, .stop = 20, .start = 1,
-                                  .duration = 4});
-    add_frame(run, (struct frame){.kind = ROAST_FRAME_BEGIN, .process = 8, .first = 20,
-                                  .stop = 30, .start = 3});
+    add_frame(run,
+              (struct frame){
+                  .kind = ROAST_FRAME_BEGIN, .process = 7, .stop = 10, .start = 2});
+    add_frame(run,
+              (struct frame){
+                  .process = 7, .first = 10, .stop = 20, .start = 1, .duration = 4});
+    add_frame(run, (struct frame){.kind = ROAST_FRAME_BEGIN,
+                                  .process = 8,
+                                  .first = 20,
+                                  .stop = 30,
+                                  .start = 3});
     roast_summary *summary = summary_of(run);
     assert_metric(summary, num_lost_attempts, 0); /* they may still run */
     roast_summary_free(summary);
@@ -124,11 +135,16 @@ static void test_a_lost_attempt_meets_its_retry(void **state)
     roast_run *run = run_new();
 
     (void)state;
-    add_frame(run, (struct frame){.kind = ROAST_FRAME_BEGIN, .process = 7, .stop = 10,
-                                  .start = 2});
+    add_frame(run,
+              (struct frame){
+                  .kind = ROAST_FRAME_BEGIN, .process = 7, .stop = 10, .start = 2});
     add_frame(run, (struct frame){.stop = 10, .start = 5, .duration = 1, .events = 5});
-    add_frame(run, (struct frame){.first = 10, .stop = 20, .status = FAILED,
-                                  .tree = "", .error_type = "OSError", .start = 1});
+    add_frame(run, (struct frame){.first = 10,
+                                  .stop = 20,
+                                  .status = FAILED,
+                                  .tree = "",
+                                  .error_type = "OSError",
+                                  .start = 1});
     add_frame(run, (struct frame){.first = 10, .stop = 20, .start = 5, .duration = 1});
     roast_run_finish(run, NS(20));
     roast_summary *summary = summary_of(run);
@@ -163,8 +179,9 @@ static void test_nameless_chunks_are_each_their_own(void **state)
 
     (void)state;
     for (int i = 0; i < 3; i++)
-        add_frame(run, (struct frame){.file = "", .stop = 10, .start = i, .events = 1,
-                                      .duration = 1});
+        add_frame(run,
+                  (struct frame){
+                      .file = "", .stop = 10, .start = i, .events = 1, .duration = 1});
     roast_run_finish(run, NS(20));
     roast_summary *summary = summary_of(run);
     assert_metric(summary, num_chunks, 3);
@@ -184,8 +201,9 @@ static void test_trees_and_calls_are_passes_of_their_own(void **state)
     (void)state;
     mark(run, ROAST_MARK_RUN_BEGIN, 0);
     add_frame(run, (struct frame){.stop = 10, .start = 1, .events = 10, .duration = 1});
-    add_frame(run, (struct frame){.stop = 10, .start = 1, .events = 10, .duration = 1,
-                                  .tree = "Runs"});
+    add_frame(run,
+              (struct frame){
+                  .stop = 10, .start = 1, .events = 10, .duration = 1, .tree = "Runs"});
     mark(run, ROAST_MARK_RUN_END, 4);
     mark(run, ROAST_MARK_RUN_BEGIN, 5);
     add_frame(run, (struct frame){.stop = 10, .start = 6, .events = 10, .duration = 1});
@@ -219,9 +237,12 @@ static void test_many_attempts_at_random(void **state)
         bool ok = (seed >> 60) % 3 > 0;
         tries[file][range]++;
         well[file][range] += ok;
-        add_frame(run, (struct frame){.file = files[file], .first = range * 10,
-                                      .stop = range * 10 + 10, .start = i,
-                                      .status = ok ? 1 : FAILED, .events = 1,
+        add_frame(run, (struct frame){.file = files[file],
+                                      .first = range * 10,
+                                      .stop = range * 10 + 10,
+                                      .start = i,
+                                      .status = ok ? 1 : FAILED,
+                                      .events = 1,
                                       .duration = 1});
     }
     for (size_t i = 0; i < FILES * RANGES; i++) {

@@ -40,15 +40,15 @@ static void test_moments_leave_out_the_unknown(void **state)
     struct roast_moments moments = {0};
 
     (void)state;
-    assert_true(isnan(roast__moments_mean(&moments)));
+    assert_true(isnan(roast__spread_mean(&moments.spread)));
     roast__moments_add(&moments, values, 2);
-    assert_true(isnan(roast__moments_std(&moments)));
+    assert_true(isnan(roast__spread_std(&moments.spread)));
     roast__moments_add(&moments, values + 2, 4);
-    assert_int_equal(moments.count, 3);
-    assert_true(roast__moments_sum(&moments) == 12);
-    assert_true( moments.min == 2 && moments.max == 6);
-    assert_true(roast__moments_mean(&moments) == 4);
-    assert_true(roast__moments_std(&moments) == 2);
+    assert_int_equal(moments.spread.count, 3);
+    assert_true(roast__spread_sum(&moments.spread) == 12);
+    assert_true(moments.extremes.min == 2 && moments.extremes.max == 6);
+    assert_true(roast__spread_mean(&moments.spread) == 4);
+    assert_true(roast__spread_std(&moments.spread) == 2);
 }
 
 static void test_spread_of_large_numbers_close_together(void **state)
@@ -60,7 +60,7 @@ static void test_spread_of_large_numbers_close_together(void **state)
         double value = 1.7e15 + i % 2;
         roast__moments_add(&moments, &value, 1);
     }
-    assert_true(fabs(roast__moments_std(&moments) - sqrt(250 / 999.0)) < 1e-12);
+    assert_true(fabs(roast__spread_std(&moments.spread) - sqrt(250 / 999.0)) < 1e-12);
 }
 
 static void test_spread_is_never_negative(void **state)
@@ -72,7 +72,7 @@ static void test_spread_is_never_negative(void **state)
         double value = 0.1;
         roast__moments_add(&moments, &value, 1);
     }
-    assert_true(roast__moments_std(&moments) == 0);
+    assert_true(roast__spread_std(&moments.spread) == 0);
 }
 
 /* ---- quantiles ------------------------------------------------------------------- */

@@ -32,17 +32,40 @@ static roast_run *small_run(void)
     roast_run *run = run_new();
 
     offer(run, 0, 2, 4);
-    add_frame(run, (struct frame){.stop = 100, .events = 100, .start = 1, .duration = 2,
-                                  .cpu = 1, .before_mb = 10, .after_mb = 14,
-                                  .peak_mb = 20, .bytes_known = true, .bytes = 3000,
-                                  .bytes_before = 1000, .monitor = 0.25});
-    add_frame(run, (struct frame){.first = 100, .stop = 200, .events = 300, .start = 3,
-                                  .duration = 4, .cpu = 4, .before_mb = 14,
-                                  .after_mb = 12, .peak_mb = 30, .bytes_known = true,
-                                  .bytes = 4000, .monitor = 0.25});
-    add_frame(run, (struct frame){.dataset = "wjets", .file = "b.root", .stop = 50,
-                                  .events = 200, .start = 2, .duration = 6, .cpu = 3,
-                                  .process = 2, .bytes_known = true, .bytes = 2000,
+    add_frame(run, (struct frame){.stop = 100,
+                                  .events = 100,
+                                  .start = 1,
+                                  .duration = 2,
+                                  .cpu = 1,
+                                  .before_mb = 10,
+                                  .after_mb = 14,
+                                  .peak_mb = 20,
+                                  .bytes_known = true,
+                                  .bytes = 3000,
+                                  .bytes_before = 1000,
+                                  .monitor = 0.25});
+    add_frame(run, (struct frame){.first = 100,
+                                  .stop = 200,
+                                  .events = 300,
+                                  .start = 3,
+                                  .duration = 4,
+                                  .cpu = 4,
+                                  .before_mb = 14,
+                                  .after_mb = 12,
+                                  .peak_mb = 30,
+                                  .bytes_known = true,
+                                  .bytes = 4000,
+                                  .monitor = 0.25});
+    add_frame(run, (struct frame){.dataset = "wjets",
+                                  .file = "b.root",
+                                  .stop = 50,
+                                  .events = 200,
+                                  .start = 2,
+                                  .duration = 6,
+                                  .cpu = 3,
+                                  .process = 2,
+                                  .bytes_known = true,
+                                  .bytes = 2000,
                                   .monitor_errors = 3});
     roast_run_finish(run, NS(10));
     return run;
@@ -228,8 +251,8 @@ static void test_hostile_numbers(void **state)
         uint64_t b = odd[i / COUNT_OF(odd) % COUNT_OF(odd)];
         roast_record rec = {.kind = ROAST_FRAME_CHUNK};
         unsigned char identity[ROAST_IDENTITY_BYTES];
-        struct roast_identity id = {.run_id = {1}, .process_id = a,
-                                    .sequence = (uint32_t)i};
+        struct roast_identity id = {
+            .run_id = {1}, .process_id = a, .sequence = (uint32_t)i};
         char bytes[512];
         roast_identity_pack(identity, &id);
         roast_record_set_str(&rec, ROAST_FIELD_identity,

@@ -11,17 +11,40 @@ static roast_run *grouped_run(void)
 {
     roast_run *run = run_new();
 
-    add_frame(run, (struct frame){.stop = 1, .start = 1, .duration = 2, .cpu = 1,
-                                  .events = 10, .bytes_known = true, .bytes = 5});
-    add_frame(run, (struct frame){.file = "b.root", .stop = 1, .start = 1,
-                                  .duration = 4, .cpu = 1, .events = 20, .process = 2,
-                                  .bytes_known = true, .bytes = 7, .peak_mb = 3});
-    add_frame(run, (struct frame){.dataset = "wjets", .file = "b.root", .stop = 1,
-                                  .start = 1, .duration = 6, .events = 30, .process = 3,
-                                  .host = "there", .worker = "tcp://there:1"});
-    add_frame(run, (struct frame){.dataset = "wjets", .file = "c.root", .stop = 1,
-                                  .start = 1, .status = ROAST_CHUNK_FAILED,
-                                  .process = 4, .host = "there", .pid = 101});
+    add_frame(run, (struct frame){.stop = 1,
+                                  .start = 1,
+                                  .duration = 2,
+                                  .cpu = 1,
+                                  .events = 10,
+                                  .bytes_known = true,
+                                  .bytes = 5});
+    add_frame(run, (struct frame){.file = "b.root",
+                                  .stop = 1,
+                                  .start = 1,
+                                  .duration = 4,
+                                  .cpu = 1,
+                                  .events = 20,
+                                  .process = 2,
+                                  .bytes_known = true,
+                                  .bytes = 7,
+                                  .peak_mb = 3});
+    add_frame(run, (struct frame){.dataset = "wjets",
+                                  .file = "b.root",
+                                  .stop = 1,
+                                  .start = 1,
+                                  .duration = 6,
+                                  .events = 30,
+                                  .process = 3,
+                                  .host = "there",
+                                  .worker = "tcp://there:1"});
+    add_frame(run, (struct frame){.dataset = "wjets",
+                                  .file = "c.root",
+                                  .stop = 1,
+                                  .start = 1,
+                                  .status = ROAST_CHUNK_FAILED,
+                                  .process = 4,
+                                  .host = "there",
+                                  .pid = 101});
     roast_run_finish(run, NS(20));
     return run;
 }
@@ -125,12 +148,14 @@ static void test_sections_by_name(void **state)
     roast_run *run = run_new();
 
     (void)state;
-    add_frame(run, (struct frame){.stop = 1, .start = 1, .duration = 10,
-                                  .sections = blob});
-    add_frame(run, (struct frame){.first = 1, .start = 1, .duration = 10,
-                                  .sections = blob});
+    add_frame(run,
+              (struct frame){.stop = 1, .start = 1, .duration = 10, .sections = blob});
+    add_frame(run,
+              (struct frame){.first = 1, .start = 1, .duration = 10, .sections = blob});
     add_frame(run, (struct frame){.first = 2, .start = 1, .duration = 5});
-    add_frame(run, (struct frame){.first = 3, .start = 1, .duration = 5,
+    add_frame(run, (struct frame){.first = 3,
+                                  .start = 1,
+                                  .duration = 5,
                                   .sections = str_from("\x09\x01", 2)}); /* damaged */
     roast_summary *summary = summary_of(run);
     assert_int_equal(rows_of(summary, "sections"), 2);
@@ -165,7 +190,8 @@ static void test_losses_and_absences(void **state)
     (void)state;
     roast_run_lose(run, ROAST_RUN_LOSS_frames_foreign, 5);
     for (uint64_t i = 0; i < 2; i++)
-        add_frame(run, (struct frame){.first = i, .start = 1,
+        add_frame(run, (struct frame){.first = i,
+                                      .start = 1,
                                       .losses = str_from(losses, sizeof(losses)),
                                       .absences = str_from(absences, 2 + 2 * i)});
     roast_summary *summary = summary_of(run);
@@ -190,9 +216,13 @@ static roast_run *even_run(uint64_t chunks)
     roast_run *run = run_new();
 
     for (uint64_t i = 0; i < chunks; i++)
-        add_frame(run, (struct frame){.first = i, .start = (double)i, .events = 100,
+        add_frame(run, (struct frame){.first = i,
+                                      .start = (double)i,
+                                      .events = 100,
                                       .duration = 1 + 0.01 * (double)(i % 5),
-                                      .cpu = 0.8, .before_mb = 100, .after_mb = 110,
+                                      .cpu = 0.8,
+                                      .before_mb = 100,
+                                      .after_mb = 110,
                                       .peak_mb = 110});
     return run;
 }
@@ -213,16 +243,34 @@ static void test_outliers_and_their_causes(void **state)
     roast_run *run = even_run(40);
 
     (void)state;
-    add_frame(run, (struct frame){.first = 90, .start = 1, .events = 100, .duration = 4,
-                                  .cpu = 0.8, .file = "slow"});
-    add_frame(run, (struct frame){.first = 91, .start = 1, .events = 100, .duration = 9,
-                                  .cpu = 8.8, .file = "big", .peak_mb = 900});
-    add_frame(run, (struct frame){.first = 92, .start = 1, .events = 100, .duration = 5,
-                                  .cpu = 4.8, .file = "work"});
+    add_frame(run, (struct frame){.first = 90,
+                                  .start = 1,
+                                  .events = 100,
+                                  .duration = 4,
+                                  .cpu = 0.8,
+                                  .file = "slow"});
+    add_frame(run, (struct frame){.first = 91,
+                                  .start = 1,
+                                  .events = 100,
+                                  .duration = 9,
+                                  .cpu = 8.8,
+                                  .file = "big",
+                                  .peak_mb = 900});
+    add_frame(run, (struct frame){.first = 92,
+                                  .start = 1,
+                                  .events = 100,
+                                  .duration = 5,
+                                  .cpu = 4.8,
+                                  .file = "work"});
     for (uint64_t i = 0; i < 3; i++)
-        add_frame(run, (struct frame){.first = i, .start = 1, .events = 100,
-                                      .duration = 2, .cpu = 1.8, .file = "old",
-                                      .host = "old", .process = 9});
+        add_frame(run, (struct frame){.first = i,
+                                      .start = 1,
+                                      .events = 100,
+                                      .duration = 2,
+                                      .cpu = 1.8,
+                                      .file = "old",
+                                      .host = "old",
+                                      .process = 9});
     roast_summary *summary = summary_of(run);
     assert_int_equal(rows_of(summary, "outliers"), 6);
     assert_str_is(text_at(summary, "outliers", 0, "file"), "big");
@@ -255,8 +303,11 @@ static void test_at_most_fifty_outliers(void **state)
 
     (void)state;
     for (uint64_t i = 0; i < 70; i++)
-        add_frame(run, (struct frame){.file = "slow", .first = i, .events = 100,
-                                      .start = 1, .duration = 5 + (double)i});
+        add_frame(run, (struct frame){.file = "slow",
+                                      .first = i,
+                                      .events = 100,
+                                      .start = 1,
+                                      .duration = 5 + (double)i});
     roast_summary *summary = summary_of(run);
     assert_int_equal(rows_of(summary, "outliers"), 50);
     assert_near(number_at(summary, "outliers", 0, "duration"), 74);
@@ -278,18 +329,25 @@ static roast_run *rich_run(void)
     mark(run, ROAST_MARK_RUN_BEGIN, 0);
     mark(run, ROAST_MARK_RUN_END, 9);
     for (uint64_t i = 0; i < 40; i++)
-        add_frame(run, (struct frame){
-                           .first = (40 - i) % 38, .stop = 90, .start = (double)i / 5,
-                           .file = "f", .events = 10, .duration = i == 30 ? 9 : 1,
-                           .cpu = i == 30 ? 8.9 : 0.9, .process = i % 5,
-                           .bytes_known = true, .bytes = 10,
-                           .status = i % 9 == 1 ? ROAST_CHUNK_FAILED : ROAST_CHUNK_OK,
-                           .error_message = "no",
-                           .sections = str_from(tree.data, tree.size_bytes),
-                           .losses = str_from(losses, sizeof(losses))});
+        add_frame(run, (struct frame){.first = (40 - i) % 38,
+                                      .stop = 90,
+                                      .start = (double)i / 5,
+                                      .file = "f",
+                                      .events = 10,
+                                      .duration = i == 30 ? 9 : 1,
+                                      .cpu = i == 30 ? 8.9 : 0.9,
+                                      .process = i % 5,
+                                      .bytes_known = true,
+                                      .bytes = 10,
+                                      .status = i % 9 == 1 ? ROAST_CHUNK_FAILED
+                                                           : ROAST_CHUNK_OK,
+                                      .error_message = "no",
+                                      .sections = str_from(tree.data, tree.size_bytes),
+                                      .losses = str_from(losses, sizeof(losses))});
     add_frame(run, (struct frame){.kind = ROAST_FRAME_BEGIN, .start = 3, .stop = 9});
     for (int i = 0; i < 4; i++) {
-        roast_sample sample = {.worker = roast_str_of(i % 2 ? "tcp://a:1" : "tcp://a:2"),
+        roast_sample sample = {.worker =
+                                   roast_str_of(i % 2 ? "tcp://a:1" : "tcp://a:2"),
                                .time_ns = RUN_EPOCH_NS + NS(i)};
         for (int series = 0; series < ROAST_SERIES_COUNT; series++)
             roast_sample_set(&sample, (enum roast_series)series, 10 + i);

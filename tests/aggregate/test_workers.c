@@ -236,8 +236,8 @@ static void test_sweep_of_one_moment_and_of_time_that_goes_back(void **state)
 
 static void assert_wall(const roast_summary *summary, const double *parts)
 {
-    static const char *const names[] = {"wait_first_worker", "client", "preprocess",
-                                        "chunks", "tail", "merge"};
+    static const char *const names[] = {
+        "wait_first_worker", "client", "preprocess", "chunks", "tail", "merge"};
     double sum = 0;
 
     for (size_t i = 0; i < COUNT_OF(names); i++) {
@@ -281,7 +281,8 @@ static void test_wall_with_a_tail(void **state)
         static const double spans[][2] = {{5, 9}, {5, 10}, {9, 12}, {10, 15}, {0.5, 9}};
         (void)state;
         for (size_t i = 0; i < COUNT_OF(spans); i++)
-            add_frame(run, (struct frame){.first = i, .stop = i + 1,
+            add_frame(run, (struct frame){.first = i,
+                                          .stop = i + 1,
                                           .start = spans[i][0],
                                           .duration = spans[i][1] - spans[i][0]});
         roast_summary *summary = summary_of(run);
