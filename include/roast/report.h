@@ -89,7 +89,7 @@ int roast_report_aligned(struct roast_page *out, const char *title,
 /* One line for a run that goes on: chunks, events/s, Gbps, workers, memory. */
 struct roast_live {
     struct roast_progress progress;
-    double seconds; /* since the block began */
+    double seconds;                /* since the block began */
     double machine_memory_percent; /* in use, by anybody; < 0: not known */
 };
 

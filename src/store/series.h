@@ -14,10 +14,10 @@ struct roast_series_cursor {
     int64_t step_us;
     uint64_t next_change; /* tick of the next entry; UINT64_MAX: none */
     int64_t next_value;
-    bool next_known;
     int64_t value; /* in steps */
-    bool known;
     double steps;
+    bool next_known;
+    bool known;
 };
 
 /* Borrows the worker until it changes. */

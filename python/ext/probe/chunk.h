@@ -74,8 +74,7 @@ struct chunk_errors *call_errors(void);
 void call_section_failed(struct probe_state *state, roast_thread *thread,
                          PyObject *value, PyObject *traceback);
 
-/* The running chunk's dict of user keys (borrowed), or NULL without an exception when
- * no chunk runs on this thread, or with one. */
+/* The running chunk's user keys (borrowed). NULL: none runs, or with an exception. */
 PyObject *call_current_chunk(void);
 
 #endif
