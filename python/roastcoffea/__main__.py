@@ -2,8 +2,8 @@
 """``python -m roastcoffea run SCRIPT …``: a script under the collector, unchanged.
 
 The script finds everything as ``python SCRIPT`` gives it: arguments, folder, and a
-``__main__`` of its own, which stays until the end, because what the script has registered
-for then may still need it. We write to standard error alone.
+``__main__`` of its own, which stays until the end: what the script left to be done at
+exit may still need it. We write to standard error alone.
 """
 
 from __future__ import annotations

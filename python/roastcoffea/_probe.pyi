@@ -59,7 +59,7 @@ def configure(
     run_id: bytes | None = ...,
     decorate: Callable[[Any], Any] | None = ...,
     byte_source: Callable[[Any], Any] | None = ...,
-    stub: tuple[object, tuple[str]] | None = ...,
+    stub: tuple[object, tuple[Any, ...]] | None = ...,
     work: Callable[[Any, Any], Any] | None = ...,
 ) -> None: ...
 def process_id() -> int: ...

@@ -34,13 +34,13 @@ def _is(variable: str, *values: str) -> bool:
     return os.environ.get(variable, "").strip().lower() in values
 
 
-def _recipe(module: str, name: str) -> tuple[object, tuple[str]]:
+def _recipe(module: str, name: str) -> Any:
     """How to pickle ``module.name``: a callable and its arguments."""
     get_source = getattr(_standin.__loader__, "get_source", None)
     source = get_source(_standin.__name__) if get_source else None
     if not source:  # installed without sources: there is nothing to send
         source = "def find(source, ns):\n    raise ImportError('roastcoffea')\n"
-    return eval, (_standin.expression(source, module, name),)
+    return _standin.recipe(source, module, name)
 
 
 def _work_function(function: Any, token: Any) -> Any:

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """What pickled code rebuilds instead of us where the package is not installed.
 
-``_probe.front`` and the package itself pickle as ``eval(expression)``: an expression
-that carries the text of this very file, needs nothing on the far side and fits every
-Python version there. It gives the real thing where that can be imported, otherwise a
+``_probe.front`` and the package itself pickle as ``eval(expression, globals)``: the
+globals carry the text of this very file, so that it needs nothing on the far side and
+fits every Python version there. It gives the real thing where that can be imported, otherwise a
 stand-in that does nothing: the user's processor runs unmeasured. So this file imports
 nothing of ours at its top.
 """
@@ -11,20 +11,22 @@ nothing of ours at its top.
 from typing import Any
 
 
-def expression(source: str, module: str, name: str) -> str:
-    """Text that evaluates to ``module.name`` (or the module), or to its stand-in.
+# What is evaluated, with `recipe` as its globals: the quick ways first, because it
+# happens once per chunk on workers. The text of this file is not part of it, so that it
+# is compiled only where it is needed.
+EXPRESSION = (
+    "(lambda found: getattr(found, name, None) if name else found)"
+    "(__import__('sys').modules.get(module))"
+    " or getattr(__import__('sys').modules.get('roastcoffea_standin:' + module),"
+    " 'standin', None)"
+    " or (exec(source, globals()), find(source, globals()))[1]"
+)
 
-    The quick way first: unpickling happens once per chunk on workers.
-    """
-    loaded = f"__import__('sys').modules.get({module!r})"
-    made = f"__import__('sys').modules.get('roastcoffea_standin:{module}')"
-    return (
-        (f"getattr({loaded}, {name!r}, None)" if name else loaded)
-        + f" or getattr({made}, 'standin', None)"
-        " or (lambda source, ns: (exec(source, ns), ns['find'](source, ns))[1])"
-        f"({source!r}, {{'__name__': 'roastcoffea_standin', 'module': {module!r},"
-        f" 'name': {name!r}}})"
-    )
+
+def recipe(source: str, module: str, name: str) -> Any:
+    """How to pickle ``module.name`` (or the module): a callable and its arguments."""
+    needs = {"source": source, "module": module, "name": name}
+    return eval, (EXPRESSION, needs | {"__name__": "roastcoffea_standin"})
 
 
 class Nothing:
@@ -98,7 +100,7 @@ class Standin:
             setattr(self, action, Name(self, action))
 
     def __reduce__(self) -> Any:
-        return eval, (expression(*self.recipe),)
+        return recipe(*self.recipe)
 
 
 def find(source: str, ns: dict[str, Any]) -> Any:

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import contextlib
 import math
+import os
 import threading
 import warnings
 from collections.abc import Iterable, Mapping
@@ -13,7 +14,7 @@ from types import TracebackType
 from typing import Any
 
 from roastcoffea import _probe
-from roastcoffea.adapters import runner_call, runner_hook, switch, tracking
+from roastcoffea.adapters import runner_call, runner_hook, switch
 from roastcoffea.adapters.runner_call import OUTPUT_KEY
 from roastcoffea.backends.find import find_backend, is_backend_name
 from roastcoffea.backends.local import LocalMetricsBackend
@@ -59,6 +60,7 @@ class MetricsCollector:
         self._line = LiveLine() if progress else None
         self._run: Run | None = None
         self._entered = False
+        self._pid = 0
         self._held = False
         self._span: Any = None
 
@@ -68,10 +70,15 @@ class MetricsCollector:
         if self._entered:
             raise RuntimeError("this collector is collecting already; use another one")
         self.thread = threading.get_ident()
-        self._entered = True
+        self._pid = os.getpid()
         enabled = _probe.status()["enabled"]
         why = runner_hook.install(self, runner_call.begin) if enabled else None
-        self._run = run = Run(self.labels)
+        try:
+            self._run = run = Run(self.labels)
+        except BaseException:
+            runner_hook.remove(self)
+            raise
+        self._entered = True
         if not enabled:
             run.why_off = "roastcoffea is switched off (ROASTCOFFEA=off)"
             return self
@@ -79,7 +86,13 @@ class MetricsCollector:
             run.note_error("Runner.run", RuntimeError(why))
         if self.processor_instance is not None:
             self._held = switch.hold(self.processor_instance)
-        self._start_tracking(run)
+        try:
+            self._start_tracking(run)
+        except Exception as error:
+            run.note_error("start of the sampling", error)
+        except BaseException as error:  # Ctrl-C, while a backend was starting
+            self.__exit__(type(error), error, error.__traceback__)
+            raise
         if self._line:
             self._line.start(run)
         return self
@@ -91,16 +104,22 @@ class MetricsCollector:
         traceback: TracebackType | None,
     ) -> None:
         run, self._entered = self.run, False
+        if os.getpid() != self._pid:
+            return  # a forked child: the threads of the run are its parent's
         runner_hook.remove(self)
-        if self._line:
-            self._line.stop()
         if self._held:
             self._held = False
             switch.release(self.processor_instance)
         if error is not None and not run.failure:
             run.body_failed(error)
-        self._stop_tracking(run)
-        run.finish()
+        try:
+            if self._line:
+                self._line.stop()
+            if not run.why_off:
+                self._stop_tracking(run)
+            run.finish()
+        except Exception as ours:  # the user's exception is the one to be seen
+            run.note_error("end of the block", ours)
         if self.output_dir is not None:
             self._write(run)
 
@@ -111,24 +130,26 @@ class MetricsCollector:
             run.core.watch(interval)
             return
         run.core.watch(0.0)
-        try:
-            if self.track_workers:
-                self.backend.start_tracking(interval)
-            self._span = self.backend.create_span("coffea-processing")
-        except Exception as error:
-            run.note_error("start of the backend", error)
+        run.awaits_counts = self.track_workers
+        if self.track_workers:
+            self._ask("start_tracking", interval)
+        fine = self._ask("supports_fine_metrics")
+        self._span = self._ask("create_span", "coffea-processing") if fine else None
 
     def _stop_tracking(self, run: Run) -> None:
         if isinstance(self.backend, LocalMetricsBackend):
             return  # finish() stops it
+        run.take_tracking(self._ask("stop_tracking") if self.track_workers else None)
+        if self._span is not None:
+            run.span_metrics = self._ask("get_span_metrics", self._span) or {}
+
+    def _ask(self, method: str, *args: Any) -> Any:
+        """A method of the user's backend; None where it raises."""
         try:
-            sampled = self.backend.stop_tracking() if self.track_workers else {}
-            run.foreign_tracking = dict(sampled or {})
-            tracking.feed(run.core, run.foreign_tracking)
-            if self._span is not None:
-                run.span_metrics = self.backend.get_span_metrics(self._span) or {}
+            return getattr(self.backend, method)(*args)
         except Exception as error:
-            run.note_error("end of the backend", error)
+            self.run.note_error(f"{method}() of the backend", error)
+            return None
 
     def _write(self, run: Run) -> None:
         try:
@@ -244,7 +265,15 @@ class MetricsCollector:
         return str(self._run) if self._run else repr(self)
 
     def _repr_html_(self) -> str:
-        return self.run._repr_html_() if self._run else f"<pre>{self!r}</pre>"
+        if self._run:
+            return self._run._repr_html_()
+        import html
+
+        return f"<pre>{html.escape(repr(self))}</pre>"
+
+    def _repr_pretty_(self, printer: Any, cycle: bool) -> None:
+        """In IPython on a terminal, where there are no cards."""
+        printer.text(str(self))
 
 
 def monitor(output_dir: Any = None, **options: Any) -> MetricsCollector:

@@ -17,7 +17,7 @@ Record = Mapping[str, Any]
 
 
 class HandOver:
-    """One call in which records are handed over; ``made`` are the run's dicts so far."""
+    """One call in which records are handed over; ``made``: the run's dicts so far."""
 
     def __init__(
         self,

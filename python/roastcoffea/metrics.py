@@ -46,7 +46,7 @@ class Metrics(dict[str, Any]):
         self["raw_span_metrics"] = run.span_metrics
         self["labels"] = run.labels
         self["partial"] = run.t_end is None or run.failure is not None
-        self["monitor_first_error"] = run.first_error
+        self["monitor_first_error"] = run.first_error or run.core.first_error()
         if run.why_off:
             self["unavailable"] = dict.fromkeys(self["unavailable"], run.why_off)
         for key, value in run.custom_metrics.items():

@@ -1,11 +1,23 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""``%%roast``: a notebook cell under the collector."""
+"""``%%roast``: a notebook cell under the collector.
+
+IPython runs the cell as ever and shows its error, if there is one. The cell as a whole
+then fails too, so that "run all" stops there, but nothing is shown twice.
+"""
 
 from __future__ import annotations
 
+import keyword
 from typing import Any
 
 from roastcoffea.collector import monitor
+
+
+class CellFailed(Exception):
+    """The code in a measured cell raised; IPython has shown how."""
+
+    def _render_traceback_(self) -> list[str]:
+        return []
 
 
 def register(ipython: Any) -> None:
@@ -13,10 +25,23 @@ def register(ipython: Any) -> None:
 
     def roast(line: str, cell: str) -> Any:
         """Run the cell, measure it and show the card; ``%%roast NAME`` keeps it."""
+        name = line.strip()
+        if name and (not name.isidentifier() or keyword.iskeyword(name)):
+            from IPython.core.error import UsageError
+
+            raise UsageError(f"%%roast NAME: {name!r} is not a name")
         with monitor() as collector:
-            ipython.run_cell(cell)
-        if line.strip():
-            ipython.user_ns[line.strip()] = collector
-        return collector
+            result = ipython.run_cell(cell)
+            error = result.error_before_exec or result.error_in_exec
+            if error is not None:
+                collector.run.body_failed(error)
+        if name:
+            ipython.user_ns[name] = collector
+        if error is None:
+            return collector
+        from IPython.display import display
+
+        display(collector)  # type: ignore[no-untyped-call]
+        raise CellFailed(f"{type(error).__name__}: {error}")
 
     ipython.register_magic_function(roast, "cell", "roast")

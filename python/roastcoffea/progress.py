@@ -42,8 +42,8 @@ class LiveLine:
             while not self._stop.wait(self.every_s):
                 self._write(stream, run, "\r" if stream.isatty() else "\n")
             self._write(stream, run, "\n")
-        except (OSError, ValueError):  # the stream is gone: so is the line
-            return
+        except Exception as error:  # the stream is gone, most likely: so is the line
+            run.note_error("live line", error)
 
     def _write(self, stream: TextIO, run: Run, end: str) -> None:
         seconds = (time.monotonic_ns() - run.start_mono_ns) / 1e9

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from roastcoffea import _core, _probe, spool
-from roastcoffea.adapters import coffea_result
+from roastcoffea.adapters import coffea_result, tracking
 from roastcoffea.handed import HandOver
 from roastcoffea.metrics import Metrics, chunk_dicts
 
@@ -32,6 +32,7 @@ class Run:
         self.core = _core.Run(
             self.start_mono_ns, self.start_epoch_ns, socket.gethostname()
         )
+        self.core.set_fact("monitor_errors", 0)
         self.labels = dict(labels or {})
         self.t_start = self.start_epoch_ns / 1e9
         self.t_end: float | None = None
@@ -44,6 +45,8 @@ class Run:
         self.span_metrics: dict[Any, Any] = {}
         self.section_metrics: list[dict[str, Any]] = []
         self.foreign_tracking: dict[str, Any] = {}
+        self.awaits_counts = False  # of workers, from a backend of the user's
+        self._offers: list[tuple[int, int]] = []
         self._reports: list[Mapping[str, Any]] = []
         self._hand_made: list[dict[str, Any]] = []
         self._spool: str | None = None
@@ -68,12 +71,26 @@ class Run:
     def finish(self) -> None:
         """The block ends."""
         now = time.monotonic_ns()
-        self.core.unwatch()
-        self.core.finish(now)
         self.t_end = self.t_start + (now - self.start_mono_ns) / 1e9
-        spool.remove(self._spool)
-        self._spool = None
-        self._changed()
+        try:
+            with self._lock:  # nobody is reading the spool then
+                self.core.unwatch()
+        finally:
+            self.core.finish(now)
+            spool.remove(self._spool)
+            self._spool = None
+            self._changed()
+
+    def take_tracking(self, sampled: Any) -> None:
+        """What a backend of the user's sampled; it knows workers better than we do."""
+        counts = 0
+        try:
+            self.foreign_tracking = dict(sampled or {})
+            counts = tracking.feed(self.core, self.foreign_tracking)
+        except Exception as error:
+            self.note_error("tracking_data of the backend", error)
+        if not counts:
+            self._use_offers()
 
     def note_error(self, where: str, error: BaseException) -> None:
         """Something of ours failed: counted and shown, never raised."""
@@ -97,7 +114,22 @@ class Run:
         self.processor_name = getattr(processor, "__name__", type(processor).__name__)
         self.executor_text = offer.text
         if offer.workers:
-            self.core.offer(time.time_ns(), offer.workers, offer.workers)
+            self._offers.append((time.time_ns(), offer.workers))
+        if not self.awaits_counts:
+            self._use_offers()
+
+    def _use_offers(self) -> None:
+        """Count the workers that the executors have."""
+        for when_ns, workers in self._offers:
+            self.core.offer(when_ns, workers, workers)
+        self._offers.clear()
+
+    def mark(self, name: str, mono_ns: int) -> None:
+        """A moment of the client."""
+        try:
+            self.core.mark(name, mono_ns)
+        except Exception as error:
+            self.note_error("mark", error)
 
     def receive(self, frames: bytes) -> None:
         """Frames from this process, as they are made."""
@@ -113,7 +145,8 @@ class Run:
         self.core.lose("spool_unwritable", len(pieces))
 
     def end_call(self, fileset: Any) -> None:
-        self.core.sync()
+        with self._lock:
+            self.core.sync()
         self._learn_names(fileset)
         self._changed()
 
@@ -145,8 +178,7 @@ class Run:
 
     def records_of(self, run_id: bytes) -> Sequence[Mapping[str, Any]]:
         """The records of the chunks that ended well in one call of Runner.run."""
-        frames = [row[0] for row in self.core.chunks() if row[3] and run_id in row[0]]
-        return _probe.read_frames(b"".join(frames))
+        return _probe.records_at(self.core, self.core.rows(run_id))
 
     # ---- from the user ---------------------------------------------------------------
 
@@ -199,8 +231,8 @@ class Run:
     @property
     def chunk_metrics(self) -> list[dict[str, Any]]:
         """One dict per chunk record, by start; built on first use."""
-        self.core.sync()
         with self._lock:
+            self.core.sync()
             if self._chunks is None or self.t_end is None:
                 self._chunks = chunk_dicts(self.core.chunks(), self._hand_made)
             return self._chunks
@@ -213,8 +245,8 @@ class Run:
     @property
     def metrics(self) -> Metrics:
         """All metrics, under all their names."""
-        self.core.sync()
         with self._lock:
+            self.core.sync()
             if self._metrics is None or self.t_end is None:
                 self._metrics = Metrics(self)
             return self._metrics
@@ -223,7 +255,8 @@ class Run:
         """The run as text, as its first lines, or as a card for notebooks."""
         from roastcoffea.metrics import heading
 
-        self.core.sync()
+        with self._lock:
+            self.core.sync()
         text: str = self.core.page(kind, **heading(self))
         return text
 
@@ -245,11 +278,12 @@ class Run:
     def _repr_html_(self) -> str:
         return self.page("card")
 
+    def _repr_pretty_(self, printer: Any, cycle: bool) -> None:
+        printer.text(str(self))
+
 
 def _one_line(error: BaseException) -> str:
-    """An exception for the first screen: its innermost cause, without secrets."""
-    while error.__cause__ is not None:
-        error = error.__cause__
-    lines = f"{type(error).__name__}: {error}".splitlines() or [""]
+    """An exception for the first screen, without secrets."""
+    lines = coffea_result.text_of(error).splitlines() or [""]
     text: str = _core.redact(lines[0][:400])
     return text.removesuffix(": ")

@@ -15,7 +15,7 @@ from pathlib import Path
 
 from roastcoffea import _core
 
-PREFIX = "roast-"
+PREFIX = "roast-spool-"
 TRIES = 5
 _locks: dict[str, int] = {}
 

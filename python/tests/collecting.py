@@ -118,17 +118,19 @@ class Surroundings:
             "runner": dict(vars(runner)),
             "executor": dict(vars(runner.executor)),
             "processor": dict(getattr(analysis, "__dict__", {})),
-            "type": dict(vars(type(analysis))),
         }
         spaces["processor"].pop("_chunk_metrics", None)
-        for name in ("class", "type"):
-            spaces[name].pop("__slotnames__", None)  # copyreg's own note
-        return spaces | {"environ": dict(os.environ), "path": list(sys.path)}
+        spaces["class"].pop("__slotnames__", None)  # a note of copyreg's
+        environ = [*os.environ.items()]
+        return spaces | {"environ": environ, "path": list(sys.path)}
 
     def check(self) -> None:
         now = self.now()
         for name, was in self.before.items():
-            assert now[name] == was, name
-            if isinstance(was, dict):
-                same = [key for key in was if now[name][key] is not was[key]]
-                assert name == "environ" or not same, (name, same)
+            if not isinstance(was, dict):
+                assert now[name] == was, name
+                continue
+            differing = set(now[name]) ^ set(was)
+            assert not differing, (name, differing)
+            changed = [key for key in was if now[name][key] is not was[key]]
+            assert not changed, (name, changed)

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Every kind of output that coffea merges, and processors that return them.
 
-They live in a module of their own because workers in other processes import them. What a
-chunk returns depends on its number only, so that any run can be compared with another,
-once what depends on the order in which chunks end is put in order.
+They live in a module of their own because workers in other processes import them. What
+a chunk returns depends on its number only, so that any run can be compared with
+another, once what depends on the order in which chunks end is put in order.
 """
 
 from __future__ import annotations
@@ -126,6 +126,30 @@ class Measured(Analysis):
     process = track_metrics(Analysis.process)
 
 
+FLAKY = (300, 1200)  # first entries of the chunks that fail at first
+tried: set[tuple[int, str]] = set()  # in the process where chunks run
+
+
+class Failing(processor.ProcessorABC):
+    """Fails at chosen chunks; `run_name` tells the runs of one worker apart."""
+
+    def __init__(self, run_name, always=()):
+        self.run_name = run_name
+        self.always = always
+
+    @track_metrics
+    def process(self, events):
+        start = events.metadata["entrystart"]
+        first = (start, self.run_name) not in tried
+        tried.add((start, self.run_name))
+        if start in self.always or (start in FLAKY and first):
+            raise ValueError(f"entry {start} of root://me:password@host//data")
+        return {"sum": start}
+
+    def postprocess(self, accumulator):
+        return accumulator
+
+
 def run(analysis, path, executor, chunksize, **options):
     """What coffea's Runner gives for a file with the tree Events."""
     options = {"schema": BaseSchema} | options
@@ -154,3 +178,8 @@ def once(path, chunksize, events=3000):
 
 def identities(records):
     return {(record["process_id"], record["sequence"]) for record in records}
+
+
+def failures(metrics, *columns):
+    """Some columns of the failures, in order."""
+    return sorted(tuple(row[c] for c in columns) for row in metrics["failures"])

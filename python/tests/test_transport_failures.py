@@ -16,44 +16,26 @@ from coffea.nanoevents import BaseSchema
 from coffea.processor import FuturesExecutor, IterativeExecutor, ProcessorABC, Runner
 from loky.process_executor import TerminatedWorkerError
 
-from outputs import Measured, identities, once, places, processes, run
+from outputs import (
+    FLAKY,
+    Failing,
+    Measured,
+    failures,
+    identities,
+    once,
+    places,
+    processes,
+    run,
+)
 from roastcoffea import monitor, track_metrics
 from support import KEY
 
 CHUNK, CHUNKS = 100, 30
-FLAKY = (300, 1200)  # first entries of the chunks that fail at first
-DOOMED = 700  # and of the one that never works
-SECRET = "root://me:password@host//data"
-
-tried: set[tuple[int, str]] = set()  # in the process where chunks run
-
-
-class Failing(ProcessorABC):
-    """Fails at chosen chunks; `run_name` tells the runs of one worker apart."""
-
-    def __init__(self, run_name, always=()):
-        self.run_name = run_name
-        self.always = always
-
-    @track_metrics
-    def process(self, events):
-        start = events.metadata["entrystart"]
-        first = (start, self.run_name) not in tried
-        tried.add((start, self.run_name))
-        if start in self.always or (start in FLAKY and first):
-            raise ValueError(f"entry {start} of {SECRET}")
-        return {"sum": start}
-
-    def postprocess(self, accumulator):
-        return accumulator
+DOOMED = 700  # first entry of the chunk that never works
 
 
 class Undecorated(Failing):
     process = Failing.process.__wrapped__
-
-
-def rows(metrics, *columns):
-    return sorted(tuple(row[c] for c in columns) for row in metrics["failures"])
 
 
 # ---- tried again -------------------------------------------------------------------
@@ -67,7 +49,7 @@ def test_attempts_that_are_tried_again_are_known(kind, tiny_file):
     metrics = collector.get_metrics()
     expected = [(start, start + CHUNK, 1, "failed", True) for start in FLAKY]
     columns = ("entry_start", "entry_stop", "attempt", "status", "resolved")
-    assert rows(metrics, *columns) == expected
+    assert failures(metrics, *columns) == expected
     for row in metrics["failures"]:
         assert row["file"] == str(tiny_file)
         assert row["dataset"] == "x"
@@ -111,6 +93,20 @@ def test_chunk_that_never_works_ends_the_run_as_ever(kind, tiny_file):
     assert "password" not in collector.run.page("text")
 
 
+def test_chunks_that_outlive_their_run_do_not_show_in_the_next_one(tiny_file):
+    """Coffea leaves them to the pool; where they should tell, nobody listens."""
+    executor = processes(retries=0)
+    with monitor(), pytest.raises(Exception, match="Failed processing file"):
+        run(Failing("first", (0,)), tiny_file, executor, 15)
+    with monitor() as collector:
+        run(Measured("int"), tiny_file, executor, CHUNK)
+    metrics = collector.get_metrics()
+    assert places(collector.chunk_metrics) == once(tiny_file, CHUNK)
+    assert metrics["failures"] == []
+    assert metrics["losses"] == {}
+    assert metrics["monitor_errors"] == 0, metrics["monitor_first_error"]
+
+
 def test_recovered_run_gives_what_was_finished(tiny_file):
     analysis = Failing("recovered", (DOOMED,))
     executor = processes(retries=0, recoverable=True)
@@ -141,7 +137,7 @@ def test_file_that_is_gone_is_known_though_process_was_not_reached(tiny_file):
     expected = [
         ("/nowhere/gone.root", 0, n, "FileNotFoundError", False) for n in (1, 2, 3, 4)
     ]
-    assert rows(metrics, *columns) == expected
+    assert failures(metrics, *columns) == expected
     assert metrics["num_chunks"] == CHUNKS
 
 
@@ -177,7 +173,7 @@ def test_worker_that_is_killed_in_a_chunk(pool, error, tiny_file):
     metrics = collector.get_metrics()
     columns = ("file", "dataset", "entry_start", "entry_stop", "status", "resolved")
     expected = (str(tiny_file), "x", DOOMED, DOOMED + CHUNK, "lost", False)
-    assert rows(metrics, *columns) == [expected]
+    assert failures(metrics, *columns) == [expected]
     assert places(collector.chunk_metrics) == once(tiny_file, CHUNK, events=DOOMED)
     assert metrics["num_chunks_processed"] == DOOMED // CHUNK
     assert metrics["num_lost_attempts"] == 1

@@ -84,7 +84,7 @@ def test_options_of_the_runner(kind, options, output_of, tiny_file):
 
 def process_pool(start):
     context = multiprocessing.get_context(start)
-    return concurrent.futures.ProcessPoolExecutor(2, mp_context=context)
+    return concurrent.futures.ProcessPoolExecutor(1, mp_context=context)
 
 
 @starts

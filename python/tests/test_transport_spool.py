@@ -4,6 +4,7 @@ afterwards however the block or its process ended, never somebody else's."""
 
 from __future__ import annotations
 
+import contextlib
 import os
 import signal
 import subprocess
@@ -31,7 +32,7 @@ def temporary(tmp_path, monkeypatch):
 
 
 def folders(temporary):
-    return sorted(temporary.glob("roast-*"))
+    return sorted(temporary.glob(spool.PREFIX + "*"))
 
 
 def forked():
@@ -58,10 +59,15 @@ def test_run_in_this_process_needs_no_folder(temporary, tiny_file):
 
 @pytest.mark.parametrize("error", [ValueError, KeyboardInterrupt, SystemExit])
 def test_folder_is_gone_after_an_exception_in_the_block(error, temporary, tiny_file):
-    with pytest.raises(error, match="mine"), monitor() as collector:
-        run(Measured("dict"), tiny_file, processes(), CHUNK)
-        assert len(folders(temporary)) == 1
-        raise error("mine")
+    def block(collector):
+        with collector:
+            run(Measured("dict"), tiny_file, processes(), CHUNK)
+            assert len(folders(temporary)) == 1
+            raise error("mine")
+
+    collector = monitor()
+    with pytest.raises(error, match="mine"):
+        block(collector)
     assert folders(temporary) == []
     assert places(collector.chunk_metrics) == once(tiny_file, CHUNK)
 
@@ -91,7 +97,7 @@ def test_folder_is_gone_after_ctrl_c_in_a_run(temporary, tiny_file):
     assert "KeyboardInterrupt" in collector.run.page("text")
 
 
-# ---- left by a process that was killed -------------------------------------------------
+# ---- left by a process that was killed ---------------------------------------------
 
 SCRIPT = """
     import os, signal, sys
@@ -137,10 +143,8 @@ def other(temporary, tiny_file):
     program = Other(temporary, tiny_file)
     yield program
     for pid in program.workers:
-        try:
+        with contextlib.suppress(ProcessLookupError):
             os.kill(pid, signal.SIGKILL)
-        except ProcessLookupError:
-            pass
     program.process.kill()
     program.process.communicate()
 
@@ -148,7 +152,7 @@ def other(temporary, tiny_file):
 def test_folder_of_a_killed_program_goes_with_the_next_collector(
     other, temporary, tiny_file
 ):
-    """Its workers live on, as those of the standard library do: that is no use of it."""
+    """Its workers live on, as those of the standard library do: they do not use it."""
     (left,) = folders(temporary)
     other.process.kill()
     other.process.wait()
@@ -172,15 +176,15 @@ def test_folder_of_a_program_that_lives_is_left_alone(other, temporary, tiny_fil
 
 
 def test_things_of_others_with_such_a_name_are_left_alone(temporary, tiny_file):
-    (temporary / "roast-file").write_text("mine")
-    (temporary / "roast-link").symlink_to(HERE)
-    (temporary / "roast-full").mkdir()
-    (temporary / "roast-full" / "notes.txt").write_text("mine")
-    before = folders(temporary)
+    file, link, full = (temporary / (spool.PREFIX + n) for n in ("a", "b", "c"))
+    file.write_text("mine")
+    link.symlink_to(HERE)
+    full.mkdir()
+    (full / "notes.txt").write_text("mine")
     with monitor():
         run(Measured("dict"), tiny_file, processes(), CHUNK)
-    assert folders(temporary) == before
-    assert (temporary / "roast-full" / "notes.txt").read_text() == "mine"
+    assert folders(temporary) == [file, link, full]
+    assert (full / "notes.txt").read_text() == "mine"
 
 
 def test_folder_taken_for_abandoned_before_it_was_locked(temporary, monkeypatch):

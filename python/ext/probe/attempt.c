@@ -6,6 +6,7 @@
  * the caller hands over or sends along with the result. Nothing here raises but what is
  * the user's (Ctrl-C). */
 #include <stdio.h>
+#include <string.h>
 
 #include "chunk.h"
 #include "support.h"
@@ -97,7 +98,7 @@ static bool spool(struct probe_state *state, struct roast_str frames, PyObject *
         Py_END_ALLOW_THREADS;
         if (status == ROAST_OK)
             continue;
-        guard_note_error(state, "spool", &err);
+        guard_note_trouble(state, "spool", &err); /* frames can come with the output */
         whole = false;
     }
     return whole;
@@ -136,6 +137,17 @@ static roast_thread *thread_of(struct probe_state *state)
     return thread;
 }
 
+/* Chunks may outlive their run: its troubles are nothing to the next one. */
+static void errors_are_of(struct probe_state *state, const char *run_id,
+                          Py_ssize_t size_bytes)
+{
+    if (size_bytes != sizeof(state->loose_run) ||
+        memcmp(state->loose_run, run_id, sizeof(state->loose_run)) == 0)
+        return;
+    memcpy(state->loose_run, run_id, sizeof(state->loose_run));
+    state->loose_errors = 0;
+}
+
 PyObject *attempt_begin(PyObject *module, PyObject *args)
 {
     struct probe_state *state = PyModule_GetState(module);
@@ -150,6 +162,7 @@ PyObject *attempt_begin(PyObject *module, PyObject *args)
     if (!PyArg_ParseTuple(args, "y#KO!O", &run_id, &run_id_bytes, &address.client,
                           &PyTuple_Type, &address.spools, &tuple))
         return NULL;
+    errors_are_of(state, run_id, run_id_bytes);
     if (item_fill(&item, tuple) < 0 && !guard_note(state, "what an attempt is about"))
         goto out;
     if (!thread) {

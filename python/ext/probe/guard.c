@@ -30,6 +30,11 @@ static void count(struct probe_state *state, const char *where, struct roast_str
         keep(chunk->first, where, type, text);
     if (!chunk && state->loose_errors++ == 0)
         keep(state->first_loose_error, where, type, text);
+}
+
+/* Too many failures of ours: this process measures no more. */
+static void strike(struct probe_state *state)
+{
     if (++state->strikes >= PROBE_MAX_ERRORS)
         state->enabled = false;
 }
@@ -43,6 +48,7 @@ static void count_exception(struct probe_state *state, const char *where,
 
     count(state, where, name ? text_borrow(name) : nothing,
           text ? text_borrow(text) : nothing);
+    strike(state);
     Py_XDECREF(name);
     Py_XDECREF(text);
     (void)guard_clear(); /* a broken __str__ must not escape either; a Ctrl-C must */
@@ -84,6 +90,13 @@ bool guard_note(struct probe_state *state, const char *where)
 
 void guard_note_error(struct probe_state *state, const char *where,
                       const roast_error *err)
+{
+    guard_note_trouble(state, where, err);
+    strike(state);
+}
+
+void guard_note_trouble(struct probe_state *state, const char *where,
+                        const roast_error *err)
 {
     count(state, where, roast_str_of(roast_status_name(err->code)),
           roast_str_of(err->message));

@@ -71,10 +71,10 @@ struct probe_state {
     unsigned char run_id[ROAST_RUN_ID_BYTES];
     uint64_t errors;        /* of the monitor, in this process */
     uint64_t strikes;       /* those since it was switched on */
+    char loose_run[16];     /* id of the run that loose_errors belong to */
     uint64_t source_errors; /* those of byte_source */
     uint64_t loose_errors;  /* outside of chunks, not yet told by an attempt */
-    char first_loose_error[PROBE_ERROR_BYTES];
-    char first_error[PROBE_ERROR_BYTES];
+    char first_loose_error[PROBE_ERROR_BYTES], first_error[PROBE_ERROR_BYTES];
 };
 
 #endif

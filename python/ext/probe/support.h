@@ -24,6 +24,9 @@ int guard_has_attr(PyObject *object, PyObject *name);
 /* The same for a failure of libroast. */
 void guard_note_error(struct probe_state *state, const char *where,
                       const roast_error *err);
+/* Trouble of the system's that we have a way around: it never switches us off. */
+void guard_note_trouble(struct probe_state *state, const char *where,
+                        const roast_error *err);
 
 /* Raises the Python exception of a libroast error; returns NULL. */
 PyObject *raise_roast(struct probe_state *state, const roast_error *err);

@@ -10,6 +10,8 @@ import math
 from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
+WRAPPED = " The error was: "  # coffea's words
+
 
 def is_result(result: Any) -> bool:
     """Whether it is coffea's ``Ok`` or ``Err``."""
@@ -25,6 +27,21 @@ def error_of(result: Any) -> BaseException | None:
     """The exception in coffea's ``Err``."""
     error = getattr(result, "exception", None) if is_result(result) else None
     return error if isinstance(error, BaseException) else None
+
+
+def text_of(error: BaseException) -> str:
+    """What really happened: coffea wraps the exception of a chunk into another."""
+    for _ in range(100):  # `raise e from e` is its own cause
+        if error.__cause__ is None:
+            break
+        error = error.__cause__
+    try:
+        message = str(error)
+    except Exception:
+        message = ""
+    if type(error) is Exception and WRAPPED in message:  # a worker's: the cause is lost
+        return message.rpartition(WRAPPED)[2].removesuffix(".")
+    return f"{type(error).__name__}: {message}"
 
 
 def report_of(result: Any) -> Mapping[str, Any] | None:

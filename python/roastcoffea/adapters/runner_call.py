@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import copy
 import os
+import threading
 import time
 from collections import OrderedDict, defaultdict
 from collections.abc import Callable
@@ -24,6 +25,8 @@ OUTPUT_KEY = "__roastcoffea_metrics__"
 CARRIES_KEY = (dict, defaultdict, OrderedDict)
 PATCHED = ("_work_function", "preprocess")
 CHUNKS = "_chunk_metrics"
+
+_patching = threading.Lock()  # two threads may use one Runner
 
 
 class ChunkRecords(list[Any]):
@@ -46,9 +49,11 @@ def begin(
         return None
     try:
         call.start()
-    except Exception as error:
-        call.note(error)
+    except BaseException as error:
         call.restore()
+        if not isinstance(error, Exception):
+            raise  # Ctrl-C
+        call.note(error)
         return None
     return call
 
@@ -69,6 +74,7 @@ class RunnerCall:
         self.fileset = kwargs.get("fileset", args[0] if args else None)
         self.offer = coffea_result.offer_of(runner.executor)
         self.run_id = os.urandom(16)
+        self.pid = os.getpid()
         self.held = False
         self.before: dict[str, Any] | None = None
 
@@ -81,14 +87,22 @@ class RunnerCall:
         for run in self.runs:
             run.begin_call(self.run_id, self.processor, self.offer)
         work_function.receivers[self.run_id] = self.receive
-        getattr(self.processor, "__dict__", {}).pop(CHUNKS, None)
+        self.space().pop(CHUNKS, None)
         self.held = switch.hold(self.processor)
-        self.patch(token)
+        with _patching:
+            self.patch(token)
         self.mark("run_begin")
 
+    def space(self) -> dict[str, Any]:
+        """Where the processor's attributes are; of a method, its object's."""
+        owner = getattr(self.processor, "__self__", self.processor)
+        space = getattr(owner, "__dict__", None)
+        return space if isinstance(space, dict) else {}
+
     def open_spools(self) -> tuple[str, ...]:
-        spools = (run.open_spool() for run in self.runs)
-        return tuple(spool for spool in spools if spool)
+        """One for each collector; none when one of them would miss the frames."""
+        spools = [run.open_spool() for run in self.runs]
+        return tuple(spool for spool in spools if spool) if all(spools) else ()
 
     def must_unpack(self) -> bool:
         """Whether the switch gets lost when the processor is pickled."""
@@ -115,7 +129,10 @@ class RunnerCall:
         def timed_preprocess(*args: Any, **kwargs: Any) -> Any:
             self.mark("preprocess_begin")
             try:
-                return preprocess(*args, **kwargs)
+                if kwargs.get("trace") is None:
+                    return preprocess(*args, **kwargs)
+                with switch.paused(self.processor):  # a traced process() is no chunk
+                    return preprocess(*args, **kwargs)
             finally:
                 self.mark("preprocess_end")
 
@@ -131,7 +148,7 @@ class RunnerCall:
     def mark(self, name: str) -> None:
         now = time.monotonic_ns()
         for run in self.runs:
-            run.core.mark(name, now)
+            run.mark(name, now)
 
     def note(self, error: Exception) -> None:
         for run in self.runs:
@@ -146,29 +163,43 @@ class RunnerCall:
             self.held = False
             switch.release(self.processor)
         if self.before is not None:
-            space = vars(self.runner)
-            for name in PATCHED:
-                space.pop(name, None)
-            space.update(self.before)
+            with _patching:
+                space = vars(self.runner)
+                for name in PATCHED:
+                    space.pop(name, None)
+                space.update(self.before)
             self.before = None
 
     def failed(self, error: BaseException) -> None:
         """The run raised; the user gets that exception, we what was measured."""
-        try:
-            self.end()
-            for run in self.runs:
-                run.call_failed(error)
-        except Exception as ours:
-            self.note(ours)
+        if self.is_forked():
+            return
+        self.guarded(self.end)
+        for run in self.runs:
+            run.call_failed(error)
+        self.guarded(self.give_records, {})
 
     def finished(self, result: Any) -> Any:
         """The run returned. Gives the same result, with the records in the output."""
-        try:
-            self.end()
-            self.take(result)
-        except Exception as ours:
-            self.note(ours)
+        if self.is_forked():
+            return result
+        self.guarded(self.end)
+        self.guarded(self.take, result)
         return result
+
+    def is_forked(self) -> bool:
+        """Whether user code forked, and this is a child on its way out of the run."""
+        forked = os.getpid() != self.pid
+        if forked:
+            self.restore()
+        return forked
+
+    def guarded(self, step: Callable[..., None], *args: Any) -> None:
+        """A step of ours, whose failure is not the user's."""
+        try:
+            step(*args)
+        except Exception as error:
+            self.note(error)
 
     def end(self) -> None:
         self.mark("run_end")
@@ -178,11 +209,14 @@ class RunnerCall:
 
     def take(self, result: Any) -> None:
         """What coffea wraps around the output of a run."""
+        error = coffea_result.error_of(result)
         wrapped = coffea_result.unwrap(result)
         if not isinstance(wrapped, dict):
-            return
+            wrapped = {}
         frames = wrapped.pop(work_function.WRAPPED_KEY, None)
         for run in self.runs:
+            if error is not None:
+                run.call_failed(error)
             if frames:
                 run.receive_late(frames)
             run.take_wrapped(wrapped)
@@ -192,10 +226,11 @@ class RunnerCall:
         records = self.runs[-1].records_of(self.run_id)
         if not records:
             return
-        space = getattr(self.processor, "__dict__", None)
-        if isinstance(space, dict):
-            space[CHUNKS] = ChunkRecords(records)
+        self.space()[CHUNKS] = ChunkRecords(records)
         output: Any = wrapped.get("out")
-        if type(output) in CARRIES_KEY:
+        if type(output) not in CARRIES_KEY:
+            return
+        others = output.get(OUTPUT_KEY, [])
+        if isinstance(others, list):
             wrapped["out"] = output = output.copy()
-            output[OUTPUT_KEY] = [*output.get(OUTPUT_KEY, ()), *records]
+            output[OUTPUT_KEY] = [*others, *records]

@@ -10,6 +10,7 @@ meanwhile, ours stays below it as a plain pass-through.
 from __future__ import annotations
 
 import functools
+import os
 import threading
 from collections.abc import Callable
 from typing import Any, Protocol
@@ -74,10 +75,22 @@ def _restore() -> None:
     _installed = None
 
 
+def _forget() -> None:
+    """A forked child is outside of every block: its parent reports."""
+    global _lock
+    _lock = threading.RLock()  # another thread may have held it
+    _active.clear()
+    _restore()
+
+
+os.register_at_fork(after_in_child=_forget)
+
+
 def _wrap(original: Callable[..., Any], begin: Begin) -> Callable[..., Any]:
     @functools.wraps(original)
     def run(self: Any, *args: Any, **kwargs: Any) -> Any:
-        watchers = _watchers_of(self)
+        ours = _installed is not None and _installed[2] is run  # or buried by others
+        watchers = _watchers_of(self) if ours else []
         call = begin(watchers, self, args, kwargs) if watchers else None
         if call is None:
             return original(self, *args, **kwargs)

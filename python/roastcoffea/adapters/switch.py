@@ -7,8 +7,10 @@ what it was when the last one lets go. A user's own ``False`` is left alone.
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import threading
+from collections.abc import Iterator
 from types import MethodType
 from typing import Any
 
@@ -26,6 +28,10 @@ class _Hold:
         self.owner = owner  # keeps the object, and so its id, alive
         self.before = before
         self.count = 0
+        self.pauses = 0
+
+    def set(self) -> None:
+        self.owner.__dict__[FLAG] = self.pauses == 0
 
 
 def owner_of(processor: Any) -> Any:
@@ -47,13 +53,34 @@ def hold(processor: Any) -> bool:
     """Switch on; False when it is off by the user's will or cannot be set."""
     owner = owner_of(processor)
     space = getattr(owner, "__dict__", None)
-    if not isinstance(space, dict) or is_off(processor):
+    if not isinstance(space, dict):
         return False
     with _lock:
-        entry = _held.setdefault(id(owner), _Hold(owner, space.get(FLAG, _ABSENT)))
+        if id(owner) not in _held:
+            if is_off(processor):
+                return False
+            _held[id(owner)] = _Hold(owner, space.get(FLAG, _ABSENT))
+        entry = _held[id(owner)]
         entry.count += 1
-        space[FLAG] = True
+        entry.set()
     return True
+
+
+@contextlib.contextmanager
+def paused(processor: Any) -> Iterator[None]:
+    """Off for a while, as for calls of process() that are no chunks."""
+    with _lock:
+        entry = _held.get(id(owner_of(processor)))
+        if entry:
+            entry.pauses += 1
+            entry.set()
+    try:
+        yield
+    finally:
+        if entry:
+            with _lock:
+                entry.pauses -= 1
+                entry.set()
 
 
 def release(processor: Any) -> None:

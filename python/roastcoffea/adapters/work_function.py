@@ -8,6 +8,7 @@ that is measured happens in C; here a result only passes through.
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
@@ -19,6 +20,9 @@ WRAPPED_KEY = "__roastcoffea_frames__"
 
 # Who takes frames in this process: {run id: function of bytes}.
 receivers: dict[bytes, Callable[[bytes], None]] = {}
+
+# Frames of failed attempts that no spool took: (run id, frames), the latest ones.
+_waiting: deque[tuple[bytes, bytes]] = deque(maxlen=1000)
 
 
 class Token(NamedTuple):
@@ -53,7 +57,8 @@ class WorkFunction:
             result = self.function(*args, **kwargs)
         except BaseException as error:
             frames = _probe.attempt_end(token.client, token.spools, error)
-            _hand_over(token, frames)
+            if frames is not None and not _hand_over(token, frames):
+                _waiting.append((token.run_id, frames))
             raise
         finally:
             if held is not None:
@@ -61,14 +66,14 @@ class WorkFunction:
         frames = _probe.attempt_end(token.client, token.spools, None)
         if frames is None or _hand_over(token, frames):
             return result
-        return _with_frames(result, frames)
+        return _with_frames(result, [*_waited(token.run_id), frames])
 
 
 def _item(args: tuple[Any, ...]) -> tuple[Any, ...]:
     """What a WorkItem says of itself, wherever it is among the arguments."""
     for arg in reversed(args):
         item = arg[0] if isinstance(arg, tuple) and arg else arg
-        if hasattr(item, "entrystart") and hasattr(item, "filename"):
+        try:
             return (
                 getattr(item, "dataset", None),
                 item.filename,
@@ -77,6 +82,8 @@ def _item(args: tuple[Any, ...]) -> tuple[Any, ...]:
                 int(item.entrystart),
                 int(getattr(item, "entrystop", -1)),
             )
+        except (AttributeError, TypeError, ValueError):  # no item, or an odd one
+            continue
     return (None, None, None, None, None, None)
 
 
@@ -102,8 +109,19 @@ def _switched_on(kwargs: dict[str, Any]) -> tuple[dict[str, Any], Any]:
     return kwargs | {"processor_instance": processor}, processor
 
 
-def _with_frames(result: Any, frames: bytes) -> Any:
+def _waited(run_id: bytes) -> list[bytes]:
+    """What failed attempts of a run left; that of other runs nobody waits for."""
+    found = []
+    while _waiting:
+        try:
+            found.append(_waiting.popleft())
+        except IndexError:  # another thread took it
+            break
+    return [frames for run, frames in found if run == run_id]
+
+
+def _with_frames(result: Any, frames: list[bytes]) -> Any:
     """Where no other way is left, frames travel beside the output."""
     if type(result) is not dict or "processed" not in result:
         return result
-    return {**result, WRAPPED_KEY: [frames]}
+    return {**result, WRAPPED_KEY: frames}
