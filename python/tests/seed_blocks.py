@@ -2,8 +2,8 @@
 """Finds the Python blocks of the documents that users follow, and runs them unchanged.
 
 A block is named after its document and its place in it: A1 is the first one of
-"Advanced Usage". Nothing inside a block is edited. It is dedented, because some stand in
-a list, and one that returns at its top level runs as the body of a function.
+"Advanced Usage". Nothing inside a block is edited. It is dedented, because some stand
+in a list, and one that returns at its top level runs as the body of a function.
 """
 
 from __future__ import annotations

@@ -3,8 +3,6 @@
 
 from __future__ import annotations
 
-import datetime
-import importlib.metadata
 import inspect
 import json
 import threading
@@ -24,7 +22,6 @@ from collecting import (
 )
 from roastcoffea import MetricsCollector
 from roastcoffea.backends.base import AbstractMetricsBackend
-from roastcoffea.backends.local import LocalMetricsBackend
 
 GIVEN = {
     "executor": lambda runner: runner.executor,
@@ -91,7 +88,7 @@ def test_processor_instance_need_not_be_the_one_that_runs(tiny_file):
     assert vars(other) == {}
 
 
-# ---- positions, as in the documents and as in 0.1.2 -----------------------------------
+# ---- positions, as in the documents and as in 0.1.2 --------------------------------
 
 
 def test_second_position_is_the_output_directory(tiny_file, tmp_path):
@@ -145,13 +142,14 @@ def test_warning_turned_into_an_error_does_not_mask_the_users(tmp_path):
 
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        with pytest.raises(KeyError, match="mine"), roastcoffea.monitor(
-            tmp_path / "file"
+        with (
+            pytest.raises(KeyError, match="mine"),
+            roastcoffea.monitor(tmp_path / "file"),
         ):
             raise KeyError("mine")
 
 
-# ---- what is refused ----------------------------------------------------------------
+# ---- what is refused ---------------------------------------------------------------
 
 
 @pytest.mark.parametrize("bad", ["zzz", "", "Dask"])
@@ -162,7 +160,7 @@ def test_unknown_backend_is_named(bad):
 
 @pytest.mark.parametrize("bad", [7, object(), AbstractMetricsBackend, dict])
 def test_something_that_is_no_backend_is_refused(bad):
-    with pytest.raises(ValueError, match="^Unsupported backend: "):
+    with pytest.raises(ValueError, match=r"^Unsupported backend: "):
         MetricsCollector(None, backend=bad)
 
 
@@ -186,18 +184,18 @@ def test_entering_twice_at_once_is_refused(tiny_file):
     assert collector.get_metrics()["total_events"] == EVENTS
 
 
-# ---- before the block -----------------------------------------------------------------
+# ---- before the block --------------------------------------------------------------
 
 
 @pytest.mark.parametrize("method", ["get_metrics", "print_summary"])
 def test_results_before_the_block_are_refused(method):
-    with pytest.raises(RuntimeError, match="^Timing not available"):
+    with pytest.raises(RuntimeError, match=r"^Timing not available"):
         getattr(MetricsCollector(None), method)()
 
 
 def test_saving_before_the_block_or_in_it_is_refused(tmp_path):
     collector = MetricsCollector(None)
-    text = "^Cannot save measurement before context manager completes"
+    text = r"^Cannot save measurement before context manager completes"
     with pytest.raises(RuntimeError, match=text):
         collector.save_measurement(tmp_path)
     with collector, pytest.raises(RuntimeError, match=text):
@@ -216,91 +214,12 @@ def test_attributes_before_the_block_are_empty():
 
 def test_output_refused_before_the_block_keeps_its_records():
     output = {"__roastcoffea_metrics__": [{"num_events": 1}]}
-    with pytest.raises(RuntimeError, match="^Timing not available"):
+    with pytest.raises(RuntimeError, match=r"^Timing not available"):
         MetricsCollector(None).extract_metrics_from_output(output)
     assert output == {"__roastcoffea_metrics__": [{"num_events": 1}]}
 
 
-# ---- a user's own backend -------------------------------------------------------------
-
-
-class Backend(AbstractMetricsBackend):
-    """Counts its calls; two workers, one of which it has a value of."""
-
-    def __init__(self, fails=()):
-        self.calls = []
-        self.fails = fails
-
-    def note(self, name, *arguments):
-        self.calls.append((name, *arguments))
-        if name in self.fails:
-            raise OSError(f"{name} failed")
-
-    def start_tracking(self, interval):
-        self.note("start_tracking", interval)
-
-    def stop_tracking(self):
-        self.note("stop_tracking")
-        now = datetime.datetime.now(datetime.UTC)
-        return {
-            "worker_counts": {now: 2},
-            "worker_memory": {"far": [(now, 5e9)]},
-            "worker_mood": {"far": [(now, "good")]},
-        }
-
-    def create_span(self, name):
-        self.note("create_span")
-        return "span"
-
-    def get_span_metrics(self, span_info):
-        self.note("get_span_metrics", span_info)
-        return {("execute", "Plain", "thread-cpu", "seconds"): 1.0}
-
-    def supports_fine_metrics(self):
-        return True
-
-
-def test_backend_of_the_users_is_used(tiny_file):
-    backend = Backend()
-    collector = MetricsCollector(None, backend=backend, worker_tracking_interval=0.5)
-    metrics = run(collector, tiny_file)
-    assert backend.calls == [
-        ("start_tracking", 0.5),
-        ("create_span",),
-        ("stop_tracking",),
-        ("get_span_metrics", "span"),
-    ]
-    assert metrics["peak_memory_bytes"] == 5e9
-    assert "worker_mood" in collector.tracking_data
-    assert collector.span_metrics == metrics["raw_span_metrics"] != {}
-
-
-def test_backend_is_not_asked_for_workers_that_nobody_wants():
-    backend = Backend()
-    with MetricsCollector(None, backend=backend, track_workers=False) as collector:
-        pass
-    assert [call[0] for call in backend.calls] == ["create_span", "get_span_metrics"]
-    assert collector.tracking_data is None
-
-
-@pytest.mark.parametrize("fails", ["start_tracking", "stop_tracking", "create_span"])
-def test_failing_backend_is_told_not_raised(fails, tiny_file):
-    metrics = run(MetricsCollector(None, backend=Backend(fails)), tiny_file)
-    assert metrics["total_events"] == EVENTS
-    assert f"{fails} failed" in metrics["monitor_first_error"]
-
-
-def test_backend_is_found_by_its_entry_point(monkeypatch):
-    class Entry:
-        name = "mine"
-
-        def load(self):
-            return lambda client: Backend()
-
-    monkeypatch.setattr(importlib.metadata, "entry_points", lambda group: [Entry()])
-    assert isinstance(MetricsCollector(None, backend="mine").backend, Backend)
-    assert isinstance(MetricsCollector(None, "mine").backend, Backend)
-    assert isinstance(MetricsCollector(None).backend, LocalMetricsBackend)
+# ---- what the page says of it ------------------------------------------------------
 
 
 def test_labels_are_kept(tiny_file, capsys):

@@ -44,7 +44,7 @@ def run_once(collector, tiny_file, **options):
         return runner(fileset_of(tiny_file), processor_instance=Measured())
 
 
-# ---- one collector, several blocks ----------------------------------------------------
+# ---- one collector, several blocks -------------------------------------------------
 
 
 def test_second_block_starts_anew_and_the_first_run_stays_whole(tiny_file):
@@ -88,7 +88,9 @@ def test_first_run_can_be_saved_after_the_second(tiny_file, tmp_path):
     run_once(collector, tiny_file, chunksize=1500)
     first.save_measurement(tmp_path, "first")
     collector.save_measurement(tmp_path, "second")
-    stored = [roastcoffea.load_measurement(tmp_path / n)[0] for n in ("first", "second")]
+    stored = [
+        roastcoffea.load_measurement(tmp_path / n)[0] for n in ("first", "second")
+    ]
     assert [metrics["num_chunks"] for metrics in stored] == [3, 2]
 
 
@@ -110,7 +112,7 @@ def test_processor_on_its_second_run_has_the_records_of_that_run(tiny_file):
     assert starts(analysis._chunk_metrics) == [0, 1500]
 
 
-# ---- collectors inside one another ------------------------------------------------------
+# ---- collectors inside one another -------------------------------------------------
 
 
 @pytest.mark.parametrize("executor", [iterative, threads])
@@ -164,7 +166,7 @@ def test_collectors_of_two_executors_each_get_their_own(tiny_file):
     assert starts(second.chunk_metrics) == [0, 1500]
 
 
-# ---- threads ------------------------------------------------------------------------------
+# ---- threads -----------------------------------------------------------------------
 
 
 def in_threads(*targets):

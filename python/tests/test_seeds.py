@@ -2,8 +2,8 @@
 """Every Python block of the documents that users follow runs as it is printed.
 
 A block that is neither run here nor listed as one that needs Dask fails the last test,
-so that none is forgotten. The names that a block takes for granted are given to it; what
-it promises is then looked for.
+so that none is forgotten. The names that a block takes for granted are given to it;
+what it promises is then looked for.
 """
 
 from __future__ import annotations
@@ -288,5 +288,5 @@ def test_the_other_name_of_the_package_gives_the_same_objects():
 
 
 def test_no_block_is_forgotten():
-    assert RUN & NEED_DASK == set()
+    assert RUN.isdisjoint(NEED_DASK)
     assert set(BLOCKS) == RUN | NEED_DASK

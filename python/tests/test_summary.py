@@ -123,7 +123,6 @@ def number_of(value):
 def test_page_has_the_six_tables_in_order(page):
     lines = page.splitlines()
     assert [line for line in lines if line in TITLES] == TITLES
-    assert lines[-4:].count("") <= 2
 
 
 def test_page_begins_with_how_it_went(collector, page):
@@ -253,15 +252,12 @@ def test_card_has_all_that_the_page_has(collector, page):
     assert all(title in card.text for title in TITLES)
 
 
-def test_run_and_collector_show_the_same(collector):
-    assert collector._repr_html_() == collector.run._repr_html_()
-
-
 # ---- the first lines ---------------------------------------------------------------
 
 
 def test_printed_run_is_the_first_lines_of_the_page(collector, page):
     assert str(collector.run) == str(collector)
+    assert collector.run._repr_html_() == collector._repr_html_()
     assert page.startswith(str(collector.run).rstrip("\n"))
     assert len(str(collector.run).splitlines()) < 12
 
@@ -269,8 +265,8 @@ def test_printed_run_is_the_first_lines_of_the_page(collector, page):
 def test_collector_that_was_never_entered_shows_itself():
     unused = roastcoffea.MetricsCollector(None)
     assert "MetricsCollector" in str(unused)
-    assert "MetricsCollector" in unused._repr_html_()
-    with pytest.raises(RuntimeError, match="^Timing not available"):
+    assert "MetricsCollector" in Card(unused._repr_html_()).text
+    with pytest.raises(RuntimeError, match="Timing not available"):
         unused.print_summary()
 
 
