@@ -52,7 +52,8 @@ struct roast_spool_state {
     uint64_t files;         /* that have been seen */
     uint64_t bytes;         /* that the sink has taken */
     uint64_t unreadable;    /* files that could not be read, at some time */
-    uint64_t waiting_bytes; /* of frames without an end; lost, if nobody writes on */
+    uint64_t waiting_files; /* with a frame without an end, */
+    uint64_t waiting_bytes; /* of so many bytes; lost, if nobody writes on */
 };
 
 struct roast_spool_state roast_spool_state(const roast_spool *spool);

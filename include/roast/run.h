@@ -67,7 +67,7 @@ struct roast_chunk_item {
     size_t offset;
     size_t size_bytes;
     uint64_t chunk_id; /* position in the order of start; one per record */
-    uint64_t attempt;  /* 1, 2 ... among all attempts at the same chunk */
+    uint64_t attempt;  /* 1, 2 ... among all attempts of a run id at a chunk */
 };
 
 struct roast_chunk_list {

@@ -61,6 +61,7 @@ struct roast_process_use {
     uint64_t parent_pid;
     uint64_t started_ticks; /* since boot; with the pid it names a process for good */
     char command[16];       /* NUL-terminated */
+    bool ended;             /* its parent has not noticed yet: it has no memory */
     int64_t time_ns;        /* realtime clock */
     uint64_t cpu_ns;        /* user and system, of the process itself */
     uint64_t reaped_cpu_ns; /* of children that ended and were waited for */

@@ -4,6 +4,7 @@ interpreters of their own for what must not happen in this one."""
 
 from __future__ import annotations
 
+import concurrent.futures
 import mmap
 import os
 import subprocess
@@ -148,3 +149,19 @@ def rss_bytes() -> int:
     """Resident memory by the kernel's own word, read without our code."""
     pages = int(Path("/proc/self/statm").read_text().split()[1])
     return pages * os.sysconf("SC_PAGE_SIZE")
+
+
+class OneByOne(concurrent.futures.Executor):
+    """A pool that has done everything when coffea looks for the first time.
+
+    What a recoverable executor recovers is otherwise a matter of chance: results that
+    it merged before a chunk failed, and those that come later, are not in it.
+    """
+
+    def __init__(self, pool: concurrent.futures.Executor) -> None:
+        self.pool = pool
+
+    def submit(self, function: Any, /, *args: Any, **kwargs: Any) -> Any:
+        future = self.pool.submit(function, *args, **kwargs)
+        concurrent.futures.wait([future])
+        return future

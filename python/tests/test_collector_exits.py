@@ -4,6 +4,9 @@ marked as partial."""
 
 from __future__ import annotations
 
+import concurrent.futures
+from typing import Any
+
 import pytest
 from coffea.processor import Err, Ok
 
@@ -16,11 +19,12 @@ from collecting import (
     fileset_of,
     iterative,
     make_runner,
+    processes,
     starts,
     threads,
 )
 from roastcoffea import MetricsCollector
-from support import KEY
+from support import KEY, OneByOne
 
 pytestmark = pytest.mark.filterwarnings("ignore::UserWarning")
 
@@ -131,8 +135,14 @@ def test_err_of_a_run_is_passed_on_and_marks_it_partial(executor, tiny_file):
     assert "\n  ValueError" in str(collector)
 
 
+def one_by_one() -> Any:
+    """An executor that recovers all but what failed."""
+    pool = OneByOne(concurrent.futures.ThreadPoolExecutor(1))
+    return processes(pool, recoverable=True, retries=0)
+
+
 def test_err_with_a_part_of_the_output_has_its_records(tiny_file):
-    runner = result_runner(threads(recoverable=True, retries=0))
+    runner = result_runner(one_by_one())
     with roastcoffea.monitor() as collector:
         result = runner(fileset_of(tiny_file), MeasuredFailing(ValueError("mine")))
     assert isinstance(result, Err)
@@ -146,7 +156,7 @@ def test_err_with_a_part_of_the_output_has_its_records(tiny_file):
 
 
 def test_recoverable_executor_raises_with_what_it_has(tiny_file):
-    runner = make_runner(threads(recoverable=True, retries=0))
+    runner = make_runner(one_by_one())
     with (
         pytest.raises(Exception, match="mine") as seen,
         roastcoffea.monitor() as collector,

@@ -111,7 +111,6 @@ def test_section_in_which_a_chunk_failed_is_named(executor, tiny_file):
     assert [record["error_section"] for record in failed] == ["selection"] * ATTEMPTS
 
 
-@pytest.mark.xfail(reason="num_chunks is that of coffea's processed items")
 def test_planned_chunks_count_the_skipped_one(tiny_file):
     runner = make_runner(skipbadfiles=(Exception,))
     with roastcoffea.monitor() as collector:

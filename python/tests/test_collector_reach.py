@@ -207,7 +207,6 @@ def test_two_runs_in_one_block_add_up(tiny_file):
     assert len(collector.chunk_metrics) == 2 * CHUNKS
 
 
-@pytest.mark.xfail(reason="attempts are counted over all runs of a block")
 def test_chunk_of_a_second_run_is_not_a_second_attempt(tiny_file):
     with roastcoffea.monitor() as collector:
         for _ in range(2):
@@ -215,7 +214,6 @@ def test_chunk_of_a_second_run_is_not_a_second_attempt(tiny_file):
     assert {record["attempt"] for record in collector.chunk_metrics} == {1}
 
 
-@pytest.mark.xfail(reason="groups count chunks with records only")
 def test_groups_of_an_unchanged_analysis_count_its_chunks(unchanged, tiny_file):
     assert unchanged.metrics["per_file"][str(tiny_file)]["num_chunks"] == CHUNKS
 

@@ -117,8 +117,22 @@ double roast__attempt_seconds(const struct roast_attempts *attempts, size_t row)
     return ns < 0 ? NAN : (double)ns / 1e9;
 }
 
-int64_t *roast__last_signs(const struct roast_attempts *attempts)
+/* Samples of the processes of this machine. */
+static void see_samples(int64_t *last, const struct roast_run *run)
 {
+    for (size_t i = 0; i < run->attempts.process_count; i++) {
+        uint64_t pid = run->attempts.processes[i].pid;
+        for (size_t k = 0; pid != 0 && k < run->samples.count; k++) {
+            const struct roast_worker_samples *worker = &run->samples.workers[k];
+            if (worker->pid == pid && worker->last_use_ns > last[i])
+                last[i] = worker->last_use_ns;
+        }
+    }
+}
+
+int64_t *roast__last_signs(const struct roast_run *run)
+{
+    const struct roast_attempts *attempts = &run->attempts;
     int64_t *last = roast__alloc(attempts->process_count * sizeof(last[0]));
 
     for (size_t i = 0; last && i < attempts->process_count; i++)
@@ -129,6 +143,8 @@ int64_t *roast__last_signs(const struct roast_attempts *attempts)
             end > last[attempts->process[row]])
             last[attempts->process[row]] = end;
     }
+    if (last)
+        see_samples(last, run);
     return last;
 }
 
@@ -137,8 +153,9 @@ double roast__lost_seconds(const struct roast_attempts *attempts, size_t row,
 {
     int64_t start, end;
 
-    if (!roast__attempt_times(attempts, row, &start, &end))
-        return 0;
+    if (!roast__attempt_times(attempts, row, &start, &end) ||
+        last_signs[attempts->process[row]] <= start)
+        return NAN;
     return roast__seconds_between(start, last_signs[attempts->process[row]]);
 }
 
@@ -147,7 +164,7 @@ static void set_waste(const struct roast_study *study)
     const struct roast_attempts *attempts = &study->run->attempts;
     const struct roast_roles *roles = &study->totals->roles;
     uint64_t lost = roles->rows[ROAST_ROLE_LOST];
-    int64_t *last_signs = lost > 0 ? roast__last_signs(attempts) : NULL;
+    int64_t *last_signs = lost > 0 ? roast__last_signs(study->run) : NULL;
     double seconds = 0;
 
     if (lost > 0 && !last_signs) {

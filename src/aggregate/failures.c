@@ -3,6 +3,8 @@
  *
  * `resolved` says whether another attempt at the same chunk ended well: what is not
  * resolved is missing from the result. */
+#include <stdio.h>
+
 #include "aggregate/calls.h"
 #include "aggregate/formulas.h"
 #include "aggregate/timeline.h"
@@ -17,6 +19,7 @@ enum cell {
     ENTRY_STOP,
     ATTEMPT,
     STATUS,
+    ERROR,
     ERROR_TYPE,
     ERROR_MESSAGE,
     ERROR_SECTION,
@@ -36,6 +39,7 @@ static const char *const columns[CELLS] = {
     [ENTRY_STOP] = "entry_stop",
     [ATTEMPT] = "attempt",
     [STATUS] = "status",
+    [ERROR] = "error",
     [ERROR_TYPE] = "error_type",
     [ERROR_MESSAGE] = "error_message",
     [ERROR_SECTION] = "error_section",
@@ -63,6 +67,27 @@ static void put_place(struct roast_cell *cells, const struct roast_study *study,
         cells[ENTRY_START] = roast__cell_count((uint64_t)first->values[row]);
     if (roast__column_has(last, row))
         cells[ENTRY_STOP] = roast__cell_count((uint64_t)last->values[row]);
+}
+
+/* "ValueError: text", as the records have it. */
+static void put_whole_error(struct roast_cell *cells, const struct roast_study *study)
+{
+    struct roast_str type = cells[ERROR_TYPE].text;
+    struct roast_str message = cells[ERROR_MESSAGE].text;
+    char text[800];
+
+    if (cells[ERROR_TYPE].type != ROAST_CELL_TEXT)
+        return;
+    if (cells[ERROR_MESSAGE].type != ROAST_CELL_TEXT) {
+        cells[ERROR] = cells[ERROR_TYPE];
+        return;
+    }
+    type = roast_str_cut(type, 128);
+    message = roast_str_cut(message, 600);
+    int size = snprintf(text, sizeof(text), "%.*s: %.*s", (int)type.size_bytes,
+                        type.data, (int)message.size_bytes, message.data);
+    cells[ERROR] =
+        roast__cell_text(study->summary, (struct roast_str){text, (size_t)size});
 }
 
 static void put_error(struct roast_cell *cells, const struct roast_study *study,
@@ -124,6 +149,7 @@ static void put_failure(const struct roast_study *study, size_t table, size_t ro
 
     put_place(cells, study, row);
     put_error(cells, study, row);
+    put_whole_error(cells, study);
     put_process(cells, study, row);
     put_times(cells, study, row, last_signs);
     cells[ATTEMPT] = roast__cell_count(tried ? tried->attempt : 1);
@@ -140,7 +166,7 @@ void roast__study_failures(const struct roast_study *study)
 
     if (roles->rows[ROAST_ROLE_FAILED] + roles->rows[ROAST_ROLE_LOST] == 0)
         return;
-    int64_t *last_signs = roast__last_signs(&study->run->attempts);
+    int64_t *last_signs = roast__last_signs(study->run);
     if (!last_signs)
         study->summary->failed = true;
     for (size_t row = 0; last_signs && row < study->run->attempts.count; row++) {

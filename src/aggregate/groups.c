@@ -20,7 +20,7 @@ void roast__group_cells(struct roast_cell *row, const struct roast_group *group)
     bool both =
         group->without[ROAST_DURATION_NS] == 0 && group->without[ROAST_EVENTS] == 0;
 
-    row[0] = roast__cell_count(group->chunks);
+    row[0] = roast__cell_count((uint64_t)group->chunks + group->bare);
     row[1] = roast__cell_count(roast__group_attempts(group));
     row[2] = roast__cell_count(group->failures);
     row[3] = roast__cell_number(timed > 0 ? group->sums[ROAST_DURATION_NS] / 1e9 : NAN);

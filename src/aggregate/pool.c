@@ -26,7 +26,7 @@ static void add_moment(void *context, int64_t time_ns)
 {
     struct mean *mean = context;
 
-    mean->sum += (double)roast__offer_at(mean->run, time_ns)->workers;
+    mean->sum += (double)roast__run_offer_at(mean->run, time_ns)->workers;
     mean->count++;
 }
 

@@ -26,13 +26,6 @@ bool roast_time_average(const struct roast_point *points, size_t count, double *
 
 /* ---- offers ---------------------------------------------------------------------- */
 
-const struct roast_offer *roast__offer_at(const struct roast_run *run, int64_t time_ns)
-{
-    const struct roast_offer *offer = roast__run_offer_at(run, time_ns);
-
-    return offer || run->offer_count == 0 ? offer : &run->offers[0];
-}
-
 /* How long an offer held within [start, end]. */
 static double held_seconds(const struct roast_offer *offers, size_t count, size_t i,
                            const int64_t span[2])

@@ -29,7 +29,4 @@ void roast__pool_of_offers(struct roast_pool *pool, const struct roast_offer *of
 void roast__pool_of_counts(struct roast_pool *pool, const struct roast_count *counts,
                            size_t count);
 
-/* The offer at a moment; NULL when there are none. */
-const struct roast_offer *roast__offer_at(const struct roast_run *run, int64_t time_ns);
-
 #endif

@@ -47,6 +47,7 @@ void roast__group_add(struct roast_group *sum, const struct roast_group *part)
     sum->shortest_ns = fmin(sum->shortest_ns, part->shortest_ns);
     sum->longest_ns = fmax(sum->longest_ns, part->longest_ns);
     sum->chunks += part->chunks;
+    sum->bare += part->bare;
     sum->others += part->others;
     sum->failures += part->failures;
 }
@@ -81,6 +82,10 @@ static inline void add_dense(struct roast_group *group, const struct block *bloc
 static void add_any(struct roast_group *group, const struct block *block, size_t i,
                     unsigned role)
 {
+    if (role == ROAST_ROLE_BARE) {
+        group->bare++;
+        return;
+    }
     if (role != ROAST_ROLE_COUNTS) {
         group->others++;
         group->failures += role == ROAST_ROLE_FAILED || role == ROAST_ROLE_LOST;
@@ -401,6 +406,10 @@ static void count_unknown(struct roast_group *groups, size_t count,
                           const struct block *block)
 {
     for (size_t i = 0; i < count; i++) {
+        if (!block->amounts[ROAST_DURATION_NS].any) {
+            groups[i].shortest_ns = INFINITY;
+            groups[i].longest_ns = -INFINITY;
+        }
         for (int k = 0; k < ROAST_AMOUNTS; k++) {
             if (!block->amounts[k].any)
                 groups[i].without[k] = groups[i].chunks;

@@ -26,6 +26,7 @@ struct roast_group {
     double longest_ns;
     uint32_t chunks;                 /* that count */
     uint32_t without[ROAST_AMOUNTS]; /* those of them that do not know it */
+    uint32_t bare;                   /* chunks that ended well without a record */
     uint32_t others;                 /* attempts that do not count */
     uint32_t failures;               /* those of them that failed or were lost */
 };
@@ -34,7 +35,7 @@ void roast__group_init(struct roast_group *group);
 
 static inline uint64_t roast__group_attempts(const struct roast_group *group)
 {
-    return (uint64_t)group->chunks + group->others;
+    return (uint64_t)group->chunks + group->bare + group->others;
 }
 
 void roast__group_add(struct roast_group *sum, const struct roast_group *part);

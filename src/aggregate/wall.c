@@ -11,7 +11,6 @@
 
 #include "aggregate/calls.h"
 #include "aggregate/formulas.h"
-#include "aggregate/steps.h"
 #include "aggregate/timeline.h"
 #include "base/mem.h"
 
@@ -93,7 +92,7 @@ static int by_call_and_end(const void *a, const void *b)
 static void find_tail(struct work *work, const struct roast_run *run,
                       const struct late_end *late, size_t count)
 {
-    const struct roast_offer *offer = roast__offer_at(run, work->last_start_ns);
+    const struct roast_offer *offer = roast__run_offer_at(run, work->last_start_ns);
 
     work->tail_ns = work->end_ns;
     if (!offer || offer->threads <= 1)
@@ -141,7 +140,7 @@ static void add_call(int64_t parts[WALL_PARTS], const struct roast_call *call,
     int64_t first = roast__time_clamp(work->first_ns, ready, call->end_ns);
     int64_t tail = roast__time_clamp(work->tail_ns, first, call->end_ns);
     int64_t last = roast__time_clamp(work->end_ns, tail, call->end_ns);
-    const struct roast_offer *offer = roast__offer_at(run, first);
+    const struct roast_offer *offer = roast__run_offer_at(run, first);
     if (offer && offer->workers > 1) /* one worker is the client itself */
         parts[WAIT] += first - ready;
     parts[CHUNKS] += tail - first;

@@ -3,13 +3,13 @@
 #ifndef ROAST_AGGREGATE_WASTE_H
 #define ROAST_AGGREGATE_WASTE_H
 
-#include "store/attempts.h"
+#include "store/run.h"
 
-/* Per process the latest moment that any of its attempts knows; returns owned, NULL
- * when out of memory. */
-int64_t *roast__last_signs(const struct roast_attempts *attempts);
+/* Per process the latest moment that one of its attempts knows, or at which it was
+ * sampled; returns owned, NULL when out of memory. */
+int64_t *roast__last_signs(const struct roast_run *run);
 
-/* From the start of a lost attempt to the last sign of life of its process; 0 when
+/* From the start of a lost attempt to the last sign of life of its process; NaN when
  * there is none: nobody can know when it died. */
 double roast__lost_seconds(const struct roast_attempts *attempts, size_t row,
                            const int64_t *last_signs);

@@ -6,7 +6,6 @@
  * worker reports, else an equal share of what was offered at that moment. */
 #include "aggregate/crew.h"
 #include "aggregate/formulas.h"
-#include "aggregate/steps.h"
 #include "aggregate/sweep.h"
 #include "aggregate/timeline.h"
 
@@ -47,7 +46,7 @@ static void add_to_area(struct area *area, int64_t time_ns, double bytes)
 
 static double threads_at(const struct roast_run *run, int64_t time_ns, double cores)
 {
-    const struct roast_offer *offer = roast__offer_at(run, time_ns);
+    const struct roast_offer *offer = roast__run_offer_at(run, time_ns);
 
     if (cores >= 1)
         return cores;

@@ -40,11 +40,12 @@ static void set_amounts(const struct roast_study *study)
     double bytes =
         either(roast__study_fact(study, ROAST_FACT_report_bytes),
                complete(all, all->without[ROAST_BYTES], all->sums[ROAST_BYTES]));
-    double chunks = either(roast__study_fact(study, ROAST_FACT_report_chunks),
-                           roast__study_fact(study, ROAST_FACT_processed_chunks));
+    /* skipped chunks are not among the processed ones; attempts saw them */
+    double seen = fmax(roast__study_fact(study, ROAST_FACT_processed_chunks),
+                       roles->chunks > 0 ? (double)roles->chunks : NAN);
+    double chunks = either(roast__study_fact(study, ROAST_FACT_report_chunks), seen);
 
     if (roles->chunks > 0) {
-        chunks = either(chunks, (double)roles->chunks);
         roast__study_set(study, ROAST_METRIC_num_chunks_processed,
                          (double)roles->successful_chunks);
     }

@@ -325,8 +325,10 @@ struct roast_spool_state roast_spool_state(const roast_spool *spool)
 
     for (size_t i = 0; i < spool->count; i++) {
         const struct spool_file *file = &spool->files[i];
-        if (file->seen_bytes > file->position)
-            state.waiting_bytes += file->seen_bytes - file->position;
+        if (file->seen_bytes <= file->position)
+            continue;
+        state.waiting_files++;
+        state.waiting_bytes += file->seen_bytes - file->position;
     }
     return state;
 }

@@ -126,5 +126,6 @@ void roast__attempts_release(struct roast_attempts *attempts)
     roast__slots_release(&attempts->source_slots);
     roast__free(attempts->processes);
     roast__slots_release(&attempts->process_slots);
+    roast__slots_release(&attempts->process_id_slots);
     memset(attempts, 0, sizeof(*attempts));
 }

@@ -57,7 +57,8 @@ struct roast_attempts {
     struct roast_worker_process *processes;
     size_t process_count;
     size_t process_cap;
-    struct roast_slots process_slots;
+    struct roast_slots process_slots;    /* by run and id */
+    struct roast_slots process_id_slots; /* by id: the first one */
     struct roast_guesses last;
     int32_t handmade_process; /* index + 1 of the one for records without identity */
     uint32_t handmade_count;

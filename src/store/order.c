@@ -3,7 +3,8 @@
  *
  * A worker cannot know either, so both are told when reading. The order does not depend
  * on the order in which frames came. A chunk is a file of a dataset and a range of
- * entries; what does not know these is a chunk of its own. */
+ * entries; what does not know these is a chunk of its own, and another run id over the
+ * same files is another pass, not another try. */
 #include "store/order.h"
 
 #include <stdlib.h>
@@ -18,8 +19,9 @@ struct key {
     bool known;
 };
 
-bool roast__attempt_start(const struct roast_attempts *attempts, size_t row,
-                          int64_t *start_ns)
+/* Of process(), else of the whole attempt. False: unknown. */
+static bool start_of(const struct roast_attempts *attempts, size_t row,
+                     int64_t *start_ns)
 {
     static const enum roast_attempt_column starts[] = {ROAST_COLUMN_start_ns,
                                                        ROAST_COLUMN_task_start_ns};
@@ -42,7 +44,7 @@ static struct key key_of(const struct roast_attempts *attempts, size_t row)
         .row = (uint32_t)row,
     };
 
-    key.known = roast__attempt_start(attempts, row, &key.start_ns);
+    key.known = start_of(attempts, row, &key.start_ns);
     return key;
 }
 
@@ -62,25 +64,34 @@ static int by_start(const void *left, const void *right)
     return a->row < b->row ? -1 : a->row > b->row;
 }
 
-static bool sort_rows(struct roast_order *order, const struct roast_attempts *attempts)
+bool roast__rows_sort(uint32_t *rows, size_t count,
+                      const struct roast_attempts *attempts)
 {
-    struct key *keys = roast__alloc(attempts->count * sizeof(*keys));
+    struct key *keys = roast__alloc(count * sizeof(*keys));
 
     if (!keys)
         return false;
-    for (size_t row = 0; row < attempts->count; row++)
-        keys[row] = key_of(attempts, row);
-    if (attempts->count > 1)
-        qsort(keys, attempts->count, sizeof(*keys), by_start);
-    for (size_t i = 0; i < attempts->count; i++)
-        order->rows[i] = keys[i].row;
+    for (size_t i = 0; i < count; i++)
+        keys[i] = key_of(attempts, rows[i]);
+    if (count > 1)
+        qsort(keys, count, sizeof(*keys), by_start);
+    for (size_t i = 0; i < count; i++)
+        rows[i] = keys[i].row;
     roast__free(keys);
     return true;
+}
+
+static bool sort_all(struct roast_order *order, const struct roast_attempts *attempts)
+{
+    for (size_t row = 0; row < order->count; row++)
+        order->rows[row] = (uint32_t)row;
+    return roast__rows_sort(order->rows, order->count, attempts);
 }
 
 /* ---- which try --------------------------------------------------------------- */
 
 struct chunk {
+    int32_t run; /* id of the call: the same chunk in another call is another one */
     int32_t source;
     int64_t entry_start;
     int64_t entry_stop;
@@ -93,6 +104,7 @@ static bool chunk_of(const struct roast_attempts *attempts, size_t row,
     const struct roast_column *start = &attempts->columns[ROAST_COLUMN_entry_start];
     const struct roast_column *stop = &attempts->columns[ROAST_COLUMN_entry_stop];
 
+    chunk->run = attempts->processes[attempts->process[row]].run;
     chunk->source = attempts->source[row];
     if (chunk->source < 0 || !roast__column_has(start, row) ||
         !roast__column_has(stop, row))
@@ -105,7 +117,8 @@ static bool chunk_of(const struct roast_attempts *attempts, size_t row,
 
 static uint64_t hash_chunk(const struct chunk *chunk)
 {
-    uint64_t hash = roast__slots_mix((uint64_t)(uint32_t)chunk->source);
+    uint64_t where = (uint64_t)(uint32_t)chunk->run << 32 | (uint32_t)chunk->source;
+    uint64_t hash = roast__slots_mix(where);
 
     hash = roast__slots_mix(hash ^ (uint64_t)chunk->entry_start);
     return roast__slots_mix(hash ^ (uint64_t)chunk->entry_stop);
@@ -125,7 +138,7 @@ static bool is_same_chunk(const struct roast_attempts *attempts, uint32_t row,
     struct chunk other;
 
     return chunk_of(attempts, row, &other) && other.source == chunk->source &&
-           other.entry_start == chunk->entry_start &&
+           other.run == chunk->run && other.entry_start == chunk->entry_start &&
            other.entry_stop == chunk->entry_stop;
 }
 
@@ -175,7 +188,7 @@ int roast__order_make(struct roast_order *out, struct roast_run *run, roast_erro
     roast__sources_resolve(attempts, &run->names);
     order.rows = roast__alloc(order.count * sizeof(*order.rows));
     order.attempt = roast__alloc(order.count * sizeof(*order.attempt));
-    if (!order.rows || !order.attempt || !sort_rows(&order, attempts) ||
+    if (!order.rows || !order.attempt || !sort_all(&order, attempts) ||
         !count_tries(&order, attempts)) {
         roast__order_release(&order);
         *out = order;

@@ -8,14 +8,14 @@
 /* Zeroed = empty and valid. */
 struct roast_order {
     uint32_t *rows;    /* owned; all rows: by start, then process and sequence */
-    uint32_t *attempt; /* owned; by row: 1, 2 ... among all of the same chunk */
+    uint32_t *attempt; /* owned; by row: 1, 2 ... among all of the run at a chunk */
     size_t count;
 };
 
-/* The start of an attempt: of process(), else of the whole attempt. False: unknown, and
- * such a row is behind all others. */
-bool roast__attempt_start(const struct roast_attempts *attempts, size_t row,
-                          int64_t *start_ns);
+/* Puts rows in that order; one whose start is unknown is behind all others. False when
+ * out of memory. */
+bool roast__rows_sort(uint32_t *rows, size_t count,
+                      const struct roast_attempts *attempts);
 
 /* Orders all rows; names are resolved first. The lock is held. */
 int roast__order_make(struct roast_order *out, struct roast_run *run, roast_error *err);

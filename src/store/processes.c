@@ -5,10 +5,49 @@
 #include "store/array.h"
 #include "store/attempts.h"
 
+static uint64_t hash_pair(int32_t run, uint64_t id)
+{
+    return roast__slots_mix(roast__slots_mix(id) + (uint32_t)run);
+}
+
 static uint64_t hash_of(const void *table, uint32_t item)
 {
     const struct roast_attempts *attempts = table;
+    return hash_pair(attempts->processes[item].run, attempts->processes[item].id);
+}
+
+static uint64_t hash_id_of(const void *table, uint32_t item)
+{
+    const struct roast_attempts *attempts = table;
     return roast__slots_mix(attempts->processes[item].id);
+}
+
+static int32_t find(const struct roast_attempts *attempts, int32_t run, uint64_t id)
+{
+    const struct roast_slots *slots = &attempts->process_slots;
+
+    for (size_t at = roast__slots_first(slots, hash_pair(run, id));
+         roast__slots_holds(slots, at); at = roast__slots_next(slots, at)) {
+        uint32_t index = roast__slots_item(slots, at);
+        if (attempts->processes[index].id == id &&
+            attempts->processes[index].run == run)
+            return (int32_t)index;
+    }
+    return -1;
+}
+
+/* The first entry of a process, whatever its run; -1: there is none. */
+static int32_t find_first(const struct roast_attempts *attempts, uint64_t id)
+{
+    const struct roast_slots *slots = &attempts->process_id_slots;
+
+    for (size_t at = roast__slots_first(slots, roast__slots_mix(id));
+         roast__slots_holds(slots, at); at = roast__slots_next(slots, at)) {
+        uint32_t index = roast__slots_item(slots, at);
+        if (attempts->processes[index].id == id)
+            return (int32_t)index;
+    }
+    return -1;
 }
 
 static bool room(struct roast_attempts *attempts)
@@ -23,29 +62,35 @@ static bool room(struct roast_attempts *attempts)
     return attempts->process_count < INT32_MAX;
 }
 
+static bool slots_room(struct roast_attempts *attempts)
+{
+    size_t used = attempts->process_count;
+
+    return roast__slots_room(&attempts->process_slots, used, hash_of, attempts) &&
+           roast__slots_room(&attempts->process_id_slots, used, hash_id_of, attempts);
+}
+
+/* What is known of a process holds for all its runs. */
 int32_t roast__processes_get(struct roast_attempts *attempts, int32_t run, uint64_t id)
 {
-    const struct roast_slots *slots = &attempts->process_slots;
     struct roast_worker_process fresh = {
         .host = ROAST_NO_STRING, .worker = ROAST_NO_STRING, .id = id};
+    int32_t index = find(attempts, run, id);
 
-    for (size_t at = roast__slots_first(slots, roast__slots_mix(id));
-         roast__slots_holds(slots, at); at = roast__slots_next(slots, at)) {
-        int32_t index = (int32_t)roast__slots_item(slots, at);
-        const struct roast_worker_process *process = &attempts->processes[index];
-        if (process->id == id && process->run == run)
-            return index;
-        if (process->id == id)
-            fresh = *process; /* the same process for another run */
-    }
-    if (!room(attempts) ||
-        !roast__slots_room(&attempts->process_slots, attempts->process_count, hash_of,
-                           attempts))
+    if (index >= 0)
+        return index;
+    int32_t first = find_first(attempts, id);
+    if (first >= 0)
+        fresh = attempts->processes[first];
+    if (!room(attempts) || !slots_room(attempts))
         return -1;
-    int32_t index = (int32_t)attempts->process_count++;
+    index = (int32_t)attempts->process_count++;
     fresh.run = run;
     attempts->processes[index] = fresh;
-    roast__slots_put(&attempts->process_slots, roast__slots_mix(id), (uint32_t)index);
+    roast__slots_put(&attempts->process_slots, hash_pair(run, id), (uint32_t)index);
+    if (first < 0)
+        roast__slots_put(&attempts->process_id_slots, roast__slots_mix(id),
+                         (uint32_t)index);
     return index;
 }
 

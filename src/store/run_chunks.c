@@ -91,33 +91,49 @@ void roast_chunk_list_release(struct roast_chunk_list *list)
 
 /* ---- single records ---------------------------------------------------------- */
 
-static bool is_wanted(const struct roast_run *run, uint32_t row, int32_t run_id)
+static bool is_wanted(const struct roast_attempts *attempts, size_t row, int32_t run_id)
 {
-    const struct roast_attempts *attempts = &run->attempts;
-
     return attempts->rest[row] != 0 && attempts->status[row] == ROAST_CHUNK_OK &&
            attempts->processes[attempts->process[row]].run == run_id;
 }
 
+/* Fills `rows` (NULL: only counts) with the rows of a run id. */
+static size_t find_rows(uint32_t *rows, const struct roast_attempts *attempts,
+                        int32_t run_id)
+{
+    size_t count = 0;
+
+    for (size_t row = 0; run_id >= 0 && row < attempts->count; row++) {
+        if (!is_wanted(attempts, row, run_id))
+            continue;
+        if (rows)
+            rows[count] = (uint32_t)row;
+        count++;
+    }
+    return count;
+}
+
+/* A block may have thousands of run ids: only the rows of this one are sorted. */
 int roast_run_rows(roast_run *run, const unsigned char run_id[ROAST_RUN_ID_BYTES],
                    struct roast_rows *out, roast_error *err)
 {
-    struct roast_order order = {NULL, NULL, 0};
+    const struct roast_attempts *attempts = &run->attempts;
     struct roast_str id = {(const char *)run_id, ROAST_RUN_ID_BYTES};
-    size_t count = 0;
+    struct roast_rows found = {NULL, 0};
+    int status = ROAST_OK;
 
     roast__run_lock(run);
-    int status = roast__order_make(&order, run, err);
     int32_t number = roast__strings_find(&run->strings, id);
-    for (size_t i = 0; status == ROAST_OK && i < order.count; i++) {
-        if (is_wanted(run, order.rows[i], number))
-            order.rows[count++] = order.rows[i];
+    found.count = find_rows(NULL, attempts, number);
+    found.rows = roast__alloc(found.count * sizeof(*found.rows));
+    if (found.rows)
+        (void)find_rows(found.rows, attempts, number);
+    if (!found.rows || !roast__rows_sort(found.rows, found.count, attempts)) {
+        status = roast_error_set(err, ROAST_NO_MEMORY, "%zu rows", found.count);
+        roast_rows_release(&found);
     }
     roast__run_unlock(run);
-    *out = (struct roast_rows){status == ROAST_OK ? order.rows : NULL, count};
-    if (status == ROAST_OK)
-        order.rows = NULL; /* moved to the caller */
-    roast__order_release(&order);
+    *out = found;
     return status;
 }
 

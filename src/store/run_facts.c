@@ -53,7 +53,7 @@ void roast_run_add_fact(roast_run *run, enum roast_fact fact, double value)
     if (!isfinite(value))
         return;
     roast__run_lock(run);
-    run->facts[fact] = (run->fact_known[fact] ? run->facts[fact] : 0) + value;
+    run->facts[fact] += value; /* 0 while unknown */
     run->fact_known[fact] = true;
     roast__run_unlock(run);
 }
@@ -61,6 +61,7 @@ void roast_run_add_fact(roast_run *run, enum roast_fact fact, double value)
 void roast_run_clear_fact(roast_run *run, enum roast_fact fact)
 {
     roast__run_lock(run);
+    run->facts[fact] = 0;
     run->fact_known[fact] = false;
     roast__run_unlock(run);
 }

@@ -136,7 +136,7 @@ static void skip_broken(struct reading *in)
         int status = roast_record_decode(&rec, NULL, in->left, NULL);
         if (status == ROAST_OK)
             return;
-        if (status != ROAST_BAD_CHECKSUM)
+        if (status != ROAST_BAD_CHECKSUM && status != ROAST_BAD_DATA)
             continue;
         size_t cost_bytes = claimed_bytes(in->left);
         if (cost_bytes > in->budget_bytes)

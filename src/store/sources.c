@@ -96,6 +96,7 @@ int32_t roast__sources_of_record(struct roast_attempts *attempts,
     if (last < attempts->source_count)
         source = attempts->sources[last];
     source.by_id = false;
+    source.dataset_id = source.file_id = 0;
     if (!intern(&source.dataset, strings, rec, ROAST_FIELD_dataset) ||
         !intern(&source.file, strings, rec, ROAST_FIELD_file) ||
         !intern(&source.tree, strings, rec, ROAST_FIELD_treename) ||

@@ -124,7 +124,8 @@ static void test_lost_attempts_last_to_the_last_sign_of_life(void **state)
     assert_str_is(text_at(summary, "failures", 0, "status"), "lost");
     assert_str_is(text_at(summary, "failures", 0, "file"), "a.root");
     assert_near(number_at(summary, "failures", 0, "seconds"), 3);
-    assert_near(number_at(summary, "failures", 1, "seconds"), 0);
+    assert_int_equal(cell_at(summary, "failures", 1, "seconds")->type,
+                     ROAST_CELL_ABSENT); /* nobody can know */
     roast_summary_free(summary);
     roast_run_free(run);
 }
