@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """What is measured and how much faster than the reference it has to be.
 
-One row per case; the function of the same name in cases.py does the work. A row without
-a goal is printed for the record and stays out of results.json.
+One row per case; the function of the same name in cases.py or bulk.py does the work. A
+row without a goal is printed for the record and stays out of results.json.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ class Row(NamedTuple):
     path: str
     unit: str
     goal: float | None
+    rounds: int | None = None  # at most so many, where a round takes long
 
 
 ROWS = (
@@ -30,8 +31,12 @@ ROWS = (
     Row("a5", "decorator while off, above the bare call", "ns", 3.0),
     Row("b1", "RSS read", "us", 40.0),
     Row("b2", "track_memory section, collecting", "us", 35.0),
+    Row("c1", "CPU per record through coffea's merging", "us", 10.0),
+    Row("c2", "resident bytes per record at the client", "B", 28.0, rounds=3),
+    Row("c3", "bytes sent per record, all hops", "B", 1.65, rounds=2),
+    Row("e1", "aggregation per chunk record", "ns", 400.0, rounds=10),
     Row("a3s", "as a3, chunks of 5 ms with 5 ms between", "us", None),
     Row("a4s", "as a4, chunks of 5 ms with 5 ms between", "us", None),
 )
 
-NANOSECONDS = {"ns": 1.0, "us": 1e3, "ms": 1e6}
+UNITS = {"ns": 1.0, "us": 1e3, "ms": 1e6, "B": 1.0}  # in what a case returns

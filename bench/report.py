@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from duel import Result
-from goals import GATE, NANOSECONDS, Row
+from goals import GATE, UNITS, Row
 
 LINE = "{:4} {:41} {:>9} {:>8} {:2} {:>8} {:>15} {:>6}  {}"
 HEAD = LINE.format(
@@ -48,7 +48,7 @@ def verdict(outcome: Outcome) -> str:
 
 def line(outcome: Outcome) -> str:
     row, result = outcome.row, outcome.result
-    scale = NANOSECONDS[row.unit]
+    scale = UNITS[row.unit]
     return LINE.format(
         row.id,
         row.path,
@@ -64,7 +64,7 @@ def line(outcome: Outcome) -> str:
 
 def row_of(outcome: Outcome) -> dict[str, Any]:
     row, result = outcome.row, outcome.result
-    scale = NANOSECONDS[row.unit]
+    scale = UNITS[row.unit]
     return {
         "id": row.id,
         "ours": round(result.ours_ns / scale, 4),

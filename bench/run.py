@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 
 import report
 from duel import Result, Worker, WorkerError, alone, measure
-from goals import GATE, NANOSECONDS, REFERENCE_VERSION, ROWS, Row
+from goals import GATE, REFERENCE_VERSION, ROWS, UNITS, Row
 from report import Outcome
 
 FOLDER = Path(__file__).parent
@@ -38,6 +38,9 @@ class Plan(NamedTuple):
 
     rounds: int
     ms: float
+
+    def rounds_of(self, row: Row) -> int:
+        return min(self.rounds, row.rounds or self.rounds)
 
 
 FULL = Plan(rounds=80, ms=10.0)
@@ -106,7 +109,7 @@ def run_row(sides: tuple[Worker, Worker], row: Row, plan: Plan, gate: bool) -> O
     runs: list[Result] = []
     failures = 0
     while not runs or (gate and 0 < failures < FAILURES and len(runs) < RUNS):
-        runs.append(measure(*sides, row.id, plan.rounds, plan.ms))
+        runs.append(measure(*sides, row.id, plan.rounds_of(row), plan.ms))
         failures += below_gate(row, runs[-1])
     shown = sorted(runs, key=lambda run: run.ratio)[(len(runs) - 1) // 2]
     return Outcome(row, shown, failed=gate and failures >= FAILURES)
@@ -135,7 +138,8 @@ def print_record(interpreter: str, rows: Sequence[Row], plan: Plan) -> None:
     with Worker(interpreter) as worker:
         print(f"\nfor the record: {report.versions_line('', worker.versions).strip()}")
         for row in rows:
-            took = alone(worker, row.id, plan.rounds, plan.ms) / NANOSECONDS[row.unit]
+            took = alone(worker, row.id, plan.rounds_of(row), plan.ms)
+            took /= UNITS[row.unit]
             print(f"{row.id:4} {row.path:41} {report.three_digits(took)} {row.unit}")
 
 

@@ -3,13 +3,12 @@
 
 ``_probe.front`` and the package itself pickle as ``eval(expression, globals)``: the
 globals carry the text of this very file, so that it needs nothing on the far side and
-fits every Python version there. It gives the real thing where that can be imported, otherwise a
-stand-in that does nothing: the user's processor runs unmeasured. So this file imports
-nothing of ours at its top.
+fits every Python version there. It gives the real thing where that can be imported,
+otherwise a stand-in that does nothing: the user's processor runs unmeasured. So this
+file imports nothing of ours at its top.
 """
 
 from typing import Any
-
 
 # What is evaluated, with `recipe` as its globals: the quick ways first, because it
 # happens once per chunk on workers. The text of this file is not part of it, so that it

@@ -8,7 +8,7 @@ import math
 import os
 import threading
 import warnings
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from types import TracebackType
 from typing import Any
@@ -72,8 +72,8 @@ class MetricsCollector:
         self.thread = threading.get_ident()
         self._pid = os.getpid()
         enabled = _probe.status()["enabled"]
-        why = runner_hook.install(self, runner_call.begin) if enabled else None
-        try:
+        try:  # coffea's import comes first: it is no part of the run
+            why = runner_hook.install(self, runner_call.begin) if enabled else None
             self._run = run = Run(self.labels)
         except BaseException:
             runner_hook.remove(self)
@@ -84,18 +84,26 @@ class MetricsCollector:
             return self
         if why:
             run.note_error("Runner.run", RuntimeError(why))
-        if self.processor_instance is not None:
-            self._held = switch.hold(self.processor_instance)
         try:
-            self._start_tracking(run)
-        except Exception as error:
-            run.note_error("start of the sampling", error)
+            self._try(run, "switch of the processor", self._hold)
+            self._try(run, "start of the sampling", self._start_tracking)
+            if self._line:
+                self._try(run, "live line", self._line.start)
         except BaseException as error:  # Ctrl-C, while a backend was starting
             self.__exit__(type(error), error, error.__traceback__)
             raise
-        if self._line:
-            self._line.start(run)
         return self
+
+    def _try(self, run: Run, what: str, step: Callable[[Run], None]) -> None:
+        """A step of ours; when it fails, the block runs without."""
+        try:
+            step(run)
+        except Exception as error:
+            run.note_error(what, error)
+
+    def _hold(self, run: Run) -> None:
+        if self.processor_instance is not None:
+            self._held = switch.hold(self.processor_instance)
 
     def __exit__(
         self,
@@ -110,16 +118,17 @@ class MetricsCollector:
         if self._held:
             self._held = False
             switch.release(self.processor_instance)
-        if error is not None and not run.failure:
-            run.body_failed(error)
         try:
+            if error is not None and not run.failure:
+                run.body_failed(error)
             if self._line:
                 self._line.stop()
             if not run.why_off:
                 self._stop_tracking(run)
-            run.finish()
         except Exception as ours:  # the user's exception is the one to be seen
             run.note_error("end of the block", ours)
+        finally:
+            self._try(run, "end of the block", Run.finish)
         if self.output_dir is not None:
             self._write(run)
 
@@ -169,7 +178,7 @@ class MetricsCollector:
         given = self.client
         if given is None:
             return False
-        executors = (runner.executor, runner.pre_executor)
+        executors = [getattr(runner, x, None) for x in ("executor", "pre_executor")]
         clients = [getattr(executor, "client", None) for executor in executors]
         return given is runner or any(given is x for x in (*executors, *clients))
 
@@ -217,7 +226,10 @@ class MetricsCollector:
         """All metrics of the run, also while it goes on."""
         return self.run.metrics
 
-    metrics = property(get_metrics)
+    @property
+    def metrics(self) -> dict[str, Any] | None:
+        """The same; None before the first block."""
+        return self._run.metrics if self._run else None
 
     def print_summary(self) -> None:
         """Print what was measured."""

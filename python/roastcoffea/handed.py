@@ -7,8 +7,7 @@ made by hand has none: when a list is handed over again, an equal dict is the sa
 
 from __future__ import annotations
 
-import functools
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from roastcoffea import _probe
@@ -17,17 +16,18 @@ Record = Mapping[str, Any]
 
 
 class HandOver:
-    """One call in which records are handed over; ``made``: the run's dicts so far."""
+    """What was handed to a run; ``made`` are the dicts that were new."""
 
-    def __init__(
-        self,
-        made: list[dict[str, Any]],
-        ours: Callable[[], Iterable[Record]],
-        may_repeat: bool,
-    ) -> None:
-        self.made = made
-        self.ours = ours
-        self.before = {repr(record) for record in made} if may_repeat else set()
+    def __init__(self, core: Any) -> None:
+        self.made: list[dict[str, Any]] = []
+        self.before: set[str] = set()
+        self._core = core
+        self._known: set[Any] = set()
+        self._read = -1
+
+    def begin(self, may_repeat: bool) -> None:
+        """A call in which records are handed over."""
+        self.before = {repr(record) for record in self.made} if may_repeat else set()
 
     def frame(self, record: Any) -> bytes | None:
         """The frame of a record, None if it is known. TypeError for something else."""
@@ -45,16 +45,24 @@ class HandOver:
     def _is_known(self, record: Record) -> bool:
         process, number = _identity(record)
         if process:
-            known = (process, number) in self._identities
-            self._identities.add((process, number))
+            identities = self._identities()
+            known = (process, number) in identities
+            identities.add((process, number))
             return known
         if isinstance(number, int) and 0 < number <= len(self.made):
             return self.made[number - 1].items() <= record.items()  # ours, given back
         return bool(self.before) and repr(dict(record)) in self.before
 
-    @functools.cached_property
     def _identities(self) -> set[Any]:
-        return {_identity(record) for record in (*self.ours(), *self.made)}
+        """Of all records; read again only when others than these dicts have come."""
+        ended = self._core.progress()
+        others = ended["done"] + ended["failed"] - len(self.made)
+        if others != self._read:
+            frames = b"".join(row[0] for row in self._core.chunks())
+            records = (*_probe.read_frames(frames), *self.made)
+            self._known = {_identity(record) for record in records}
+            self._read = others
+        return self._known
 
 
 def _identity(record: Record) -> tuple[Any, Any]:

@@ -30,6 +30,14 @@ def chunk_dicts(
     return dicts
 
 
+def shown(text: object) -> str:
+    """A text of the user's for pages and files: without secrets, and of characters
+    that can be written."""
+    plain = str(text).encode(errors="replace").decode().replace("\0", "?")
+    redacted: str = _core.redact(plain)
+    return redacted
+
+
 class Metrics(dict[str, Any]):
     """The metrics of a run."""
 
@@ -55,14 +63,50 @@ class Metrics(dict[str, Any]):
             self["custom_metrics"] = run.custom_metrics
 
     def __missing__(self, key: str) -> Any:
-        if key not in self._makers:
+        make = self._makers.get(key)
+        if make is None:
+            if super().__contains__(key):  # another thread was quicker
+                return super().__getitem__(key)
             raise KeyError(key)
-        self[key] = value = self._makers.pop(key)()
+        value = make()
+        self[key] = value
         return value
 
     def _fill(self) -> None:
         for key in list(self._makers):
-            self[key]
+            self.get(key)
+
+    def __setitem__(self, key: str, value: Any) -> None:
+        super().__setitem__(key, value)
+        self._makers.pop(key, None)
+
+    def __delitem__(self, key: str) -> None:
+        if self._makers.pop(key, None) is None:
+            super().__delitem__(key)
+
+    def pop(self, key: str, *default: Any) -> Any:
+        self.get(key)
+        return super().pop(key, *default)
+
+    def popitem(self) -> tuple[str, Any]:
+        self._fill()
+        return super().popitem()
+
+    def setdefault(self, key: str, default: Any = None) -> Any:
+        self.get(key)
+        return super().setdefault(key, default)
+
+    def update(self, *others: Any, **named: Any) -> None:
+        for key, value in dict(*others, **named).items():
+            self[key] = value
+
+    def __ior__(self, other: Any) -> Any:  # type: ignore[misc]
+        self.update(other)
+        return self
+
+    def clear(self) -> None:
+        self._makers.clear()
+        super().clear()
 
     def __contains__(self, key: object) -> bool:
         return super().__contains__(key) or key in self._makers
@@ -76,6 +120,10 @@ class Metrics(dict[str, Any]):
     def __iter__(self) -> Iterator[str]:
         self._fill()
         return super().__iter__()
+
+    def __reversed__(self) -> Iterator[str]:
+        self._fill()
+        return super().__reversed__()
 
     def __len__(self) -> int:
         return super().__len__() + len(self._makers)
@@ -100,6 +148,9 @@ class Metrics(dict[str, Any]):
         self._fill()
         return super().__eq__(other)
 
+    def __ne__(self, other: object) -> bool:
+        return not self == other
+
     __hash__ = None
 
     def __repr__(self) -> str:
@@ -122,7 +173,7 @@ def _sections_by_hand(rows: list[dict[str, Any]]) -> dict[str, Any]:
 
 def heading(run: Run) -> dict[str, str | None]:
     """What a page says of a run beside its numbers."""
-    labels = ", ".join(f"{key}={value}" for key, value in run.labels.items())
+    labels = ", ".join(f"{shown(k)}={shown(v)}" for k, v in run.labels.items())
     if run.failure:
         state = f"failed: {run.failure}"
     else:

@@ -25,10 +25,12 @@ class LiveLine:
 
     def start(self, run: Run) -> None:
         self._stop.clear()
-        self._thread = threading.Thread(
+        self._thread = None
+        thread = threading.Thread(
             target=self._follow, args=(run,), name="roastcoffea-line", daemon=True
         )
-        self._thread.start()
+        thread.start()
+        self._thread = thread
 
     def stop(self) -> None:
         """Write the line for the last time."""

@@ -17,7 +17,7 @@ from typing import Any
 from roastcoffea import _core, _probe, spool
 from roastcoffea.adapters import coffea_result, tracking
 from roastcoffea.handed import HandOver
-from roastcoffea.metrics import Metrics, chunk_dicts
+from roastcoffea.metrics import Metrics, chunk_dicts, heading, shown
 
 NOT_STARTED = "Timing not available: enter the collector's block first"
 NOT_ENDED = "Cannot save measurement before context manager completes"
@@ -48,7 +48,7 @@ class Run:
         self.awaits_counts = False  # of workers, from a backend of the user's
         self._offers: list[tuple[int, int]] = []
         self._reports: list[Mapping[str, Any]] = []
-        self._hand_made: list[dict[str, Any]] = []
+        self._handed = HandOver(self.core)
         self._spool: str | None = None
         self._lock = threading.RLock()
         self._chunks: list[dict[str, Any]] | None = None
@@ -58,15 +58,16 @@ class Run:
 
     def open_spool(self) -> str | None:
         """The folder that other processes of this machine write their frames to."""
-        try:
-            if self._spool is None:
-                self._spool = spool.make()
-                self.core.read_from(self._spool)
-        except Exception as error:  # records come with the output then
-            self.note_error("spool", error)
-            spool.remove(self._spool)
-            self._spool = None
-        return self._spool
+        with self._lock:  # two threads may begin a call at once
+            try:
+                if self._spool is None:
+                    self._spool = spool.make()
+                    self.core.read_from(self._spool)
+            except Exception as error:  # records come with the output then
+                self.note_error("spool", error)
+                spool.remove(self._spool)
+                self._spool = None
+            return self._spool
 
     def finish(self) -> None:
         """The block ends."""
@@ -94,7 +95,7 @@ class Run:
 
     def note_error(self, where: str, error: BaseException) -> None:
         """Something of ours failed: counted and shown, never raised."""
-        self.first_error = self.first_error or f"{where}: {error!r}"[:300]
+        self.first_error = self.first_error or f"{where}: {_one_line(error)}"[:300]
         self.core.add_fact("monitor_errors", 1)
         self._changed()
 
@@ -111,7 +112,8 @@ class Run:
         self.core.accept(run_id)
         self.core.add_fact("runner_calls", 1)
         self.core.add_fact("runner_failures", 0)
-        self.processor_name = getattr(processor, "__name__", type(processor).__name__)
+        name = getattr(processor, "__name__", type(processor).__name__)
+        self.processor_name = shown(name)
         self.executor_text = offer.text
         if offer.workers:
             self._offers.append((time.time_ns(), offer.workers))
@@ -203,19 +205,16 @@ class Run:
 
     def add_records(self, records: Iterable[Any], may_repeat: bool = True) -> None:
         """Records from an output, as bytes, as we made them, or made by hand."""
-        hand_over = HandOver(self._hand_made, self._read_all, may_repeat)
+        self._handed.begin(may_repeat)
         for record in records:
             try:
-                frame = hand_over.frame(record)
+                frame = self._handed.frame(record)
             except Exception as error:
                 self.note_error("a chunk record", error)
                 continue
             if frame is not None:
                 self.core.add_frames(frame, True)
         self._changed()
-
-    def _read_all(self) -> Sequence[Mapping[str, Any]]:
-        return _probe.read_frames(b"".join(row[0] for row in self.core.chunks()))
 
     def add_section(self, section: Mapping[str, Any]) -> None:
         self.section_metrics.append(dict(section))
@@ -234,7 +233,7 @@ class Run:
         with self._lock:
             self.core.sync()
             if self._chunks is None or self.t_end is None:
-                self._chunks = chunk_dicts(self.core.chunks(), self._hand_made)
+                self._chunks = chunk_dicts(self.core.chunks(), self._handed.made)
             return self._chunks
 
     @property
@@ -253,8 +252,6 @@ class Run:
 
     def page(self, kind: str) -> str:
         """The run as text, as its first lines, or as a card for notebooks."""
-        from roastcoffea.metrics import heading
-
         with self._lock:
             self.core.sync()
         text: str = self.core.page(kind, **heading(self))
@@ -285,5 +282,4 @@ class Run:
 def _one_line(error: BaseException) -> str:
     """An exception for the first screen, without secrets."""
     lines = coffea_result.text_of(error).splitlines() or [""]
-    text: str = _core.redact(lines[0][:400])
-    return text.removesuffix(": ")
+    return shown(lines[0][:400]).removesuffix(": ")

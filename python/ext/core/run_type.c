@@ -49,8 +49,7 @@ static void run_dealloc(PyObject *self)
 
     /* a forked child has neither the watching thread nor a lock it could trust */
     if (cast(self)->pid == (long)getpid()) {
-        if (cast(self)->watch)
-            watch_stop(cast(self));
+        watch_stop(cast(self));
         roast_run_free(cast(self)->run);
     }
     release(self);
@@ -122,10 +121,7 @@ static PyObject *learn_name(PyObject *self, PyObject *name)
         PyErr_Clear(); /* lone surrogates: no frame can name it either */
         Py_RETURN_NONE;
     }
-    /* frames know files without credentials, cut to what they keep */
-    char plain[1024];
-    struct roast_str kept = {plain, roast_str_redact_file(plain, sizeof(plain), text)};
-    return result_of(cast(self), roast_run_learn_name(cast(self)->run, kept, &err),
+    return result_of(cast(self), roast_run_learn_name(cast(self)->run, text, &err),
                      &err);
 }
 
@@ -164,8 +160,10 @@ static int fill_sample(roast_sample *sample, PyObject *values)
     while (PyDict_Next(values, &at, &key, &value)) {
         const char *name = PyUnicode_AsUTF8AndSize(key, NULL);
         int series = name ? series_number(name) : -1;
+        if (!name)
+            return -1;
         double number = PyFloat_AsDouble(value);
-        if (!name || PyErr_Occurred())
+        if (PyErr_Occurred())
             return -1;
         if (series >= 0)
             roast_sample_set(sample, (enum roast_series)series, number);
@@ -346,7 +344,7 @@ static PyObject *watch(PyObject *self, PyObject *args)
 
     if (!PyArg_ParseTuple(args, "d", &interval_s))
         return NULL;
-    if (cast(self)->watch)
+    while (cast(self)->watch) /* another thread may start one meanwhile */
         watch_stop(cast(self));
     if (watch_start(cast(self), interval_s) < 0)
         return NULL;
@@ -365,8 +363,7 @@ static PyObject *read_from(PyObject *self, PyObject *args)
 static PyObject *unwatch(PyObject *self, PyObject *unused)
 {
     (void)unused;
-    if (cast(self)->watch)
-        watch_stop(cast(self));
+    watch_stop(cast(self));
     Py_RETURN_NONE;
 }
 

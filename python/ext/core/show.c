@@ -69,35 +69,45 @@ PyObject *run_page(struct run_object *self, PyObject *args, PyObject *kwargs)
 
 /* ---- rows of a dict of metrics ---------------------------------------------------- */
 
-static void take_value(struct roast_metric_values *values, enum roast_metric metric,
-                       PyObject *dict, const char *name, double scale)
+/* -1 for an exception that is the user's (Ctrl-C). */
+static int take_value(struct roast_metric_values *values, enum roast_metric metric,
+                      PyObject *dict, const char *name, double scale)
 {
     PyObject *value = PyDict_GetItemString(dict, name);
     double number = value && value != Py_None ? PyFloat_AsDouble(value) : 0;
 
     if (PyErr_Occurred()) {
+        if (!PyErr_ExceptionMatches(PyExc_Exception))
+            return -1;
         PyErr_Clear(); /* not a number: not this metric */
-        return;
+        return 0;
     }
     if (!value || value == Py_None || values->known[metric])
-        return;
+        return 0;
     values->known[metric] = number == number; /* NaN: known to be unknown */
     values->value[metric] = number / scale;
+    return 0;
 }
 
-static void take_values(struct roast_metric_values *values, PyObject *dict)
+static int take_values(struct roast_metric_values *values, PyObject *dict)
 {
     size_t count = 0;
     const struct roast_metric_alias *aliases = roast_metric_aliases(&count);
 
-    for (int i = 0; i < ROAST_METRIC_COUNT; i++)
-        take_value(values, (enum roast_metric)i, dict,
-                   roast_metric_info((enum roast_metric)i)->name, 1);
-    for (size_t i = 0; i < count; i++)
-        take_value(values, aliases[i].metric, dict, aliases[i].alias, aliases[i].scale);
+    for (int i = 0; i < ROAST_METRIC_COUNT; i++) {
+        const char *name = roast_metric_info((enum roast_metric)i)->name;
+        if (take_value(values, (enum roast_metric)i, dict, name, 1) < 0)
+            return -1;
+    }
+    for (size_t i = 0; i < count; i++) {
+        if (take_value(values, aliases[i].metric, dict, aliases[i].alias,
+                       aliases[i].scale) < 0)
+            return -1;
+    }
+    return 0;
 }
 
-PyObject *table_rows(PyObject *module, PyObject *args)
+static PyObject *table_rows(PyObject *module, PyObject *args)
 {
     int table = 0;
     PyObject *dict = NULL;
@@ -111,7 +121,8 @@ PyObject *table_rows(PyObject *module, PyObject *args)
         return PyErr_Format(PyExc_ValueError, "table %d of %d", table,
                             ROAST_REPORT_TABLE_COUNT);
     memset(&values, 0, sizeof(values));
-    take_values(&values, dict);
+    if (take_values(&values, dict) < 0)
+        return NULL;
     size_t count = roast_report_rows(rows, (enum roast_report_table)table, &values);
     PyObject *list = PyList_New(0);
     for (size_t i = 0; list && i < count; i++) {
@@ -163,10 +174,12 @@ static PyObject *redact(PyObject *module, PyObject *text)
     (void)module;
     if (text_borrow(text, &whole) < 0)
         return NULL;
-    char *out = PyMem_Malloc(whole.size_bytes + 16);
+    /* a secret of one letter becomes three, behind a word that names it */
+    size_t room = 2 * whole.size_bytes + 16;
+    char *out = PyMem_Malloc(room);
     if (!out)
         return PyErr_NoMemory();
-    size_t size = roast_str_redact(out, whole.size_bytes + 16, whole);
+    size_t size = roast_str_redact(out, room, whole);
     result = text_new((struct roast_str){out, size});
     PyMem_Free(out);
     return result;

@@ -60,11 +60,11 @@ int series_number(const char *key);
 int watch_start(struct run_object *self, double interval_s); /* 0: spool only */
 int watch_read_from(struct run_object *self, const char *dir);
 void watch_sync(struct run_object *self); /* reads what waits in the spool, now */
-void watch_stop(struct run_object *self); /* the last sample, the last frames */
+void watch_stop(
+    struct run_object *self); /* the last sample, the last frames; no harm twice */
 
 /* ---- functions of the module ---------------------------------------------------- */
 
-PyObject *table_rows(PyObject *module, PyObject *args);
 extern PyMethodDef show_methods[];
 
 #endif

@@ -4,9 +4,11 @@
  * Joins what libroast keeps apart: the process tree (probe) and the spool (ingest) write
  * into the run (store). It holds no Python object and never wants the GIL, so a user's
  * code that holds it for seconds does not stop the sampling. */
+#include <limits.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "roast/cpu_meter.h"
 #include "roast/ingest.h"
@@ -17,7 +19,8 @@ struct watch {
     pthread_t thread;
     pthread_mutex_t lock;
     pthread_cond_t wake;
-    bool stop; /* guarded by lock */
+    bool stop;      /* guarded by lock */
+    unsigned users; /* calls of watch_sync() that go on; guarded by lock */
     pthread_mutex_t spool_lock;
     int64_t interval_ns;
     int64_t round_ns; /* realtime clock of the round of samples that goes on */
@@ -42,14 +45,15 @@ static int64_t now_ns(void)
     return clock_ns(CLOCK_MONOTONIC);
 }
 
-/* One moment for the whole tree, so that its processes can be added up. */
+/* One moment for the whole tree, so that its processes can be added up. The memory of
+ * one that has ended says nothing about a worker; its CPU was used all the same. */
 static void take_use(void *context, const struct roast_process_use *seen)
 {
     struct watch *watch = context;
     struct roast_process_use use = *seen;
 
     use.time_ns = watch->round_ns;
-    if (roast_run_add_use(watch->run, &use, NULL) < 0 ||
+    if ((!use.ended && roast_run_add_use(watch->run, &use, NULL) < 0) ||
         roast_cpu_meter_use(watch->meter, &use, NULL) < 0)
         roast_run_add_fact(watch->run, ROAST_FACT_monitor_errors, 1);
 }
@@ -170,11 +174,13 @@ static void init_lock(struct watch *watch)
 
 static int64_t interval_ns(double interval_s)
 {
-    enum { SHORTEST_NS = 10000000 };
-    double longest_s = 1e6;
-    int64_t wanted = (int64_t)((interval_s < longest_s ? interval_s : longest_s) * 1e9);
+    const double shortest_s = 0.01, longest_s = 1e6;
 
-    return wanted > SHORTEST_NS ? wanted : interval_s > 0 ? SHORTEST_NS : SECOND_NS;
+    if (!(interval_s > 0))
+        return SECOND_NS; /* nothing is sampled */
+    if (interval_s < shortest_s)
+        interval_s = shortest_s;
+    return (int64_t)((interval_s < longest_s ? interval_s : longest_s) * 1e9);
 }
 
 int watch_start(struct run_object *self, double interval_s)
@@ -220,13 +226,53 @@ int watch_read_from(struct run_object *self, const char *dir)
     return 0;
 }
 
+/* A forked child has neither the thread nor a lock it could trust. */
+static bool is_forked(const struct run_object *self)
+{
+    return self->pid != (long)getpid();
+}
+
+/* Whoever stops the watch meanwhile waits until nobody uses it. */
+static void count_user(struct watch *watch, bool comes)
+{
+    (void)pthread_mutex_lock(&watch->lock);
+    watch->users += comes ? 1 : UINT_MAX; /* minus one */
+    (void)pthread_cond_broadcast(&watch->wake);
+    (void)pthread_mutex_unlock(&watch->lock);
+}
+
 void watch_sync(struct run_object *self)
 {
-    if (!self->watch)
+    struct watch *watch = self->watch;
+
+    if (!watch || is_forked(self))
         return;
+    count_user(watch, true);
     Py_BEGIN_ALLOW_THREADS;
-    read_spool(self->watch);
+    read_spool(watch);
+    count_user(watch, false);
     Py_END_ALLOW_THREADS;
+}
+
+static void end_thread(struct watch *watch)
+{
+    (void)pthread_mutex_lock(&watch->lock);
+    watch->stop = true;
+    (void)pthread_cond_broadcast(&watch->wake);
+    while (watch->users > 0)
+        (void)pthread_cond_wait(&watch->wake, &watch->lock);
+    (void)pthread_mutex_unlock(&watch->lock);
+    (void)pthread_join(watch->thread, NULL);
+}
+
+/* What was cut, or could not be read, and will not be any more. */
+static void count_losses(struct watch *watch)
+{
+    if (!watch->spool)
+        return;
+    struct roast_spool_state state = roast_spool_state(watch->spool);
+    roast_run_lose(watch->run, ROAST_RUN_LOSS_spool_unreadable, state.unreadable);
+    roast_run_lose(watch->run, ROAST_RUN_LOSS_frames_damaged, state.waiting_files);
 }
 
 void watch_stop(struct run_object *self)
@@ -234,13 +280,12 @@ void watch_stop(struct run_object *self)
     struct watch *watch = self->watch;
 
     self->watch = NULL;
+    if (!watch || is_forked(self))
+        return;
     Py_BEGIN_ALLOW_THREADS;
-    (void)pthread_mutex_lock(&watch->lock);
-    watch->stop = true;
-    (void)pthread_cond_signal(&watch->wake);
-    (void)pthread_mutex_unlock(&watch->lock);
-    (void)pthread_join(watch->thread, NULL);
+    end_thread(watch);
     read_spool(watch);
+    count_losses(watch);
     sample(watch);
     watch_free(watch);
     Py_END_ALLOW_THREADS;

@@ -21,8 +21,9 @@ struct item {
 
 static struct roast_str item_text(struct item *item, int which, PyObject *object)
 {
-    PyObject *text = object == Py_None ? NULL : text_of(object);
+    PyObject *text = object == Py_None || PyErr_Occurred() ? NULL : text_of(object);
 
+    (void)guard_clear(); /* a text that cannot be made is not known; a Ctrl-C stays */
     item->texts[which] = text;
     return text ? text_borrow(text) : (struct roast_str){NULL, 0};
 }
@@ -47,7 +48,7 @@ static bool item_number(PyObject *object, uint64_t *value)
 {
     *value = PyLong_Check(object) ? PyLong_AsUnsignedLongLong(object) : 0;
     if (PyErr_Occurred())
-        PyErr_Clear(); /* negative or too large: not known */
+        (void)guard_clear(); /* negative or too large: not known */
     else if (PyLong_Check(object))
         return true;
     return false;

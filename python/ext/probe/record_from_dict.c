@@ -89,7 +89,7 @@ static void set_count(roast_record *rec, enum roast_field field, PyObject *value
         unsigned long long whole = PyLong_AsUnsignedLongLong(value);
         if (!PyErr_Occurred())
             roast_record_set_u64(rec, field, whole);
-        PyErr_Clear();
+        (void)guard_clear();
     } else if (number_of(value, &number)) {
         set_scaled(rec, field, number, 1);
     }
@@ -144,7 +144,7 @@ static void set_views(struct making *making)
     size_t count = 0;
     const struct roast_view *views = roast_views(&count);
 
-    for (size_t i = 0; i < count; i++) {
+    for (size_t i = 0; i < count && !PyErr_Occurred(); i++) {
         bool known = roast_record_has(&making->rec, views[i].field);
         PyObject *value = known ? NULL : item(making->mapping, views[i].key);
         if (value)
@@ -263,15 +263,17 @@ static void add_dict(struct making *making, const char *key,
 static void add_list(struct making *making)
 {
     PyObject *list = item(making->mapping, "sections");
-    Py_ssize_t count = list && PyList_Check(list) ? PyList_Size(list) : 0;
+    bool is_list = list && PyList_Check(list);
     double seconds = 0;
 
-    for (Py_ssize_t i = 0; i < count; i++) {
-        PyObject *row = PyList_GetItem(list, i);
+    /* a number of the user's own kind may change the list while it is read */
+    for (Py_ssize_t i = 0; is_list && i < PyList_Size(list); i++) {
+        PyObject *row = Py_NewRef(PyList_GetItem(list, i));
         PyObject *name = PyDict_Check(row) ? item(row, "section_name") : NULL;
         if (name && number_at(row, "time_delta", &seconds))
             add_time(making, name, seconds);
         Py_XDECREF(name);
+        Py_DECREF(row);
     }
     Py_XDECREF(list);
 }
@@ -345,9 +347,11 @@ static PyObject *make(struct making *making, struct probe_state *state,
         return NULL;
     set_identity(making, number);
     set_views(making);
-    set_duration(making);
-    set_error(making);
-    if (set_sections(making, state) < 0 || PyErr_Occurred())
+    if (!PyErr_Occurred())
+        set_duration(making);
+    if (!PyErr_Occurred())
+        set_error(making);
+    if (PyErr_Occurred() || set_sections(making, state) < 0 || PyErr_Occurred())
         return NULL;
     return encode(making, state);
 }

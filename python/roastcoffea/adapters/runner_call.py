@@ -87,7 +87,8 @@ class RunnerCall:
         for run in self.runs:
             run.begin_call(self.run_id, self.processor, self.offer)
         work_function.receivers[self.run_id] = self.receive
-        self.space().pop(CHUNKS, None)
+        if isinstance(self.space().get(CHUNKS), ChunkRecords):  # of an earlier run
+            del self.space()[CHUNKS]
         self.held = switch.hold(self.processor)
         with _patching:
             self.patch(token)
@@ -176,7 +177,7 @@ class RunnerCall:
             return
         self.guarded(self.end)
         for run in self.runs:
-            run.call_failed(error)
+            self.guarded(run.call_failed, error)
         self.guarded(self.give_records, {})
 
     def finished(self, result: Any) -> Any:

@@ -99,7 +99,10 @@ def _wrap(original: Callable[..., Any], begin: Begin) -> Callable[..., Any]:
         except BaseException as error:
             call.failed(error)
             raise
-        return call.finished(result)
+        else:
+            return call.finished(result)
+        finally:
+            call.restore()  # Ctrl-C may have kept them from it
 
     return run
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import functools
+import os
 import threading
 from collections.abc import Iterator
 from types import MethodType
@@ -19,6 +20,15 @@ _ABSENT = object()
 
 _lock = threading.Lock()
 _held: dict[int, _Hold] = {}
+
+
+def _renew_lock() -> None:
+    """In a forked child: another thread may have held it."""
+    global _lock
+    _lock = threading.Lock()
+
+
+os.register_at_fork(after_in_child=_renew_lock)
 
 
 class _Hold:
