@@ -16,11 +16,8 @@ from pathlib import Path
 from typing import Any
 
 import records
-from records import OUTPUT_KEY
 
 TREE = 400  # chunks below one merged output: two levels of reducers
-RECORDS = 100_000  # of a run
-
 cpu_clock = time.thread_time_ns
 
 
@@ -30,16 +27,19 @@ def tree_outputs() -> tuple[list[records.Output], list[records.Output]]:
 
 
 @functools.cache
-def packed() -> bytes:
-    outputs = ({OUTPUT_KEY: records.sent_plain(n)} for n in range(RECORDS))
-    return records.merge(outputs)[0]
+def run_folder() -> tuple[tempfile.TemporaryDirectory[str], Path, int]:
+    """A folder with the records of a run, and how many they are."""
+    holder = tempfile.TemporaryDirectory()
+    folder = Path(holder.name)
+    return holder, folder, records.write(folder)
 
 
 @functools.cache
 def taken_in() -> Any:
-    kept = records.take_in(packed())
-    if records.count_of(kept) != RECORDS:
-        raise RuntimeError(f"{records.count_of(kept)} records of {RECORDS} came in")
+    _, folder, wanted = run_folder()
+    kept = records.take_in(folder)
+    if records.count_of(kept) != wanted:
+        raise RuntimeError(f"{records.count_of(kept)} records of {wanted} came in")
     return kept
 
 
@@ -58,12 +58,10 @@ def c1(count: int) -> int:
 
 def c2(count: int) -> int:
     """Bytes that a fresh process grows by."""
-    with tempfile.NamedTemporaryFile() as file:
-        file.write(packed())
-        file.flush()
-        command = [sys.executable, Path(__file__).with_name("kept.py"), file.name]
-        grown_bytes = int(subprocess.check_output(command, text=True))
-    return round(grown_bytes * count / RECORDS)
+    _, folder, wanted = run_folder()
+    command = [sys.executable, Path(__file__).with_name("kept.py"), folder]
+    grown_bytes = int(subprocess.check_output(command, text=True))
+    return round(grown_bytes * count / wanted)
 
 
 def c3(count: int) -> int:
@@ -74,11 +72,12 @@ def c3(count: int) -> int:
 
 
 def e1(count: int) -> int:
-    aggregate = records.aggregator(taken_in())
+    kept = taken_in()
+    aggregate = records.aggregator(kept)
     start = cpu_clock()
     for _ in range(count):
         aggregate()
-    return round((cpu_clock() - start) / RECORDS)
+    return round((cpu_clock() - start) / records.count_of(kept))
 
 
 CASES = {"c1": c1, "c2": c2, "c3": c3, "e1": e1}

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What the records of a merged output occupy, in a process that does nothing else.
+"""What the records of a run occupy, in a process that does nothing else.
 
-python kept.py FILE    prints the bytes by which it grew, taking in a packed output
+python kept.py FOLDER    prints the bytes by which it grew, taking in what is there
 """
 
 from __future__ import annotations
@@ -22,10 +22,10 @@ def rss_bytes() -> int:
 def main() -> None:
     gc.collect()
     before = rss_bytes()
-    kept = take_in(Path(sys.argv[1]).read_bytes())
+    kept = take_in(Path(sys.argv[1]))
     gc.collect()
-    print(rss_bytes() - before)
-    del kept
+    print(rss_bytes() - before, flush=True)
+    os._exit(0 if kept else 1)  # to end in good order would remove the folder
 
 
 if __name__ == "__main__":

@@ -21,7 +21,7 @@ import uproot
 from coffea.nanoevents import BaseSchema, NanoEventsFactory
 from coffea.processor.executor import _compress, _decompress, _reduce
 
-from cases import OUTPUT_KEY, Events, Processor, sectioned_on
+from cases import OUTPUT_KEY, Events, Processor, plain_on
 from roastcoffea import (
     MetricsCollector,
     track_memory,
@@ -48,7 +48,10 @@ BRANCHES = """
 READ = 21  # of them are read
 SECTIONS = ("object selection", "jets", "leptons", "event selection")
 ROWS = 25  # events of a chunk: records do not depend on it
-CHUNKS_PER_FILE = 10
+CHUNKS_PER_FILE = 1000
+
+REFERENCE_RECORDS = 100_000  # a million of its dicts would fill the machine
+OUR_RECORDS = 1_000_000  # the size of run that the goals are about
 
 RUN_ID = bytes(range(1, 17))
 ELSEWHERE = 1  # the process of a collector that is not this one
@@ -61,7 +64,7 @@ class Chunk(Events):
         super().__init__()
         file, part = divmod(number, CHUNKS_PER_FILE)
         self.metadata |= {
-            "dataset": f"dataset_{file // 40}",
+            "dataset": f"dataset_{file // 100}",
             "filename": f"root://host.example//store/nano/file_{file}.root",
             "entrystart": part * 100_000,
             "entrystop": (part + 1) * 100_000,
@@ -103,21 +106,25 @@ def events_of(file: Any, number: int) -> Any:
     ).events()
 
 
-def sent(processor: Any, events: Any, about: dict[str, Any]) -> list[Any]:
-    """What one measured chunk sends to the client: a list, as it is merged."""
+def sent(
+    processor: Any, events: Any, about: dict[str, Any], *, whole: bool
+) -> list[Any]:
+    """What one measured chunk sends to the client: a list, as it is merged. Ours is
+    the frame of the chunk, or the whole attempt with its end."""
     if _probe is None:
         return list(processor.process(events)[OUTPUT_KEY])
     keys = "dataset filename treename fileuuid entrystart entrystop".split()
     item = tuple(about[key] for key in keys)
     _probe.attempt_begin(RUN_ID, ELSEWHERE, (), item)
     processor.process(events)
-    return [_probe.attempt_end(ELSEWHERE, (), None)]
+    frames = _probe.attempt_end(ELSEWHERE, (), None)
+    return [frames if whole else _probe.read_frames(frames)[0].frame]
 
 
 def sent_plain(number: int) -> list[Any]:
-    """The same for a chunk of three sections and plain events, which is quick."""
+    """The same for a chunk of plain events without sections, which is quick."""
     events = Chunk(number)
-    return sent(sectioned_on, events, events.metadata)
+    return sent(plain_on, events, events.metadata, whole=True)
 
 
 def outputs(count: int) -> tuple[list[Output], list[Output]]:
@@ -131,7 +138,7 @@ def outputs(count: int) -> tuple[list[Output], list[Output]]:
         with uproot.open(path) as file:
             for number, output in enumerate(plain):
                 events = events_of(file, number)
-                records = sent(analysis, events, events.metadata)
+                records = sent(analysis, events, events.metadata, whole=False)
                 loaded.append(output | {OUTPUT_KEY: records})
     return loaded, plain
 
@@ -148,26 +155,39 @@ def merge(outputs: Iterable[Output]) -> tuple[bytes, int]:
     return packed[0], wire_bytes
 
 
-def take_in(packed: bytes) -> Any:
-    """What a client keeps of a merged output: the object that holds the records."""
-    output = _decompress(packed)
+def write(folder: Path) -> int:
+    """The records of a run as they reach the client, in a folder; how many."""
+    if _core is None:
+        outputs = ({OUTPUT_KEY: sent_plain(n)} for n in range(REFERENCE_RECORDS))
+        (folder / "output").write_bytes(merge(outputs)[0])
+        return REFERENCE_RECORDS
+    with (folder / "0123456789abcdef.frames").open("wb") as spool:
+        for number in range(OUR_RECORDS):
+            spool.write(sent_plain(number)[0])
+    return OUR_RECORDS
+
+
+def take_in(folder: Path) -> Any:
+    """What a client keeps of them: 0.1.2 of the merged output, we of the spool."""
     if _core is None:
         collector = MetricsCollector(object())
+        output = _decompress((folder / "output").read_bytes())
         collector.extract_metrics_from_output(output)
         return collector
     run = _core.Run(0, 0)
     run.accept(RUN_ID)
-    for frames in output.pop(OUTPUT_KEY):
-        run.add_frames(frames)
+    run.watch(0.0)
+    run.read_from(str(folder))
+    run.sync()
     return run
 
 
 def aggregator(kept: Any) -> Callable[[], Any]:
-    """What computes the metrics of the records that were taken in."""
+    """What computes, of the records that were taken in, what 0.1.2 computes of them:
+    counts, durations, memory and events, in all and per dataset."""
     if _core is None:
         return functools.partial(aggregate_chunk_metrics, kept.chunk_metrics)
-    metrics: Callable[[], Any] = kept.metrics
-    return metrics
+    return functools.partial(kept.metrics, True)
 
 
 def count_of(kept: Any) -> int:

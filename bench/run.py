@@ -76,7 +76,7 @@ def parse_arguments(argv: Sequence[str] | None) -> argparse.Namespace:
     add("--record", metavar="PY", help="print our times on this interpreter too")
     add("--only", metavar="IDS", type=parse_rows, default=list(ROWS), dest="rows")
     add("--quick", action="store_true", help="few short rounds, for a smoke test")
-    add("--gate", action="store_true", help=f"exit 1 below {GATE:.0%} of a goal")
+    add("--gate", action="store_true", help=f"exit 1 below {GATE:.0%}% of a goal")
     add(
         "--out",
         metavar="DIR",

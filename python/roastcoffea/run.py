@@ -200,7 +200,10 @@ class Run:
             self._reports = [found]
             for fact, value in coffea_result.numbers_of(found).items():
                 self.core.set_fact(fact, value)
-        self.custom_metrics.update(custom_metrics or {})
+        custom = dict(custom_metrics or {})
+        for fact, value in coffea_result.numbers_of_custom(custom).items():
+            self.core.set_fact(fact, value)
+        self.custom_metrics.update(custom)
         self._changed()
 
     def add_records(self, records: Iterable[Any], may_repeat: bool = True) -> None:

@@ -79,3 +79,14 @@ def test_custom_metrics_of_a_report_are_kept():
     metrics = collector.get_metrics()
     assert metrics["custom_metrics"] == custom
     assert metrics["ttbar"] == {"weights": 3.0}
+
+
+def test_custom_metrics_of_the_earlier_package_go_before_the_report():
+    counters = {"num_requested_bytes": 100}
+    row = {"entries": 50, "duration": 2.0, "performance_counters": counters}
+    with roastcoffea.monitor() as collector:
+        collector.set_coffea_report(REPORT, {"ttbar": row, "qcd": row})
+    metrics = collector.get_metrics()
+    assert metrics["total_events"] == 100
+    assert metrics["total_bytes_read"] == 200
+    assert metrics["total_cpu_time"] == 4.0

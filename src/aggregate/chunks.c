@@ -4,6 +4,7 @@
  * Also what was done in vain: failed attempts, repeated ones, and those that were lost,
  * up to the last sign of life of their process. */
 #include "aggregate/calls.h"
+#include "aggregate/crew.h"
 #include "aggregate/formulas.h"
 #include "aggregate/timeline.h"
 #include "aggregate/waste.h"
@@ -118,16 +119,30 @@ double roast__attempt_seconds(const struct roast_attempts *attempts, size_t row)
 }
 
 /* Samples of the processes of this machine. */
-static void see_samples(int64_t *last, const struct roast_run *run)
+static void see_process(int64_t *last, const struct roast_run *run,
+                        const struct roast_slots *by_pid, uint64_t pid)
 {
-    for (size_t i = 0; i < run->attempts.process_count; i++) {
-        uint64_t pid = run->attempts.processes[i].pid;
-        for (size_t k = 0; pid != 0 && k < run->samples.count; k++) {
-            const struct roast_worker_samples *worker = &run->samples.workers[k];
-            if (worker->pid == pid && worker->last_use_ns > last[i])
-                last[i] = worker->last_use_ns;
-        }
+    for (size_t at = roast__slots_first(by_pid, roast__slots_mix(pid));
+         roast__slots_holds(by_pid, at); at = roast__slots_next(by_pid, at)) {
+        const struct roast_worker_samples *worker =
+            &run->samples.workers[roast__slots_item(by_pid, at)];
+        if (worker->pid == pid && worker->last_use_ns > *last)
+            *last = worker->last_use_ns;
     }
+}
+
+static bool see_samples(int64_t *last, const struct roast_run *run)
+{
+    struct roast_slots by_pid = {0};
+    bool done = roast__index_pids(&by_pid, &run->samples);
+
+    for (size_t i = 0; done && i < run->attempts.process_count; i++) {
+        const struct roast_worker_process *process = &run->attempts.processes[i];
+        if (process->pid != 0 && roast__may_be_here(run, process))
+            see_process(&last[i], run, &by_pid, process->pid);
+    }
+    roast__slots_release(&by_pid);
+    return done;
 }
 
 int64_t *roast__last_signs(const struct roast_run *run)
@@ -143,8 +158,10 @@ int64_t *roast__last_signs(const struct roast_run *run)
             end > last[attempts->process[row]])
             last[attempts->process[row]] = end;
     }
-    if (last)
-        see_samples(last, run);
+    if (last && !see_samples(last, run)) {
+        roast__free(last);
+        last = NULL;
+    }
     return last;
 }
 

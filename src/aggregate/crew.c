@@ -59,13 +59,13 @@ static uint64_t hash_sampled(const void *table, uint32_t item)
     return roast__slots_mix(((const struct roast_worker_samples *)table)[item].pid);
 }
 
-static bool index_pids(struct roast_slots *slots, const struct roast_samples *samples)
+bool roast__index_pids(struct roast_slots *by_pid, const struct roast_samples *samples)
 {
     for (size_t i = 0; i < samples->count; i++) {
-        if (!roast__slots_room(slots, i, hash_sampled, samples->workers))
+        if (!roast__slots_room(by_pid, i, hash_sampled, samples->workers))
             return false;
         if (samples->workers[i].pid != 0)
-            roast__slots_put(slots, hash_sampled(samples->workers, (uint32_t)i),
+            roast__slots_put(by_pid, hash_sampled(samples->workers, (uint32_t)i),
                              (uint32_t)i);
     }
     return true;
@@ -81,13 +81,11 @@ static bool meet(struct roast_crew *crew, const struct roast_run *run,
         process->worker != ROAST_NO_STRING
             ? roast__samples_find(&run->samples, process->worker)
             : NULL;
-    bool here = process->host == run->host || process->host == ROAST_NO_STRING ||
-                run->host == ROAST_NO_STRING;
     bool met = named != NULL;
 
     if (named)
         crew->process[named - workers] = (int32_t)number;
-    if (process->pid == 0 || !here)
+    if (process->pid == 0 || !roast__may_be_here(run, process))
         return met;
     for (size_t at = roast__slots_first(by_pid, roast__slots_mix(process->pid));
          roast__slots_holds(by_pid, at); at = roast__slots_next(by_pid, at)) {
@@ -237,7 +235,8 @@ bool roast__crew_find(struct roast_crew *crew, const struct roast_run *run)
     bool done = crew->is_worker && crew->process && crew->machine;
     for (size_t i = 0; done && i < count; i++)
         crew->process[i] = -1;
-    done = done && index_pids(&by_pid, &run->samples) && meet_all(crew, run, &by_pid);
+    done = done && roast__index_pids(&by_pid, &run->samples) &&
+           meet_all(crew, run, &by_pid);
     if (done)
         choose_workers(crew, run);
     done = done && find_machines(crew, run);

@@ -18,6 +18,18 @@ struct roast_crew {
     uint64_t unsampled;
 };
 
+/* Sampled processes by their pid, under roast__slots_mix(pid); false when out of
+ * memory. */
+bool roast__index_pids(struct roast_slots *by_pid, const struct roast_samples *samples);
+
+/* Pids of other hosts are not those that are sampled here. */
+static inline bool roast__may_be_here(const struct roast_run *run,
+                                      const struct roast_worker_process *process)
+{
+    return process->host == run->host || process->host == ROAST_NO_STRING ||
+           run->host == ROAST_NO_STRING;
+}
+
 /* False when out of memory. */
 bool roast__crew_find(struct roast_crew *crew, const struct roast_run *run);
 void roast__crew_release(struct roast_crew *crew);

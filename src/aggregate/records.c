@@ -5,6 +5,7 @@
  * passed over by their shape alone. */
 #include "aggregate/formulas.h"
 #include "base/mem.h"
+#include "record/fields.h"
 #include "store/rest.h"
 
 #define BIT(name) (UINT64_C(1) << ROAST_FIELD_##name)
@@ -36,23 +37,13 @@ static void note_losses(struct notes *notes, struct roast_str blob)
     }
 }
 
-/* The field with this number on the wire, or -1. */
-static int field_numbered(uint64_t number)
-{
-    for (int i = 0; i < ROAST_FIELD_COUNT; i++) {
-        if (roast_field_info((enum roast_field)i)->number == number)
-            return i;
-    }
-    return -1;
-}
-
 static void note_absences(struct notes *notes, struct roast_str blob)
 {
     struct roast_pair pair;
 
     while (roast_pair_next(&pair, &blob, NULL) == 1) {
-        int field = field_numbered(pair.key);
-        if (field >= 0 && pair.value < ROAST_WHY_END)
+        enum roast_field field = roast__field_by_number(pair.key);
+        if (field != ROAST_FIELD_COUNT && pair.value < ROAST_WHY_END)
             notes->absent[field][pair.value]++;
     }
 }

@@ -10,18 +10,29 @@
 #include "aggregate/formulas.h"
 #include "base/mem.h"
 
-typedef void formula(const struct roast_study *study);
-
-static formula *const formulas[] = {
-    roast__study_workflow, roast__study_best_rates,     roast__study_wall,
-    roast__study_pool,     roast__study_worker_samples, roast__study_chunks,
-    roast__study_fine,     roast__study_groups,         roast__study_process_groups,
-    roast__study_records,  roast__study_sections,       roast__study_failures,
-    roast__study_outliers, roast__reasons_fill,
+/* Those that read the columns alone are quick; the others unpack every record. */
+static const struct {
+    void (*apply)(const struct roast_study *study);
+    bool quick;
+} formulas[] = {
+    {roast__study_workflow, true},
+    {roast__study_best_rates, false},
+    {roast__study_wall, false},
+    {roast__study_pool, true},
+    {roast__study_worker_samples, false},
+    {roast__study_chunks, true},
+    {roast__study_fine, true},
+    {roast__study_groups, true},
+    {roast__study_process_groups, false},
+    {roast__study_records, false},
+    {roast__study_sections, false},
+    {roast__study_failures, false},
+    {roast__study_outliers, false},
+    {roast__reasons_fill, true},
 };
 
 static int study_run(struct roast_summary *summary, struct roast_run *run,
-                     struct roast_totals *totals, roast_error *err)
+                     struct roast_totals *totals, bool quick, roast_error *err)
 {
     struct roast_study study = {.run = run, .totals = totals, .summary = summary};
 
@@ -30,8 +41,10 @@ static int study_run(struct roast_summary *summary, struct roast_run *run,
     int status = roast__aggregate_chunks(totals, run, err);
     if (status < 0)
         return status;
-    for (size_t i = 0; i < sizeof(formulas) / sizeof(formulas[0]); i++)
-        formulas[i](&study);
+    for (size_t i = 0; i < sizeof(formulas) / sizeof(formulas[0]); i++) {
+        if (formulas[i].quick || !quick)
+            formulas[i].apply(&study);
+    }
     roast__derive_rates(&summary->values);
     roast_derive_efficiency(&summary->values);
     if (summary->failed)
@@ -40,7 +53,7 @@ static int study_run(struct roast_summary *summary, struct roast_run *run,
     return ROAST_OK;
 }
 
-int roast_summarize(roast_summary **out, roast_run *run, roast_error *err)
+static int summarize(roast_summary **out, roast_run *run, bool quick, roast_error *err)
 {
     struct roast_totals totals = {0};
     struct roast_summary *summary = roast__alloc(sizeof(*summary));
@@ -51,7 +64,7 @@ int roast_summarize(roast_summary **out, roast_run *run, roast_error *err)
         return roast_error_set(err, ROAST_NO_MEMORY, "a summary of %zu bytes",
                                sizeof(*summary));
     roast__run_lock(run);
-    status = study_run(summary, run, &totals, err);
+    status = study_run(summary, run, &totals, quick, err);
     roast__run_unlock(run);
     roast__totals_release(&totals);
     if (status == ROAST_OK) {
@@ -60,4 +73,14 @@ int roast_summarize(roast_summary **out, roast_run *run, roast_error *err)
     }
     roast_summary_free(summary);
     return status;
+}
+
+int roast_summarize(roast_summary **out, roast_run *run, roast_error *err)
+{
+    return summarize(out, run, false, err);
+}
+
+int roast_summarize_quick(roast_summary **out, roast_run *run, roast_error *err)
+{
+    return summarize(out, run, true, err);
 }

@@ -53,10 +53,6 @@ void roast__table_single(struct roast_summary *summary, const char *name,
                          const char *const *columns, const uint64_t *counts,
                          size_t count);
 
-/* Copies a text, so that it lives as long as the summary. */
-struct roast_str roast__summary_keep(struct roast_summary *summary,
-                                     struct roast_str text);
-
 static inline struct roast_cell roast__cell_count(uint64_t count)
 {
     return (struct roast_cell){.type = ROAST_CELL_COUNT, .count = count};

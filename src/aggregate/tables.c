@@ -36,8 +36,8 @@ static struct roast_text_block *room_for(struct roast_summary *summary, size_t b
     return block;
 }
 
-struct roast_str roast__summary_keep(struct roast_summary *summary,
-                                     struct roast_str text)
+/* Copies a text, so that it lives as long as the summary. */
+static struct roast_str keep(struct roast_summary *summary, struct roast_str text)
 {
     struct roast_text_block *block =
         text.data ? room_for(summary, text.size_bytes) : NULL;
@@ -61,7 +61,7 @@ struct roast_cell roast__cell_number(double number)
 
 struct roast_cell roast__cell_text(struct roast_summary *summary, struct roast_str text)
 {
-    struct roast_str copy = roast__summary_keep(summary, text);
+    struct roast_str copy = keep(summary, text);
 
     if (!copy.data)
         return (struct roast_cell){.type = ROAST_CELL_ABSENT};

@@ -98,7 +98,7 @@ static void put_failure_rows(struct roast_grid *grid, const struct roast_table *
         }
 }
 
-void roast__put_failures(struct roast_buf *buf, const struct roast_shown *shown)
+static void put_failures(struct roast_buf *buf, const struct roast_shown *shown)
 {
     static const struct roast_column columns[] = {
         {.heading = "file", .max_columns = 24, .cut = ROAST_CUT_MIDDLE},
@@ -327,7 +327,7 @@ static void put_monitor_errors(struct roast_buf *buf, const struct roast_shown *
 
 void roast__put_blocks(struct roast_buf *buf, const struct roast_shown *shown)
 {
-    roast__put_failures(buf, shown);
+    put_failures(buf, shown);
     for (size_t i = 0; i < sizeof(group_blocks) / sizeof(group_blocks[0]); i++)
         put_group_block(buf, &group_blocks[i], shown);
     put_losses(buf, shown);

@@ -32,7 +32,6 @@ void roast__put_rows(struct roast_buf *buf, const char *title,
                      const struct roast_row *rows, size_t count);
 /* What the six tables do not hold: failures, sections, datasets, losses, reasons. */
 void roast__put_blocks(struct roast_buf *buf, const struct roast_shown *shown);
-void roast__put_failures(struct roast_buf *buf, const struct roast_shown *shown);
 
 /* The end of every page: moves buf's bytes to *out, or says that memory ran out. */
 int roast__page_finish(struct roast_page *out, struct roast_buf *buf, roast_error *err);

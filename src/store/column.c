@@ -44,15 +44,6 @@ bool roast__column_reserve(struct roast_column *column, size_t cap)
     return cap <= column->cap || resize(column, cap);
 }
 
-bool roast__column_set(struct roast_column *column, size_t row, size_t cap,
-                       int64_t value)
-{
-    if (!roast__column_reserve(column, cap))
-        return false;
-    roast__column_put(column, row, value);
-    return true;
-}
-
 void roast__column_release(struct roast_column *column)
 {
     roast__free(column->values);

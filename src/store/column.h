@@ -38,11 +38,8 @@ static inline void roast__column_put(struct roast_column *column, size_t row,
     column->values[row] = value;
 }
 
-/* The same, making room for `cap` rows first; false when out of memory. */
-bool roast__column_set(struct roast_column *column, size_t row, size_t cap,
-                       int64_t value);
-
-/* Makes room for cap rows, so that setting one of them cannot fail. */
+/* Makes room for cap rows, so that setting one of them cannot fail; false when out of
+ * memory. */
 bool roast__column_reserve(struct roast_column *column, size_t cap);
 
 /* The same, but only in a column that has values at all. */

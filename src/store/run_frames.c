@@ -179,8 +179,10 @@ int roast_run_add_frames(roast_run *run, struct roast_str frames,
     if (frames.data) {
         roast__run_lock(run);
         status = read_all(run, &in, from, &seen);
-        roast__run_lose(run, ROAST_RUN_LOSS_frames_damaged, seen.damaged);
-        roast__run_lose(run, ROAST_RUN_LOSS_frames_foreign, seen.foreign);
+        if (status == ROAST_OK) { /* else the buffer may come again */
+            roast__run_lose(run, ROAST_RUN_LOSS_frames_damaged, seen.damaged);
+            roast__run_lose(run, ROAST_RUN_LOSS_frames_foreign, seen.foreign);
+        }
         roast__run_unlock(run);
     }
     if (tally)

@@ -78,6 +78,22 @@ static void test_per_dataset(void **state)
     roast_run_free(run);
 }
 
+static void test_without_durations_there_is_no_shortest(void **state)
+{
+    roast_run *run = run_new();
+
+    (void)state;
+    add_frame(run, (struct frame){.dataset = "ttbar", .file = "a.root", .stop = 1});
+    roast_run_finish(run, NS(1));
+    roast_summary *summary = summary_of(run);
+    assert_int_equal(cell_at(summary, "per_dataset", 0, "min_duration")->type,
+                     ROAST_CELL_ABSENT);
+    assert_int_equal(cell_at(summary, "per_worker", 0, "max_duration")->type,
+                     ROAST_CELL_ABSENT);
+    roast_summary_free(summary);
+    roast_run_free(run);
+}
+
 static void test_per_file_worker_and_host(void **state)
 {
     roast_run *run = grouped_run();
@@ -389,6 +405,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_per_dataset),
+        cmocka_unit_test(test_without_durations_there_is_no_shortest),
         cmocka_unit_test(test_per_file_worker_and_host),
         cmocka_unit_test(test_sections_by_name),
         cmocka_unit_test(test_losses_and_absences),

@@ -126,6 +126,7 @@ static void files_are_read_apart(void **state)
     assert_int_equal(read_spool(test), ROAST_OK);
     assert_int_equal(test->calls, 0);
     assert_int_equal(roast_spool_state(test->spool).waiting_bytes, 70);
+    assert_int_equal(roast_spool_state(test->spool).waiting_files, 2);
     append(test, two, part(&all, 40, all.size_bytes));
     assert_int_equal(read_spool(test), ROAST_OK);
     assert_int_equal(test->frames, 1);

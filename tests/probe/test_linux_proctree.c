@@ -234,6 +234,7 @@ static void cpu_of_ended_children_is_seen_before_and_after_the_wait(void **state
     const struct roast_process_use *zombie = find(&look, child.pid);
     assert_non_null(zombie);
     assert_close(zombie->cpu_ns, child.cpu_ns);
+    assert_true(zombie->ended);
     assert_int_equal(zombie->rss_bytes, 0);
     uint64_t reaped_ns = look.uses[0].reaped_cpu_ns;
     assert_int_equal(waitpid(child.pid, NULL, 0), child.pid);

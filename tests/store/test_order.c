@@ -137,6 +137,84 @@ static void what_knows_no_file_or_entries_is_a_chunk_of_its_own(void **state)
     roast_run_free(run);
 }
 
+static const unsigned char OTHER_ID[ROAST_RUN_ID_BYTES] = "another run of..";
+
+static void another_run_id_is_another_pass(void **state)
+{
+    const struct try_at at = {1, 1, 5, "a", 0};
+    char sequences[16], attempts[16];
+    roast_run *run = new_run();
+    struct made made;
+    (void)state;
+
+    add_try(run, &at, ROAST_FRAME_CHUNK);
+    make(&made, ROAST_FRAME_CHUNK, 1, 2);
+    identify(&made, OTHER_ID, 1, 2);
+    set_file(&made, "ttbar", "a", 0, 10);
+    assert_int_equal(add_from(run, &made.rec, ROAST_FROM_USER).kept, 1);
+    read_list(run, sequences, attempts);
+    assert_string_equal(attempts, "11");
+    roast_run_free(run);
+}
+
+/* The id of a file in a begin frame must not stick to a record that names none. */
+static void the_file_of_another_attempt_is_not_taken_over(void **state)
+{
+    const struct try_at begun = {1, 1, 5, "a", 0};
+    char sequences[16], attempts[16];
+    roast_run *run = new_run();
+    (void)state;
+
+    add_try(run, &begun, ROAST_FRAME_BEGIN);
+    for (uint32_t i = 2; i < 4; i++) {
+        struct made made;
+        make(&made, ROAST_FRAME_CHUNK, 1, i);
+        set_file(&made, "ttbar", NULL, 0, 10);
+        add(run, &made);
+    }
+    read_list(run, sequences, attempts);
+    assert_string_equal(attempts, "11");
+    roast_run_free(run);
+}
+
+static void add_ended(roast_run *run, const unsigned char *run_id, uint32_t sequence,
+                      enum roast_chunk_status status)
+{
+    struct made made;
+
+    make(&made, ROAST_FRAME_CHUNK, 1, sequence);
+    identify(&made, run_id, 1, sequence);
+    roast_record_set_i64(&made.rec, ROAST_FIELD_start_epoch_ns,
+                         EPOCH_0 - sequence * SECOND);
+    roast_record_set_u64(&made.rec, ROAST_FIELD_status, status);
+    assert_int_equal(add_from(run, &made.rec, ROAST_FROM_USER).kept, 1);
+}
+
+static void rows_are_those_of_one_run_id_that_ended_well(void **state)
+{
+    static const unsigned char never_seen[ROAST_RUN_ID_BYTES] = {7};
+    roast_run *run = new_run();
+    struct made by_hand = {.rec = {.kind = ROAST_FRAME_CHUNK}};
+    struct roast_rows rows;
+    (void)state;
+
+    add_ended(run, RUN_ID, 1, ROAST_CHUNK_OK); /* the latest start */
+    add_ended(run, OTHER_ID, 2, ROAST_CHUNK_OK);
+    add_ended(run, RUN_ID, 3, ROAST_CHUNK_FAILED);
+    add_ended(run, RUN_ID, 4, ROAST_CHUNK_OK);
+    roast_record_set_u64(&by_hand.rec, ROAST_FIELD_status, ROAST_CHUNK_OK);
+    assert_int_equal(add_from(run, &by_hand.rec, ROAST_FROM_USER).kept, 1);
+    assert_int_equal(roast_run_rows(run, RUN_ID, &rows, NULL), ROAST_OK);
+    assert_int_equal(rows.count, 2);
+    assert_int_equal(rows.rows[0], 3);
+    assert_int_equal(rows.rows[1], 0);
+    roast_rows_release(&rows);
+    assert_int_equal(roast_run_rows(run, never_seen, &rows, NULL), ROAST_OK);
+    assert_int_equal(rows.count, 0); /* what was made by hand has no id, not any */
+    roast_rows_release(&rows);
+    roast_run_free(run);
+}
+
 static void many_chunks_are_told_apart(void **state)
 {
     enum { CHUNKS = 3000 };
@@ -164,6 +242,9 @@ int main(void)
         cmocka_unit_test(attempts_count_the_tries_at_a_chunk),
         cmocka_unit_test(a_lost_attempt_counts_as_a_try),
         cmocka_unit_test(what_knows_no_file_or_entries_is_a_chunk_of_its_own),
+        cmocka_unit_test(another_run_id_is_another_pass),
+        cmocka_unit_test(the_file_of_another_attempt_is_not_taken_over),
+        cmocka_unit_test(rows_are_those_of_one_run_id_that_ended_well),
         cmocka_unit_test(many_chunks_are_told_apart),
     };
     return cmocka_run_group_tests_name("store/order", tests, NULL, NULL);

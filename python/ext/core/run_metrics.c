@@ -158,7 +158,7 @@ static int add_tables(PyObject *dict, const roast_summary *summary)
     return 0;
 }
 
-PyObject *run_metrics(struct run_object *self)
+PyObject *run_metrics(struct run_object *self, bool quick)
 {
     roast_summary *summary = NULL;
     roast_error err = {0};
@@ -167,7 +167,8 @@ PyObject *run_metrics(struct run_object *self)
     int status;
 
     Py_BEGIN_ALLOW_THREADS;
-    status = roast_summarize(&summary, self->run, &err);
+    status = quick ? roast_summarize_quick(&summary, self->run, &err)
+                   : roast_summarize(&summary, self->run, &err);
     Py_END_ALLOW_THREADS;
     if (status < 0)
         return raise_error(self->state, &err);

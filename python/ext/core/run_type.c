@@ -374,10 +374,13 @@ static PyObject *sync_spool(PyObject *self, PyObject *unused)
     Py_RETURN_NONE;
 }
 
-static PyObject *metrics(PyObject *self, PyObject *unused)
+static PyObject *metrics(PyObject *self, PyObject *args)
 {
-    (void)unused;
-    return run_metrics(cast(self));
+    int quick = 0;
+
+    if (!PyArg_ParseTuple(args, "|p", &quick))
+        return NULL;
+    return run_metrics(cast(self), quick);
 }
 
 static PyObject *chunks(PyObject *self, PyObject *unused)
@@ -439,7 +442,8 @@ static PyMethodDef run_methods[] = {
     {"read_from", read_from, METH_VARARGS, "Reads the frames of this spool too."},
     {"unwatch", unwatch, METH_NOARGS, "Takes the last sample and the last frames."},
     {"sync", sync_spool, METH_NOARGS, "Reads what waits in the spool, now."},
-    {"metrics", metrics, METH_NOARGS, "All metrics and tables as a dict."},
+    {"metrics", metrics, METH_VARARGS,
+     "All metrics and tables as a dict; quick: from the columns alone."},
     {"chunks", chunks, METH_NOARGS, "[(frame, chunk_id, attempt, ended well)]."},
     {"rows", rows, METH_VARARGS, "Rows of the records of a run id that ended well."},
     {"frame", frame, METH_VARARGS, "The chunk frame of a row."},

@@ -45,7 +45,7 @@ int text_borrow(PyObject *object, struct roast_str *text);
 
 /* ---- what a run gives, one file each ------------------------------------------- */
 
-PyObject *run_metrics(struct run_object *self);
+PyObject *run_metrics(struct run_object *self, bool quick);
 PyObject *run_chunks(struct run_object *self);
 PyObject *run_rows(struct run_object *self, const unsigned char *run_id);
 PyObject *run_frame(struct run_object *self, uint32_t row);

@@ -10,6 +10,8 @@ import math
 from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
+from roastcoffea import _core
+
 WRAPPED = " The error was: "  # coffea's words
 
 
@@ -69,6 +71,22 @@ def numbers_of(report: Mapping[str, Any]) -> dict[str, float]:
         if 0 <= number < math.inf:
             numbers[fact] = number
     return numbers
+
+
+def numbers_of_custom(custom: Mapping[str, Any]) -> dict[str, float]:
+    """What 0.1.2's {dataset: {"entries", "duration", "performance_counters"}} adds up
+    to, under the names of the run's facts; nothing of values with another meaning."""
+    if not any(
+        isinstance(row, Mapping) and "entries" in row for row in custom.values()
+    ):
+        return {}
+    totals = _core.workflow_metrics({}, 0.0, 1.0, custom)
+    names = {
+        "total_events": "report_events",
+        "total_bytes_read": "report_bytes",
+        "total_cpu_time": "report_process_seconds",
+    }
+    return {fact: totals[key] for key, fact in names.items() if totals.get(key)}
 
 
 def processed_of(wrapped: Mapping[str, Any]) -> tuple[int, int] | None:
