@@ -60,6 +60,7 @@ struct roast_heading {
     struct roast_str state;    /* "finished", "failed: OSError ...", "still running" */
     struct roast_str started;  /* "15 Nov 14:02 UTC" */
     struct roast_str labels;   /* "site=T2, user=me" */
+    struct roast_str first_error; /* of the monitor itself */
 };
 
 /* A text that was made; owned by the caller. */

@@ -184,4 +184,5 @@ def heading(run: Run) -> dict[str, str | None]:
         "state": state,
         "started": time.strftime("%d %b %H:%M UTC", time.gmtime(run.t_start)),
         "labels": labels or None,
+        "first_error": run.first_error or run.core.first_error() or None,
     }

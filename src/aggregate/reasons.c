@@ -42,14 +42,29 @@ static bool ended_without_record(const struct roast_attempts *attempts)
     return false;
 }
 
+/* Nobody began: either nothing ran, or what ran could not tell us. */
+static const char *without_attempts_at_all(const struct roast_study *study,
+                                           const char *otherwise)
+{
+    const struct roast_run *run = study->run;
+
+    if (run->fact_known[ROAST_FACT_processed_chunks] &&
+        run->facts[ROAST_FACT_processed_chunks] > 0)
+        return "the workers sent nothing: is roastcoffea installed there?";
+    if (!run->fact_known[ROAST_FACT_runner_calls])
+        return "no call of coffea's Runner was seen in the block";
+    return otherwise;
+}
+
 static const char *without_records(const struct roast_study *study,
                                    const char *without_attempts)
 {
     if (study->totals->all.chunks > 0)
         return NULL;
-    if (study->run->attempts.count == 0 || ended_without_record(&study->run->attempts))
-        return without_attempts;
-    return "no chunk ended well";
+    if (study->run->attempts.count == 0)
+        return without_attempts_at_all(study, without_attempts);
+    return ended_without_record(&study->run->attempts) ? without_attempts
+                                                       : "no chunk ended well";
 }
 
 static double window_seconds(enum roast_metric metric)

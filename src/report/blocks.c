@@ -323,6 +323,12 @@ static void put_monitor_errors(struct roast_buf *buf, const struct roast_shown *
     roast__put(buf, "\nmonitor errors: ");
     roast__put(buf, number);
     roast__put(buf, "\n");
+    if (!shown->heading || shown->heading->first_error.size_bytes == 0)
+        return;
+    roast__put(buf, "  first: ");
+    (void)roast__put_text(buf, shown->heading->first_error, ROAST_PAGE_COLUMNS - 9,
+                          ROAST_CUT_END);
+    roast__put(buf, "\n");
 }
 
 void roast__put_blocks(struct roast_buf *buf, const struct roast_shown *shown)

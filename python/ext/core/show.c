@@ -47,14 +47,14 @@ static PyObject *make_page(struct run_object *self, page_maker *make,
 
 PyObject *run_page(struct run_object *self, PyObject *args, PyObject *kwargs)
 {
-    static char *keywords[] = {"kind",    "name",   "executor", "state",
-                               "started", "labels", NULL};
+    static char *keywords[] = {"kind",    "name",   "executor",    "state",
+                               "started", "labels", "first_error", NULL};
     const char *kind = NULL;
-    const char *parts[5] = {NULL, NULL, NULL, NULL, NULL};
+    const char *parts[6] = {NULL, NULL, NULL, NULL, NULL, NULL};
 
-    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "s|zzzzz:page", keywords, &kind,
+    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "s|zzzzzz:page", keywords, &kind,
                                      &parts[0], &parts[1], &parts[2], &parts[3],
-                                     &parts[4]))
+                                     &parts[4], &parts[5]))
         return NULL;
     page_maker *make = maker_of(kind);
     const struct roast_heading heading = {
@@ -63,6 +63,7 @@ PyObject *run_page(struct run_object *self, PyObject *args, PyObject *kwargs)
         .state = roast_str_of(parts[2]),
         .started = roast_str_of(parts[3]),
         .labels = roast_str_of(parts[4]),
+        .first_error = roast_str_of(parts[5]),
     };
     return make ? make_page(self, make, &heading) : NULL;
 }
@@ -135,19 +136,6 @@ static PyObject *table_rows(PyObject *module, PyObject *args)
     return list;
 }
 
-static PyObject *table_title(PyObject *module, PyObject *args)
-{
-    int table = 0;
-
-    (void)module;
-    if (!PyArg_ParseTuple(args, "i", &table))
-        return NULL;
-    if (table < 0 || table >= ROAST_REPORT_TABLE_COUNT)
-        return PyErr_Format(PyExc_ValueError, "table %d of %d", table,
-                            ROAST_REPORT_TABLE_COUNT);
-    return PyUnicode_FromString(roast_report_title((enum roast_report_table)table));
-}
-
 /* ---- small things ------------------------------------------------------------------ */
 
 static PyObject *live_line(PyObject *module, PyObject *args)
@@ -199,7 +187,6 @@ static PyObject *remove_spool(PyObject *module, PyObject *args)
 PyMethodDef show_methods[] = {
     {"table_rows", table_rows, METH_VARARGS,
      "[(label, value)] of one of the six tables for a dict of metrics."},
-    {"table_title", table_title, METH_VARARGS, "The title of one of the six tables."},
     {"live_line", live_line, METH_VARARGS, "One line about a run that goes on."},
     {"redact", redact, METH_O, "A text without the secrets in it."},
     {"remove_spool", remove_spool, METH_VARARGS, "Removes a spool and its files."},
