@@ -118,15 +118,28 @@ double roast__attempt_seconds(const struct roast_attempts *attempts, size_t row)
     return ns < 0 ? NAN : (double)ns / 1e9;
 }
 
-/* Samples of the processes of this machine. */
+/* The last moment at which anything was sampled: who was there then lives on. */
+static int64_t last_round(const struct roast_samples *samples)
+{
+    int64_t latest = INT64_MIN;
+
+    for (size_t i = 0; i < samples->count; i++) {
+        if (samples->workers[i].last_use_ns > latest)
+            latest = samples->workers[i].last_use_ns;
+    }
+    return latest;
+}
+
+/* When a process of this machine that is gone was sampled for the last time. */
 static void see_process(int64_t *last, const struct roast_run *run,
-                        const struct roast_slots *by_pid, uint64_t pid)
+                        const struct roast_slots *by_pid, uint64_t pid, int64_t latest)
 {
     for (size_t at = roast__slots_first(by_pid, roast__slots_mix(pid));
          roast__slots_holds(by_pid, at); at = roast__slots_next(by_pid, at)) {
         const struct roast_worker_samples *worker =
             &run->samples.workers[roast__slots_item(by_pid, at)];
-        if (worker->pid == pid && worker->last_use_ns > *last)
+        if (worker->pid == pid && worker->last_use_ns > *last &&
+            worker->last_use_ns < latest)
             *last = worker->last_use_ns;
     }
 }
@@ -135,11 +148,12 @@ static bool see_samples(int64_t *last, const struct roast_run *run)
 {
     struct roast_slots by_pid = {0};
     bool done = roast__index_pids(&by_pid, &run->samples);
+    int64_t latest = last_round(&run->samples);
 
     for (size_t i = 0; done && i < run->attempts.process_count; i++) {
         const struct roast_worker_process *process = &run->attempts.processes[i];
         if (process->pid != 0 && roast__may_be_here(run, process))
-            see_process(&last[i], run, &by_pid, process->pid);
+            see_process(&last[i], run, &by_pid, process->pid, latest);
     }
     roast__slots_release(&by_pid);
     return done;
