@@ -52,7 +52,7 @@ class Metrics(dict[str, Any]):
         for name, row in _sections_by_hand(run.section_metrics).items():
             self["sections"].setdefault(name, row)
         self["raw_span_metrics"] = run.span_metrics
-        self["labels"] = run.labels
+        self["labels"] = {shown(k): shown(v) for k, v in run.labels.items()}
         self["partial"] = run.t_end is None or run.failure is not None
         self["monitor_first_error"] = run.first_error or run.core.first_error()
         if run.why_off:

@@ -106,7 +106,7 @@ def test_copies_and_unions_have_everything(metrics):
         assert made.keys() == metrics.keys(), name
         assert type(made) is dict, name
     assert copies["dict"] == metrics
-    assert not (metrics != copies["dict"])
+    assert (metrics != copies["dict"]) is False
 
 
 def test_part_that_could_not_be_made_can_be_asked_for_again(metrics, monkeypatch):

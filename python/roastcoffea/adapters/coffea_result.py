@@ -94,7 +94,10 @@ def processed_of(wrapped: Mapping[str, Any]) -> tuple[int, int] | None:
     items = wrapped.get("processed")
     if not isinstance(items, Iterable):
         return None
-    lengths = [item.entrystop - item.entrystart for item in items]
+    try:
+        lengths = [int(item.entrystop - item.entrystart) for item in items]
+    except (AttributeError, TypeError, ValueError):  # not the items we know
+        return None
     return len(lengths), sum(lengths)
 
 

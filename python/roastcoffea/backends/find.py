@@ -18,11 +18,13 @@ METHODS = (
 )
 # Dask's own backend is still to come: until then its runs give what this machine sees.
 BUILT_IN = ("local", "iterative", "futures", "dask")
+TO_COME = ("taskvine",)  # a name, not a folder: better refused than misunderstood
 
 
 def is_backend_name(value: Any) -> bool:
     """Whether a value given for output_dir is the name of a backend, as in 0.1.2."""
-    return isinstance(value, str) and (value in BUILT_IN or value in _entry_points())
+    names = {*BUILT_IN, *TO_COME, *_entry_points()}
+    return isinstance(value, str) and value in names
 
 
 def find_backend(backend: Any, client: Any) -> Any:
