@@ -104,7 +104,7 @@ struct roast_progress {
     uint64_t events;
     uint64_t bytes;
     uint64_t workers;   /* offered now; 0: not known */
-    uint64_t rss_bytes; /* of all processes at the last moment they were sampled */
+    uint64_t rss_bytes; /* of the workers at the last moment they were sampled */
 };
 
 void roast_run_progress(roast_run *run, struct roast_progress *out);

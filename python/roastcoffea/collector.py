@@ -129,7 +129,7 @@ class MetricsCollector:
             run.note_error("end of the block", ours)
         finally:
             self._try(run, "end of the block", Run.finish)
-        if self.output_dir is not None:
+        if self.output_dir is not None and not run.why_off:
             self._write(run)
 
     def _start_tracking(self, run: Run) -> None:
@@ -233,7 +233,7 @@ class MetricsCollector:
 
     def print_summary(self) -> None:
         """Print what was measured."""
-        print(self.run.page("text"))
+        self.run.print_summary()
 
     def save_measurement(
         self, output_dir: Any, measurement_name: str | None = None, config: Any = None

@@ -253,8 +253,18 @@ class Run:
                 self._metrics = Metrics(self)
             return self._metrics
 
+    def get_metrics(self) -> dict[str, Any]:
+        """All metrics, under all their names."""
+        return self.metrics
+
+    def print_summary(self) -> None:
+        """Print what was measured."""
+        print(self.page("text"))
+
     def page(self, kind: str) -> str:
         """The run as text, as its first lines, or as a card for notebooks."""
+        if self.why_off:
+            return f"<div>{self.why_off}</div>" if kind == "card" else self.why_off
         with self._lock:
             self.core.sync()
         text: str = self.core.page(kind, **heading(self))

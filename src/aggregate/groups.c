@@ -27,8 +27,9 @@ void roast__group_cells(struct roast_cell *row, const struct roast_group *group)
     row[4] = roast__cell_number(group->sums[ROAST_DURATION_NS] / timed / 1e9);
     row[5] = roast__cell_number(group->shortest_ns / 1e9);
     row[6] = roast__cell_number(group->longest_ns / 1e9);
-    if (counted > 0 && group->sums[ROAST_EVENTS] < 0x1p63)
-        row[7] = roast__cell_count((uint64_t)group->sums[ROAST_EVENTS]);
+    double events = group->sums[ROAST_EVENTS] + group->bare_events;
+    if ((counted > 0 || group->bare > group->bare_unknown) && events < 0x1p63)
+        row[7] = roast__cell_count((uint64_t)events);
     row[8] = roast__cell_number(group->sums[ROAST_EVENTS] / counted);
     if (bytes && group->sums[ROAST_BYTES] < 0x1p63)
         row[9] = roast__cell_count((uint64_t)group->sums[ROAST_BYTES]);

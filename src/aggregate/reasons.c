@@ -100,7 +100,9 @@ static const char *missing(const struct roast_study *study, enum roast_metric me
     case NEED_NOTHING:
         break;
     case NEED_ATTEMPTS:
-        return run->attempts.count > 0 ? NULL : not_decorated;
+        return run->attempts.count > 0
+                   ? NULL
+                   : without_attempts_at_all(study, "no chunk was begun");
     case NEED_RECORDS:
         return without_records(study, not_decorated);
     case NEED_REPORT:

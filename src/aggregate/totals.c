@@ -48,6 +48,8 @@ void roast__group_add(struct roast_group *sum, const struct roast_group *part)
     sum->longest_ns = fmax(sum->longest_ns, part->longest_ns);
     sum->chunks += part->chunks;
     sum->bare += part->bare;
+    sum->bare_events += part->bare_events;
+    sum->bare_unknown += part->bare_unknown;
     sum->others += part->others;
     sum->failures += part->failures;
 }
@@ -78,12 +80,27 @@ static inline void add_dense(struct roast_group *group, const struct block *bloc
         group->sums[k] += block->amounts[k].values[i];
 }
 
+/* A chunk whose process() nobody measured: its entries are its events. */
+static void add_bare(struct roast_group *group, const struct roast_attempts *attempts,
+                     size_t row)
+{
+    const struct roast_column *start = &attempts->columns[ROAST_COLUMN_entry_start];
+    const struct roast_column *stop = &attempts->columns[ROAST_COLUMN_entry_stop];
+
+    group->bare++;
+    if (roast__column_has(start, row) && roast__column_has(stop, row) &&
+        stop->values[row] >= start->values[row])
+        group->bare_events += (double)stop->values[row] - (double)start->values[row];
+    else
+        group->bare_unknown++;
+}
+
 /* Adds an attempt that may know anything. */
 static void add_any(struct roast_group *group, const struct block *block, size_t i,
                     unsigned role)
 {
     if (role == ROAST_ROLE_BARE) {
-        group->bare++;
+        add_bare(group, &block->run->attempts, block->from + i);
         return;
     }
     if (role != ROAST_ROLE_COUNTS) {

@@ -22,11 +22,13 @@ enum roast_amount {
 /* Some of the attempts of a run. Zeroed is not empty: see roast__group_init(). */
 struct roast_group {
     double sums[ROAST_AMOUNTS]; /* over the chunks that know it */
+    double bare_events;         /* entries of chunks that ended well without a record */
     double shortest_ns;
     double longest_ns;
     uint32_t chunks;                 /* that count */
     uint32_t without[ROAST_AMOUNTS]; /* those of them that do not know it */
-    uint32_t bare;                   /* chunks that ended well without a record */
+    uint32_t bare;                   /* how many of those there are */
+    uint32_t bare_unknown;           /* those of them whose entries nobody knows */
     uint32_t others;                 /* attempts that do not count */
     uint32_t failures;               /* those of them that failed or were lost */
 };

@@ -48,6 +48,8 @@ static void find_extremes(struct work *work, const struct roast_calls *calls,
             !roast__attempt_times(attempts, row, &start, &end))
             continue;
         struct work *own = &work[calls->of_row[row]];
+        if (start < calls->calls[calls->of_row[row]].preprocess_end_ns)
+            continue; /* a file that failed while its entries were counted */
         if (!own->any)
             *own = (struct work){true, start, start, end, 0, 0};
         own->first_ns = start < own->first_ns ? start : own->first_ns;

@@ -16,6 +16,7 @@ struct use {
     struct roast_moments cpu_percent;
     struct roast_moments weighted_bytes; /* one value per worker */
     uint64_t without_limit;
+    uint64_t processes; /* among which the offered threads are shared */
     double peak_bytes;
     int32_t peak_worker; /* number of its name */
     int64_t peak_time_ns;
@@ -44,7 +45,9 @@ static void add_to_area(struct area *area, int64_t time_ns, double bytes)
     area->last_ns = time_ns;
 }
 
-static double threads_at(const struct roast_run *run, int64_t time_ns, double cores)
+/* The threads of one process: workers may be threads of the same one. */
+static double threads_at(const struct roast_run *run, int64_t time_ns, double cores,
+                         uint64_t processes)
 {
     const struct roast_offer *offer = roast__run_offer_at(run, time_ns);
 
@@ -52,7 +55,9 @@ static double threads_at(const struct roast_run *run, int64_t time_ns, double co
         return cores;
     if (!offer || offer->workers == 0 || offer->threads < offer->workers)
         return 1;
-    return (double)offer->threads / (double)offer->workers;
+    uint64_t shares =
+        processes > 0 && processes < offer->workers ? processes : offer->workers;
+    return (double)offer->threads / (double)shares;
 }
 
 static void add_memory(struct use *use, const struct roast_worker_samples *worker,
@@ -124,8 +129,9 @@ static void add_worker(struct use *use, const struct roast_run *run,
     while (read_next(&readers)) {
         double memory = readers.values[MEMORY], limit = readers.values[LIMIT];
         double percent = limit > 0 ? memory / limit * 100 : NAN;
-        double busy = readers.values[CPU] /
-                      threads_at(run, readers.time_ns, readers.values[CORES]);
+        double busy =
+            readers.values[CPU] /
+            threads_at(run, readers.time_ns, readers.values[CORES], use->processes);
         limited = limited || limit > 0;
         add_to_area(&area, readers.time_ns, memory);
         add_memory(use, worker, readers.time_ns, memory);
@@ -238,6 +244,7 @@ void roast__study_worker_samples(const struct roast_study *study)
         roast__study_set(study, ROAST_METRIC_processes_unsampled,
                          (double)crew.unsampled);
     }
+    use.processes = crew.seen;
     for (size_t i = 0; i < run->samples.count; i++) {
         if (crew.is_worker[i])
             add_worker(&use, run, &run->samples.workers[i]);

@@ -17,7 +17,16 @@ static double either(double a, double b)
 /* A sum over the chunks that count, if all of them know. */
 static double complete(const struct roast_group *all, uint32_t without, double sum)
 {
-    return all->chunks > 0 && without == 0 ? sum : NAN;
+    return all->chunks > 0 && without == 0 && all->bare == 0 ? sum : NAN;
+}
+
+/* Events of chunks with a record, entries of those without. */
+static double all_events(const struct roast_group *all)
+{
+    bool known = all->without[ROAST_EVENTS] == 0 && all->bare_unknown == 0 &&
+                 all->chunks + all->bare > 0;
+
+    return known ? all->sums[ROAST_EVENTS] + all->bare_events : NAN;
 }
 
 static void set_time(const struct roast_study *study)
@@ -35,8 +44,7 @@ static void set_amounts(const struct roast_study *study)
     const struct roast_roles *roles = &study->totals->roles;
     double events = either(
         roast__study_fact(study, ROAST_FACT_report_events),
-        either(roast__study_fact(study, ROAST_FACT_processed_events),
-               complete(all, all->without[ROAST_EVENTS], all->sums[ROAST_EVENTS])));
+        either(roast__study_fact(study, ROAST_FACT_processed_events), all_events(all)));
     double bytes =
         either(roast__study_fact(study, ROAST_FACT_report_bytes),
                complete(all, all->without[ROAST_BYTES], all->sums[ROAST_BYTES]));

@@ -114,9 +114,19 @@ void roast_run_first_error(roast_run *run, char *out, size_t out_bytes)
     roast__run_unlock(run);
 }
 
-/* Processes that are gone were not sampled at the last moment. */
-static uint64_t rss_now(const struct roast_samples *samples)
+static bool ran_attempts(const struct roast_attempts *attempts, uint64_t pid)
 {
+    for (size_t i = 0; i < attempts->process_count; i++) {
+        if (attempts->processes[i].pid == pid)
+            return true;
+    }
+    return false;
+}
+
+/* Of workers; those that are gone were not sampled at the last moment. */
+static uint64_t rss_now(const struct roast_run *run)
+{
+    const struct roast_samples *samples = &run->samples;
     int64_t latest_us = INT64_MIN;
     uint64_t sum = 0;
 
@@ -127,7 +137,8 @@ static uint64_t rss_now(const struct roast_samples *samples)
     for (size_t i = 0; i < samples->count; i++) {
         const struct roast_worker_samples *worker = &samples->workers[i];
         const struct roast_packed_series *memory = &worker->series[ROAST_SERIES_memory];
-        if (worker->last_time_us == latest_us && memory->known && memory->last > 0)
+        if (worker->last_time_us == latest_us && memory->known && memory->last > 0 &&
+            (worker->pid == 0 || ran_attempts(&run->attempts, worker->pid)))
             sum = roast__sat_count(sum, (uint64_t)memory->last);
     }
     return sum;
@@ -141,7 +152,7 @@ void roast_run_progress(roast_run *run, struct roast_progress *out)
     roast__run_lock(run);
     out->begun = attempts->count;
     out->workers = run->offer_count ? run->offers[run->offer_count - 1].workers : 0;
-    out->rss_bytes = rss_now(&run->samples);
+    out->rss_bytes = rss_now(run);
     for (size_t row = 0; row < attempts->count; row++) {
         out->failed += attempts->status[row] == ROAST_CHUNK_FAILED;
         if (attempts->status[row] != ROAST_CHUNK_OK)

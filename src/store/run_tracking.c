@@ -102,7 +102,9 @@ static bool cores_at(const struct making *making, int64_t time_ns, double *value
 
     if (!offer || offer->workers == 0)
         return false;
-    uint64_t cores = offer->threads / offer->workers;
+    uint64_t known = making->workers_known; /* workers may be threads of one process */
+    uint64_t shares = known > 0 && known < offer->workers ? known : offer->workers;
+    uint64_t cores = offer->threads / shares;
     *value = cores > 0 ? (double)cores : 1;
     return true;
 }

@@ -193,7 +193,7 @@ static void test_a_sum_needs_every_chunk(void **state)
     assert_absent(summary, total_events);
     assert_string_equal(
         assert_absent(summary, total_bytes_read),
-        "some chunks do not know their bytes; Runner(savemetrics=True) does");
+        "some chunks do not know their bytes: parquet files do not tell");
     assert_absent(summary, total_cpu_time);
     assert_absent(summary, data_rate_gbps);
     assert_string_equal(assert_absent(summary, event_rate_wall_khz),

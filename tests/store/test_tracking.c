@@ -165,7 +165,7 @@ static void running_attempts_are_counted_at_every_moment(void **state)
     assert_string_equal(shown(&tracking, "pid-11", ROAST_SERIES_active_tasks, text),
                         "0:0 1:1 2:1 3:2 4:1 5:0 ");
     assert_string_equal(shown(&tracking, "pid-11", ROAST_SERIES_cores, text),
-                        "0:2 1:2 2:2 3:2 4:2 5:2 "); /* 5 threads of 2 */
+                        "0:5 1:5 2:5 3:5 4:5 5:5 "); /* all in one process */
     assert_string_equal(shown(&tracking, "pid-12", ROAST_SERIES_memory, text),
                         ""); /* is no worker of the run */
     roast_tracking_release(&tracking);

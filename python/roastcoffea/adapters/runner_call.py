@@ -23,7 +23,8 @@ from roastcoffea.run import Run
 
 OUTPUT_KEY = "__roastcoffea_metrics__"
 CARRIES_KEY = (dict, defaultdict, OrderedDict)
-PATCHED = ("_work_function", "preprocess")
+FETCHERS = ("metadata_fetcher_root", "metadata_fetcher_parquet")
+PATCHED = ("_work_function", "preprocess", *FETCHERS)
 CHUNKS = "_chunk_metrics"
 
 _patching = threading.Lock()  # two threads may use one Runner
@@ -118,13 +119,19 @@ class RunnerCall:
         if isinstance(space.get("_work_function"), WorkFunction):
             self.runner = copy.copy(self.runner)  # another thread is using this one
             space = vars(self.runner)
-            original = space.pop("_work_function").function
-            space.pop("preprocess", None)
-        else:
-            original = self.runner._work_function
+            for name in PATCHED:
+                ours = space.pop(name, None)
+                if name != "preprocess" and isinstance(ours, WorkFunction):
+                    space[name] = ours.function
         self.before = {name: space[name] for name in PATCHED if name in space}
         space["preprocess"] = self.timed(self.runner.preprocess)
-        space["_work_function"] = WorkFunction(original, token)
+        work = self.runner._work_function
+        space["_work_function"] = WorkFunction(work, token)
+        for name in FETCHERS:
+            fetch = getattr(self.runner, name, None)
+            if callable(fetch):
+                counting = token._replace(counts_entries=True)
+                space[name] = WorkFunction(fetch, counting)
 
     def timed(self, preprocess: Callable[..., Any]) -> Callable[..., Any]:
         def timed_preprocess(*args: Any, **kwargs: Any) -> Any:

@@ -32,6 +32,7 @@ class Token(NamedTuple):
     client: int
     spools: tuple[str, ...]
     unpack: bool  # the switch does not travel with the processor: set it on arrival
+    counts_entries: bool = False  # a file is asked for its entries: only failures tell
 
 
 class WorkFunction:
@@ -45,6 +46,8 @@ class WorkFunction:
         return _probe.front.work_function, (self.function, tuple(self.token))
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        if self.token.counts_entries:
+            return self.count_entries(*args, **kwargs)
         token = self.token
         held = None
         begun = _probe.attempt_begin(
@@ -67,6 +70,30 @@ class WorkFunction:
         if frames is None or _hand_over(token, frames):
             return result
         return _with_frames(result, [*_waited(token.run_id), frames])
+
+
+    def count_entries(self, *args: Any, **kwargs: Any) -> Any:
+        """Preprocessing of a file. When it works nobody hears of it."""
+        token = self.token
+        _probe.attempt_begin(token.run_id, token.client, (), _file(args))
+        try:
+            result = self.function(*args, **kwargs)
+        except BaseException as error:
+            frames = _probe.attempt_end(token.client, token.spools, error)
+            if frames is not None and not _hand_over(token, frames):
+                _waiting.append((token.run_id, frames))
+            raise
+        _probe.attempt_end(token.client, (), None)
+        return result
+
+
+def _file(args: tuple[Any, ...]) -> tuple[Any, ...]:
+    """What a FileMeta says of itself: a chunk of no entries yet."""
+    for arg in reversed(args):
+        if hasattr(arg, "filename") and hasattr(arg, "dataset"):
+            treename = getattr(arg, "treename", None)
+            return (arg.dataset, arg.filename, treename, None, 0, 0)
+    return (None, None, None, None, None, None)
 
 
 def _item(args: tuple[Any, ...]) -> tuple[Any, ...]:
