@@ -62,14 +62,14 @@ ANALYSIS = """
 """
 
 ENDINGS = """
-    import sys
+    import sys, time
     print("begun", flush=True)
     if sys.argv[1] == "exit":
         sys.exit(3)
     if sys.argv[1] == "raise":
         raise ValueError("mine")
     while sys.argv[1] == "wait":
-        pass  # a signal that comes just before a blocking call would wait with it
+        time.sleep(0.01)  # CPython may miss a signal until it next takes the GIL
 """
 
 
