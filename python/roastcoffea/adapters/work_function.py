@@ -71,7 +71,6 @@ class WorkFunction:
             return result
         return _with_frames(result, [*_waited(token.run_id), frames])
 
-
     def count_entries(self, *args: Any, **kwargs: Any) -> Any:
         """Preprocessing of a file. When it works nobody hears of it."""
         token = self.token
