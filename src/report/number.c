@@ -197,6 +197,19 @@ static bool stays_whole(double value, const struct unit *unit)
     return fabs(value) < limit && value == (double)(int64_t)value;
 }
 
+/* Memory counted in powers of 1024 goes on in them. */
+static void put_mebibytes(struct pen *pen, double value)
+{
+    static const char *const names[] = {"MiB", "GiB", "TiB", "PiB"};
+    size_t name = 0;
+
+    while (fabs(value) >= 999.5 && name + 1 < sizeof(names) / sizeof(names[0])) {
+        value /= 1024;
+        name++;
+    }
+    put_plain(pen, value, names[name]);
+}
+
 size_t roast_format_number(char out[ROAST_NUMBER_BYTES], double value, const char *unit)
 {
     struct pen pen = {out, 0};
@@ -210,6 +223,8 @@ size_t roast_format_number(char out[ROAST_NUMBER_BYTES], double value, const cha
         put_whole(&pen, value, name);
     else if (strcmp(name, "Gbit/s") == 0)
         put_gigabits(&pen, value);
+    else if (strcmp(name, "MiB") == 0)
+        put_mebibytes(&pen, value);
     else if (strcmp(name, "s") == 0 && put_long_time(&pen, value))
         return pen.size_bytes;
     else if (known)

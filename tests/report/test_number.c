@@ -109,7 +109,7 @@ static void test_percent_and_unknown_units_are_not_scaled(void **state)
         {1.76, "x", "1.76x"},
         {774.7, "MiB", "775 MiB"},
         {-3.25, "MiB", "-3.25 MiB"},
-        {3000, "MiB", "3000 MiB"},
+        {3000, "MiB", "2.93 GiB"},
         {5, NULL, "5"},
         {1.5, "furlong", "1.50 furlong"},
     };
