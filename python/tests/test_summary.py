@@ -57,7 +57,7 @@ SHOWN = {
     "Mean Time/Event": ("time_per_event_mean_us", 1e-6),
 }
 UNITS = {"": 1, "s": 1, "ms": 1e-3, "us": 1e-6, "ns": 1e-9, "min": 60, "x": 1}
-UNITS |= {"k": 1e3, "M": 1e6, "%": 1, "MiB": 1}
+UNITS |= {"k": 1e3, "M": 1e6, "%": 1, "MiB": 1, "GiB": 1024}
 PREFIXES = {"": 1, "k": 1e3, "M": 1e6, "G": 1e9, "m": 1e-3}
 BASES = ("B", "B/s", "bit/s", "Hz", "Hz/core")
 UNITS |= {prefix + base: size for prefix, size in PREFIXES.items() for base in BASES}
