@@ -87,8 +87,10 @@ const struct roast_table *roast_summary_table(const roast_summary *summary,
  * seeds' formula is the trapezoid. False with fewer than two points or no span. */
 bool roast_time_average(const struct roast_point *points, size_t count, double *mean);
 
-/* The efficiency metrics of known workflow and worker metrics, filled into values. What
- * cannot be made says why; one that was known before stays as it was then. */
+/* The rates, and the efficiency metrics, of known workflow and worker metrics, filled
+ * into values. What cannot be made says why; one that was known before stays as it was
+ * then. */
+void roast_derive_rates(struct roast_metric_values *values);
 void roast_derive_efficiency(struct roast_metric_values *values);
 
 #ifdef __cplusplus

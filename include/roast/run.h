@@ -168,7 +168,6 @@ enum roast_run_loss {
 /* What is no finite number is not taken. */
 void roast_run_set_fact(roast_run *run, enum roast_fact fact, double value);
 void roast_run_add_fact(roast_run *run, enum roast_fact fact, double value);
-void roast_run_clear_fact(roast_run *run, enum roast_fact fact);
 bool roast_run_fact(roast_run *run, enum roast_fact fact, double *value);
 void roast_run_lose(roast_run *run, enum roast_run_loss loss, uint64_t count);
 uint64_t roast_run_lost(roast_run *run, enum roast_run_loss loss);

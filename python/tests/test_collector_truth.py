@@ -30,6 +30,7 @@ from roastcoffea import track_metrics
 pool = pytest.fixture(scope="module", name="pool")(open_pool)
 TICK_S = 1 / os.sysconf("SC_CLK_TCK")
 DEADLINE_S = 60
+INTERVAL_S = 0.05  # a worker that is busy for Busy.seconds is seen many times
 
 
 class Busy(Measured):
@@ -98,7 +99,7 @@ def busy(request, tiny_file):
         "threads": threads,
         "processes": lambda: processor.FuturesExecutor(workers=2, status=False),
     }[request.param]()
-    return Block(executor, tiny_file, Busy())
+    return Block(executor, tiny_file, Busy(), worker_tracking_interval=INTERVAL_S)
 
 
 def test_cpu_of_the_process_tree_is_that_of_the_kernel(busy):
@@ -112,6 +113,11 @@ def test_cpu_of_the_chunks_is_that_of_their_threads(busy):
     assert min(used) >= Busy.seconds
     assert busy.metrics["cpu_seconds"] == pytest.approx(sum(used))
     assert busy.metrics["cpu_seconds"] <= busy.metrics["tree_cpu_seconds"]
+
+
+def test_busy_workers_are_sampled(busy):
+    pids = {f"pid-{record['pid']}" for record in busy.collector.chunk_metrics}
+    assert pids <= set(busy.collector.tracking_data["worker_memory"])
 
 
 def test_wall_time_is_that_of_the_block(busy):

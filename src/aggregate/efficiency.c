@@ -80,7 +80,7 @@ static void derive(struct roast_metric_values *values, const struct ratio *ratio
         values->why[ratio->metric] = why;
 }
 
-void roast__derive_rates(struct roast_metric_values *values)
+void roast_derive_rates(struct roast_metric_values *values)
 {
     for (size_t i = 0; i < sizeof(rates) / sizeof(rates[0]); i++)
         derive(values, &rates[i]);

@@ -45,7 +45,7 @@ static int study_run(struct roast_summary *summary, struct roast_run *run,
         if (formulas[i].quick || !quick)
             formulas[i].apply(&study);
     }
-    roast__derive_rates(&summary->values);
+    roast_derive_rates(&summary->values);
     roast_derive_efficiency(&summary->values);
     if (summary->failed)
         return roast_error_set(err, ROAST_NO_MEMORY, "summary of %zu attempts",

@@ -58,14 +58,6 @@ void roast_run_add_fact(roast_run *run, enum roast_fact fact, double value)
     roast__run_unlock(run);
 }
 
-void roast_run_clear_fact(roast_run *run, enum roast_fact fact)
-{
-    roast__run_lock(run);
-    run->facts[fact] = 0;
-    run->fact_known[fact] = false;
-    roast__run_unlock(run);
-}
-
 bool roast_run_fact(roast_run *run, enum roast_fact fact, double *value)
 {
     roast__run_lock(run);

@@ -327,33 +327,8 @@ static void a_thread_that_ends_in_an_attempt_runs_beside_nobody(void **state)
 
 /* ---- forks ------------------------------------------------------------------- */
 
-/* The line of the first condition that does not hold, as a child's answer. */
-#define MUST(condition) \
-    if (!(condition)) \
-    return __LINE__
-
-static void assert_holds_in_child(int (*work_in_child)(roast_thread *),
-                                  roast_thread *thread)
-{
-    int answer[2];
-    int line = -1;
-
-    assert_int_equal(pipe(answer), 0);
-    pid_t pid = fork();
-    if (pid == 0) {
-        line = work_in_child(thread);
-        _exit(write(answer[1], &line, sizeof(line)) == sizeof(line) ? 0 : 1);
-    }
-    (void)close(answer[1]);
-    assert_int_equal(read(answer[0], &line, sizeof(line)), sizeof(line));
-    (void)close(answer[0]);
-    assert_int_equal(waitpid(pid, NULL, 0), pid);
-    if (line != 0)
-        fail_msg("line %d does not hold in the child", line);
-}
-
 /* The child goes on through the code that the attempt is in, as a fork() does. */
-static int is_silent_in_child(roast_thread *thread)
+static int is_silent_in_child(void *thread)
 {
     struct roast_str frame = {NULL, 0};
     roast_error err = {0};
@@ -370,7 +345,7 @@ static int is_silent_in_child(roast_thread *thread)
     return 0;
 }
 
-static int tries_itself(roast_thread *thread)
+static int tries_itself(void *thread)
 {
     struct roast_str frames;
     struct told told;

@@ -19,30 +19,6 @@
 static const struct roast_chunk_options options = ROAST_CHUNK_OPTIONS_INIT;
 static const struct roast_chunk_end ok = {.status = ROAST_CHUNK_OK};
 
-/* The line of the first condition that does not hold, as a child's answer. */
-#define MUST(condition) \
-    if (!(condition)) \
-    return __LINE__
-
-static void assert_holds_in_child(int (*work)(void *context), void *context)
-{
-    int answer[2];
-    int line = -1;
-
-    assert_int_equal(pipe(answer), 0);
-    pid_t pid = fork();
-    if (pid == 0) {
-        line = work(context);
-        _exit(write(answer[1], &line, sizeof(line)) == sizeof(line) ? 0 : 1);
-    }
-    (void)close(answer[1]);
-    assert_int_equal(read(answer[0], &line, sizeof(line)), sizeof(line));
-    (void)close(answer[0]);
-    assert_int_equal(waitpid(pid, NULL, 0), pid);
-    if (line != 0)
-        fail_msg("line %d does not hold in the child", line);
-}
-
 /* A chunk in a child, decoded; false when anything failed. */
 static bool run_chunk(roast_thread *thread, roast_record *rec)
 {

@@ -123,31 +123,6 @@ static bool holds(const char *dir, uint64_t first, size_t count)
     return true;
 }
 
-/* The line of the first condition that does not hold, as a child's answer. */
-#define MUST(condition) \
-    if (!(condition)) \
-    return __LINE__
-
-static void assert_holds_in_child(int (*work)(const char *dir), const char *dir)
-{
-    int answer[2];
-    int line = -1;
-
-    assert_int_equal(pipe(answer), 0);
-    pid_t pid = fork();
-    if (pid == 0) {
-        (void)dup2(answer[1], STDIN_FILENO); /* out of the way of who closes all */
-        line = work(dir);
-        _exit(write(STDIN_FILENO, &line, sizeof(line)) == sizeof(line) ? 0 : 1);
-    }
-    (void)close(answer[1]);
-    assert_int_equal(read(answer[0], &line, sizeof(line)), sizeof(line));
-    (void)close(answer[0]);
-    assert_int_equal(waitpid(pid, NULL, 0), pid);
-    if (line != 0)
-        fail_msg("line %d does not hold in the child", line);
-}
-
 /* ---- appending --------------------------------------------------------------- */
 
 static void frames_follow_one_another_in_a_file_of_the_process(void **state)
@@ -276,8 +251,9 @@ static void frames_of_several_threads_stay_whole_and_together(void **state)
     }
 }
 
-static int appends_to_its_own_file(const char *dir)
+static int appends_to_its_own_file(void *context)
 {
+    const char *dir = context;
     char path[200];
 
     MUST(append(dir, 70) == ROAST_OK);
@@ -293,7 +269,7 @@ static void a_forked_child_writes_a_file_of_its_own(void **state)
     const struct folder *folder = *state;
 
     assert_int_equal(append(folder->path, 1), ROAST_OK);
-    assert_holds_in_child(appends_to_its_own_file, folder->path);
+    assert_holds_in_child(appends_to_its_own_file, (void *)(uintptr_t)folder->path);
     assert_true(holds(folder->path, 1, 1));
     assert_int_equal(append(folder->path, 2), ROAST_OK);
     assert_true(holds(folder->path, 1, 2));
@@ -320,7 +296,7 @@ static void forking_beside_threads_that_append_never_hangs(void **state)
         assert_int_equal(
             pthread_create(&threads[i], NULL, append_until_stopped, &workers[i]), 0);
     for (int i = 0; i < 30; i++)
-        assert_holds_in_child(appends_to_its_own_file, folder->path);
+        assert_holds_in_child(appends_to_its_own_file, (void *)(uintptr_t)folder->path);
     atomic_store(&stop, true);
     for (int i = 0; i < 2; i++) {
         assert_int_equal(pthread_join(threads[i], NULL), 0);
@@ -431,8 +407,9 @@ static bool limit_file(rlim_t bytes)
     return setrlimit(RLIMIT_FSIZE, &limit) == 0;
 }
 
-static int takes_short_writes_back(const char *dir)
+static int takes_short_writes_back(void *context)
 {
+    const char *dir = context;
     struct frame frame = frame_of(1);
     char path[200];
 
@@ -459,12 +436,13 @@ static void a_full_disk_leaves_the_file_as_it_was(void **state)
 {
     const struct folder *folder = *state;
 
-    assert_holds_in_child(takes_short_writes_back, folder->path);
+    assert_holds_in_child(takes_short_writes_back, (void *)(uintptr_t)folder->path);
 }
 
 /* A daemon closes every descriptor it finds; the numbers then go to other files. */
-static int leaves_other_files_alone(const char *dir)
+static int leaves_other_files_alone(void *context)
 {
+    const char *dir = context;
     enum { DESCRIPTORS = 64 };
     char path[200], precious[100];
     struct stat about;
@@ -491,7 +469,7 @@ static void a_descriptor_that_changed_hands_is_left_alone(void **state)
 {
     const struct folder *folder = *state;
 
-    assert_holds_in_child(leaves_other_files_alone, folder->path);
+    assert_holds_in_child(leaves_other_files_alone, (void *)(uintptr_t)folder->path);
 }
 
 #define spool_test(name) \

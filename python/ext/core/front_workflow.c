@@ -89,20 +89,46 @@ static int read_sizes(struct sizes *sizes, const struct totals *totals, PyObject
     return front_double(&sizes->chunks, chunks);
 }
 
+static void know(struct roast_metric_values *values, enum roast_metric metric,
+                 double value)
+{
+    values->known[metric] = true;
+    values->value[metric] = value;
+}
+
+static void know_sizes(struct roast_metric_values *values, const struct sizes *s)
+{
+    know(values, ROAST_METRIC_wall_time, s->wall_s);
+    know(values, ROAST_METRIC_total_bytes_read, s->bytes);
+    know(values, ROAST_METRIC_total_events, s->events);
+    know(values, ROAST_METRIC_total_cpu_time, s->process_s);
+    know(values, ROAST_METRIC_num_chunks, s->chunks);
+}
+
+/* A rate per nothing: 0.1.2 says 0. */
+static double rate(const struct roast_metric_values *values, enum roast_metric metric)
+{
+    return values->known[metric] ? values->value[metric] : 0.0;
+}
+
 static PyObject *describe(const struct totals *totals, PyObject *wall, PyObject *chunks)
 {
+    struct roast_metric_values values = {0};
     struct sizes s;
 
     if (read_sizes(&s, totals, wall, chunks) < 0)
         return NULL;
+    know_sizes(&values, &s);
+    roast_derive_rates(&values);
     return Py_BuildValue(
         "{s:d,s:O,s:d,s:d,s:O,s:O,s:O,s:d,s:O}", "data_rate_gbps",
-        front_ratio(s.bytes * 8, s.wall_s) / 1e9, "total_events", totals->events,
-        "event_rate_elapsed_khz", front_ratio(s.events, s.wall_s) / 1e3,
-        "event_rate_cpu_total_khz", front_ratio(s.events, s.process_s) / 1e3,
+        rate(&values, ROAST_METRIC_data_rate_gbps), "total_events", totals->events,
+        "event_rate_elapsed_khz", rate(&values, ROAST_METRIC_event_rate_wall_khz),
+        "event_rate_cpu_total_khz", rate(&values, ROAST_METRIC_event_rate_agg_khz),
         "elapsed_time_seconds", wall, "total_cpu_time", totals->seconds, "num_chunks",
-        chunks, "avg_cpu_time_per_chunk", front_ratio(s.process_s, s.chunks),
-        "total_bytes_read", totals->bytes);
+        chunks, "avg_cpu_time_per_chunk",
+        rate(&values, ROAST_METRIC_avg_cpu_time_per_chunk), "total_bytes_read",
+        totals->bytes);
 }
 
 static PyObject *workflow_metrics(PyObject *module, PyObject *args)
@@ -136,13 +162,6 @@ out:
 
 /* ---- efficiency -------------------------------------------------------------- */
 
-static void know(struct roast_metric_values *values, enum roast_metric metric,
-                 double value)
-{
-    values->known[metric] = true;
-    values->value[metric] = value;
-}
-
 static PyObject *known_or_none(bool known, double value)
 {
     return known ? PyFloat_FromDouble(value) : Py_NewRef(Py_None);
@@ -170,9 +189,10 @@ static PyObject *efficiency_dict(const struct sizes *s, double cores)
         know(&values, ROAST_METRIC_total_events, s->events);
         if (has_cores)
             know(&values, ROAST_METRIC_total_cores, cores);
+        roast_derive_rates(&values);
         roast_derive_efficiency(&values);
     }
-    double per_core_hz = front_ratio(front_ratio(s->events, s->wall_s), cores);
+    double per_core_hz = derived(&values, ROAST_METRIC_event_rate_core_hz);
     return Py_BuildValue(
         "{s:N,s:d,s:N}", "core_efficiency",
         known_or_none(has_cores, derived(&values, ROAST_METRIC_cpu_efficiency)),

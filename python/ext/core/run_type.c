@@ -74,18 +74,28 @@ static PyObject *finish(PyObject *self, PyObject *args)
     Py_RETURN_NONE;
 }
 
-static PyObject *accept(PyObject *self, PyObject *args)
+/* The 16 bytes that are the only argument, borrowed; NULL with an exception. */
+static const unsigned char *run_id_of(PyObject *args)
 {
     const char *id = NULL;
     Py_ssize_t size = 0;
-    roast_error err = {0};
 
     if (!PyArg_ParseTuple(args, "y#", &id, &size))
         return NULL;
-    if (size != ROAST_RUN_ID_BYTES)
-        return PyErr_Format(PyExc_ValueError, "run id of %zd bytes, not 16", size);
-    int status = roast_run_accept(cast(self)->run, (const unsigned char *)id, &err);
-    return result_of(cast(self), status, &err);
+    if (size == ROAST_RUN_ID_BYTES)
+        return (const unsigned char *)id;
+    PyErr_Format(PyExc_ValueError, "run id of %zd bytes, not 16", size);
+    return NULL;
+}
+
+static PyObject *accept(PyObject *self, PyObject *args)
+{
+    const unsigned char *id = run_id_of(args);
+    roast_error err = {0};
+
+    if (!id)
+        return NULL;
+    return result_of(cast(self), roast_run_accept(cast(self)->run, id, &err), &err);
 }
 
 static PyObject *add_frames(PyObject *self, PyObject *args)
@@ -142,7 +152,8 @@ static PyObject *progress(PyObject *self, PyObject *unused)
 
 /* ---- samples ------------------------------------------------------------------ */
 
-int series_number(const char *key)
+/* The number of a series by its key in tracking_data; -1 when there is none. */
+static int series_number(const char *key)
 {
     for (int i = 0; i < ROAST_SERIES_COUNT; i++) {
         if (strcmp(roast_series_info((enum roast_series)i)->key, key) == 0)
@@ -227,7 +238,10 @@ static int fact_number(const char *name)
     return -1;
 }
 
-static PyObject *set_fact(PyObject *self, PyObject *args)
+typedef void change_fact(roast_run *run, enum roast_fact fact, double value);
+
+/* (name, value) for one of the two functions that change a fact. */
+static PyObject *with_fact(PyObject *self, PyObject *args, change_fact *change)
 {
     const char *name = NULL;
     double value = 0;
@@ -237,50 +251,18 @@ static PyObject *set_fact(PyObject *self, PyObject *args)
     int fact = fact_number(name);
     if (fact < 0)
         return NULL;
-    roast_run_set_fact(cast(self)->run, (enum roast_fact)fact, value);
+    change(cast(self)->run, (enum roast_fact)fact, value);
     Py_RETURN_NONE;
+}
+
+static PyObject *set_fact(PyObject *self, PyObject *args)
+{
+    return with_fact(self, args, roast_run_set_fact);
 }
 
 static PyObject *add_fact(PyObject *self, PyObject *args)
 {
-    const char *name = NULL;
-    double value = 0;
-
-    if (!PyArg_ParseTuple(args, "sd", &name, &value))
-        return NULL;
-    int fact = fact_number(name);
-    if (fact < 0)
-        return NULL;
-    roast_run_add_fact(cast(self)->run, (enum roast_fact)fact, value);
-    Py_RETURN_NONE;
-}
-
-static PyObject *clear_fact(PyObject *self, PyObject *args)
-{
-    const char *name = NULL;
-
-    if (!PyArg_ParseTuple(args, "s", &name))
-        return NULL;
-    int fact = fact_number(name);
-    if (fact < 0)
-        return NULL;
-    roast_run_clear_fact(cast(self)->run, (enum roast_fact)fact);
-    Py_RETURN_NONE;
-}
-
-static PyObject *get_fact(PyObject *self, PyObject *args)
-{
-    const char *name = NULL;
-    double value = 0;
-
-    if (!PyArg_ParseTuple(args, "s", &name))
-        return NULL;
-    int fact = fact_number(name);
-    if (fact < 0)
-        return NULL;
-    if (!roast_run_fact(cast(self)->run, (enum roast_fact)fact, &value))
-        Py_RETURN_NONE;
-    return PyFloat_FromDouble(value);
+    return with_fact(self, args, roast_run_add_fact);
 }
 
 static PyObject *first_error(PyObject *self, PyObject *unused)
@@ -391,14 +373,9 @@ static PyObject *chunks(PyObject *self, PyObject *unused)
 
 static PyObject *rows(PyObject *self, PyObject *args)
 {
-    const char *id = NULL;
-    Py_ssize_t size = 0;
+    const unsigned char *id = run_id_of(args);
 
-    if (!PyArg_ParseTuple(args, "y#", &id, &size))
-        return NULL;
-    if (size != ROAST_RUN_ID_BYTES)
-        return PyErr_Format(PyExc_ValueError, "run id of %zd bytes, not 16", size);
-    return run_rows(cast(self), (const unsigned char *)id);
+    return id ? run_rows(cast(self), id) : NULL;
 }
 
 static PyObject *frame(PyObject *self, PyObject *args)
@@ -433,8 +410,6 @@ static PyMethodDef run_methods[] = {
     {"offer", offer, METH_VARARGS, "Workers and threads offered from now on."},
     {"set_fact", set_fact, METH_VARARGS, "Sets a number of run_facts.def."},
     {"add_fact", add_fact, METH_VARARGS, "Adds to a number of run_facts.def."},
-    {"clear_fact", clear_fact, METH_VARARGS, "Makes it unknown again."},
-    {"fact", get_fact, METH_VARARGS, "A number of run_facts.def, or None."},
     {"first_error", first_error, METH_NOARGS, "What a worker's monitor failed at."},
     {"mark", mark, METH_VARARGS, "A moment of the client."},
     {"lose", lose, METH_VARARGS, "Counts something that was not kept."},

@@ -52,9 +52,6 @@ PyObject *run_frame(struct run_object *self, uint32_t row);
 PyObject *run_tracking(struct run_object *self);
 PyObject *run_page(struct run_object *self, PyObject *args, PyObject *kwargs);
 
-/* The number of a series by its key in tracking_data; -1 when there is none. */
-int series_number(const char *key);
-
 /* ---- watch.c ------------------------------------------------------------------ */
 
 int watch_start(struct run_object *self, double interval_s); /* 0: spool only */
