@@ -16,7 +16,9 @@ from pathlib import Path
 from typing import NamedTuple
 
 ROOT = Path(__file__).resolve().parent.parent
-LIST_ROW = re.compile(r'^[A-Z]\(((?:"(?:[^"\\]|\\.)*"|[^")])*)\)$', re.MULTILINE)
+LIST_ROW = re.compile(
+    r'^[A-Z]\(((?:"(?:[^"\\]|\\.)*"|\([^"()]*\)|[^"()])*)\)$', re.MULTILINE
+)
 ARGUMENT = re.compile(r'\s*("(?:[^"\\]|\\.)*"|[^,]*?)\s*(?:,|$)')
 
 
@@ -27,6 +29,8 @@ class Table(NamedTuple):
     header: tuple[str, ...]
     columns: tuple[int, ...]
     only: str | None = None  # value of the second column
+    code: int | None = None  # column of names in code
+    bits: int | None = None  # column of SLICE(a) | SLICE(b)
 
 
 def plain(source: str, *header: str) -> Table:
@@ -39,19 +43,32 @@ def level(name: str) -> Table:
     )
 
 
+HOOKS = Table(
+    "hooks.def",
+    ("number", "name", "where", "slices not told without it", "what is lost"),
+    (0, 1, 2, 3, 4),
+    code=2,
+    bits=3,
+)
+
 DOCUMENTS = {
     "format.md": {
         "fields": plain(
             "record_fields.def", "number", "name", "type", "unit", "meaning"
         ),
+        "items": plain(
+            "ladder_items.def", "number", "name", "kind", "shown as", "meaning"
+        ),
         "losses": plain("losses.def", "number", "name", "meaning"),
         "reasons": plain("reasons.def", "number", "name", "shown as"),
         "status": plain("status.def", "name", "value", "meaning"),
     },
+    "hooks.md": {"hooks": HOOKS},
     "metrics.md": {
         "workflow": level("workflow"),
         "workers": level("workers"),
         "chunks": level("chunks"),
+        "inside": level("inside"),
         "fine": level("fine"),
         "efficiency": level("efficiency"),
         "aliases": plain("metric_aliases.def", "other name", "of", "times"),
@@ -61,13 +78,23 @@ DOCUMENTS = {
 }
 
 
+def shown(table: Table, column: int, cell: str) -> str:
+    """A cell of a list as its table shows it."""
+    if column == table.bits:
+        return ", ".join(re.findall(r"SLICE\((\w+)\)", cell))
+    if cell.startswith('"'):
+        cell = cell[1:-1].replace('\\"', '"')
+    cell = cell.replace("|", "\\|")
+    return f"`{cell}`" if column == table.code else cell
+
+
 def rows(table: Table) -> list[list[str]]:
     """The rows of a list that the table shows, cell by cell."""
     text = (ROOT / "include" / "roast" / table.source).read_text()
     found = []
     for arguments in LIST_ROW.findall(text.partition("*/\n")[2]):
-        cells = [cell.strip('"') for cell in ARGUMENT.findall(arguments)]
-        cells = [cell.replace('\\"', '"').replace("|", "\\|") for cell in cells]
+        cells = ARGUMENT.findall(arguments)
+        cells = [shown(table, i, cell) for i, cell in enumerate(cells)]
         if table.only is None or cells[1] == table.only:
             found.append([cells[i] for i in table.columns])
     return found

@@ -23,7 +23,7 @@ enum roast_metric {
 
 struct roast_metric_info {
     const char *name;
-    const char *level; /* workflow, workers, chunks, fine, efficiency */
+    const char *level; /* workflow, workers, chunks, inside, fine, efficiency */
     const char *unit;
     bool is_count; /* shown and given as an integer */
     const char *formula;
@@ -53,7 +53,12 @@ enum roast_table_shape {
     ROAST_TABLE_KEYED, /* the first column is the key and not part of the row */
     ROAST_TABLE_LIST,
     ROAST_TABLE_SINGLE,
+    ROAST_TABLE_VALUES, /* a list of the cells of the only column */
 };
+
+/* The table of this name says why parts of other tables are missing: (name, why). It
+ * is there when anything is missing. */
+#define ROAST_TABLE_UNAVAILABLE "unavailable"
 
 struct roast_table {
     const char *name;

@@ -139,6 +139,12 @@ int roast_attempt_keep(roast_thread *thread, struct roast_str frame, roast_error
 int roast_attempt_end(roast_thread *thread, const struct roast_chunk_end *end,
                       struct roast_str *frames, roast_error *err);
 
+/* The executor has packed the result of the attempt that this thread ended last. *frames
+ * gets its end frame again, with the time of packing; absent when there is nothing to
+ * tell (no attempt, one that failed or was packed before). */
+int roast_attempt_packed(roast_thread *thread, struct roast_str *frames,
+                         roast_error *err);
+
 /* Appends frames to <dir>/<process id>.frames with one write(2); all of them or, with
  * ROAST_IO, none. */
 int roast_spool_append(const char *dir, struct roast_str frames, roast_error *err);

@@ -71,7 +71,8 @@ struct roast_page {
 
 void roast_page_release(struct roast_page *page);
 
-/* First lines, the six tables and what was lost, 80 columns, without colour. */
+/* First lines, the inside of the chunks, the six tables and what was lost, 80 columns,
+ * without colour. */
 int roast_report_text(struct roast_page *out, const roast_summary *summary,
                       const struct roast_heading *heading, roast_error *err);
 

@@ -45,7 +45,7 @@ enum roast_frames_from {
 
 struct roast_tally {
     uint64_t kept;     /* frames that were new */
-    uint64_t repeated; /* the same frame again: every record counts once */
+    uint64_t repeated; /* the same again, or an end that knows less than another one */
     uint64_t foreign;
     uint64_t damaged; /* pieces that were skipped */
 };
@@ -62,7 +62,8 @@ int roast_run_add_frames(roast_run *run, struct roast_str frames,
 int roast_run_learn_name(roast_run *run, struct roast_str name, roast_error *err);
 
 /* The chunk records in order of their start, as frames one behind the other; those
- * whose start is not known come last. */
+ * whose start is not known come last. Each has what was in its frame, and what only the
+ * end frame of its attempt knew: task_ns, task_cpu_ns, ladder. */
 struct roast_chunk_item {
     size_t offset;
     size_t size_bytes;
@@ -80,7 +81,8 @@ int roast_run_chunks(roast_run *run, struct roast_chunk_list *out, roast_error *
 void roast_chunk_list_release(struct roast_chunk_list *list);
 
 /* Where the records of one run id are that ended well, by their start; for those who
- * want to look at single records later. A row stays the same as long as the run. */
+ * want to look at single records later. A row stays the same as long as the run. Those
+ * of an undecorated process() are not among them. */
 struct roast_rows {
     uint32_t *rows; /* owned */
     size_t count;

@@ -6,6 +6,7 @@
 #ifndef ROAST_VIEW_H
 #define ROAST_VIEW_H
 
+#include "roast/ladder.h"
 #include "roast/record.h"
 
 #ifdef __cplusplus
@@ -13,7 +14,7 @@ extern "C" {
 #endif
 
 enum roast_view_kind {
-    ROAST_VIEW_NONE, /* not measured yet: always absent */
+    ROAST_VIEW_NONE, /* no single value: absent here, its parts are elsewhere */
     ROAST_VIEW_TEXT,
     ROAST_VIEW_COUNT,       /* integer as stored */
     ROAST_VIEW_FLAG,        /* true or false */
@@ -26,6 +27,12 @@ enum roast_view_kind {
     ROAST_VIEW_GB_DELTA,
     ROAST_VIEW_STATUS,    /* "ok" or "failed" */
     ROAST_VIEW_PEAK_KIND, /* "exact" or "sampled" */
+    ROAST_VIEW_ITEM,      /* an item of the ladder, by its kind: seconds or integer */
+    ROAST_VIEW_ACCESSED,  /* branches that were looked at */
+    ROAST_VIEW_ACCESSED_BYTES,         /* their bytes in the file */
+    ROAST_VIEW_ACCESSED_UNCOMPRESSED,  /* the same, uncompressed */
+    ROAST_VIEW_ACCESSED_PERCENT,       /* of the branches of the tree (other field) */
+    ROAST_VIEW_ACCESSED_BYTES_PERCENT, /* of its bytes */
 };
 
 struct roast_view {
@@ -33,7 +40,8 @@ struct roast_view {
     enum roast_view_kind kind;
     enum roast_field field;
     enum roast_field other;
-    bool always; /* the key exists even when the value is absent */
+    bool always;                 /* the key exists even when the value is absent */
+    enum roast_ladder_item item; /* of an ITEM */
 };
 
 enum roast_cell_type {
@@ -42,13 +50,15 @@ enum roast_cell_type {
     ROAST_CELL_COUNT,
     ROAST_CELL_NUMBER,
     ROAST_CELL_TEXT,
+    ROAST_CELL_LIST, /* in tables of a summary only */
 };
 
 struct roast_cell {
     enum roast_cell_type type;
-    uint64_t count;        /* COUNT, BOOL */
-    double number;         /* NUMBER */
-    struct roast_str text; /* TEXT; borrows the record or static memory */
+    uint64_t count;                 /* COUNT, BOOL; LIST: how many */
+    double number;                  /* NUMBER */
+    struct roast_str text;          /* TEXT; borrows the record or static memory */
+    const struct roast_cell *items; /* LIST */
 };
 
 /* The list. *count gets its length. Borrows static memory. */

@@ -10,6 +10,7 @@ from collections import OrderedDict, defaultdict
 from collections.abc import Callable
 from typing import Any
 
+from framing import a_frame_with_a_ladder
 from roastcoffea import (
     BaseInstrumentationContext,
     _probe,
@@ -219,6 +220,20 @@ def record_as_dict() -> Operation:
     frames = a_record().frame + failed.frame
     truth = [dict(record) for record in _probe.read_frames(frames)]
     return lambda: [dict(record) for record in _probe.read_frames(frames)] == truth
+
+
+@operation
+def record_with_a_ladder() -> Operation:
+    frames = a_frame_with_a_ladder()
+    truth = [dict(record) for record in _probe.read_frames(frames)]
+    return lambda: [dict(record) for record in _probe.read_frames(frames)] == truth
+
+
+@operation
+def record_made_by_hand() -> Operation:
+    (record,) = _probe.read_frames(a_frame_with_a_ladder())
+    mapping = dict(record) | {"timing": {"a": 1.0}, "memory": {"a": 2.0}}
+    return lambda: bool(_probe.frame_of(mapping, 1))
 
 
 @operation

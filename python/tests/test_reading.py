@@ -7,6 +7,7 @@ import random
 
 import pytest
 
+from framing import crc32c
 from roastcoffea import FormatError, _probe, track_memory, track_time
 from support import fail, measure
 
@@ -23,23 +24,6 @@ def frame():
             raise ValueError("mine")
 
     return fail(work)[1].frame
-
-
-def crc_of_byte(crc):
-    for _ in range(8):
-        crc = (crc >> 1) ^ (0x82F63B78 if crc & 1 else 0)
-    return crc
-
-
-TABLE = [crc_of_byte(byte) for byte in range(256)]
-
-
-def crc32c(data):
-    """Castagnoli's checksum, so that damage can be signed as if it were meant."""
-    crc = 0xFFFFFFFF
-    for byte in data:
-        crc = (crc >> 8) ^ TABLE[(crc ^ byte) & 0xFF]
-    return (crc ^ 0xFFFFFFFF).to_bytes(4, "little")
 
 
 def refused(data):

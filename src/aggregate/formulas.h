@@ -19,6 +19,10 @@ void roast__study_groups(const struct roast_study *study);
 void roast__study_process_groups(const struct roast_study *study);
 void roast__study_records(const struct roast_study *study);
 void roast__study_sections(const struct roast_study *study);
+void roast__study_ladder(const struct roast_study *study);
+void roast__study_branches(const struct roast_study *study);
+void roast__study_endpoints(const struct roast_study *study);
+void roast__study_files(const struct roast_study *study);
 void roast__study_failures(const struct roast_study *study);
 void roast__study_outliers(const struct roast_study *study);
 

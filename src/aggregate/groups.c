@@ -140,6 +140,11 @@ static uint64_t hash_file(const void *context, size_t item)
     return roast__slots_mix((uint32_t)file_of(context, item));
 }
 
+struct roast_key_rule roast__by_file(const struct roast_attempts *attempts)
+{
+    return (struct roast_key_rule){attempts, same_file, hash_file};
+}
+
 static struct roast_cell name_cell(const struct roast_study *study, int32_t name)
 {
     if (name == ROAST_NO_STRING)
@@ -215,7 +220,7 @@ void roast__study_groups(const struct roast_study *study)
 {
     const struct roast_attempts *attempts = &study->run->attempts;
     const struct roast_key_rule by_dataset = {attempts, same_dataset, hash_dataset};
-    const struct roast_key_rule by_file = {attempts, same_file, hash_file};
+    const struct roast_key_rule by_file = roast__by_file(attempts);
 
     put_sources(study, &by_dataset, put_datasets);
     put_sources(study, &by_file, put_files);

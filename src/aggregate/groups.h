@@ -31,6 +31,9 @@ struct roast_key_rule {
     uint64_t (*hash)(const void *context, size_t item);
 };
 
+/* Sources + 1 of a run by their file; the first item is of rows without source. */
+struct roast_key_rule roast__by_file(const struct roast_attempts *attempts);
+
 /* Joins items under their keys, in order of first appearance. Items that no attempt
  * belongs to have no key: -1. False when out of memory. */
 bool roast__keys_join(struct roast_keys *keys, const struct roast_group *items,

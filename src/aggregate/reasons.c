@@ -13,6 +13,7 @@ enum need {
     NEED_RECORDS,  /* a chunk that ended well and left a record */
     NEED_REPORT,   /* that, or coffea's report */
     NEED_WINDOW,   /* that, and a run as long as the window */
+    NEED_LADDER,   /* a chunk that ended well and was looked into */
     NEED_POOL,     /* offers or counts of workers */
     NEED_SAMPLES,
 };
@@ -91,6 +92,17 @@ static const char *without_window(const struct roast_study *study,
     return without_records(study, not_decorated);
 }
 
+/* How many were looked into is known by now, unless the summary is a quick one. */
+static const char *without_ladder(const struct roast_study *study)
+{
+    const struct roast_metric_values *values = &study->summary->values;
+
+    if (study->totals->roles.successful_chunks == 0)
+        return without_records(study, "no chunk ended well");
+    return values->value[ROAST_METRIC_ladder_chunks] > 0 ? NULL
+                                                         : "no chunk was looked into";
+}
+
 /* What is missing of the needs of a metric; NULL: nothing. */
 static const char *missing(const struct roast_study *study, enum roast_metric metric)
 {
@@ -110,6 +122,8 @@ static const char *missing(const struct roast_study *study, enum roast_metric me
             study, "neither savemetrics=True nor @track_metrics: coffea did not say");
     case NEED_WINDOW:
         return without_window(study, metric);
+    case NEED_LADDER:
+        return without_ladder(study);
     case NEED_POOL:
         return run->offer_count + run->count_count > 0 ? NULL : "no executor was seen";
     case NEED_SAMPLES:

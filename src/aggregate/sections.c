@@ -4,10 +4,10 @@
  * A section inside one of its own name adds to its passes and its own time, but not
  * again to the total: those seconds are in the outer one already. */
 #include "aggregate/formulas.h"
-#include "base/checksum.h"
+#include "aggregate/name_table.h"
+#include "aggregate/walk.h"
 #include "base/mem.h"
 #include "store/array.h"
-#include "store/rest.h"
 
 enum { MOST_ANCESTORS = 256 }; /* more than the probe ever nests */
 
@@ -18,7 +18,6 @@ static const char *const columns[] = {
 
 /* One name. */
 struct named {
-    struct roast_str name; /* borrows the run */
     uint64_t count;
     double total_ns;
     double self_ns;
@@ -34,10 +33,9 @@ struct named {
 };
 
 struct sections {
-    struct named *names; /* owned */
-    size_t count;
+    struct roast_name_table names;
+    struct named *named; /* owned; by number */
     size_t cap;
-    struct roast_slots slots;
     struct roast_section *tree; /* owned; of the chunk that is read now */
     size_t tree_cap;
     uint32_t *number;  /* owned; per section of the tree: its name */
@@ -48,48 +46,21 @@ struct sections {
 
 /* ---- names ----------------------------------------------------------------------- */
 
-static uint64_t hash_name(const void *table, uint32_t item)
-{
-    struct roast_str name = ((const struct sections *)table)->names[item].name;
-
-    return roast__hash64(name.data, name.size_bytes);
-}
-
-static bool is_called(const struct named *named, struct roast_str name)
-{
-    return named->name.size_bytes == name.size_bytes &&
-           memcmp(named->name.data, name.data, name.size_bytes) == 0;
-}
-
-static int64_t add_name(struct sections *sections, struct roast_str name)
-{
-    struct named *names = roast__array_room(sections->names, &sections->cap,
-                                            sections->count, sizeof(names[0]));
-
-    if (!names)
-        return -1;
-    sections->names = names;
-    names[sections->count] = (struct named){.name = name};
-    roast__slots_put(&sections->slots, roast__hash64(name.data, name.size_bytes),
-                     (uint32_t)sections->count);
-    return (int64_t)sections->count++;
-}
-
 /* The number of a name, added when it is new; -1: out of memory. */
 static int64_t number_of(struct sections *sections, struct roast_str name)
 {
-    struct roast_slots *slots = &sections->slots;
+    size_t known = sections->names.count;
+    struct roast_name_key key = {name, 0};
+    struct named *named =
+        roast__array_room(sections->named, &sections->cap, known, sizeof(named[0]));
 
-    if (!roast__slots_room(slots, sections->count, hash_name, sections))
+    if (!named)
         return -1;
-    uint64_t hash = roast__hash64(name.data, name.size_bytes);
-    for (size_t at = roast__slots_first(slots, hash); roast__slots_holds(slots, at);
-         at = roast__slots_next(slots, at)) {
-        uint32_t item = roast__slots_item(slots, at);
-        if (is_called(&sections->names[item], name))
-            return item;
-    }
-    return add_name(sections, name);
+    sections->named = named;
+    int64_t number = roast__name_number(&sections->names, key, ROAST_NO_GUESS);
+    if (number == (int64_t)known)
+        named[number] = (struct named){0};
+    return number;
 }
 
 /* ---- the tree of one chunk ------------------------------------------------------- */
@@ -135,7 +106,7 @@ static void find_self(struct sections *sections, size_t count)
 static void add_section(struct sections *sections, size_t i)
 {
     const struct roast_section *section = &sections->tree[i];
-    struct named *named = &sections->names[sections->number[i]];
+    struct named *named = &sections->named[sections->number[i]];
     double self_ns = sections->self_ns[i];
 
     named->count = roast__sat_count(named->count, section->count);
@@ -158,7 +129,7 @@ static void add_section(struct sections *sections, size_t i)
 static void end_chunk(struct sections *sections, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
-        struct named *named = &sections->names[sections->number[i]];
+        struct named *named = &sections->named[sections->number[i]];
         if (!named->in_chunk)
             continue;
         roast__quantiles_add(&named->per_chunk_ns, &named->chunk_ns, 1);
@@ -200,28 +171,20 @@ static void add_tree(struct sections *sections, struct roast_str blob)
 
 static void read_all(struct sections *sections, const struct roast_study *study)
 {
-    const struct roast_attempts *attempts = &study->run->attempts;
-    const uint64_t wanted = UINT64_C(1) << ROAST_FIELD_sections;
-    unsigned char identity[ROAST_IDENTITY_BYTES];
-    roast_record rec;
+    const struct roast_column *duration =
+        &study->run->attempts.columns[ROAST_COLUMN_duration_ns];
+    struct roast_walk walk = {.study = study,
+                              .fields = ROAST_FIELD_BIT(sections),
+                              .roles = ROAST_ROLES_COUNT};
 
-    for (size_t row = 0; row < attempts->count && !sections->failed; row++) {
-        if (study->totals->roles.of_row[row] != ROAST_ROLE_COUNTS ||
-            !(roast__attempt_present(study->run, row) & wanted) ||
-            !roast__attempt_record(study->run, row, &rec, identity))
-            continue;
-        sections->process_ns += (double)roast__column_get(
-            &attempts->columns[ROAST_COLUMN_duration_ns], row, 0);
-        add_tree(sections, rec.values[ROAST_FIELD_sections].str);
+    while (!sections->failed && roast__walk_next(&walk)) {
+        sections->process_ns += (double)roast__column_get(duration, walk.row, 0);
+        add_tree(sections, walk.rec.values[ROAST_FIELD_sections].str);
     }
 }
 
-static void put_name(const struct roast_study *study, size_t table, struct named *named,
-                     double process_ns)
+static void put_name(struct roast_cell *row, struct named *named, double process_ns)
 {
-    struct roast_cell *row = roast__table_row(study->summary, table);
-
-    row[0] = roast__cell_text(study->summary, named->name);
     row[1] = roast__cell_count(named->count);
     row[2] = roast__cell_number(named->total_ns / 1e9);
     row[3] = roast__cell_number(named->self_ns / 1e9);
@@ -245,12 +208,14 @@ void roast__study_sections(const struct roast_study *study)
 
     read_all(&sections, study);
     study->summary->failed |= sections.failed;
-    for (size_t i = 0; i < sections.count; i++) {
-        put_name(study, table, &sections.names[i], sections.process_ns);
-        roast__quantiles_release(&sections.names[i].per_chunk_ns);
+    for (size_t i = 0; i < sections.names.count; i++) {
+        struct roast_cell *row = roast__table_row(study->summary, table);
+        row[0] = roast__cell_text(study->summary, sections.names.keys[i].name);
+        put_name(row, &sections.named[i], sections.process_ns);
+        roast__quantiles_release(&sections.named[i].per_chunk_ns);
     }
-    roast__free(sections.names);
-    roast__slots_release(&sections.slots);
+    roast__name_table_release(&sections.names);
+    roast__free(sections.named);
     roast__free(sections.tree);
     roast__free(sections.number);
     roast__free(sections.self_ns);

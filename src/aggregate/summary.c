@@ -26,6 +26,10 @@ static const struct {
     {roast__study_process_groups, false},
     {roast__study_records, false},
     {roast__study_sections, false},
+    {roast__study_branches, false},
+    {roast__study_endpoints, false},
+    {roast__study_files, false},
+    {roast__study_ladder, false}, /* says why tables of the others are empty */
     {roast__study_failures, false},
     {roast__study_outliers, false},
     {roast__reasons_fill, true},

@@ -8,11 +8,12 @@
 
 #include <math.h>
 
+#include "aggregate/tables.h"
 #include "aggregate/totals.h"
 #include "roast/aggregate.h"
 #include "store/run.h"
 
-enum { ROAST_MAX_TABLES = 16, ROAST_MAX_COLUMNS = 32 };
+enum { ROAST_MAX_TABLES = 32, ROAST_MAX_COLUMNS = 32 };
 
 /* The room of a table. */
 struct roast_sheet {
@@ -38,35 +39,6 @@ struct roast_study {
     struct roast_totals *totals; /* reading a quantile may sort */
     struct roast_summary *summary;
 };
-
-/* Opens a table; its number is for roast__table_row(). Columns are static. */
-size_t roast__table_open(struct roast_summary *summary, const char *name,
-                         enum roast_table_shape shape, const char *const *columns,
-                         size_t column_count);
-
-/* The cells of a new row, all absent; valid until the next row. Never NULL. */
-struct roast_cell *roast__table_row(struct roast_summary *summary, size_t table);
-
-/* A table of one row whose columns are only known now; names are static. Without any
- * column it has no row. */
-void roast__table_single(struct roast_summary *summary, const char *name,
-                         const char *const *columns, const uint64_t *counts,
-                         size_t count);
-
-static inline struct roast_cell roast__cell_count(uint64_t count)
-{
-    return (struct roast_cell){.type = ROAST_CELL_COUNT, .count = count};
-}
-
-static inline struct roast_cell roast__cell_bool(bool flag)
-{
-    return (struct roast_cell){.type = ROAST_CELL_BOOL, .count = flag};
-}
-
-/* Absent for what is no number. */
-struct roast_cell roast__cell_number(double number);
-struct roast_cell roast__cell_text(struct roast_summary *summary,
-                                   struct roast_str text);
 
 /* Sets a metric; what is no finite number stays absent. */
 void roast__metric_set(struct roast_metric_values *values, enum roast_metric metric,

@@ -14,39 +14,41 @@ struct roast_text_block {
     struct roast_text_block *older;
     size_t used_bytes;
     size_t cap_bytes;
-    char bytes[];
+    _Alignas(struct roast_cell) char bytes[];
 };
 
 /* ---- texts ----------------------------------------------------------------------- */
 
-static struct roast_text_block *room_for(struct roast_summary *summary, size_t bytes)
+/* Memory that lives as long as the summary, for what is aligned to a power of two; NULL
+ * when out of memory. */
+static void *keep_bytes(struct roast_summary *summary, size_t bytes, size_t aligned)
 {
     struct roast_text_block *block = summary->texts;
     size_t cap = bytes > TEXT_BLOCK_BYTES ? bytes : TEXT_BLOCK_BYTES;
+    size_t from = block ? (block->used_bytes + aligned - 1) & ~(aligned - 1) : 0;
 
-    if (block && block->cap_bytes - block->used_bytes >= bytes)
-        return block;
-    block = roast__realloc(NULL, sizeof(*block) + cap);
-    if (!block) {
-        summary->failed = true;
-        return NULL;
+    if (!block || from > block->cap_bytes || block->cap_bytes - from < bytes) {
+        block = roast__realloc(NULL, sizeof(*block) + cap);
+        if (!block) {
+            summary->failed = true;
+            return NULL;
+        }
+        *block = (struct roast_text_block){summary->texts, 0, cap};
+        summary->texts = block;
+        from = 0;
     }
-    *block = (struct roast_text_block){summary->texts, 0, cap};
-    summary->texts = block;
-    return block;
+    block->used_bytes = from + bytes;
+    return block->bytes + from;
 }
 
 /* Copies a text, so that it lives as long as the summary. */
 static struct roast_str keep(struct roast_summary *summary, struct roast_str text)
 {
-    struct roast_text_block *block =
-        text.data ? room_for(summary, text.size_bytes) : NULL;
+    char *copy = text.data ? keep_bytes(summary, text.size_bytes, 1) : NULL;
 
-    if (!block)
+    if (!copy)
         return (struct roast_str){NULL, 0};
-    char *copy = block->bytes + block->used_bytes;
     memcpy(copy, text.data, text.size_bytes);
-    block->used_bytes += text.size_bytes;
     return (struct roast_str){copy, text.size_bytes};
 }
 
@@ -59,6 +61,13 @@ struct roast_cell roast__cell_number(double number)
     return (struct roast_cell){.type = ROAST_CELL_NUMBER, .number = number};
 }
 
+struct roast_cell roast__cell_sum(double sum)
+{
+    if (!(sum >= 0 && sum < 0x1p63))
+        return (struct roast_cell){.type = ROAST_CELL_ABSENT};
+    return roast__cell_count((uint64_t)sum);
+}
+
 struct roast_cell roast__cell_text(struct roast_summary *summary, struct roast_str text)
 {
     struct roast_str copy = keep(summary, text);
@@ -66,6 +75,18 @@ struct roast_cell roast__cell_text(struct roast_summary *summary, struct roast_s
     if (!copy.data)
         return (struct roast_cell){.type = ROAST_CELL_ABSENT};
     return (struct roast_cell){.type = ROAST_CELL_TEXT, .text = copy};
+}
+
+struct roast_cell roast__cell_list(struct roast_summary *summary,
+                                   struct roast_cell **items, size_t count)
+{
+    *items = keep_bytes(summary, count * sizeof(**items), _Alignof(struct roast_cell));
+    if (!*items)
+        count = 0;
+    for (size_t i = 0; i < count; i++)
+        (*items)[i] = (struct roast_cell){.type = ROAST_CELL_ABSENT};
+    return (struct roast_cell){
+        .type = ROAST_CELL_LIST, .count = count, .items = *items};
 }
 
 void roast__metric_set(struct roast_metric_values *values, enum roast_metric metric,
@@ -148,6 +169,30 @@ void roast__table_single(struct roast_summary *summary, const char *name,
     }
 }
 
+static size_t table_named(const struct roast_summary *summary, const char *name)
+{
+    size_t number = 0;
+
+    while (number < summary->table_count &&
+           strcmp(summary->tables[number].name, name) != 0)
+        number++;
+    return number;
+}
+
+void roast__summary_miss(struct roast_summary *summary, const char *name,
+                         const char *why)
+{
+    static const char *const columns[] = {"name", "why"};
+    size_t table = table_named(summary, ROAST_TABLE_UNAVAILABLE);
+
+    if (table == summary->table_count)
+        table = roast__table_open(summary, ROAST_TABLE_UNAVAILABLE, ROAST_TABLE_LIST,
+                                  columns, 2);
+    struct roast_cell *row = roast__table_row(summary, table);
+    row[0] = roast__cell_text(summary, roast_str_of(name));
+    row[1] = roast__cell_text(summary, roast_str_of(why));
+}
+
 /* ---- public ---------------------------------------------------------------------- */
 
 const struct roast_metric_values *roast_summary_metrics(const roast_summary *summary)
@@ -165,11 +210,9 @@ const struct roast_table *roast_summary_tables(const roast_summary *summary,
 const struct roast_table *roast_summary_table(const roast_summary *summary,
                                               const char *name)
 {
-    for (size_t i = 0; i < summary->table_count; i++) {
-        if (strcmp(summary->tables[i].name, name) == 0)
-            return &summary->tables[i];
-    }
-    return NULL;
+    size_t number = table_named(summary, name);
+
+    return number < summary->table_count ? &summary->tables[number] : NULL;
 }
 
 void roast_summary_free(roast_summary *summary)

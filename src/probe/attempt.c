@@ -4,11 +4,8 @@
  * An executor opens the file, builds the events and calls process(); any of it can
  * fail, and be tried again. The attempt is the frame around all that: it owns the
  * identity, which begin frame, chunk frame and end frame share. Where process() is not
- * decorated, or was never reached, begin and end are all there is, and a failure gets a
- * record of its own so that its file, entries and exception are not lost. */
+ * decorated, or was never reached, the attempt may have a record of its own. */
 #include "probe/attempt.h"
-
-#include <time.h>
 
 #include "base/clock.h"
 #include "probe/process.h"
@@ -36,6 +33,7 @@ void roast__attempt_release(struct roast_attempt *attempt)
 {
     roast__buf_release(&attempt->texts);
     roast__buf_release(&attempt->frames);
+    roast__reads_release(&attempt->ladder.reads);
 }
 
 /* ---- begin ------------------------------------------------------------------- */
@@ -61,10 +59,8 @@ static struct roast_str text_of(const struct roast_attempt_item *item, int which
     return *(const struct roast_str *)(const void *)at;
 }
 
-/* What a redaction wrote. A full room may hold half a character: as for a chunk, one
- * byte is given up and the text counts as cut. */
-static struct roast_str redacted(struct roast_attempt *attempt, const char *out,
-                                 size_t used_bytes, size_t room_bytes)
+struct roast_str roast__attempt_redacted(struct roast_attempt *attempt, const char *out,
+                                         size_t used_bytes, size_t room_bytes)
 {
     struct roast_str kept = {out, used_bytes};
 
@@ -82,7 +78,7 @@ static size_t copy_text(struct roast_attempt *attempt, char *out, int which,
 
     if (item_texts[which].field == ROAST_FIELD_file) {
         size_t used = roast_str_redact_file(out, room_bytes, text);
-        return redacted(attempt, out, used, room_bytes).size_bytes;
+        return roast__attempt_redacted(attempt, out, used, room_bytes).size_bytes;
     }
     struct roast_str kept = roast_str_cut(text, room_bytes);
     attempt->texts_cut += kept.size_bytes < text.size_bytes;
@@ -110,7 +106,7 @@ static void set_texts(struct roast_thread *thread,
         if (!text.data)
             continue;
         if (!roast__buf_ok(&attempt->texts)) {
-            attempt->texts_lost |= 1u << i;
+            attempt->texts_lost |= UINT64_C(1) << item_texts[i].field;
             continue;
         }
         struct roast_str kept = {at, copy_text(attempt, at, i, text)};
@@ -143,12 +139,9 @@ static void start_clocks(struct roast_attempt *attempt)
     attempt->start_mono_ns = roast__clock_mono_ns();
 }
 
-/* The fields that begin and end frames share with the item. */
-static void identify_frame(struct roast_thread *thread, roast_record *out,
-                           enum roast_frame_kind kind)
+void roast__attempt_identify(struct roast_attempt *attempt, roast_record *out,
+                             enum roast_frame_kind kind)
 {
-    struct roast_attempt *attempt = &thread->attempt;
-
     *out = (roast_record){.kind = kind};
     roast_record_set_str(out, ROAST_FIELD_identity,
                          attempt->item.values[ROAST_FIELD_identity].str);
@@ -179,13 +172,15 @@ struct roast_str roast_attempt_begin(roast_thread *thread, const unsigned char *
         return (struct roast_str){NULL, 0};
     attempt->hidden = roast_chunk_active(thread);
     attempt->claimed = attempt->hidden;
+    attempt->packable = false;
+    attempt->ladder.armed = false;
     if (attempt->hidden)
         return (struct roast_str){NULL, 0};
     roast__buf_clear(&attempt->frames);
     roast__identity_make(&attempt->identity, run_id, &attempt->active_at_begin);
     set_item(thread, item);
     start_clocks(attempt);
-    identify_frame(thread, &begin, ROAST_FRAME_BEGIN);
+    roast__attempt_identify(attempt, &begin, ROAST_FRAME_BEGIN);
     roast_record_set_i64(&begin, ROAST_FIELD_start_epoch_ns, attempt->start_epoch_ns);
     return encode_small(thread, &begin);
 }
@@ -206,145 +201,45 @@ int roast_attempt_keep(roast_thread *thread, struct roast_str frame, roast_error
                            frame.size_bytes);
 }
 
-static int64_t process_cpu_ns(void)
+/* Ends it for the other ones in the process; how many ran beside it at most. */
+static unsigned leave(const struct roast_attempt *attempt)
 {
-    return roast__clock_ns(CLOCK_PROCESS_CPUTIME_ID);
+    uint32_t newest;
+    unsigned active = roast__chunk_leaves(&newest);
+
+    return roast__most_at_once(active, attempt->active_at_begin,
+                               newest != attempt->identity.sequence);
 }
 
-static uint64_t since(int64_t start_ns, int64_t now_ns)
+/* It failed before it had a chunk, or its process() is not decorated. */
+static bool needs_record(const struct roast_attempt *attempt,
+                         const struct roast_chunk_end *end)
 {
-    return now_ns > start_ns ? (uint64_t)(now_ns - start_ns) : 0;
-}
-
-/* False when there is no memory for it; what is there already stays whole. */
-static bool put_frame(struct roast_buf *out, const roast_record *rec)
-{
-    size_t bound = roast_record_bound(rec);
-
-    roast__buf_reserve(out, bound);
-    if (!roast__buf_ok(out)) {
-        out->failed = false;
-        return false;
-    }
-    int64_t size = roast_record_encode(out->data + out->size_bytes, bound, rec, NULL);
-    out->size_bytes += size > 0 ? (size_t)size : 0;
-    return size > 0;
-}
-
-/* The `losses` and `absences` of a failed record; all their numbers fit in a byte. */
-struct gaps {
-    unsigned char losses[2];
-    unsigned char absences[2 * TEXT_COUNT];
-};
-
-static void set_gaps(const struct roast_attempt *attempt, roast_record *rec,
-                     struct gaps *gaps)
-{
-    struct roast_str losses = {(const char *)gaps->losses, sizeof(gaps->losses)};
-    struct roast_str absences = {(const char *)gaps->absences, 0};
-
-    gaps->losses[0] = ROAST_LOSS_text_cut;
-    gaps->losses[1] = (unsigned char)attempt->texts_cut;
-    for (int i = 0; i < TEXT_COUNT; i++) {
-        if (!(attempt->texts_lost >> i & 1))
-            continue;
-        unsigned number = roast_field_info(item_texts[i].field)->number;
-        gaps->absences[absences.size_bytes++] = (unsigned char)number;
-        gaps->absences[absences.size_bytes++] = ROAST_WHY_NO_MEMORY;
-    }
-    if (attempt->texts_cut > 0)
-        roast_record_set_str(rec, ROAST_FIELD_losses, losses);
-    if (attempt->texts_lost != 0)
-        roast_record_set_str(rec, ROAST_FIELD_absences, absences);
-}
-
-static void set_error(struct roast_thread *thread, roast_record *rec,
-                      const struct roast_chunk_end *end)
-{
-    struct roast_str type = roast_str_cut(end->error_type, ROAST_CUT_TYPE_BYTES);
-    size_t room_bytes = sizeof(thread->error_text);
-
-    thread->attempt.texts_cut += type.size_bytes < end->error_type.size_bytes;
-    roast_record_set_str(rec, ROAST_FIELD_error_type, type);
-    if (!end->error_message.data)
-        return;
-    size_t used = roast_str_redact(thread->error_text, room_bytes, end->error_message);
-    roast_record_set_str(
-        rec, ROAST_FIELD_error_message,
-        redacted(&thread->attempt, thread->error_text, used, room_bytes));
-}
-
-/* The record of an attempt that failed before process() began. */
-static bool put_failed(struct roast_thread *thread, const struct roast_chunk_end *end,
-                       uint64_t task_ns)
-{
-    struct roast_attempt *attempt = &thread->attempt;
-    struct roast_process process = roast__process();
-    roast_record rec = attempt->item;
-    struct gaps gaps;
-
-    rec.kind = ROAST_FRAME_CHUNK;
-    roast_record_set_u64(&rec, ROAST_FIELD_status, ROAST_CHUNK_FAILED);
-    roast_record_set_i64(&rec, ROAST_FIELD_start_epoch_ns, attempt->start_epoch_ns);
-    roast_record_set_i64(&rec, ROAST_FIELD_start_mono_ns, attempt->start_mono_ns);
-    roast_record_set_u64(&rec, ROAST_FIELD_task_ns, task_ns);
-    roast_record_set_str(&rec, ROAST_FIELD_host, process.host);
-    roast_record_set_u64(&rec, ROAST_FIELD_pid, process.pid);
-    if (thread->tid != 0)
-        roast_record_set_u64(&rec, ROAST_FIELD_thread, thread->tid);
-    set_error(thread, &rec, end);
-    set_gaps(attempt, &rec, &gaps);
-    return put_frame(&attempt->frames, &rec);
-}
-
-/* The texts are as long as a frame of ROAST_END_MAX_BYTES allows, with the largest
- * numbers in all other fields. */
-enum { END_ERROR_TYPE_BYTES = 64, END_FIRST_ERROR_BYTES = 48 };
-
-static bool put_end(struct roast_thread *thread, const struct roast_chunk_end *end,
-                    uint64_t task_ns, uint64_t task_cpu_ns)
-{
-    struct roast_attempt *attempt = &thread->attempt;
-    roast_record rec;
-
-    identify_frame(thread, &rec, ROAST_FRAME_END);
-    roast_record_set_u64(&rec, ROAST_FIELD_status, end->status);
-    roast_record_set_u64(&rec, ROAST_FIELD_pid, roast__process().pid);
-    roast_record_set_i64(&rec, ROAST_FIELD_end_epoch_ns, roast__clock_epoch_ns());
-    roast_record_set_i64(&rec, ROAST_FIELD_task_start_mono_ns, attempt->start_mono_ns);
-    roast_record_set_u64(&rec, ROAST_FIELD_task_ns, task_ns);
-    roast_record_set_u64(&rec, ROAST_FIELD_task_cpu_ns, task_cpu_ns);
-    roast_record_set_u64(&rec, ROAST_FIELD_process_cpu_ns, (uint64_t)process_cpu_ns());
-    if (end->status == ROAST_CHUNK_FAILED)
-        roast_record_set_str(&rec, ROAST_FIELD_error_type,
-                             roast_str_cut(end->error_type, END_ERROR_TYPE_BYTES));
-    if (end->monitor_errors > 0) {
-        roast_record_set_u64(&rec, ROAST_FIELD_monitor_errors, end->monitor_errors);
-        roast_record_set_str(
-            &rec, ROAST_FIELD_monitor_first_error,
-            roast_str_cut(end->monitor_first_error, END_FIRST_ERROR_BYTES));
-    }
-    return put_frame(&attempt->frames, &rec);
+    return !attempt->claimed &&
+           (end->status == ROAST_CHUNK_FAILED || roast__attempt_computed(attempt));
 }
 
 int roast_attempt_end(roast_thread *thread, const struct roast_chunk_end *end,
                       struct roast_str *frames, roast_error *err)
 {
     struct roast_attempt *attempt = &thread->attempt;
-    uint64_t task_ns = since(attempt->start_mono_ns, roast__clock_mono_ns());
-    uint64_t task_cpu_ns = since(attempt->start_cpu_ns, roast__clock_thread_ns());
+    struct roast_attempt_close close = {.end = end};
     bool whole = true;
-    uint32_t newest;
 
+    close.mono_ns = roast__clock_mono_ns();
+    close.cpu_ns = roast__clock_thread_ns();
     *frames = (struct roast_str){NULL, 0};
     if (attempt->depth == 0) /* a forked child: the parent reports */
         return roast_error_set(err, ROAST_UNAVAILABLE, "no attempt is open");
     if (--attempt->depth > 0 || attempt->hidden)
         return ROAST_OK;
-    (void)roast__chunk_leaves(&newest);
-    if (end->status == ROAST_CHUNK_FAILED && !attempt->claimed)
-        whole = put_failed(thread, end, task_ns);
-    whole &= put_end(thread, end, task_ns, task_cpu_ns);
+    close.concurrency = leave(attempt);
+    if (attempt->ladder.armed)
+        roast__ladder_close(&attempt->ladder, &thread->slow_files.schedstat,
+                            close.mono_ns);
+    if (needs_record(attempt, end))
+        whole = roast__attempt_put_record(thread, &close);
+    whole &= roast__attempt_put_end(thread, &close);
     *frames = (struct roast_str){(const char *)attempt->frames.data,
                                  attempt->frames.size_bytes};
     if (whole)

@@ -125,7 +125,8 @@ static void identify(roast_thread *thread, const unsigned char *run_id)
     uint32_t newest;
 
     thread->of_attempt = roast_attempt_active(thread);
-    if (roast__attempt_claim(&thread->attempt)) {
+    thread->claims_attempt = roast__attempt_claim(&thread->attempt);
+    if (thread->claims_attempt) {
         *id = thread->attempt.identity;
         thread->active_at_begin = thread->attempt.active_at_begin;
     } else {
@@ -157,6 +158,14 @@ void roast_chunk_begin(roast_thread *thread, const struct roast_chunk_options *o
         roast__readings_take(before, &thread->slow_files, &thread->pace);
 }
 
+/* The chunk of an attempt tells its ladder where process() begins and ends. */
+static void enter_phase(roast_thread *thread, enum roast_ladder_item slice,
+                        int64_t now_ns)
+{
+    if (thread->claims_attempt && roast_ladder_active(thread))
+        roast__ladder_phase_at(&thread->attempt.ladder, slice, now_ns);
+}
+
 void roast_chunk_start(roast_thread *thread)
 {
     thread->start_cpu_ns = roast__clock_thread_ns();
@@ -164,12 +173,14 @@ void roast_chunk_start(roast_thread *thread)
                          roast__clock_epoch_ns());
     thread->start_ns = roast__clock_mono_ns();
     roast_record_set_i64(&thread->record, ROAST_FIELD_start_mono_ns, thread->start_ns);
+    enter_phase(thread, ROAST_ITEM_compute, thread->start_ns);
 }
 
 void roast_chunk_stop(roast_thread *thread)
 {
     thread->stop_ns = roast__clock_mono_ns();
     int64_t cpu_ns = roast__clock_thread_ns() - thread->start_cpu_ns;
+    enter_phase(thread, ROAST_ITEM_result, thread->stop_ns);
     roast__sections_close(thread, thread->stop_ns);
     roast_record_set_u64(&thread->record, ROAST_FIELD_duration_ns,
                          (uint64_t)(thread->stop_ns - thread->start_ns));

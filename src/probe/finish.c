@@ -14,11 +14,9 @@ static bool others_ran(roast_thread *thread)
     uint32_t newest;
     unsigned active = thread->of_attempt ? roast__chunk_running(&newest)
                                          : roast__chunk_leaves(&newest);
-    unsigned most = active > thread->active_at_begin ? active : thread->active_at_begin;
+    unsigned most = roast__most_at_once(active, thread->active_at_begin,
+                                        newest != thread->identity.sequence);
 
-    /* one that began and ended meanwhile is in neither count */
-    if (most < 2 && newest != thread->identity.sequence)
-        most = 2;
     roast_record_set_u64(&thread->record, ROAST_FIELD_concurrency, most);
     return most > 1;
 }
@@ -32,24 +30,45 @@ static void read_after(roast_thread *thread)
         roast__readings_take(after, &thread->slow_files, &thread->pace);
 }
 
-static void set_process(roast_thread *thread)
+void roast__finish_where(const roast_thread *thread, roast_record *rec)
 {
     struct roast_process process = roast__process();
 
-    roast_record_set_str(&thread->record, ROAST_FIELD_host, process.host);
-    roast_record_set_u64(&thread->record, ROAST_FIELD_pid, process.pid);
+    roast_record_set_str(rec, ROAST_FIELD_host, process.host);
+    roast_record_set_u64(rec, ROAST_FIELD_pid, process.pid);
     if (thread->tid != 0)
-        roast_record_set_u64(&thread->record, ROAST_FIELD_thread, thread->tid);
+        roast_record_set_u64(rec, ROAST_FIELD_thread, thread->tid);
+}
+
+uint64_t roast__finish_first(roast_thread *thread, roast_record *rec)
+{
     if (!roast__process_claims_first())
-        return;
+        return 0;
     roast__values_clear(&thread->process_facts);
     roast__process_put_facts(&thread->process_facts);
-    roast_record_set_u64(&thread->record, ROAST_FIELD_first_chunk, 1);
-    if (roast_values_ok(&thread->process_facts))
-        roast_record_set_str(&thread->record, ROAST_FIELD_process,
-                             roast_values_blob(&thread->process_facts));
-    else
-        roast_chunk_absent(thread, ROAST_FIELD_process, ROAST_WHY_NO_MEMORY);
+    roast_record_set_u64(rec, ROAST_FIELD_first_chunk, 1);
+    if (!roast_values_ok(&thread->process_facts))
+        return UINT64_C(1) << ROAST_FIELD_process;
+    roast_record_set_str(rec, ROAST_FIELD_process,
+                         roast_values_blob(&thread->process_facts));
+    return 0;
+}
+
+/* What the chunk of an attempt read, and where it ran. */
+static void set_process_and_reads(roast_thread *thread)
+{
+    uint64_t lost = roast__finish_first(thread, &thread->record);
+
+    roast__finish_where(thread, &thread->record);
+    if (thread->claims_attempt && roast_ladder_active(thread)) {
+        struct roast_reads *reads = &thread->attempt.ladder.reads;
+        lost |= roast__reads_tell(reads, &thread->record);
+        thread->tree.losses[ROAST_LOSS_branches] += reads->branches.lost;
+        thread->tree.losses[ROAST_LOSS_text_cut] += reads->branches.names_cut;
+    }
+    for (; lost; lost &= lost - 1)
+        roast_chunk_absent(thread, (enum roast_field)__builtin_ctzll(lost),
+                           ROAST_WHY_NO_MEMORY);
 }
 
 static void set_cut(roast_thread *thread, enum roast_field field, struct roast_str text,
@@ -176,7 +195,7 @@ int roast_chunk_finish(roast_thread *thread, const struct roast_chunk_end *end,
     bool shared = others_ran(thread);
     read_after(thread);
     roast__finish_readings(thread, shared);
-    set_process(thread);
+    set_process_and_reads(thread);
     set_error(thread, end);
     if (!set_blobs(thread))
         return roast_error_set(err, ROAST_NO_MEMORY, "sections of a chunk");

@@ -9,4 +9,14 @@
  * that other chunks ran in the process meanwhile. */
 void roast__finish_readings(roast_thread *thread, bool shared);
 
+/* Why nothing can be read that the system may tell. */
+enum roast_reason roast__why_unread(void);
+
+/* Host, process and thread. */
+void roast__finish_where(const roast_thread *thread, roast_record *rec);
+
+/* Facts about host and process, with the first record of a process. Returns a bit for
+ * each field that there was no memory for. */
+uint64_t roast__finish_first(roast_thread *thread, roast_record *rec);
+
 #endif

@@ -2,8 +2,10 @@
 /* finish_readings.c - differences of readings, and why some are absent. */
 #include "probe/finish.h"
 
-static const enum roast_reason why_unread =
-    ROAST_PROCFS ? ROAST_WHY_NOT_READABLE : ROAST_WHY_NO_OS_SUPPORT;
+enum roast_reason roast__why_unread(void)
+{
+    return ROAST_PROCFS ? ROAST_WHY_NOT_READABLE : ROAST_WHY_NO_OS_SUPPORT;
+}
 
 static void set_or_say(roast_thread *thread, enum roast_field field, bool known,
                        uint64_t value)
@@ -11,7 +13,7 @@ static void set_or_say(roast_thread *thread, enum roast_field field, bool known,
     if (known)
         roast_record_set_u64(&thread->record, field, value);
     else
-        roast_chunk_absent(thread, field, why_unread);
+        roast_chunk_absent(thread, field, roast__why_unread());
 }
 
 static void set_memory(roast_thread *thread)
@@ -52,7 +54,7 @@ static void set_peak(roast_thread *thread, bool shared)
     uint64_t sampled = atomic_load(&thread->peak_rss_bytes);
 
     if (!before->rss_known || !after->rss_known) {
-        roast_chunk_absent(thread, ROAST_FIELD_rss_peak_bytes, why_unread);
+        roast_chunk_absent(thread, ROAST_FIELD_rss_peak_bytes, roast__why_unread());
         return;
     }
     sampled = larger(sampled, larger(before->rss_bytes, after->rss_bytes));

@@ -108,6 +108,13 @@ unsigned roast__chunk_leaves(uint32_t *newest)
     return atomic_fetch_sub_explicit(&running, 1, memory_order_relaxed);
 }
 
+unsigned roast__most_at_once(unsigned at_end, unsigned at_begin, bool another_began)
+{
+    unsigned most = at_end > at_begin ? at_end : at_begin;
+
+    return most < 2 && another_began ? 2 : most;
+}
+
 bool roast__process_claims_first(void)
 {
     return !atomic_load_explicit(&described, memory_order_relaxed) &&

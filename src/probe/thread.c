@@ -94,6 +94,7 @@ static void in_child(void)
         current->tid = roast__thread_number();
         atomic_store(&current->active, false); /* its chunk is the parent's */
         current->attempt.depth = 0;
+        current->attempt.packable = false;
     }
     (void)pthread_mutex_unlock(&lock);
 }

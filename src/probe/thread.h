@@ -43,8 +43,9 @@ struct roast_thread {
     struct roast_readings before;
     struct roast_readings after;
     unsigned active_at_begin;
-    bool of_attempt; /* the chunk is the one of `attempt`, which counts as running */
-    uint64_t absent; /* bit n set: reasons[n] says why field n is absent */
+    bool of_attempt;     /* the chunk is inside `attempt`, which counts as running */
+    bool claims_attempt; /* and is the first there, which has its identity */
+    uint64_t absent;     /* bit n set: reasons[n] says why field n is absent */
     unsigned char reasons[ROAST_FIELD_COUNT];
     char file_text[ROAST_CUT_FILE_BYTES];
     char error_text[ROAST_CUT_ERROR_BYTES];

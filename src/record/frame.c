@@ -12,11 +12,9 @@
  *     CF 12 05  14 AC 02  18 01  AF A2 82 73       tags: 5 << 2 | 0 and 6 << 2 | 0
  *
  * Encoding writes to the caller's fixed memory: it is on the hot path. */
-#include <string.h>
-
 #include "base/buf.h"
-#include "base/bytes.h"
 #include "base/checksum.h"
+#include "base/sink.h"
 #include "record/fields.h"
 
 enum { MAGIC = 0xcf, CRC_BYTES = 4 };
@@ -42,62 +40,27 @@ size_t roast_record_bound(const roast_record *rec)
     return bound;
 }
 
-/* Fixed memory being filled; `at` never passes `end`. */
-struct sink {
-    unsigned char *at;
-    unsigned char *end;
-    bool full;
-};
-
-static void sink_varint(struct sink *out, uint64_t value)
-{
-    if (out->end - out->at < ROAST_VARINT_MAX_BYTES) {
-        out->full = true;
-        return;
-    }
-    out->at = roast__store_varint(out->at, value);
-}
-
-static void sink_bytes(struct sink *out, const void *bytes, size_t size_bytes)
-{
-    if ((size_t)(out->end - out->at) < size_bytes) {
-        out->full = true;
-        return;
-    }
-    if (size_bytes > 0)
-        memcpy(out->at, bytes, size_bytes);
-    out->at += size_bytes;
-}
-
-static void sink_little_endian(struct sink *out, uint64_t value, size_t size_bytes)
-{
-    unsigned char bytes[8];
-
-    roast__store_fixed(bytes, value, size_bytes);
-    sink_bytes(out, bytes, size_bytes);
-}
-
-static void sink_field(struct sink *out, enum roast_field field,
+static void sink_field(struct roast_sink *out, enum roast_field field,
                        union roast_field_value value)
 {
     const struct roast_field_info *info = roast_field_info(field);
     enum roast_wire wire = roast__field_wire(info->type);
 
-    sink_varint(out, (uint64_t)info->number << 2 | wire);
+    roast__sink_varint(out, (uint64_t)info->number << 2 | wire);
     switch (info->type) {
     case ROAST_TYPE_U64:
-        sink_varint(out, value.u64);
+        roast__sink_varint(out, value.u64);
         break;
     case ROAST_TYPE_I64:
-        sink_varint(out, roast__zigzag(value.i64));
+        roast__sink_varint(out, roast__zigzag(value.i64));
         break;
     case ROAST_TYPE_TIME:
-        sink_little_endian(out, (uint64_t)value.i64, 8);
+        roast__sink_fixed(out, (uint64_t)value.i64, 8);
         break;
     case ROAST_TYPE_TEXT:
     case ROAST_TYPE_BLOB:
-        sink_varint(out, value.str.size_bytes);
-        sink_bytes(out, value.str.data, value.str.size_bytes);
+        roast__sink_varint(out, value.str.size_bytes);
+        roast__sink_bytes(out, value.str.data, value.str.size_bytes);
         break;
     }
 }
@@ -112,8 +75,8 @@ int64_t roast_record_encode(void *out, size_t out_bytes, const roast_record *rec
 
     if (out_bytes < ROOM)
         return roast_error_set(err, ROAST_LIMIT, "%zu bytes hold no frame", out_bytes);
-    struct sink fields = {start + ROOM, start + out_bytes, false};
-    struct sink head = {start, start + ROOM, false};
+    struct roast_sink fields = {start + ROOM, start + out_bytes, false};
+    struct roast_sink head = {start, start + ROOM, false};
     for (uint64_t left = rec->present; left && !fields.full; left &= left - 1) {
         enum roast_field field = (enum roast_field)__builtin_ctzll(left);
         sink_field(&fields, field, rec->values[field]);
@@ -124,12 +87,12 @@ int64_t roast_record_encode(void *out, size_t out_bytes, const roast_record *rec
     size_t fields_bytes = (size_t)(fields.at - (start + ROOM));
     *head.at++ = MAGIC;
     *head.at++ = (unsigned char)(ROAST_FORMAT_VERSION << 4 | rec->kind);
-    sink_varint(&head, fields_bytes);
+    roast__sink_varint(&head, fields_bytes);
     memmove(head.at, start + ROOM, fields_bytes);
     head.at += fields_bytes;
     head.end = start + out_bytes;
-    sink_little_endian(&head, roast__crc32c(start, (size_t)(head.at - start)),
-                       CRC_BYTES);
+    roast__sink_fixed(&head, roast__crc32c(start, (size_t)(head.at - start)),
+                      CRC_BYTES);
     return head.at - start;
 }
 

@@ -3,7 +3,8 @@
  *
  * Widths are counted in columns of a terminal, not in bytes. Blanks at the end of a
  * line are never written: they would show up in everything that compares text. */
-#include <math.h>
+#include <inttypes.h>
+#include <stdio.h>
 
 #include "report/grid.h"
 
@@ -20,6 +21,21 @@ void roast__end_line(struct roast_buf *buf)
     while (buf->size_bytes > 0 && buf->data[buf->size_bytes - 1] == ' ')
         buf->size_bytes--;
     roast__put(buf, "\n");
+}
+
+void roast__put_title(struct roast_buf *buf, const char *title)
+{
+    roast__put(buf, "\n");
+    roast__put(buf, title);
+    roast__put(buf, "\n");
+}
+
+void roast__put_count_line(struct roast_buf *buf, uint64_t count, const char *words)
+{
+    char line[96];
+
+    (void)snprintf(line, sizeof(line), "  %" PRIu64 " %s\n", count, words);
+    roast__put(buf, line);
 }
 
 static size_t cell_count(const struct roast_grid *grid)

@@ -4,29 +4,11 @@
  *
  * Each block is bounded: the rows that matter most are shown, the rest is counted. */
 #include <inttypes.h>
-#include <math.h>
 #include <stdio.h>
 
 #include "report/grid.h"
 
-enum { MAX_FAILURES = 10, MAX_GROUPS = 20, NUMBER_COLUMNS = 11 };
-
-static const size_t no_row = SIZE_MAX;
-
-static void put_title(struct roast_buf *buf, const char *title)
-{
-    roast__put(buf, "\n");
-    roast__put(buf, title);
-    roast__put(buf, "\n");
-}
-
-static void put_count_line(struct roast_buf *buf, uint64_t count, const char *words)
-{
-    char line[96];
-
-    (void)snprintf(line, sizeof(line), "  %" PRIu64 " %s\n", count, words);
-    roast__put(buf, line);
-}
+enum { MAX_FAILURES = 10, NUMBER_COLUMNS = 11 };
 
 /* ---- failures ----------------------------------------------------------------- */
 
@@ -43,20 +25,14 @@ static void put_entries(struct roast_grid *grid, const struct roast_table *table
     roast__grid_put(grid, roast_str_of(text));
 }
 
-static struct roast_str text_or(struct roast_cell cell, const char *other)
-{
-    bool there = cell.type == ROAST_CELL_TEXT && cell.text.data;
-
-    return there ? cell.text : roast_str_of(other);
-}
-
 /* "OSError: no such file", or "lost". */
 static void put_error(struct roast_grid *grid, const struct roast_table *table,
                       size_t row)
 {
     struct roast_cell message = roast__cell(table, row, "error_message");
     struct roast_cell type = roast__cell(table, row, "error_type");
-    struct roast_str status = text_or(roast__cell(table, row, "status"), "failed");
+    struct roast_str status =
+        roast__text_or(roast__cell(table, row, "status"), "failed");
     struct roast_buf error = {0};
 
     (void)roast__put_text(&error, type.type == ROAST_CELL_TEXT ? type.text : status,
@@ -89,7 +65,7 @@ static void put_failure_rows(struct roast_grid *grid, const struct roast_table *
         for (size_t row = 0; row < table->row_count && shown < MAX_FAILURES; row++) {
             if (is_resolved(table, row) != (resolved == 1))
                 continue;
-            roast__grid_put(grid, text_or(roast__cell(table, row, "file"), "-"));
+            roast__grid_put(grid, roast__text_or(roast__cell(table, row, "file"), "-"));
             put_entries(grid, table, row);
             roast__grid_put_number(
                 grid, roast__shown_number(roast__cell(table, row, "attempt")), "");
@@ -114,126 +90,13 @@ static void put_failures(struct roast_buf *buf, const struct roast_shown *shown)
         return;
     for (size_t row = 0; row < table->row_count; row++)
         resolved += is_resolved(table, row);
-    put_title(buf, "Failures");
+    roast__put_title(buf, "Failures");
     put_failure_rows(&grid, table);
     roast__grid_write(buf, &grid);
     if (table->row_count > MAX_FAILURES)
-        put_count_line(buf, table->row_count - MAX_FAILURES, "more");
+        roast__put_count_line(buf, table->row_count - MAX_FAILURES, "more");
     if (resolved > 0)
-        put_count_line(buf, resolved, "made good by another attempt");
-    roast__grid_release(&grid);
-}
-
-/* ---- sections and datasets ---------------------------------------------------- */
-
-/* A table whose rows are ranked by one column. */
-struct group_block {
-    const char *table;
-    const char *title;
-    size_t fewest_rows; /* shown from this many rows on */
-    const char *rank_by;
-    size_t column_count;
-    struct {
-        const char *column;
-        const char *unit; /* NULL: a name */
-        double scale;
-    } values[ROAST_GRID_MAX_COLUMNS];
-    struct roast_column columns[ROAST_GRID_MAX_COLUMNS];
-};
-
-#define NAME(text) \
-    { \
-        .heading = (text), .max_columns = 26, .cut = ROAST_CUT_MIDDLE \
-    }
-#define NUMBER(text) \
-    { \
-        .heading = (text), .max_columns = NUMBER_COLUMNS, .right = true, \
-        .cut = ROAST_CUT_END \
-    }
-
-static const struct group_block group_blocks[] = {
-    {"sections",
-     "Sections",
-     1,
-     "total",
-     4,
-     {{NULL, NULL, 1}, {"count", "", 1}, {"total", "s", 1}, {"share", "%", 100}},
-     {NAME("name"), NUMBER("calls"), NUMBER("total"), NUMBER("share")}},
-    {"per_dataset",
-     "Datasets",
-     2,
-     "total_duration",
-     5,
-     {{NULL, NULL, 1},
-      {"num_chunks", "", 1},
-      {"total_events", "", 1},
-      {"total_duration", "s", 1},
-      {"events_per_second", "Hz", 1}},
-     {NAME("name"), NUMBER("chunks"), NUMBER("events"), NUMBER("process()"),
-      NUMBER("rate")}},
-};
-
-static double rank_of(const struct roast_table *table, size_t row, const char *column)
-{
-    double value = roast__shown_number(roast__cell(table, row, column));
-
-    return isnan(value) ? -INFINITY : value;
-}
-
-/* The row that follows `after` from the largest down; equal ones as they come. */
-static size_t next_in_rank(const struct roast_table *table, const char *column,
-                           size_t after)
-{
-    double limit = after == no_row ? INFINITY : rank_of(table, after, column);
-    double best_rank = -INFINITY;
-    size_t best = no_row;
-
-    for (size_t row = 0; row < table->row_count; row++) {
-        double rank = rank_of(table, row, column);
-        bool follows =
-            after == no_row || rank < limit || (rank == limit && row > after);
-        if (follows && (best == no_row || rank > best_rank)) {
-            best = row;
-            best_rank = rank;
-        }
-    }
-    return best;
-}
-
-static void put_group_row(struct roast_grid *grid, const struct group_block *block,
-                          const struct roast_table *table, size_t row)
-{
-    for (size_t i = 0; i < block->column_count; i++) {
-        if (!block->values[i].unit) {
-            roast__grid_put(grid,
-                            text_or(table->cells[row * table->column_count], "-"));
-            continue;
-        }
-        double value =
-            roast__shown_number(roast__cell(table, row, block->values[i].column));
-        roast__grid_put_number(grid, value * block->values[i].scale,
-                               block->values[i].unit);
-    }
-}
-
-static void put_group_block(struct roast_buf *buf, const struct group_block *block,
-                            const struct roast_shown *shown)
-{
-    const struct roast_table *table = roast__find_table(shown, block->table);
-    struct roast_grid grid = {.columns = block->columns,
-                              .column_count = block->column_count};
-    size_t row = no_row;
-
-    if (!table || table->row_count < block->fewest_rows || table->column_count == 0)
-        return;
-    put_title(buf, block->title);
-    for (size_t i = 0; i < table->row_count && i < MAX_GROUPS; i++) {
-        row = next_in_rank(table, block->rank_by, row);
-        put_group_row(&grid, block, table, row);
-    }
-    roast__grid_write(buf, &grid);
-    if (table->row_count > MAX_GROUPS)
-        put_count_line(buf, table->row_count - MAX_GROUPS, "more");
+        roast__put_count_line(buf, resolved, "made good by another attempt");
     roast__grid_release(&grid);
 }
 
@@ -278,7 +141,7 @@ static void put_losses(struct roast_buf *buf, const struct roast_shown *shown)
         roast__grid_put(&grid, roast_str_of(loss_meaning(table->columns[i])));
     }
     if (grid.cells.size_bytes > 0)
-        put_title(buf, "Lost or not kept");
+        roast__put_title(buf, "Lost or not kept");
     roast__grid_write(buf, &grid);
     roast__grid_release(&grid);
 }
@@ -305,7 +168,7 @@ static void put_reasons(struct roast_buf *buf, const struct roast_shown *shown)
         if (roast__metric(&value, shown, wanted[i].metric) || !why)
             continue;
         if (!any)
-            put_title(buf, "Not available");
+            roast__put_title(buf, "Not available");
         any = true;
         (void)snprintf(line, sizeof(line), "%s: %s", wanted[i].label, why);
         roast__put_sentence(buf, 2, line);
@@ -334,8 +197,8 @@ static void put_monitor_errors(struct roast_buf *buf, const struct roast_shown *
 void roast__put_blocks(struct roast_buf *buf, const struct roast_shown *shown)
 {
     put_failures(buf, shown);
-    for (size_t i = 0; i < sizeof(group_blocks) / sizeof(group_blocks[0]); i++)
-        put_group_block(buf, &group_blocks[i], shown);
+    roast__put_group(buf, shown, ROAST_GROUP_SECTIONS);
+    roast__put_group(buf, shown, ROAST_GROUP_DATASETS);
     put_losses(buf, shown);
     put_reasons(buf, shown);
     put_monitor_errors(buf, shown);

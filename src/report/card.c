@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* card.c - the card that a notebook shows: first lines, then tables to unfold.
+/* card.c - the card that a notebook shows: first lines, the inside of the
+ * chunks, then tables to unfold.
  *
  * Inline style, no script, nothing remote, and colours left to the theme. Texts pass
  * the same door as on the terminal and are escaped after it. */
@@ -67,6 +68,8 @@ int roast__report_card(struct roast_page *out, const struct roast_shown *shown,
     roast__put(&buf, "<div style=\"border:1px solid #8888;border-radius:4px;"
                      "padding:.6em;display:inline-block\">\n");
     roast__put_headline(&plain, shown);
+    roast__put_inside(&plain, shown);
+    roast__put_reading(&plain, shown);
     put_pre(&buf, &plain);
     for (int i = 0; i < ROAST_REPORT_TABLE_COUNT; i++)
         put_html_table(&buf, (enum roast_report_table)i, shown->values);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* grid.h - cells in aligned columns, and lines of parts that wrap.
+/* grid.h - what blocks are made of: cells in aligned columns, lines that wrap, ranks.
  *
  * A grid collects its cells, cut to their columns as they come, then is written once
  * all widths are known. No line is longer than the page. */
@@ -32,6 +32,10 @@ void roast__grid_release(struct roast_grid *grid);
 /* Ends a line without blanks at its end. */
 void roast__end_line(struct roast_buf *buf);
 
+/* The head of a block, with an empty line above it; "  3 more". */
+void roast__put_title(struct roast_buf *buf, const char *title);
+void roast__put_count_line(struct roast_buf *buf, uint64_t count, const char *words);
+
 /* Parts joined by " | "; one that does not fit starts the next line. */
 struct roast_line {
     struct roast_buf *buf;
@@ -45,5 +49,31 @@ void roast__line_end(struct roast_line *line); /* nothing when there was no part
 
 /* A sentence, broken between words; its lines are indented, from the second on more. */
 void roast__put_sentence(struct roast_buf *buf, size_t indent, const char *text);
+
+/* ---- ranks -------------------------------------------------------------------- */
+
+/* Cells that are ranked by their numbers, every stride-th of them. Borrowed. */
+struct roast_ranked {
+    const struct roast_cell *cells;
+    size_t count;
+    size_t stride;
+};
+
+#define ROAST_NO_RANK SIZE_MAX
+
+/* The one that follows `after` from the largest down, equal ones as they come; the
+ * first after ROAST_NO_RANK, and ROAST_NO_RANK after the last. */
+size_t roast__next_in_rank(const struct roast_ranked *ranked, size_t after);
+
+/* Tables whose rows are ranked and counted beyond the first. */
+enum roast_group {
+    ROAST_GROUP_SECTIONS,
+    ROAST_GROUP_DATASETS,
+    ROAST_GROUP_BRANCHES,
+    ROAST_GROUP_ENDPOINTS,
+};
+
+void roast__put_group(struct roast_buf *buf, const struct roast_shown *shown,
+                      enum roast_group group);
 
 #endif

@@ -63,3 +63,10 @@ double roast__shown_number(struct roast_cell cell)
         return (double)cell.count;
     return NAN;
 }
+
+struct roast_str roast__text_or(struct roast_cell cell, const char *other)
+{
+    bool there = cell.type == ROAST_CELL_TEXT && cell.text.data;
+
+    return there ? cell.text : roast_str_of(other);
+}

@@ -30,6 +30,9 @@ int roast__report_card(struct roast_page *out, const struct roast_shown *shown,
 void roast__put_headline(struct roast_buf *buf, const struct roast_shown *shown);
 void roast__put_rows(struct roast_buf *buf, const char *title,
                      const struct roast_row *rows, size_t count);
+/* Where the time of the chunks went, and what they read; nothing where not known. */
+void roast__put_inside(struct roast_buf *buf, const struct roast_shown *shown);
+void roast__put_reading(struct roast_buf *buf, const struct roast_shown *shown);
 /* What the six tables do not hold: failures, sections, datasets, losses, reasons. */
 void roast__put_blocks(struct roast_buf *buf, const struct roast_shown *shown);
 
@@ -49,5 +52,6 @@ const struct roast_table *roast__find_table(const struct roast_shown *shown,
 struct roast_cell roast__cell(const struct roast_table *table, size_t row,
                               const char *column);
 double roast__shown_number(struct roast_cell cell); /* NaN: it is none */
+struct roast_str roast__text_or(struct roast_cell cell, const char *other);
 
 #endif

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* text.c - the page of print_summary(): first lines, the six tables, then the rest.
+/* text.c - the page of print_summary(): first lines, the inside of the
+ * chunks, the six tables, then the rest.
  *
  * No colour and nothing but ASCII of our own, so that the page survives a log file. */
 #include "report/page.h"
@@ -22,6 +23,8 @@ int roast__report_text(struct roast_page *out, const struct roast_shown *shown,
     struct roast_buf buf = {0};
 
     roast__put_headline(&buf, shown);
+    roast__put_inside(&buf, shown);
+    roast__put_reading(&buf, shown);
     for (int i = 0; i < ROAST_REPORT_TABLE_COUNT; i++)
         put_table(&buf, (enum roast_report_table)i, shown->values);
     roast__put_blocks(&buf, shown);

@@ -27,11 +27,12 @@ enum roast_attempt_part {
     ROAST_PART_END = 4,
 };
 
-/* What the last record said, numbers of strings: the next one often says the same. */
+/* What the last record said, numbers of strings; the next one often says the same. */
 struct roast_guesses {
     int32_t run;
     int32_t absences;
-    int32_t shape;
+    int32_t file_facts;
+    int32_t file_branches;
     int32_t source; /* index in sources */
 };
 
@@ -41,15 +42,14 @@ struct roast_attempts {
     size_t cap;
     int32_t *process; /* index in processes */
     uint32_t *sequence;
-    int32_t *source; /* index in sources, -1: not known */
-    unsigned char
-        *status; /* roast_chunk_status; 0: not known (still running, or lost) */
-    unsigned char *parts; /* roast_attempt_part bits */
-    uint64_t *rest;       /* where the row's packed fields are in `packed`, + 1; or 0 */
+    int32_t *source;       /* index in sources, -1: not known */
+    unsigned char *status; /* roast_chunk_status; 0: not known (running, or lost) */
+    unsigned char *parts;  /* roast_attempt_part bits */
+    uint64_t *rest; /* where the row's packed fields are in `packed`, + 1; or 0 */
     struct roast_column columns[ROAST_COLUMN_COUNT];
     struct roast_buf packed;
+    uint64_t fields; /* that any chunk record has, as in roast_record.present */
     struct roast_slots slots; /* by process and sequence */
-
     struct roast_source *sources;
     size_t source_count;
     size_t source_cap;

@@ -4,6 +4,8 @@
  * Everything that can fail comes first: what a frame says is gathered, room is made,
  * and only then is the row touched. The result does not depend on the order in which
  * the frames of an attempt arrive: what is weak gives way to what another frame says.
+ * An attempt may end twice, when process() returned and when its result was packed: the
+ * end that took longer counts.
  *
  * The timeline is the client's realtime clock at the start of the run, carried on by
  * its monotonic clock. Processes on the client's host share that clock; of others only
@@ -27,6 +29,7 @@ struct saying {
     uint32_t weak;  /* bit n: gives way to what is there */
     int64_t values[ROAST_COLUMN_COUNT];
     uint64_t rest;
+    uint64_t fields; /* of a chunk record */
 };
 
 _Static_assert(ROAST_COLUMN_COUNT <= 32, "saying.known has 32 bits");
@@ -162,6 +165,17 @@ static void learn_use(struct roast_worker_process *process, const roast_record *
         process->cpu_ns = cpu->u64; /* it only grows; frames may overtake each other */
 }
 
+static bool say_ladder(struct roast_run *run, struct saying *says,
+                       const roast_record *rec)
+{
+    if (!roast_record_has(rec, ROAST_FIELD_ladder))
+        return true;
+    int64_t at =
+        roast__ladder_pack(&run->attempts, rec->values[ROAST_FIELD_ladder].str);
+    say(says, ROAST_COLUMN_ladder, at, STRONG);
+    return at >= 0;
+}
+
 static bool hear_end(struct roast_run *run, struct saying *says,
                      struct roast_worker_process *process, const roast_record *rec)
 {
@@ -176,7 +190,34 @@ static bool hear_end(struct roast_run *run, struct saying *says,
             return false;
         say(says, ROAST_COLUMN_error_type, text, WEAK);
     }
-    return say_place(run, says, rec);
+    return say_ladder(run, says, rec) && say_place(run, says, rec);
+}
+
+/* Whether an end frame knows more than the one that is there. */
+static bool ends_later(const struct roast_attempts *attempts, size_t row,
+                       const roast_record *rec)
+{
+    const struct roast_column *known = &attempts->columns[ROAST_COLUMN_task_ns];
+
+    return rec->kind == ROAST_FRAME_END && knows_task_ns(rec) &&
+           rec->values[ROAST_FIELD_task_ns].i64 > roast__column_get(known, row, -1);
+}
+
+/* What the other end frame said gives way, weak or not; what the chunk frame said does
+ * not. */
+static void outdo_other_end(struct saying *says, struct roast_run *run, size_t row)
+{
+    const struct roast_column *ladder = &run->attempts.columns[ROAST_COLUMN_ladder];
+    uint64_t chunk_fields = roast__attempt_present(run, row);
+    int64_t *packed_at = &says->values[ROAST_COLUMN_ladder];
+
+    if (is_said(says, ROAST_COLUMN_ladder) && roast__column_has(ladder, row))
+        *packed_at =
+            roast__ladder_replace(&run->attempts, ladder->values[row], *packed_at);
+    if (!((chunk_fields >> ROAST_FIELD_duration_ns) & 1))
+        says->weak &= ~(UINT32_C(1) << ROAST_COLUMN_duration_ns);
+    if (!((chunk_fields >> ROAST_FIELD_error_type) & 1))
+        says->weak &= ~(UINT32_C(1) << ROAST_COLUMN_error_type);
 }
 
 /* ---- chunk ------------------------------------------------------------------- */
@@ -200,9 +241,15 @@ static bool intern_texts(struct roast_record_texts *texts, struct roast_run *run
     if (!intern(&texts->host, run, rec, ROAST_FIELD_host, process->host) ||
         !intern(&texts->worker, run, rec, ROAST_FIELD_worker, process->worker) ||
         !intern(&texts->error_type, run, rec, ROAST_FIELD_error_type, -1) ||
-        !intern(&texts->absences, run, rec, ROAST_FIELD_absences, last->absences))
+        !intern(&texts->absences, run, rec, ROAST_FIELD_absences, last->absences) ||
+        !intern(&texts->file_facts, run, rec, ROAST_FIELD_file_facts,
+                last->file_facts) ||
+        !intern(&texts->file_branches, run, rec, ROAST_FIELD_file_branches,
+                last->file_branches))
         return false;
     last->absences = texts->absences;
+    last->file_facts = texts->file_facts;
+    last->file_branches = texts->file_branches;
     return true;
 }
 
@@ -274,6 +321,7 @@ static bool hear_chunk(struct roast_run *run, struct saying *says,
         roast__sources_of_record(&run->attempts, &run->strings, &run->names, rec);
     if (says->source == ROAST_SOURCE_NO_MEMORY)
         return false;
+    says->fields = rec->present;
     says->rest = roast__rest_pack(run, rec, process, &texts,
                                   is_said(says, ROAST_COLUMN_start_ns)
                                       ? &says->values[ROAST_COLUMN_start_ns]
@@ -326,6 +374,7 @@ static void write_row(struct roast_attempts *attempts, size_t row,
         attempts->status[row] = says->status;
     if (says->rest != 0)
         attempts->rest[row] = says->rest;
+    attempts->fields |= says->fields;
     attempts->parts[row] |= (unsigned char)says->part;
 }
 
@@ -353,7 +402,8 @@ enum roast_merged roast__merge(struct roast_run *run, const struct roast_identit
     if (process < 0)
         return ROAST_MERGED_NO_MEMORY;
     int64_t row = id ? roast__attempts_find(attempts, process, id->sequence) : -1;
-    if (row >= 0 && attempts->parts[row] & says.part)
+    bool again = row >= 0 && attempts->parts[row] & says.part;
+    if (again && !ends_later(attempts, (size_t)row, rec))
         return ROAST_MERGED_REPEATED;
     if ((row < 0 && !roast__attempts_room(attempts)) ||
         !hear(run, &says, process, rec) || !reserve_columns(attempts, &says)) {
@@ -364,6 +414,8 @@ enum roast_merged roast__merge(struct roast_run *run, const struct roast_identit
         uint32_t sequence = id ? id->sequence : ++attempts->handmade_count;
         row = (int64_t)roast__attempts_append(attempts, process, sequence, id != NULL);
     }
+    if (again)
+        outdo_other_end(&says, run, (size_t)row);
     write_row(attempts, (size_t)row, &says);
-    return ROAST_MERGED_NEW;
+    return again ? ROAST_MERGED_BETTER : ROAST_MERGED_NEW;
 }

@@ -8,7 +8,12 @@
 struct roast_run;
 
 /* What became of a frame. */
-enum roast_merged { ROAST_MERGED_NEW, ROAST_MERGED_REPEATED, ROAST_MERGED_NO_MEMORY };
+enum roast_merged {
+    ROAST_MERGED_NEW,
+    ROAST_MERGED_BETTER, /* an end frame in the place of one that knew less */
+    ROAST_MERGED_REPEATED,
+    ROAST_MERGED_NO_MEMORY
+};
 
 /* Adds a frame of one of the three kinds; id is NULL for a record without identity.
  * When memory runs out nothing of the frame is kept, and it may be added again. */

@@ -150,6 +150,12 @@ static void put_value(struct roast_buf *out, enum roast_field field,
     case ROAST_FIELD_absences:
         put_text_number(out, texts->absences);
         break;
+    case ROAST_FIELD_file_facts:
+        put_text_number(out, texts->file_facts);
+        break;
+    case ROAST_FIELD_file_branches:
+        put_text_number(out, texts->file_branches);
+        break;
     default:
         put_by_type(out, field, rec->values[field]);
     }
@@ -241,6 +247,8 @@ static union roast_field_value read_value(const struct roast_run *run,
     case ROAST_FIELD_host:
     case ROAST_FIELD_worker:
     case ROAST_FIELD_absences:
+    case ROAST_FIELD_file_facts:
+    case ROAST_FIELD_file_branches:
         value.str = read_text(run, cur);
         return value;
     default:
@@ -317,6 +325,97 @@ static void fill_process(const struct roast_run *run, size_t row, roast_record *
     rec->values[ROAST_FIELD_pid].u64 = process->pid;
 }
 
+/* ---- what only end frames tell ------------------------------------------------- */
+
+static const struct roast_field_column end_columns[] = {
+    COLUMN(task_ns),
+    COLUMN(task_cpu_ns),
+    COLUMN(ladder),
+};
+
+enum { END_COLUMN_COUNT = sizeof(end_columns) / sizeof(end_columns[0]) };
+
+int64_t roast__ladder_pack(struct roast_attempts *attempts, struct roast_str ladder)
+{
+    struct roast_buf *packed = &attempts->packed;
+    size_t from = packed->size_bytes;
+
+    roast__buf_put_varint(packed, ladder.size_bytes);
+    roast__buf_put(packed, ladder.data, ladder.size_bytes);
+    if (roast__buf_ok(packed))
+        return (int64_t)from;
+    packed->size_bytes = from;
+    packed->failed = false; /* what was packed before is whole */
+    return -1;
+}
+
+static struct roast_str ladder_at(const struct roast_buf *packed, int64_t from)
+{
+    struct roast_cursor cur =
+        roast__cursor(packed->data + from, packed->size_bytes - (size_t)from);
+    struct roast_str ladder = {.size_bytes = (size_t)roast__cursor_varint(&cur)};
+
+    ladder.data = (const char *)roast__cursor_bytes(&cur, ladder.size_bytes);
+    return ladder;
+}
+
+int64_t roast__ladder_replace(struct roast_attempts *attempts, int64_t before,
+                              int64_t last)
+{
+    struct roast_buf *packed = &attempts->packed;
+    struct roast_str old = ladder_at(packed, before);
+    const unsigned char *old_end = (const unsigned char *)old.data + old.size_bytes;
+    size_t size_bytes = packed->size_bytes - (size_t)last;
+
+    if (old_end != packed->data + last)
+        return last; /* another record came between: those bytes are lost */
+    memmove(packed->data + before, packed->data + last, size_bytes);
+    packed->size_bytes = (size_t)before + size_bytes;
+    return before;
+}
+
+struct roast_str roast__attempt_ladder(const struct roast_attempts *attempts,
+                                       size_t row)
+{
+    const struct roast_column *column = &attempts->columns[ROAST_COLUMN_ladder];
+
+    if (!roast__column_has(column, row))
+        return (struct roast_str){NULL, 0};
+    return ladder_at(&attempts->packed, column->values[row]);
+}
+
+static uint64_t fields_of_end(const struct roast_attempts *attempts, size_t row)
+{
+    uint64_t fields = 0;
+
+    for (size_t i = 0; i < END_COLUMN_COUNT; i++) {
+        struct roast_field_column pair = end_columns[i];
+        if (roast__column_has(&attempts->columns[pair.column], row))
+            fields |= UINT64_C(1) << pair.field;
+    }
+    return fields;
+}
+
+/* Fills in what the chunk frame does not say itself. */
+static void fill_from_end(const struct roast_attempts *attempts, size_t row,
+                          roast_record *rec)
+{
+    uint64_t missing = fields_of_end(attempts, row) & ~rec->present;
+
+    for (size_t i = 0; missing != 0 && i < END_COLUMN_COUNT; i++) {
+        struct roast_field_column pair = end_columns[i];
+        if (!((missing >> pair.field) & 1))
+            continue;
+        if (pair.field == ROAST_FIELD_ladder)
+            rec->values[pair.field].str = roast__attempt_ladder(attempts, row);
+        else
+            rec->values[pair.field].i64 = attempts->columns[pair.column].values[row];
+    }
+    rec->present |= missing;
+}
+
+/* ---- the whole record ---------------------------------------------------------- */
+
 uint64_t roast__attempt_present(const struct roast_run *run, size_t row)
 {
     struct shape shape;
@@ -324,7 +423,7 @@ uint64_t roast__attempt_present(const struct roast_run *run, size_t row)
     if (run->attempts.rest[row] == 0)
         return 0;
     (void)open_rest(run, row, &shape);
-    return shape.present;
+    return shape.present | fields_of_end(&run->attempts, row);
 }
 
 bool roast__attempt_record(const struct roast_run *run, size_t row, roast_record *rec,
@@ -334,8 +433,10 @@ bool roast__attempt_record(const struct roast_run *run, size_t row, roast_record
 
     rec->kind = ROAST_FRAME_CHUNK;
     rec->present = 0;
-    if (run->attempts.rest[row] == 0)
+    if (run->attempts.rest[row] == 0) {
+        fill_from_end(&run->attempts, row, rec);
         return false;
+    }
     struct roast_cursor cur = open_rest(run, row, &shape);
     rec->present = shape.present;
     fill_columns(run, row, shape.present & in_column & ~shape.displaced, rec);
@@ -346,5 +447,6 @@ bool roast__attempt_record(const struct roast_run *run, size_t row, roast_record
     rec->values[ROAST_FIELD_identity].str =
         (struct roast_str){(const char *)identity, ROAST_IDENTITY_BYTES};
     fill_from_rest(run, row, &cur, shape, rec);
+    fill_from_end(&run->attempts, row, rec);
     return true;
 }

@@ -23,6 +23,8 @@ struct roast_record_texts {
     int32_t worker;
     int32_t error_type;
     int32_t absences;
+    int32_t file_facts;
+    int32_t file_branches;
 };
 
 /* Packs what neither columns nor tables hold. start_ns is the row's on the timeline,
@@ -33,9 +35,23 @@ uint64_t roast__rest_pack(struct roast_run *run, const roast_record *rec,
                           const struct roast_record_texts *texts,
                           const int64_t *start_ns);
 
-/* The chunk record of a row, with everything that was in its frame; borrows the table
- * and strings, and `identity`, until either changes. False when the row has no chunk
- * frame. */
+/* Packs the ladder of an end frame. Returns what to keep in its column, negative when
+ * out of memory. */
+int64_t roast__ladder_pack(struct roast_attempts *attempts, struct roast_str ladder);
+
+/* The ladder packed last takes the place of one that it replaces, if that lies directly
+ * before it. Returns where it is then. */
+int64_t roast__ladder_replace(struct roast_attempts *attempts, int64_t before,
+                              int64_t last);
+
+/* The ladder that the end frame of a row told, borrowed; absent where there is none. */
+struct roast_str roast__attempt_ladder(const struct roast_attempts *attempts,
+                                       size_t row);
+
+/* The chunk record of a row, with everything that was in its frame, and what only its
+ * end frame knew: times of the attempt and ladder. Borrows the table and strings, and
+ * `identity`, until either changes. False when the row has no chunk frame: then only
+ * what the end frame knew is there. */
 bool roast__attempt_record(const struct roast_run *run, size_t row, roast_record *rec,
                            unsigned char identity[ROAST_IDENTITY_BYTES]);
 

@@ -91,20 +91,30 @@ void roast_chunk_list_release(struct roast_chunk_list *list)
 
 /* ---- single records ---------------------------------------------------------- */
 
-static bool is_wanted(const struct roast_attempts *attempts, size_t row, int32_t run_id)
+/* Records that nobody asked for stay here: an undecorated process() has none to give. */
+static bool is_undecorated(const struct roast_run *run, size_t row)
 {
+    const uint64_t field = UINT64_C(1) << ROAST_FIELD_undecorated;
+
+    return (run->attempts.fields & field) && (roast__attempt_present(run, row) & field);
+}
+
+static bool is_wanted(const struct roast_run *run, size_t row, int32_t run_id)
+{
+    const struct roast_attempts *attempts = &run->attempts;
+
     return attempts->rest[row] != 0 && attempts->status[row] == ROAST_CHUNK_OK &&
-           attempts->processes[attempts->process[row]].run == run_id;
+           attempts->processes[attempts->process[row]].run == run_id &&
+           !is_undecorated(run, row);
 }
 
 /* Fills `rows` (NULL: only counts) with the rows of a run id. */
-static size_t find_rows(uint32_t *rows, const struct roast_attempts *attempts,
-                        int32_t run_id)
+static size_t find_rows(uint32_t *rows, const struct roast_run *run, int32_t run_id)
 {
     size_t count = 0;
 
-    for (size_t row = 0; run_id >= 0 && row < attempts->count; row++) {
-        if (!is_wanted(attempts, row, run_id))
+    for (size_t row = 0; run_id >= 0 && row < run->attempts.count; row++) {
+        if (!is_wanted(run, row, run_id))
             continue;
         if (rows)
             rows[count] = (uint32_t)row;
@@ -117,18 +127,17 @@ static size_t find_rows(uint32_t *rows, const struct roast_attempts *attempts,
 int roast_run_rows(roast_run *run, const unsigned char run_id[ROAST_RUN_ID_BYTES],
                    struct roast_rows *out, roast_error *err)
 {
-    const struct roast_attempts *attempts = &run->attempts;
     struct roast_str id = {(const char *)run_id, ROAST_RUN_ID_BYTES};
     struct roast_rows found = {NULL, 0};
     int status = ROAST_OK;
 
     roast__run_lock(run);
     int32_t number = roast__strings_find(&run->strings, id);
-    found.count = find_rows(NULL, attempts, number);
+    found.count = find_rows(NULL, run, number);
     found.rows = roast__alloc(found.count * sizeof(*found.rows));
     if (found.rows)
-        (void)find_rows(found.rows, attempts, number);
-    if (!found.rows || !roast__rows_sort(found.rows, found.count, attempts)) {
+        (void)find_rows(found.rows, run, number);
+    if (!found.rows || !roast__rows_sort(found.rows, found.count, &run->attempts)) {
         status = roast_error_set(err, ROAST_NO_MEMORY, "%zu rows", found.count);
         roast_rows_release(&found);
     }

@@ -91,6 +91,9 @@ static int take(struct roast_run *run, const roast_record *rec,
         tally->kept++;
         hear_errors(run, rec);
         return ROAST_OK;
+    case ROAST_MERGED_BETTER: /* its errors were counted with the other one's */
+        tally->kept++;
+        return ROAST_OK;
     case ROAST_MERGED_REPEATED:
         tally->repeated++;
         return ROAST_OK;

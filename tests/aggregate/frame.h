@@ -22,7 +22,7 @@ struct frame {
     uint64_t status;            /* 0: ok */
     double start, duration;
     double cpu;
-    double task_start, task;
+    double task_start, task, task_cpu;
     uint64_t events;
     uint64_t before_mb, after_mb, peak_mb;
     bool bytes_known;
@@ -32,6 +32,9 @@ struct frame {
     const char *worker;
     const char *error_type, *error_message, *error_section;
     struct roast_str sections, losses, absences;
+    bool undecorated, first_chunk;
+    struct roast_str branches, endpoints, file_facts;
+    struct roast_str ladder; /* of an end frame */
     double monitor;
     uint64_t monitor_errors;
 };

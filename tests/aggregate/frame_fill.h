@@ -34,12 +34,19 @@ static inline void fill_chunk(roast_record *rec, const struct frame *frame)
     roast_record_set_str(rec, ROAST_FIELD_sections, frame->sections);
     roast_record_set_str(rec, ROAST_FIELD_losses, frame->losses);
     roast_record_set_str(rec, ROAST_FIELD_absences, frame->absences);
+    set_count(rec, ROAST_FIELD_undecorated, frame->undecorated);
+    set_count(rec, ROAST_FIELD_first_chunk, frame->first_chunk);
+    roast_record_set_str(rec, ROAST_FIELD_branches, frame->branches);
+    roast_record_set_str(rec, ROAST_FIELD_endpoints, frame->endpoints);
+    roast_record_set_str(rec, ROAST_FIELD_file_facts, frame->file_facts);
 }
 
 static inline void fill_end(roast_record *rec, const struct frame *frame)
 {
     roast_record_set_i64(rec, ROAST_FIELD_task_start_mono_ns, NS(frame->task_start));
     set_seconds(rec, ROAST_FIELD_task_ns, frame->task);
+    set_seconds(rec, ROAST_FIELD_task_cpu_ns, frame->task_cpu);
+    roast_record_set_str(rec, ROAST_FIELD_ladder, frame->ladder);
     roast_record_set_i64(rec, ROAST_FIELD_end_epoch_ns,
                          RUN_EPOCH_NS + NS(frame->task_start + frame->task));
 }

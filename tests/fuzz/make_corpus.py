@@ -73,6 +73,12 @@ def section(parent: int, name: bytes, kinds: int = 1, more: bytes = b"") -> byte
     return varint(parent) + varint(kinds) + sized(name) + varint(3) + varint(300) + more
 
 
+def row(name: bytes, mask: int, *numbers: int) -> bytes:
+    """A branch or endpoint, or with no name the numbers alone."""
+    body = varint(mask) + b"".join(varint(n) for n in numbers)
+    return sized(name) + body
+
+
 def entry(key: str, value: bytes) -> bytes:
     """A key and a value."""
     return sized(key.encode()) + value
@@ -109,6 +115,24 @@ TYPES = b"".join(
         entry("dict", b"\x08\x01" + entry("k", b"\x08\x00")),
     ]
 )
+LADDER = b"".join(varint(n) + varint(n << n) for n in range(1, 24))
+BRANCHES = b"".join(
+    [
+        varint(3),
+        row(b"Jet_pt", 0x7F, 3, 1, 300, 1200, HUGE, 5000, 20000),
+        row(b"nJet", 1, 2),
+        row(b"", 0),
+    ]
+)
+ENDPOINTS = b"".join(
+    [
+        varint(3),
+        row(b"root://host:1094", 0x1F, 1, 2, 300, HUGE, 1),
+        row(b"https://me@host/", 0),
+        row(b"/data/cms/f.root", 1, 1),
+    ]
+)
+FACTS = row(b"", 0x3F, 1, 5, 1600, 10**6, 300, 1200)[1:]
 TEXTS = [7, 8, 9, 10, 19, 32, 33, 34, 44, 45]
 TIMES = [3, 4, 46]
 BLOBS = {
@@ -119,6 +143,11 @@ BLOBS = {
     27: varint(42) + varint(6),
     35: INTERVALS,
     37: entry("roast_version", b"\x05" + sized(b"1.0.0")),
+    52: LADDER,
+    53: BRANCHES,
+    54: ENDPOINTS,
+    55: FACTS,
+    56: BRANCHES,
 }
 NUMBERS = [5, 6, *range(11, 19), 20, 21, 22, *range(28, 32), 36, *range(38, 44)]
 FULL = frame(
@@ -164,6 +193,18 @@ FRAMES = {
     "sections_name_lies": frame(CHUNK, blob(23, b"\x01\x00\x01" + varint(HUGE))),
     "intervals_count_lies": frame(CHUNK, blob(35, varint(HUGE) + b"\x00\x00\x00")),
     "pairs_half": frame(CHUNK, blob(26, b"\x01\x02\x03"), blob(27, b"\xff")),
+    "ladder_of_a_later_time": frame(CHUNK, blob(52, varint(HUGE) * 2 + LADDER)),
+    "ladder_half": frame(CHUNK, blob(52, LADDER[:-1])),
+    "branches_of_a_later_time": frame(
+        CHUNK, blob(53, varint(1) + row(b"a", HUGE, *range(64)))
+    ),
+    "branches_mask_lies": frame(CHUNK, blob(53, varint(1) + row(b"a", HUGE, 1))),
+    "branches_many": frame(CHUNK, blob(53, varint(99) + row(b"", 1, 1) * 99)),
+    "branches_count_lies": frame(CHUNK, blob(56, varint(HUGE) + row(b"a", 0))),
+    "branches_name_lies": frame(CHUNK, blob(53, varint(1) + varint(HUGE) + b"a")),
+    "endpoints_count_lies": frame(CHUNK, blob(54, varint(HUGE) + row(b"a", 0))),
+    "facts_of_a_later_time": frame(CHUNK, blob(55, varint(67) + b"\x09\x09\x09")),
+    "facts_empty": frame(CHUNK, blob(55, b"")),
     "values_deep": frame(CHUNK, blob(24, entry("d", lists(9)))),
     "values_count_lies": frame(CHUNK, blob(25, entry("l", b"\x07" + varint(HUGE)))),
 }

@@ -1,31 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* test_oom_sweep.c - fails the n-th allocation of everything that allocates, n = 1, 2,
- * 3 ... until there is none left to fail; once, and from then on. No crash, no leak,
- * the documented status, and whatever is delivered all the same is whole.
- *
- * Each try runs in a forked child and there on a thread of its own: so every one
- * is the first chunk of a process, and its state goes with the thread and can be
- * counted. */
+/* test_oom_sweep.c - fails the n-th allocation of everything that allocates; of what
+ * looks into attempts in test_oom_ladder.c. */
 #include <inttypes.h>
-#include <pthread.h>
 #include <stdio.h>
 
 #include "base/buf.h"
-#include "forks.h"
-#include "heap.h"
 #include "probe/thread.h"
 #include "roast/cpu_meter.h"
-#include "support.h"
-
-enum { MOST_ALLOCATIONS = 100 };
-enum answer { FINE, WRONG, LEAKED, CRASHED, NOTHING_FAILED };
-
-static const char *const words[] = {"fine", "wrong status or data", "leaked", "crashed",
-                                    "nothing failed"};
-
-/* One thing to try: true if everything it was told was true. Failing to allocate is not
- * a mistake, to hide it is. */
-typedef bool attempt(void);
+#include "sweep.h"
 
 static const struct roast_chunk_end failed = {
     .status = ROAST_CHUNK_FAILED,
@@ -109,20 +91,6 @@ static bool fill_outbox(void)
     right &= frames.size_bytes == (100 - refused) * sizeof(frame);
     roast_outbox_release(&frames);
     return right;
-}
-
-static uint64_t count_frames(struct roast_str frames)
-{
-    roast_record rec;
-    uint64_t count = 0;
-    size_t used;
-
-    for (; frames.size_bytes > 0; frames.size_bytes -= used, frames.data += used) {
-        if (roast_record_decode(&rec, &used, frames, NULL) < 0)
-            return UINT64_MAX; /* not whole */
-        count++;
-    }
-    return count;
 }
 
 /* Frames that were taken, could not be delivered and go back in front of others. */
@@ -379,63 +347,6 @@ static bool run_out_in_facts(void)
 }
 
 /* ---- the sweep --------------------------------------------------------------- */
-
-static void *try_once(void *context)
-{
-    attempt *try = *(attempt **)context;
-    return try() ? context : NULL;
-}
-
-/* What a child answers: 0, or what was wrong. */
-static enum answer try_in_thread(attempt *try, size_t n, bool from_then_on)
-{
-    pthread_t thread;
-    void *right = NULL;
-
-    test_heap_install();
-    test_heap_fail(n, from_then_on);
-    if (pthread_create(&thread, NULL, try_once, &try) != 0 ||
-        pthread_join(thread, &right) != 0 || !right)
-        return WRONG;
-    if (test_heap.live_blocks > 0)
-        return LEAKED;
-    return test_heap_failed() ? FINE : NOTHING_FAILED;
-}
-
-/* That answer, or CRASHED. */
-static enum answer try_in_child(attempt *try, size_t n, bool from_then_on)
-{
-    int status = -1;
-    pid_t pid = fork();
-
-    if (pid == 0)
-        _exit((int)try_in_thread(try, n, from_then_on));
-    assert_int_equal(waitpid(pid, &status, 0), pid);
-    return WIFEXITED(status) && WEXITSTATUS(status) <= NOTHING_FAILED
-               ? (enum answer)WEXITSTATUS(status)
-               : CRASHED;
-}
-
-/* Returns how many allocations were failed one after the other. */
-static size_t sweep(attempt *try, bool from_then_on)
-{
-    for (size_t n = 1; n < MOST_ALLOCATIONS; n++) {
-        enum answer answer = try_in_child(try, n, from_then_on);
-        if (answer == NOTHING_FAILED)
-            return n - 1;
-        if (answer != FINE)
-            fail_msg("allocation %zu%s: %s", n, from_then_on ? " and all after it" : "",
-                     words[answer]);
-    }
-    fail_msg("no end after %d allocations", MOST_ALLOCATIONS);
-    return 0;
-}
-
-static void sweep_both(attempt *try, size_t least)
-{
-    assert_true(sweep(try, false) >= least);
-    assert_true(sweep(try, true) >= least);
-}
 
 static void buffers_survive(void **state)
 {

@@ -4,6 +4,7 @@
 #define ROAST_TESTS_ATTEMPT_HELP_H
 
 #include "probe/chunk_help.h"
+#include "probe/says_help.h"
 #include "probe/told_help.h"
 
 static const struct roast_chunk_end ended_ok = {.status = ROAST_CHUNK_OK};

@@ -5,7 +5,6 @@
 #include <unistd.h>
 
 #include "attempt_help.h"
-#include "base/clock.h"
 #include "heap.h"
 
 static const struct roast_attempt_item nothing_known = {.has_entries = false};
@@ -18,20 +17,6 @@ static const struct roast_attempt_item usual = {
     .entry_start = 100,
     .entry_stop = 350,
 };
-
-static uint64_t number(const roast_record *rec, enum roast_field field)
-{
-    if (!roast_record_has(rec, field))
-        fail_msg("no %s", roast_field_info(field)->name);
-    return rec->values[field].u64;
-}
-
-static struct roast_str text(const roast_record *rec, enum roast_field field)
-{
-    if (!roast_record_has(rec, field))
-        fail_msg("no %s", roast_field_info(field)->name);
-    return rec->values[field].str;
-}
 
 /* The usual item as a reader of records knows it. */
 static roast_record usual_record(void)
@@ -171,21 +156,6 @@ static void a_chunk_after_the_attempt_is_not_its_chunk(void **state)
 
 /* ---- end --------------------------------------------------------------------- */
 
-static void burn(void)
-{
-    int64_t until_ns = roast__clock_thread_ns() + 5 * 1000 * 1000;
-
-    while (roast__clock_thread_ns() < until_ns)
-        ;
-}
-
-/* One clock around the attempt and the same directly inside of it. */
-static void assert_between(uint64_t value_ns, int64_t inner_ns, int64_t outer_ns)
-{
-    assert_true(inner_ns >= 0 && value_ns >= (uint64_t)inner_ns);
-    assert_true(value_ns <= (uint64_t)outer_ns);
-}
-
 static void the_end_frame_has_the_times_of_the_whole_attempt(void **state)
 {
     roast_thread *thread = roast_thread_get(NULL);
@@ -243,16 +213,6 @@ static void the_end_frame_says_how_it_ended(void **state)
     assert_false(roast_record_has(&end, ROAST_FIELD_error_type));
     assert_int_equal(number(&end, ROAST_FIELD_monitor_errors), 3);
     assert_str_is(text(&end, ROAST_FIELD_monitor_first_error), "spool");
-}
-
-/* 3000 bytes of characters of three: no limit is a multiple of it. */
-static struct roast_str long_text(void)
-{
-    static char euros[3000];
-
-    for (size_t i = 0; i < sizeof(euros); i++)
-        euros[i] = "\xe2\x82\xac"[i % 3];
-    return str_from(euros, sizeof(euros));
 }
 
 /* The numbers that the clocks give are small here; those of fifty years are not. */

@@ -29,6 +29,21 @@ static inline bool read_told(struct told *told, struct roast_str frames)
     return true;
 }
 
+/* How many frames; UINT64_MAX when there is anything but whole ones. */
+static inline uint64_t count_frames(struct roast_str frames)
+{
+    roast_record rec;
+    uint64_t count = 0;
+    size_t used;
+
+    for (; frames.size_bytes > 0; frames.size_bytes -= used, frames.data += used) {
+        if (roast_record_decode(&rec, &used, frames, NULL) < 0)
+            return UINT64_MAX; /* not whole */
+        count++;
+    }
+    return count;
+}
+
 static inline roast_record decoded(struct roast_str frame)
 {
     roast_record rec = {.present = 0};

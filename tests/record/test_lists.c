@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* test_lists.c - the closed sets (fields, losses, reasons, statuses, views): numbers
- * that are on the wire stay what they were, names are used once, and each table says
+/* test_lists.c - the closed sets (fields, losses, reasons, statuses, items of the
+ * ladder, hooks, views): numbers that are on the wire stay what they were, names are used once, and each table says
  * what its list says. Append to a list and all of this still holds; renumber and it
  * does not. */
 #include "support.h"
@@ -38,6 +38,18 @@ static const struct row statuses[] = {
 #undef S
 };
 
+static const struct row items[] = {
+#define I(number, name, kind, shown, text) {(number), #name " " #kind},
+#include "roast/ladder_items.def"
+#undef I
+};
+
+static const struct row hooks[] = {
+#define H(number, name, where, slices, text) {(number), #name},
+#include "roast/hooks.def"
+#undef H
+};
+
 static void assert_numbers_rise_and_names_differ(const struct row *rows, size_t count)
 {
     for (size_t i = 1; i < count; i++) {
@@ -55,9 +67,13 @@ static void numbers_rise_and_names_differ(void **state)
     assert_numbers_rise_and_names_differ(losses, COUNT_OF(losses));
     assert_numbers_rise_and_names_differ(reasons, COUNT_OF(reasons));
     assert_numbers_rise_and_names_differ(statuses, COUNT_OF(statuses));
+    assert_numbers_rise_and_names_differ(items, COUNT_OF(items));
+    assert_numbers_rise_and_names_differ(hooks, COUNT_OF(hooks));
     assert_true(fields[0].number > 0); /* 0 means unknown in all but the statuses */
     assert_true(losses[0].number > 0);
     assert_true(reasons[0].number > 0);
+    assert_true(items[0].number > 0);
+    assert_true(hooks[0].number > 0);
 }
 
 /* A checksum over the first rows of a list. */
@@ -87,6 +103,7 @@ static void rows_that_were_released_have_not_changed(void **state)
     assert_int_equal(print_of(losses, COUNT_OF(losses), 7), UINT32_C(0xee74ac26));
     assert_int_equal(print_of(reasons, COUNT_OF(reasons), 8), UINT32_C(0x698ff5dc));
     assert_int_equal(print_of(statuses, COUNT_OF(statuses), 9), UINT32_C(0xab219731));
+    assert_int_equal(print_of(items, COUNT_OF(items), 23), UINT32_C(0x15bab8b3));
 }
 
 static void the_field_table_says_what_the_list_says(void **state)
@@ -164,6 +181,14 @@ static bool suits(enum roast_view_kind kind, enum roast_field_type type)
     case ROAST_VIEW_EPOCH_S:
     case ROAST_VIEW_EPOCH_END_S:
         return type == ROAST_TYPE_TIME;
+    case ROAST_VIEW_NONE:
+    case ROAST_VIEW_ITEM:
+    case ROAST_VIEW_ACCESSED:
+    case ROAST_VIEW_ACCESSED_BYTES:
+    case ROAST_VIEW_ACCESSED_UNCOMPRESSED:
+    case ROAST_VIEW_ACCESSED_PERCENT:
+    case ROAST_VIEW_ACCESSED_BYTES_PERCENT:
+        return type == ROAST_TYPE_BLOB;
     default:
         return type == ROAST_TYPE_U64;
     }
@@ -179,7 +204,10 @@ static void views_have_their_own_keys_and_read_fields_of_their_kind(void **state
     for (size_t i = 0; i < count; i++) {
         assert_true(suits(views[i].kind, roast_field_info(views[i].field)->type));
         if (views[i].other != views[i].field)
-            assert_int_equal(roast_field_info(views[i].other)->type, ROAST_TYPE_U64);
+            assert_int_equal(roast_field_info(views[i].other)->type,
+                             roast_field_info(views[i].field)->type == ROAST_TYPE_BLOB
+                                 ? ROAST_TYPE_BLOB
+                                 : ROAST_TYPE_U64);
         for (size_t k = 0; k < i; k++)
             assert_string_not_equal(views[i].key, views[k].key);
     }

@@ -110,6 +110,120 @@ static void kinds_are_words(void **state)
     assert_text(&rec, "mem_peak_kind", "sampled");
 }
 
+/* ---- ladder and branches -------------------------------------------------------- */
+
+/* A record and the blobs it borrows. */
+struct inside {
+    roast_record rec;
+    unsigned char ladder[ROAST_LADDER_BOUND_BYTES];
+    unsigned char branches[512];
+    unsigned char facts[ROAST_FILE_FACTS_BOUND_BYTES];
+};
+
+static void set_blob(roast_record *rec, enum roast_field field, const void *out,
+                     int64_t size)
+{
+    assert_true(size >= 0);
+    roast_record_set_str(rec, field, str_from(out, (size_t)size));
+}
+
+static void set_branches(struct inside *in, const struct roast_branch *all,
+                         size_t count)
+{
+    set_blob(
+        &in->rec, ROAST_FIELD_branches, in->branches,
+        roast_branches_write(in->branches, sizeof(in->branches), all, count, NULL));
+}
+
+static void set_facts(struct inside *in, const struct roast_file_facts *facts)
+{
+    set_blob(&in->rec, ROAST_FIELD_file_facts, in->facts,
+             roast_file_facts_write(in->facts, sizeof(in->facts), facts, NULL));
+}
+
+static void assert_count(const roast_record *rec, const char *key, uint64_t expected)
+{
+    struct roast_cell cell = cell_of(rec, key);
+
+    assert_int_equal(cell.type, ROAST_CELL_COUNT);
+    assert_true(cell.count == expected);
+}
+
+static void assert_absent(const roast_record *rec, const char *key)
+{
+    assert_int_equal(cell_of(rec, key).type, ROAST_CELL_ABSENT);
+}
+
+static const struct roast_branch read_branches[] = {
+    {.name = {"a", 1},
+     .flags = ROAST_BRANCH_DATA,
+     .sizes_known = true,
+     .file_bytes = 100,
+     .file_uncompressed_bytes = 300},
+    {.name = {"b", 1}, .flags = ROAST_BRANCH_DATA},
+    {.name = {"n", 1}, .flags = ROAST_BRANCH_OFFSETS, .bytes = 5},
+};
+
+static void items_of_the_ladder_have_their_unit(void **state)
+{
+    struct inside in = {.rec = {.kind = ROAST_FRAME_CHUNK}};
+    struct roast_ladder ladder = {0};
+    (void)state;
+
+    roast_ladder_set(&ladder, ROAST_ITEM_gc_cpu, 1500000000);
+    roast_ladder_set(&ladder, ROAST_ITEM_open_bytes, UINT64_MAX);
+    roast_ladder_set(&ladder, ROAST_ITEM_cached_reads, 0);
+    set_blob(&in.rec, ROAST_FIELD_ladder, in.ladder,
+             roast_ladder_write(in.ladder, sizeof(in.ladder), &ladder, NULL));
+    assert_number(&in.rec, "gc_time", 1.5);
+    assert_count(&in.rec, "open_bytes", UINT64_MAX);
+    assert_count(&in.rec, "cached_reads", 0);
+    assert_absent(&in.rec, "column_bytes");
+    roast_record_set_str(&in.rec, ROAST_FIELD_ladder, roast_str_of("\xff"));
+    assert_absent(&in.rec, "gc_time");
+}
+
+static void access_is_counted_and_weighed(void **state)
+{
+    const struct roast_file_facts facts = {
+        .branches = 8, .sizes_known = true, .compressed_bytes = 400};
+    struct inside in = {.rec = {.kind = ROAST_FRAME_CHUNK}};
+    (void)state;
+
+    set_branches(&in, read_branches, COUNT_OF(read_branches));
+    assert_count(&in.rec, "num_branches_accessed", 2);
+    assert_count(&in.rec, "accessed_bytes", 100);
+    assert_count(&in.rec, "accessed_uncompressed_bytes", 300);
+    assert_absent(&in.rec, "branches_read_percent"); /* of how many? */
+    set_facts(&in, &facts);
+    assert_number(&in.rec, "branches_read_percent", 25.0);
+    assert_number(&in.rec, "bytes_read_percent", 25.0);
+    roast_record_set_str(&in.rec, ROAST_FIELD_branches, roast_str_of("\x01"));
+    assert_absent(&in.rec, "num_branches_accessed");
+}
+
+static void bytes_that_nobody_knows_are_absent(void **state)
+{
+    const struct roast_file_facts no_sizes = {.branches = 8};
+    const struct roast_file_facts sizes = {
+        .branches = 8, .sizes_known = true, .compressed_bytes = 400};
+    struct inside in = {.rec = {.kind = ROAST_FRAME_CHUNK}};
+    (void)state;
+
+    set_branches(&in, read_branches + 1, 2); /* no sizes */
+    set_facts(&in, &sizes);
+    assert_absent(&in.rec, "accessed_bytes");
+    assert_absent(&in.rec, "accessed_uncompressed_bytes");
+    assert_absent(&in.rec, "bytes_read_percent");
+    assert_number(&in.rec, "branches_read_percent", 12.5);
+    set_branches(&in, read_branches, COUNT_OF(read_branches));
+    set_facts(&in, &no_sizes);
+    assert_absent(&in.rec, "bytes_read_percent");
+    set_branches(&in, NULL, 0); /* nothing was looked at: that is known */
+    assert_count(&in.rec, "accessed_bytes", 0);
+    assert_number(&in.rec, "branches_read_percent", 0.0);
+}
+
 static void what_is_absent_is_absent_and_not_zero(void **state)
 {
     roast_record rec = {.kind = ROAST_FRAME_CHUNK};
@@ -138,10 +252,26 @@ static void a_view_of_two_fields_needs_both(void **state)
 /* Scripts written for roastcoffea 0.1.2 index these keys. */
 static void the_keys_of_0_1_2_are_always_there(void **state)
 {
-    static const char *const keys[] = {
-        "dataset",    "file",          "uuid",         "entry_start", "entry_stop",
-        "num_events", "t_start",       "t_end",        "timestamp",   "duration",
-        "bytes_read", "mem_before_mb", "mem_after_mb", "mem_delta_mb"};
+    static const char *const keys[] = {"dataset",
+                                       "file",
+                                       "uuid",
+                                       "entry_start",
+                                       "entry_stop",
+                                       "num_events",
+                                       "t_start",
+                                       "t_end",
+                                       "timestamp",
+                                       "duration",
+                                       "bytes_read",
+                                       "mem_before_mb",
+                                       "mem_after_mb",
+                                       "mem_delta_mb",
+                                       "accessed_branches",
+                                       "num_branches_accessed",
+                                       "accessed_bytes",
+                                       "accessed_uncompressed_bytes",
+                                       "branches_read_percent",
+                                       "bytes_read_percent"};
     size_t count;
     const struct roast_view *views = roast_views(&count);
     size_t found = 0;
@@ -163,6 +293,9 @@ int main(void)
         cmocka_unit_test(times_are_in_seconds),
         cmocka_unit_test(memory_is_in_mib_and_gb_and_may_shrink),
         cmocka_unit_test(kinds_are_words),
+        cmocka_unit_test(items_of_the_ladder_have_their_unit),
+        cmocka_unit_test(access_is_counted_and_weighed),
+        cmocka_unit_test(bytes_that_nobody_knows_are_absent),
         cmocka_unit_test(what_is_absent_is_absent_and_not_zero),
         cmocka_unit_test(a_view_of_two_fields_needs_both),
         cmocka_unit_test(the_keys_of_0_1_2_are_always_there),

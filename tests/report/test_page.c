@@ -6,13 +6,9 @@
 #include <stdio.h>
 
 #include "golden.h"
-#include "heap.h"
-#include "page_help.h"
+#include "make_help.h"
 
 enum { HUGE_BYTES = 1024 * 1024 };
-
-typedef int (*page_maker)(struct roast_page *, const struct roast_shown *,
-                          roast_error *);
 
 static struct roast_metric_values values;
 
@@ -36,20 +32,9 @@ static int setup(void **state)
     return 0;
 }
 
-static struct roast_page make(page_maker maker, const struct roast_shown *shown)
-{
-    struct roast_page page;
-    roast_error err = {0};
-
-    if (maker(&page, shown, &err) != ROAST_OK)
-        fail_msg("%s", err.message);
-    assert_int_equal(strlen(page.text), page.size_bytes);
-    return page;
-}
-
 static void check_text(const struct roast_shown *shown, const char *golden)
 {
-    struct roast_page page = make(roast__report_text, shown);
+    struct roast_page page = make_page(roast__report_text, shown);
 
     check_page_fits(&page);
     check_golden(golden, str_from(page.text, page.size_bytes));
@@ -84,10 +69,10 @@ static void test_a_run_that_went_well(void **state)
     (void)state;
     set_typical(&values, WORKFLOW | WORKERS | CHUNKS | OWN_CLOCKS);
     check_text(&shown, "report_good.txt");
-    struct roast_page page = make(roast__report_headline, &shown);
+    struct roast_page page = make_page(roast__report_headline, &shown);
     check_golden("report_headline.txt", str_from(page.text, page.size_bytes));
     roast_page_release(&page);
-    page = make(roast__report_card, &shown);
+    page = make_page(roast__report_card, &shown);
     check_golden("report_card.txt", str_from(page.text, page.size_bytes));
     roast_page_release(&page);
 }
@@ -178,10 +163,10 @@ static void test_a_run_without_anything(void **state)
     const struct roast_shown shown = {&nothing, tables, COUNT_OF(tables), &heading};
 
     (void)state;
-    struct roast_page page = make(roast__report_headline, &shown);
+    struct roast_page page = make_page(roast__report_headline, &shown);
     assert_string_equal(page.text, "roastcoffea\nnothing was measured\n");
     roast_page_release(&page);
-    page = make(roast__report_text, &shown);
+    page = make_page(roast__report_text, &shown);
     check_page_fits(&page);
     roast_page_release(&page);
 }
@@ -203,7 +188,7 @@ static void test_many_groups_are_ranked_and_counted(void **state)
         row[1] = cell_count(1);
         row[2] = cell_number(i == 7 ? NAN : (double)(i / 2));
     }
-    struct roast_page page = make(roast__report_text, &shown);
+    struct roast_page page = make_page(roast__report_text, &shown);
     assert_non_null(strstr(page.text, "\n  30 more\n"));
     const char *last_pair = strstr(page.text, "s48 ");
     assert_non_null(last_pair);
@@ -239,11 +224,11 @@ static void check_hostile(struct roast_str text)
     const struct roast_heading heading = {text, text, text, text, text, text};
     const struct roast_shown shown = {&values, tables, COUNT_OF(tables), &heading};
 
-    struct roast_page page = make(roast__report_text, &shown);
+    struct roast_page page = make_page(roast__report_text, &shown);
     check_page_fits(&page);
     assert_true(page.size_bytes < 16 * 1024);
     roast_page_release(&page);
-    page = make(roast__report_card, &shown);
+    page = make_page(roast__report_card, &shown);
     assert_null(strstr(page.text, "<script"));
     assert_null(strchr(page.text, '\x1b'));
     assert_true(page.size_bytes < 32 * 1024);
@@ -302,30 +287,10 @@ static void test_markup_is_escaped_in_the_card(void **state)
     const struct roast_shown shown = {.values = &values, .heading = &heading};
 
     (void)state;
-    struct roast_page page = make(roast__report_card, &shown);
+    struct roast_page page = make_page(roast__report_card, &shown);
     assert_non_null(strstr(page.text, "&lt;b&gt;&amp;&quot;&#39;"));
     assert_null(strstr(page.text, "<b>"));
     roast_page_release(&page);
-}
-
-static void check_memory_sweep(page_maker maker, const struct roast_shown *shown)
-{
-    size_t live = test_heap.live_blocks;
-
-    for (int from_then_on = 0; from_then_on <= 1; from_then_on++)
-        for (size_t n = 1;; n++) {
-            struct roast_page page;
-            roast_error err = {0};
-            test_heap_fail(n, from_then_on == 1);
-            int status = maker(&page, shown, &err);
-            bool failed = test_heap_failed();
-            assert_int_equal(status, failed ? ROAST_NO_MEMORY : ROAST_OK);
-            assert_true((page.text == NULL) == failed);
-            roast_page_release(&page);
-            assert_int_equal(test_heap.live_blocks, live);
-            if (!failed)
-                break;
-        }
 }
 
 static void test_every_page_survives_a_heap_that_is_empty(void **state)

@@ -102,6 +102,8 @@ static void an_attempt_failed_if_any_frame_says_so(void **state)
         unsigned char identity[ROAST_IDENTITY_BYTES];
         roast_record rec;
         assert_true(roast__attempt_record(run, i - 1, &rec, identity));
+        rec.present &= ~(UINT64_C(1) << ROAST_FIELD_task_ns |
+                         UINT64_C(1) << ROAST_FIELD_task_cpu_ns);
         assert_same_record(&rec, &made.rec); /* what the chunk frame said stays */
     }
     roast_run_progress(run, &progress);

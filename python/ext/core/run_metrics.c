@@ -72,6 +72,21 @@ static int add_metrics(PyObject *dict, PyObject *unavailable,
 
 /* ---- tables -------------------------------------------------------------------- */
 
+static PyObject *cell_new(const struct roast_cell *cell);
+
+static PyObject *cells_new(const struct roast_cell *cells, size_t count)
+{
+    PyObject *list = PyList_New(0);
+
+    for (size_t i = 0; list && i < count; i++) {
+        PyObject *item = cell_new(&cells[i]);
+        if (!item || PyList_Append(list, item) < 0)
+            Py_CLEAR(list);
+        Py_XDECREF(item);
+    }
+    return list;
+}
+
 static PyObject *cell_new(const struct roast_cell *cell)
 {
     switch (cell->type) {
@@ -83,6 +98,8 @@ static PyObject *cell_new(const struct roast_cell *cell)
         return PyFloat_FromDouble(cell->number);
     case ROAST_CELL_TEXT:
         return text_new(cell->text);
+    case ROAST_CELL_LIST:
+        return cells_new(cell->items, (size_t)cell->count);
     case ROAST_CELL_ABSENT:
         break;
     }
@@ -140,19 +157,43 @@ static PyObject *table_new(const struct roast_table *table)
         return keyed_new(table);
     case ROAST_TABLE_LIST:
         return list_new(table);
+    case ROAST_TABLE_VALUES:
+        return cells_new(table->cells, table->row_count);
     case ROAST_TABLE_SINGLE:
         break;
     }
     return table->row_count > 0 ? row_new(table, 0, 0) : PyDict_New();
 }
 
-static int add_tables(PyObject *dict, const roast_summary *summary)
+/* Why parts of tables are missing goes where the reasons of metrics are. */
+static int add_reasons(PyObject *unavailable, const struct roast_table *table)
+{
+    for (size_t i = 0; i < table->row_count; i++) {
+        const struct roast_cell *cells = &table->cells[i * table->column_count];
+        PyObject *name = cell_new(&cells[0]);
+        PyObject *why = cell_new(&cells[1]);
+        int status = name && why ? PyDict_SetItem(unavailable, name, why) : -1;
+        Py_XDECREF(name);
+        Py_XDECREF(why);
+        if (status < 0)
+            return -1;
+    }
+    return 0;
+}
+
+static int add_tables(PyObject *dict, PyObject *unavailable,
+                      const roast_summary *summary)
 {
     size_t count = 0;
     const struct roast_table *tables = roast_summary_tables(summary, &count);
 
     for (size_t i = 0; i < count; i++) {
-        if (dict_set(dict, tables[i].name, table_new(&tables[i])) < 0)
+        int status = 0;
+        if (strcmp(tables[i].name, ROAST_TABLE_UNAVAILABLE) == 0)
+            status = add_reasons(unavailable, &tables[i]);
+        else
+            status = dict_set(dict, tables[i].name, table_new(&tables[i]));
+        if (status < 0)
             return -1;
     }
     return 0;
@@ -176,7 +217,7 @@ PyObject *run_metrics(struct run_object *self, bool quick)
     unavailable = PyDict_New();
     if (!dict || !unavailable ||
         add_metrics(dict, unavailable, roast_summary_metrics(summary)) < 0 ||
-        add_tables(dict, summary) < 0 ||
+        add_tables(dict, unavailable, summary) < 0 ||
         PyDict_SetItemString(dict, "unavailable", unavailable) < 0)
         Py_CLEAR(dict);
     Py_XDECREF(unavailable);

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "chunk.h"
+#include "reading.h"
 #include "support.h"
 #include "types.h"
 
@@ -170,6 +171,7 @@ PyObject *attempt_begin(PyObject *module, PyObject *args)
         result = Py_NewRef(Py_None);
         goto out;
     }
+    reading_clear();
     struct roast_str frame = roast_attempt_begin(
         thread,
         run_id_bytes == ROAST_RUN_ID_BYTES ? (const unsigned char *)run_id : NULL,
@@ -204,6 +206,7 @@ static PyObject *end_with(struct probe_state *state, roast_thread *thread,
     struct roast_str frames;
     roast_error err = {0};
 
+    reading_finish(state, thread);
     end->monitor_errors = state->loose_errors;
     end->monitor_first_error = roast_str_of(state->first_loose_error);
     if (roast_attempt_end(thread, end, &frames, &err) < 0 &&
@@ -255,4 +258,22 @@ PyObject *attempt_end(PyObject *module, PyObject *args)
         result = end_with(state, thread, &end, &address);
     }
     return result ? result : give_up(state, "end of an attempt");
+}
+
+PyObject *attempt_packed(PyObject *module, PyObject *args)
+{
+    struct probe_state *state = PyModule_GetState(module);
+    struct address address = {0, NULL};
+    roast_thread *thread = roast_thread_current();
+    struct roast_str frames = {NULL, 0};
+    roast_error err = {0};
+
+    if (!PyArg_ParseTuple(args, "KO!", &address.client, &PyTuple_Type, &address.spools))
+        return NULL;
+    if (!thread)
+        Py_RETURN_NONE;
+    if (roast_attempt_packed(thread, &frames, &err) < 0)
+        guard_note_error(state, "packed result of an attempt", &err);
+    PyObject *result = send(state, frames, &address);
+    return result ? result : give_up(state, "packed result of an attempt");
 }

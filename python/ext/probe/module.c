@@ -207,6 +207,40 @@ static PyObject *fields(PyObject *module, PyObject *unused)
     return list;
 }
 
+/* (number, name, where, what is lost) of every hook. */
+static PyObject *hooks(PyObject *module, PyObject *unused)
+{
+    PyObject *list = PyList_New(0);
+
+    (void)module;
+    (void)unused;
+    for (unsigned i = 0; list && i < ROAST_HOOK_END; i++) {
+        const struct roast_hook_info *info = roast_hook_info(i);
+        PyObject *row =
+            info ? Py_BuildValue("(Isss)", i, info->name, info->where, info->text)
+                 : NULL;
+        if (info && (!row || PyList_Append(list, row) < 0))
+            Py_CLEAR(list);
+        Py_XDECREF(row);
+    }
+    return list;
+}
+
+static PyObject *codecs(PyObject *module, PyObject *unused)
+{
+    PyObject *dict = PyDict_New();
+
+    (void)module;
+    (void)unused;
+    for (unsigned i = 1; dict && i < ROAST_CODEC_COUNT; i++) { /* 0: not known */
+        PyObject *number = PyLong_FromUnsignedLong(i);
+        if (!number || PyDict_SetItemString(dict, roast_codec_name(i), number) < 0)
+            Py_CLEAR(dict);
+        Py_XDECREF(number);
+    }
+    return dict;
+}
+
 static PyMethodDef functions[] = {
     {"configure", (PyCFunction)(void (*)(void))configure, METH_VARARGS | METH_KEYWORDS,
      "Change settings of the monitor in this process."},
@@ -221,6 +255,16 @@ static PyMethodDef functions[] = {
      "Opens an attempt; gives its begin frame, or None when it went to the spool."},
     {"attempt_end", attempt_end, METH_VARARGS,
      "Closes it; gives its frames, or None when they went to the spool."},
+    {"attempt_packed", attempt_packed, METH_VARARGS,
+     "Its result is packed; gives its last frame, or None."},
+    {"hook", hook_new, METH_VARARGS, "Something to put in the place of a callable."},
+    {"ladder_arm", ladder_arm, METH_VARARGS, "Look into the attempt of this thread."},
+    {"ladder_is_heavy", ladder_is_heavy, METH_NOARGS,
+     "Whether the hooks cost too much in the last chunks."},
+    {"ladder_setup", ladder_setup, METH_VARARGS, "What the hooks need to know."},
+    {"hooks", hooks, METH_NOARGS, "(number, name, where, what is lost) of every hook."},
+    {"codecs", codecs, METH_NOARGS, "Numbers of codecs, by name."},
+    {"gc_callback", gc_callback, METH_VARARGS, "For gc.callbacks."},
     {"frame_of", frame_of, METH_VARARGS,
      "The frame of a mapping with the keys of a record; number tells it from others."},
     {"records_at", records_at, METH_VARARGS,
@@ -252,8 +296,12 @@ static int make_types(PyObject *module, struct probe_state *state)
     state->section_type = make_type(module, &section_spec);
     state->null_type = make_type(module, &null_spec);
     state->record_type = make_type(module, &record_spec);
+    state->hook_type = make_type(module, &hook_spec);
+    state->method_hook_type = make_type(module, &method_hook_spec);
+    state->reader_type = make_type(module, &reader_spec);
     return state->front_type && state->section_type && state->null_type &&
-                   state->record_type
+                   state->record_type && state->hook_type && state->method_hook_type &&
+                   state->reader_type
                ? 0
                : -1;
 }
@@ -301,10 +349,11 @@ static int make_objects(PyObject *module, struct probe_state *state)
 {
     state->default_dict = import_name("collections", "defaultdict");
     state->ordered_dict = import_name("collections", "OrderedDict");
+    state->method_type = import_name("types", "MethodType");
     state->null_context = null_context_new(state);
     state->front = front_new(module, state);
-    if (!state->default_dict || !state->ordered_dict || !state->null_context ||
-        !state->front)
+    if (!state->default_dict || !state->ordered_dict || !state->method_type ||
+        !state->null_context || !state->front)
         return -1;
     PyObject *get = PyObject_GetAttrString(state->front, "current_chunk");
     state->chunk_property =
@@ -336,6 +385,12 @@ static int execute(PyObject *module)
     ACT((state)->section_type); \
     ACT((state)->null_type); \
     ACT((state)->record_type); \
+    ACT((state)->hook_type); \
+    ACT((state)->method_hook_type); \
+    ACT((state)->reader_type); \
+    ACT((state)->method_type); \
+    ACT((state)->own_executor); \
+    ACT((state)->describe_parquet); \
     ACT((state)->default_dict); \
     ACT((state)->ordered_dict); \
     ACT((state)->chunk_property); \
@@ -353,6 +408,8 @@ static int traverse(PyObject *module, visitproc visit, void *arg)
     struct probe_state *state = state_of(module);
 
     PROBE_OWNED(Py_VISIT, state);
+    for (int i = 0; i < PROBE_KNOWN_FILES; i++)
+        Py_VISIT(state->known_files[i].columns);
     return 0;
 }
 
@@ -361,6 +418,8 @@ static int clear(PyObject *module)
     struct probe_state *state = state_of(module);
 
     PROBE_OWNED(Py_CLEAR, state);
+    for (int i = 0; i < PROBE_KNOWN_FILES; i++)
+        Py_CLEAR(state->known_files[i].columns);
 #define NAME(id, text) Py_CLEAR(state->names.id);
     PROBE_NAMES(NAME)
 #undef NAME

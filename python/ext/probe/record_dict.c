@@ -2,7 +2,8 @@
 /* record_dict.c - a frame as a plain dict.
  *
  * Scalars follow record_views.def; custom values, losses and reasons are nested parts,
- * sections have a file of their own. Nothing is computed here but the shape. */
+ * sections and the ladder have files of their own. Nothing is computed here but the
+ * shape. */
 #include "support.h"
 #include "types.h"
 
@@ -17,6 +18,7 @@ static PyObject *cell_new(struct roast_cell cell)
         return PyFloat_FromDouble(cell.number);
     case ROAST_CELL_TEXT:
         return text_new(cell.text);
+    case ROAST_CELL_LIST:
     case ROAST_CELL_ABSENT:
         break;
     }
@@ -153,6 +155,8 @@ static int add_blobs(struct probe_state *state, PyObject *dict, const roast_reco
     if (roast_record_has(rec, ROAST_FIELD_sections) &&
         record_add_sections(state, dict, rec) < 0)
         return -1;
+    if (record_add_ladder(state, dict, rec) < 0)
+        return -1;
     if (roast_record_has(rec, ROAST_FIELD_losses) &&
         dict_set(dict, "losses", pairs_new(state, v[ROAST_FIELD_losses].str, set_loss)))
         return -1;
@@ -173,9 +177,10 @@ static int add_blobs(struct probe_state *state, PyObject *dict, const roast_reco
 /* Whether a key is one of ours, measured in this chunk or not. */
 static bool is_ours(PyObject *dict, PyObject *key)
 {
-    static const char *const others[] = {"error",         "error_type", "error_message",
-                                         "error_section", "intervals",  "run_id",
-                                         "process_id",    "sequence",   "process"};
+    static const char *const others[] = {
+        "error",  "error_type", "error_message", "error_section", "intervals",
+        "run_id", "process_id", "sequence",      "process",       "ladder",
+        "split",  "branches",   "endpoints",     "file_metadata", "offset_branches"};
     size_t count = 0;
     const struct roast_view *views = roast_views(&count);
     bool ours = PyDict_Contains(dict, key) == 1;

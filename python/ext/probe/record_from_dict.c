@@ -2,12 +2,12 @@
 /* record_from_dict.c - the frame of a mapping that somebody made by hand.
  *
  * The reverse of record_dict.c, by the same list: what a key means and its unit is in
- * record_views.def. Keys of the user's own stay with the mapping, which the caller
+ * record_views.def; the ladder has a file of its own. Keys of the user's own stay with the mapping, which the caller
  * keeps; only what formulas read goes into the frame. A value of the wrong type leaves
  * its field absent. */
 #include <math.h>
 
-#include "support.h"
+#include "mapping.h"
 #include "types.h"
 
 enum { MAX_SECTIONS = 256 };
@@ -16,57 +16,12 @@ enum { MAX_SECTIONS = 256 };
 struct making {
     roast_record rec;
     PyObject *mapping;
-    PyObject *texts; /* list that keeps str objects alive */
+    PyObject *texts; /* list that keeps what the record borrows alive */
     struct roast_section sections[MAX_SECTIONS];
     size_t section_count;
     char *blob;
     unsigned char identity[ROAST_IDENTITY_BYTES];
 };
-
-/* mapping[key] as a new reference, or NULL: not there, None, or -- with an exception of
- * the user's set -- interrupted. */
-static PyObject *item(PyObject *mapping, const char *key)
-{
-    PyObject *value = PyMapping_GetItemString(mapping, key);
-
-    if (!value)
-        (void)guard_clear();
-    if (value == Py_None)
-        Py_CLEAR(value);
-    return value;
-}
-
-static bool number_of(PyObject *object, double *number)
-{
-    *number = object ? PyFloat_AsDouble(object) : NAN;
-    if (PyErr_Occurred())
-        (void)guard_clear();
-    else if (object && isfinite(*number))
-        return true;
-    return false;
-}
-
-static bool number_at(PyObject *mapping, const char *key, double *number)
-{
-    PyObject *value = item(mapping, key);
-    bool known = number_of(value, number);
-
-    Py_XDECREF(value);
-    return known;
-}
-
-/* UTF-8 of a str (or what str() makes of it) that lives as long as the making. */
-static struct roast_str text_kept(struct making *making, PyObject *object)
-{
-    PyObject *text = object ? text_redacted(object) : NULL;
-    struct roast_str borrowed = {NULL, 0};
-
-    if (text && PyList_Append(making->texts, text) == 0)
-        borrowed = text_borrow(text);
-    Py_XDECREF(text);
-    (void)guard_clear();
-    return borrowed;
-}
 
 static void set_scaled(roast_record *rec, enum roast_field field, double value,
                        double scale)
@@ -111,7 +66,8 @@ static void set_view(struct making *making, const struct roast_view *view,
 
     switch (view->kind) {
     case ROAST_VIEW_TEXT:
-        roast_record_set_str(&making->rec, view->field, text_kept(making, value));
+        roast_record_set_str(&making->rec, view->field,
+                             text_kept(making->texts, value));
         break;
     case ROAST_VIEW_COUNT:
     case ROAST_VIEW_FLAG:
@@ -146,7 +102,7 @@ static void set_views(struct making *making)
 
     for (size_t i = 0; i < count && !PyErr_Occurred(); i++) {
         bool known = roast_record_has(&making->rec, views[i].field);
-        PyObject *value = known ? NULL : item(making->mapping, views[i].key);
+        PyObject *value = known ? NULL : mapping_item(making->mapping, views[i].key);
         if (value)
             set_view(making, &views[i], value);
         Py_XDECREF(value);
@@ -162,13 +118,13 @@ static void set_duration(struct making *making)
     double end = 0;
 
     if (!roast_record_has(&making->rec, ROAST_FIELD_duration_ns) &&
-        number_at(making->mapping, "t_start", &start) &&
-        number_at(making->mapping, "t_end", &end) && end >= start)
+        mapping_number(making->mapping, "t_start", &start) &&
+        mapping_number(making->mapping, "t_end", &end) && end >= start)
         set_scaled(&making->rec, ROAST_FIELD_duration_ns, end - start, 1e9);
     if (roast_record_has(&making->rec, ROAST_FIELD_start_epoch_ns))
         return;
-    if (number_at(making->mapping, "t_end", &end) ||
-        number_at(making->mapping, "timestamp", &end)) {
+    if (mapping_number(making->mapping, "t_end", &end) ||
+        mapping_number(making->mapping, "timestamp", &end)) {
         double took_s = roast_seconds(making->rec.values[ROAST_FIELD_duration_ns].u64);
         set_scaled(&making->rec, ROAST_FIELD_start_epoch_ns, end - took_s, 1e9);
     }
@@ -189,8 +145,9 @@ static void set_error(struct making *making)
     for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
         if (roast_record_has(&making->rec, parts[i].field))
             continue;
-        PyObject *value = item(making->mapping, parts[i].key);
-        roast_record_set_str(&making->rec, parts[i].field, text_kept(making, value));
+        PyObject *value = mapping_item(making->mapping, parts[i].key);
+        roast_record_set_str(&making->rec, parts[i].field,
+                             text_kept(making->texts, value));
         Py_XDECREF(value);
     }
     if (roast_record_has(&making->rec, ROAST_FIELD_error_type))
@@ -206,16 +163,11 @@ static struct roast_section *section_of(struct making *making, PyObject *name,
         return NULL;
     struct roast_section *section = &making->sections[making->section_count];
     *section = (struct roast_section){.parent = -1, .kinds = kind, .count = 1};
-    section->name = text_kept(making, name);
+    section->name = text_kept(making->texts, name);
     if (!section->name.data)
         return NULL;
     making->section_count++;
     return section;
-}
-
-static uint64_t whole(double value)
-{
-    return value >= 0 && value < 9e18 ? (uint64_t)nearbyint(value) : 0;
 }
 
 static void add_time(struct making *making, PyObject *name, double seconds)
@@ -223,7 +175,7 @@ static void add_time(struct making *making, PyObject *name, double seconds)
     struct roast_section *section = section_of(making, name, ROAST_SECTION_TIME);
 
     if (section)
-        section->total_ns = whole(seconds * 1e9);
+        section->total_ns = whole_of(seconds, 1e9);
 }
 
 static void add_memory(struct making *making, PyObject *name, double mib)
@@ -239,14 +191,14 @@ static void add_bytes(struct making *making, PyObject *name, double bytes)
     struct roast_section *section = section_of(making, name, ROAST_SECTION_BYTES);
 
     if (section)
-        section->bytes = whole(bytes);
+        section->bytes = whole_of(bytes, 1);
 }
 
 /* {name: number}, the shape of `timing`, `memory` and `bytes`. */
 static void add_dict(struct making *making, const char *key,
                      void (*add)(struct making *making, PyObject *name, double value))
 {
-    PyObject *dict = item(making->mapping, key);
+    PyObject *dict = mapping_item(making->mapping, key);
     PyObject *name;
     PyObject *value;
     Py_ssize_t at = 0;
@@ -262,15 +214,15 @@ static void add_dict(struct making *making, const char *key,
 /* [{section_name, time_delta}], where there is no `timing`. */
 static void add_list(struct making *making)
 {
-    PyObject *list = item(making->mapping, "sections");
+    PyObject *list = mapping_item(making->mapping, "sections");
     bool is_list = list && PyList_Check(list);
     double seconds = 0;
 
     /* a number of the user's own kind may change the list while it is read */
     for (Py_ssize_t i = 0; is_list && i < PyList_Size(list); i++) {
         PyObject *row = Py_NewRef(PyList_GetItem(list, i));
-        PyObject *name = PyDict_Check(row) ? item(row, "section_name") : NULL;
-        if (name && number_at(row, "time_delta", &seconds))
+        PyObject *name = PyDict_Check(row) ? mapping_item(row, "section_name") : NULL;
+        if (name && mapping_number(row, "time_delta", &seconds))
             add_time(making, name, seconds);
         Py_XDECREF(name);
         Py_DECREF(row);
@@ -351,7 +303,8 @@ static PyObject *make(struct making *making, struct probe_state *state,
         set_duration(making);
     if (!PyErr_Occurred())
         set_error(making);
-    if (PyErr_Occurred() || set_sections(making, state) < 0 || PyErr_Occurred())
+    if (PyErr_Occurred() || set_sections(making, state) < 0 || PyErr_Occurred() ||
+        ladder_from_mapping(state, &making->rec, making->mapping, making->texts) < 0)
         return NULL;
     return encode(making, state);
 }

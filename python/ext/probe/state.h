@@ -8,41 +8,25 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "roast/probe.h"
+#include "names.h"
+#include "roast/probe_ladder.h"
 #include "roast/value.h"
 #include "roast/view.h"
 
-enum { PROBE_MAX_ERRORS = 100, PROBE_ERROR_BYTES = 256 };
+enum {
+    PROBE_MAX_ERRORS = 100,
+    PROBE_ERROR_BYTES = 256,
+    PROBE_KNOWN_FILES = 64,
+    PROBE_HEAVY_CHUNKS = 3, /* in a row, and the hooks are given up */
+    PROBE_HEAVY_PERCENT = 5 /* of a chunk's time in hooks is too much */
+};
 
-/* Names looked up in other objects, interned once. NAME(c identifier, "text"). */
-#define PROBE_NAMES(NAME) \
-    NAME(metadata, "metadata") \
-    NAME(dataset, "dataset") \
-    NAME(filename, "filename") \
-    NAME(treename, "treename") \
-    NAME(fileuuid, "fileuuid") \
-    NAME(entrystart, "entrystart") \
-    NAME(entrystop, "entrystop") \
-    NAME(events, "events") \
-    NAME(attrs, "attrs") \
-    NAME(requested, "num_requested_bytes") \
-    NAME(output_key, "__roastcoffea_metrics__") \
-    NAME(current_chunk, "_roastcoffea_current_chunk") \
-    NAME(collect, "_roastcoffea_collect_metrics") \
-    NAME(copy, "copy") \
-    NAME(item, "item") \
-    NAME(dtype, "dtype") \
-    NAME(module_name, "__module__") \
-    NAME(qualname, "__qualname__") \
-    NAME(name, "__name__") \
-    NAME(tb_next, "tb_next") \
-    NAME(tb_frame, "tb_frame") \
-    NAME(tb_lasti, "tb_lasti")
-
-struct probe_names {
-#define NAME(id, text) PyObject *id;
-    PROBE_NAMES(NAME)
-#undef NAME
+/* A file whose tree was looked at. */
+struct known_file {
+    bool used;
+    uint64_t key;
+    struct roast_file_facts facts;
+    PyObject *columns; /* owned: {column: (bytes, uncompressed)} of a parquet file */
 };
 
 /* The module's state; every pointer is owned. */
@@ -53,7 +37,13 @@ struct probe_state {
     PyTypeObject *section_type;
     PyTypeObject *null_type;
     PyTypeObject *record_type;
-    PyObject *default_dict; /* collections.defaultdict, OrderedDict */
+    PyTypeObject *hook_type;
+    PyTypeObject *method_hook_type;
+    PyTypeObject *reader_type;
+    PyObject *method_type;      /* types.MethodType */
+    PyObject *own_executor;     /* uproot's, which works in the thread that asks */
+    PyObject *describe_parquet; /* callable of the Python layer */
+    PyObject *default_dict;     /* collections.defaultdict, OrderedDict */
     PyObject *ordered_dict;
     PyObject *chunk_property; /* gives each thread its own chunk */
     PyObject *decorate;       /* callables of the Python layer */
@@ -66,6 +56,11 @@ struct probe_state {
     PyObject *roast_error;  /* exception types */
     PyObject *format_error;
     struct probe_names names;
+    struct known_file known_files[PROBE_KNOWN_FILES];
+    unsigned next_file;
+    unsigned file_tables;    /* sizes of all branches that were told */
+    uint64_t hook_cost_ns;   /* of one call through a hook; 0: not measured */
+    unsigned heavy_chunks;   /* in a row, in which they cost too much */
     PyObject *spare_section; /* memory of a dead section, or NULL */
     bool enabled, live, exact_peak, has_run_id;
     unsigned char run_id[ROAST_RUN_ID_BYTES];

@@ -9,6 +9,9 @@ extern PyType_Spec front_spec;
 extern PyType_Spec section_spec;
 extern PyType_Spec null_spec;
 extern PyType_Spec record_spec;
+extern PyType_Spec hook_spec;
+extern PyType_Spec method_hook_spec;
+extern PyType_Spec reader_spec;
 
 PyObject *front_new(PyObject *module, struct probe_state *state);
 PyObject *null_context_new(struct probe_state *state);
@@ -30,8 +33,25 @@ PyObject *frame_of(PyObject *module, PyObject *args);
 PyObject *attempt_begin(PyObject *module, PyObject *args);
 PyObject *attempt_end(PyObject *module, PyObject *args);
 
+/* attempt_packed(client, spools): the executor has packed the result of the attempt that
+ * this thread ended last. */
+PyObject *attempt_packed(PyObject *module, PyObject *args);
+
+/* hook(number, binding, original): something to put in its place. */
+PyObject *hook_new(PyObject *module, PyObject *args);
+
+/* ladder_arm(missing), ladder_is_heavy(), ladder_setup(...), gc_callback(phase, info) */
+PyObject *ladder_arm(PyObject *module, PyObject *args);
+PyObject *ladder_is_heavy(PyObject *module, PyObject *unused);
+PyObject *ladder_setup(PyObject *module, PyObject *args);
+PyObject *gc_callback(PyObject *module, PyObject *args);
+
 /* Its sections, their sums and intervals. */
 int record_add_sections(struct probe_state *state, PyObject *dict,
                         const roast_record *rec);
+
+/* Its ladder, branches, endpoints and file. */
+int record_add_ladder(struct probe_state *state, PyObject *dict,
+                      const roast_record *rec);
 
 #endif

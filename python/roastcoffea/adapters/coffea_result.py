@@ -137,3 +137,10 @@ def offer_of(executor: Any) -> Offer:
         return Offer(kind, None, kind, False)
     noun = "worker" if workers == 1 else "workers"
     return Offer(kind, workers, f"{kind}, {workers} {noun}", False)
+
+
+def packs(executor: Any) -> bool:
+    """Whether an executor pickles and compresses the result of each chunk."""
+    if any(base.__name__ == "IterativeExecutor" for base in type(executor).__mro__):
+        return False
+    return getattr(executor, "compression", None) is not None

@@ -18,6 +18,7 @@ from typing import Any
 
 from roastcoffea import _probe
 from roastcoffea.adapters import coffea_result, switch, work_function
+from roastcoffea.adapters.packing import packing
 from roastcoffea.adapters.work_function import Token, WorkFunction
 from roastcoffea.run import Run
 
@@ -84,7 +85,13 @@ class RunnerCall:
     def start(self) -> None:
         """Make the run measured."""
         spools = () if self.offer.in_process else self.open_spools()
-        token = Token(self.run_id, _probe.process_id(), spools, self.must_unpack())
+        token = Token(
+            self.run_id,
+            _probe.process_id(),
+            spools,
+            self.must_unpack(),
+            packs=coffea_result.packs(self.runner.executor),
+        )
         for run in self.runs:
             run.begin_call(self.run_id, self.processor, self.offer)
         work_function.receivers[self.run_id] = self.receive
@@ -167,6 +174,8 @@ class RunnerCall:
     def restore(self) -> None:
         """Runner and processor as they were."""
         work_function.receivers.pop(self.run_id, None)
+        if not work_function.receivers:
+            packing.restore()
         if self.held:
             self.held = False
             switch.release(self.processor)

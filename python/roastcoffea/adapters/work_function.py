@@ -13,7 +13,8 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from roastcoffea import _probe
-from roastcoffea.adapters import switch
+from roastcoffea.adapters import hooks, switch
+from roastcoffea.adapters.packing import packing
 
 # In the dict that coffea wraps around every output, never in the output itself.
 WRAPPED_KEY = "__roastcoffea_frames__"
@@ -33,6 +34,7 @@ class Token(NamedTuple):
     spools: tuple[str, ...]
     unpack: bool  # the switch does not travel with the processor: set it on arrival
     counts_entries: bool = False  # a file is asked for its entries: only failures tell
+    packs: bool = False  # the executor packs the result afterwards
 
 
 class WorkFunction:
@@ -49,27 +51,42 @@ class WorkFunction:
         if self.token.counts_entries:
             return self.count_entries(*args, **kwargs)
         token = self.token
-        held = None
+        packing.forget()
         begun = _probe.attempt_begin(
             token.run_id, token.client, token.spools, _item(args)
         )
         _hand_over(token, begun)
         try:
-            if token.unpack:
-                kwargs, held = _switched_on(kwargs)
-            result = self.function(*args, **kwargs)
+            result = self.looked_into(args, kwargs)
         except BaseException as error:
             frames = _probe.attempt_end(token.client, token.spools, error)
             if frames is not None and not _hand_over(token, frames):
                 _waiting.append((token.run_id, frames))
             raise
-        finally:
-            if held is not None:
-                switch.release(held)
         frames = _probe.attempt_end(token.client, token.spools, None)
         if frames is None or _hand_over(token, frames):
+            if token.packs:
+                packing.expect(self.packed)
             return result
         return _with_frames(result, [*_waited(token.run_id), frames])
+
+    def looked_into(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """The call of coffea's function, with hooks in place."""
+        held = None
+        hooks.arm(args, self.token.packs)
+        try:
+            if self.token.unpack:
+                kwargs, held = _switched_on(kwargs)
+            return self.function(*args, **kwargs)
+        finally:
+            hooks.disarm()
+            if held is not None:
+                switch.release(held)
+
+    def packed(self) -> None:
+        """The executor has packed what the last call gave."""
+        token = self.token
+        _hand_over(token, _probe.attempt_packed(token.client, token.spools))
 
     def count_entries(self, *args: Any, **kwargs: Any) -> Any:
         """Preprocessing of a file. When it works nobody hears of it."""

@@ -1,0 +1,195 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* hook_baskets.c - inside a column of a TTree: baskets.
+ *
+ * uproot asks its source for all baskets at once, waits for each, and gives it first to
+ * one executor to unpack and then to another to interpret. With its own executors both
+ * run in this thread, and what is left of the time is waiting. */
+#include "handlers.h"
+#include "reading.h"
+#include "support.h"
+
+enum { DECOMPRESSION_EXECUTOR = 5, INTERPRETATION_EXECUTOR = 6 };
+
+/* Only uproot's own executors work in the thread that asks. */
+static bool works_here(const struct probe_state *state, PyObject *args,
+                       Py_ssize_t which)
+{
+    return PyTuple_Size(args) > which &&
+           (PyObject *)Py_TYPE(PyTuple_GetItem(args, which)) == state->own_executor;
+}
+
+static uint64_t fetched_ns(roast_thread *thread)
+{
+    struct roast_ladder ladder;
+
+    roast_ladder_look(thread, &ladder);
+    return ladder.values[ROAST_ITEM_fetch];
+}
+
+/* Waiting is told once per call: uproot may have asked for hundreds of baskets. */
+static void tell_wait(struct hook *hook, roast_thread *thread, PyObject *tree,
+                      struct roast_endpoint *waited)
+{
+    PyObject *error[3];
+
+    PyErr_Fetch(&error[0], &error[1], &error[2]); /* the user's, if any */
+    PyObject *file = PyObject_GetAttr(tree, hook->state->names.own_file);
+    PyObject *source = file ? PyObject_GetAttr(file, hook->state->names.source) : NULL;
+    if (source)
+        source_tell(hook->state, thread, source, waited);
+    Py_XDECREF(source);
+    Py_XDECREF(file);
+    (void)guard_clear();
+    if (!PyErr_Occurred())
+        PyErr_Restore(error[0], error[1], error[2]);
+}
+
+/* Reads in bulk are counted by the list of baskets, in which those of a branch follow one
+ * another: how often they come later says nothing. */
+static void count_bulk(struct probe_state *state, roast_thread *thread,
+                       PyObject *baskets)
+{
+    const struct roast_branch more = {.reads = 1};
+    PyObject *last = NULL;
+
+    for (Py_ssize_t i = 0; PyList_Check(baskets) && i < PyList_Size(baskets); i++) {
+        PyObject *basket = PyList_GetItem(baskets, i);
+        PyObject *branch = PyTuple_Check(basket) && PyTuple_Size(basket) > 0
+                               ? PyTuple_GetItem(basket, 0)
+                               : NULL;
+        if (branch && branch != last && reading_owns(state, branch))
+            roast_ladder_branch_add(thread, bulk_branch(state, thread, branch), &more);
+        last = branch;
+        if (PyErr_Occurred() && !guard_note(state, "names of branches"))
+            return;
+    }
+}
+
+/* _ranges_or_baskets_to_arrays(tree, ranges_or_baskets, ...) */
+PyObject *hook_baskets(struct hook *hook, roast_thread *thread, PyObject *args,
+                       PyObject *kwargs)
+{
+    struct reading *reading = reading_here();
+    unsigned outer = reading->baskets;
+    bool in_thread = reading->in_thread;
+
+    if (PyTuple_Size(args) < 2)
+        return hook_pass(hook, args, kwargs);
+    if (reading->branch == 0)
+        count_bulk(hook->state, thread, PyTuple_GetItem(args, 1));
+    if (PyErr_Occurred()) /* Ctrl-C */
+        return NULL;
+    reading->in_thread = works_here(hook->state, args, DECOMPRESSION_EXECUTOR) &&
+                         works_here(hook->state, args, INTERPRETATION_EXECUTOR);
+    reading->baskets = roast_ladder_enter(thread, ROAST_ITEM_read_other);
+    uint64_t before_ns = fetched_ns(thread);
+    PyObject *result = hook_pass(hook, args, kwargs);
+    bool failed = !result && roast_ladder_now(thread) == ROAST_ITEM_fetch;
+    roast_ladder_leave(thread, reading->baskets);
+    struct roast_endpoint waited = {.wait_ns = fetched_ns(thread) - before_ns,
+                                    .errors = failed};
+    reading->baskets = outer;
+    reading->in_thread = in_thread;
+    if (waited.wait_ns > 0 || failed)
+        tell_wait(hook, thread, PyTuple_GetItem(args, 0), &waited);
+    return result ? hook_done(hook->state, result, "waiting for baskets") : NULL;
+}
+
+int32_t bulk_number(roast_thread *thread, PyObject *name)
+{
+    PyObject *text = text_of(name);
+    int32_t number = text ? roast_ladder_branch(thread, text_borrow(text)) : -1;
+    struct roast_branch more = {.flags = ROAST_BRANCH_PRELOADED};
+
+    roast_ladder_branch_add(thread, number, &more);
+    Py_XDECREF(text);
+    return number;
+}
+
+static int32_t bulk_branch(struct probe_state *state, roast_thread *thread,
+                           PyObject *branch)
+{
+    PyObject *name = PyObject_GetAttr(branch, state->names.column_name);
+    int32_t number = name ? bulk_number(thread, name) : -1;
+
+    Py_XDECREF(name);
+    return number;
+}
+
+static void add_to_branch(struct probe_state *state, roast_thread *thread,
+                          PyObject *branch, struct roast_branch *more)
+{
+    const struct reading *reading = reading_here();
+    bool in_bulk = reading->branch == 0;
+
+    if (!in_bulk)
+        more->ns = 0; /* the whole column is timed */
+    roast_ladder_branch_add(
+        thread, in_bulk ? bulk_branch(state, thread, branch) : reading->branch - 1,
+        more);
+}
+
+/* chunk_to_basket(chunk, branch, basket_num) */
+static PyObject *unpack(struct hook *hook, roast_thread *thread, PyObject *args,
+                        PyObject *kwargs)
+{
+    const struct probe_names *names = &hook->state->names;
+    PyObject *chunk = PyTuple_GetItem(args, 2);
+    int64_t start_ns = roast_mono_ns();
+    PyObject *result = hook_in_slice(hook, thread, args, kwargs, ROAST_ITEM_decompress);
+    struct roast_branch more = {.ns = (uint64_t)(roast_mono_ns() - start_ns)};
+    uint64_t start = 0, stop = 0;
+    PyObject *source = result ? PyObject_GetAttr(chunk, names->own_source) : NULL;
+
+    reading_here()->touched = true;
+    if (source && reading_is_ours(reading_here(), thread, source) &&
+        hook_number(chunk, names->own_start, &start) &&
+        hook_number(chunk, names->own_stop, &stop) && stop >= start) {
+        more.bytes = stop - start;
+        roast_ladder_add(thread, ROAST_ITEM_column_bytes, more.bytes);
+        add_to_branch(hook->state, thread, PyTuple_GetItem(args, 3), &more);
+        file_learn_codec(hook->state, thread, chunk, true);
+    }
+    Py_XDECREF(source);
+    return hook_done(hook->state, result, "bytes of a basket");
+}
+
+/* basket_to_array(basket) */
+static PyObject *interpret(struct hook *hook, roast_thread *thread, PyObject *args,
+                           PyObject *kwargs)
+{
+    const struct probe_names *names = &hook->state->names;
+    PyObject *basket = PyTuple_GetItem(args, 2);
+    int64_t start_ns = roast_mono_ns();
+    PyObject *result = hook_in_slice(hook, thread, args, kwargs, ROAST_ITEM_interpret);
+    struct roast_branch more = {.ns = (uint64_t)(roast_mono_ns() - start_ns)};
+    PyObject *branch = result ? PyObject_GetAttr(basket, names->parent) : NULL;
+
+    reading_here()->touched = true;
+    if (branch && (reading_here()->branch > 0 || reading_owns(hook->state, branch)) &&
+        hook_number(basket, names->uncompressed_bytes, &more.uncompressed_bytes))
+        add_to_branch(hook->state, thread, branch, &more);
+    Py_XDECREF(branch);
+    return hook_done(hook->state, result, "size of a basket");
+}
+
+/* executor.submit(task, ...): tasks are told apart by the names they have in uproot. */
+PyObject *hook_submit(struct hook *hook, roast_thread *thread, PyObject *args,
+                      PyObject *kwargs)
+{
+    const struct probe_names *names = &hook->state->names;
+
+    if (reading_here()->baskets == 0 || PyTuple_Size(args) < 3)
+        return hook_pass(hook, args, kwargs);
+    PyObject *name = PyObject_GetAttr(PyTuple_GetItem(args, 1), names->name);
+    bool unpacks = name == names->chunk_to_basket && PyTuple_Size(args) > 3;
+    bool interprets = name == names->basket_to_array;
+    Py_XDECREF(name);
+    if (!name && !guard_clear())
+        return NULL;
+    if (unpacks)
+        return unpack(hook, thread, args, kwargs);
+    if (interprets)
+        return interpret(hook, thread, args, kwargs);
+    return hook_pass(hook, args, kwargs);
+}

@@ -1,0 +1,298 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* hook_columns.c - buffers of arrays, and the columns they come from.
+ *
+ * coffea gives awkward a function for each buffer, which is called when somebody looks
+ * at the data. A reader stands in for that function: it brackets the whole read. */
+#include <string.h>
+
+#include "handlers.h"
+#include "reading.h"
+#include "support.h"
+#include "types.h"
+
+/* ---- readers ------------------------------------------------------------------ */
+
+struct reader {
+    PyObject_HEAD
+    PyObject *read; /* the function that gives the buffer */
+    struct probe_state *state;
+    bool offsets;
+};
+
+static PyObject *read_buffer(struct reader *self, roast_thread *thread)
+{
+    struct reading *reading = reading_here();
+    struct reading outer = *reading;
+    unsigned token = roast_ladder_enter(thread, ROAST_ITEM_read_other);
+
+    roast_ladder_add(thread, ROAST_ITEM_hook_calls, 1);
+    reading->buffers++;
+    reading->offsets = self->offsets;
+    reading->touched = false;
+    PyObject *result = PyObject_CallObject(self->read, NULL);
+    if (result && !reading->touched)
+        roast_ladder_add(thread, ROAST_ITEM_cached_reads, 1);
+    reading->buffers = outer.buffers;
+    reading->offsets = outer.offsets;
+    reading->touched |= outer.touched;
+    roast_ladder_leave(thread, token);
+    return result;
+}
+
+static PyObject *reader_call(PyObject *object, PyObject *args, PyObject *kwargs)
+{
+    struct reader *self = (struct reader *)object;
+    roast_thread *thread = roast_thread_current();
+
+    if (!roast_ladder_active(thread) || PyTuple_Size(args) > 0 || kwargs)
+        return PyObject_Call(self->read, args, kwargs);
+    return read_buffer(self, thread);
+}
+
+static int reader_traverse(PyObject *object, visitproc visit, void *arg)
+{
+    Py_VISIT(Py_TYPE(object));
+    Py_VISIT(((struct reader *)object)->read);
+    return 0;
+}
+
+static int reader_clear(PyObject *object)
+{
+    Py_CLEAR(((struct reader *)object)->read);
+    return 0;
+}
+
+static void reader_dealloc(PyObject *object)
+{
+    PyTypeObject *type = Py_TYPE(object);
+
+    PyObject_GC_UnTrack(object);
+    (void)reader_clear(object);
+    PyObject_GC_Del(object);
+    Py_DECREF(type);
+}
+
+static PyObject *reader_get_attr(PyObject *object, PyObject *name)
+{
+    PyObject *value = PyObject_GenericGetAttr(object, name);
+
+    if (value || !PyErr_ExceptionMatches(PyExc_AttributeError))
+        return value;
+    PyErr_Clear();
+    return PyObject_GetAttr(((struct reader *)object)->read, name);
+}
+
+/* Travels as the function it stands for. */
+static PyObject *reader_reduce(PyObject *object, PyObject *version)
+{
+    return PyObject_CallMethod(((struct reader *)object)->read, "__reduce_ex__", "O",
+                               version);
+}
+
+static PyMethodDef reader_methods[] = {
+    {"__reduce_ex__", reader_reduce, METH_O, NULL},
+    {NULL, NULL, 0, NULL},
+};
+
+static PyType_Slot reader_slots[] = {
+    {Py_tp_call, reader_call},
+    {Py_tp_getattro, reader_get_attr},
+    {Py_tp_methods, reader_methods},
+    {Py_tp_traverse, reader_traverse},
+    {Py_tp_clear, reader_clear},
+    {Py_tp_dealloc, reader_dealloc},
+    {0, NULL},
+};
+
+PyType_Spec reader_spec = {
+    .name = "roastcoffea._probe._Reader",
+    .basicsize = sizeof(struct reader),
+    .flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC |
+             Py_TPFLAGS_DISALLOW_INSTANTIATION | Py_TPFLAGS_IMMUTABLETYPE,
+    .slots = reader_slots,
+};
+
+/* uuid/tree/entries/attribute/form: whether the attribute is "offsets". */
+static bool is_offsets(PyObject *key)
+{
+    static const char word[] = "offsets/";
+    struct roast_str text =
+        PyUnicode_Check(key) ? text_borrow(key) : (struct roast_str){NULL, 0};
+    const char *at = text.data, *end = text.data ? at + text.size_bytes : NULL;
+
+    for (int slashes = 0; at && slashes < 3; slashes++) {
+        at = memchr(at, '/', (size_t)(end - at));
+        at = at ? at + 1 : NULL;
+    }
+    return at && (size_t)(end - at) >= sizeof(word) - 1 &&
+           memcmp(at, word, sizeof(word) - 1) == 0;
+}
+
+static PyObject *reader_new(struct probe_state *state, PyObject *read, PyObject *key)
+{
+    struct reader *self = PyObject_GC_New(struct reader, state->reader_type);
+
+    if (!self)
+        return NULL;
+    self->read = read; /* taken */
+    self->state = state;
+    self->offsets = is_offsets(key);
+    PyObject_GC_Track((PyObject *)self);
+    return (PyObject *)self;
+}
+
+/* mapping[key]: a function in virtual mode; otherwise the buffer itself, which was read
+ * in this call. */
+PyObject *hook_buffer(struct hook *hook, roast_thread *thread, PyObject *args,
+                      PyObject *kwargs)
+{
+    struct reading *reading = reading_here();
+
+    (void)thread;
+    if (PyTuple_Size(args) != 2)
+        return hook_pass(hook, args, kwargs);
+    bool outer = reading->offsets;
+    reading->offsets = is_offsets(PyTuple_GetItem(args, 1));
+    PyObject *result = hook_pass(hook, args, kwargs);
+    reading->offsets = outer;
+    if (!result || !PyCallable_Check(result))
+        return result;
+    PyObject *reader = reader_new(hook->state, result, PyTuple_GetItem(args, 1));
+    if (reader)
+        return reader;
+    return hook_done(hook->state, result, "a buffer");
+}
+
+/* ---- columns ------------------------------------------------------------------ */
+
+/* What coffea calls the column it reads: the last entry of its access log, else the
+ * name the column has. New reference; NULL without an exception: not known. */
+static PyObject *column_name(struct probe_state *state, PyObject *mapping,
+                             PyObject *handle)
+{
+    const struct probe_names *names = &state->names;
+    PyObject *log = PyObject_GetAttr(mapping, names->access_log);
+    PyObject *name = NULL;
+
+    if (log && PyList_Check(log) && PyList_Size(log) > 0)
+        name =
+            PyObject_GetAttr(PyList_GetItem(log, PyList_Size(log) - 1), names->branch);
+    Py_XDECREF(log);
+    if (!name && guard_clear())
+        name = PyObject_GetAttr(handle, names->column_name);
+    if (!name && guard_clear())
+        name = PyObject_GetAttr(handle, names->column);
+    if (!name)
+        (void)guard_clear();
+    return name;
+}
+
+static void learn_sizes(struct probe_state *state, roast_thread *thread, int32_t branch,
+                        PyObject *handle)
+{
+    struct roast_branch more = {.sizes_known = true};
+    const struct probe_names *names = &state->names;
+
+    if (branch < 0 || reading_here()->facts.kind != ROAST_FILE_TTREE ||
+        roast_ladder_branch_sized(thread, branch))
+        return;
+    if (hook_number(handle, names->compressed_bytes, &more.file_bytes) &&
+        hook_number(handle, names->uncompressed_bytes, &more.file_uncompressed_bytes))
+        roast_ladder_branch_add(thread, branch, &more);
+}
+
+static int32_t column_number(struct probe_state *state, roast_thread *thread,
+                             PyObject *mapping, PyObject *handle)
+{
+    bool is_ours = handle != Py_None && reading_owns(state, handle);
+    PyObject *name = is_ours ? column_name(state, mapping, handle) : NULL;
+    PyObject *text = name ? text_of(name) : NULL;
+    int32_t branch = text ? roast_ladder_branch(thread, text_borrow(text)) : -1;
+
+    if (text)
+        learn_sizes(state, thread, branch, handle);
+    Py_XDECREF(text);
+    Py_XDECREF(name);
+    return branch;
+}
+
+/* extract_column(self, handle, start, stop, allow_missing, ...) */
+PyObject *hook_extract(struct hook *hook, roast_thread *thread, PyObject *args,
+                       PyObject *kwargs)
+{
+    struct reading *reading = reading_here();
+
+    if (PyTuple_Size(args) < 2)
+        return hook_pass(hook, args, kwargs);
+    int32_t branch = column_number(hook->state, thread, PyTuple_GetItem(args, 0),
+                                   PyTuple_GetItem(args, 1));
+    if (PyErr_Occurred() && !guard_note(hook->state, "name of a column"))
+        return NULL;
+    int32_t outer = reading->branch;
+    bool touched = reading->touched;
+    reading->branch = branch + 1;
+    reading->touched = false;
+    unsigned token = /* not called through a reader: everything is read at once */
+        reading->buffers == 0 ? roast_ladder_enter(thread, ROAST_ITEM_read_other) : 0;
+    int64_t start_ns = roast_mono_ns();
+    PyObject *result = hook_pass(hook, args, kwargs);
+    struct roast_branch more = {
+        .flags = reading->offsets ? ROAST_BRANCH_OFFSETS : ROAST_BRANCH_DATA,
+        .reads = reading->touched,
+        .ns = (uint64_t)(roast_mono_ns() - start_ns),
+    };
+    roast_ladder_branch_add(thread, branch, &more);
+    if (token != 0)
+        roast_ladder_leave(thread, token);
+    reading->branch = outer;
+    reading->touched |= touched;
+    return result;
+}
+
+/* ---- parquet ------------------------------------------------------------------ */
+
+/* Whole columns are read; what they take in the file is known from its metadata. */
+static void add_column(struct reading *reading, roast_thread *thread, PyObject *name)
+{
+    PyObject *sizes =
+        reading->columns ? PyDict_GetItemWithError(reading->columns, name) : NULL;
+    unsigned long long bytes = 0, uncompressed = 0;
+
+    if (!sizes || !PyArg_ParseTuple(sizes, "KK", &bytes, &uncompressed))
+        return;
+    roast_ladder_add(thread, ROAST_ITEM_column_bytes, bytes);
+    if (reading->branch == 0)
+        return;
+    struct roast_branch more = {
+        .bytes = bytes,
+        .uncompressed_bytes = uncompressed,
+        .sizes_known = true,
+        .file_bytes = bytes,
+        .file_uncompressed_bytes = uncompressed,
+    };
+    roast_ladder_branch_add(thread, reading->branch - 1, &more);
+}
+
+/* shim.read(column): from its cache, or through pyarrow. */
+PyObject *hook_parquet_read(struct hook *hook, roast_thread *thread, PyObject *args,
+                            PyObject *kwargs)
+{
+    struct reading *reading = reading_here();
+
+    if (PyTuple_Size(args) != 2)
+        return hook_pass(hook, args, kwargs);
+    PyObject *name = PyTuple_GetItem(args, 1);
+    PyObject *cache =
+        PyObject_GetAttr(PyTuple_GetItem(args, 0), hook->state->names.column_cache);
+    int cached = cache ? PySequence_Contains(cache, name) : 0;
+    Py_XDECREF(cache);
+    if (PyErr_Occurred() && !guard_clear())
+        return NULL;
+    if (cached == 1)
+        return hook_pass(hook, args, kwargs);
+    reading->touched = true;
+    PyObject *result = hook_in_slice(hook, thread, args, kwargs, ROAST_ITEM_interpret);
+    if (result && reading->source == PyTuple_GetItem(args, 0))
+        add_column(reading, thread, name);
+    return hook_done(hook->state, result, "size of a column");
+}

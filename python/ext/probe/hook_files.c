@@ -1,0 +1,405 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* hook_files.c - what is known of the tree that a chunk reads.
+ *
+ * A file is walked once per process; the facts of the last files are kept. The sizes of
+ * all its branches are told with the first chunk only, and of the first files only: they
+ * are the largest thing that a worker ever sends. */
+#include <string.h>
+
+#include "handlers.h"
+#include "reading.h"
+#include "support.h"
+
+enum { MOST_TABLES = 64 };
+
+/* ---- files that were seen ------------------------------------------------------ */
+
+static uint64_t hash_text(uint64_t hash, struct roast_str text)
+{
+    const uint64_t prime = UINT64_C(1099511628211);
+
+    for (size_t i = 0; i < text.size_bytes; i++)
+        hash = (hash ^ (unsigned char)text.data[i]) * prime;
+    return hash;
+}
+
+/* The name of a factory's part of a file is uuid/tree/entries, with slashes quoted. */
+static uint64_t key_of(struct probe_state *state, PyObject *factory, PyObject *file)
+{
+    PyObject *part = PyObject_GetAttr(factory, state->names.partition_key);
+    struct roast_str text =
+        part && PyUnicode_Check(part) ? text_borrow(part) : (struct roast_str){NULL, 0};
+    uint64_t hash = UINT64_C(14695981039346656037);
+
+    while (text.size_bytes > 0 && text.data[text.size_bytes - 1] != '/')
+        text.size_bytes--;
+    hash = hash_text(hash, text);
+    if (file && PyUnicode_Check(file))
+        hash = hash_text(hash, text_borrow(file));
+    Py_XDECREF(part);
+    (void)guard_clear();
+    return hash;
+}
+
+static struct known_file *find_file(struct probe_state *state, uint64_t key)
+{
+    for (int i = 0; i < PROBE_KNOWN_FILES; i++) {
+        if (state->known_files[i].key == key && state->known_files[i].used)
+            return &state->known_files[i];
+    }
+    return NULL;
+}
+
+/* Takes columns. */
+static struct known_file *keep_file(struct probe_state *state, uint64_t key,
+                                    const struct roast_file_facts *facts,
+                                    PyObject *columns)
+{
+    struct known_file *file =
+        &state->known_files[state->next_file++ % PROBE_KNOWN_FILES];
+    PyObject *old = file->columns;
+
+    *file = (struct known_file){true, key, *facts, columns};
+    Py_XDECREF(old);
+    return file;
+}
+
+/* The codec may be known already, from what was read in bulk. */
+static void tell(roast_thread *thread, struct known_file *file, struct roast_str table)
+{
+    struct reading *reading = reading_here();
+
+    if (file->facts.codec == ROAST_CODEC_UNKNOWN)
+        file->facts.codec = reading->facts.codec;
+    reading->facts = file->facts;
+    reading->file_key = file->key;
+    hook_set(&reading->columns, Py_XNewRef(file->columns));
+    roast_ladder_file(thread, &file->facts, table);
+}
+
+/* ---- branches of a TTree ------------------------------------------------------- */
+
+/* Sizes of branches as they are found. */
+struct walk {
+    struct probe_state *state;
+    PyObject *names;           /* list of str, owned: what rows borrow */
+    struct roast_branch *rows; /* owned */
+    size_t count;
+    size_t cap;
+    size_t name_bytes;
+};
+
+/* A member of a model that uproot read; without the property that looks for it. */
+static bool member(PyObject *members, const char *name, uint64_t *value)
+{
+    PyObject *found = members ? PyDict_GetItemString(members, name) : NULL;
+    PyObject *index = found ? PyNumber_Index(found) : NULL;
+    long long number = index ? PyLong_AsLongLong(index) : -1;
+
+    Py_XDECREF(index);
+    (void)guard_clear();
+    *value = number > 0 ? (uint64_t)number : 0;
+    return number >= 0;
+}
+
+static void read_sizes(const struct walk *walk, PyObject *branch,
+                       struct roast_branch *row)
+{
+    const struct probe_names *names = &walk->state->names;
+    PyObject *members = PyObject_GetAttr(branch, names->members);
+
+    if (members && !PyDict_Check(members))
+        Py_CLEAR(members);
+    (void)guard_clear();
+    row->sizes_known =
+        (member(members, "fZipBytes", &row->file_bytes) ||
+         hook_number(branch, names->compressed_bytes, &row->file_bytes)) &&
+        (member(members, "fTotBytes", &row->file_uncompressed_bytes) ||
+         hook_number(branch, names->uncompressed_bytes, &row->file_uncompressed_bytes));
+    Py_XDECREF(members);
+}
+
+static struct roast_branch *next_row(struct walk *walk)
+{
+    if (walk->count == walk->cap) {
+        size_t cap = walk->cap ? 2 * walk->cap : 256;
+        struct roast_branch *rows = PyMem_Realloc(walk->rows, cap * sizeof(*rows));
+        if (!rows) {
+            PyErr_NoMemory();
+            return NULL;
+        }
+        walk->rows = rows;
+        walk->cap = cap;
+    }
+    walk->rows[walk->count] = (struct roast_branch){.flags = 0};
+    return &walk->rows[walk->count++];
+}
+
+/* prefix/name, or name alone; new reference. */
+static PyObject *full_name(const struct walk *walk, PyObject *branch, PyObject *prefix)
+{
+    PyObject *name = PyObject_GetAttr(branch, walk->state->names.column_name);
+
+    if (!name || !prefix)
+        return name;
+    PyObject *full = PyUnicode_FromFormat("%S/%S", prefix, name);
+    Py_DECREF(name);
+    return full;
+}
+
+static int walk_all(struct walk *walk, PyObject *tree, PyObject *prefix, int depth);
+
+static int walk_branch(struct walk *walk, PyObject *branch, PyObject *prefix, int depth)
+{
+    PyObject *name = full_name(walk, branch, prefix);
+    PyObject *text = name ? text_of(name) : NULL;
+    int status = text ? PyList_Append(walk->names, text) : -1;
+    struct roast_branch *row = status == 0 ? next_row(walk) : NULL;
+
+    if (row) {
+        row->name = text_borrow(text);
+        walk->name_bytes += row->name.size_bytes;
+        read_sizes(walk, branch, row);
+        status = walk_all(walk, branch, text, depth + 1);
+    }
+    Py_XDECREF(text);
+    Py_XDECREF(name);
+    return row ? status : -1;
+}
+
+static int walk_all(struct walk *walk, PyObject *tree, PyObject *prefix, int depth)
+{
+    enum { DEEPEST = 16 };
+    PyObject *branches = PyObject_GetAttr(tree, walk->state->names.branches);
+    PyObject *list = branches ? PySequence_Fast(branches, "branches") : NULL;
+    Py_ssize_t count = list ? PySequence_Size(list) : 0;
+    int status = list ? 0 : -1;
+
+    for (Py_ssize_t i = 0; i < count && status == 0 && depth < DEEPEST; i++) {
+        PyObject *branch = PySequence_GetItem(list, i);
+        status = branch ? walk_branch(walk, branch, prefix, depth) : -1;
+        Py_XDECREF(branch);
+    }
+    Py_XDECREF(list);
+    Py_XDECREF(branches);
+    return status;
+}
+
+static void add_up(const struct walk *walk, struct roast_file_facts *facts)
+{
+    facts->branches = walk->count;
+    facts->sizes_known = walk->count > 0;
+    for (size_t i = 0; i < walk->count; i++) {
+        facts->sizes_known &= walk->rows[i].sizes_known;
+        facts->compressed_bytes += walk->rows[i].file_bytes;
+        facts->uncompressed_bytes += walk->rows[i].file_uncompressed_bytes;
+    }
+}
+
+/* Tells the file with the sizes of its branches, if there is still room for them. */
+static void tell_table(roast_thread *thread, struct known_file *file,
+                       const struct walk *walk)
+{
+    struct probe_state *state = walk->state;
+    size_t room = 16 + walk->count * ROAST_BRANCH_BOUND_BYTES + walk->name_bytes;
+    void *out = state->file_tables < MOST_TABLES ? PyMem_Malloc(room) : NULL;
+    int64_t size =
+        out ? roast_branches_write(out, room, walk->rows, walk->count, NULL) : -1;
+
+    if (size > 0)
+        state->file_tables++;
+    tell(thread, file,
+         (struct roast_str){size > 0 ? out : NULL, size > 0 ? (size_t)size : 0});
+    PyMem_Free(out);
+}
+
+static void learn_ttree(struct probe_state *state, roast_thread *thread, uint64_t key,
+                        PyObject *tree, struct roast_file_facts *facts)
+{
+    struct walk walk = {.state = state, .names = PyList_New(0)};
+
+    if (walk.names && walk_all(&walk, tree, NULL, 0) == 0) {
+        add_up(&walk, facts);
+        tell_table(thread, keep_file(state, key, facts, NULL), &walk);
+    }
+    Py_XDECREF(walk.names);
+    PyMem_Free(walk.rows);
+}
+
+/* ---- ROOT files ---------------------------------------------------------------- */
+
+static enum roast_file_kind kind_of(struct probe_state *state, PyObject *tree)
+{
+    PyObject *name = PyObject_GetAttr(tree, state->names.classname);
+    struct roast_str text =
+        name && PyUnicode_Check(name) ? text_borrow(name) : (struct roast_str){NULL, 0};
+    enum roast_file_kind kind = ROAST_FILE_UNKNOWN;
+
+    if (text.size_bytes >= 7 &&
+        memcmp(text.data + text.size_bytes - 7, "RNTuple", 7) == 0)
+        kind = ROAST_FILE_RNTUPLE;
+    else if (text.size_bytes >= 2 && memcmp(text.data, "TT", 2) == 0)
+        kind = ROAST_FILE_TTREE;
+    else if (text.size_bytes >= 2 && memcmp(text.data, "TN", 2) == 0)
+        kind = ROAST_FILE_TTREE;
+    Py_XDECREF(name);
+    (void)guard_clear();
+    return kind;
+}
+
+/* The one value of factory._mapping._cache; new reference. */
+static PyObject *tree_of(struct probe_state *state, PyObject *factory)
+{
+    PyObject *mapping = PyObject_GetAttr(factory, state->names.mapping);
+    PyObject *cache = mapping ? PyObject_GetAttr(mapping, state->names.cache) : NULL;
+    PyObject *values = cache ? PyMapping_Values(cache) : NULL;
+    PyObject *tree =
+        values && PySequence_Size(values) > 0 ? PySequence_GetItem(values, 0) : NULL;
+
+    Py_XDECREF(values);
+    Py_XDECREF(cache);
+    Py_XDECREF(mapping);
+    return tree;
+}
+
+static void learn_tree(struct probe_state *state, roast_thread *thread, uint64_t key,
+                       PyObject *tree)
+{
+    struct roast_file_facts facts = {.kind = kind_of(state, tree)};
+
+    (void)hook_number(tree, state->names.num_entries, &facts.entries);
+    if (facts.kind == ROAST_FILE_TTREE) {
+        learn_ttree(state, thread, key, tree, &facts);
+        return;
+    }
+    Py_ssize_t fields = PyObject_Size(tree);
+    facts.branches = fields > 0 ? (uint64_t)fields : 0;
+    if (fields >= 0)
+        tell(thread, keep_file(state, key, &facts, NULL), (struct roast_str){NULL, 0});
+}
+
+void file_learn_root(struct probe_state *state, roast_thread *thread, PyObject *factory,
+                     PyObject *kwargs)
+{
+    uint64_t key = key_of(state, factory, NULL);
+    struct known_file *known = find_file(state, key);
+
+    (void)kwargs;
+    if (known) {
+        tell(thread, known, (struct roast_str){NULL, 0});
+        return;
+    }
+    PyObject *tree = tree_of(state, factory);
+    if (tree)
+        learn_tree(state, thread, key, tree);
+    Py_XDECREF(tree);
+}
+
+/* ---- parquet files ------------------------------------------------------------- */
+
+/* Facts and {column: (bytes, uncompressed)}, made by the Python layer from the file's
+ * metadata: (columns, entries, codec). */
+static void learn_columns(struct probe_state *state, roast_thread *thread, uint64_t key,
+                          PyObject *described)
+{
+    struct roast_file_facts facts = {.kind = ROAST_FILE_PARQUET};
+    PyObject *columns = NULL;
+    unsigned long long entries = 0;
+    int codec = 0;
+
+    if (!PyArg_ParseTuple(described, "O!Ki", &PyDict_Type, &columns, &entries, &codec))
+        return;
+    PyObject *name, *sizes;
+    Py_ssize_t at = 0;
+    facts.entries = entries;
+    facts.codec = (enum roast_codec)codec;
+    facts.branches = (uint64_t)PyDict_Size(columns);
+    facts.sizes_known = true;
+    while (PyDict_Next(columns, &at, &name, &sizes)) {
+        unsigned long long bytes = 0, uncompressed = 0;
+        if (!PyArg_ParseTuple(sizes, "KK", &bytes, &uncompressed))
+            return;
+        facts.compressed_bytes += bytes;
+        facts.uncompressed_bytes += uncompressed;
+    }
+    tell(thread, keep_file(state, key, &facts, Py_NewRef(columns)),
+         (struct roast_str){NULL, 0});
+}
+
+void file_learn_parquet(struct probe_state *state, roast_thread *thread,
+                        PyObject *factory, PyObject *kwargs)
+{
+    PyObject *path = kwargs ? PyDict_GetItemWithError(kwargs, state->names.file) : NULL;
+    uint64_t key = key_of(state, factory, path);
+    struct known_file *known = find_file(state, key);
+
+    if (known) {
+        tell(thread, known, (struct roast_str){NULL, 0});
+        return;
+    }
+    if (!state->describe_parquet)
+        return;
+    PyObject *described =
+        PyObject_CallFunctionObjArgs(state->describe_parquet, factory, NULL);
+    if (described)
+        learn_columns(state, thread, key, described);
+    Py_XDECREF(described);
+}
+
+/* ---- codec --------------------------------------------------------------------- */
+
+static enum roast_codec codec_named(const unsigned char *two)
+{
+    static const struct {
+        char name[3];
+        enum roast_codec codec;
+    } known[] = {
+        {"ZL", ROAST_CODEC_ZLIB},
+        {"XZ", ROAST_CODEC_LZMA},
+        {"L4", ROAST_CODEC_LZ4},
+        {"ZS", ROAST_CODEC_ZSTD},
+    };
+
+    for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++) {
+        if (memcmp(two, known[i].name, 2) == 0)
+            return known[i].codec;
+    }
+    return ROAST_CODEC_NONE;
+}
+
+/* A basket begins with a key: bytes in all (4), version (2), bytes unpacked (4), time
+ * (4), bytes of the key (2), all big endian. */
+static enum roast_codec codec_of_basket(const unsigned char *data, size_t size_bytes)
+{
+    if (size_bytes < 18)
+        return ROAST_CODEC_UNKNOWN;
+    size_t key_bytes = (size_t)data[14] << 8 | data[15];
+    return key_bytes + 2 <= size_bytes ? codec_named(data + key_bytes)
+                                       : ROAST_CODEC_UNKNOWN;
+}
+
+void file_learn_codec(struct probe_state *state, roast_thread *thread, PyObject *chunk,
+                      bool is_basket)
+{
+    struct reading *reading = reading_here();
+    struct known_file *file;
+    Py_buffer view;
+
+    if (reading->facts.codec != ROAST_CODEC_UNKNOWN)
+        return;
+    PyObject *data = PyObject_GetAttr(chunk, state->names.raw_data);
+    if (data && PyObject_GetBuffer(data, &view, PyBUF_SIMPLE) == 0) {
+        size_t size_bytes = (size_t)view.len;
+        reading->facts.codec = is_basket         ? codec_of_basket(view.buf, size_bytes)
+                               : size_bytes >= 2 ? codec_named(view.buf)
+                                                 : ROAST_CODEC_UNKNOWN;
+        PyBuffer_Release(&view);
+        file = find_file(state, reading->file_key);
+        if (file) {
+            file->facts.codec = reading->facts.codec;
+            roast_ladder_file(thread, &reading->facts, (struct roast_str){NULL, 0});
+        }
+    }
+    Py_XDECREF(data);
+    (void)guard_clear();
+}

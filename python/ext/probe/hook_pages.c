@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* hook_pages.c - inside a field of an RNTuple: pages.
+ *
+ * uproot reads them one by one, in the thread that asks. A field that nobody asked for by
+ * name is told by the column that its pages belong to. */
+#include <string.h>
+
+#include "handlers.h"
+#include "reading.h"
+#include "support.h"
+
+/* ntuple.read_locator(locator, uncompressed_bytes): fetches a page and unpacks it. */
+PyObject *hook_page(struct hook *hook, roast_thread *thread, PyObject *args,
+                    PyObject *kwargs)
+{
+    struct reading *reading = reading_here();
+
+    if (reading->metadata > 0 || PyTuple_Size(args) != 3)
+        return hook_pass(hook, args, kwargs);
+    reading->touched = true;
+    reading->pages++;
+    PyObject *result = hook_in_slice(hook, thread, args, kwargs, ROAST_ITEM_decompress);
+    reading->pages--;
+    PyObject *size = result ? PyNumber_Index(PyTuple_GetItem(args, 2)) : NULL;
+    struct roast_branch more = {
+        .uncompressed_bytes = size ? PyLong_AsUnsignedLongLong(size) : 0,
+    };
+    if (size && !PyErr_Occurred() && reading->branch > 0)
+        roast_ladder_branch_add(thread, reading->branch - 1, &more);
+    if (result && reading->page && reading->page_bytes < more.uncompressed_bytes)
+        file_learn_codec(hook->state, thread, reading->page, false);
+    hook_set(&reading->page, NULL);
+    Py_XDECREF(size);
+    return hook_done(hook->state, result, "size of a page");
+}
+
+/* ntuple.field_records */
+static PyObject *fields_of(const struct probe_names *names, PyObject *ntuple)
+{
+    PyObject *records = PyObject_GetAttr(ntuple, names->field_records);
+    PyObject *list = records ? PySequence_Fast(records, "field_records") : NULL;
+
+    Py_XDECREF(records);
+    return list;
+}
+
+/* The id of the field that a column belongs to. */
+static PyObject *field_id(const struct probe_names *names, PyObject *ntuple,
+                          PyObject *column)
+{
+    PyObject *records = PyObject_GetAttr(ntuple, names->column_records);
+    PyObject *record = records ? PyObject_GetItem(records, column) : NULL;
+    PyObject *id = record ? PyObject_GetAttr(record, names->field_id) : NULL;
+
+    Py_XDECREF(record);
+    Py_XDECREF(records);
+    return id;
+}
+
+static bool is_length(const struct probe_names *names, PyObject *field)
+{
+    PyObject *type = PyObject_GetAttr(field, names->type_name);
+    struct roast_str text =
+        type && PyUnicode_Check(type) ? text_borrow(type) : (struct roast_str){NULL, 0};
+    static const char word[] = "ROOT::RNTupleCardinality";
+    bool is_it = text.size_bytes >= sizeof(word) - 1 &&
+                 memcmp(text.data, word, sizeof(word) - 1) == 0;
+
+    Py_XDECREF(type);
+    return is_it;
+}
+
+/* The name of a field that shows the length of another one, as nJet does for a
+ * collection that has no name; NULL without an exception when there is none. */
+static PyObject *alias_of(const struct probe_names *names, PyObject *fields,
+                          PyObject *id)
+{
+    PyObject *found = NULL;
+
+    for (Py_ssize_t i = 0; i < PySequence_Size(fields) && !found; i++) {
+        PyObject *field = PySequence_GetItem(fields, i);
+        PyObject *shown =
+            field ? PyObject_GetAttr(field, names->source_field_id) : NULL;
+        if (shown && shown != Py_None &&
+            PyObject_RichCompareBool(shown, id, Py_EQ) == 1 && is_length(names, field))
+            found = PyObject_GetAttr(field, names->field_name);
+        Py_XDECREF(shown);
+        Py_XDECREF(field);
+        if (PyErr_Occurred())
+            break;
+    }
+    return found;
+}
+
+static PyObject *name_of(const struct probe_names *names, PyObject *ntuple,
+                         PyObject *column)
+{
+    PyObject *id = field_id(names, ntuple, column);
+    PyObject *fields = id ? fields_of(names, ntuple) : NULL;
+    PyObject *field = fields ? PyObject_GetItem(fields, id) : NULL;
+    PyObject *name = field ? PyObject_GetAttr(field, names->field_name) : NULL;
+
+    if (name && PyUnicode_Check(name) && PyUnicode_ReadChar(name, 0) == '_') {
+        PyObject *alias = alias_of(names, fields, id);
+        if (alias)
+            hook_set(&name, alias);
+    }
+    Py_XDECREF(field);
+    Py_XDECREF(fields);
+    Py_XDECREF(id);
+    return name;
+}
+
+/* The number of the field whose pages are read in bulk. */
+static int32_t bulk_field(struct probe_state *state, roast_thread *thread,
+                          PyObject *args)
+{
+    PyObject *name =
+        name_of(&state->names, PyTuple_GetItem(args, 0), PyTuple_GetItem(args, 1));
+    int32_t number = name ? bulk_number(thread, name) : -1;
+
+    Py_XDECREF(name);
+    (void)guard_clear(); /* another uproot: the bytes count without a name */
+    return number;
+}
+
+/* ntuple.read_cluster_range(column, first, last, ...) */
+PyObject *hook_clusters(struct hook *hook, roast_thread *thread, PyObject *args,
+                        PyObject *kwargs)
+{
+    struct reading *reading = reading_here();
+    int32_t outer = reading->branch;
+    struct roast_branch more = {.reads = 1};
+
+    if (outer != 0 || PyTuple_Size(args) < 2)
+        return hook_in_slice(hook, thread, args, kwargs, ROAST_ITEM_interpret);
+    reading->branch = bulk_field(hook->state, thread, args) + 1;
+    if (PyErr_Occurred()) { /* Ctrl-C */
+        reading->branch = outer;
+        return NULL;
+    }
+    int64_t start_ns = roast_mono_ns();
+    PyObject *result = hook_in_slice(hook, thread, args, kwargs, ROAST_ITEM_interpret);
+    more.ns = (uint64_t)(roast_mono_ns() - start_ns);
+    roast_ladder_branch_add(thread, reading->branch - 1, &more);
+    reading->branch = outer;
+    return result;
+}
+
+/* Where pages are: read with the first field, but not a part of it. */
+PyObject *hook_page_lists(struct hook *hook, roast_thread *thread, PyObject *args,
+                          PyObject *kwargs)
+{
+    struct reading *reading = reading_here();
+
+    reading->metadata++;
+    PyObject *result = hook_in_slice(hook, thread, args, kwargs, ROAST_ITEM_form);
+    reading->metadata--;
+    return result;
+}

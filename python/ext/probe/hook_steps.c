@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* hook_steps.c - the steps of an attempt around reading: imports, opening, building
+ * events, writing files. */
+#include "handlers.h"
+#include "reading.h"
+#include "support.h"
+
+PyObject *hook_import(struct hook *hook, roast_thread *thread, PyObject *args,
+                      PyObject *kwargs)
+{
+    return hook_in_slice(hook, thread, args, kwargs, ROAST_ITEM_import);
+}
+
+PyObject *hook_write(struct hook *hook, roast_thread *thread, PyObject *args,
+                     PyObject *kwargs)
+{
+    return hook_in_slice(hook, thread, args, kwargs, ROAST_ITEM_write);
+}
+
+/* directory.file.source, or NULL without an exception; new reference. */
+static PyObject *source_of(struct probe_state *state, PyObject *directory)
+{
+    PyObject *file = PyObject_GetAttr(directory, state->names.file);
+    PyObject *source = file ? PyObject_GetAttr(file, state->names.source) : NULL;
+
+    Py_XDECREF(file);
+    if (!source)
+        (void)guard_clear(); /* a tree, or something else that was asked for */
+    return source;
+}
+
+/* The first file that is opened is the chunk's; those that process() opens are not. */
+PyObject *hook_open(struct hook *hook, roast_thread *thread, PyObject *args,
+                    PyObject *kwargs)
+{
+    struct reading *reading = reading_here();
+    bool is_first = roast_ladder_phase_now(thread) == ROAST_ITEM_import;
+    unsigned token = roast_ladder_enter(thread, ROAST_ITEM_open);
+
+    reading->opening++;
+    PyObject *result = hook_pass(hook, args, kwargs);
+    reading->opening--;
+    roast_ladder_leave(thread, token);
+    if (!result || !is_first || reading->opening > 0)
+        return result;
+    roast_ladder_phase(thread, ROAST_ITEM_form);
+    hook_set(&reading->source, source_of(hook->state, result));
+    return hook_done(hook->state, result, "an opened file");
+}
+
+PyObject *hook_parquet_open(struct hook *hook, roast_thread *thread, PyObject *args,
+                            PyObject *kwargs)
+{
+    return hook_in_slice(hook, thread, args, kwargs, ROAST_ITEM_open);
+}
+
+/* Those that process() builds for itself are part of it, but not what it is about. */
+static PyObject *build(struct hook *hook, roast_thread *thread, PyObject *args,
+                       PyObject *kwargs,
+                       void (*learn)(struct probe_state *, roast_thread *, PyObject *,
+                                     PyObject *))
+{
+    unsigned token = roast_ladder_enter(thread, ROAST_ITEM_form);
+    PyObject *result;
+
+    roast_ladder_phase(thread, ROAST_ITEM_form);
+    result = hook_pass(hook, args, kwargs);
+    if (result && roast_ladder_phase_now(thread) == ROAST_ITEM_form)
+        learn(hook->state, thread, result, kwargs);
+    roast_ladder_leave(thread, token);
+    return hook_done(hook->state, result, "facts of a file");
+}
+
+PyObject *hook_from_root(struct hook *hook, roast_thread *thread, PyObject *args,
+                         PyObject *kwargs)
+{
+    return build(hook, thread, args, kwargs, file_learn_root);
+}
+
+PyObject *hook_from_parquet(struct hook *hook, roast_thread *thread, PyObject *args,
+                            PyObject *kwargs)
+{
+    return build(hook, thread, args, kwargs, file_learn_parquet);
+}
+
+/* Where events() of the chunk returns, process() begins. */
+PyObject *hook_events(struct hook *hook, roast_thread *thread, PyObject *args,
+                      PyObject *kwargs)
+{
+    PyObject *result = hook_in_slice(hook, thread, args, kwargs, ROAST_ITEM_form);
+
+    if (!result || roast_ladder_phase_now(thread) == ROAST_ITEM_compute)
+        return result;
+    Py_ssize_t length = PyObject_Size(result);
+    if (length >= 0)
+        roast_ladder_events(thread, (uint64_t)length);
+    roast_ladder_phase(thread, ROAST_ITEM_compute);
+    return hook_done(hook->state, result, "length of the events");
+}

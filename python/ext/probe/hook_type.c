@@ -1,0 +1,277 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* hook_type.c - the type of hooks: called, bound and asked like what they stand for. */
+#include "handlers.h"
+#include "support.h"
+#include "types.h"
+
+static const hook_handler handlers[ROAST_HOOK_END] = {
+    [ROAST_HOOK_find_and_load] = hook_import,
+    [ROAST_HOOK_open] = hook_open,
+    [ROAST_HOOK_parquet_open] = hook_parquet_open,
+    [ROAST_HOOK_from_root] = hook_from_root,
+    [ROAST_HOOK_from_parquet] = hook_from_parquet,
+    [ROAST_HOOK_events] = hook_events,
+    [ROAST_HOOK_buffer] = hook_buffer,
+    [ROAST_HOOK_extract_root] = hook_extract,
+    [ROAST_HOOK_extract_parquet] = hook_extract,
+    [ROAST_HOOK_baskets] = hook_baskets,
+    [ROAST_HOOK_submit] = hook_submit,
+    [ROAST_HOOK_source] = hook_source,
+    [ROAST_HOOK_chunk_wait] = hook_wait,
+    [ROAST_HOOK_pages] = hook_page,
+    [ROAST_HOOK_clusters] = hook_clusters,
+    [ROAST_HOOK_page_lists] = hook_page_lists,
+    [ROAST_HOOK_parquet_read] = hook_parquet_read,
+    [ROAST_HOOK_write] = hook_write,
+};
+
+PyObject *hook_done(struct probe_state *state, PyObject *result, const char *where)
+{
+    if (result && PyErr_Occurred() && !guard_note(state, where))
+        Py_CLEAR(result);
+    return result;
+}
+
+PyObject *hook_in_slice(struct hook *hook, roast_thread *thread, PyObject *args,
+                        PyObject *kwargs, enum roast_ladder_item slice)
+{
+    unsigned token = roast_ladder_enter(thread, slice);
+    PyObject *result = hook_pass(hook, args, kwargs);
+
+    roast_ladder_leave(thread, token);
+    return result;
+}
+
+bool hook_number(PyObject *object, PyObject *name, uint64_t *value)
+{
+    PyObject *attribute = PyObject_GetAttr(object, name);
+    PyObject *index = attribute ? PyNumber_Index(attribute) : NULL;
+    long long number = index ? PyLong_AsLongLong(index) : -1;
+
+    Py_XDECREF(index);
+    Py_XDECREF(attribute);
+    if (number < 0) {
+        (void)guard_clear(); /* another uproot has no such thing: not known */
+        return false;
+    }
+    *value = (uint64_t)number;
+    return true;
+}
+
+static PyObject *call(PyObject *object, PyObject *args, PyObject *kwargs)
+{
+    struct hook *self = (struct hook *)object;
+    roast_thread *thread = roast_thread_current();
+
+    if (!roast_ladder_active(thread))
+        return hook_pass(self, args, kwargs);
+    roast_ladder_add(thread, ROAST_ITEM_hook_calls, 1);
+    return handlers[self->number](self, thread, args, kwargs);
+}
+
+/* ---- a hook as an attribute --------------------------------------------------- */
+
+static PyObject *get_property(struct hook *self, PyObject *object, PyObject *type)
+{
+    if (!object)
+        return PyObject_CallMethod(self->original, "__get__", "OO", Py_None, type);
+    PyObject *args = PyTuple_Pack(1, object);
+    PyObject *result = args ? call((PyObject *)self, args, NULL) : NULL;
+    Py_XDECREF(args);
+    return result;
+}
+
+static PyObject *descr_get(PyObject *hook, PyObject *object, PyObject *type)
+{
+    struct hook *self = (struct hook *)hook;
+
+    if (object == Py_None && type != (PyObject *)Py_TYPE(Py_None))
+        object = NULL;
+    switch (self->binding) {
+    case HOOK_PLAIN:
+        break;
+    case HOOK_METHOD:
+        if (object)
+            return PyObject_CallFunctionObjArgs(self->state->method_type, hook, object,
+                                                NULL);
+        break;
+    case HOOK_CLASS:
+        return PyObject_CallFunctionObjArgs(self->state->method_type, hook,
+                                            type ? type : (PyObject *)Py_TYPE(object),
+                                            NULL);
+    case HOOK_PROPERTY:
+        return get_property(self, object, type);
+    }
+    return Py_NewRef(hook);
+}
+
+/* Whatever a hook does not have itself, what it stands for may: uproot keeps functions
+ * of its own on some of its functions. */
+static PyObject *get_attr(PyObject *hook, PyObject *name)
+{
+    PyObject *value = PyObject_GenericGetAttr(hook, name);
+
+    if (value || !PyErr_ExceptionMatches(PyExc_AttributeError))
+        return value;
+    PyErr_Clear();
+    return PyObject_GetAttr(((struct hook *)hook)->target, name);
+}
+
+/* Travels as whatever is in its place there. */
+static PyObject *reduce(PyObject *hook, PyObject *unused)
+{
+    PyObject *target = ((struct hook *)hook)->target;
+    PyObject *module = PyObject_GetAttrString(target, "__module__");
+    PyObject *name = module ? PyObject_GetAttrString(target, "__qualname__") : NULL;
+    PyObject *builtins = name ? PyImport_ImportModule("builtins") : NULL;
+    PyObject *eval = builtins ? PyObject_GetAttrString(builtins, "eval") : NULL;
+    PyObject *text =
+        eval ? PyUnicode_FromFormat("__import__('importlib').import_module(%R).%S",
+                                    module, name)
+             : NULL;
+    PyObject *result = text ? Py_BuildValue("O(O)", eval, text) : NULL;
+
+    (void)unused;
+    Py_XDECREF(text);
+    Py_XDECREF(eval);
+    Py_XDECREF(builtins);
+    Py_XDECREF(name);
+    Py_XDECREF(module);
+    return result;
+}
+
+/* ---- the types ---------------------------------------------------------------- */
+
+static int hook_traverse(PyObject *object, visitproc visit, void *arg)
+{
+    struct hook *self = (struct hook *)object;
+
+    Py_VISIT(Py_TYPE(object));
+    Py_VISIT(self->original);
+    Py_VISIT(self->target);
+    return 0;
+}
+
+static int hook_clear(PyObject *object)
+{
+    struct hook *self = (struct hook *)object;
+
+    Py_CLEAR(self->original);
+    Py_CLEAR(self->target);
+    return 0;
+}
+
+static void hook_dealloc(PyObject *object)
+{
+    PyTypeObject *type = Py_TYPE(object);
+
+    PyObject_GC_UnTrack(object);
+    (void)hook_clear(object);
+    PyObject_GC_Del(object);
+    Py_DECREF(type);
+}
+
+static PyObject *repr(PyObject *hook)
+{
+    return PyUnicode_FromFormat("<roastcoffea hook on %R>",
+                                ((struct hook *)hook)->target);
+}
+
+static PyObject *original(PyObject *hook, void *unused)
+{
+    (void)unused;
+    return Py_NewRef(((struct hook *)hook)->original);
+}
+
+static PyMethodDef methods[] = {
+    {"__reduce__", reduce, METH_NOARGS, NULL},
+    {NULL, NULL, 0, NULL},
+};
+
+static PyGetSetDef members[] = {
+    {"original", original, NULL, "What the hook stands for, as it was found.", NULL},
+    {NULL, NULL, NULL, NULL, NULL},
+};
+
+#define HOOK_SLOTS \
+    {Py_tp_call, call}, {Py_tp_descr_get, descr_get}, {Py_tp_getattro, get_attr}, \
+        {Py_tp_repr, repr}, {Py_tp_methods, methods}, {Py_tp_getset, members}, \
+        {Py_tp_traverse, hook_traverse}, {Py_tp_clear, hook_clear}, \
+        {Py_tp_dealloc, hook_dealloc}, \
+    { \
+        0, NULL \
+    }
+
+static PyType_Slot slots[] = {HOOK_SLOTS};
+
+enum {
+    HOOK_FLAGS = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC |
+                 Py_TPFLAGS_DISALLOW_INSTANTIATION | Py_TPFLAGS_IMMUTABLETYPE
+};
+
+PyType_Spec hook_spec = {
+    .name = "roastcoffea._probe._Hook",
+    .basicsize = sizeof(struct hook),
+    .flags = HOOK_FLAGS,
+    .slots = slots,
+};
+
+/* The interpreter calls these without making a bound method first. */
+PyType_Spec method_hook_spec = {
+    .name = "roastcoffea._probe._MethodHook",
+    .basicsize = sizeof(struct hook),
+    .flags = HOOK_FLAGS | Py_TPFLAGS_METHOD_DESCRIPTOR,
+    .slots = slots,
+};
+
+/* ---- making them -------------------------------------------------------------- */
+
+/* What is called for an attribute of that kind; new reference. */
+static PyObject *target_of(PyObject *original, enum hook_binding binding)
+{
+    switch (binding) {
+    case HOOK_CLASS:
+        return PyObject_GetAttrString(original, "__func__");
+    case HOOK_PROPERTY:
+        return PyObject_GetAttrString(original, "fget");
+    default:
+        return Py_NewRef(original);
+    }
+}
+
+PyObject *hook_new(PyObject *module, PyObject *args)
+{
+    struct probe_state *state = PyModule_GetState(module);
+    PyObject *original = NULL;
+    int number = 0, binding = 0;
+
+    if (!PyArg_ParseTuple(args, "iiO", &number, &binding, &original))
+        return NULL;
+    if (number < 0 || number >= ROAST_HOOK_END || !handlers[number] || binding < 0 ||
+        binding > HOOK_PROPERTY) {
+        PyErr_Format(PyExc_ValueError, "no hook %d of kind %d", number, binding);
+        return NULL;
+    }
+    PyObject *target = target_of(original, (enum hook_binding)binding);
+    if (!target)
+        return NULL;
+    if (!PyCallable_Check(target)) {
+        PyErr_Format(PyExc_TypeError, "%R cannot be called", target);
+        Py_DECREF(target);
+        return NULL;
+    }
+    struct hook *self =
+        PyObject_GC_New(struct hook, binding == HOOK_METHOD ? state->method_hook_type
+                                                            : state->hook_type);
+    if (!self) {
+        Py_DECREF(target);
+        return NULL;
+    }
+    self->original = Py_NewRef(original);
+    self->target = target;
+    self->state = state;
+    self->number = (enum roast_hook)number;
+    self->binding = (enum hook_binding)binding;
+    PyObject_GC_Track((PyObject *)self);
+    return (PyObject *)self;
+}

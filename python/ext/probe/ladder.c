@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* ladder.c - what the Python layer says to the hooks, and garbage collection. */
+#include <string.h>
+#include <time.h>
+
+#include "hook.h"
+#include "support.h"
+#include "types.h"
+
+/* ---- what a call through a hook costs ------------------------------------------ */
+
+static int64_t time_calls(PyObject *callable, int calls)
+{
+    int64_t start_ns = roast_mono_ns();
+
+    for (int i = 0; i < calls; i++) {
+        PyObject *result = PyObject_CallObject(callable, NULL);
+        if (!result)
+            return -1;
+        Py_DECREF(result);
+    }
+    return roast_mono_ns() - start_ns;
+}
+
+/* Calls something small with and without a hook, in an attempt that is looked into, and
+ * takes the quickest of a few tries of each. */
+static int64_t measure(PyObject *plain, PyObject *hooked)
+{
+    enum { TRIES = 7, CALLS = 20 };
+    int64_t direct_ns = INT64_MAX, through_ns = INT64_MAX;
+
+    for (int i = 0; i < TRIES; i++) {
+        int64_t direct = time_calls(plain, CALLS);
+        int64_t through = time_calls(hooked, CALLS);
+        if (direct < 0 || through < 0)
+            return -1;
+        direct_ns = direct < direct_ns ? direct : direct_ns;
+        through_ns = through < through_ns ? through : through_ns;
+    }
+    return through_ns > direct_ns ? (through_ns - direct_ns) / CALLS : 0;
+}
+
+static void calibrate(PyObject *module, struct probe_state *state)
+{
+    PyObject *plain = (PyObject *)&PyTuple_Type;
+    PyObject *args = Py_BuildValue("iiO", ROAST_HOOK_write, HOOK_PLAIN, plain);
+    PyObject *hooked = args ? hook_new(module, args) : NULL;
+    int64_t cost_ns = hooked ? measure(plain, hooked) : -1;
+
+    state->hook_cost_ns = cost_ns > 0 ? (uint64_t)cost_ns : 1; /* 1: measured */
+    Py_XDECREF(hooked);
+    Py_XDECREF(args);
+    (void)guard_clear();
+}
+
+/* ladder_arm(missing): hooks are in place for the attempt that this thread began. */
+PyObject *ladder_arm(PyObject *module, PyObject *args)
+{
+    struct probe_state *state = PyModule_GetState(module);
+    roast_thread *thread = roast_thread_current();
+    unsigned long long missing = 0;
+
+    if (!PyArg_ParseTuple(args, "K", &missing))
+        return NULL;
+    if (thread && state->hook_cost_ns == 0) {
+        roast_ladder_arm(thread, missing);
+        calibrate(module, state);
+        roast_ladder_disarm(thread); /* what was counted meanwhile is forgotten */
+    }
+    if (thread)
+        roast_ladder_arm(thread, missing);
+    return PyErr_Occurred() ? NULL : Py_NewRef(Py_None);
+}
+
+/* ladder_is_heavy(): whether the hooks cost too much in the last chunks. */
+PyObject *ladder_is_heavy(PyObject *module, PyObject *unused)
+{
+    const struct probe_state *state = PyModule_GetState(module);
+
+    (void)unused;
+    return PyBool_FromLong(state->heavy_chunks >= PROBE_HEAVY_CHUNKS);
+}
+
+/* ladder_setup(own executor, describe_parquet) */
+PyObject *ladder_setup(PyObject *module, PyObject *args)
+{
+    struct probe_state *state = PyModule_GetState(module);
+    PyObject *executor = NULL, *describe = NULL;
+
+    if (!PyArg_ParseTuple(args, "OO", &executor, &describe))
+        return NULL;
+    hook_set(&state->own_executor, Py_NewRef(executor));
+    hook_set(&state->describe_parquet, Py_NewRef(describe));
+    state->heavy_chunks = 0;
+    Py_RETURN_NONE;
+}
+
+static int64_t thread_cpu_ns(void)
+{
+    struct timespec now = {0, 0};
+
+    (void)clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+    return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
+}
+
+/* gc.callbacks call this before and after each collection, in the thread that makes
+ * it: (phase, info). */
+PyObject *gc_callback(PyObject *module, PyObject *args)
+{
+    static _Thread_local int64_t start_ns;
+    roast_thread *thread = roast_thread_current();
+    PyObject *phase = PyTuple_Size(args) > 0 ? PyTuple_GetItem(args, 0) : NULL;
+
+    (void)module;
+    if (!phase || !roast_ladder_active(thread))
+        Py_RETURN_NONE;
+    if (PyUnicode_CompareWithASCIIString(phase, "start") == 0) {
+        start_ns = thread_cpu_ns();
+    } else if (start_ns != 0) {
+        int64_t used_ns = thread_cpu_ns() - start_ns;
+        roast_ladder_add(thread, ROAST_ITEM_gc_cpu,
+                         used_ns > 0 ? (uint64_t)used_ns : 0);
+        roast_ladder_add(thread, ROAST_ITEM_gc_runs, 1);
+        start_ns = 0;
+    }
+    Py_RETURN_NONE;
+}

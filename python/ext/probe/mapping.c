@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* mapping.c - values of mappings that somebody made by hand, and blobs of them. */
+#include "mapping.h"
+
+#include <math.h>
+
+PyObject *mapping_item(PyObject *mapping, const char *key)
+{
+    PyObject *value = PyMapping_GetItemString(mapping, key);
+
+    if (!value)
+        (void)guard_clear();
+    if (value == Py_None)
+        Py_CLEAR(value);
+    return value;
+}
+
+bool number_of(PyObject *object, double *number)
+{
+    *number = object ? PyFloat_AsDouble(object) : NAN;
+    if (PyErr_Occurred())
+        (void)guard_clear();
+    else if (object && isfinite(*number))
+        return true;
+    return false;
+}
+
+bool mapping_number(PyObject *mapping, const char *key, double *number)
+{
+    PyObject *value = mapping_item(mapping, key);
+    bool known = number_of(value, number);
+
+    Py_XDECREF(value);
+    return known;
+}
+
+uint64_t whole_of(double value, double scale)
+{
+    double scaled = nearbyint(value * scale);
+    return scaled >= 0 && scaled < 9e18 ? (uint64_t)scaled : 0;
+}
+
+struct roast_str text_kept(PyObject *kept, PyObject *object)
+{
+    PyObject *text = object ? text_redacted(object) : NULL;
+    struct roast_str borrowed = {NULL, 0};
+
+    if (text && PyList_Append(kept, text) == 0)
+        borrowed = text_borrow(text);
+    Py_XDECREF(text);
+    (void)guard_clear();
+    return borrowed;
+}
+
+uint64_t mapping_whole(PyObject *mapping, const char *key, double scale)
+{
+    double number = 0;
+    return mapping_number(mapping, key, &number) ? whole_of(number, scale) : 0;
+}
+
+PyObject *mapping_dict(PyObject *mapping, const char *key)
+{
+    PyObject *found = mapping_item(mapping, key);
+    PyObject *copy = found && PyDict_Check(found) ? PyDict_Copy(found) : NULL;
+
+    Py_XDECREF(found);
+    (void)guard_clear();
+    return copy;
+}
+
+bool blob_room(struct blob *blob, size_t size_bytes)
+{
+    blob->out = PyMem_Malloc(size_bytes);
+    if (!blob->out)
+        PyErr_NoMemory();
+    return blob->out != NULL;
+}
+
+int blob_finish(struct blob *blob, enum roast_field field, int64_t size,
+                const roast_error *err)
+{
+    PyObject *bytes = NULL;
+    int status = -1;
+
+    if (size < 0)
+        raise_roast(blob->state, err);
+    else
+        bytes = PyBytes_FromStringAndSize(blob->out, (Py_ssize_t)size);
+    if (bytes)
+        status = PyList_Append(blob->kept, bytes);
+    if (status == 0)
+        roast_record_set_str(blob->rec, field,
+                             (struct roast_str){PyBytes_AsString(bytes), (size_t)size});
+    Py_XDECREF(bytes);
+    PyMem_Free(blob->out);
+    blob->out = NULL;
+    return status;
+}

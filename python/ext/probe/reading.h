@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* reading.h - what the attempt on this thread reads, as its hooks see it. */
+#ifndef ROAST_EXT_READING_H
+#define ROAST_EXT_READING_H
+
+#include "state.h"
+
+enum { ENDPOINT_BYTES = 256 };
+
+/* Zeroed = nothing. Cleared when an attempt begins and when it ends. */
+struct reading {
+    PyObject *source;  /* owned: of the chunk's file; of parquet, what reads columns */
+    PyObject *columns; /* owned: {column: (bytes, uncompressed)} of a parquet file */
+    PyObject *page;    /* owned: the packed page that was fetched last ... */
+    uint64_t page_bytes;
+    unsigned opening;            /* calls that go on: uproot.open, */
+    unsigned metadata;           /* ... page lists, */
+    unsigned buffers;            /* ... buffers of columns, */
+    unsigned pages;              /* ... pages of an RNTuple, */
+    unsigned sources;            /* ... requests to a source */
+    int32_t branch;              /* number of the column that is read, + 1; 0: none */
+    bool offsets;                /* the buffer holds offsets */
+    bool touched;                /* its column was really read, not served by a cache */
+    unsigned baskets;            /* token of the baskets that are waited for */
+    bool in_thread;              /* ... and this thread unpacks them */
+    const void *endpoint_source; /* whose name is below; only compared */
+    char endpoint[ENDPOINT_BYTES];
+    struct roast_file_facts facts;
+    uint64_t file_key; /* of facts in the cache of files */
+};
+
+struct reading *reading_here(void);
+void reading_clear(void);
+
+/* Before an attempt ends: what is left to tell of its reads. */
+void reading_finish(struct probe_state *state, roast_thread *thread);
+
+/* Whether bytes of a source are those of the chunk's file. */
+bool reading_is_ours(const struct reading *reading, const roast_thread *thread,
+                     PyObject *source);
+
+/* Whether a tree, a branch or another column is one of the chunk's file; true while
+ * that is not known. No exception but what is the user's. */
+bool reading_owns(struct probe_state *state, PyObject *column);
+
+/* What a stretch of waiting for `source` was. more's name is filled in here. */
+void source_tell(struct probe_state *state, roast_thread *thread, PyObject *source,
+                 struct roast_endpoint *more);
+
+/* ---- hook_files.c ------------------------------------------------------------ */
+
+/* What is known of the tree behind a NanoEventsFactory. */
+void file_learn_root(struct probe_state *state, roast_thread *thread, PyObject *factory,
+                     PyObject *kwargs);
+void file_learn_parquet(struct probe_state *state, roast_thread *thread,
+                        PyObject *factory, PyObject *kwargs);
+
+/* The codec, from the first bytes of a basket or page. */
+void file_learn_codec(struct probe_state *state, roast_thread *thread, PyObject *chunk,
+                      bool is_basket);
+
+#endif

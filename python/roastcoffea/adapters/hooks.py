@@ -1,0 +1,280 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Hooks on entry points of coffea and uproot, in place while chunks run.
+
+Only names that are looked up when they are used are touched, so that taking a hook away
+takes it away for everybody; each is put back as the identical object that was there.
+What happens inside a hook is C. docs/hooks.md lists every name and what is lost without.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import gc
+import importlib
+import os
+import sys
+import threading
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+from roastcoffea import _probe
+from roastcoffea.adapters.packing import packing
+
+PLAIN, METHOD, CLASS, PROPERTY = range(4)
+PARQUET = "pyarrow.parquet"  # imported only by those who need it
+
+NUMBER = {name: number for number, name, *_ in _probe.hooks()}
+CODECS = _probe.codecs()
+
+
+class Place(NamedTuple):
+    """Where a hook goes: an attribute of a module or class that may not be there."""
+
+    name: str  # of the hook
+    module: str
+    owner: str  # a class in it; "" for the module itself
+    attribute: str
+    binding: int
+
+
+PLACES = (
+    Place("find_and_load", "_frozen_importlib", "", "_find_and_load", PLAIN),
+    Place("open", "uproot", "", "open", PLAIN),
+    Place("parquet_open", PARQUET, "ParquetFile", "__init__", METHOD),
+    Place(
+        "from_root",
+        "coffea.nanoevents.factory",
+        "NanoEventsFactory",
+        "from_root",
+        CLASS,
+    ),
+    Place(
+        "from_parquet",
+        "coffea.nanoevents.factory",
+        "NanoEventsFactory",
+        "from_parquet",
+        CLASS,
+    ),
+    Place("events", "coffea.nanoevents.factory", "NanoEventsFactory", "events", METHOD),
+    Place(
+        "buffer",
+        "coffea.nanoevents.mapping.base",
+        "BaseSourceMapping",
+        "__getitem__",
+        METHOD,
+    ),
+    Place(
+        "extract_root",
+        "coffea.nanoevents.mapping.uproot",
+        "UprootSourceMapping",
+        "extract_column",
+        METHOD,
+    ),
+    Place(
+        "extract_parquet",
+        "coffea.nanoevents.mapping.parquet",
+        "ParquetSourceMapping",
+        "extract_column",
+        METHOD,
+    ),
+    Place(
+        "parquet_read",
+        "coffea.nanoevents.mapping.parquet",
+        "TrivialParquetOpener.UprootLikeShim",
+        "read",
+        METHOD,
+    ),
+    Place(
+        "baskets",
+        "uproot.behaviors.TBranch",
+        "",
+        "_ranges_or_baskets_to_arrays",
+        PLAIN,
+    ),
+    Place("submit", "uproot.source.futures", "TrivialExecutor", "submit", METHOD),
+    Place("chunk_wait", "uproot.source.chunk", "Chunk", "wait", METHOD),
+    Place(
+        "pages",
+        "uproot.models.RNTuple",
+        "Model_ROOT_3a3a_RNTuple",
+        "read_locator",
+        METHOD,
+    ),
+    Place(
+        "clusters",
+        "uproot.models.RNTuple",
+        "Model_ROOT_3a3a_RNTuple",
+        "read_cluster_range",
+        METHOD,
+    ),
+    Place(
+        "page_lists",
+        "uproot.models.RNTuple",
+        "Model_ROOT_3a3a_RNTuple",
+        "page_list_envelopes",
+        PROPERTY,
+    ),
+    Place("write", "uproot.writing.writable", "WritableTree", "extend", METHOD),
+    Place("write", "uproot.writing.writable", "WritableNTuple", "extend", METHOD),
+    Place("write", "uproot.writing.writable", "WritableDirectory", "update", METHOD),
+    Place("write", "uproot.writing.writable", "WritableDirectory", "mktree", METHOD),
+    Place("write", "uproot.writing.writable", "WritableDirectory", "mkrntuple", METHOD),
+    Place("write", "awkward", "", "to_parquet", PLAIN),
+    Place("write", PARQUET, "", "write_table", PLAIN),
+    Place("write", PARQUET, "ParquetWriter", "write_table", METHOD),
+)
+
+
+class Hook(NamedTuple):
+    """A hook that can be put in place."""
+
+    owner: Any
+    attribute: str
+    original: Any
+    hook: Any
+
+
+def find(place: Place) -> Hook | None:
+    """The hook for a place; None when this coffea or uproot has no such thing."""
+    try:
+        owner: Any = sys.modules[place.module]
+        for name in filter(None, place.owner.split(".")):
+            owner = getattr(owner, name)
+        original = vars(owner)[place.attribute]
+        hook = _probe.hook(NUMBER[place.name], place.binding, original)
+    except Exception:  # whatever it is now, it is not what we know
+        return None
+    return Hook(owner, place.attribute, original, hook)
+
+
+def sources() -> Iterator[Place]:
+    """Everything that uproot reads bytes with."""
+    known = [getattr(sys.modules.get("uproot.source.chunk"), "Source", None)]
+    while known:
+        kind = known.pop()
+        if kind is None:
+            continue
+        known += kind.__subclasses__()
+        for name in ("chunk", "chunks"):
+            if not hasattr(vars(kind).get(name, None), "__isabstractmethod__") and (
+                name in vars(kind)
+            ):
+                yield Place("source", kind.__module__, kind.__qualname__, name, METHOD)
+
+
+class Hooks:
+    """Those of this process: found once, in place while somebody needs them."""
+
+    def __init__(self) -> None:
+        self.lock = threading.Lock()
+        self.users = 0
+        self.found: list[Hook] | None = None
+        self.missing = 0
+        self.with_parquet = False
+
+    def look(self) -> list[Hook]:
+        """Find what there is, and note what there is not."""
+        self.with_parquet = PARQUET in sys.modules
+        places = [p for p in PLACES if p.module != PARQUET or self.with_parquet]
+        needed = {"source", *(place.name for place in places)}
+        found = []
+        for place in (*places, *sources()):
+            hook = find(place)
+            if hook is not None:
+                found.append(hook)
+                needed.discard(place.name)
+        self.missing = sum(1 << NUMBER[name] for name in needed)
+        executor = getattr(
+            sys.modules.get("uproot.source.futures"), "TrivialExecutor", None
+        )
+        _probe.ladder_setup(executor, describe_parquet)
+        return found
+
+    def arm(self) -> int:
+        """Put the hooks in place for one more; which hooks are missing."""
+        with self.lock:
+            if _probe.ladder_is_heavy():
+                self.give_up()
+            if self.users == 0:
+                self.put()
+            self.users += 1
+            return self.missing
+
+    def disarm(self) -> None:
+        """One needs them no more."""
+        with self.lock:
+            self.users = max(self.users - 1, 0)
+            if self.users == 0:
+                self.take()
+
+    def give_up(self) -> None:
+        """They cost too much here, or do not work."""
+        self.take()
+        self.found, self.with_parquet = [], True
+        self.missing = 1 << NUMBER["cost"]
+
+    def put(self) -> None:
+        """All or, when something goes wrong, none."""
+        try:
+            if self.found is None or (PARQUET in sys.modules) > self.with_parquet:
+                self.found = self.look()
+            for owner, attribute, original, hook in self.found:
+                if vars(owner).get(attribute) is original:
+                    setattr(owner, attribute, hook)
+            if self.found:
+                gc.callbacks.append(_probe.gc_callback)
+        except BaseException as error:
+            self.give_up()
+            if not isinstance(error, Exception):
+                raise  # Ctrl-C
+
+    def take(self) -> None:
+        for owner, attribute, original, hook in reversed(self.found or ()):
+            if vars(owner).get(attribute) is hook:
+                setattr(owner, attribute, original)
+        if _probe.gc_callback in gc.callbacks:
+            gc.callbacks.remove(_probe.gc_callback)
+
+
+def describe_parquet(factory: Any) -> tuple[dict[str, tuple[int, int]], int, int]:
+    """({column: (bytes, uncompressed)}, entries, codec), from the file's footer."""
+    metadata = factory._mapping._file_handle.metadata
+    columns: dict[str, tuple[int, int]] = {}
+    codec = 0
+    for group in map(metadata.row_group, range(metadata.num_row_groups)):
+        for column in map(group.column, range(group.num_columns)):
+            name = column.path_in_schema.partition(".")[0]
+            packed, unpacked = columns.get(name, (0, 0))
+            columns[name] = (
+                packed + column.total_compressed_size,
+                unpacked + column.total_uncompressed_size,
+            )
+            codec = CODECS.get(column.compression.lower(), 0)
+    return columns, metadata.num_rows, codec
+
+
+_hooks = Hooks()
+
+
+def arm(args: tuple[Any, ...], packs: bool) -> None:
+    """The attempt that this thread has begun is looked into; ``args`` are coffea's."""
+    unseen = 0 if packing.is_possible() or not packs else 1 << NUMBER["compress"]
+    if "parquet" in args[:1]:  # its format
+        with contextlib.suppress(Exception):
+            importlib.import_module(PARQUET)  # coffea is about to
+    _probe.ladder_arm(_hooks.arm() | unseen)
+
+
+def disarm() -> None:
+    """It has ended."""
+    _hooks.disarm()
+
+
+def _in_child() -> None:
+    """A forked child runs no chunks of its parent."""
+    global _hooks
+    _hooks.take()
+    _hooks = Hooks()
+
+
+os.register_at_fork(after_in_child=_in_child)

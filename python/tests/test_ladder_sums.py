@@ -1,0 +1,202 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The slices of a chunk against clocks that the test itself puts round its work, for
+every kind of processor and executor."""
+
+from __future__ import annotations
+
+import concurrent.futures
+
+import pytest
+from coffea import processor
+
+import roastcoffea
+from collecting import (
+    CHUNKS,
+    Measured,
+    Plain,
+    fileset_of,
+    iterative,
+    make_runner,
+    open_pool,
+    threads,
+)
+from ladders import clocked_futures, clocked_iterative, watch
+from roastcoffea import track_metrics
+
+pool = pytest.fixture(scope="module", name="pool")(open_pool)
+SLICES = (
+    "import",
+    "open",
+    "form",
+    "fetch",
+    "decompress",
+    "interpret",
+    "read_other",
+    "compute",
+    "write",
+    "result",
+    "unnamed",
+)
+
+
+def function(events):
+    return Plain().process(events)
+
+
+@track_metrics
+def decorated_function(events):
+    return Plain().process(events)
+
+
+class Slots:
+    """No place for an attribute of ours, and no ProcessorABC."""
+
+    __slots__ = ("cut",)
+
+    def __call__(self, events):
+        return Plain().process(events)
+
+
+class MeasuredSlots(Slots):
+    __slots__ = ()
+
+    @track_metrics
+    def __call__(self, events):
+        return Slots.__call__(self, events)
+
+
+PROCESSORS = {
+    "plain": Plain,
+    "decorated": Measured,
+    "function": lambda: function,
+    "decorated function": lambda: decorated_function,
+    "__slots__": Slots,
+    "decorated __slots__": MeasuredSlots,
+}
+EXECUTORS = ("iterative", "threads", "threads unpacked", "processes")
+
+
+@pytest.fixture(scope="module", params=EXECUTORS)
+def kind(request):
+    return request.param
+
+
+@pytest.fixture(
+    scope="module", params=[*PROCESSORS, "not pickled"], ids=lambda name: name
+)
+def chunks(request, kind, tiny_file, tmp_path_factory):
+    """Those of one run with that executor and processor."""
+    folder = tmp_path_factory.mktemp("clocks")
+    options = {}
+    if request.param == "not pickled":
+        options["processor_compression"] = None
+    analysis = PROCESSORS.get(request.param, Plain)()
+    if kind == "iterative":
+        executor = clocked_iterative(folder)
+        return watch(executor, folder, tiny_file, analysis, **options).chunks
+    if kind == "processes":
+        executor = clocked_futures(request.getfixturevalue("pool"), folder)
+        return watch(executor, folder, tiny_file, analysis, **options).chunks
+    with concurrent.futures.ThreadPoolExecutor(2) as two:
+        packing = {"compression": None} if kind == "threads unpacked" else {}
+        executor = clocked_futures(two, folder, **packing)
+        return watch(executor, folder, tiny_file, analysis, **options).chunks
+
+
+def test_every_chunk_has_all_slices(chunks):
+    assert len(chunks) == CHUNKS
+    for chunk in chunks:
+        assert tuple(chunk.ladder) == SLICES
+
+
+def test_slices_add_up_to_the_wall_of_the_chunk(chunks):
+    """To 1 % or 1 ms of CPU: other work of the machine may come between any two
+    clocks, but then this thread waits."""
+    for chunk in chunks:
+        total = sum(chunk.ladder.values())
+        assert chunk.inner.wall - 1e-6 <= total <= chunk.outer.wall + 1e-6
+        waited = max(chunk.outer.waited - chunk.inner.waited, 0.0)
+        missing = chunk.outer.wall - total - waited
+        assert missing <= max(0.01 * chunk.outer.wall, 1e-3)
+
+
+def test_slices_add_up_to_the_time_of_the_task(chunks):
+    for chunk in chunks:
+        total = sum(chunk.ladder.values())
+        assert total == pytest.approx(chunk.record["task_time"], abs=1e-8)
+
+
+def test_no_slice_is_negative_and_none_goes_without_a_name(chunks):
+    for chunk in chunks:
+        assert min(chunk.ladder.values()) >= 0
+        assert chunk.ladder["unnamed"] == 0
+        assert chunk.ladder["write"] == 0
+
+
+def test_each_step_of_a_chunk_took_some_time(chunks):
+    steps = {"open", "form", "fetch", "decompress", "interpret", "read_other"}
+    for chunk in chunks:
+        assert min(chunk.ladder[name] for name in steps | {"compute"}) > 0
+
+
+def test_packing_is_a_slice_of_its_own_where_there_is_some(chunks, kind):
+    for chunk in chunks:
+        packed = kind in ("threads", "processes")
+        assert not packed or chunk.ladder["result"] > 0
+
+
+def test_split_adds_up_to_the_time_of_the_task(chunks):
+    for chunk in chunks:
+        split = chunk.record["split"]
+        assert set(split) == {"on_cpu", "runqueue", "fetch_wait", "blocked"}
+        assert min(split.values()) >= 0
+        total = sum(split.values())
+        assert total == pytest.approx(chunk.record["task_time"], abs=1e-8)
+
+
+def test_split_lies_between_the_clocks_of_the_thread(chunks):
+    for chunk in chunks:
+        split = chunk.record["split"]
+        low, high = chunk.inner, chunk.outer
+        assert low.cpu - 1e-4 <= split["on_cpu"] <= high.cpu + 1e-4
+        assert split["runqueue"] <= high.runqueue + 1e-4
+
+
+# ---- all of them together ------------------------------------------------------------
+
+
+def test_ladder_of_the_run_is_the_sum_of_its_chunks(tiny_file):
+    with roastcoffea.monitor() as collector:
+        make_runner(threads())(fileset_of(tiny_file), processor_instance=Plain())
+    metrics = collector.get_metrics()
+    for name in SLICES:
+        total = sum(record["ladder"][name] for record in collector.chunk_metrics)
+        assert metrics["ladder"][name] == pytest.approx(total, abs=1e-8)
+    for name, seconds in metrics["chunk_split"].items():
+        total = sum(record["split"][name] for record in collector.chunk_metrics)
+        assert seconds == pytest.approx(total, abs=1e-8)
+
+
+def test_first_chunk_of_each_process_is_marked(tiny_file):
+    """Whether it is decorated or not; coffea opens and closes the pool."""
+    for analysis in (Plain(), Measured()):
+        executor = processor.FuturesExecutor(workers=2, status=False, retries=0)
+        runner = make_runner(executor, chunksize=500)
+        with roastcoffea.monitor() as collector:
+            runner(fileset_of(tiny_file), processor_instance=analysis)
+        by_process = {}
+        for record in sorted(collector.chunk_metrics, key=lambda r: r["t_start"]):
+            by_process.setdefault(record["pid"], []).append(record)
+        assert by_process
+        for records in by_process.values():
+            marks = [record.get("first_chunk", False) for record in records]
+            assert marks == [True] + [False] * (len(records) - 1)
+
+
+def test_later_runs_in_a_process_have_no_first_chunk(tiny_file):
+    runner = make_runner(iterative())
+    runner(fileset_of(tiny_file), processor_instance=Plain())
+    for _ in range(2):
+        with roastcoffea.monitor() as collector:
+            runner(fileset_of(tiny_file), processor_instance=Plain())
+    assert not any(record.get("first_chunk") for record in collector.chunk_metrics)

@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* walk.c - the chunk records of a run that hold certain fields, one after the other. */
+#include "aggregate/walk.h"
+
+#include "base/mem.h"
+
+static bool is_wanted(const struct roast_walk *walk, size_t row)
+{
+    const struct roast_study *study = walk->study;
+    unsigned role = study->totals->roles.of_row[row];
+
+    return (walk->roles >> role) & 1 &&
+           roast__attempt_present(study->run, row) & walk->fields;
+}
+
+bool roast__walk_next(struct roast_walk *walk)
+{
+    const struct roast_run *run = walk->study->run;
+
+    if (!(run->attempts.fields & walk->fields))
+        return false;
+    for (size_t row = walk->next_row; row < run->attempts.count; row++) {
+        if (!is_wanted(walk, row))
+            continue;
+        walk->row = row;
+        walk->next_row = row + 1;
+        return roast__attempt_record(run, row, &walk->rec, walk->identity);
+    }
+    walk->next_row = run->attempts.count;
+    return false;
+}
+
+bool roast__walk_facts(const struct roast_walk *walk, struct roast_file_facts *facts)
+{
+    struct roast_str blob = walk->rec.values[ROAST_FIELD_file_facts].str;
+
+    return roast_record_has(&walk->rec, ROAST_FIELD_file_facts) &&
+           roast_file_facts_read(facts, blob, NULL) == ROAST_OK;
+}
+
+bool roast__walk_knows_bytes(const struct roast_walk *walk)
+{
+    struct roast_file_facts facts;
+
+    return !roast__walk_facts(walk, &facts) || facts.kind != ROAST_FILE_PARQUET;
+}
+
+void *roast__scratch(void *items, size_t *cap, size_t count, size_t item_bytes)
+{
+    if (count <= *cap && items)
+        return items;
+    roast__free(items);
+    items = roast__alloc(count * item_bytes);
+    *cap = items ? count : 0;
+    return items;
+}
+
+bool roast__walk_branches(const struct roast_walk *walk, struct roast_branch_list *list)
+{
+    struct roast_str blob = walk->rec.values[ROAST_FIELD_branches].str;
+
+    list->count = 0;
+    if (!roast_record_has(&walk->rec, ROAST_FIELD_branches))
+        return false;
+    int64_t count = roast_branches_read(list->all, list->cap, blob, NULL);
+    if (count > (int64_t)list->cap) { /* the next records will fit */
+        list->all =
+            roast__scratch(list->all, &list->cap, (size_t)count, sizeof(list->all[0]));
+        count = roast_branches_read(list->all, list->cap, blob, NULL);
+        walk->study->summary->failed |= !list->all;
+    }
+    if (count < 0 || (size_t)count > list->cap)
+        return false;
+    list->count = (size_t)count;
+    return true;
+}

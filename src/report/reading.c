@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* reading.c - what the chunks read: bytes by kind, by branch and by storage. */
+#include <stdio.h>
+
+#include "report/grid.h"
+
+enum { INDENT = 2, LINE_BYTES = 256 };
+
+static const struct {
+    const char *words;
+    enum roast_metric metric;
+    bool metadata;
+    bool rare; /* shown where there are any */
+} byte_kinds[] = {
+    {"opening", ROAST_METRIC_open_bytes, true, false},
+    {"metadata", ROAST_METRIC_metadata_bytes, true, false},
+    {"columns", ROAST_METRIC_column_bytes, false, false},
+    {"other", ROAST_METRIC_other_bytes, false, true},
+};
+enum { BYTE_KINDS = sizeof(byte_kinds) / sizeof(byte_kinds[0]) };
+
+struct read_bytes {
+    double all;
+    double metadata; /* of it */
+    bool complete;   /* every kind but the rare ones is known */
+};
+
+static struct read_bytes add_up(const struct roast_shown *shown)
+{
+    struct read_bytes sum = {.complete = true};
+
+    for (size_t i = 0; i < BYTE_KINDS; i++) {
+        double bytes;
+        bool known = roast__metric(&bytes, shown, byte_kinds[i].metric);
+        sum.complete = sum.complete && (known || byte_kinds[i].rare);
+        sum.all += known ? bytes : 0;
+        sum.metadata += known && byte_kinds[i].metadata ? bytes : 0;
+    }
+    return sum;
+}
+
+/* "READ   10.7 MB, 92 % of the bytes are metadata" */
+static void put_read_title(struct roast_buf *buf, struct read_bytes bytes)
+{
+    char line[LINE_BYTES] = "READ";
+    char number[ROAST_NUMBER_BYTES];
+
+    (void)roast_format_number(number, bytes.all, "B");
+    if (bytes.all > 0 && bytes.complete)
+        (void)snprintf(line, sizeof(line),
+                       "READ   %s, %.0f %% of the bytes are metadata", number,
+                       100 * bytes.metadata / bytes.all);
+    else if (bytes.all > 0)
+        (void)snprintf(line, sizeof(line), "READ   %s", number);
+    roast__put_title(buf, line);
+}
+
+static void put_byte_kinds(struct roast_buf *buf, const struct roast_shown *shown)
+{
+    struct roast_line line = {.buf = buf, .indent = INDENT, .columns = INDENT};
+
+    for (size_t i = 0; i < BYTE_KINDS; i++) {
+        char part[LINE_BYTES];
+        char number[ROAST_NUMBER_BYTES];
+        double bytes;
+        if (!roast__metric(&bytes, shown, byte_kinds[i].metric) ||
+            (byte_kinds[i].rare && bytes == 0))
+            continue;
+        if (line.parts == 0)
+            roast__put_blanks(buf, INDENT);
+        (void)roast_format_number(number, bytes, "B");
+        (void)snprintf(part, sizeof(part), "%s %s", number, byte_kinds[i].words);
+        roast__line_part(&line, roast_str_of(part));
+    }
+    roast__line_end(&line);
+}
+
+void roast__put_reading(struct roast_buf *buf, const struct roast_shown *shown)
+{
+    struct read_bytes bytes = add_up(shown);
+    size_t start = buf->size_bytes;
+
+    put_read_title(buf, bytes);
+    size_t title_end = buf->size_bytes;
+    if (bytes.all > 0)
+        put_byte_kinds(buf, shown);
+    roast__put_group(buf, shown, ROAST_GROUP_BRANCHES);
+    roast__put_group(buf, shown, ROAST_GROUP_ENDPOINTS);
+    if (buf->size_bytes == title_end)
+        buf->size_bytes = start; /* a title over nothing */
+}

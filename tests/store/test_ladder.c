@@ -1,0 +1,303 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* test_ladder.c - what only end frames know: times of attempts and their ladders. An
+ * attempt may end twice, and its chunk record gets all of it. */
+#include "runs.h"
+
+static void make_chunk(struct made *made, uint32_t sequence)
+{
+    make(made, ROAST_FRAME_CHUNK, 1, sequence);
+    set_file(made, "ttbar", "a.root", 100, 200);
+    set_text(made, ROAST_FIELD_host, "here");
+    roast_record_set_u64(&made->rec, ROAST_FIELD_status, ROAST_CHUNK_OK);
+}
+
+static void make_end(struct made *made, uint32_t sequence, uint64_t task_ns,
+                     const char *ladder)
+{
+    make(made, ROAST_FRAME_END, 1, sequence);
+    roast_record_set_u64(&made->rec, ROAST_FIELD_status, ROAST_CHUNK_OK);
+    roast_record_set_u64(&made->rec, ROAST_FIELD_task_ns, task_ns);
+    roast_record_set_u64(&made->rec, ROAST_FIELD_task_cpu_ns, task_ns / 2);
+    roast_record_set_u64(&made->rec, ROAST_FIELD_duration_ns, task_ns / 10);
+    set_text(made, ROAST_FIELD_ladder, ladder);
+}
+
+/* ---- two ends ------------------------------------------------------------------ */
+
+static struct roast_tally add_part(roast_run *run, char part)
+{
+    struct made made;
+
+    if (part == 'b')
+        make(&made, ROAST_FRAME_BEGIN, 1, 1);
+    else if (part == 'c')
+        make_chunk(&made, 1);
+    else if (part == 'e')
+        make_end(&made, 1, 100, "short");
+    else
+        make_end(&made, 1, 300, "and longer");
+    if (part == 'e' || part == 'E')
+        roast_record_set_u64(&made.rec, ROAST_FIELD_monitor_errors, 2);
+    return add_from(run, &made.rec, ROAST_FROM_WORKERS);
+}
+
+static void the_later_end_counts_whatever_comes_first(void **state)
+{
+    static const char *const orders[] = {"bceE", "bcEe", "cbeE", "eEcb", "Eecb", "ecEb",
+                                         "Eceb", "beEc", "eE",   "Ee",   "E"};
+    (void)state;
+
+    for (size_t i = 0; i < COUNT_OF(orders); i++) {
+        roast_run *run = new_run();
+        for (const char *part = orders[i]; *part; part++)
+            (void)add_part(run, *part);
+        assert_int_equal(run->attempts.count, 1);
+        assert_cell(run, 0, task_ns, 300);
+        assert_cell(run, 0, task_cpu_ns, 150);
+        assert_cell(run, 0, duration_ns, 30);
+        assert_str_is(roast__attempt_ladder(&run->attempts, 0), "and longer");
+        assert_true(run->facts[ROAST_FACT_monitor_errors] == 2);
+        for (int loss = 0; loss < ROAST_RUN_LOSS_COUNT; loss++)
+            assert_int_equal(roast_run_lost(run, (enum roast_run_loss)loss), 0);
+        roast_run_free(run);
+    }
+}
+
+static void an_end_that_knows_less_is_a_repeat(void **state)
+{
+    roast_run *run = new_run();
+    struct made made;
+    (void)state;
+
+    assert_int_equal(add_part(run, 'e').kept, 1);
+    assert_int_equal(add_part(run, 'e').repeated, 1);
+    assert_int_equal(add_part(run, 'E').kept, 1);
+    assert_int_equal(add_part(run, 'E').repeated, 1);
+    assert_int_equal(add_part(run, 'e').repeated, 1);
+    make(&made, ROAST_FRAME_END, 1, 1);
+    assert_int_equal(add_from(run, &made.rec, ROAST_FROM_WORKERS).repeated, 1);
+    roast_record_set_u64(&made.rec, ROAST_FIELD_task_ns, UINT64_MAX); /* no column */
+    assert_int_equal(add_from(run, &made.rec, ROAST_FROM_WORKERS).repeated, 1);
+    assert_cell(run, 0, task_ns, 300);
+    roast_run_free(run);
+}
+
+static void what_the_chunk_frame_said_of_process_stays(void **state)
+{
+    roast_run *run = new_run();
+    struct made made;
+    (void)state;
+
+    (void)add_part(run, 'e');
+    make_chunk(&made, 1);
+    roast_record_set_u64(&made.rec, ROAST_FIELD_duration_ns, 7);
+    add(run, &made);
+    (void)add_part(run, 'E');
+    assert_cell(run, 0, duration_ns, 7);
+    roast_run_free(run);
+}
+
+/* Both ends mostly come together: then the first one's bytes are not wasted. */
+static void a_later_ladder_takes_the_place_of_the_first(void **state)
+{
+    roast_run *run = new_run();
+    (void)state;
+
+    (void)add_part(run, 'E');
+    size_t one_bytes = run->attempts.packed.size_bytes;
+    roast_run_free(run);
+    run = new_run();
+    (void)add_part(run, 'e');
+    (void)add_part(run, 'E');
+    assert_int_equal(run->attempts.packed.size_bytes, one_bytes);
+    roast_run_free(run);
+}
+
+static void records_between_two_ends_are_left_alone(void **state)
+{
+    roast_run *run = new_run();
+    struct made other;
+    (void)state;
+
+    (void)add_part(run, 'e');
+    make_end(&other, 2, 500, "of another");
+    add(run, &other);
+    (void)add_part(run, 'E');
+    assert_str_is(roast__attempt_ladder(&run->attempts, 0), "and longer");
+    assert_str_is(roast__attempt_ladder(&run->attempts, 1), "of another");
+    roast_run_free(run);
+}
+
+/* ---- the record ---------------------------------------------------------------- */
+
+static void a_record_has_what_its_end_knew(void **state)
+{
+    roast_run *run = new_run();
+    unsigned char identity[ROAST_IDENTITY_BYTES];
+    struct made chunk, end;
+    roast_record rec;
+    (void)state;
+
+    make_chunk(&chunk, 1);
+    add(run, &chunk);
+    make_end(&end, 1, 100, "steps");
+    add(run, &end);
+    assert_true(roast__attempt_record(run, 0, &rec, identity));
+    assert_true(roast__attempt_present(run, 0) == rec.present);
+    roast_record_set_u64(&chunk.rec, ROAST_FIELD_task_ns, 100);
+    roast_record_set_u64(&chunk.rec, ROAST_FIELD_task_cpu_ns, 50);
+    set_text(&chunk, ROAST_FIELD_ladder, "steps");
+    assert_same_record(&rec, &chunk.rec);
+    roast_run_free(run);
+}
+
+static void what_a_record_says_itself_comes_back_as_it_was(void **state)
+{
+    roast_run *run = new_run();
+    unsigned char identity[ROAST_IDENTITY_BYTES];
+    struct made chunk, end;
+    roast_record rec;
+    (void)state;
+
+    make_chunk(&chunk, 1);
+    set_text(&chunk, ROAST_FIELD_ladder, "its own");
+    roast_record_set_u64(&chunk.rec, ROAST_FIELD_task_ns, 9);
+    roast_record_set_u64(&chunk.rec, ROAST_FIELD_task_cpu_ns, 8);
+    add(run, &chunk);
+    make_end(&end, 1, 100, "steps");
+    add(run, &end);
+    assert_true(roast__attempt_record(run, 0, &rec, identity));
+    assert_same_record(&rec, &chunk.rec);
+    roast_run_free(run);
+}
+
+static void without_a_record_there_is_what_the_end_knew(void **state)
+{
+    roast_run *run = new_run();
+    unsigned char identity[ROAST_IDENTITY_BYTES];
+    roast_record rec;
+    (void)state;
+
+    (void)add_part(run, 'e');
+    assert_false(roast__attempt_record(run, 0, &rec, identity));
+    assert_str_is(rec.values[ROAST_FIELD_ladder].str, "short");
+    assert_int_equal(rec.values[ROAST_FIELD_task_ns].u64, 100);
+    assert_false(roast_record_has(&rec, ROAST_FIELD_identity));
+    roast_run_free(run);
+}
+
+static void an_empty_ladder_is_one(void **state)
+{
+    roast_run *run = new_run();
+    struct made end;
+    (void)state;
+
+    make_end(&end, 1, 100, "");
+    add(run, &end);
+    struct roast_str ladder = roast__attempt_ladder(&run->attempts, 0);
+    assert_non_null(ladder.data);
+    assert_int_equal(ladder.size_bytes, 0);
+    make(&end, ROAST_FRAME_END, 1, 2);
+    add(run, &end);
+    assert_null(roast__attempt_ladder(&run->attempts, 1).data);
+    roast_run_free(run);
+}
+
+static void frames_that_are_given_back_have_the_ladder(void **state)
+{
+    roast_run *run = new_run();
+    struct roast_chunk_list list;
+    unsigned char bytes[512];
+    struct made chunk, end;
+    roast_record rec;
+    (void)state;
+
+    make_chunk(&chunk, 1);
+    add(run, &chunk);
+    make_end(&end, 1, 100, "steps");
+    add(run, &end);
+    assert_int_equal(roast_run_chunks(run, &list, NULL), ROAST_OK);
+    assert_int_equal(list.count, 1);
+    assert_int_equal(
+        roast_record_decode(&rec, NULL, str_from(list.frames, list.items[0].size_bytes),
+                            NULL),
+        ROAST_OK);
+    assert_str_is(rec.values[ROAST_FIELD_ladder].str, "steps");
+    int64_t size = roast_run_frame(run, 0, bytes, sizeof(bytes), NULL);
+    assert_int_equal(size, list.items[0].size_bytes);
+    assert_memory_equal(bytes, list.frames, (size_t)size);
+    roast_chunk_list_release(&list);
+    roast_run_free(run);
+}
+
+/* ---- records that nobody asked for ---------------------------------------------- */
+
+static void records_of_undecorated_chunks_are_kept_and_not_handed_out(void **state)
+{
+    roast_run *run = new_run();
+    struct roast_chunk_list list;
+    struct roast_rows rows;
+    struct made chunk;
+    (void)state;
+
+    for (uint32_t i = 1; i <= 3; i++) {
+        make_chunk(&chunk, i);
+        if (i != 2)
+            roast_record_set_u64(&chunk.rec, ROAST_FIELD_undecorated, 1);
+        add(run, &chunk);
+    }
+    assert_int_equal(roast_run_rows(run, RUN_ID, &rows, NULL), ROAST_OK);
+    assert_int_equal(rows.count, 1);
+    assert_int_equal(rows.rows[0], 1);
+    assert_int_equal(roast_run_chunks(run, &list, NULL), ROAST_OK);
+    assert_int_equal(list.count, 3);
+    roast_rows_release(&rows);
+    roast_chunk_list_release(&list);
+    roast_run_free(run);
+}
+
+/* Every process tells the sizes of all branches of every file that it reads. */
+static void what_is_told_of_a_file_is_kept_once(void **state)
+{
+    enum { PROCESSES = 20, LARGE_BYTES = 5000 };
+    roast_run *run = new_run();
+    char large[LARGE_BYTES];
+    (void)state;
+
+    memset(large, 'x', sizeof(large));
+    for (uint64_t process = 1; process <= PROCESSES; process++) {
+        unsigned char identity[ROAST_IDENTITY_BYTES];
+        struct made chunk;
+        roast_record rec;
+        make_chunk(&chunk, 1);
+        identify(&chunk, RUN_ID, process, 1);
+        roast_record_set_str(&chunk.rec, ROAST_FIELD_file_branches,
+                             str_from(large, sizeof(large)));
+        set_text(&chunk, ROAST_FIELD_file_facts, "facts");
+        add(run, &chunk);
+        assert_true(roast__attempt_record(run, process - 1, &rec, identity));
+        assert_same_record(&rec, &chunk.rec);
+    }
+    assert_true(run->attempts.packed.size_bytes + run->strings.bytes_used <
+                2 * LARGE_BYTES);
+    roast_run_free(run);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_later_end_counts_whatever_comes_first),
+        cmocka_unit_test(an_end_that_knows_less_is_a_repeat),
+        cmocka_unit_test(what_the_chunk_frame_said_of_process_stays),
+        cmocka_unit_test(a_later_ladder_takes_the_place_of_the_first),
+        cmocka_unit_test(records_between_two_ends_are_left_alone),
+        cmocka_unit_test(a_record_has_what_its_end_knew),
+        cmocka_unit_test(what_a_record_says_itself_comes_back_as_it_was),
+        cmocka_unit_test(without_a_record_there_is_what_the_end_knew),
+        cmocka_unit_test(an_empty_ladder_is_one),
+        cmocka_unit_test(frames_that_are_given_back_have_the_ladder),
+        cmocka_unit_test(records_of_undecorated_chunks_are_kept_and_not_handed_out),
+        cmocka_unit_test(what_is_told_of_a_file_is_kept_once),
+    };
+    return cmocka_run_group_tests_name("store/ladder", tests, NULL, NULL);
+}
