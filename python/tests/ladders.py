@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import pytest
 from coffea import processor
 from coffea.processor import Runner
 
@@ -24,6 +25,10 @@ from collecting import fileset_of, make_runner
 
 NS = 1e-9
 SCHEDSTAT = Path("/proc/thread-self/schedstat")
+
+needs_schedstat = pytest.mark.skipif(
+    not SCHEDSTAT.exists(), reason="this kernel does not tell of run queues"
+)
 
 _here = threading.local()
 

@@ -32,6 +32,7 @@ CODECS = {
     "zstd": uproot.ZSTD(1),
     "none": None,
 }
+KINDS = [*CODECS, "rntuple"]  # ROOT files
 NAMES = ("Hit_value", "Hit_time", "Track_length", "event", "Beam_energy")
 
 
@@ -62,7 +63,12 @@ def columns(rng: np.random.Generator, events: int) -> dict[str, Any]:
 def write_tree(path: Path, codec: str = "zlib", seed: int = 1) -> Path:
     """A TTree whose jagged branches have counters, in several baskets."""
     rng = np.random.default_rng(seed)
-    types = {"nHit": "int32", "nTrack": "int32", "event": "uint64", "Beam_energy": "float32"}
+    types = {
+        "nHit": "int32",
+        "nTrack": "int32",
+        "event": "uint64",
+        "Beam_energy": "float32",
+    }
     types |= dict.fromkeys(("run", "luminosityBlock"), "uint32")
     types |= dict.fromkeys(("Hit_value", "Hit_time", "Track_length"), "var * float32")
     with uproot.recreate(path, compression=CODECS[codec]) as root:
@@ -87,10 +93,8 @@ def write_ntuple(path: Path, codec: str = "zstd") -> Path:
 
 def write_parquet(path: Path, codec: str = "zstd") -> Path:
     """The same as a parquet file, in several row groups."""
-    parts = columns(np.random.default_rng(1), EVENTS)
-    array = ak.Array({name: values for name, values in parts.items()})
     ak.to_parquet(
-        array,
+        ak.Array(columns(np.random.default_rng(1), EVENTS)),
         path,
         compression=codec,
         list_to32=True,
@@ -164,13 +168,68 @@ class Run:
 
 def bytes_of(chunk: Any) -> dict[str, int]:
     """{branch: bytes} of a chunk."""
-    return {name: row["bytes"] for name, row in chunk["branches"].items()}
+    return {name: row["bytes"] for name, row in chunk.get("branches", {}).items()}
 
 
 def fileset(*paths: Path, **others: Any) -> dict[str, Any]:
     """Files of the dataset "all"; others are what belongs to it, as preload does."""
     files = {str(path): "Events" for path in paths}
     return {"all": {"files": files, **others}}
+
+
+# ---- truths -----------------------------------------------------------------------
+
+
+def check_bytes(run: Run) -> None:
+    """All that is known of bytes against coffea's count, per chunk and in the run."""
+    assert len(run.chunks) == len(run.counted) > 0
+    for chunk in run.chunks:
+        expected = run.truth_of(chunk)["bytesread"]
+        read = sum(bytes_of(chunk).values())
+        assert chunk["column_bytes"] == read
+        assert chunk["open_bytes"] + chunk["metadata_bytes"] + read == expected
+        assert chunk["other_bytes"] == 0
+        assert sum(end["bytes"] for end in chunk["endpoints"].values()) == expected
+    metrics = run.metrics
+    read = sum(row["bytes"] for row in metrics["branch_costs"].values())
+    assert read == metrics["column_bytes"]
+    told = metrics["open_bytes"] + metrics["metadata_bytes"] + read
+    assert told == run.report["bytesread"] == metrics["total_bytes_read"]
+    ends = metrics["per_endpoint"].values()
+    assert sum(end["bytes"] for end in ends) == run.report["bytesread"]
+
+
+def check_access(run: Run) -> None:
+    """Which branches were read, and what for, against coffea's log."""
+    for chunk in run.chunks:
+        columns = run.truth_of(chunk)["columns"]
+        data = {c.removesuffix("-data") for c in columns if c.endswith("-data")}
+        others = {c.rpartition("-")[0] for c in columns} - data
+        assert set(chunk["accessed_branches"]) == data
+        assert set(chunk["offset_branches"]) == others
+        assert set(chunk["branches"]) == data | others
+
+
+def write_kinds(folder: Path) -> Path:
+    """A file of each kind, named after it; other.root has other events."""
+    for codec in CODECS:
+        write_tree(folder / f"{codec}.root", codec)
+    write_tree(folder / "other.root", seed=2)
+    write_ntuple(folder / "rntuple.root")
+    write_parquet(folder / "events.parquet")
+    return folder
+
+
+def kind_folder(tmp_path_factory: Any) -> Path:
+    """For a fixture: a folder with a file of each kind."""
+    return write_kinds(tmp_path_factory.mktemp("kinds"))
+
+
+def lazy_runs(folder: Path) -> dict[str, Run]:
+    """For a fixture: every column of each kind of file, read when it is looked at."""
+    return {
+        kind: Run(fileset(folder / f"{kind}.root"), Reader(NAMES)) for kind in KINDS
+    }
 
 
 # ---- real files -------------------------------------------------------------------
@@ -190,16 +249,16 @@ class Whole(processor.ProcessorABC):
         return None
 
 
-SAMPLES = {  # file: its tree, how to look at it, and events per chunk
-    "nano_tt_v12.root": ("Events", NanoAODSchema, ("Jet", "Muon", "MET", "HLT"), 100),
-    "PHYSLITE_example.root": ("CollectionTree", PHYSLITESchema, ("Jets", "Muons"), 50),
-    "nano_dimuon_rntuple.root": ("Events", NanoAODSchema, ("Jet", "Muon", "MET"), 40),
+SAMPLES = {  # file: its tree, how to look at it, and how many chunks of it
+    "nano_tt_v12.root": ("Events", NanoAODSchema, ("Jet", "Muon", "MET", "HLT"), 2),
+    "PHYSLITE_example.root": ("CollectionTree", PHYSLITESchema, ("Jets", "Muons"), 1),
+    "nano_dimuon_rntuple.root": ("Events", NanoAODSchema, ("Jet", "Muon", "MET"), 1),
 }
 
 
 @functools.cache  # building events of such files takes seconds
 def sample_run(folder: Path, name: str) -> Run:
-    """Two chunks of a real file; of an RNTuple all of it."""
-    tree, schema, names, events = SAMPLES[name]
+    """A run over the beginning of a real file."""
+    tree, schema, names, chunks = SAMPLES[name]
     files = {"all": {"files": {str(folder / name): tree}}}
-    return Run(files, Whole(*names), schema=schema, chunksize=events, maxchunks=2)
+    return Run(files, Whole(*names), schema=schema, chunksize=50, maxchunks=chunks)

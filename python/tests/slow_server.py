@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A server of files on the loopback that answers late, or not at all, and notes when."""
+"""A server of files on the loopback that answers late or not at all, and notes when."""
 
 from __future__ import annotations
 
@@ -10,6 +10,8 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
+
+from ladders import runqueue_s
 
 
 class SlowServer(http.server.ThreadingHTTPServer):
@@ -23,7 +25,7 @@ class SlowServer(http.server.ThreadingHTTPServer):
         self.delay_s = 0.0
         self.status = 0  # of all answers, unless it is 0
         self.intervals: list[tuple[float, float]] = []
-        self.sent_bytes = 0
+        self.queued_s = 0.0  # waited for a core
 
     @property
     def endpoint(self) -> str:
@@ -40,16 +42,22 @@ class SlowServer(http.server.ThreadingHTTPServer):
 
     @contextlib.contextmanager
     def noted(self) -> Iterator[None]:
-        begin_s = time.perf_counter()
+        begin_s, queued_s = time.perf_counter(), runqueue_s()
         time.sleep(self.delay_s)
         try:
             yield
         finally:
             self.intervals.append((begin_s, time.perf_counter()))
+            self.queued_s += runqueue_s() - queued_s
+
+    def handle_error(self, *args: Any) -> None:
+        """Clients go away."""
 
 
 class Handler(http.server.BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
+    wbufsize = -1  # an answer is one piece, and
+    disable_nagle_algorithm = True  # it is sent at once
     server: SlowServer
 
     def do_HEAD(self) -> None:
@@ -65,13 +73,15 @@ class Handler(http.server.BaseHTTPRequestHandler):
                 part = b""
             self.send_response(status)
             if status == 206:
-                self.send_header("Content-Range", f"bytes {first}-{last}/{len(content)}")
+                self.send_header(
+                    "Content-Range", f"bytes {first}-{last}/{len(content)}"
+                )
             self.send_header("Accept-Ranges", "bytes")
             self.send_header("Content-Length", str(len(part)))
             self.end_headers()
             if self.command == "GET":
                 self.wfile.write(part)
-                self.server.sent_bytes += len(part)
+            self.wfile.flush()
 
     def asked_for(self, size: int) -> tuple[int, int]:
         """The first and last byte; all, unless there is one range."""

@@ -100,16 +100,38 @@ def test_unchanged_analysis_has_workers_and_memory(unchanged):
     assert metrics["tree_cpu_seconds"] > 0
 
 
+def test_chunks_of_an_unchanged_analysis_have_records(unchanged):
+    records = unchanged.collector.chunk_metrics
+    assert starts(records) == [0, 1000, 2000]
+    assert all(record["undecorated"] for record in records)
+    assert sum(record["num_events"] for record in records) == EVENTS
+    metrics = unchanged.metrics
+    assert metrics["chunk_duration_mean"] > 0
+    bytes_read = [r["bytes_before_process"] + r["bytes_read"] for r in records]
+    assert metrics["total_bytes_read"] == sum(bytes_read) > 0
+
+
+class SwitchedOff(Plain):
+    """The user wants no chunks of it measured."""
+
+    _roastcoffea_collect_metrics = False
+
+
+@pytest.fixture(scope="module", params=EXECUTORS)
+def untold(request, tiny_file):
+    return Block(request.param, SwitchedOff(), tiny_file)
+
+
 @pytest.mark.parametrize("name", ["total_bytes_read", "chunk_duration_mean"])
-def test_what_an_unchanged_analysis_cannot_tell_has_a_reason(unchanged, name):
-    assert name not in unchanged.metrics
-    assert unchanged.metrics["unavailable"][name]
+def test_what_nobody_told_has_a_reason(untold, name):
+    assert name not in untold.metrics
+    assert untold.metrics["unavailable"][name]
 
 
-def test_what_documents_index_is_there_as_nan_with_a_reason(unchanged):
+def test_what_documents_index_is_there_as_nan_with_a_reason(untold):
     for name in ("processor_cpu_time_seconds", "total_bytes_read_coffea"):
-        assert math.isnan(unchanged.metrics[name])
-        assert unchanged.metrics["unavailable"][name]
+        assert math.isnan(untold.metrics[name])
+        assert untold.metrics["unavailable"][name]
 
 
 def test_unchanged_analysis_leaves_no_error_of_ours(unchanged):
@@ -226,7 +248,7 @@ def test_chunks_made_beforehand_are_measured(tiny_file):
     metrics = collector.get_metrics()
     assert metrics["total_events"] == 2 * EVENTS
     assert metrics["per_file"].keys() == {str(tiny_file)}
-    assert starts(collector.chunk_metrics) == [0, 1000, 2000]
+    assert starts(collector.chunk_metrics) == [0, 0, 1000, 1000, 2000, 2000]
 
 
 def iter_of(chunks):

@@ -80,6 +80,11 @@ def test_opening_a_file_is_open(check, monkeypatch, file):
     check("open", file=file)
 
 
+def test_a_function_that_was_replaced_since_the_last_run_is_open(check, monkeypatch):
+    monkeypatch.setattr(uproot, "open", delayed(uproot.open))
+    check("open")
+
+
 def test_opening_a_parquet_file_is_open(check, monkeypatch):
     class Slow(pyarrow.parquet.core.ParquetReader):
         open = delayed(pyarrow.parquet.core.ParquetReader.open)
@@ -120,12 +125,19 @@ class SlowSource(uproot.MemmapSource):
 
     def chunks(self, ranges, notifications):
         delay()
-        return super().chunks(ranges, notifications)
+        return uproot.MemmapSource.chunks(self, ranges, notifications)
 
 
 @pytest.mark.parametrize("file", ["ttree", "rntuple"])
 def test_waiting_for_bytes_is_fetch(check, file):
     check("fetch", file=file, call={"uproot_options": {"handler": SlowSource}})
+
+
+def test_waiting_for_a_source_that_was_made_since_the_last_run_is_fetch(check):
+    class Own(uproot.MemmapSource):
+        chunks = SlowSource.chunks
+
+    check("fetch", call={"uproot_options": {"handler": Own}})
 
 
 UNPACKERS = {"ttree": "read_members", "rntuple": "read_locator"}

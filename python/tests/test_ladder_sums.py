@@ -6,8 +6,8 @@ from __future__ import annotations
 
 import concurrent.futures
 
+import loky
 import pytest
-from coffea import processor
 
 import roastcoffea
 from collecting import (
@@ -18,9 +18,10 @@ from collecting import (
     iterative,
     make_runner,
     open_pool,
+    processes,
     threads,
 )
-from ladders import clocked_futures, clocked_iterative, watch
+from ladders import clocked_futures, clocked_iterative, needs_schedstat, watch
 from roastcoffea import track_metrics
 
 pool = pytest.fixture(scope="module", name="pool")(open_pool)
@@ -145,6 +146,7 @@ def test_packing_is_a_slice_of_its_own_where_there_is_some(chunks, kind):
         assert not packed or chunk.ladder["result"] > 0
 
 
+@needs_schedstat
 def test_split_adds_up_to_the_time_of_the_task(chunks):
     for chunk in chunks:
         split = chunk.record["split"]
@@ -154,12 +156,13 @@ def test_split_adds_up_to_the_time_of_the_task(chunks):
         assert total == pytest.approx(chunk.record["task_time"], abs=1e-8)
 
 
+@needs_schedstat
 def test_split_lies_between_the_clocks_of_the_thread(chunks):
     for chunk in chunks:
         split = chunk.record["split"]
         low, high = chunk.inner, chunk.outer
         assert low.cpu - 1e-4 <= split["on_cpu"] <= high.cpu + 1e-4
-        assert split["runqueue"] <= high.runqueue + 1e-4
+        assert low.runqueue - 1e-3 <= split["runqueue"] <= high.runqueue + 1e-4
 
 
 # ---- all of them together ------------------------------------------------------------
@@ -178,19 +181,18 @@ def test_ladder_of_the_run_is_the_sum_of_its_chunks(tiny_file):
 
 
 def test_first_chunk_of_each_process_is_marked(tiny_file):
-    """Whether it is decorated or not; coffea opens and closes the pool."""
-    for analysis in (Plain(), Measured()):
-        executor = processor.FuturesExecutor(workers=2, status=False, retries=0)
-        runner = make_runner(executor, chunksize=500)
-        with roastcoffea.monitor() as collector:
-            runner(fileset_of(tiny_file), processor_instance=analysis)
-        by_process = {}
-        for record in sorted(collector.chunk_metrics, key=lambda r: r["t_start"]):
-            by_process.setdefault(record["pid"], []).append(record)
-        assert by_process
-        for records in by_process.values():
-            marks = [record.get("first_chunk", False) for record in records]
-            assert marks == [True] + [False] * (len(records) - 1)
+    """Once, whether it is decorated or not."""
+    by_process = {}
+    with loky.ProcessPoolExecutor(max_workers=1) as one:
+        for analysis in (Plain(), Measured(), Plain()):
+            with roastcoffea.monitor() as collector:
+                executor = processes(one, retries=0)
+                make_runner(executor)(fileset_of(tiny_file), analysis)
+            for record in sorted(collector.chunk_metrics, key=lambda r: r["t_start"]):
+                by_process.setdefault(record["pid"], []).append(record)
+    for records in by_process.values():
+        marks = [record.get("first_chunk", False) for record in records]
+        assert marks == [True] + [False] * (len(records) - 1)
 
 
 def test_later_runs_in_a_process_have_no_first_chunk(tiny_file):

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* branches.c - what each branch cost, over all chunks and files.
  *
- * Bytes are those requested from storage; of parquet files nobody knows them per
- * column, so a branch that was read from nothing else has none. */
+ * Bytes are those requested from storage. A branch that only chunks read which could not
+ * count them has none. */
 #include <stdlib.h>
 
 #include "aggregate/formulas.h"
@@ -21,6 +21,7 @@ struct cost {
     struct roast_str name; /* borrows the run */
     unsigned flags;
     bool bytes_known;
+    bool unpacked_known; /* uncompressed bytes */
     uint64_t chunks;
     double bytes;
     double uncompressed_bytes;
@@ -59,7 +60,9 @@ static void add_branch(struct cost *cost, const struct roast_branch *branch,
                        bool bytes_told)
 {
     cost->flags |= branch->flags;
-    cost->bytes_known |= bytes_told || branch->bytes > 0;
+    cost->bytes_known |= bytes_told || branch->bytes > 0 || branch->reads == 0;
+    cost->unpacked_known |=
+        bytes_told || branch->uncompressed_bytes > 0 || branch->reads == 0;
     cost->chunks++;
     cost->bytes += (double)branch->bytes;
     cost->uncompressed_bytes += (double)branch->uncompressed_bytes;
@@ -69,9 +72,8 @@ static void add_branch(struct cost *cost, const struct roast_branch *branch,
 
 static void read_all(struct costs *costs, const struct roast_study *study)
 {
-    struct roast_walk walk = {.study = study,
-                              .fields = ROAST_FIELD_BIT(branches),
-                              .roles = ROAST_ROLES_COUNT};
+    struct roast_walk walk = {
+        .study = study, .fields = ROAST_FIELDS_OF_READS, .roles = ROAST_ROLES_COUNT};
     struct roast_branch_list list = {0};
 
     while (!costs->failed && roast__walk_next(&walk)) {
@@ -119,7 +121,8 @@ static void put_cost(const struct roast_study *study, size_t table,
     row[0] = roast__cell_text(study->summary, cost->name);
     if (cost->bytes_known)
         row[1] = roast__cell_sum(cost->bytes);
-    row[2] = roast__cell_sum(cost->uncompressed_bytes);
+    if (cost->unpacked_known)
+        row[2] = roast__cell_sum(cost->uncompressed_bytes);
     row[3] = roast__cell_number(cost->ns / 1e9);
     row[4] = roast__cell_sum(cost->reads);
     row[5] = roast__cell_count(cost->chunks);

@@ -149,11 +149,31 @@ static void add_branches(struct search *search, uint32_t file,
     }
 }
 
+/* A chunk that read something knows the codec, another one does not. */
+static void learn_facts(struct roast_file_read *file, const struct roast_walk *walk)
+{
+    struct roast_file_facts facts;
+    bool whole = file->has_facts && file->facts.codec != ROAST_CODEC_UNKNOWN &&
+                 file->facts.sizes_known;
+
+    if (whole || !roast__walk_facts(walk, &facts))
+        return;
+    if (!file->has_facts)
+        file->facts = facts;
+    file->has_facts = true;
+    if (facts.codec != ROAST_CODEC_UNKNOWN)
+        file->facts.codec = facts.codec;
+    if (facts.sizes_known) {
+        file->facts.sizes_known = true;
+        file->facts.compressed_bytes = facts.compressed_bytes;
+        file->facts.uncompressed_bytes = facts.uncompressed_bytes;
+    }
+}
+
 static void read_all(struct search *search)
 {
     struct roast_walk walk = {.study = search->study,
-                              .fields = ROAST_FIELD_BIT(branches) |
-                                        ROAST_FIELD_BIT(file_facts),
+                              .fields = ROAST_FIELDS_OF_READS,
                               .roles = ROAST_ROLES_COUNT};
     const int32_t *source = search->study->run->attempts.source;
     struct roast_branch_list list = {0};
@@ -161,8 +181,7 @@ static void read_all(struct search *search)
     while (!search->failed && roast__walk_next(&walk)) {
         int32_t file = search->trees.key_of[source[walk.row] + 1];
         struct roast_file_read *own = &search->found->files[file];
-        if (!own->has_facts)
-            own->has_facts = roast__walk_facts(&walk, &own->facts);
+        learn_facts(own, &walk);
         if (!roast__walk_branches(&walk, &list))
             continue;
         own->has_reads = true;
@@ -199,10 +218,9 @@ static void sort_branches(struct roast_file_reads *found)
 bool roast__file_reads_find(struct roast_file_reads *reads,
                             const struct roast_study *study)
 {
-    const uint64_t fields = ROAST_FIELD_BIT(branches) | ROAST_FIELD_BIT(file_facts);
     struct search search = {.study = study, .found = reads};
 
-    if (!(study->run->attempts.fields & fields))
+    if (!(study->run->attempts.fields & ROAST_FIELDS_OF_READS))
         return true;
     if (find_files(&search))
         read_all(&search);

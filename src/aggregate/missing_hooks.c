@@ -18,15 +18,21 @@ static const char *const why_missing[ROAST_HOOK_END] = {
 
 static const char *const not_looked_into = "no chunk was looked into";
 
-/* Tables that are empty without one of these hooks; 0: no other. */
+/* Tables that are empty without one of these hooks (0: no other), or else because. */
 static const struct {
     const char *table;
     unsigned hooks[3];
+    const char *otherwise;
 } tables[] = {
     {"branch_costs",
-     {ROAST_HOOK_buffer, ROAST_HOOK_extract_root, ROAST_HOOK_extract_parquet}},
-    {"per_endpoint", {ROAST_HOOK_source, 0, 0}},
-    {"file_metadata", {ROAST_HOOK_from_root, ROAST_HOOK_from_parquet, 0}},
+     {ROAST_HOOK_buffer, ROAST_HOOK_extract_root, ROAST_HOOK_extract_parquet},
+     "the chunks read nothing"},
+    {"per_endpoint",
+     {ROAST_HOOK_source, 0, 0},
+     "no request was seen: parquet files do not tell"},
+    {"file_metadata",
+     {ROAST_HOOK_from_root, ROAST_HOOK_from_parquet, 0},
+     "the chunks read no file"},
 };
 
 static void put_hooks(const struct roast_study *study,
@@ -83,7 +89,7 @@ static const char *why_no_table(const struct roast_ladder_sums *sums, size_t tab
         if (hook != 0 && sums->without_hook[hook] > 0)
             return why_missing[hook];
     }
-    return sums->ladders == 0 ? not_looked_into : "the chunks read nothing";
+    return sums->ladders == 0 ? not_looked_into : tables[table].otherwise;
 }
 
 static void miss_tables(const struct roast_study *study,

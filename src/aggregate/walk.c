@@ -4,6 +4,8 @@
 
 #include "base/mem.h"
 
+#define HOOK_BIT(name) (UINT64_C(1) << ROAST_HOOK_##name)
+
 static bool is_wanted(const struct roast_walk *walk, size_t row)
 {
     const struct roast_study *study = walk->study;
@@ -38,11 +40,26 @@ bool roast__walk_facts(const struct roast_walk *walk, struct roast_file_facts *f
            roast_file_facts_read(facts, blob, NULL) == ROAST_OK;
 }
 
+/* The hooks that its attempt did without; all of them if it was not looked into. */
+static uint64_t hooks_missing(const struct roast_walk *walk)
+{
+    struct roast_str blob = walk->rec.values[ROAST_FIELD_ladder].str;
+    struct roast_ladder ladder;
+
+    if (!roast_record_has(&walk->rec, ROAST_FIELD_ladder) ||
+        roast_ladder_read(&ladder, blob, NULL) < 0)
+        return UINT64_MAX;
+    return ladder.values[ROAST_ITEM_hooks_missing];
+}
+
 bool roast__walk_knows_bytes(const struct roast_walk *walk)
 {
+    const uint64_t counters = HOOK_BIT(submit) | HOOK_BIT(source);
     struct roast_file_facts facts;
 
-    return !roast__walk_facts(walk, &facts) || facts.kind != ROAST_FILE_PARQUET;
+    if (roast__walk_facts(walk, &facts) && facts.kind == ROAST_FILE_PARQUET)
+        return false;
+    return !(hooks_missing(walk) & counters);
 }
 
 void *roast__scratch(void *items, size_t *cap, size_t count, size_t item_bytes)
@@ -59,9 +76,12 @@ bool roast__walk_branches(const struct roast_walk *walk, struct roast_branch_lis
 {
     struct roast_str blob = walk->rec.values[ROAST_FIELD_branches].str;
 
+    const uint64_t readers =
+        HOOK_BIT(buffer) | HOOK_BIT(extract_root) | HOOK_BIT(extract_parquet);
+
     list->count = 0;
     if (!roast_record_has(&walk->rec, ROAST_FIELD_branches))
-        return false;
+        return !(hooks_missing(walk) & readers);
     int64_t count = roast_branches_read(list->all, list->cap, blob, NULL);
     if (count > (int64_t)list->cap) { /* the next records will fit */
         list->all =

@@ -39,15 +39,18 @@ struct roast_branch_list {
     size_t cap;
 };
 
-/* Reads the branches of a record. False: it has none, they are damaged, or memory ran
- * out, which the summary notes. */
+/* The fields without which a record says nothing of what it read. */
+#define ROAST_FIELDS_OF_READS (ROAST_FIELD_BIT(branches) | ROAST_FIELD_BIT(file_facts))
+
+/* Reads the branches of a record; none where it was looked into and read nothing.
+ * False: nobody knows, they are damaged, or memory ran out, which the summary notes. */
 bool roast__walk_branches(const struct roast_walk *walk,
                           struct roast_branch_list *list);
 
 /* The file of a record; false where nobody told, or it is damaged. */
 bool roast__walk_facts(const struct roast_walk *walk, struct roast_file_facts *facts);
 
-/* Whether the bytes of its branches are those requested: parquet does not tell. */
+/* Whether 0 bytes of its branches are none: else nobody could count them. */
 bool roast__walk_knows_bytes(const struct roast_walk *walk);
 
 /* Room for count items whose content does not matter; NULL when out of memory, and then

@@ -145,29 +145,88 @@ static void test_the_list_that_would_cover_the_run(void **state)
     roast_run_free(run);
 }
 
-static void test_bytes_of_parquet_columns_are_not_known(void **state)
+/* A chunk whose attempt was looked into without some hooks. */
+static void add_looked_into(roast_run *run, struct frame frame, uint64_t missing)
+{
+    static uint32_t sequence;
+    struct roast_ladder ladder = {0};
+
+    frame.sequence = ++sequence;
+    add_frame(run, frame);
+    roast_ladder_set(&ladder, ROAST_ITEM_hooks_missing, missing);
+    add_frame(run, (struct frame){.kind = ROAST_FRAME_END,
+                                  .sequence = sequence,
+                                  .task = 1,
+                                  .ladder = ladder_blob(&ladder)});
+}
+
+static bool is_there(const roast_summary *summary, const char *table, const char *key,
+                     const char *column)
+{
+    return cell_at(summary, table, row_of(summary, table, key), column)->type !=
+           ROAST_CELL_ABSENT;
+}
+
+/* 0 bytes of a branch that was read: none where they were counted, else unknown. */
+static void test_bytes_that_nobody_could_count(void **state)
 {
     struct roast_file_facts parquet = ttree;
-    struct roast_branch none[] = {branch("Jet_pt", DATA, 0, 300)};
-    struct roast_branch both[] = {branch("nJet", DATA, 0, 20)};
+    struct roast_branch no_bytes = branch("Jet_pt", DATA, 0, 300);
+    struct roast_branch cached = branch("nJet", DATA, 0, 20);
+    struct frame frame = {.stop = 1, .file_facts = facts_blob(&ttree)};
     roast_run *run = run_new();
 
     (void)state;
     parquet.kind = ROAST_FILE_PARQUET;
-    add_chunk(run, "a.parquet", 0, branches_blob(none, 1), facts_blob(&parquet));
-    add_chunk(run, "b.parquet", 0, branches_blob(both, 1), facts_blob(&parquet));
-    add_chunk(run, "b.root", 0, branches_blob(both, 1), facts_blob(&ttree));
+    cached.reads = 0;
+    struct roast_branch both[] = {no_bytes, cached};
+    frame.file = "hookless";
+    frame.branches = branches_blob(both, 2);
+    add_looked_into(run, frame, UINT64_C(1) << ROAST_HOOK_submit);
+    frame.file = "parquet";
+    frame.file_facts = facts_blob(&parquet);
+    add_looked_into(run, frame, 0);
     roast_summary *summary = summary_of(run);
-    size_t row = row_of(summary, "branch_costs", "Jet_pt");
-    assert_int_equal(cell_at(summary, "branch_costs", row, "bytes")->type,
-                     ROAST_CELL_ABSENT);
-    row = row_of(summary, "branch_costs", "nJet");
-    assert_near(number_at(summary, "branch_costs", row, "bytes"), 0);
-    row = row_of(summary, "file_read_metrics", "a.parquet");
-    assert_int_equal(
-        cell_at(summary, "file_read_metrics", row, "bytes_requested")->type,
-        ROAST_CELL_ABSENT);
-    assert_near(number_at(summary, "file_read_metrics", row, "bytes_read"), 300);
+    assert_false(is_there(summary, "branch_costs", "Jet_pt", "bytes"));
+    assert_false(is_there(summary, "branch_costs", "Jet_pt", "uncompressed_bytes"));
+    assert_true(is_there(summary, "branch_costs", "nJet", "bytes"));
+    assert_false(is_there(summary, "file_read_metrics", "parquet", "bytes_requested"));
+    assert_true(is_there(summary, "file_read_metrics", "parquet", "bytes_read"));
+    roast_summary_free(summary);
+
+    frame.file = "whole";
+    frame.file_facts = facts_blob(&ttree);
+    add_looked_into(run, frame, 0);
+    summary = summary_of(run);
+    assert_near(number_at(summary, "branch_costs", 0, "bytes"), 0);
+    assert_true(is_there(summary, "file_read_metrics", "whole", "bytes_requested"));
+    roast_summary_free(summary);
+    roast_run_free(run);
+}
+
+static void test_a_chunk_that_read_nothing_says_so(void **state)
+{
+    struct frame frame = {.stop = 1, .file_facts = facts_blob(&ttree)};
+    roast_run *run = run_new();
+
+    (void)state;
+    frame.file = "blind";
+    add_looked_into(run, frame, UINT64_C(1) << ROAST_HOOK_extract_root);
+    roast_summary *summary = summary_of(run);
+    assert_int_equal(rows_of(summary, "file_read_metrics"), 0);
+    (void)assert_absent(summary, total_branches_read);
+    roast_summary_free(summary);
+
+    frame.file = "nothing";
+    add_looked_into(run, frame, 0);
+    summary = summary_of(run);
+    assert_int_equal(rows_of(summary, "file_read_metrics"), 1);
+    assert_near(number_at(summary, "file_read_metrics", 0, "branches_read"), 0);
+    assert_near(number_at(summary, "file_read_metrics", 0, "bytes_read"), 0);
+    assert_near(number_at(summary, "file_read_metrics", 0, "bytes_read_percent"), 0);
+    assert_metric(summary, total_branches_read, 0);
+    assert_metric(summary, avg_branches_read_percent, 0);
+    assert_int_equal(rows_of(summary, "bytes_read_percent_per_file"), 0);
     roast_summary_free(summary);
     roast_run_free(run);
 }
@@ -328,6 +387,26 @@ static void test_sizes_that_are_not_known_leave_percentages_out(void **state)
     roast_run_free(run);
 }
 
+/* Only a chunk that reads knows the codec; another one may know the sizes. */
+static void test_chunks_together_know_what_a_file_is(void **state)
+{
+    struct roast_file_facts no_codec = ttree, no_sizes = ttree;
+    roast_run *run = run_new();
+
+    (void)state;
+    no_codec.codec = ROAST_CODEC_UNKNOWN;
+    no_sizes.sizes_known = false;
+    add_chunk(run, "a.root", 0, str_from(NULL, 0), facts_blob(&no_codec));
+    add_chunk(run, "a.root", 1, str_from(NULL, 0), facts_blob(&no_sizes));
+    roast_summary *summary = summary_of(run);
+    assert_int_equal(rows_of(summary, "file_metadata"), 1);
+    assert_str_is(text_at(summary, "file_metadata", 0, "codec"),
+                  roast_codec_name(ROAST_CODEC_ZSTD));
+    assert_near(number_at(summary, "file_metadata", 0, "total_tree_bytes"), 1000);
+    roast_summary_free(summary);
+    roast_run_free(run);
+}
+
 static void test_a_file_that_two_datasets_share_is_one(void **state)
 {
     struct roast_branch one[] = {branch("Jet_pt", DATA, 100, 300)};
@@ -462,12 +541,14 @@ int main(void)
         cmocka_unit_test(test_costs_by_branch),
         cmocka_unit_test(test_offsets_alone_are_no_access),
         cmocka_unit_test(test_the_list_that_would_cover_the_run),
-        cmocka_unit_test(test_bytes_of_parquet_columns_are_not_known),
+        cmocka_unit_test(test_bytes_that_nobody_could_count),
+        cmocka_unit_test(test_a_chunk_that_read_nothing_says_so),
         cmocka_unit_test(test_damaged_blobs_say_nothing),
         cmocka_unit_test(test_endpoints_of_failed_attempts_count_too),
         cmocka_unit_test(test_what_a_file_is),
         cmocka_unit_test(test_how_much_of_a_file_was_read),
         cmocka_unit_test(test_sizes_that_are_not_known_leave_percentages_out),
+        cmocka_unit_test(test_chunks_together_know_what_a_file_is),
         cmocka_unit_test(test_a_file_that_two_datasets_share_is_one),
         cmocka_unit_test(test_trees_of_one_file_are_told_apart),
         cmocka_unit_test(test_many_branches_and_files),

@@ -139,15 +139,16 @@ static roast_thread *thread_of(struct probe_state *state)
     return thread;
 }
 
-/* Chunks may outlive their run: its troubles are nothing to the next one. */
-static void errors_are_of(struct probe_state *state, const char *run_id,
-                          Py_ssize_t size_bytes)
+/* Chunks may outlive their run: its troubles are nothing to the next one, and what it
+ * was told of files the next one has not heard. */
+static void run_is(struct probe_state *state, const char *run_id, Py_ssize_t size_bytes)
 {
     if (size_bytes != sizeof(state->loose_run) ||
         memcmp(state->loose_run, run_id, sizeof(state->loose_run)) == 0)
         return;
     memcpy(state->loose_run, run_id, sizeof(state->loose_run));
     state->loose_errors = 0;
+    files_forget(state);
 }
 
 PyObject *attempt_begin(PyObject *module, PyObject *args)
@@ -164,7 +165,7 @@ PyObject *attempt_begin(PyObject *module, PyObject *args)
     if (!PyArg_ParseTuple(args, "y#KO!O", &run_id, &run_id_bytes, &address.client,
                           &PyTuple_Type, &address.spools, &tuple))
         return NULL;
-    errors_are_of(state, run_id, run_id_bytes);
+    run_is(state, run_id, run_id_bytes);
     if (item_fill(&item, tuple) < 0 && !guard_note(state, "what an attempt is about"))
         goto out;
     if (!thread) {

@@ -44,6 +44,27 @@ static void tell_wait(struct hook *hook, roast_thread *thread, PyObject *tree,
         PyErr_Restore(error[0], error[1], error[2]);
 }
 
+int32_t bulk_number(roast_thread *thread, PyObject *name)
+{
+    PyObject *text = text_of(name);
+    int32_t number = text ? roast_ladder_branch(thread, text_borrow(text)) : -1;
+    struct roast_branch more = {.flags = ROAST_BRANCH_PRELOADED};
+
+    roast_ladder_branch_add(thread, number, &more);
+    Py_XDECREF(text);
+    return number;
+}
+
+static int32_t bulk_branch(struct probe_state *state, roast_thread *thread,
+                           PyObject *branch)
+{
+    PyObject *name = PyObject_GetAttr(branch, state->names.column_name);
+    int32_t number = name ? bulk_number(thread, name) : -1;
+
+    Py_XDECREF(name);
+    return number;
+}
+
 /* Reads in bulk are counted by the list of baskets, in which those of a branch follow one
  * another: how often they come later says nothing. */
 static void count_bulk(struct probe_state *state, roast_thread *thread,
@@ -93,27 +114,6 @@ PyObject *hook_baskets(struct hook *hook, roast_thread *thread, PyObject *args,
     if (waited.wait_ns > 0 || failed)
         tell_wait(hook, thread, PyTuple_GetItem(args, 0), &waited);
     return result ? hook_done(hook->state, result, "waiting for baskets") : NULL;
-}
-
-int32_t bulk_number(roast_thread *thread, PyObject *name)
-{
-    PyObject *text = text_of(name);
-    int32_t number = text ? roast_ladder_branch(thread, text_borrow(text)) : -1;
-    struct roast_branch more = {.flags = ROAST_BRANCH_PRELOADED};
-
-    roast_ladder_branch_add(thread, number, &more);
-    Py_XDECREF(text);
-    return number;
-}
-
-static int32_t bulk_branch(struct probe_state *state, roast_thread *thread,
-                           PyObject *branch)
-{
-    PyObject *name = PyObject_GetAttr(branch, state->names.column_name);
-    int32_t number = name ? bulk_number(thread, name) : -1;
-
-    Py_XDECREF(name);
-    return number;
 }
 
 static void add_to_branch(struct probe_state *state, roast_thread *thread,

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* hook_files.c - what is known of the tree that a chunk reads.
  *
- * A file is walked once per process; the facts of the last files are kept. The sizes of
- * all its branches are told with the first chunk only, and of the first files only: they
+ * A file is walked once per process and run; the facts of the last files are kept. The
+ * sizes of all its branches are told with the first chunk only, and of the first files only: they
  * are the largest thing that a worker ever sends. */
 #include <string.h>
 
@@ -39,6 +39,13 @@ static uint64_t key_of(struct probe_state *state, PyObject *factory, PyObject *f
     Py_XDECREF(part);
     (void)guard_clear();
     return hash;
+}
+
+void files_forget(struct probe_state *state)
+{
+    for (int i = 0; i < PROBE_KNOWN_FILES; i++)
+        state->known_files[i].used = false;
+    state->file_tables = 0;
 }
 
 static struct known_file *find_file(struct probe_state *state, uint64_t key)
@@ -281,16 +288,17 @@ static void learn_tree(struct probe_state *state, roast_thread *thread, uint64_t
 void file_learn_root(struct probe_state *state, roast_thread *thread, PyObject *factory,
                      PyObject *kwargs)
 {
+    struct reading *reading = reading_here();
     uint64_t key = key_of(state, factory, NULL);
     struct known_file *known = find_file(state, key);
+    PyObject *tree = known && reading->source ? NULL : tree_of(state, factory);
 
     (void)kwargs;
-    if (known) {
+    if (tree && !reading->source) /* nobody saw it being opened */
+        hook_set(&reading->source, reading_source_of(state, tree));
+    if (known)
         tell(thread, known, (struct roast_str){NULL, 0});
-        return;
-    }
-    PyObject *tree = tree_of(state, factory);
-    if (tree)
+    else if (tree)
         learn_tree(state, thread, key, tree);
     Py_XDECREF(tree);
 }
@@ -333,6 +341,7 @@ void file_learn_parquet(struct probe_state *state, roast_thread *thread,
     uint64_t key = key_of(state, factory, path);
     struct known_file *known = find_file(state, key);
 
+    hook_set(&reading_here()->source, tree_of(state, factory));
     if (known) {
         tell(thread, known, (struct roast_str){NULL, 0});
         return;

@@ -92,33 +92,75 @@ static PyObject *alias_of(const struct probe_names *names, PyObject *fields,
     return found;
 }
 
-static PyObject *name_of(const struct probe_names *names, PyObject *ntuple,
-                         PyObject *column)
+/* Items of a collection, and collections that are not shown. */
+static bool is_nameless(PyObject *name)
 {
-    PyObject *id = field_id(names, ntuple, column);
-    PyObject *fields = id ? fields_of(names, ntuple) : NULL;
-    PyObject *field = fields ? PyObject_GetItem(fields, id) : NULL;
-    PyObject *name = field ? PyObject_GetAttr(field, names->field_name) : NULL;
+    struct roast_str text =
+        PyUnicode_Check(name) ? text_borrow(name) : (struct roast_str){NULL, 0};
 
-    if (name && PyUnicode_Check(name) && PyUnicode_ReadChar(name, 0) == '_') {
+    return text.size_bytes > 0 && text.data[0] == '_';
+}
+
+/* Goes up from *id to the field that has a name, and gives it. A field at the top is its
+ * own parent. */
+static PyObject *climb(const struct probe_names *names, PyObject *fields, PyObject **id)
+{
+    enum { DEEPEST = 16 };
+    PyObject *name = NULL;
+
+    for (int i = 0; i < DEEPEST; i++) {
+        PyObject *field = PyObject_GetItem(fields, *id);
+        hook_set(&name, field ? PyObject_GetAttr(field, names->field_name) : NULL);
+        PyObject *above = name && is_nameless(name)
+                              ? PyObject_GetAttr(field, names->parent_field_id)
+                              : NULL;
+        bool goes_on = above && PyObject_RichCompareBool(above, *id, Py_NE) == 1;
+        Py_XDECREF(field);
+        if (!goes_on) {
+            Py_XDECREF(above);
+            break;
+        }
+        hook_set(id, above);
+    }
+    return name;
+}
+
+/* The field that a column belongs to, as it is asked for; is_part: the column is not
+ * that field's own, but of its items. */
+static PyObject *name_of(const struct probe_names *names, PyObject *ntuple,
+                         PyObject *column, bool *is_part)
+{
+    PyObject *own_id = field_id(names, ntuple, column);
+    PyObject *fields = own_id ? fields_of(names, ntuple) : NULL;
+    PyObject *id = Py_XNewRef(own_id);
+    PyObject *name = fields ? climb(names, fields, &id) : NULL;
+
+    *is_part = id != own_id;
+    if (name && is_nameless(name)) {
         PyObject *alias = alias_of(names, fields, id);
         if (alias)
             hook_set(&name, alias);
     }
-    Py_XDECREF(field);
-    Py_XDECREF(fields);
     Py_XDECREF(id);
+    Py_XDECREF(fields);
+    Py_XDECREF(own_id);
     return name;
 }
 
-/* The number of the field whose pages are read in bulk. */
+/* The number of the field whose pages are read in bulk. Items are read with what they
+ * are the items of: that is one read. */
 static int32_t bulk_field(struct probe_state *state, roast_thread *thread,
                           PyObject *args)
 {
-    PyObject *name =
-        name_of(&state->names, PyTuple_GetItem(args, 0), PyTuple_GetItem(args, 1));
-    int32_t number = name ? bulk_number(thread, name) : -1;
+    PyObject *ntuple = PyTuple_GetItem(args, 0), *name = NULL;
+    bool is_part = false;
 
+    if (reading_owns(state, ntuple))
+        name = name_of(&state->names, ntuple, PyTuple_GetItem(args, 1), &is_part);
+    int32_t number = name ? bulk_number(thread, name) : -1;
+    const struct roast_branch more = {.reads = !is_part};
+
+    roast_ladder_branch_add(thread, number, &more);
     Py_XDECREF(name);
     (void)guard_clear(); /* another uproot: the bytes count without a name */
     return number;
@@ -130,7 +172,7 @@ PyObject *hook_clusters(struct hook *hook, roast_thread *thread, PyObject *args,
 {
     struct reading *reading = reading_here();
     int32_t outer = reading->branch;
-    struct roast_branch more = {.reads = 1};
+    struct roast_branch more = {.reads = 0};
 
     if (outer != 0 || PyTuple_Size(args) < 2)
         return hook_in_slice(hook, thread, args, kwargs, ROAST_ITEM_interpret);

@@ -70,14 +70,14 @@ bool reading_is_ours(const struct reading *reading, const roast_thread *thread,
     return reading->opening > 0 && roast_ladder_phase_now(thread) == ROAST_ITEM_import;
 }
 
-/* column._file.source, or column.source; new reference. */
-static PyObject *source_of(const struct probe_names *names, PyObject *column)
+/* column._file.source, or column.source */
+PyObject *reading_source_of(struct probe_state *state, PyObject *column)
 {
-    PyObject *file = PyObject_GetAttr(column, names->own_file);
+    PyObject *file = PyObject_GetAttr(column, state->names.own_file);
 
     if (!file && !guard_clear())
         return NULL;
-    PyObject *source = PyObject_GetAttr(file ? file : column, names->source);
+    PyObject *source = PyObject_GetAttr(file ? file : column, state->names.source);
     Py_XDECREF(file);
     return source;
 }
@@ -86,7 +86,7 @@ bool reading_owns(struct probe_state *state, PyObject *column)
 {
     if (!here.source)
         return true;
-    PyObject *source = source_of(&state->names, column);
+    PyObject *source = reading_source_of(state, column);
     bool is_ours = source == here.source;
 
     Py_XDECREF(source);
@@ -248,12 +248,52 @@ PyObject *hook_source(struct hook *hook, roast_thread *thread, PyObject *args,
     return hook_pass(hook, args, kwargs);
 }
 
+/* ---- ranges that come later ---------------------------------------------------- */
+
+static bool is_awaited(struct probe_state *state, PyObject *chunk)
+{
+    PyObject *data = PyObject_GetAttr(chunk, state->names.raw_data);
+    bool awaited = data == Py_None;
+
+    Py_XDECREF(data);
+    if (!data)
+        (void)guard_clear();
+    return awaited;
+}
+
+static void tell_awaited(struct probe_state *state, roast_thread *thread,
+                         PyObject *chunk, struct roast_endpoint *waited)
+{
+    PyObject *error[3];
+
+    PyErr_Fetch(&error[0], &error[1], &error[2]); /* the user's, if any */
+    PyObject *source = PyObject_GetAttr(chunk, state->names.own_source);
+    if (source)
+        source_tell(state, thread, source, waited);
+    Py_XDECREF(source);
+    (void)guard_clear();
+    if (!PyErr_Occurred())
+        PyErr_Restore(error[0], error[1], error[2]);
+}
+
 /* chunk.wait(insist): nothing, or waiting for a range that comes later. Baskets are
  * there when they are unpacked. */
 PyObject *hook_wait(struct hook *hook, roast_thread *thread, PyObject *args,
                     PyObject *kwargs)
 {
-    if (here.baskets != 0 || (here.buffers == 0 && here.pages == 0))
-        return hook_pass(hook, args, kwargs);
-    return hook_in_slice(hook, thread, args, kwargs, ROAST_ITEM_fetch);
+    PyObject *chunk = PyTuple_Size(args) > 0 ? PyTuple_GetItem(args, 0) : NULL;
+
+    if (here.baskets != 0 || !chunk || !is_awaited(hook->state, chunk))
+        return PyErr_Occurred() ? NULL : hook_pass(hook, args, kwargs);
+    bool of_column = here.buffers > 0 || here.pages > 0;
+    int64_t start_ns = roast_mono_ns();
+    PyObject *result = of_column
+                           ? hook_in_slice(hook, thread, args, kwargs, ROAST_ITEM_fetch)
+                           : hook_pass(hook, args, kwargs);
+    struct roast_endpoint waited = {
+        .wait_ns = (uint64_t)(roast_mono_ns() - start_ns),
+        .errors = !result,
+    };
+    tell_awaited(hook->state, thread, chunk, &waited);
+    return hook_done(hook->state, result, "waiting for a range");
 }

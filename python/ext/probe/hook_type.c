@@ -96,9 +96,12 @@ static PyObject *descr_get(PyObject *hook, PyObject *object, PyObject *type)
                                                 NULL);
         break;
     case HOOK_CLASS:
-        return PyObject_CallFunctionObjArgs(self->state->method_type, hook,
-                                            type ? type : (PyObject *)Py_TYPE(object),
-                                            NULL);
+        if (!type && object)
+            type = (PyObject *)Py_TYPE(object);
+        if (type)
+            return PyObject_CallFunctionObjArgs(self->state->method_type, hook, type,
+                                                NULL);
+        break;
     case HOOK_PROPERTY:
         return get_property(self, object, type);
     }

@@ -53,6 +53,25 @@ static void calibrate(PyObject *module, struct probe_state *state)
     (void)guard_clear();
 }
 
+/* What is watched and does not happen is none, not unknown. */
+static void begin_counts(roast_thread *thread, uint64_t missing)
+{
+    static const struct {
+        enum roast_hook hook;
+        enum roast_ladder_item item;
+    } counts[] = {
+        {ROAST_HOOK_gc, ROAST_ITEM_gc_cpu},
+        {ROAST_HOOK_gc, ROAST_ITEM_gc_runs},
+        {ROAST_HOOK_buffer, ROAST_ITEM_cached_reads},
+    };
+    const uint64_t all = UINT64_C(1) << ROAST_HOOK_cost;
+
+    for (size_t i = 0; i < sizeof(counts) / sizeof(counts[0]); i++) {
+        if (!(missing & (all | UINT64_C(1) << counts[i].hook)))
+            roast_ladder_add(thread, counts[i].item, 0);
+    }
+}
+
 /* ladder_arm(missing): hooks are in place for the attempt that this thread began. */
 PyObject *ladder_arm(PyObject *module, PyObject *args)
 {
@@ -67,8 +86,10 @@ PyObject *ladder_arm(PyObject *module, PyObject *args)
         calibrate(module, state);
         roast_ladder_disarm(thread); /* what was counted meanwhile is forgotten */
     }
-    if (thread)
+    if (thread) {
         roast_ladder_arm(thread, missing);
+        begin_counts(thread, missing);
+    }
     return PyErr_Occurred() ? NULL : Py_NewRef(Py_None);
 }
 
@@ -81,16 +102,19 @@ PyObject *ladder_is_heavy(PyObject *module, PyObject *unused)
     return PyBool_FromLong(state->heavy_chunks >= PROBE_HEAVY_CHUNKS);
 }
 
-/* ladder_setup(own executor, describe_parquet) */
+/* ladder_setup(own executor, describe_parquet, what a call through a hook costs in ns):
+ * without the last, or if it is 0, that is measured. */
 PyObject *ladder_setup(PyObject *module, PyObject *args)
 {
     struct probe_state *state = PyModule_GetState(module);
     PyObject *executor = NULL, *describe = NULL;
+    unsigned long long cost_ns = state->hook_cost_ns;
 
-    if (!PyArg_ParseTuple(args, "OO", &executor, &describe))
+    if (!PyArg_ParseTuple(args, "OO|K", &executor, &describe, &cost_ns))
         return NULL;
     hook_set(&state->own_executor, Py_NewRef(executor));
     hook_set(&state->describe_parquet, Py_NewRef(describe));
+    state->hook_cost_ns = cost_ns;
     state->heavy_chunks = 0;
     Py_RETURN_NONE;
 }

@@ -39,6 +39,10 @@ void reading_finish(struct probe_state *state, roast_thread *thread);
 bool reading_is_ours(const struct reading *reading, const roast_thread *thread,
                      PyObject *source);
 
+/* What a tree, a branch or another column is read from; new reference, or NULL with an
+ * exception. */
+PyObject *reading_source_of(struct probe_state *state, PyObject *column);
+
 /* Whether a tree, a branch or another column is one of the chunk's file; true while
  * that is not known. No exception but what is the user's. */
 bool reading_owns(struct probe_state *state, PyObject *column);
@@ -48,6 +52,9 @@ void source_tell(struct probe_state *state, roast_thread *thread, PyObject *sour
                  struct roast_endpoint *more);
 
 /* ---- hook_files.c ------------------------------------------------------------ */
+
+/* Another run begins, which is told everything anew. */
+void files_forget(struct probe_state *state);
 
 /* What is known of the tree behind a NanoEventsFactory. */
 void file_learn_root(struct probe_state *state, roast_thread *thread, PyObject *factory,

@@ -3,7 +3,7 @@
 
 Only names that are looked up when they are used are touched, so that taking a hook away
 takes it away for everybody; each is put back as the identical object that was there.
-What happens inside a hook is C. docs/hooks.md lists every name and what is lost without.
+What happens inside a hook is C. docs/hooks.md lists every name and what it is for.
 """
 
 from __future__ import annotations
@@ -14,7 +14,6 @@ import importlib
 import os
 import sys
 import threading
-from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from roastcoffea import _probe
@@ -134,32 +133,31 @@ class Hook(NamedTuple):
     hook: Any
 
 
-def find(place: Place) -> Hook | None:
-    """The hook for a place; None when this coffea or uproot has no such thing."""
+def find(name: str, owner: Any, attribute: str, binding: int) -> Hook | None:
+    """The hook on an attribute; None when this coffea or uproot has no such thing."""
     try:
-        owner: Any = sys.modules[place.module]
-        for name in filter(None, place.owner.split(".")):
-            owner = getattr(owner, name)
-        original = vars(owner)[place.attribute]
-        hook = _probe.hook(NUMBER[place.name], place.binding, original)
+        original = vars(owner)[attribute]
+        hook = _probe.hook(NUMBER[name], binding, original)
     except Exception:  # whatever it is now, it is not what we know
         return None
-    return Hook(owner, place.attribute, original, hook)
+    return Hook(owner, attribute, original, hook)
 
 
-def sources() -> Iterator[Place]:
-    """Everything that uproot reads bytes with."""
-    known = [getattr(sys.modules.get("uproot.source.chunk"), "Source", None)]
-    while known:
-        kind = known.pop()
-        if kind is None:
-            continue
-        known += kind.__subclasses__()
-        for name in ("chunk", "chunks"):
-            if not hasattr(vars(kind).get(name, None), "__isabstractmethod__") and (
-                name in vars(kind)
-            ):
-                yield Place("source", kind.__module__, kind.__qualname__, name, METHOD)
+def owner_of(place: Place) -> Any:
+    """The module or class of a place, or None."""
+    owner: Any = sys.modules.get(place.module)
+    for name in filter(None, place.owner.split(".")):
+        owner = getattr(owner, name, None)
+    return owner
+
+
+def sources() -> list[Any]:
+    """Everything that uproot reads bytes with, users' own kinds too."""
+    base = getattr(sys.modules.get("uproot.source.chunk"), "Source", None)
+    found = [base] if isinstance(base, type) else []
+    for kind in found:  # which grows meanwhile
+        found += kind.__subclasses__()
+    return found
 
 
 class Hooks:
@@ -171,24 +169,45 @@ class Hooks:
         self.found: list[Hook] | None = None
         self.missing = 0
         self.with_parquet = False
+        self.sources: list[Any] = []
 
     def look(self) -> list[Hook]:
         """Find what there is, and note what there is not."""
         self.with_parquet = PARQUET in sys.modules
-        places = [p for p in PLACES if p.module != PARQUET or self.with_parquet]
-        needed = {"source", *(place.name for place in places)}
+        self.sources = sources()
+        places = [
+            (place.name, owner_of(place), place.attribute, place.binding)
+            for place in PLACES
+            if place.module != PARQUET or self.with_parquet
+        ]
+        for kind in self.sources:
+            places += [("source", kind, name, METHOD) for name in ("chunk", "chunks")]
+        needed = {"source", *(name for name, *_ in places)}
         found = []
-        for place in (*places, *sources()):
-            hook = find(place)
+        for place in places:
+            hook = find(*place)
             if hook is not None:
                 found.append(hook)
-                needed.discard(place.name)
+                needed.discard(place[0])
         self.missing = sum(1 << NUMBER[name] for name in needed)
         executor = getattr(
             sys.modules.get("uproot.source.futures"), "TrivialExecutor", None
         )
         _probe.ladder_setup(executor, describe_parquet)
         return found
+
+    def is_current(self) -> bool:
+        """Whether what was found is still there, and nothing else."""
+        if not self.found:
+            return self.found is not None  # given up
+        return (
+            self.with_parquet == (PARQUET in sys.modules)
+            and self.sources == sources()
+            and all(
+                vars(owner).get(attribute) is original
+                for owner, attribute, original, _ in self.found
+            )
+        )
 
     def arm(self) -> int:
         """Put the hooks in place for one more; which hooks are missing."""
@@ -210,17 +229,16 @@ class Hooks:
     def give_up(self) -> None:
         """They cost too much here, or do not work."""
         self.take()
-        self.found, self.with_parquet = [], True
+        self.found = []
         self.missing = 1 << NUMBER["cost"]
 
     def put(self) -> None:
         """All or, when something goes wrong, none."""
         try:
-            if self.found is None or (PARQUET in sys.modules) > self.with_parquet:
+            if not self.is_current():
                 self.found = self.look()
-            for owner, attribute, original, hook in self.found:
-                if vars(owner).get(attribute) is original:
-                    setattr(owner, attribute, hook)
+            for owner, attribute, _, hook in self.found or ():
+                setattr(owner, attribute, hook)
             if self.found:
                 gc.callbacks.append(_probe.gc_callback)
         except BaseException as error:

@@ -91,6 +91,7 @@ class RunnerCall:
             spools,
             self.must_unpack(),
             packs=coffea_result.packs(self.runner.executor),
+            looks=not switch.is_off(self.processor),
         )
         for run in self.runs:
             run.begin_call(self.run_id, self.processor, self.offer)

@@ -35,6 +35,7 @@ class Token(NamedTuple):
     unpack: bool  # the switch does not travel with the processor: set it on arrival
     counts_entries: bool = False  # a file is asked for its entries: only failures tell
     packs: bool = False  # the executor packs the result afterwards
+    looks: bool = True  # into chunks, unless the user has switched measuring off
 
 
 class WorkFunction:
@@ -65,7 +66,7 @@ class WorkFunction:
             raise
         frames = _probe.attempt_end(token.client, token.spools, None)
         if frames is None or _hand_over(token, frames):
-            if token.packs:
+            if token.packs and token.looks:
                 packing.expect(self.packed)
             return result
         return _with_frames(result, [*_waited(token.run_id), frames])
@@ -73,13 +74,15 @@ class WorkFunction:
     def looked_into(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """The call of coffea's function, with hooks in place."""
         held = None
-        hooks.arm(args, self.token.packs)
+        if self.token.looks:
+            hooks.arm(args, self.token.packs)
         try:
             if self.token.unpack:
                 kwargs, held = _switched_on(kwargs)
             return self.function(*args, **kwargs)
         finally:
-            hooks.disarm()
+            if self.token.looks:
+                hooks.disarm()
             if held is not None:
                 switch.release(held)
 
