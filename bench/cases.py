@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The cases: each uses one path `count` times and returns the nanoseconds it took.
-Those of many records are in bulk.py.
+Those of many records are in bulk.py, those of NanoAOD events in nano.py.
 
 Written against what roastcoffea 0.1.2 and this package share, because this very file
 runs in both environments. Whatever process() returns is dropped at once, nothing grows
@@ -9,6 +9,7 @@ over a run, and the garbage collector is left as users have it.
 
 from __future__ import annotations
 
+import importlib
 import statistics
 import time
 from collections.abc import Callable
@@ -211,19 +212,18 @@ def a4s(count: int) -> int:
 Case = Callable[[int], int]
 
 
-def of_bulk(name: str) -> Case:
-    """A case of bulk.py, whose imports take seconds: only when it is asked for."""
+def elsewhere(name: str) -> Case:
+    """A case of a module whose imports take seconds: only when it is asked for."""
+    module = "nano" if name == "a3r" else "bulk"
 
     def case(count: int) -> int:
-        import bulk
-
-        return bulk.CASES[name](count)
+        return importlib.import_module(module).CASES[name](count)
 
     return case
 
 
 CASES: dict[str, Case] = {
-    row.id: globals().get(row.id) or of_bulk(row.id) for row in ROWS
+    row.id: globals().get(row.id) or elsewhere(row.id) for row in ROWS
 }
 
 

@@ -19,6 +19,10 @@ WORKER = Path(__file__).with_name("worker.py")
 UNWANTED = "PYTHONPATH PYTHONHOME ROASTCOFFEA ROASTCOFFEA_PEAK".split()
 
 
+def clean_environment() -> dict[str, str]:
+    return {key: value for key, value in os.environ.items() if key not in UNWANTED}
+
+
 class WorkerError(Exception):
     """A worker did not start, died, or could not do what it was asked to."""
 
@@ -27,7 +31,6 @@ class Worker:
     """A worker process and the pipe to it; ends with the `with` block."""
 
     def __init__(self, interpreter: str) -> None:
-        env = {key: value for key, value in os.environ.items() if key not in UNWANTED}
         self.interpreter = interpreter
         try:
             self.process = subprocess.Popen(
@@ -35,7 +38,7 @@ class Worker:
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 text=True,
-                env=env,
+                env=clean_environment(),
             )
         except OSError as error:
             raise WorkerError(f"{interpreter}: {error.strerror}") from error

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """What is measured and how much faster than the reference it has to be.
 
-One row per case; the function of the same name in cases.py or bulk.py does the work. A
-row without a goal is printed for the record and stays out of results.json.
+One row per case; the function of the same name in cases.py, nano.py or bulk.py does the
+work. A row without a goal is printed for the record and stays out of results.json. What
+no reference has is in LIMITS: the most that it may be.
 """
 
 from __future__ import annotations
@@ -27,6 +28,7 @@ ROWS = (
     Row("a1", "track_time section, collecting", "ns", 6.0),
     Row("a2", "track_time section, not collecting", "ns", 7.0),
     Row("a3", "@track_metrics per chunk, back to back", "us", 25.0),
+    Row("a3r", "@track_metrics per chunk, 1500 branches", "us", 100.0),
     Row("a4", "chunk with 2 time + 1 memory sections", "us", 25.0),
     Row("a5", "decorator while off, above the bare call", "ns", 3.0),
     Row("b1", "RSS read", "us", 40.0),
@@ -37,6 +39,25 @@ ROWS = (
     Row("e1", "aggregation per chunk record", "ns", 400.0, rounds=10),
     Row("a3s", "as a3, chunks of 5 ms with 5 ms between", "us", None),
     Row("a4s", "as a4, chunks of 5 ms with 5 ms between", "us", None),
+)
+
+
+class Limit(NamedTuple):
+    """What a6 may cost at most, in percent of a chunk of 1500 branches."""
+
+    id: str
+    path: str
+    most: float
+    columns: str  # key of ladder.py's answer, and ...
+    value: str  # ... of what is below it
+
+
+LADDER = "a6"  # what all of them are asked for by
+LIMITS = (
+    Limit("a6", "hooks: calls x cost of one", 0.1, "20 columns", "share"),
+    Limit("a6all", "hooks: calls x cost of one", 0.5, "every column", "share"),
+    Limit("a6cpu", "CPU time added, upper end", 2.0, "20 columns", "high"),
+    Limit("a6cpuall", "CPU time added, upper end", 2.0, "every column", "high"),
 )
 
 UNITS = {"ns": 1.0, "us": 1e3, "ms": 1e6, "B": 1.0}  # in what a case returns

@@ -13,12 +13,16 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from duel import Result
-from goals import GATE, UNITS, Row
+from goals import GATE, UNITS, Limit, Row
 
 LINE = "{:4} {:41} {:>9} {:>8} {:2} {:>8} {:>15} {:>6}  {}"
 HEAD = LINE.format(
     "id", "what", "reference", "ours", "", "ratio", "quartiles", "goal", "met"
 )
+LIMIT_LINE = "{:9} {:26} {:13} {:>8} {:>7}  {:4} {}"
+LIMIT_HEAD = LIMIT_LINE.format(
+    "id", "what, in a chunk of", "1500 branches", "measured", "most", "met", ""
+).rstrip()
 
 
 class Outcome(NamedTuple):
@@ -33,12 +37,28 @@ class Outcome(NamedTuple):
         return None if self.row.goal is None else self.result.ratio >= self.row.goal
 
 
+class Held(NamedTuple):
+    """A limit with what was measured of its chunk (ladder.py)."""
+
+    limit: Limit
+    chunk: dict[str, float]
+    failed: bool = False
+
+    @property
+    def percent(self) -> float:
+        return self.chunk[self.limit.value]
+
+    @property
+    def met(self) -> bool:
+        return self.percent <= self.limit.most
+
+
 def three_digits(value: float) -> str:
     """Three significant digits without an exponent."""
     return f"{value:.{2 if value < 10 else 1 if value < 100 else 0}f}"
 
 
-def verdict(outcome: Outcome) -> str:
+def verdict(outcome: Outcome | Held) -> str:
     if outcome.met is None:
         return "for the record"
     if outcome.failed:
@@ -60,6 +80,43 @@ def line(outcome: Outcome) -> str:
         "-" if row.goal is None else f"{row.goal:g}x",
         verdict(outcome),
     ).rstrip()
+
+
+def found_how(held: Held) -> str:
+    """What the figure of a limit is made of."""
+    chunk = held.chunk
+    if held.limit.value == "share":
+        cost_ns = chunk["hook_cost"] / chunk["hook_calls"] * 1e9
+        calls = f"{chunk['hook_calls']} calls of {cost_ns:.0f} ns"
+        return f"{calls} in {chunk['task_time']:.2f} s"
+    middle = f"median {chunk['median']:.2f} %"
+    interval = f"95 % within {chunk['low']:.2f} and {chunk['high']:.2f} %"
+    pairs = f"{chunk['pairs']} pairs of {chunk['cpu_time']:.2f} s"
+    return f"{middle}, {interval}, {pairs}"
+
+
+def limit_line(held: Held) -> str:
+    return LIMIT_LINE.format(
+        held.limit.id,
+        held.limit.path,
+        held.limit.columns,
+        f"{held.percent:.3f} %",
+        f"{held.limit.most:g} %",
+        verdict(held),
+        found_how(held),
+    )
+
+
+def limit_row(held: Held) -> dict[str, Any]:
+    return {
+        "id": held.limit.id,
+        "ours": round(held.percent, 4),
+        "reference": None,
+        "unit": "%",
+        "ratio": None,
+        "goal": held.limit.most,
+        "met": held.met,
+    }
 
 
 def row_of(outcome: Outcome) -> dict[str, Any]:
@@ -118,12 +175,17 @@ def write_json(path: Path, content: object) -> None:
 
 
 def write_files(
-    folder: Path, outcomes: Sequence[Outcome], machine: dict[str, Any]
+    folder: Path,
+    outcomes: Sequence[Outcome],
+    limits: Sequence[Held],
+    machine: dict[str, Any],
 ) -> None:
     """results.json has the goals and nothing else; machine.json the circumstances."""
     rows = [row_of(outcome) for outcome in outcomes]
     spread = {o.row.id: [o.result.low, o.result.high] for o in outcomes}
     record = [row for row in rows if row["goal"] is None]
-    write_json(folder / "results.json", [row for row in rows if row not in record])
-    facts = {**machine, "quartiles": spread, "for_the_record": record}
+    goals = [row for row in rows if row not in record]
+    write_json(folder / "results.json", goals + [limit_row(held) for held in limits])
+    chunks = {held.limit.columns: held.chunk for held in limits}
+    facts = {**machine, "quartiles": spread, "for_the_record": record, "a6": chunks}
     write_json(folder / "machine.json", facts)

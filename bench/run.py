@@ -11,16 +11,18 @@ or a choice of cases writes nothing, unless told where. See README.md beside thi
 from __future__ import annotations
 
 import argparse
+import json
 import os
+import subprocess
 import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import report
-from duel import Result, Worker, WorkerError, alone, measure
-from goals import GATE, REFERENCE_VERSION, ROWS, UNITS, Row
-from report import Outcome
+from duel import Result, Worker, WorkerError, alone, clean_environment, measure
+from goals import GATE, LADDER, LIMITS, REFERENCE_VERSION, ROWS, UNITS, Row
+from report import Held, Outcome
 
 FOLDER = Path(__file__).parent
 ROOT = FOLDER.parent
@@ -38,23 +40,25 @@ class Plan(NamedTuple):
 
     rounds: int
     ms: float
+    pairs: int  # of chunks, in a6
 
     def rounds_of(self, row: Row) -> int:
         return min(self.rounds, row.rounds or self.rounds)
 
 
-FULL = Plan(rounds=80, ms=10.0)
-QUICK = Plan(rounds=10, ms=5.0)
+FULL = Plan(rounds=80, ms=10.0, pairs=60)
+QUICK = Plan(rounds=10, ms=5.0, pairs=6)
+EVERYTHING = [*(row.id for row in ROWS), LADDER]
 
 
-def parse_rows(text: str) -> list[Row]:
-    known = {row.id: row for row in ROWS}
-    unknown = [name for name in text.split(",") if name not in known]
+def parse_names(text: str) -> list[str]:
+    names = text.split(",")
+    unknown = [name for name in names if name not in EVERYTHING]
     if unknown:
         raise argparse.ArgumentTypeError(
-            f"{', '.join(unknown)}: not one of {', '.join(known)}"
+            f"{', '.join(unknown)}: not one of {', '.join(EVERYTHING)}"
         )
-    return [known[name] for name in text.split(",")]
+    return names
 
 
 def parse_arguments(argv: Sequence[str] | None) -> argparse.Namespace:
@@ -74,7 +78,7 @@ def parse_arguments(argv: Sequence[str] | None) -> argparse.Namespace:
         default=default("BENCH_OURS", str(ROOT / ".venv-bench/bin/python")),
     )
     add("--record", metavar="PY", help="print our times on this interpreter too")
-    add("--only", metavar="IDS", type=parse_rows, default=list(ROWS), dest="rows")
+    add("--only", metavar="IDS", type=parse_names, default=EVERYTHING, dest="names")
     add("--quick", action="store_true", help="few short rounds, for a smoke test")
     add("--gate", action="store_true", help=f"exit 1 below {GATE:.0%}% of a goal")
     add(
@@ -126,6 +130,40 @@ def run_rows(
     return outcomes
 
 
+def look_into_chunks(interpreter: str, pairs: int) -> dict[str, dict[str, float]]:
+    """What ladder.py says, of chunks in a process of their own."""
+    run = subprocess.run(
+        [interpreter, str(FOLDER / "ladder.py"), str(pairs)],
+        stdout=subprocess.PIPE,
+        text=True,
+        env=clean_environment(),
+        check=False,
+    )
+    if run.returncode != 0:
+        raise WorkerError(f"{interpreter}: ladder.py ended with {run.returncode}")
+    found: dict[str, dict[str, float]] = json.loads(run.stdout.splitlines()[-1])
+    return found
+
+
+def run_ladder(interpreter: str, pairs: int, gate: bool) -> list[Held]:
+    """a6: one run; under the gate, more of them while a limit may still fail. Of
+    several runs the last one is shown."""
+    print(f"\n{report.LIMIT_HEAD}")
+    failures = dict.fromkeys(LIMITS, 0)
+    for _ in range(RUNS if gate else 1):
+        found = look_into_chunks(interpreter, pairs)
+        held = [Held(limit, found[limit.columns]) for limit in LIMITS]
+        for one in held:
+            failures[one.limit] += GATE * one.percent > one.limit.most
+        if not any(0 < count < FAILURES for count in failures.values()):
+            break
+    held = [
+        one._replace(failed=gate and failures[one.limit] >= FAILURES) for one in held
+    ]
+    print(*map(report.limit_line, held), sep="\n")
+    return held
+
+
 def print_accounts(ours: Worker) -> None:
     """What a3 leaves out, in our records' own words."""
     print("\nreadings other than memory keep a pace; what our own records say of it:")
@@ -152,23 +190,27 @@ def print_head(machine: dict[str, Any], reference: Worker, ours: Worker) -> None
 
 def compare(options: argparse.Namespace) -> int:
     plan = QUICK if options.quick else FULL
+    rows = [row for row in ROWS if row.id in options.names]
     machine = report.describe_machine() | plan._asdict()
     workers = Worker(options.reference), Worker(options.ours)  # start side by side
     with workers[0] as reference, workers[1] as ours:
         check_sides(reference, ours)
         machine |= {"reference": reference.versions, "ours": ours.versions}
         print_head(machine, reference, ours)
-        outcomes = run_rows((reference, ours), options.rows, plan, options.gate)
-        if not options.quick and any(row.goal is None for row in options.rows):
+        outcomes = run_rows((reference, ours), rows, plan, options.gate)
+        if not options.quick and any(row.goal is None for row in rows):
             print_accounts(ours)
+    limits = []
+    if LADDER in options.names:
+        limits = run_ladder(options.ours, plan.pairs, options.gate)
     machine["load_after"] = report.load()
     print(f"load after: {machine['load_after']}")
     if options.record:
-        print_record(options.record, options.rows, plan)
-    is_full = not options.quick and len(options.rows) == len(ROWS)
+        print_record(options.record, rows, plan)
+    is_full = not options.quick and set(options.names) == set(EVERYTHING)
     if options.out or is_full:
-        report.write_files(options.out or FOLDER, outcomes, machine)
-    return int(any(outcome.failed for outcome in outcomes))
+        report.write_files(options.out or FOLDER, outcomes, limits, machine)
+    return int(any(outcome.failed for outcome in [*outcomes, *limits]))
 
 
 def main(argv: Sequence[str] | None = None) -> int:

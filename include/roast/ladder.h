@@ -146,14 +146,24 @@ struct roast_access {
     uint64_t file_uncompressed_bytes;
 };
 
+static inline bool roast_flags_say_accessed(unsigned flags)
+{
+    return flags & ROAST_BRANCH_DATA;
+}
+
+static inline bool roast_flags_say_offsets_only(unsigned flags)
+{
+    return !roast_flags_say_accessed(flags) && flags & ROAST_BRANCH_OFFSETS;
+}
+
 static inline bool roast_branch_is_accessed(const struct roast_branch *branch)
 {
-    return branch->flags & ROAST_BRANCH_DATA;
+    return roast_flags_say_accessed(branch->flags);
 }
 
 static inline bool roast_branch_is_offsets_only(const struct roast_branch *branch)
 {
-    return !roast_branch_is_accessed(branch) && branch->flags & ROAST_BRANCH_OFFSETS;
+    return roast_flags_say_offsets_only(branch->flags);
 }
 
 int roast_access_read(struct roast_access *out, struct roast_str blob,
@@ -215,7 +225,7 @@ const char *roast_file_kind_name(unsigned kind); /* NULL if unknown */
 struct roast_file_facts {
     enum roast_file_kind kind;
     enum roast_codec codec;
-    uint64_t branches;
+    uint64_t branches; /* 0: not known, as of entries: one that has none is not read */
     uint64_t entries;
     bool sizes_known; /* the two below */
     uint64_t compressed_bytes;

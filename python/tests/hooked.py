@@ -12,20 +12,25 @@ from typing import Any
 import awkward as ak
 import coffea.processor.executor
 import pyarrow.parquet  # noqa: F401 - hooked where it is imported
+import pytest
 from coffea import processor
 
 from roastcoffea import _probe
-from roastcoffea.adapters import hooks
+from roastcoffea.adapters import hook_places, hooks
 
-KIND = type(_probe.hook(hooks.NUMBER["open"], hooks.PLAIN, len))
-METHOD_KIND = type(_probe.hook(hooks.NUMBER["events"], hooks.METHOD, len))
+KIND = type(_probe.hook(hook_places.NUMBER["open"], hook_places.PLAIN, len))
+METHOD_KIND = type(_probe.hook(hook_places.NUMBER["events"], hook_places.METHOD, len))
 
 
 def hooked_objects() -> dict[Any, Any]:
     """What is at each place now."""
-    places = [(hooks.owner_of(place), place.attribute) for place in hooks.PLACES]
+    places = [(hooks.owner_of(place), place.attribute) for place in hook_places.PLACES]
     places += [(kind, name) for kind in hooks.sources() for name in ("chunk", "chunks")]
-    now = {(owner, name): vars(owner)[name] for owner, name in places if name in vars(owner)}
+    now = {
+        (owner, name): vars(owner)[name]
+        for owner, name in places
+        if name in vars(owner)
+    }
     return now | {"_compress": coffea.processor.executor._compress}
 
 
@@ -48,6 +53,14 @@ class Originals:
         changed = [key for key, was in self.before.items() if now[key] is not was]
         assert not changed
         assert gc.callbacks == self.callbacks
+
+
+def fresh_hooks(monkeypatch: pytest.MonkeyPatch) -> Iterator[pytest.MonkeyPatch]:
+    """For a fixture: hooks that were not looked for yet, in a test and after it."""
+    hooks._hooks = hooks.Hooks()
+    yield monkeypatch
+    monkeypatch.undo()
+    hooks._hooks = hooks.Hooks()
 
 
 @contextmanager

@@ -136,24 +136,28 @@ def files(tmp_path_factory):
     return {path.stem: path for path in folder.iterdir()}
 
 
+class Check:
+    """Runs an analysis with and without its delays, all in this thread."""
+
+    def __init__(self, files, folder):
+        self.files = files
+        self.folders = (folder / str(number) for number in range(100))
+
+    def run(self, analysis=None, file="ttree", **options):
+        folder = next(self.folders)
+        folder.mkdir()
+        source = {} if file == "parquet" else {"handler": uproot.MemmapSource}
+        options = {"call": {"uproot_options": source}} | options
+        file = self.files.get(file) if isinstance(file, str) else file
+        executor = clocked_iterative(folder)
+        return watch(executor, folder, file, analysis or Sum(), **options).chunks
+
+    def __call__(self, planted, *args, **options):
+        with Delays.off():
+            without = self.run(*args, **options)
+        lands_in(planted, self.run(*args, **options), without)
+
+
 @pytest.fixture
 def check(files, tmp_path):
-    """Runs an analysis with and without its delays, all in this thread."""
-    numbers = iter(range(100))
-
-    def run(file, analysis, options):
-        folder = tmp_path / str(next(numbers))
-        folder.mkdir()
-        executor = clocked_iterative(folder)
-        return watch(executor, folder, file, analysis, **options).chunks
-
-    def check(planted, analysis=None, file="ttree", **options):
-        source = {} if file == "parquet" else {"handler": uproot.MemmapSource}
-        options["call"] = {"uproot_options": source} | options.pop("call", {})
-        analysis = analysis or Sum()
-        file = files.get(file, file) if isinstance(file, str) else file
-        with Delays.off():
-            without = run(file, analysis, options)
-        lands_in(planted, run(file, analysis, options), without)
-
-    return check
+    return Check(files, tmp_path)

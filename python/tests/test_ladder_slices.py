@@ -81,6 +81,7 @@ def test_opening_a_file_is_open(check, monkeypatch, file):
 
 
 def test_a_function_that_was_replaced_since_the_last_run_is_open(check, monkeypatch):
+    check.run()
     monkeypatch.setattr(uproot, "open", delayed(uproot.open))
     check("open")
 
@@ -134,6 +135,8 @@ def test_waiting_for_bytes_is_fetch(check, file):
 
 
 def test_waiting_for_a_source_that_was_made_since_the_last_run_is_fetch(check):
+    check.run()
+
     class Own(uproot.MemmapSource):
         chunks = SlowSource.chunks
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* branches.c - what each branch cost, over all chunks and files.
  *
- * Bytes are those requested from storage. A branch that only chunks read which could not
- * count them has none. */
+ * Bytes are those requested from storage. What no chunk that read a branch could count
+ * is absent, not 0. */
 #include <stdlib.h>
 
 #include "aggregate/formulas.h"
@@ -20,6 +20,7 @@ static const char *const columns[] = {
 struct cost {
     struct roast_str name; /* borrows the run */
     unsigned flags;
+    bool known; /* seconds and reads */
     bool bytes_known;
     bool unpacked_known; /* uncompressed bytes */
     uint64_t chunks;
@@ -56,13 +57,22 @@ static int64_t number_of(struct costs *costs, struct roast_str name, int64_t gue
     return number;
 }
 
+/* What the zeros of a record mean; without these they mean that nobody looked. */
+struct told {
+    bool all;   /* no read is none */
+    bool bytes; /* and a read of no bytes is one */
+};
+
 static void add_branch(struct cost *cost, const struct roast_branch *branch,
-                       bool bytes_told)
+                       struct told told)
 {
+    bool not_read = told.all && branch->reads == 0; /* a cache had it */
+    bool told_bytes = told.bytes || not_read;
+
     cost->flags |= branch->flags;
-    cost->bytes_known |= bytes_told || branch->bytes > 0 || branch->reads == 0;
-    cost->unpacked_known |=
-        bytes_told || branch->uncompressed_bytes > 0 || branch->reads == 0;
+    cost->known |= told.all || branch->reads > 0 || branch->ns > 0;
+    cost->bytes_known |= told_bytes || branch->bytes > 0;
+    cost->unpacked_known |= told_bytes || branch->uncompressed_bytes > 0;
     cost->chunks++;
     cost->bytes += (double)branch->bytes;
     cost->uncompressed_bytes += (double)branch->uncompressed_bytes;
@@ -77,8 +87,9 @@ static void read_all(struct costs *costs, const struct roast_study *study)
     struct roast_branch_list list = {0};
 
     while (!costs->failed && roast__walk_next(&walk)) {
-        bool told = roast__walk_knows_bytes(&walk);
-        int64_t number = -1;
+        struct told told = {roast__walk_looked_into(&walk),
+                            roast__walk_knows_bytes(&walk)};
+        int64_t number = ROAST_NO_GUESS;
         if (!roast__walk_branches(&walk, &list))
             continue;
         costs->known = true;
@@ -116,18 +127,19 @@ static void put_cost(const struct roast_study *study, size_t table,
                      const struct cost *cost)
 {
     struct roast_cell *row = roast__table_row(study->summary, table);
-    bool accessed = cost->flags & ROAST_BRANCH_DATA;
 
     row[0] = roast__cell_text(study->summary, cost->name);
     if (cost->bytes_known)
         row[1] = roast__cell_sum(cost->bytes);
     if (cost->unpacked_known)
         row[2] = roast__cell_sum(cost->uncompressed_bytes);
-    row[3] = roast__cell_number(cost->ns / 1e9);
-    row[4] = roast__cell_sum(cost->reads);
+    if (cost->known) {
+        row[3] = roast__cell_number(cost->ns / 1e9);
+        row[4] = roast__cell_sum(cost->reads);
+    }
     row[5] = roast__cell_count(cost->chunks);
-    row[6] = roast__cell_bool(accessed);
-    row[7] = roast__cell_bool(!accessed && cost->flags & ROAST_BRANCH_OFFSETS);
+    row[6] = roast__cell_bool(roast_flags_say_accessed(cost->flags));
+    row[7] = roast__cell_bool(roast_flags_say_offsets_only(cost->flags));
     row[8] = roast__cell_bool(cost->flags & ROAST_BRANCH_PRELOADED);
 }
 
@@ -139,7 +151,8 @@ static void put_preload(const struct roast_study *study, const struct costs *cos
         roast__table_open(study->summary, "preload", ROAST_TABLE_VALUES, names, 1);
 
     for (size_t i = 0; i < costs->names.count; i++) {
-        if (costs->all[i].flags & (ROAST_BRANCH_DATA | ROAST_BRANCH_OFFSETS))
+        unsigned flags = costs->all[i].flags;
+        if (roast_flags_say_accessed(flags) || roast_flags_say_offsets_only(flags))
             *roast__table_row(study->summary, table) =
                 roast__cell_text(study->summary, costs->all[i].name);
     }
@@ -155,7 +168,7 @@ static void put_all(const struct roast_study *study, struct costs *costs)
         qsort(costs->all, count, sizeof(costs->all[0]), by_bytes);
     for (size_t i = 0; i < count; i++) {
         put_cost(study, table, &costs->all[i]);
-        accessed += (costs->all[i].flags & ROAST_BRANCH_DATA) != 0;
+        accessed += roast_flags_say_accessed(costs->all[i].flags);
     }
     if (count > 0)
         qsort(costs->all, count, sizeof(costs->all[0]), by_name);

@@ -60,27 +60,19 @@ static struct roast_cell constant_cell(const struct roast_study *study,
     return roast__cell_text(study->summary, roast_str_of(text));
 }
 
-static bool is_among(const struct roast_file_branch *branch, bool accessed)
-{
-    bool data = branch->flags & ROAST_BRANCH_DATA;
-
-    return accessed ? data : !data && branch->flags & ROAST_BRANCH_OFFSETS;
-}
-
-/* The names of branches whose values were looked at; or of those read for offsets
- * alone. */
+/* The names of branches whose flags say so. */
 static struct roast_cell names_cell(const struct roast_study *study,
                                     const struct roast_file_branch *branches,
-                                    size_t count, bool accessed)
+                                    size_t count, bool (*say_so)(unsigned flags))
 {
     struct roast_cell *items;
     size_t found = 0, used = 0;
 
     for (size_t i = 0; i < count; i++)
-        found += is_among(&branches[i], accessed);
+        found += say_so(branches[i].flags);
     struct roast_cell list = roast__cell_list(study->summary, &items, found);
     for (size_t i = 0; i < count && used < list.count; i++) {
-        if (is_among(&branches[i], accessed))
+        if (say_so(branches[i].flags))
             items[used++] = roast__cell_text(study->summary, branches[i].name);
     }
     return list;
@@ -93,23 +85,23 @@ static void put_metadata(const struct roast_study *study, size_t table,
 {
     struct roast_cell *row = roast__table_row(study->summary, table);
     const struct roast_file_facts *facts = &file->facts;
-    double compressed = (double)facts->compressed_bytes;
-    double uncompressed = (double)facts->uncompressed_bytes;
 
     row[0] = file_cell(study, file);
     if (facts->kind != ROAST_FILE_UNKNOWN)
         row[1] = constant_cell(study, roast_file_kind_name(facts->kind));
     if (facts->codec != ROAST_CODEC_UNKNOWN)
         row[2] = constant_cell(study, roast_codec_name(facts->codec));
-    row[3] = roast__cell_count(facts->branches);
-    row[4] = roast__cell_count(facts->entries);
+    if (facts->branches > 0)
+        row[3] = roast__cell_count(facts->branches);
+    if (facts->entries > 0)
+        row[4] = roast__cell_count(facts->entries);
     if (!facts->sizes_known)
         return;
     row[5] = roast__cell_count(facts->compressed_bytes);
     row[6] = roast__cell_count(facts->compressed_bytes);
     row[7] = roast__cell_count(facts->uncompressed_bytes);
-    row[8] = roast__cell_number(compressed / uncompressed);
-    row[9] = roast__cell_number(uncompressed / compressed);
+    row[8] = roast__cell_number(roast_file_ratio(facts));
+    row[9] = roast__cell_number(roast_file_factor(facts));
 }
 
 static void put_all_metadata(const struct roast_study *study,
@@ -134,14 +126,12 @@ static void put_all_metadata(const struct roast_study *study,
                                       ROAST_TABLE_VALUES, ratio, 1);
 
     for (size_t i = 0; i < reads->count; i++) {
-        const struct roast_file_facts *facts = &reads->files[i].facts;
+        double own_ratio = roast_file_ratio(&reads->files[i].facts);
         if (!reads->files[i].has_facts)
             continue;
         put_metadata(study, table, &reads->files[i]);
-        if (facts->sizes_known && facts->compressed_bytes > 0 &&
-            facts->uncompressed_bytes > 0)
-            *roast__table_row(study->summary, ratios) = roast__cell_number(
-                (double)facts->compressed_bytes / (double)facts->uncompressed_bytes);
+        if (own_ratio > 0)
+            *roast__table_row(study->summary, ratios) = roast__cell_number(own_ratio);
     }
 }
 
@@ -154,7 +144,7 @@ static struct share share_of(const struct roast_file_read *file,
     struct share share = {0, 0, NAN, NAN};
 
     for (size_t i = 0; i < file->branch_count; i++) {
-        if (!(branches[i].flags & ROAST_BRANCH_DATA))
+        if (!roast_flags_say_accessed(branches[i].flags))
             continue;
         share.branches++;
         share.bytes += branches[i].sized ? (double)branches[i].file_bytes : NAN;
@@ -175,7 +165,7 @@ static void put_share(const struct roast_study *study, size_t table,
     struct roast_cell *row = roast__table_row(study->summary, table);
 
     row[0] = file_cell(study, file);
-    if (file->has_facts)
+    if (file->has_facts && file->facts.branches > 0)
         row[1] = roast__cell_count(file->facts.branches);
     row[2] = roast__cell_count(share->branches);
     row[3] = roast__cell_number(share->branches_percent);
@@ -185,8 +175,9 @@ static void put_share(const struct roast_study *study, size_t table,
     row[6] = roast__cell_number(share->bytes_percent);
     if (file->has_bytes || file->requested_bytes > 0)
         row[7] = roast__cell_sum(file->requested_bytes);
-    row[8] = names_cell(study, branches, file->branch_count, true);
-    row[9] = names_cell(study, branches, file->branch_count, false);
+    row[8] = names_cell(study, branches, file->branch_count, roast_flags_say_accessed);
+    row[9] =
+        names_cell(study, branches, file->branch_count, roast_flags_say_offsets_only);
 }
 
 static void set_means(const struct roast_study *study, const struct mean *branches,

@@ -28,11 +28,11 @@ void roast__group_cells(struct roast_cell *row, const struct roast_group *group)
     row[5] = roast__cell_number(group->shortest_ns / 1e9);
     row[6] = roast__cell_number(group->longest_ns / 1e9);
     double events = group->sums[ROAST_EVENTS] + group->bare_events;
-    if ((counted > 0 || group->bare > group->bare_unknown) && events < 0x1p63)
-        row[7] = roast__cell_count((uint64_t)events);
+    if (counted > 0 || group->bare > group->bare_unknown)
+        row[7] = roast__cell_sum(events);
     row[8] = roast__cell_number(group->sums[ROAST_EVENTS] / counted);
-    if (bytes && group->sums[ROAST_BYTES] < 0x1p63)
-        row[9] = roast__cell_count((uint64_t)group->sums[ROAST_BYTES]);
+    if (bytes)
+        row[9] = roast__cell_sum(group->sums[ROAST_BYTES]);
     row[10] = roast__cell_number(with_cpu > 0 ? group->sums[ROAST_CPU_NS] / 1e9 : NAN);
     row[11] = roast__cell_number(both ? group->sums[ROAST_EVENTS] /
                                             (group->sums[ROAST_DURATION_NS] / 1e9)

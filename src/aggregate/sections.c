@@ -195,8 +195,8 @@ static void put_name(struct roast_cell *row, struct named *named, double process
     row[7] = roast__cell_number(named->total_ns / process_ns);
     if (named->memory_known)
         row[8] = roast__cell_number(named->memory_bytes / (1024.0 * 1024.0));
-    if (named->bytes_known && named->bytes < 0x1p63)
-        row[9] = roast__cell_count((uint64_t)named->bytes);
+    if (named->bytes_known)
+        row[9] = roast__cell_sum(named->bytes);
     row[10] = roast__cell_count(named->chunks);
 }
 

@@ -40,16 +40,28 @@ bool roast__walk_facts(const struct roast_walk *walk, struct roast_file_facts *f
            roast_file_facts_read(facts, blob, NULL) == ROAST_OK;
 }
 
+static bool read_ladder(const struct roast_walk *walk, struct roast_ladder *ladder)
+{
+    struct roast_str blob = walk->rec.values[ROAST_FIELD_ladder].str;
+
+    return roast_record_has(&walk->rec, ROAST_FIELD_ladder) &&
+           roast_ladder_read(ladder, blob, NULL) == ROAST_OK;
+}
+
+bool roast__walk_looked_into(const struct roast_walk *walk)
+{
+    struct roast_ladder ladder;
+
+    return read_ladder(walk, &ladder);
+}
+
 /* The hooks that its attempt did without; all of them if it was not looked into. */
 static uint64_t hooks_missing(const struct roast_walk *walk)
 {
-    struct roast_str blob = walk->rec.values[ROAST_FIELD_ladder].str;
     struct roast_ladder ladder;
 
-    if (!roast_record_has(&walk->rec, ROAST_FIELD_ladder) ||
-        roast_ladder_read(&ladder, blob, NULL) < 0)
-        return UINT64_MAX;
-    return ladder.values[ROAST_ITEM_hooks_missing];
+    return read_ladder(walk, &ladder) ? ladder.values[ROAST_ITEM_hooks_missing]
+                                      : UINT64_MAX;
 }
 
 bool roast__walk_knows_bytes(const struct roast_walk *walk)
@@ -72,16 +84,37 @@ void *roast__scratch(void *items, size_t *cap, size_t count, size_t item_bytes)
     return items;
 }
 
+/* Whether the record says why it does not have a field: it was there to be had. */
+static bool was_lost(const struct roast_walk *walk, enum roast_field field)
+{
+    struct roast_str blob = walk->rec.values[ROAST_FIELD_absences].str;
+    struct roast_pair pair;
+
+    if (!roast_record_has(&walk->rec, ROAST_FIELD_absences))
+        return false;
+    while (roast_pair_next(&pair, &blob, NULL) == 1) {
+        if (pair.key == roast_field_info(field)->number)
+            return true;
+    }
+    return false;
+}
+
+/* Without branches a chunk read none, unless nobody could see or keep them. */
+static bool read_none(const struct roast_walk *walk)
+{
+    const uint64_t readers =
+        HOOK_BIT(buffer) | HOOK_BIT(extract_root) | HOOK_BIT(extract_parquet);
+
+    return !(hooks_missing(walk) & readers) && !was_lost(walk, ROAST_FIELD_branches);
+}
+
 bool roast__walk_branches(const struct roast_walk *walk, struct roast_branch_list *list)
 {
     struct roast_str blob = walk->rec.values[ROAST_FIELD_branches].str;
 
-    const uint64_t readers =
-        HOOK_BIT(buffer) | HOOK_BIT(extract_root) | HOOK_BIT(extract_parquet);
-
     list->count = 0;
     if (!roast_record_has(&walk->rec, ROAST_FIELD_branches))
-        return !(hooks_missing(walk) & readers);
+        return read_none(walk);
     int64_t count = roast_branches_read(list->all, list->cap, blob, NULL);
     if (count > (int64_t)list->cap) { /* the next records will fit */
         list->all =

@@ -43,12 +43,17 @@ struct roast_branch_list {
 #define ROAST_FIELDS_OF_READS (ROAST_FIELD_BIT(branches) | ROAST_FIELD_BIT(file_facts))
 
 /* Reads the branches of a record; none where it was looked into and read nothing.
- * False: nobody knows, they are damaged, or memory ran out, which the summary notes. */
+ * False: nobody knows, they were lost or are damaged, or memory ran out, which the
+ * summary notes. */
 bool roast__walk_branches(const struct roast_walk *walk,
                           struct roast_branch_list *list);
 
 /* The file of a record; false where nobody told, or it is damaged. */
 bool roast__walk_facts(const struct roast_walk *walk, struct roast_file_facts *facts);
+
+/* Whether the attempt of a record was looked into: one that somebody wrote by hand may
+ * name branches and say nothing of what they cost. */
+bool roast__walk_looked_into(const struct roast_walk *walk);
 
 /* Whether 0 bytes of its branches are none: else nobody could count them. */
 bool roast__walk_knows_bytes(const struct roast_walk *walk);

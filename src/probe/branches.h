@@ -27,7 +27,7 @@ struct roast_branches {
     uint32_t count;
     uint32_t cap;
     struct roast_buf names;
-    uint64_t lost;      /* branches that found no room */
+    uint64_t lost;      /* times that a branch was asked for and found no room */
     uint64_t names_cut; /* names that were longer than is kept */
 };
 

@@ -5,7 +5,7 @@
  * and only then is the row touched. The result does not depend on the order in which
  * the frames of an attempt arrive: what is weak gives way to what another frame says.
  * An attempt may end twice, when process() returned and when its result was packed: the
- * end that took longer counts.
+ * end that took longer counts, but one without a ladder never outdoes one that has it.
  *
  * The timeline is the client's realtime clock at the start of the run, carried on by
  * its monotonic clock. Processes on the client's host share that clock; of others only
@@ -16,6 +16,7 @@
 #include "store/array.h"
 #include "store/rest.h"
 #include "store/run.h"
+#include "store/trim.h"
 
 static const int64_t same_clock_within_ns = INT64_C(5000000000);
 
@@ -30,6 +31,7 @@ struct saying {
     int64_t values[ROAST_COLUMN_COUNT];
     uint64_t rest;
     uint64_t fields; /* of a chunk record */
+    bool trimmed;    /* not all of the record is kept */
 };
 
 _Static_assert(ROAST_COLUMN_COUNT <= 32, "saying.known has 32 bits");
@@ -193,14 +195,20 @@ static bool hear_end(struct roast_run *run, struct saying *says,
     return say_ladder(run, says, rec) && say_place(run, says, rec);
 }
 
-/* Whether an end frame knows more than the one that is there. */
-static bool ends_later(const struct roast_attempts *attempts, size_t row,
+/* Whether an end frame knows more than the one that is there. Its ladder and its time
+ * belong together: all of one end is taken, never some of both. */
+static bool knows_more(const struct roast_attempts *attempts, size_t row,
                        const roast_record *rec)
 {
     const struct roast_column *known = &attempts->columns[ROAST_COLUMN_task_ns];
+    bool had_ladder = roast__column_has(&attempts->columns[ROAST_COLUMN_ladder], row);
+    bool has_ladder = roast_record_has(rec, ROAST_FIELD_ladder);
 
-    return rec->kind == ROAST_FRAME_END && knows_task_ns(rec) &&
-           rec->values[ROAST_FIELD_task_ns].i64 > roast__column_get(known, row, -1);
+    if (rec->kind != ROAST_FRAME_END || !knows_task_ns(rec))
+        return false;
+    if (has_ladder != had_ladder)
+        return has_ladder;
+    return rec->values[ROAST_FIELD_task_ns].i64 > roast__column_get(known, row, -1);
 }
 
 /* What the other end frame said gives way, weak or not; what the chunk frame said does
@@ -301,8 +309,8 @@ static void learn_mono(struct roast_worker_process *process, const struct saying
     process->mono_known = true;
 }
 
-static bool hear_chunk(struct roast_run *run, struct saying *says,
-                       struct roast_worker_process *process, const roast_record *rec)
+static bool hear_record(struct roast_run *run, struct saying *says,
+                        struct roast_worker_process *process, const roast_record *rec)
 {
     struct roast_record_texts texts;
 
@@ -327,6 +335,21 @@ static bool hear_chunk(struct roast_run *run, struct saying *says,
                                       ? &says->values[ROAST_COLUMN_start_ns]
                                       : NULL);
     return says->rest != 0;
+}
+
+static bool hear_chunk(struct roast_run *run, struct saying *says,
+                       struct roast_worker_process *process, const roast_record *rec)
+{
+    struct roast_buf absences = {NULL, 0, 0, false};
+
+    if (roast__has_room(run, rec))
+        return hear_record(run, says, process, rec);
+    roast_record kept = *rec;
+    says->trimmed = true;
+    bool heard =
+        roast__trim(&kept, &absences) && hear_record(run, says, process, &kept);
+    roast__buf_release(&absences);
+    return heard;
 }
 
 /* ---- the row ----------------------------------------------------------------- */
@@ -403,7 +426,7 @@ enum roast_merged roast__merge(struct roast_run *run, const struct roast_identit
         return ROAST_MERGED_NO_MEMORY;
     int64_t row = id ? roast__attempts_find(attempts, process, id->sequence) : -1;
     bool again = row >= 0 && attempts->parts[row] & says.part;
-    if (again && !ends_later(attempts, (size_t)row, rec))
+    if (again && !knows_more(attempts, (size_t)row, rec))
         return ROAST_MERGED_REPEATED;
     if ((row < 0 && !roast__attempts_room(attempts)) ||
         !hear(run, &says, process, rec) || !reserve_columns(attempts, &says)) {
@@ -417,5 +440,7 @@ enum roast_merged roast__merge(struct roast_run *run, const struct roast_identit
     if (again)
         outdo_other_end(&says, run, (size_t)row);
     write_row(attempts, (size_t)row, &says);
+    if (says.trimmed)
+        roast__run_lose(run, ROAST_RUN_LOSS_tables_trimmed, 1);
     return again ? ROAST_MERGED_BETTER : ROAST_MERGED_NEW;
 }

@@ -2,7 +2,7 @@
 /* rest.h - the fields of a chunk record that have no column, packed; and back.
  *
  * Together with the columns, the source and the process of its row they are the whole
- * record, bit by bit. */
+ * record, bit by bit; what was trimmed (trim.h) was not in it when it was packed. */
 #ifndef ROAST_STORE_REST_H
 #define ROAST_STORE_REST_H
 

@@ -34,6 +34,7 @@ int roast_run_new(roast_run **out, int64_t start_mono_ns, int64_t start_epoch_ns
     run->start_ns = start_epoch_ns;
     run->epoch_minus_mono_ns = roast__sat_sub(start_epoch_ns, start_mono_ns);
     run->host = ROAST_NO_STRING;
+    run->budget_bytes = ROAST_BUDGET_BYTES;
     *out = run;
     return ROAST_OK;
 }

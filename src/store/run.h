@@ -13,6 +13,9 @@
 #include "store/rest.h"
 #include "store/series.h"
 
+/* What packed records may come to before they are trimmed (trim.h). */
+enum { ROAST_BUDGET_BYTES = 256 * 1024 * 1024 };
+
 struct roast_offer {
     int64_t time_ns; /* timeline: realtime clock of the client */
     uint64_t workers;
@@ -35,6 +38,7 @@ struct roast_run {
     int64_t end_ns;   /* 0: still open */
     int64_t epoch_minus_mono_ns;
     int32_t host; /* number of a string, or ROAST_NO_STRING */
+    size_t budget_bytes;
 
     unsigned char (*accepted)[ROAST_RUN_ID_BYTES]; /* owned */
     size_t accepted_count;

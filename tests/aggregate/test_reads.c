@@ -1,87 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* test_reads.c - what was read: by branch, by storage, by file; and a summary of it that
- * runs out of memory at every place. */
-#include <stdio.h>
-
-#include "blobs.h"
+/* test_reads.c - what was read: by branch and by storage; and a summary of it that runs
+ * out of memory at every place. */
 #include "heap.h"
-#include "runs.h"
-
-enum {
-    DATA = ROAST_BRANCH_DATA,
-    OFFSETS = ROAST_BRANCH_OFFSETS,
-    PRELOADED = ROAST_BRANCH_PRELOADED,
-};
-
-static struct roast_branch branch(const char *name, unsigned flags, uint64_t bytes,
-                                  uint64_t file_bytes)
-{
-    return (struct roast_branch){.name = roast_str_of(name),
-                                 .flags = flags,
-                                 .reads = 1,
-                                 .bytes = bytes,
-                                 .uncompressed_bytes = 3 * bytes,
-                                 .ns = bytes * 1000000,
-                                 .sizes_known = file_bytes > 0,
-                                 .file_bytes = file_bytes,
-                                 .file_uncompressed_bytes = 2 * file_bytes};
-}
-
-static const struct roast_file_facts ttree = {
-    .kind = ROAST_FILE_TTREE,
-    .codec = ROAST_CODEC_ZSTD,
-    .branches = 8,
-    .entries = 200,
-    .sizes_known = true,
-    .compressed_bytes = 1000,
-    .uncompressed_bytes = 2500,
-};
-
-static void add_chunk(roast_run *run, const char *file, uint64_t first,
-                      struct roast_str branches, struct roast_str facts)
-{
-    add_frame(run, (struct frame){.file = file,
-                                  .first = first,
-                                  .stop = first + 1,
-                                  .start = 1,
-                                  .duration = 1,
-                                  .branches = branches,
-                                  .file_facts = facts});
-}
-
-/* Two chunks of a.root, one of b.root, a failed one. */
-static roast_run *reading_run(void)
-{
-    struct roast_branch one[] = {branch("Jet_pt", DATA, 100, 300),
-                                 branch("nJet", OFFSETS, 10, 20),
-                                 branch("Jet_eta", PRELOADED, 40, 90)};
-    struct roast_branch two[] = {branch("Jet_pt", DATA, 50, 300),
-                                 branch("MET_pt", DATA | PRELOADED, 7, 80)};
-    struct roast_branch other[] = {branch("nJet", DATA | OFFSETS, 10, 25)};
-    struct roast_str facts = facts_blob(&ttree);
-    roast_run *run = run_new();
-
-    add_chunk(run, "a.root", 0, branches_blob(one, 3), facts);
-    add_chunk(run, "b.root", 0, branches_blob(other, 1), facts);
-    add_chunk(run, "a.root", 1, branches_blob(two, 2), facts);
-    add_frame(run, (struct frame){.file = "b.root",
-                                  .first = 5,
-                                  .stop = 6,
-                                  .status = ROAST_CHUNK_FAILED,
-                                  .branches = branches_blob(two, 2)});
-    return run;
-}
-
-static void assert_names(const roast_summary *summary, size_t row, const char *column,
-                         const char *const *names, size_t count)
-{
-    const struct roast_cell *cell = cell_at(summary, "file_read_metrics", row, column);
-
-    assert_int_equal(cell->type, ROAST_CELL_LIST);
-    assert_int_equal(cell->count, count);
-    for (size_t i = 0; i < count; i++)
-        assert_str_is(cell->items[i].text, names[i]);
-}
+#include "reads.h"
+#include "store/run.h"
 
 /* ---- branches -------------------------------------------------------------------- */
 
@@ -231,6 +153,54 @@ static void test_a_chunk_that_read_nothing_says_so(void **state)
     roast_run_free(run);
 }
 
+/* A record that lost its branches, in a worker or here, is not one that read none. */
+static void test_branches_that_were_lost_are_not_none(void **state)
+{
+    struct roast_branch one[] = {branch("Jet_pt", DATA, 100, 300)};
+    struct frame frame = {.stop = 1, .file = "lost", .file_facts = facts_blob(&ttree)};
+    roast_run *run = run_new();
+
+    (void)state;
+    frame.absences = str_from("\x35\x08", 2); /* field 53, no memory */
+    add_looked_into(run, frame, 0);
+    run->budget_bytes = 0;
+    frame.file = "trimmed";
+    frame.absences = str_from(NULL, 0);
+    frame.branches = branches_blob(one, 1);
+    add_looked_into(run, frame, 0);
+    roast_summary *summary = summary_of(run);
+    assert_int_equal(rows_of(summary, "file_read_metrics"), 0);
+    assert_int_equal(rows_of(summary, "branch_costs"), 0);
+    assert_int_equal(rows_of(summary, "file_metadata"), 2);
+    (void)assert_absent(summary, total_branches_read);
+    assert_near(number_at(summary, "losses", 0, "tables_trimmed"), 1);
+    roast_summary_free(summary);
+    roast_run_free(run);
+}
+
+/* As in records that somebody wrote by hand: names alone. */
+static void test_branches_without_costs_have_none_that_are_known(void **state)
+{
+    struct roast_branch named[] = {{.name = roast_str_of("Jet_pt"), .flags = DATA}};
+    struct roast_file_facts facts = {.sizes_known = true, .compressed_bytes = 5};
+    roast_run *run = run_new();
+
+    (void)state;
+    add_chunk(run, "a.root", 0, branches_blob(named, 1), facts_blob(&facts));
+    roast_summary *summary = summary_of(run);
+    assert_true(is_there(summary, "branch_costs", "Jet_pt", "accessed"));
+    assert_false(is_there(summary, "branch_costs", "Jet_pt", "bytes"));
+    assert_false(is_there(summary, "branch_costs", "Jet_pt", "uncompressed_bytes"));
+    assert_false(is_there(summary, "branch_costs", "Jet_pt", "seconds"));
+    assert_false(is_there(summary, "branch_costs", "Jet_pt", "reads"));
+    assert_false(is_there(summary, "file_metadata", "a.root", "total_branches"));
+    assert_false(is_there(summary, "file_metadata", "a.root", "num_entries"));
+    assert_false(is_there(summary, "file_metadata", "a.root", "compression_ratio"));
+    assert_false(is_there(summary, "file_read_metrics", "a.root", "total_branches"));
+    roast_summary_free(summary);
+    roast_run_free(run);
+}
+
 static void test_damaged_blobs_say_nothing(void **state)
 {
     struct roast_str rubbish = str_from("\x09\x01", 2);
@@ -292,203 +262,6 @@ static void test_endpoints_of_failed_attempts_count_too(void **state)
     roast_run_free(run);
 }
 
-/* ---- files ----------------------------------------------------------------------- */
-
-static void test_what_a_file_is(void **state)
-{
-    roast_run *run = reading_run();
-    roast_summary *summary = summary_of(run);
-    size_t row = row_of(summary, "file_metadata", "a.root");
-
-    (void)state;
-    assert_int_equal(rows_of(summary, "file_metadata"), 2);
-    assert_str_is(text_at(summary, "file_metadata", row, "kind"),
-                  roast_file_kind_name(ROAST_FILE_TTREE));
-    assert_str_is(text_at(summary, "file_metadata", row, "codec"),
-                  roast_codec_name(ROAST_CODEC_ZSTD));
-    assert_near(number_at(summary, "file_metadata", row, "total_branches"), 8);
-    assert_near(number_at(summary, "file_metadata", row, "num_entries"), 200);
-    assert_near(number_at(summary, "file_metadata", row, "total_tree_bytes"), 1000);
-    assert_near(number_at(summary, "file_metadata", row, "compressed_bytes"), 1000);
-    assert_near(number_at(summary, "file_metadata", row, "uncompressed_bytes"), 2500);
-    assert_near(number_at(summary, "file_metadata", row, "compression_ratio"), 0.4);
-    assert_near(number_at(summary, "file_metadata", row, "compression_factor"), 2.5);
-    assert_int_equal(rows_of(summary, "compression_ratios"), 2);
-    assert_near(number_at(summary, "compression_ratios", 1, "compression_ratio"), 0.4);
-    roast_summary_free(summary);
-    roast_run_free(run);
-}
-
-/* The union over the chunks of a file, by what the branches are in the file. */
-static void test_how_much_of_a_file_was_read(void **state)
-{
-    roast_run *run = reading_run();
-    roast_summary *summary = summary_of(run);
-    size_t row = row_of(summary, "file_read_metrics", "a.root");
-
-    (void)state;
-    assert_int_equal(rows_of(summary, "file_read_metrics"), 2);
-    assert_near(number_at(summary, "file_read_metrics", row, "total_branches"), 8);
-    assert_near(number_at(summary, "file_read_metrics", row, "branches_read"), 2);
-    assert_near(number_at(summary, "file_read_metrics", row, "branches_read_percent"),
-                25);
-    assert_near(number_at(summary, "file_read_metrics", row, "total_tree_bytes"), 1000);
-    assert_near(number_at(summary, "file_read_metrics", row, "bytes_read"), 380);
-    assert_near(number_at(summary, "file_read_metrics", row, "bytes_read_percent"), 38);
-    assert_near(number_at(summary, "file_read_metrics", row, "bytes_requested"), 207);
-    assert_names(summary, row, "accessed_branches",
-                 (const char *const[]){"Jet_pt", "MET_pt"}, 2);
-    assert_names(summary, row, "offset_branches", (const char *const[]){"nJet"}, 1);
-    row = row_of(summary, "file_read_metrics", "b.root");
-    assert_near(number_at(summary, "file_read_metrics", row, "bytes_read"), 25);
-    assert_near(number_at(summary, "file_read_metrics", row, "bytes_requested"), 10);
-    assert_names(summary, row, "accessed_branches", (const char *const[]){"nJet"}, 1);
-    assert_names(summary, row, "offset_branches", NULL, 0);
-    assert_metric(summary, avg_branches_read_percent, (25 + 12.5) / 2);
-    assert_metric(summary, avg_bytes_read_percent, (38 + 2.5) / 2);
-    assert_int_equal(rows_of(summary, "bytes_read_percent_per_file"), 2);
-    roast_summary_free(summary);
-    roast_run_free(run);
-}
-
-static void test_sizes_that_are_not_known_leave_percentages_out(void **state)
-{
-    struct roast_branch one[] = {branch("Jet_pt", DATA, 100, 0),
-                                 branch("nJet", DATA, 10, 20)};
-    struct roast_file_facts facts = {.kind = ROAST_FILE_RNTUPLE, .branches = 4};
-    roast_run *run = run_new();
-
-    (void)state;
-    add_chunk(run, "a.root", 0, branches_blob(one, 2), facts_blob(&ttree));
-    add_chunk(run, "b.root", 0, branches_blob(one + 1, 1), facts_blob(&facts));
-    add_chunk(run, "c.root", 0, branches_blob(one, 1), str_from(NULL, 0));
-    roast_summary *summary = summary_of(run);
-    size_t a = row_of(summary, "file_read_metrics", "a.root");
-    size_t b = row_of(summary, "file_read_metrics", "b.root");
-    size_t c = row_of(summary, "file_read_metrics", "c.root");
-    assert_int_equal(cell_at(summary, "file_read_metrics", a, "bytes_read")->type,
-                     ROAST_CELL_ABSENT);
-    assert_near(number_at(summary, "file_read_metrics", a, "branches_read"), 2);
-    assert_near(number_at(summary, "file_read_metrics", b, "bytes_read"), 20);
-    assert_int_equal(
-        cell_at(summary, "file_read_metrics", b, "bytes_read_percent")->type,
-        ROAST_CELL_ABSENT);
-    assert_near(number_at(summary, "file_read_metrics", c, "branches_read"), 1);
-    assert_int_equal(cell_at(summary, "file_read_metrics", c, "total_branches")->type,
-                     ROAST_CELL_ABSENT);
-    assert_metric(summary, avg_branches_read_percent, (25 + 25) / 2.0);
-    (void)assert_absent(summary, avg_bytes_read_percent);
-    assert_int_equal(rows_of(summary, "file_metadata"), 2);
-    assert_int_equal(cell_at(summary, "file_metadata",
-                             row_of(summary, "file_metadata", "b.root"), "codec")
-                         ->type,
-                     ROAST_CELL_ABSENT);
-    roast_summary_free(summary);
-    roast_run_free(run);
-}
-
-/* Only a chunk that reads knows the codec; another one may know the sizes. */
-static void test_chunks_together_know_what_a_file_is(void **state)
-{
-    struct roast_file_facts no_codec = ttree, no_sizes = ttree;
-    roast_run *run = run_new();
-
-    (void)state;
-    no_codec.codec = ROAST_CODEC_UNKNOWN;
-    no_sizes.sizes_known = false;
-    add_chunk(run, "a.root", 0, str_from(NULL, 0), facts_blob(&no_codec));
-    add_chunk(run, "a.root", 1, str_from(NULL, 0), facts_blob(&no_sizes));
-    roast_summary *summary = summary_of(run);
-    assert_int_equal(rows_of(summary, "file_metadata"), 1);
-    assert_str_is(text_at(summary, "file_metadata", 0, "codec"),
-                  roast_codec_name(ROAST_CODEC_ZSTD));
-    assert_near(number_at(summary, "file_metadata", 0, "total_tree_bytes"), 1000);
-    roast_summary_free(summary);
-    roast_run_free(run);
-}
-
-static void test_a_file_that_two_datasets_share_is_one(void **state)
-{
-    struct roast_branch one[] = {branch("Jet_pt", DATA, 100, 300)};
-    struct roast_str facts = facts_blob(&ttree);
-    roast_run *run = run_new();
-
-    (void)state;
-    for (uint64_t i = 0; i < 2; i++)
-        add_frame(run, (struct frame){.dataset = i ? "one" : "two",
-                                      .first = i,
-                                      .stop = i + 1,
-                                      .branches = branches_blob(one, 1),
-                                      .file_facts = facts});
-    roast_summary *summary = summary_of(run);
-    assert_int_equal(rows_of(summary, "file_read_metrics"), 1);
-    assert_near(number_at(summary, "file_read_metrics", 0, "bytes_requested"), 200);
-    assert_near(number_at(summary, "file_read_metrics", 0, "bytes_read"), 300);
-    roast_summary_free(summary);
-    roast_run_free(run);
-}
-
-static void test_trees_of_one_file_are_told_apart(void **state)
-{
-    struct roast_branch one[] = {branch("Jet_pt", DATA, 100, 300)};
-    struct roast_str facts = facts_blob(&ttree);
-    const char *const trees[] = {"Events", "Runs"};
-    roast_run *run = run_new();
-
-    (void)state;
-    for (uint64_t i = 0; i < 2; i++)
-        add_frame(run, (struct frame){.tree = trees[i],
-                                      .first = i,
-                                      .stop = i + 1,
-                                      .branches = branches_blob(one, 1),
-                                      .file_facts = facts});
-    roast_summary *summary = summary_of(run);
-    assert_int_equal(rows_of(summary, "file_read_metrics"), 2);
-    (void)row_of(summary, "file_read_metrics", "a.root:Events");
-    (void)row_of(summary, "file_metadata", "a.root:Runs");
-    roast_summary_free(summary);
-    roast_run_free(run);
-}
-
-static void test_many_branches_and_files(void **state)
-{
-    enum { FILES = 40, BRANCHES = 25 };
-    roast_run *run = run_new();
-    struct roast_str facts = facts_blob(&ttree);
-    char names[BRANCHES][8], file[16];
-    struct roast_branch all[BRANCHES], turned[BRANCHES];
-
-    (void)state;
-    for (size_t i = 0; i < BRANCHES; i++) {
-        (void)snprintf(names[i], sizeof(names[i]), "b%02zu", i);
-        all[i] = branch(names[i], DATA, i + 1, 10);
-        turned[BRANCHES - 1 - i] = all[i];
-    }
-    struct roast_str blobs[] = {branches_blob(all, BRANCHES),
-                                branches_blob(turned, BRANCHES)};
-    for (uint64_t i = 0; i < FILES * 3; i++) {
-        (void)snprintf(file, sizeof(file), "f%02u.root", (unsigned)(i % FILES));
-        add_chunk(run, file, i, blobs[i / 7 % 2], facts);
-    }
-    roast_summary *summary = summary_of(run);
-    assert_int_equal(rows_of(summary, "file_read_metrics"), FILES);
-    assert_int_equal(rows_of(summary, "branch_costs"), BRANCHES);
-    assert_near(number_at(summary, "branch_costs", 0, "bytes"), BRANCHES * FILES * 3);
-    for (size_t row = 0; row < FILES; row++) {
-        const struct roast_cell *cell =
-            cell_at(summary, "file_read_metrics", row, "accessed_branches");
-        assert_near(number_at(summary, "file_read_metrics", row, "bytes_read"),
-                    10 * BRANCHES);
-        assert_near(number_at(summary, "file_read_metrics", row, "bytes_requested"),
-                    3 * BRANCHES * (BRANCHES + 1) / 2);
-        assert_int_equal(cell->count, BRANCHES);
-        for (size_t i = 0; i < BRANCHES; i++)
-            assert_str_is(cell->items[i].text, names[i]);
-    }
-    roast_summary_free(summary);
-    roast_run_free(run);
-}
-
 /* ---- out of memory --------------------------------------------------------------- */
 
 /* True when the n-th allocation failed. */
@@ -543,15 +316,10 @@ int main(void)
         cmocka_unit_test(test_the_list_that_would_cover_the_run),
         cmocka_unit_test(test_bytes_that_nobody_could_count),
         cmocka_unit_test(test_a_chunk_that_read_nothing_says_so),
+        cmocka_unit_test(test_branches_that_were_lost_are_not_none),
+        cmocka_unit_test(test_branches_without_costs_have_none_that_are_known),
         cmocka_unit_test(test_damaged_blobs_say_nothing),
         cmocka_unit_test(test_endpoints_of_failed_attempts_count_too),
-        cmocka_unit_test(test_what_a_file_is),
-        cmocka_unit_test(test_how_much_of_a_file_was_read),
-        cmocka_unit_test(test_sizes_that_are_not_known_leave_percentages_out),
-        cmocka_unit_test(test_chunks_together_know_what_a_file_is),
-        cmocka_unit_test(test_a_file_that_two_datasets_share_is_one),
-        cmocka_unit_test(test_trees_of_one_file_are_told_apart),
-        cmocka_unit_test(test_many_branches_and_files),
         cmocka_unit_test(test_out_of_memory_anywhere),
     };
     test_heap_install();

@@ -82,6 +82,27 @@ static void an_end_that_knows_less_is_a_repeat(void **state)
     roast_run_free(run);
 }
 
+/* Slices add up to the time of their own end only. */
+static void an_end_without_a_ladder_does_not_outdo_one_with_it(void **state)
+{
+    (void)state;
+
+    for (int first = 0; first < 2; first++) {
+        roast_run *run = new_run();
+        struct made bare;
+        make(&bare, ROAST_FRAME_END, 1, 1);
+        roast_record_set_u64(&bare.rec, ROAST_FIELD_task_ns, 700);
+        if (first)
+            add(run, &bare);
+        assert_int_equal(add_part(run, 'e').kept, 1);
+        if (!first)
+            assert_int_equal(add_from(run, &bare.rec, ROAST_FROM_WORKERS).repeated, 1);
+        assert_cell(run, 0, task_ns, 100);
+        assert_str_is(roast__attempt_ladder(&run->attempts, 0), "short");
+        roast_run_free(run);
+    }
+}
+
 static void what_the_chunk_frame_said_of_process_stays(void **state)
 {
     roast_run *run = new_run();
@@ -288,6 +309,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_later_end_counts_whatever_comes_first),
         cmocka_unit_test(an_end_that_knows_less_is_a_repeat),
+        cmocka_unit_test(an_end_without_a_ladder_does_not_outdo_one_with_it),
         cmocka_unit_test(what_the_chunk_frame_said_of_process_stays),
         cmocka_unit_test(a_later_ladder_takes_the_place_of_the_first),
         cmocka_unit_test(records_between_two_ends_are_left_alone),

@@ -67,6 +67,13 @@ static int add_frames(roast_run *run)
     return roast_run_add_frames(run, buf_str(&frames), ROAST_FROM_WORKERS, NULL, NULL);
 }
 
+/* The same, without their tables. */
+static int add_trimmed(roast_run *run)
+{
+    run->budget_bytes = 0;
+    return add_frames(run);
+}
+
 static int add_samples(roast_run *run)
 {
     char name[] = "worker 0";
@@ -136,6 +143,8 @@ static void check_whole(roast_run *run)
         assert_cell(run, row, task_ns, 5);
         assert_str_is(roast__attempt_ladder(&run->attempts, row), "the later one");
     }
+    assert_int_equal(roast_run_lost(run, ROAST_RUN_LOSS_tables_trimmed),
+                     run->budget_bytes == 0 ? ATTEMPTS : 0);
     assert_int_equal(read_chunks(run), ROAST_OK);
 }
 
@@ -175,6 +184,12 @@ static void frames_survive(void **state)
 {
     (void)state;
     sweep(add_frames, false);
+}
+
+static void trimming_survives(void **state)
+{
+    (void)state;
+    sweep(add_trimmed, false);
 }
 
 static void samples_survive(void **state)
@@ -244,6 +259,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(frames_survive),
+        cmocka_unit_test(trimming_survives),
         cmocka_unit_test(samples_survive),
         cmocka_unit_test(offers_marks_and_names_survive),
         cmocka_unit_test(the_list_of_chunks_survives),

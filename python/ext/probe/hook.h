@@ -58,4 +58,9 @@ static inline void hook_set(PyObject **slot, PyObject *value)
 /* object.name as a number >= 0. False, and no exception, when it is none. */
 bool hook_number(PyObject *object, PyObject *name, uint64_t *value);
 
+/* The same for what uproot has read into a model; ten times cheaper than the property
+ * that gives it to users. */
+bool hook_member(struct probe_state *state, PyObject *model, PyObject *name,
+                 uint64_t *value);
+
 #endif

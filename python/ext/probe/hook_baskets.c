@@ -44,11 +44,19 @@ static void tell_wait(struct hook *hook, roast_thread *thread, PyObject *tree,
         PyErr_Restore(error[0], error[1], error[2]);
 }
 
+/* While a buffer is read, all that is missing is the hook that knows the column. */
+static unsigned flags_of_bulk(const struct reading *reading)
+{
+    if (reading->buffers == 0)
+        return ROAST_BRANCH_PRELOADED;
+    return reading->offsets ? ROAST_BRANCH_OFFSETS : ROAST_BRANCH_DATA;
+}
+
 int32_t bulk_number(roast_thread *thread, PyObject *name)
 {
     PyObject *text = text_of(name);
     int32_t number = text ? roast_ladder_branch(thread, text_borrow(text)) : -1;
-    struct roast_branch more = {.flags = ROAST_BRANCH_PRELOADED};
+    struct roast_branch more = {.flags = flags_of_bulk(reading_here())};
 
     roast_ladder_branch_add(thread, number, &more);
     Py_XDECREF(text);
@@ -154,6 +162,19 @@ static PyObject *unpack(struct hook *hook, roast_thread *thread, PyObject *args,
     return hook_done(hook->state, result, "bytes of a basket");
 }
 
+/* Unpacked, with its key. */
+static bool basket_size(struct probe_state *state, PyObject *basket, uint64_t *bytes)
+{
+    const struct probe_names *names = &state->names;
+    uint64_t key_bytes = 0;
+
+    if (!hook_member(state, basket, names->key_bytes, &key_bytes) ||
+        !hook_member(state, basket, names->object_bytes, bytes))
+        return hook_number(basket, names->uncompressed_bytes, bytes);
+    *bytes += key_bytes;
+    return true;
+}
+
 /* basket_to_array(basket) */
 static PyObject *interpret(struct hook *hook, roast_thread *thread, PyObject *args,
                            PyObject *kwargs)
@@ -167,7 +188,7 @@ static PyObject *interpret(struct hook *hook, roast_thread *thread, PyObject *ar
 
     reading_here()->touched = true;
     if (branch && (reading_here()->branch > 0 || reading_owns(hook->state, branch)) &&
-        hook_number(basket, names->uncompressed_bytes, &more.uncompressed_bytes))
+        basket_size(hook->state, basket, &more.uncompressed_bytes))
         add_to_branch(hook->state, thread, branch, &more);
     Py_XDECREF(branch);
     return hook_done(hook->state, result, "size of a basket");
@@ -179,7 +200,7 @@ PyObject *hook_submit(struct hook *hook, roast_thread *thread, PyObject *args,
 {
     const struct probe_names *names = &hook->state->names;
 
-    if (reading_here()->baskets == 0 || PyTuple_Size(args) < 3)
+    if (PyTuple_Size(args) < 3)
         return hook_pass(hook, args, kwargs);
     PyObject *name = PyObject_GetAttr(PyTuple_GetItem(args, 1), names->name);
     bool unpacks = name == names->chunk_to_basket && PyTuple_Size(args) > 3;

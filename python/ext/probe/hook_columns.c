@@ -30,7 +30,7 @@ static PyObject *read_buffer(struct reader *self, roast_thread *thread)
     reading->offsets = self->offsets;
     reading->touched = false;
     PyObject *result = PyObject_CallObject(self->read, NULL);
-    if (result && !reading->touched)
+    if (result && !reading->touched && reading->sees_caches)
         roast_ladder_add(thread, ROAST_ITEM_cached_reads, 1);
     reading->buffers = outer.buffers;
     reading->offsets = outer.offsets;
@@ -128,7 +128,7 @@ static bool is_offsets(PyObject *key)
            memcmp(at, word, sizeof(word) - 1) == 0;
 }
 
-static PyObject *reader_new(struct probe_state *state, PyObject *read, PyObject *key)
+static PyObject *reader_new(struct probe_state *state, PyObject *read, bool offsets)
 {
     struct reader *self = PyObject_GC_New(struct reader, state->reader_type);
 
@@ -136,7 +136,7 @@ static PyObject *reader_new(struct probe_state *state, PyObject *read, PyObject 
         return NULL;
     self->read = read; /* taken */
     self->state = state;
-    self->offsets = is_offsets(key);
+    self->offsets = offsets;
     PyObject_GC_Track((PyObject *)self);
     return (PyObject *)self;
 }
@@ -151,13 +151,13 @@ PyObject *hook_buffer(struct hook *hook, roast_thread *thread, PyObject *args,
     (void)thread;
     if (PyTuple_Size(args) != 2)
         return hook_pass(hook, args, kwargs);
-    bool outer = reading->offsets;
-    reading->offsets = is_offsets(PyTuple_GetItem(args, 1));
+    bool outer = reading->offsets, offsets = is_offsets(PyTuple_GetItem(args, 1));
+    reading->offsets = offsets;
     PyObject *result = hook_pass(hook, args, kwargs);
     reading->offsets = outer;
     if (!result || !PyCallable_Check(result))
         return result;
-    PyObject *reader = reader_new(hook->state, result, PyTuple_GetItem(args, 1));
+    PyObject *reader = reader_new(hook->state, result, offsets);
     if (reader)
         return reader;
     return hook_done(hook->state, result, "a buffer");
@@ -191,13 +191,11 @@ static void learn_sizes(struct probe_state *state, roast_thread *thread, int32_t
                         PyObject *handle)
 {
     struct roast_branch more = {.sizes_known = true};
-    const struct probe_names *names = &state->names;
 
     if (branch < 0 || reading_here()->facts.kind != ROAST_FILE_TTREE ||
         roast_ladder_branch_sized(thread, branch))
         return;
-    if (hook_number(handle, names->compressed_bytes, &more.file_bytes) &&
-        hook_number(handle, names->uncompressed_bytes, &more.file_uncompressed_bytes))
+    if (file_branch_sizes(state, handle, &more))
         roast_ladder_branch_add(thread, branch, &more);
 }
 

@@ -2,8 +2,8 @@
 /* hook_files.c - what is known of the tree that a chunk reads.
  *
  * A file is walked once per process and run; the facts of the last files are kept. The
- * sizes of all its branches are told with the first chunk only, and of the first files only: they
- * are the largest thing that a worker ever sends. */
+ * sizes of all its branches are told with the first chunk only, and of the first files
+ * only: they are the largest thing that a worker ever sends. */
 #include <string.h>
 
 #include "handlers.h"
@@ -86,6 +86,18 @@ static void tell(roast_thread *thread, struct known_file *file, struct roast_str
 
 /* ---- branches of a TTree ------------------------------------------------------- */
 
+bool file_branch_sizes(struct probe_state *state, PyObject *branch,
+                       struct roast_branch *row)
+{
+    const struct probe_names *names = &state->names;
+    uint64_t *packed = &row->file_bytes, *unpacked = &row->file_uncompressed_bytes;
+
+    return (hook_member(state, branch, names->zip_bytes, packed) ||
+            hook_number(branch, names->compressed_bytes, packed)) &&
+           (hook_member(state, branch, names->tot_bytes, unpacked) ||
+            hook_number(branch, names->uncompressed_bytes, unpacked));
+}
+
 /* Sizes of branches as they are found. */
 struct walk {
     struct probe_state *state;
@@ -95,36 +107,6 @@ struct walk {
     size_t cap;
     size_t name_bytes;
 };
-
-/* A member of a model that uproot read; without the property that looks for it. */
-static bool member(PyObject *members, const char *name, uint64_t *value)
-{
-    PyObject *found = members ? PyDict_GetItemString(members, name) : NULL;
-    PyObject *index = found ? PyNumber_Index(found) : NULL;
-    long long number = index ? PyLong_AsLongLong(index) : -1;
-
-    Py_XDECREF(index);
-    (void)guard_clear();
-    *value = number > 0 ? (uint64_t)number : 0;
-    return number >= 0;
-}
-
-static void read_sizes(const struct walk *walk, PyObject *branch,
-                       struct roast_branch *row)
-{
-    const struct probe_names *names = &walk->state->names;
-    PyObject *members = PyObject_GetAttr(branch, names->members);
-
-    if (members && !PyDict_Check(members))
-        Py_CLEAR(members);
-    (void)guard_clear();
-    row->sizes_known =
-        (member(members, "fZipBytes", &row->file_bytes) ||
-         hook_number(branch, names->compressed_bytes, &row->file_bytes)) &&
-        (member(members, "fTotBytes", &row->file_uncompressed_bytes) ||
-         hook_number(branch, names->uncompressed_bytes, &row->file_uncompressed_bytes));
-    Py_XDECREF(members);
-}
 
 static struct roast_branch *next_row(struct walk *walk)
 {
@@ -166,7 +148,7 @@ static int walk_branch(struct walk *walk, PyObject *branch, PyObject *prefix, in
     if (row) {
         row->name = text_borrow(text);
         walk->name_bytes += row->name.size_bytes;
-        read_sizes(walk, branch, row);
+        row->sizes_known = file_branch_sizes(walk->state, branch, row);
         status = walk_all(walk, branch, text, depth + 1);
     }
     Py_XDECREF(text);
@@ -298,7 +280,7 @@ void file_learn_root(struct probe_state *state, roast_thread *thread, PyObject *
         hook_set(&reading->source, reading_source_of(state, tree));
     if (known)
         tell(thread, known, (struct roast_str){NULL, 0});
-    else if (tree)
+    else if (tree && !PyErr_Occurred())
         learn_tree(state, thread, key, tree);
     Py_XDECREF(tree);
 }
@@ -342,6 +324,8 @@ void file_learn_parquet(struct probe_state *state, roast_thread *thread,
     struct known_file *known = find_file(state, key);
 
     hook_set(&reading_here()->source, tree_of(state, factory));
+    if (PyErr_Occurred())
+        return;
     if (known) {
         tell(thread, known, (struct roast_str){NULL, 0});
         return;

@@ -120,6 +120,8 @@ static void name_endpoint(struct probe_state *state, PyObject *source)
 void source_tell(struct probe_state *state, roast_thread *thread, PyObject *source,
                  struct roast_endpoint *more)
 {
+    if (more->requests == 0 && !here.endpoint_source)
+        return; /* requests are not seen: waiting alone would look like all of it */
     if (here.endpoint_source != source)
         name_endpoint(state, source);
     more->name = roast_str_of(here.endpoint);

@@ -45,10 +45,6 @@ PyObject *hook_open(struct hook *hook, roast_thread *thread, PyObject *args,
         return result;
     roast_ladder_phase(thread, ROAST_ITEM_form);
     hook_set(&reading->source, source_of(hook->state, result));
-    if (reading->source) { /* what is not asked for is none, not unknown */
-        roast_ladder_add(thread, ROAST_ITEM_metadata_bytes, 0);
-        roast_ladder_add(thread, ROAST_ITEM_column_bytes, 0);
-    }
     return hook_done(hook->state, result, "an opened file");
 }
 

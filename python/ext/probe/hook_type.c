@@ -42,20 +42,41 @@ PyObject *hook_in_slice(struct hook *hook, roast_thread *thread, PyObject *args,
     return result;
 }
 
-bool hook_number(PyObject *object, PyObject *name, uint64_t *value)
+/* False, and no exception, when object is NULL or no number >= 0. */
+static bool as_number(PyObject *object, uint64_t *value)
 {
-    PyObject *attribute = PyObject_GetAttr(object, name);
-    PyObject *index = attribute ? PyNumber_Index(attribute) : NULL;
+    PyObject *index = object ? PyNumber_Index(object) : NULL;
     long long number = index ? PyLong_AsLongLong(index) : -1;
 
     Py_XDECREF(index);
-    Py_XDECREF(attribute);
     if (number < 0) {
         (void)guard_clear(); /* another uproot has no such thing: not known */
         return false;
     }
     *value = (uint64_t)number;
     return true;
+}
+
+bool hook_number(PyObject *object, PyObject *name, uint64_t *value)
+{
+    PyObject *attribute = PyObject_GetAttr(object, name);
+    bool known = as_number(attribute, value);
+
+    Py_XDECREF(attribute);
+    return known;
+}
+
+bool hook_member(struct probe_state *state, PyObject *model, PyObject *name,
+                 uint64_t *value)
+{
+    PyObject *members = PyObject_GetAttr(model, state->names.members);
+    bool known = as_number(members && PyDict_Check(members)
+                               ? PyDict_GetItemWithError(members, name)
+                               : NULL,
+                           value);
+
+    Py_XDECREF(members);
+    return known;
 }
 
 static PyObject *call(PyObject *object, PyObject *args, PyObject *kwargs)
@@ -108,29 +129,41 @@ static PyObject *descr_get(PyObject *hook, PyObject *object, PyObject *type)
     return Py_NewRef(hook);
 }
 
+/* What the type of hooks has, but not a hook. */
+static bool is_shown_by_target(const struct hook *self, PyObject *name)
+{
+    return name == self->state->names.module_name ||
+           PyUnicode_CompareWithASCIIString(name, "__doc__") == 0;
+}
+
 /* Whatever a hook does not have itself, what it stands for may: uproot keeps functions
  * of its own on some of its functions. */
-static PyObject *get_attr(PyObject *hook, PyObject *name)
+static PyObject *get_attr(PyObject *object, PyObject *name)
 {
-    PyObject *value = PyObject_GenericGetAttr(hook, name);
+    const struct hook *self = (struct hook *)object;
 
+    if (is_shown_by_target(self, name))
+        return PyObject_GetAttr(self->target, name);
+    PyObject *value = PyObject_GenericGetAttr(object, name);
     if (value || !PyErr_ExceptionMatches(PyExc_AttributeError))
         return value;
     PyErr_Clear();
-    return PyObject_GetAttr(((struct hook *)hook)->target, name);
+    return PyObject_GetAttr(self->target, name);
 }
 
-/* Travels as whatever is in its place there. */
+/* Travels as whatever is in its place there; of a classmethod, what is below it. */
 static PyObject *reduce(PyObject *hook, PyObject *unused)
 {
-    PyObject *target = ((struct hook *)hook)->target;
+    const struct hook *self = (struct hook *)hook;
+    PyObject *target = self->target;
+    const char *below = self->binding == HOOK_CLASS ? ".__func__" : "";
     PyObject *module = PyObject_GetAttrString(target, "__module__");
     PyObject *name = module ? PyObject_GetAttrString(target, "__qualname__") : NULL;
     PyObject *builtins = name ? PyImport_ImportModule("builtins") : NULL;
     PyObject *eval = builtins ? PyObject_GetAttrString(builtins, "eval") : NULL;
     PyObject *text =
-        eval ? PyUnicode_FromFormat("__import__('importlib').import_module(%R).%S",
-                                    module, name)
+        eval ? PyUnicode_FromFormat("__import__('importlib').import_module(%R).%S%s",
+                                    module, name, below)
              : NULL;
     PyObject *result = text ? Py_BuildValue("O(O)", eval, text) : NULL;
 

@@ -4,6 +4,7 @@
 #include <time.h>
 
 #include "hook.h"
+#include "reading.h"
 #include "support.h"
 #include "types.h"
 
@@ -53,22 +54,29 @@ static void calibrate(PyObject *module, struct probe_state *state)
     (void)guard_clear();
 }
 
+#define HOOK_BIT(name) (UINT64_C(1) << ROAST_HOOK_##name)
+
 /* What is watched and does not happen is none, not unknown. */
 static void begin_counts(roast_thread *thread, uint64_t missing)
 {
     static const struct {
-        enum roast_hook hook;
         enum roast_ladder_item item;
+        uint64_t needs;
     } counts[] = {
-        {ROAST_HOOK_gc, ROAST_ITEM_gc_cpu},
-        {ROAST_HOOK_gc, ROAST_ITEM_gc_runs},
-        {ROAST_HOOK_buffer, ROAST_ITEM_cached_reads},
+        {ROAST_ITEM_gc_cpu, HOOK_BIT(gc)},
+        {ROAST_ITEM_gc_runs, HOOK_BIT(gc)},
+        {ROAST_ITEM_column_bytes,
+         HOOK_BIT(submit) | HOOK_BIT(source) | HOOK_BIT(from_parquet)},
+        {ROAST_ITEM_cached_reads, HOOK_BIT(buffer) | HOOK_BIT(submit) |
+                                      HOOK_BIT(pages) | HOOK_BIT(parquet_read)},
     };
-    const uint64_t all = UINT64_C(1) << ROAST_HOOK_cost;
 
     for (size_t i = 0; i < sizeof(counts) / sizeof(counts[0]); i++) {
-        if (!(missing & (all | UINT64_C(1) << counts[i].hook)))
+        bool is_watched = !(missing & (counts[i].needs | HOOK_BIT(cost)));
+        if (is_watched)
             roast_ladder_add(thread, counts[i].item, 0);
+        if (counts[i].item == ROAST_ITEM_cached_reads)
+            reading_here()->sees_caches = is_watched;
     }
 }
 

@@ -55,6 +55,10 @@
     NAME(uncompressed_bytes, "uncompressed_bytes") \
     NAME(num_entries, "num_entries") \
     NAME(members, "_members") \
+    NAME(zip_bytes, "fZipBytes") \
+    NAME(tot_bytes, "fTotBytes") \
+    NAME(key_bytes, "fKeylen") \
+    NAME(object_bytes, "fObjlen") \
     NAME(classname, "classname") \
     NAME(parent, "parent") \
     NAME(mapping, "_mapping") \

@@ -19,6 +19,7 @@ struct reading {
     unsigned pages;              /* ... pages of an RNTuple, */
     unsigned sources;            /* ... requests to a source */
     int32_t branch;              /* number of the column that is read, + 1; 0: none */
+    bool sees_caches;            /* what a cache has can be told from what is read */
     bool offsets;                /* the buffer holds offsets */
     bool touched;                /* its column was really read, not served by a cache */
     unsigned baskets;            /* token of the baskets that are waited for */
@@ -61,6 +62,10 @@ void file_learn_root(struct probe_state *state, roast_thread *thread, PyObject *
                      PyObject *kwargs);
 void file_learn_parquet(struct probe_state *state, roast_thread *thread,
                         PyObject *factory, PyObject *kwargs);
+
+/* Sizes of a branch of a TTree in its file; false when they are not known. */
+bool file_branch_sizes(struct probe_state *state, PyObject *branch,
+                       struct roast_branch *row);
 
 /* The codec, from the first bytes of a basket or page. */
 void file_learn_codec(struct probe_state *state, roast_thread *thread, PyObject *chunk,

@@ -17,111 +17,23 @@ import threading
 from typing import Any, NamedTuple
 
 from roastcoffea import _probe
+from roastcoffea.adapters.hook_places import (
+    CLASS,
+    METHOD,
+    NUMBER,
+    OF_PARQUET,
+    OF_ROOT,
+    PARQUET,
+    PLACES,
+    PROPERTY,
+    Place,
+)
 from roastcoffea.adapters.packing import packing
 
-PLAIN, METHOD, CLASS, PROPERTY = range(4)
-PARQUET = "pyarrow.parquet"  # imported only by those who need it
-
-NUMBER = {name: number for number, name, *_ in _probe.hooks()}
+# What would be called with other arguments than a function is.
+SPECIAL = (staticmethod, classmethod, property)
+SPECIAL_OF = {CLASS: classmethod, PROPERTY: property}
 CODECS = _probe.codecs()
-
-
-class Place(NamedTuple):
-    """Where a hook goes: an attribute of a module or class that may not be there."""
-
-    name: str  # of the hook
-    module: str
-    owner: str  # a class in it; "" for the module itself
-    attribute: str
-    binding: int
-
-
-PLACES = (
-    Place("find_and_load", "_frozen_importlib", "", "_find_and_load", PLAIN),
-    Place("open", "uproot", "", "open", PLAIN),
-    Place("parquet_open", PARQUET, "ParquetFile", "__init__", METHOD),
-    Place(
-        "from_root",
-        "coffea.nanoevents.factory",
-        "NanoEventsFactory",
-        "from_root",
-        CLASS,
-    ),
-    Place(
-        "from_parquet",
-        "coffea.nanoevents.factory",
-        "NanoEventsFactory",
-        "from_parquet",
-        CLASS,
-    ),
-    Place("events", "coffea.nanoevents.factory", "NanoEventsFactory", "events", METHOD),
-    Place(
-        "buffer",
-        "coffea.nanoevents.mapping.base",
-        "BaseSourceMapping",
-        "__getitem__",
-        METHOD,
-    ),
-    Place(
-        "extract_root",
-        "coffea.nanoevents.mapping.uproot",
-        "UprootSourceMapping",
-        "extract_column",
-        METHOD,
-    ),
-    Place(
-        "extract_parquet",
-        "coffea.nanoevents.mapping.parquet",
-        "ParquetSourceMapping",
-        "extract_column",
-        METHOD,
-    ),
-    Place(
-        "parquet_read",
-        "coffea.nanoevents.mapping.parquet",
-        "TrivialParquetOpener.UprootLikeShim",
-        "read",
-        METHOD,
-    ),
-    Place(
-        "baskets",
-        "uproot.behaviors.TBranch",
-        "",
-        "_ranges_or_baskets_to_arrays",
-        PLAIN,
-    ),
-    Place("submit", "uproot.source.futures", "TrivialExecutor", "submit", METHOD),
-    Place("chunk_wait", "uproot.source.chunk", "Chunk", "wait", METHOD),
-    Place(
-        "pages",
-        "uproot.models.RNTuple",
-        "Model_ROOT_3a3a_RNTuple",
-        "read_locator",
-        METHOD,
-    ),
-    Place(
-        "clusters",
-        "uproot.models.RNTuple",
-        "Model_ROOT_3a3a_RNTuple",
-        "read_cluster_range",
-        METHOD,
-    ),
-    Place(
-        "page_lists",
-        "uproot.models.RNTuple",
-        "Model_ROOT_3a3a_RNTuple",
-        "page_list_envelopes",
-        PROPERTY,
-    ),
-    Place("write", "uproot.writing.writable", "WritableTree", "extend", METHOD),
-    Place("write", "uproot.writing.writable", "WritableNTuple", "extend", METHOD),
-    Place("write", "uproot.writing.writable", "WritableDirectory", "update", METHOD),
-    Place("write", "uproot.writing.writable", "WritableDirectory", "mktree", METHOD),
-    Place("write", "uproot.writing.writable", "WritableDirectory", "mkrntuple", METHOD),
-    Place("write", "awkward", "", "to_parquet", PLAIN),
-    Place("write", PARQUET, "", "write_table", PLAIN),
-    Place("write", PARQUET, "ParquetWriter", "write_table", METHOD),
-)
 
 
 class Hook(NamedTuple):
@@ -139,6 +51,9 @@ def find(name: str, owner: Any, attribute: str, binding: int) -> Hook | None:
         original = vars(owner)[attribute]
         hook = _probe.hook(NUMBER[name], binding, original)
     except Exception:  # whatever it is now, it is not what we know
+        return None
+    kind = next((kind for kind in SPECIAL if isinstance(original, kind)), None)
+    if kind is not SPECIAL_OF.get(binding):
         return None
     return Hook(owner, attribute, original, hook)
 
@@ -241,10 +156,11 @@ class Hooks:
                 setattr(owner, attribute, hook)
             if self.found:
                 gc.callbacks.append(_probe.gc_callback)
-        except BaseException as error:
+        except Exception:
             self.give_up()
-            if not isinstance(error, Exception):
-                raise  # Ctrl-C
+        except BaseException:  # Ctrl-C
+            self.take()
+            raise
 
     def take(self) -> None:
         for owner, attribute, original, hook in reversed(self.found or ()):
@@ -277,10 +193,16 @@ _hooks = Hooks()
 def arm(args: tuple[Any, ...], packs: bool) -> None:
     """The attempt that this thread has begun is looked into; ``args`` are coffea's."""
     unseen = 0 if packing.is_possible() or not packs else 1 << NUMBER["compress"]
-    if "parquet" in args[:1]:  # its format
+    is_parquet = "parquet" in args[:1]  # its format
+    if is_parquet:
         with contextlib.suppress(Exception):
             importlib.import_module(PARQUET)  # coffea is about to
-    _probe.ladder_arm(_hooks.arm() | unseen)
+    missing = _hooks.arm() & ~(OF_ROOT if is_parquet else OF_PARQUET)
+    try:
+        _probe.ladder_arm(missing | unseen)
+    except BaseException:  # Ctrl-C
+        _hooks.disarm()
+        raise
 
 
 def disarm() -> None:
