@@ -116,8 +116,8 @@ static unsigned char *room_of(struct roast_reads *reads)
 
 static void tell_branches(struct roast_reads *reads, roast_record *rec)
 {
-    if (reads->branches.count == 0)
-        return;
+    if (reads->branches.count == 0 && !(reads->facts_known && reads->sees_all))
+        return; /* whatever was read was not seen */
     take_blob(reads, rec, ROAST_FIELD_branches,
               roast_branches_write(room_of(reads), branches_bound(reads),
                                    roast__branches_named(&reads->branches),

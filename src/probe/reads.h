@@ -18,6 +18,7 @@ struct roast_reads {
     char endpoint_names[ROAST_MAX_ENDPOINTS][ROAST_CUT_ENDPOINT_BYTES];
     size_t endpoint_count;
 
+    bool sees_all; /* every hook is in place: what is not told was not read */
     bool facts_known;
     struct roast_file_facts facts;
     struct roast_buf file_branches; /* failed: there was no memory for it */

@@ -89,8 +89,8 @@ static struct roast_cell item_cell(enum roast_ladder_item item, struct roast_str
     return count(ROAST_CELL_COUNT, ladder.values[item]);
 }
 
-/* What was looked at. Its bytes are unknown as soon as those of one branch are, as they
- * are for the whole file. */
+/* What was looked at. Its bytes are those of the branches whose sizes are known, and
+ * unknown when none of them is. */
 static struct roast_cell access_cell(enum roast_view_kind kind,
                                      struct roast_str branches, struct roast_str file)
 {
@@ -101,7 +101,7 @@ static struct roast_cell access_cell(enum roast_view_kind kind,
         return absent();
     if (kind == ROAST_VIEW_ACCESSED)
         return count(ROAST_CELL_COUNT, access.branches);
-    bool has_bytes = access.sized_branches == access.branches;
+    bool has_bytes = access.branches == 0 || access.sized_branches > 0;
     if (kind == ROAST_VIEW_ACCESSED_BYTES && has_bytes)
         return count(ROAST_CELL_COUNT, access.file_bytes);
     if (kind == ROAST_VIEW_ACCESSED_UNCOMPRESSED && has_bytes)
