@@ -60,8 +60,7 @@ void roast_ladder_branch_add(roast_thread *thread, int32_t branch,
 bool roast_ladder_branch_sized(const roast_thread *thread, int32_t branch);
 
 /* Adds to the endpoint of that name. */
-void roast_ladder_endpoint_add(roast_thread *thread,
-                               const struct roast_endpoint *more);
+void roast_ladder_endpoint_add(roast_thread *thread, const struct roast_endpoint *more);
 
 /* The tree that the attempt reads; all_branches is a `file_branches` blob, absent when
  * it was told before. Both are copied. */

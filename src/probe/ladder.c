@@ -80,7 +80,7 @@ void roast_ladder_arm(roast_thread *thread, uint64_t hooks_missing)
     memset(&state->sums, 0, sizeof(state->sums));
     memset(&state->compute, 0, sizeof(state->compute));
     roast__reads_clear(&state->reads);
-    state->reads.sees_all = hooks_missing == 0;
+    state->reads.sees_all = true;
     state->missing = 0;
     if (hooks_missing != 0)
         roast__ladder_miss(state, hooks_missing);

@@ -22,6 +22,7 @@ void roast__ladder_miss(struct roast_ladder_state *state, uint64_t hooks_missing
     roast_ladder_set(sums, ROAST_ITEM_hooks_missing,
                      sums->values[ROAST_ITEM_hooks_missing] | hooks_missing);
     state->missing |= slices_of(hooks_missing);
+    state->reads.sees_all &= hooks_missing == 0;
 }
 
 void roast_ladder_add(roast_thread *thread, enum roast_ladder_item item, uint64_t value)

@@ -114,10 +114,17 @@ static unsigned char *room_of(struct roast_reads *reads)
     return reads->blobs.data + reads->blobs.size_bytes;
 }
 
+/* No branch is none that was read only where all of them were seen and found room. */
+static bool knows_branches(const struct roast_reads *reads)
+{
+    return reads->branches.count > 0 ||
+           (reads->facts_known && reads->sees_all && reads->branches.lost == 0);
+}
+
 static void tell_branches(struct roast_reads *reads, roast_record *rec)
 {
-    if (reads->branches.count == 0 && !(reads->facts_known && reads->sees_all))
-        return; /* whatever was read was not seen */
+    if (!knows_branches(reads))
+        return;
     take_blob(reads, rec, ROAST_FIELD_branches,
               roast_branches_write(room_of(reads), branches_bound(reads),
                                    roast__branches_named(&reads->branches),
@@ -150,7 +157,9 @@ uint64_t roast__reads_tell(struct roast_reads *reads, roast_record *rec)
 {
     struct roast_buf *out = &reads->blobs;
     const struct roast_buf *all = &reads->file_branches;
-    uint64_t lost = bit_if(all->failed, ROAST_FIELD_file_branches);
+    bool lost_branches = reads->branches.count == 0 && reads->branches.lost > 0;
+    uint64_t lost = bit_if(all->failed, ROAST_FIELD_file_branches) |
+                    bit_if(lost_branches, ROAST_FIELD_branches);
 
     if (all->size_bytes > 0)
         roast_record_set_str(
@@ -160,7 +169,7 @@ uint64_t roast__reads_tell(struct roast_reads *reads, roast_record *rec)
     roast__buf_reserve(out, branches_bound(reads) + endpoints_bound(reads) +
                                 ROAST_FILE_FACTS_BOUND_BYTES);
     if (!roast__buf_ok(out))
-        return lost | bit_if(reads->branches.count > 0, ROAST_FIELD_branches) |
+        return lost | bit_if(knows_branches(reads), ROAST_FIELD_branches) |
                bit_if(reads->endpoint_count > 0, ROAST_FIELD_endpoints) |
                bit_if(reads->facts_known, ROAST_FIELD_file_facts);
     tell_branches(reads, rec);

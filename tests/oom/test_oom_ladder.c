@@ -63,7 +63,7 @@ static bool is_whole(struct roast_str frame, uint64_t lost)
         roast_branches_read(told, 1, rec.values[ROAST_FIELD_branches].str, NULL) !=
             BRANCHES - (int64_t)lost)
         return false;
-    return (lost == BRANCHES || has_or_says_why(&rec, ROAST_FIELD_branches)) &&
+    return has_or_says_why(&rec, ROAST_FIELD_branches) &&
            has_or_says_why(&rec, ROAST_FIELD_endpoints) &&
            has_or_says_why(&rec, ROAST_FIELD_file_facts) &&
            has_or_says_why(&rec, ROAST_FIELD_file_branches);

@@ -324,6 +324,28 @@ static void what_is_known_of_the_tree_is_told(void **state)
     assert_int_equal(told.uncompressed_bytes, 4000);
 }
 
+/* Reading nothing is told where it would have been seen. */
+static void a_tree_of_which_nothing_was_read_says_so(void **state)
+{
+    const struct roast_file_facts facts = {.kind = ROAST_FILE_TTREE};
+    const uint64_t missing[] = {0, 0, hook_bit(ROAST_HOOK_submit)};
+    (void)state;
+
+    for (size_t i = 0; i < COUNT_OF(missing); i++) {
+        roast_thread *thread = begin_armed(missing[i]);
+        roast_ladder_file(thread, &facts, str_from(NULL, 0));
+        if (i == 1) /* one of them is taken away meanwhile */
+            roast_ladder_add(thread, ROAST_ITEM_hooks_missing,
+                             hook_bit(ROAST_HOOK_cost));
+        roast_record rec = end_reads(thread);
+        assert_int_equal(roast_record_has(&rec, ROAST_FIELD_branches), i == 0);
+        if (i == 0)
+            assert_int_equal(
+                roast_branches_read(NULL, 0, text(&rec, ROAST_FIELD_branches), NULL),
+                0);
+    }
+}
+
 static void branches_that_were_told_before_are_not_told_again(void **state)
 {
     const struct roast_file_facts facts = {.kind = ROAST_FILE_RNTUPLE};
@@ -469,6 +491,7 @@ int main(void)
         cmocka_unit_test(endpoints_beyond_the_cap_are_one),
         cmocka_unit_test(a_long_endpoint_is_cut),
         cmocka_unit_test(what_is_known_of_the_tree_is_told),
+        cmocka_unit_test(a_tree_of_which_nothing_was_read_says_so),
         cmocka_unit_test(branches_that_were_told_before_are_not_told_again),
         cmocka_unit_test(the_chunk_of_an_attempt_tells_what_it_read),
         cmocka_unit_test(a_chunk_counts_the_branches_that_were_lost_before_it),
