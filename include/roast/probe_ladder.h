@@ -26,7 +26,7 @@ void roast_ladder_disarm(roast_thread *thread);
 bool roast_ladder_active(const roast_thread *thread);
 
 /* Enters the next phase; an earlier one than that of now changes nothing. compute
- * also marks where the time of an undecorated process() begins. */
+ * marks where the time of an undecorated process() begins, result where it ends. */
 void roast_ladder_phase(roast_thread *thread, enum roast_ladder_item slice);
 enum roast_ladder_item roast_ladder_phase_now(const roast_thread *thread);
 

@@ -67,11 +67,11 @@ def fresh_hooks(monkeypatch: pytest.MonkeyPatch) -> Iterator[pytest.MonkeyPatch]
 def in_place() -> Iterator[None]:
     """Hooks in place, though no chunk runs."""
     own = hooks.Hooks()
-    own.arm()
+    own.arm(own)
     try:
         yield
     finally:
-        own.disarm()
+        own.disarm(own)
 
 
 class Looking(processor.ProcessorABC):

@@ -142,9 +142,12 @@ def test_wait_at_the_endpoint_is_all_of_the_chunks(remote):
 @needs_schedstat
 def test_waiting_for_the_server_is_waiting_for_data(remote):
     busy, error = remote.analysis.window.busy()
-    waited = remote.record["split"]["fetch_wait"]
+    before = remote.record["storage_wait"]  # process(): opening, metadata
+    waited = remote.record["split"]["fetch_wait"] - before
     assert waited <= remote.record["ladder"]["fetch"]
     assert waited == pytest.approx(busy, abs=error)
+    (endpoint,) = remote.metrics["per_endpoint"].values()
+    assert 0 < before <= endpoint["wait_seconds"]
 
 
 def test_endpoint_has_the_bytes_of_the_chunk(remote, source, server):

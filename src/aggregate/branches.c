@@ -20,7 +20,8 @@ static const char *const columns[] = {
 struct cost {
     struct roast_str name; /* borrows the run */
     unsigned flags;
-    bool known; /* seconds and reads */
+    bool preloadable; /* somebody looked at it in a file that allows bulk reads */
+    bool known;       /* seconds and reads */
     bool bytes_known;
     bool unpacked_known; /* uncompressed bytes */
     uint64_t chunks;
@@ -59,8 +60,9 @@ static int64_t number_of(struct costs *costs, struct roast_str name, int64_t gue
 
 /* What the zeros of a record mean; without these they mean that nobody looked. */
 struct told {
-    bool all;   /* no read is none */
-    bool bytes; /* and a read of no bytes is one */
+    bool all;         /* no read is none */
+    bool bytes;       /* and a read of no bytes is one */
+    bool preloadable; /* coffea can read it in bulk: not from parquet */
 };
 
 static void add_branch(struct cost *cost, const struct roast_branch *branch,
@@ -70,6 +72,9 @@ static void add_branch(struct cost *cost, const struct roast_branch *branch,
     bool told_bytes = told.bytes || not_read;
 
     cost->flags |= branch->flags;
+    cost->preloadable |=
+        told.preloadable && (roast_flags_say_accessed(branch->flags) ||
+                             roast_flags_say_offsets_only(branch->flags));
     cost->known |= told.all || branch->reads > 0 || branch->ns > 0;
     cost->bytes_known |= told_bytes || branch->bytes > 0;
     cost->unpacked_known |= told_bytes || branch->uncompressed_bytes > 0;
@@ -80,6 +85,13 @@ static void add_branch(struct cost *cost, const struct roast_branch *branch,
     cost->reads += (double)branch->reads;
 }
 
+static bool is_preloadable(const struct roast_walk *walk)
+{
+    struct roast_file_facts facts;
+
+    return !roast__walk_facts(walk, &facts) || facts.kind != ROAST_FILE_PARQUET;
+}
+
 static void read_all(struct costs *costs, const struct roast_study *study)
 {
     struct roast_walk walk = {
@@ -88,7 +100,7 @@ static void read_all(struct costs *costs, const struct roast_study *study)
 
     while (!costs->failed && roast__walk_next(&walk)) {
         struct told told = {roast__walk_looked_into(&walk),
-                            roast__walk_knows_bytes(&walk)};
+                            roast__walk_knows_bytes(&walk), is_preloadable(&walk)};
         int64_t number = ROAST_NO_GUESS;
         if (!roast__walk_branches(&walk, &list))
             continue;
@@ -149,13 +161,18 @@ static void put_preload(const struct roast_study *study, const struct costs *cos
     static const char *const names[] = {"branch"};
     size_t table =
         roast__table_open(study->summary, "preload", ROAST_TABLE_VALUES, names, 1);
+    bool any = false;
 
     for (size_t i = 0; i < costs->names.count; i++) {
-        unsigned flags = costs->all[i].flags;
-        if (roast_flags_say_accessed(flags) || roast_flags_say_offsets_only(flags))
-            *roast__table_row(study->summary, table) =
-                roast__cell_text(study->summary, costs->all[i].name);
+        if (!costs->all[i].preloadable)
+            continue;
+        *roast__table_row(study->summary, table) =
+            roast__cell_text(study->summary, costs->all[i].name);
+        any = true;
     }
+    if (!any && costs->names.count > 0)
+        roast__summary_miss(study->summary, "preload",
+                            "coffea reads nothing in bulk from parquet files");
 }
 
 static void put_all(const struct roast_study *study, struct costs *costs)

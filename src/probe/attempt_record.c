@@ -105,7 +105,8 @@ static void set_bytes(const struct roast_ladder_state *ladder, roast_record *rec
     roast_record_set_u64(rec, ROAST_FIELD_bytes_read, bytes - ladder->compute.bytes);
 }
 
-/* From where process() began to the end of the attempt. Returns a bit for each field
+/* From where process() began to where it ended; to the end of the attempt where that was
+ * not seen. Returns a bit for each field
  * that the system did not tell. */
 static uint64_t set_compute(struct roast_thread *thread, roast_record *rec,
                             const struct roast_attempt_close *close)
@@ -118,10 +119,12 @@ static uint64_t set_compute(struct roast_thread *thread, roast_record *rec,
     roast_record_set_u64(rec, ROAST_FIELD_undecorated, 1);
     roast_record_set_i64(rec, ROAST_FIELD_start_epoch_ns, from->epoch_ns);
     roast_record_set_i64(rec, ROAST_FIELD_start_mono_ns, from->mono_ns);
-    roast_record_set_u64(rec, ROAST_FIELD_duration_ns,
-                         roast__since(from->mono_ns, close->mono_ns));
-    roast_record_set_u64(rec, ROAST_FIELD_cpu_ns,
-                         roast__since(from->cpu_ns, close->cpu_ns));
+    roast_record_set_u64(
+        rec, ROAST_FIELD_duration_ns,
+        roast__since(from->mono_ns, from->ended ? from->end_mono_ns : close->mono_ns));
+    roast_record_set_u64(
+        rec, ROAST_FIELD_cpu_ns,
+        roast__since(from->cpu_ns, from->ended ? from->end_cpu_ns : close->cpu_ns));
     roast_record_set_u64(rec, ROAST_FIELD_concurrency, close->concurrency);
     if (ladder->events_known)
         roast_record_set_u64(rec, ROAST_FIELD_num_events, ladder->num_events);

@@ -128,15 +128,30 @@ static int64_t mark_compute(roast_thread *thread, struct roast_ladder_state *sta
     return mark->mono_ns;
 }
 
+static int64_t mark_result(struct roast_compute_mark *mark)
+{
+    mark->ended = mark->reached;
+    mark->end_mono_ns = roast__clock_mono_ns();
+    mark->end_cpu_ns = roast__clock_thread_ns();
+    return mark->end_mono_ns;
+}
+
+static int64_t mark_phase(roast_thread *thread, struct roast_ladder_state *state,
+                          enum roast_ladder_item slice)
+{
+    if (slice == ROAST_ITEM_compute)
+        return mark_compute(thread, state);
+    if (slice == ROAST_ITEM_result)
+        return mark_result(&state->compute);
+    return roast__clock_mono_ns();
+}
+
 void roast_ladder_phase(roast_thread *thread, enum roast_ladder_item slice)
 {
     struct roast_ladder_state *state = active(thread);
 
-    if (!state || !is_phase(slice) || slice <= state->phase)
-        return;
-    roast__ladder_phase_at(state, slice,
-                           slice == ROAST_ITEM_compute ? mark_compute(thread, state)
-                                                       : roast__clock_mono_ns());
+    if (state && is_phase(slice) && slice > state->phase)
+        roast__ladder_phase_at(state, slice, mark_phase(thread, state, slice));
 }
 
 enum roast_ladder_item roast_ladder_phase_now(const roast_thread *thread)

@@ -18,13 +18,12 @@ struct roast_entered {
     enum roast_ladder_item slice;
 };
 
-/* Where process() began, for one that is not decorated. */
+/* Where process() began and, if that was seen, ended, for one that is not decorated. */
 struct roast_compute_mark {
-    bool reached;
-    bool rss_known;
+    bool reached, ended, rss_known;
     int64_t epoch_ns;
-    int64_t mono_ns;
-    int64_t cpu_ns;
+    int64_t mono_ns, end_mono_ns;
+    int64_t cpu_ns, end_cpu_ns;
     uint64_t rss_bytes;
     uint64_t bytes; /* requested from the file until then */
 };

@@ -87,6 +87,9 @@ bool roast_ladder_split(struct roast_split *out, uint64_t task_ns, uint64_t task
     uint64_t waited =
         ns[ROAST_ITEM_fetch] - less(ns[ROAST_ITEM_fetch], ns[ROAST_ITEM_fetch_cpu]);
 
+    if (waited <= UINT64_MAX - ns[ROAST_ITEM_storage_wait])
+        waited += ns[ROAST_ITEM_storage_wait];
+
     if (!roast_ladder_has(ladder, ROAST_ITEM_runqueue))
         return false;
     out->fetch_known = roast_ladder_has(ladder, ROAST_ITEM_fetch);

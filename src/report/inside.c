@@ -129,9 +129,9 @@ static void put_split(struct roast_buf *buf, const struct roast_table *split)
         const char *column;
         const char *words;
     } parts[] = {
-        {"on_cpu", "CPU"},
-        {"runqueue", "wait for core"},
-        {"fetch_wait", "wait for data"},
+        {"on_cpu", "on CPU"},
+        {"runqueue", "no core free"},
+        {"fetch_wait", "storage"},
         {"blocked", "blocked (GIL, locks)"},
     };
     struct roast_line line = {.buf = buf, .indent = INDENT, .columns = INDENT};
@@ -152,21 +152,21 @@ static void put_split(struct roast_buf *buf, const struct roast_table *split)
     roast__line_end(&line);
 }
 
-static void put_garbage(struct roast_buf *buf, const struct roast_shown *shown,
-                        double total)
+/* "of it garbage collection 1.2 s (3.0 %)"; nothing below smallest_share. */
+static void put_overlay(struct roast_buf *buf, const struct roast_shown *shown,
+                        enum roast_metric metric, const char *words, double total)
 {
     char line[LINE_BYTES];
     char number[ROAST_NUMBER_BYTES];
     char percent[ROAST_NUMBER_BYTES];
     double seconds;
 
-    if (!roast__metric(&seconds, shown, ROAST_METRIC_gc_seconds) || !(seconds > 0) ||
-        seconds > total)
+    if (!roast__metric(&seconds, shown, metric) || seconds > total ||
+        !(seconds / total >= smallest_share))
         return;
     (void)roast_format_number(number, seconds, "s");
     format_share(percent, seconds / total);
-    (void)snprintf(line, sizeof(line), "of it garbage collection %s (%s)", number,
-                   percent);
+    (void)snprintf(line, sizeof(line), "of it %s %s (%s)", words, number, percent);
     roast__put_sentence(buf, INDENT, line);
 }
 
@@ -243,7 +243,10 @@ void roast__put_inside(struct roast_buf *buf, const struct roast_shown *shown)
     if (total > 0) {
         put_slices(buf, ladder, total);
         put_split(buf, roast__find_table(shown, "chunk_split"));
-        put_garbage(buf, shown, total);
+        put_overlay(buf, shown, ROAST_METRIC_storage_wait_seconds,
+                    "waiting for storage while opening and building", total);
+        put_overlay(buf, shown, ROAST_METRIC_gc_seconds, "garbage collection (CPU)",
+                    total);
     }
     put_hooks(buf, shown);
     if (buf->size_bytes == title_end)

@@ -16,6 +16,7 @@ static const struct {
     {"metadata", ROAST_METRIC_metadata_bytes, true, false},
     {"columns", ROAST_METRIC_column_bytes, false, false},
     {"other", ROAST_METRIC_other_bytes, false, true},
+    {"from files that process() opened", ROAST_METRIC_foreign_bytes, false, true},
 };
 enum { BYTE_KINDS = sizeof(byte_kinds) / sizeof(byte_kinds[0]) };
 

@@ -291,9 +291,9 @@ static void test_parts_of_the_split_that_are_not_known_are_left_out(void **state
     (void)state;
     set_slice(ROAST_ITEM_compute, 4);
     set_split(3, NAN, 0, 1);
-    check_says("\n  CPU 75 % | wait for data 0 % | blocked (GIL, locks) 25 %\n", true);
+    check_says("\n  on CPU 75 % | storage 0 % | blocked (GIL, locks) 25 %\n", true);
     set_split(1, 1, 1, 1); /* as long as the line can be */
-    check_says("\n  CPU 25 % | wait for core 25 % | wait for data 25 % | "
+    check_says("\n  on CPU 25 % | no core free 25 % | storage 25 % | "
                "blocked (GIL, locks) 25 %\n",
                true);
 }
@@ -303,7 +303,7 @@ static void test_garbage_collection_is_an_overlay(void **state)
     (void)state;
     set_slice(ROAST_ITEM_compute, 4);
     SET(&values, gc_seconds, 0.1);
-    check_says("\n  of it garbage collection 100 ms (2.5 %)\n", true);
+    check_says("\n  of it garbage collection (CPU) 100 ms (2.5 %)\n", true);
     SET(&values, gc_seconds, 0);
     check_says("garbage", false);
 }

@@ -17,6 +17,7 @@
 struct item {
     struct roast_attempt_item facts;
     PyObject *texts[3];
+    PyObject *file; /* borrowed: as it is, for those who open it */
     char uuid[37];
 };
 
@@ -63,6 +64,7 @@ static int item_fill(struct item *item, PyObject *tuple)
     if (!PyArg_ParseTuple(tuple, "OOOOOO", &dataset, &file, &tree, &uuid, &start,
                           &stop))
         return -1;
+    item->file = file;
     item->facts.dataset = item_text(item, 0, dataset);
     item->facts.file = item_text(item, 1, file);
     item->facts.treename = item_text(item, 2, tree);
@@ -129,21 +131,29 @@ static PyObject *give_up(struct probe_state *state, const char *where)
     Py_RETURN_NONE;
 }
 
+/* NULL: nothing is measured. Inside an attempt the thread counts how many begin and end,
+ * whatever has been switched off meanwhile. */
 static roast_thread *thread_of(struct probe_state *state)
 {
     roast_error err = {0};
-    roast_thread *thread = state->enabled ? roast_thread_get(&err) : NULL;
+    roast_thread *thread = roast_thread_current();
 
+    if (thread && roast_attempt_active(thread))
+        return thread;
+    thread = state->enabled ? roast_thread_get(&err) : NULL;
     if (!thread && state->enabled)
         guard_note_error(state, "state of a thread", &err);
     return thread;
 }
 
 /* Chunks may outlive their run: its troubles are nothing to the next one, and what it
- * was told of files the next one has not heard. */
+ * was told of files the next one has not heard. A run inside a chunk tells nothing. */
 static void run_is(struct probe_state *state, const char *run_id, Py_ssize_t size_bytes)
 {
-    if (size_bytes != sizeof(state->loose_run) ||
+    const roast_thread *thread = roast_thread_current();
+
+    if ((thread && roast_attempt_active(thread)) ||
+        size_bytes != sizeof(state->loose_run) ||
         memcmp(state->loose_run, run_id, sizeof(state->loose_run)) == 0)
         return;
     memcpy(state->loose_run, run_id, sizeof(state->loose_run));
@@ -158,29 +168,27 @@ PyObject *attempt_begin(PyObject *module, PyObject *args)
     Py_ssize_t run_id_bytes = 0;
     struct address address = {0, NULL};
     PyObject *tuple = NULL;
-    struct item item = {.uuid = ""};
+    struct item item = {.file = Py_None};
     roast_thread *thread = thread_of(state);
     PyObject *result = NULL;
 
     if (!PyArg_ParseTuple(args, "y#KO!O", &run_id, &run_id_bytes, &address.client,
                           &PyTuple_Type, &address.spools, &tuple))
         return NULL;
+    if (!thread)
+        Py_RETURN_NONE;
     run_is(state, run_id, run_id_bytes);
-    if (item_fill(&item, tuple) < 0 && !guard_note(state, "what an attempt is about"))
-        goto out;
-    if (!thread) {
-        result = Py_NewRef(Py_None);
-        goto out;
-    }
-    reading_clear();
-    struct roast_str frame = roast_attempt_begin(
-        thread,
-        run_id_bytes == ROAST_RUN_ID_BYTES ? (const unsigned char *)run_id : NULL,
-        &item.facts);
-    result = send(state, frame, &address);
+    bool goes_on =
+        item_fill(&item, tuple) == 0 || guard_note(state, "what an attempt is about");
+    if (run_id_bytes != ROAST_RUN_ID_BYTES)
+        run_id = NULL;
+    reading_begin(thread, item.file);
+    struct roast_str frame = /* even if a Ctrl-C came: it will be ended */
+        roast_attempt_begin(thread, (const unsigned char *)run_id, &item.facts);
+    if (goes_on)
+        result = send(state, frame, &address);
     if (!result)
         result = give_up(state, "begin of an attempt");
-out:
     item_release(&item);
     return result;
 }
@@ -231,8 +239,6 @@ static PyObject *end_failed(struct probe_state *state, roast_thread *thread,
     };
     PyObject *result = end_with(state, thread, &end, address);
 
-    if (PyErr_Occurred() && !guard_clear()) /* a Ctrl-C meanwhile is the user's */
-        Py_CLEAR(result);
     Py_XDECREF(name);
     Py_XDECREF(message);
     Py_DECREF(cause);
@@ -258,6 +264,8 @@ PyObject *attempt_end(PyObject *module, PyObject *args)
         struct roast_chunk_end end = {.status = ROAST_CHUNK_OK};
         result = end_with(state, thread, &end, &address);
     }
+    if (result && PyErr_Occurred() && !guard_clear()) /* a Ctrl-C is the user's */
+        Py_CLEAR(result);
     return result ? result : give_up(state, "end of an attempt");
 }
 

@@ -62,6 +62,25 @@ bool guard_clear(void)
     return true;
 }
 
+struct raised guard_keep_raised(void)
+{
+    struct raised raised;
+
+    PyErr_Fetch(&raised.type, &raised.value, &raised.traceback);
+    return raised;
+}
+
+void guard_raise_again(struct raised *raised)
+{
+    if (!guard_clear()) {
+        Py_XDECREF(raised->type);
+        Py_XDECREF(raised->value);
+        Py_XDECREF(raised->traceback);
+    } else {
+        PyErr_Restore(raised->type, raised->value, raised->traceback);
+    }
+}
+
 int guard_has_attr(PyObject *object, PyObject *name)
 {
     PyObject *value = PyObject_GetAttr(object, name);

@@ -15,6 +15,7 @@ HANDLER(hook_parquet_open);
 HANDLER(hook_from_root);
 HANDLER(hook_from_parquet);
 HANDLER(hook_events);
+HANDLER(hook_close);
 HANDLER(hook_import);
 HANDLER(hook_write);
 

@@ -21,7 +21,8 @@ struct hook {
     PyObject_HEAD
     PyObject *original; /* as it was found in its namespace */
     PyObject *target;   /* what is called */
-    struct probe_state *state;
+    PyObject *weak_refs;
+    struct probe_state *state; /* of the module, which the type keeps alive */
     enum roast_hook number;
     enum hook_binding binding;
 };
@@ -46,6 +47,9 @@ PyObject *hook_done(struct probe_state *state, PyObject *result, const char *whe
 
 /* ---- support ----------------------------------------------------------------- */
 
+/* CPU time of the calling thread. (ladder.c) */
+int64_t hook_thread_cpu_ns(void);
+
 /* Puts a new reference in a slot. */
 static inline void hook_set(PyObject **slot, PyObject *value)
 {
@@ -55,10 +59,13 @@ static inline void hook_set(PyObject **slot, PyObject *value)
     Py_XDECREF(old);
 }
 
-/* object.name as a number >= 0. False, and no exception, when it is none. */
+/* A number >= 0; false, and no exception but the user's, when it is none or NULL. */
+bool hook_whole(PyObject *object, uint64_t *value);
+
+/* The same of object.name. */
 bool hook_number(PyObject *object, PyObject *name, uint64_t *value);
 
-/* The same for what uproot has read into a model; ten times cheaper than the property
+/* The same of what uproot has read into a model; ten times cheaper than the property
  * that gives it to users. */
 bool hook_member(struct probe_state *state, PyObject *model, PyObject *name,
                  uint64_t *value);

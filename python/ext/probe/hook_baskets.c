@@ -30,18 +30,13 @@ static uint64_t fetched_ns(roast_thread *thread)
 static void tell_wait(struct hook *hook, roast_thread *thread, PyObject *tree,
                       struct roast_endpoint *waited)
 {
-    PyObject *error[3];
+    struct raised raised = guard_keep_raised();
+    PyObject *source = reading_source_of(hook->state, tree);
 
-    PyErr_Fetch(&error[0], &error[1], &error[2]); /* the user's, if any */
-    PyObject *file = PyObject_GetAttr(tree, hook->state->names.own_file);
-    PyObject *source = file ? PyObject_GetAttr(file, hook->state->names.source) : NULL;
     if (source)
         source_tell(hook->state, thread, source, waited);
     Py_XDECREF(source);
-    Py_XDECREF(file);
-    (void)guard_clear();
-    if (!PyErr_Occurred())
-        PyErr_Restore(error[0], error[1], error[2]);
+    guard_raise_again(&raised);
 }
 
 /* While a buffer is read, all that is missing is the hook that knows the column. */
@@ -82,13 +77,14 @@ static void count_bulk(struct probe_state *state, roast_thread *thread,
     PyObject *last = NULL;
 
     for (Py_ssize_t i = 0; PyList_Check(baskets) && i < PyList_Size(baskets); i++) {
-        PyObject *basket = PyList_GetItem(baskets, i);
+        PyObject *basket = Py_NewRef(PyList_GetItem(baskets, i));
         PyObject *branch = PyTuple_Check(basket) && PyTuple_Size(basket) > 0
                                ? PyTuple_GetItem(basket, 0)
                                : NULL;
         if (branch && branch != last && reading_owns(state, branch))
             roast_ladder_branch_add(thread, bulk_branch(state, thread, branch), &more);
-        last = branch;
+        last = branch; /* only compared */
+        Py_DECREF(basket);
         if (PyErr_Occurred() && !guard_note(state, "names of branches"))
             return;
     }
@@ -150,7 +146,7 @@ static PyObject *unpack(struct hook *hook, roast_thread *thread, PyObject *args,
     PyObject *source = result ? PyObject_GetAttr(chunk, names->own_source) : NULL;
 
     reading_here()->touched = true;
-    if (source && reading_is_ours(reading_here(), thread, source) &&
+    if (source && reading_is_ours(reading_here(), source) &&
         hook_number(chunk, names->own_start, &start) &&
         hook_number(chunk, names->own_stop, &stop) && stop >= start) {
         more.bytes = stop - start;

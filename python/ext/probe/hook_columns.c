@@ -15,14 +15,13 @@
 struct reader {
     PyObject_HEAD
     PyObject *read; /* the function that gives the buffer */
-    struct probe_state *state;
     bool offsets;
 };
 
 static PyObject *read_buffer(struct reader *self, roast_thread *thread)
 {
     struct reading *reading = reading_here();
-    struct reading outer = *reading;
+    bool offsets = reading->offsets, touched = reading->touched;
     unsigned token = roast_ladder_enter(thread, ROAST_ITEM_read_other);
 
     roast_ladder_add(thread, ROAST_ITEM_hook_calls, 1);
@@ -32,9 +31,9 @@ static PyObject *read_buffer(struct reader *self, roast_thread *thread)
     PyObject *result = PyObject_CallObject(self->read, NULL);
     if (result && !reading->touched && reading->sees_caches)
         roast_ladder_add(thread, ROAST_ITEM_cached_reads, 1);
-    reading->buffers = outer.buffers;
-    reading->offsets = outer.offsets;
-    reading->touched |= outer.touched;
+    reading->buffers--;
+    reading->offsets = offsets;
+    reading->touched |= touched;
     roast_ladder_leave(thread, token);
     return result;
 }
@@ -135,7 +134,6 @@ static PyObject *reader_new(struct probe_state *state, PyObject *read, bool offs
     if (!self)
         return NULL;
     self->read = read; /* taken */
-    self->state = state;
     self->offsets = offsets;
     PyObject_GC_Track((PyObject *)self);
     return (PyObject *)self;
@@ -172,11 +170,12 @@ static PyObject *column_name(struct probe_state *state, PyObject *mapping,
 {
     const struct probe_names *names = &state->names;
     PyObject *log = PyObject_GetAttr(mapping, names->access_log);
-    PyObject *name = NULL;
+    PyObject *last = log && PyList_Check(log) && PyList_Size(log) > 0
+                         ? PySequence_GetItem(log, PyList_Size(log) - 1)
+                         : NULL;
+    PyObject *name = last ? PyObject_GetAttr(last, names->branch) : NULL;
 
-    if (log && PyList_Check(log) && PyList_Size(log) > 0)
-        name =
-            PyObject_GetAttr(PyList_GetItem(log, PyList_Size(log) - 1), names->branch);
+    Py_XDECREF(last);
     Py_XDECREF(log);
     if (!name && guard_clear())
         name = PyObject_GetAttr(handle, names->column_name);
@@ -214,6 +213,17 @@ static int32_t column_number(struct probe_state *state, roast_thread *thread,
     return branch;
 }
 
+/* What went to the slices of reading so far; what a column imports is not its own. */
+static uint64_t read_ns(roast_thread *thread)
+{
+    struct roast_ladder ladder;
+
+    roast_ladder_look(thread, &ladder);
+    return ladder.values[ROAST_ITEM_fetch] + ladder.values[ROAST_ITEM_decompress] +
+           ladder.values[ROAST_ITEM_interpret] + ladder.values[ROAST_ITEM_read_other] +
+           ladder.values[ROAST_ITEM_unnamed];
+}
+
 /* extract_column(self, handle, start, stop, allow_missing, ...) */
 PyObject *hook_extract(struct hook *hook, roast_thread *thread, PyObject *args,
                        PyObject *kwargs)
@@ -232,12 +242,12 @@ PyObject *hook_extract(struct hook *hook, roast_thread *thread, PyObject *args,
     reading->touched = false;
     unsigned token = /* not called through a reader: everything is read at once */
         reading->buffers == 0 ? roast_ladder_enter(thread, ROAST_ITEM_read_other) : 0;
-    int64_t start_ns = roast_mono_ns();
+    uint64_t start_ns = read_ns(thread);
     PyObject *result = hook_pass(hook, args, kwargs);
     struct roast_branch more = {
         .flags = reading->offsets ? ROAST_BRANCH_OFFSETS : ROAST_BRANCH_DATA,
         .reads = reading->touched,
-        .ns = (uint64_t)(roast_mono_ns() - start_ns),
+        .ns = read_ns(thread) - start_ns,
     };
     roast_ladder_branch_add(thread, branch, &more);
     if (token != 0)

@@ -43,8 +43,10 @@ static uint64_t key_of(struct probe_state *state, PyObject *factory, PyObject *f
 
 void files_forget(struct probe_state *state)
 {
-    for (int i = 0; i < PROBE_KNOWN_FILES; i++)
+    for (int i = 0; i < PROBE_KNOWN_FILES; i++) {
         state->known_files[i].used = false;
+        hook_set(&state->known_files[i].columns, NULL);
+    }
     state->file_tables = 0;
 }
 
@@ -66,7 +68,7 @@ static struct known_file *keep_file(struct probe_state *state, uint64_t key,
         &state->known_files[state->next_file++ % PROBE_KNOWN_FILES];
     PyObject *old = file->columns;
 
-    *file = (struct known_file){true, key, *facts, columns};
+    *file = (struct known_file){true, key, *facts, columns, 0};
     Py_XDECREF(old);
     return file;
 }
@@ -81,6 +83,8 @@ static void tell(roast_thread *thread, struct known_file *file, struct roast_str
     reading->facts = file->facts;
     reading->file_key = file->key;
     hook_set(&reading->columns, Py_XNewRef(file->columns));
+    if (file->footer_bytes > 0)
+        roast_ladder_add(thread, ROAST_ITEM_metadata_bytes, file->footer_bytes);
     roast_ladder_file(thread, &file->facts, table);
 }
 
@@ -272,12 +276,13 @@ void file_learn_root(struct probe_state *state, roast_thread *thread, PyObject *
 {
     struct reading *reading = reading_here();
     uint64_t key = key_of(state, factory, NULL);
-    struct known_file *known = find_file(state, key);
-    PyObject *tree = known && reading->source ? NULL : tree_of(state, factory);
+    bool needs_tree = !reading->source || !find_file(state, key);
+    PyObject *tree = needs_tree ? tree_of(state, factory) : NULL;
 
     (void)kwargs;
     if (tree && !reading->source) /* nobody saw it being opened */
         hook_set(&reading->source, reading_source_of(state, tree));
+    struct known_file *known = find_file(state, key); /* another thread may know now */
     if (known)
         tell(thread, known, (struct roast_str){NULL, 0});
     else if (tree && !PyErr_Occurred())
@@ -294,10 +299,11 @@ static void learn_columns(struct probe_state *state, roast_thread *thread, uint6
 {
     struct roast_file_facts facts = {.kind = ROAST_FILE_PARQUET};
     PyObject *columns = NULL;
-    unsigned long long entries = 0;
+    unsigned long long entries = 0, footer_bytes = 0;
     int codec = 0;
 
-    if (!PyArg_ParseTuple(described, "O!Ki", &PyDict_Type, &columns, &entries, &codec))
+    if (!PyArg_ParseTuple(described, "O!KiK", &PyDict_Type, &columns, &entries, &codec,
+                          &footer_bytes))
         return;
     PyObject *name, *sizes;
     Py_ssize_t at = 0;
@@ -312,8 +318,9 @@ static void learn_columns(struct probe_state *state, roast_thread *thread, uint6
         facts.compressed_bytes += bytes;
         facts.uncompressed_bytes += uncompressed;
     }
-    tell(thread, keep_file(state, key, &facts, Py_NewRef(columns)),
-         (struct roast_str){NULL, 0});
+    struct known_file *file = keep_file(state, key, &facts, Py_NewRef(columns));
+    file->footer_bytes = footer_bytes;
+    tell(thread, file, (struct roast_str){NULL, 0});
 }
 
 void file_learn_parquet(struct probe_state *state, roast_thread *thread,
@@ -321,11 +328,11 @@ void file_learn_parquet(struct probe_state *state, roast_thread *thread,
 {
     PyObject *path = kwargs ? PyDict_GetItemWithError(kwargs, state->names.file) : NULL;
     uint64_t key = key_of(state, factory, path);
-    struct known_file *known = find_file(state, key);
 
     hook_set(&reading_here()->source, tree_of(state, factory));
     if (PyErr_Occurred())
         return;
+    struct known_file *known = find_file(state, key);
     if (known) {
         tell(thread, known, (struct roast_str){NULL, 0});
         return;

@@ -21,16 +21,13 @@ PyObject *hook_page(struct hook *hook, roast_thread *thread, PyObject *args,
     reading->pages++;
     PyObject *result = hook_in_slice(hook, thread, args, kwargs, ROAST_ITEM_decompress);
     reading->pages--;
-    PyObject *size = result ? PyNumber_Index(PyTuple_GetItem(args, 2)) : NULL;
-    struct roast_branch more = {
-        .uncompressed_bytes = size ? PyLong_AsUnsignedLongLong(size) : 0,
-    };
-    if (size && !PyErr_Occurred() && reading->branch > 0)
+    struct roast_branch more = {.uncompressed_bytes = 0};
+    if (result && hook_whole(PyTuple_GetItem(args, 2), &more.uncompressed_bytes) &&
+        reading->branch > 0)
         roast_ladder_branch_add(thread, reading->branch - 1, &more);
     if (result && reading->page && reading->page_bytes < more.uncompressed_bytes)
         file_learn_codec(hook->state, thread, reading->page, false);
     hook_set(&reading->page, NULL);
-    Py_XDECREF(size);
     return hook_done(hook->state, result, "size of a page");
 }
 

@@ -17,14 +17,22 @@ struct reading *reading_here(void)
     return &here;
 }
 
-void reading_clear(void)
+static void clear(void)
 {
-    struct reading old = here;
+    PyObject *old[] = {here.file, here.source, here.columns, here.page, here.named};
 
     memset(&here, 0, sizeof(here));
-    Py_XDECREF(old.source);
-    Py_XDECREF(old.columns);
-    Py_XDECREF(old.page);
+    for (size_t i = 0; i < sizeof(old) / sizeof(old[0]); i++)
+        Py_XDECREF(old[i]);
+}
+
+void reading_begin(const roast_thread *thread, PyObject *file)
+{
+    if (!roast_attempt_active(thread)) {
+        clear();
+        here.file = PyUnicode_Check(file) ? Py_NewRef(file) : NULL;
+    }
+    here.attempts++;
 }
 
 static void weigh(struct probe_state *state, roast_thread *thread,
@@ -36,38 +44,49 @@ static void weigh(struct probe_state *state, roast_thread *thread,
     for (int i = 0; i < ROAST_SLICE_COUNT; i++)
         time_ns += ladder->values[i];
     roast_ladder_add(thread, ROAST_ITEM_hook_cost, cost_ns);
-    if (cost_ns > time_ns / 100 * PROBE_HEAVY_PERCENT)
+    if (state->heavy_chunks >= PROBE_HEAVY_CHUNKS) /* another thread took them away */
+        roast_ladder_add(thread, ROAST_ITEM_hooks_missing,
+                         UINT64_C(1) << ROAST_HOOK_cost);
+    else if (cost_ns > time_ns / 100 * PROBE_HEAVY_PERCENT)
         state->heavy_chunks++;
     else
         state->heavy_chunks = 0;
 }
 
 /* The counter of the source knows of everything that was requested. */
+static void tell_other_bytes(struct probe_state *state, roast_thread *thread,
+                             const struct roast_ladder *ladder)
+{
+    uint64_t told = ladder->values[ROAST_ITEM_open_bytes] +
+                    ladder->values[ROAST_ITEM_metadata_bytes] +
+                    ladder->values[ROAST_ITEM_column_bytes];
+    uint64_t requested = 0;
+
+    if (here.source && !PyErr_Occurred() &&
+        hook_number(here.source, state->names.requested, &requested))
+        roast_ladder_add(thread, ROAST_ITEM_other_bytes,
+                         requested > told ? requested - told : 0);
+}
+
 void reading_finish(struct probe_state *state, roast_thread *thread)
 {
     struct roast_ladder ladder;
-    uint64_t requested = 0, told;
 
-    if (!roast_ladder_active(thread))
+    if (here.attempts > 1) {
+        here.attempts--;
         return;
-    roast_ladder_look(thread, &ladder);
-    weigh(state, thread, &ladder);
-    if (here.source && hook_number(here.source, state->names.requested, &requested)) {
-        told = ladder.values[ROAST_ITEM_open_bytes] +
-               ladder.values[ROAST_ITEM_metadata_bytes] +
-               ladder.values[ROAST_ITEM_column_bytes];
-        roast_ladder_add(thread, ROAST_ITEM_other_bytes,
-                         requested > told ? requested - told : 0);
     }
-    reading_clear();
+    if (roast_ladder_active(thread)) {
+        roast_ladder_look(thread, &ladder);
+        weigh(state, thread, &ladder);
+        tell_other_bytes(state, thread, &ladder);
+    }
+    clear();
 }
 
-bool reading_is_ours(const struct reading *reading, const roast_thread *thread,
-                     PyObject *source)
+bool reading_is_ours(const struct reading *reading, PyObject *source)
 {
-    if (reading->source)
-        return source == reading->source;
-    return reading->opening > 0 && roast_ladder_phase_now(thread) == ROAST_ITEM_import;
+    return reading->source ? source == reading->source : reading->opening_ours;
 }
 
 /* column._file.source, or column.source */
@@ -84,8 +103,8 @@ PyObject *reading_source_of(struct probe_state *state, PyObject *column)
 
 bool reading_owns(struct probe_state *state, PyObject *column)
 {
-    if (!here.source)
-        return true;
+    if (!here.source) /* what the processor reads while it is unpickled is not ours */
+        return roast_ladder_phase_now(roast_thread_current()) != ROAST_ITEM_import;
     PyObject *source = reading_source_of(state, column);
     bool is_ours = source == here.source;
 
@@ -111,28 +130,41 @@ static void name_endpoint(struct probe_state *state, PyObject *source)
     name = roast_str_cut(roast_endpoint_of(name), sizeof(here.endpoint) - 1);
     memcpy(here.endpoint, name.data, name.size_bytes);
     here.endpoint[name.size_bytes] = '\0';
-    here.endpoint_source = source;
     Py_XDECREF(text);
     Py_XDECREF(path);
     (void)guard_clear();
 }
 
+/* Whether the endpoint is that of a source. Another one may be where a dead one was. */
+static bool is_named(PyObject *source)
+{
+    PyObject *named = here.named ? PyObject_CallNoArgs(here.named) : NULL;
+
+    Py_XDECREF(named);
+    return named == source;
+}
+
 void source_tell(struct probe_state *state, roast_thread *thread, PyObject *source,
                  struct roast_endpoint *more)
 {
-    if (more->requests == 0 && !here.endpoint_source)
+    if (more->requests == 0 && here.endpoint[0] == '\0')
         return; /* requests are not seen: waiting alone would look like all of it */
-    if (here.endpoint_source != source)
+    if (!is_named(source)) {
         name_endpoint(state, source);
+        hook_set(&here.named, PyWeakref_NewRef(source, NULL));
+        (void)guard_clear();
+    }
     more->name = roast_str_of(here.endpoint);
     roast_ladder_endpoint_add(thread, more);
 }
 
 /* ---- what for ----------------------------------------------------------------- */
 
-static void add_bytes(roast_thread *thread, uint64_t bytes)
+static void add_bytes(roast_thread *thread, PyObject *source, uint64_t bytes)
 {
-    if (here.opening > 0) {
+    if (!reading_is_ours(&here, source)) {
+        roast_ladder_add(thread, ROAST_ITEM_foreign_bytes, bytes);
+    } else if (here.opening > 0) {
         roast_ladder_add(thread, ROAST_ITEM_open_bytes, bytes);
     } else if (here.metadata > 0 || here.branch == 0) {
         roast_ladder_add(thread, ROAST_ITEM_metadata_bytes, bytes);
@@ -144,20 +176,35 @@ static void add_bytes(roast_thread *thread, uint64_t bytes)
     }
 }
 
-static long long whole_number(PyObject *object)
-{
-    PyObject *index = PyNumber_Index(object);
-    long long number = index ? PyLong_AsLongLong(index) : 0;
-
-    Py_XDECREF(index);
-    return number;
-}
-
 static uint64_t distance(PyObject *start, PyObject *stop)
 {
-    long long bytes = whole_number(stop) - whole_number(start);
+    uint64_t first = 0, last = 0;
 
-    return bytes > 0 ? (uint64_t)bytes : 0;
+    return hook_whole(start, &first) && hook_whole(stop, &last) && last > first
+               ? last - first
+               : 0;
+}
+
+/* A call that may wait for bytes. Those of columns are what fetch is; other waiting lies
+ * inside of other slices. Gives how long it took. */
+static PyObject *await_bytes(struct hook *hook, roast_thread *thread, PyObject *args,
+                             PyObject *kwargs, uint64_t *wait_ns)
+{
+    bool of_column =
+        here.metadata == 0 && here.opening == 0 && (here.buffers > 0 || here.pages > 0);
+    int64_t start_ns = roast_mono_ns();
+    int64_t start_cpu_ns = of_column ? 0 : hook_thread_cpu_ns();
+    PyObject *result = of_column
+                           ? hook_in_slice(hook, thread, args, kwargs, ROAST_ITEM_fetch)
+                           : hook_pass(hook, args, kwargs);
+
+    *wait_ns = (uint64_t)(roast_mono_ns() - start_ns);
+    if (!of_column) {
+        uint64_t cpu_ns = (uint64_t)(hook_thread_cpu_ns() - start_cpu_ns);
+        roast_ladder_add(thread, ROAST_ITEM_storage_wait,
+                         cpu_ns < *wait_ns ? *wait_ns - cpu_ns : 0);
+    }
+    return result;
 }
 
 /* source.chunk(start, stop) */
@@ -166,36 +213,25 @@ static PyObject *single(struct hook *hook, roast_thread *thread, PyObject *args,
 {
     PyObject *source = PyTuple_GetItem(args, 0);
     uint64_t bytes = distance(PyTuple_GetItem(args, 1), PyTuple_GetItem(args, 2));
-    bool of_column =
-        here.metadata == 0 && here.opening == 0 && (here.buffers > 0 || here.pages > 0);
+    struct roast_endpoint more = {.requests = 1, .ranges = 1};
 
-    if (PyErr_Occurred() && !guard_clear())
+    if (PyErr_Occurred()) /* Ctrl-C */
         return NULL;
-    int64_t start_ns = roast_mono_ns();
     here.sources++;
-    PyObject *result = of_column
-                           ? hook_in_slice(hook, thread, args, kwargs, ROAST_ITEM_fetch)
-                           : hook_pass(hook, args, kwargs);
+    PyObject *result = await_bytes(hook, thread, args, kwargs, &more.wait_ns);
     here.sources--;
-    struct roast_endpoint more = {
-        .requests = 1,
-        .ranges = 1,
-        .bytes = result ? bytes : 0,
-        .wait_ns = (uint64_t)(roast_mono_ns() - start_ns),
-        .errors = !result,
-    };
-    PyObject *error[3];
-    PyErr_Fetch(&error[0], &error[1], &error[2]);
-    if (result && reading_is_ours(&here, thread, source))
-        add_bytes(thread, bytes);
+    more.bytes = result ? bytes : 0;
+    more.errors = !result;
+    struct raised raised = guard_keep_raised();
+    if (result)
+        add_bytes(thread, source, bytes);
     if (result && here.pages > 0 && here.facts.codec == ROAST_CODEC_UNKNOWN &&
         source == here.source) {
         hook_set(&here.page, Py_NewRef(result));
         here.page_bytes = bytes;
     }
     source_tell(hook->state, thread, source, &more);
-    if (!PyErr_Occurred())
-        PyErr_Restore(error[0], error[1], error[2]);
+    guard_raise_again(&raised);
     return hook_done(hook->state, result, "a request");
 }
 
@@ -224,12 +260,14 @@ static PyObject *many(struct hook *hook, roast_thread *thread, PyObject *args,
         .bytes = sum_ranges(ranges),
     };
 
-    if (PyErr_Occurred() && !guard_clear())
-        return NULL;
     if (here.baskets != 0 && here.in_thread)
         roast_ladder_become(thread, here.baskets, ROAST_ITEM_fetch);
-    if (more.ranges > 0)
+    if (more.ranges > 0 && !PyErr_Occurred())
         source_tell(hook->state, thread, source, &more);
+    if (PyErr_Occurred()) /* Ctrl-C */
+        return NULL;
+    if (!reading_is_ours(&here, source))
+        roast_ladder_add(thread, ROAST_ITEM_foreign_bytes, more.bytes);
     here.sources++;
     PyObject *result = hook_pass(hook, args, kwargs);
     here.sources--;
@@ -266,36 +304,28 @@ static bool is_awaited(struct probe_state *state, PyObject *chunk)
 static void tell_awaited(struct probe_state *state, roast_thread *thread,
                          PyObject *chunk, struct roast_endpoint *waited)
 {
-    PyObject *error[3];
-
-    PyErr_Fetch(&error[0], &error[1], &error[2]); /* the user's, if any */
+    struct raised raised = guard_keep_raised();
     PyObject *source = PyObject_GetAttr(chunk, state->names.own_source);
+
     if (source)
         source_tell(state, thread, source, waited);
     Py_XDECREF(source);
-    (void)guard_clear();
-    if (!PyErr_Occurred())
-        PyErr_Restore(error[0], error[1], error[2]);
+    guard_raise_again(&raised);
 }
 
 /* chunk.wait(insist): nothing, or waiting for a range that comes later. Baskets are
- * there when they are unpacked. */
+ * there when they are unpacked; a source that waits for itself is timed as a whole. */
 PyObject *hook_wait(struct hook *hook, roast_thread *thread, PyObject *args,
                     PyObject *kwargs)
 {
     PyObject *chunk = PyTuple_Size(args) > 0 ? PyTuple_GetItem(args, 0) : NULL;
 
-    if (here.baskets != 0 || !chunk || !is_awaited(hook->state, chunk))
+    if (here.baskets != 0 || here.sources > 0 || !chunk ||
+        !is_awaited(hook->state, chunk))
         return PyErr_Occurred() ? NULL : hook_pass(hook, args, kwargs);
-    bool of_column = here.buffers > 0 || here.pages > 0;
-    int64_t start_ns = roast_mono_ns();
-    PyObject *result = of_column
-                           ? hook_in_slice(hook, thread, args, kwargs, ROAST_ITEM_fetch)
-                           : hook_pass(hook, args, kwargs);
-    struct roast_endpoint waited = {
-        .wait_ns = (uint64_t)(roast_mono_ns() - start_ns),
-        .errors = !result,
-    };
+    struct roast_endpoint waited = {.requests = 0};
+    PyObject *result = await_bytes(hook, thread, args, kwargs, &waited.wait_ns);
+    waited.errors = !result;
     tell_awaited(hook->state, thread, chunk, &waited);
     return hook_done(hook->state, result, "waiting for a range");
 }

@@ -29,19 +29,41 @@ static PyObject *source_of(struct probe_state *state, PyObject *directory)
     return source;
 }
 
-/* The first file that is opened is the chunk's; those that process() opens are not. */
+/* uproot.open(files, ...) of the chunk's file: {file: None}. A processor may open others
+ * while it is unpickled; where the name is not known, the first one counts. */
+static bool opens_chunk(const struct reading *reading, const roast_thread *thread,
+                        PyObject *args)
+{
+    PyObject *files = PyTuple_Size(args) > 0 ? PyTuple_GetItem(args, 0) : NULL;
+
+    if (roast_ladder_phase_now(thread) != ROAST_ITEM_import || reading->opening > 0)
+        return false;
+    if (!reading->file)
+        return true;
+    bool is_it = files && (PyDict_Check(files)
+                               ? PyDict_Contains(files, reading->file) == 1
+                               : PyUnicode_Check(files) &&
+                                     PyUnicode_Compare(files, reading->file) == 0);
+    (void)guard_clear();
+    return is_it;
+}
+
 PyObject *hook_open(struct hook *hook, roast_thread *thread, PyObject *args,
                     PyObject *kwargs)
 {
     struct reading *reading = reading_here();
-    bool is_first = roast_ladder_phase_now(thread) == ROAST_ITEM_import;
-    unsigned token = roast_ladder_enter(thread, ROAST_ITEM_open);
+    bool is_ours = opens_chunk(reading, thread, args);
 
+    if (PyErr_Occurred()) /* Ctrl-C */
+        return NULL;
+    unsigned token = roast_ladder_enter(thread, ROAST_ITEM_open);
     reading->opening++;
+    reading->opening_ours |= is_ours;
     PyObject *result = hook_pass(hook, args, kwargs);
     reading->opening--;
+    reading->opening_ours &= !is_ours;
     roast_ladder_leave(thread, token);
-    if (!result || !is_first || reading->opening > 0)
+    if (!result || !is_ours)
         return result;
     roast_ladder_phase(thread, ROAST_ITEM_form);
     hook_set(&reading->source, source_of(hook->state, result));
@@ -52,6 +74,26 @@ PyObject *hook_parquet_open(struct hook *hook, roast_thread *thread, PyObject *a
                             PyObject *kwargs)
 {
     return hook_in_slice(hook, thread, args, kwargs, ROAST_ITEM_open);
+}
+
+/* Where the chunk's file is closed, process() has returned or raised. */
+PyObject *hook_close(struct hook *hook, roast_thread *thread, PyObject *args,
+                     PyObject *kwargs)
+{
+    const struct reading *reading = reading_here();
+    PyObject *closed = PyTuple_Size(args) > 0 ? PyTuple_GetItem(args, 0) : NULL;
+    PyObject *source = closed ? source_of(hook->state, closed) : NULL;
+    bool is_ours = reading->facts.kind == ROAST_FILE_PARQUET
+                       ? !source /* a ParquetFileContext has none */
+                       : source && source == reading->source;
+
+    Py_XDECREF(source);
+    if (PyErr_Occurred()) /* Ctrl-C */
+        return NULL;
+    if (is_ours && reading->attempts == 1 && /* not that of a run inside process() */
+        roast_ladder_phase_now(thread) == ROAST_ITEM_compute)
+        roast_ladder_phase(thread, ROAST_ITEM_result);
+    return hook_pass(hook, args, kwargs);
 }
 
 /* Those that process() builds for itself are part of it, but not what it is about. */

@@ -1,6 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* hook_type.c - the type of hooks: called, bound and asked like what they stand for. */
-#include "handlers.h"
+/* hook_type.c - the type of hooks: called, bound, compared and asked like what they
+ * stand for. */
+#include "handlers.h" /* Python.h comes first */
+
+#include <stddef.h>
+#include <structmember.h>
+
 #include "support.h"
 #include "types.h"
 
@@ -11,6 +16,7 @@ static const hook_handler handlers[ROAST_HOOK_END] = {
     [ROAST_HOOK_from_root] = hook_from_root,
     [ROAST_HOOK_from_parquet] = hook_from_parquet,
     [ROAST_HOOK_events] = hook_events,
+    [ROAST_HOOK_close] = hook_close,
     [ROAST_HOOK_buffer] = hook_buffer,
     [ROAST_HOOK_extract_root] = hook_extract,
     [ROAST_HOOK_extract_parquet] = hook_extract,
@@ -42,8 +48,13 @@ PyObject *hook_in_slice(struct hook *hook, roast_thread *thread, PyObject *args,
     return result;
 }
 
-/* False, and no exception, when object is NULL or no number >= 0. */
-static bool as_number(PyObject *object, uint64_t *value)
+static bool is_hook(const struct probe_state *state, PyObject *object)
+{
+    return Py_TYPE(object) == state->hook_type ||
+           Py_TYPE(object) == state->method_hook_type;
+}
+
+bool hook_whole(PyObject *object, uint64_t *value)
 {
     PyObject *index = object ? PyNumber_Index(object) : NULL;
     long long number = index ? PyLong_AsLongLong(index) : -1;
@@ -60,7 +71,7 @@ static bool as_number(PyObject *object, uint64_t *value)
 bool hook_number(PyObject *object, PyObject *name, uint64_t *value)
 {
     PyObject *attribute = PyObject_GetAttr(object, name);
-    bool known = as_number(attribute, value);
+    bool known = hook_whole(attribute, value);
 
     Py_XDECREF(attribute);
     return known;
@@ -70,10 +81,10 @@ bool hook_member(struct probe_state *state, PyObject *model, PyObject *name,
                  uint64_t *value)
 {
     PyObject *members = PyObject_GetAttr(model, state->names.members);
-    bool known = as_number(members && PyDict_Check(members)
-                               ? PyDict_GetItemWithError(members, name)
-                               : NULL,
-                           value);
+    bool known = hook_whole(members && PyDict_Check(members)
+                                ? PyDict_GetItemWithError(members, name)
+                                : NULL,
+                            value);
 
     Py_XDECREF(members);
     return known;
@@ -130,9 +141,9 @@ static PyObject *descr_get(PyObject *hook, PyObject *object, PyObject *type)
 }
 
 /* What the type of hooks has, but not a hook. */
-static bool is_shown_by_target(const struct hook *self, PyObject *name)
+static bool is_shown_by_target(PyObject *name)
 {
-    return name == self->state->names.module_name ||
+    return PyUnicode_CompareWithASCIIString(name, "__module__") == 0 ||
            PyUnicode_CompareWithASCIIString(name, "__doc__") == 0;
 }
 
@@ -142,7 +153,7 @@ static PyObject *get_attr(PyObject *object, PyObject *name)
 {
     const struct hook *self = (struct hook *)object;
 
-    if (is_shown_by_target(self, name))
+    if (is_shown_by_target(name))
         return PyObject_GetAttr(self->target, name);
     PyObject *value = PyObject_GenericGetAttr(object, name);
     if (value || !PyErr_ExceptionMatches(PyExc_AttributeError))
@@ -151,7 +162,28 @@ static PyObject *get_attr(PyObject *object, PyObject *name)
     return PyObject_GetAttr(self->target, name);
 }
 
-/* Travels as whatever is in its place there; of a classmethod, what is below it. */
+static int set_attr(PyObject *object, PyObject *name, PyObject *value)
+{
+    return PyObject_SetAttr(((struct hook *)object)->target, name, value);
+}
+
+static Py_hash_t hash(PyObject *object)
+{
+    return PyObject_Hash(((struct hook *)object)->target);
+}
+
+/* Whoever keeps functions in a dict or set finds them, hooked or not. */
+static PyObject *compare(PyObject *object, PyObject *other, int operation)
+{
+    const struct hook *self = (struct hook *)object;
+
+    if (is_hook(self->state, other))
+        other = ((struct hook *)other)->target;
+    return PyObject_RichCompare(self->target, other, operation);
+}
+
+/* Travels as whatever is in its place there, where we may not be installed; of a
+ * classmethod, what is below it. */
 static PyObject *reduce(PyObject *hook, PyObject *unused)
 {
     const struct hook *self = (struct hook *)hook;
@@ -202,6 +234,7 @@ static void hook_dealloc(PyObject *object)
     PyTypeObject *type = Py_TYPE(object);
 
     PyObject_GC_UnTrack(object);
+    PyObject_ClearWeakRefs(object);
     (void)hook_clear(object);
     PyObject_GC_Del(object);
     Py_DECREF(type);
@@ -224,21 +257,33 @@ static PyMethodDef methods[] = {
     {NULL, NULL, 0, NULL},
 };
 
-static PyGetSetDef members[] = {
+static PyGetSetDef getters[] = {
     {"original", original, NULL, "What the hook stands for, as it was found.", NULL},
     {NULL, NULL, NULL, NULL, NULL},
 };
 
-#define HOOK_SLOTS \
-    {Py_tp_call, call}, {Py_tp_descr_get, descr_get}, {Py_tp_getattro, get_attr}, \
-        {Py_tp_repr, repr}, {Py_tp_methods, methods}, {Py_tp_getset, members}, \
-        {Py_tp_traverse, hook_traverse}, {Py_tp_clear, hook_clear}, \
-        {Py_tp_dealloc, hook_dealloc}, \
-    { \
-        0, NULL \
-    }
+static PyMemberDef members[] = {
+    {"__weaklistoffset__", T_PYSSIZET, offsetof(struct hook, weak_refs), READONLY,
+     NULL},
+    {NULL, 0, 0, 0, NULL},
+};
 
-static PyType_Slot slots[] = {HOOK_SLOTS};
+static PyType_Slot slots[] = {
+    {Py_tp_call, call},
+    {Py_tp_descr_get, descr_get},
+    {Py_tp_getattro, get_attr},
+    {Py_tp_setattro, set_attr},
+    {Py_tp_hash, hash},
+    {Py_tp_richcompare, compare},
+    {Py_tp_repr, repr},
+    {Py_tp_methods, methods},
+    {Py_tp_getset, getters},
+    {Py_tp_members, members},
+    {Py_tp_traverse, hook_traverse},
+    {Py_tp_clear, hook_clear},
+    {Py_tp_dealloc, hook_dealloc},
+    {0, NULL},
+};
 
 enum {
     HOOK_FLAGS = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC |
@@ -288,6 +333,8 @@ PyObject *hook_new(PyObject *module, PyObject *args)
         PyErr_Format(PyExc_ValueError, "no hook %d of kind %d", number, binding);
         return NULL;
     }
+    if (is_hook(state, original)) /* that somebody kept and put back */
+        original = ((struct hook *)original)->original;
     PyObject *target = target_of(original, (enum hook_binding)binding);
     if (!target)
         return NULL;
@@ -305,6 +352,7 @@ PyObject *hook_new(PyObject *module, PyObject *args)
     }
     self->original = Py_NewRef(original);
     self->target = target;
+    self->weak_refs = NULL;
     self->state = state;
     self->number = (enum roast_hook)number;
     self->binding = (enum hook_binding)binding;

@@ -10,12 +10,12 @@
 
 /* ---- what a call through a hook costs ------------------------------------------ */
 
-static int64_t time_calls(PyObject *callable, int calls)
+static int64_t time_calls(PyObject *callable, PyObject *args, int calls)
 {
     int64_t start_ns = roast_mono_ns();
 
     for (int i = 0; i < calls; i++) {
-        PyObject *result = PyObject_CallObject(callable, NULL);
+        PyObject *result = PyObject_CallObject(callable, args);
         if (!result)
             return -1;
         Py_DECREF(result);
@@ -25,14 +25,14 @@ static int64_t time_calls(PyObject *callable, int calls)
 
 /* Calls something small with and without a hook, in an attempt that is looked into, and
  * takes the quickest of a few tries of each. */
-static int64_t measure(PyObject *plain, PyObject *hooked)
+static int64_t measure(PyObject *plain, PyObject *hooked, PyObject *args)
 {
     enum { TRIES = 7, CALLS = 20 };
     int64_t direct_ns = INT64_MAX, through_ns = INT64_MAX;
 
     for (int i = 0; i < TRIES; i++) {
-        int64_t direct = time_calls(plain, CALLS);
-        int64_t through = time_calls(hooked, CALLS);
+        int64_t direct = time_calls(plain, args, CALLS);
+        int64_t through = time_calls(hooked, args, CALLS);
         if (direct < 0 || through < 0)
             return -1;
         direct_ns = direct < direct_ns ? direct : direct_ns;
@@ -41,16 +41,21 @@ static int64_t measure(PyObject *plain, PyObject *hooked)
     return through_ns > direct_ns ? (through_ns - direct_ns) / CALLS : 0;
 }
 
+/* Most calls ask a mapping for a buffer and get a function, as getattr() gives
+ * one here. */
 static void calibrate(PyObject *module, struct probe_state *state)
 {
-    PyObject *plain = (PyObject *)&PyTuple_Type;
-    PyObject *args = Py_BuildValue("iiO", ROAST_HOOK_write, HOOK_PLAIN, plain);
-    PyObject *hooked = args ? hook_new(module, args) : NULL;
-    int64_t cost_ns = hooked ? measure(plain, hooked) : -1;
+    PyObject *plain = dict_get(PyEval_GetBuiltins(), "getattr");
+    PyObject *made_of =
+        plain ? Py_BuildValue("iiO", ROAST_HOOK_buffer, HOOK_PLAIN, plain) : NULL;
+    PyObject *hooked = made_of ? hook_new(module, made_of) : NULL;
+    PyObject *args = hooked ? Py_BuildValue("Os", &PyTuple_Type, "__new__") : NULL;
+    int64_t cost_ns = args ? measure(plain, hooked, args) : -1;
 
     state->hook_cost_ns = cost_ns > 0 ? (uint64_t)cost_ns : 1; /* 1: measured */
-    Py_XDECREF(hooked);
     Py_XDECREF(args);
+    Py_XDECREF(hooked);
+    Py_XDECREF(made_of);
     (void)guard_clear();
 }
 
@@ -127,7 +132,7 @@ PyObject *ladder_setup(PyObject *module, PyObject *args)
     Py_RETURN_NONE;
 }
 
-static int64_t thread_cpu_ns(void)
+int64_t hook_thread_cpu_ns(void)
 {
     struct timespec now = {0, 0};
 
@@ -147,9 +152,9 @@ PyObject *gc_callback(PyObject *module, PyObject *args)
     if (!phase || !roast_ladder_active(thread))
         Py_RETURN_NONE;
     if (PyUnicode_CompareWithASCIIString(phase, "start") == 0) {
-        start_ns = thread_cpu_ns();
+        start_ns = hook_thread_cpu_ns();
     } else if (start_ns != 0) {
-        int64_t used_ns = thread_cpu_ns() - start_ns;
+        int64_t used_ns = hook_thread_cpu_ns() - start_ns;
         roast_ladder_add(thread, ROAST_ITEM_gc_cpu,
                          used_ns > 0 ? (uint64_t)used_ns : 0);
         roast_ladder_add(thread, ROAST_ITEM_gc_runs, 1);

@@ -6,7 +6,7 @@
 
 PyObject *mapping_item(PyObject *mapping, const char *key)
 {
-    PyObject *value = PyMapping_GetItemString(mapping, key);
+    PyObject *value = PyErr_Occurred() ? NULL : PyMapping_GetItemString(mapping, key);
 
     if (!value)
         (void)guard_clear();

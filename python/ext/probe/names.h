@@ -19,7 +19,6 @@
     NAME(requested, "num_requested_bytes") \
     NAME(output_key, "__roastcoffea_metrics__") \
     NAME(current_chunk, "_roastcoffea_current_chunk") \
-    NAME(collect, "_roastcoffea_collect_metrics") \
     NAME(copy, "copy") \
     NAME(item, "item") \
     NAME(dtype, "dtype") \

@@ -7,45 +7,51 @@
 
 enum { ENDPOINT_BYTES = 256 };
 
-/* Zeroed = nothing. Cleared when an attempt begins and when it ends. */
+/* Zeroed = nothing. Cleared when an attempt begins and when it ends; one inside another
+ * is a part of that. */
 struct reading {
+    PyObject *file;    /* owned: name of the chunk's file, if known */
     PyObject *source;  /* owned: of the chunk's file; of parquet, what reads columns */
     PyObject *columns; /* owned: {column: (bytes, uncompressed)} of a parquet file */
     PyObject *page;    /* owned: the packed page that was fetched last ... */
     uint64_t page_bytes;
-    unsigned opening;            /* calls that go on: uproot.open, */
-    unsigned metadata;           /* ... page lists, */
-    unsigned buffers;            /* ... buffers of columns, */
-    unsigned pages;              /* ... pages of an RNTuple, */
-    unsigned sources;            /* ... requests to a source */
-    int32_t branch;              /* number of the column that is read, + 1; 0: none */
-    bool sees_caches;            /* what a cache has can be told from what is read */
-    bool offsets;                /* the buffer holds offsets */
-    bool touched;                /* its column was really read, not served by a cache */
-    unsigned baskets;            /* token of the baskets that are waited for */
-    bool in_thread;              /* ... and this thread unpacks them */
-    const void *endpoint_source; /* whose name is below; only compared */
+    unsigned attempts; /* begun, each inside the one before */
+    unsigned opening;  /* calls that go on: uproot.open, */
+    unsigned metadata; /* ... page lists, */
+    unsigned buffers;  /* ... buffers of columns, */
+    unsigned pages;    /* ... pages of an RNTuple, */
+    unsigned sources;  /* ... requests to a source */
+    bool opening_ours; /* uproot.open goes on for the chunk's file */
+    int32_t branch;    /* number of the column that is read, + 1; 0: none */
+    bool sees_caches;  /* what a cache has can be told from what is read */
+    bool offsets;      /* the buffer holds offsets */
+    bool touched;      /* its column was really read, not served by a cache */
+    unsigned baskets;  /* token of the baskets that are waited for */
+    bool in_thread;    /* ... and this thread unpacks them */
+    PyObject *named;   /* owned: weak reference to the source whose name is below */
     char endpoint[ENDPOINT_BYTES];
     struct roast_file_facts facts;
     uint64_t file_key; /* of facts in the cache of files */
 };
 
 struct reading *reading_here(void);
-void reading_clear(void);
 
-/* Before an attempt ends: what is left to tell of its reads. */
+/* Before an attempt begins, on a file of that name. */
+void reading_begin(const roast_thread *thread, PyObject *file);
+
+/* Before an attempt ends: what is left to tell of its reads. No exception but what is
+ * the user's. */
 void reading_finish(struct probe_state *state, roast_thread *thread);
 
 /* Whether bytes of a source are those of the chunk's file. */
-bool reading_is_ours(const struct reading *reading, const roast_thread *thread,
-                     PyObject *source);
+bool reading_is_ours(const struct reading *reading, PyObject *source);
 
 /* What a tree, a branch or another column is read from; new reference, or NULL with an
  * exception. */
 PyObject *reading_source_of(struct probe_state *state, PyObject *column);
 
-/* Whether a tree, a branch or another column is one of the chunk's file; true while
- * that is not known. No exception but what is the user's. */
+/* Whether a tree, a branch or another column is one of the chunk's file; true when that
+ * is not known while events are built. No exception but what is the user's. */
 bool reading_owns(struct probe_state *state, PyObject *column);
 
 /* What a stretch of waiting for `source` was. more's name is filled in here. */

@@ -27,6 +27,7 @@ struct known_file {
     uint64_t key;
     struct roast_file_facts facts;
     PyObject *columns; /* owned: {column: (bytes, uncompressed)} of a parquet file */
+    uint64_t footer_bytes; /* of a parquet file, read whenever it is opened */
 };
 
 /* The module's state; every pointer is owned. */
@@ -60,7 +61,7 @@ struct probe_state {
     unsigned next_file;
     unsigned file_tables;    /* sizes of all branches that were told */
     uint64_t hook_cost_ns;   /* of one call through a hook; 0: not measured */
-    unsigned heavy_chunks;   /* in a row, in which they cost too much */
+    unsigned heavy_chunks;   /* in a row, in which they cost too much; then it stays */
     PyObject *spare_section; /* memory of a dead section, or NULL */
     bool enabled, live, exact_peak, has_run_id;
     unsigned char run_id[ROAST_RUN_ID_BYTES];

@@ -17,6 +17,15 @@ bool guard_note(struct probe_state *state, const char *where);
 /* Clears an exception that is an Exception. False, and it stays, when it is not. */
 bool guard_clear(void);
 
+/* The exception that somebody else's code has raised, if any, kept while we look on. */
+struct raised {
+    PyObject *type, *value, *traceback;
+};
+struct raised guard_keep_raised(void);
+
+/* Raised again; ours are cleared, but a Ctrl-C that came meanwhile takes its place. */
+void guard_raise_again(struct raised *raised);
+
 /* Whether object has the attribute: 1, 0; -1 only when something that is not an
  * Exception was raised. */
 int guard_has_attr(PyObject *object, PyObject *name);

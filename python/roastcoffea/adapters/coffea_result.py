@@ -125,11 +125,16 @@ class Offer(NamedTuple):
     in_process: bool
 
 
+def is_iterative(executor: Any) -> bool:
+    """Whether chunks run one by one in this very process."""
+    return any(base.__name__ == "IterativeExecutor" for base in type(executor).__mro__)
+
+
 def offer_of(executor: Any) -> Offer:
     """The workers of a coffea executor; one thread each."""
     kind = type(executor).__name__.removesuffix("Executor")
     workers = getattr(executor, "workers", None)
-    if any(base.__name__ == "IterativeExecutor" for base in type(executor).__mro__):
+    if is_iterative(executor):
         return Offer(kind, 1, f"{kind}, 1 worker", True)
     pool = getattr(executor, "pool", None)
     workers = getattr(pool, "_max_workers", workers)
@@ -141,6 +146,5 @@ def offer_of(executor: Any) -> Offer:
 
 def packs(executor: Any) -> bool:
     """Whether an executor pickles and compresses the result of each chunk."""
-    if any(base.__name__ == "IterativeExecutor" for base in type(executor).__mro__):
-        return False
-    return getattr(executor, "compression", None) is not None
+    compression = getattr(executor, "compression", None)
+    return compression is not None and not is_iterative(executor)

@@ -54,6 +54,14 @@ PLACES = (
         "from_parquet",
         CLASS,
     ),
+    Place("close", "uproot.reading", "ReadOnlyDirectory", "__exit__", METHOD),
+    Place(
+        "close",
+        "coffea.processor.executor",
+        "ParquetFileContext",
+        "__exit__",
+        METHOD,
+    ),
     Place("events", "coffea.nanoevents.factory", "NanoEventsFactory", "events", METHOD),
     Place(
         "buffer",

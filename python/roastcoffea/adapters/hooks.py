@@ -48,10 +48,10 @@ class Hook(NamedTuple):
 def find(name: str, owner: Any, attribute: str, binding: int) -> Hook | None:
     """The hook on an attribute; None when this coffea or uproot has no such thing."""
     try:
-        original = vars(owner)[attribute]
-        hook = _probe.hook(NUMBER[name], binding, original)
+        hook = _probe.hook(NUMBER[name], binding, vars(owner)[attribute])
     except Exception:  # whatever it is now, it is not what we know
         return None
+    original = hook.original
     kind = next((kind for kind in SPECIAL if isinstance(original, kind)), None)
     if kind is not SPECIAL_OF.get(binding):
         return None
@@ -80,7 +80,7 @@ class Hooks:
 
     def __init__(self) -> None:
         self.lock = threading.Lock()
-        self.users = 0
+        self.users: set[object] = set()
         self.found: list[Hook] | None = None
         self.missing = 0
         self.with_parquet = False
@@ -124,22 +124,28 @@ class Hooks:
             )
         )
 
-    def arm(self) -> int:
-        """Put the hooks in place for one more; which hooks are missing."""
+    def arm(self, user: object) -> int:
+        """Put the hooks in place for ``user`` too; which hooks are missing."""
         with self.lock:
             if _probe.ladder_is_heavy():
                 self.give_up()
-            if self.users == 0:
+            if not self.users:
                 self.put()
-            self.users += 1
+            self.users.add(user)
             return self.missing
 
-    def disarm(self) -> None:
-        """One needs them no more."""
+    def disarm(self, user: object) -> None:
+        """It needs them no more, or never came to need them."""
         with self.lock:
-            self.users = max(self.users - 1, 0)
-            if self.users == 0:
+            self.users.discard(user)
+            if not self.users:
                 self.take()
+
+    def clear(self) -> None:
+        """Nobody needs them any more."""
+        with self.lock:
+            self.users.clear()
+            self.take()
 
     def give_up(self) -> None:
         """They cost too much here, or do not work."""
@@ -170,8 +176,8 @@ class Hooks:
             gc.callbacks.remove(_probe.gc_callback)
 
 
-def describe_parquet(factory: Any) -> tuple[dict[str, tuple[int, int]], int, int]:
-    """({column: (bytes, uncompressed)}, entries, codec), from the file's footer."""
+def describe_parquet(factory: Any) -> tuple[dict[str, tuple[int, int]], int, int, int]:
+    """({column: (bytes, uncompressed)}, entries, codec, bytes of the footer)."""
     metadata = factory._mapping._file_handle.metadata
     columns: dict[str, tuple[int, int]] = {}
     codec = 0
@@ -184,30 +190,33 @@ def describe_parquet(factory: Any) -> tuple[dict[str, tuple[int, int]], int, int
                 unpacked + column.total_uncompressed_size,
             )
             codec = CODECS.get(column.compression.lower(), 0)
-    return columns, metadata.num_rows, codec
+    end_bytes = 8  # behind the footer: its length and a magic number
+    return columns, metadata.num_rows, codec, metadata.serialized_size + end_bytes
 
 
 _hooks = Hooks()
 
 
-def arm(args: tuple[Any, ...], packs: bool) -> None:
-    """The attempt that this thread has begun is looked into; ``args`` are coffea's."""
+def arm(user: object, args: tuple[Any, ...], packs: bool) -> None:
+    """The attempt that this thread has begun is looked into, until ``user`` disarms;
+    ``args`` are coffea's."""
     unseen = 0 if packing.is_possible() or not packs else 1 << NUMBER["compress"]
     is_parquet = "parquet" in args[:1]  # its format
     if is_parquet:
         with contextlib.suppress(Exception):
             importlib.import_module(PARQUET)  # coffea is about to
-    missing = _hooks.arm() & ~(OF_ROOT if is_parquet else OF_PARQUET)
-    try:
-        _probe.ladder_arm(missing | unseen)
-    except BaseException:  # Ctrl-C
-        _hooks.disarm()
-        raise
+    missing = _hooks.arm(user) & ~(OF_ROOT if is_parquet else OF_PARQUET)
+    _probe.ladder_arm(missing | unseen)
 
 
-def disarm() -> None:
-    """It has ended."""
-    _hooks.disarm()
+def disarm(user: object) -> None:
+    """It has ended, or never was armed."""
+    _hooks.disarm(user)
+
+
+def clear() -> None:
+    """All have ended, even if a Ctrl-C kept one from saying so."""
+    _hooks.clear()
 
 
 def _in_child() -> None:

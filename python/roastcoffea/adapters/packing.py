@@ -25,19 +25,24 @@ class _Waiting(threading.local):
     told: Told | None = None
 
 
+def _space() -> dict[str, Any]:
+    """Where coffea keeps the function."""
+    return getattr(sys.modules.get(MODULE), "__dict__", {})
+
+
 class Packing:
     """The replacement in this process, in place while somebody waits."""
 
     def __init__(self) -> None:
         self.lock = threading.Lock()
         self.waiting = _Waiting()
-        self.count = 0
+        self.threads: set[int] = set()  # those that wait
         self.original: Any = None
         self.ours: Any = None
 
     def is_possible(self) -> bool:
         """Whether this coffea has such a function."""
-        return callable(getattr(sys.modules.get(MODULE), NAME, None))
+        return callable(_space().get(NAME))
 
     def expect(self, told: Told) -> None:
         """Call ``told`` when this thread has packed."""
@@ -45,12 +50,10 @@ class Packing:
             return
         with self.lock:
             self.waiting.told = told
-            self.count += 1
-            if self.count == 1:
-                module: Any = sys.modules[MODULE]
-                self.original = vars(module)[NAME]
-                self.ours = self.wrap(self.original)
-                setattr(module, NAME, self.ours)
+            self.threads.add(threading.get_ident())
+            if self.ours is None:
+                self.original = _space()[NAME]
+                self.ours = _space()[NAME] = self.wrap(self.original)
 
     def wrap(self, original: Callable[..., Any]) -> Callable[..., Any]:
         @functools.wraps(original)
@@ -61,8 +64,10 @@ class Packing:
             try:
                 return original(*args, **kwargs)
             finally:
-                told()
-                self.done()
+                try:
+                    told()
+                finally:
+                    self.done()
 
         return _compress
 
@@ -74,23 +79,27 @@ class Packing:
 
     def done(self) -> None:
         with self.lock:
-            self.count = max(self.count - 1, 0)
-            if self.count == 0:
+            self.threads.discard(threading.get_ident())
+            if not self.threads:
                 self.restore()
 
-    def restore(self) -> None:
+    def clear(self) -> None:
         """Coffea's own function again, whoever still waits."""
-        module: Any = sys.modules.get(MODULE)
-        if self.ours is not None and vars(module).get(NAME) is self.ours:
-            setattr(module, NAME, self.original)
+        with self.lock:
+            self.threads.clear()
+            self.restore()
+
+    def restore(self) -> None:
+        if self.ours is not None and _space().get(NAME) is self.ours:
+            _space()[NAME] = self.original
         self.original = self.ours = None
-        self.count = 0
 
     def renew(self) -> None:
         """In a forked child, which packs nothing and may find the lock taken."""
         self.restore()
         self.lock = threading.Lock()
         self.waiting = _Waiting()
+        self.threads = set()
 
 
 packing = Packing()

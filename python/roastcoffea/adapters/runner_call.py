@@ -17,7 +17,7 @@ from collections.abc import Callable
 from typing import Any
 
 from roastcoffea import _probe
-from roastcoffea.adapters import coffea_result, switch, work_function
+from roastcoffea.adapters import coffea_result, hooks, switch, work_function
 from roastcoffea.adapters.packing import packing
 from roastcoffea.adapters.work_function import Token, WorkFunction
 from roastcoffea.run import Run
@@ -28,7 +28,16 @@ FETCHERS = ("metadata_fetcher_root", "metadata_fetcher_parquet")
 PATCHED = ("_work_function", "preprocess", *FETCHERS)
 CHUNKS = "_chunk_metrics"
 
-_patching = threading.Lock()  # two threads may use one Runner
+_patching = threading.Lock()  # two threads may use one Runner, or begin and end at once
+
+
+def _renew_lock() -> None:
+    """In a forked child: another thread may have held it."""
+    global _patching
+    _patching = threading.Lock()
+
+
+os.register_at_fork(after_in_child=_renew_lock)
 
 
 class ChunkRecords(list[Any]):
@@ -95,7 +104,8 @@ class RunnerCall:
         )
         for run in self.runs:
             run.begin_call(self.run_id, self.processor, self.offer)
-        work_function.receivers[self.run_id] = self.receive
+        with _patching:
+            work_function.receivers[self.run_id] = self.receive
         if isinstance(self.space().get(CHUNKS), ChunkRecords):  # of an earlier run
             del self.space()[CHUNKS]
         self.held = switch.hold(self.processor)
@@ -174,9 +184,11 @@ class RunnerCall:
 
     def restore(self) -> None:
         """Runner and processor as they were."""
-        work_function.receivers.pop(self.run_id, None)
-        if not work_function.receivers:
-            packing.restore()
+        with _patching:
+            work_function.receivers.pop(self.run_id, None)
+            if not work_function.receivers:
+                packing.clear()
+                hooks.clear()
         if self.held:
             self.held = False
             switch.release(self.processor)

@@ -51,13 +51,11 @@ class WorkFunction:
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         if self.token.counts_entries:
             return self.count_entries(*args, **kwargs)
-        token = self.token
+        token, item = self.token, _item(args)
         packing.forget()
-        begun = _probe.attempt_begin(
-            token.run_id, token.client, token.spools, _item(args)
-        )
-        _hand_over(token, begun)
-        try:
+        try:  # whatever happens, what has begun is ended
+            begun = _probe.attempt_begin(token.run_id, token.client, token.spools, item)
+            _hand_over(token, begun)
             result = self.looked_into(args, kwargs)
         except BaseException as error:
             frames = _probe.attempt_end(token.client, token.spools, error)
@@ -73,16 +71,16 @@ class WorkFunction:
 
     def looked_into(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """The call of coffea's function, with hooks in place."""
-        held = None
-        if self.token.looks:
-            hooks.arm(args, self.token.packs)
+        user, held = object(), None
         try:
+            if self.token.looks:
+                hooks.arm(user, args, self.token.packs)
             if self.token.unpack:
                 kwargs, held = _switched_on(kwargs)
             return self.function(*args, **kwargs)
         finally:
             if self.token.looks:
-                hooks.disarm()
+                hooks.disarm(user)
             if held is not None:
                 switch.release(held)
 
@@ -93,9 +91,9 @@ class WorkFunction:
 
     def count_entries(self, *args: Any, **kwargs: Any) -> Any:
         """Preprocessing of a file. When it works nobody hears of it."""
-        token = self.token
-        _probe.attempt_begin(token.run_id, token.client, (), _file(args))
+        token, item = self.token, _file(args)
         try:
+            _probe.attempt_begin(token.run_id, token.client, (), item)
             result = self.function(*args, **kwargs)
         except BaseException as error:
             frames = _probe.attempt_end(token.client, token.spools, error)
