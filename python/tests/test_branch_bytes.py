@@ -132,5 +132,8 @@ def test_bytes_of_parquet_columns_are_those_of_the_footer(folder):
             assert row["reads"] == 1
         assert chunk["column_bytes"] == sum(bytes_of(chunk).values())
         assert chunk["accessed_branches"] == sorted(NAMES)
+        assert chunk["metadata_bytes"] == footer.serialized_size + 8
+    assert "preload" not in run.metrics or run.metrics["preload"] == []
+    assert "parquet" in run.metrics["unavailable"]["preload"]
     assert "open_bytes" not in run.metrics
     assert "parquet" in run.metrics["unavailable"]["open_bytes"]

@@ -111,7 +111,8 @@ class Foreign(Reader):
             ).events()
             read += [inside.luminosityBlock, inside.Track_length]
             extra = sum(float(ak.sum(array)) for array in read)
-        return super().process(events) | {"extra": extra}
+            requested = root.file.source.num_requested_bytes
+        return super().process(events) | {"extra": extra, "requested": requested}
 
 
 @pytest.mark.parametrize("other", ["other.root", "zlib.root", "rntuple.root"])
@@ -125,6 +126,9 @@ def test_files_that_process_opens_itself_are_not_the_chunks(runs, folder, other)
         assert chunk["other_bytes"] == 0
     check_access(run)
     assert run.metrics["file_metadata"].keys() == {str(folder / "zlib.root")}
+    assert run.metrics["foreign_bytes"] == run.out["requested"]
+    (endpoint,) = run.metrics["per_endpoint"].values()
+    assert endpoint["bytes"] == run.report["bytesread"] + run.out["requested"]
 
 
 class ForeignParquet(Reader):

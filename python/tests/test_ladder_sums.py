@@ -250,3 +250,17 @@ def test_later_runs_in_a_process_have_no_first_chunk(tiny_file):
         with roastcoffea.monitor() as collector:
             runner(fileset_of(tiny_file), processor_instance=Plain())
     assert not any(record.get("first_chunk") for record in collector.chunk_metrics)
+
+
+def test_process_that_is_not_decorated_ends_where_coffea_says(tiny_file):
+    runner = make_runner(savemetrics=True)
+    with roastcoffea.monitor() as collector:
+        _, report = runner(fileset_of(tiny_file), processor_instance=Plain())
+    records = collector.chunk_metrics
+    inside_s = sum(record["duration"] for record in records)
+    around_s = sum(record["task_time"] for record in records)
+    built_s = sum(record["ladder"]["form"] for record in records)
+    assert inside_s <= around_s - built_s
+    closing_s = sum(record["ladder"]["result"] for record in records)
+    assert closing_s > 0  # what follows has its own name
+    assert report["processtime"] <= inside_s + closing_s
