@@ -21,6 +21,7 @@ from planting import EVENTS
 from slow_server import serve
 
 files = planting.files
+LONG_DELAY_S = 0.4  # a tenth is more than what threads hold each other up
 SOURCES = {
     "fsspec": {},
     "HTTPSource": {"handler": uproot.HTTPSource},
@@ -79,12 +80,14 @@ class Reads(processor.ProcessorABC):
 
     def process(self, events):
         self.server.status = self.status
+        before_s, self.server.delay_s = self.server.delay_s, LONG_DELAY_S
         with Window(self.server) as self.window:
             try:
                 ak.sum(events.value)
             except Exception:
                 assert self.status
         self.server.status = 0
+        self.server.delay_s = before_s
         return {"n": len(events)}
 
     def postprocess(self, accumulator):
@@ -95,7 +98,7 @@ class Remote:
     """A run over a file of the server, in one chunk."""
 
     def __init__(self, server, kind, options, **how):
-        server.delay_s = 0.1
+        server.delay_s = 0.05
         self.analysis = Reads(server, **how)
         runner = make_runner(
             iterative(retries=0), chunksize=EVENTS, processor_compression=None
