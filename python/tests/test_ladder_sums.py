@@ -185,6 +185,7 @@ def muons(events):
     return {"n": len(events), "sum": float(ak.sum(events.Muon.pt))}
 
 
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")  # of schemas
 @pytest.mark.parametrize(
     "name", ["nano_tt_v12.root", "nano_dimuon_rntuple.root", "nano_dimuon.parquet"]
 )

@@ -15,6 +15,7 @@ from support import MIB, SANITIZED, Events, make_processor, measure, rss_bytes, 
 CALLS = 1_000 if SANITIZED else 10_000
 CONSTANTS = [None, True, False, (), ""]
 SLACK = 20  # caches of the interpreter may fill; a leak would show CALLS times
+TRIES = 3  # threads of others may free or make something; a leak would show every time
 
 
 def closure_of(function, seen):
@@ -56,6 +57,23 @@ def repeat(operation, calls):
     waiting()
 
 
+def changes(operation, watched):
+    """What is more or less than before, after many calls."""
+    before, blocks, rss = counts(watched), sys.getallocatedblocks(), rss_bytes()
+    repeat(operation, CALLS)
+    after = counts(watched)
+    changed = {
+        key: after[key] - before[key]
+        for key in before
+        if abs(after[key] - before[key]) > SLACK
+    }
+    if sys.getallocatedblocks() - blocks >= CALLS / 10:
+        changed["blocks"] = sys.getallocatedblocks() - blocks
+    if not SANITIZED and rss_bytes() - rss >= 4 * MIB:
+        changed["memory"] = rss_bytes() - rss
+    return changed
+
+
 @pytest.mark.parametrize("name", operations.ALL)
 def test_entry_point_leaves_nothing_behind(name):
     operation = operations.ALL[name]()
@@ -63,13 +81,11 @@ def test_entry_point_leaves_nothing_behind(name):
     objects = [operation, *inside, *our_types(), *CONSTANTS]
     watched = [(n, o) for n, o in enumerate(objects) if not is_immortal(o)]
     repeat(operation, 300)
-    before, blocks, rss = counts(watched), sys.getallocatedblocks(), rss_bytes()
-    repeat(operation, CALLS)
-    after = counts(watched)
-    assert sys.getallocatedblocks() - blocks < CALLS / 10
-    assert SANITIZED or rss_bytes() - rss < 4 * MIB
-    grown = {key: after[key] - before[key] for key in before}
-    assert {key: n for key, n in grown.items() if abs(n) > SLACK} == {}
+    for _ in range(TRIES):
+        changed = changes(operation, watched)
+        if not changed:
+            break
+    assert changed == {}
 
 
 def test_objects_of_a_chunk_are_free_after_it():
