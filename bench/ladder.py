@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """a6: what looking into a chunk costs, with everything armed. There is no reference.
 
-    python ladder.py PAIRS    prints one JSON object
+    python ladder.py PAIRS MOST    prints one JSON object
 
 The same chunk of 1500 branches runs through coffea's own work function and through
 ours around it, again and again in one process, with 20 columns read and then with all.
@@ -33,6 +33,7 @@ from roastcoffea.adapters.work_function import Token, WorkFunction, receivers
 RUN_ID = bytes(range(1, 17))
 WITNESSES = ("hook_calls", "hook_cost", "task_time")
 CONFIDENCE = 0.95
+WIDTH = 2.0  # percent: while the interval is wider, more pairs are worth their time
 COLUMNS = {
     "Jet": "pt eta phi mass btagDeepFlavB",
     "Muon": "pt eta phi mass charge",
@@ -120,37 +121,57 @@ def median_interval(values: list[float]) -> tuple[float, float]:
     return ordered[at], ordered[-1 - at]
 
 
-def measure(processor: ProcessorABC, pairs: int) -> dict[str, float]:
-    """Who begins changes with every pair. The first pair warms up and is dropped. The
-    hooks' share is that of the quickest chunk, the largest. Shares are in percent."""
-    chunk = Chunk(processor)
-    frames: list[bytes] = []
-    receivers[RUN_ID] = frames.append
-    cpu: dict[Any, list[float]] = {chunk.plain: [], chunk.armed: []}
-    records = []
-    for number in range(pairs + 1):
-        order = (chunk.plain, chunk.armed)
-        for work in order if number % 2 else reversed(order):
-            cpu[work].append(chunk.cpu_s(work))
-        records.append(witness(frames))
-        frames.clear()
-    plain, armed = (cpu[work][1:] for work in (chunk.plain, chunk.armed))
-    more = [(b - a) / a * 100 for a, b in zip(plain, armed, strict=True)]
+class Pairs:
+    """The chunk with hooks and without, in turns."""
+
+    def __init__(self, processor: ProcessorABC) -> None:
+        self.chunk = Chunk(processor)
+        self.plain: list[float] = []  # CPU seconds
+        self.armed: list[float] = []
+        self.records: list[dict[str, float]] = []
+
+    def add(self) -> None:
+        """One more pair. Who begins changes with every pair."""
+        frames: list[bytes] = []
+        receivers[RUN_ID] = frames.append
+        sides = [(self.chunk.plain, self.plain), (self.chunk.armed, self.armed)]
+        for work, cpu in sides if len(self.plain) % 2 else reversed(sides):
+            cpu.append(self.chunk.cpu_s(work))
+        self.records.append(witness(frames))
+
+    def more(self) -> list[float]:
+        """What the hooks added to each pair but the first, which warmed up; percent."""
+        both = zip(self.plain[1:], self.armed[1:], strict=True)
+        return [(armed - plain) / plain * 100 for plain, armed in both]
+
+    def is_told(self) -> bool:
+        low, high = median_interval(self.more())
+        return high - low <= WIDTH
+
+
+def measure(processor: ProcessorABC, least: int, most: int) -> dict[str, float]:
+    """The hooks' share is that of the quickest chunk, where it is largest."""
+    pairs = Pairs(processor)
+    while len(pairs.plain) <= least or (
+        len(pairs.plain) <= most and not pairs.is_told()
+    ):
+        pairs.add()
+    more = pairs.more()
     low, high = median_interval(more)
-    quickest = min(records[1:], key=lambda record: record["task_time"])
+    quickest = min(pairs.records[1:], key=lambda record: record["task_time"])
     return quickest | {
         "share": quickest["hook_cost"] / quickest["task_time"] * 100,
-        "cpu_time": statistics.median(plain),
+        "cpu_time": statistics.median(pairs.plain[1:]),
         "median": statistics.median(more),
         "low": low,
         "high": high,
-        "pairs": pairs,
+        "pairs": len(more),
     }
 
 
 def main() -> None:
-    pairs = int(sys.argv[1])
-    found = {name: measure(kind(), pairs) for name, kind in PROCESSORS.items()}
+    least, most = map(int, sys.argv[1:])
+    found = {name: measure(kind(), least, most) for name, kind in PROCESSORS.items()}
     print(json.dumps(found))
 
 

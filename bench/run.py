@@ -40,14 +40,15 @@ class Plan(NamedTuple):
 
     rounds: int
     ms: float
-    pairs: int  # of chunks, in a6
+    pairs: int  # of chunks, in a6 ...
+    most_pairs: int  # ... while they do not agree
 
     def rounds_of(self, row: Row) -> int:
         return min(self.rounds, row.rounds or self.rounds)
 
 
-FULL = Plan(rounds=80, ms=10.0, pairs=60)
-QUICK = Plan(rounds=10, ms=5.0, pairs=6)
+FULL = Plan(rounds=80, ms=10.0, pairs=40, most_pairs=120)
+QUICK = Plan(rounds=10, ms=5.0, pairs=6, most_pairs=6)
 EVERYTHING = [*(row.id for row in ROWS), LADDER]
 
 
@@ -130,10 +131,10 @@ def run_rows(
     return outcomes
 
 
-def look_into_chunks(interpreter: str, pairs: int) -> dict[str, dict[str, float]]:
+def look_into_chunks(interpreter: str, plan: Plan) -> dict[str, dict[str, float]]:
     """What ladder.py says, of chunks in a process of their own."""
     run = subprocess.run(
-        [interpreter, str(FOLDER / "ladder.py"), str(pairs)],
+        [interpreter, str(FOLDER / "ladder.py"), str(plan.pairs), str(plan.most_pairs)],
         stdout=subprocess.PIPE,
         text=True,
         env=clean_environment(),
@@ -145,13 +146,13 @@ def look_into_chunks(interpreter: str, pairs: int) -> dict[str, dict[str, float]
     return found
 
 
-def run_ladder(interpreter: str, pairs: int, gate: bool) -> list[Held]:
+def run_ladder(interpreter: str, plan: Plan, gate: bool) -> list[Held]:
     """a6: one run; under the gate, more of them while a limit may still fail. Of
     several runs the last one is shown."""
     print(f"\n{report.LIMIT_HEAD}")
     failures = dict.fromkeys(LIMITS, 0)
     for _ in range(RUNS if gate else 1):
-        found = look_into_chunks(interpreter, pairs)
+        found = look_into_chunks(interpreter, plan)
         held = [Held(limit, found[limit.columns]) for limit in LIMITS]
         for one in held:
             failures[one.limit] += GATE * one.percent > one.limit.most
@@ -202,7 +203,7 @@ def compare(options: argparse.Namespace) -> int:
             print_accounts(ours)
     limits = []
     if LADDER in options.names:
-        limits = run_ladder(options.ours, plan.pairs, options.gate)
+        limits = run_ladder(options.ours, plan, options.gate)
     machine["load_after"] = report.load()
     print(f"load after: {machine['load_after']}")
     if options.record:
