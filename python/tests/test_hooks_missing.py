@@ -107,6 +107,14 @@ def test_without_a_hook_its_tables_are_empty_and_say_why(folder, renewed, name, 
     assert run.metrics["unavailable"][table]
 
 
+@pytest.mark.parametrize("name", ["pages", "clusters"])
+def test_a_tree_needs_no_hook_of_an_rntuple(folder, renewed, name):
+    without(renewed, name)
+    run = read(folder, "zlib")
+    assert run.metrics["hooks_missing"] == []
+    assert set(SLICES[name]) <= run.metrics["ladder"].keys()
+
+
 @pytest.mark.parametrize("kind", ["zlib", "rntuple"])
 @pytest.mark.parametrize("name", ["extract_root", "open", "baskets", "clusters"])
 def test_bytes_of_branches_are_told_without_a_hook(

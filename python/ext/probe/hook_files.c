@@ -85,6 +85,8 @@ static void tell(roast_thread *thread, struct known_file *file, struct roast_str
     hook_set(&reading->columns, Py_XNewRef(file->columns));
     if (file->footer_bytes > 0)
         roast_ladder_add(thread, ROAST_ITEM_metadata_bytes, file->footer_bytes);
+    if (file->facts.kind == ROAST_FILE_RNTUPLE && reading->missing != 0)
+        roast_ladder_add(thread, ROAST_ITEM_hooks_missing, reading->missing);
     roast_ladder_file(thread, &file->facts, table);
 }
 

@@ -100,7 +100,9 @@ PyObject *ladder_arm(PyObject *module, PyObject *args)
         roast_ladder_disarm(thread); /* what was counted meanwhile is forgotten */
     }
     if (thread) {
-        roast_ladder_arm(thread, missing);
+        const uint64_t of_rntuple = HOOK_BIT(pages) | HOOK_BIT(clusters);
+        reading_here()->missing = missing & of_rntuple; /* told when the file is one */
+        roast_ladder_arm(thread, missing & ~of_rntuple);
         begin_counts(thread, missing);
     }
     return PyErr_Occurred() ? NULL : Py_NewRef(Py_None);

@@ -32,6 +32,7 @@ struct reading {
     char endpoint[ENDPOINT_BYTES];
     struct roast_file_facts facts;
     uint64_t file_key; /* of facts in the cache of files */
+    uint64_t missing;  /* hooks that only an RNTuple needs */
 };
 
 struct reading *reading_here(void);
@@ -39,8 +40,7 @@ struct reading *reading_here(void);
 /* Before an attempt begins, on a file of that name. */
 void reading_begin(const roast_thread *thread, PyObject *file);
 
-/* Before an attempt ends: what is left to tell of its reads. No exception but what is
- * the user's. */
+/* Before an attempt ends: what is left to tell of its reads. No exception of ours. */
 void reading_finish(struct probe_state *state, roast_thread *thread);
 
 /* Whether bytes of a source are those of the chunk's file. */
