@@ -95,8 +95,7 @@ PyObject *hook_baskets(struct hook *hook, roast_thread *thread, PyObject *args,
                        PyObject *kwargs)
 {
     struct reading *reading = reading_here();
-    unsigned outer = reading->baskets;
-    bool in_thread = reading->in_thread;
+    const struct reading outer = *reading;
 
     if (PyTuple_Size(args) < 2)
         return hook_pass(hook, args, kwargs);
@@ -109,13 +108,13 @@ PyObject *hook_baskets(struct hook *hook, roast_thread *thread, PyObject *args,
     reading->baskets = roast_ladder_enter(thread, ROAST_ITEM_read_other);
     uint64_t before_ns = fetched_ns(thread);
     PyObject *result = hook_pass(hook, args, kwargs);
-    bool failed = !result && roast_ladder_now(thread) == ROAST_ITEM_fetch;
     roast_ladder_leave(thread, reading->baskets);
-    struct roast_endpoint waited = {.wait_ns = fetched_ns(thread) - before_ns,
-                                    .errors = failed};
-    reading->baskets = outer;
-    reading->in_thread = in_thread;
-    if (waited.wait_ns > 0 || failed)
+    struct roast_endpoint waited = {.wait_ns = fetched_ns(thread) - before_ns};
+    waited.errors = !result && reading->in_thread && waited.wait_ns > 0;
+    reading->baskets = outer.baskets;
+    reading->in_thread = outer.in_thread;
+    reading->awaited = outer.awaited;
+    if (waited.wait_ns > 0)
         tell_wait(hook, thread, PyTuple_GetItem(args, 0), &waited);
     return result ? hook_done(hook->state, result, "waiting for baskets") : NULL;
 }
@@ -133,12 +132,22 @@ static void add_to_branch(struct probe_state *state, roast_thread *thread,
         more);
 }
 
+/* A basket has come. After the last one nothing is waited for; to say so saves four of
+ * six readings of the CPU clock, a system call, in most columns. */
+static void basket_came(struct reading *reading, roast_thread *thread)
+{
+    if (reading->in_thread && reading->awaited > 0 && --reading->awaited == 0)
+        roast_ladder_become(thread, reading->baskets, ROAST_ITEM_read_other);
+}
+
 /* chunk_to_basket(chunk, branch, basket_num) */
 static PyObject *unpack(struct hook *hook, roast_thread *thread, PyObject *args,
                         PyObject *kwargs)
 {
     const struct probe_names *names = &hook->state->names;
     PyObject *chunk = PyTuple_GetItem(args, 2);
+
+    basket_came(reading_here(), thread);
     int64_t start_ns = roast_mono_ns();
     PyObject *result = hook_in_slice(hook, thread, args, kwargs, ROAST_ITEM_decompress);
     struct roast_branch more = {.ns = (uint64_t)(roast_mono_ns() - start_ns)};

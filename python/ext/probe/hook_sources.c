@@ -260,8 +260,10 @@ static PyObject *many(struct hook *hook, roast_thread *thread, PyObject *args,
         .bytes = sum_ranges(ranges),
     };
 
-    if (here.baskets != 0 && here.in_thread)
+    if (here.baskets != 0 && here.in_thread && more.ranges > 0) {
+        here.awaited = more.ranges;
         roast_ladder_become(thread, here.baskets, ROAST_ITEM_fetch);
+    }
     if (more.ranges > 0 && !PyErr_Occurred())
         source_tell(hook->state, thread, source, &more);
     if (PyErr_Occurred()) /* Ctrl-C */

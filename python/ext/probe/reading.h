@@ -27,6 +27,7 @@ struct reading {
     bool offsets;      /* the buffer holds offsets */
     bool touched;      /* its column was really read, not served by a cache */
     unsigned baskets;  /* token of the baskets that are waited for */
+    uint64_t awaited;  /* ... so many have not come yet */
     bool in_thread;    /* ... and this thread unpacks them */
     PyObject *named;   /* owned: weak reference to the source whose name is below */
     char endpoint[ENDPOINT_BYTES];
