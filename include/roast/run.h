@@ -180,6 +180,45 @@ const char *roast_fact_name(enum roast_fact fact);
 const char *roast_run_loss_name(enum roast_run_loss loss);
 const char *roast_run_loss_text(enum roast_run_loss loss);
 
+/* ---- words ------------------------------------------------------------------- */
+
+enum roast_note_group {
+#define G(name, text) ROAST_NOTES_##name,
+#include "roast/run_note_groups.def"
+#undef G
+    ROAST_NOTE_GROUP_COUNT
+};
+
+const char *roast_note_group_name(enum roast_note_group group);
+
+/* Keeps a text under a name, in place of an earlier one; an absent text removes it.
+ * Credentials are taken out here. The names of the group `run` are in run_notes.def. */
+int roast_run_set_note(roast_run *run, enum roast_note_group group,
+                       struct roast_str name, struct roast_str text, roast_error *err);
+
+/* Copies the text of a note to out, cut to what fits and NUL-terminated; its whole size
+ * without the NUL, -1 where there is none. */
+int64_t roast_run_note(roast_run *run, enum roast_note_group group, const char *name,
+                       char *out, size_t out_bytes);
+
+/* Calls `note` for every note of a group in the order of their first setting; the run is
+ * locked meanwhile: `note` must not call the run. */
+typedef void roast_note_visitor(void *context, struct roast_str name,
+                                struct roast_str text);
+void roast_run_notes(roast_run *run, enum roast_note_group group,
+                     roast_note_visitor *note, void *context);
+
+/* ---- clock ------------------------------------------------------------------- */
+
+/* When the block began and ended, in ns since 1970; end 0: it goes on, or nobody saw its
+ * end. */
+struct roast_span {
+    int64_t start_ns;
+    int64_t end_ns;
+};
+
+struct roast_span roast_run_span(roast_run *run);
+
 /* Moments of the client, in the order they happen; may repeat. */
 enum roast_mark {
     ROAST_MARK_RUN_BEGIN = 1, /* Runner.run was entered */

@@ -6,6 +6,7 @@
 #ifndef ROAST_TEXT_H
 #define ROAST_TEXT_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <string.h>
 
@@ -39,6 +40,17 @@ struct roast_str roast_str_cut(struct roast_str str, size_t max_bytes);
  * a plain path loses a query `?key=value`. */
 size_t roast_str_redact(char *out, size_t out_bytes, struct roast_str text);
 size_t roast_str_redact_file(char *out, size_t out_bytes, struct roast_str file);
+
+/* Whether what is kept under this name must not be: `password`, `X-Auth-Token` ... */
+bool roast_str_names_secret(struct roast_str name);
+
+/* A text that was made; owned by the caller. */
+struct roast_page {
+    char *text; /* with a NUL behind it */
+    size_t size_bytes;
+};
+
+void roast_page_release(struct roast_page *page);
 
 #ifdef __cplusplus
 }

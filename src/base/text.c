@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* text.c - cutting text between characters. */
+/* text.c - cutting text between characters, and giving a made one back. */
 #include "roast/text.h"
+
+#include "base/mem.h"
 
 struct roast_str roast_str_cut(struct roast_str str, size_t max_bytes)
 {
@@ -11,4 +13,11 @@ struct roast_str roast_str_cut(struct roast_str str, size_t max_bytes)
             str.size_bytes--;
     }
     return str;
+}
+
+void roast_page_release(struct roast_page *page)
+{
+    roast__free(page->text);
+    page->text = NULL;
+    page->size_bytes = 0;
 }

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "store/restore.h"
 
 enum { SMALLEST_CAP = 64, MOST_ROWS = INT32_MAX };
 
@@ -73,10 +74,8 @@ static bool grow_rows(struct roast_attempts *rows, size_t cap)
     return true;
 }
 
-static bool grow(struct roast_attempts *attempts)
+static bool grow(struct roast_attempts *attempts, size_t cap)
 {
-    size_t cap = attempts->cap > 0 ? attempts->cap * 2 : SMALLEST_CAP;
-
     if (attempts->count >= MOST_ROWS || !grow_rows(attempts, cap))
         return false;
     for (size_t i = 0; i < ROAST_COLUMN_COUNT; i++) {
@@ -87,9 +86,16 @@ static bool grow(struct roast_attempts *attempts)
     return true;
 }
 
+bool roast__attempts_reserve(struct roast_attempts *attempts, size_t rows)
+{
+    return rows <= attempts->cap || grow(attempts, rows);
+}
+
 bool roast__attempts_room(struct roast_attempts *attempts)
 {
-    if (attempts->count == attempts->cap && !grow(attempts))
+    size_t cap = attempts->cap > 0 ? attempts->cap * 2 : SMALLEST_CAP;
+
+    if (attempts->count == attempts->cap && !grow(attempts, cap))
         return false;
     return roast__slots_room(&attempts->slots, attempts->count, hash_of, attempts);
 }
@@ -108,6 +114,15 @@ size_t roast__attempts_append(struct roast_attempts *attempts, int32_t process,
     if (findable)
         roast__slots_put(&attempts->slots, hash_row(process, sequence), (uint32_t)row);
     return row;
+}
+
+void roast__attempts_show(struct roast_attempts *attempts, size_t row)
+{
+    int32_t process = attempts->process[row];
+    uint32_t sequence = attempts->sequence[row];
+
+    if (roast__attempts_find(attempts, process, sequence) < 0)
+        roast__slots_put(&attempts->slots, hash_row(process, sequence), (uint32_t)row);
 }
 
 void roast__attempts_release(struct roast_attempts *attempts)

@@ -7,79 +7,7 @@
  * same files is another pass, not another try. */
 #include "store/order.h"
 
-#include <stdlib.h>
-
 #include "base/mem.h"
-
-struct key {
-    int64_t start_ns;
-    uint64_t process_id;
-    uint32_t sequence;
-    uint32_t row;
-    bool known;
-};
-
-/* Of process(), else of the whole attempt. False: unknown. */
-static bool start_of(const struct roast_attempts *attempts, size_t row,
-                     int64_t *start_ns)
-{
-    static const enum roast_attempt_column starts[] = {ROAST_COLUMN_start_ns,
-                                                       ROAST_COLUMN_task_start_ns};
-
-    for (size_t i = 0; i < sizeof(starts) / sizeof(starts[0]); i++) {
-        const struct roast_column *column = &attempts->columns[starts[i]];
-        if (roast__column_has(column, row)) {
-            *start_ns = column->values[row];
-            return true;
-        }
-    }
-    return false;
-}
-
-static struct key key_of(const struct roast_attempts *attempts, size_t row)
-{
-    struct key key = {
-        .process_id = attempts->processes[attempts->process[row]].id,
-        .sequence = attempts->sequence[row],
-        .row = (uint32_t)row,
-    };
-
-    key.known = start_of(attempts, row, &key.start_ns);
-    return key;
-}
-
-static int by_start(const void *left, const void *right)
-{
-    const struct key *a = left;
-    const struct key *b = right;
-
-    if (a->known != b->known)
-        return a->known ? -1 : 1;
-    if (a->start_ns != b->start_ns)
-        return a->start_ns < b->start_ns ? -1 : 1;
-    if (a->process_id != b->process_id)
-        return a->process_id < b->process_id ? -1 : 1;
-    if (a->sequence != b->sequence)
-        return a->sequence < b->sequence ? -1 : 1;
-    return a->row < b->row ? -1 : a->row > b->row;
-}
-
-bool roast__rows_sort(uint32_t *rows, size_t count,
-                      const struct roast_attempts *attempts)
-{
-    struct key *keys = roast__alloc(count * sizeof(*keys));
-
-    if (!keys)
-        return false;
-    for (size_t i = 0; i < count; i++)
-        keys[i] = key_of(attempts, rows[i]);
-    if (count > 1)
-        qsort(keys, count, sizeof(*keys), by_start);
-    for (size_t i = 0; i < count; i++)
-        rows[i] = keys[i].row;
-    roast__free(keys);
-    return true;
-}
 
 static bool sort_all(struct roast_order *order, const struct roast_attempts *attempts)
 {

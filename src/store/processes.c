@@ -4,6 +4,7 @@
 
 #include "store/array.h"
 #include "store/attempts.h"
+#include "store/restore.h"
 
 static uint64_t hash_pair(int32_t run, uint64_t id)
 {
@@ -70,6 +71,25 @@ static bool slots_room(struct roast_attempts *attempts)
            roast__slots_room(&attempts->process_id_slots, used, hash_id_of, attempts);
 }
 
+bool roast__processes_append(struct roast_attempts *attempts,
+                             const struct roast_worker_process *process)
+{
+    bool handmade = process->run == ROAST_NO_STRING;
+    bool is_new = !handmade && find(attempts, process->run, process->id) < 0;
+    bool is_first = !handmade && find_first(attempts, process->id) < 0;
+
+    if (!room(attempts) || !slots_room(attempts))
+        return false;
+    uint32_t index = (uint32_t)attempts->process_count++;
+    attempts->processes[index] = *process;
+    if (is_new)
+        roast__slots_put(&attempts->process_slots, hash_of(attempts, index), index);
+    if (is_first)
+        roast__slots_put(&attempts->process_id_slots, hash_id_of(attempts, index),
+                         index);
+    return true;
+}
+
 /* What is known of a process holds for all its runs. */
 int32_t roast__processes_get(struct roast_attempts *attempts, int32_t run, uint64_t id)
 {
@@ -82,16 +102,10 @@ int32_t roast__processes_get(struct roast_attempts *attempts, int32_t run, uint6
     int32_t first = find_first(attempts, id);
     if (first >= 0)
         fresh = attempts->processes[first];
-    if (!room(attempts) || !slots_room(attempts))
-        return -1;
-    index = (int32_t)attempts->process_count++;
     fresh.run = run;
-    attempts->processes[index] = fresh;
-    roast__slots_put(&attempts->process_slots, hash_pair(run, id), (uint32_t)index);
-    if (first < 0)
-        roast__slots_put(&attempts->process_id_slots, roast__slots_mix(id),
-                         (uint32_t)index);
-    return index;
+    return roast__processes_append(attempts, &fresh)
+               ? (int32_t)attempts->process_count - 1
+               : -1;
 }
 
 int32_t roast__processes_handmade(struct roast_attempts *attempts)

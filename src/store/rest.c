@@ -17,8 +17,7 @@
 #include "base/bytes.h"
 #include "store/array.h"
 #include "store/run.h"
-
-#define BIT(name) (UINT64_C(1) << ROAST_FIELD_##name)
+#include "store/shape.h"
 
 #define COLUMN(name) \
     { \
@@ -31,24 +30,6 @@ const struct roast_field_column roast__field_columns[ROAST_FIELD_COLUMN_COUNT] =
     COLUMN(rss_after_bytes), COLUMN(rss_peak_bytes), COLUMN(bytes_read),
     COLUMN(bytes_before),
 };
-
-/* Where a field is unless the shape says otherwise; all others are in the rest. */
-static const uint64_t in_column =
-    BIT(duration_ns) | BIT(cpu_ns) | BIT(entry_start) | BIT(entry_stop) |
-    BIT(num_events) | BIT(rss_before_bytes) | BIT(rss_after_bytes) |
-    BIT(rss_peak_bytes) | BIT(bytes_read) | BIT(bytes_before) | BIT(error_type);
-static const uint64_t in_source = BIT(dataset) | BIT(file) | BIT(treename) | BIT(uuid);
-static const uint64_t in_process = BIT(identity) | BIT(host) | BIT(worker) | BIT(pid);
-
-struct shape {
-    uint64_t present;
-    uint64_t displaced;
-};
-
-static uint64_t fields_in_rest(struct shape shape)
-{
-    return shape.present & (~(in_column | in_source | in_process) | shape.displaced);
-}
 
 /* Where the clocks of a process are when its timeline is at *start_ns. */
 struct starts {
@@ -83,20 +64,20 @@ static uint64_t displaced_fields(const roast_record *rec,
     }
     if (roast_record_has(rec, ROAST_FIELD_identity) &&
         rec->values[ROAST_FIELD_identity].str.size_bytes != ROAST_IDENTITY_BYTES)
-        displaced |= BIT(identity);
+        displaced |= ROAST_BIT(identity);
     if (texts->host != process->host)
-        displaced |= BIT(host);
+        displaced |= ROAST_BIT(host);
     if (texts->worker != process->worker)
-        displaced |= BIT(worker);
+        displaced |= ROAST_BIT(worker);
     if (process->pid == 0 || !roast_record_has(rec, ROAST_FIELD_pid) ||
         rec->values[ROAST_FIELD_pid].u64 != process->pid)
-        displaced |= BIT(pid);
+        displaced |= ROAST_BIT(pid);
     return displaced & rec->present;
 }
 
-static int32_t shape_number(struct roast_run *run, struct shape shape)
+int32_t roast__shape_number(struct roast_run *run, struct roast_shape shape)
 {
-    unsigned char bytes[16];
+    unsigned char bytes[ROAST_SHAPE_BYTES];
 
     roast__store_fixed(bytes, shape.present, 8);
     roast__store_fixed(bytes + 8, shape.displaced, 8);
@@ -167,15 +148,15 @@ uint64_t roast__rest_pack(struct roast_run *run, const roast_record *rec,
                           const int64_t *start_ns)
 {
     struct roast_buf *packed = &run->attempts.packed;
-    struct shape shape = {rec->present, displaced_fields(rec, process, texts)};
-    int32_t number = shape_number(run, shape);
+    struct roast_shape shape = {rec->present, displaced_fields(rec, process, texts)};
+    int32_t number = roast__shape_number(run, shape);
     struct starts starts = expected_starts(process, start_ns);
     size_t from = packed->size_bytes;
 
     if (number < 0)
         return 0;
     roast__buf_put_varint(packed, (uint64_t)number);
-    for (uint64_t left = fields_in_rest(shape); left; left &= left - 1) {
+    for (uint64_t left = roast__shape_in_rest(shape); left; left &= left - 1) {
         enum roast_field field = (enum roast_field)__builtin_ctzll(left);
         put_value(packed, field, rec, texts, starts);
     }
@@ -189,18 +170,15 @@ uint64_t roast__rest_pack(struct roast_run *run, const roast_record *rec,
 /* ---- and back ---------------------------------------------------------------- */
 
 static struct roast_cursor open_rest(const struct roast_run *run, size_t row,
-                                     struct shape *shape)
+                                     struct roast_shape *shape)
 {
     const struct roast_buf *packed = &run->attempts.packed;
     size_t from = (size_t)run->attempts.rest[row] - 1;
     struct roast_cursor cur =
         roast__cursor(packed->data + from, packed->size_bytes - from);
     int32_t number = (int32_t)roast__cursor_varint(&cur);
-    struct roast_str bytes = roast__strings_get(&run->strings, number);
-    const unsigned char *at = (const unsigned char *)bytes.data;
 
-    shape->present = roast__load_fixed(at, 8);
-    shape->displaced = roast__load_fixed(at + 8, 8);
+    *shape = roast__shape_of(roast__strings_get(&run->strings, number));
     return cur;
 }
 
@@ -209,8 +187,8 @@ static struct roast_str read_text(const struct roast_run *run, struct roast_curs
     return roast__strings_get(&run->strings, (int32_t)roast__cursor_varint(cur));
 }
 
-static union roast_field_value read_by_type(struct roast_cursor *cur,
-                                            enum roast_field field)
+union roast_field_value roast__rest_value(struct roast_cursor *cur,
+                                          enum roast_field field)
 {
     union roast_field_value value = {.str = {NULL, 0}};
 
@@ -252,12 +230,12 @@ static union roast_field_value read_value(const struct roast_run *run,
         value.str = read_text(run, cur);
         return value;
     default:
-        return read_by_type(cur, field);
+        return roast__rest_value(cur, field);
     }
 }
 
 static void fill_from_rest(const struct roast_run *run, size_t row,
-                           struct roast_cursor *cur, struct shape shape,
+                           struct roast_cursor *cur, struct roast_shape shape,
                            roast_record *rec)
 {
     const struct roast_attempts *attempts = &run->attempts;
@@ -266,7 +244,7 @@ static void fill_from_rest(const struct roast_run *run, size_t row,
         expected_starts(&attempts->processes[attempts->process[row]],
                         roast__column_has(start, row) ? &start->values[row] : NULL);
 
-    for (uint64_t left = fields_in_rest(shape); left; left &= left - 1) {
+    for (uint64_t left = roast__shape_in_rest(shape); left; left &= left - 1) {
         enum roast_field field = (enum roast_field)__builtin_ctzll(left);
         rec->values[field] = read_value(run, cur, field, starts);
     }
@@ -282,7 +260,7 @@ static void fill_columns(const struct roast_run *run, size_t row, uint64_t wante
         if ((wanted >> pair.field) & 1)
             rec->values[pair.field].i64 = columns[pair.column].values[row];
     }
-    if (wanted & BIT(error_type))
+    if (wanted & ROAST_BIT(error_type))
         rec->values[ROAST_FIELD_error_type].str = roast__strings_get(
             &run->strings, (int32_t)columns[ROAST_COLUMN_error_type].values[row]);
 }
@@ -418,7 +396,7 @@ static void fill_from_end(const struct roast_attempts *attempts, size_t row,
 
 uint64_t roast__attempt_present(const struct roast_run *run, size_t row)
 {
-    struct shape shape;
+    struct roast_shape shape;
 
     if (run->attempts.rest[row] == 0)
         return 0;
@@ -429,7 +407,7 @@ uint64_t roast__attempt_present(const struct roast_run *run, size_t row)
 bool roast__attempt_record(const struct roast_run *run, size_t row, roast_record *rec,
                            unsigned char identity[ROAST_IDENTITY_BYTES])
 {
-    struct shape shape;
+    struct roast_shape shape;
 
     rec->kind = ROAST_FRAME_CHUNK;
     rec->present = 0;
@@ -439,8 +417,8 @@ bool roast__attempt_record(const struct roast_run *run, size_t row, roast_record
     }
     struct roast_cursor cur = open_rest(run, row, &shape);
     rec->present = shape.present;
-    fill_columns(run, row, shape.present & in_column & ~shape.displaced, rec);
-    if (shape.present & in_source)
+    fill_columns(run, row, shape.present & roast__in_column & ~shape.displaced, rec);
+    if (shape.present & roast__in_source)
         fill_source(run, row, rec);
     fill_process(run, row, rec);
     fill_identity(run, row, identity);

@@ -7,6 +7,8 @@
 
 #include "base/mem.h"
 #include "store/array.h"
+#include "store/replay.h"
+#include "store/tell.h"
 
 enum { NAME_MAX_BYTES = 1024 }; /* as much of a file name as records keep */
 
@@ -51,6 +53,7 @@ void roast_run_free(roast_run *run)
     roast__free(run->offers);
     roast__free(run->moments);
     roast__free(run->counts);
+    roast__notes_release(&run->notes);
     (void)pthread_mutex_destroy(&run->lock);
     roast__free(run);
 }
@@ -59,6 +62,7 @@ void roast_run_finish(roast_run *run, int64_t end_mono_ns)
 {
     roast__run_lock(run);
     run->end_ns = roast__sat_add(end_mono_ns, run->epoch_minus_mono_ns);
+    roast__tell_finish(run, end_mono_ns);
     roast__run_unlock(run);
 }
 
@@ -78,7 +82,24 @@ int roast_run_set_host(roast_run *run, struct roast_str host, roast_error *err)
         process->shares_clock =
             process->host != ROAST_NO_STRING && process->host == number;
     }
+    roast__tell_host(run, host);
 out:
+    roast__run_unlock(run);
+    return status;
+}
+
+int roast__run_put_name(struct roast_run *run, struct roast_str clean, roast_error *err)
+{
+    int status = ROAST_OK;
+
+    roast__run_lock(run);
+    size_t known = run->names.count;
+    int32_t number = roast__strings_put(&run->strings, clean);
+    if (number < 0 || !roast__names_learn(&run->names, &run->strings, number))
+        status = roast_error_set(err, ROAST_NO_MEMORY, "a name of %zu bytes",
+                                 clean.size_bytes);
+    else if (run->names.count > known)
+        roast__tell_name(run, clean);
     roast__run_unlock(run);
     return status;
 }
@@ -87,17 +108,11 @@ out:
 int roast_run_learn_name(roast_run *run, struct roast_str name, roast_error *err)
 {
     char clean[NAME_MAX_BYTES];
-    int status = ROAST_OK;
 
     if (!name.data)
         return ROAST_OK;
     size_t size = roast_str_redact_file(clean, sizeof(clean), name);
-    roast__run_lock(run);
-    int32_t number = roast__strings_put(&run->strings, (struct roast_str){clean, size});
-    if (number < 0 || !roast__names_learn(&run->names, &run->strings, number))
-        status = roast_error_set(err, ROAST_NO_MEMORY, "a name of %zu bytes", size);
-    roast__run_unlock(run);
-    return status;
+    return roast__run_put_name(run, (struct roast_str){clean, size}, err);
 }
 
 /* ---- what has a time --------------------------------------------------------- */
@@ -119,6 +134,7 @@ int roast_run_offer(roast_run *run, int64_t time_ns, uint64_t workers, uint64_t 
     for (; at > 0 && offers[at - 1].time_ns > time_ns; at--)
         offers[at] = offers[at - 1];
     offers[at] = (struct roast_offer){time_ns, workers, threads};
+    roast__tell_offer(run, &offers[at]);
 out:
     roast__run_unlock(run);
     return status;
@@ -159,6 +175,7 @@ int roast_run_add_count(roast_run *run, int64_t time_ns, uint64_t workers,
     for (; at > 0 && counts[at - 1].time_ns > time_ns; at--)
         counts[at] = counts[at - 1];
     counts[at] = (struct roast_count){time_ns, workers};
+    roast__tell_count(run, &counts[at]);
 out:
     roast__run_unlock(run);
     return status;
@@ -182,6 +199,7 @@ int roast_run_mark(roast_run *run, enum roast_mark mark, int64_t mono_ns,
     for (; at > 0 && moments[at - 1].time_ns > time_ns; at--)
         moments[at] = moments[at - 1];
     moments[at] = (struct roast_moment){mark, time_ns};
+    roast__tell_mark(run, mark, mono_ns);
 out:
     roast__run_unlock(run);
     return status;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* run.h - the inside of a roast_run, for this folder and for aggregate.
  *
- * Whoever reads or writes it holds the lock. Whoever reads sources calls
- * roast__sources_resolve() first: names may have been learned since. */
+ * Whoever reads or writes it holds the lock; who changes it tells (tell.h). Whoever
+ * reads sources calls roast__sources_resolve() first: names may have been learned. */
 #ifndef ROAST_STORE_RUN_H
 #define ROAST_STORE_RUN_H
 
@@ -10,6 +10,7 @@
 
 #include "roast/run.h"
 #include "store/attempts.h"
+#include "store/notes.h"
 #include "store/rest.h"
 #include "store/series.h"
 
@@ -34,8 +35,9 @@ struct roast_count {
 
 struct roast_run {
     pthread_mutex_t lock;
-    int64_t start_ns; /* timeline */
-    int64_t end_ns;   /* 0: still open */
+    struct roast_journal *journal; /* borrowed; NULL: nobody writes it down */
+    int64_t start_ns;              /* timeline */
+    int64_t end_ns;                /* 0: still open */
     int64_t epoch_minus_mono_ns;
     int32_t host; /* number of a string, or ROAST_NO_STRING */
     size_t budget_bytes;
@@ -58,6 +60,7 @@ struct roast_run {
     size_t count_count;
     size_t count_cap;
 
+    struct roast_notes notes;
     double facts[ROAST_FACT_COUNT];
     bool fact_known[ROAST_FACT_COUNT];
     uint64_t losses[ROAST_RUN_LOSS_COUNT];
@@ -70,8 +73,7 @@ void roast__run_unlock(struct roast_run *run);
 /* Counts a loss; the lock is held. */
 void roast__run_lose(struct roast_run *run, enum roast_run_loss loss, uint64_t count);
 
-/* The offer that holds at a time; before the first one, that one: its executor was
- * there. NULL when there is none. */
+/* The offer that holds at a time, the first one before it; NULL when there is none. */
 const struct roast_offer *roast__run_offer_at(const struct roast_run *run,
                                               int64_t time_ns);
 

@@ -4,6 +4,7 @@
 
 #include "store/array.h"
 #include "store/run.h"
+#include "store/tell.h"
 
 static const char *const fact_names[ROAST_FACT_COUNT] = {
 #define N(name, unit, text) #name,
@@ -45,6 +46,7 @@ void roast_run_set_fact(roast_run *run, enum roast_fact fact, double value)
     roast__run_lock(run);
     run->facts[fact] = value;
     run->fact_known[fact] = true;
+    roast__tell_fact(run, fact);
     roast__run_unlock(run);
 }
 
@@ -55,6 +57,7 @@ void roast_run_add_fact(roast_run *run, enum roast_fact fact, double value)
     roast__run_lock(run);
     run->facts[fact] += value; /* 0 while unknown */
     run->fact_known[fact] = true;
+    roast__tell_fact(run, fact);
     roast__run_unlock(run);
 }
 
@@ -77,6 +80,7 @@ void roast_run_lose(roast_run *run, enum roast_run_loss loss, uint64_t count)
 {
     roast__run_lock(run);
     roast__run_lose(run, loss, count);
+    roast__tell_loss(run, loss, count);
     roast__run_unlock(run);
 }
 

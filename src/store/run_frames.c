@@ -8,6 +8,7 @@
 #include "store/array.h"
 #include "store/merge.h"
 #include "store/run.h"
+#include "store/tell.h"
 
 enum { MAGIC = 0xcf, SEARCH_FACTOR = 16, SEARCH_SMALL_BYTES = 1 << 20 };
 
@@ -41,6 +42,7 @@ int roast_run_accept(roast_run *run, const unsigned char run_id[ROAST_RUN_ID_BYT
     }
     run->accepted = accepted;
     memcpy(accepted[run->accepted_count++], run_id, ROAST_RUN_ID_BYTES);
+    roast__tell_accept(run, run_id);
 out:
     roast__run_unlock(run);
     return status;
@@ -155,6 +157,7 @@ static int read_all(struct roast_run *run, struct reading *in,
     while (in->left.size_bytes > 0) {
         roast_record rec;
         size_t used = 0;
+        uint64_t kept = tally->kept;
         if (roast_record_decode(&rec, &used, in->left, NULL) < 0) {
             tally->damaged++;
             skip_broken(in);
@@ -164,6 +167,8 @@ static int read_all(struct roast_run *run, struct reading *in,
             tally->damaged++;
         else if (take(run, &rec, from, tally) < 0)
             return ROAST_NO_MEMORY;
+        if (tally->kept > kept)
+            roast__tell_frame(run, from, (struct roast_str){in->left.data, used});
         skip(in, used);
     }
     return ROAST_OK;
@@ -185,6 +190,8 @@ int roast_run_add_frames(roast_run *run, struct roast_str frames,
         if (status == ROAST_OK) { /* else the buffer may come again */
             roast__run_lose(run, ROAST_RUN_LOSS_frames_damaged, seen.damaged);
             roast__run_lose(run, ROAST_RUN_LOSS_frames_foreign, seen.foreign);
+            roast__tell_loss(run, ROAST_RUN_LOSS_frames_damaged, seen.damaged);
+            roast__tell_loss(run, ROAST_RUN_LOSS_frames_foreign, seen.foreign);
         }
         roast__run_unlock(run);
     }

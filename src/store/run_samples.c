@@ -8,16 +8,17 @@
 #include <stdio.h>
 
 #include "store/array.h"
-#include "store/run.h"
+#include "store/replay.h"
+#include "store/tell.h"
 
 static const double ns_per_s = 1e9;
 
 /* The lock is held. */
 static int add(struct roast_run *run, struct roast_worker_samples *worker,
-               const roast_sample *sample, roast_error *err)
+               const struct roast_tick *tick, roast_error *err)
 {
     uint64_t thinned = 0;
-    bool added = roast__samples_add(worker, sample, &thinned);
+    bool added = roast__samples_put(worker, tick, &thinned);
 
     roast__run_lose(run, ROAST_RUN_LOSS_samples_thinned, thinned);
     if (!added)
@@ -32,18 +33,28 @@ static struct roast_worker_samples *named_worker(struct roast_run *run,
     return number < 0 ? NULL : roast__samples_worker(&run->samples, number);
 }
 
-int roast_run_add_sample(roast_run *run, const roast_sample *sample, roast_error *err)
+int roast__run_put_tick(struct roast_run *run, struct roast_str name,
+                        const struct roast_tick *tick, roast_error *err)
 {
-    struct roast_str name =
-        sample->worker.data ? sample->worker : roast_str_of(""); /* still a worker */
     int status;
 
     roast__run_lock(run);
     struct roast_worker_samples *worker = named_worker(run, name);
-    status = worker ? add(run, worker, sample, err)
+    status = worker ? add(run, worker, tick, err)
                     : roast_error_set(err, ROAST_NO_MEMORY, "a worker");
+    if (status == ROAST_OK)
+        roast__tell_sample(run, worker, tick);
     roast__run_unlock(run);
     return status;
+}
+
+int roast_run_add_sample(roast_run *run, const roast_sample *sample, roast_error *err)
+{
+    struct roast_str name =
+        sample->worker.data ? sample->worker : roast_str_of(""); /* still a worker */
+    struct roast_tick tick = roast__tick_of(sample);
+
+    return roast__run_put_tick(run, name, &tick, err);
 }
 
 /* ---- processes of this machine ------------------------------------------------ */
@@ -132,8 +143,12 @@ int roast_run_add_use(roast_run *run, const struct roast_process_use *use,
     }
     set_totals(&sample, use);
     set_rates(&sample, worker, use);
-    remember(worker, use);
-    status = add(run, worker, &sample, err);
+    struct roast_tick tick = roast__tick_of(&sample);
+    status = add(run, worker, &tick, err);
+    if (status == ROAST_OK) {
+        remember(worker, use);
+        roast__tell_use(run, worker, use);
+    }
 out:
     roast__run_unlock(run);
     return status;

@@ -9,13 +9,15 @@
 #include "base/mem.h"
 #include "store/array.h"
 #include "store/running.h"
+#include "store/tracking.h"
 
 /* What is being made, and from what. */
 struct making {
     const struct roast_run *run;
+    int only; /* series, or ROAST_ALL_SERIES */
     struct roast_running running;
-    struct roast_tracking out;
-    size_t line_cap;
+    roast__take_line *take;
+    void *context;
     size_t workers_known; /* processes of this machine that ran attempts */
 };
 
@@ -32,44 +34,25 @@ static bool put_point(struct roast_timeline *line, size_t *cap, int64_t time_ns,
     return true;
 }
 
-static char *copy_name(struct roast_str name)
-{
-    char *copy = roast__alloc(name.size_bytes + 1);
-
-    if (copy && name.size_bytes > 0)
-        memcpy(copy, name.data, name.size_bytes);
-    return copy;
-}
-
 static void release_line(struct roast_timeline *line)
 {
     roast__free(line->worker);
     roast__free(line->points);
 }
 
-/* Takes the line; one without points is dropped. worker is NULL for the count. */
+/* Gives the line away; one without points is dropped. worker is NULL for the count. */
 static bool put_line(struct making *making, struct roast_timeline *line,
                      const struct roast_worker_samples *worker)
 {
-    struct roast_tracking *out = &making->out;
+    struct roast_str name = {NULL, 0};
+    bool taken = true;
 
-    if (line->count == 0) {
-        release_line(line);
-        return true;
-    }
     if (worker)
-        line->worker =
-            copy_name(roast__strings_get(&making->run->strings, worker->name));
-    struct roast_timeline *lines =
-        roast__array_room(out->lines, &making->line_cap, out->count, sizeof(*lines));
-    if (lines)
-        out->lines = lines;
-    if (!lines || (worker && !line->worker)) {
-        release_line(line);
-        return false;
-    }
-    lines[out->count++] = *line;
-    return true;
+        name = roast__strings_get(&making->run->strings, worker->name);
+    if (line->count > 0)
+        taken = making->take(making->context, line, name);
+    release_line(line);
+    return taken;
 }
 
 /* ---- series of a worker ------------------------------------------------------ */
@@ -152,6 +135,8 @@ static bool worker_lines(struct making *making, size_t worker)
     for (int i = 0; i < ROAST_SERIES_COUNT; i++) {
         enum roast_series series = (enum roast_series)i;
         bool ok = true;
+        if (making->only != ROAST_ALL_SERIES && making->only != i)
+            continue;
         if (samples->series[i].changes.size_bytes > 0)
             ok = sampled_line(making, samples, series);
         else if (is_derived(series) && making->running.is_worker[worker])
@@ -249,24 +234,66 @@ static void count_workers(struct making *making)
 
 /* ---- all --------------------------------------------------------------------- */
 
-int roast_run_tracking(roast_run *run, struct roast_tracking *out, roast_error *err)
+bool roast__tracking_each(const struct roast_run *run, int only, roast__take_line *take,
+                          void *context)
 {
-    struct making making = {.run = run};
-    int status = ROAST_OK;
+    struct making making = {.run = run, .only = only, .take = take, .context = context};
+    bool ok = roast__running_make(&making.running, run) &&
+              (only != ROAST_ALL_SERIES || count_line(&making));
 
-    roast__run_lock(run);
-    bool ok = roast__running_make(&making.running, run) && count_line(&making);
     if (ok)
         count_workers(&making);
     for (size_t i = 0; ok && i < run->samples.count; i++)
         ok = !is_shown(&making, i) || worker_lines(&making, i);
+    roast__running_release(&making.running);
+    return ok;
+}
+
+struct keeping {
+    struct roast_tracking out;
+    size_t cap;
+};
+
+static char *copy_name(struct roast_str name)
+{
+    char *copy = roast__alloc(name.size_bytes + 1);
+
+    if (copy && name.size_bytes > 0)
+        memcpy(copy, name.data, name.size_bytes);
+    return copy;
+}
+
+static bool keep_line(void *context, struct roast_timeline *line, struct roast_str name)
+{
+    struct keeping *keeping = context;
+    struct roast_tracking *out = &keeping->out;
+    struct roast_timeline *lines =
+        roast__array_room(out->lines, &keeping->cap, out->count, sizeof(*lines));
+
+    if (lines)
+        out->lines = lines;
+    if (name.data)
+        line->worker = copy_name(name);
+    if (!lines || (name.data && !line->worker))
+        return false;
+    lines[out->count++] = *line;
+    *line = (struct roast_timeline){.worker = NULL}; /* moved */
+    return true;
+}
+
+int roast_run_tracking(roast_run *run, struct roast_tracking *out, roast_error *err)
+{
+    struct keeping keeping = {{NULL, 0}, 0};
+    int status = ROAST_OK;
+
+    roast__run_lock(run);
+    bool ok = roast__tracking_each(run, ROAST_ALL_SERIES, keep_line, &keeping);
     roast__run_unlock(run);
     if (!ok) {
         status = roast_error_set(err, ROAST_NO_MEMORY, "the series of a run");
-        roast_tracking_release(&making.out);
+        roast_tracking_release(&keeping.out);
     }
-    *out = making.out;
-    roast__running_release(&making.running);
+    *out = keeping.out;
     return status;
 }
 

@@ -17,13 +17,6 @@
 #include "store/array.h"
 #include "store/series.h"
 
-/* A moment in the form that is packed. */
-struct tick {
-    int64_t time_us;
-    uint32_t present;
-    int64_t steps[ROAST_SERIES_COUNT];
-};
-
 /* ---- one moment -------------------------------------------------------------- */
 
 /* False for what is no number. What is too large stops at the largest. */
@@ -42,9 +35,9 @@ static bool to_steps(int64_t *steps, double value, double scale)
     return true;
 }
 
-static struct tick to_tick(const roast_sample *sample)
+struct roast_tick roast__tick_of(const roast_sample *sample)
 {
-    struct tick tick = {.time_us = sample->time_ns / 1000};
+    struct roast_tick tick = {.time_us = sample->time_ns / 1000};
 
     for (int i = 0; i < ROAST_SERIES_COUNT; i++) {
         enum roast_series series = (enum roast_series)i;
@@ -57,7 +50,7 @@ static struct tick to_tick(const roast_sample *sample)
 }
 
 static bool changes_with(const struct roast_packed_series *series,
-                         const struct tick *tick, int i)
+                         const struct roast_tick *tick, int i)
 {
     bool known = (tick->present >> i) & 1;
     return known != series->known || (known && tick->steps[i] != series->last);
@@ -71,7 +64,8 @@ static bool has_room(struct roast_buf *buf)
     return ok;
 }
 
-static bool make_room(struct roast_worker_samples *worker, const struct tick *tick)
+static bool make_room(struct roast_worker_samples *worker,
+                      const struct roast_tick *tick)
 {
     bool ok = has_room(&worker->times);
 
@@ -93,7 +87,7 @@ static void put_change(struct roast_packed_series *series, uint64_t tick, bool k
     series->last_tick = tick;
 }
 
-static bool put_tick(struct roast_worker_samples *worker, const struct tick *tick)
+static bool put_tick(struct roast_worker_samples *worker, const struct roast_tick *tick)
 {
     if (!make_room(worker, tick))
         return false;
@@ -122,7 +116,7 @@ static void release_series(struct roast_worker_samples *worker)
 
 /* The next moment of all series; false at the end. */
 static bool next_tick(struct roast_series_cursor cursors[ROAST_SERIES_COUNT],
-                      struct tick *tick)
+                      struct roast_tick *tick)
 {
     tick->present = 0;
     for (int i = 0; i < ROAST_SERIES_COUNT; i++) {
@@ -140,7 +134,7 @@ static bool thin(struct roast_worker_samples *worker, uint64_t *thinned)
 {
     struct roast_series_cursor cursors[ROAST_SERIES_COUNT];
     struct roast_worker_samples half = *worker;
-    struct tick tick;
+    struct roast_tick tick;
 
     for (int i = 0; i < ROAST_SERIES_COUNT; i++) {
         roast__series_open(&cursors[i], worker, (enum roast_series)i);
@@ -163,11 +157,9 @@ static bool thin(struct roast_worker_samples *worker, uint64_t *thinned)
     return true;
 }
 
-bool roast__samples_add(struct roast_worker_samples *worker, const roast_sample *sample,
-                        uint64_t *thinned)
+bool roast__samples_put(struct roast_worker_samples *worker,
+                        const struct roast_tick *tick, uint64_t *thinned)
 {
-    struct tick tick = to_tick(sample);
-
     *thinned = 0;
     if (worker->stride > 1 && worker->skipped + 1 < worker->stride) {
         worker->skipped++;
@@ -176,10 +168,18 @@ bool roast__samples_add(struct roast_worker_samples *worker, const roast_sample 
     }
     if (worker->ticks >= ROAST_MOST_TICKS && !thin(worker, thinned))
         return false;
-    if (!put_tick(worker, &tick))
+    if (!put_tick(worker, tick))
         return false;
     worker->skipped = 0;
     return true;
+}
+
+bool roast__samples_add(struct roast_worker_samples *worker, const roast_sample *sample,
+                        uint64_t *thinned)
+{
+    struct roast_tick tick = roast__tick_of(sample);
+
+    return roast__samples_put(worker, &tick, thinned);
 }
 
 /* ---- workers ----------------------------------------------------------------- */

@@ -55,8 +55,19 @@ struct roast_worker_samples *roast__samples_find(const struct roast_samples *sam
 struct roast_worker_samples *roast__samples_worker(struct roast_samples *samples,
                                                    int32_t name);
 
+/* A moment in the form that is packed. */
+struct roast_tick {
+    int64_t time_us;
+    uint32_t present; /* bit n: steps[n] is known */
+    int64_t steps[ROAST_SERIES_COUNT];
+};
+
+struct roast_tick roast__tick_of(const roast_sample *sample);
+
 /* Adds one moment; times may go back. *thinned gets how many moments were left out.
  * False when out of memory, and then nothing was added. */
+bool roast__samples_put(struct roast_worker_samples *worker,
+                        const struct roast_tick *tick, uint64_t *thinned);
 bool roast__samples_add(struct roast_worker_samples *worker, const roast_sample *sample,
                         uint64_t *thinned);
 

@@ -4,6 +4,8 @@
  * The packed form is described in samples.c. Sums wrap like the differences did. */
 #include "store/series.h"
 
+#include <math.h>
+
 #include "store/array.h"
 
 static void read_change(struct roast_series_cursor *cursor, uint64_t last_tick)
@@ -62,4 +64,51 @@ int roast__series_next(struct roast_series_cursor *cursor, int64_t *time_ns,
     if (cursor->known)
         *value = (double)cursor->value / cursor->steps;
     return 1;
+}
+
+static void read_times(struct roast_series_cursor *cursor, int64_t *times_ns,
+                       size_t count)
+{
+    int64_t step_us = cursor->step_us;
+    int64_t time_us = cursor->time_us;
+
+    for (size_t i = 0; i < count; i++) {
+        step_us = roast__wrap_add(step_us, roast__cursor_signed(&cursor->times));
+        time_us = roast__wrap_add(time_us, step_us);
+        times_ns[i] = time_us * 1000; /* it was a number of ns before */
+    }
+    cursor->step_us = step_us;
+    cursor->time_us = time_us;
+}
+
+/* How many moments from here on have the same value, at most `most`. */
+static size_t moments_alike(const struct roast_series_cursor *cursor, size_t most)
+{
+    if (cursor->next_change <= cursor->tick) /* there is none behind it */
+        return most;
+    uint64_t alike = cursor->next_change - cursor->tick;
+    return alike < most ? (size_t)alike : most;
+}
+
+size_t roast__series_block(struct roast_series_cursor *cursor, int64_t *times_ns,
+                           double *values)
+{
+    uint64_t left = cursor->ticks - cursor->tick;
+    size_t count = left < ROAST_SERIES_BLOCK ? (size_t)left : ROAST_SERIES_BLOCK;
+
+    if (times_ns)
+        read_times(cursor, times_ns, count);
+    for (size_t i = 0; i < count;) {
+        if (cursor->tick == cursor->next_change) {
+            cursor->value = cursor->next_value;
+            cursor->known = cursor->next_known;
+            read_change(cursor, cursor->tick);
+        }
+        double value = cursor->known ? (double)cursor->value / cursor->steps : NAN;
+        size_t end = i + moments_alike(cursor, count - i);
+        cursor->tick += end - i;
+        while (i < end)
+            values[i++] = value;
+    }
+    return count;
 }

@@ -7,6 +7,7 @@
 
 #include "store/array.h"
 #include "store/attempts.h"
+#include "store/restore.h"
 
 static uint64_t hash_pair(bool by_id, uint32_t dataset, uint32_t file)
 {
@@ -49,23 +50,32 @@ static int32_t find(const struct roast_attempts *attempts,
     return ROAST_NO_SOURCE;
 }
 
-static int32_t add(struct roast_attempts *attempts, const struct roast_source *source)
+bool roast__sources_append(struct roast_attempts *attempts,
+                           const struct roast_source *source)
 {
+    bool is_new = find(attempts, source) < 0;
     struct roast_source *sources =
         roast__array_room(attempts->sources, &attempts->source_cap,
                           attempts->source_count, sizeof(*sources));
 
     if (!sources)
-        return ROAST_SOURCE_NO_MEMORY;
+        return false;
     attempts->sources = sources;
     if (attempts->source_count >= INT32_MAX ||
         !roast__slots_room(&attempts->source_slots, attempts->source_count, hash_of,
                            attempts))
-        return ROAST_SOURCE_NO_MEMORY;
-    int32_t index = (int32_t)attempts->source_count++;
+        return false;
+    size_t index = attempts->source_count++;
     sources[index] = *source;
-    roast__slots_put(&attempts->source_slots, hash_source(source), (uint32_t)index);
-    return index;
+    if (is_new)
+        roast__slots_put(&attempts->source_slots, hash_source(source), (uint32_t)index);
+    return true;
+}
+
+static int32_t add(struct roast_attempts *attempts, const struct roast_source *source)
+{
+    return roast__sources_append(attempts, source) ? (int32_t)attempts->source_count - 1
+                                                   : ROAST_SOURCE_NO_MEMORY;
 }
 
 /* The number of a text of the record; absent is fine. On entry *id is a guess. */

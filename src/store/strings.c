@@ -7,6 +7,7 @@
 
 #include "base/mem.h"
 #include "store/array.h"
+#include "store/restore.h"
 
 static uint64_t hash_text(struct roast_str text)
 {
@@ -93,6 +94,18 @@ static bool room_for(struct roast_strings *strings, size_t size_bytes)
     return true;
 }
 
+/* The next number, for a text that nobody will find yet; negative: out of memory. */
+static int32_t add(struct roast_strings *strings, struct roast_str text)
+{
+    if (!room_for(strings, text.size_bytes))
+        return ROAST_STRING_NO_MEMORY;
+    if (text.size_bytes > 0)
+        memcpy(strings->bytes + strings->bytes_used, text.data, text.size_bytes);
+    strings->bytes_used += text.size_bytes;
+    strings->ends[strings->count] = strings->bytes_used;
+    return (int32_t)strings->count++;
+}
+
 int32_t roast__strings_put(struct roast_strings *strings, struct roast_str text)
 {
     if (!text.data)
@@ -101,15 +114,23 @@ int32_t roast__strings_put(struct roast_strings *strings, struct roast_str text)
     int32_t id = find(strings, text, hash);
     if (id >= 0)
         return id;
-    if (!room_for(strings, text.size_bytes))
-        return ROAST_STRING_NO_MEMORY;
-    if (text.size_bytes > 0)
-        memcpy(strings->bytes + strings->bytes_used, text.data, text.size_bytes);
-    strings->bytes_used += text.size_bytes;
-    id = (int32_t)strings->count;
-    strings->ends[strings->count++] = strings->bytes_used;
-    roast__slots_put(&strings->slots, hash, (uint32_t)id);
+    id = add(strings, text);
+    if (id >= 0)
+        roast__slots_put(&strings->slots, hash, (uint32_t)id);
     return id;
+}
+
+/* Of equal texts, which only a hostile file has, the first one is found: all of them
+ * would lie in one stretch of slots that takes ever longer to walk. */
+bool roast__strings_append(struct roast_strings *strings, struct roast_str text)
+{
+    uint64_t hash = hash_text(text);
+    bool is_new = find(strings, text, hash) < 0;
+    int32_t id = add(strings, text);
+
+    if (id >= 0 && is_new)
+        roast__slots_put(&strings->slots, hash, (uint32_t)id);
+    return id >= 0;
 }
 
 int32_t roast__strings_put_again(struct roast_strings *strings, struct roast_str text,

@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* live.h - a run on disk while it grows.
+ *
+ * A live file is the list of calls that changed a run, in blocks with a checksum
+ * (docs/format.md). One thread writes it, fed through a queue inside the run; the disk
+ * is synced every few seconds. What was synced is acknowledged: it outlives any crash.
+ * A slow or full disk never holds up whoever adds to the run: past the queue's limit
+ * changes miss the file, and the file says how many. */
+#ifndef ROAST_LIVE_H
+#define ROAST_LIVE_H
+
+#include "roast/run.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define ROAST_LIVE_SUFFIX ".roast-live"
+#define ROAST_FILE_SUFFIX ".roast"
+
+typedef struct roast_live roast_live;
+
+/* Zeroed: the defaults. */
+struct roast_live_options {
+    size_t queue_bytes;     /* 0: 16 MiB */
+    int64_t write_every_ns; /* 0: 1 s */
+    int64_t sync_every_ns;  /* 0: 5 s */
+};
+
+/* Starts to write a run that nothing but its clocks and host was told yet; another one is
+ * refused with LIMIT. The file must not exist; fails at once where it cannot be made.
+ * Returns owned; the run must outlive it. */
+int roast_live_open(roast_live **out, roast_run *run, const char *path,
+                    const struct roast_live_options *options, roast_error *err);
+
+/* Counted in changes of the run, since it was opened. */
+struct roast_live_state {
+    uint64_t queued;       /* found room in the queue */
+    uint64_t written;      /* of them, in blocks that the system took */
+    uint64_t acknowledged; /* synced: they outlive any crash */
+    uint64_t dropped;      /* missed the file */
+    uint64_t errors;       /* of the disk */
+    char first_error[160]; /* one line; "" for none */
+};
+
+void roast_live_state(roast_live *live, struct roast_live_state *out);
+
+/* Writes and syncs what is queued, now; for tests and for the end. */
+int roast_live_sync(roast_live *live, roast_error *err);
+
+/* Writes what is queued, ends the thread and closes; the file stays, or is removed
+ * unwritten where a finished run file has taken its place. In a forked child: frees
+ * nothing, writes nothing. */
+int roast_live_close(roast_live *live, bool remove, roast_error *err);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

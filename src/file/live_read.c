@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* live_read.c - a live file back into a run.
+ *
+ * A run that nobody ended stays open: what is read is what was known when the last
+ * block was written. */
+#include "file/live_read.h"
+
+#include <stdio.h>
+
+#include "file/live_blocks.h"
+#include "file/live_replay.h"
+#include "store/array.h"
+
+enum { GLANCE_BLOCKS = 8 }; /* the notes of a run are set when it begins */
+
+/* Replays at most so many blocks. */
+static int replay_blocks(struct roast_replay *replay, struct roast_live_blocks *blocks,
+                         uint64_t most, struct roast_live_reading *seen,
+                         roast_error *err)
+{
+    struct roast_str entries;
+    bool gap = false;
+    int status = ROAST_OK;
+
+    if (blocks->head_known)
+        status = roast__replay_start(replay, blocks->head.start_mono_ns,
+                                     blocks->head.start_epoch_ns, err);
+    while (status == ROAST_OK && seen->blocks < most) {
+        status = roast__blocks_next(blocks, &entries, &gap, seen, err);
+        if (status <= 0)
+            break;
+        status = roast__replay_block(replay, entries, gap, err);
+    }
+    return status;
+}
+
+/* Reads a file; on success replay has a run. */
+static int read_file(struct roast_replay *replay, const char *path, uint64_t most,
+                     struct roast_live_reading *seen, roast_error *err)
+{
+    struct roast_live_blocks blocks;
+
+    *seen = (struct roast_live_reading){0};
+    int status = roast__blocks_open(&blocks, path, seen, err);
+    if (status < 0)
+        return status;
+    status = replay_blocks(replay, &blocks, most, seen, err);
+    roast__blocks_close(&blocks);
+    if (status == ROAST_OK && !replay->run)
+        return roast_error_set(err, ROAST_BAD_CHECKSUM,
+                               "%.150s: damaged where the start of the run is told: "
+                               "nothing of it can be read",
+                               path);
+    return status;
+}
+
+/* Gaps are known by the blocks that are missing, or at least by where they are. */
+static uint64_t pieces_lost(const struct roast_live_reading *seen)
+{
+    uint64_t gaps =
+        seen->lost_blocks > seen->damaged ? seen->lost_blocks : seen->damaged;
+
+    return roast__sat_count(gaps, seen->unread);
+}
+
+int roast__live_read(roast_run **out, const char *path, struct roast_live_reading *seen,
+                     roast_error *err)
+{
+    struct roast_replay replay = {0};
+
+    *out = NULL;
+    int status = read_file(&replay, path, UINT64_MAX, seen, err);
+    if (status == ROAST_OK) {
+        seen->entries = replay.entries;
+        seen->dropped = replay.dropped;
+        seen->unread = replay.unread;
+        roast_run_lose(replay.run, ROAST_RUN_LOSS_live_damaged, pieces_lost(seen));
+        *out = replay.run;
+        replay.run = NULL; /* moved to the caller */
+    }
+    roast__replay_release(&replay);
+    return status;
+}
+
+/* ---- a glance ------------------------------------------------------------ */
+
+/* A text being filled, and how much of it is. */
+struct labels {
+    char *out;
+    size_t out_bytes;
+    size_t used_bytes;
+};
+
+static void add_text(struct labels *labels, struct roast_str text)
+{
+    text = roast_str_cut(text, labels->out_bytes - 1 - labels->used_bytes);
+    if (text.size_bytes > 0)
+        memcpy(labels->out + labels->used_bytes, text.data, text.size_bytes);
+    labels->used_bytes += text.size_bytes;
+    labels->out[labels->used_bytes] = '\0';
+}
+
+static void add_label(void *context, struct roast_str name, struct roast_str text)
+{
+    struct labels *labels = context;
+
+    if (labels->used_bytes > 0)
+        add_text(labels, roast_str_of(", "));
+    add_text(labels, name);
+    add_text(labels, roast_str_of("="));
+    add_text(labels, text);
+}
+
+static void copy_note(roast_run *run, const char *name, char *out, size_t out_bytes)
+{
+    (void)roast_run_note(run, ROAST_NOTES_run, name, out, out_bytes);
+}
+
+int roast__live_glance(struct roast_glance *out, const char *path, roast_error *err)
+{
+    struct roast_replay replay = {.notes_only = true};
+    struct roast_live_reading seen;
+
+    *out = (struct roast_glance){.live = true,
+                                 .wall_s = -1,
+                                 .events = -1,
+                                 .chunks = -1,
+                                 .failed = -1,
+                                 .event_rate = -1,
+                                 .state = "unfinished"};
+    int status = read_file(&replay, path, GLANCE_BLOCKS, &seen, err);
+    if (status == ROAST_OK) {
+        struct labels labels = {out->labels, sizeof(out->labels), 0};
+        out->start_ns = roast_run_span(replay.run).start_ns;
+        copy_note(replay.run, "id", out->id, sizeof(out->id));
+        copy_note(replay.run, "processor", out->processor, sizeof(out->processor));
+        copy_note(replay.run, "executor", out->executor, sizeof(out->executor));
+        roast_run_notes(replay.run, ROAST_NOTES_label, add_label, &labels);
+    }
+    roast__replay_release(&replay);
+    return status;
+}

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* live_read.h - a live file back into a run: the calls it lists, made again. */
+#ifndef ROAST_FILE_LIVE_READ_H
+#define ROAST_FILE_LIVE_READ_H
+
+#include "roast/runfile.h"
+
+enum { ROAST_LIVE_MAGIC_BYTES = 8 };
+
+/* Whether a file that begins so is a live file. */
+bool roast__is_live(const unsigned char first[ROAST_LIVE_MAGIC_BYTES]);
+
+/* What was found while reading. */
+struct roast_live_reading {
+    uint64_t blocks;
+    uint64_t lost_blocks; /* by their numbers */
+    uint64_t damaged;     /* stretches that were skipped */
+    uint64_t cut_bytes;   /* at the end, no whole block */
+    uint64_t entries;     /* changes of the run that were read */
+    uint64_t dropped;     /* changes that missed the file, as it says itself */
+    uint64_t unread;      /* entries that this version does not know or understand */
+    uint32_t format;
+    char writer[48];
+};
+
+/* Returns an owned run. What is damaged is left out and counted, in *seen and as a loss
+ * of the run. */
+int roast__live_read(roast_run **out, const char *path, struct roast_live_reading *seen,
+                     roast_error *err);
+
+/* Reads the first blocks only. */
+int roast__live_glance(struct roast_glance *out, const char *path, roast_error *err);
+
+#endif

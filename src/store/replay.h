@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* replay.h - changes of a run as its live file has them: clean and packed already.
+ *
+ * The public functions of run.h redact and round; doing so a second time could change
+ * what the run holds. */
+#ifndef ROAST_STORE_REPLAY_H
+#define ROAST_STORE_REPLAY_H
+
+#include "store/run.h"
+
+/* All take the lock, and fail with NO_MEMORY only. */
+int roast__run_put_name(struct roast_run *run, struct roast_str clean,
+                        roast_error *err);
+int roast__run_put_note(struct roast_run *run, enum roast_note_group group,
+                        struct roast_str name, struct roast_str clean,
+                        roast_error *err);
+int roast__run_put_tick(struct roast_run *run, struct roast_str worker,
+                        const struct roast_tick *tick, roast_error *err);
+
+#endif

@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* fuzz_live.c - any bytes as a live file: refused, or a run that can be summed up, and
+ * every byte of the file is accounted for.
+ *
+ * No fuzzer guesses a CRC. So the file is read a second time with right ones wherever a
+ * head or a block could be: a hostile writer computes them too. */
+#include <fcntl.h>
+#include <stdio.h>
+#include <unistd.h>
+
+#include "file/live_format.h"
+#include "roast/aggregate.h"
+#include "walk.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size_bytes);
+
+static char path[64];
+
+static void remove_file(void)
+{
+    (void)unlink(path);
+}
+
+/* One file for all inputs. */
+static void write_file(const uint8_t *data, size_t size_bytes)
+{
+    if (!path[0]) {
+        (void)snprintf(path, sizeof(path), "/tmp/roast-fuzz-live-%ld", (long)getpid());
+        PROMISE(atexit(remove_file) == 0);
+    }
+    int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC, 0600);
+    PROMISE(fd >= 0);
+    PROMISE(write(fd, data, size_bytes) == (ssize_t)size_bytes);
+    (void)close(fd);
+}
+
+static void read_all(roast_run *run)
+{
+    struct roast_chunk_list chunks;
+    struct roast_tracking tracking;
+    roast_summary *summary = NULL;
+
+    PROMISE(roast_run_chunks(run, &chunks, NULL) == ROAST_OK);
+    roast_chunk_list_release(&chunks);
+    PROMISE(roast_run_tracking(run, &tracking, NULL) == ROAST_OK);
+    roast_tracking_release(&tracking);
+    PROMISE(roast_summarize(&summary, run, NULL) == ROAST_OK);
+    roast_summary_free(summary);
+}
+
+static void check_seen(const struct roast_live_reading *seen, size_t size_bytes)
+{
+    PROMISE(seen->cut_bytes < size_bytes);
+    PROMISE(seen->blocks <= size_bytes / ROAST_BLOCK_HEAD_BYTES);
+    PROMISE(seen->entries + seen->unread <= size_bytes);
+    PROMISE(memchr(seen->writer, '\0', sizeof(seen->writer)));
+}
+
+static void read_file(size_t size_bytes)
+{
+    struct roast_live_reading seen;
+    struct roast_glance glance;
+    roast_run *run = NULL;
+    roast_error err = {0};
+
+    int status = roast__live_read(&run, path, &seen, &err);
+    PROMISE(status == err.code);
+    PROMISE((status == ROAST_OK) == (run != NULL));
+    PROMISE(status == ROAST_OK || status == ROAST_BAD_DATA ||
+            status == ROAST_TRUNCATED || status == ROAST_BAD_CHECKSUM ||
+            status == ROAST_NEWER_FORMAT);
+    if (run) {
+        check_seen(&seen, size_bytes);
+        read_all(run);
+    }
+    roast_run_free(run);
+    status = roast__live_glance(&glance, path, NULL);
+    PROMISE(memchr(glance.labels, '\0', sizeof(glance.labels)));
+    PROMISE(status <= ROAST_OK);
+}
+
+static void repair(unsigned char *file, size_t size_bytes)
+{
+    size_t at = ROAST_LIVE_HEAD_BYTES;
+
+    if (size_bytes < at)
+        return;
+    roast__store_fixed(file + at - 4, roast__crc32c(file, at - 4), 4);
+    while (size_bytes - at > ROAST_BLOCK_HEAD_BYTES) {
+        uint64_t payload = roast__load_fixed(file + at + 8, 4);
+        bool fits = payload <= size_bytes - at - ROAST_BLOCK_HEAD_BYTES;
+        if (!fits || memcmp(file + at, roast__block_magic, 4) != 0) {
+            at++;
+            continue;
+        }
+        roast__block_seal(file + at, (size_t)payload,
+                          roast__load_fixed(file + at + 12, 8));
+        at += ROAST_BLOCK_HEAD_BYTES + (size_t)payload;
+    }
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size_bytes)
+{
+    unsigned char *copy = calloc(size_bytes + 1, 1);
+
+    PROMISE(copy);
+    if (size_bytes > 0)
+        memcpy(copy, data, size_bytes);
+    write_file(copy, size_bytes);
+    read_file(size_bytes);
+    repair(copy, size_bytes);
+    write_file(copy, size_bytes);
+    read_file(size_bytes);
+    free(copy);
+    return 0;
+}
