@@ -86,6 +86,13 @@ const struct roast_table *roast_summary_tables(const roast_summary *summary,
 const struct roast_table *roast_summary_table(const roast_summary *summary,
                                               const char *name); /* NULL: no such */
 
+/* What has to be run again, as JSON that coffea's Runner takes: {dataset: {"treename":
+ * tree, "files": [file]}}, "{}" for nothing. Metadata and preload of the fileset that was
+ * given (note `fileset` of the group `document`) are repeated. *unnamed (NULL allowed)
+ * gets how many attempts and files failed of which nobody knows the name. */
+int roast_failed_fileset(struct roast_page *out, roast_run *run, uint64_t *unnamed,
+                         roast_error *err);
+
 /* ---- single formulas, for those who bring their own numbers -------------------- */
 
 /* Integral of a step or trapezoid over (time, count) points divided by their span; the

@@ -68,6 +68,10 @@ const struct roast_view *roast_views(size_t *count);
 struct roast_cell roast_view_cell(const struct roast_view *view,
                                   const roast_record *rec);
 
+/* A cell as JSON. */
+struct roast_json;
+void roast_json_cell(struct roast_json *json, const struct roast_cell *cell);
+
 double roast_seconds(uint64_t ns);
 double roast_mib(int64_t bytes);
 double roast_gb(int64_t bytes);

@@ -58,4 +58,9 @@ struct roast_str roast__process_name(const struct roast_run *run,
                                      const struct roast_worker_process *process,
                                      char room[ROAST_PROCESS_NAME_BYTES]);
 
+/* The key of a process in the table per worker; away from the client's host it says the
+ * host too. Made in `room`, which is empty; absent when out of memory. */
+struct roast_str roast__worker_key(const struct roast_run *run, size_t process,
+                                   struct roast_buf *room);
+
 #endif

@@ -70,6 +70,27 @@ static uint64_t hash_host(const void *run, size_t item)
     return roast__slots_mix((uint32_t)host_number(run, item));
 }
 
+struct roast_str roast__worker_key(const struct roast_run *run, size_t process,
+                                   struct roast_buf *room)
+{
+    const struct roast_worker_process *own = process_at(run, process);
+    struct roast_str host = roast__strings_get(&run->strings, own->host);
+    char name_room[ROAST_PROCESS_NAME_BYTES];
+    struct roast_str name = roast__process_name(run, own, name_room);
+
+    if (!name.data)
+        name = roast_str_of("(unknown)");
+    roast__buf_put(room, name.data, name.size_bytes);
+    if (own->worker == ROAST_NO_STRING && host_number(run, process) != run->host) {
+        roast__buf_put(room, "@", 1);
+        roast__buf_put(room, host.data, host.size_bytes);
+    }
+    if (!roast__buf_ok(room))
+        return (struct roast_str){NULL, 0};
+    return (struct roast_str){room->data ? (const char *)room->data : "",
+                              room->size_bytes};
+}
+
 /* ---- memory ---------------------------------------------------------------------- */
 
 static double highest_sample(const struct roast_worker_samples *worker)
@@ -135,24 +156,12 @@ static double *peaks_of(const struct roast_keys *keys, const struct roast_run *r
 
 static struct roast_cell worker_cell(const struct roast_study *study, size_t process)
 {
-    const struct roast_run *run = study->run;
-    const struct roast_worker_process *own = process_at(run, process);
-    struct roast_str host = roast__strings_get(&run->strings, own->host);
-    char room[ROAST_PROCESS_NAME_BYTES];
-    struct roast_str name = roast__process_name(run, own, room);
-    struct roast_buf text = {0};
+    struct roast_buf room = {0};
+    struct roast_cell cell =
+        roast__cell_text(study->summary, roast__worker_key(study->run, process, &room));
 
-    if (!name.data)
-        name = roast_str_of("(unknown)");
-    if (own->worker != ROAST_NO_STRING || host_number(run, process) == run->host)
-        return roast__cell_text(study->summary, name);
-    roast__buf_put(&text, name.data, name.size_bytes);
-    roast__buf_put(&text, "@", 1);
-    roast__buf_put(&text, host.data, host.size_bytes);
-    study->summary->failed |= !roast__buf_ok(&text);
-    struct roast_cell cell = roast__cell_text(
-        study->summary, (struct roast_str){(char *)text.data, text.size_bytes});
-    roast__buf_release(&text);
+    study->summary->failed |= !roast__buf_ok(&room);
+    roast__buf_release(&room);
     return cell;
 }
 

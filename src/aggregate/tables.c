@@ -19,9 +19,7 @@ struct roast_text_block {
 
 /* ---- texts ----------------------------------------------------------------------- */
 
-/* Memory that lives as long as the summary, for what is aligned to a power of two; NULL
- * when out of memory. */
-static void *keep_bytes(struct roast_summary *summary, size_t bytes, size_t aligned)
+void *roast__summary_memory(struct roast_summary *summary, size_t bytes, size_t aligned)
 {
     struct roast_text_block *block = summary->texts;
     size_t cap = bytes > TEXT_BLOCK_BYTES ? bytes : TEXT_BLOCK_BYTES;
@@ -44,7 +42,7 @@ static void *keep_bytes(struct roast_summary *summary, size_t bytes, size_t alig
 /* Copies a text, so that it lives as long as the summary. */
 static struct roast_str keep(struct roast_summary *summary, struct roast_str text)
 {
-    char *copy = text.data ? keep_bytes(summary, text.size_bytes, 1) : NULL;
+    char *copy = text.data ? roast__summary_memory(summary, text.size_bytes, 1) : NULL;
 
     if (!copy)
         return (struct roast_str){NULL, 0};
@@ -80,7 +78,8 @@ struct roast_cell roast__cell_text(struct roast_summary *summary, struct roast_s
 struct roast_cell roast__cell_list(struct roast_summary *summary,
                                    struct roast_cell **items, size_t count)
 {
-    *items = keep_bytes(summary, count * sizeof(**items), _Alignof(struct roast_cell));
+    *items = roast__summary_memory(summary, count * sizeof(**items),
+                                   _Alignof(struct roast_cell));
     if (!*items)
         count = 0;
     for (size_t i = 0; i < count; i++)

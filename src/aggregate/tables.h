@@ -45,6 +45,11 @@ struct roast_cell roast__cell_text(struct roast_summary *summary,
 struct roast_cell roast__cell_list(struct roast_summary *summary,
                                    struct roast_cell **items, size_t count);
 
+/* Memory that lives as long as the summary, for what is aligned to a power of two; NULL
+ * when out of memory. */
+void *roast__summary_memory(struct roast_summary *summary, size_t bytes,
+                            size_t aligned);
+
 /* Says why a part of a table is missing; `why` is static. */
 void roast__summary_miss(struct roast_summary *summary, const char *name,
                          const char *why);

@@ -131,12 +131,18 @@ static bool find_tails(struct work *work, const struct roast_calls *calls,
 
 /* ---- the account ----------------------------------------------------------------- */
 
+/* Marks may come from a file of somebody else, and be of any time. */
+static void add(int64_t *part, int64_t from_ns, int64_t to_ns)
+{
+    *part = roast__sat_add(*part, roast__time_between(from_ns, to_ns));
+}
+
 static void add_call(int64_t parts[WALL_PARTS], const struct roast_call *call,
                      const struct work *work, const struct roast_run *run)
 {
     int64_t ready = call->preprocess_end_ns;
 
-    parts[PREPROCESS] += call->preprocess_ns;
+    parts[PREPROCESS] = roast__sat_add(parts[PREPROCESS], call->preprocess_ns);
     if (!work->any)
         return;
     int64_t first = roast__time_clamp(work->first_ns, ready, call->end_ns);
@@ -144,10 +150,10 @@ static void add_call(int64_t parts[WALL_PARTS], const struct roast_call *call,
     int64_t last = roast__time_clamp(work->end_ns, tail, call->end_ns);
     const struct roast_offer *offer = roast__run_offer_at(run, first);
     if (offer && offer->workers > 1) /* one worker is the client itself */
-        parts[WAIT] += first - ready;
-    parts[CHUNKS] += tail - first;
-    parts[TAIL] += last - tail;
-    parts[MERGE] += call->end_ns - last;
+        add(&parts[WAIT], ready, first);
+    add(&parts[CHUNKS], first, tail);
+    add(&parts[TAIL], tail, last);
+    add(&parts[MERGE], last, call->end_ns);
 }
 
 static void put_account(const struct roast_study *study, int64_t parts[WALL_PARTS],
@@ -157,7 +163,7 @@ static void put_account(const struct roast_study *study, int64_t parts[WALL_PART
 
     parts[CLIENT] = roast__time_between(study->run->start_ns, study->end_ns);
     for (int i = 0; i < WALL_PARTS; i++)
-        parts[CLIENT] -= i == CLIENT ? 0 : parts[i];
+        parts[CLIENT] = roast__sat_sub(parts[CLIENT], i == CLIENT ? 0 : parts[i]);
     for (int i = 0; i < WALL_PARTS; i++)
         row[i] = roast__cell_number((double)parts[i] / 1e9);
 }
@@ -183,7 +189,10 @@ void roast__study_wall(const struct roast_study *study)
         study->summary->failed = true;
     for (size_t i = 0; done && i < calls.count; i++)
         add_call(parts, &calls.calls[i], &work[i], run);
-    if (done && study->summary->values.known[ROAST_METRIC_wall_time])
+    if (done && calls.count == 0 && run->attempts.count > 0)
+        roast__summary_miss(study->summary, "wall_account",
+                            "no call of Runner.run was seen");
+    else if (done && study->summary->values.known[ROAST_METRIC_wall_time])
         put_account(study, parts, table);
     roast__free(work);
     roast__calls_release(&calls);

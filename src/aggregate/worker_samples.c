@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* worker_samples.c - memory, CPU, disk and network of the workers.
  *
- * Four series of a worker are read side by side. A limit of memory counts where it was
+ * Four series of a worker are read side by side, in blocks that loops go through at full
+ * speed. A limit of memory counts where it was
  * sampled with the memory; the threads that CPU is measured against are those that the
  * worker reports, else an equal share of what was offered at that moment. */
 #include "aggregate/crew.h"
@@ -60,17 +61,6 @@ static double threads_at(const struct roast_run *run, int64_t time_ns, double co
     return (double)offer->threads / (double)shares;
 }
 
-static void add_memory(struct use *use, const struct roast_worker_samples *worker,
-                       int64_t time_ns, double bytes)
-{
-    roast__moments_add(&use->memory_bytes, &bytes, 1);
-    if (!(bytes > use->peak_bytes))
-        return;
-    use->peak_bytes = bytes;
-    use->peak_worker = worker->name;
-    use->peak_time_ns = time_ns;
-}
-
 /* ---- one worker ------------------------------------------------------------------ */
 
 enum { MEMORY, LIMIT, CPU, CORES, SIDE_BY_SIDE };
@@ -82,62 +72,92 @@ static const enum roast_series read_series[SIDE_BY_SIDE] = {
     [CORES] = ROAST_SERIES_cores,
 };
 
-/* A series that was never known needs no reading, except for its moments. */
-struct readers {
+/* Some moments of a worker. */
+struct block {
     struct roast_series_cursor cursors[SIDE_BY_SIDE];
-    bool reads[SIDE_BY_SIDE];
-    double values[SIDE_BY_SIDE]; /* NaN: not known */
-    int64_t time_ns;
+    bool reads[SIDE_BY_SIDE]; /* a series that was never known needs no reading */
+    size_t count;
+    int64_t times_ns[ROAST_SERIES_BLOCK];
+    double values[SIDE_BY_SIDE][ROAST_SERIES_BLOCK]; /* NaN: not known */
+    double percent[ROAST_SERIES_BLOCK];              /* of memory in its limit */
+    double busy[ROAST_SERIES_BLOCK];                 /* CPU percent of a thread */
 };
 
-static void open_readers(struct readers *readers,
-                         const struct roast_worker_samples *worker)
+static void open_block(struct block *block, const struct roast_worker_samples *worker)
 {
     for (int i = 0; i < SIDE_BY_SIDE; i++) {
         const struct roast_packed_series *series = &worker->series[read_series[i]];
-        readers->reads[i] = i == MEMORY || series->changes.size_bytes > 0;
-        readers->values[i] = NAN;
-        if (readers->reads[i])
-            roast__series_open(&readers->cursors[i], worker, read_series[i]);
+        block->reads[i] = i == MEMORY || series->changes.size_bytes > 0;
+        if (block->reads[i])
+            roast__series_open(&block->cursors[i], worker, read_series[i]);
+        for (int k = 0; !block->reads[i] && k < ROAST_SERIES_BLOCK; k++)
+            block->values[i][k] = NAN;
     }
 }
 
-static bool read_next(struct readers *readers)
+static bool read_block(struct block *block)
 {
-    for (int i = 0; i < SIDE_BY_SIDE; i++) {
-        bool known = false;
-        if (!readers->reads[i])
-            continue;
-        if (roast__series_next(&readers->cursors[i], &readers->time_ns,
-                               &readers->values[i], &known) != 1)
-            return false;
-        if (!known)
-            readers->values[i] = NAN;
+    block->count = roast__series_block(&block->cursors[MEMORY], block->times_ns,
+                                       block->values[MEMORY]);
+    for (int i = MEMORY + 1; i < SIDE_BY_SIDE; i++)
+        if (block->reads[i])
+            (void)roast__series_block(&block->cursors[i], NULL, block->values[i]);
+    return block->count > 0;
+}
+
+static void relate(struct block *block, const struct roast_run *run, uint64_t processes)
+{
+    for (size_t i = 0; i < block->count; i++) {
+        double limit = block->values[LIMIT][i];
+        block->percent[i] = limit > 0 ? block->values[MEMORY][i] / limit * 100 : NAN;
     }
-    return true;
+    for (size_t i = 0; i < block->count; i++)
+        block->busy[i] =
+            block->reads[CPU]
+                ? block->values[CPU][i] / threads_at(run, block->times_ns[i],
+                                                     block->values[CORES][i], processes)
+                : NAN;
+}
+
+static void find_peak(struct use *use, const struct roast_worker_samples *worker,
+                      const struct block *block)
+{
+    for (size_t i = 0; i < block->count; i++) {
+        if (!(block->values[MEMORY][i] > use->peak_bytes))
+            continue;
+        use->peak_bytes = block->values[MEMORY][i];
+        use->peak_worker = worker->name;
+        use->peak_time_ns = block->times_ns[i];
+    }
+}
+
+static bool is_limited(const struct block *block)
+{
+    size_t i = 0;
+
+    while (i < block->count && !(block->values[LIMIT][i] > 0))
+        i++;
+    return i < block->count;
 }
 
 static void add_worker(struct use *use, const struct roast_run *run,
-                       const struct roast_worker_samples *worker)
+                       const struct roast_worker_samples *worker, struct block *block)
 {
     struct area area = {.last_bytes = NAN};
     struct roast_moments own = {0};
-    struct readers readers;
     bool limited = false;
 
-    open_readers(&readers, worker);
-    while (read_next(&readers)) {
-        double memory = readers.values[MEMORY], limit = readers.values[LIMIT];
-        double percent = limit > 0 ? memory / limit * 100 : NAN;
-        double busy =
-            readers.values[CPU] /
-            threads_at(run, readers.time_ns, readers.values[CORES], use->processes);
-        limited = limited || limit > 0;
-        add_to_area(&area, readers.time_ns, memory);
-        add_memory(use, worker, readers.time_ns, memory);
-        roast__moments_add(&own, &memory, 1);
-        roast__moments_add(&use->memory_percent, &percent, 1);
-        roast__moments_add(&use->cpu_percent, &busy, 1);
+    open_block(block, worker);
+    while (read_block(block)) {
+        relate(block, run, use->processes);
+        for (size_t i = 0; i < block->count; i++)
+            add_to_area(&area, block->times_ns[i], block->values[MEMORY][i]);
+        find_peak(use, worker, block);
+        limited = limited || is_limited(block);
+        roast__moments_add(&own, block->values[MEMORY], block->count);
+        roast__moments_add(&use->memory_bytes, block->values[MEMORY], block->count);
+        roast__moments_add(&use->memory_percent, block->percent, block->count);
+        roast__moments_add(&use->cpu_percent, block->busy, block->count);
     }
     double weighted = area.seconds > 0 ? area.byte_seconds / area.seconds
                                        : roast__spread_mean(&own.spread);
@@ -234,6 +254,7 @@ void roast__study_worker_samples(const struct roast_study *study)
     const struct roast_run *run = study->run;
     struct use use = {.peak_worker = ROAST_NO_STRING};
     struct roast_crew crew = {0};
+    struct block block;
 
     if (!roast__crew_find(&crew, run)) {
         study->summary->failed = true;
@@ -247,7 +268,7 @@ void roast__study_worker_samples(const struct roast_study *study)
     use.processes = crew.seen;
     for (size_t i = 0; i < run->samples.count; i++) {
         if (crew.is_worker[i])
-            add_worker(&use, run, &run->samples.workers[i]);
+            add_worker(&use, run, &run->samples.workers[i], &block);
     }
     set_use(study, &use);
     set_peak(study, &use);

@@ -7,8 +7,9 @@
  *
  * "pt", its values looked at, read once, 300 bytes:
  *     01  02 70 74  07 01 01 AC 02 */
+#include "record/branches.h"
+
 #include "record/entries.h"
-#include "roast/ladder.h"
 
 enum { FLAGS, READS, BYTES, UNCOMPRESSED, NS, FILE_BYTES, FILE_UNCOMPRESSED, NUMBERS };
 static const uint64_t sizes_mask = 1 << FILE_BYTES | 1 << FILE_UNCOMPRESSED;
@@ -42,7 +43,7 @@ int64_t roast_branches_write(void *out, size_t out_bytes,
     return roast__sink_finish(&sink, out, "branches", err);
 }
 
-static struct roast_branch read_branch(struct roast_cursor *cur)
+struct roast_branch roast__branch_read(struct roast_cursor *cur)
 {
     uint64_t numbers[NUMBERS];
     struct roast_str name = roast__name_read(cur);
@@ -81,7 +82,7 @@ static bool next_branch(struct reading *in, struct roast_branch *branch)
     if (in->left == 0 || in->cur.failed)
         return false;
     in->left--;
-    *branch = read_branch(&in->cur);
+    *branch = roast__branch_read(&in->cur);
     return !in->cur.failed;
 }
 

@@ -5,6 +5,7 @@
  * 300 ns in form, 5 in compute:  03 AC 02  08 05 */
 #include "roast/ladder.h"
 
+#include "base/buf.h"
 #include "record/entries.h"
 
 static const struct roast_ladder_info items[ROAST_ITEM_COUNT] = {
@@ -59,18 +60,21 @@ int64_t roast_ladder_write(void *out, size_t out_bytes,
 
 int roast_ladder_read(struct roast_ladder *out, struct roast_str blob, roast_error *err)
 {
-    struct roast_pair pair;
-    int got;
+    struct roast_cursor cur = roast__cursor(blob.data, blob.size_bytes);
 
     memset(out, 0, sizeof(*out));
-    while ((got = roast_pair_next(&pair, &blob, err)) > 0) {
-        if (pair.key < sizeof(by_number) && by_number[pair.key] != 0)
-            roast_ladder_set(out, (enum roast_ladder_item)(by_number[pair.key] - 1),
-                             pair.value);
+    while (roast__cursor_left(&cur) > 0 && !cur.failed) {
+        uint64_t number = roast__cursor_varint(&cur);
+        uint64_t value = roast__cursor_varint(&cur);
+        if (number < sizeof(by_number) && by_number[number] != 0)
+            roast_ladder_set(out, (enum roast_ladder_item)(by_number[number] - 1),
+                             value);
     }
-    if (got < 0)
-        memset(out, 0, sizeof(*out));
-    return got;
+    if (!cur.failed)
+        return ROAST_OK;
+    memset(out, 0, sizeof(*out));
+    return roast_error_set(err, ROAST_BAD_DATA, "a ladder of %zu bytes",
+                           blob.size_bytes);
 }
 
 static uint64_t less(uint64_t a, uint64_t b)
