@@ -24,6 +24,18 @@ enum { ROAST_NUMBER_BYTES = 40 };
 size_t roast_format_number(char out[ROAST_NUMBER_BYTES], double value,
                            const char *unit);
 
+/* A moment in ns since 1970 as "2025-11-15T14:02:03.123456789Z", UTC; "-" for one before
+ * 1970 or after 9999. Returns the length without the NUL behind it. */
+enum { ROAST_TIME_BYTES = 32 };
+size_t roast_format_time(char out[ROAST_TIME_BYTES], int64_t time_ns);
+
+/* ---- text from data ------------------------------------------------------------ */
+
+/* Copies a text without what moves a cursor, reorders a line, is invisible or is no
+ * UTF-8: that becomes '?'. out has room for all of the text; returns the bytes written.
+ * *columns (NULL allowed) gets how many columns of a terminal they take. */
+size_t roast_report_fit(char *out, struct roast_str text, size_t *columns);
+
 /* ---- the six tables ----------------------------------------------------------- */
 
 enum roast_report_table {
@@ -63,13 +75,20 @@ struct roast_heading {
     struct roast_str first_error; /* of the monitor itself */
 };
 
-/* A text that was made; owned by the caller. */
-struct roast_page {
-    char *text;
-    size_t size_bytes;
+/* A heading and the room for its texts, made of the notes of a run. `from_live_file`: the
+ * run was read from a live file, so nobody here knows whether it goes on. */
+struct roast_heading_text {
+    struct roast_heading heading; /* borrows the rest */
+    char name[128];
+    char executor[128];
+    char state[480];
+    char started[32];
+    char labels[512];
+    char first_error[320];
 };
 
-void roast_page_release(struct roast_page *page);
+void roast_report_heading(struct roast_heading_text *out, roast_run *run,
+                          bool from_live_file);
 
 /* First lines, the inside of the chunks, the six tables and what was lost, 80 columns,
  * without colour. */
@@ -80,6 +99,19 @@ int roast_report_text(struct roast_page *out, const roast_summary *summary,
 int roast_report_headline(struct roast_page *out, const roast_summary *summary,
                           const struct roast_heading *heading, roast_error *err);
 
+/* Where a run was read from, for those who show it. Zeroed: it is in memory. */
+struct roast_report_source {
+    bool live;          /* the run goes on, or its collector was killed */
+    uint64_t cut_bytes; /* at the end of its file, no whole block */
+    uint64_t damaged;   /* pieces that were left out */
+};
+
+/* Everything as one line of strict JSON: what ran, all metrics with their reasons, all
+ * tables and notes. */
+int roast_report_json(struct roast_page *out, const roast_summary *summary,
+                      roast_run *run, const struct roast_report_source *source,
+                      roast_error *err);
+
 /* A card for notebooks: one <div>, no script, nothing remote. */
 int roast_report_card(struct roast_page *out, const roast_summary *summary,
                       const struct roast_heading *heading, roast_error *err);
@@ -89,13 +121,14 @@ int roast_report_aligned(struct roast_page *out, const char *title,
                          const struct roast_row *rows, size_t count, roast_error *err);
 
 /* One line for a run that goes on: chunks, events/s, Gbps, workers, memory. */
-struct roast_live {
+struct roast_live_line {
     struct roast_progress progress;
     double seconds;                /* since the block began */
     double machine_memory_percent; /* in use, by anybody; < 0: not known */
 };
 
-size_t roast_report_live(char *out, size_t out_bytes, const struct roast_live *live);
+size_t roast_report_live(char *out, size_t out_bytes,
+                         const struct roast_live_line *live);
 
 #ifdef __cplusplus
 }

@@ -5,8 +5,6 @@
  * host and its query; a word that names a secret (`password=...`, `Bearer ...`) loses
  * what follows it. Only a blank ends a URL or a secret, because passwords and queries
  * may hold any other character. */
-#include <stdbool.h>
-
 #include "roast/text.h"
 
 /* Parts of words that name a secret, lower case. */
@@ -122,6 +120,11 @@ static bool names_secret(struct roast_str word)
             return true;
     }
     return word.size_bytes == 4 && holds(word, "auth");
+}
+
+bool roast_str_names_secret(struct roast_str name)
+{
+    return name.data && names_secret(name);
 }
 
 /* A JSON web token: base64 of `{"...`. */

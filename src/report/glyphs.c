@@ -7,7 +7,9 @@
 
 #include <stdint.h>
 
-enum { MAX_MARKS = 4, MAX_CODE_POINT = 0x10ffff };
+#include "base/utf8.h"
+
+enum { MAX_MARKS = 4 };
 
 struct range {
     uint32_t first, last;
@@ -45,40 +47,6 @@ static bool in_ranges(uint32_t code, const struct range *ranges, size_t count)
     return false;
 }
 
-static size_t sequence_bytes(unsigned char lead)
-{
-    if (lead < 0x80)
-        return 1;
-    if (lead >= 0xc2 && lead <= 0xdf)
-        return 2;
-    if ((lead & 0xf0) == 0xe0)
-        return 3;
-    return lead >= 0xf0 && lead <= 0xf4 ? 4 : 0;
-}
-
-/* The bytes of the character at the front of text, 0 if there is none that is valid:
- * shortest form, no surrogate, nothing above the last plane. */
-static size_t decode(uint32_t *code, struct roast_str text)
-{
-    static const uint32_t smallest[] = {0, 0, 0x80, 0x800, 0x10000};
-    static const unsigned char lead_bits[] = {0, 0x7f, 0x1f, 0x0f, 0x07};
-    const unsigned char *bytes = (const unsigned char *)text.data;
-    size_t size = sequence_bytes(bytes[0]);
-
-    if (size == 0 || size > text.size_bytes)
-        return 0;
-    *code = bytes[0] & lead_bits[size];
-    for (size_t i = 1; i < size; i++) {
-        if ((bytes[i] & 0xc0) != 0x80)
-            return 0;
-        *code = (*code << 6) | (bytes[i] & 0x3f);
-    }
-    bool surrogate = *code >= 0xd800 && *code <= 0xdfff;
-    if (*code < smallest[size] || *code > MAX_CODE_POINT || surrogate)
-        return 0;
-    return size;
-}
-
 struct roast_glyphs roast__glyphs(struct roast_str text)
 {
     /* A mark at the start would sit on what we wrote before it. */
@@ -95,7 +63,7 @@ bool roast__glyphs_next(struct roast_glyphs *glyphs)
 
     if (glyphs->rest.size_bytes == 0)
         return false;
-    size_t size = decode(&code, glyphs->rest);
+    size_t size = roast__utf8_decode(&code, glyphs->rest);
     bool mark = size > 0 && IN(code, marks);
     bool bad = size == 0 || IN(code, hidden) || (code & 0xfffe) == 0xfffe ||
                (mark && glyphs->marks >= MAX_MARKS);

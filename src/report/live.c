@@ -43,7 +43,7 @@ static void put_chunks(struct live_line *line, const struct roast_progress *prog
         put_number(line, (double)progress->failed, "", " failed");
 }
 
-static void put_rates(struct live_line *line, const struct roast_live *live)
+static void put_rates(struct live_line *line, const struct roast_live_line *live)
 {
     if (!isfinite(live->seconds) || live->seconds <= 0)
         return;
@@ -54,7 +54,8 @@ static void put_rates(struct live_line *line, const struct roast_live *live)
                    "Gbit/s", "");
 }
 
-size_t roast_report_live(char *out, size_t out_bytes, const struct roast_live *live)
+size_t roast_report_live(char *out, size_t out_bytes,
+                         const struct roast_live_line *live)
 {
     struct live_line line = {.used = 0};
 

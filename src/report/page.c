@@ -4,15 +4,6 @@
 
 #include <math.h>
 
-#include "base/mem.h"
-
-void roast_page_release(struct roast_page *page)
-{
-    roast__free(page->text);
-    page->text = NULL;
-    page->size_bytes = 0;
-}
-
 int roast__page_finish(struct roast_page *out, struct roast_buf *buf, roast_error *err)
 {
     size_t size_bytes = buf->size_bytes;

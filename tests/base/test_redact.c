@@ -244,6 +244,20 @@ static void what_does_not_fit_is_cut_at_any_size(void **state)
     }
 }
 
+static void names_of_secrets_are_known_in_any_writing(void **state)
+{
+    static const char *const secret[] = {"password", "X-Auth-Token", "AWS_SECRET",
+                                         "PWD",      "my api-key",   "auth"};
+    static const char *const harmless[] = {"", "author", "passing", "tok en", "events"};
+    (void)state;
+
+    for (size_t i = 0; i < sizeof(secret) / sizeof(secret[0]); i++)
+        assert_true(roast_str_names_secret(roast_str_of(secret[i])));
+    for (size_t i = 0; i < sizeof(harmless) / sizeof(harmless[0]); i++)
+        assert_false(roast_str_names_secret(roast_str_of(harmless[i])));
+    assert_false(roast_str_names_secret((struct roast_str){NULL, 0}));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -260,6 +274,7 @@ int main(void)
         cmocka_unit_test(a_file_may_hold_blanks_and_keeps_them),
         cmocka_unit_test(a_path_loses_a_query_but_no_question_mark),
         cmocka_unit_test(what_does_not_fit_is_cut_at_any_size),
+        cmocka_unit_test(names_of_secrets_are_known_in_any_writing),
     };
     return cmocka_run_group_tests_name("base/redact", tests, NULL, NULL);
 }

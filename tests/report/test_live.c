@@ -6,7 +6,7 @@
 
 #include "roast/report.h"
 
-static const struct roast_live typical = {
+static const struct roast_live_line typical = {
     .progress = {.begun = 45,
                  .done = 41,
                  .failed = 1,
@@ -18,7 +18,7 @@ static const struct roast_live typical = {
     .machine_memory_percent = 61.2,
 };
 
-static void check_line(const struct roast_live *live, const char *wanted)
+static void check_line(const struct roast_live_line *live, const char *wanted)
 {
     char out[200];
 
@@ -37,7 +37,7 @@ static void test_a_run_that_goes_on(void **state)
 
 static void test_what_is_not_known_is_left_out(void **state)
 {
-    struct roast_live live = {.machine_memory_percent = -1};
+    struct roast_live_line live = {.machine_memory_percent = -1};
 
     (void)state;
     check_line(&live, "0 s | 0 chunks done");
@@ -49,7 +49,7 @@ static void test_what_is_not_known_is_left_out(void **state)
 
 static void test_absurd_numbers_stay_a_line(void **state)
 {
-    struct roast_live live = {.seconds = 5e-324, .machine_memory_percent = 1e300};
+    struct roast_live_line live = {.seconds = 5e-324, .machine_memory_percent = 1e300};
     char out[400];
 
     (void)state;

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* doctor.h - what can be measured on this machine, and what is lost where it cannot. */
+#ifndef ROAST_DOCTOR_H
+#define ROAST_DOCTOR_H
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+enum roast_doctor_kind {
+    ROAST_DOCTOR_FACT, /* neither good nor bad */
+    ROAST_DOCTOR_YES,
+    ROAST_DOCTOR_NO,
+};
+
+/* One thing that was looked at. Texts are borrowed for the call. */
+struct roast_doctor_line {
+    enum roast_doctor_kind kind;
+    const char *name;
+    const char *found; /* what there is; of NO: where it was looked for */
+    const char *lost;  /* of NO: what cannot be known; else "" */
+};
+
+typedef void roast_doctor_visitor(void *context, const struct roast_doctor_line *line);
+
+/* Where to look; NULL: "/proc", "/sys/fs/cgroup", "/sys" and "/tmp". */
+struct roast_doctor_places {
+    const char *proc;
+    const char *cgroup;
+    const char *sys;
+    const char *scratch; /* a file is written there, synced and removed */
+};
+
+/* Looks at everything and tells each thing once. Nothing is changed. */
+void roast_doctor(const struct roast_doctor_places *places, roast_doctor_visitor *line,
+                  void *context);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

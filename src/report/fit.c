@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* fit.c - text from data made fit for a terminal, for those who write their own lines. */
+#include "report/glyphs.h"
+#include "roast/report.h"
+
+size_t roast_report_fit(char *out, struct roast_str text, size_t *columns)
+{
+    struct roast_glyphs glyphs = roast__glyphs(text);
+    char *at = out;
+    size_t all = 0;
+
+    while (roast__glyphs_next(&glyphs)) {
+        memcpy(at, glyphs.shown.data, glyphs.shown.size_bytes);
+        at += glyphs.shown.size_bytes;
+        all += glyphs.columns;
+    }
+    if (columns)
+        *columns = all;
+    return (size_t)(at - out);
+}

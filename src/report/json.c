@@ -1,0 +1,202 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* json.c - the whole report as JSON, for programs.
+ *
+ *     {"format", "writer", "run": {...}, "metrics": {name: {...}},
+ *      "tables": {name: ...}, "notes": {group: {name: text}}}
+ *
+ * docs/cli.md has the keys. What is not known is null beside its reason. A table is a
+ * list of rows, even where Python has a dict: names may come twice. Documents that
+ * callers handed over are texts here, since nobody checked that they are JSON. */
+#include "report/page.h"
+#include "roast/json_write.h"
+#include "roast/version.h"
+
+static void put_bytes(void *context, const void *bytes, size_t size_bytes)
+{
+    roast__buf_put(context, bytes, size_bytes);
+}
+
+static void put_key(struct roast_json *json, const char *key)
+{
+    roast_json_key(json, roast_str_of(key));
+}
+
+static void put_text(struct roast_json *json, const char *key, struct roast_str text)
+{
+    put_key(json, key);
+    roast_json_text(json, text);
+}
+
+/* ---- the run ------------------------------------------------------------------ */
+
+static void put_time(struct roast_json *json, const char *key, int64_t ns)
+{
+    put_key(json, key);
+    if (ns > 0)
+        roast_json_integer(json, ns);
+    else
+        roast_json_null(json);
+}
+
+static void put_started(struct roast_json *json, int64_t start_ns)
+{
+    char text[ROAST_TIME_BYTES];
+
+    if (start_ns > 0)
+        put_text(json, "started",
+                 (struct roast_str){text, roast_format_time(text, start_ns)});
+}
+
+static void put_run(struct roast_json *json, roast_run *run,
+                    const struct roast_report_source *source)
+{
+    struct roast_heading_text text;
+    struct roast_span span = roast_run_span(run);
+
+    roast_report_heading(&text, run, source->live);
+    put_key(json, "run");
+    roast_json_open(json, '{');
+    put_text(json, "processor", text.heading.name);
+    put_text(json, "executor", text.heading.executor);
+    put_text(json, "state", text.heading.state);
+    put_text(json, "first_error", text.heading.first_error);
+    put_started(json, span.start_ns);
+    put_time(json, "start_ns", span.start_ns);
+    put_time(json, "end_ns", span.end_ns);
+    put_key(json, "unfinished");
+    roast_json_bool(json, source->live || span.end_ns == 0);
+    put_key(json, "cut_bytes");
+    roast_json_count(json, source->cut_bytes);
+    put_key(json, "damaged");
+    roast_json_count(json, source->damaged);
+    roast_json_close(json, '}');
+}
+
+/* ---- metrics ------------------------------------------------------------------ */
+
+static void put_metric_value(struct roast_json *json, double value, bool is_count)
+{
+    bool whole =
+        value >= 0 && value < 9007199254740992.0 && value == (double)(uint64_t)value;
+
+    if (is_count && whole)
+        roast_json_count(json, (uint64_t)value);
+    else
+        roast_json_number(json, value);
+}
+
+static void put_metric(struct roast_json *json, enum roast_metric metric,
+                       const struct roast_shown *shown)
+{
+    const struct roast_metric_info *info = roast_metric_info(metric);
+    double value;
+    bool known = roast__metric(&value, shown, metric);
+    const char *why = shown->values->why[metric];
+
+    put_key(json, info->name);
+    roast_json_open(json, '{');
+    put_key(json, "value");
+    if (known)
+        put_metric_value(json, value, info->is_count);
+    else
+        roast_json_null(json);
+    put_text(json, "unit", roast_str_of(info->unit));
+    put_text(json, "level", roast_str_of(info->level));
+    if (!known)
+        put_text(json, "why", roast_str_of(why ? why : "not known"));
+    roast_json_close(json, '}');
+}
+
+static void put_metrics(struct roast_json *json, const struct roast_shown *shown)
+{
+    put_key(json, "metrics");
+    roast_json_open(json, '{');
+    for (int i = 0; i < ROAST_METRIC_COUNT; i++)
+        put_metric(json, (enum roast_metric)i, shown);
+    roast_json_close(json, '}');
+}
+
+/* ---- tables ------------------------------------------------------------------- */
+
+static void put_row(struct roast_json *json, const struct roast_table *table,
+                    size_t row)
+{
+    const struct roast_cell *cells = &table->cells[row * table->column_count];
+
+    if (table->shape == ROAST_TABLE_VALUES) {
+        roast_json_cell(json, &cells[0]);
+        return;
+    }
+    roast_json_open(json, '{');
+    for (size_t i = 0; i < table->column_count; i++) {
+        put_key(json, table->columns[i]);
+        roast_json_cell(json, &cells[i]);
+    }
+    roast_json_close(json, '}');
+}
+
+static void put_table(struct roast_json *json, const struct roast_table *table)
+{
+    bool single = table->shape == ROAST_TABLE_SINGLE;
+
+    put_key(json, table->name);
+    if (single && table->row_count == 0) {
+        roast_json_null(json);
+        return;
+    }
+    if (single) {
+        put_row(json, table, 0);
+        return;
+    }
+    roast_json_open(json, '[');
+    for (size_t row = 0; row < table->row_count; row++)
+        put_row(json, table, row);
+    roast_json_close(json, ']');
+}
+
+/* ---- notes -------------------------------------------------------------------- */
+
+static void put_note(void *context, struct roast_str name, struct roast_str text)
+{
+    roast_json_key(context, name);
+    roast_json_text(context, text);
+}
+
+static void put_notes(struct roast_json *json, roast_run *run)
+{
+    put_key(json, "notes");
+    roast_json_open(json, '{');
+    for (int i = 0; i < ROAST_NOTE_GROUP_COUNT; i++) {
+        put_key(json, roast_note_group_name((enum roast_note_group)i));
+        roast_json_open(json, '{');
+        roast_run_notes(run, (enum roast_note_group)i, put_note, json);
+        roast_json_close(json, '}');
+    }
+    roast_json_close(json, '}');
+}
+
+int roast_report_json(struct roast_page *out, const roast_summary *summary,
+                      roast_run *run, const struct roast_report_source *source,
+                      roast_error *err)
+{
+    static const struct roast_report_source in_memory = {0};
+    struct roast_shown shown = {.values = roast_summary_metrics(summary)};
+    struct roast_buf buf = {0};
+    struct roast_json json = {.put = put_bytes, .context = &buf};
+
+    shown.tables = roast_summary_tables(summary, &shown.table_count);
+    roast_json_open(&json, '{');
+    put_text(&json, "format", roast_str_of("roast_report_v1"));
+    put_text(&json, "writer", roast_str_of("roastcoffea " ROAST_VERSION));
+    put_run(&json, run, source ? source : &in_memory);
+    put_metrics(&json, &shown);
+    put_key(&json, "tables");
+    roast_json_open(&json, '{');
+    for (size_t i = 0; i < shown.table_count; i++)
+        put_table(&json, &shown.tables[i]);
+    roast_json_close(&json, '}');
+    put_notes(&json, run);
+    roast_json_close(&json, '}');
+    roast__buf_put(&buf, "\n", 1);
+    return roast__page_finish(out, &buf, err);
+}
