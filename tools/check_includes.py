@@ -22,12 +22,14 @@ KNOWS = {
     "ingest": {"base", "record"},
     "store": {"base", "record"},
     "aggregate": {"base", "record", "ingest", "store"},
+    "file": {"base", "record", "ingest", "store", "aggregate"},
     "report": {"base", "record", "ingest", "store", "aggregate"},
 }
 
 # The layer that a file of include/roast belongs to; roast.h, the sum of all, to none.
 PUBLIC = {
     "error.h": "base",
+    "json_write.h": "base",
     "status.def": "base",
     "text.h": "base",
     "version.h": "base",
@@ -44,16 +46,26 @@ PUBLIC = {
     "sample.h": "record",
     "series.def": "record",
     "cpu_meter.h": "probe",
+    "doctor.h": "probe",
     "probe.h": "probe",
     "probe_ladder.h": "probe",
     "proctree.h": "probe",
     "ingest.h": "ingest",
     "run.h": "store",
     "run_facts.def": "store",
+    "run_note_groups.def": "store",
+    "run_notes.def": "store",
     "run_losses.def": "store",
+    "live_entries.def": "store",
     "aggregate.h": "aggregate",
+    "columns.def": "aggregate",
+    "table_columns.def": "aggregate",
+    "columns.h": "aggregate",
     "metric_aliases.def": "aggregate",
     "metric_defs.def": "aggregate",
+    "import.h": "file",
+    "live.h": "file",
+    "runfile.h": "file",
     "report.h": "report",
     "report_tables.def": "report",
 }
@@ -64,7 +76,7 @@ C11 = set(
     "string tgmath threads time uchar wchar wctype".split()
 )
 POSIX = {"dirent.h", "fcntl.h", "pthread.h", "sys/stat.h", "sys/types.h", "unistd.h"}
-FOREIGN = {"store": {"sqlite3.h"}}  # probe may include any header of the system
+FOREIGN = {"file": {"sqlite3.h"}}  # probe may include any header of the system
 
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]')
 SUFFIXES = {".c", ".h", ".def", ".inc"}

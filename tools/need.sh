@@ -38,6 +38,14 @@ has_cmocka() {
 int main(void) { print_message("there"); }'
 }
 
+has_sqlite() {
+    compiles gcc -lsqlite3 <<<'#include <sqlite3.h>
+#if SQLITE_VERSION_NUMBER < 3026000
+#error too old
+#endif
+int main(void) { return sqlite3_libversion_number() == 0; }'
+}
+
 has_sanitizers() {
     compiles gcc -fsanitize=address,undefined <<<'int main(void) { return 0; }'
 }
@@ -65,12 +73,14 @@ check() {
             need gcc has gcc
             need libc6-dev compiles gcc <<<'#include <stdio.h>
 int main(void) { return 0; }'
+            need libsqlite3-dev has_sqlite
             need "python3 python3-venv python3-dev" has_python
             ;;
         test)
             need g++ has g++
             need binutils has nm
             need libcmocka-dev has_cmocka
+            need sqlite3 has sqlite3
             ;;
         lint)
             need clang has clang

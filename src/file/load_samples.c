@@ -1,0 +1,268 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* load_samples.c - workers that were sampled, and their series; save_segments.c says how
+ * they are packed.
+ *
+ * Series are differences from the first moment on, so one of which a piece is missing is
+ * left out whole, and without its moments a worker has no series at all. */
+#include "base/mem.h"
+#include "file/load.h"
+#include "store/array.h"
+#include "store/restore.h"
+
+enum { STREAMS = ROAST_SERIES_COUNT + 1, MOST_SERIES = 256 }; /* times first */
+
+/* A worker of the file. */
+struct sampler {
+    uint64_t number; /* there; they go up */
+    int64_t worker;  /* in the run; -1: left out */
+    uint64_t sizes[STREAMS];
+};
+
+struct gathering {
+    struct roast_loading *loading;
+    struct sampler *samplers; /* owned */
+    size_t count;
+    size_t cap;
+    int stream_of[MOST_SERIES + 1]; /* stream of ours by that of the file; -1: none */
+    uint64_t file_streams;
+};
+
+/* ---- workers ----------------------------------------------------------------------- */
+
+static int find_series(struct roast_str name)
+{
+    for (int i = 0; i < ROAST_SERIES_COUNT; i++) {
+        const char *own = roast_series_info((enum roast_series)i)->name;
+        if (strlen(own) == name.size_bytes &&
+            memcmp(own, name.data, name.size_bytes) == 0)
+            return i;
+    }
+    return -1;
+}
+
+static void read_series_names(struct gathering *gathering, struct roast_cursor *cur)
+{
+    uint64_t count = roast__cursor_varint(cur);
+
+    cur->failed |= count > MOST_SERIES;
+    gathering->file_streams = cur->failed ? 0 : count + 1;
+    gathering->stream_of[0] = 0;
+    for (uint64_t i = 1; i < gathering->file_streams; i++) {
+        struct roast_str name = {.size_bytes = (size_t)roast__cursor_varint(cur)};
+        name.data = (const char *)roast__cursor_bytes(cur, name.size_bytes);
+        int series = name.data ? find_series(name) : -1;
+        gathering->stream_of[i] = series < 0 ? -1 : series + 1;
+    }
+}
+
+/* False when out of memory. */
+static bool add_worker(struct gathering *gathering, struct sampler *sampler,
+                       const struct roast_worker_samples *state)
+{
+    struct roast_run *run = gathering->loading->run;
+
+    sampler->worker = -1;
+    if (!roast__loading_has_string(gathering->loading, (uint64_t)state->name) ||
+        roast__samples_find(&run->samples, state->name)) {
+        roast__loading_miss(gathering->loading, 1, "sampled worker");
+        return true;
+    }
+    struct roast_worker_samples *worker =
+        roast__samples_worker(&run->samples, state->name);
+    if (!worker)
+        return false;
+    *worker = *state;
+    sampler->worker = (int64_t)run->samples.count - 1;
+    return true;
+}
+
+static struct roast_worker_samples read_state(struct roast_cursor *cur)
+{
+    uint64_t name = roast__cursor_varint(cur);
+    struct roast_worker_samples state = {
+        .name = name <= INT32_MAX ? (int32_t)name : INT32_MAX,
+    };
+    uint64_t *const numbers[] = {&state.stride,        &state.skipped,
+                                 &state.pid,           &state.parent_pid,
+                                 &state.started_ticks, &state.last_cpu_ns};
+
+    for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++)
+        *numbers[i] = roast__cursor_varint(cur);
+    state.last_io_known = roast__cursor_varint(cur) != 0;
+    state.last_read_bytes = roast__cursor_varint(cur);
+    state.last_write_bytes = roast__cursor_varint(cur);
+    state.last_use_ns = roast__cursor_signed(cur);
+    return state;
+}
+
+static bool read_sampler(struct gathering *gathering, struct roast_cursor *cur,
+                         uint64_t number)
+{
+    struct roast_worker_samples state = read_state(cur);
+    struct sampler sampler = {.number = number, .worker = -1};
+
+    for (uint64_t i = 0; i < gathering->file_streams; i++) {
+        uint64_t size = roast__cursor_varint(cur);
+        if (gathering->stream_of[i] >= 0)
+            sampler.sizes[gathering->stream_of[i]] = size;
+    }
+    if (gathering->count > 0 &&
+        gathering->samplers[gathering->count - 1].number >= number)
+        cur->failed = true;
+    if (cur->failed)
+        return true;
+    struct sampler *samplers = roast__array_room(gathering->samplers, &gathering->cap,
+                                                 gathering->count, sizeof(*samplers));
+    if (!samplers)
+        return false;
+    gathering->samplers = samplers;
+    if (!add_worker(gathering, &sampler, &state))
+        return false;
+    samplers[gathering->count++] = sampler;
+    return true;
+}
+
+static int take_samplers(struct gathering *gathering,
+                         const struct roast_segment_part *part, roast_error *err)
+{
+    struct roast_cursor cur =
+        roast__cursor(part->content.data, part->content.size_bytes);
+    uint64_t number = 0;
+
+    if (part->items > 0) {
+        number = roast__cursor_varint(&cur);
+        read_series_names(gathering, &cur);
+    }
+    for (uint32_t i = 0; i < part->items && !cur.failed; i++, number++) {
+        if (!read_sampler(gathering, &cur, number))
+            return roast_error_set(err, ROAST_NO_MEMORY, "sampled workers");
+    }
+    if (cur.failed || roast__cursor_left(&cur) > 0)
+        roast__loading_miss(gathering->loading, 1, "part of the segment samplers");
+    return ROAST_OK;
+}
+
+/* ---- series ------------------------------------------------------------------------ */
+
+static struct sampler *find_sampler(const struct gathering *gathering, uint64_t number)
+{
+    size_t low = 0, high = gathering->count;
+
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (gathering->samplers[middle].number < number)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    if (low == gathering->count || gathering->samplers[low].number != number)
+        return NULL;
+    return &gathering->samplers[low];
+}
+
+static struct roast_buf *stream_of(const struct gathering *gathering,
+                                   const struct sampler *sampler, int stream)
+{
+    struct roast_worker_samples *worker =
+        &gathering->loading->run->samples.workers[sampler->worker];
+
+    return stream == 0 ? &worker->times : &worker->series[stream - 1].changes;
+}
+
+/* False when out of memory. What belongs nowhere is not taken. */
+static bool take_piece(struct gathering *gathering, struct roast_cursor *cur)
+{
+    uint64_t number = roast__cursor_varint(cur);
+    uint64_t file_stream = roast__cursor_varint(cur);
+    uint64_t size = roast__cursor_varint(cur);
+    const unsigned char *bytes = roast__cursor_bytes(cur, size);
+    const struct sampler *sampler = find_sampler(gathering, number);
+
+    cur->failed |= file_stream >= gathering->file_streams;
+    if (cur->failed || !sampler || sampler->worker < 0 ||
+        gathering->stream_of[file_stream] < 0)
+        return true;
+    int stream = gathering->stream_of[file_stream];
+    struct roast_buf *buf = stream_of(gathering, sampler, stream);
+    if (size <= sampler->sizes[stream] &&
+        buf->size_bytes <= sampler->sizes[stream] - size)
+        roast__buf_put(buf, bytes, (size_t)size);
+    return roast__buf_ok(buf);
+}
+
+static int take_pieces(struct gathering *gathering,
+                       const struct roast_segment_part *part, roast_error *err)
+{
+    struct roast_cursor cur =
+        roast__cursor(part->content.data, part->content.size_bytes);
+
+    for (uint32_t i = 0; i < part->items && !cur.failed; i++) {
+        if (!take_piece(gathering, &cur))
+            return roast_error_set(err, ROAST_NO_MEMORY, "samples");
+    }
+    if (cur.failed || roast__cursor_left(&cur) > 0)
+        roast__loading_miss(gathering->loading, 1, "part of the segment samples");
+    return ROAST_OK;
+}
+
+/* ---- what is whole ----------------------------------------------------------------- */
+
+static void drop_all(struct roast_worker_samples *worker)
+{
+    roast__buf_release(&worker->times);
+    for (int i = 0; i < ROAST_SERIES_COUNT; i++)
+        roast__buf_release(&worker->series[i].changes);
+    (void)roast__samples_restore(worker);
+}
+
+/* Leaves out what did not come whole. */
+static void settle(const struct gathering *gathering, const struct sampler *sampler)
+{
+    struct roast_worker_samples *worker =
+        &gathering->loading->run->samples.workers[sampler->worker];
+
+    for (int i = 1; i < STREAMS; i++) {
+        struct roast_buf *buf = stream_of(gathering, sampler, i);
+        if (buf->size_bytes == sampler->sizes[i])
+            continue;
+        roast__buf_release(buf);
+        roast__loading_miss(gathering->loading, 1, "series of a worker");
+    }
+    if (worker->times.size_bytes == sampler->sizes[0] && roast__samples_restore(worker))
+        return;
+    drop_all(worker);
+    roast__loading_miss(gathering->loading, 1, "worker's samples");
+}
+
+static int gather(struct gathering *gathering, enum roast_segment segment,
+                  int (*take)(struct gathering *gathering,
+                              const struct roast_segment_part *part, roast_error *err),
+                  roast_error *err)
+{
+    struct roast_segment_reader in;
+    struct roast_segment_part part;
+    int status = roast__segment_open(&in, gathering->loading->db, segment, err);
+
+    while (status >= 0 && (status = roast__segment_next(&in, &part, err)) > 0)
+        status = take(gathering, &part, err);
+    if (status == 0)
+        roast__loading_miss(gathering->loading, in.damaged,
+                            roast__segment_name(segment));
+    roast__segment_close(&in);
+    return status;
+}
+
+int roast__load_samples(struct roast_loading *loading, roast_error *err)
+{
+    struct gathering gathering = {.loading = loading};
+    int status = gather(&gathering, ROAST_SEGMENT_samplers, take_samplers, err);
+
+    if (status == ROAST_OK)
+        status = gather(&gathering, ROAST_SEGMENT_samples, take_pieces, err);
+    for (size_t i = 0; status == ROAST_OK && i < gathering.count; i++) {
+        if (gathering.samplers[i].worker >= 0)
+            settle(&gathering, &gathering.samplers[i]);
+    }
+    roast__free(gathering.samplers);
+    return status;
+}

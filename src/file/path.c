@@ -1,0 +1,210 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* path.c - a file that takes the place of another one only when it is whole.
+ *
+ * Where a path must not be taken yet, link() refuses one that is; not every file system
+ * has links, so the last resort is to claim the name first. */
+#include "file/path.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/mem.h"
+#include "store/slots.h"
+
+enum {
+    LONGEST_NAME_BYTES = 255,
+    SHOWN_NAME_BYTES = 200, /* of it in the name of the temporary file */
+    TRIES = 16,
+};
+
+static int fail(int why, roast_error *err)
+{
+    return roast_error_set(err, ROAST_IO, "%s", strerror(why));
+}
+
+/* ---- names ------------------------------------------------------------------------- */
+
+static const char *name_of(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+
+    return slash ? slash + 1 : path;
+}
+
+static char *copy(const char *text, size_t size)
+{
+    char *out = roast__alloc(size + 1);
+
+    if (out)
+        memcpy(out, text, size);
+    return out;
+}
+
+/* "dir" of "dir/name", "/" of "/name", "." of "name". */
+static char *folder_of(const char *path)
+{
+    size_t size = (size_t)(name_of(path) - path);
+
+    if (size == 0)
+        return copy(".", 1);
+    return copy(path, size > 1 ? size - 1 : 1);
+}
+
+/* Nobody can guess it, and nobody needs to: a name that is taken is not used. */
+static uint64_t random_number(const void *here)
+{
+    static _Thread_local uint64_t calls;
+    uint64_t mono = (uint64_t)roast__clock_mono_ns();
+    uint64_t epoch = (uint64_t)roast__clock_epoch_ns();
+
+    return roast__slots_mix(roast__slots_mix(mono ^ (uint64_t)(uintptr_t)here) + epoch +
+                            ((uint64_t)getpid() << 32) + ++calls);
+}
+
+/* The path of the folder, then `.<name>.saving-<16 digits>`. */
+static char *temporary_path(const struct roast_new_file *file)
+{
+    size_t folder_bytes = (size_t)(name_of(file->path) - file->path);
+    size_t room_bytes = folder_bytes + SHOWN_NAME_BYTES + 64;
+    char *path = roast__alloc(room_bytes);
+
+    if (path)
+        (void)snprintf(path, room_bytes, "%.*s.%.*s.saving-%016llx", (int)folder_bytes,
+                       file->path, SHOWN_NAME_BYTES, name_of(file->path),
+                       (unsigned long long)random_number(path));
+    return path;
+}
+
+/* ---- the temporary file ------------------------------------------------------------ */
+
+static int check_target(const char *path, enum roast_save_mode mode, roast_error *err)
+{
+    struct stat target;
+
+    if (name_of(path)[0] == '\0' || strcmp(name_of(path), ".") == 0 ||
+        strcmp(name_of(path), "..") == 0)
+        return fail(*path ? EISDIR : ENOENT, err);
+    if (strlen(name_of(path)) > LONGEST_NAME_BYTES)
+        return fail(ENAMETOOLONG, err);
+    if (lstat(path, &target) != 0)
+        return errno == ENOENT ? ROAST_OK : fail(errno, err);
+    if (S_ISDIR(target.st_mode))
+        return fail(EISDIR, err);
+    if (mode == ROAST_SAVE_NEW)
+        return fail(EEXIST, err);
+    return ROAST_OK;
+}
+
+static int make_temporary(struct roast_new_file *file, roast_error *err)
+{
+    int fd = -1;
+
+    for (int i = 0; fd < 0 && i < TRIES; i++) {
+        roast__free(file->temporary);
+        file->temporary = temporary_path(file);
+        if (!file->temporary)
+            return roast_error_set(err, ROAST_NO_MEMORY, "a path");
+        fd = open(file->temporary, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW,
+                  0666);
+        if (fd < 0 && errno != EEXIST)
+            break;
+    }
+    if (fd < 0) {
+        int why = errno;
+        roast__free(file->temporary);
+        file->temporary = NULL; /* it is not ours to remove */
+        return fail(why, err);
+    }
+    (void)close(fd);
+    return ROAST_OK;
+}
+
+int roast__new_file_open(struct roast_new_file *out, const char *path,
+                         enum roast_save_mode mode, roast_error *err)
+{
+    int status = check_target(path, mode, err);
+
+    *out = (struct roast_new_file){NULL, NULL, NULL};
+    if (status < 0)
+        return status;
+    out->path = copy(path, strlen(path));
+    out->folder = folder_of(path);
+    if (!out->path || !out->folder)
+        return roast_error_set(err, ROAST_NO_MEMORY, "a path");
+    return make_temporary(out, err);
+}
+
+/* ---- its place --------------------------------------------------------------------- */
+
+static int sync_path(const char *path, int flags)
+{
+    int fd = open(path, flags | O_CLOEXEC);
+
+    if (fd < 0)
+        return -1;
+    int done = fsync(fd);
+    int why = errno;
+    (void)close(fd);
+    errno = why;
+    return done;
+}
+
+static bool has_no_links(int why)
+{
+    return why == EPERM || why == ENOTSUP || why == EOPNOTSUPP || why == ENOSYS ||
+           why == EMLINK || why == EACCES;
+}
+
+static int claim_and_rename(const struct roast_new_file *file)
+{
+    int fd = open(file->path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+
+    if (fd < 0)
+        return -1;
+    (void)close(fd);
+    if (rename(file->temporary, file->path) == 0)
+        return 0;
+    int why = errno;
+    (void)unlink(file->path); /* the empty one */
+    errno = why;
+    return -1;
+}
+
+static int place_new(const struct roast_new_file *file)
+{
+    if (link(file->temporary, file->path) == 0)
+        return unlink(file->temporary);
+    return has_no_links(errno) ? claim_and_rename(file) : -1;
+}
+
+int roast__new_file_place(struct roast_new_file *file, enum roast_save_mode mode,
+                          roast_error *err)
+{
+    if (sync_path(file->temporary, O_RDWR) < 0)
+        return fail(errno, err);
+    int done =
+        mode == ROAST_SAVE_NEW ? place_new(file) : rename(file->temporary, file->path);
+    if (done < 0)
+        return fail(errno, err);
+    roast__free(file->temporary);
+    file->temporary = NULL;
+    /* The run is there now. A folder that cannot be synced, as on some file systems,
+     * is no reason to say that it is not. */
+    (void)sync_path(file->folder, O_RDONLY | O_DIRECTORY);
+    return ROAST_OK;
+}
+
+void roast__new_file_release(struct roast_new_file *file)
+{
+    if (file->temporary)
+        (void)unlink(file->temporary);
+    roast__free(file->path);
+    roast__free(file->folder);
+    roast__free(file->temporary);
+    *file = (struct roast_new_file){NULL, NULL, NULL};
+}

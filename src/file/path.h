@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* path.h - a file that takes the place of another one only when it is whole.
+ *
+ * It is written under another name in the same folder. Until it is put in its place
+ * nothing else is touched, and then it is there for good: data and folder are synced. */
+#ifndef ROAST_FILE_PATH_H
+#define ROAST_FILE_PATH_H
+
+#include "roast/runfile.h"
+
+struct roast_new_file {
+    char *path;      /* owned; where it belongs */
+    char *folder;    /* owned */
+    char *temporary; /* owned; NULL: there is none yet, or it was put in place */
+};
+
+/* Makes an empty temporary file. IO says why it cannot be, in words. */
+int roast__new_file_open(struct roast_new_file *out, const char *path,
+                         enum roast_save_mode mode, roast_error *err);
+
+/* Syncs it and puts it where it belongs. */
+int roast__new_file_place(struct roast_new_file *file, enum roast_save_mode mode,
+                          roast_error *err);
+
+/* Removes what was not put in place. */
+void roast__new_file_release(struct roast_new_file *file);
+
+#endif

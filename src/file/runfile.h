@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* runfile.h - the inside of an open run file. */
+#ifndef ROAST_FILE_RUNFILE_H
+#define ROAST_FILE_RUNFILE_H
+
+#include <pthread.h>
+
+#include "file/live_read.h"
+#include "file/load.h"
+#include "file/look.h"
+
+struct roast_runfile {
+    pthread_mutex_t lock; /* guards all below: SQLite is opened without one */
+    char *path;           /* owned */
+    struct roast_look look;
+    struct roast_runfile_info info;
+    struct roast_live_reading reading; /* of a live file */
+    sqlite3 *db;                       /* owned; of a finished file */
+    uint64_t budget;                   /* of that */
+    roast_run *small;                  /* owned; without attempts and samples */
+    roast_run *whole;                  /* owned; NULL: not loaded yet */
+    roast_summary *summary;            /* owned; NULL: not read yet */
+    sqlite3 *asked; /* owned; for queries of users; NULL: nobody asked */
+    /* owned; tables of queries, by roast_columns_table */
+    roast_columns *tables[ROAST_COLUMNS_TABLE_COUNT];
+    roast_error failure; /* of making one of them */
+};
+
+/* A whole run out of any run file. Returns owned. */
+int roast__runfile_load(roast_run **out, const char *path, roast_error *err);
+
+/* ---- for other files of this folder; the lock is held ------------------------------- */
+
+int roast__runfile_whole(roast_runfile *file, roast_run **out, roast_error *err);
+int roast__runfile_summary(roast_runfile *file, const roast_summary **out,
+                           roast_error *err);
+int roast__runfile_columns(roast_runfile *file, enum roast_columns_table table,
+                           roast_columns **out, roast_error *err);
+
+/* A table as plain rows of a finished file have it: 1, or 0 where it is not there or not
+ * whole. */
+int roast__load_columns(roast_columns **out, sqlite3 *db,
+                        enum roast_columns_table table, roast_error *err);
+
+/* The summary that was saved: 1; 0: it cannot be read. */
+int roast__load_summary(roast_summary **out, sqlite3 *db, roast_error *err);
+
+#endif

@@ -1,0 +1,345 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* test_runfile.c - which files are opened, which are refused and with what words; what a
+ * list of runs shows; where a run may be saved. */
+#include <errno.h>
+#include <sqlite3.h>
+#include <sys/stat.h>
+
+#include "live_bytes.h"
+#include "roast/version.h"
+#include "saved_open.h"
+#include "saved_print.h"
+#include "saved_runs.h"
+
+/* ---- opening ------------------------------------------------------------------------- */
+
+static void assert_refused(const char *path, int status, const char *message)
+{
+    roast_runfile *file = NULL;
+    struct roast_glance glance;
+    roast_error err = {0};
+
+    assert_int_equal(roast_runfile_open(&file, path, &err), status);
+    assert_null(file);
+    assert_int_equal(err.code, status);
+    if (!strstr(err.message, message))
+        fail_msg("\"%s\" has no \"%s\"", err.message, message);
+    assert_int_equal(roast_runfile_glance(&glance, path, &err), status);
+}
+
+static void what_is_no_run_file_is_refused(void **state)
+{
+    const struct saved_test *test = *state;
+
+    assert_refused(test->path, ROAST_IO, strerror(ENOENT));
+    assert_refused(test->dir, ROAST_IO, strerror(EISDIR));
+    assert_refused("/dev/null", ROAST_BAD_DATA, "not a run file");
+    write_bytes(test->path, "", 0);
+    assert_refused(test->path, ROAST_BAD_DATA, "not a run file");
+    write_bytes(test->path, "chunk,duration\n1,2\n", 19);
+    assert_refused(test->path, ROAST_BAD_DATA, "not a run file");
+    write_bytes(test->path, "SQLite format 3\0cut", 20);
+    assert_refused(test->path, ROAST_TRUNCATED, "ends after 20 bytes");
+}
+
+static void a_pipe_is_refused(void **state)
+{
+    const struct saved_test *test = *state;
+
+    assert_int_equal(mkfifo(test->path, 0600), 0);
+    assert_refused(test->path, ROAST_BAD_DATA, "not a run file");
+}
+
+/* Runs SQL on a file as any other program would. */
+static void alter(const char *path, const char *sql)
+{
+    sqlite3 *db = NULL;
+    char *why = NULL;
+
+    assert_int_equal(sqlite3_open(path, &db), SQLITE_OK);
+    if (sqlite3_exec(db, sql, NULL, NULL, &why) != SQLITE_OK)
+        fail_msg("%s", why);
+    (void)sqlite3_close(db);
+}
+
+static void files_of_others_are_refused(void **state)
+{
+    const struct saved_test *test = *state;
+
+    alter(test->path, "CREATE TABLE t(a)");
+    assert_refused(test->path, ROAST_BAD_DATA, "an SQLite file, but not a run file");
+    alter(test->path, "PRAGMA application_id=0x526f7374");
+    assert_refused(test->path, ROAST_BAD_DATA, "a run file without a format");
+    alter(test->path, "PRAGMA user_version=1");
+    assert_refused(test->path, ROAST_BAD_DATA, "has no plain table run");
+}
+
+static void newer_files_are_refused(void **state)
+{
+    const struct saved_test *test = *state;
+    roast_run *run = plain_run(1);
+
+    save(run, test->path);
+    alter(test->path, "PRAGMA user_version=2");
+    assert_refused(test->path, ROAST_NEWER_FORMAT,
+                   "written by roastcoffea " ROAST_VERSION ", format 2; this "
+                   "roastcoffea reads 1: update it");
+    alter(test->path, "DROP TABLE run");
+    assert_refused(test->path, ROAST_NEWER_FORMAT, "written by a newer roastcoffea");
+    roast_run_free(run);
+}
+
+/* Tables that are something else are not read; see also test_hostile_file.c. */
+static void views_are_no_tables(void **state)
+{
+    static const char *const tables[] = {"run",     "attempts",  "strings", "segments",
+                                         "sources", "processes", "notes",   "facts"};
+    const struct saved_test *test = *state;
+    roast_run *run = plain_run(3);
+
+    for (size_t i = 0; i < COUNT_OF(tables); i++) {
+        char sql[200], words[64];
+        save(run, test->path);
+        (void)snprintf(sql, sizeof(sql),
+                       "DROP VIEW chunks; DROP VIEW all_attempts; ALTER TABLE %s RENAME"
+                       " TO x; CREATE VIEW %s AS SELECT * FROM x",
+                       tables[i], tables[i]);
+        alter(test->path, sql);
+        (void)snprintf(words, sizeof(words), "has no plain table %s", tables[i]);
+        assert_refused(test->path, ROAST_BAD_DATA, words);
+    }
+    roast_run_free(run);
+}
+
+static void odd_tables_are_not_read(void **state)
+{
+    static const char *const tables[] = {
+        "CREATE TABLE facts(id INTEGER PRIMARY KEY,name TEXT,value DEFAULT (1+1))",
+        "CREATE TABLE facts(id INTEGER PRIMARY KEY,name TEXT CHECK(name>1),value REAL)",
+        "CREATE TABLE facts(id INTEGER PRIMARY KEY,name TEXT,value REAL) WITHOUT ROWID",
+        "CREATE TABLE facts AS SELECT 1",
+    };
+    const struct saved_test *test = *state;
+    roast_run *run = rich_run();
+
+    for (size_t i = 0; i < COUNT_OF(tables); i++) {
+        save(run, test->path);
+        alter(test->path, "DROP TABLE facts");
+        alter(test->path, tables[i]);
+        if (i < 3) /* the last one is plain, and has other columns */
+            assert_refused(test->path, ROAST_BAD_DATA, "has no plain table facts");
+    }
+    roast_runfile *file = open_saved(test->path);
+    struct roast_runfile_info info;
+    roast_runfile_info(file, &info);
+    assert_true(info.partial && info.damaged > 0);
+    roast_runfile_close(file);
+    roast_run_free(run);
+}
+
+/* Triggers, indices and more columns are other people's business. */
+static void what_was_added_does_no_harm(void **state)
+{
+    const struct saved_test *test = *state;
+    roast_run *run = rich_run();
+
+    save(run, test->path);
+    alter(test->path, "CREATE INDEX i ON attempts(process);"
+                      "CREATE INDEX j ON strings(text);"
+                      "CREATE TRIGGER t AFTER UPDATE ON run BEGIN DELETE FROM run; END;"
+                      "CREATE TABLE mine(a); INSERT INTO mine VALUES(1)");
+    roast_runfile *file = open_saved(test->path);
+    assert_same_whole(run, whole_run(file));
+    assert_int_equal(roast_runfile_check(file, NULL, NULL, NULL), 1); /* and says so */
+    roast_runfile_close(file);
+    roast_run_free(run);
+}
+
+/* ---- what is known of a file ---------------------------------------------------------- */
+
+static void a_glance_shows_the_run(void **state)
+{
+    const struct saved_test *test = *state;
+    roast_run *run = plain_run(10);
+    struct roast_glance glance;
+    struct roast_runfile_info info;
+
+    save(run, test->path);
+    assert_int_equal(roast_runfile_glance(&glance, test->path, NULL), ROAST_OK);
+    assert_false(glance.live);
+    assert_true(glance.start_ns == EPOCH_0);
+    assert_true(glance.wall_s == 100);
+    assert_true(glance.chunks == 10 && glance.failed == 1 && glance.events == 1000);
+    assert_true(glance.event_rate == 10);
+    assert_string_equal(glance.id, "0123456789abcdef0123456789abcdef");
+    assert_string_equal(glance.state, "finished");
+    assert_string_equal(glance.processor, "MyProcessor");
+    assert_string_equal(glance.executor, "Futures, 4 workers");
+    assert_string_equal(glance.labels, "site=T2, user=me");
+    roast_runfile *file = open_saved(test->path);
+    roast_runfile_info(file, &info);
+    assert_string_equal(info.writer, "roastcoffea " ROAST_VERSION);
+    assert_int_equal(info.format, ROAST_FILE_FORMAT);
+    roast_runfile_close(file);
+    roast_run_free(run);
+}
+
+static void a_glance_knows_what_it_does_not_know(void **state)
+{
+    const struct saved_test *test = *state;
+    struct roast_glance glance;
+    roast_run *run = NULL;
+
+    assert_int_equal(roast_run_new(&run, 0, 5, NULL), ROAST_OK);
+    save(run, test->path);
+    assert_int_equal(roast_runfile_glance(&glance, test->path, NULL), ROAST_OK);
+    assert_string_equal(glance.state, "unfinished");
+    assert_string_equal(glance.id, "");
+    assert_string_equal(glance.labels, "");
+    assert_true(glance.event_rate < 0);
+    set_note(run, ROAST_NOTES_run, "failure", "OSError: gone");
+    save(run, test->path);
+    assert_int_equal(roast_runfile_glance(&glance, test->path, NULL), ROAST_OK);
+    assert_string_equal(glance.state, "failed");
+    roast_run_free(run);
+}
+
+/* ---- saving --------------------------------------------------------------------------- */
+
+static void assert_not_saved(roast_run *run, const char *path,
+                             enum roast_save_mode mode, int error)
+{
+    roast_error err = {0};
+
+    assert_int_equal(roast_run_save(run, path, mode, &err), ROAST_IO);
+    if (!strstr(err.message, strerror(error)) ||
+        !strstr(err.message, "; the run is not saved there"))
+        fail_msg("\"%s\" does not say \"%s\"", err.message, strerror(error));
+    assert_null(strchr(err.message, '\n'));
+}
+
+static void a_new_file_takes_no_place(void **state)
+{
+    const struct saved_test *test = *state;
+    roast_run *run = plain_run(1), *other = plain_run(5);
+    roast_error err = {0};
+
+    assert_int_equal(roast_run_save(run, test->path, ROAST_SAVE_NEW, &err), ROAST_OK);
+    struct roast_buf before = read_bytes(test->path);
+    assert_not_saved(other, test->path, ROAST_SAVE_NEW, EEXIST);
+    struct roast_buf after = read_bytes(test->path);
+    assert_true(str_equal(buf_str(&before), buf_str(&after)));
+    assert_int_equal(files_in(test->dir, false), 1);
+    save(other, test->path);
+    roast_runfile *file = open_saved(test->path);
+    assert_same_whole(other, whole_run(file));
+    assert_int_equal(files_in(test->dir, false), 1);
+    roast_runfile_close(file);
+    roast__buf_release(&before);
+    roast__buf_release(&after);
+    roast_run_free(run);
+    roast_run_free(other);
+}
+
+static void bad_paths_are_told(void **state)
+{
+    const struct saved_test *test = *state;
+    roast_run *run = plain_run(1);
+    char path[600];
+
+    assert_not_saved(run, "", ROAST_SAVE_REPLACE, ENOENT);
+    assert_not_saved(run, test->dir, ROAST_SAVE_REPLACE, EISDIR);
+    (void)snprintf(path, sizeof(path), "%s/", test->dir);
+    assert_not_saved(run, path, ROAST_SAVE_REPLACE, EISDIR);
+    (void)snprintf(path, sizeof(path), "%s/..", test->dir);
+    assert_not_saved(run, path, ROAST_SAVE_REPLACE, EISDIR);
+    (void)snprintf(path, sizeof(path), "%s/none/a.roast", test->dir);
+    assert_not_saved(run, path, ROAST_SAVE_REPLACE, ENOENT);
+    (void)snprintf(path, sizeof(path), "%s/%0300d.roast", test->dir, 1);
+    assert_not_saved(run, path, ROAST_SAVE_NEW, ENAMETOOLONG);
+    assert_int_equal(files_in(test->dir, false), 0);
+    roast_run_free(run);
+}
+
+/* Every byte of a path is a byte of a name. */
+static void odd_names_are_names(void **state)
+{
+    static const char *const names[] = {
+        "a b%20c?mode=rwc#x.roast",
+        "-o.roast",
+        "\xff\x01\n'\".roast",
+        "file::memory:",
+    };
+    const struct saved_test *test = *state;
+    roast_run *run = plain_run(1);
+    char path[600];
+
+    for (size_t i = 0; i < COUNT_OF(names); i++) {
+        (void)snprintf(path, sizeof(path), "%s//%s", test->dir, names[i]);
+        save(run, path);
+        roast_runfile *file = open_saved(path);
+        assert_same_whole(run, whole_run(file));
+        roast_runfile_close(file);
+        assert_int_equal(files_in(test->dir, true), 1);
+    }
+    (void)snprintf(path, sizeof(path), "%s/%0249d.roast", test->dir, 1);
+    save(run, path); /* 255 bytes */
+    assert_int_equal(access(path, F_OK), 0);
+    roast_run_free(run);
+}
+
+/* A link is replaced, and nothing behind it. */
+static void links_are_not_followed(void **state)
+{
+    const struct saved_test *test = *state;
+    roast_run *run = plain_run(1);
+    struct stat about;
+    char target[128];
+
+    (void)snprintf(target, sizeof(target), "%s/target", test->dir);
+    write_bytes(target, "precious", 8);
+    assert_int_equal(symlink(target, test->path), 0);
+    assert_not_saved(run, test->path, ROAST_SAVE_NEW, EEXIST);
+    save(run, test->path);
+    assert_int_equal(lstat(test->path, &about), 0);
+    assert_true(S_ISREG(about.st_mode));
+    assert_int_equal(stat(target, &about), 0);
+    assert_int_equal(about.st_size, 8);
+    roast_run_free(run);
+}
+
+static void a_relative_path_is_saved_here(void **state)
+{
+    const struct saved_test *test = *state;
+    roast_run *run = plain_run(1);
+    char before[512];
+
+    assert_non_null(getcwd(before, sizeof(before)));
+    assert_int_equal(chdir(test->dir), 0);
+    save(run, "here.roast");
+    roast_runfile_close(open_saved("here.roast"));
+    assert_int_equal(files_in(".", false), 1);
+    assert_int_equal(chdir(before), 0);
+    roast_run_free(run);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        saved_test_of(what_is_no_run_file_is_refused),
+        saved_test_of(a_pipe_is_refused),
+        saved_test_of(files_of_others_are_refused),
+        saved_test_of(newer_files_are_refused),
+        saved_test_of(views_are_no_tables),
+        saved_test_of(odd_tables_are_not_read),
+        saved_test_of(what_was_added_does_no_harm),
+        saved_test_of(a_glance_shows_the_run),
+        saved_test_of(a_glance_knows_what_it_does_not_know),
+        saved_test_of(a_new_file_takes_no_place),
+        saved_test_of(bad_paths_are_told),
+        saved_test_of(odd_names_are_names),
+        saved_test_of(links_are_not_followed),
+        saved_test_of(a_relative_path_is_saved_here),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
