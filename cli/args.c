@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* args.c - options and operands, in any order.
+ *
+ *     --name value   --name=value   -n value   -nvalue   --   ends the options
+ *
+ * Not getopt_long: it prints messages of its own, accepts abbreviations that a later
+ * option would break, and knows nothing of values that are one of a few words. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "cmd.h"
+#include "out.h"
+
+enum { MAX_WORDS = 24 };
+
+static const struct option *find_long(const struct command *command, const char *name,
+                                      size_t size)
+{
+    for (const struct option *o = command->options; o && o->name; o++)
+        if (strlen(o->name) == size && memcmp(o->name, name, size) == 0)
+            return o;
+    return NULL;
+}
+
+static const struct option *find_letter(const struct command *command, char letter)
+{
+    for (const struct option *o = command->options; o && o->name; o++)
+        if (o->letter == letter)
+            return o;
+    return NULL;
+}
+
+static int unknown_option(const struct command *command, const char *text)
+{
+    const char *names[MAX_WORDS] = {"help"};
+    char name[64];
+    size_t count = 1;
+    size_t size = strcspn(text, "=");
+
+    for (const struct option *o = command->options; o && o->name; o++)
+        if (count < MAX_WORDS)
+            names[count++] = o->name;
+    size = size < sizeof(name) - 1 ? size : sizeof(name) - 1;
+    memcpy(name, text, size);
+    name[size] = '\0';
+    const char *near = nearest(name + strspn(name, "-"), names, count);
+    if (near)
+        return fail(CODE_USAGE, command->name, "no option %s; did you mean --%s?", name,
+                    near);
+    return fail(CODE_USAGE, command->name, "no option %s; see roast %s --help", name,
+                command->name);
+}
+
+/* Whether value is one of the words of "a|b|c". */
+static bool is_one_of(const char *words, const char *value)
+{
+    size_t size = strlen(value);
+
+    for (const char *word = words; word; word = strchr(word, '|')) {
+        word += *word == '|';
+        if (size > 0 && strcspn(word, "|") == size && memcmp(word, value, size) == 0)
+            return true;
+    }
+    return false;
+}
+
+static int keep(struct arguments *args, const struct option *option, const char *value)
+{
+    bool is_choice = option->value && strchr(option->value, '|');
+
+    if (is_choice && !is_one_of(option->value, value))
+        return fail(CODE_USAGE, args->command->name, "--%s cannot be \"%s\"; one of %s",
+                    option->name, value, option->value);
+    args->given[args->given_count++] = (struct given){option, value};
+    return CODE_OK;
+}
+
+/* Takes the option at argv[*at], and its value. */
+static int take_option(struct arguments *args, int argc, char **argv, int *at)
+{
+    const char *text = argv[*at];
+    bool is_long = text[1] == '-';
+    const char *name = text + (is_long ? 2 : 1);
+    size_t size = is_long ? strcspn(name, "=") : 1;
+    const struct option *option = is_long ? find_long(args->command, name, size)
+                                          : find_letter(args->command, name[0]);
+    const char *value = name[size] ? name + size + (is_long ? 1 : 0) : NULL;
+
+    if (!option)
+        return unknown_option(args->command, text);
+    if (!option->value && value)
+        return fail(CODE_USAGE, args->command->name, "--%s takes no value",
+                    option->name);
+    if (option->value && !value) {
+        if (*at + 1 >= argc)
+            return fail(CODE_USAGE, args->command->name, "--%s needs a value: %s",
+                        option->name, option->value);
+        value = argv[++*at];
+    }
+    return keep(args, option, value ? value : "");
+}
+
+static bool is_help(const char *text)
+{
+    return strcmp(text, "--help") == 0 || strcmp(text, "-h") == 0;
+}
+
+static int check_count(const struct arguments *args)
+{
+    const struct command *command = args->command;
+
+    if (args->help)
+        return CODE_OK;
+    if (args->operand_count < command->min_operands)
+        return fail(CODE_USAGE, command->name,
+                    "something is missing; usage: roast %s %s", command->name,
+                    command->operands);
+    if (args->operand_count > command->max_operands)
+        return fail(CODE_USAGE, command->name, "\"%s\" is too much; usage: roast %s %s",
+                    args->operands[command->max_operands], command->name,
+                    command->operands);
+    return CODE_OK;
+}
+
+int args_parse(struct arguments *args, const struct command *command, int argc,
+               char **argv)
+{
+    bool options_end = false;
+    int status = CODE_OK;
+
+    *args = (struct arguments){.command = command, .operands = argv};
+    args->given = need_memory(NULL, ((size_t)argc + 1) * sizeof(*args->given));
+    for (int at = 0; at < argc && status == CODE_OK; at++) {
+        const char *text = argv[at];
+        bool is_operand = options_end || text[0] != '-' || text[1] == '\0';
+        if (!is_operand && is_help(text))
+            args->help = true;
+        else if (is_operand || command->verbatim) {
+            args->operands[args->operand_count++] = argv[at]; /* never ahead of `at` */
+            options_end = options_end || command->verbatim;
+        } else if (strcmp(text, "--") == 0)
+            options_end = true;
+        else
+            status = take_option(args, argc, argv, &at);
+    }
+    return status == CODE_OK ? check_count(args) : status;
+}
+
+void args_release(struct arguments *args)
+{
+    free(args->given);
+    args->given = NULL;
+}
+
+const char *args_value(const struct arguments *args, const char *name)
+{
+    for (size_t i = args->given_count; i-- > 0;)
+        if (strcmp(args->given[i].option->name, name) == 0)
+            return args->given[i].value;
+    return NULL;
+}
+
+enum format args_format(const struct arguments *args)
+{
+    const char *value = args_value(args, "format");
+
+    if (value && strcmp(value, "json") == 0)
+        return FORMAT_JSON;
+    return value && strcmp(value, "csv") == 0 ? FORMAT_CSV : FORMAT_TEXT;
+}

@@ -1,0 +1,327 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* blob_json.c - the packed fields of a record as JSON: one function per layout.
+ *
+ * Units are in the names, as in docs/format.md; nothing is computed. */
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "out.h"
+#include "record_json.h"
+#include "roast/ladder.h"
+
+static void put_count(struct roast_json *json, const char *key, uint64_t value)
+{
+    json_key(json, key);
+    roast_json_count(json, value);
+}
+
+static void put_name(struct roast_json *json, struct roast_str name)
+{
+    json_key(json, "name");
+    roast_json_text(json, name);
+}
+
+/* ---- identity and place ------------------------------------------------------- */
+
+static void put_identity(struct roast_json *json, struct roast_str blob,
+                         struct unpacked *room)
+{
+    char hex[2 * ROAST_RUN_ID_BYTES + 1];
+    struct roast_identity id;
+
+    (void)room;
+    if (roast_identity_unpack(&id, blob, NULL) < 0) {
+        roast_json_null(json);
+        return;
+    }
+    for (int i = 0; i < ROAST_RUN_ID_BYTES; i++)
+        (void)snprintf(hex + 2 * i, 3, "%02x", id.run_id[i]);
+    roast_json_open(json, '{');
+    json_text(json, "run_id", hex);
+    put_count(json, "process_id", id.process_id);
+    put_count(json, "sequence", id.sequence);
+    roast_json_close(json, '}');
+}
+
+static void put_place(struct roast_json *json, struct roast_str blob,
+                      struct unpacked *room)
+{
+    static const char *const names[] = {"dataset_id", "file_id", "entry_start",
+                                        "entries"};
+    const unsigned char *at = (const unsigned char *)blob.data;
+
+    (void)room;
+    if (blob.size_bytes != ROAST_PLACE_BYTES) {
+        roast_json_null(json);
+        return;
+    }
+    roast_json_open(json, '{');
+    for (size_t i = 0; i < 4; i++, at += 4)
+        put_count(json, names[i],
+                  at[0] | (uint64_t)at[1] << 8 | (uint64_t)at[2] << 16 |
+                      (uint64_t)at[3] << 24);
+    roast_json_close(json, '}');
+}
+
+/* ---- sections ----------------------------------------------------------------- */
+
+static void put_section(struct roast_json *json, const struct roast_section *all,
+                        size_t count, size_t i)
+{
+    const struct roast_section *section = &all[i];
+
+    roast_json_open(json, '{');
+    put_name(json, section->name);
+    json_key(json, "parent");
+    roast_json_integer(json, section->parent);
+    put_count(json, "depth", section->depth);
+    put_count(json, "kinds", section->kinds);
+    put_count(json, "count", section->count);
+    put_count(json, "total_ns", section->total_ns);
+    put_count(json, "self_ns", roast_section_self_ns(all, count, i));
+    if (section->kinds & ROAST_SECTION_MEMORY) {
+        put_count(json, "memory_start_bytes", section->memory_start_bytes);
+        put_count(json, "memory_end_bytes", section->memory_end_bytes);
+        json_key(json, "memory_delta_bytes");
+        roast_json_integer(json, section->memory_delta_bytes);
+    }
+    if (section->kinds & ROAST_SECTION_BYTES)
+        put_count(json, "bytes", section->bytes);
+    roast_json_close(json, '}');
+}
+
+static void put_sections(struct roast_json *json, struct roast_str blob,
+                         struct unpacked *room)
+{
+    int64_t count = roast_sections_read(NULL, 0, blob, NULL);
+
+    if (count < 0) {
+        roast_json_null(json);
+        return;
+    }
+    struct roast_section *all = unpack_room(room, (size_t)count, sizeof(*all));
+    (void)roast_sections_read(all, (size_t)count, blob, NULL);
+    roast_json_open(json, '[');
+    for (size_t i = 0; i < (size_t)count; i++)
+        put_section(json, all, (size_t)count, i);
+    roast_json_close(json, ']');
+}
+
+static void put_intervals(struct roast_json *json, struct roast_str blob,
+                          struct unpacked *room)
+{
+    int64_t count = roast_intervals_read(NULL, 0, blob, NULL);
+
+    if (count < 0) {
+        roast_json_null(json);
+        return;
+    }
+    struct roast_interval *all = unpack_room(room, (size_t)count, sizeof(*all));
+    (void)roast_intervals_read(all, (size_t)count, blob, NULL);
+    roast_json_open(json, '[');
+    for (int64_t i = 0; i < count; i++) {
+        roast_json_open(json, '{');
+        put_count(json, "section", all[i].section);
+        put_count(json, "start_ns", all[i].start_ns);
+        put_count(json, "duration_ns", all[i].duration_ns);
+        roast_json_close(json, '}');
+    }
+    roast_json_close(json, ']');
+}
+
+/* ---- losses and absences ------------------------------------------------------ */
+
+static void put_losses(struct roast_json *json, struct roast_str blob,
+                       struct unpacked *room)
+{
+    struct roast_pair pair;
+    char number[24];
+
+    (void)room;
+    roast_json_open(json, '{');
+    while (roast_pair_next(&pair, &blob, NULL) == 1) {
+        const char *name =
+            pair.key < ROAST_LOSS_END ? roast_loss_name((unsigned)pair.key) : NULL;
+        (void)snprintf(number, sizeof(number), "%" PRIu64, pair.key);
+        put_count(json, name ? name : number, pair.value);
+    }
+    roast_json_close(json, '}');
+}
+
+static const char *field_name(uint64_t number)
+{
+    for (int i = 0; i < ROAST_FIELD_COUNT; i++)
+        if (roast_field_info((enum roast_field)i)->number == number)
+            return roast_field_info((enum roast_field)i)->name;
+    return NULL;
+}
+
+static void put_absences(struct roast_json *json, struct roast_str blob,
+                         struct unpacked *room)
+{
+    struct roast_pair pair;
+    char number[24];
+
+    (void)room;
+    roast_json_open(json, '{');
+    while (roast_pair_next(&pair, &blob, NULL) == 1) {
+        const char *name = field_name(pair.key);
+        const char *why =
+            pair.value < ROAST_WHY_END ? roast_reason_text((unsigned)pair.value) : NULL;
+        (void)snprintf(number, sizeof(number), "%" PRIu64, pair.key);
+        json_text(json, name ? name : number, why ? why : "unknown reason");
+    }
+    roast_json_close(json, '}');
+}
+
+/* ---- the inside --------------------------------------------------------------- */
+
+static void put_ladder(struct roast_json *json, struct roast_str blob,
+                       struct unpacked *room)
+{
+    struct roast_ladder ladder;
+
+    (void)room;
+    if (roast_ladder_read(&ladder, blob, NULL) < 0) {
+        roast_json_null(json);
+        return;
+    }
+    roast_json_open(json, '{');
+    for (int i = 0; i < ROAST_ITEM_COUNT; i++) {
+        const struct roast_ladder_info *info =
+            roast_ladder_info((enum roast_ladder_item)i);
+        bool is_time =
+            info->kind == ROAST_LADDER_SLICE || info->kind == ROAST_LADDER_TIME;
+        char name[64];
+        if (!roast_ladder_has(&ladder, (enum roast_ladder_item)i))
+            continue;
+        (void)snprintf(name, sizeof(name), "%s%s", info->name, is_time ? "_ns" : "");
+        put_count(json, name, ladder.values[i]);
+    }
+    roast_json_close(json, '}');
+}
+
+static void put_branch(struct roast_json *json, const struct roast_branch *branch)
+{
+    roast_json_open(json, '{');
+    put_name(json, branch->name);
+    put_count(json, "flags", branch->flags);
+    put_count(json, "reads", branch->reads);
+    put_count(json, "bytes", branch->bytes);
+    put_count(json, "uncompressed_bytes", branch->uncompressed_bytes);
+    put_count(json, "ns", branch->ns);
+    if (branch->sizes_known) {
+        put_count(json, "file_bytes", branch->file_bytes);
+        put_count(json, "file_uncompressed_bytes", branch->file_uncompressed_bytes);
+    }
+    roast_json_close(json, '}');
+}
+
+static void put_branches(struct roast_json *json, struct roast_str blob,
+                         struct unpacked *room)
+{
+    int64_t count = roast_branches_read(NULL, 0, blob, NULL);
+
+    if (count < 0) {
+        roast_json_null(json);
+        return;
+    }
+    struct roast_branch *all = unpack_room(room, (size_t)count, sizeof(*all));
+    (void)roast_branches_read(all, (size_t)count, blob, NULL);
+    roast_json_open(json, '[');
+    for (int64_t i = 0; i < count; i++)
+        put_branch(json, &all[i]);
+    roast_json_close(json, ']');
+}
+
+static void put_endpoints(struct roast_json *json, struct roast_str blob,
+                          struct unpacked *room)
+{
+    int64_t count = roast_endpoints_read(NULL, 0, blob, NULL);
+
+    if (count < 0) {
+        roast_json_null(json);
+        return;
+    }
+    struct roast_endpoint *all = unpack_room(room, (size_t)count, sizeof(*all));
+    (void)roast_endpoints_read(all, (size_t)count, blob, NULL);
+    roast_json_open(json, '[');
+    for (int64_t i = 0; i < count; i++) {
+        roast_json_open(json, '{');
+        put_name(json, all[i].name);
+        put_count(json, "requests", all[i].requests);
+        put_count(json, "ranges", all[i].ranges);
+        put_count(json, "bytes", all[i].bytes);
+        put_count(json, "wait_ns", all[i].wait_ns);
+        put_count(json, "errors", all[i].errors);
+        roast_json_close(json, '}');
+    }
+    roast_json_close(json, ']');
+}
+
+static void put_file_facts(struct roast_json *json, struct roast_str blob,
+                           struct unpacked *room)
+{
+    struct roast_file_facts facts;
+
+    (void)room;
+    if (roast_file_facts_read(&facts, blob, NULL) < 0) {
+        roast_json_null(json);
+        return;
+    }
+    roast_json_open(json, '{');
+    json_text(json, "kind", roast_file_kind_name(facts.kind));
+    json_text(json, "codec", roast_codec_name(facts.codec));
+    if (facts.branches > 0)
+        put_count(json, "branches", facts.branches);
+    if (facts.entries > 0)
+        put_count(json, "entries", facts.entries);
+    if (facts.sizes_known) {
+        put_count(json, "compressed_bytes", facts.compressed_bytes);
+        put_count(json, "uncompressed_bytes", facts.uncompressed_bytes);
+    }
+    roast_json_close(json, '}');
+}
+
+static void put_free(struct roast_json *json, struct roast_str blob,
+                     struct unpacked *room)
+{
+    (void)room;
+    put_values(json, blob);
+}
+
+/* ---- all of them -------------------------------------------------------------- */
+
+static void (*const layouts[ROAST_FIELD_COUNT])(struct roast_json *json,
+                                                struct roast_str blob,
+                                                struct unpacked *room) = {
+    [ROAST_FIELD_identity] = put_identity,   [ROAST_FIELD_place] = put_place,
+    [ROAST_FIELD_sections] = put_sections,   [ROAST_FIELD_intervals] = put_intervals,
+    [ROAST_FIELD_losses] = put_losses,       [ROAST_FIELD_absences] = put_absences,
+    [ROAST_FIELD_user_keys] = put_free,      [ROAST_FIELD_custom_metrics] = put_free,
+    [ROAST_FIELD_process] = put_free,        [ROAST_FIELD_ladder] = put_ladder,
+    [ROAST_FIELD_branches] = put_branches,   [ROAST_FIELD_file_branches] = put_branches,
+    [ROAST_FIELD_endpoints] = put_endpoints, [ROAST_FIELD_file_facts] = put_file_facts,
+};
+
+static void put_hex(struct roast_json *json, struct roast_str bytes)
+{
+    char hex[3];
+
+    json->put(json->context, "\"", 1);
+    for (size_t i = 0; i < bytes.size_bytes; i++) {
+        (void)snprintf(hex, sizeof(hex), "%02x", (unsigned char)bytes.data[i]);
+        json->put(json->context, hex, 2);
+    }
+    json->put(json->context, "\"", 1);
+    json->comma = true;
+}
+
+void put_blob(struct roast_json *json, enum roast_field field, struct roast_str blob,
+              struct unpacked *room)
+{
+    if (layouts[field])
+        layouts[field](json, blob, room);
+    else /* a field that nobody has told how to read yet */
+        put_hex(json, blob);
+}

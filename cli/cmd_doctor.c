@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* cmd_doctor.c - roast doctor: what can be measured here.
+ *
+ * The machine is looked at in C; coffea's and uproot's entry points by the Python that
+ * has them (python/roastcoffea/doctor.py), which writes its own lines. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "out.h"
+#include "python.h"
+#include "roast/doctor.h"
+#include "roast/runfile.h"
+#include "roast/version.h"
+
+enum { NAME_COLUMNS = 28 };
+
+static void put_line(void *context, const struct roast_doctor_line *line)
+{
+    static const char *const marks[] = {[ROAST_DOCTOR_FACT] = "    ",
+                                        [ROAST_DOCTOR_YES] = "yes ",
+                                        [ROAST_DOCTOR_NO] = "NO  "};
+    size_t size = strlen(line->name);
+
+    (void)context;
+    out_text("  ");
+    out_text(marks[line->kind]);
+    out_text(line->name);
+    out_blanks(size < NAME_COLUMNS ? NAME_COLUMNS - size : 1);
+    (void)out_data(roast_str_of(line->found));
+    if (*line->lost)
+        out_format("; not known: %s", line->lost);
+    out_text("\n");
+}
+
+static void put_versions(void)
+{
+    struct roast_doctor_line line = {ROAST_DOCTOR_FACT, "roast", ROAST_VERSION, ""};
+
+    put_line(NULL, &line);
+    line.name = "SQLite";
+    line.found = roast_runfile_sqlite_version();
+    put_line(NULL, &line);
+}
+
+static void put_hooks(void)
+{
+    static char words[][24] = {"", "-P", "-m", "roastcoffea.doctor"};
+    char *argv[] = {words[0], words[1], words[2], words[3], NULL};
+
+    if (run_python(argv) != 0)
+        out_text("  hooks: not looked at, no Python with roastcoffea beside this "
+                 "program\n");
+}
+
+static int doctor(const struct arguments *args)
+{
+    struct roast_doctor_places places = {.scratch = getenv("TMPDIR")};
+
+    (void)args;
+    out_bold("This machine");
+    out_text("\n");
+    put_versions();
+    roast_doctor(&places, put_line, NULL);
+    out_text("\n");
+    out_bold("Python");
+    out_text("\n");
+    put_hooks();
+    return CODE_OK;
+}
+
+const struct command cmd_doctor = {
+    .name = "doctor",
+    .operands = "",
+    .summary = "what can be measured on this machine",
+    .help = "Looks at the kernel, control groups, clocks and limits, and asks Python\n"
+            "which entry points of coffea and uproot are there (docs/hooks.md).\n",
+    .run = doctor,
+};

@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* cmd_dump.c - roast dump: every record of a run, or a table of it. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "out.h"
+#include "record_json.h"
+#include "roast/report.h"
+#include "rows.h"
+#include "source.h"
+
+/* ---- records ------------------------------------------------------------------ */
+
+static void put_chunk(const struct roast_chunk_list *list,
+                      const struct roast_chunk_item *item, struct unpacked *room)
+{
+    struct roast_str frame = {(const char *)list->frames + item->offset,
+                              item->size_bytes};
+    struct roast_json json = out_json();
+    roast_record rec;
+
+    if (roast_record_decode(&rec, NULL, frame, NULL) < 0)
+        return; /* libroast made it a moment ago */
+    roast_json_open(&json, '{');
+    json_key(&json, "chunk_id");
+    roast_json_count(&json, item->chunk_id);
+    json_key(&json, "attempt");
+    roast_json_count(&json, item->attempt);
+    put_record(&json, &rec, room);
+    roast_json_close(&json, '}');
+    out_text("\n");
+}
+
+static int dump_records(struct source *source)
+{
+    struct roast_chunk_list list = {0};
+    struct unpacked room = {0};
+    roast_error err = {0};
+    roast_run *run = NULL;
+    int code = source_run(source, true, &run);
+
+    if (code == CODE_OK)
+        source_say_state(source);
+    if (code == CODE_OK && roast_run_chunks(run, &list, &err) < 0)
+        code = fail_with(source->path, &err, NULL);
+    for (size_t i = 0; i < list.count; i++)
+        put_chunk(&list, &list.items[i], &room);
+    free(room.items);
+    roast_chunk_list_release(&list);
+    return code;
+}
+
+/* ---- tables ------------------------------------------------------------------- */
+
+static int unknown_table(const char *name)
+{
+    static const char *const names[] = {
+#define T(name, text) #name,
+#include "roast/columns.def"
+#undef T
+    };
+    const char *near = nearest(name, names, sizeof(names) / sizeof(names[0]));
+
+    if (near)
+        return fail(CODE_USAGE, name, "no such table; did you mean %s?", near);
+    return fail(CODE_USAGE, name, "no such table; roast help dump lists them");
+}
+
+/* A row of a table; `times` is room for those that are shown as text. */
+static void put_row(struct rows *rows, const roast_columns *columns, size_t row,
+                    struct roast_cell *cells, char (*times)[ROAST_TIME_BYTES])
+{
+    for (size_t i = 0; i < rows->count; i++) {
+        const struct roast_data *data = roast_columns_at(columns, i);
+        bool is_time = rows->format == FORMAT_TEXT && data->type == ROAST_DATA_TIME;
+        cells[i] = roast_data_cell(data, row);
+        if (!is_time || cells[i].type != ROAST_CELL_COUNT)
+            continue;
+        size_t size = roast_format_time(times[i], (int64_t)cells[i].count);
+        cells[i] =
+            (struct roast_cell){.type = ROAST_CELL_TEXT, .text = {times[i], size}};
+    }
+    rows_put(rows, cells);
+}
+
+static void put_columns(const roast_columns *columns, enum format format)
+{
+    size_t count = roast_columns_count(columns);
+    const char **names = need_memory(NULL, count * sizeof(*names));
+    struct roast_cell *cells = need_memory(NULL, count * sizeof(*cells));
+    char(*times)[ROAST_TIME_BYTES] = need_memory(NULL, count * sizeof(*times));
+    struct rows rows = {.format = format};
+
+    for (size_t i = 0; i < count; i++)
+        names[i] = roast_columns_at(columns, i)->name;
+    rows_begin(&rows, names, count);
+    for (size_t row = 0; row < roast_columns_rows(columns); row++)
+        put_row(&rows, columns, row, cells, times);
+    rows_end(&rows);
+    free(names);
+    free(cells);
+    free(times);
+}
+
+static int dump_table(struct source *source, int table, enum format format)
+{
+    roast_columns *columns = NULL;
+    int code = source_columns(source, (enum roast_columns_table)table, &columns);
+
+    if (code != CODE_OK)
+        return code;
+    source_say_state(source);
+    put_columns(columns, format);
+    roast_columns_free(columns);
+    return CODE_OK;
+}
+
+/* ---- the command -------------------------------------------------------------- */
+
+static int dump(const struct arguments *args)
+{
+    const char *name = args->operand_count > 1 ? args->operands[1] : NULL;
+    const char *format = args_value(args, "format");
+    int table = name ? roast_columns_table_find(name) : -1;
+    struct source source = {0};
+
+    if (name && table < 0)
+        return unknown_table(name);
+    if (!name && format && strcmp(format, "json") != 0)
+        return fail(CODE_USAGE, "dump", "records are JSON lines; give a table for %s",
+                    format);
+    int code = source_open(&source, args->operands[0]);
+    if (code == CODE_OK)
+        code = name ? dump_table(&source, table, args_format(args))
+                    : dump_records(&source);
+    source_close(&source);
+    return code;
+}
+
+static const struct option options[] = {FORMAT_OPTION("text|csv|json"), {0}};
+
+const struct command cmd_dump = {
+    .name = "dump",
+    .operands = "RUN [TABLE]",
+    .summary = "every record of a run as JSON lines, or a table of it",
+    .help =
+        "Without TABLE: one JSON object per record, with every field that is in it.\n"
+        "Tables, and what one row is:\n"
+#define T(name, text) "  " #name ": " text "\n"
+#include "roast/columns.def"
+#undef T
+        "CSV and JSON have times as nanoseconds since 1970, UTC, and all digits.\n",
+    .options = options,
+    .min_operands = 1,
+    .max_operands = 2,
+    .run = dump,
+};

@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* cmd_import.c - roast import: a measurement directory becomes a run file. */
+#include "roast/import.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "out.h"
+#include "roast/live.h"
+#include "roast/runfile.h"
+
+/* DIR/<name of DIR>.roast; owned. */
+static char *default_path(const char *dir)
+{
+    size_t size = strlen(dir);
+    size_t room = 2 * size + sizeof(ROAST_FILE_SUFFIX) + 8;
+    char *path = need_memory(NULL, room);
+    const char *name;
+
+    while (size > 1 && dir[size - 1] == '/')
+        size--;
+    name = memrchr(dir, '/', size);
+    name = name ? name + 1 : dir;
+    size_t name_size = size - (size_t)(name - dir);
+    bool is_name = name_size > 0 && name[0] != '.';
+    (void)snprintf(path, room, "%.*s/%.*s" ROAST_FILE_SUFFIX, (int)size, dir,
+                   is_name ? (int)name_size : 3, is_name ? name : "run");
+    return path;
+}
+
+/* Whatever keeps it from being written is no matter of reading. */
+static int fail_save(const char *path, const roast_error *err)
+{
+    (void)fail_with(path, err, "-o writes it elsewhere");
+    return CODE_FAILED;
+}
+
+static int import(const struct arguments *args)
+{
+    const char *dir = args->operands[0];
+    const char *wanted = args_value(args, "output");
+    char *path = wanted ? NULL : default_path(dir);
+    const char *out = wanted ? wanted : path;
+    roast_run *run = NULL;
+    roast_error err = {0};
+    int code = CODE_OK;
+
+    if (roast_import(&run, dir, &err) < 0)
+        code = fail_with(dir, &err, "is it a measurement directory?");
+    else if (roast_run_save(run, out, ROAST_SAVE_NEW, &err) < 0)
+        code = fail_save(out, &err);
+    else {
+        (void)out_data(roast_str_of(out));
+        out_text("\n");
+    }
+    roast_run_free(run);
+    free(path);
+    return code;
+}
+
+static const struct option options[] = {
+    {"output", 'o', "FILE", "where to write it; DIR/<name of DIR>.roast if not given"},
+    {0},
+};
+
+const struct command cmd_import = {
+    .name = "import",
+    .operands = "DIR",
+    .summary = "make a run file of a measurement directory",
+    .help = "Takes directories of roastcoffea 0.1.2 too. An existing file is never\n"
+            "overwritten. Prints the name of what it wrote.\n",
+    .options = options,
+    .min_operands = 1,
+    .max_operands = 1,
+    .run = import,
+};

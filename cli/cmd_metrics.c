@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* cmd_metrics.c - roast metrics: what every number means. */
+#include <stdio.h>
+#include <string.h>
+
+#include "out.h"
+#include "roast/aggregate.h"
+
+static void put_aliases(int metric)
+{
+    size_t count = 0;
+    const struct roast_metric_alias *aliases = roast_metric_aliases(&count);
+    bool any = false;
+
+    for (size_t i = 0; i < count; i++) {
+        if ((int)aliases[i].metric != metric)
+            continue;
+        out_format("%s%s", any ? ", " : "    also ", aliases[i].alias);
+        if (aliases[i].scale != 1)
+            out_format(" (times %g)", aliases[i].scale);
+        any = true;
+    }
+    out_text(any ? "\n" : "");
+}
+
+static void put_metric(int metric)
+{
+    const struct roast_metric_info *info = roast_metric_info((enum roast_metric)metric);
+
+    out_text("  ");
+    out_bold(info->name);
+    if (*info->unit)
+        out_format(" [%s]", info->unit);
+    out_format("\n    %s\n", info->formula);
+    put_aliases(metric);
+}
+
+static void put_all(void)
+{
+    const char *level = "";
+
+    for (int i = 0; i < ROAST_METRIC_COUNT; i++) {
+        const struct roast_metric_info *info = roast_metric_info((enum roast_metric)i);
+        if (strcmp(level, info->level) != 0) {
+            out_text(*level ? "\n" : "");
+            out_bold(info->level);
+            out_text("\n");
+        }
+        level = info->level;
+        put_metric(i);
+    }
+}
+
+/* The number of a metric by its name or another name, -1 for none. */
+static int find(const char *name)
+{
+    size_t count = 0;
+    const struct roast_metric_alias *aliases = roast_metric_aliases(&count);
+
+    for (int i = 0; i < ROAST_METRIC_COUNT; i++)
+        if (strcmp(roast_metric_info((enum roast_metric)i)->name, name) == 0)
+            return i;
+    for (size_t i = 0; i < count; i++)
+        if (strcmp(aliases[i].alias, name) == 0)
+            return (int)aliases[i].metric;
+    return -1;
+}
+
+static int unknown(const char *name)
+{
+    const char *names[ROAST_METRIC_COUNT];
+
+    for (int i = 0; i < ROAST_METRIC_COUNT; i++)
+        names[i] = roast_metric_info((enum roast_metric)i)->name;
+    const char *near = nearest(name, names, ROAST_METRIC_COUNT);
+    if (near)
+        return fail(CODE_USAGE, name, "no such metric; did you mean %s?", near);
+    return fail(CODE_USAGE, name, "no such metric; roast metrics lists all");
+}
+
+static void put_json(int metric)
+{
+    const struct roast_metric_info *info = roast_metric_info((enum roast_metric)metric);
+    struct roast_json json = out_json();
+    size_t count = 0;
+    const struct roast_metric_alias *aliases = roast_metric_aliases(&count);
+
+    roast_json_open(&json, '{');
+    json_text(&json, "name", info->name);
+    json_text(&json, "unit", info->unit);
+    json_text(&json, "level", info->level);
+    json_text(&json, "meaning", info->formula);
+    json_key(&json, "aliases");
+    roast_json_open(&json, '{');
+    for (size_t i = 0; i < count; i++)
+        if ((int)aliases[i].metric == metric) {
+            json_key(&json, aliases[i].alias);
+            roast_json_number(&json, aliases[i].scale);
+        }
+    roast_json_close(&json, '}');
+    roast_json_close(&json, '}');
+    out_text("\n");
+}
+
+static int metrics(const struct arguments *args)
+{
+    bool all = args->operand_count == 0;
+    int one = all ? -1 : find(args->operands[0]);
+
+    if (!all && one < 0)
+        return unknown(args->operands[0]);
+    if (args_format(args) == FORMAT_JSON)
+        for (int i = all ? 0 : one; i < (all ? ROAST_METRIC_COUNT : one + 1); i++)
+            put_json(i);
+    else if (all)
+        put_all();
+    else
+        put_metric(one);
+    return CODE_OK;
+}
+
+static const struct option options[] = {FORMAT_OPTION("text|json"), {0}};
+
+const struct command cmd_metrics = {
+    .name = "metrics",
+    .operands = "[NAME]",
+    .summary = "what every number means: unit, formula, other names",
+    .help = "T = wall time, E = events, B = bytes read, P = seconds inside process(),\n"
+            "W = workers, N = threads offered.\n",
+    .options = options,
+    .max_operands = 1,
+    .run = metrics,
+};

@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* cmd_report.c - roast report: the first screen of a run, and its tables. */
+#include <string.h>
+
+#include "out.h"
+#include "roast/report.h"
+#include "source.h"
+
+/* Heads of blocks are the lines that follow an empty one and are not indented. */
+static void put_page(struct roast_str page)
+{
+    bool head = true;
+
+    while (out_wants_bold() && page.size_bytes > 0) {
+        const char *end = memchr(page.data, '\n', page.size_bytes);
+        size_t size = end ? (size_t)(end - page.data) + 1 : page.size_bytes;
+        bool bold = head && page.data[0] != ' ' && size > 1;
+        out_text(bold ? BOLD : "");
+        out_bytes((struct roast_str){page.data, size - (bold && end)});
+        out_text(bold ? (end ? PLAIN "\n" : PLAIN) : "");
+        head = size == 1;
+        page.data += size;
+        page.size_bytes -= size;
+    }
+    out_bytes(page);
+}
+
+static int make_page(struct roast_page *page, const struct source *source,
+                     const roast_summary *summary, roast_run *run, enum format format)
+{
+    const struct roast_report_source from = {source->info.live, source->info.cut_bytes,
+                                             source->info.damaged};
+    struct roast_heading_text text;
+    roast_error err = {0};
+    int status;
+
+    if (format == FORMAT_JSON)
+        status = roast_report_json(page, summary, run, &from, &err);
+    else {
+        roast_report_heading(&text, run, source->info.live);
+        status = roast_report_text(page, summary, &text.heading, &err);
+    }
+    return status < 0 ? fail_with(source->path, &err, NULL) : CODE_OK;
+}
+
+static int show(struct source *source, enum format format)
+{
+    const roast_summary *summary = NULL;
+    roast_run *run = NULL;
+    struct roast_page page = {0};
+    int code = source_summary(source, &summary);
+
+    if (code == CODE_OK)
+        code = source_run(source, false, &run);
+    if (code == CODE_OK)
+        code = make_page(&page, source, summary, run, format);
+    if (code != CODE_OK)
+        return code;
+    if (format == FORMAT_TEXT)
+        source_say_state(source);
+    put_page((struct roast_str){page.text, page.size_bytes});
+    roast_page_release(&page);
+    return CODE_OK;
+}
+
+static int report(const struct arguments *args)
+{
+    struct source source = {0};
+    int code = source_open(&source, args->operands[0]);
+
+    if (code == CODE_OK)
+        code = show(&source, args_format(args));
+    source_close(&source);
+    return code;
+}
+
+static const struct option options[] = {FORMAT_OPTION("text|json"), {0}};
+
+const struct command cmd_report = {
+    .name = "report",
+    .operands = "RUN",
+    .summary = "what a run did: the first screen and its tables",
+    .help = "JSON has all metrics, tables and notes, and why something is not known.\n"
+            "A run that was not finished is shown as far as it is known.\n",
+    .options = options,
+    .min_operands = 1,
+    .max_operands = 1,
+    .run = report,
+};

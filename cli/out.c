@@ -1,0 +1,195 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* out.c - everything the program writes, and how it says that something failed.
+ *
+ * Standard output is buffered and checked once, at the end: a full disk is noticed and
+ * told, a reader that went away (`| head`) is not worth a word. */
+#include "out.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "roast/report.h"
+
+enum { LINE_BYTES = 1024, PIECE_BYTES = 512 };
+
+void *need_memory(void *ptr, size_t size_bytes)
+{
+    void *block = realloc(ptr, size_bytes > 0 ? size_bytes : 1);
+
+    if (!block) {
+        (void)fputs("roast: out of memory\n", stderr);
+        exit(CODE_FAILED);
+    }
+    return block;
+}
+
+void out_bytes(struct roast_str text)
+{
+    if (text.size_bytes > 0)
+        (void)fwrite_unlocked(text.data, 1, text.size_bytes, stdout);
+}
+
+void out_text(const char *text)
+{
+    (void)fputs_unlocked(text, stdout);
+}
+
+void out_blanks(size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        (void)putc_unlocked(' ', stdout);
+}
+
+size_t out_data(struct roast_str text)
+{
+    char fit[PIECE_BYTES];
+    size_t columns = 0;
+
+    while (text.size_bytes > 0) {
+        struct roast_str piece = roast_str_cut(text, sizeof(fit));
+        size_t piece_columns;
+        if (piece.size_bytes == 0) /* no UTF-8 at all */
+            piece.size_bytes = sizeof(fit);
+        out_bytes(
+            (struct roast_str){fit, roast_report_fit(fit, piece, &piece_columns)});
+        columns += piece_columns;
+        text.data += piece.size_bytes;
+        text.size_bytes -= piece.size_bytes;
+    }
+    return columns;
+}
+
+void out_format(const char *format, ...)
+{
+    va_list args;
+
+    va_start(args, format);
+    (void)vfprintf(stdout, format, args);
+    va_end(args);
+}
+
+bool out_wants_bold(void)
+{
+    static int wants = -1;
+    const char *no_color = getenv("NO_COLOR");
+    const char *term = getenv("TERM");
+
+    if (wants < 0)
+        wants = !(no_color && *no_color) && term && *term &&
+                strcmp(term, "dumb") != 0 && isatty(STDOUT_FILENO);
+    return wants == 1;
+}
+
+void out_bold(const char *text)
+{
+    if (out_wants_bold())
+        out_format(BOLD "%s" PLAIN, text);
+    else
+        out_text(text);
+}
+
+static void put_json(void *context, const void *bytes, size_t size_bytes)
+{
+    (void)context;
+    out_bytes((struct roast_str){bytes, size_bytes});
+}
+
+struct roast_json out_json(void)
+{
+    return (struct roast_json){.put = put_json};
+}
+
+int out_finish(void)
+{
+    errno = 0;
+    bool failed = fflush(stdout) != 0;
+
+    failed = ferror(stdout) != 0 || failed;
+    if (!failed)
+        return CODE_OK;
+    if (errno != EPIPE)
+        (void)fail(CODE_FAILED, "standard output", "%s; the output is not complete",
+                   errno ? strerror(errno) : "could not be written");
+    return CODE_FAILED;
+}
+
+/* ---- failures ----------------------------------------------------------------- */
+
+static void put_line(const char *subject, const char *format, va_list args)
+{
+    char message[LINE_BYTES];
+    char line[LINE_BYTES + PIECE_BYTES];
+    char fit[LINE_BYTES + PIECE_BYTES];
+
+    (void)vsnprintf(message, sizeof(message), format, args);
+    (void)snprintf(line, sizeof(line), "roast: %.*s: %s", PIECE_BYTES - 20, subject,
+                   message);
+    size_t size = roast_report_fit(fit, roast_str_of(line), NULL);
+    (void)fprintf(stderr, "%.*s\n", (int)size, fit);
+}
+
+int fail(int code, const char *subject, const char *format, ...)
+{
+    va_list args;
+
+    va_start(args, format);
+    put_line(subject, format, args);
+    va_end(args);
+    return code;
+}
+
+void say(const char *subject, const char *format, ...)
+{
+    va_list args;
+
+    va_start(args, format);
+    put_line(subject, format, args);
+    va_end(args);
+}
+
+/* What to do about a failure of libroast, and the exit code of it. */
+static const struct advice {
+    int status;
+    int code;
+    const char *text;
+} advices[] = {
+    {ROAST_IO, CODE_UNREADABLE, "is the path right, and may you read it?"},
+    {ROAST_BAD_DATA, CODE_UNREADABLE, "is it a .roast or .roast-live file?"},
+    {ROAST_TRUNCATED, CODE_UNREADABLE, "it was cut: copy it again"},
+    {ROAST_BAD_CHECKSUM, CODE_UNREADABLE, "it was damaged: copy it again"},
+    {ROAST_NEWER_FORMAT, CODE_UNREADABLE, "update roastcoffea to read it"},
+    {ROAST_NO_MEMORY, CODE_FAILED, "out of memory"},
+    {0, CODE_FAILED, NULL},
+};
+
+/* What libroast said, without the name that stands before it already. */
+static const char *without_subject(const char *message, const char *subject)
+{
+    size_t size = strlen(subject);
+    bool repeats =
+        strncmp(message, subject, size) == 0 && strncmp(message + size, ": ", 2) == 0;
+
+    return repeats ? message + size + 2 : message;
+}
+
+/* Some messages say what to do themselves. */
+static bool advises(const char *message)
+{
+    return strstr(message, "copy it again") || strstr(message, "update it");
+}
+
+int fail_with(const char *subject, const roast_error *err, const char *what_to_do)
+{
+    const struct advice *advice = advices;
+    const char *message = without_subject(err->message, subject);
+
+    while (advice->status != 0 && advice->status != err->code)
+        advice++;
+    what_to_do = what_to_do ? what_to_do : advice->text;
+    if (!what_to_do || advises(message))
+        return fail(advice->code, subject, "%s", message);
+    return fail(advice->code, subject, "%s; %s", message, what_to_do);
+}

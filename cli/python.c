@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* python.c - the Python that belongs to this program.
+ *
+ * A wheel puts the program beside the interpreter that it was installed for; that one
+ * has our package. Else ROAST_PYTHON names it, and the first python3 of PATH is the last
+ * resort. */
+#include "python.h"
+
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+/* The path of python3 beside the program, in out; false where there is none. */
+static int beside(char out[PATH_MAX])
+{
+    static const char name[] = "python3";
+    ssize_t size = readlink("/proc/self/exe", out, PATH_MAX - sizeof(name));
+
+    if (size <= 0)
+        return 0;
+    out[size] = '\0';
+    char *slash = strrchr(out, '/');
+    if (!slash)
+        return 0;
+    memcpy(slash + 1, name, sizeof(name));
+    return access(out, X_OK) == 0;
+}
+
+void become_python(char **argv)
+{
+    char path[PATH_MAX];
+    char *named = getenv("ROAST_PYTHON");
+
+    if (beside(path)) {
+        argv[0] = path;
+        (void)execv(path, argv);
+    }
+    if (named && *named) {
+        argv[0] = named;
+        (void)execvp(named, argv);
+    }
+    argv[0] = (char[]){"python3"};
+    (void)execvp(argv[0], argv);
+}
+
+int run_python(char **argv)
+{
+    int status = 0;
+    pid_t child;
+
+    (void)fflush(stdout);
+    child = fork();
+    if (child < 0)
+        return -1;
+    if (child == 0) {
+        int nowhere = open("/dev/null", O_WRONLY | O_CLOEXEC);
+        if (nowhere >= 0)
+            (void)dup2(nowhere, STDERR_FILENO);
+        become_python(argv);
+        _exit(127);
+    }
+    if (waitpid(child, &status, 0) != child || !WIFEXITED(status))
+        return -1;
+    return WEXITSTATUS(status);
+}

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* source.h - the run that a command was given: a file, or a folder that holds one. */
+#ifndef ROAST_CLI_SOURCE_H
+#define ROAST_CLI_SOURCE_H
+
+#include "roast/runfile.h"
+
+/* Zeroed = nothing is open. */
+struct source {
+    char *path;          /* owned; what was opened */
+    roast_runfile *file; /* NULL: a measurement directory without a run file */
+    struct roast_runfile_info info;
+    roast_run *imported;    /* owned; of such a directory */
+    roast_summary *summary; /* owned; of that run */
+};
+
+/* Each 0, or an exit code after the reason was told. */
+int source_open(struct source *source, const char *path);
+int source_run(struct source *source, bool whole, roast_run **run);
+int source_summary(struct source *source, const roast_summary **summary);
+int source_columns(struct source *source, enum roast_columns_table table,
+                   roast_columns **columns);
+
+/* Opens what only a run file can give. */
+int source_open_file(struct source *source, const char *path);
+
+/* Says on standard error what is missing of a run that was cut or damaged. */
+void source_say_state(const struct source *source);
+
+void source_close(struct source *source);
+
+/* Whether a name ends like that of a run file. */
+bool is_run_name(const char *name);
+
+#endif
