@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """What is measured and how much faster than the reference it has to be.
 
-One row per case; the function of the same name in cases.py, nano.py or bulk.py does the
-work. A row without a goal is printed for the record and stays out of results.json. What
-no reference has is in LIMITS: the most that it may be.
+One row per case; the function of the same name in cases.py, nano.py, bulk.py or
+lasting.py does the work. A row without a goal is printed for the record and stays out
+of results.json. What no reference has is in LIMITS: the most that it may be.
 """
 
 from __future__ import annotations
@@ -37,6 +37,14 @@ ROWS = (
     Row("c2", "resident bytes per record at the client", "B", 28.0, rounds=3),
     Row("c3", "bytes sent per record, all hops", "B", 1.65, rounds=2),
     Row("e1", "aggregation per chunk record", "ns", 400.0, rounds=10),
+    Row("e2", "aggregation of 1000 worker samples", "us", 100.0, rounds=5),
+    Row("e3", "peak memory, 10^6 chunks + 10^7 samples", "MB", 20.0, rounds=2),
+    Row("f1", "saving a chunk record", "us", 50.0, rounds=4),
+    Row("f1b", "bytes saved of a chunk record", "B", 12.0, rounds=2),
+    Row("f2", "saving 1000 sampled values", "us", 160.0, rounds=4),
+    Row("f2b", "bytes saved of 1000 sampled values", "B", 35.0, rounds=2),
+    Row("f3", "open, show a saved run, per 1000 records", "us", 500.0, rounds=5),
+    Row("f5", "cold start: show a small saved run", "ms", 15.0, rounds=20),
     Row("a3s", "as a3, chunks of 5 ms with 5 ms between", "us", None),
     Row("a4s", "as a4, chunks of 5 ms with 5 ms between", "us", None),
 )
@@ -60,4 +68,4 @@ LIMITS = (
     Limit("a6cpuall", "CPU time added, upper end", 2.0, "every column", "high"),
 )
 
-UNITS = {"ns": 1.0, "us": 1e3, "ms": 1e6, "B": 1.0}  # in what a case returns
+UNITS = {"ns": 1.0, "us": 1e3, "ms": 1e6, "B": 1.0, "MB": 1e6}  # in what a case returns

@@ -26,7 +26,6 @@ static void put_name(struct roast_json *json, struct roast_str name)
 static void put_identity(struct roast_json *json, struct roast_str blob,
                          struct unpacked *room)
 {
-    char hex[2 * ROAST_RUN_ID_BYTES + 1];
     struct roast_identity id;
 
     (void)room;
@@ -34,10 +33,9 @@ static void put_identity(struct roast_json *json, struct roast_str blob,
         roast_json_null(json);
         return;
     }
-    for (int i = 0; i < ROAST_RUN_ID_BYTES; i++)
-        (void)snprintf(hex + 2 * i, 3, "%02x", id.run_id[i]);
     roast_json_open(json, '{');
-    json_text(json, "run_id", hex);
+    json_key(json, "run_id");
+    put_hex(json, (struct roast_str){(const char *)id.run_id, ROAST_RUN_ID_BYTES});
     put_count(json, "process_id", id.process_id);
     put_count(json, "sequence", id.sequence);
     roast_json_close(json, '}');
@@ -303,19 +301,6 @@ static void (*const layouts[ROAST_FIELD_COUNT])(struct roast_json *json,
     [ROAST_FIELD_branches] = put_branches,   [ROAST_FIELD_file_branches] = put_branches,
     [ROAST_FIELD_endpoints] = put_endpoints, [ROAST_FIELD_file_facts] = put_file_facts,
 };
-
-static void put_hex(struct roast_json *json, struct roast_str bytes)
-{
-    char hex[3];
-
-    json->put(json->context, "\"", 1);
-    for (size_t i = 0; i < bytes.size_bytes; i++) {
-        (void)snprintf(hex, sizeof(hex), "%02x", (unsigned char)bytes.data[i]);
-        json->put(json->context, hex, 2);
-    }
-    json->put(json->context, "\"", 1);
-    json->comma = true;
-}
 
 void put_blob(struct roast_json *json, enum roast_field field, struct roast_str blob,
               struct unpacked *room)

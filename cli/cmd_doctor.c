@@ -54,7 +54,9 @@ static void put_hooks(void)
 
 static int doctor(const struct arguments *args)
 {
-    struct roast_doctor_places places = {.scratch = getenv("TMPDIR")};
+    const char *scratch = getenv("TMPDIR");
+    struct roast_doctor_places places = {.scratch =
+                                             scratch && *scratch ? scratch : NULL};
 
     (void)args;
     out_bold("This machine");

@@ -74,6 +74,8 @@ void csv_put(const struct roast_cell *cell)
         out_format("%" PRIu64, cell->count);
     else if (cell->type == ROAST_CELL_BOOL)
         out_text(cell->count ? "true" : "false");
+    else if (cell->type == ROAST_CELL_NUMBER && cell->whole)
+        out_format("%.0f", cell->number);
     else if (cell->type == ROAST_CELL_NUMBER) {
         (void)roast_shortest_number(number, cell->number);
         out_text(strcmp(number, "null") == 0 ? "" : number);

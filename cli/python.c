@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* python.c - the Python that belongs to this program.
  *
- * A wheel puts the program beside the interpreter that it was installed for; that one
- * has our package. Else ROAST_PYTHON names it, and the first python3 of PATH is the last
+ * ROAST_PYTHON names it. Else a wheel puts the program beside the interpreter that it
+ * was installed for; that one has our package. The first python3 of PATH is the last
  * resort. */
 #include "python.h"
 
 #include <fcntl.h>
 #include <limits.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,17 +16,17 @@
 #include <unistd.h>
 
 /* The path of python3 beside the program, in out; false where there is none. */
-static int beside(char out[PATH_MAX])
+static bool beside(char out[PATH_MAX])
 {
     static const char name[] = "python3";
     ssize_t size = readlink("/proc/self/exe", out, PATH_MAX - sizeof(name));
 
     if (size <= 0)
-        return 0;
+        return false;
     out[size] = '\0';
     char *slash = strrchr(out, '/');
     if (!slash)
-        return 0;
+        return false;
     memcpy(slash + 1, name, sizeof(name));
     return access(out, X_OK) == 0;
 }
@@ -35,13 +36,13 @@ void become_python(char **argv)
     char path[PATH_MAX];
     char *named = getenv("ROAST_PYTHON");
 
-    if (beside(path)) {
-        argv[0] = path;
-        (void)execv(path, argv);
-    }
     if (named && *named) {
         argv[0] = named;
         (void)execvp(named, argv);
+    }
+    if (beside(path)) {
+        argv[0] = path;
+        (void)execv(path, argv);
     }
     argv[0] = (char[]){"python3"};
     (void)execvp(argv[0], argv);

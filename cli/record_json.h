@@ -23,6 +23,9 @@ void put_record(struct roast_json *json, const roast_record *rec,
 void put_blob(struct roast_json *json, enum roast_field field, struct roast_str blob,
               struct unpacked *room);
 
+/* Puts bytes as a text of digits. */
+void put_hex(struct roast_json *json, struct roast_str bytes);
+
 /* Puts free-form values as an object. */
 void put_values(struct roast_json *json, struct roast_str blob);
 

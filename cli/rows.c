@@ -67,7 +67,8 @@ static struct roast_str shown_cell(char room[NUMBER_BYTES],
     if (cell->type == ROAST_CELL_COUNT)
         size = snprintf(room, NUMBER_BYTES, "%" PRIu64, cell->count);
     else if (cell->type == ROAST_CELL_NUMBER)
-        size = snprintf(room, NUMBER_BYTES, "%.9g", cell->number);
+        size =
+            snprintf(room, NUMBER_BYTES, cell->whole ? "%.0f" : "%.9g", cell->number);
     else
         size = snprintf(room, NUMBER_BYTES, "%s",
                         cell->type != ROAST_CELL_BOOL ? "-"

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* source.c - the run that a command was given: a file, or a folder that holds one.
  *
- * A folder with several runs means the newest one, which is said. A measurement
- * directory without a run file, as roastcoffea 0.1.2 wrote them, is imported in memory. */
+ * A folder with several runs means the newest one, which is said. What monitor("DIR")
+ * writes is one folder further down: DIR/NAME/run.roast. A measurement directory that
+ * has no run file, as roastcoffea 0.1.2 wrote them, is imported in memory. */
 #include "source.h"
 
 #include <dirent.h>
@@ -16,6 +17,8 @@
 #include "roast/import.h"
 #include "roast/live.h"
 #include "walk.h"
+
+#define RUN_NAME "run" ROAST_FILE_SUFFIX /* of a measurement directory */
 
 static bool ends_with(const char *name, const char *end)
 {
@@ -38,19 +41,41 @@ struct candidate {
     struct timespec changed;
 };
 
-/* A live file whose finished one is there is about to be removed. */
+static bool is_file(const char *path, struct stat *found)
+{
+    return stat(path, found) == 0 && S_ISREG(found->st_mode);
+}
+
+/* A live file whose finished one is there, as NAME.roast or NAME/run.roast, is about to
+ * be removed. */
 static bool is_finished(const char *path)
 {
+    size_t size = strlen(path) - strlen(ROAST_LIVE_SUFFIX);
     struct stat found;
-    bool finished;
 
     if (!ends_with(path, ROAST_LIVE_SUFFIX))
         return false;
-    char *other = join_path("", path);
-    other[strlen(path) - strlen(ROAST_LIVE_SUFFIX) + strlen(ROAST_FILE_SUFFIX)] = '\0';
-    finished = stat(other, &found) == 0;
-    free(other);
+    char *file = join_path("", path);
+    file[size + strlen(ROAST_FILE_SUFFIX)] = '\0';
+    bool finished = is_file(file, &found);
+    file[size] = '\0';
+    char *inside = join_path(file, RUN_NAME);
+    finished = finished || is_file(inside, &found);
+    free(inside);
+    free(file);
     return finished;
+}
+
+/* The run file that an entry of a folder is, or that is in it; owned. */
+static char *run_path(const char *folder, const char *name)
+{
+    char *path = join_path(folder, name);
+
+    if (is_run_name(name))
+        return path;
+    char *inside = join_path(path, RUN_NAME);
+    free(path);
+    return inside;
 }
 
 static bool is_newer(const struct candidate *a, const struct candidate *b)
@@ -71,11 +96,10 @@ static char *newest_run(const char *folder, DIR *dir, size_t *count)
     while ((entry = readdir(dir))) {
         struct candidate one;
         struct stat found;
-        if (!is_run_name(entry->d_name))
+        if (entry->d_name[0] == '.')
             continue;
-        one.path = join_path(folder, entry->d_name);
-        if (stat(one.path, &found) != 0 || !S_ISREG(found.st_mode) ||
-            is_finished(one.path)) {
+        one.path = run_path(folder, entry->d_name);
+        if (!is_file(one.path, &found) || is_finished(one.path)) {
             free(one.path);
             continue;
         }
@@ -117,7 +141,7 @@ static int import_folder(struct source *source, const char *folder)
 
     if (!is_measurement(folder))
         return fail(CODE_UNREADABLE, folder,
-                    "no run in this folder; roast ls lists those below one");
+                    "no run in this folder; roast ls lists those further down");
     source->path = join_path("", folder);
     if (roast_import(&source->imported, folder, &err) < 0)
         return fail_with(folder, &err, "is it a measurement directory?");

@@ -19,12 +19,11 @@ struct nest {
     size_t depth;
 };
 
-static void put_bytes(struct roast_json *json, struct roast_str bytes)
+void put_hex(struct roast_json *json, struct roast_str bytes)
 {
     static const char digits[] = "0123456789abcdef";
 
-    roast_json_open(json, '{');
-    json_key(json, "hex");
+    roast_json_made(json, (struct roast_str){"", 0}); /* the comma, if one is due */
     json->put(json->context, "\"", 1);
     for (size_t i = 0; i < bytes.size_bytes; i++) {
         unsigned byte = (unsigned char)bytes.data[i];
@@ -32,6 +31,13 @@ static void put_bytes(struct roast_json *json, struct roast_str bytes)
         json->put(json->context, pair, sizeof(pair));
     }
     json->put(json->context, "\"", 1);
+}
+
+static void put_bytes(struct roast_json *json, struct roast_str bytes)
+{
+    roast_json_open(json, '{');
+    json_key(json, "hex");
+    put_hex(json, bytes);
     roast_json_close(json, '}');
 }
 

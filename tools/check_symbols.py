@@ -4,8 +4,9 @@
 - it exports its PyInit_ function and nothing else;
 - every Python symbol it needs is in the stable ABI of Python 3.11, else the wheel only
   claims to be abi3 (the list is CPython's own, from the PyPI package abi3info);
-- it needs the C library alone, so that it can be sent to a worker, and no newer one
-  than GLIBC_FLOOR, which the README states.
+- _probe needs the C library alone, so that it can be sent to a worker; _core, which
+  reads and writes run files, SQLite too; neither needs a newer C library than
+  GLIBC_FLOOR, which the README states.
 
 Usage: check_symbols.py EXTENSION.so [README.md]
 """
@@ -24,6 +25,7 @@ from abi3info.models import Symbol
 PYTHON_FLOOR = (3, 11)
 GLIBC_FLOOR = (2, 34)  # in the README as "glibc 2.34": a test compares the two
 C_LIBRARY = re.compile(r"(lib(c|m|pthread|dl|rt)|ld-linux[-\w]*)\.so\.\d+")
+ALSO = {"_core": "libsqlite3.so.0"}
 
 
 def run(*command: str) -> str:
@@ -64,7 +66,8 @@ def breaches(path: Path) -> Iterator[str]:
         elif not name.startswith("PyInit_"):
             yield f"exports {name}"
     for library in re.findall(r"NEEDED.*\[(.+)\]", run("readelf", "-Wd", str(path))):
-        if not C_LIBRARY.fullmatch(library):
+        also = ALSO.get(path.name.partition(".")[0])
+        if library != also and not C_LIBRARY.fullmatch(library):
             yield f"needs {library}, not only the C library"
     needed = glibc_needed(path)
     if needed > GLIBC_FLOOR:

@@ -23,6 +23,7 @@ from pythons import find
 VERSIONS = ["3.11", "3.12", "3.13"]
 TAG = re.compile(r"roastcoffea-[\w.]+-cp311-abi3-[\w.]+\.whl")
 MODULES = ["_core", "_probe"]
+PROGRAM = {"scripts/roast", "data/share/man/man1/roast.1"}
 IMPORT = (
     "import roastcoffea, coffea_metrics, roastcoffea._core as core; "
     "core.Run(0, 0).metrics(); roastcoffea.monitor(); print(roastcoffea.__version__)"
@@ -64,7 +65,10 @@ def content_breaches(wheel: Path) -> Iterator[str]:
         wanted = f"roastcoffea/{wanted}"
         if wanted not in names:
             yield f"lacks {wanted}"
-    for name in names:
+    program = {name for name in names if ".data/" in name}
+    if {name.partition(".data/")[2] for name in program} != PROGRAM:
+        yield f"holds {sorted(program)}, not {sorted(PROGRAM)}"
+    for name in set(names) - program:
         if not re.match(r"roastcoffea(-.*\.dist-info)?/|coffea_metrics/", name):
             yield f"holds {name}"
 
@@ -78,9 +82,12 @@ def import_breach(wheel: Path, python: str, version: str) -> str | None:
     try:
         run([*PIP, "--python", inside, "install", "--no-deps", str(wheel)], place)
         found = run([inside, "-I", "-c", IMPORT], place)
+        program = run([inside, "-I", "-m", "roastcoffea", "--version"], place)
     except RuntimeError as error:
         return str(error)
-    return None if found == version else f"says version {found}, not {version}"
+    if (found, program) == (version, f"roast {version}"):
+        return None
+    return f"says version {found} and {program}, not {version}"
 
 
 def main(root: Path) -> int:

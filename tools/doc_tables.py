@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import re
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
 
@@ -19,6 +20,7 @@ ROOT = Path(__file__).resolve().parent.parent
 LIST_ROW = re.compile(
     r'^[A-Z]\(((?:"(?:[^"\\]|\\.)*"|\([^"()]*\)|[^"()])*)\)$', re.MULTILINE
 )
+LISTS = ROOT / "include" / "roast"
 ARGUMENT = re.compile(r'\s*("(?:[^"\\]|\\.)*"|[^,]*?)\s*(?:,|$)')
 
 
@@ -31,6 +33,7 @@ class Table(NamedTuple):
     only: str | None = None  # value of the second column
     code: int | None = None  # column of names in code
     bits: int | None = None  # column of SLICE(a) | SLICE(b)
+    made: Callable[[list[str]], list[str]] | None = None  # another row of each
 
 
 def plain(source: str, *header: str) -> Table:
@@ -41,6 +44,28 @@ def level(name: str) -> Table:
     return Table(
         "metric_defs.def", ("name", "unit", "formula or meaning"), (0, 2, 4), name
     )
+
+
+def columns_of(name: str) -> Table:
+    return Table(
+        "table_columns.def", ("column", "type", "unit", "meaning"), (0, 2, 3, 4), name
+    )
+
+
+def table_names() -> list[str]:
+    text = (LISTS / "columns.def").read_text()
+    return re.findall(r"^T\((\w+),", text, re.MULTILINE)
+
+
+def ladder_column(item: list[str]) -> list[str]:
+    """The column of a ladder item, as src/aggregate/columns_info.c makes it."""
+    _, name, kind, _, meaning = item[:5]
+    views = (LISTS / "record_views.def").read_text()
+    view = re.search(rf'^VI\("(\w+)", {name}\)$', views, re.MULTILINE)
+    is_time = kind in {"SLICE", "TIME"}
+    unit = "s" if is_time else "bytes" if kind == "BYTES" else "none"
+    column = view[1] if view else f"{name}_s" if is_time else name
+    return [column, "DOUBLE" if is_time else "INT64", unit, meaning]
 
 
 HOOKS = Table(
@@ -62,6 +87,7 @@ DOCUMENTS = {
         "losses": plain("losses.def", "number", "name", "meaning"),
         "reasons": plain("reasons.def", "number", "name", "shown as"),
         "status": plain("status.def", "name", "value", "meaning"),
+        "entries": plain("live_entries.def", "number", "name", "payload"),
     },
     "hooks.md": {"hooks": HOOKS},
     "metrics.md": {
@@ -75,6 +101,16 @@ DOCUMENTS = {
         "series": Table("series.def", ("key in tracking_data", "unit"), (1, 3)),
         "losses": plain("run_losses.def", "name", "meaning"),
     },
+    "tables.md": {
+        "tables": plain("columns.def", "table", "one row is"),
+        "ladder": Table(
+            "ladder_items.def",
+            ("column", "type", "unit", "meaning"),
+            (0, 1, 2, 3),
+            made=ladder_column,
+        ),
+    }
+    | {name: columns_of(name) for name in table_names()},
 }
 
 
@@ -90,11 +126,12 @@ def shown(table: Table, column: int, cell: str) -> str:
 
 def rows(table: Table) -> list[list[str]]:
     """The rows of a list that the table shows, cell by cell."""
-    text = (ROOT / "include" / "roast" / table.source).read_text()
+    text = (LISTS / table.source).read_text()
     found = []
     for arguments in LIST_ROW.findall(text.partition("*/\n")[2]):
         cells = ARGUMENT.findall(arguments)
         cells = [shown(table, i, cell) for i, cell in enumerate(cells)]
+        cells = table.made(cells) if table.made else cells
         if table.only is None or cells[1] == table.only:
             found.append([cells[i] for i in table.columns])
     return found

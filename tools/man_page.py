@@ -24,6 +24,8 @@ def escaped(text: str) -> str:
 
 def inline(text: str) -> str:
     """A paragraph with its code, bold and italic words."""
+    if INLINE.sub("", text):
+        raise SystemExit(f"man_page: an odd mark in: {text}")
     parts = []
     for code, bold, italic, plain in INLINE.findall(text):
         if code or bold:

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-3-Clause
 # test_long.sh - what takes too long for `make test`: the C tests under clang, valgrind
-# and ThreadSanitizer, and some minutes of fuzzing. FUZZ_SECONDS is per target.
+# and ThreadSanitizer, 200 kills, and some minutes of fuzzing. FUZZ_SECONDS is per target.
 set -euo pipefail
 
 seconds=${FUZZ_SECONDS:-60}
@@ -14,6 +14,9 @@ for program in build/test/tests/test_*; do
     tools/quiet.sh "valgrind ${program##*/}" valgrind -q --error-exitcode=9 \
         --leak-check=full --errors-for-leak-kinds=definite "$program"
 done
+
+ROAST_KILLS=200 tools/quiet.sh "200 kills of a writer" \
+    build/test/tests/test_file_live_kill
 
 tools/ctest.sh fuzz build
 for program in build/fuzz/tests/fuzz_*; do

@@ -76,7 +76,7 @@ const struct roast_data *roast_columns_at(const roast_columns *columns, size_t c
 const struct roast_data *roast_columns_find(const roast_columns *columns,
                                             const char *name); /* NULL: no such */
 
-/* One value as a cell; TIME is a COUNT of ns, an INT64 below 0 a NUMBER. */
+/* One value as a cell; TIME is a COUNT of ns, an integer below 0 a whole NUMBER. */
 struct roast_cell roast_data_cell(const struct roast_data *data, size_t row);
 
 #ifdef __cplusplus

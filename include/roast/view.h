@@ -55,6 +55,7 @@ enum roast_cell_type {
 
 struct roast_cell {
     enum roast_cell_type type;
+    bool whole;                     /* NUMBER: an integer below 0 */
     uint64_t count;                 /* COUNT, BOOL; LIST: how many */
     double number;                  /* NUMBER */
     struct roast_str text;          /* TEXT; borrows the record or static memory */

@@ -31,17 +31,20 @@ track_memory = front.track_memory
 track_bytes = front.track_bytes
 
 if TYPE_CHECKING:
+    from roastcoffea._core import StoreError
     from roastcoffea.collector import MetricsCollector, monitor
     from roastcoffea.export.measurements import load_measurement, save_measurement
-    from roastcoffea.run import Run
+    from roastcoffea.run import Run, open_run
 
 # Where the names live that only a collecting process needs: imported when first used,
 # so that a worker loads the probe alone.
 _LATER = {
     "MetricsCollector": "roastcoffea.collector",
     "Run": "roastcoffea.run",
+    "StoreError": "roastcoffea._core",
     "load_measurement": "roastcoffea.export.measurements",
     "monitor": "roastcoffea.collector",
+    "open_run": "roastcoffea.run",
     "save_measurement": "roastcoffea.export.measurements",
 }
 
@@ -73,9 +76,11 @@ __all__ = [
     "MetricsCollector",
     "RoastError",
     "Run",
+    "StoreError",
     "__version__",
     "load_measurement",
     "monitor",
+    "open_run",
     "save_measurement",
     "track_bytes",
     "track_memory",

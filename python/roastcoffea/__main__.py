@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""``python -m roastcoffea run SCRIPT …``: a script under the collector, unchanged.
+"""``python -m roastcoffea``: the program ``roast``; ``run SCRIPT …`` is done in Python.
 
-The script finds everything as ``python SCRIPT`` gives it: arguments, folder, and a
-``__main__`` of its own, which stays until the end: what the script left to be done at
-exit may still need it. We write to standard error alone.
+A script that is run finds everything as ``python SCRIPT`` gives it: arguments, folder,
+and a ``__main__`` of its own, which stays until the end: what the script left to be
+done at exit may still need it. We write to standard error alone. Every other command
+becomes the installed program.
 """
 
 from __future__ import annotations
@@ -13,12 +14,16 @@ import builtins
 import io
 import math
 import os
+import shutil
+import subprocess
 import sys
+import sysconfig
 from types import ModuleType
 
 from roastcoffea import __version__
 
 PROGRAM = "python -m roastcoffea"
+NO_PROGRAM = "the program roast is not there; install roastcoffea again"
 
 
 def _seconds(text: str) -> float:
@@ -36,11 +41,10 @@ def _label(text: str) -> tuple[str, str]:
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog=PROGRAM)
-    parser.add_argument("--version", action="version", version=__version__)
-    commands = parser.add_subparsers(dest="command", required=True)
-    run = commands.add_parser("run", help="run a script and measure it")
-    add = run.add_argument
+    parser = argparse.ArgumentParser(
+        prog=f"{PROGRAM} run", description="Run a script and measure it, unchanged."
+    )
+    add = parser.add_argument
     add("-o", "--output-dir", help="write a measurement directory there")
     add("-i", "--interval", type=_seconds, default=1.0, help="of sampling, in seconds")
     add("-l", "--label", type=_label, action="append", default=[], metavar="KEY=VALUE")
@@ -95,9 +99,44 @@ def _run(options: argparse.Namespace) -> None:
                 print(f"written to {collector.measurement_path}", file=sys.stderr)
 
 
+def _is_ours(program: str) -> bool:
+    """Whether a program of the same name is the one of this package."""
+    try:
+        done = subprocess.run([program, "--version"], capture_output=True, text=True)
+    except OSError:
+        return False
+    return done.stdout == f"roast {__version__}\n"
+
+
+def find_program() -> str | None:
+    """The program ``roast`` that was installed with this package."""
+    folders = [os.path.dirname(sys.executable)]
+    for scheme in (sysconfig.get_default_scheme(), "posix_user"):
+        folders.append(sysconfig.get_path("scripts", scheme))
+    for folder in folders:
+        program = os.path.join(folder, "roast")
+        if os.access(program, os.X_OK):
+            return program
+    program = shutil.which("roast") or ""  # anybody's
+    return program if program and _is_ours(program) else None
+
+
+def _become(arguments: list[str]) -> None:
+    """Become the program; where there is none, say so and end."""
+    program = find_program()
+    if program is None:
+        print(f"{PROGRAM}: error: {NO_PROGRAM}", file=sys.stderr)
+        raise SystemExit(4)
+    os.environ["ROAST_PYTHON"] = sys.executable
+    os.execv(program, ["roast", *arguments])
+
+
 def main() -> None:
     """The entry of the program."""
-    _run(_parser().parse_args())
+    if sys.argv[1:2] == ["run"]:
+        _run(_parser().parse_args(sys.argv[2:]))
+    else:
+        _become(sys.argv[1:])
 
 
 if __name__ == "__main__":

@@ -3,26 +3,25 @@
 
 from __future__ import annotations
 
-import contextlib
 import math
 import os
 import threading
-import warnings
-from collections.abc import Callable, Iterable, Mapping
-from pathlib import Path
+from collections.abc import Mapping
 from types import TracebackType
 from typing import Any
 
 from roastcoffea import _probe
 from roastcoffea.adapters import runner_call, runner_hook, switch
-from roastcoffea.adapters.runner_call import OUTPUT_KEY
 from roastcoffea.backends.find import find_backend, is_backend_name
 from roastcoffea.backends.local import LocalMetricsBackend
+from roastcoffea.export.measurements import names_of
+from roastcoffea.latest import LatestRun
 from roastcoffea.progress import LiveLine
-from roastcoffea.run import NOT_ENDED, NOT_STARTED, Run
+from roastcoffea.run import NOT_TRACKED, Run
+from roastcoffea.writing import Writing
 
 
-class MetricsCollector:
+class MetricsCollector(LatestRun):
     """Measures what happens inside its ``with`` block.
 
     ``client`` is a coffea executor, a Runner, a ``distributed.Client`` or None
@@ -55,10 +54,11 @@ class MetricsCollector:
         self.processor_instance = processor_instance
         self.labels = dict(labels or {})
         self.measurement_name = measurement_name
-        self.measurement_path: Path | None = None
+        names_of(measurement_name)  # a name that is none is refused now
         self.thread = 0
         self._line = LiveLine() if progress else None
-        self._run: Run | None = None
+        super().__init__()
+        self._writing: Writing | None = None
         self._entered = False
         self._pid = 0
         self._held = False
@@ -74,34 +74,40 @@ class MetricsCollector:
         enabled = _probe.status()["enabled"]
         try:  # coffea's import comes first: it is no part of the run
             why = runner_hook.install(self, runner_call.begin) if enabled else None
-            self._run = run = Run(self.labels)
+            self._run = run = self._begin(enabled)
         except BaseException:
             runner_hook.remove(self)
             raise
         self._entered = True
         if not enabled:
-            run.why_off = "roastcoffea is switched off (ROASTCOFFEA=off)"
+            run.set_word("why_off", "roastcoffea is switched off (ROASTCOFFEA=off)")
             return self
         if why:
             run.note_error("Runner.run", RuntimeError(why))
         try:
-            self._try(run, "switch of the processor", self._hold)
-            self._try(run, "start of the sampling", self._start_tracking)
+            run.guarded("switch of the processor", self._hold)
+            run.guarded("start of the sampling", self._start_tracking, run)
             if self._line:
-                self._try(run, "live line", self._line.start)
+                run.guarded("live line", self._line.start, run)
         except BaseException as error:  # Ctrl-C, while a backend was starting
             self.__exit__(type(error), error, error.__traceback__)
             raise
         return self
 
-    def _try(self, run: Run, what: str, step: Callable[[Run], None]) -> None:
-        """A step of ours; when it fails, the block runs without."""
-        try:
-            step(run)
-        except Exception as error:
-            run.note_error(what, error)
+    def _begin(self, enabled: bool) -> Run:
+        """A new run, written to disk from its first moment on if it is to be."""
+        run = Run()
+        self._writing = None
+        if enabled and self.output_dir is not None:
+            self._writing = Writing(self.output_dir, self.measurement_name)
+            self._writing.begin(run.core)
+        interval = f"{self.worker_tracking_interval} s"
+        run.begin(self.labels, interval if self.track_workers else NOT_TRACKED)
+        if self._writing and self._writing.error:
+            self._writing.tell(run, self._writing.error)
+        return run
 
-    def _hold(self, run: Run) -> None:
+    def _hold(self) -> None:
         if self.processor_instance is not None:
             self._held = switch.hold(self.processor_instance)
 
@@ -128,9 +134,9 @@ class MetricsCollector:
         except Exception as ours:  # the user's exception is the one to be seen
             run.note_error("end of the block", ours)
         finally:
-            self._try(run, "end of the block", Run.finish)
-        if self.output_dir is not None and not run.why_off:
-            self._write(run)
+            run.guarded("end of the block", run.finish)
+        if self._writing:
+            run.measurement_path = self._writing.end(run)
 
     def _start_tracking(self, run: Run) -> None:
         interval = self.worker_tracking_interval if self.track_workers else 0.0
@@ -150,7 +156,7 @@ class MetricsCollector:
             return  # finish() stops it
         run.take_tracking(self._ask("stop_tracking") if self.track_workers else None)
         if self._span is not None:
-            run.span_metrics = self._ask("get_span_metrics", self._span) or {}
+            run.take_spans(self._ask("get_span_metrics", self._span))
 
     def _ask(self, method: str, *args: Any) -> Any:
         """A method of the user's backend; None where it raises."""
@@ -159,17 +165,6 @@ class MetricsCollector:
         except Exception as error:
             self.run.note_error(f"{method}() of the backend", error)
             return None
-
-    def _write(self, run: Run) -> None:
-        try:
-            self.measurement_path = run.save_measurement(
-                self.output_dir, self.measurement_name
-            )
-        except Exception as error:  # a full disk must not cost the user their result
-            run.note_error("output_dir", error)
-            text = f"roastcoffea could not write to {self.output_dir}: {error}"
-            with contextlib.suppress(UserWarning):  # where warnings are errors
-                warnings.warn(text, stacklevel=3)
 
     # ---- which runs of coffea are ours ---------------------------------------
 
@@ -186,113 +181,20 @@ class MetricsCollector:
         """Whether it takes what runs in its thread."""
         return self.client is None
 
-    # ---- what users hand over ------------------------------------------------
 
-    @property
-    def run(self) -> Run:
-        """The run of the latest block."""
-        if self._run is None:
-            raise RuntimeError(NOT_STARTED)
-        return self._run
+class Monitor(MetricsCollector):
+    """The collector of :func:`monitor`: its block gives the run itself."""
 
-    def set_coffea_report(
-        self, report: Any, custom_metrics: Mapping[str, Any] | None = None
-    ) -> None:
-        """Hand over coffea's report, ``(output, report)`` or an Ok/Err of it."""
-        self.run.set_report(report, custom_metrics)
-
-    def extract_metrics_from_output(self, output: Any) -> Any:
-        """Take our key out of an output; gives the output back."""
-        run = self.run
-        if isinstance(output, dict) and isinstance(output.get(OUTPUT_KEY), list):
-            run.add_records(output.pop(OUTPUT_KEY))
-        return output
-
-    def set_chunk_metrics(self, chunk_metrics: Iterable[Any]) -> None:
-        """Hand over records; those that are known already are not counted again."""
-        self.run.add_records(chunk_metrics or ())
-
-    def record_chunk_metrics(self, chunk_metrics: Mapping[str, Any]) -> None:
-        """Hand over one record."""
-        self.run.add_records([chunk_metrics], may_repeat=False)
-
-    def record_section_metrics(self, section_metrics: Mapping[str, Any]) -> None:
-        """Hand over one section that was measured by other means."""
-        self.run.add_section(section_metrics)
-
-    # ---- results -------------------------------------------------------------
-
-    def get_metrics(self) -> dict[str, Any]:
-        """All metrics of the run, also while it goes on."""
-        return self.run.metrics
-
-    @property
-    def metrics(self) -> dict[str, Any] | None:
-        """The same; None before the first block."""
-        return self._run.metrics if self._run else None
-
-    def print_summary(self) -> None:
-        """Print what was measured."""
-        self.run.print_summary()
-
-    def save_measurement(
-        self, output_dir: Any, measurement_name: str | None = None, config: Any = None
-    ) -> Path:
-        """Write a measurement directory; its path."""
-        if self._run is None:
-            raise RuntimeError(NOT_ENDED)
-        return self.run.save_measurement(output_dir, measurement_name, config)
-
-    @property
-    def chunk_metrics(self) -> list[dict[str, Any]]:
-        """A list with a dict for every chunk record."""
-        return self._run.chunk_metrics if self._run else []
-
-    @property
-    def section_metrics(self) -> list[dict[str, Any]]:
-        return self._run.section_metrics if self._run else []
-
-    @property
-    def tracking_data(self) -> dict[str, Any] | None:
-        """What was sampled of workers; None when nothing was."""
-        if self._run is None or not self.track_workers:
-            return None
-        return self._run.tracking_data
-
-    @property
-    def span_metrics(self) -> dict[Any, Any]:
-        return self._run.span_metrics if self._run else {}
-
-    @property
-    def t_start(self) -> float | None:
-        """When the block began, in seconds since 1970."""
-        return self._run.t_start if self._run else None
-
-    @property
-    def t_end(self) -> float | None:
-        """When it ended; None while it goes on."""
-        return self._run.t_end if self._run else None
-
-    def __str__(self) -> str:
-        return str(self._run) if self._run else repr(self)
-
-    def _repr_html_(self) -> str:
-        if self._run:
-            return self._run._repr_html_()
-        import html
-
-        return f"<pre>{html.escape(repr(self))}</pre>"
-
-    def _repr_pretty_(self, printer: Any, cycle: bool) -> None:
-        """In IPython on a terminal, where there are no cards."""
-        printer.text(str(self))
+    def __enter__(self) -> Run:  # type: ignore[override]
+        super().__enter__()
+        return self.run
 
 
-def monitor(output_dir: Any = None, **options: Any) -> MetricsCollector:
+def monitor(output_dir: Any = None, **options: Any) -> Monitor:
     """Measure every run of coffea in the block, whatever executor it uses.
 
     with roastcoffea.monitor() as run:
         out = runner(fileset, processor_instance=MyProcessor())
     run.print_summary()
     """
-    return MetricsCollector(None, output_dir, **options)
+    return Monitor(None, output_dir, **options)

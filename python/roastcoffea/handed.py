@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Chunk records that users hand over: which of them are new.
+"""What users hand over: reports, sections, and chunk records, some of them twice.
 
 A dict made of one of our records has that record's identity and is the same record. One
 made by hand has none: when a list is handed over again, an equal dict is the same.
@@ -7,19 +7,24 @@ made by hand has none: when a list is handed over again, an equal dict is the sa
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from roastcoffea import _probe
+from roastcoffea.adapters import coffea_result
+from roastcoffea.collecting import Collecting
+
+OUTPUT_KEY = "__roastcoffea_metrics__"
+OPENED = "this run was opened from a file: nothing can be added to it"
 
 Record = Mapping[str, Any]
 
 
 class HandOver:
-    """What was handed to a run; ``made`` are the dicts that were new."""
+    """What is handed to a run; ``made`` are the dicts that were new."""
 
-    def __init__(self, core: Any) -> None:
-        self.made: list[dict[str, Any]] = []
+    def __init__(self, core: Any, made: list[dict[str, Any]]) -> None:
+        self.made = made
         self.before: set[str] = set()
         self._core = core
         self._known: set[Any] = set()
@@ -68,3 +73,79 @@ class HandOver:
 def _identity(record: Record) -> tuple[Any, Any]:
     """Which process made it and as which; (None, None) for one made by hand."""
     return record.get("process_id"), record.get("sequence")
+
+
+class Handed(Collecting):
+    """A run as the user sees it who hands something over."""
+
+    _handed: HandOver | None = None
+
+    def set_coffea_report(
+        self, report: Any, custom_metrics: Mapping[str, Any] | None = None
+    ) -> None:
+        """Hand over coffea's report, ``(output, report)`` or an Ok/Err of it."""
+        self._refuse_if_opened()
+        found = coffea_result.report_of(report)
+        if found is None and coffea_result.is_result(report):
+            return  # an Err without a value
+        if found is None:
+            raise TypeError(
+                "set_coffea_report: expected coffea's report, (output, report) or an "
+                f"Ok/Err of it, not {type(report).__name__}"
+            )
+        if not any(found is known for known in self._reports):
+            self._reports = [found]
+            for fact, value in coffea_result.numbers_of(found).items():
+                self.core.set_fact(fact, value)
+        custom = dict(custom_metrics or {})
+        for fact, value in coffea_result.numbers_of_custom(custom).items():
+            self.core.set_fact(fact, value)
+        if custom:
+            self.custom_metrics.update(custom)
+            name = "custom_metrics"
+            self.guarded(name, self.keep, name, self.custom_metrics)
+        self._changed()
+
+    def extract_metrics_from_output(self, output: Any) -> Any:
+        """Take our key out of an output; gives the output back."""
+        self._refuse_if_opened()
+        if isinstance(output, dict) and isinstance(output.get(OUTPUT_KEY), list):
+            self._add_records(output.pop(OUTPUT_KEY), True)
+        return output
+
+    def set_chunk_metrics(self, chunk_metrics: Iterable[Any]) -> None:
+        """Hand over records; those that are known already are not counted again."""
+        self._add_records(chunk_metrics or (), True)
+
+    def record_chunk_metrics(self, chunk_metrics: Mapping[str, Any]) -> None:
+        """Hand over one record."""
+        self._add_records([chunk_metrics], False)
+
+    def record_section_metrics(self, section_metrics: Mapping[str, Any]) -> None:
+        """Hand over one section that was measured by other means."""
+        self._refuse_if_opened()
+        sections = self.growing("sections")
+        sections.items.append(dict(section_metrics))
+        self.guarded("a section", sections.write_if_due)
+        self._changed()
+
+    def _add_records(self, records: Iterable[Any], may_repeat: bool) -> None:
+        """Records from an output, as bytes, as we made them, or made by hand."""
+        self._refuse_if_opened()
+        made = self.growing("records")
+        if self._handed is None:
+            self._handed = HandOver(self.core, made.items)
+        self._handed.begin(may_repeat)
+        for record in records:
+            self.guarded("a chunk record", self._add_record, self._handed, record)
+            self.guarded("a chunk record", made.write_if_due)
+        self._changed()
+
+    def _add_record(self, handed: HandOver, record: Any) -> None:
+        frame = handed.frame(record)
+        if frame is not None:
+            self.core.add_frames(frame, True)
+
+    def _refuse_if_opened(self) -> None:
+        if self.is_opened:
+            raise RuntimeError(OPENED)

@@ -7,7 +7,6 @@ somebody looks at them; to all other purposes this is a plain dict.
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
@@ -30,21 +29,13 @@ def chunk_dicts(
     return dicts
 
 
-def shown(text: object) -> str:
-    """A text of the user's for pages and files: without secrets, and of characters
-    that can be written."""
-    plain = str(text).encode(errors="replace").decode().replace("\0", "?")
-    redacted: str = _core.redact(plain)
-    return redacted
-
-
 class Metrics(dict[str, Any]):
     """The metrics of a run."""
 
     def __init__(self, run: Run) -> None:
         super().__init__(run.core.metrics())
         self._makers: dict[str, Callable[[], Any]] = {
-            "tracking_data": lambda: run.tracking_data,
+            "tracking_data": run.tracking,
             "raw_chunk_metrics": lambda: run.chunk_metrics,
             "chunk_info": lambda: _core.chunk_info(run.chunk_metrics),
         }
@@ -52,9 +43,9 @@ class Metrics(dict[str, Any]):
         for name, row in _sections_by_hand(run.section_metrics).items():
             self["sections"].setdefault(name, row)
         self["raw_span_metrics"] = run.span_metrics
-        self["labels"] = {shown(k): shown(v) for k, v in run.labels.items()}
-        self["partial"] = run.t_end is None or run.failure is not None
-        self["monitor_first_error"] = run.first_error or run.core.first_error()
+        self["labels"] = run.labels
+        self["partial"] = run.partial
+        self["monitor_first_error"] = run.first_error
         if run.why_off:
             self["unavailable"] = dict.fromkeys(self["unavailable"], run.why_off)
         for key, value in run.custom_metrics.items():
@@ -169,20 +160,3 @@ def _sections_by_hand(rows: list[dict[str, Any]]) -> dict[str, Any]:
     for row in found.values():
         row |= {"total": row["total_duration"], "mean": row["mean_duration"]}
     return found
-
-
-def heading(run: Run) -> dict[str, str | None]:
-    """What a page says of a run beside its numbers."""
-    labels = ", ".join(f"{shown(k)}={shown(v)}" for k, v in run.labels.items())
-    if run.failure:
-        state = f"failed: {run.failure}"
-    else:
-        state = "still running" if run.t_end is None else "finished"
-    return {
-        "name": run.processor_name,
-        "executor": run.executor_text,
-        "state": state,
-        "started": time.strftime("%d %b %H:%M UTC", time.gmtime(run.t_start)),
-        "labels": labels or None,
-        "first_error": run.first_error or run.core.first_error() or None,
-    }

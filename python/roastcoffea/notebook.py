@@ -30,18 +30,18 @@ def register(ipython: Any) -> None:
             from IPython.core.error import UsageError
 
             raise UsageError(f"%%roast NAME: {name!r} is not a name")
-        with monitor() as collector:
+        with monitor() as run:
             result = ipython.run_cell(cell)
             error = result.error_before_exec or result.error_in_exec
             if error is not None:
-                collector.run.body_failed(error)
+                run.body_failed(error)
         if name:
-            ipython.user_ns[name] = collector
+            ipython.user_ns[name] = run
         if error is None:
-            return collector
+            return run
         from IPython.display import display
 
-        display(collector)  # type: ignore[no-untyped-call]
+        display(run)  # type: ignore[no-untyped-call]
         raise CellFailed(f"{type(error).__name__}: {error}")
 
     ipython.register_magic_function(roast, "cell", "roast")

@@ -1,261 +1,186 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """A run: what one block measured, and what it means.
 
-The facts are in C columns (``core``); this object hands facts in and gives meaning out.
-It lives on after its collector is used again.
+The same object whether its block has just ended or it was opened from a file years
+later: the facts are in C columns (``core``), and this gives them out as metrics, pages,
+tables, records and files. It lives on after its collector is used again.
 """
 
 from __future__ import annotations
 
-import socket
-import threading
-import time
-from collections.abc import Iterable, Mapping, Sequence
+import json
+import os
 from pathlib import Path
 from typing import Any
 
-from roastcoffea import _core, _probe, spool
-from roastcoffea.adapters import coffea_result, tracking
-from roastcoffea.handed import HandOver
-from roastcoffea.metrics import Metrics, chunk_dicts, heading, shown
+from roastcoffea import _core, provenance
+from roastcoffea.adapters.fileset import sign
+from roastcoffea.export.decoding import decode
+from roastcoffea.handed import Handed
+from roastcoffea.metrics import Metrics, chunk_dicts
 
 NOT_STARTED = "Timing not available: enter the collector's block first"
 NOT_ENDED = "Cannot save measurement before context manager completes"
+NOT_TRACKED = "off"  # how workers were sampled
 
 
-class Run:
+class TableOf:
+    """A table of the run as columns: ``numpy.asarray(run.chunks["num_events"])``."""
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self.name = name
+
+    def __get__(self, run: Run | None, owner: type) -> Any:
+        return self if run is None else run.table(self.name)
+
+
+class Run(Handed):
     """Everything that was measured between entering a block and leaving it."""
 
-    def __init__(self, labels: Mapping[str, str] | None = None) -> None:
-        self.start_mono_ns = time.monotonic_ns()
-        self.start_epoch_ns = time.time_ns()
-        self.core = _core.Run(
-            self.start_mono_ns, self.start_epoch_ns, socket.gethostname()
-        )
-        self.core.set_fact("monitor_errors", 0)
-        self.labels = dict(labels or {})
-        self.t_start = self.start_epoch_ns / 1e9
-        self.t_end: float | None = None
-        self.processor_name: str | None = None
-        self.executor_text: str | None = None
-        self.failure: str | None = None
-        self.why_off: str | None = None
-        self.first_error = ""
-        self.custom_metrics: dict[str, Any] = {}
-        self.span_metrics: dict[Any, Any] = {}
-        self.section_metrics: list[dict[str, Any]] = []
-        self.foreign_tracking: dict[str, Any] = {}
-        self.awaits_counts = False  # of workers, from a backend of the user's
-        self._offers: list[tuple[int, int]] = []
-        self._reports: list[Mapping[str, Any]] = []
-        self._handed = HandOver(self.core)
-        self._spool: str | None = None
-        self._lock = threading.RLock()
+    chunks = TableOf()
+    tasks = TableOf()
+    sections = TableOf()
+    branches = TableOf()
+    files = TableOf()
+    datasets = TableOf()
+    workers = TableOf()
+    endpoints = TableOf()
+    failures = TableOf()
+    findings = TableOf()
+    losses = TableOf()
+    chunk_sections = TableOf()
+    chunk_branches = TableOf()
+    timeline = TableOf()
+
+    def __init__(self, core: Any = None, path: Path | None = None) -> None:
+        super().__init__(core)
+        self.path = path  # of the file it was opened from
+        self.measurement_path: Path | None = None
         self._chunks: list[dict[str, Any]] | None = None
         self._metrics: Metrics | None = None
-
-    # ---- from the collector ------------------------------------------------------
-
-    def open_spool(self) -> str | None:
-        """The folder that other processes of this machine write their frames to."""
-        with self._lock:  # two threads may begin a call at once
-            try:
-                if self._spool is None:
-                    self._spool = spool.make()
-                    self.core.read_from(self._spool)
-            except Exception as error:  # records come with the output then
-                self.note_error("spool", error)
-                spool.remove(self._spool)
-                self._spool = None
-            return self._spool
-
-    def finish(self) -> None:
-        """The block ends."""
-        now = time.monotonic_ns()
-        self.t_end = self.t_start + (now - self.start_mono_ns) / 1e9
-        try:
-            with self._lock:  # nobody is reading the spool then
-                self.core.unwatch()
-        finally:
-            self.core.finish(now)
-            spool.remove(self._spool)
-            self._spool = None
-            self._changed()
-
-    def take_tracking(self, sampled: Any) -> None:
-        """What a backend of the user's sampled; it knows workers better than we do."""
-        counts = 0
-        try:
-            self.foreign_tracking = dict(sampled or {})
-            counts = tracking.feed(self.core, self.foreign_tracking)
-        except Exception as error:
-            self.note_error("tracking_data of the backend", error)
-        if not counts:
-            self._use_offers()
-
-    def note_error(self, where: str, error: BaseException) -> None:
-        """Something of ours failed: counted and shown, never raised."""
-        self.first_error = self.first_error or f"{where}: {_one_line(error)}"[:300]
-        self.core.add_fact("monitor_errors", 1)
-        self._changed()
-
-    def body_failed(self, error: BaseException) -> None:
-        """The user's own code in the block raised."""
-        if not (isinstance(error, SystemExit) and not error.code):
-            self.failure = _one_line(error)
-
-    # ---- from a call of Runner.run ---------------------------------------------------
-
-    def begin_call(
-        self, run_id: bytes, processor: Any, offer: coffea_result.Offer
-    ) -> None:
-        self.core.accept(run_id)
-        self.core.add_fact("runner_calls", 1)
-        self.core.add_fact("runner_failures", 0)
-        name = getattr(processor, "__name__", type(processor).__name__)
-        self.processor_name = shown(name)
-        self.executor_text = offer.text
-        if offer.workers:
-            self._offers.append((time.time_ns(), offer.workers))
-        if not self.awaits_counts:
-            self._use_offers()
-
-    def _use_offers(self) -> None:
-        """Count the workers that the executors have."""
-        for when_ns, workers in self._offers:
-            self.core.offer(when_ns, workers, workers)
-        self._offers.clear()
-
-    def mark(self, name: str, mono_ns: int) -> None:
-        """A moment of the client."""
-        try:
-            self.core.mark(name, mono_ns)
-        except Exception as error:
-            self.note_error("mark", error)
-
-    def receive(self, frames: bytes) -> None:
-        """Frames from this process, as they are made."""
-        try:
-            self.core.add_frames(frames)
-        except Exception as error:
-            self.note_error("frames", error)
-
-    def receive_late(self, frames: Iterable[bytes]) -> None:
-        """Frames that came with the output, because the spool could not be written."""
-        pieces = list(frames)
-        self.core.add_frames(b"".join(pieces))
-        self.core.lose("spool_unwritable", len(pieces))
-
-    def end_call(self, fileset: Any) -> None:
-        with self._lock:
-            self.core.sync()
-        self._learn_names(fileset)
-        self._changed()
-
-    def _learn_names(self, items: Any) -> None:
-        """Chunks without a record are known by the ids of their names alone."""
-        for name in coffea_result.names_of(items):
-            self.core.learn_name(name)
-
-    def call_failed(self, error: BaseException) -> None:
-        self.core.add_fact("runner_failures", 1)
-        self.failure = _one_line(error)
-
-    def take_wrapped(self, wrapped: dict[str, Any]) -> None:
-        """Report, processed items and exception of a run that returned."""
-        report = wrapped.get("metrics")
-        if isinstance(report, Mapping):
-            self._reports.append(report)
-            for fact, value in coffea_result.numbers_of(report).items():
-                self.core.add_fact(fact, value)
-        processed = coffea_result.processed_of(wrapped)
-        if processed:
-            self.core.add_fact("processed_chunks", processed[0])
-            self.core.add_fact("processed_events", processed[1])
-            self._learn_names(wrapped["processed"])
-        error = wrapped.get("exception")
-        if isinstance(error, BaseException):
-            self.call_failed(error)
-        self._changed()
-
-    def records_of(self, run_id: bytes) -> Sequence[Mapping[str, Any]]:
-        """The records of the chunks that ended well in one call of Runner.run."""
-        return _probe.records_at(self.core, self.core.rows(run_id))
-
-    # ---- from the user ---------------------------------------------------------------
-
-    def set_report(
-        self, report: Any, custom_metrics: Mapping[str, Any] | None = None
-    ) -> None:
-        """A report that the user hands over; one that was taken already is the same."""
-        found = coffea_result.report_of(report)
-        if found is None and coffea_result.is_result(report):
-            return  # an Err without a value
-        if found is None:
-            raise TypeError(
-                "set_coffea_report: expected coffea's report, (output, report) or an "
-                f"Ok/Err of it, not {type(report).__name__}"
-            )
-        if not any(found is known for known in self._reports):
-            self._reports = [found]
-            for fact, value in coffea_result.numbers_of(found).items():
-                self.core.set_fact(fact, value)
-        custom = dict(custom_metrics or {})
-        for fact, value in coffea_result.numbers_of_custom(custom).items():
-            self.core.set_fact(fact, value)
-        self.custom_metrics.update(custom)
-        self._changed()
-
-    def add_records(self, records: Iterable[Any], may_repeat: bool = True) -> None:
-        """Records from an output, as bytes, as we made them, or made by hand."""
-        self._handed.begin(may_repeat)
-        for record in records:
-            try:
-                frame = self._handed.frame(record)
-            except Exception as error:
-                self.note_error("a chunk record", error)
-                continue
-            if frame is not None:
-                self.core.add_frames(frame, True)
-        self._changed()
-
-    def add_section(self, section: Mapping[str, Any]) -> None:
-        self.section_metrics.append(dict(section))
-        self._changed()
-
-    # ---- results ---------------------------------------------------------------------
+        self._tables: dict[str, Any] = {}
 
     def _changed(self) -> None:
         with self._lock:
             self._chunks = None
             self._metrics = None
+            self._tables.clear()
+
+    def _sync(self) -> None:
+        """Take what has come since somebody looked."""
+        self.core.sync()
+        self.look_at_live()
+        if self.t_end is None and not self.is_opened:
+            self._changed()
 
     @property
-    def chunk_metrics(self) -> list[dict[str, Any]]:
-        """One dict per chunk record, by start; built on first use."""
-        with self._lock:
-            self.core.sync()
-            if self._chunks is None or self.t_end is None:
-                self._chunks = chunk_dicts(self.core.chunks(), self._handed.made)
-            return self._chunks
+    def run(self) -> Run:
+        """Itself, for code that was written for a collector."""
+        return self
+
+    # ---- when, and how it ended ----------------------------------------------------
 
     @property
-    def tracking_data(self) -> dict[str, Any]:
-        """What was sampled of workers; with what a user's backend added."""
-        return self.core.tracking() | self.foreign_tracking
+    def t_start(self) -> float:
+        """When the block began, in seconds since 1970."""
+        start_ns: int = self.core.span()[0]
+        return start_ns / 1e9
+
+    @property
+    def t_end(self) -> float | None:
+        """When it ended; None while it goes on, or when nobody saw its end."""
+        end_ns: int = self.core.span()[1]
+        return end_ns / 1e9 if end_ns else None
+
+    @property
+    def partial(self) -> bool:
+        """Whether something is missing: it goes on, failed, or was cut short."""
+        opened = self.core.info() or {}
+        unfinished = self.t_end is None or self.failure is not None
+        return unfinished or bool(opened.get("partial"))
+
+    @property
+    def info(self) -> dict[str, Any]:
+        """Where it comes from: id, path, live, partial, format, writer ..."""
+        here = {"live": self.t_end is None}
+        found = {"id": self.id, "path": self.path} | (self.core.info() or here)
+        return found | {"partial": self.partial}
+
+    @property
+    def provenance(self) -> dict[str, str]:
+        """Versions, command, host, settings, code: where the numbers come from."""
+        self._complete()
+        facts: dict[str, str] = self.core.notes("provenance")
+        return facts
+
+    def _complete(self) -> None:
+        """Find out what was left for later."""
+        if not self.is_opened and "git_dirty" not in self.core.notes("provenance"):
+            facts = provenance.at_end()
+            provenance.tell(self.core, {"git_dirty": "not known"} | facts)
+
+    # ---- numbers -------------------------------------------------------------------
 
     @property
     def metrics(self) -> Metrics:
         """All metrics, under all their names."""
         with self._lock:
-            self.core.sync()
-            if self._metrics is None or self.t_end is None:
+            self._sync()
+            if self._metrics is None:
                 self._metrics = Metrics(self)
             return self._metrics
 
     def get_metrics(self) -> dict[str, Any]:
         """All metrics, under all their names."""
         return self.metrics
+
+    @property
+    def chunk_metrics(self) -> list[dict[str, Any]]:
+        """One dict per chunk record, by start; built on first use."""
+        with self._lock:
+            self._sync()
+            if self._chunks is None:
+                self._chunks = chunk_dicts(self.core.chunks(), self.made_records)
+            return self._chunks
+
+    def tracking(self) -> dict[str, Any]:
+        """What is known of workers; with what a user's backend added."""
+        sampled: dict[str, Any] = self.core.tracking()
+        return sampled | self.foreign_tracking
+
+    @property
+    def tracking_data(self) -> dict[str, Any] | None:
+        """What was sampled of workers; None where nobody was to sample."""
+        tracked = self.core.note("provenance", "worker_tracking")
+        return None if tracked == NOT_TRACKED else self.tracking()
+
+    def table(self, name: str) -> Any:
+        """A table by its name, those that are no attributes too."""
+        with self._lock:
+            self._sync()
+            if name not in self._tables:
+                self._tables[name] = self.core.table(name)
+            return self._tables[name]
+
+    def samples(self, series: str) -> Any:
+        """One series of all workers as columns: worker, time, value."""
+        return self.core.samples(series)
+
+    def to_pandas(self) -> Any:
+        """The chunks as a pandas.DataFrame."""
+        return self.chunks.to_pandas()
+
+    def failed_fileset(self) -> dict[str, Any]:
+        """What to give to a Runner to run what failed again; {} if nothing did.
+
+        URLs that were signed are so again in the process that was given them.
+        """
+        with self._lock:
+            self._sync()
+        found = decode(json.loads(self.core.failed_fileset()))
+        return sign(found, self._signed)
+
+    # ---- pages ---------------------------------------------------------------------
 
     def print_summary(self) -> None:
         """Print what was measured."""
@@ -266,33 +191,76 @@ class Run:
         if self.why_off:
             return f"<div>{self.why_off}</div>" if kind == "card" else self.why_off
         with self._lock:
-            self.core.sync()
-        text: str = self.core.page(kind, **heading(self))
+            self._sync()
+        text: str = self.core.page(kind)
         return text
-
-    def save_measurement(
-        self, output_dir: Any, name: str | None = None, config: Any = None
-    ) -> Path:
-        """Write the measurement directory."""
-        from roastcoffea.export.measurements import save_measurement
-
-        if self.t_end is None:
-            raise RuntimeError(NOT_ENDED)
-        return save_measurement(
-            self.metrics, self.t_start, self.t_end, output_dir, name, config
-        )
 
     def __str__(self) -> str:
         return self.page("headline")
+
+    def __repr__(self) -> str:
+        state = "partial" if self.partial else "finished"
+        known = [(self.id or "")[:8], self.processor_name, state]
+        return f"<roastcoffea.Run {', '.join(filter(None, known))}>"
 
     def _repr_html_(self) -> str:
         return self.page("card")
 
     def _repr_pretty_(self, printer: Any, cycle: bool) -> None:
+        """In IPython on a terminal, where there are no cards."""
         printer.text(str(self))
 
+    # ---- files ---------------------------------------------------------------------
 
-def _one_line(error: BaseException) -> str:
-    """An exception for the first screen, without secrets."""
-    lines = coffea_result.text_of(error).splitlines() or [""]
-    return shown(lines[0][:400]).removesuffix(": ")
+    def save(self, path: str | os.PathLike[str], overwrite: bool = False) -> Path:
+        """Write the run to a file; also while it goes on, and then as far as it is.
+
+        FileExistsError where there is a file, unless it is to be replaced.
+        """
+        target = Path(path)
+        if not overwrite and os.path.lexists(target):
+            raise FileExistsError(f"{target} exists: overwrite=True replaces it")
+        with self._lock:
+            self._sync()
+        self.write_lists()
+        self._complete()
+        self.core.save(target, overwrite)
+        return target
+
+    def save_measurement(
+        self,
+        output_dir: str | os.PathLike[str],
+        measurement_name: str | None = None,
+        config: Any = None,
+    ) -> Path:
+        """Write a measurement directory with a run file in it; its path."""
+        from roastcoffea.export.measurements import save_run
+
+        if self.t_end is None and not self.is_opened:
+            raise RuntimeError(NOT_ENDED)
+        return save_run(self, output_dir, measurement_name, config)
+
+
+def open_run(path: str | os.PathLike[str]) -> Run:
+    """A run from a ``.roast`` or ``.roast-live`` file or a measurement directory.
+
+    What is large is read when it is asked for. Directories without a run file, of
+    roastcoffea 0.1.2 too, give what their JSON holds.
+    """
+    given = place = Path(path)
+    if place.is_dir():
+        place = place / "run.roast"
+        if not place.exists() and (given / "metrics.json").exists():
+            return Run(_core.import_measurement(given), given)
+    if not place.exists():
+        raise FileNotFoundError(_missing(given))
+    return Run(_core.open_run(place), given)
+
+
+def _missing(path: Path) -> str:
+    finished = path.with_suffix("")
+    if path.is_dir():
+        return f"{path} holds no measurement: neither run.roast nor metrics.json"
+    if path.suffix == ".roast-live" and finished.is_dir():
+        return f"{path} is gone, its run has ended: open {finished}"
+    return f"No such run: {path}"

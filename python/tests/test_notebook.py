@@ -51,7 +51,7 @@ def test_cell_is_measured_kept_and_shown(shell, tiny_file):
     result.raise_error()
     assert shell.user_ns["out"]["events"] == 3000
     collector = shell.user_ns["mine"]
-    assert isinstance(collector, roastcoffea.MetricsCollector)
+    assert isinstance(collector, roastcoffea.Run)
     assert collector.get_metrics()["num_attempts"] == 3
     assert shell.user_ns["_"] is collector
     assert str(collector) in printed

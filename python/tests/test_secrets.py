@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import pytest
 
+from roastcoffea.instrumentation import BaseInstrumentationContext
 from support import Events, fail, measure, run_python
 
 SECRET = "s3cr3t"
@@ -148,3 +149,60 @@ def test_begin_and_end_frames_keep_no_secret():
         assert all(b"{SECRET}" not in record.frame for record in records)
     """
     run_python(script)
+
+
+KEPT = {
+    "under its name": {"password": SECRET},
+    "deep below its name": {"a": {"Api-Key": [{"x": SECRET}]}},
+    "a number under its name": {"token": 271828182845},
+    "bytes under its name": {"credentials": SECRET.encode()},
+    "in a message": {"note": f"login with password={SECRET}"},
+    "in a URL": {"note": f"see https://me:{SECRET}@host/?sig={SECRET}"},
+    "in bytes": {"note": f"Bearer {SECRET}".encode()},
+    "in a list": {"notes": ["x", f"--token {SECRET}"]},
+    "as a key": {f"https://me:{SECRET}@host/": 1},
+    "in a repr": {"object": type("X", (), {"__repr__": lambda x: f"pwd={SECRET}"})()},
+}
+
+
+@pytest.mark.parametrize("values", KEPT.values(), ids=KEPT)
+@pytest.mark.parametrize("where", ["keys", "metrics"])
+def test_value_of_the_user_keeps_no_secret(values, where):
+    class Context(BaseInstrumentationContext):
+        def __exit__(self, *error):
+            for name, value in values.items():
+                self.record_metric(name, value)
+
+    def work(self, events):
+        if where == "keys":
+            self._roastcoffea_current_chunk.update(values)
+        else:
+            with Context(self):
+                pass
+
+    record = measure(work)
+    assert not leaks(record)
+    assert "271828182845" not in str(dict(record))
+
+
+def test_whether_there_is_a_secret_is_none():
+    def work(self, events):
+        chunk = self._roastcoffea_current_chunk
+        chunk.update(has_token=True, token=None, note="tokens: none", raw=b"\0token=x")
+
+    record = measure(work)
+    assert (record["has_token"], record["token"]) == (True, None)
+    assert record["raw"] == b"\0token=x"  # no text: it is kept as it is
+
+
+def test_dataset_that_is_a_url_keeps_no_secret():
+    record = measure(lambda *_: None, Events(dataset=URLS["password"]))
+    assert not leaks(record)
+
+
+def test_record_made_by_hand_keeps_no_secret():
+    from roastcoffea import _probe
+
+    for file in FILES.values():
+        made = {"file": file, "dataset": URLS["query"], "num_events": 1}
+        assert SECRET.encode() not in _probe.frame_of(made, 1)

@@ -212,7 +212,8 @@ static struct roast_str word_of(const struct roast_data *data, int32_t word)
 static struct roast_cell int_cell(int64_t value)
 {
     if (value < 0)
-        return (struct roast_cell){.type = ROAST_CELL_NUMBER, .number = (double)value};
+        return (struct roast_cell){
+            .type = ROAST_CELL_NUMBER, .whole = true, .number = (double)value};
     return (struct roast_cell){.type = ROAST_CELL_COUNT, .count = (uint64_t)value};
 }
 

@@ -290,13 +290,15 @@ static void put_loss(const struct roast_columns_job *job, const char *name,
 {
     const struct roast_table *table = roast_summary_table(job->summary, "losses");
     size_t column = table ? column_of(table, name) : 0;
+    bool none = table && column == table->column_count;
 
     roast__builder_row(job->to);
     roast__fill_text(job->to, ROAST_AT_losses_name, roast_str_of(name));
-    if (table)
-        roast__fill_count(job->to, ROAST_AT_losses_count,
-                          column < table->column_count ? table->cells[column].count
-                                                       : 0);
+    if (none)
+        roast__fill_count(job->to, ROAST_AT_losses_count, 0);
+    else if (table && table->row_count > 0) /* a file may say that there is no row */
+        put_cell(job->to, ROAST_AT_losses_count, ROAST_DATA_INT64,
+                 &table->cells[column]);
     roast__fill_text(job->to, ROAST_AT_losses_meaning, roast_str_of(text));
 }
 

@@ -268,6 +268,7 @@ static void add_untried(struct roast_fileset *wanted, const struct roast_fileset
                         const struct search *search)
 {
     struct roast_fileset succeeded = {0};
+    struct roast_str usual_tree = only_tree(search);
 
     add_succeeded(&succeeded, search);
     for (size_t i = 0; i < given->count && !succeeded.failed; i++) {
@@ -277,7 +278,7 @@ static void add_untried(struct roast_fileset *wanted, const struct roast_fileset
         struct roast_str tree = roast__fileset_text(given, file->tree);
         if (!holds(&succeeded, names))
             roast__fileset_add(wanted, roast__fileset_keep(wanted, names[0]), names[1],
-                               tree.data ? tree : only_tree(search));
+                               tree.data ? tree : usual_tree);
     }
     wanted->failed = wanted->failed || succeeded.failed;
     roast__fileset_release(&succeeded);

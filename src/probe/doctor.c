@@ -20,7 +20,7 @@
 #include "probe/sched.h"
 #include "roast/proctree.h"
 
-enum { TEXT_BYTES = 256, FILE_BYTES = 4096 };
+enum { TEXT_BYTES = 256, FILE_BYTES = 4096, NUMBER_BYTES = 32 };
 
 struct doctor {
     struct roast_doctor_places places;
@@ -58,25 +58,33 @@ static const char *host_text(const struct roast_host *host, enum roast_host_fact
     return roast__host_has(host, fact) ? host->values[fact].text : "unknown";
 }
 
-static uint64_t host_number(const struct roast_host *host, enum roast_host_fact fact)
+static const char *host_count(char room[NUMBER_BYTES], const struct roast_host *host,
+                              enum roast_host_fact fact)
 {
-    return roast__host_has(host, fact) ? host->values[fact].u64 : 0;
+    if (!roast__host_has(host, fact))
+        return "unknown";
+    (void)snprintf(room, NUMBER_BYTES, "%" PRIu64, host->values[fact].u64);
+    return room;
 }
 
 static void look_at_host(const struct doctor *doctor)
 {
     struct roast_host host;
+    char online[NUMBER_BYTES], allowed[NUMBER_BYTES];
 
     (void)roast__host_read(&host, doctor->places.proc);
     tell_fact(doctor, "kernel", "%s, %s", host_text(&host, ROAST_HOST_kernel),
               host_text(&host, ROAST_HOST_machine));
     tell_fact(doctor, "C library", "%s", host_text(&host, ROAST_HOST_libc));
     tell_fact(doctor, "processor", "%s", host_text(&host, ROAST_HOST_cpu_model));
-    tell_fact(doctor, "cores", "%" PRIu64 " online, %" PRIu64 " allowed",
-              host_number(&host, ROAST_HOST_cpus_online),
-              host_number(&host, ROAST_HOST_cpus_allowed));
-    tell_fact(doctor, "memory", "%.1f GB",
-              (double)host_number(&host, ROAST_HOST_memory_total_bytes) / 1e9);
+    tell_fact(doctor, "cores", "%s online, %s allowed",
+              host_count(online, &host, ROAST_HOST_cpus_online),
+              host_count(allowed, &host, ROAST_HOST_cpus_allowed));
+    if (roast__host_has(&host, ROAST_HOST_memory_total_bytes))
+        tell_fact(doctor, "memory", "%.1f GB",
+                  (double)host.values[ROAST_HOST_memory_total_bytes].u64 / 1e9);
+    else
+        tell_fact(doctor, "memory", "unknown");
 }
 
 static void look_at_clock(const struct doctor *doctor)
@@ -195,7 +203,7 @@ static void look_at_process(const struct doctor *doctor)
     tell(doctor, roast__rss_read(&files[0], &rss_bytes), "memory of processes",
          "/proc/self/statm", "memory of chunks and workers");
     tell(doctor, can_write(proc, "self/clear_refs"), "exact peak of memory",
-         "/proc/self/clear_refs", "the peak of a chunk is sampled");
+         "/proc/self/clear_refs", "peaks of memory between two samples");
     tell(doctor, roast__sched_read(&files[1], &sched), "waiting for a core",
          "/proc/thread-self/schedstat", "time that chunks waited for a core");
     tell(doctor, roast__procio_read(&files[2], &io), "bytes from storage",
@@ -243,5 +251,5 @@ void roast_doctor(const struct roast_doctor_places *places, roast_doctor_visitor
     look_at_process(&doctor);
     look_at_limits(&doctor);
     tell(&doctor, can_sync(doctor.places.scratch), "files that outlive a crash",
-         doctor.places.scratch, "nothing can be written and synced there");
+         doctor.places.scratch, "what a run measured before a crash");
 }

@@ -12,6 +12,8 @@ static void put_plain(struct roast_json *json, const struct roast_cell *cell)
         roast_json_bool(json, cell->count != 0);
     else if (cell->type == ROAST_CELL_COUNT)
         roast_json_count(json, cell->count);
+    else if (cell->type == ROAST_CELL_NUMBER && cell->whole)
+        roast_json_integer(json, (int64_t)cell->number);
     else if (cell->type == ROAST_CELL_NUMBER)
         roast_json_number(json, cell->number);
     else if (cell->type == ROAST_CELL_TEXT)

@@ -40,11 +40,12 @@ static void put_time(struct roast_json *json, const char *key, int64_t ns)
 
 static void put_started(struct roast_json *json, int64_t start_ns)
 {
+    struct roast_str shown = {NULL, 0};
     char text[ROAST_TIME_BYTES];
 
     if (start_ns > 0)
-        put_text(json, "started",
-                 (struct roast_str){text, roast_format_time(text, start_ns)});
+        shown = (struct roast_str){text, roast_format_time(text, start_ns)};
+    put_text(json, "started", shown);
 }
 
 static void put_run(struct roast_json *json, roast_run *run,

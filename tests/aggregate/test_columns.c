@@ -39,6 +39,8 @@ static void test_values_and_what_is_not_known(void **state)
     assert_int_equal(((const int64_t *)bytes->values)[0], -30);
     assert_int_equal(((const int64_t *)bytes->values)[1], 0);
     assert_near(roast_data_cell(bytes, 0).number, -30); /* no count */
+    assert_true(roast_data_cell(bytes, 0).whole);
+    assert_false(roast_data_cell(seconds, 0).whole);
     assert_int_equal(roast_data_cell(bytes, 90).count, 60);
     assert_int_equal(roast_data_cell(bytes, 91).type, ROAST_CELL_ABSENT);
     assert_null(seconds->valid);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What tables of the whole run say: of the summary, notes, the timeline, samples. */
+#include "aggregate/summary.h"
 #include "columns_look.h"
 #include "reads.h"
 
@@ -141,6 +142,29 @@ static void test_losses_are_all_listed(void **state)
     (void)row_with(losses, "name", "frames_damaged");
     (void)row_with(losses, "name", "section_names");
     roast_columns_free(losses);
+    roast_run_free(run);
+}
+
+/* A summary may come from a file, which can name losses and hold no row of them. */
+static void test_losses_without_a_row_are_not_known(void **state)
+{
+    static const char *const names[] = {"samples_thinned"};
+    roast_run *run = reading_run();
+    struct roast_summary *summary = NULL;
+    roast_columns *losses = NULL;
+
+    (void)state;
+    assert_int_equal(roast_summarize(&summary, run, NULL), ROAST_OK);
+    for (size_t i = 0; i < summary->table_count; i++)
+        if (strcmp(summary->tables[i].name, "losses") == 0)
+            summary->tables[i].name = "before";
+    (void)roast__table_open(summary, "losses", ROAST_TABLE_SINGLE, names, 1);
+    assert_int_equal(
+        roast_columns_make(&losses, ROAST_COLUMNS_losses, run, summary, NULL),
+        ROAST_OK);
+    assert_int_equal(roast_columns_find(losses, "count")->unknown, 1);
+    roast_columns_free(losses);
+    roast_summary_free(summary);
     roast_run_free(run);
 }
 
@@ -373,6 +397,7 @@ int main(void)
         cmocka_unit_test(test_failures_say_when),
         cmocka_unit_test(test_metrics_have_a_value_or_a_reason),
         cmocka_unit_test(test_losses_are_all_listed),
+        cmocka_unit_test(test_losses_without_a_row_are_not_known),
         cmocka_unit_test(test_notes_are_labels_and_provenance),
         cmocka_unit_test(test_steps_hold_what_ran_and_ended),
         cmocka_unit_test(test_steps_hold_the_samples_of_workers),

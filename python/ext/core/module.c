@@ -3,13 +3,15 @@
  *
  * Loaded when somebody collects, never on a worker. Exceptions are those of
  * roastcoffea._probe; only bytes cross between the two. */
+#include "file.h"
 #include "front.h"
 #include "state.h"
+#include "table.h"
 
 static PyMethodDef *const functions[] = {
     show_methods,         front_workflow_methods, front_chunk_methods,
     front_branch_methods, front_fine_methods,     front_worker_methods,
-    front_name_methods,
+    front_name_methods,   file_methods,
 };
 
 static int import_into(PyObject **slot, const char *module_name, const char *name)
@@ -36,17 +38,40 @@ static int import_datetime(struct core_state *state)
     return state->from_timestamp && state->utc ? 0 : -1;
 }
 
+/* An error of ours for those who catch ours, of the system for those who catch OSError. */
+static int add_store_error(PyObject *module, struct core_state *state)
+{
+    PyObject *bases = PyTuple_Pack(2, state->roast_error, PyExc_OSError);
+
+    if (!bases)
+        return -1;
+    state->store_error = PyErr_NewExceptionWithDoc(
+        "roastcoffea._core.StoreError",
+        "A file could not be read or written; `.code` says how.", bases, NULL);
+    Py_DECREF(bases);
+    if (!state->store_error)
+        return -1;
+    return PyModule_AddObjectRef(module, "StoreError", state->store_error);
+}
+
+static int add_type(PyObject *module, PyTypeObject **slot, PyType_Spec *spec,
+                    const char *name)
+{
+    *slot = (PyTypeObject *)PyType_FromModuleAndSpec(module, spec, NULL);
+    return *slot ? PyModule_AddObjectRef(module, name, (PyObject *)*slot) : -1;
+}
+
 static int execute(PyObject *module)
 {
     struct core_state *state = PyModule_GetState(module);
 
-    state->run_type = (PyTypeObject *)PyType_FromModuleAndSpec(module, &run_spec, NULL);
-    if (!state->run_type ||
-        PyModule_AddObjectRef(module, "Run", (PyObject *)state->run_type) < 0)
+    if (add_type(module, &state->run_type, &run_spec, "Run") < 0 ||
+        add_type(module, &state->table_type, &table_spec, "Table") < 0 ||
+        add_type(module, &state->column_type, &column_spec, "Column") < 0)
         return -1;
     if (import_into(&state->roast_error, "roastcoffea._probe", "RoastError") < 0 ||
         import_into(&state->format_error, "roastcoffea._probe", "FormatError") < 0 ||
-        import_datetime(state) < 0)
+        import_datetime(state) < 0 || add_store_error(module, state) < 0)
         return -1;
     for (size_t i = 0; i < sizeof(functions) / sizeof(functions[0]); i++) {
         if (PyModule_AddFunctions(module, functions[i]) < 0)
@@ -57,8 +82,11 @@ static int execute(PyObject *module)
 
 #define CORE_OWNED(ACT, state) \
     ACT((state)->run_type); \
+    ACT((state)->table_type); \
+    ACT((state)->column_type); \
     ACT((state)->roast_error); \
     ACT((state)->format_error); \
+    ACT((state)->store_error); \
     ACT((state)->from_timestamp); \
     ACT((state)->utc)
 

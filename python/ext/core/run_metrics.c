@@ -7,8 +7,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "file.h"
 #include "roast/aggregate.h"
-#include "state.h"
 
 static const char *const always[] = {
     "processor_cpu_time_seconds", "processor_noncpu_time_seconds",
@@ -201,15 +201,20 @@ static int add_tables(PyObject *dict, PyObject *unavailable,
 
 PyObject *run_metrics(struct run_object *self, bool quick)
 {
-    roast_summary *summary = NULL;
+    const roast_summary *summary = NULL;
+    roast_summary *owned = NULL;
     roast_error err = {0};
     PyObject *dict = NULL;
     PyObject *unavailable = NULL;
     int status;
 
     Py_BEGIN_ALLOW_THREADS;
-    status = quick ? roast_summarize_quick(&summary, self->run, &err)
-                   : roast_summarize(&summary, self->run, &err);
+    if (quick && !self->file) {
+        status = roast_summarize_quick(&owned, self->run, &err);
+        summary = owned;
+    } else {
+        status = run_summary(self, &summary, &owned, &err);
+    }
     Py_END_ALLOW_THREADS;
     if (status < 0)
         return raise_error(self->state, &err);
@@ -221,6 +226,6 @@ PyObject *run_metrics(struct run_object *self, bool quick)
         PyDict_SetItemString(dict, "unavailable", unavailable) < 0)
         Py_CLEAR(dict);
     Py_XDECREF(unavailable);
-    roast_summary_free(summary);
+    roast_summary_free(owned);
     return dict;
 }

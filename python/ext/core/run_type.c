@@ -7,7 +7,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "state.h"
+#include "file.h"
+#include "live.h"
+#include "table.h"
 
 static struct run_object *cast(PyObject *self)
 {
@@ -33,6 +35,7 @@ static PyObject *run_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
         return NULL;
     cast(self)->state = state;
     cast(self)->pid = (long)getpid();
+    (void)pthread_mutex_init(&cast(self)->lock, NULL);
     struct roast_str name = {host, (size_t)host_bytes};
     if (roast_run_new(&cast(self)->run, mono_ns, epoch_ns, &err) < 0 ||
         (host && roast_run_set_host(cast(self)->run, name, &err) < 0)) {
@@ -50,7 +53,12 @@ static void run_dealloc(PyObject *self)
     /* a forked child has neither the watching thread nor a lock it could trust */
     if (cast(self)->pid == (long)getpid()) {
         watch_stop(cast(self));
-        roast_run_free(cast(self)->run);
+        (void)run_live_end(cast(self), false, NULL);
+        if (cast(self)->file)
+            run_close_file(cast(self));
+        else
+            roast_run_free(cast(self)->run);
+        (void)pthread_mutex_destroy(&cast(self)->lock);
     }
     release(self);
     Py_DECREF(type);
@@ -140,6 +148,8 @@ static PyObject *progress(PyObject *self, PyObject *unused)
     struct roast_progress now = {0};
 
     (void)unused;
+    if (run_load(cast(self)) < 0)
+        return NULL;
     Py_BEGIN_ALLOW_THREADS;
     roast_run_progress(cast(self)->run, &now);
     Py_END_ALLOW_THREADS;
@@ -368,21 +378,21 @@ static PyObject *metrics(PyObject *self, PyObject *args)
 static PyObject *chunks(PyObject *self, PyObject *unused)
 {
     (void)unused;
-    return run_chunks(cast(self));
+    return run_load(cast(self)) < 0 ? NULL : run_chunks(cast(self));
 }
 
 static PyObject *rows(PyObject *self, PyObject *args)
 {
     const unsigned char *id = run_id_of(args);
 
-    return id ? run_rows(cast(self), id) : NULL;
+    return !id || run_load(cast(self)) < 0 ? NULL : run_rows(cast(self), id);
 }
 
 static PyObject *frame(PyObject *self, PyObject *args)
 {
     unsigned int row = 0;
 
-    if (!PyArg_ParseTuple(args, "I", &row))
+    if (!PyArg_ParseTuple(args, "I", &row) || run_load(cast(self)) < 0)
         return NULL;
     return run_frame(cast(self), row);
 }
@@ -390,12 +400,14 @@ static PyObject *frame(PyObject *self, PyObject *args)
 static PyObject *tracking(PyObject *self, PyObject *unused)
 {
     (void)unused;
-    return run_tracking(cast(self));
+    return run_load(cast(self)) < 0 ? NULL : run_tracking(cast(self));
 }
 
-static PyObject *page(PyObject *self, PyObject *args, PyObject *kwargs)
+static PyObject *page(PyObject *self, PyObject *args)
 {
-    return run_page(cast(self), args, kwargs);
+    const char *kind = NULL;
+
+    return PyArg_ParseTuple(args, "s", &kind) ? run_page(cast(self), kind) : NULL;
 }
 
 static PyMethodDef run_methods[] = {
@@ -422,9 +434,28 @@ static PyMethodDef run_methods[] = {
     {"chunks", chunks, METH_NOARGS, "[(frame, chunk_id, attempt, ended well)]."},
     {"rows", rows, METH_VARARGS, "Rows of the records of a run id that ended well."},
     {"frame", frame, METH_VARARGS, "The chunk frame of a row."},
+    {"table", run_table, METH_VARARGS, "A table of docs/tables.md, by name."},
+    {"samples", run_samples, METH_VARARGS,
+     "One series of all workers: worker, time, value."},
     {"tracking", tracking, METH_NOARGS, "What was sampled, as tracking_data."},
-    {"page", (PyCFunction)(void (*)(void))page, METH_VARARGS | METH_KEYWORDS,
+    {"page", page, METH_VARARGS,
      "A page of text or HTML: 'text', 'headline' or 'card'."},
+    {"save", run_save, METH_VARARGS, "Writes a run file; True: in place of another."},
+    {"info", run_info, METH_NOARGS, "About the file it was opened from, or None."},
+    {"failed_fileset", run_failed_fileset, METH_NOARGS,
+     "What has to be run again, as JSON."},
+    {"set_note", run_set_note, METH_VARARGS,
+     "Keeps a text under a group and a name; None removes it."},
+    {"note", run_note, METH_VARARGS, "The text of a note, or None."},
+    {"notes", run_notes, METH_VARARGS, "{name: text} of a group."},
+    {"live_open", run_live_open, METH_VARARGS,
+     "Writes the run to this live file from now on; nothing was told to it yet."},
+    {"live_state", run_live_state, METH_NOARGS,
+     "Changes queued, written, acknowledged, dropped; errors. None without a file."},
+    {"live_sync", run_live_sync, METH_NOARGS, "Writes and syncs what is queued, now."},
+    {"live_close", run_live_close, METH_VARARGS,
+     "Writes the rest and closes; True: removes the file instead."},
+    {"span", run_span, METH_NOARGS, "(begin, end) in ns since 1970; end 0: open."},
     {NULL, NULL, 0, NULL},
 };
 

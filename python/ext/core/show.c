@@ -2,10 +2,10 @@
 /* show.c - pages of a run, rows of a table, the live line. */
 #include <string.h>
 
+#include "file.h"
 #include "roast/ingest.h"
 #include "roast/proctree.h"
 #include "roast/report.h"
-#include "state.h"
 
 /* ---- pages ---------------------------------------------------------------------- */
 
@@ -24,48 +24,32 @@ static page_maker *maker_of(const char *kind)
     return NULL;
 }
 
-static PyObject *make_page(struct run_object *self, page_maker *make,
-                           const struct roast_heading *heading)
+PyObject *run_page(struct run_object *self, const char *kind)
 {
-    roast_summary *summary = NULL;
+    page_maker *make = maker_of(kind);
+    const roast_summary *summary = NULL;
+    roast_summary *owned = NULL;
+    struct roast_heading_text words;
     struct roast_page page = {NULL, 0};
     roast_error err = {0};
     int status;
 
+    if (!make)
+        return NULL;
+    roast_run *run = self->run; /* with the GIL: it may be another one afterwards */
     Py_BEGIN_ALLOW_THREADS;
-    status = roast_summarize(&summary, self->run, &err);
-    if (status == ROAST_OK)
-        status = make(&page, summary, heading, &err);
+    status = run_summary(self, &summary, &owned, &err);
+    if (status == ROAST_OK) {
+        roast_report_heading(&words, run, self->file != NULL);
+        status = make(&page, summary, &words.heading, &err);
+    }
     Py_END_ALLOW_THREADS;
     PyObject *text = status < 0
                          ? raise_error(self->state, &err)
                          : text_new((struct roast_str){page.text, page.size_bytes});
     roast_page_release(&page);
-    roast_summary_free(summary);
+    roast_summary_free(owned);
     return text;
-}
-
-PyObject *run_page(struct run_object *self, PyObject *args, PyObject *kwargs)
-{
-    static char *keywords[] = {"kind",    "name",   "executor",    "state",
-                               "started", "labels", "first_error", NULL};
-    const char *kind = NULL;
-    const char *parts[6] = {NULL, NULL, NULL, NULL, NULL, NULL};
-
-    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "s|zzzzzz:page", keywords, &kind,
-                                     &parts[0], &parts[1], &parts[2], &parts[3],
-                                     &parts[4], &parts[5]))
-        return NULL;
-    page_maker *make = maker_of(kind);
-    const struct roast_heading heading = {
-        .name = roast_str_of(parts[0]),
-        .executor = roast_str_of(parts[1]),
-        .state = roast_str_of(parts[2]),
-        .started = roast_str_of(parts[3]),
-        .labels = roast_str_of(parts[4]),
-        .first_error = roast_str_of(parts[5]),
-    };
-    return make ? make_page(self, make, &heading) : NULL;
 }
 
 /* ---- rows of a dict of metrics ---------------------------------------------------- */
@@ -140,7 +124,7 @@ static PyObject *table_rows(PyObject *module, PyObject *args)
 
 static PyObject *live_line(PyObject *module, PyObject *args)
 {
-    struct roast_live live = {.machine_memory_percent = -1};
+    struct roast_live_line live = {.machine_memory_percent = -1};
     struct core_state *state = PyModule_GetState(module);
     PyObject *object = NULL;
     char line[256];
@@ -154,12 +138,13 @@ static PyObject *live_line(PyObject *module, PyObject *args)
     return text_new((struct roast_str){line, size});
 }
 
-static PyObject *redact(PyObject *module, PyObject *text)
+typedef size_t redactor(char *out, size_t out_bytes, struct roast_str text);
+
+static PyObject *redacted_by(redactor *redact, PyObject *text)
 {
     struct roast_str whole;
     PyObject *result = NULL;
 
-    (void)module;
     if (text_borrow(text, &whole) < 0)
         return NULL;
     /* a secret of one letter becomes three, behind a word that names it */
@@ -167,10 +152,31 @@ static PyObject *redact(PyObject *module, PyObject *text)
     char *out = PyMem_Malloc(room);
     if (!out)
         return PyErr_NoMemory();
-    size_t size = roast_str_redact(out, room, whole);
-    result = text_new((struct roast_str){out, size});
+    result = text_new((struct roast_str){out, redact(out, room, whole)});
     PyMem_Free(out);
     return result;
+}
+
+static PyObject *redact(PyObject *module, PyObject *text)
+{
+    (void)module;
+    return redacted_by(roast_str_redact, text);
+}
+
+static PyObject *redact_file(PyObject *module, PyObject *name)
+{
+    (void)module;
+    return redacted_by(roast_str_redact_file, name);
+}
+
+static PyObject *names_secret(PyObject *module, PyObject *name)
+{
+    struct roast_str text;
+
+    (void)module;
+    if (text_borrow(name, &text) < 0)
+        return NULL;
+    return PyBool_FromLong(roast_str_names_secret(text));
 }
 
 static PyObject *remove_spool(PyObject *module, PyObject *args)
@@ -189,6 +195,8 @@ PyMethodDef show_methods[] = {
      "[(label, value)] of one of the six tables for a dict of metrics."},
     {"live_line", live_line, METH_VARARGS, "One line about a run that goes on."},
     {"redact", redact, METH_O, "A text without the secrets in it."},
+    {"redact_file", redact_file, METH_O, "A file name or URL without secrets."},
+    {"names_secret", names_secret, METH_O, "Whether a value of this name is secret."},
     {"remove_spool", remove_spool, METH_VARARGS, "Removes a spool and its files."},
     {NULL, NULL, 0, NULL},
 };

@@ -5,15 +5,20 @@
 
 #define PY_SSIZE_T_CLEAN
 #include <Python.h>
+#include <pthread.h>
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "roast/run.h"
+#include "roast/live.h"
+#include "roast/runfile.h"
 
 struct core_state {
     PyTypeObject *run_type;
+    PyTypeObject *table_type;
+    PyTypeObject *column_type;
     PyObject *roast_error; /* exception types of roastcoffea._probe */
     PyObject *format_error;
+    PyObject *store_error;    /* the operating system refused */
     PyObject *from_timestamp; /* datetime.fromtimestamp */
     PyObject *utc;
 };
@@ -22,8 +27,12 @@ struct watch;
 
 struct run_object {
     PyObject_HEAD
-    roast_run *run;
-    struct watch *watch; /* NULL: nobody samples */
+    roast_run *run;       /* borrows file where there is one */
+    roast_runfile *file;  /* NULL: it is collected here; see file.h */
+    bool is_whole;        /* attempts and samples of the file were loaded */
+    pthread_mutex_t lock; /* guards file and live while the GIL is free */
+    roast_live *live;     /* NULL: nobody writes it while it grows */
+    struct watch *watch;  /* NULL: nobody samples */
     struct core_state *state;
     long pid; /* of the process that made it: a forked child leaves it alone */
 };
@@ -34,6 +43,10 @@ extern PyType_Spec run_spec;
 
 /* Raises the exception of a libroast error; returns NULL. */
 PyObject *raise_error(const struct core_state *state, const roast_error *err);
+
+/* The same with the path in front, where the message does not name it. */
+PyObject *raise_error_of(const struct core_state *state, const char *path,
+                         const roast_error *err);
 
 PyObject *text_new(struct roast_str text); /* undecodable bytes are replaced */
 
@@ -50,7 +63,7 @@ PyObject *run_chunks(struct run_object *self);
 PyObject *run_rows(struct run_object *self, const unsigned char *run_id);
 PyObject *run_frame(struct run_object *self, uint32_t row);
 PyObject *run_tracking(struct run_object *self);
-PyObject *run_page(struct run_object *self, PyObject *args, PyObject *kwargs);
+PyObject *run_page(struct run_object *self, const char *kind);
 
 /* ---- watch.c ------------------------------------------------------------------ */
 

@@ -13,18 +13,22 @@
 #include "support.h"
 #include "types.h"
 
+enum { ITEM_DATASET, ITEM_FILE, ITEM_TREE, ITEM_TEXTS };
+
 /* Objects whose text an item borrows. */
 struct item {
     struct roast_attempt_item facts;
-    PyObject *texts[3];
+    PyObject *texts[ITEM_TEXTS];
     PyObject *file; /* borrowed: as it is, for those who open it */
     char uuid[37];
 };
 
 static struct roast_str item_text(struct item *item, int which, PyObject *object)
 {
-    PyObject *text = object == Py_None || PyErr_Occurred() ? NULL : text_of(object);
+    PyObject *text = NULL;
 
+    if (object != Py_None && !PyErr_Occurred()) /* libroast redacts the file itself */
+        text = which == ITEM_FILE ? text_of(object) : text_redacted(object);
     (void)guard_clear(); /* a text that cannot be made is not known; a Ctrl-C stays */
     item->texts[which] = text;
     return text ? text_borrow(text) : (struct roast_str){NULL, 0};
@@ -65,9 +69,9 @@ static int item_fill(struct item *item, PyObject *tuple)
                           &stop))
         return -1;
     item->file = file;
-    item->facts.dataset = item_text(item, 0, dataset);
-    item->facts.file = item_text(item, 1, file);
-    item->facts.treename = item_text(item, 2, tree);
+    item->facts.dataset = item_text(item, ITEM_DATASET, dataset);
+    item->facts.file = item_text(item, ITEM_FILE, file);
+    item->facts.treename = item_text(item, ITEM_TREE, tree);
     item->facts.uuid = item_uuid(item, uuid);
     item->facts.has_entries = item_number(start, &item->facts.entry_start) &&
                               item_number(stop, &item->facts.entry_stop);

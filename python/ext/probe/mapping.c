@@ -40,9 +40,9 @@ uint64_t whole_of(double value, double scale)
     return scaled >= 0 && scaled < 9e18 ? (uint64_t)scaled : 0;
 }
 
-struct roast_str text_kept(PyObject *kept, PyObject *object)
+/* Takes the reference to text, which may be NULL. */
+static struct roast_str keep(PyObject *kept, PyObject *text)
 {
-    PyObject *text = object ? text_redacted(object) : NULL;
     struct roast_str borrowed = {NULL, 0};
 
     if (text && PyList_Append(kept, text) == 0)
@@ -50,6 +50,16 @@ struct roast_str text_kept(PyObject *kept, PyObject *object)
     Py_XDECREF(text);
     (void)guard_clear();
     return borrowed;
+}
+
+struct roast_str text_kept(PyObject *kept, PyObject *object)
+{
+    return keep(kept, object ? text_redacted(object) : NULL);
+}
+
+struct roast_str file_kept(PyObject *kept, PyObject *object)
+{
+    return keep(kept, object ? file_redacted(object) : NULL);
 }
 
 uint64_t mapping_whole(PyObject *mapping, const char *key, double scale)

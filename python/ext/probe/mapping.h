@@ -21,6 +21,7 @@ uint64_t whole_of(double value, double scale);
 /* UTF-8 of a str (or what str() makes of it), without credentials; lives as long as the
  * list `kept`. */
 struct roast_str text_kept(PyObject *kept, PyObject *object);
+struct roast_str file_kept(PyObject *kept, PyObject *object);
 
 /* mapping[key] * scale, rounded; 0 if there is no such number. */
 uint64_t mapping_whole(PyObject *mapping, const char *key, double scale);

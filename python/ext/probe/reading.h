@@ -51,8 +51,8 @@ bool reading_is_ours(const struct reading *reading, PyObject *source);
  * exception. */
 PyObject *reading_source_of(struct probe_state *state, PyObject *column);
 
-/* Whether a tree, a branch or another column is one of the chunk's file; true when that
- * is not known while events are built. No exception but what is the user's. */
+/* Whether a column is one of the chunk's file; true when that is not known while events
+ * are built. No exception but what is the user's. */
 bool reading_owns(struct probe_state *state, PyObject *column);
 
 /* What a stretch of waiting for `source` was. more's name is filled in here. */

@@ -67,7 +67,9 @@ static void set_view(struct making *making, const struct roast_view *view,
     switch (view->kind) {
     case ROAST_VIEW_TEXT:
         roast_record_set_str(&making->rec, view->field,
-                             text_kept(making->texts, value));
+                             view->field == ROAST_FIELD_file
+                                 ? file_kept(making->texts, value)
+                                 : text_kept(making->texts, value));
         break;
     case ROAST_VIEW_COUNT:
     case ROAST_VIEW_FLAG:

@@ -54,6 +54,7 @@ PyObject *text_new(struct roast_str text); /* undecodable bytes are replaced */
 
 /* text_of() without the credentials and query of any URL in it. */
 PyObject *text_redacted(PyObject *object);
+PyObject *file_redacted(PyObject *object); /* of one file name or URL */
 
 /* ---- dict.c ------------------------------------------------------------------- */
 

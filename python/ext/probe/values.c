@@ -56,6 +56,21 @@ static int put_int(struct writer *w, PyObject *value)
     return 0;
 }
 
+/* What is left of bytes that are text, and so may hold a secret as text does; NULL, with
+ * or without an exception, for others. */
+static PyObject *text_in(struct roast_str bytes)
+{
+    for (size_t i = 0; i < bytes.size_bytes; i++) {
+        if ((unsigned char)bytes.data[i] < '\t')
+            return NULL;
+    }
+    PyObject *text =
+        PyUnicode_DecodeUTF8(bytes.data, (Py_ssize_t)bytes.size_bytes, NULL);
+    PyObject *clean = text ? text_redacted(text) : NULL;
+    Py_XDECREF(text);
+    return clean;
+}
+
 static int put_bytes(struct writer *w, PyObject *value)
 {
     char *data = NULL;
@@ -63,7 +78,15 @@ static int put_bytes(struct writer *w, PyObject *value)
 
     if (PyBytes_AsStringAndSize(value, &data, &size) < 0)
         return -1;
-    roast_values_put_bytes(w->out, (struct roast_str){data, (size_t)size});
+    struct roast_str bytes = {data, (size_t)size};
+    PyObject *clean = text_in(bytes);
+    if (PyErr_Occurred()) {
+        if (!PyErr_ExceptionMatches(PyExc_UnicodeError))
+            return -1;
+        PyErr_Clear(); /* no text */
+    }
+    roast_values_put_bytes(w->out, clean ? text_borrow(clean) : bytes);
+    Py_XDECREF(clean);
     return 0;
 }
 
@@ -81,15 +104,25 @@ static int put_list(struct writer *w, PyObject *value, int depth)
     return status;
 }
 
+/* Whether a value may be a secret: whether something is so, or is not there, is none. */
+static bool can_be_secret(PyObject *value)
+{
+    return value != Py_None && !PyBool_Check(value);
+}
+
 static int put_entry(struct writer *w, PyObject *key, PyObject *value, int depth)
 {
     PyObject *name = text_redacted(key);
 
     if (!name)
         return -1;
+    bool is_secret = roast_str_names_secret(text_borrow(name)) && can_be_secret(value);
     roast_values_put_key(w->out, text_borrow(name));
     Py_DECREF(name);
-    return put_value(w, value, depth);
+    if (!is_secret)
+        return put_value(w, value, depth);
+    roast_values_put_text(w->out, roast_str_of("***"));
+    return 0;
 }
 
 static int put_dict(struct writer *w, PyObject *value, int depth)

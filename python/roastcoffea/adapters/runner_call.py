@@ -20,9 +20,9 @@ from roastcoffea import _probe
 from roastcoffea.adapters import coffea_result, hooks, switch, work_function
 from roastcoffea.adapters.packing import packing
 from roastcoffea.adapters.work_function import Token, WorkFunction
+from roastcoffea.handed import OUTPUT_KEY
 from roastcoffea.run import Run
 
-OUTPUT_KEY = "__roastcoffea_metrics__"
 CARRIES_KEY = (dict, defaultdict, OrderedDict)
 FETCHERS = ("metadata_fetcher_root", "metadata_fetcher_parquet")
 PATCHED = ("_work_function", "preprocess", *FETCHERS)
@@ -83,6 +83,7 @@ class RunnerCall:
         self.runner = runner
         self.processor = kwargs.get("processor_instance", args[1] if args[1:] else None)
         self.fileset = kwargs.get("fileset", args[0] if args else None)
+        self.treename = kwargs.get("treename")
         self.offer = coffea_result.offer_of(runner.executor)
         self.run_id = os.urandom(16)
         self.pid = os.getpid()
@@ -103,7 +104,8 @@ class RunnerCall:
             looks=not switch.is_off(self.processor),
         )
         for run in self.runs:
-            run.begin_call(self.run_id, self.processor, self.offer)
+            run.begin_call(self.run_id, self.processor, self.offer, self.runner)
+            run.guarded("fileset", run.take_fileset, self.fileset, self.treename)
         with _patching:
             work_function.receivers[self.run_id] = self.receive
         if isinstance(self.space().get(CHUNKS), ChunkRecords):  # of an earlier run

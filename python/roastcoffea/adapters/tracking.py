@@ -38,7 +38,7 @@ def _moments(tracking: Mapping[str, Any]) -> dict[str, dict[int, dict[str, float
     for series in _core.series_value_keys():
         workers = tracking.get(series)
         for worker, points in workers.items() if isinstance(workers, Mapping) else ():
-            name = str(worker).encode(errors="replace").decode()
+            name = _core.redact(str(worker).encode(errors="replace").decode())
             for when, value in _pairs(points):
                 if 0 <= value < math.inf:
                     moments.setdefault(name, {}).setdefault(when, {})[series] = value

@@ -28,6 +28,7 @@ _DECODERS: dict[str, Callable[[Any], Any]] = {
     "__bytes__": base64.b64decode,
     "__datetime__": datetime.fromisoformat,
     "__date__": date.fromisoformat,
+    "__float__": float,
     "__dict__": lambda pairs: {decode(key): decode(item) for key, item in pairs},
 }
 

@@ -5,7 +5,8 @@ The layout is 0.1.2's wherever it had one: times as ISO text, ``chunk_info`` und
 ``"('file', 0, 100)"``, samples as ``[time, value]``. Which places are written so is
 noted under the key ``__roastcoffea__``; anywhere else a value that JSON lacks is an
 object with one tag (``{"__tuple__": [...]}``). Not-a-number and infinity become null,
-an object of another kind its repr; both are counted.
+an object of another kind its repr; both are counted. Every text loses the secrets in
+it, and what stands under a name like ``password`` is not written at all.
 """
 
 from __future__ import annotations
@@ -13,9 +14,11 @@ from __future__ import annotations
 import base64
 import math
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from datetime import date, datetime
 from typing import Any
+
+from roastcoffea import _core
 
 HEADER = "__roastcoffea__"
 AS_REPR = "values_as_repr"  # how many, for whoever reads the metrics
@@ -26,25 +29,49 @@ MAX_KEY = 4096  # a longer text is not taken for a tuple
 
 TUPLE_KEYS = ("chunk_info", "raw_span_metrics")
 TAGS = {
-    f"__{tag}__"
-    for tag in ("tuple", "set", "frozenset", "bytes", "datetime", "date", "dict")
+    f"__{tag}__" for tag in "tuple set frozenset bytes datetime date dict float".split()
 }
+HIDDEN = "***"  # in place of a secret
+MAX_CACHED = 10_000  # texts that were looked at; the same ones come for every chunk
 
 
 class Encoder:
-    """Encodes values, and counts what could not be kept."""
+    """Encodes values, and counts what could not be kept.
 
-    def __init__(self) -> None:
-        from roastcoffea import _core
+    ``exact`` keeps not-a-number and infinity, for those who read with decoding.py.
+    """
 
+    def __init__(self, exact: bool = False) -> None:
         self.as_repr = 0
         self.nonfinite = 0
-        self._redact: Callable[[str], str] | None = getattr(_core, "redact", None)
+        self.exact = exact
+        self._texts: dict[str, str] = {}
+        self._secret: dict[str, bool] = {}
 
     def text(self, value: str) -> str:
-        """The text, URLs in it without credentials."""
+        """The text without the secrets in it."""
         plain = str.__str__(value)
-        return self._redact(plain) if self._redact and "://" in plain else plain
+        known = self._texts.get(plain)
+        if known is None:
+            known = redacted(plain)
+            if len(self._texts) < MAX_CACHED:
+                self._texts[plain] = known
+        return known
+
+    def is_secret(self, key: Any, value: Any) -> bool:
+        """Whether a value must not be written, for the name it stands under."""
+        if not isinstance(key, str) or value is None or isinstance(value, bool):
+            return False
+        known = self._secret.get(key)
+        if known is None:
+            known = _core.names_secret(_writable(key))
+            if len(self._secret) < MAX_CACHED:
+                self._secret[key] = known
+        return known
+
+    def under(self, key: Any, value: Any, depth: int = 0) -> Any:
+        """A value of JSON, for a value that stands under a name."""
+        return HIDDEN if self.is_secret(key, value) else self.plain(value, depth)
 
     def plain(self, value: Any, depth: int = 0) -> Any:
         """A value of JSON."""
@@ -58,6 +85,8 @@ class Encoder:
         if isinstance(value, float):
             if math.isfinite(value):
                 return float(value)
+            if self.exact:
+                return {"__float__": str(float(value))}
             self.nonfinite += 1
             return None
         if depth >= MAX_DEPTH:
@@ -76,7 +105,7 @@ class Encoder:
             tag = "__set__" if isinstance(value, set) else "__frozenset__"
             return {tag: [self.plain(item, depth) for item in sorted(value, key=repr)]}
         if isinstance(value, bytes | bytearray):
-            return {"__bytes__": base64.b64encode(value).decode("ascii")}
+            return {"__bytes__": base64.b64encode(self._bytes(value)).decode("ascii")}
         if isinstance(value, datetime):
             return {"__datetime__": value.isoformat()}
         if isinstance(value, date):
@@ -89,15 +118,26 @@ class Encoder:
             return self.plain(value.tolist(), depth)  # numpy
         return self._described(value)
 
+    def _bytes(self, value: bytes | bytearray) -> bytes:
+        """Bytes that are text may hold a secret as text does."""
+        try:
+            plain = value.decode()
+        except UnicodeDecodeError:
+            return bytes(value)
+        return self.text(plain).encode()
+
     def _mapping(self, value: Mapping[Any, Any], depth: int) -> Any:
         items = list(value.items())
         if all(isinstance(key, str) for key, _ in items):
-            named = {self.text(key): self.plain(item, depth) for key, item in items}
+            named = {
+                self.text(key): self.under(key, item, depth) for key, item in items
+            }
             clash = len(named) == 1 and not named.keys().isdisjoint(TAGS)
             if len(named) == len(items) and not clash:
                 return named
         pairs = [
-            [self.plain(key, depth), self.plain(item, depth)] for key, item in items
+            [self.plain(key, depth), self.under(key, item, depth)]
+            for key, item in items
         ]
         return {"__dict__": pairs}
 
@@ -124,7 +164,7 @@ class Encoder:
             elif key in TUPLE_KEYS and isinstance(value, Mapping):
                 named[key], layout[key] = self._tuple_keys(value)
             else:
-                named[self.text(key)] = self.plain(value)
+                named[self.text(key)] = self.under(key, value)
         header: dict[str, Any] = {"encoding": 1}
         header["layout"] = {name: how for name, how in layout.items() if how}
         others = {key: metrics[key] for key in metrics if not isinstance(key, str)}
@@ -176,6 +216,20 @@ class Encoder:
 
 
 _SCALARS = (str, int, float)
+
+
+def redacted(text: str) -> str:
+    """A text without the secrets in it."""
+    if not any(mark in text for mark in (":", "=", " ", "eyJ")):
+        return text  # what can hold one has one of these
+    writable = _writable(text)
+    clean = _core.redact(writable)
+    return text if clean == writable else clean
+
+
+def _writable(text: str) -> str:
+    """The same with lone surrogates, which have no UTF-8, written out."""
+    return text.encode(errors="backslashreplace").decode()
 
 
 def is_times(series: Any) -> bool:

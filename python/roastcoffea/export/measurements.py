@@ -6,6 +6,7 @@
     metadata.json         when, how long, format
     worker_tracking.json  samples of workers, where there are some
     config.json           what the caller gave
+    run.roast             the run itself, where it is known (save_run)
 
 It is written beside its place and renamed: a reader finds all of it or nothing, and
 what is there already is never replaced.
@@ -14,7 +15,7 @@ what is there already is never replaced.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -22,10 +23,12 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from roastcoffea.export.encoding import Encoder
+    from roastcoffea.run import Run
 
 __all__ = ["load_measurement", "save_measurement"]
 
 FORMAT = "roastcoffea_measurement_v1"
+RUN_FILE = "run.roast"
 MAX_NAME_BYTES = 200
 MAX_SUFFIX = 1000
 
@@ -43,13 +46,35 @@ def save_measurement(
     Without a name it is called after the time (UTC), with a suffix if need be.
     FileExistsError when a measurement of that name is there.
     """
-    names = _automatic_names() if measurement_name is None else [measurement_name]
-    if measurement_name is not None:
-        _check_name(measurement_name)
+    names = names_of(measurement_name)
+    return _save(_files(metrics, t0, t1, config), Path(output_dir), names)
+
+
+def save_run(
+    run: Run,
+    output_dir: str | os.PathLike[str],
+    names: str | Iterable[str] | None = None,
+    config: Mapping[str, Any] | None = None,
+) -> Path:
+    """The same of a run, with the run file beside; the first name that is free."""
+    if names is None or isinstance(names, str):
+        names = names_of(names)
+    if config is not None:
+        run.keep("config", dict(config))
+    t0, metrics = run.t_start, run.metrics
+    t1 = run.t_end or t0 + metrics.get("wall_time", 0.0)
     files = _files(metrics, t0, t1, config)
-    folder = Path(output_dir)
+    return _save(files, Path(output_dir), names, lambda at: run.save(at / RUN_FILE))
+
+
+def _save(
+    files: Mapping[str, Iterator[str]],
+    folder: Path,
+    names: Iterable[str],
+    add: Callable[[Path], object] | None = None,
+) -> Path:
     folder.mkdir(parents=True, exist_ok=True)
-    written = _write_beside(folder, files)
+    written = _write_beside(folder, files, add)
     try:
         return _move(written, folder, names)
     except BaseException:
@@ -95,6 +120,14 @@ def _read_timing(path: Path) -> tuple[float, float]:
 
 
 # ---- names ---------------------------------------------------------------------------
+
+
+def names_of(name: str | None) -> Iterable[str]:
+    """The names to try for a measurement; ValueError for one that is none."""
+    if name is None:
+        return _automatic_names()
+    _check_name(name)
+    return [name]
 
 
 def _check_name(name: str) -> None:
@@ -214,7 +247,11 @@ def _samples(
 # ---- writing -------------------------------------------------------------------------
 
 
-def _write_beside(folder: Path, files: Mapping[str, Iterator[str]]) -> Path:
+def _write_beside(
+    folder: Path,
+    files: Mapping[str, Iterator[str]],
+    add: Callable[[Path], object] | None,
+) -> Path:
     """A new directory in folder with the files, all of it on disk."""
     import secrets
     import shutil
@@ -227,6 +264,8 @@ def _write_beside(folder: Path, files: Mapping[str, Iterator[str]]) -> Path:
                 file.writelines(pieces)
                 file.flush()
                 os.fsync(file.fileno())
+        if add is not None:
+            add(temporary)
         _sync(temporary)
     except BaseException:
         shutil.rmtree(temporary, ignore_errors=True)

@@ -1,0 +1,328 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* arrow.c - a table as an Arrow stream of one batch.
+ *
+ * Nothing is copied but flags, which are bits in Arrow. Receivers may take columns out
+ * of a batch and free the rest, so every array holds the table by itself. Memory is
+ * malloc's: it is given back on threads that Python does not know. */
+#include "arrow.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+/* ---- schemas --------------------------------------------------------------------- */
+
+static const char *format_of(const struct roast_data *data)
+{
+    switch (data->type) {
+    case ROAST_DATA_INT64:
+        return "l";
+    case ROAST_DATA_DOUBLE:
+        return "g";
+    case ROAST_DATA_BOOL:
+        return "b";
+    case ROAST_DATA_TIME:
+        return "tsn:UTC";
+    case ROAST_DATA_TEXT:
+        break;
+    }
+    return "i"; /* numbers of words; the words are the dictionary */
+}
+
+static void release_inner_schema(struct ArrowSchema *schema)
+{
+    if (schema && schema->release)
+        schema->release(schema);
+    free(schema);
+}
+
+static void release_schema(struct ArrowSchema *schema)
+{
+    for (int64_t i = 0; i < schema->n_children; i++)
+        release_inner_schema(schema->children[i]);
+    free(schema->children);
+    release_inner_schema(schema->dictionary);
+    schema->release = NULL;
+}
+
+/* Names and formats are static; NULL when out of memory. */
+static struct ArrowSchema *inner_schema_new(const char *format, const char *name)
+{
+    struct ArrowSchema *schema = calloc(1, sizeof(*schema));
+
+    if (!schema)
+        return NULL;
+    schema->format = format;
+    schema->name = name;
+    schema->flags = ARROW_NULLABLE;
+    schema->release = release_schema;
+    return schema;
+}
+
+static struct ArrowSchema *column_schema_new(const struct roast_data *data)
+{
+    struct ArrowSchema *schema = inner_schema_new(format_of(data), data->name);
+
+    if (!schema || data->type != ROAST_DATA_TEXT)
+        return schema;
+    schema->dictionary = inner_schema_new("U", "");
+    if (!schema->dictionary) {
+        release_inner_schema(schema);
+        return NULL;
+    }
+    return schema;
+}
+
+/* 0, or ENOMEM and then nothing is in out. */
+static int fill_schema(struct ArrowSchema *out, const roast_columns *columns)
+{
+    size_t count = roast_columns_count(columns);
+
+    *out = (struct ArrowSchema){.format = "+s", .name = "", .release = release_schema};
+    out->children = calloc(count > 0 ? count : 1, sizeof(out->children[0]));
+    for (size_t i = 0; out->children && i < count; i++) {
+        out->children[i] = column_schema_new(roast_columns_at(columns, i));
+        if (!out->children[i])
+            break;
+        out->n_children++;
+    }
+    if (out->children && out->n_children == (int64_t)count)
+        return 0;
+    release_schema(out);
+    return ENOMEM;
+}
+
+/* ---- arrays ---------------------------------------------------------------------- */
+
+/* What an array holds. */
+struct held {
+    roast_columns *columns; /* a reference */
+    unsigned char *bits;    /* owned; flags */
+    const void *buffers[3];
+};
+
+static void release_inner_array(struct ArrowArray *array)
+{
+    if (array && array->release)
+        array->release(array);
+    free(array);
+}
+
+static void release_array(struct ArrowArray *array)
+{
+    struct held *held = array->private_data;
+
+    for (int64_t i = 0; i < array->n_children; i++)
+        release_inner_array(array->children[i]);
+    free(array->children);
+    release_inner_array(array->dictionary);
+    roast_columns_free(held->columns);
+    free(held->bits);
+    free(held);
+    array->release = NULL;
+}
+
+/* Fills an array that has no buffers yet; false when out of memory, and then nothing is
+ * in out. */
+static bool fill_array(struct ArrowArray *out, roast_columns *columns, size_t length)
+{
+    struct held *held = calloc(1, sizeof(*held));
+
+    *out = (struct ArrowArray){.length = (int64_t)length};
+    if (!held)
+        return false;
+    held->columns = roast_columns_hold(columns);
+    out->buffers = held->buffers;
+    out->private_data = held;
+    out->release = release_array;
+    return true;
+}
+
+static struct ArrowArray *inner_array_new(roast_columns *columns, size_t length)
+{
+    struct ArrowArray *array = malloc(sizeof(*array));
+
+    if (array && fill_array(array, columns, length))
+        return array;
+    free(array);
+    return NULL;
+}
+
+static struct ArrowArray *words_new(roast_columns *columns,
+                                    const struct roast_data *data)
+{
+    struct ArrowArray *array = inner_array_new(columns, data->word_count);
+
+    if (!array)
+        return NULL;
+    struct held *held = array->private_data;
+    held->buffers[1] = data->ends - 1;
+    held->buffers[2] = data->words ? data->words : "";
+    array->n_buffers = 3;
+    return array;
+}
+
+/* One bit for every byte; NULL when out of memory. */
+static unsigned char *bits_new(const unsigned char *flags, size_t count)
+{
+    unsigned char *bits = calloc(count / 8 + 8, 1);
+
+    for (size_t i = 0; bits && i < count; i++)
+        bits[i >> 3] |= (unsigned char)((flags[i] & 1) << (i & 7));
+    return bits;
+}
+
+/* Puts the values of a column into its array; false when out of memory. */
+static bool put_values(struct ArrowArray *array, roast_columns *columns,
+                       const struct roast_data *data)
+{
+    struct held *held = array->private_data;
+
+    array->null_count = (int64_t)data->unknown;
+    array->n_buffers = 2;
+    held->buffers[0] = data->valid;
+    held->buffers[1] = data->values;
+    if (data->type == ROAST_DATA_BOOL) {
+        held->bits = bits_new(data->values, (size_t)array->length);
+        held->buffers[1] = held->bits;
+        return held->bits != NULL;
+    }
+    if (data->type == ROAST_DATA_TEXT) {
+        array->dictionary = words_new(columns, data);
+        return array->dictionary != NULL;
+    }
+    return true;
+}
+
+static struct ArrowArray *column_array_new(roast_columns *columns, size_t column)
+{
+    struct ArrowArray *array = inner_array_new(columns, roast_columns_rows(columns));
+
+    if (array && put_values(array, columns, roast_columns_at(columns, column)))
+        return array;
+    release_inner_array(array);
+    return NULL;
+}
+
+/* The whole table: rows that are all known, made of columns. */
+static int fill_batch(struct ArrowArray *out, roast_columns *columns)
+{
+    size_t count = roast_columns_count(columns);
+
+    if (!fill_array(out, columns, roast_columns_rows(columns)))
+        return ENOMEM;
+    out->n_buffers = 1;
+    out->children = calloc(count > 0 ? count : 1, sizeof(out->children[0]));
+    for (size_t i = 0; out->children && i < count; i++) {
+        out->children[i] = column_array_new(columns, i);
+        if (!out->children[i])
+            break;
+        out->n_children++;
+    }
+    if (out->children && out->n_children == (int64_t)count)
+        return 0;
+    release_array(out);
+    return ENOMEM;
+}
+
+/* ---- the stream ------------------------------------------------------------------ */
+
+struct source {
+    roast_columns *columns; /* a reference */
+    bool given;
+};
+
+static int get_schema(struct ArrowArrayStream *stream, struct ArrowSchema *out)
+{
+    return fill_schema(out, ((struct source *)stream->private_data)->columns);
+}
+
+/* The batch, then the end: an array that is released already. */
+static int get_next(struct ArrowArrayStream *stream, struct ArrowArray *out)
+{
+    struct source *source = stream->private_data;
+    int status = 0;
+
+    if (source->given) {
+        *out = (struct ArrowArray){.release = NULL};
+        return 0;
+    }
+    status = fill_batch(out, source->columns);
+    source->given = status == 0;
+    return status;
+}
+
+static const char *get_last_error(struct ArrowArrayStream *stream)
+{
+    (void)stream;
+    return "out of memory"; /* nothing else can fail */
+}
+
+static void release_stream(struct ArrowArrayStream *stream)
+{
+    struct source *source = stream->private_data;
+
+    roast_columns_free(source->columns);
+    free(source);
+    stream->release = NULL;
+}
+
+static struct ArrowArrayStream *stream_new(roast_columns *columns)
+{
+    struct ArrowArrayStream *stream = malloc(sizeof(*stream));
+    struct source *source = malloc(sizeof(*source));
+
+    if (!stream || !source) {
+        free(stream);
+        free(source);
+        return NULL;
+    }
+    *source = (struct source){roast_columns_hold(columns), false};
+    *stream = (struct ArrowArrayStream){get_schema, get_next, get_last_error,
+                                        release_stream, source};
+    return stream;
+}
+
+/* ---- capsules -------------------------------------------------------------------- */
+
+static void free_stream(struct ArrowArrayStream *stream)
+{
+    if (stream && stream->release)
+        stream->release(stream);
+    free(stream);
+}
+
+static void stream_dealloc(PyObject *capsule)
+{
+    free_stream(PyCapsule_GetPointer(capsule, "arrow_array_stream"));
+}
+
+static void schema_dealloc(PyObject *capsule)
+{
+    release_inner_schema(PyCapsule_GetPointer(capsule, "arrow_schema"));
+}
+
+PyObject *arrow_stream_new(roast_columns *columns)
+{
+    struct ArrowArrayStream *stream = stream_new(columns);
+
+    if (!stream)
+        return PyErr_NoMemory();
+    PyObject *capsule = PyCapsule_New(stream, "arrow_array_stream", stream_dealloc);
+    if (!capsule)
+        free_stream(stream);
+    return capsule;
+}
+
+PyObject *arrow_schema_new(roast_columns *columns)
+{
+    struct ArrowSchema *schema = malloc(sizeof(*schema));
+
+    if (!schema || fill_schema(schema, columns) != 0) {
+        free(schema);
+        return PyErr_NoMemory();
+    }
+    PyObject *capsule = PyCapsule_New(schema, "arrow_schema", schema_dealloc);
+    if (!capsule)
+        release_inner_schema(schema);
+    return capsule;
+}

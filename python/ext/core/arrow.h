@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* arrow.h - tables for everybody who speaks Arrow's C interfaces.
+ *
+ * The structs below are those of Arrow's published C data and stream interfaces: their
+ * layout is an ABI, so no library is needed. Whoever gets one calls its `release` once,
+ * on any thread, with or without the GIL; a struct that was released or moved away has
+ * `release` NULL. */
+#ifndef ROAST_CORE_ARROW_H
+#define ROAST_CORE_ARROW_H
+
+#include "state.h"
+
+enum { ARROW_NULLABLE = 2 }; /* of ArrowSchema.flags */
+
+struct ArrowSchema {
+    const char *format;
+    const char *name;
+    const char *metadata;
+    int64_t flags;
+    int64_t n_children;
+    struct ArrowSchema **children;
+    struct ArrowSchema *dictionary;
+    void (*release)(struct ArrowSchema *schema);
+    void *private_data;
+};
+
+struct ArrowArray {
+    int64_t length;
+    int64_t null_count;
+    int64_t offset;
+    int64_t n_buffers;
+    int64_t n_children;
+    const void **buffers;
+    struct ArrowArray **children;
+    struct ArrowArray *dictionary;
+    void (*release)(struct ArrowArray *array);
+    void *private_data;
+};
+
+struct ArrowArrayStream {
+    int (*get_schema)(struct ArrowArrayStream *stream, struct ArrowSchema *out);
+    int (*get_next)(struct ArrowArrayStream *stream, struct ArrowArray *out);
+    const char *(*get_last_error)(struct ArrowArrayStream *stream);
+    void (*release)(struct ArrowArrayStream *stream);
+    void *private_data;
+};
+
+/* Capsules of Arrow's PyCapsule interface; those that nobody takes free what they hold.
+ * Both hold the columns for themselves. */
+PyObject *arrow_stream_new(roast_columns *columns);
+PyObject *arrow_schema_new(roast_columns *columns);
+
+#endif

@@ -1,0 +1,372 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* table_type.c - roastcoffea._core.Table: a table of a run; and the methods of Run that
+ * make one.
+ *
+ * A mapping of names to columns that does not change when the run goes on. How it is
+ * shown, and what needs other packages, is Python: roastcoffea/table.py. */
+#include <string.h>
+
+#include "arrow.h"
+#include "file.h"
+#include "table.h"
+
+struct table_object {
+    PyObject_HEAD
+    roast_columns *columns; /* a reference */
+    const struct core_state *state;
+};
+
+static struct table_object *cast(PyObject *self)
+{
+    return (struct table_object *)self;
+}
+
+PyObject *call_table_function(const char *function, PyObject *argument)
+{
+    PyObject *module = PyImport_ImportModule("roastcoffea.table");
+    PyObject *result =
+        module ? PyObject_CallMethod(module, function, "O", argument) : NULL;
+
+    Py_XDECREF(module);
+    return result;
+}
+
+PyObject *table_new(const struct core_state *state, roast_columns *columns)
+{
+    allocfunc alloc = (allocfunc)PyType_GetSlot(state->table_type, Py_tp_alloc);
+    PyObject *self = alloc(state->table_type, 0);
+
+    if (!self) {
+        roast_columns_free(columns);
+        return NULL;
+    }
+    cast(self)->columns = columns;
+    cast(self)->state = state;
+    return self;
+}
+
+static void table_dealloc(PyObject *self)
+{
+    PyTypeObject *type = Py_TYPE(self);
+    freefunc release = (freefunc)PyType_GetSlot(type, Py_tp_free);
+
+    roast_columns_free(cast(self)->columns);
+    release(self);
+    Py_DECREF(type);
+}
+
+/* ---- a mapping ------------------------------------------------------------------- */
+
+static size_t column_count(PyObject *self)
+{
+    return roast_columns_count(cast(self)->columns);
+}
+
+static const struct roast_data *data_at(PyObject *self, size_t column)
+{
+    return roast_columns_at(cast(self)->columns, column);
+}
+
+static Py_ssize_t table_len(PyObject *self)
+{
+    return (Py_ssize_t)roast_columns_rows(cast(self)->columns);
+}
+
+/* The column of a name; -1: none, with an exception only for what is no text. */
+static Py_ssize_t find(PyObject *self, PyObject *name)
+{
+    if (!PyUnicode_Check(name)) {
+        PyErr_Format(PyExc_TypeError, "columns are found by name, not by %R", name);
+        return -1;
+    }
+    for (size_t i = 0; i < column_count(self); i++) {
+        if (PyUnicode_CompareWithASCIIString(name, data_at(self, i)->name) == 0)
+            return (Py_ssize_t)i;
+    }
+    return -1;
+}
+
+static PyObject *table_subscript(PyObject *self, PyObject *name)
+{
+    Py_ssize_t column = find(self, name);
+
+    if (column >= 0)
+        return column_new(cast(self)->state, cast(self)->columns, (size_t)column);
+    if (!PyErr_Occurred())
+        PyErr_SetObject(PyExc_KeyError, name);
+    return NULL;
+}
+
+static int table_contains(PyObject *self, PyObject *name)
+{
+    return PyUnicode_Check(name) && find(self, name) >= 0;
+}
+
+typedef PyObject *part_maker(PyObject *self, size_t column);
+
+static PyObject *name_new(PyObject *self, size_t column)
+{
+    return PyUnicode_FromString(data_at(self, column)->name);
+}
+
+static PyObject *part_column_new(PyObject *self, size_t column)
+{
+    return column_new(cast(self)->state, cast(self)->columns, column);
+}
+
+static PyObject *tuple_of(PyObject *self, part_maker *make)
+{
+    PyObject *tuple = PyTuple_New((Py_ssize_t)column_count(self));
+
+    for (size_t i = 0; tuple && i < column_count(self); i++) {
+        PyObject *part = make(self, i);
+        if (!part || PyTuple_SetItem(tuple, (Py_ssize_t)i, part) < 0)
+            Py_CLEAR(tuple);
+    }
+    return tuple;
+}
+
+static PyObject *get_names(PyObject *self, void *unused)
+{
+    (void)unused;
+    return tuple_of(self, name_new);
+}
+
+static PyObject *get_columns(PyObject *self, void *unused)
+{
+    (void)unused;
+    return tuple_of(self, part_column_new);
+}
+
+static PyObject *keys(PyObject *self, PyObject *unused)
+{
+    (void)unused;
+    return tuple_of(self, name_new);
+}
+
+static PyObject *table_iter(PyObject *self)
+{
+    PyObject *names = tuple_of(self, name_new);
+    PyObject *iterator = names ? PyObject_GetIter(names) : NULL;
+
+    Py_XDECREF(names);
+    return iterator;
+}
+
+/* ---- values ---------------------------------------------------------------------- */
+
+static PyObject *lists_of(PyObject *self, size_t from, size_t to)
+{
+    PyObject *dict = PyDict_New();
+
+    for (size_t i = 0; dict && i < column_count(self); i++) {
+        const struct roast_data *data = data_at(self, i);
+        if (dict_set(dict, data->name, column_values(data, from, to)) < 0)
+            Py_CLEAR(dict);
+    }
+    return dict;
+}
+
+static PyObject *to_dict(PyObject *self, PyObject *unused)
+{
+    (void)unused;
+    return lists_of(self, 0, roast_columns_rows(cast(self)->columns));
+}
+
+/* One row of what lists_of() gave. */
+static PyObject *row_new(PyObject *lists, Py_ssize_t row)
+{
+    PyObject *dict = PyDict_New();
+    PyObject *name, *list;
+    Py_ssize_t at = 0;
+
+    while (dict && PyDict_Next(lists, &at, &name, &list)) {
+        if (PyDict_SetItem(dict, name, PyList_GetItem(list, row)) < 0)
+            Py_CLEAR(dict);
+    }
+    return dict;
+}
+
+static PyObject *rows(PyObject *self, PyObject *args)
+{
+    Py_ssize_t from = 0, to = PY_SSIZE_T_MAX, length = table_len(self);
+
+    if (!PyArg_ParseTuple(args, "|nn:rows", &from, &to))
+        return NULL;
+    from = from < 0 ? 0 : from;
+    to = to > length ? length : to;
+    from = from > to ? to : from;
+    if (to < 0)
+        return PyList_New(0);
+    PyObject *lists = lists_of(self, (size_t)from, (size_t)to);
+    PyObject *list = lists ? PyList_New(to - from) : NULL;
+    for (Py_ssize_t i = 0; list && i < to - from; i++) {
+        PyObject *row = row_new(lists, i);
+        if (!row || PyList_SetItem(list, i, row) < 0)
+            Py_CLEAR(list);
+    }
+    Py_XDECREF(lists);
+    return list;
+}
+
+/* ---- Arrow ----------------------------------------------------------------------- */
+
+/* The schema that somebody would like is a wish: whoever takes the stream can cast. */
+static PyObject *arrow_stream(PyObject *self, PyObject *args, PyObject *kwargs)
+{
+    static char *keywords[] = {"requested_schema", NULL};
+    PyObject *wish = NULL;
+
+    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "|O:__arrow_c_stream__", keywords,
+                                     &wish))
+        return NULL;
+    return arrow_stream_new(cast(self)->columns);
+}
+
+static PyObject *arrow_schema(PyObject *self, PyObject *unused)
+{
+    (void)unused;
+    return arrow_schema_new(cast(self)->columns);
+}
+
+/* ---- shown ----------------------------------------------------------------------- */
+
+static PyObject *table_repr(PyObject *self)
+{
+    return call_table_function("as_text", self);
+}
+
+static PyObject *repr_html(PyObject *self, PyObject *unused)
+{
+    (void)unused;
+    return call_table_function("as_html", self);
+}
+
+static PyObject *to_pandas(PyObject *self, PyObject *unused)
+{
+    (void)unused;
+    return call_table_function("to_pandas", self);
+}
+
+static PyObject *to_arrow(PyObject *self, PyObject *unused)
+{
+    (void)unused;
+    return call_table_function("to_arrow", self);
+}
+
+static PyGetSetDef table_getset[] = {
+    {"names", get_names, NULL, "Names of the columns.", NULL},
+    {"columns", get_columns, NULL, "The columns.", NULL},
+    {NULL, NULL, NULL, NULL, NULL},
+};
+
+static PyMethodDef table_methods[] = {
+    {"keys", keys, METH_NOARGS, "Names of the columns."},
+    {"to_dict", to_dict, METH_NOARGS, "{name: values}, None where not known."},
+    {"rows", rows, METH_VARARGS, "Rows as dicts: all, or from one to before another."},
+    {"to_pandas", to_pandas, METH_NOARGS, "A pandas DataFrame."},
+    {"to_arrow", to_arrow, METH_NOARGS, "A pyarrow Table."},
+    {"_repr_html_", repr_html, METH_NOARGS, "The first rows for a notebook."},
+    {"__arrow_c_stream__", (PyCFunction)(void (*)(void))arrow_stream,
+     METH_VARARGS | METH_KEYWORDS, "The table as an Arrow stream."},
+    {"__arrow_c_schema__", arrow_schema, METH_NOARGS, "The schema of that stream."},
+    {NULL, NULL, 0, NULL},
+};
+
+static PyType_Slot table_slots[] = {
+    {Py_tp_dealloc, table_dealloc},
+    {Py_tp_repr, table_repr},
+    {Py_tp_iter, table_iter},
+    {Py_tp_getset, table_getset},
+    {Py_tp_methods, table_methods},
+    {Py_sq_contains, table_contains},
+    {Py_mp_length, table_len},
+    {Py_mp_subscript, table_subscript},
+    {Py_tp_doc, "A table of a run: names, columns, rows. See docs/tables.md."},
+    {0, NULL},
+};
+
+PyType_Spec table_spec = {
+    .name = "roastcoffea._core.Table",
+    .basicsize = sizeof(struct table_object),
+    .flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_IMMUTABLETYPE |
+             Py_TPFLAGS_DISALLOW_INSTANTIATION,
+    .slots = table_slots,
+};
+
+/* ---- methods of Run -------------------------------------------------------------- */
+
+int run_columns(struct run_object *self, int table, roast_columns **out,
+                roast_error *err)
+{
+    int status;
+
+    if (!self->file)
+        return roast_columns_make(out, (enum roast_columns_table)table, self->run, NULL,
+                                  err);
+    (void)pthread_mutex_lock(&self->lock);
+    status =
+        roast_runfile_columns(self->file, (enum roast_columns_table)table, out, err);
+    (void)pthread_mutex_unlock(&self->lock);
+    return status;
+}
+
+/* The table, or the exception of a status. */
+static PyObject *result_of(struct run_object *self, int status, roast_columns *columns,
+                           const roast_error *err)
+{
+    return status < 0 ? raise_error(self->state, err) : table_new(self->state, columns);
+}
+
+PyObject *run_table(PyObject *object, PyObject *args)
+{
+    struct run_object *self = (struct run_object *)object;
+    const char *name = NULL;
+    roast_columns *columns = NULL;
+    roast_error err = {0};
+    int status;
+
+    if (!PyArg_ParseTuple(args, "s:table", &name))
+        return NULL;
+    int table = roast_columns_table_find(name);
+    if (table < 0) {
+        PyErr_Format(PyExc_KeyError, "no table '%s'; see docs/tables.md", name);
+        return NULL;
+    }
+    Py_BEGIN_ALLOW_THREADS;
+    status = run_columns(self, table, &columns, &err);
+    Py_END_ALLOW_THREADS;
+    return result_of(self, status, columns, &err);
+}
+
+/* By its name or its key in tracking_data; -1 with KeyError. */
+static int series_number(const char *name)
+{
+    for (int i = 0; i < ROAST_SERIES_COUNT; i++) {
+        const struct roast_series_info *info = roast_series_info((enum roast_series)i);
+        if (strcmp(info->name, name) == 0 || strcmp(info->key, name) == 0)
+            return i;
+    }
+    PyErr_Format(PyExc_KeyError, "no series '%s'; see docs/metrics.md", name);
+    return -1;
+}
+
+PyObject *run_samples(PyObject *object, PyObject *args)
+{
+    struct run_object *self = (struct run_object *)object;
+    const char *name = NULL;
+    roast_columns *columns = NULL;
+    roast_error err = {0};
+    int status;
+
+    if (!PyArg_ParseTuple(args, "s:samples", &name))
+        return NULL;
+    int series = series_number(name);
+    if (series < 0 || run_load(self) < 0)
+        return NULL;
+    Py_BEGIN_ALLOW_THREADS;
+    status =
+        roast_columns_of_series(&columns, self->run, (enum roast_series)series, &err);
+    Py_END_ALLOW_THREADS;
+    return result_of(self, status, columns, &err);
+}

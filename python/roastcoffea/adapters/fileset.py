@@ -1,0 +1,132 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The fileset that a Runner was given, in one plain form.
+
+    {dataset: {"files": {file: tree or None}, "metadata": {...}, "preload": [...]}}
+
+Files are named as records name them, without credentials, so that what failed can be
+found in it. A generator of chunks is not touched: it can be read only once.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from roastcoffea import _core
+from roastcoffea.export.encoding import Encoder
+
+MAX_BYTES = 2**20  # of the JSON; of a larger one only the hash is kept
+Plain = dict[str, dict[str, Any]]
+
+
+def plain_fileset(fileset: Any, treename: Any = None) -> Plain:
+    """The plain form; {} for what has no files that could be told."""
+    if isinstance(fileset, Mapping):
+        pairs = ((str(name), _dataset(x, treename)) for name, x in fileset.items())
+        return {name: entry for name, entry in pairs if entry}
+    found: Plain = {}
+    for item in fileset if isinstance(fileset, (list, tuple)) else ():
+        dataset, file = getattr(item, "dataset", None), getattr(item, "filename", None)
+        if dataset is not None and file is not None:
+            entry = found.setdefault(str(dataset), {"files": {}})
+            entry["files"][_file(file)] = _text(getattr(item, "treename", None))
+            if meta := getattr(item, "usermeta", None):
+                entry.setdefault("metadata", meta)
+    return found
+
+
+def _dataset(entry: Any, treename: Any) -> dict[str, Any]:
+    """One dataset, in any of the forms that coffea takes."""
+    dump = getattr(entry, "model_dump", None)
+    if callable(dump):  # a DatasetSpec
+        entry = dump()
+    if not isinstance(entry, Mapping):
+        return {"files": _files(entry, treename)} if isinstance(entry, list) else {}
+    plain = {"files": _files(entry.get("files"), entry.get("treename", treename))}
+    for key in ("metadata", "preload"):
+        if entry.get(key) is not None:
+            plain[key] = entry[key]
+    return plain
+
+
+def _files(files: Any, treename: Any) -> dict[str, str | None]:
+    if isinstance(files, Mapping):
+        return {
+            _file(file): _text(treename if treename is not None else _tree(tree))
+            for file, tree in files.items()
+        }
+    if isinstance(files, Iterable) and not isinstance(files, (str, bytes)):
+        return {_file(file): _text(treename) for file in files}
+    return {}
+
+
+def _tree(value: Any) -> Any:
+    """{file: tree}, or {file: {"object_path": tree, ...}}."""
+    return value.get("object_path") if isinstance(value, Mapping) else value
+
+
+def _file(name: Any) -> str:
+    return _core.redact_file(str(name).encode(errors="backslashreplace").decode())
+
+
+def _text(value: Any) -> str | None:
+    return None if value is None else str(value)
+
+
+def signed(fileset: Any) -> dict[str, str]:
+    """{name without credentials: name as it was given}, where they differ."""
+    names = {}
+    for entry in fileset.values() if isinstance(fileset, Mapping) else ():
+        files = entry.get("files") if isinstance(entry, Mapping) else entry
+        for name in files if isinstance(files, (Mapping, list)) else ():
+            if _file(name) != str(name):
+                names[_file(name)] = str(name)
+    return names
+
+
+def sign(fileset: Mapping[str, Any], names: Mapping[str, str]) -> dict[str, Any]:
+    """A fileset with the names that were given: only they open the files."""
+    result = {}
+    for dataset, entry in fileset.items():
+        files = entry["files"]
+        if isinstance(files, Mapping):
+            given: Any = {names.get(file, file): files[file] for file in files}
+        else:
+            given = [names.get(file, file) for file in files]
+        result[dataset] = entry | {"files": given}
+    return result
+
+
+def encoded(plain: Plain) -> dict[str, Any]:
+    """The fileset for JSON, without secrets."""
+    encoder = Encoder(exact=True)
+    return {
+        encoder.text(dataset): {
+            key: value if key == "files" else encoder.under(key, value)
+            for key, value in entry.items()
+        }
+        for dataset, entry in plain.items()
+    }
+
+
+def merged(first: Mapping[str, Any], second: Mapping[str, Any]) -> dict[str, Any]:
+    """The files of both."""
+    both = {**first, **second}
+    for name in first.keys() & second.keys():
+        files = first[name].get("files", {}) | second[name]["files"]
+        both[name] = first[name] | second[name] | {"files": files}
+    return both
+
+
+def hash_of(entries: Mapping[str, Any]) -> str:
+    """The same for the same files, in whatever order they were written."""
+    text = json.dumps(entries, sort_keys=True, allow_nan=False)
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def text_of(entries: Mapping[str, Any]) -> str | None:
+    """As JSON; None where it would be too large to keep."""
+    text = json.dumps(entries, allow_nan=False)
+    return text if len(text) <= MAX_BYTES else None

@@ -1,0 +1,231 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What goes into a run while its block lasts: from the collector and from coffea.
+
+Facts go to C at once. What fails in here is counted and shown, never raised.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import secrets
+import socket
+import threading
+import time
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any
+
+from roastcoffea import _core, _probe, known, provenance, spool
+from roastcoffea.adapters import coffea_result, fileset, tracking
+from roastcoffea.known import Known, shown
+
+
+class Collecting(Known):
+    """A run as the collector and a call of coffea's Runner see it: an inlet."""
+
+    def __init__(self, core: Any = None) -> None:
+        self.is_opened = core is not None
+        self.start_mono_ns = time.monotonic_ns()
+        if core is None:
+            core = _core.Run(self.start_mono_ns, time.time_ns(), socket.gethostname())
+        super().__init__(core)
+        self.awaits_counts = False  # of workers, from a backend of the user's
+        self._offers: list[tuple[int, int]] = []
+        self._reports: list[Mapping[str, Any]] = []
+        self._fileset: dict[str, Any] = {}
+        self._signed: dict[str, str] = {}  # URLs with credentials, never written
+        self._spool: str | None = None
+        self._live_errors = 0
+        self._lock = threading.RLock()
+
+    # ---- from the collector ------------------------------------------------------
+
+    def begin(self, labels: Mapping[Any, Any], tracked: str) -> None:
+        """The block begins; ``tracked`` says how workers are sampled."""
+        self.core.set_fact("monitor_errors", 0)
+        self.set_word("id", secrets.token_hex(16))
+        provenance.tell(self.core, {"worker_tracking": tracked})
+        self.guarded("labels", self.set_labels, labels)
+        self.guarded("provenance", self._tell_provenance)
+
+    def _tell_provenance(self) -> None:
+        provenance.tell(self.core, provenance.at_begin())
+
+    def open_spool(self) -> str | None:
+        """The folder that other processes of this machine write their frames to."""
+        with self._lock:  # two threads may begin a call at once
+            try:
+                if self._spool is None:
+                    self._spool = spool.make()
+                    self.core.read_from(self._spool)
+            except Exception as error:  # records come with the output then
+                self.note_error("spool", error)
+                spool.remove(self._spool)
+                self._spool = None
+            return self._spool
+
+    def finish(self) -> None:
+        """The block ends."""
+        now = time.monotonic_ns()
+        try:
+            with self._lock:  # nobody is reading the spool then
+                self.core.unwatch()
+        finally:
+            self.core.finish(now)
+            spool.remove(self._spool)
+            self._spool = None
+            self._changed()
+        self.guarded("what was handed over", self.write_lists)
+
+    def take_tracking(self, sampled: Any) -> None:
+        """What a backend of the user's sampled; it knows workers better than we do."""
+        counts = 0
+        try:
+            found = dict(sampled or {})
+            counts = tracking.feed(self.core, found)
+            self._keep_tracking(found)
+        except Exception as error:
+            self.note_error("tracking_data of the backend", error)
+        if not counts:
+            self._use_offers()
+
+    def _keep_tracking(self, found: dict[str, Any]) -> None:
+        self._documents["tracking_data"] = found
+        try:
+            known.write(self.core, "tracking_data", found)
+        except _probe.RoastError:  # too long for a note: what only it knows, then
+            series = _core.series_value_keys()
+            others = {k: v for k, v in found.items() if k not in series}
+            known.write(self.core, "tracking_data", others)
+
+    def take_spans(self, spans: Any) -> None:
+        """What a backend of the user's accounted under spans."""
+        self.guarded("span_metrics", self.keep, "span_metrics", dict(spans or {}))
+
+    def note_error(self, where: str, error: BaseException, count: int = 1) -> None:
+        """Something of ours failed: counted and shown, never raised."""
+        with contextlib.suppress(MemoryError):  # then it is counted at least
+            if not self.word("first_error"):
+                self.set_word("first_error", f"{where}: {_one_line(error)}"[:300])
+        self.core.add_fact("monitor_errors", count)
+        self._changed()
+
+    def look_at_live(self) -> None:
+        """Count what the disk has refused of the live file since the last time."""
+        state = self.core.live_state()
+        if state and state["errors"] > self._live_errors:
+            new = state["errors"] - self._live_errors
+            self._live_errors = state["errors"]
+            self.note_error("live file", OSError(state["first_error"]), new)
+
+    def guarded(self, what: str, step: Callable[..., Any], *args: Any) -> None:
+        """A step of ours; when it fails, everything else goes on."""
+        try:
+            step(*args)
+        except Exception as error:
+            self.note_error(what, error)
+
+    def body_failed(self, error: BaseException) -> None:
+        """The user's own code in the block raised."""
+        if not (isinstance(error, SystemExit) and not error.code):
+            self.set_word("failure", _one_line(error))
+
+    # ---- from a call of Runner.run -----------------------------------------------
+
+    def begin_call(
+        self,
+        run_id: bytes,
+        processor: Any,
+        offer: coffea_result.Offer,
+        runner: Any = None,
+    ) -> None:
+        self.core.accept(run_id)
+        self.core.add_fact("runner_calls", 1)
+        self.core.add_fact("runner_failures", 0)
+        name = getattr(processor, "__name__", type(processor).__name__)
+        self.set_word("processor", name)
+        self.set_word("executor", offer.text)
+        if offer.workers:
+            self._offers.append((time.time_ns(), offer.workers))
+        if not self.awaits_counts:
+            self._use_offers()
+        self.guarded("settings of the Runner", self._tell_settings, runner)
+
+    def _tell_settings(self, runner: Any) -> None:
+        provenance.tell(self.core, provenance.settings(runner))
+
+    def take_fileset(self, given: Any, treename: Any) -> None:
+        """What is to be processed; those of several calls add up."""
+        plain = fileset.encoded(fileset.plain_fileset(given, treename))
+        if not plain:
+            return
+        self._signed |= fileset.signed(given)
+        self._fileset = fileset.merged(self._fileset, plain)
+        digest = fileset.hash_of(self._fileset)
+        provenance.tell(self.core, {"fileset_sha256": digest})
+        self._documents.pop("fileset", None)
+        self.core.set_note("document", "fileset", fileset.text_of(self._fileset))
+
+    def _use_offers(self) -> None:
+        """Count the workers that the executors have."""
+        for when_ns, workers in self._offers:
+            self.core.offer(when_ns, workers, workers)
+        self._offers.clear()
+
+    def mark(self, name: str, mono_ns: int) -> None:
+        """A moment of the client."""
+        self.guarded("mark", self.core.mark, name, mono_ns)
+
+    def receive(self, frames: bytes) -> None:
+        """Frames from this process, as they are made."""
+        self.guarded("frames", self.core.add_frames, frames)
+
+    def receive_late(self, frames: Iterable[bytes]) -> None:
+        """Frames that came with the output, because the spool could not be written."""
+        pieces = list(frames)
+        self.core.add_frames(b"".join(pieces))
+        self.core.lose("spool_unwritable", len(pieces))
+
+    def end_call(self, given: Any) -> None:
+        with self._lock:
+            self.core.sync()
+        self._learn_names(given)
+        self._changed()
+
+    def _learn_names(self, items: Any) -> None:
+        """Chunks without a record are known by the ids of their names alone."""
+        for name in coffea_result.names_of(items):
+            self.core.learn_name(name)
+
+    def call_failed(self, error: BaseException) -> None:
+        self.core.add_fact("runner_failures", 1)
+        self.set_word("failure", _one_line(error))
+
+    def take_wrapped(self, wrapped: dict[str, Any]) -> None:
+        """Report, processed items and exception of a run that returned."""
+        report = wrapped.get("metrics")
+        if isinstance(report, Mapping):
+            self._reports.append(report)
+            for fact, value in coffea_result.numbers_of(report).items():
+                self.core.add_fact(fact, value)
+        processed = coffea_result.processed_of(wrapped)
+        if processed:
+            self.core.add_fact("processed_chunks", processed[0])
+            self.core.add_fact("processed_events", processed[1])
+            self._learn_names(wrapped["processed"])
+        error = wrapped.get("exception")
+        if isinstance(error, BaseException):
+            self.call_failed(error)
+        self._changed()
+
+    def records_of(self, run_id: bytes) -> Sequence[Mapping[str, Any]]:
+        """The records of the chunks that ended well in one call of Runner.run."""
+        return _probe.records_at(self.core, self.core.rows(run_id))
+
+    def _changed(self) -> None:
+        """What was computed before is not true any more."""
+
+
+def _one_line(error: BaseException) -> str:
+    """An exception for the first screen, without secrets."""
+    lines = coffea_result.text_of(error).splitlines() or [""]
+    return shown(lines[0][:400]).removesuffix(": ")

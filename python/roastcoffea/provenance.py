@@ -1,0 +1,226 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Where the numbers of a run come from: versions, command, host, settings, code.
+
+What matters after a crash and costs next to nothing is told when the block begins; the
+rest (packages that nobody has imported, whether the code was changed since its last
+commit) when a file is written or somebody asks. Of the environment only the ids of
+jobs, pods and sites are read; the user's home appears as ``~``.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import os
+import re
+import shlex
+import sys
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+from roastcoffea import _core, _probe
+
+PACKAGES = (
+    *("coffea", "uproot", "awkward", "numpy", "dask", "distributed"),
+    *("hist", "correctionlib", "pyarrow"),
+)
+ENVIRONMENT = (
+    *("SLURM_JOB_ID", "SLURM_ARRAY_JOB_ID", "SLURM_ARRAY_TASK_ID"),
+    *("SLURM_CLUSTER_NAME", "PBS_JOBID", "LSB_JOBID"),
+    *("CONDOR_CLUSTER_ID", "CONDOR_PROC_ID", "CONDOR_JOB_ID", "_CONDOR_SLOT"),
+    *("GLIDEIN_Site", "GLIDEIN_CMSSite", "GLIDEIN_ResourceName", "OSG_SITE_NAME"),
+)
+POD = "KUBERNETES_SERVICE_HOST"  # in a pod, where HOSTNAME is the pod's name
+NOISE = ("status", "unit", "desc", "function", "items", "accumulator")
+GIT_TIMEOUT_S = 2
+MAX_ARGUMENTS = 1000
+SCALARS = (bool, int, float, str)
+
+
+def at_begin() -> dict[str, str]:
+    """What is known at once."""
+    system = os.uname()
+    facts = {
+        "version.roastcoffea": _probe.version,
+        "version.python": sys.version.split()[0],
+        "platform": f"{system.sysname} {system.release} {system.machine}",
+        "host": system.nodename,
+        "command": command(sys.argv),
+    }
+    facts |= versions(name for name in PACKAGES if name in sys.modules)
+    facts |= {
+        f"environment.{name}": os.environ[name]
+        for name in (*ENVIRONMENT, *(["HOSTNAME"] if POD in os.environ else []))
+        if os.environ.get(name)
+    }
+    commit = commit_of(folder_of_script())
+    return facts | ({"git_commit": commit} if commit else {})
+
+
+def at_end() -> dict[str, str]:
+    """What takes some milliseconds to find out."""
+    return versions(PACKAGES) | git_state(folder_of_script())
+
+
+# ---- packages --------------------------------------------------------------------
+
+
+def versions(names: Iterable[str]) -> dict[str, str]:
+    """Of those that are installed; none is imported for it."""
+    found = {}
+    for name in names:
+        version = getattr(sys.modules.get(name), "__version__", None)
+        if not isinstance(version, str):
+            version = _installed(name)
+        if version:
+            found[f"version.{name}"] = version
+    return found
+
+
+def _installed(name: str) -> str | None:
+    from importlib import metadata
+
+    try:
+        return metadata.version(name)
+    except Exception:  # not installed, or its metadata are broken
+        return None
+
+
+# ---- command -----------------------------------------------------------------------
+
+
+def command(arguments: Iterable[str]) -> str:
+    """A command line without secrets."""
+    shown: list[str] = []
+    hide_next = False
+    for argument in list(arguments)[:MAX_ARGUMENTS]:
+        plain = str(argument).encode(errors="replace").decode()
+        name, equals, _ = plain.partition("=")
+        is_option = plain.startswith("-") and _core.names_secret(name)
+        if hide_next and not plain.startswith("-"):
+            shown.append("***")
+        else:
+            hidden = f"{name}=***" if is_option and equals else _core.redact(plain)
+            shown.append(hidden)
+        hide_next = is_option and not equals
+    return _homeless(shlex.join(shown).replace("'***'", "***"))
+
+
+def _homeless(text: str) -> str:
+    """The user's home as ``~``."""
+    home = os.path.expanduser("~").rstrip(os.sep)
+    if not home:
+        return text
+    return re.sub(rf"(?<![\w./-]){re.escape(home)}(?![\w.-])", "~", text)
+
+
+# ---- code ----------------------------------------------------------------------------
+
+
+def folder_of_script() -> Path:
+    """Where the code of the analysis is, as far as anybody can tell."""
+    script = getattr(sys.modules.get("__main__"), "__file__", None)
+    try:
+        return Path(script).resolve().parent if script else Path.cwd()
+    except (OSError, TypeError):  # the folder is gone
+        return Path("/")
+
+
+def commit_of(folder: Path) -> str | None:
+    """The commit that is checked out, read from git's own files."""
+    try:
+        git = next((p / ".git" for p in (folder, *folder.parents) if _is_git(p)), None)
+        if git is None:
+            return None
+        if git.is_file():  # a worktree: "gitdir: PATH"
+            git = git.parent / _line(git).removeprefix("gitdir: ")
+        head = _line(git / "HEAD")
+        return _hash(head if not head.startswith("ref: ") else _ref(git, head[5:]))
+    except (OSError, ValueError):
+        return None
+
+
+def _is_git(folder: Path) -> bool:
+    return (folder / ".git").exists()
+
+
+def _line(path: Path) -> str:
+    with open(path, encoding="utf-8") as file:
+        return file.readline(4096).rstrip("\n")
+
+
+def _ref(git: Path, name: str) -> str:
+    """What a branch points to; in a file of its own, or among the packed ones."""
+    shared = git / "commondir"
+    home = git / _line(shared) if shared.exists() else git
+    for place in (git / name, home / name):
+        if place.is_file():
+            return _line(place)
+    with open(home / "packed-refs", encoding="utf-8") as file:
+        return next((x.split()[0] for x in file if x.rstrip().endswith(" " + name)), "")
+
+
+def _hash(text: str) -> str | None:
+    is_hash = len(text) in (40, 64) and set(text) <= set("0123456789abcdef")
+    return text if is_hash else None
+
+
+def git_state(folder: Path) -> dict[str, str]:
+    """Commit, and whether files that git knows differ from it; {} without git."""
+    import subprocess
+
+    ask = ["git", "-c", "core.fsmonitor=false", "status", "--porcelain=v2", "--branch"]
+    try:
+        told = subprocess.run(
+            [*ask, "--untracked-files=no", "--ignore-submodules"],
+            cwd=folder,
+            env=os.environ | {"GIT_OPTIONAL_LOCKS": "0"},
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            timeout=GIT_TIMEOUT_S,
+            check=True,
+        ).stdout.decode(errors="replace")
+    except (OSError, subprocess.SubprocessError):
+        return {}
+    lines = told.splitlines()
+    oid = next((x.split()[-1] for x in lines if x.startswith("# branch.oid ")), "")
+    dirty = any(not line.startswith("#") for line in lines)
+    commit = {"git_commit": oid} if _hash(oid) else {}
+    return commit | {"git_dirty": "yes" if dirty else "no"}
+
+
+# ---- settings ------------------------------------------------------------------------
+
+
+def settings(runner: Any) -> dict[str, str]:
+    """What coffea's Runner and its executor were told, as far as it is simple."""
+    executor = getattr(runner, "executor", None)
+    facts = {"executor": type(executor).__name__}
+    for prefix, owner in (("runner", runner), ("executor", executor)):
+        for name, value in _fields(owner):
+            if name not in NOISE and (text := _simple(value)) is not None:
+                facts[f"{prefix}.{name}"] = text
+    return facts
+
+
+def _fields(owner: Any) -> list[tuple[str, Any]]:
+    if not dataclasses.is_dataclass(owner):
+        return []
+    return [
+        (field.name, getattr(owner, field.name, None))
+        for field in dataclasses.fields(owner)
+    ]
+
+
+def _simple(value: Any) -> str | None:
+    """A plain value or the name of a class, as text."""
+    if isinstance(value, type):
+        return value.__name__
+    return str(value) if isinstance(value, SCALARS) else None
+
+
+def tell(core: Any, facts: Mapping[str, str]) -> None:
+    """Keep facts with a run."""
+    for name, text in facts.items():
+        plain = text.encode(errors="replace").decode()
+        core.set_note("provenance", name, plain)

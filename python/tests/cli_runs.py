@@ -1,0 +1,150 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Runs for the tests of the program: made by hand, the same to the last bit each time.
+
+Every clock reading is given, so the pages that the program shows can be compared whole.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+from pathlib import Path
+from typing import Any
+
+from roastcoffea import _core, _probe
+
+FIXTURES = Path(__file__).resolve().parents[2] / "tests" / "fixtures"
+EPOCH_NS = 1_763_215_323_000_000_000  # 15 Nov 2025 14:02:03 UTC
+SECOND = 1_000_000_000
+RED = "\x1b[31mred\x07\n\u202e"  # what must never reach a terminal
+
+
+def record(number: int, **more: Any) -> dict[str, Any]:
+    """A chunk of 100 events that began ``number`` seconds into the run."""
+    start = EPOCH_NS / 1e9 + number
+    return {
+        "dataset": "ttbar",
+        "file": "/data/a.root",
+        "treename": "Events",
+        "uuid": "1825cd4a-2943-11f1-9dd5-001a4abb4031",
+        "entry_start": 100 * number,
+        "entry_stop": 100 * number + 100,
+        "num_events": 100,
+        "t_start": start,
+        "duration": 0.5,
+        "cpu_time": 0.375,
+        "bytes_read": 4096,
+        "bytes_before_process": 1_000_000,
+        "host": "here",
+        "pid": 4242,
+        "mem_before_mb": 200,
+        "mem_after_mb": 210,
+        "status": "ok",
+        **more,
+    }
+
+
+def begun(**notes: str) -> _core.Run:
+    """A run that began, on a host called ``here``."""
+    run = _core.Run(SECOND, EPOCH_NS, "here")
+    words = {"id": "0123456789abcdef" * 2, "processor": "Analysis"}
+    for name, text in (words | notes).items():
+        run.set_note("run", name, text)
+    run.set_note("run", "executor", "Futures, 2 workers")
+    run.offer(EPOCH_NS, 2, 2)
+    return run
+
+
+def add(run: _core.Run, *records: dict[str, Any]) -> None:
+    for number, one in enumerate(records, 1):
+        run.add_frames(_probe.frame_of(one, number), True)
+
+
+def good() -> _core.Run:
+    """Four chunks of one file that went well."""
+    run = begun()
+    sections = [{"section_name": "jets", "time_delta": 0.25, "count": 2, "depth": 0}]
+    ladder = {"open": 0.0625, "form": 0.125, "compute": 0.3125}
+    add(
+        run,
+        *(record(i, timing={"jets": 0.25}, sections=sections) for i in range(3)),
+        record(3, ladder=ladder, task_time=0.5, custom_metrics={"n": [1, None, "é"]}),
+    )
+    for name, value in {"site": "T2_DE", "user": "me"}.items():
+        run.set_note("label", name, value)
+    run.set_note("provenance", "coffea", "2026.1")
+    run.finish(SECOND + 5 * SECOND)
+    return run
+
+
+def bad() -> _core.Run:
+    """A chunk that failed for good, one that was made good, files never tried."""
+    run = begun(failure="OSError: [Errno 5] Input/output error")
+    error = {
+        "status": "failed",
+        "error_type": "OSError",
+        "error_message": "[Errno 5] Input/output error",
+    }
+    add(
+        run,
+        record(0),
+        record(1, **error),
+        record(2, file="/data/b.root", **error),
+        record(2, file="/data/b.root", t_start=EPOCH_NS / 1e9 + 4),
+    )
+    fileset = {
+        "ttbar": {
+            "files": {f"/data/{x}.root": "Events" for x in "abc"},
+            "metadata": {"xsec": 831.76},
+        }
+    }
+    run.set_note("document", "fileset", json.dumps(fileset))
+    run.finish(SECOND + 60 * SECOND)
+    return run
+
+
+def hostile() -> _core.Run:
+    """Names that do their worst."""
+    run = begun(processor=RED)
+    add(
+        run,
+        record(0, dataset=RED, file="=cmd|'/c calc'!A1"),
+        record(1, dataset='a,"b"', file="-1+1", mine={RED: [RED]}),
+    )
+    run.set_note("label", RED, "@SUM(A1)")
+    run.finish(SECOND + 5 * SECOND)
+    return run
+
+
+def live(path: Path) -> None:
+    """A run whose collector was killed, and whose last block was cut."""
+    run = _core.Run(SECOND, EPOCH_NS, "here")
+    run.live_open(path)
+    run.set_note("run", "processor", "Analysis")
+    run.offer(EPOCH_NS, 2, 2)
+    for number in range(2):  # a block each
+        run.add_frames(_probe.frame_of(record(number), number + 1), True)
+        run.live_sync()
+    whole = path.read_bytes()
+    run.live_close(False)
+    path.write_bytes(whole[:-5])
+
+
+def write_all(folder: Path) -> None:
+    """All of them in a folder, beside things that are no runs."""
+    good().save(folder / "good.roast")
+    bad().save(folder / "bad.roast")
+    hostile().save(folder / "hostile.roast")
+    live(folder / "live.roast-live")
+    whole = (folder / "good.roast").read_bytes()
+    (folder / "cut.roast").write_bytes(whole[: len(whole) // 2])
+    (folder / "empty.roast").touch()
+    (folder / "words.txt").write_text("no run at all\n")
+    several = folder / "several"
+    several.mkdir()
+    for number, name in enumerate(["bad", "good"]):
+        shutil.copy(folder / f"{name}.roast", several)
+        os.utime(several / f"{name}.roast", (number, number))
+    (folder / "nothing").mkdir()
+    shutil.copytree(FIXTURES / "measurement_0_1_2", folder / "old")

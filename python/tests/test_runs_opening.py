@@ -1,0 +1,163 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Opening runs: what is refused, what cannot be added, and what to run again."""
+
+from __future__ import annotations
+
+import sqlite3
+
+import pytest
+
+import roastcoffea
+from collecting import EVENTS, Plain, fileset_of, make_runner
+from lasting import differing, facts, measured
+from roastcoffea import FormatError, _core
+
+
+@pytest.fixture(scope="module")
+def small(tiny_file):
+    return measured(tiny_file)
+
+
+def test_opened_run_takes_nothing(small, tmp_path):
+    opened = roastcoffea.open_run(small.save(tmp_path / "x"))
+    output = {"__roastcoffea_metrics__": [{"num_events": 1}]}
+    for add in (
+        lambda: opened.set_coffea_report({"entries": 1}),
+        lambda: opened.extract_metrics_from_output(output),
+        lambda: opened.set_chunk_metrics([{"num_events": 1}]),
+        lambda: opened.record_chunk_metrics({"num_events": 1}),
+        lambda: opened.record_section_metrics({"section_name": "x"}),
+    ):
+        with pytest.raises(RuntimeError, match="opened from a file: nothing can be"):
+            add()
+    assert output == {"__roastcoffea_metrics__": [{"num_events": 1}]}
+    assert differing(facts(small), facts(opened)) == []
+
+
+@pytest.mark.parametrize("path", ["gone", "gone.roast-live", "no/such"])
+def test_file_that_is_not_there_is_told(path, tmp_path):
+    with pytest.raises(FileNotFoundError, match=path):
+        roastcoffea.open_run(tmp_path / path)
+
+
+def test_folder_without_a_run_is_told(tmp_path):
+    with pytest.raises(
+        FileNotFoundError, match=r"neither run\.roast nor metrics\.json"
+    ):
+        roastcoffea.open_run(tmp_path)
+
+
+def test_live_file_of_a_run_that_has_ended_is_told(tiny_file, tmp_path):
+    with roastcoffea.monitor(tmp_path, measurement_name="x"):
+        pass
+    with pytest.raises(FileNotFoundError, match=f"has ended: open {tmp_path / 'x'}"):
+        roastcoffea.open_run(tmp_path / "x.roast-live")
+
+
+NOT_RUNS = {
+    "empty": b"",
+    "text": b"hello\n" * 100,
+    "sqlite": None,
+    "short sqlite": b"SQLite format 3\0",
+    "frames": b"\xcf\x13\x00\x54\x57\xa5\x6b" * 20,
+}
+
+
+@pytest.mark.parametrize("content", NOT_RUNS.values(), ids=NOT_RUNS)
+def test_file_that_is_no_run_is_refused(content, tmp_path):
+    path = tmp_path / "x.roast"
+    if content is None:
+        with sqlite3.connect(path) as other:
+            other.execute("create table run (a)")
+        other.close()
+    else:
+        path.write_bytes(content)
+    with pytest.raises(FormatError, match=r"x\.roast") as refused:
+        roastcoffea.open_run(path)
+    assert refused.value.code in ("BAD_DATA", "TRUNCATED")
+
+
+def test_cut_file_is_refused_or_says_so(small, tmp_path):
+    whole = small.save(tmp_path / "x.roast").read_bytes()
+    for size in range(0, len(whole), len(whole) // 37):
+        (tmp_path / "cut").write_bytes(whole[:size])
+        try:
+            cut = roastcoffea.open_run(tmp_path / "cut")
+            told = [cut.get_metrics(), cut.chunk_metrics, cut.tracking_data]
+        except roastcoffea.RoastError:
+            continue
+        assert cut.partial, told
+
+
+def test_opening_does_not_change_the_file_nor_need_to_write(small, tmp_path):
+    path = small.save(tmp_path / "x.roast")
+    before = path.read_bytes()
+    path.chmod(0o444)
+    tmp_path.chmod(0o555)
+    try:
+        opened = roastcoffea.open_run(path)
+        facts(opened)
+    finally:
+        tmp_path.chmod(0o755)
+    assert path.read_bytes() == before
+    assert list(tmp_path.iterdir()) == [path]
+
+
+# ---- what failed -------------------------------------------------------------------
+
+
+def test_what_failed_can_be_run_again(tiny_file, tmp_path):
+    """A file of three fails; the fileset that is given runs that file alone."""
+    import shutil
+
+    good, bad = tmp_path / "good.root", tmp_path / "bad.root"
+    shutil.copy(tiny_file, good)
+    bad.write_bytes(b"no file of ROOT")
+    files = {
+        "ttbar": {"files": {str(good): "Events"}, "metadata": {"xsec": (1.5, "pb")}},
+        "other": {"files": {str(bad): "Events", str(tiny_file): "Events"}},
+    }
+    files["other"]["metadata"] = {"year": 2018}
+    with pytest.raises(Exception, match=r"bad\.root"), roastcoffea.monitor() as run:
+        make_runner()(files, processor_instance=Plain())
+    opened = roastcoffea.open_run(run.save(tmp_path / "x.roast"))
+    again = opened.failed_fileset()
+    assert again == run.failed_fileset()
+    assert again["other"]["metadata"] == {"year": 2018}
+    shutil.copy(tiny_file, bad)
+    with roastcoffea.monitor() as rerun:
+        output = make_runner()(again, processor_instance=Plain())
+    datasets = [*again.values()]
+    assert output["n"] == EVENTS * sum(len(entry["files"]) for entry in datasets)
+    assert rerun.failed_fileset() == {}
+
+
+def test_only_what_failed_is_run_again(tiny_file, tmp_path):
+    """With skipbadfiles the others are done."""
+    import shutil
+
+    bad = tmp_path / "bad.root"
+    bad.write_bytes(b"no file of ROOT")
+    files = fileset_of(tiny_file, bad)
+    with roastcoffea.monitor() as run:
+        make_runner(skipbadfiles=(Exception,))(files, processor_instance=Plain())
+    again = run.failed_fileset()
+    assert [*again["ttbar"]["files"]] == [str(bad)]
+    shutil.copy(tiny_file, bad)
+    output = make_runner()(again, processor_instance=Plain())
+    assert output["n"] == EVENTS
+
+
+def test_nothing_failed_is_nothing_to_run(small):
+    assert small.failed_fileset() == {}
+
+
+def test_core_refuses_what_it_does_not_know(small):
+    with pytest.raises(KeyError, match="nonsense"):
+        small.core.set_note("nonsense", "a", "b")
+    with pytest.raises(KeyError, match="nonsense"):
+        small.core.notes("nonsense")
+    with pytest.raises((KeyError, ValueError), match="nonsense"):
+        small.table("nonsense")
+    with pytest.raises(_core.StoreError):
+        _core.open_run("/no/such/file")

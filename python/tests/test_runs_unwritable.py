@@ -1,0 +1,211 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""``output_dir`` that cannot be, or not as it is called: nothing is written elsewhere,
+and the analysis runs on."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+
+import pytest
+
+import roastcoffea
+from collecting import EVENTS, Measured, Plain, fileset_of, make_runner
+from roastcoffea import _core
+from support import run_python
+
+
+def names(folder):
+    return sorted(path.name for path in folder.iterdir())
+
+
+# ---- names -------------------------------------------------------------------------
+
+BAD_NAMES = ["../x", "/etc/x", "a/b", "..", ".", "", "x" * 256, "a\0b", "é" * 150]
+
+
+@pytest.mark.parametrize("name", BAD_NAMES, ids=repr)
+def test_name_that_is_none_is_refused_before_anything_runs(name, tmp_path):
+    folder = tmp_path / "runs"
+    with pytest.raises(ValueError, match="does not name one directory"):
+        roastcoffea.monitor(folder, measurement_name=name)
+    with pytest.raises(ValueError, match="does not name one directory"):
+        roastcoffea.MetricsCollector(None, folder, measurement_name=name)
+    assert names(tmp_path) == []
+
+
+def test_long_name_has_room_for_the_suffix(tmp_path):
+    name = "x" * 200
+    with roastcoffea.monitor(tmp_path, measurement_name=name):
+        assert names(tmp_path) == [f"{name}.roast-live"]
+    assert names(tmp_path) == [name]
+
+
+@pytest.mark.parametrize("link", ["x", "x.roast-live"])
+def test_links_are_not_followed(link, tiny_file, tmp_path):
+    outside, folder = tmp_path / "outside", tmp_path / "runs"
+    outside.mkdir()
+    folder.mkdir()
+    (folder / link).symlink_to(outside / "x")
+    with (
+        pytest.warns(UserWarning, match="could not write to"),
+        roastcoffea.monitor(folder, measurement_name="x"),
+    ):
+        output = make_runner()(fileset_of(tiny_file), processor_instance=Plain())
+    assert output["n"] == EVENTS
+    assert names(outside) == []
+    assert (folder / link).is_symlink()
+
+
+def test_name_that_is_taken_leaves_the_run_in_the_live_file(tiny_file, tmp_path):
+    (tmp_path / "x").mkdir()
+    (tmp_path / "x" / "mine").write_text("mine")
+    with (
+        pytest.warns(UserWarning, match=r"x exists: the run stays in .*x\.roast-live"),
+        roastcoffea.monitor(tmp_path, measurement_name="x") as run,
+    ):
+        make_runner()(fileset_of(tiny_file), processor_instance=Measured())
+    assert names(tmp_path) == ["x", "x.roast-live"]
+    assert names(tmp_path / "x") == ["mine"]
+    opened = roastcoffea.open_run(tmp_path / "x.roast-live")
+    assert opened.core.chunks() == run.core.chunks()
+    assert opened.t_end == run.t_end
+    assert run.get_metrics()["monitor_errors"] == 1
+
+
+def test_live_file_of_another_run_stays(tiny_file, tmp_path):
+    (tmp_path / "x.roast-live").write_text("of a run that crashed")
+    with (
+        pytest.warns(UserWarning, match="could not write to"),
+        roastcoffea.monitor(tmp_path, measurement_name="x") as run,
+    ):
+        make_runner()(fileset_of(tiny_file), processor_instance=Plain())
+    assert (tmp_path / "x.roast-live").read_text() == "of a run that crashed"
+    assert roastcoffea.open_run(tmp_path / "x").id == run.id
+
+
+# ---- what cannot be written --------------------------------------------------------
+
+
+@pytest.mark.parametrize("folder", ["file", "file/below", "/proc/none/such"])
+def test_folder_that_cannot_be_made_costs_one_warning(folder, tiny_file, tmp_path):
+    (tmp_path / "file").write_text("in the way")
+    with (
+        pytest.warns(UserWarning, match="could not write to") as warned,
+        roastcoffea.monitor(tmp_path / folder) as run,
+    ):
+        output = make_runner()(fileset_of(tiny_file), processor_instance=Plain())
+    assert len(warned) == 1
+    assert output["n"] == EVENTS
+    assert run.measurement_path is None
+    assert run.get_metrics()["monitor_errors"] == 1
+    assert run.first_error.startswith("output_dir: ")
+    assert "monitor errors: 1" in run.page("text")
+    assert run.save(tmp_path / "elsewhere.roast").is_file()
+
+
+@pytest.mark.skipif(os.getuid() == 0, reason="root may write everywhere")
+def test_folder_that_is_read_only_costs_one_warning(tiny_file, tmp_path):
+    tmp_path.chmod(0o555)
+    with (
+        pytest.warns(UserWarning, match="could not write to") as warned,
+        roastcoffea.monitor(tmp_path) as run,
+    ):
+        make_runner()(fileset_of(tiny_file), processor_instance=Plain())
+    tmp_path.chmod(0o755)
+    assert len(warned) == 1
+    assert run.get_metrics()["total_events"] == EVENTS
+
+
+def test_run_file_that_cannot_be_built_leaves_the_live_file(
+    tiny_file, tmp_path, monkeypatch
+):
+    def fail(self, *args):
+        raise _core.StoreError("no room")
+
+    monkeypatch.setattr(roastcoffea.Run, "save", fail)
+    with (
+        pytest.warns(UserWarning, match="no room"),
+        roastcoffea.monitor(tmp_path, measurement_name="x") as run,
+    ):
+        make_runner()(fileset_of(tiny_file), processor_instance=Measured())
+    assert names(tmp_path) == ["x.roast-live"]
+    opened = roastcoffea.open_run(tmp_path / "x.roast-live")
+    assert opened.core.chunks() == run.core.chunks()
+    assert opened.first_error == "output_dir: StoreError: no room"
+
+
+FULL = """
+    import resource, signal, sys, warnings
+    from pathlib import Path
+    import roastcoffea
+    from collecting import *
+
+    signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+    path, folder, limit = sys.argv[1], Path(sys.argv[2]), int(sys.argv[3])
+    runner = make_runner(chunksize=100)
+    runner(fileset_of(path), processor_instance=Measured())  # caches are written now
+    resource.setrlimit(resource.RLIMIT_FSIZE, (limit, resource.RLIM_INFINITY))
+    warnings.simplefilter("ignore")
+    with roastcoffea.monitor(folder, measurement_name="x") as run:
+        output = runner(fileset_of(path), processor_instance=Measured())
+        try:
+            run.core.live_sync()
+        except OSError:
+            pass
+    resource.setrlimit(resource.RLIMIT_FSIZE, (resource.RLIM_INFINITY,) * 2)
+    assert output["n"] == EVENTS
+    metrics = run.get_metrics()
+    assert metrics["total_events"] == EVENTS
+    if run.measurement_path is None:
+        assert metrics["monitor_errors"] >= 1, metrics
+        said = run.first_error
+        assert said.startswith(("output_dir: ", "live file: ")), said
+        assert "monitor errors: " in run.page("text")
+    assert run.save(folder / "later.roast").is_file()
+    left = sorted(p.name for p in folder.iterdir())
+    for name in left:
+        if name.endswith("-live"):
+            assert roastcoffea.open_run(folder / name).partial
+    print(run.measurement_path is not None, "x.roast-live" in left)
+"""
+
+
+@pytest.mark.parametrize("limit", [0, 100, 5000, 20_000, 100_000])
+def test_disk_that_is_full_does_not_harm_the_analysis(limit, tiny_file, tmp_path):
+    said = run_python(FULL, tiny_file, tmp_path, limit)
+    assert said.splitlines()[-1] in ("False True", "False False")
+
+
+def test_disk_with_room_enough_is_used(tiny_file, tmp_path):
+    said = run_python(FULL, tiny_file, tmp_path, 1 << 30)
+    assert said.splitlines()[-1] == "True False"
+
+
+@pytest.fixture
+def little_disk(tmp_path):
+    """A file system of 512 kB."""
+    place = tmp_path / "little"
+    place.mkdir()
+    made = subprocess.run(
+        ["mount", "-t", "tmpfs", "-o", "size=512k", "none", place], capture_output=True
+    )
+    if made.returncode != 0:
+        pytest.skip("file systems cannot be mounted here")
+    yield place
+    subprocess.run(["umount", place], check=True)
+
+
+def test_full_file_system_does_not_harm_the_analysis(little_disk, tiny_file):
+    (little_disk / "filler").write_bytes(bytes(450_000))
+    with (
+        pytest.warns(UserWarning, match="could not write to") as warned,
+        roastcoffea.monitor(little_disk, measurement_name="x") as run,
+    ):
+        output = make_runner(chunksize=10)(fileset_of(tiny_file), Measured())
+    assert output["n"] == EVENTS
+    assert len(warned) == 1
+    assert run.get_metrics()["total_events"] == EVENTS
+    assert run.get_metrics()["monitor_errors"] >= 1
+    assert names(little_disk) == ["filler", "x.roast-live"]
+    assert roastcoffea.open_run(little_disk / "x.roast-live").partial
