@@ -31,7 +31,7 @@ from roastcoffea import (
 from support import ROOT, CountedEvents, make_processor, measure
 
 FIXTURES = ROOT / "tests" / "fixtures"
-quick = settings(max_examples=150, deadline=None)
+quick = settings(max_examples=1500, deadline=None)
 
 
 def imported(folder: Path, metrics: dict[str, Any]) -> Any:

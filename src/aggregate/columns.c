@@ -111,6 +111,8 @@ static int make(roast_columns **out, struct roast_columns_job *job,
         roast__builder_fail(job->to);
     status = roast__builder_finish(out, job->to, err);
 out:
+    job->study = NULL; /* they were of this call */
+    job->order = NULL;
     release(&material);
     return status;
 }

@@ -87,7 +87,7 @@ void roast__fileset_add_rest(struct roast_fileset *fileset,
 static int compare_texts(struct roast_str a, struct roast_str b)
 {
     size_t both = a.size_bytes < b.size_bytes ? a.size_bytes : b.size_bytes;
-    int order = both > 0 ? memcmp(a.data, b.data, both) : 0;
+    int order = both > 0 && a.data && b.data ? memcmp(a.data, b.data, both) : 0;
 
     return order != 0 ? order
                       : (a.size_bytes > b.size_bytes) - (a.size_bytes < b.size_bytes);

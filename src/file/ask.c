@@ -92,13 +92,15 @@ static int connect(roast_runfile *file, roast_error *err)
 }
 
 /* From now on `chunks` is the whole table. */
-static bool widen_chunks(sqlite3 *db)
+static int widen_chunks(sqlite3 *db)
 {
+    static const char sql[] =
+        "CREATE TEMP VIEW IF NOT EXISTS chunks AS SELECT * FROM whole_chunks";
+
     (void)sqlite3_set_authorizer(db, NULL, NULL);
-    int code = sqlite3_exec(db, "CREATE TEMP VIEW chunks AS SELECT * FROM whole_chunks",
-                            NULL, NULL, NULL);
+    int code = sqlite3_exec(db, sql, NULL, NULL, NULL);
     roast__sql_only_read(db);
-    return code == SQLITE_OK;
+    return code;
 }
 
 /* ---- the query --------------------------------------------------------------------- */
@@ -140,8 +142,9 @@ static int prepare(sqlite3_stmt **out, roast_runfile *file, const char *query,
     int code = sqlite3_prepare_v2(file->asked, query, -1, out, &tail);
 
     if (code == SQLITE_ERROR && file->failure.code == 0) {
-        widen_chunks(file->asked);
-        code = sqlite3_prepare_v2(file->asked, query, -1, out, &tail);
+        code = widen_chunks(file->asked);
+        if (code == SQLITE_OK)
+            code = sqlite3_prepare_v2(file->asked, query, -1, out, &tail);
     }
     if (code != SQLITE_OK)
         return query_error(file, code, err);
@@ -260,7 +263,7 @@ int roast_runfile_sql(roast_runfile *file, const char *query, roast_sql_visitor 
 {
     sqlite3_stmt *select = NULL;
 
-    (void)pthread_mutex_lock(&file->lock);
+    roast__runfile_lock(file);
     file->failure = (roast_error){0};
     int status = connect(file, err);
     if (status == ROAST_OK)
@@ -268,6 +271,6 @@ int roast_runfile_sql(roast_runfile *file, const char *query, roast_sql_visitor 
     if (status == ROAST_OK)
         status = visit(file, select, row, context, err);
     (void)sqlite3_finalize(select);
-    (void)pthread_mutex_unlock(&file->lock);
+    roast__runfile_unlock(file);
     return status;
 }

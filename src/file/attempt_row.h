@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* attempt_row.h - a row of the table `attempts`.
  *
- * The columns come from two lists, attempt_columns.def and ladder_items.def. SQLite
- * stores small numbers in few bytes, so a column may hold the difference to others;
- * it is called d_<name> then, and the views of the file undo it. */
+ * Its columns come from attempt_columns.def and ladder_items.def. SQLite stores small
+ * numbers in few bytes, so a column may hold the difference to others; it is called
+ * d_<name> then, and the views of the file undo it. */
 #ifndef ROAST_FILE_ATTEMPT_ROW_H
 #define ROAST_FILE_ATTEMPT_ROW_H
 
@@ -28,15 +28,13 @@ enum roast_row_column {
 
 _Static_assert((int)ROAST_ROW_COUNT <= 64, "roast_attempt_row.known has 64 bits");
 
-enum { ROAST_ROW_FIRST_COLUMN = ROAST_ROW_chunk_id + 1 };
-enum { ROAST_ROW_FIRST_ITEM = ROAST_ROW_FIRST_COLUMN + ROAST_COLUMN_COUNT };
+enum {
+    ROAST_ROW_FIRST_COLUMN = ROAST_ROW_chunk_id + 1,
+    ROAST_ROW_FIRST_ITEM = ROAST_ROW_FIRST_COLUMN + ROAST_COLUMN_COUNT
+};
 
 /* state = status | parts << 2 | role << 5 | (try - 1) << 8 */
-enum {
-    ROAST_STATE_PARTS_SHIFT = 2,
-    ROAST_STATE_ROLE_SHIFT = 5,
-    ROAST_STATE_TRY_SHIFT = 8,
-};
+enum { ROAST_STATE_PARTS = 2, ROAST_STATE_ROLE = 5, ROAST_STATE_TRY = 8 };
 
 /* What the column `ladder` says of the items. */
 enum roast_ladder_home {

@@ -190,12 +190,12 @@ int64_t roast_runfile_check(roast_runfile *file, roast_problem_visitor *problem,
     roast_error own = {0};
     int status = ROAST_OK;
 
-    (void)pthread_mutex_lock(&file->lock);
+    roast__runfile_lock(file);
     if (file->look.live)
         check_live(file, &telling);
     else
         status = check_finished(file, &telling, &own);
-    (void)pthread_mutex_unlock(&file->lock);
+    roast__runfile_unlock(file);
     if (status < 0)
         return roast_error_set(err, status, "%s", own.message);
     return telling.count;

@@ -180,7 +180,7 @@ static bool put_row(struct roast_loading *loading, struct roast_attempt_row *row
     size_t to = roast__attempts_append(
         attempts, (int32_t)row->values[ROAST_ROW_process], 0, false);
     attempts->status[to] = state & 3;
-    attempts->parts[to] = state >> ROAST_STATE_PARTS_SHIFT & 7;
+    attempts->parts[to] = state >> ROAST_STATE_PARTS & 7;
     if (roast__row_has(row, ROAST_ROW_source))
         attempts->source[to] = (int32_t)row->values[ROAST_ROW_source];
     loading->row_ids[to] = id;

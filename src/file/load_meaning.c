@@ -10,7 +10,7 @@
 int roast__load_summary(roast_summary **out, sqlite3 *db, roast_error *err)
 {
     struct roast_segment_reader in;
-    struct roast_segment_part part;
+    struct roast_segment_part part = {.items = 0};
     roast_error why = {0};
     int status = roast__segment_open(&in, db, ROAST_SEGMENT_summary, err);
 

@@ -38,6 +38,15 @@ static uint32_t number_at(const unsigned char *head, size_t at, size_t size)
 
 /* ---- the head of an SQLite file ---------------------------------------------------- */
 
+/* Any bytes as words of a message. */
+static void clean(char *text)
+{
+    for (; *text; text++) {
+        if (*text < ' ' || *text > '~')
+            *text = '?';
+    }
+}
+
 /* Who wrote a file that we cannot read otherwise; false where it does not say. */
 static bool find_writer(char *out, size_t out_bytes, const char *path,
                         uint64_t file_bytes)
@@ -57,6 +66,7 @@ static bool find_writer(char *out, size_t out_bytes, const char *path,
         if (found)
             memcpy(out, text.data, text.size_bytes);
         out[text.size_bytes] = '\0';
+        clean(out);
     }
     (void)sqlite3_finalize(find);
     roast__sql_close(db);

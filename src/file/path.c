@@ -177,9 +177,10 @@ static int claim_and_rename(const struct roast_new_file *file)
 
 static int place_new(const struct roast_new_file *file)
 {
-    if (link(file->temporary, file->path) == 0)
-        return unlink(file->temporary);
-    return has_no_links(errno) ? claim_and_rename(file) : -1;
+    if (link(file->temporary, file->path) != 0)
+        return has_no_links(errno) ? claim_and_rename(file) : -1;
+    (void)unlink(file->temporary); /* the other name of a file that is in its place */
+    return 0;
 }
 
 int roast__new_file_place(struct roast_new_file *file, enum roast_save_mode mode,

@@ -119,21 +119,22 @@ void roast_runfile_close(roast_runfile *file)
     roast__free(file);
 }
 
-static void lock(roast_runfile *file)
+void roast__runfile_lock(roast_runfile *file)
 {
     (void)pthread_mutex_lock(&file->lock);
+    file->budget = roast__sql_budget(file->look.file_bytes);
 }
 
-static void unlock(roast_runfile *file)
+void roast__runfile_unlock(roast_runfile *file)
 {
     (void)pthread_mutex_unlock(&file->lock);
 }
 
 void roast_runfile_info(const roast_runfile *file, struct roast_runfile_info *out)
 {
-    lock((roast_runfile *)file);
+    roast__runfile_lock((roast_runfile *)file);
     *out = file->info;
-    unlock((roast_runfile *)file);
+    roast__runfile_unlock((roast_runfile *)file);
 }
 
 /* ---- the run ----------------------------------------------------------------------- */
@@ -167,12 +168,12 @@ int roast_runfile_run(roast_runfile *file, bool whole, roast_run **out,
 {
     int status = ROAST_OK;
 
-    lock(file);
+    roast__runfile_lock(file);
     if (whole)
         status = roast__runfile_whole(file, out, err);
     else
         *out = file->whole ? file->whole : file->small;
-    unlock(file);
+    roast__runfile_unlock(file);
     return status;
 }
 
@@ -182,8 +183,9 @@ int roast__runfile_load(roast_run **out, const char *path, roast_error *err)
     int status = roast_runfile_open(&file, path, err);
 
     *out = NULL;
-    if (status == ROAST_OK)
-        status = roast__runfile_whole(file, out, err);
+    if (status < 0 || !file)
+        return status;
+    status = roast__runfile_whole(file, out, err);
     if (status == ROAST_OK)
         file->whole = NULL; /* moved to the caller */
     roast_runfile_close(file);
@@ -212,9 +214,9 @@ int roast__runfile_summary(roast_runfile *file, const roast_summary **out,
 int roast_runfile_summary(roast_runfile *file, const roast_summary **out,
                           roast_error *err)
 {
-    lock(file);
+    roast__runfile_lock(file);
     int status = roast__runfile_summary(file, out, err);
-    unlock(file);
+    roast__runfile_unlock(file);
     return status;
 }
 
@@ -248,8 +250,8 @@ int roast__runfile_columns(roast_runfile *file, enum roast_columns_table table,
 int roast_runfile_columns(roast_runfile *file, enum roast_columns_table table,
                           roast_columns **out, roast_error *err)
 {
-    lock(file);
+    roast__runfile_lock(file);
     int status = roast__runfile_columns(file, table, out, err);
-    unlock(file);
+    roast__runfile_unlock(file);
     return status;
 }

@@ -29,6 +29,11 @@ struct roast_runfile {
 /* A whole run out of any run file. Returns owned. */
 int roast__runfile_load(roast_run **out, const char *path, roast_error *err);
 
+/* Every function of runfile.h begins and ends with these: one thread at a time, and each
+ * with a budget of its own. */
+void roast__runfile_lock(roast_runfile *file);
+void roast__runfile_unlock(roast_runfile *file);
+
 /* ---- for other files of this folder; the lock is held ------------------------------- */
 
 int roast__runfile_whole(roast_runfile *file, roast_run **out, roast_error *err);

@@ -114,11 +114,10 @@ static int explain(const char *path, int status, roast_error *err)
     enum { SHOWN_PATH_BYTES = 120 };
     size_t size = strlen(path);
     bool cut = size > SHOWN_PATH_BYTES;
-    roast_error why = {0};
 
     if (!err || status >= 0)
         return status;
-    why = *err;
+    roast_error why = *err;
     return roast_error_set(err, status, "%s%s: %.90s; the run is not saved there",
                            cut ? "..." : "",
                            cut ? path + size - SHOWN_PATH_BYTES : path, why.message);

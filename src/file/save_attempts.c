@@ -67,10 +67,9 @@ static void read_state(struct reading *reading, size_t row)
 
     roast__row_set(cells, ROAST_ROW_id, (int64_t)row);
     roast__row_set(cells, ROAST_ROW_state,
-                   attempts->status[row] |
-                       attempts->parts[row] << ROAST_STATE_PARTS_SHIFT |
-                       role << ROAST_STATE_ROLE_SHIFT |
-                       tries_before(reading, row) << ROAST_STATE_TRY_SHIFT);
+                   attempts->status[row] | attempts->parts[row] << ROAST_STATE_PARTS |
+                       role << ROAST_STATE_ROLE |
+                       tries_before(reading, row) << ROAST_STATE_TRY);
     roast__row_set(cells, ROAST_ROW_process, attempts->process[row]);
     if (attempts->source[row] >= 0)
         roast__row_set(cells, ROAST_ROW_source, attempts->source[row]);

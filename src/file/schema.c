@@ -51,8 +51,8 @@ enum { VIEW_COUNT = sizeof(views) / sizeof(views[0]) };
 
 _Static_assert(ROAST_ROLE_COUNTS == 1 && ROAST_ROLE_BARE == 2 &&
                    ROAST_ROLE_REPEAT == 3 && ROAST_ROLE_FAILED == 4 &&
-                   ROAST_ROLE_LOST == 5 && ROAST_STATE_ROLE_SHIFT == 5 &&
-                   ROAST_STATE_TRY_SHIFT == 8,
+                   ROAST_ROLE_LOST == 5 && ROAST_STATE_ROLE == 5 &&
+                   ROAST_STATE_TRY == 8,
                "views.def has these numbers");
 
 const char *roast__run_column_name(enum roast_run_column column)

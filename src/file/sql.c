@@ -183,6 +183,11 @@ static int spend(void *context)
     return 0;
 }
 
+uint64_t roast__sql_budget(uint64_t file_bytes)
+{
+    return LEAST_CALLS + file_bytes / BYTES_PER_CALL;
+}
+
 int roast__sql_open(sqlite3 **out, const char *path, uint64_t file_bytes,
                     uint64_t *budget, roast_error *err)
 {
@@ -192,7 +197,7 @@ int roast__sql_open(sqlite3 **out, const char *path, uint64_t file_bytes,
         return status;
     limit(*out, file_bytes);
     defend(*out);
-    *budget = LEAST_CALLS + file_bytes / BYTES_PER_CALL;
+    *budget = roast__sql_budget(file_bytes);
     sqlite3_progress_handler(*out, PROGRESS_STEPS, spend, budget);
     status =
         roast__sql_run(*out, "PRAGMA cell_size_check=on;PRAGMA temp_store=memory", err);

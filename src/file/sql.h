@@ -25,6 +25,9 @@ int roast__sql_create(sqlite3 **out, const char *path, int page_bytes,
 int roast__sql_open(sqlite3 **out, const char *path, uint64_t file_bytes,
                     uint64_t *budget, roast_error *err);
 
+/* What a budget is at the beginning of every piece of work. */
+uint64_t roast__sql_budget(uint64_t file_bytes);
+
 /* From now on the connection may read as long as it likes, and nothing but read. */
 void roast__sql_only_read(sqlite3 *db);
 

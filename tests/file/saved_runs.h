@@ -5,6 +5,7 @@
 
 #include "live_changes.h"
 #include "saved_odd.h"
+#include "saved_words.h"
 
 /* Whole attempts on some workers, a retried and a lost one among them. */
 static inline void add_attempts(roast_run *run, size_t count)
@@ -34,34 +35,6 @@ static inline void add_lost(roast_run *run)
     roast_record_set_i64(&made.rec, ROAST_FIELD_start_epoch_ns, EPOCH_0 + 50 * SECOND);
     set_place(&made, "ttbar", "two.root", 777, 888);
     add(run, &made);
-}
-
-static inline void add_many_samples(roast_run *run, int workers, int moments)
-{
-    for (int w = 0; w < workers; w++) {
-        char name[32];
-        (void)snprintf(name, sizeof(name), "tcp://host:%d", w);
-        for (int i = 0; i < moments; i++) {
-            roast_sample sample = {.worker = roast_str_of(name),
-                                   .time_ns = EPOCH_0 + i * SECOND + w * 1000};
-            roast_sample_set(&sample, ROAST_SERIES_memory, 1e9 + (i * 37 % 11) * 4096);
-            if (i % 3 == 0)
-                roast_sample_set(&sample, ROAST_SERIES_cpu, 50 + i % 50);
-            roast_sample_set(&sample, ROAST_SERIES_cores, 4);
-            assert_int_equal(roast_run_add_sample(run, &sample, NULL), ROAST_OK);
-        }
-    }
-}
-
-static inline void add_words(roast_run *run)
-{
-    set_note(run, ROAST_NOTES_run, "id", "0123456789abcdef0123456789abcdef");
-    set_note(run, ROAST_NOTES_run, "processor", "MyProcessor");
-    set_note(run, ROAST_NOTES_run, "executor", "Futures, 4 workers");
-    set_note(run, ROAST_NOTES_label, "site", "T2");
-    set_note(run, ROAST_NOTES_label, "user", "me");
-    set_note(run, ROAST_NOTES_provenance, "coffea", "2026.1");
-    set_note(run, ROAST_NOTES_document, "fileset", "{\"ttbar\": [\"one.root\"]}");
 }
 
 /* Some of everything, and over. */

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* test_ask.c - SELECTs on run files: the right numbers, tables that are not in the file,
  * and nothing but reading. */
+#include <sqlite3.h>
+
 #include "aggregate/columns_own.h"
 #include "live_help.h"
 #include "saved_open.h"
@@ -233,6 +235,38 @@ static void nothing_can_be_changed(void **state)
     roast__buf_release(&after);
 }
 
+/* Nothing of ours is needed to read the file. */
+static void any_sqlite_answers(void **state)
+{
+    const struct saved_test *test = *state;
+    sqlite3_stmt *select = NULL;
+    sqlite3 *db = NULL;
+
+    roast_runfile_close(saved_plain(test, 20));
+    assert_int_equal(sqlite3_open(test->path, &db), SQLITE_OK);
+    assert_int_equal(sqlite3_prepare_v2(
+                         db,
+                         "SELECT dataset, sum(num_events), sum(task_time),"
+                         " sum(import_s+open_s+form_s+fetch_s+decompress_s+interpret_s"
+                         "+read_other_s+compute_s+write_s+result_s+unnamed_s)"
+                         " FROM chunks GROUP BY 1",
+                         -1, &select, NULL),
+                     SQLITE_OK);
+    assert_int_equal(sqlite3_step(select), SQLITE_ROW);
+    assert_string_equal((const char *)sqlite3_column_text(select, 0), "ttbar");
+    assert_int_equal(sqlite3_column_int64(select, 1), 1800);
+    assert_true(sqlite3_column_double(select, 2) > 0);
+    assert_true(sqlite3_column_double(select, 3) > 0);
+    assert_int_equal(sqlite3_step(select), SQLITE_DONE);
+    (void)sqlite3_finalize(select);
+    assert_int_equal(
+        sqlite3_prepare_v2(db, "PRAGMA integrity_check", -1, &select, NULL), SQLITE_OK);
+    assert_int_equal(sqlite3_step(select), SQLITE_ROW);
+    assert_string_equal((const char *)sqlite3_column_text(select, 0), "ok");
+    (void)sqlite3_finalize(select);
+    (void)sqlite3_close(db);
+}
+
 static void whoever_asks_may_stop(void **state)
 {
     roast_runfile *file = saved_plain(*state, 10);
@@ -275,6 +309,7 @@ int main(void)
         saved_test_of(all_columns_of_chunks_can_be_asked_for),
         saved_test_of(plain_tables_are_there),
         saved_test_of(nothing_can_be_changed),
+        saved_test_of(any_sqlite_answers),
         saved_test_of(whoever_asks_may_stop),
         live_test_of(live_files_can_be_asked),
     };

@@ -5,7 +5,7 @@
 #include <sqlite3.h>
 #include <sys/stat.h>
 
-#include "live_bytes.h"
+#include "live_help.h"
 #include "roast/version.h"
 #include "saved_open.h"
 #include "saved_print.h"
@@ -204,6 +204,52 @@ static void a_glance_knows_what_it_does_not_know(void **state)
     roast_run_free(run);
 }
 
+/* A live file is a run file; not all of it may be there. */
+static void live_files_are_opened(void **state)
+{
+    struct live_test *test = *state;
+    struct roast_runfile_info info;
+    const roast_summary *summary = NULL;
+    roast_columns *columns = NULL;
+    struct roast_glance glance;
+
+    open_live(test, &BY_HAND);
+    make_changes(test->run);
+    close_live(test);
+    roast_runfile *file = open_saved(test->path);
+    assert_same_run(test->run, whole_run(file));
+    roast_runfile_info(file, &info);
+    assert_true(info.live && info.partial);
+    assert_string_equal(info.writer, "roastcoffea " ROAST_VERSION);
+    assert_int_equal(roast_runfile_check(file, NULL, NULL, NULL), 0);
+    assert_int_equal(roast_runfile_summary(file, &summary, NULL), ROAST_OK);
+    assert_int_equal(roast_runfile_columns(file, ROAST_COLUMNS_metrics, &columns, NULL),
+                     ROAST_OK);
+    assert_true(roast_columns_rows(columns) > 0);
+    roast_columns_free(columns);
+    roast_runfile_close(file);
+    assert_int_equal(roast_runfile_glance(&glance, test->path, NULL), ROAST_OK);
+    assert_true(glance.live);
+}
+
+static void a_cut_live_file_says_so(void **state)
+{
+    struct live_test *test = *state;
+    struct roast_runfile_info info;
+    struct stat about;
+
+    open_live(test, &BY_HAND);
+    make_changes(test->run);
+    close_live(test);
+    assert_int_equal(stat(test->path, &about), 0);
+    assert_int_equal(truncate(test->path, about.st_size - 1), 0);
+    roast_runfile *file = open_saved(test->path);
+    roast_runfile_info(file, &info);
+    assert_true(info.cut_bytes > 0);
+    assert_true(roast_runfile_check(file, NULL, NULL, NULL) > 0);
+    roast_runfile_close(file);
+}
+
 /* ---- saving --------------------------------------------------------------------------- */
 
 static void assert_not_saved(roast_run *run, const char *path,
@@ -335,6 +381,8 @@ int main(void)
         saved_test_of(what_was_added_does_no_harm),
         saved_test_of(a_glance_shows_the_run),
         saved_test_of(a_glance_knows_what_it_does_not_know),
+        live_test_of(live_files_are_opened),
+        live_test_of(a_cut_live_file_says_so),
         saved_test_of(a_new_file_takes_no_place),
         saved_test_of(bad_paths_are_told),
         saved_test_of(odd_names_are_names),

@@ -78,7 +78,7 @@ static int fill_schema(struct ArrowSchema *out, const roast_columns *columns)
     size_t count = roast_columns_count(columns);
 
     *out = (struct ArrowSchema){.format = "+s", .name = "", .release = release_schema};
-    out->children = calloc(count > 0 ? count : 1, sizeof(out->children[0]));
+    out->children = calloc(count > 0 ? count : 1, sizeof(void *));
     for (size_t i = 0; out->children && i < count; i++) {
         out->children[i] = column_schema_new(roast_columns_at(columns, i));
         if (!out->children[i])
@@ -111,7 +111,7 @@ static void release_array(struct ArrowArray *array)
 {
     struct held *held = array->private_data;
 
-    for (int64_t i = 0; i < array->n_children; i++)
+    for (int64_t i = 0; array->children && i < array->n_children; i++)
         release_inner_array(array->children[i]);
     free(array->children);
     release_inner_array(array->dictionary);
@@ -211,7 +211,7 @@ static int fill_batch(struct ArrowArray *out, roast_columns *columns)
     if (!fill_array(out, columns, roast_columns_rows(columns)))
         return ENOMEM;
     out->n_buffers = 1;
-    out->children = calloc(count > 0 ? count : 1, sizeof(out->children[0]));
+    out->children = calloc(count > 0 ? count : 1, sizeof(void *));
     for (size_t i = 0; out->children && i < count; i++) {
         out->children[i] = column_array_new(columns, i);
         if (!out->children[i])

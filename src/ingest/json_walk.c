@@ -1,0 +1,233 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* json_walk.c - going through the values of a document, and copying them.
+ *
+ * A copy is strict JSON: what Python writes beyond that (NaN, Infinity) becomes null. Its
+ * texts lose their credentials; a text under a key that names a secret is one. */
+#include "ingest/json_walk.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "ingest/json_bytes.h"
+
+int roast__json_item(struct roast_json_reader *in, struct roast_json_token *value,
+                     roast_error *err)
+{
+    int got = roast__json_next(in, value, err);
+
+    return got == 1 && value->kind == ROAST_JSON_LIST_END ? 0 : got;
+}
+
+int roast__json_entry(struct roast_json_reader *in, struct roast_str *key,
+                      struct roast_json_token *value, roast_error *err)
+{
+    int got = roast__json_next(in, value, err);
+
+    if (got != 1 || value->kind == ROAST_JSON_DICT_END)
+        return got == 1 ? 0 : got;
+    *key = value->text;
+    return roast__json_next(in, value, err);
+}
+
+int roast__json_skip(struct roast_json_reader *in, const struct roast_json_token *value,
+                     roast_error *err)
+{
+    struct roast_json_token token;
+    unsigned outside = in->depth - 1;
+    int got = 1;
+
+    if (!roast__json_is_container(value))
+        return ROAST_OK;
+    while (got == 1 && in->depth > outside)
+        got = roast__json_next(in, &token, err);
+    return got < 0 ? got : ROAST_OK;
+}
+
+/* ---- copies ---------------------------------------------------------------------- */
+
+static void put(struct roast_json_copy *copy, const char *bytes, size_t size_bytes)
+{
+    roast__json_room(&copy->out, size_bytes);
+    roast__buf_put(&copy->out, bytes, size_bytes);
+}
+
+/* No escape is longer than what it can have been written as. */
+static size_t escape_of(char escape[8], char c)
+{
+    static const char from[] = "\"\\\b\f\n\r\t";
+    static const char to[] = "\"\\bfnrt";
+    const char *found = c != '\0' ? strchr(from, c) : NULL;
+
+    if (found)
+        return (size_t)snprintf(escape, 8, "\\%c", to[found - from]);
+    if ((unsigned char)c < 0x20)
+        return (size_t)snprintf(escape, 8, "\\u%04x", (unsigned char)c);
+    return 0;
+}
+
+static void put_quoted(struct roast_json_copy *copy, struct roast_str text)
+{
+    size_t from = 0;
+
+    put(copy, "\"", 1);
+    for (size_t i = 0; i < text.size_bytes; i++) {
+        char escape[8];
+        size_t size = escape_of(escape, text.data[i]);
+        if (size == 0)
+            continue;
+        put(copy, text.data + from, i - from);
+        put(copy, escape, size);
+        from = i + 1;
+    }
+    put(copy, text.data + from, text.size_bytes - from);
+    put(copy, "\"", 1);
+}
+
+static void put_text(struct roast_json_copy *copy, struct roast_str text)
+{
+    size_t room = text.size_bytes + text.size_bytes / 3 + 16; /* `***` may be longer */
+
+    if (room > copy->scratch_bytes) {
+        char *scratch = roast__realloc(copy->scratch, room);
+        if (!scratch) {
+            copy->out.failed = true;
+            return;
+        }
+        copy->scratch = scratch;
+        copy->scratch_bytes = room;
+    }
+    size_t size = roast_str_redact(copy->scratch, room, text);
+    put_quoted(copy, (struct roast_str){copy->scratch, size});
+}
+
+static void put_number(struct roast_json_copy *copy,
+                       const struct roast_json_token *token)
+{
+    bool known = token->kind != ROAST_JSON_DOUBLE || isfinite(token->number);
+
+    copy->nonfinite += !known;
+    if (known)
+        put(copy, token->text.data, token->text.size_bytes);
+    else
+        put(copy, "null", 4);
+}
+
+static bool behind_value(const struct roast_json_copy *copy)
+{
+    char last =
+        copy->out.size_bytes > 0 ? (char)copy->out.data[copy->out.size_bytes - 1] : '{';
+
+    return last != '{' && last != '[' && last != ':';
+}
+
+static void put_token(struct roast_json_copy *copy,
+                      const struct roast_json_token *token)
+{
+    bool is_end =
+        token->kind == ROAST_JSON_LIST_END || token->kind == ROAST_JSON_DICT_END;
+
+    if (!roast__buf_ok(&copy->out))
+        return;
+    if (!is_end && behind_value(copy))
+        put(copy, ",", 1);
+    switch (token->kind) {
+    case ROAST_JSON_NULL:
+        put(copy, "null", 4);
+        break;
+    case ROAST_JSON_FALSE:
+        put(copy, "false", 5);
+        break;
+    case ROAST_JSON_TRUE:
+        put(copy, "true", 4);
+        break;
+    case ROAST_JSON_INT:
+    case ROAST_JSON_DOUBLE:
+    case ROAST_JSON_BIG:
+        put_number(copy, token);
+        break;
+    case ROAST_JSON_TEXT:
+        put_text(copy, token->text);
+        break;
+    case ROAST_JSON_LIST:
+        put(copy, "[", 1);
+        break;
+    case ROAST_JSON_DICT:
+        put(copy, "{", 1);
+        break;
+    case ROAST_JSON_KEY:
+        put_text(copy, token->text);
+        put(copy, ":", 1);
+        copy->is_secret = roast_str_names_secret(token->text);
+        break;
+    case ROAST_JSON_LIST_END:
+        put(copy, "]", 1);
+        break;
+    case ROAST_JSON_DICT_END:
+        put(copy, "}", 1);
+        break;
+    }
+}
+
+/* Puts a token; in place of a secret, with all that is in it, three stars. */
+static int copy_token(struct roast_json_copy *copy, struct roast_json_reader *in,
+                      const struct roast_json_token *token, roast_error *err)
+{
+    const struct roast_json_token stars = {.kind = ROAST_JSON_TEXT,
+                                           .text = roast_str_of("***")};
+    bool hidden = copy->is_secret && roast__json_can_be_secret(token);
+
+    copy->is_secret = false;
+    if (copy->out.size_bytes <= copy->max_bytes)
+        put_token(copy, hidden ? &stars : token);
+    return hidden ? roast__json_skip(in, token, err) : ROAST_OK;
+}
+
+int roast__json_copy(struct roast_json_copy *copy, struct roast_json_reader *in,
+                     const struct roast_json_token *value, roast_error *err)
+{
+    struct roast_json_token token = *value;
+    size_t before = copy->out.size_bytes;
+    unsigned outside = in->depth - roast__json_is_container(value);
+    int status = copy_token(copy, in, &token, err);
+
+    while (status >= 0 && in->depth > outside) {
+        status = roast__json_next(in, &token, err);
+        if (status >= 0)
+            status = copy_token(copy, in, &token, err);
+    }
+    copy->is_secret = false;
+    if (status < 0) {
+        copy->out.size_bytes = before;
+        return status;
+    }
+    if (!roast__buf_ok(&copy->out))
+        return roast_error_set(err, ROAST_NO_MEMORY, "a copy of %zu bytes", before);
+    if (copy->out.size_bytes <= copy->max_bytes)
+        return 1;
+    copy->out.size_bytes = before;
+    copy->left_out++;
+    return 0;
+}
+
+int roast__json_copy_entry(struct roast_json_copy *copy, struct roast_json_reader *in,
+                           struct roast_str key, const struct roast_json_token *value,
+                           roast_error *err)
+{
+    const struct roast_json_token name = {.kind = ROAST_JSON_KEY, .text = key};
+    size_t before = copy->out.size_bytes;
+
+    put_token(copy, &name);
+    int got = roast__json_copy(copy, in, value, err);
+    if (got == 0)
+        copy->out.size_bytes = before;
+    return got;
+}
+
+void roast__json_copy_release(struct roast_json_copy *copy)
+{
+    roast__buf_release(&copy->out);
+    roast__free(copy->scratch);
+    *copy = (struct roast_json_copy){.max_bytes = copy->max_bytes};
+}

@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* test_golden.c - run files that were written by every format there was: they open, and
+ * say what they said then. The files were made by the builders of saved_runs.h. */
+#include "saved_open.h"
+#include "saved_print.h"
+#include "saved_runs.h"
+
+#define GOLDEN ROAST_FIXTURES "/runfiles/"
+
+static roast_runfile *open_golden(const char *path)
+{
+    roast_runfile *file = open_saved(path);
+    struct roast_runfile_info info;
+
+    roast_runfile_info(file, &info);
+    assert_int_equal(info.format, 1);
+    assert_string_equal(info.writer, "roastcoffea 1.0.0.dev0");
+    assert_false(info.partial);
+    assert_int_equal(roast_runfile_check(file, NULL, NULL, NULL), 0);
+    return file;
+}
+
+static bool take_number(void *context, const char *const *names,
+                        const struct roast_cell *cells, size_t count)
+{
+    (void)names;
+    (void)count;
+    if (cells)
+        *(uint64_t *)context = cells[0].count;
+    return true;
+}
+
+static uint64_t ask(roast_runfile *file, const char *query)
+{
+    uint64_t number = UINT64_MAX;
+    roast_error err = {0};
+
+    if (roast_runfile_sql(file, query, take_number, &number, &err) < 0)
+        fail_msg("%s", err.message);
+    return number;
+}
+
+static void an_empty_run_of_format_1(void **state)
+{
+    roast_runfile *file = open_golden(GOLDEN "v1_empty.roast");
+
+    (void)state;
+    assert_int_equal(whole_run(file)->attempts.count, 0);
+    assert_int_equal(roast_run_span(whole_run(file)).start_ns, 2);
+    roast_runfile_close(file);
+}
+
+static void a_plain_run_of_format_1(void **state)
+{
+    roast_runfile *file = open_golden(GOLDEN "v1_plain.roast");
+    roast_run *run = plain_run(10);
+    struct roast_glance glance;
+
+    (void)state;
+    assert_same_run(run, whole_run(file));
+    assert_int_equal(ask(file, "SELECT sum(num_events) FROM chunks"), 1000);
+    assert_int_equal(ask(file, "SELECT sum(duration_ns) FROM chunks"), 9000005200);
+    assert_int_equal(ask(file, "SELECT count(*) FROM samples WHERE series='memory'"),
+                     40);
+    assert_int_equal(roast_runfile_glance(&glance, GOLDEN "v1_plain.roast", NULL),
+                     ROAST_OK);
+    assert_true(glance.events == 1000 && glance.wall_s == 100);
+    assert_string_equal(glance.labels, "site=T2, user=me");
+    roast_run_free(run);
+    roast_runfile_close(file);
+}
+
+static void a_run_with_everything_of_format_1(void **state)
+{
+    roast_runfile *file = open_golden(GOLDEN "v1_everything.roast");
+    const roast_summary *summary = NULL;
+
+    (void)state;
+    assert_int_equal(whole_run(file)->attempts.count, 55);
+    assert_int_equal(ask(file, "SELECT count(*) FROM all_attempts"), 55);
+    assert_int_equal(ask(file, "SELECT count(*) FROM chunks"), 45);
+    assert_int_equal(ask(file, "SELECT count(*) FROM failures WHERE status='failed'"),
+                     6);
+    assert_int_equal(ask(file, "SELECT sum(bytes) FROM chunk_branches"), 4510);
+    assert_int_equal(roast_run_lost(whole_run(file), ROAST_RUN_LOSS_spool_unreadable),
+                     300);
+    assert_int_equal(roast_runfile_summary(file, &summary, NULL), ROAST_OK);
+    assert_true(roast_summary_metrics(summary)->value[ROAST_METRIC_num_attempts] == 55);
+    roast_runfile_close(file);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(an_empty_run_of_format_1),
+        cmocka_unit_test(a_plain_run_of_format_1),
+        cmocka_unit_test(a_run_with_everything_of_format_1),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

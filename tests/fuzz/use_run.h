@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* use_run.h - everything that can be done with a run, for its crashes. */
+#ifndef ROAST_FUZZ_USE_RUN_H
+#define ROAST_FUZZ_USE_RUN_H
+
+#include "roast/columns.h"
+#include "roast/run.h"
+#include "walk.h"
+
+static inline void use_tables(roast_run *run, const roast_summary *summary)
+{
+    for (int i = 0; i < ROAST_COLUMNS_TABLE_COUNT; i++) {
+        roast_columns *columns = NULL;
+        if (roast_columns_make(&columns, (enum roast_columns_table)i, run, summary,
+                               NULL) == 0)
+            PROMISE(roast_columns_count(columns) > 0);
+        roast_columns_free(columns);
+    }
+}
+
+/* Records that come out are records. */
+static inline void use_chunks(roast_run *run)
+{
+    struct roast_chunk_list list;
+
+    if (roast_run_chunks(run, &list, NULL) < 0)
+        return;
+    for (size_t i = 0; i < list.count; i++) {
+        roast_record rec;
+        size_t used = 0;
+        struct roast_str frame = {(const char *)list.frames + list.items[i].offset,
+                                  list.items[i].size_bytes};
+        PROMISE(roast_record_decode(&rec, &used, frame, NULL) == 0);
+        PROMISE(used == frame.size_bytes);
+    }
+    roast_chunk_list_release(&list);
+}
+
+static inline void use_run(roast_run *run)
+{
+    struct roast_tracking tracking;
+    struct roast_progress progress;
+    roast_summary *summary = NULL;
+
+    roast_run_progress(run, &progress);
+    if (roast_summarize(&summary, run, NULL) == 0)
+        use_tables(run, summary);
+    roast_summary_free(summary);
+    use_chunks(run);
+    if (roast_run_tracking(run, &tracking, NULL) == 0)
+        roast_tracking_release(&tracking);
+}
+
+#endif
