@@ -10,8 +10,9 @@ export PYTHON VENV
 python := $(VENV)/bin/python
 
 # Directories too, so that a removed file is noticed.
-package := CMakeLists.txt pyproject.toml README.md LICENSE $(shell find cmake include \
-	src python/ext python/roastcoffea python/coffea_metrics -not -path '*__pycache__*')
+package := CMakeLists.txt pyproject.toml README.md LICENSE tools/man_page.py \
+	$(shell find cmake include src cli docs/man python/ext python/roastcoffea \
+	python/coffea_metrics -not -path '*__pycache__*')
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:

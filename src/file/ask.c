@@ -168,7 +168,8 @@ struct row {
 static struct roast_cell integer(int64_t value)
 {
     if (value < 0)
-        return (struct roast_cell){.type = ROAST_CELL_NUMBER, .number = (double)value};
+        return (struct roast_cell){
+            .type = ROAST_CELL_NUMBER, .number = (double)value, .whole = true};
     return (struct roast_cell){.type = ROAST_CELL_COUNT, .count = (uint64_t)value};
 }
 

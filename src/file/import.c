@@ -30,8 +30,8 @@ static int take_frames(void *context, struct roast_str frames, roast_error *err)
     int status =
         roast_run_add_frames(filling->run, frames, ROAST_FROM_USER, &tally, err);
 
-    if (status >= 0)
-        filling->lost += tally.repeated > 0; /* two records that say they are the same */
+    if (status >= 0 && tally.repeated > 0)
+        filling->lost++; /* two records that say they are the same */
     return status;
 }
 

@@ -204,7 +204,7 @@ static int read_document(struct reading *reading, int *fd, document_reader *read
                          roast_error *err)
 {
     const struct roast_json_source source = {read_fd, fd};
-    struct roast_json_token value;
+    struct roast_json_token value = {.kind = ROAST_JSON_NULL};
     struct roast_json_reader in;
     int status = roast__json_open(&in, source, reading->path, true, err);
 

@@ -64,7 +64,9 @@ static void put_entry(struct roast_branch_draft *draft, const struct entry *entr
 
 static struct entry next_entry(struct roast_cursor *cur)
 {
-    struct entry entry = {.list = (enum roast_branch_list) * cur->at++};
+    const unsigned char *list = roast__cursor_bytes(cur, 1);
+    struct entry entry = {.list = list ? (enum roast_branch_list) * list
+                                       : ROAST_BRANCHES_READ};
 
     entry.name.size_bytes = (size_t)roast__cursor_varint(cur);
     entry.name.data = (const char *)roast__cursor_bytes(cur, entry.name.size_bytes);

@@ -202,7 +202,7 @@ void roast__making_narrow_start(struct making *making)
     double end_s;
 
     if (!roast_record_has(rec, ROAST_FIELD_start_epoch_ns) ||
-        *start_ns < ROAST_PLAUSIBLE_EPOCH_NS || *start_ns > INT64_MAX / 2 ||
+        *start_ns < -INT64_MAX / 2 || *start_ns > INT64_MAX / 2 ||
         !roast__making_number(making->draft, "t_start", &start_s))
         return;
     struct moments fit = starts_of(rec, ROAST_VIEW_EPOCH_S, start_s);

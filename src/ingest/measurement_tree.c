@@ -11,7 +11,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { NO_PARENT = -1, BEST_FIT = 4 };
+enum { NO_PARENT = -1, BEST_FIT = 7 };
 
 static const char *const other_name = "(other)"; /* all kinds in one node */
 
@@ -50,21 +50,25 @@ static int32_t add_node(struct tree *tree, const struct roast_section *node,
 
 /* ---- sections of time and memory ------------------------------------------------- */
 
-/* How well a row fits below a node: 0 not at all, most by the passes of its path. */
+/* How well a row fits below a node, 0 not at all. The passes of its path say most; then
+ * the time that the node has left: a section of time says itself how much its children
+ * took, of others that is only known to be less than all. */
 static unsigned fit(const struct tree *tree, const struct roast_section_row *row,
                     size_t node)
 {
     struct roast_str parent = roast__texts_get(tree->texts, row->parent);
     struct roast_str name = roast__texts_get(tree->texts, row->name);
+    unsigned fits = 1;
 
     if (tree->nodes[node].depth + 1 != row->depth ||
         !roast__str_equal(tree->nodes[node].name, parent))
         return 0;
-    uint64_t path = roast__path_below(tree->path[node], name);
-    bool has_time = tree->spare_ns[node] >= row->total_ns;
-    if (roast__passes_match(&tree->passes, path, row))
-        return has_time ? BEST_FIT : BEST_FIT - 1;
-    return has_time ? 2 : 1;
+    if (roast__passes_match(&tree->passes, roast__path_below(tree->path[node], name),
+                            row))
+        fits += 4;
+    if (tree->spare_ns[node] >= row->total_ns)
+        fits += tree->nodes[node].kinds & ROAST_SECTION_TIME ? 2 : 1;
+    return fits;
 }
 
 /* The parent of a row; *best says how well it fits. */
@@ -249,6 +253,20 @@ static void place_other_bytes(struct tree *tree)
     }
 }
 
+/* Intervals beyond the first 256 are lost: what a section of time says that its children
+ * took, and they do not, was of a section of bytes. */
+static void fill_up(struct tree *tree)
+{
+    for (size_t i = 0; i < tree->count; i++) {
+        int32_t parent = tree->nodes[i].parent;
+        if (tree->nodes[i].kinds != ROAST_SECTION_BYTES || parent < 0 ||
+            !(tree->nodes[parent].kinds & ROAST_SECTION_TIME))
+            continue;
+        tree->nodes[i].total_ns += tree->spare_ns[parent];
+        tree->spare_ns[parent] = 0;
+    }
+}
+
 /* ---- the rest -------------------------------------------------------------------- */
 
 static void mark_told(struct tree *tree, enum roast_sums which, unsigned kind)
@@ -317,6 +335,7 @@ bool roast__section_draft_put_tree(struct roast_section_draft *draft,
     mark_told(&tree, ROAST_SUMS_TIME, ROAST_SECTION_TIME);
     mark_told(&tree, ROAST_SUMS_MEMORY, ROAST_SECTION_MEMORY);
     place_other_bytes(&tree);
+    fill_up(&tree);
     return roast__buf_ok(&draft->byte_rows) && roast__section_draft_blob(draft, rec) &&
            put_intervals(&tree, rec);
 }

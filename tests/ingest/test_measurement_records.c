@@ -105,7 +105,7 @@ static const char *const tree_record =
          " \"depth\": 1, \"parent\": \"m\", \"count\": 4}],"
          " \"memory_sections\": [{\"section_name\": \"m\", \"memory_start_gb\": 1e-9,"
          " \"memory_end_gb\": 3e-9, \"memory_delta_gb\": -2e-9, \"time_delta\": 6e-9}],"
-         " \"intervals\": [[\"read\", 1e-9, 4e-9], [\"x\", 2e-9, 3e-9],"
+         " \"intervals\": [[\"read\", 1e-9, 4e-9], [\"b\", 0, 9e-9],"
          " [\"?\", 1, 2]]";
 
 /* A node by its name and time, its parent's name, and how often it was passed. */
@@ -163,6 +163,27 @@ static void test_the_tree_comes_back(void **state)
     /* what no section explains was the user's */
     assert_true(str_equal(blob_of(rec, ROAST_FIELD_user_keys),
                           str_from(users, sizeof(users) - 1)));
+    done(&read);
+}
+
+/* Without intervals the time that a section does not explain tells where bytes were
+ * read. */
+static void test_bytes_without_intervals(void **state)
+{
+    static const struct expected_node expected[] = {
+        {"a", 9, NULL, 0, 1}, {"b", 5, NULL, 0, 1}, {"r", 4, "a", 9, 1}};
+    struct roast_section nodes[4];
+    struct read read = read_one(
+        OURS "\"bytes\": {\"r\": 8}, \"sections\": [{\"section_name\": \"a\","
+             " \"time_delta\": 9e-9, \"self_time\": 5e-9}, {\"section_name\": \"b\","
+             " \"time_delta\": 5e-9, \"self_time\": 5e-9}]");
+    int64_t count = roast_sections_read(
+        nodes, COUNT_OF(nodes), blob_of(&read.records[0], ROAST_FIELD_sections), NULL);
+
+    (void)state;
+    assert_int_equal(count, COUNT_OF(expected));
+    for (size_t i = 0; i < COUNT_OF(expected); i++)
+        expect_node(nodes, count, &expected[i]);
     done(&read);
 }
 
@@ -406,6 +427,7 @@ int main(void)
         cmocka_unit_test(test_times_come_back),
         cmocka_unit_test(test_start_without_a_start),
         cmocka_unit_test(test_the_tree_comes_back),
+        cmocka_unit_test(test_bytes_without_intervals),
         cmocka_unit_test(test_sums_of_others),
         cmocka_unit_test(test_more_sections_than_fit),
         cmocka_unit_test(test_branches_meet_by_name),

@@ -47,8 +47,7 @@ void reading_finish(struct probe_state *state, roast_thread *thread);
 /* Whether bytes of a source are those of the chunk's file. */
 bool reading_is_ours(const struct reading *reading, PyObject *source);
 
-/* What a tree, a branch or another column is read from; new reference, or NULL with an
- * exception. */
+/* What a column is read from; new reference, or NULL with an exception. */
 PyObject *reading_source_of(struct probe_state *state, PyObject *column);
 
 /* Whether a column is one of the chunk's file; true when that is not known while events

@@ -32,6 +32,9 @@ RUN_FILE = "run.roast"
 MAX_NAME_BYTES = 200
 MAX_SUFFIX = 1000
 
+Files = Mapping[str, Iterator[str]]  # name: pieces of text
+Adding = Callable[[Path], object] | None  # writes more into a new directory
+
 
 def save_measurement(
     metrics: Mapping[str, Any],
@@ -71,7 +74,7 @@ def _save(
     files: Mapping[str, Iterator[str]],
     folder: Path,
     names: Iterable[str],
-    add: Callable[[Path], object] | None = None,
+    add: Adding = None,
 ) -> Path:
     folder.mkdir(parents=True, exist_ok=True)
     written = _write_beside(folder, files, add)
@@ -247,11 +250,7 @@ def _samples(
 # ---- writing -------------------------------------------------------------------------
 
 
-def _write_beside(
-    folder: Path,
-    files: Mapping[str, Iterator[str]],
-    add: Callable[[Path], object] | None,
-) -> Path:
+def _write_beside(folder: Path, files: Files, add: Adding) -> Path:
     """A new directory in folder with the files, all of it on disk."""
     import secrets
     import shutil

@@ -1,0 +1,39 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What the tests of imported measurements share: directories made of metrics, and the
+records of a run as dicts."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+from typing import Any
+
+from roastcoffea import _core, _probe, save_measurement
+from support import ROOT
+
+FIXTURES = ROOT / "tests" / "fixtures"
+
+
+def imported(folder: Path, metrics: dict[str, Any]) -> Any:
+    """The run of a directory with these metrics."""
+    folder.mkdir(exist_ok=True)
+    (folder / "metrics.json").write_text(json.dumps(metrics))
+    (folder / "start_end_time.txt").write_text("1700000000.0,1700000010.0\n")
+    return _core.import_measurement(folder)
+
+
+def records_of(core: Any) -> list[dict[str, Any]]:
+    """Chunk records as dicts, in order of their start."""
+    return [dict(_probe.read_frames(row[0])[0]) for row in core.chunks()]
+
+
+def assert_same_records(folder: Path, records: list[dict[str, Any]]) -> None:
+    """Saved as a measurement and imported, they are the same."""
+    path = save_measurement({"raw_chunk_metrics": records}, 1e9, 2e9, folder)
+    found = records_of(_core.import_measurement(path))
+    shutil.rmtree(path)
+    assert len(found) == len(records)
+    for before, after in zip(records, found, strict=True):
+        for key in before.keys() | after.keys():
+            assert after.get(key, "nothing") == before.get(key, "nothing"), key
