@@ -86,8 +86,8 @@ static void a_lost_part_takes_no_others_with_it(void **state)
     static const char *const losses[] = {
         "UPDATE segments SET data=zeroblob(100) WHERE part=1",
         "UPDATE segments SET data=NULL WHERE part=1",
-        "UPDATE segments SET data=(SELECT data FROM segments WHERE part=0) WHERE "
-        "part=1",
+        ("UPDATE segments SET data=(SELECT data FROM segments WHERE part=0) "
+         "WHERE part=1"),
         "DELETE FROM segments WHERE part=1",
     };
     size_t parts;
