@@ -9,7 +9,7 @@
 static int show(struct source *source)
 {
     struct roast_page fileset = {0};
-    uint64_t unnamed = 0;
+    struct roast_unnamed unnamed = {0, 0};
     roast_error err = {0};
     roast_run *run = NULL;
     int code = source_run(source, true, &run);
@@ -21,11 +21,17 @@ static int show(struct source *source)
         return fail_with(source->path, &err, NULL);
     out_bytes((struct roast_str){fileset.text, fileset.size_bytes});
     out_text("\n");
-    if (unnamed > 0)
-        say(source->path, "%" PRIu64 " more failed whose file nobody knows", unnamed);
-    else if (strcmp(fileset.text, "{}") == 0)
+    if (unnamed.failed > 0)
+        say(source->path, "%" PRIu64 " more failed whose file nobody knows",
+            unnamed.failed);
+    if (unnamed.running > 0)
+        say(source->path,
+            "%" PRIu64
+            " more %s running when the file ends; nobody knows of which file",
+            unnamed.running, unnamed.running == 1 ? "was" : "were");
+    if (unnamed.failed + unnamed.running == 0 && strcmp(fileset.text, "{}") == 0)
         say(source->path, "nothing failed%s",
-            source->info.live ? " as far as known" : "");
+            source->file && !source->info.ended ? " as far as known" : "");
     roast_page_release(&fileset);
     return CODE_OK;
 }

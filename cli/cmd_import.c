@@ -2,13 +2,17 @@
 /* cmd_import.c - roast import: a measurement directory becomes a run file. */
 #include "roast/import.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "out.h"
 #include "roast/live.h"
 #include "roast/runfile.h"
+#include "source.h"
+#include "walk.h"
 
 /* DIR/<name of DIR>.roast; owned. */
 static char *default_path(const char *dir)
@@ -29,6 +33,35 @@ static char *default_path(const char *dir)
     return path;
 }
 
+/* Whether it is no directory, told. */
+static bool is_none(const char *dir)
+{
+    struct stat found;
+
+    if (stat(dir, &found) != 0)
+        (void)fail(CODE_UNREADABLE, dir, "%s; is the path right?", strerror(errno));
+    else if (S_ISDIR(found.st_mode))
+        return false;
+    else if (is_run_name(dir))
+        (void)fail(CODE_UNREADABLE, dir, "a run file already: nothing to import");
+    else
+        (void)fail(CODE_UNREADABLE, dir, "a file; a measurement is a directory");
+    return true;
+}
+
+/* Says so where a directory has a run file already. */
+static bool has_run(const char *dir)
+{
+    char *path = join_path(dir, "run" ROAST_FILE_SUFFIX);
+    struct stat found;
+    bool there = stat(path, &found) == 0 && S_ISREG(found.st_mode);
+
+    if (there)
+        say("import", "%s is there already: nothing to import", path);
+    free(path);
+    return there;
+}
+
 /* Whatever keeps it from being written is no matter of reading. */
 static int fail_save(const char *path, const roast_error *err)
 {
@@ -36,10 +69,8 @@ static int fail_save(const char *path, const roast_error *err)
     return CODE_FAILED;
 }
 
-static int import(const struct arguments *args)
+static int import_into(const char *dir, const char *wanted)
 {
-    const char *dir = args->operands[0];
-    const char *wanted = args_value(args, "output");
     char *path = wanted ? NULL : default_path(dir);
     const char *out = wanted ? wanted : path;
     roast_run *run = NULL;
@@ -59,6 +90,16 @@ static int import(const struct arguments *args)
     return code;
 }
 
+static int import(const struct arguments *args)
+{
+    const char *dir = args->operands[0];
+    const char *wanted = args_value(args, "output");
+
+    if (is_none(dir))
+        return CODE_UNREADABLE;
+    return !wanted && has_run(dir) ? CODE_OK : import_into(dir, wanted);
+}
+
 static const struct option options[] = {
     {"output", 'o', "FILE", "where to write it; DIR/<name of DIR>.roast if not given"},
     {0},
@@ -68,8 +109,10 @@ const struct command cmd_import = {
     .name = "import",
     .operands = "DIR",
     .summary = "make a run file of a measurement directory",
-    .help = "Takes directories of roastcoffea 0.1.2 too. An existing file is never\n"
-            "overwritten. Prints the name of what it wrote.\n",
+    .help =
+        "Takes directories of roastcoffea 0.1.2 too; one that has a run.roast needs\n"
+        "none. An existing file is never overwritten. Prints the name of what it\n"
+        "wrote.\n",
     .options = options,
     .min_operands = 1,
     .max_operands = 1,

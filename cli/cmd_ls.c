@@ -371,6 +371,8 @@ static int ls(const struct arguments *args)
     if (code == CODE_OK)
         code = collect(&listing, place);
     if (code == CODE_OK) {
+        if (listing.paths.count == 0)
+            say("ls", "no runs below %s", *place ? place : "this folder");
         look(&listing, args);
         sort(&listing, args);
         if (args_format(args) == FORMAT_JSON)

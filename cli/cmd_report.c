@@ -28,8 +28,8 @@ static void put_page(struct roast_str page)
 static int make_page(struct roast_page *page, const struct source *source,
                      const roast_summary *summary, roast_run *run, enum format format)
 {
-    const struct roast_report_source from = {source->info.live, source->info.cut_bytes,
-                                             source->info.damaged};
+    const struct roast_report_source from = {
+        source_origin(source), source->info.cut_bytes, source->info.damaged};
     struct roast_heading_text text;
     roast_error err = {0};
     int status;
@@ -37,7 +37,7 @@ static int make_page(struct roast_page *page, const struct source *source,
     if (format == FORMAT_JSON)
         status = roast_report_json(page, summary, run, &from, &err);
     else {
-        roast_report_heading(&text, run, source->info.live);
+        roast_report_heading(&text, run, from.origin);
         status = roast_report_text(page, summary, &text.heading, &err);
     }
     return status < 0 ? fail_with(source->path, &err, NULL) : CODE_OK;

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* source.c - the run that a command was given: a file, or a folder that holds one.
  *
- * A folder with several runs means the newest one, which is said. What monitor("DIR")
- * writes is one folder further down: DIR/NAME/run.roast. A measurement directory that
- * has no run file, as roastcoffea 0.1.2 wrote them, is imported in memory. */
+ * A folder with several runs means the one that began last, which is said. A
+ * measurement directory that has no run file, as roastcoffea 0.1.2 wrote them, is
+ * imported in memory. */
 #include "source.h"
 
-#include <dirent.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,8 +16,6 @@
 #include "roast/import.h"
 #include "roast/live.h"
 #include "walk.h"
-
-#define RUN_NAME "run" ROAST_FILE_SUFFIX /* of a measurement directory */
 
 static bool ends_with(const char *name, const char *end)
 {
@@ -31,86 +28,6 @@ static bool ends_with(const char *name, const char *end)
 bool is_run_name(const char *name)
 {
     return ends_with(name, ROAST_FILE_SUFFIX) || ends_with(name, ROAST_LIVE_SUFFIX);
-}
-
-/* ---- folders ------------------------------------------------------------------ */
-
-/* A run file of a folder. */
-struct candidate {
-    char *path; /* owned */
-    struct timespec changed;
-};
-
-static bool is_file(const char *path, struct stat *found)
-{
-    return stat(path, found) == 0 && S_ISREG(found->st_mode);
-}
-
-/* A live file whose finished one is there, as NAME.roast or NAME/run.roast, is about to
- * be removed. */
-static bool is_finished(const char *path)
-{
-    size_t size = strlen(path) - strlen(ROAST_LIVE_SUFFIX);
-    struct stat found;
-
-    if (!ends_with(path, ROAST_LIVE_SUFFIX))
-        return false;
-    char *file = join_path("", path);
-    file[size + strlen(ROAST_FILE_SUFFIX)] = '\0';
-    bool finished = is_file(file, &found);
-    file[size] = '\0';
-    char *inside = join_path(file, RUN_NAME);
-    finished = finished || is_file(inside, &found);
-    free(inside);
-    free(file);
-    return finished;
-}
-
-/* The run file that an entry of a folder is, or that is in it; owned. */
-static char *run_path(const char *folder, const char *name)
-{
-    char *path = join_path(folder, name);
-
-    if (is_run_name(name))
-        return path;
-    char *inside = join_path(path, RUN_NAME);
-    free(path);
-    return inside;
-}
-
-static bool is_newer(const struct candidate *a, const struct candidate *b)
-{
-    if (!b->path || a->changed.tv_sec != b->changed.tv_sec)
-        return !b->path || a->changed.tv_sec > b->changed.tv_sec;
-    if (a->changed.tv_nsec != b->changed.tv_nsec)
-        return a->changed.tv_nsec > b->changed.tv_nsec;
-    return strcmp(a->path, b->path) > 0;
-}
-
-/* The newest run file of a folder, NULL for none; *count gets how many there are. */
-static char *newest_run(const char *folder, DIR *dir, size_t *count)
-{
-    struct candidate best = {NULL, {0, 0}};
-    const struct dirent *entry;
-
-    while ((entry = readdir(dir))) {
-        struct candidate one;
-        struct stat found;
-        if (entry->d_name[0] == '.')
-            continue;
-        one.path = run_path(folder, entry->d_name);
-        if (!is_file(one.path, &found) || is_finished(one.path)) {
-            free(one.path);
-            continue;
-        }
-        one.changed = found.st_mtim;
-        ++*count;
-        bool newer = is_newer(&one, &best);
-        free(newer ? best.path : one.path);
-        if (newer)
-            best = one;
-    }
-    return best.path;
 }
 
 /* ---- opening ------------------------------------------------------------------ */
@@ -141,7 +58,7 @@ static int import_folder(struct source *source, const char *folder)
 
     if (!is_measurement(folder))
         return fail(CODE_UNREADABLE, folder,
-                    "no run in this folder; roast ls lists those further down");
+                    "no run in it; roast ls DIR looks into all folders below");
     source->path = join_path("", folder);
     if (roast_import(&source->imported, folder, &err) < 0)
         return fail_with(folder, &err, "is it a measurement directory?");
@@ -150,17 +67,20 @@ static int import_folder(struct source *source, const char *folder)
 
 static int open_folder(struct source *source, const char *folder)
 {
-    DIR *dir = opendir(folder);
-    size_t count = 0;
+    struct roast_found_run found;
+    roast_error err = {0};
 
-    if (!dir)
-        return fail(CODE_UNREADABLE, folder, "cannot read this folder; may you?");
-    source->path = newest_run(folder, dir, &count);
-    (void)closedir(dir);
-    if (!source->path)
+    if (roast_runfile_find(&found, folder, &err) < 0)
+        return fail_with(folder, &err, "may you read this folder?");
+    if (!found.path.text)
         return import_folder(source, folder);
-    if (count > 1)
-        say(folder, "%zu runs, this is the newest: %s", count, source->path);
+    source->path = join_path("", found.path.text);
+    roast_page_release(&found.path);
+    if (found.runs > 1)
+        say(folder, "%zu runs, this is the newest: %s", found.runs, source->path);
+    if (found.unreadable > 0 && found.unreadable < found.runs)
+        say(folder, "%zu of them cannot be read: roast check tells why",
+            found.unreadable);
     return open_file(source);
 }
 
@@ -246,15 +166,22 @@ int source_columns(struct source *source, enum roast_columns_table table,
     return read_well(source, status, &err);
 }
 
+enum roast_origin source_origin(const struct source *source)
+{
+    return source->info.live ? ROAST_IN_LIVE_FILE : ROAST_IN_RUN_FILE;
+}
+
 void source_say_state(const struct source *source)
 {
     const struct roast_runfile_info *info = &source->info;
+    const char *ending = roast_report_ending(source_origin(source), info->ended);
 
-    if (info->live)
-        say(source->path, "unfinished: the run goes on, or its collector was killed");
+    if (source->file && ending)
+        say(source->path, "%s", ending);
     if (info->cut_bytes > 0)
         say(source->path, "%" PRIu64 " bytes at its end are no whole block; left out",
             info->cut_bytes);
     if (info->damaged > 0)
-        say(source->path, "%" PRIu64 " damaged pieces; left out", info->damaged);
+        say(source->path, "%" PRIu64 " damaged piece%s; left out", info->damaged,
+            info->damaged == 1 ? "" : "s");
 }

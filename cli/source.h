@@ -3,6 +3,7 @@
 #ifndef ROAST_CLI_SOURCE_H
 #define ROAST_CLI_SOURCE_H
 
+#include "roast/report.h"
 #include "roast/runfile.h"
 
 /* Zeroed = nothing is open. */
@@ -23,6 +24,8 @@ int source_columns(struct source *source, enum roast_columns_table table,
 
 /* Opens what only a run file can give. */
 int source_open_file(struct source *source, const char *path);
+
+enum roast_origin source_origin(const struct source *source);
 
 /* Says on standard error what is missing of a run that was cut or damaged. */
 void source_say_state(const struct source *source);

@@ -89,9 +89,14 @@ const struct roast_table *roast_summary_table(const roast_summary *summary,
 /* What has to be run again, as JSON that coffea's Runner takes: {dataset: {"treename":
  * tree, "files": [file]}}, "{}" for nothing. Metadata and preload of the fileset that was
  * given (note `fileset` of the group `document`) are repeated. *unnamed (NULL allowed)
- * gets how many attempts and files failed of which nobody knows the name. */
-int roast_failed_fileset(struct roast_page *out, roast_run *run, uint64_t *unnamed,
-                         roast_error *err);
+ * gets how many attempts and files are missing because nobody knows their name. */
+struct roast_unnamed {
+    uint64_t failed;  /* or lost */
+    uint64_t running; /* when the last word of the run was written */
+};
+
+int roast_failed_fileset(struct roast_page *out, roast_run *run,
+                         struct roast_unnamed *unnamed, roast_error *err);
 
 /* ---- single formulas, for those who bring their own numbers -------------------- */
 

@@ -70,13 +70,15 @@ struct roast_heading {
     struct roast_str name;     /* of the processor */
     struct roast_str executor; /* "Futures, 4 workers" */
     struct roast_str state;    /* "finished", "failed: OSError ...", "still running" */
-    struct roast_str started;  /* "15 Nov 14:02 UTC" */
+    struct roast_str started;  /* "2025-11-15 14:02 UTC" */
     struct roast_str labels;   /* "site=T2, user=me" */
     struct roast_str first_error; /* of the monitor itself */
 };
 
-/* A heading and the room for its texts, made of the notes of a run. `from_live_file`: the
- * run was read from a live file, so nobody here knows whether it goes on. */
+/* Where a run is: of one in a file nobody here knows whether it goes on. */
+enum roast_origin { ROAST_IN_MEMORY, ROAST_IN_RUN_FILE, ROAST_IN_LIVE_FILE };
+
+/* A heading and the room for its texts, made of the notes of a run. */
 struct roast_heading_text {
     struct roast_heading heading; /* borrows the rest */
     char name[128];
@@ -88,7 +90,10 @@ struct roast_heading_text {
 };
 
 void roast_report_heading(struct roast_heading_text *out, roast_run *run,
-                          bool from_live_file);
+                          enum roast_origin origin);
+
+/* How a run ended that is in a file, as one line; NULL where there is nothing to add. */
+const char *roast_report_ending(enum roast_origin origin, bool ended);
 
 /* First lines, the inside of the chunks, the six tables and what was lost, 80 columns,
  * without colour. */
@@ -101,7 +106,7 @@ int roast_report_headline(struct roast_page *out, const roast_summary *summary,
 
 /* Where a run was read from, for those who show it. Zeroed: it is in memory. */
 struct roast_report_source {
-    bool live;          /* the run goes on, or its collector was killed */
+    enum roast_origin origin;
     uint64_t cut_bytes; /* at the end of its file, no whole block */
     uint64_t damaged;   /* pieces that were left out */
 };

@@ -36,8 +36,9 @@ int roast_runfile_open(roast_runfile **out, const char *path, roast_error *err);
 void roast_runfile_close(roast_runfile *file);
 
 struct roast_runfile_info {
-    bool live;    /* the run goes on, or its collector was killed */
-    bool partial; /* live, or not all of it could be read */
+    bool live;    /* a live file: see `ended` */
+    bool ended;   /* the end of the run is known; else it goes on, or was killed */
+    bool partial; /* a live file without the end, or not all of it could be read */
     uint32_t format;
     char writer[48];    /* "roastcoffea 1.0.0" */
     uint64_t cut_bytes; /* of a live file: at its end, no whole block */
@@ -72,7 +73,8 @@ typedef bool roast_sql_visitor(void *context, const char *const *names,
 int roast_runfile_sql(roast_runfile *file, const char *query, roast_sql_visitor *row,
                       void *context, roast_error *err);
 
-/* What a list of runs shows, without opening more than it must. Texts are cut. */
+/* What a list of runs shows, without opening more than it must: of a live file above
+ * 64 MiB no numbers. Texts are cut. */
 struct roast_glance {
     bool live;
     int64_t start_ns;
@@ -89,6 +91,18 @@ struct roast_glance {
 };
 
 int roast_runfile_glance(struct roast_glance *out, const char *path, roast_error *err);
+
+/* The run that a folder stands for: the one that began last, of NAME.roast,
+ * NAME.roast-live and NAME/run.roast in it. A live file is passed over where the run
+ * file of the same run is beside it; another run of that name is not. */
+struct roast_found_run {
+    struct roast_page path; /* owned; text NULL: there is none */
+    size_t runs;
+    size_t unreadable; /* of them; one of these is given only where there is no other */
+};
+
+int roast_runfile_find(struct roast_found_run *out, const char *folder,
+                       roast_error *err);
 
 /* Which SQLite reads and writes run files here. Borrows static memory. */
 const char *roast_runfile_sqlite_version(void);

@@ -41,6 +41,9 @@ struct roast_str roast_str_cut(struct roast_str str, size_t max_bytes);
 size_t roast_str_redact(char *out, size_t out_bytes, struct roast_str text);
 size_t roast_str_redact_file(char *out, size_t out_bytes, struct roast_str file);
 
+/* False where redact would change nothing, which is quick to see for most names. */
+bool roast_str_may_hold_secret(struct roast_str text);
+
 /* Whether what is kept under this name must not be: `password`, `X-Auth-Token` ... */
 bool roast_str_names_secret(struct roast_str name);
 

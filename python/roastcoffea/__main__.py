@@ -19,8 +19,12 @@ import subprocess
 import sys
 import sysconfig
 from types import ModuleType
+from typing import TYPE_CHECKING
 
 from roastcoffea import __version__
+
+if TYPE_CHECKING:
+    from roastcoffea.run import Run
 
 PROGRAM = "python -m roastcoffea"
 NO_PROGRAM = "the program roast is not there; install roastcoffea again"
@@ -76,6 +80,15 @@ def _execute(script: str, text: bytes) -> None:
     exec(compile(text, path, "exec", dont_inherit=True), vars(module))
 
 
+def _summary(run: Run, script: str) -> str:
+    """The page of a run; one line where there is nothing to be on it."""
+    metrics = run.metrics
+    known = metrics.get("runner_calls") or metrics.get("monitor_errors")
+    if known or run.why_off or run.chunk_metrics:
+        return run.page("text")
+    return f"roastcoffea: no coffea run was seen in {script}"
+
+
 def _run(options: argparse.Namespace) -> None:
     """The script in a block; what it raises passes through."""
     from roastcoffea.collector import monitor
@@ -94,7 +107,7 @@ def _run(options: argparse.Namespace) -> None:
     finally:
         if not options.quiet:
             sys.stdout.flush()
-            print(collector.run.page("text"), file=sys.stderr)
+            print(_summary(collector.run, options.script), file=sys.stderr)
             if collector.measurement_path:
                 print(f"written to {collector.measurement_path}", file=sys.stderr)
 

@@ -185,14 +185,16 @@ class Collecting(Known):
         self.core.add_frames(b"".join(pieces))
         self.core.lose("spool_unwritable", len(pieces))
 
-    def end_call(self, given: Any) -> None:
+    def end_call(self) -> None:
         with self._lock:
             self.core.sync()
-        self._learn_names(given)
         self._changed()
 
-    def _learn_names(self, items: Any) -> None:
-        """Chunks without a record are known by the ids of their names alone."""
+    def learn_names(self, items: Any) -> None:
+        """Chunks without a record are known by the ids of their names alone.
+
+        Before the first one begins: a live file then has them even if this process is
+        killed."""
         for name in coffea_result.names_of(items):
             self.core.learn_name(name)
 
@@ -211,7 +213,7 @@ class Collecting(Known):
         if processed:
             self.core.add_fact("processed_chunks", processed[0])
             self.core.add_fact("processed_events", processed[1])
-            self._learn_names(wrapped["processed"])
+            self.learn_names(wrapped["processed"])
         error = wrapped.get("exception")
         if isinstance(error, BaseException):
             self.call_failed(error)

@@ -18,7 +18,14 @@ from roastcoffea.export.measurements import names_of
 from roastcoffea.latest import LatestRun
 from roastcoffea.progress import LiveLine
 from roastcoffea.run import NOT_TRACKED, Run
-from roastcoffea.writing import Writing
+from roastcoffea.writing import Writing, refuse_taken
+
+
+def _labels(given: Any) -> dict[Any, Any]:
+    if given is not None and not isinstance(given, Mapping):
+        kind = type(given).__name__
+        raise TypeError(f"labels must be a mapping of names to texts, not {kind}")
+    return dict(given or {})
 
 
 class MetricsCollector(LatestRun):
@@ -52,9 +59,11 @@ class MetricsCollector(LatestRun):
         if not 0 < self.worker_tracking_interval < math.inf:
             raise ValueError("worker_tracking_interval must be above 0 seconds")
         self.processor_instance = processor_instance
-        self.labels = dict(labels or {})
+        self.labels = _labels(labels)
         self.measurement_name = measurement_name
         names_of(measurement_name)  # a name that is none is refused now
+        if measurement_name is not None and self._writes():
+            refuse_taken(output_dir, measurement_name)
         self.thread = 0
         self._line = LiveLine() if progress else None
         super().__init__()
@@ -74,7 +83,7 @@ class MetricsCollector(LatestRun):
         enabled = _probe.status()["enabled"]
         try:  # coffea's import comes first: it is no part of the run
             why = runner_hook.install(self, runner_call.begin) if enabled else None
-            self._run = run = self._begin(enabled)
+            self._run = run = self._begin()
         except BaseException:
             runner_hook.remove(self)
             raise
@@ -94,11 +103,14 @@ class MetricsCollector(LatestRun):
             raise
         return self
 
-    def _begin(self, enabled: bool) -> Run:
+    def _writes(self) -> bool:
+        return self.output_dir is not None and _probe.status()["enabled"]
+
+    def _begin(self) -> Run:
         """A new run, written to disk from its first moment on if it is to be."""
         run = Run()
         self._writing = None
-        if enabled and self.output_dir is not None:
+        if self._writes():
             self._writing = Writing(self.output_dir, self.measurement_name)
             self._writing.begin(run.core)
         interval = f"{self.worker_tracking_interval} s"

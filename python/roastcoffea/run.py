@@ -101,8 +101,9 @@ class Run(Handed):
 
     @property
     def info(self) -> dict[str, Any]:
-        """Where it comes from: id, path, live, partial, format, writer ..."""
-        here = {"live": self.t_end is None}
+        """Where it comes from: id, path, live, ended, partial, format, writer ..."""
+        ended = self.t_end is not None
+        here = {"live": not ended, "ended": ended}
         found = {"id": self.id, "path": self.path} | (self.core.info() or here)
         return found | {"partial": self.partial}
 
@@ -244,23 +245,28 @@ class Run(Handed):
 def open_run(path: str | os.PathLike[str]) -> Run:
     """A run from a ``.roast`` or ``.roast-live`` file or a measurement directory.
 
+    Of a folder of runs, as ``monitor("DIR")`` writes them, the one that began last.
     What is large is read when it is asked for. Directories without a run file, of
     roastcoffea 0.1.2 too, give what their JSON holds.
     """
+    if not os.fspath(path):
+        raise ValueError("open_run: the path is empty")
     given = place = Path(path)
     if place.is_dir():
-        place = place / "run.roast"
-        if not place.exists() and (given / "metrics.json").exists():
+        found = _core.find_run(place)
+        if found is None and (given / "metrics.json").exists():
             return Run(_core.import_measurement(given), given)
+        place = Path(found) if found else place / "run.roast"
     if not place.exists():
         raise FileNotFoundError(_missing(given))
-    return Run(_core.open_run(place), given)
+    inside = place.parent if place.name == "run.roast" else place
+    return Run(_core.open_run(place), inside if given.is_dir() else given)
 
 
 def _missing(path: Path) -> str:
     finished = path.with_suffix("")
     if path.is_dir():
-        return f"{path} holds no measurement: neither run.roast nor metrics.json"
+        return f"{path} holds no run: neither run.roast nor metrics.json is in it"
     if path.suffix == ".roast-live" and finished.is_dir():
         return f"{path} is gone, its run has ended: open {finished}"
     return f"No such run: {path}"

@@ -25,6 +25,16 @@ from roastcoffea.run import Run
 LIVE = ".roast-live"
 
 
+def refuse_taken(output_dir: Any, name: str) -> None:
+    """FileExistsError for a name that a run before this one has."""
+    for place in (Path(output_dir) / name, Path(output_dir) / f"{name}{LIVE}"):
+        if os.path.lexists(place):
+            raise FileExistsError(
+                f"{place} exists: choose another measurement_name, or leave it out "
+                "and the run is called after the time"
+            )
+
+
 class Writing:
     """The files of one block."""
 
@@ -39,6 +49,8 @@ class Writing:
     def begin(self, core: Any) -> None:
         """Start the live file, before anything is told to the run."""
         try:
+            if self.folder.exists() and not self.folder.is_dir():
+                raise NotADirectoryError("it is not a directory")
             self.folder.mkdir(parents=True, exist_ok=True)
             for name in self.names:
                 if self._opens(core, name):

@@ -12,11 +12,14 @@ import shutil
 from pathlib import Path
 from typing import Any
 
+import framing
 from roastcoffea import _core, _probe
 
 FIXTURES = Path(__file__).resolve().parents[2] / "tests" / "fixtures"
 EPOCH_NS = 1_763_215_323_000_000_000  # 15 Nov 2025 14:02:03 UTC
 SECOND = 1_000_000_000
+ID = "0123456789abcdef" * 2
+OTHER_ID = "fedcba9876543210" * 2
 RED = "\x1b[31mred\x07\n\u202e"  # what must never reach a terminal
 
 
@@ -48,7 +51,7 @@ def record(number: int, **more: Any) -> dict[str, Any]:
 def begun(**notes: str) -> _core.Run:
     """A run that began, on a host called ``here``."""
     run = _core.Run(SECOND, EPOCH_NS, "here")
-    words = {"id": "0123456789abcdef" * 2, "processor": "Analysis"}
+    words = {"id": ID, "processor": "Analysis"}
     for name, text in (words | notes).items():
         run.set_note("run", name, text)
     run.set_note("run", "executor", "Futures, 2 workers")
@@ -131,6 +134,35 @@ def live(path: Path) -> None:
     path.write_bytes(whole[:-5])
 
 
+def begun_attempt() -> bytes:
+    """An attempt that never ended, at a file that nobody knows by name."""
+    identity = bytes(16) + (77).to_bytes(8, "little") + (1).to_bytes(4, "little")
+    place = b"".join(n.to_bytes(4, "little") for n in (11, 22, 0, 100))
+    return framing.frame(framing.BEGIN, identity=identity, place=place)
+
+
+def write_taken(folder: Path) -> None:
+    """A run, the live file that it was, and two others whose names were taken."""
+    for name in ("monday", "tuesday", "wednesday"):
+        (folder / name).mkdir(parents=True)
+        good().save(folder / name / "run.roast")
+    others = {"monday": ID, "tuesday": OTHER_ID, "wednesday": "3" * 32}
+    for second, (name, run_id) in enumerate(others.items(), 1):
+        path = folder / f"{name}.roast-live"
+        run = _core.Run(SECOND, EPOCH_NS + second * SECOND, "here")
+        run.live_open(path)
+        run.set_note("run", "id", run_id)
+        run.set_note("run", "processor", name.title())
+        add(run, record(4))
+        if name == "wednesday":
+            run.add_frames(begun_attempt(), True)
+            run.save(folder / "saved.roast")
+        else:
+            run.finish(6 * SECOND)
+        run.live_close(False)
+        os.utime(path, (second, second))  # older than all others
+
+
 def write_all(folder: Path) -> None:
     """All of them in a folder, beside things that are no runs."""
     good().save(folder / "good.roast")
@@ -143,8 +175,7 @@ def write_all(folder: Path) -> None:
     (folder / "words.txt").write_text("no run at all\n")
     several = folder / "several"
     several.mkdir()
-    for number, name in enumerate(["bad", "good"]):
+    for name in ["bad", "good"]:
         shutil.copy(folder / f"{name}.roast", several)
-        os.utime(several / f"{name}.roast", (number, number))
     (folder / "nothing").mkdir()
     shutil.copytree(FIXTURES / "measurement_0_1_2", folder / "old")

@@ -6,6 +6,7 @@ from __future__ import annotations
 from roastcoffea import _probe
 
 NUMBERS = {name: number for number, name, _, _ in _probe.fields()}
+BEGIN = 0x11  # version 1, kind 1
 CHUNK = 0x12  # version 1, kind 2
 
 
@@ -40,8 +41,8 @@ def sized(data: bytes) -> bytes:
     return varint(len(data)) + data
 
 
-def frame(**fields: int | str | bytes) -> bytes:
-    """A chunk frame of numbers, texts and blobs."""
+def frame(kind: int = CHUNK, /, **fields: int | str | bytes) -> bytes:
+    """A frame of numbers, texts and blobs; a chunk frame if not said otherwise."""
     body = b""
     for name, value in fields.items():
         if isinstance(value, int):
@@ -49,7 +50,7 @@ def frame(**fields: int | str | bytes) -> bytes:
         else:
             data = value.encode() if isinstance(value, str) else value
             body += varint(NUMBERS[name] << 2 | 2) + sized(data)
-    whole = bytes([0xCF, CHUNK]) + sized(body)
+    whole = bytes([0xCF, kind]) + sized(body)
     return whole + crc32c(whole)
 
 

@@ -79,7 +79,8 @@ def check(folder: Path, done: int) -> bool:
     live = folder / "run.roast-live"
     was_live = not (folder / "run" / "run.roast").exists()
     run = roastcoffea.open_run(live if was_live else folder / "run")
-    assert run.partial == was_live, run.info
+    assert run.partial == (run.t_end is None), run.info
+    assert was_live or run.t_end is not None, run.info
     starts = [chunk["entry_start"] for chunk in run.chunk_metrics]
     assert starts == [n * SIZE for n in range(len(starts))], starts
     assert len(starts) >= done, (len(starts), done)

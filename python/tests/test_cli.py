@@ -54,8 +54,10 @@ class Written(NamedTuple):
 
 @pytest.fixture(scope="module")
 def runs_folder(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("cli")
+    folder = tmp_path_factory.mktemp("cli") / "here"
+    folder.mkdir()
     cli_runs.write_all(folder)
+    cli_runs.write_taken(folder.parent / "taken")
     return folder
 
 

@@ -222,6 +222,12 @@ def test_output_refused_before_the_block_keeps_its_records():
 # ---- what the page says of it ------------------------------------------------------
 
 
+@pytest.mark.parametrize("labels", ["site=T2", ["site"], [("site", "T2")], 3])
+def test_labels_that_are_no_mapping_are_refused(labels):
+    with pytest.raises(TypeError, match="labels must be a mapping of names to texts"):
+        roastcoffea.monitor(labels=labels)
+
+
 def test_labels_are_kept(tiny_file, capsys):
     with roastcoffea.monitor(labels={"site": "UNL"}) as collector:
         make_runner()(fileset_of(tiny_file), processor_instance=Plain())

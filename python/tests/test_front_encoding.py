@@ -160,6 +160,7 @@ def test_credentials_are_not_saved(tmp_path: Path) -> None:
         "per_file": {url: {"note": url}},
         "tracking_data": {"worker_memory": {"tcp://me:secret1@h:1": [(at(0), 1)]}},
         "odd": {url, 1j},
+        "header": "Bearer\tsecret3",
     }
     path = save_measurement(metrics, 1, 2, tmp_path, "m", {"proxy": url})
     for file in path.iterdir():

@@ -3,9 +3,11 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import shutil
+import stat
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -104,6 +106,22 @@ def test_a_failure_leaves_nothing(
     assert os.listdir(tmp_path) == []
 
 
+def test_a_folder_need_not_be_synced(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    real = os.fsync
+
+    def only_files(handle: int) -> None:
+        if stat.S_ISDIR(os.fstat(handle).st_mode):
+            raise OSError(errno.EINVAL, os.strerror(errno.EINVAL))
+        real(handle)
+
+    monkeypatch.setattr(os, "fsync", only_files)
+    path = save_measurement({"a": 1}, 1, 2, tmp_path, "m")
+    assert load_measurement(path)[0] == {"a": 1}
+    assert os.listdir(tmp_path) == ["m"]
+
+
 @pytest.mark.parametrize("metrics", [None, 3, [1]])
 def test_metrics_are_a_mapping(tmp_path: Path, metrics: Any) -> None:
     with pytest.raises(TypeError, match="metrics is a dict"):
@@ -171,6 +189,7 @@ def test_bad_metrics(tmp_path: Path, text: str) -> None:
     "document",
     [
         {"x": {"__tuple__": 3}, "y": {"__datetime__": "noon"}, "z": {"__set__": [[1]]}},
+        {"x": {"__float__": 10**400}, "y": {"__float__": "much"}},
         {"chunk_info": {"(1, 2": 3, "((((": 4, "(" * 9000: 5, "([],)": 6, "(1)": 7}},
         {"tracking_data": {"worker_counts": [1], "w": {"a": 3, "b": [[1, 2, 3]]}}},
         {"tracking_data": {"worker_counts": {"noon": 1}, "w": {"b": [["noon", 1]]}}},

@@ -199,6 +199,18 @@ def test_hash_does_not_depend_on_credentials():
     assert hash_of(files("x")) == hash_of(files("y"))
 
 
+@pytest.mark.parametrize("is_spec", [False, True])
+def test_names_that_were_given_are_known(is_spec):
+    url = "root://me:x@host//a.root?authz=y"
+    entry = {"files": {url: {"object_path": "E"}, "b.root": {"object_path": "E"}}}
+    if is_spec:  # as coffea's DatasetSpec
+        entry = SimpleNamespace(model_dump=lambda entry=entry: entry)
+    plain = fileset.plain_fileset({"a": entry})
+    assert plain == {"a": {"files": {"root://host//a.root": "E", "b.root": "E"}}}
+    again = fileset.sign(plain, fileset.signed({"a": entry}))
+    assert again == {"a": {"files": {url: "E", "b.root": "E"}}}
+
+
 def test_work_items_are_a_fileset_too():
     item = SimpleNamespace(
         dataset="a", filename="1.root", treename="E", usermeta={"x": 1}

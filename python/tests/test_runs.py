@@ -119,9 +119,8 @@ def test_opened_run_shows_itself(run, opened):
     assert opened.info["partial"] == run.partial
     assert opened.info["format"] == 1
     assert opened.info["writer"] == f"roastcoffea {roastcoffea.__version__}"
-    assert run.info == {"id": run.id, "path": None, "live": False} | {
-        "partial": run.partial
-    }
+    known = {"id": run.id, "path": None, "live": False, "ended": True}
+    assert run.info == known | {"partial": run.partial}
 
 
 # ---- what monitor() gives ----------------------------------------------------------

@@ -38,13 +38,14 @@ class Looking(Measured):
     """Opens the live file of its own run, in the middle of it."""
 
     def __init__(self, run, folder):
-        self.run, self.folder, self.seen = run, folder, []
+        self.run, self.folder, self.seen, self.running = run, folder, [], []
 
     def process(self, events):
         (live,) = self.folder.glob("*.roast-live")
         self.run.core.live_sync()
         opened = roastcoffea.open_run(live)
         chunks = [chunk["entry_start"] for chunk in opened.chunk_metrics]
+        self.running.append(list(opened.tasks["file"])[-1])
         self.seen.append((chunks, opened.partial, opened.info["live"], opened.id))
         return Measured.process(self, events)
 
@@ -61,6 +62,7 @@ def test_live_file_has_what_was_done_so_far(tiny_file, tmp_path):
     assert looking.seen == [
         (starts[:done], True, True, run.id) for done in range(CHUNKS)
     ]
+    assert looking.running == [str(tiny_file)] * CHUNKS
     assert names(tmp_path) == [run.measurement_path.name]
 
 

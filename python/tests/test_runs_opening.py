@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import os
 import sqlite3
 
 import pytest
@@ -45,6 +46,31 @@ def test_folder_without_a_run_is_told(tmp_path):
         FileNotFoundError, match=r"neither run\.roast nor metrics\.json"
     ):
         roastcoffea.open_run(tmp_path)
+
+
+def test_empty_path_is_told():
+    with pytest.raises(ValueError, match="the path is empty"):
+        roastcoffea.open_run("")
+
+
+def test_folder_of_runs_gives_the_one_that_began_last(small, tiny_file, tmp_path):
+    runs = [measured(tiny_file, output_dir=tmp_path) for _ in range(2)]
+    os.utime(runs[0].measurement_path / "run.roast")  # copied later, say
+    opened = roastcoffea.open_run(tmp_path)
+    assert opened.id == runs[1].id
+    assert opened.path == runs[1].measurement_path
+
+
+def test_run_that_was_saved_before_its_end_is_unfinished(tiny_file, tmp_path):
+    with roastcoffea.monitor() as run:
+        make_runner()(fileset_of(tiny_file), processor_instance=Plain())
+        opened = roastcoffea.open_run(run.save(tmp_path / "x.roast"))
+        assert "STILL RUNNING" in str(run)
+    assert "UNFINISHED" in str(opened)
+    assert "3 chunks done" in str(opened)
+    assert opened.partial
+    assert opened.info["partial"]
+    assert not opened.info["ended"]
 
 
 def test_live_file_of_a_run_that_has_ended_is_told(tiny_file, tmp_path):

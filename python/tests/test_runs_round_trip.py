@@ -185,6 +185,9 @@ def new():
     return _core.Run(0, START_NS, "host")
 
 
+LIVE = "  its run file could not be written, this is the live file\n"
+
+
 def all_of(core):
     """What a run in C says, bit by bit."""
     chunks = core.chunks()
@@ -193,7 +196,7 @@ def all_of(core):
         "dicts": [dict(_probe.read_frames(chunk[0])[0]) for chunk in chunks],
         "tracking": core.tracking(),
         "progress": core.progress(),
-        "text": core.page("text"),
+        "text": core.page("text").replace(LIVE, ""),
         **{f"metrics/{key}": value for key, value in core.metrics().items()},
     }
 

@@ -11,7 +11,7 @@ import pytest
 
 import roastcoffea
 from collecting import EVENTS, Measured, Plain, fileset_of, make_runner
-from roastcoffea import _core
+from roastcoffea import _core, _probe
 from support import run_python
 
 
@@ -46,23 +46,39 @@ def test_links_are_not_followed(link, tiny_file, tmp_path):
     outside, folder = tmp_path / "outside", tmp_path / "runs"
     outside.mkdir()
     folder.mkdir()
+    collector = roastcoffea.monitor(folder, measurement_name="x")
     (folder / link).symlink_to(outside / "x")
-    with (
-        pytest.warns(UserWarning, match="could not write to"),
-        roastcoffea.monitor(folder, measurement_name="x"),
-    ):
+    with pytest.warns(UserWarning, match="could not write to"), collector:
         output = make_runner()(fileset_of(tiny_file), processor_instance=Plain())
     assert output["n"] == EVENTS
     assert names(outside) == []
     assert (folder / link).is_symlink()
 
 
-def test_name_that_is_taken_leaves_the_run_in_the_live_file(tiny_file, tmp_path):
+@pytest.mark.parametrize("taken", ["x", "x.roast-live"])
+def test_name_that_is_taken_is_told_before_the_block(taken, tmp_path):
+    (tmp_path / taken).write_text("mine")
+    with pytest.raises(FileExistsError, match=f"{taken} exists: choose another"):
+        roastcoffea.monitor(tmp_path, measurement_name="x")
+    assert (tmp_path / taken).read_text() == "mine"
+    assert names(tmp_path) == [taken]
+
+
+def test_collector_that_writes_nothing_minds_no_name(tmp_path, monkeypatch):
+    (tmp_path / "x").mkdir()
+    monkeypatch.setattr(_probe, "status", lambda: {"enabled": False})
+    with roastcoffea.monitor(tmp_path, measurement_name="x"):
+        pass
+    assert names(tmp_path) == ["x"]
+
+
+def test_name_that_is_taken_later_leaves_the_run_in_the_live_file(tiny_file, tmp_path):
+    collector = roastcoffea.monitor(tmp_path, measurement_name="x")
     (tmp_path / "x").mkdir()
     (tmp_path / "x" / "mine").write_text("mine")
     with (
         pytest.warns(UserWarning, match=r"x exists: the run stays in .*x\.roast-live"),
-        roastcoffea.monitor(tmp_path, measurement_name="x") as run,
+        collector as run,
     ):
         make_runner()(fileset_of(tiny_file), processor_instance=Measured())
     assert names(tmp_path) == ["x", "x.roast-live"]
@@ -70,21 +86,32 @@ def test_name_that_is_taken_leaves_the_run_in_the_live_file(tiny_file, tmp_path)
     opened = roastcoffea.open_run(tmp_path / "x.roast-live")
     assert opened.core.chunks() == run.core.chunks()
     assert opened.t_end == run.t_end
+    assert opened.info["live"]
+    assert opened.info["ended"]
+    assert not opened.partial
+    assert "this is the live file" in str(opened)
     assert run.get_metrics()["monitor_errors"] == 1
 
 
 def test_live_file_of_another_run_stays(tiny_file, tmp_path):
+    collector = roastcoffea.monitor(tmp_path, measurement_name="x")
     (tmp_path / "x.roast-live").write_text("of a run that crashed")
-    with (
-        pytest.warns(UserWarning, match="could not write to"),
-        roastcoffea.monitor(tmp_path, measurement_name="x") as run,
-    ):
+    with pytest.warns(UserWarning, match="could not write to"), collector as run:
         make_runner()(fileset_of(tiny_file), processor_instance=Plain())
     assert (tmp_path / "x.roast-live").read_text() == "of a run that crashed"
     assert roastcoffea.open_run(tmp_path / "x").id == run.id
 
 
 # ---- what cannot be written --------------------------------------------------------
+
+
+def test_file_instead_of_a_folder_is_told_so(tmp_path):
+    (tmp_path / "file").write_text("in the way")
+    with (
+        pytest.warns(UserWarning, match="write to .*file: it is not a directory"),
+        roastcoffea.monitor(tmp_path / "file"),
+    ):
+        pass
 
 
 @pytest.mark.parametrize("folder", ["file", "file/below", "/proc/none/such"])
@@ -166,7 +193,8 @@ FULL = """
     left = sorted(p.name for p in folder.iterdir())
     for name in left:
         if name.endswith("-live"):
-            assert roastcoffea.open_run(folder / name).partial
+            live = roastcoffea.open_run(folder / name)
+            assert live.partial or len(live.chunk_metrics) == EVENTS // 100
     print(run.measurement_path is not None, "x.roast-live" in left)
 """
 

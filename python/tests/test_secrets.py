@@ -159,6 +159,8 @@ KEPT = {
     "in a message": {"note": f"login with password={SECRET}"},
     "in a URL": {"note": f"see https://me:{SECRET}@host/?sig={SECRET}"},
     "in bytes": {"note": f"Bearer {SECRET}".encode()},
+    "behind a tab": {"note": f"Bearer\t{SECRET}"},
+    "on the next line": {"note": f"--password\n{SECRET}"},
     "in a list": {"notes": ["x", f"--token {SECRET}"]},
     "as a key": {f"https://me:{SECRET}@host/": 1},
     "in a repr": {"object": type("X", (), {"__repr__": lambda x: f"pwd={SECRET}"})()},

@@ -4,7 +4,7 @@
  * A file is in it when a range of its entries was tried and never ended well. Of a run
  * that did not finish, files of the fileset that was given are in it too when nothing of
  * them ended well, and files of which fewer entries did than there are. A success counts
- * in whichever call of the Runner it was. */
+ * in whichever call of the Runner it was, and an entry once in however many it was. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -19,10 +19,11 @@
 /* What became of a source: a file of a dataset. */
 struct fate {
     bool tried;     /* a range failed, was lost or is open, and was not made good */
+    bool failed;    /* one of those failed or was lost */
     bool succeeded; /* some range ended well */
     bool has_entries;
     uint64_t entries; /* of the tree */
-    uint64_t done;    /* entries that ended well */
+    uint64_t done;    /* entries that ended well; of those that `are_ranges_wanted` */
 };
 
 /* A range that ended well. */
@@ -37,9 +38,9 @@ struct search {
     struct roast_roles roles;
     bool unfinished;
     struct fate *fates; /* owned, by source */
-    struct range *done; /* owned, sorted; of sources that were tried in vain */
+    struct range *done; /* owned, sorted; of sources whose `are_ranges_wanted` */
     size_t done_count;
-    uint64_t unnamed;
+    struct roast_unnamed unnamed;
 };
 
 static bool ended_well(const struct search *search, size_t row)
@@ -85,7 +86,15 @@ static int compare_ranges(const void *a, const void *b)
     return (left->stop > right->stop) - (left->stop < right->stop);
 }
 
-/* Ranges of sources with failures, so that a later call can make them good. */
+/* Of sources with failures, which a later call can make good, and of those that may be
+ * done in part. */
+static bool are_ranges_wanted(const struct search *search, int32_t source)
+{
+    const struct fate *fate = &search->fates[source];
+
+    return fate->tried || (search->unfinished && fate->has_entries);
+}
+
 static bool collect_done(struct search *search)
 {
     const struct roast_attempts *attempts = &search->run->attempts;
@@ -94,7 +103,8 @@ static bool collect_done(struct search *search)
     for (int pass = 0; pass < 2; pass++) {
         for (size_t row = 0; row < attempts->count; row++) {
             int32_t source = attempts->source[row];
-            if (source < 0 || !search->fates[source].tried || !ended_well(search, row))
+            if (source < 0 || !are_ranges_wanted(search, source) ||
+                !ended_well(search, row))
                 continue;
             if (pass == 0)
                 count++;
@@ -110,6 +120,26 @@ static bool collect_done(struct search *search)
     if (count > 0)
         qsort(search->done, count, sizeof(*search->done), compare_ranges);
     return true;
+}
+
+/* Ranges may overlap: calls may cut a file in other ways. */
+static void count_done(struct search *search)
+{
+    int32_t source = -1;
+    int64_t end = 0; /* of what was counted of this source */
+
+    for (size_t i = 0; i < search->done_count; i++) {
+        const struct range *range = &search->done[i];
+        if (range->source != source) {
+            source = range->source;
+            end = 0;
+        }
+        if (range->start < 0 || range->stop <= end)
+            continue;
+        int64_t start = range->start > end ? range->start : end;
+        search->fates[source].done += (uint64_t)(range->stop - start);
+        end = range->stop;
+    }
 }
 
 static bool was_done(const struct search *search, const struct range *range)
@@ -139,14 +169,22 @@ static void learn_entries(const struct search *search, struct fate *fate, size_t
 
 static void note_success(const struct search *search, struct fate *fate, size_t row)
 {
-    struct range range = range_of(&search->run->attempts, row);
-    bool counts = search->roles.of_row[row] != ROAST_ROLE_REPEAT;
-
     if (search->unfinished && !fate->has_entries)
         learn_entries(search, fate, row);
     fate->succeeded = true;
-    if (counts && range.start >= 0 && range.stop > range.start)
-        fate->done += (uint64_t)(range.stop - range.start);
+}
+
+static bool is_running(const struct search *search, size_t row)
+{
+    return search->roles.of_row[row] == ROAST_ROLE_OPEN;
+}
+
+static void note_unnamed(struct search *search, bool running)
+{
+    if (running)
+        search->unnamed.running++;
+    else
+        search->unnamed.failed++;
 }
 
 static void note_fates(struct search *search)
@@ -155,8 +193,10 @@ static void note_fates(struct search *search)
 
     for (size_t row = 0; row < attempts->count; row++) {
         int32_t source = attempts->source[row];
-        if (source < 0)
-            search->unnamed += in_vain(search, row);
+        if (source < 0 && in_vain(search, row))
+            note_unnamed(search, is_running(search, row));
+        else if (source < 0)
+            continue;
         else if (ended_well(search, row))
             note_success(search, &search->fates[source], row);
         else if (in_vain(search, row))
@@ -173,8 +213,11 @@ static void settle_fates(struct search *search)
         search->fates[i].tried = false;
     for (size_t row = 0; row < attempts->count; row++) {
         struct range range = range_of(attempts, row);
-        if (range.source >= 0 && in_vain(search, row) && !was_done(search, &range))
-            search->fates[range.source].tried = true;
+        if (range.source < 0 || !in_vain(search, row) || was_done(search, &range))
+            continue;
+        search->fates[range.source].tried = true;
+        if (!is_running(search, row))
+            search->fates[range.source].failed = true;
     }
 }
 
@@ -207,7 +250,7 @@ static void add_sources(struct roast_fileset *wanted, struct search *search)
             roast__fileset_add(wanted, roast__fileset_keep(wanted, dataset), file,
                                text_of(search, source->tree));
         else
-            search->unnamed++;
+            note_unnamed(search, search->fates[i].tried && !search->fates[i].failed);
     }
 }
 
@@ -311,6 +354,7 @@ static int find_fates(struct search *search, roast_error *err)
     if (!collect_done(search))
         return roast_error_set(err, ROAST_NO_MEMORY, "%zu attempts",
                                run->attempts.count);
+    count_done(search);
     settle_fates(search);
     return ROAST_OK;
 }
@@ -341,8 +385,8 @@ static int make(struct roast_buf *out, struct search *search, roast_error *err)
     return status;
 }
 
-int roast_failed_fileset(struct roast_page *out, roast_run *run, uint64_t *unnamed,
-                         roast_error *err)
+int roast_failed_fileset(struct roast_page *out, roast_run *run,
+                         struct roast_unnamed *unnamed, roast_error *err)
 {
     struct search search = {.run = run};
     struct roast_buf text = {0};

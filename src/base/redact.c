@@ -203,6 +203,19 @@ static void copy_word(struct redactor *r)
         replace_value(r, word, quote);
 }
 
+/* A secret stands behind a blank, a colon or an equals sign, or is a web token. */
+bool roast_str_may_hold_secret(struct roast_str text)
+{
+    for (size_t i = 0; i < text.size_bytes; i++) {
+        char c = text.data[i];
+        if (is_blank(c) || c == ':' || c == '=' ||
+            (c == 'e' &&
+             is_token((struct roast_str){text.data + i, text.size_bytes - i})))
+            return true;
+    }
+    return false;
+}
+
 size_t roast_str_redact(char *out, size_t out_bytes, struct roast_str text)
 {
     struct redactor r = {text, 0, out, out_bytes, true};

@@ -77,8 +77,10 @@ static int connect(roast_runfile *file, roast_error *err)
         if (status == ROAST_OK)
             status = roast__save_into(file->asked, file->whole, err);
     } else {
-        status = roast__sql_open(&file->asked, file->path, file->look.file_bytes,
-                                 &budget, err);
+        /* its whole path: the working directory may be another one by now */
+        const char *path = sqlite3_db_filename(file->db, "main");
+        status = roast__sql_open(&file->asked, path && *path ? path : file->path,
+                                 file->look.file_bytes, &budget, err);
     }
     if (file->asked)
         roast__sql_only_read(file->asked);
@@ -91,16 +93,26 @@ static int connect(roast_runfile *file, roast_error *err)
     return status;
 }
 
-/* From now on `chunks` is the whole table. */
-static int widen_chunks(sqlite3 *db)
+/* What users may not do. */
+static int change(sqlite3 *db, const char *sql)
 {
-    static const char sql[] =
-        "CREATE TEMP VIEW IF NOT EXISTS chunks AS SELECT * FROM whole_chunks";
-
     (void)sqlite3_set_authorizer(db, NULL, NULL);
     int code = sqlite3_exec(db, sql, NULL, NULL, NULL);
     roast__sql_only_read(db);
     return code;
+}
+
+/* From now on `chunks` is the whole table. */
+static int widen_chunks(sqlite3 *db)
+{
+    return change(
+        db, "CREATE TEMP VIEW IF NOT EXISTS chunks AS SELECT * FROM whole_chunks");
+}
+
+/* The next query finds `chunks` as this one did, with what only the view has. */
+static void narrow_chunks(sqlite3 *db)
+{
+    (void)change(db, "DROP VIEW IF EXISTS temp.chunks");
 }
 
 /* ---- the query --------------------------------------------------------------------- */
@@ -135,13 +147,46 @@ static bool is_empty(sqlite3 *db, const char *sql)
     return empty;
 }
 
+/* Whether a query gives all that a view of the file has: the last two columns. */
+static bool is_whole_view(sqlite3_stmt *select)
+{
+    int count = select ? sqlite3_column_count(select) : 0;
+
+    for (int i = 1; i < count; i++) {
+        const char *last = sqlite3_column_name(select, i);
+        const char *before = sqlite3_column_name(select, i - 1);
+        if (last && before && strcmp(last, "row") == 0 &&
+            strcmp(before, "error_type") == 0)
+            return true;
+    }
+    return false;
+}
+
+/* SELECT * gives the columns of the table, not those that the view happens to have. */
+static int prefer_table(sqlite3_stmt **select, sqlite3 *db, const char *query)
+{
+    sqlite3_stmt *wide = NULL;
+    int code = widen_chunks(db);
+
+    if (code != SQLITE_OK)
+        return code;
+    if (sqlite3_prepare_v2(db, query, -1, &wide, NULL) == SQLITE_OK) {
+        (void)sqlite3_finalize(*select);
+        *select = wide;
+    } else
+        narrow_chunks(db); /* it names what only the view has */
+    return SQLITE_OK;
+}
+
 static int prepare(sqlite3_stmt **out, roast_runfile *file, const char *query,
                    roast_error *err)
 {
     const char *tail = NULL;
     int code = sqlite3_prepare_v2(file->asked, query, -1, out, &tail);
 
-    if (code == SQLITE_ERROR && file->failure.code == 0) {
+    if (code == SQLITE_OK && is_whole_view(*out))
+        code = prefer_table(out, file->asked, query);
+    else if (code == SQLITE_ERROR && file->failure.code == 0) {
         code = widen_chunks(file->asked);
         if (code == SQLITE_OK)
             code = sqlite3_prepare_v2(file->asked, query, -1, out, &tail);
@@ -162,15 +207,24 @@ struct row {
     size_t count;
     const char **names; /* the names themselves are borrowed */
     struct roast_cell *cells;
-    struct roast_buf shown; /* bytes as digits; room is made before pointing there */
+    struct roast_buf shown; /* digits; room is made before pointing there */
 };
 
-static struct roast_cell integer(int64_t value)
+/* A cell has no negative integers: one that no double holds is shown as its digits. */
+static struct roast_cell integer(struct roast_buf *shown, int64_t value)
 {
-    if (value < 0)
+    static const int64_t least_exact = -(INT64_C(1) << 53);
+    const char *text = (const char *)shown->data + shown->size_bytes;
+    char digits[24];
+
+    if (value >= 0)
+        return (struct roast_cell){.type = ROAST_CELL_COUNT, .count = (uint64_t)value};
+    if (value >= least_exact)
         return (struct roast_cell){
             .type = ROAST_CELL_NUMBER, .number = (double)value, .whole = true};
-    return (struct roast_cell){.type = ROAST_CELL_COUNT, .count = (uint64_t)value};
+    int size = snprintf(digits, sizeof(digits), "%" PRId64, value);
+    roast__buf_put(shown, digits, (size_t)size);
+    return (struct roast_cell){.type = ROAST_CELL_TEXT, .text = {text, (size_t)size}};
 }
 
 /* What is no text is shown as x'...', as far as a reader may want it. */
@@ -202,7 +256,7 @@ static struct roast_cell cell_of(struct row *row, sqlite3_stmt *select, int colu
             return (struct roast_cell){.type = ROAST_CELL_BOOL,
                                        .count =
                                            sqlite3_column_int64(select, column) != 0};
-        return integer(sqlite3_column_int64(select, column));
+        return integer(&row->shown, sqlite3_column_int64(select, column));
     case SQLITE_FLOAT:
         return (struct roast_cell){.type = ROAST_CELL_NUMBER,
                                    .number = sqlite3_column_double(select, column)};
@@ -272,6 +326,8 @@ int roast_runfile_sql(roast_runfile *file, const char *query, roast_sql_visitor 
     if (status == ROAST_OK)
         status = visit(file, select, row, context, err);
     (void)sqlite3_finalize(select);
+    if (file->asked)
+        narrow_chunks(file->asked);
     roast__runfile_unlock(file);
     return status;
 }

@@ -32,13 +32,16 @@ static void tell(void *context, const char *problem)
         telling->problem(telling->context, line);
 }
 
-static void tell_count(struct telling *telling, uint64_t count, const char *what)
+/* `what` follows "1 thing" or "2 things". */
+static void tell_count(struct telling *telling, uint64_t count, const char *thing,
+                       const char *what)
 {
     char line[160];
 
     if (count == 0)
         return;
-    (void)snprintf(line, sizeof(line), "%" PRIu64 " %s", count, what);
+    (void)snprintf(line, sizeof(line), "%" PRIu64 " %s%s%s", count, thing,
+                   count == 1 ? "" : "s", what);
     tell(telling, line);
 }
 
@@ -94,19 +97,19 @@ static int check_table(sqlite3 *db, const char *table, struct telling *telling,
                        roast_error *err)
 {
     struct roast_checked in;
-    char line[96];
+    char what[96];
     int status = roast__schema_has(db, table, err);
 
-    (void)snprintf(line, sizeof(line), "rows of the table %.40s: damaged", table);
+    (void)snprintf(what, sizeof(what), " of the table %.40s: damaged", table);
     if (status <= 0) {
-        tell_count(telling, status == 0, line);
+        tell_count(telling, status == 0, "row", what);
         return status;
     }
     status = roast__checked_open(&in, db, table, err);
     while (status >= 0 && (status = roast__checked_next(&in, err)) > 0)
         ;
     if (status == 0)
-        tell_count(telling, in.lost, line);
+        tell_count(telling, in.lost, "row", what);
     roast__checked_close(&in);
     return status;
 }
@@ -175,12 +178,13 @@ static void check_live(const roast_runfile *file, struct telling *telling)
 {
     const struct roast_live_reading *reading = &file->reading;
 
-    tell_count(telling, reading->damaged, "stretches: damaged, left out");
-    tell_count(telling, reading->lost_blocks, "blocks: missing");
-    tell_count(telling, reading->cut_bytes, "bytes at the end: no whole block");
-    tell_count(telling, reading->dropped,
-               "changes of the run missed the file: the disk was too slow or full");
-    tell_count(telling, reading->unread, "entries: not understood by this version");
+    tell_count(telling, reading->damaged, "damaged part", ": left out");
+    tell_count(telling, reading->lost_blocks, "block", ": missing");
+    tell_count(telling, reading->cut_bytes, "byte", " at the end: no whole block");
+    tell_count(telling, reading->dropped, "change",
+               " of the run missed the file: the disk was too slow or full");
+    tell_count(telling, reading->unread, "change",
+               " of a kind or with contents that this version does not know");
 }
 
 int64_t roast_runfile_check(roast_runfile *file, roast_problem_visitor *problem,

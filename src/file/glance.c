@@ -1,9 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* glance.c - what a list of runs shows: one row of a finished file. */
+/* glance.c - what a list of runs shows: one row of a finished file.
+ *
+ * A live file has no such row: its numbers are computed where it is small. */
 #include <string.h>
 
 #include "file/runfile.h"
 #include "file/schema.h"
+
+enum { SMALL_LIVE_BYTES = 64 << 20 };
+
+/* ---- finished files ---------------------------------------------------------------- */
 
 static int column_of(const struct roast_checked *in, enum roast_run_column column)
 {
@@ -83,7 +89,39 @@ static int glance_at_finished(struct roast_glance *out, const char *path,
     return status;
 }
 
-int roast_runfile_glance(struct roast_glance *out, const char *path, roast_error *err)
+/* ---- live files -------------------------------------------------------------------- */
+
+static double value_of(const roast_summary *summary, enum roast_metric metric)
+{
+    const struct roast_metric_values *values = roast_summary_metrics(summary);
+
+    return values->known[metric] ? values->value[metric] : -1;
+}
+
+static int compute(struct roast_glance *out, const char *path, roast_error *err)
+{
+    struct roast_live_reading seen;
+    roast_summary *summary = NULL;
+    roast_run *run = NULL;
+    int status = roast__live_read(&run, path, &seen, err);
+
+    if (status == ROAST_OK)
+        status = roast_summarize(&summary, run, err);
+    if (status == ROAST_OK) {
+        double rate_khz = value_of(summary, ROAST_METRIC_event_rate_wall_khz);
+        out->wall_s = value_of(summary, ROAST_METRIC_wall_time);
+        out->events = value_of(summary, ROAST_METRIC_total_events);
+        out->chunks = value_of(summary, ROAST_METRIC_num_successful_chunks);
+        out->failed = value_of(summary, ROAST_METRIC_num_failed_chunks);
+        out->event_rate = rate_khz >= 0 ? rate_khz * 1000 : -1;
+    }
+    roast_summary_free(summary);
+    roast_run_free(run);
+    return status;
+}
+
+int roast__glance(struct roast_glance *out, const char *path, bool wants_numbers,
+                  roast_error *err)
 {
     struct roast_look look;
     int status = roast__look(&look, path, err);
@@ -92,6 +130,15 @@ int roast_runfile_glance(struct roast_glance *out, const char *path, roast_error
         .wall_s = -1, .events = -1, .chunks = -1, .failed = -1, .event_rate = -1};
     if (status < 0)
         return status;
-    return look.live ? roast__live_glance(out, path, err)
-                     : glance_at_finished(out, path, &look, err);
+    if (!look.live)
+        return glance_at_finished(out, path, &look, err);
+    status = roast__live_glance(out, path, err);
+    if (status == ROAST_OK && wants_numbers && look.file_bytes <= SMALL_LIVE_BYTES)
+        status = compute(out, path, err);
+    return status;
+}
+
+int roast_runfile_glance(struct roast_glance *out, const char *path, roast_error *err)
+{
+    return roast__glance(out, path, true, err);
 }

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "base/mem.h"
+#include "file/text_bytes.h"
 
 enum { PIECE_BYTES = 64 * 1024, EFFORT_PER_BYTE = 16, LARGEST_HEAD_BYTES = 4096 };
 
@@ -207,6 +208,7 @@ static bool read_head(struct roast_live_blocks *blocks, size_t head_bytes)
         return false;
     head->format = (uint32_t)roast__load_fixed(at + 8, 4);
     memcpy(head->writer, at + 16, ROAST_LIVE_WRITER_BYTES - 1);
+    roast__clean_words(head->writer);
     head->start_mono_ns = (int64_t)roast__load_fixed(at + 64, 8);
     head->start_epoch_ns = (int64_t)roast__load_fixed(at + 72, 8);
     return true;

@@ -6,17 +6,14 @@
 #include "file/live_read.h"
 
 #include <stdio.h>
+#include <string.h>
 
 #include "file/live_blocks.h"
 #include "file/live_replay.h"
 #include "store/array.h"
 
-enum { GLANCE_BLOCKS = 8 }; /* the notes of a run are set when it begins */
-
-/* Replays at most so many blocks. */
 static int replay_blocks(struct roast_replay *replay, struct roast_live_blocks *blocks,
-                         uint64_t most, struct roast_live_reading *seen,
-                         roast_error *err)
+                         struct roast_live_reading *seen, roast_error *err)
 {
     struct roast_str entries;
     bool gap = false;
@@ -25,7 +22,7 @@ static int replay_blocks(struct roast_replay *replay, struct roast_live_blocks *
     if (blocks->head_known)
         status = roast__replay_start(replay, blocks->head.start_mono_ns,
                                      blocks->head.start_epoch_ns, err);
-    while (status == ROAST_OK && seen->blocks < most) {
+    while (status == ROAST_OK) {
         status = roast__blocks_next(blocks, &entries, &gap, seen, err);
         if (status <= 0)
             break;
@@ -35,7 +32,7 @@ static int replay_blocks(struct roast_replay *replay, struct roast_live_blocks *
 }
 
 /* Reads a file; on success replay has a run. */
-static int read_file(struct roast_replay *replay, const char *path, uint64_t most,
+static int read_file(struct roast_replay *replay, const char *path,
                      struct roast_live_reading *seen, roast_error *err)
 {
     struct roast_live_blocks blocks;
@@ -44,7 +41,7 @@ static int read_file(struct roast_replay *replay, const char *path, uint64_t mos
     int status = roast__blocks_open(&blocks, path, seen, err);
     if (status < 0)
         return status;
-    status = replay_blocks(replay, &blocks, most, seen, err);
+    status = replay_blocks(replay, &blocks, seen, err);
     roast__blocks_close(&blocks);
     if (status == ROAST_OK && !replay->run)
         return roast_error_set(err, ROAST_BAD_CHECKSUM,
@@ -69,7 +66,7 @@ int roast__live_read(roast_run **out, const char *path, struct roast_live_readin
     struct roast_replay replay = {0};
 
     *out = NULL;
-    int status = read_file(&replay, path, UINT64_MAX, seen, err);
+    int status = read_file(&replay, path, seen, err);
     if (status == ROAST_OK) {
         seen->entries = replay.entries;
         seen->dropped = replay.dropped;
@@ -116,6 +113,16 @@ static void copy_note(roast_run *run, const char *name, char *out, size_t out_by
     (void)roast_run_note(run, ROAST_NOTES_run, name, out, out_bytes);
 }
 
+static const char *state_of(roast_run *run)
+{
+    char failure[8];
+
+    copy_note(run, "failure", failure, sizeof(failure));
+    if (*failure)
+        return "failed";
+    return roast_run_span(run).end_ns != 0 ? "finished" : "unfinished";
+}
+
 int roast__live_glance(struct roast_glance *out, const char *path, roast_error *err)
 {
     struct roast_replay replay = {.notes_only = true};
@@ -126,12 +133,12 @@ int roast__live_glance(struct roast_glance *out, const char *path, roast_error *
                                  .events = -1,
                                  .chunks = -1,
                                  .failed = -1,
-                                 .event_rate = -1,
-                                 .state = "unfinished"};
-    int status = read_file(&replay, path, GLANCE_BLOCKS, &seen, err);
+                                 .event_rate = -1};
+    int status = read_file(&replay, path, &seen, err);
     if (status == ROAST_OK) {
         struct labels labels = {out->labels, sizeof(out->labels), 0};
         out->start_ns = roast_run_span(replay.run).start_ns;
+        (void)strcpy(out->state, state_of(replay.run));
         copy_note(replay.run, "id", out->id, sizeof(out->id));
         copy_note(replay.run, "processor", out->processor, sizeof(out->processor));
         copy_note(replay.run, "executor", out->executor, sizeof(out->executor));

@@ -28,7 +28,7 @@ struct roast_live_reading {
 int roast__live_read(roast_run **out, const char *path, struct roast_live_reading *seen,
                      roast_error *err);
 
-/* Reads the first blocks only. */
+/* Tells what notes and the end of the run say, no numbers. */
 int roast__live_glance(struct roast_glance *out, const char *path, roast_error *err);
 
 #endif

@@ -284,7 +284,8 @@ static int read_kind(struct roast_live_entry *entry, uint64_t kind)
 
     if (!read || (!replay->run && kind != ROAST_ENTRY_start))
         return ROAST_BAD_DATA;
-    if (replay->notes_only && kind != ROAST_ENTRY_note && kind != ROAST_ENTRY_start)
+    if (replay->notes_only && kind != ROAST_ENTRY_note && kind != ROAST_ENTRY_start &&
+        kind != ROAST_ENTRY_finish)
         return ROAST_OK;
     entry->kind = (enum roast_entry)kind;
     return read(entry);

@@ -18,7 +18,7 @@ struct roast_live_worker {
 /* Zeroed = before the first entry. */
 struct roast_replay {
     roast_run *run;  /* owned; NULL until its clocks are known */
-    bool notes_only; /* all else is passed over */
+    bool notes_only; /* and the end; all else is passed over */
     uint64_t entries;
     uint64_t dropped; /* changes that missed the file */
     uint64_t unread;  /* entries of kinds or with contents that nobody here knows */

@@ -188,11 +188,19 @@ static int do_round(struct roast_live *live, bool sync)
 
 /* ---- the thread ---------------------------------------------------------- */
 
+/* A forked child has neither the thread nor locks that it could trust. */
+static bool is_ours(const struct roast_live *live)
+{
+    return live->pid == getpid();
+}
+
 /* Called with the run locked. */
 static void hurry(void *context)
 {
     struct roast_live *live = context;
 
+    if (!is_ours(live))
+        return;
     (void)pthread_mutex_lock(&live->lock);
     live->hurry = true;
     (void)pthread_cond_signal(&live->wake);
@@ -202,7 +210,7 @@ static void hurry(void *context)
 /* The lock is held. */
 static void wait_for_round(struct roast_live *live)
 {
-    int64_t until_ns = roast__clock_mono_ns() + live->write_every_ns;
+    int64_t until_ns = roast__sat_add(roast__clock_mono_ns(), live->write_every_ns);
     struct timespec until = {.tv_sec = (time_t)(until_ns / ns_per_s),
                              .tv_nsec = (long)(until_ns % ns_per_s)};
     int status = 0;
@@ -352,12 +360,6 @@ out:
 }
 
 /* ---- use and end --------------------------------------------------------- */
-
-/* A forked child has neither the thread nor locks that it could trust. */
-static bool is_ours(const struct roast_live *live)
-{
-    return live->pid == getpid();
-}
 
 void roast_live_state(roast_live *live, struct roast_live_state *out)
 {

@@ -14,7 +14,7 @@ struct walking {
     uint64_t seen; /* rows that a part was about */
 };
 
-/* The row of an id in the file; SIZE_MAX: it was left out. */
+/* The row of an id in the file, which is given once; SIZE_MAX: it was left out. */
 static size_t find_row(struct walking *walking, uint64_t id)
 {
     const struct roast_attempts *attempts = &walking->loading->run->attempts;
@@ -24,7 +24,7 @@ static size_t find_row(struct walking *walking, uint64_t id)
         walking->row++;
     if (walking->row == attempts->count || ids[walking->row] != id)
         return SIZE_MAX;
-    return walking->row;
+    return walking->row++;
 }
 
 /* Gives a row its record; one that is not sound is left out. */

@@ -29,8 +29,9 @@ static int take_offers(struct roast_loading *loading,
     for (uint32_t i = 0; i < part->items; i++) {
         if (!next_time(cur, &time_ns, &last_ns, run->offer_count == 0))
             break;
-        struct roast_offer offer = {time_ns, roast__cursor_varint(cur),
-                                    roast__cursor_varint(cur)};
+        struct roast_offer offer = {.time_ns = time_ns};
+        offer.workers = roast__cursor_varint(cur); /* in this order, which an */
+        offer.threads = roast__cursor_varint(cur); /* initializer does not promise */
         struct roast_offer *offers = roast__array_room(
             run->offers, &run->offer_cap, run->offer_count, sizeof(*offers));
         if (!offers)

@@ -15,6 +15,7 @@
 
 #include "file/live_read.h"
 #include "file/schema.h"
+#include "file/text_bytes.h"
 
 enum {
     HEAD_BYTES = 100,
@@ -38,15 +39,6 @@ static uint32_t number_at(const unsigned char *head, size_t at, size_t size)
 
 /* ---- the head of an SQLite file ---------------------------------------------------- */
 
-/* Any bytes as words of a message. */
-static void clean(char *text)
-{
-    for (; *text; text++) {
-        if (*text < ' ' || *text > '~')
-            *text = '?';
-    }
-}
-
 /* Who wrote a file that we cannot read otherwise; false where it does not say. */
 static bool find_writer(char *out, size_t out_bytes, const char *path,
                         uint64_t file_bytes)
@@ -66,7 +58,7 @@ static bool find_writer(char *out, size_t out_bytes, const char *path,
         if (found)
             memcpy(out, text.data, text.size_bytes);
         out[text.size_bytes] = '\0';
-        clean(out);
+        roast__clean_words(out);
     }
     (void)sqlite3_finalize(find);
     roast__sql_close(db);

@@ -82,7 +82,9 @@ static char *temporary_path(const struct roast_new_file *file)
 
 /* ---- the temporary file ------------------------------------------------------------ */
 
-static int check_target(const char *path, enum roast_save_mode mode, roast_error *err)
+/* *permissions gets those of a file that is there. */
+static int check_target(unsigned *permissions, const char *path,
+                        enum roast_save_mode mode, roast_error *err)
 {
     struct stat target;
 
@@ -97,6 +99,8 @@ static int check_target(const char *path, enum roast_save_mode mode, roast_error
         return fail(EISDIR, err);
     if (mode == ROAST_SAVE_NEW)
         return fail(EEXIST, err);
+    if (S_ISREG(target.st_mode))
+        *permissions = (target.st_mode & 0777) | 0400; /* we can */
     return ROAST_OK;
 }
 
@@ -110,7 +114,7 @@ static int make_temporary(struct roast_new_file *file, roast_error *err)
         if (!file->temporary)
             return roast_error_set(err, ROAST_NO_MEMORY, "a path");
         fd = open(file->temporary, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW,
-                  0666);
+                  file->mode ? 0600 : 0666); /* who may read it is said at the end */
         if (fd < 0 && errno != EEXIST)
             break;
     }
@@ -127,9 +131,9 @@ static int make_temporary(struct roast_new_file *file, roast_error *err)
 int roast__new_file_open(struct roast_new_file *out, const char *path,
                          enum roast_save_mode mode, roast_error *err)
 {
-    int status = check_target(path, mode, err);
+    *out = (struct roast_new_file){.path = NULL};
+    int status = check_target(&out->mode, path, mode, err);
 
-    *out = (struct roast_new_file){NULL, NULL, NULL};
     if (status < 0)
         return status;
     out->path = copy(path, strlen(path));
@@ -188,6 +192,8 @@ int roast__new_file_place(struct roast_new_file *file, enum roast_save_mode mode
 {
     if (sync_path(file->temporary, O_RDWR) < 0)
         return fail(errno, err);
+    if (file->mode)
+        (void)chmod(file->temporary, file->mode); /* some file systems have none */
     int done =
         mode == ROAST_SAVE_NEW ? place_new(file) : rename(file->temporary, file->path);
     if (done < 0)
@@ -207,5 +213,5 @@ void roast__new_file_release(struct roast_new_file *file)
     roast__free(file->path);
     roast__free(file->folder);
     roast__free(file->temporary);
-    *file = (struct roast_new_file){NULL, NULL, NULL};
+    *file = (struct roast_new_file){.path = NULL};
 }

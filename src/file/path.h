@@ -12,6 +12,7 @@ struct roast_new_file {
     char *path;      /* owned; where it belongs */
     char *folder;    /* owned */
     char *temporary; /* owned; NULL: there is none yet, or it was put in place */
+    unsigned mode;   /* permissions of the file that it replaces; 0: there is none */
 };
 
 /* Makes an empty temporary file. IO says why it cannot be, in words. */

@@ -10,6 +10,7 @@
 
 #include "base/mem.h"
 #include "file/schema.h"
+#include "file/text_bytes.h"
 
 /* ---- opening ----------------------------------------------------------------------- */
 
@@ -22,13 +23,16 @@ static int open_live(roast_runfile *file, roast_error *err)
     const struct roast_live_reading *reading = &file->reading;
     file->info = (struct roast_runfile_info){
         .live = true,
-        .partial = true,
+        .ended = roast_run_span(file->whole).end_ns != 0,
         .format = reading->format,
         .cut_bytes = reading->cut_bytes,
         .damaged = reading->damaged + reading->lost_blocks,
     };
     memcpy(file->info.writer, reading->writer, sizeof(file->info.writer));
     file->info.writer[sizeof(file->info.writer) - 1] = '\0';
+    file->info.partial = !file->info.ended || file->info.damaged > 0 ||
+                         reading->cut_bytes > 0 || reading->dropped > 0 ||
+                         reading->unread > 0;
     return ROAST_OK;
 }
 
@@ -47,6 +51,7 @@ static int read_writer(roast_runfile *file, roast_error *err)
                                               sizeof(file->info.writer) - 1);
         if (text.size_bytes > 0)
             memcpy(file->info.writer, text.data, text.size_bytes);
+        roast__clean_words(file->info.writer);
     }
     roast__checked_close(&in);
     return status < 0 ? status : ROAST_OK;
@@ -66,6 +71,8 @@ static int open_finished(roast_runfile *file, roast_error *err)
     if (status == ROAST_OK)
         status = read_writer(file, err);
     file->info.format = file->look.format;
+    if (status == ROAST_OK)
+        file->info.ended = roast_run_span(file->small).end_ns != 0;
     file->info.damaged = loading.damaged;
     file->info.partial = loading.damaged > 0;
     roast__loading_release(&loading);

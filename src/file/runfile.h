@@ -29,6 +29,10 @@ struct roast_runfile {
 /* A whole run out of any run file. Returns owned. */
 int roast__runfile_load(roast_run **out, const char *path, roast_error *err);
 
+/* roast_runfile_glance(), without numbers that a live file would have to be read for. */
+int roast__glance(struct roast_glance *out, const char *path, bool wants_numbers,
+                  roast_error *err);
+
 /* Every function of runfile.h begins and ends with these: one thread at a time, and each
  * with a budget of its own. */
 void roast__runfile_lock(roast_runfile *file);

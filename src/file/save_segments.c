@@ -121,9 +121,10 @@ static int put_accepted(const struct roast_saving *saving,
 /* ---- samples ----------------------------------------------------------------------- */
 
 /* A part begins with the number of its first worker, how many series there are, and
- * their names as texts. Then for each worker: number of a string, its name; stride; skipped; pid; its parent's; its start in
- * ticks; last CPU ns; 1 if its I/O was known; bytes read; bytes written; signed time of
- * the last use, ns; size of `times`; size of each series. */
+ * their names as texts. Then for each worker: number of a string, its name; stride;
+ * skipped; pid; its parent's; its start in ticks; last CPU ns; 1 if its I/O was known;
+ * bytes read; bytes written; signed time of the last use, ns; size of `times`; size of
+ * each series. */
 static void put_series_names(struct roast_buf *out)
 {
     roast__buf_put_varint(out, ROAST_SERIES_COUNT);

@@ -12,7 +12,7 @@
 #include "base/checksum.h"
 #include "file/checked.h"
 
-enum { ENCODING = 1, PART_BITS = 32, CRC_BYTES = 4 };
+enum { ENCODING = 1, PART_BITS = 32, CRC_BYTES = 4, MOST_UNREADABLE = 65536 };
 
 static const char *const names[ROAST_SEGMENT_END] = {
 #define G(number, name, text) [number] = #name,
@@ -156,23 +156,43 @@ int roast__segment_open(struct roast_segment_reader *out, sqlite3 *db,
         out->parts = contents.rows;
     roast__contents_release(&contents);
     return roast__sql_prepare(&out->find, db,
-                              "SELECT data FROM segments NOT INDEXED WHERE id=?1", err);
+                              "SELECT id,data FROM segments NOT INDEXED"
+                              " WHERE id BETWEEN ?1 AND ?2 ORDER BY id LIMIT 1",
+                              err);
 }
 
-/* 1: it is there; 0: it is damaged. */
-static int read_part(struct roast_segment_reader *reader,
-                     struct roast_segment_part *out, roast_error *err)
+/* Goes to the next part whose row is there: 1, or 0 when there is none. Whoever says
+ * that there are billions must not keep us busy with looking for each of them. */
+static int find_part(struct roast_segment_reader *reader, roast_error *err)
 {
     roast_error why = {0};
 
     (void)sqlite3_reset(reader->find);
     (void)sqlite3_bind_int64(reader->find, 1, row_of(reader->segment, reader->next));
+    (void)sqlite3_bind_int64(reader->find, 2,
+                             row_of(reader->segment, reader->parts - 1));
     int got = roast__sql_step(reader->find, &why);
     if (got < 0 && why.code != ROAST_BAD_DATA)
         return roast_error_set(err, got, "%s", why.message);
-    if (got <= 0)
-        return 0;
-    struct roast_str data = roast__sql_text(reader->find, 0);
+    if (got < 0 && ++reader->unreadable < MOST_UNREADABLE)
+        return 1; /* the page it is in; the next one may be in another */
+    uint64_t found = reader->parts;
+    if (got > 0)
+        found = (uint64_t)(sqlite3_column_int64(reader->find, 0) -
+                           row_of(reader->segment, 0));
+    if (found < reader->next || found > reader->parts) /* rows out of order */
+        found = reader->parts;
+    reader->damaged += found - reader->next;
+    reader->next = found;
+    return found < reader->parts;
+}
+
+/* Whether the part that was found is whole. */
+static bool read_part(struct roast_segment_reader *reader,
+                      struct roast_segment_part *out)
+{
+    struct roast_str data = roast__sql_text(reader->find, 1);
+
     return data.data &&
            roast__segment_decode(out, reader->segment, data, NULL) == ROAST_OK &&
            out->part == reader->next;
@@ -181,12 +201,14 @@ static int read_part(struct roast_segment_reader *reader,
 int roast__segment_next(struct roast_segment_reader *reader,
                         struct roast_segment_part *out, roast_error *err)
 {
-    for (; reader->next < reader->parts; reader->next++) {
-        int got = read_part(reader, out, err);
-        if (got != 0) {
-            reader->next++;
+    while (reader->next < reader->parts) {
+        int got = find_part(reader, err);
+        if (got <= 0)
             return got;
-        }
+        bool whole = read_part(reader, out);
+        reader->next++;
+        if (whole)
+            return 1;
         reader->damaged++;
     }
     return 0;

@@ -64,7 +64,8 @@ struct roast_segment_reader {
     enum roast_segment segment;
     uint64_t parts; /* that the file says it has */
     uint64_t next;
-    uint64_t damaged; /* parts that are missing or could not be read */
+    uint64_t damaged;    /* parts that are missing or could not be read */
+    uint64_t unreadable; /* of them, in pages that SQLite cannot read */
 };
 
 int roast__segment_open(struct roast_segment_reader *out, sqlite3 *db,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* text_bytes.h - which bytes are a text for other programs, and which are only bytes. */
+/* text_bytes.h - bytes of a file as texts for people and for other programs. */
 #ifndef ROAST_FILE_TEXT_BYTES_H
 #define ROAST_FILE_TEXT_BYTES_H
 
@@ -20,6 +20,15 @@ static inline bool roast__is_text(struct roast_str text)
         text.size_bytes -= size;
     }
     return true;
+}
+
+/* Any bytes as words of a message: one line, nothing that moves a cursor. */
+static inline void roast__clean_words(char *text)
+{
+    for (; *text; text++) {
+        if (*text < ' ' || *text > '~')
+            *text = '?';
+    }
 }
 
 #endif

@@ -2,26 +2,11 @@
 /* measurement_texts.c - texts of a document that outlive their token. */
 #include "ingest/measurement_texts.h"
 
-#include <string.h>
-
 #include "ingest/json_bytes.h"
 
 const struct roast_kept roast__kept_none = {0, UINT32_MAX};
 
 enum { MOST_TEXT_BYTES = 1 << 30, LARGE_BYTES = 4096 };
-
-/* A secret stands behind one of these, or begins so itself. */
-static bool may_hold_secret(struct roast_str text)
-{
-    const char *end = text.data + text.size_bytes;
-
-    for (const char *at = text.data; at < end; at++) {
-        if (*at == ':' || *at == '=' || *at == ' ' ||
-            (end - at >= 3 && memcmp(at, "eyJ", 3) == 0))
-            return true;
-    }
-    return false;
-}
 
 typedef size_t redactor(char *out, size_t out_bytes, struct roast_str text);
 
@@ -45,7 +30,8 @@ static struct roast_str redact(struct roast_texts *texts, struct roast_str text,
 
 struct roast_str roast__texts_clean(struct roast_texts *texts, struct roast_str text)
 {
-    if (!may_hold_secret(text) || text.data == (const char *)texts->scratch.data)
+    if (!roast_str_may_hold_secret(text) ||
+        text.data == (const char *)texts->scratch.data)
         return text; /* the scratch holds what was made clean before */
     return redact(texts, text, roast_str_redact);
 }

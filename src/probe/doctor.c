@@ -119,7 +119,8 @@ static void look_at_limits(const struct doctor *doctor)
     if (getrlimit(RLIMIT_NOFILE, &limit) == 0)
         tell_limit(doctor, limit.rlim_cur, "open files", "per process");
     if (getrlimit(RLIMIT_NPROC, &limit) == 0)
-        tell_limit(doctor, limit.rlim_cur, "processes", "and threads of this user");
+        tell_limit(doctor, limit.rlim_cur, "processes",
+                   "processes and threads of this user");
     if (getrlimit(RLIMIT_AS, &limit) == 0)
         tell_limit(doctor, limit.rlim_cur, "address space", "bytes per process");
     if (getrlimit(RLIMIT_FSIZE, &limit) == 0)

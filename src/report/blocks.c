@@ -178,6 +178,7 @@ static void put_reasons(struct roast_buf *buf, const struct roast_shown *shown)
 static void put_monitor_errors(struct roast_buf *buf, const struct roast_shown *shown)
 {
     char number[ROAST_NUMBER_BYTES];
+    char line[340];
     double errors;
 
     if (!roast__metric(&errors, shown, ROAST_METRIC_monitor_errors) || errors == 0)
@@ -188,10 +189,10 @@ static void put_monitor_errors(struct roast_buf *buf, const struct roast_shown *
     roast__put(buf, "\n");
     if (!shown->heading || shown->heading->first_error.size_bytes == 0)
         return;
-    roast__put(buf, "  first: ");
-    (void)roast__put_text(buf, shown->heading->first_error, ROAST_PAGE_COLUMNS - 9,
-                          ROAST_CUT_END);
-    roast__put(buf, "\n");
+    struct roast_str first = roast_str_cut(shown->heading->first_error, 320);
+    (void)snprintf(line, sizeof(line), "first: %.*s", (int)first.size_bytes,
+                   first.data);
+    roast__put_sentence(buf, 2, line); /* what to do is at its end */
 }
 
 void roast__put_blocks(struct roast_buf *buf, const struct roast_shown *shown)

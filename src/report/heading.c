@@ -1,12 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* heading.c - what ran, where, when and how it ended, from the notes of a run. */
 #include <stdio.h>
-#include <time.h>
 
 #include "roast/report.h"
-
-static const char *const months[] = {"Jan", "Feb", "Mar", "Apr", "May", "Jun",
-                                     "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"};
 
 static struct roast_str part_of(const char *text)
 {
@@ -20,30 +16,37 @@ static void take_note(char *out, size_t out_bytes, roast_run *run, const char *n
 
 static void put_started(char *out, size_t out_bytes, int64_t start_ns)
 {
-    time_t seconds = (time_t)(start_ns / 1000000000);
-    struct tm utc;
+    char time[ROAST_TIME_BYTES]; /* "2025-11-15T14:02:03..." */
 
     *out = '\0';
-    if (start_ns > 0 && gmtime_r(&seconds, &utc))
-        (void)snprintf(out, out_bytes, "%02d %s %02d:%02d UTC", utc.tm_mday,
-                       months[utc.tm_mon], utc.tm_hour, utc.tm_min);
+    if (start_ns > 0 && roast_format_time(time, start_ns) > 16)
+        (void)snprintf(out, out_bytes, "%.10s %.5s UTC", time, time + 11);
+}
+
+const char *roast_report_ending(enum roast_origin origin, bool ended)
+{
+    if (origin == ROAST_IN_LIVE_FILE)
+        return ended ? "finished: its run file could not be written, this is the live "
+                       "file"
+                     : "unfinished: it goes on, or its collector was killed";
+    if (ended)
+        return NULL;
+    return origin == ROAST_IN_RUN_FILE ? "unfinished: saved before its end was known"
+                                       : "still running";
 }
 
 static void put_state(struct roast_heading_text *out, roast_run *run,
-                      bool from_live_file)
+                      enum roast_origin origin)
 {
+    const char *ending = roast_report_ending(origin, roast_run_span(run).end_ns != 0);
     char failure[440];
-    const char *word = "finished";
 
     take_note(failure, sizeof(failure), run, "failure");
     if (*failure) {
         (void)snprintf(out->state, sizeof(out->state), "failed: %s", failure);
         return;
     }
-    if (roast_run_span(run).end_ns == 0)
-        word = from_live_file ? "unfinished: it goes on, or its collector was killed"
-                              : "still running";
-    (void)snprintf(out->state, sizeof(out->state), "%s", word);
+    (void)snprintf(out->state, sizeof(out->state), "%s", ending ? ending : "finished");
 }
 
 struct label_line {
@@ -67,7 +70,7 @@ static void add_label(void *context, struct roast_str name, struct roast_str tex
 }
 
 void roast_report_heading(struct roast_heading_text *out, roast_run *run,
-                          bool from_live_file)
+                          enum roast_origin origin)
 {
     struct label_line labels = {out->labels, 0, sizeof(out->labels)};
 
@@ -79,7 +82,7 @@ void roast_report_heading(struct roast_heading_text *out, roast_run *run,
     if (out->first_error[0] == '\0')
         roast_run_first_error(run, out->first_error, sizeof(out->first_error));
     put_started(out->started, sizeof(out->started), roast_run_span(run).start_ns);
-    put_state(out, run, from_live_file);
+    put_state(out, run, origin);
     out->heading = (struct roast_heading){
         .name = part_of(out->name),
         .executor = part_of(out->executor),

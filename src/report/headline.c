@@ -90,8 +90,21 @@ static void put_events(struct roast_line *line, const struct roast_shown *shown)
     put_part(line, part);
 }
 
+static bool is_finished(const struct roast_shown *shown)
+{
+    static const char finished[] = "finished";
+    struct roast_str state = {NULL, 0};
+
+    if (shown->heading)
+        state = shown->heading->state;
+    return !state.data || (state.size_bytes >= sizeof(finished) - 1 &&
+                           memcmp(state.data, finished, sizeof(finished) - 1) == 0);
+}
+
+/* How many there are to be is known only when a run has finished. */
 static void put_chunks(struct roast_line *line, const struct roast_shown *shown)
 {
+    char rest_text[ROAST_NUMBER_BYTES];
     char part[PART_BYTES];
     char done_text[ROAST_NUMBER_BYTES];
     char all_text[ROAST_NUMBER_BYTES];
@@ -100,12 +113,20 @@ static void put_chunks(struct roast_line *line, const struct roast_shown *shown)
     bool knows_done = roast__metric(&done, shown, ROAST_METRIC_num_chunks_processed);
     bool knows_all = roast__metric(&all, shown, ROAST_METRIC_num_chunks);
 
+    const char *chunks = knows_done && done == 1 ? "chunk" : "chunks";
+
     if (!knows_done && !knows_all)
         return;
     (void)roast_format_number(done_text, knows_done ? done : all, "");
     (void)roast_format_number(all_text, knows_all ? all : done, "");
-    if (knows_done && knows_all)
+    if (knows_done && knows_all && is_finished(shown))
         (void)snprintf(part, sizeof(part), "%s/%s chunks", done_text, all_text);
+    else if (knows_done && knows_all && all > done) {
+        (void)roast_format_number(rest_text, all - done, "");
+        (void)snprintf(part, sizeof(part), "%s %s done, %s tried and not done",
+                       done_text, chunks, rest_text);
+    } else if (knows_done && !is_finished(shown))
+        (void)snprintf(part, sizeof(part), "%s %s done", done_text, chunks);
     else
         (void)snprintf(part, sizeof(part), "%s chunks", all_text);
     put_part(line, part);

@@ -54,7 +54,7 @@ static void put_run(struct roast_json *json, roast_run *run,
     struct roast_heading_text text;
     struct roast_span span = roast_run_span(run);
 
-    roast_report_heading(&text, run, source->live);
+    roast_report_heading(&text, run, source->origin);
     put_key(json, "run");
     roast_json_open(json, '{');
     put_text(json, "processor", text.heading.name);
@@ -65,7 +65,7 @@ static void put_run(struct roast_json *json, roast_run *run,
     put_time(json, "start_ns", span.start_ns);
     put_time(json, "end_ns", span.end_ns);
     put_key(json, "unfinished");
-    roast_json_bool(json, source->live || span.end_ns == 0);
+    roast_json_bool(json, span.end_ns == 0);
     put_key(json, "cut_bytes");
     roast_json_count(json, source->cut_bytes);
     put_key(json, "damaged");

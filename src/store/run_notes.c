@@ -39,8 +39,13 @@ static bool redact(char **joined, struct roast_str *text, struct roast_str name)
     size_t size =
         roast_str_redact(clean, room_bytes, (struct roast_str){plain, plain_bytes});
     size_t behind = name.size_bytes + 1;
-    *text = size > behind ? (struct roast_str){clean + behind, size - behind}
-                          : (struct roast_str){clean, 0};
+    if (size >= behind && memcmp(clean, plain, behind) == 0) {
+        *text = (struct roast_str){clean + behind, size - behind};
+    } else { /* the name lost something too: a URL */
+        size = roast_str_redact(clean, room_bytes, *text);
+        *text = roast_str_names_secret(name) ? roast_str_of("***")
+                                             : (struct roast_str){clean, size};
+    }
     return true;
 }
 

@@ -136,17 +136,21 @@ static void test_what_has_no_name_is_counted(void **state)
 {
     roast_run *run = run_new();
     struct roast_page page;
-    uint64_t unnamed = 77;
+    struct roast_unnamed unnamed = {77, 77};
 
     (void)state;
     add_frame(run, (struct frame){.kind = ROAST_FRAME_BEGIN,
                                   .file = "nobody learned this",
                                   .stop = 10,
                                   .start = 2});
+    assert_int_equal(roast_failed_fileset(&page, run, &unnamed, NULL), ROAST_OK);
+    assert_string_equal(page.text, "{}");
+    assert_true(unnamed.failed == 0 && unnamed.running == 1);
+    roast_page_release(&page);
     roast_run_finish(run, NS(5));
     assert_int_equal(roast_failed_fileset(&page, run, &unnamed, NULL), ROAST_OK);
     assert_string_equal(page.text, "{}");
-    assert_int_equal(unnamed, 1);
+    assert_true(unnamed.failed == 1 && unnamed.running == 0);
     roast_page_release(&page);
     roast_run_free(run);
 }
@@ -221,7 +225,12 @@ static void test_files_that_were_not_read_to_their_end(void **state)
 
     (void)state;
     frame.file = "part.root";
+    mark(run, ROAST_MARK_RUN_BEGIN, 0);
     add_frame(run, frame);
+    mark(run, ROAST_MARK_RUN_END, 3);
+    mark(run, ROAST_MARK_RUN_BEGIN, 4);
+    frame.start = 5;
+    add_frame(run, frame); /* the same half once more, in another call */
     frame.file = "whole.root";
     add_frame(run, frame);
     frame.first = 50;

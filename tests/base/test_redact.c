@@ -258,6 +258,21 @@ static void names_of_secrets_are_known_in_any_writing(void **state)
     assert_false(roast_str_names_secret((struct roast_str){NULL, 0}));
 }
 
+/* What may hold none is not redacted at all: nothing that changes may be among it. */
+static void what_may_hold_a_secret_is_seen(void **state)
+{
+    static const char *const some[] = {"Bearer\tx", "--password\nx",       "a:b", "a=b",
+                                       "a b",       "eyJhbGciOiJIUzI1NiJ9"};
+    static const char *const none[] = {"", "jets", "ttbar_2018", "/data/a.root", "eyJ"};
+    (void)state;
+
+    for (size_t i = 0; i < sizeof(some) / sizeof(some[0]); i++)
+        assert_true(roast_str_may_hold_secret(roast_str_of(some[i])));
+    for (size_t i = 0; i < sizeof(none) / sizeof(none[0]); i++)
+        assert_false(roast_str_may_hold_secret(roast_str_of(none[i])));
+    assert_false(roast_str_may_hold_secret((struct roast_str){NULL, 0}));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -275,6 +290,7 @@ int main(void)
         cmocka_unit_test(a_path_loses_a_query_but_no_question_mark),
         cmocka_unit_test(what_does_not_fit_is_cut_at_any_size),
         cmocka_unit_test(names_of_secrets_are_known_in_any_writing),
+        cmocka_unit_test(what_may_hold_a_secret_is_seen),
     };
     return cmocka_run_group_tests_name("base/redact", tests, NULL, NULL);
 }

@@ -171,7 +171,60 @@ static void all_columns_of_chunks_can_be_asked_for(void **state)
                   "thread|undecorated\n4010|no\n");
     assert_answer(file, "SELECT count(*), min(thread) FROM chunks",
                   "count(*)|min(thread)\n4|4010\n");
+    assert_answer(file, "SELECT count(*) FROM (SELECT * FROM chunks)", "count(*)\n4\n");
     assert_refused(file, "SELECT nonsense FROM chunks", "no such column: nonsense");
+    assert_answer(file, "SELECT count(duration_ns) FROM chunks", /* the view alone */
+                  "count(duration_ns)\n4\n");
+    roast_runfile_close(file);
+}
+
+static bool take_names(void *context, const char *const *names,
+                       const struct roast_cell *cells, size_t count)
+{
+    size_t *seen = context;
+
+    if (!cells) {
+        *seen = count;
+        for (size_t i = 0; i < roast__columns_listed(ROAST_COLUMNS_chunks); i++)
+            assert_string_equal(names[i],
+                                roast__columns_info(ROAST_COLUMNS_chunks, i).name);
+    }
+    return true;
+}
+
+static void a_star_gives_the_columns_of_the_table(void **state)
+{
+    roast_runfile *file = saved_plain(*state, 3);
+    size_t listed = roast__columns_listed(ROAST_COLUMNS_chunks);
+    size_t count = 0;
+
+    assert_int_equal(
+        roast_runfile_sql(file, "SELECT * FROM chunks", take_names, &count, NULL),
+        ROAST_OK);
+    assert_int_equal(count, listed);
+    assert_int_equal(roast_runfile_sql(file,
+                                       "SELECT * FROM chunks WHERE duration_ns > 0",
+                                       take_row, &(struct answer){.used = 0}, NULL),
+                     ROAST_OK); /* what only the view has */
+    assert_answer(file, "SELECT error_type, \"row\" FROM chunks LIMIT 1",
+                  "error_type|row\n-|0\n");
+    roast_runfile_close(file);
+}
+
+/* A path that is relative means the folder in which the file was opened. */
+static void the_working_directory_may_change(void **state)
+{
+    const struct saved_test *test = *state;
+    const char *name = strrchr(test->path, '/') + 1;
+    char before[4096];
+
+    assert_non_null(getcwd(before, sizeof(before)));
+    roast_runfile_close(saved_plain(test, 3));
+    assert_int_equal(chdir(test->dir), 0);
+    roast_runfile *file = open_saved(name);
+    assert_int_equal(chdir("/"), 0);
+    assert_answer(file, "SELECT count(*) n FROM chunks", "n\n4\n");
+    assert_int_equal(chdir(before), 0);
     roast_runfile_close(file);
 }
 
@@ -192,6 +245,8 @@ static void plain_tables_are_there(void **state)
     assert_answer(file, "SELECT -5, 1.5, NULL, x'00ff', 'x', 9223372036854775807",
                   "-5|1.5|NULL|x'00ff'|'x'|9223372036854775807\n"
                   "-5|1.5|-|x'00ff'|x|9223372036854775807\n");
+    assert_answer(file, "SELECT -9007199254740993 n, x'ff' b", /* no double is it */
+                  "n|b\n-9007199254740993|x'ff'\n");
     roast_runfile_close(file);
 }
 
@@ -307,6 +362,8 @@ int main(void)
         saved_test_of(seconds_and_nanoseconds_agree),
         saved_test_of(tables_are_made_when_asked_for),
         saved_test_of(all_columns_of_chunks_can_be_asked_for),
+        saved_test_of(a_star_gives_the_columns_of_the_table),
+        saved_test_of(the_working_directory_may_change),
         saved_test_of(plain_tables_are_there),
         saved_test_of(nothing_can_be_changed),
         saved_test_of(any_sqlite_answers),

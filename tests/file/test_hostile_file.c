@@ -162,6 +162,7 @@ static void odd_contents_do_no_harm(void **state)
     static const char *const changes[] = {
         "UPDATE contents SET rows=rows+1",
         "UPDATE contents SET rows=9223372036854775807",
+        "UPDATE contents SET rows=4294967295",
         "UPDATE contents SET rows=-1",
         "UPDATE contents SET sums=zeroblob(400000)",
         "UPDATE contents SET rows=1000000, sums=zeroblob(125000)",
@@ -201,15 +202,20 @@ static struct roast_buf part_of(int segment)
     return part;
 }
 
-static void put_part(int segment, const unsigned char *bytes, size_t size)
+static void put_part_at(int64_t id, const unsigned char *bytes, size_t size)
 {
     sqlite3_stmt *update = NULL;
 
     assert_int_equal(roast__sql_prepare(
                          &update, db, "UPDATE segments SET data=?2 WHERE id=?1", NULL),
                      ROAST_OK);
-    forge_part(update, (int64_t)segment << 32, str_from(bytes, size));
+    forge_part(update, id, str_from(bytes, size));
     (void)sqlite3_finalize(update);
+}
+
+static void put_part(int segment, const unsigned char *bytes, size_t size)
+{
+    put_part_at((int64_t)segment << 32, bytes, size);
 }
 
 /* Cut at a byte, then each byte in turn as something else. */
@@ -240,16 +246,29 @@ static void odd_segments_do_no_harm(void **state)
     assert_int_equal(load_and_use(), 0);
 }
 
+/* A second part that is about the same rows: they have their records already. */
+static void a_record_comes_once(void **state)
+{
+    struct roast_buf part = part_of(ROAST_SEGMENT_rest);
+
+    (void)state;
+    run_sql("INSERT INTO segments SELECT id+1,name,1,items,data FROM segments"
+            " WHERE name='rest'; UPDATE contents SET rows=2 WHERE name='rest'");
+    roast__store_fixed(part.data + 8, 1, 4); /* its number */
+    put_part_at(((int64_t)ROAST_SEGMENT_rest << 32) + 1, part.data, part.size_bytes);
+    assert_int_equal(load_and_use(), 0);
+    roast__buf_release(&part);
+}
+
 #define hostile_test(behaviour) \
     cmocka_unit_test_setup_teardown(behaviour, make_db, close_db)
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        hostile_test(odd_cells_do_no_harm),
-        hostile_test(odd_strings_do_no_harm),
-        hostile_test(odd_contents_do_no_harm),
-        hostile_test(odd_segments_do_no_harm),
+        hostile_test(odd_cells_do_no_harm),    hostile_test(odd_strings_do_no_harm),
+        hostile_test(odd_contents_do_no_harm), hostile_test(odd_segments_do_no_harm),
+        hostile_test(a_record_comes_once),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

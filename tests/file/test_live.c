@@ -442,7 +442,7 @@ static void a_glance_tells_what_the_run_was(void **state)
     assert_true(glance.live);
     assert_int_equal(glance.start_ns, EPOCH_0);
     assert_string_equal(glance.id, "0123456789abcdef0123456789abcdef");
-    assert_string_equal(glance.state, "unfinished");
+    assert_string_equal(glance.state, "finished");
     assert_string_equal(glance.processor, "MyProcessor");
     assert_string_equal(glance.executor, "Dask, 4 workers");
     assert_string_equal(glance.labels,

@@ -30,6 +30,22 @@ static void a_newer_format_is_told_with_its_writer(void **state)
     roast__buf_release(&file);
 }
 
+/* A stranger's words must not act on a terminal. */
+static void the_name_of_a_writer_is_plain(void **state)
+{
+    struct live_test *test = *state;
+    struct roast_buf file = {NULL, 0, 0, false};
+    roast_error err = {0};
+
+    put_head(&file, 2);
+    memcpy(file.data + 16, "\x1b[2J\nyou\xff\0", 11);
+    roast__store_fixed(file.data + 80, roast__crc32c(file.data, 80), 4);
+    write_bytes(test->path, file.data, file.size_bytes);
+    assert_int_equal(read_status(test, &err), ROAST_NEWER_FORMAT);
+    assert_non_null(strstr(err.message, "written by ?[2J?you?, format 2"));
+    roast__buf_release(&file);
+}
+
 /* Its head may be longer: the CRC is its last four bytes. */
 static void a_longer_head_of_a_newer_format_is_read(void **state)
 {
@@ -429,6 +445,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         live_test_of(a_newer_format_is_told_with_its_writer),
+        live_test_of(the_name_of_a_writer_is_plain),
         live_test_of(a_longer_head_of_a_newer_format_is_read),
         live_test_of(format_0_is_none),
         live_test_of(other_files_are_no_live_files),

@@ -219,7 +219,7 @@ static void live_files_are_opened(void **state)
     roast_runfile *file = open_saved(test->path);
     assert_same_run(test->run, whole_run(file));
     roast_runfile_info(file, &info);
-    assert_true(info.live && info.partial);
+    assert_true(info.live && info.ended && !info.partial);
     assert_string_equal(info.writer, "roastcoffea " ROAST_VERSION);
     assert_int_equal(roast_runfile_check(file, NULL, NULL, NULL), 0);
     assert_int_equal(roast_runfile_summary(file, &summary, NULL), ROAST_OK);
@@ -230,6 +230,8 @@ static void live_files_are_opened(void **state)
     roast_runfile_close(file);
     assert_int_equal(roast_runfile_glance(&glance, test->path, NULL), ROAST_OK);
     assert_true(glance.live);
+    assert_string_equal(glance.state, "finished");
+    assert_true(glance.wall_s > 0 && glance.chunks >= 0 && glance.failed >= 0);
 }
 
 static void a_cut_live_file_says_so(void **state)
@@ -354,6 +356,28 @@ static void links_are_not_followed(void **state)
     roast_run_free(run);
 }
 
+/* Who may read a new file is said by the umask, of one that is replaced by the old. */
+static void a_file_keeps_its_permissions(void **state)
+{
+    static const mode_t modes[] = {0600, 0664, 0400};
+    const struct saved_test *test = *state;
+    roast_run *run = plain_run(1);
+    struct stat about;
+    mode_t before = umask(027);
+
+    save(run, test->path);
+    (void)umask(before);
+    assert_int_equal(stat(test->path, &about), 0);
+    assert_int_equal(about.st_mode & 0777, 0640);
+    for (size_t i = 0; i < COUNT_OF(modes); i++) {
+        assert_int_equal(chmod(test->path, modes[i]), 0);
+        save(run, test->path);
+        assert_int_equal(stat(test->path, &about), 0);
+        assert_int_equal(about.st_mode & 0777, modes[i]);
+    }
+    roast_run_free(run);
+}
+
 static void a_relative_path_is_saved_here(void **state)
 {
     const struct saved_test *test = *state;
@@ -387,6 +411,7 @@ int main(void)
         saved_test_of(bad_paths_are_told),
         saved_test_of(odd_names_are_names),
         saved_test_of(links_are_not_followed),
+        saved_test_of(a_file_keeps_its_permissions),
         saved_test_of(a_relative_path_is_saved_here),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

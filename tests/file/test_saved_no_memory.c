@@ -126,6 +126,17 @@ static int check_job(const struct saved_test *test, roast_run *run, roast_error 
     return status;
 }
 
+static int find_job(const struct saved_test *test, roast_run *run, roast_error *err)
+{
+    struct roast_found_run found;
+    int status = roast_runfile_find(&found, test->dir, err);
+
+    (void)run;
+    assert_int_equal(status == ROAST_OK, found.path.text != NULL);
+    roast_page_release(&found.path);
+    return status;
+}
+
 static bool take_row(void *context, const char *const *names,
                      const struct roast_cell *cells, size_t count)
 {
@@ -163,7 +174,7 @@ static void saving_survives(void **state)
 
 static void reading_survives(void **state)
 {
-    static job *const jobs[] = {open_job, tables_job, check_job, ask_job};
+    static job *const jobs[] = {open_job, tables_job, check_job, ask_job, find_job};
     const struct saved_test *test = *state;
     roast_run *run = small_run();
 

@@ -106,6 +106,21 @@ static void a_lost_part_takes_no_others_with_it(void **state)
     assert_int_equal(damaged, 1);
 }
 
+/* Nothing protects the number of parts: whoever believed it would search for days. */
+static void parts_that_a_file_only_claims_are_not_searched(void **state)
+{
+    size_t parts;
+    uint64_t damaged;
+
+    (void)state;
+    write_items(2500, 1000);
+    assert_int_equal(roast__sql_run(db, "UPDATE contents SET rows=4000000003", NULL),
+                     ROAST_OK);
+    assert_int_equal(read_items(1000, &parts, &damaged), 2500);
+    assert_int_equal(parts, 3);
+    assert_int_equal(damaged, 4000000000);
+}
+
 /* The worked example of a part: segment 3, one item, a mark 1 at 300 ns. */
 static const unsigned char EXAMPLE[] = {0, 0, 0, 0, 1, 3, 0,    0,    0, 0,
                                         0, 0, 1, 0, 0, 0, 0xd8, 0x04, 1};
@@ -152,6 +167,7 @@ int main(void)
         segment_test(items_come_back),
         segment_test(nothing_is_a_part_too),
         segment_test(a_lost_part_takes_no_others_with_it),
+        segment_test(parts_that_a_file_only_claims_are_not_searched),
         cmocka_unit_test(what_is_no_part_is_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

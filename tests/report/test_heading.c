@@ -27,11 +27,11 @@ static void note(enum roast_note_group group, const char *name, const char *text
         ROAST_OK);
 }
 
-static struct roast_heading_text heading(bool live)
+static struct roast_heading_text heading(enum roast_origin origin)
 {
     struct roast_heading_text out;
 
-    roast_report_heading(&out, run, live);
+    roast_report_heading(&out, run, origin);
     return out;
 }
 
@@ -43,11 +43,11 @@ static void test_all_that_is_known_is_said(void **state)
     note(ROAST_NOTES_label, "site", "T2");
     note(ROAST_NOTES_label, "user", "me");
     roast_run_finish(run, 1000000000);
-    struct roast_heading_text text = heading(false);
+    struct roast_heading_text text = heading(ROAST_IN_MEMORY);
     assert_str_is(text.heading.name, "MyProcessor");
     assert_str_is(text.heading.executor, "Futures, 4 workers");
     assert_str_is(text.heading.labels, "site=T2, user=me");
-    assert_str_is(text.heading.started, "15 Nov 14:02 UTC");
+    assert_str_is(text.heading.started, "2025-11-15 14:02 UTC");
     assert_str_is(text.heading.state, "finished");
     assert_null(text.heading.first_error.data);
 }
@@ -55,15 +55,23 @@ static void test_all_that_is_known_is_said(void **state)
 static void test_how_it_ended(void **state)
 {
     (void)state;
-    assert_str_is(heading(false).heading.state, "still running");
-    assert_true(strncmp(heading(true).state, "unfinished: ", 12) == 0);
+    assert_str_is(heading(ROAST_IN_MEMORY).heading.state, "still running");
+    assert_str_is(heading(ROAST_IN_RUN_FILE).heading.state,
+                  "unfinished: saved before its end was known");
+    assert_str_is(heading(ROAST_IN_LIVE_FILE).heading.state,
+                  "unfinished: it goes on, or its collector was killed");
+    roast_run_finish(run, 1000000000);
+    assert_str_is(heading(ROAST_IN_MEMORY).heading.state, "finished");
+    assert_str_is(heading(ROAST_IN_RUN_FILE).heading.state, "finished");
+    assert_str_is(heading(ROAST_IN_LIVE_FILE).heading.state,
+                  "finished: its run file could not be written, this is the live file");
     note(ROAST_NOTES_run, "failure", "OSError: gone");
-    assert_str_is(heading(true).heading.state, "failed: OSError: gone");
+    assert_str_is(heading(ROAST_IN_LIVE_FILE).heading.state, "failed: OSError: gone");
 }
 
 static void test_what_is_unknown_is_left_out(void **state)
 {
-    struct roast_heading_text text = heading(false);
+    struct roast_heading_text text = heading(ROAST_IN_MEMORY);
 
     (void)state;
     assert_null(text.heading.name.data);
@@ -83,7 +91,7 @@ static void test_labels_are_whole_or_not_there(void **state)
         name[5] = (char)('0' + i);
         note(ROAST_NOTES_label, name, value);
     }
-    struct roast_heading_text text = heading(false);
+    struct roast_heading_text text = heading(ROAST_IN_MEMORY);
     assert_true(text.heading.labels.size_bytes < sizeof(text.labels));
     assert_int_equal(text.labels[text.heading.labels.size_bytes - 1], 'x');
     assert_int_equal(text.heading.labels.size_bytes % (130 + 8), 136);
@@ -94,7 +102,7 @@ static void test_secrets_are_not_kept(void **state)
     (void)state;
     note(ROAST_NOTES_label, "token", "s3cr3t");
     note(ROAST_NOTES_run, "failure", "OSError: https://me:s3cr3t@host/a?t=s3cr3t");
-    struct roast_heading_text text = heading(false);
+    struct roast_heading_text text = heading(ROAST_IN_MEMORY);
     assert_null(strstr(text.labels, "s3cr3t"));
     assert_null(strstr(text.state, "s3cr3t"));
     assert_non_null(strstr(text.state, "https://host/a"));

@@ -193,7 +193,8 @@ static void test_what_ran(void **state)
 
 static void test_a_live_file_is_unfinished(void **state)
 {
-    const struct roast_report_source source = {.live = true, .cut_bytes = 7};
+    const struct roast_report_source source = {.origin = ROAST_IN_LIVE_FILE,
+                                               .cut_bytes = 7};
     roast_run *run = run_new();
     struct roast_page page = page_of(run, &source);
 

@@ -47,7 +47,7 @@ static struct roast_heading heading_of(const char *state)
         .name = roast_str_of("TtbarProcessor"),
         .executor = roast_str_of("Futures, 2 workers"),
         .state = roast_str_of(state),
-        .started = roast_str_of("15 Nov 14:02 UTC"),
+        .started = roast_str_of("2025-11-15 14:02 UTC"),
     };
 }
 
@@ -128,6 +128,9 @@ static void test_a_run_that_went_wrong(void **state)
 
     (void)state;
     heading.labels = roast_str_of("site=T2, user=me, campaign=a-rather-long-one");
+    heading.first_error = roast_str_of(
+        "output_dir: FileExistsError: /home/me/analysis/runs/monday exists:"
+        " the run stays in /home/me/analysis/runs/monday.roast-live");
     SET(&values, wall_time, 4000);
     SET(&values, num_chunks, 20);
     SET(&values, num_chunks_processed, 3);

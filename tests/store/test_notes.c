@@ -80,6 +80,21 @@ static void secrets_are_taken_out(void **state)
     roast_run_free(run);
 }
 
+/* A name that is a URL loses nothing here, and its text no more than is secret. */
+static void a_url_may_be_a_name(void **state)
+{
+    roast_run *run = new_run();
+    (void)state;
+
+    assert_int_equal(set(run, ROAST_NOTES_label, "root://h", "me@b/c"), ROAST_OK);
+    assert_int_equal(set(run, ROAST_NOTES_run, "root://u:p@h", "root://u:p@i"),
+                     ROAST_OK);
+    assert_int_equal(set(run, ROAST_NOTES_run, "token of s3://u@h", "abc"), ROAST_OK);
+    assert_notes(run, ROAST_NOTES_label, "root://h=me@b/c;");
+    assert_notes(run, ROAST_NOTES_run, "root://u:p@h=root://i;token of s3://u@h=***;");
+    roast_run_free(run);
+}
+
 /* JSON would break; whoever makes it redacts. */
 static void documents_are_left_as_they_are(void **state)
 {
@@ -187,6 +202,7 @@ int main(void)
         cmocka_unit_test(notes_are_kept_in_the_order_of_their_first_setting),
         cmocka_unit_test(a_note_is_copied_and_cut),
         cmocka_unit_test(secrets_are_taken_out),
+        cmocka_unit_test(a_url_may_be_a_name),
         cmocka_unit_test(documents_are_left_as_they_are),
         cmocka_unit_test(what_is_clean_is_put_as_it_is),
         cmocka_unit_test(names_and_texts_have_a_limit),

@@ -70,6 +70,7 @@ static int open_file(struct run_object *self, const char *path, roast_error *err
 
 static int import_dir(struct run_object *self, const char *path, roast_error *err)
 {
+    self->is_imported = true;
     return roast_import(&self->run, path, err);
 }
 
@@ -102,6 +103,33 @@ static PyObject *opened_by(opener *open, PyObject *module, PyObject *args)
 static PyObject *open_run(PyObject *module, PyObject *args)
 {
     return opened_by(open_file, module, args);
+}
+
+/* The run that a folder stands for, as a path; None for none. */
+static PyObject *find_run(PyObject *module, PyObject *args)
+{
+    struct core_state *state = PyModule_GetState(module);
+    struct roast_found_run found = {.runs = 0};
+    PyObject *path = NULL;
+    PyObject *result = NULL;
+    roast_error err = {0};
+    int status;
+
+    if (!PyArg_ParseTuple(args, "O&", PyUnicode_FSConverter, &path))
+        return NULL;
+    const char *name = PyBytes_AsString(path);
+    Py_BEGIN_ALLOW_THREADS;
+    status = roast_runfile_find(&found, name, &err);
+    Py_END_ALLOW_THREADS;
+    if (status < 0)
+        raise_error_of(state, name, &err);
+    else if (!found.path.text)
+        result = Py_NewRef(Py_None);
+    else
+        result = PyUnicode_DecodeFSDefault(found.path.text);
+    roast_page_release(&found.path);
+    Py_DECREF(path);
+    return result;
 }
 
 static PyObject *import_measurement(PyObject *module, PyObject *args)
@@ -150,7 +178,8 @@ PyObject *run_info(PyObject *self, PyObject *unused)
         Py_RETURN_NONE;
     roast_runfile_info(cast(self)->file, &info);
     return Py_BuildValue(
-        "{s:O,s:O,s:I,s:N,s:K,s:K}", "live", info.live ? Py_True : Py_False, "partial",
+        "{s:O,s:O,s:O,s:I,s:N,s:K,s:K}", "live", info.live ? Py_True : Py_False,
+        "ended", info.ended ? Py_True : Py_False, "partial",
         info.partial ? Py_True : Py_False, "format", (unsigned int)info.format,
         "writer", text_new(roast_str_of(info.writer)), "cut_bytes",
         (unsigned long long)info.cut_bytes, "damaged",
@@ -347,6 +376,8 @@ PyObject *run_span(PyObject *self, PyObject *unused)
 
 PyMethodDef file_methods[] = {
     {"open_run", open_run, METH_VARARGS, "A Run from a .roast or .roast-live file."},
+    {"find_run", find_run, METH_VARARGS,
+     "The path of the run that began last in a folder, or None."},
     {"import_measurement", import_measurement, METH_VARARGS,
      "A Run from a measurement directory, 0.1.2's too."},
     {NULL, NULL, 0, NULL},

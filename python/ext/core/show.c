@@ -24,6 +24,16 @@ static page_maker *maker_of(const char *kind)
     return NULL;
 }
 
+static enum roast_origin origin_of(const struct run_object *self)
+{
+    struct roast_runfile_info info = {.live = false};
+
+    if (!self->file)
+        return self->is_imported ? ROAST_IN_RUN_FILE : ROAST_IN_MEMORY;
+    roast_runfile_info(self->file, &info);
+    return info.live ? ROAST_IN_LIVE_FILE : ROAST_IN_RUN_FILE;
+}
+
 PyObject *run_page(struct run_object *self, const char *kind)
 {
     page_maker *make = maker_of(kind);
@@ -40,7 +50,7 @@ PyObject *run_page(struct run_object *self, const char *kind)
     Py_BEGIN_ALLOW_THREADS;
     status = run_summary(self, &summary, &owned, &err);
     if (status == ROAST_OK) {
-        roast_report_heading(&words, run, self->file != NULL);
+        roast_report_heading(&words, run, origin_of(self));
         status = make(&page, summary, &words.heading, &err);
     }
     Py_END_ALLOW_THREADS;

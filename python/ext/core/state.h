@@ -6,7 +6,6 @@
 #define PY_SSIZE_T_CLEAN
 #include <Python.h>
 #include <pthread.h>
-#include <stdbool.h>
 #include <stdint.h>
 
 #include "roast/live.h"
@@ -27,8 +26,9 @@ struct watch;
 
 struct run_object {
     PyObject_HEAD
-    roast_run *run;       /* borrows file where there is one */
-    roast_runfile *file;  /* NULL: it is collected here; see file.h */
+    roast_run *run;      /* borrows file where there is one */
+    roast_runfile *file; /* NULL: it is collected here, or `is_imported`; see file.h */
+    bool is_imported;
     bool is_whole;        /* attempts and samples of the file were loaded */
     pthread_mutex_t lock; /* guards file and live while the GIL is free */
     roast_live *live;     /* NULL: nobody writes it while it grows */

@@ -2,9 +2,9 @@
 /* record_from_dict.c - the frame of a mapping that somebody made by hand.
  *
  * The reverse of record_dict.c, by the same list: what a key means and its unit is in
- * record_views.def; the ladder has a file of its own. Keys of the user's own stay with the mapping, which the caller
- * keeps; only what formulas read goes into the frame. A value of the wrong type leaves
- * its field absent. */
+ * record_views.def; the ladder has a file of its own. Keys of the user's own stay with
+ * the mapping, which the caller keeps; only what formulas read goes into the frame. A
+ * value of the wrong type leaves its field absent. */
 #include <math.h>
 
 #include "mapping.h"

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* text.c - Python str and UTF-8 with a length. */
-#include <string.h>
-
 #include "support.h"
 
 struct roast_str text_borrow(PyObject *str)
@@ -38,16 +36,6 @@ PyObject *text_of(PyObject *object)
     return escaped;
 }
 
-/* A secret stands behind one of these, or begins so itself: names of sections and
- * datasets, which are asked for often, have none of them. */
-static bool may_hold_secret(struct roast_str str)
-{
-    return memchr(str.data, ':', str.size_bytes) ||
-           memchr(str.data, '=', str.size_bytes) ||
-           memchr(str.data, ' ', str.size_bytes) ||
-           memmem(str.data, str.size_bytes, "eyJ", 3);
-}
-
 typedef size_t redactor(char *out, size_t out_bytes, struct roast_str text);
 
 /* Takes the reference to text; gives one to what is left of it. */
@@ -72,7 +60,8 @@ PyObject *text_redacted(PyObject *object)
     PyObject *text = text_of(object);
     struct roast_str str = text ? text_borrow(text) : (struct roast_str){NULL, 0};
 
-    return str.data && may_hold_secret(str) ? cleaned(text, roast_str_redact) : text;
+    return str.data && roast_str_may_hold_secret(str) ? cleaned(text, roast_str_redact)
+                                                      : text;
 }
 
 PyObject *file_redacted(PyObject *object)

@@ -39,9 +39,7 @@ def plain_fileset(fileset: Any, treename: Any = None) -> Plain:
 
 def _dataset(entry: Any, treename: Any) -> dict[str, Any]:
     """One dataset, in any of the forms that coffea takes."""
-    dump = getattr(entry, "model_dump", None)
-    if callable(dump):  # a DatasetSpec
-        entry = dump()
+    entry = _dumped(entry)
     if not isinstance(entry, Mapping):
         return {"files": _files(entry, treename)} if isinstance(entry, list) else {}
     plain = {"files": _files(entry.get("files"), entry.get("treename", treename))}
@@ -49,6 +47,12 @@ def _dataset(entry: Any, treename: Any) -> dict[str, Any]:
         if entry.get(key) is not None:
             plain[key] = entry[key]
     return plain
+
+
+def _dumped(entry: Any) -> Any:
+    """A DatasetSpec as a dict; anything else as it is."""
+    dump = getattr(entry, "model_dump", None)
+    return dump() if callable(dump) else entry
 
 
 def _files(files: Any, treename: Any) -> dict[str, str | None]:
@@ -78,7 +82,7 @@ def _text(value: Any) -> str | None:
 def signed(fileset: Any) -> dict[str, str]:
     """{name without credentials: name as it was given}, where they differ."""
     names = {}
-    for entry in fileset.values() if isinstance(fileset, Mapping) else ():
+    for entry in map(_dumped, fileset.values() if isinstance(fileset, Mapping) else ()):
         files = entry.get("files") if isinstance(entry, Mapping) else entry
         for name in files if isinstance(files, (Mapping, list)) else ():
             if _file(name) != str(name):

@@ -106,6 +106,7 @@ class RunnerCall:
         for run in self.runs:
             run.begin_call(self.run_id, self.processor, self.offer, self.runner)
             run.guarded("fileset", run.take_fileset, self.fileset, self.treename)
+            run.guarded("names of the fileset", run.learn_names, self.fileset)
         with _patching:
             work_function.receivers[self.run_id] = self.receive
         if isinstance(self.space().get(CHUNKS), ChunkRecords):  # of an earlier run
@@ -237,7 +238,7 @@ class RunnerCall:
         self.mark("run_end")
         self.restore()
         for run in self.runs:
-            run.end_call(self.fileset)
+            run.end_call()
 
     def take(self, result: Any) -> None:
         """What coffea wraps around the output of a run."""

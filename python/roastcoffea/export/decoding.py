@@ -44,7 +44,7 @@ def decode(value: Any) -> Any:
         if tag in _DECODERS:
             try:
                 return _DECODERS[tag](inner)
-            except (TypeError, ValueError):
+            except (TypeError, ValueError, OverflowError):
                 return value
     return {key: decode(item) for key, item in value.items()}
 

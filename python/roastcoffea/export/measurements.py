@@ -14,6 +14,7 @@ what is there already is never replaced.
 
 from __future__ import annotations
 
+import errno
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
@@ -136,9 +137,8 @@ def names_of(name: str | None) -> Iterable[str]:
 def _check_name(name: str) -> None:
     if not isinstance(name, str):
         raise TypeError(f"measurement_name is a str, not {name!r}")
-    size_bytes = len(os.fsencode(name))
     bad = name in ("", ".") or ".." in name or "\0" in name or "/" in name
-    if bad or os.sep in name or size_bytes > MAX_NAME_BYTES:
+    if bad or os.sep in name or len(os.fsencode(name)) > MAX_NAME_BYTES:
         raise ValueError(
             f"measurement_name {name[:MAX_NAME_BYTES]!r} does not name one directory:"
             f" no separator, no '..', 1 to {MAX_NAME_BYTES} bytes"
@@ -279,10 +279,7 @@ def _move(written: Path, folder: Path, names: Iterable[str]) -> Path:
         try:
             os.rename(written, folder / name)
         except OSError as error:
-            import errno
-
-            taken = (errno.EEXIST, errno.ENOTEMPTY, errno.ENOTDIR)
-            if error.errno not in taken:
+            if error.errno not in (errno.EEXIST, errno.ENOTEMPTY, errno.ENOTDIR):
                 raise
         else:
             _sync(folder)
@@ -296,5 +293,8 @@ def _sync(folder: Path) -> None:
     handle = os.open(folder, os.O_RDONLY)
     try:
         os.fsync(handle)
+    except OSError as error:  # some file systems, AFS for one, cannot
+        if error.errno not in (errno.EINVAL, errno.ENOTSUP):
+            raise
     finally:
         os.close(handle)
