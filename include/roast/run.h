@@ -208,6 +208,9 @@ typedef void roast_note_visitor(void *context, struct roast_str name,
 void roast_run_notes(roast_run *run, enum roast_note_group group,
                      roast_note_visitor *note, void *context);
 
+/* All labels in one line, "site=T2, user=me"; those that do not fit are left out. */
+void roast_run_labels(roast_run *run, char *out, size_t out_bytes);
+
 /* ---- clock ------------------------------------------------------------------- */
 
 /* When the block began and ended, in ns since 1970; end 0: it goes on, or nobody saw its

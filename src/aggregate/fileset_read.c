@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "aggregate/fileset.h"
-#include "ingest/json.h"
+#include "ingest/json_walk.h"
 #include "roast/json_write.h"
 
 struct reading {
@@ -102,18 +102,11 @@ static int copy_value(struct reading *in, struct roast_json *json)
     }
 }
 
-static void forget(void *context, const void *bytes, size_t size_bytes)
-{
-    (void)context;
-    (void)bytes;
-    (void)size_bytes;
-}
-
 static int skip_value(struct reading *in)
 {
-    struct roast_json nowhere = {.put = forget};
+    int status = roast__json_skip(&in->json, &in->token, in->err);
 
-    return copy_value(in, &nowhere);
+    return status < 0 ? status : 1;
 }
 
 /* ---- files -------------------------------------------------------------------- */

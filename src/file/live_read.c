@@ -81,33 +81,6 @@ int roast__live_read(roast_run **out, const char *path, struct roast_live_readin
 
 /* ---- a glance ------------------------------------------------------------ */
 
-/* A text being filled, and how much of it is. */
-struct labels {
-    char *out;
-    size_t out_bytes;
-    size_t used_bytes;
-};
-
-static void add_text(struct labels *labels, struct roast_str text)
-{
-    text = roast_str_cut(text, labels->out_bytes - 1 - labels->used_bytes);
-    if (text.size_bytes > 0)
-        memcpy(labels->out + labels->used_bytes, text.data, text.size_bytes);
-    labels->used_bytes += text.size_bytes;
-    labels->out[labels->used_bytes] = '\0';
-}
-
-static void add_label(void *context, struct roast_str name, struct roast_str text)
-{
-    struct labels *labels = context;
-
-    if (labels->used_bytes > 0)
-        add_text(labels, roast_str_of(", "));
-    add_text(labels, name);
-    add_text(labels, roast_str_of("="));
-    add_text(labels, text);
-}
-
 static void copy_note(roast_run *run, const char *name, char *out, size_t out_bytes)
 {
     (void)roast_run_note(run, ROAST_NOTES_run, name, out, out_bytes);
@@ -136,13 +109,12 @@ int roast__live_glance(struct roast_glance *out, const char *path, roast_error *
                                  .event_rate = -1};
     int status = read_file(&replay, path, &seen, err);
     if (status == ROAST_OK) {
-        struct labels labels = {out->labels, sizeof(out->labels), 0};
         out->start_ns = roast_run_span(replay.run).start_ns;
-        (void)strcpy(out->state, state_of(replay.run));
+        (void)snprintf(out->state, sizeof(out->state), "%s", state_of(replay.run));
         copy_note(replay.run, "id", out->id, sizeof(out->id));
         copy_note(replay.run, "processor", out->processor, sizeof(out->processor));
         copy_note(replay.run, "executor", out->executor, sizeof(out->executor));
-        roast_run_notes(replay.run, ROAST_NOTES_label, add_label, &labels);
+        roast_run_labels(replay.run, out->labels, sizeof(out->labels));
     }
     roast__replay_release(&replay);
     return status;

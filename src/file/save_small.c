@@ -65,22 +65,6 @@ static void bind_metric(sqlite3_stmt *insert, enum roast_run_column column,
         (void)sqlite3_bind_double(insert, at(column), value);
 }
 
-/* "site=T2, user=me" */
-static void put_labels(struct roast_buf *out, const struct roast_notes *notes)
-{
-    for (size_t i = 0; i < notes->count; i++) {
-        const struct roast_note *note = &notes->items[i];
-        struct roast_str name = roast__note_name(note), text = roast__note_text(note);
-        if (note->group != ROAST_NOTES_label)
-            continue;
-        if (out->size_bytes > 0)
-            roast__buf_put(out, ", ", 2);
-        roast__buf_put(out, name.data, name.size_bytes);
-        roast__buf_put(out, "=", 1);
-        roast__buf_put(out, text.data, text.size_bytes);
-    }
-}
-
 static void bind_shown(sqlite3_stmt *insert, const struct roast_saving *saving)
 {
     const struct roast_run *run = saving->run;
@@ -131,7 +115,8 @@ static void bind_own(sqlite3_stmt *insert, const struct roast_run *run)
 
 static int save_run(const struct roast_saving *saving, roast_error *err)
 {
-    struct roast_buf sql = {NULL, 0, 0, false}, labels = {NULL, 0, 0, false};
+    struct roast_buf sql = {NULL, 0, 0, false};
+    char labels[1024];
     sqlite3_stmt *insert = NULL;
     int status = ROAST_OK;
 
@@ -139,8 +124,8 @@ static int save_run(const struct roast_saving *saving, roast_error *err)
     for (int i = 0; i < ROAST_RUN_COLUMN_COUNT; i++)
         roast__buf_put(&sql, ",?", 2);
     roast__buf_put(&sql, ")", 2);
-    put_labels(&labels, &saving->run->notes);
-    if (!roast__buf_ok(&sql) || !roast__buf_ok(&labels)) {
+    roast__notes_labels(&saving->run->notes, labels, sizeof(labels));
+    if (!roast__buf_ok(&sql)) {
         status = roast_error_set(err, ROAST_NO_MEMORY, "the row of a run");
         goto out;
     }
@@ -149,13 +134,11 @@ static int save_run(const struct roast_saving *saving, roast_error *err)
         goto out;
     bind_shown(insert, saving);
     bind_own(insert, saving->run);
-    bind_text(insert, at(ROAST_RUN_labels),
-              (struct roast_str){(const char *)labels.data, labels.size_bytes});
+    bind_text(insert, at(ROAST_RUN_labels), roast_str_of(*labels ? labels : NULL));
     status = insert_row(insert, err);
 out:
     (void)sqlite3_finalize(insert);
     roast__buf_release(&sql);
-    roast__buf_release(&labels);
     return status;
 }
 

@@ -49,33 +49,10 @@ static void put_state(struct roast_heading_text *out, roast_run *run,
     (void)snprintf(out->state, sizeof(out->state), "%s", ending ? ending : "finished");
 }
 
-struct label_line {
-    char *text;
-    size_t used_bytes;
-    size_t cap_bytes;
-};
-
-static void add_label(void *context, struct roast_str name, struct roast_str text)
-{
-    struct label_line *line = context;
-    size_t left = line->cap_bytes - line->used_bytes;
-    int size = snprintf(line->text + line->used_bytes, left, "%s%.*s=%.*s",
-                        line->used_bytes > 0 ? ", " : "", (int)name.size_bytes,
-                        name.data, (int)text.size_bytes, text.data);
-
-    if (size < 0 || (size_t)size >= left)
-        line->text[line->used_bytes] = '\0'; /* whole labels only */
-    else
-        line->used_bytes += (size_t)size;
-}
-
 void roast_report_heading(struct roast_heading_text *out, roast_run *run,
                           enum roast_origin origin)
 {
-    struct label_line labels = {out->labels, 0, sizeof(out->labels)};
-
-    out->labels[0] = '\0';
-    roast_run_notes(run, ROAST_NOTES_label, add_label, &labels);
+    roast_run_labels(run, out->labels, sizeof(out->labels));
     take_note(out->name, sizeof(out->name), run, "processor");
     take_note(out->executor, sizeof(out->executor), run, "executor");
     take_note(out->first_error, sizeof(out->first_error), run, "first_error");

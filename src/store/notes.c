@@ -103,6 +103,27 @@ struct roast_str roast__notes_get(const struct roast_notes *notes,
     return note ? roast__note_text(note) : (struct roast_str){NULL, 0};
 }
 
+void roast__notes_labels(const struct roast_notes *notes, char *out, size_t out_bytes)
+{
+    size_t used = 0;
+
+    for (size_t i = 0; i < notes->count; i++) {
+        struct roast_str name = roast__note_name(&notes->items[i]);
+        struct roast_str text = roast__note_text(&notes->items[i]);
+        size_t joint = used > 0 ? 2 : 0;
+        if (notes->items[i].group != ROAST_NOTES_label ||
+            joint + name.size_bytes + 1 + text.size_bytes >= out_bytes - used)
+            continue;
+        memcpy(out + used, ", ", joint);
+        memcpy(out + used + joint, name.data, name.size_bytes);
+        used += joint + name.size_bytes;
+        out[used++] = '=';
+        memcpy(out + used, text.data, text.size_bytes);
+        used += text.size_bytes;
+    }
+    out[used] = '\0';
+}
+
 void roast__notes_release(struct roast_notes *notes)
 {
     for (size_t i = 0; i < notes->count; i++)

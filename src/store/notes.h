@@ -31,6 +31,10 @@ struct roast_str roast__notes_get(const struct roast_notes *notes,
 struct roast_str roast__note_name(const struct roast_note *note);
 struct roast_str roast__note_text(const struct roast_note *note);
 
+/* All labels as "site=T2, user=me", NUL-terminated; what does not fit is left out whole.
+ */
+void roast__notes_labels(const struct roast_notes *notes, char *out, size_t out_bytes);
+
 void roast__notes_release(struct roast_notes *notes);
 
 #endif

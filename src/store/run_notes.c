@@ -117,6 +117,13 @@ void roast_run_notes(roast_run *run, enum roast_note_group group,
     roast__run_unlock(run);
 }
 
+void roast_run_labels(roast_run *run, char *out, size_t out_bytes)
+{
+    roast__run_lock(run);
+    roast__notes_labels(&run->notes, out, out_bytes);
+    roast__run_unlock(run);
+}
+
 struct roast_span roast_run_span(roast_run *run)
 {
     roast__run_lock(run);
