@@ -37,7 +37,7 @@ ROWS = (
     Row("c2", "resident bytes per record at the client", "B", 28.0, rounds=3),
     Row("c3", "bytes sent per record, all hops", "B", 1.65, rounds=2),
     Row("e1", "aggregation per chunk record", "ns", 400.0, rounds=10),
-    Row("e2", "aggregation of 1000 worker samples", "us", 100.0, rounds=5),
+    Row("e2", "aggregation of 1000 samples of memory", "us", 100.0, rounds=5),
     Row("e3", "peak memory, 10^6 chunks + 10^7 samples", "MB", 20.0, rounds=2),
     Row("f1", "saving a chunk record", "us", 50.0, rounds=4),
     Row("f1b", "bytes saved of a chunk record", "B", 12.0, rounds=2),
@@ -45,6 +45,7 @@ ROWS = (
     Row("f2b", "bytes saved of 1000 sampled values", "B", 35.0, rounds=2),
     Row("f3", "open, show a saved run, per 1000 records", "us", 500.0, rounds=5),
     Row("f5", "cold start: show a small saved run", "ms", 15.0, rounds=20),
+    Row("e2s", "as e2, of five series instead of two", "us", None, rounds=5),
     Row("a3s", "as a3, chunks of 5 ms with 5 ms between", "us", None),
     Row("a4s", "as a4, chunks of 5 ms with 5 ms between", "us", None),
 )

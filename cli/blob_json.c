@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* blob_json.c - the packed fields of a record as JSON: one function per layout.
+/* blob_json.c - the packed fields of a record as JSON: one row per layout.
  *
- * Units are in the names, as in docs/format.md; nothing is computed. */
+ * Half of them are lists of one kind of thing: how to read it and how to put one is all
+ * that they differ in. Units are in the names, as in docs/format.md; nothing is
+ * computed. */
 #include <inttypes.h>
 #include <stdio.h>
 
@@ -23,12 +25,10 @@ static void put_name(struct roast_json *json, struct roast_str name)
 
 /* ---- identity and place ------------------------------------------------------- */
 
-static void put_identity(struct roast_json *json, struct roast_str blob,
-                         struct unpacked *room)
+static void put_identity(struct roast_json *json, struct roast_str blob)
 {
     struct roast_identity id;
 
-    (void)room;
     if (roast_identity_unpack(&id, blob, NULL) < 0) {
         roast_json_null(json);
         return;
@@ -41,14 +41,12 @@ static void put_identity(struct roast_json *json, struct roast_str blob,
     roast_json_close(json, '}');
 }
 
-static void put_place(struct roast_json *json, struct roast_str blob,
-                      struct unpacked *room)
+static void put_place(struct roast_json *json, struct roast_str blob)
 {
     static const char *const names[] = {"dataset_id", "file_id", "entry_start",
                                         "entries"};
     const unsigned char *at = (const unsigned char *)blob.data;
 
-    (void)room;
     if (blob.size_bytes != ROAST_PLACE_BYTES) {
         roast_json_null(json);
         return;
@@ -63,10 +61,14 @@ static void put_place(struct roast_json *json, struct roast_str blob,
 
 /* ---- sections ----------------------------------------------------------------- */
 
-static void put_section(struct roast_json *json, const struct roast_section *all,
-                        size_t count, size_t i)
+static int64_t read_sections(void *out, size_t max, struct roast_str blob)
 {
-    const struct roast_section *section = &all[i];
+    return roast_sections_read(out, max, blob, NULL);
+}
+
+static void put_section(struct roast_json *json, const void *item)
+{
+    const struct roast_section *section = item;
 
     roast_json_open(json, '{');
     put_name(json, section->name);
@@ -76,7 +78,7 @@ static void put_section(struct roast_json *json, const struct roast_section *all
     put_count(json, "kinds", section->kinds);
     put_count(json, "count", section->count);
     put_count(json, "total_ns", section->total_ns);
-    put_count(json, "self_ns", roast_section_self_ns(all, count, i));
+    put_count(json, "self_ns", section->self_ns);
     if (section->kinds & ROAST_SECTION_MEMORY) {
         put_count(json, "memory_start_bytes", section->memory_start_bytes);
         put_count(json, "memory_end_bytes", section->memory_end_bytes);
@@ -88,54 +90,29 @@ static void put_section(struct roast_json *json, const struct roast_section *all
     roast_json_close(json, '}');
 }
 
-static void put_sections(struct roast_json *json, struct roast_str blob,
-                         struct unpacked *room)
+static int64_t read_intervals(void *out, size_t max, struct roast_str blob)
 {
-    int64_t count = roast_sections_read(NULL, 0, blob, NULL);
-
-    if (count < 0) {
-        roast_json_null(json);
-        return;
-    }
-    struct roast_section *all = unpack_room(room, (size_t)count, sizeof(*all));
-    (void)roast_sections_read(all, (size_t)count, blob, NULL);
-    roast_json_open(json, '[');
-    for (size_t i = 0; i < (size_t)count; i++)
-        put_section(json, all, (size_t)count, i);
-    roast_json_close(json, ']');
+    return roast_intervals_read(out, max, blob, NULL);
 }
 
-static void put_intervals(struct roast_json *json, struct roast_str blob,
-                          struct unpacked *room)
+static void put_interval(struct roast_json *json, const void *item)
 {
-    int64_t count = roast_intervals_read(NULL, 0, blob, NULL);
+    const struct roast_interval *interval = item;
 
-    if (count < 0) {
-        roast_json_null(json);
-        return;
-    }
-    struct roast_interval *all = unpack_room(room, (size_t)count, sizeof(*all));
-    (void)roast_intervals_read(all, (size_t)count, blob, NULL);
-    roast_json_open(json, '[');
-    for (int64_t i = 0; i < count; i++) {
-        roast_json_open(json, '{');
-        put_count(json, "section", all[i].section);
-        put_count(json, "start_ns", all[i].start_ns);
-        put_count(json, "duration_ns", all[i].duration_ns);
-        roast_json_close(json, '}');
-    }
-    roast_json_close(json, ']');
+    roast_json_open(json, '{');
+    put_count(json, "section", interval->section);
+    put_count(json, "start_ns", interval->start_ns);
+    put_count(json, "duration_ns", interval->duration_ns);
+    roast_json_close(json, '}');
 }
 
 /* ---- losses and absences ------------------------------------------------------ */
 
-static void put_losses(struct roast_json *json, struct roast_str blob,
-                       struct unpacked *room)
+static void put_losses(struct roast_json *json, struct roast_str blob)
 {
     struct roast_pair pair;
     char number[24];
 
-    (void)room;
     roast_json_open(json, '{');
     while (roast_pair_next(&pair, &blob, NULL) == 1) {
         const char *name =
@@ -154,13 +131,11 @@ static const char *field_name(uint64_t number)
     return NULL;
 }
 
-static void put_absences(struct roast_json *json, struct roast_str blob,
-                         struct unpacked *room)
+static void put_absences(struct roast_json *json, struct roast_str blob)
 {
     struct roast_pair pair;
     char number[24];
 
-    (void)room;
     roast_json_open(json, '{');
     while (roast_pair_next(&pair, &blob, NULL) == 1) {
         const char *name = field_name(pair.key);
@@ -174,12 +149,10 @@ static void put_absences(struct roast_json *json, struct roast_str blob,
 
 /* ---- the inside --------------------------------------------------------------- */
 
-static void put_ladder(struct roast_json *json, struct roast_str blob,
-                       struct unpacked *room)
+static void put_ladder(struct roast_json *json, struct roast_str blob)
 {
     struct roast_ladder ladder;
 
-    (void)room;
     if (roast_ladder_read(&ladder, blob, NULL) < 0) {
         roast_json_null(json);
         return;
@@ -199,8 +172,15 @@ static void put_ladder(struct roast_json *json, struct roast_str blob,
     roast_json_close(json, '}');
 }
 
-static void put_branch(struct roast_json *json, const struct roast_branch *branch)
+static int64_t read_branches(void *out, size_t max, struct roast_str blob)
 {
+    return roast_branches_read(out, max, blob, NULL);
+}
+
+static void put_branch(struct roast_json *json, const void *item)
+{
+    const struct roast_branch *branch = item;
+
     roast_json_open(json, '{');
     put_name(json, branch->name);
     put_count(json, "flags", branch->flags);
@@ -215,54 +195,29 @@ static void put_branch(struct roast_json *json, const struct roast_branch *branc
     roast_json_close(json, '}');
 }
 
-static void put_branches(struct roast_json *json, struct roast_str blob,
-                         struct unpacked *room)
+static int64_t read_endpoints(void *out, size_t max, struct roast_str blob)
 {
-    int64_t count = roast_branches_read(NULL, 0, blob, NULL);
-
-    if (count < 0) {
-        roast_json_null(json);
-        return;
-    }
-    struct roast_branch *all = unpack_room(room, (size_t)count, sizeof(*all));
-    (void)roast_branches_read(all, (size_t)count, blob, NULL);
-    roast_json_open(json, '[');
-    for (int64_t i = 0; i < count; i++)
-        put_branch(json, &all[i]);
-    roast_json_close(json, ']');
+    return roast_endpoints_read(out, max, blob, NULL);
 }
 
-static void put_endpoints(struct roast_json *json, struct roast_str blob,
-                          struct unpacked *room)
+static void put_endpoint(struct roast_json *json, const void *item)
 {
-    int64_t count = roast_endpoints_read(NULL, 0, blob, NULL);
+    const struct roast_endpoint *endpoint = item;
 
-    if (count < 0) {
-        roast_json_null(json);
-        return;
-    }
-    struct roast_endpoint *all = unpack_room(room, (size_t)count, sizeof(*all));
-    (void)roast_endpoints_read(all, (size_t)count, blob, NULL);
-    roast_json_open(json, '[');
-    for (int64_t i = 0; i < count; i++) {
-        roast_json_open(json, '{');
-        put_name(json, all[i].name);
-        put_count(json, "requests", all[i].requests);
-        put_count(json, "ranges", all[i].ranges);
-        put_count(json, "bytes", all[i].bytes);
-        put_count(json, "wait_ns", all[i].wait_ns);
-        put_count(json, "errors", all[i].errors);
-        roast_json_close(json, '}');
-    }
-    roast_json_close(json, ']');
+    roast_json_open(json, '{');
+    put_name(json, endpoint->name);
+    put_count(json, "requests", endpoint->requests);
+    put_count(json, "ranges", endpoint->ranges);
+    put_count(json, "bytes", endpoint->bytes);
+    put_count(json, "wait_ns", endpoint->wait_ns);
+    put_count(json, "errors", endpoint->errors);
+    roast_json_close(json, '}');
 }
 
-static void put_file_facts(struct roast_json *json, struct roast_str blob,
-                           struct unpacked *room)
+static void put_file_facts(struct roast_json *json, struct roast_str blob)
 {
     struct roast_file_facts facts;
 
-    (void)room;
     if (roast_file_facts_read(&facts, blob, NULL) < 0) {
         roast_json_null(json);
         return;
@@ -281,32 +236,64 @@ static void put_file_facts(struct roast_json *json, struct roast_str blob,
     roast_json_close(json, '}');
 }
 
-static void put_free(struct roast_json *json, struct roast_str blob,
-                     struct unpacked *room)
-{
-    (void)room;
-    put_values(json, blob);
-}
-
 /* ---- all of them -------------------------------------------------------------- */
 
-static void (*const layouts[ROAST_FIELD_COUNT])(struct roast_json *json,
-                                                struct roast_str blob,
-                                                struct unpacked *room) = {
-    [ROAST_FIELD_identity] = put_identity,   [ROAST_FIELD_place] = put_place,
-    [ROAST_FIELD_sections] = put_sections,   [ROAST_FIELD_intervals] = put_intervals,
-    [ROAST_FIELD_losses] = put_losses,       [ROAST_FIELD_absences] = put_absences,
-    [ROAST_FIELD_user_keys] = put_free,      [ROAST_FIELD_custom_metrics] = put_free,
-    [ROAST_FIELD_process] = put_free,        [ROAST_FIELD_ladder] = put_ladder,
-    [ROAST_FIELD_branches] = put_branches,   [ROAST_FIELD_file_branches] = put_branches,
-    [ROAST_FIELD_endpoints] = put_endpoints, [ROAST_FIELD_file_facts] = put_file_facts,
+/* A list has a reader for its items, everything else is put at once. */
+struct layout {
+    void (*put)(struct roast_json *json, struct roast_str blob);
+    int64_t (*read)(void *out, size_t max, struct roast_str blob);
+    void (*put_item)(struct roast_json *json, const void *item);
+    size_t item_bytes;
 };
+
+static const struct layout layouts[ROAST_FIELD_COUNT] = {
+    [ROAST_FIELD_identity] = {.put = put_identity},
+    [ROAST_FIELD_place] = {.put = put_place},
+    [ROAST_FIELD_losses] = {.put = put_losses},
+    [ROAST_FIELD_absences] = {.put = put_absences},
+    [ROAST_FIELD_user_keys] = {.put = put_values},
+    [ROAST_FIELD_custom_metrics] = {.put = put_values},
+    [ROAST_FIELD_process] = {.put = put_values},
+    [ROAST_FIELD_ladder] = {.put = put_ladder},
+    [ROAST_FIELD_file_facts] = {.put = put_file_facts},
+    [ROAST_FIELD_sections] = {NULL, read_sections, put_section,
+                              sizeof(struct roast_section)},
+    [ROAST_FIELD_intervals] = {NULL, read_intervals, put_interval,
+                               sizeof(struct roast_interval)},
+    [ROAST_FIELD_branches] = {NULL, read_branches, put_branch,
+                              sizeof(struct roast_branch)},
+    [ROAST_FIELD_file_branches] = {NULL, read_branches, put_branch,
+                                   sizeof(struct roast_branch)},
+    [ROAST_FIELD_endpoints] = {NULL, read_endpoints, put_endpoint,
+                               sizeof(struct roast_endpoint)},
+};
+
+static void put_list(struct roast_json *json, const struct layout *layout,
+                     struct roast_str blob, struct unpacked *room)
+{
+    int64_t count = layout->read(NULL, 0, blob);
+
+    if (count < 0) {
+        roast_json_null(json);
+        return;
+    }
+    char *items = unpack_room(room, (size_t)count, layout->item_bytes);
+    (void)layout->read(items, (size_t)count, blob);
+    roast_json_open(json, '[');
+    for (size_t i = 0; i < (size_t)count; i++)
+        layout->put_item(json, items + i * layout->item_bytes);
+    roast_json_close(json, ']');
+}
 
 void put_blob(struct roast_json *json, enum roast_field field, struct roast_str blob,
               struct unpacked *room)
 {
-    if (layouts[field])
-        layouts[field](json, blob, room);
+    const struct layout *layout = &layouts[field];
+
+    if (layout->put)
+        layout->put(json, blob);
+    else if (layout->read)
+        put_list(json, layout, blob, room);
     else /* a field that nobody has told how to read yet */
         put_hex(json, blob);
 }

@@ -16,7 +16,7 @@
 #include "source.h"
 #include "walk.h"
 
-enum { MAX_THREADS = 15, FILES_PER_THREAD = 16 };
+enum { MAX_THREADS = 15, FILES_PER_THREAD = 16, LONGEST_LETTER_BYTES = 4 };
 
 struct entry {
     const char *path;
@@ -154,15 +154,46 @@ static bool run_has_label(const char *path, const char *label)
     return wanted.found;
 }
 
+/* Whether the labels of a glance, divided at every ", ", are those of the run: a label
+ * may have a comma in itself. */
+static bool shows_all_labels(const struct roast_glance *glance)
+{
+    double count = *glance->labels ? 1 : 0;
+
+    for (const char *at = glance->labels; (at = strstr(at, ", ")) != NULL; at += 2)
+        count++;
+    return count == glance->label_count &&
+           strlen(glance->labels) < sizeof(glance->labels) - LONGEST_LETTER_BYTES;
+}
+
+static bool shows_label(const char *labels, const char *label)
+{
+    size_t size = strlen(label);
+
+    if (strstr(label, ", "))
+        return false; /* it would be more than one of them */
+    for (const char *at = labels;; at += 2) {
+        if (strncmp(at, label, size) == 0 &&
+            (at[size] == '\0' || strncmp(at + size, ", ", 2) == 0))
+            return true;
+        at = strstr(at, ", ");
+        if (!at)
+            return false;
+    }
+}
+
+static bool has_label(const struct entry *entry, const char *label)
+{
+    return entry->readable &&
+           (shows_all_labels(&entry->glance) ? shows_label(entry->glance.labels, label)
+                                             : run_has_label(entry->path, label));
+}
+
 static bool has_labels(const struct entry *entry, const struct arguments *args)
 {
     for (size_t i = 0; i < args->given_count; i++) {
-        const char *label = args->given[i].value;
-        if (strcmp(args->given[i].option->name, "label") != 0)
-            continue;
-        bool cut = strlen(entry->glance.labels) + 8 > sizeof(entry->glance.labels);
-        if (!entry->readable || (!cut && !strstr(entry->glance.labels, label)) ||
-            !run_has_label(entry->path, label))
+        if (strcmp(args->given[i].option->name, "label") == 0 &&
+            !has_label(entry, args->given[i].value))
             return false;
     }
     return true;

@@ -191,6 +191,8 @@ struct roast_section {
     unsigned kinds; /* roast_section_kind bits */
     uint64_t count;
     uint64_t total_ns;
+    uint64_t self_ns; /* total_ns less that of the sections directly in it, at least 0;
+                         only reading finds it */
     uint64_t memory_start_bytes; /* of the first pass; with MEMORY */
     uint64_t memory_end_bytes;   /* of the last pass */
     int64_t memory_delta_bytes;  /* summed over all passes */
@@ -208,9 +210,6 @@ enum { ROAST_SECTION_BOUND_BYTES = 100 };
 int64_t roast_sections_write(void *out, size_t out_bytes,
                              const struct roast_section *all, size_t count,
                              roast_error *err);
-
-/* total_ns of section i minus that of its direct children. */
-uint64_t roast_section_self_ns(const struct roast_section *all, size_t count, size_t i);
 
 struct roast_interval {
     uint32_t section;

@@ -42,7 +42,8 @@ struct roast_runfile_info {
     uint32_t format;
     char writer[48];    /* "roastcoffea 1.0.0" */
     uint64_t cut_bytes; /* of a live file: at its end, no whole block */
-    uint64_t damaged;   /* pieces that failed their checksum and were left out */
+    uint64_t damaged;   /* stretches or pieces that could not be read and were left out;
+                           the loss live_damaged or file_damaged */
 };
 
 void roast_runfile_info(const roast_runfile *file, struct roast_runfile_info *out);
@@ -87,7 +88,8 @@ struct roast_glance {
     char state[16]; /* finished, failed, unfinished */
     char processor[64];
     char executor[64];
-    char labels[128]; /* "site=T2, user=me" */
+    char labels[128];   /* "site=T2, user=me" */
+    double label_count; /* of the run; that text may be cut */
 };
 
 int roast_runfile_glance(struct roast_glance *out, const char *path, roast_error *err);

@@ -69,6 +69,21 @@ const struct roast_view *roast_views(size_t *count);
 struct roast_cell roast_view_cell(const struct roast_view *view,
                                   const roast_record *rec);
 
+/* The way back: sets the field of a view of numbers (COUNT, FLAG, SECONDS, EPOCH_S, MIB,
+ * GB) from one in its unit. What the field cannot hold leaves it absent. */
+void roast_view_set(roast_record *rec, const struct roast_view *view, double number);
+
+/* What a record that others made says of its times, in seconds; NAN: nothing. */
+struct roast_told_times {
+    double start_s;
+    double end_s;
+    double stamp_s; /* "timestamp": the end, where that is not told */
+};
+
+/* Sets what rec does not have yet: the duration from start and end, the start from the
+ * end and the duration. */
+void roast_record_set_times(roast_record *rec, const struct roast_told_times *told);
+
 /* A cell as JSON. */
 struct roast_json;
 void roast_json_cell(struct roast_json *json, const struct roast_cell *cell);

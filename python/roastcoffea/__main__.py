@@ -27,7 +27,8 @@ if TYPE_CHECKING:
     from roastcoffea.run import Run
 
 PROGRAM = "python -m roastcoffea"
-NO_PROGRAM = "the program roast is not there; install roastcoffea again"
+NO_PROGRAM = f"no program roast of version {__version__}"
+ANSWER_S = 10  # a program that takes longer to say its version is none of ours
 
 
 def _seconds(text: str) -> float:
@@ -41,6 +42,12 @@ def _label(text: str) -> tuple[str, str]:
     key, equals, value = text.partition("=")
     if not (key and equals):
         raise argparse.ArgumentTypeError(f"{text} is not KEY=VALUE")
+    from roastcoffea.known import check_label
+
+    try:
+        check_label(key)
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(str(error)) from None
     return key, value
 
 
@@ -113,32 +120,42 @@ def _run(options: argparse.Namespace) -> None:
 
 
 def _is_ours(program: str) -> bool:
-    """Whether a program of the same name is the one of this package."""
+    """Whether a program of this name is the one of this very package."""
     try:
-        done = subprocess.run([program, "--version"], capture_output=True, text=True)
-    except OSError:
+        done = subprocess.run(
+            [program, "--version"],
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            timeout=ANSWER_S,
+        )
+    except (OSError, subprocess.TimeoutExpired):
         return False
-    return done.stdout == f"roast {__version__}\n"
+    return done.stdout == f"roast {__version__}\n".encode()
+
+
+def _programs() -> list[str]:
+    """Every program of this name, those beside this Python first."""
+    folders = [os.path.dirname(sys.executable)]
+    for scheme in (sysconfig.get_default_scheme(), "posix_user"):
+        folders.append(sysconfig.get_path("scripts", scheme))
+    programs = [os.path.join(folder, "roast") for folder in folders]
+    programs.append(shutil.which("roast") or "")
+    return [path for path in dict.fromkeys(programs) if os.access(path, os.X_OK)]
 
 
 def find_program() -> str | None:
     """The program ``roast`` that was installed with this package."""
-    folders = [os.path.dirname(sys.executable)]
-    for scheme in (sysconfig.get_default_scheme(), "posix_user"):
-        folders.append(sysconfig.get_path("scripts", scheme))
-    for folder in folders:
-        program = os.path.join(folder, "roast")
-        if os.access(program, os.X_OK):
-            return program
-    program = shutil.which("roast") or ""  # anybody's
-    return program if program and _is_ours(program) else None
+    return next(filter(_is_ours, _programs()), None)
 
 
 def _become(arguments: list[str]) -> None:
     """Become the program; where there is none, say so and end."""
     program = find_program()
     if program is None:
-        print(f"{PROGRAM}: error: {NO_PROGRAM}", file=sys.stderr)
+        others = _programs()
+        why = f"{others[0]} is another one" if others else "it is not there"
+        text = f"{NO_PROGRAM} ({why}); install roastcoffea again"
+        print(f"{PROGRAM}: error: {text}", file=sys.stderr)
         raise SystemExit(4)
     os.environ["ROAST_PYTHON"] = sys.executable
     os.execv(program, ["roast", *arguments])

@@ -44,7 +44,8 @@ class Collecting(Known):
         self.core.set_fact("monitor_errors", 0)
         self.set_word("id", secrets.token_hex(16))
         provenance.tell(self.core, {"worker_tracking": tracked})
-        self.guarded("labels", self.set_labels, labels)
+        for name, text in labels.items():
+            self.guarded("labels", self.set_label, name, text)
         self.guarded("provenance", self._tell_provenance)
 
     def _tell_provenance(self) -> None:

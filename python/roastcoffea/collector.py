@@ -15,6 +15,7 @@ from roastcoffea.adapters import runner_call, runner_hook, switch
 from roastcoffea.backends.find import find_backend, is_backend_name
 from roastcoffea.backends.local import LocalMetricsBackend
 from roastcoffea.export.measurements import names_of
+from roastcoffea.known import check_label
 from roastcoffea.latest import LatestRun
 from roastcoffea.progress import LiveLine
 from roastcoffea.run import NOT_TRACKED, Run
@@ -25,7 +26,10 @@ def _labels(given: Any) -> dict[Any, Any]:
     if given is not None and not isinstance(given, Mapping):
         kind = type(given).__name__
         raise TypeError(f"labels must be a mapping of names to texts, not {kind}")
-    return dict(given or {})
+    labels = dict(given or {})
+    for name in labels:
+        check_label(name)
+    return labels
 
 
 class MetricsCollector(LatestRun):

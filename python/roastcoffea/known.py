@@ -9,14 +9,14 @@ as the one that was saved. Documents (what users hand over) are JSON, see encodi
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Any
 
 from roastcoffea import _core
 from roastcoffea.export.decoding import decode
 from roastcoffea.export.encoding import Encoder
 
-MAX_NAME_BYTES = 256  # of a note
+MAX_LABEL_BYTES = 256  # of its name; longer ones make no list that can be read
 PART = 1000  # items of a list that grows
 Record = dict[str, Any]
 
@@ -27,6 +27,17 @@ def shown(text: object) -> str:
     plain = str(text).encode(errors="replace").decode().replace("\0", "?")
     redacted: str = _core.redact(plain)
     return redacted
+
+
+def check_label(name: object) -> None:
+    """ValueError for a name that cannot be kept."""
+    size = len(shown(name).encode()) if isinstance(name, str) else 0
+    if size > MAX_LABEL_BYTES:
+        start = shown(name)[:20]
+        raise ValueError(
+            f"the label {start!r}... has a name of {size} bytes, at most"
+            f" {MAX_LABEL_BYTES}: put the rest into its text"
+        )
 
 
 def write(core: Any, name: str, value: Any) -> None:
@@ -141,10 +152,8 @@ class Known:
         labels: dict[str, str] = self.core.notes("label")
         return labels
 
-    def set_labels(self, labels: Mapping[Any, Any]) -> None:
-        for name, text in labels.items():
-            short = shown(name).encode()[:MAX_NAME_BYTES].decode(errors="ignore")
-            self.core.set_note("label", short, shown(text))
+    def set_label(self, name: Any, text: Any) -> None:
+        self.core.set_note("label", shown(name), shown(text))
 
     # ---- documents ---------------------------------------------------------------
 

@@ -7,10 +7,11 @@ somebody looks at them; to all other purposes this is a plain dict.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from roastcoffea import _core, _probe
+from roastcoffea.export.encoding import Stream
 
 if TYPE_CHECKING:
     from roastcoffea.run import Run
@@ -52,6 +53,14 @@ class Metrics(dict[str, Any]):
             self.setdefault(key, value)
         if run.custom_metrics:
             self["custom_metrics"] = run.custom_metrics
+
+    def unmade(self) -> list[str]:
+        """What nobody has looked at yet, by name."""
+        return list(self._makers)
+
+    def made(self) -> list[str]:
+        """The names of all the rest."""
+        return list(super().keys())
 
     def __missing__(self, key: str) -> Any:
         make = self._makers.get(key)
@@ -150,6 +159,40 @@ class Metrics(dict[str, Any]):
 
     def __reduce__(self) -> Any:
         return dict, (dict(self.items()),)
+
+
+class Streamed(Mapping[str, Any]):
+    """The metrics of a run for one writing, from the first to the last.
+
+    The dicts of 10^5 chunks would take gigabytes: those that nobody has looked at are
+    made in parts, as they are written, and not kept. What else comes of them is known
+    then.
+    """
+
+    def __init__(self, run: Run) -> None:
+        self._run = run
+        self._metrics = run.metrics
+        self._names = [*self._metrics.made(), *self._metrics.unmade()]
+        self._streams = {"raw_chunk_metrics", "chunk_info"} <= {*self._metrics.unmade()}
+        self._info: dict[Any, Any] = {}
+
+    def _chunks(self) -> Iterator[dict[str, Any]]:
+        for part in self._run.chunk_parts():
+            self._info |= _core.chunk_info(part)
+            yield from part
+
+    def __getitem__(self, name: str) -> Any:
+        if self._streams and name == "raw_chunk_metrics":
+            return Stream(self._chunks())
+        if self._streams and name == "chunk_info":
+            return self._info
+        return self._metrics[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._names)
+
+    def __len__(self) -> int:
+        return len(self._names)
 
 
 def _sections_by_hand(rows: list[dict[str, Any]]) -> dict[str, Any]:

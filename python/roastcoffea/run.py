@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import json
 import os
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -143,6 +144,17 @@ class Run(Handed):
             if self._chunks is None:
                 self._chunks = chunk_dicts(self.core.chunks(), self.made_records)
             return self._chunks
+
+    def chunk_parts(self, most: int = 1000) -> Iterator[list[dict[str, Any]]]:
+        """The same in parts; none is kept unless all were made before."""
+        with self._lock:
+            self._sync()
+            made = self._chunks
+            rows = self.core.chunks() if made is None else []
+        if made is not None:
+            yield made
+        for start in range(0, len(rows), most):
+            yield chunk_dicts(rows[start : start + most], self.made_records)
 
     def tracking(self) -> dict[str, Any]:
         """What is known of workers; with what a user's backend added."""

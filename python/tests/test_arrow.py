@@ -13,6 +13,7 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pyarrow as pa
+import pyarrow.parquet
 import pytest
 
 from support import MIB, SANITIZED, rss_bytes
@@ -45,6 +46,8 @@ def test_pyarrow_reads_every_table(kind, name):
         read = arrow[column.name]
         assert read.type == ARROW_TYPES[column.type]
         assert read.null_count == column.unknown
+        unit = {b"unit": column.unit.encode()} if column.unit else None
+        assert arrow.schema.field(column.name).metadata == unit
         values = read.to_pylist()
         assert (as_ns(values) if column.type == "time" else values) == column.to_list()
 
@@ -170,6 +173,15 @@ def test_pyarrow_is_one_call():
 def test_the_schema_alone():
     table = mixed_run().table("chunks")
     assert pa.schema(table) == pa.table(table).schema
+
+
+def test_units_come_along_into_files(tmp_path):
+    table = mixed_run().table("chunks")
+    pa.parquet.write_table(pa.table(table), tmp_path / "chunks.parquet")
+    schema = pa.parquet.read_schema(tmp_path / "chunks.parquet")
+    assert schema.field("duration").metadata[b"unit"] == b"s"
+    assert schema.field("rss_peak_bytes").metadata[b"unit"] == b"bytes"
+    assert b"unit" not in (schema.field("dataset").metadata or {})
 
 
 def test_a_wish_for_another_schema_is_not_an_error():

@@ -68,25 +68,61 @@ def test_python_runs_the_same_program(arguments, monkeypatch):
     assert by_python == run(installed, *arguments)
 
 
-def test_a_program_of_the_same_name_is_not_taken(tmp_path, monkeypatch):
-    other = tmp_path / "roast"
-    other.write_text("#!/bin/sh\necho 'roast 0.0'\n")
-    other.chmod(0o755)
-    monkeypatch.setattr(sys, "executable", str(tmp_path / "nowhere" / "python"))
-    monkeypatch.setattr(front.sysconfig, "get_path", lambda *_: str(tmp_path / "no"))
-    monkeypatch.setenv("PATH", str(tmp_path))
+@pytest.fixture(params=["beside Python", "scripts", "PATH"])
+def elsewhere(request, tmp_path, monkeypatch):
+    """Where the program may be; nothing is there."""
+    folders = {name: tmp_path / name for name in ("beside Python", "scripts", "PATH")}
+    for folder in folders.values():
+        folder.mkdir()
+    monkeypatch.setattr(sys, "executable", str(folders["beside Python"] / "python"))
+    scripts = str(folders["scripts"])
+    monkeypatch.setattr(front.sysconfig, "get_path", lambda *_: scripts)
+    monkeypatch.setenv("PATH", str(folders["PATH"]))
+    return folders[request.param]
+
+
+def put_program(path, *lines):
+    path.write_text("\n".join(["#!/bin/sh", *lines, ""]))
+    path.chmod(0o755)
+
+
+OURS = f"echo 'roast {roastcoffea.__version__}'"
+
+
+@pytest.mark.parametrize("lines", [["echo 'roast 0.0'"], ["exit 1"], [OURS, OURS], []])
+def test_a_program_of_the_same_name_is_not_taken(elsewhere, lines):
+    other = elsewhere / "roast"
+    put_program(other, *lines)
     assert front.find_program() is None
-    other.write_text(f"#!/bin/sh\necho 'roast {roastcoffea.__version__}'\n")
+    put_program(other, OURS)
     assert front.find_program() == str(other)
 
 
-def test_without_the_program_it_is_one_line(monkeypatch, capsys):
-    monkeypatch.setattr(front, "find_program", lambda: None)
+def test_the_right_program_is_found_behind_another(elsewhere, monkeypatch):
+    put_program(elsewhere / "roast", "echo coffee")
+    ours = elsewhere.parent / "PATH" / "roast"
+    if elsewhere == ours.parent:
+        ours = elsewhere.parent / "scripts" / "roast"
+    put_program(ours, OURS)
+    assert front.find_program() == str(ours)
+
+
+def failed_start(monkeypatch, capsys):
     monkeypatch.setattr(sys, "argv", ["roastcoffea", "ls"])
     with pytest.raises(SystemExit) as ended:
         front.main()
     assert ended.value.code == 4
-    assert capsys.readouterr().err.count("\n") == 1
+    (line,) = capsys.readouterr().err.splitlines()
+    return line
+
+
+def test_without_the_program_it_is_one_line(elsewhere, monkeypatch, capsys):
+    line = failed_start(monkeypatch, capsys)
+    version = roastcoffea.__version__
+    assert f"no program roast of version {version} (it is not there); install" in line
+    put_program(elsewhere / "roast", "echo coffee")
+    line = failed_start(monkeypatch, capsys)
+    assert f"({elsewhere}/roast is another one); install roastcoffea again" in line
 
 
 # ---- Python from the program -------------------------------------------------------

@@ -228,6 +228,29 @@ def test_labels_that_are_no_mapping_are_refused(labels):
         roastcoffea.monitor(labels=labels)
 
 
+def test_a_label_whose_name_is_too_long_is_refused_before_anything_runs():
+    roastcoffea.monitor(labels={"é" * 128: "x"})
+    text = r"the label 'é{20}'\.\.\. has a name of 257 bytes, at most 256: put"
+    with pytest.raises(ValueError, match=text):
+        roastcoffea.monitor(labels={"site": "UNL", "é" * 128 + "a": "x"})
+
+
+def test_a_label_that_comes_too_late_to_be_refused_is_counted():
+    class Unprintable:
+        def __str__(self):
+            raise RuntimeError("no name")
+
+    collector = roastcoffea.monitor(labels={Unprintable(): "x", "site": "UNL"})
+    collector.labels["a" * 257] = "x"
+    collector.labels["b"] = "y"
+    with collector:
+        pass
+    metrics = collector.get_metrics()
+    assert metrics["labels"] == {"site": "UNL", "b": "y"}
+    assert metrics["monitor_errors"] == 2
+    assert "labels" in metrics["monitor_first_error"]
+
+
 def test_labels_are_kept(tiny_file, capsys):
     with roastcoffea.monitor(labels={"site": "UNL"}) as collector:
         make_runner()(fileset_of(tiny_file), processor_instance=Plain())

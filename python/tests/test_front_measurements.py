@@ -14,7 +14,10 @@ from typing import Any
 
 import pytest
 
+from roastcoffea import _core, _probe
 from roastcoffea.export import load_measurement, save_measurement
+from roastcoffea.export.measurements import save_run
+from roastcoffea.run import Run
 from support import ROOT
 from test_front_encoding import TRACKING, strict
 
@@ -203,3 +206,27 @@ def test_nonsense_stays_as_it_is(tmp_path: Path, document: dict[str, Any]) -> No
     metrics, _, _ = load_measurement(tmp_path / "m")
     expected = {k: v for k, v in document.items() if not k.startswith("__")}
     assert json.loads(json.dumps(metrics)) == expected
+
+
+# ---- runs ----------------------------------------------------------------------------
+
+
+def test_chunks_that_nobody_looked_at_are_written_in_parts(tmp_path: Path) -> None:
+    core = _core.Run(0, 1_700_000_000_000_000_000)
+    for number in range(2500):  # three parts
+        record = {
+            "file": f"f{number % 7}",
+            "entry_start": number,
+            "entry_stop": number + 1,
+        }
+        times = {"t_start": 1.7e9 + number, "t_end": 1.7e9 + number + 0.5}
+        core.add_frames(_probe.frame_of(record | times, number + 1), True)
+    core.finish(10**9)
+    run = Run(core)
+    unseen = save_run(run, tmp_path, "unseen")
+    assert {"raw_chunk_metrics", "chunk_info"} <= {*run.metrics.unmade()}  # not kept
+    assert len(dict(run.metrics.items())["chunk_info"]) == 2500
+    seen = save_run(run, tmp_path, "seen")
+    written = [(path / "metrics.json").read_bytes() for path in (unseen, seen)]
+    assert written[0] == written[1]
+    assert load_measurement(unseen)[0]["raw_chunk_metrics"] == run.chunk_metrics

@@ -227,6 +227,7 @@ def test_missing_script_is_one_line_and_code_2(tmp_path):
         "run -i nan x.py",
         "run -l site x.py",
         "run -l =T2 x.py",
+        f"run -l {'a' * 257}=T2 x.py",
         "run .",
     ],
 )

@@ -16,7 +16,6 @@
 /* The sections of one chunk. Zeroed = empty and valid; everything is owned. */
 struct tree {
     struct roast_section *all;
-    double *self_ns;
     uint32_t *node; /* numbers of the name table */
     size_t count;
     size_t cap;
@@ -25,7 +24,6 @@ struct tree {
 static void release_tree(struct tree *tree)
 {
     roast__free(tree->all);
-    roast__free(tree->self_ns);
     roast__free(tree->node);
     *tree = (struct tree){0};
 }
@@ -36,22 +34,11 @@ static bool make_room(struct tree *tree, size_t count)
         return true;
     release_tree(tree);
     tree->all = roast__alloc(count * sizeof(tree->all[0]));
-    tree->self_ns = roast__alloc(count * sizeof(tree->self_ns[0]));
     tree->node = roast__alloc(count * sizeof(tree->node[0]));
-    if (!tree->all || !tree->self_ns || !tree->node)
+    if (!tree->all || !tree->node)
         return false;
     tree->cap = count;
     return true;
-}
-
-static void find_self(struct tree *tree)
-{
-    for (size_t i = 0; i < tree->count; i++) {
-        int32_t parent = tree->all[i].parent;
-        tree->self_ns[i] = (double)tree->all[i].total_ns;
-        if (parent >= 0)
-            tree->self_ns[parent] -= (double)tree->all[i].total_ns;
-    }
 }
 
 /* Reads the sections of a record; none if it is damaged. False when out of memory. */
@@ -71,7 +58,6 @@ static bool read_tree(struct tree *tree, const roast_record *rec)
         count = roast_sections_read(tree->all, tree->cap, blob, NULL);
     }
     tree->count = (size_t)count;
-    find_self(tree);
     return true;
 }
 
@@ -155,14 +141,13 @@ static int64_t node_of(struct sums *sums, size_t i, int32_t key, int64_t guess)
     return number;
 }
 
-static void add_section(struct node *node, const struct roast_section *section,
-                        double self_ns)
+static void add_section(struct node *node, const struct roast_section *section)
 {
     node->kinds |= section->kinds;
     node->chunks++;
     node->count = roast__sat_count(node->count, section->count);
     node->total_ns += (double)section->total_ns;
-    node->self_ns += self_ns > 0 ? self_ns : 0;
+    node->self_ns += (double)section->self_ns;
     if (section->kinds & ROAST_SECTION_MEMORY)
         node->memory_bytes += (double)section->memory_delta_bytes;
     if (section->kinds & ROAST_SECTION_BYTES)
@@ -180,7 +165,7 @@ static bool add_tree(struct sums *sums, int32_t key)
         if (number < 0)
             return false;
         tree->node[i] = (uint32_t)number;
-        add_section(&sums->nodes[number], &tree->all[i], tree->self_ns[i]);
+        add_section(&sums->nodes[number], &tree->all[i]);
     }
     return true;
 }
@@ -258,7 +243,7 @@ static void put_section(struct roast_builder *to, uint64_t chunk_id,
     roast__fill_text(to, AT(kind), kind_text(section->kinds, room));
     roast__fill_count(to, AT(count), section->count);
     roast__fill_number(to, AT(total), (double)section->total_ns / 1e9);
-    roast__fill_number(to, AT(self), fmax(tree->self_ns[i], 0) / 1e9);
+    roast__fill_number(to, AT(self), (double)section->self_ns / 1e9);
     if (section->kinds & ROAST_SECTION_MEMORY)
         roast__fill_int(to, AT(memory_delta_bytes), section->memory_delta_bytes);
     if (section->kinds & ROAST_SECTION_BYTES)

@@ -69,22 +69,19 @@ static void set_from_offers(const struct roast_study *study)
 /* The mean of all samples of a series, NaN without any. */
 static double mean_sample(const struct roast_samples *samples, enum roast_series series)
 {
-    double sum = 0, count = 0;
+    struct roast_moments all = {0};
 
     for (size_t i = 0; i < samples->count; i++) {
         struct roast_series_cursor cursor;
-        int64_t time_ns;
-        double value;
-        bool known;
+        double values[ROAST_SERIES_BLOCK];
+        size_t read;
         if (samples->workers[i].series[series].changes.size_bytes == 0)
             continue;
         roast__series_open(&cursor, &samples->workers[i], series);
-        while (roast__series_next(&cursor, &time_ns, &value, &known) == 1) {
-            sum += known ? value : 0;
-            count += known ? 1 : 0;
-        }
+        while ((read = roast__series_block(&cursor, NULL, values)) > 0)
+            roast__moments_add(&all, values, read);
     }
-    return ratio(sum, count);
+    return roast__spread_mean(&all.spread);
 }
 
 static double mean_count(const struct roast_run *run)

@@ -39,7 +39,6 @@ struct sections {
     struct roast_section *tree; /* owned; of the chunk that is read now */
     size_t tree_cap;
     uint32_t *number;  /* owned; per section of the tree: its name */
-    double *self_ns;   /* owned; per section of the tree */
     double process_ns; /* of all chunks that have sections */
     bool failed;
 };
@@ -71,11 +70,9 @@ static bool make_room(struct sections *sections, size_t count)
         return true;
     roast__free(sections->tree);
     roast__free(sections->number);
-    roast__free(sections->self_ns);
     sections->tree = roast__alloc(count * sizeof(sections->tree[0]));
     sections->number = roast__alloc(count * sizeof(sections->number[0]));
-    sections->self_ns = roast__alloc(count * sizeof(sections->self_ns[0]));
-    bool got = sections->tree && sections->number && sections->self_ns;
+    bool got = sections->tree && sections->number;
     sections->tree_cap = got ? count : 0;
     return got;
 }
@@ -92,25 +89,13 @@ static bool inside_its_name(const struct sections *sections, size_t i)
     return false;
 }
 
-static void find_self(struct sections *sections, size_t count)
-{
-    const struct roast_section *tree = sections->tree;
-
-    for (size_t i = 0; i < count; i++) {
-        sections->self_ns[i] = (double)tree[i].total_ns;
-        if (tree[i].parent >= 0)
-            sections->self_ns[tree[i].parent] -= (double)tree[i].total_ns;
-    }
-}
-
 static void add_section(struct sections *sections, size_t i)
 {
     const struct roast_section *section = &sections->tree[i];
     struct named *named = &sections->named[sections->number[i]];
-    double self_ns = sections->self_ns[i];
 
     named->count = roast__sat_count(named->count, section->count);
-    named->self_ns += self_ns > 0 ? self_ns : 0;
+    named->self_ns += (double)section->self_ns;
     named->in_chunk = true;
     if (inside_its_name(sections, i))
         return;
@@ -161,7 +146,6 @@ static void add_tree(struct sections *sections, struct roast_str blob)
         }
         sections->number[i] = (uint32_t)number;
     }
-    find_self(sections, (size_t)count);
     for (size_t i = 0; i < (size_t)count; i++)
         add_section(sections, i);
     end_chunk(sections, (size_t)count);
@@ -218,5 +202,4 @@ void roast__study_sections(const struct roast_study *study)
     roast__free(sections.named);
     roast__free(sections.tree);
     roast__free(sections.number);
-    roast__free(sections.self_ns);
 }

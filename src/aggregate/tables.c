@@ -115,9 +115,8 @@ size_t roast__table_open(struct roast_summary *summary, const char *name,
     return number;
 }
 
-static bool grow(struct roast_sheet *sheet, size_t column_count)
+static bool grow(struct roast_sheet *sheet, size_t column_count, size_t cap)
 {
-    size_t cap = sheet->cap > 0 ? sheet->cap * 2 : 1;
     size_t row_bytes = column_count * sizeof(sheet->cells[0]);
     struct roast_cell *cells = roast__realloc(sheet->cells, cap * row_bytes);
 
@@ -128,13 +127,22 @@ static bool grow(struct roast_sheet *sheet, size_t column_count)
     return true;
 }
 
+void roast__table_reserve(struct roast_summary *summary, size_t number, size_t rows)
+{
+    struct roast_sheet *sheet = &summary->sheets[number];
+
+    if (rows > sheet->cap && !grow(sheet, summary->tables[number].column_count, rows))
+        summary->failed = true;
+}
+
 struct roast_cell *roast__table_row(struct roast_summary *summary, size_t number)
 {
     struct roast_table *table = &summary->tables[number];
     struct roast_sheet *sheet = &summary->sheets[number];
     size_t row_bytes = table->column_count * sizeof(sheet->cells[0]);
+    size_t more = sheet->cap > 0 ? sheet->cap * 2 : 1;
 
-    if (table->row_count == sheet->cap && !grow(sheet, table->column_count)) {
+    if (table->row_count == sheet->cap && !grow(sheet, table->column_count, more)) {
         summary->failed = true;
         return summary->spare;
     }

@@ -14,6 +14,9 @@ size_t roast__table_open(struct roast_summary *summary, const char *name,
                          enum roast_table_shape shape, const char *const *columns,
                          size_t column_count);
 
+/* Makes room for so many rows at once, and no more than that. */
+void roast__table_reserve(struct roast_summary *summary, size_t table, size_t rows);
+
 /* The cells of a new row, all absent; valid until the next row. Never NULL. */
 struct roast_cell *roast__table_row(struct roast_summary *summary, size_t table);
 

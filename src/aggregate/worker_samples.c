@@ -50,10 +50,9 @@ static void add_to_area(struct area *area, int64_t time_ns, double bytes)
 static double threads_at(const struct roast_run *run, int64_t time_ns, double cores,
                          uint64_t processes)
 {
-    const struct roast_offer *offer = roast__run_offer_at(run, time_ns);
-
     if (cores >= 1)
         return cores;
+    const struct roast_offer *offer = roast__run_offer_at(run, time_ns);
     if (!offer || offer->workers == 0 || offer->threads < offer->workers)
         return 1;
     uint64_t shares =
@@ -105,23 +104,26 @@ static bool read_block(struct block *block)
     return block->count > 0;
 }
 
+/* Nothing is related to a series that was never known. */
 static void relate(struct block *block, const struct roast_run *run, uint64_t processes)
 {
-    for (size_t i = 0; i < block->count; i++) {
+    for (size_t i = 0; block->reads[LIMIT] && i < block->count; i++) {
         double limit = block->values[LIMIT][i];
-        block->percent[i] = limit > 0 ? block->values[MEMORY][i] / limit * 100 : NAN;
+        double percent = block->values[MEMORY][i] / limit * 100;
+        block->percent[i] = limit > 0 ? percent : NAN;
     }
-    for (size_t i = 0; i < block->count; i++)
+    for (size_t i = 0; block->reads[CPU] && i < block->count; i++)
         block->busy[i] =
-            block->reads[CPU]
-                ? block->values[CPU][i] / threads_at(run, block->times_ns[i],
-                                                     block->values[CORES][i], processes)
-                : NAN;
+            block->values[CPU][i] /
+            threads_at(run, block->times_ns[i], block->values[CORES][i], processes);
 }
 
+/* After the block was added to the extremes, which seldom move. */
 static void find_peak(struct use *use, const struct roast_worker_samples *worker,
                       const struct block *block)
 {
+    if (!(use->memory_bytes.extremes.max > use->peak_bytes))
+        return;
     for (size_t i = 0; i < block->count; i++) {
         if (!(block->values[MEMORY][i] > use->peak_bytes))
             continue;
@@ -133,18 +135,28 @@ static void find_peak(struct use *use, const struct roast_worker_samples *worker
 
 static bool is_limited(const struct block *block)
 {
-    size_t i = 0;
+    size_t i = block->reads[LIMIT] ? 0 : block->count;
 
     while (i < block->count && !(block->values[LIMIT][i] > 0))
         i++;
     return i < block->count;
 }
 
+/* Of samples between which no time passed. */
+static double plain_mean(const struct roast_worker_samples *worker, struct block *block)
+{
+    struct roast_moments own = {0};
+
+    open_block(block, worker);
+    while (read_block(block))
+        roast__moments_add(&own, block->values[MEMORY], block->count);
+    return roast__spread_mean(&own.spread);
+}
+
 static void add_worker(struct use *use, const struct roast_run *run,
                        const struct roast_worker_samples *worker, struct block *block)
 {
     struct area area = {.last_bytes = NAN};
-    struct roast_moments own = {0};
     bool limited = false;
 
     open_block(block, worker);
@@ -152,15 +164,16 @@ static void add_worker(struct use *use, const struct roast_run *run,
         relate(block, run, use->processes);
         for (size_t i = 0; i < block->count; i++)
             add_to_area(&area, block->times_ns[i], block->values[MEMORY][i]);
-        find_peak(use, worker, block);
         limited = limited || is_limited(block);
-        roast__moments_add(&own, block->values[MEMORY], block->count);
         roast__moments_add(&use->memory_bytes, block->values[MEMORY], block->count);
-        roast__moments_add(&use->memory_percent, block->percent, block->count);
-        roast__moments_add(&use->cpu_percent, block->busy, block->count);
+        find_peak(use, worker, block);
+        if (block->reads[LIMIT])
+            roast__moments_add(&use->memory_percent, block->percent, block->count);
+        if (block->reads[CPU])
+            roast__moments_add(&use->cpu_percent, block->busy, block->count);
     }
-    double weighted = area.seconds > 0 ? area.byte_seconds / area.seconds
-                                       : roast__spread_mean(&own.spread);
+    double weighted =
+        area.seconds > 0 ? area.byte_seconds / area.seconds : plain_mean(worker, block);
     roast__moments_add(&use->weighted_bytes, &weighted, 1);
     use->without_limit += !limited;
 }

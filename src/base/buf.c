@@ -6,6 +6,7 @@
 
 #include "base/bytes.h"
 #include "base/mem.h"
+#include "base/varint.h"
 
 enum { SMALLEST_CAP_BYTES = 256 };
 
@@ -82,16 +83,10 @@ void roast__buf_put_fixed64(struct roast_buf *buf, uint64_t value)
 
 uint64_t roast__cursor_varint(struct roast_cursor *cur)
 {
-    uint64_t value = 0;
+    uint64_t value;
 
-    for (unsigned shift = 0; shift < 64 && cur->at < cur->end; shift += 7) {
-        uint64_t byte = *cur->at++;
-        if (shift == 63 && byte > 1)
-            break; /* more than 64 bits */
-        value |= (byte & 0x7f) << shift;
-        if (byte < 0x80)
-            return value;
-    }
+    if (roast__load_varint(&cur->at, cur->end, &value))
+        return value;
     cur->failed = true;
     return 0;
 }

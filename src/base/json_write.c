@@ -75,6 +75,41 @@ static char *put_code(char *at, uint32_t code)
     return at;
 }
 
+/* Keeps one character, or escapes it in the shortest way there is. */
+static char *put_kept(char *at, uint32_t code, struct roast_str bytes)
+{
+    static const char from[] = "\"\\\b\f\n\r\t";
+    static const char to[] = "\"\\bfnrt";
+    const char *found = code > 0 && code < 0x80 ? strchr(from, (int)code) : NULL;
+
+    if (found) {
+        *at++ = '\\';
+        *at++ = to[found - from];
+        return at;
+    }
+    if (code < 0x20)
+        return put_unit(at, code);
+    memcpy(at, bytes.data, bytes.size_bytes);
+    return at + bytes.size_bytes;
+}
+
+/* Takes the character at the front of a text that is not empty. */
+static char *put_next(char *at, bool utf8, struct roast_str *text)
+{
+    uint32_t code = 0;
+    size_t size = roast__utf8_decode(&code, *text);
+    struct roast_str bytes = {text->data, size};
+
+    if (size == 0) {
+        code = REPLACEMENT;
+        bytes = roast_str_of("\xef\xbf\xbd");
+        size = 1;
+    }
+    text->data += size;
+    text->size_bytes -= size;
+    return utf8 ? put_kept(at, code, bytes) : put_code(at, code);
+}
+
 static void put_escaped(struct roast_json *json, struct roast_str text)
 {
     char piece[PIECE_BYTES];
@@ -82,12 +117,7 @@ static void put_escaped(struct roast_json *json, struct roast_str text)
 
     *at++ = '"';
     while (text.size_bytes > 0) {
-        uint32_t code = REPLACEMENT;
-        size_t size = roast__utf8_decode(&code, text);
-        at = put_code(at, size > 0 ? code : REPLACEMENT);
-        size = size > 0 ? size : 1;
-        text.data += size;
-        text.size_bytes -= size;
+        at = put_next(at, json->utf8, &text);
         if (at > piece + sizeof(piece) - ESCAPED_BYTES - 1) {
             json->put(json->context, piece, (size_t)(at - piece));
             at = piece;

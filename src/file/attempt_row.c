@@ -127,17 +127,22 @@ void roast__row_put_name(struct roast_buf *out, enum roast_row_column column)
 }
 
 /* Calls itself as deep as differences of differences go, which the list above says. */
-void roast__row_put_value(struct roast_buf *out, enum roast_row_column column)
+void roast__row_put_value(struct roast_buf *out, enum roast_row_column column,
+                          uint64_t columns)
 {
+    if (!(columns >> column & 1)) {
+        put(out, "NULL");
+        return;
+    }
     put(out, "(a.");
     roast__row_put_name(out, column);
     if (column == ROAST_ROW_start_ns)
         put(out, "+r.start_ns");
     for (size_t i = 0; i < TERM_COUNT; i++) {
-        if (terms[i].column != column)
+        if (terms[i].column != column || !(columns >> terms[i].other & 1))
             continue;
         put(out, terms[i].sign > 0 ? "+coalesce(" : "-coalesce(");
-        roast__row_put_value(out, (enum roast_row_column)terms[i].other);
+        roast__row_put_value(out, (enum roast_row_column)terms[i].other, columns);
         put(out, ",0)");
     }
     put(out, ")");

@@ -70,8 +70,9 @@ void roast__row_unpack(struct roast_attempt_row *row, int64_t start_ns);
 void roast__row_put_name(struct roast_buf *out, enum roast_row_column column);
 
 /* Appends an SQL expression for its true value, where `a` is a row of attempts and `r`
- * that of run. */
-void roast__row_put_value(struct roast_buf *out, enum roast_row_column column);
+ * that of run. Bit n of `columns`: the table has column n; what it has not is NULL. */
+void roast__row_put_value(struct roast_buf *out, enum roast_row_column column,
+                          uint64_t columns);
 
 /* The column with a name as in the lists, or item_<name>. */
 int roast__row_find(struct roast_str name);

@@ -104,29 +104,24 @@ static void put_word(struct roast_buf *row, unsigned type, uint64_t value)
     roast__buf_put(row, bytes, sizeof(bytes));
 }
 
-static void sum_cell(struct roast_buf *row, sqlite3_stmt *statement, int column)
+static void sum_value(struct roast_buf *row, const struct roast_sql_value *value)
 {
-    int type = sqlite3_column_type(statement, column);
-    double number;
     uint64_t bits;
 
-    switch (type) {
-    case SQLITE_INTEGER:
-        put_word(row, 1, (uint64_t)sqlite3_column_int64(statement, column));
+    switch (value->type) {
+    case ROAST_SQL_INTEGER:
+        put_word(row, value->type, (uint64_t)value->integer);
         break;
-    case SQLITE_FLOAT:
-        number = sqlite3_column_double(statement, column);
-        memcpy(&bits, &number, sizeof(bits));
-        put_word(row, 2, bits);
+    case ROAST_SQL_REAL:
+        memcpy(&bits, &value->real, sizeof(bits));
+        put_word(row, value->type, bits);
         break;
-    case SQLITE_TEXT:
-    case SQLITE_BLOB: {
-        struct roast_str text = roast__sql_text(statement, column);
-        put_word(row, type == SQLITE_TEXT ? 3 : 4, text.size_bytes);
-        roast__buf_put(row, text.data, text.size_bytes);
+    case ROAST_SQL_TEXT:
+    case ROAST_SQL_BYTES:
+        put_word(row, value->type, value->text.size_bytes);
+        roast__buf_put(row, value->text.data, value->text.size_bytes);
         break;
-    }
-    default:
+    case ROAST_SQL_NULL:
         roast__buf_put(row, "", 1);
     }
 }
@@ -139,13 +134,26 @@ static void begin_row(struct roast_buf *row)
         roast__buf_put(row, none, sizeof(none));
 }
 
-void roast__sum_row(struct roast_buf *row, sqlite3_stmt *statement)
+size_t roast__sum_row(struct roast_buf *row, sqlite3_stmt *statement)
 {
     int columns = sqlite3_column_count(statement);
+    size_t text_bytes = 0;
 
     begin_row(row);
-    for (int i = 0; i < columns; i++)
-        sum_cell(row, statement, i);
+    for (int i = 0; i < columns; i++) {
+        struct roast_sql_value value = roast__sql_value(statement, i);
+        sum_value(row, &value);
+        text_bytes += value.text.size_bytes;
+    }
+    return text_bytes;
+}
+
+void roast__sum_values(struct roast_buf *row, const struct roast_sql_value *values,
+                       size_t count)
+{
+    begin_row(row);
+    for (size_t i = 0; i < count; i++)
+        sum_value(row, &values[i]);
 }
 
 uint32_t roast__sum_add(uint32_t sum, struct roast_buf *row)
@@ -211,7 +219,7 @@ int roast__checked_sum(sqlite3 *db, const char *table, roast_error *err)
     if (status == ROAST_OK)
         begin = sum = roast__sum_begin(select);
     while (status >= 0 && (status = roast__sql_step(select, err)) > 0) {
-        roast__sum_row(&row, select);
+        (void)roast__sum_row(&row, select);
         sum = roast__sum_add(sum, &row);
         if (++rows % ROAST_BLOCK_ROWS == 0) {
             roast__buf_put_fixed32(&sums, sum);
@@ -237,7 +245,7 @@ int roast__checked_open(struct roast_checked *out, sqlite3 *db, const char *tabl
 {
     char sql[128];
 
-    *out = (struct roast_checked){.select = NULL};
+    *out = (struct roast_checked){.left_bytes = roast__sql_file_bytes(db)};
     int status = roast__contents_find(&out->contents, db, table, err);
     if (status < 0)
         return status;
@@ -287,8 +295,11 @@ static int check_block(struct roast_checked *in, uint64_t first, uint64_t rows,
         int got = step_to(in, first + i, err);
         if (got <= 0)
             return got;
-        roast__sum_row(&in->row, in->select);
+        size_t text_bytes = roast__sum_row(&in->row, in->select);
         sum = roast__sum_add(sum, &in->row);
+        if (text_bytes > in->left_bytes)
+            return 0;
+        in->left_bytes -= text_bytes;
     }
     if (!roast__buf_ok(&in->row))
         return roast_error_set(err, ROAST_NO_MEMORY, "a row");

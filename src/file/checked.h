@@ -30,8 +30,11 @@ void roast__contents_release(struct roast_contents *contents);
 
 /* ---- sums -------------------------------------------------------------------------- */
 
-/* Appends all cells of a row of a statement to the bytes that are summed up. */
-void roast__sum_row(struct roast_buf *row, sqlite3_stmt *statement);
+/* Appends all cells of a row of a statement to the bytes that are summed up. How many
+ * bytes texts in it have. */
+size_t roast__sum_row(struct roast_buf *row, sqlite3_stmt *statement);
+void roast__sum_values(struct roast_buf *row, const struct roast_sql_value *values,
+                       size_t count);
 
 /* The sum of a block without rows: that of the names of the columns, because a value in
  * another column is another value. */
@@ -56,7 +59,8 @@ struct roast_checked {
     uint64_t lost;        /* rows that are missing or in a damaged block */
     uint32_t begin;       /* sum of a block without rows */
     uint64_t block;
-    uint64_t left; /* rows of the block still to come */
+    uint64_t left;       /* rows of the block still to come */
+    uint64_t left_bytes; /* of the file; rows may be made to share pages */
     struct roast_contents contents;
     struct roast_buf row;
 };

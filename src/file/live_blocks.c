@@ -177,12 +177,13 @@ int roast__blocks_next(struct roast_live_blocks *blocks, struct roast_str *entri
         return 0;
     }
     seen->damaged += first != WHOLE;
+    uint64_t lost = last == WHOLE ? number(blocks) - blocks->next_number : 0;
+    *gap = first != WHOLE || lost > 0;
+    seen->gaps += *gap;
     if (last == DAMAGED)
         return 0;
-    uint64_t lost = number(blocks) - blocks->next_number;
     seen->lost_blocks += lost;
     seen->blocks++;
-    *gap = first != WHOLE || lost > 0;
     *entries = (struct roast_str){(const char *)here(blocks) + ROAST_BLOCK_HEAD_BYTES,
                                   payload_bytes(blocks)};
     blocks->next_number = number(blocks) + 1;
@@ -296,6 +297,7 @@ int roast__blocks_open(struct roast_live_blocks *blocks, const char *path,
     blocks->effort_bytes = EFFORT_PER_BYTE * blocks->file_bytes;
     seen->format = ROAST_LIVE_FORMAT;
     seen->damaged += !blocks->head_known;
+    seen->gaps += !blocks->head_known;
     memcpy(seen->writer, blocks->head.writer, sizeof(seen->writer));
     return ROAST_OK;
 }

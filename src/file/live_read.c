@@ -51,13 +51,10 @@ static int read_file(struct roast_replay *replay, const char *path,
     return status;
 }
 
-/* Gaps are known by the blocks that are missing, or at least by where they are. */
-static uint64_t pieces_lost(const struct roast_live_reading *seen)
+/* How many blocks were in a gap is told by numbers that may be anybody's: a gap is one. */
+uint64_t roast__live_unreadable(const struct roast_live_reading *seen)
 {
-    uint64_t gaps =
-        seen->lost_blocks > seen->damaged ? seen->lost_blocks : seen->damaged;
-
-    return roast__sat_count(gaps, seen->unread);
+    return roast__sat_count(seen->gaps, seen->unread);
 }
 
 int roast__live_read(roast_run **out, const char *path, struct roast_live_reading *seen,
@@ -71,7 +68,8 @@ int roast__live_read(roast_run **out, const char *path, struct roast_live_readin
         seen->entries = replay.entries;
         seen->dropped = replay.dropped;
         seen->unread = replay.unread;
-        roast_run_lose(replay.run, ROAST_RUN_LOSS_live_damaged, pieces_lost(seen));
+        roast_run_lose(replay.run, ROAST_RUN_LOSS_live_damaged,
+                       roast__live_unreadable(seen));
         *out = replay.run;
         replay.run = NULL; /* moved to the caller */
     }
@@ -96,6 +94,15 @@ static const char *state_of(roast_run *run)
     return roast_run_span(run).end_ns != 0 ? "finished" : "unfinished";
 }
 
+static void count_note(void *context, struct roast_str name, struct roast_str text)
+{
+    double *count = context;
+
+    (void)name;
+    (void)text;
+    ++*count;
+}
+
 int roast__live_glance(struct roast_glance *out, const char *path, roast_error *err)
 {
     struct roast_replay replay = {.notes_only = true};
@@ -106,7 +113,8 @@ int roast__live_glance(struct roast_glance *out, const char *path, roast_error *
                                  .events = -1,
                                  .chunks = -1,
                                  .failed = -1,
-                                 .event_rate = -1};
+                                 .event_rate = -1,
+                                 .label_count = -1};
     int status = read_file(&replay, path, &seen, err);
     if (status == ROAST_OK) {
         out->start_ns = roast_run_span(replay.run).start_ns;
@@ -115,6 +123,8 @@ int roast__live_glance(struct roast_glance *out, const char *path, roast_error *
         copy_note(replay.run, "processor", out->processor, sizeof(out->processor));
         copy_note(replay.run, "executor", out->executor, sizeof(out->executor));
         roast_run_labels(replay.run, out->labels, sizeof(out->labels));
+        out->label_count = 0;
+        roast_run_notes(replay.run, ROAST_NOTES_label, count_note, &out->label_count);
     }
     roast__replay_release(&replay);
     return status;

@@ -15,13 +15,18 @@ struct roast_live_reading {
     uint64_t blocks;
     uint64_t lost_blocks; /* by their numbers */
     uint64_t damaged;     /* stretches that were skipped */
-    uint64_t cut_bytes;   /* at the end, no whole block */
-    uint64_t entries;     /* changes of the run that were read */
-    uint64_t dropped;     /* changes that missed the file, as it says itself */
-    uint64_t unread;      /* entries that this version does not know or understand */
+    uint64_t gaps;      /* places where bytes were skipped, blocks are lost, or both */
+    uint64_t cut_bytes; /* at the end, no whole block */
+    uint64_t entries;   /* changes of the run that were read */
+    uint64_t dropped;   /* changes that missed the file, as it says itself */
+    uint64_t unread;    /* entries that this version does not know or understand */
     uint32_t format;
     char writer[48];
 };
+
+/* The stretches of the file that could not be read, each once: gaps, and entries that
+ * are there and say nothing. */
+uint64_t roast__live_unreadable(const struct roast_live_reading *seen);
 
 /* Returns an owned run. What is damaged is left out and counted, in *seen and as a loss
  * of the run. */

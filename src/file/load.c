@@ -25,6 +25,17 @@ void roast__loading_miss(struct roast_loading *loading, uint64_t count,
     loading->problem(loading->context, text);
 }
 
+bool roast__loading_may_take(struct roast_loading *loading, size_t bytes)
+{
+    uint64_t most =
+        ROAST_MEMORY_ALWAYS_BYTES + loading->file_bytes * ROAST_MEMORY_PER_BYTE;
+
+    if (bytes > most - loading->taken_bytes)
+        return false;
+    loading->taken_bytes += bytes;
+    return true;
+}
+
 void roast__loading_release(struct roast_loading *loading)
 {
     roast__buf_release(&loading->lost_strings);

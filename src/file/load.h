@@ -21,11 +21,17 @@ struct roast_loading {
     struct roast_buf lost_strings;   /* bit n: string n */
     struct roast_buf lost_processes; /* bit n: process n */
     uint32_t *row_ids;               /* owned; by row, its id in the file */
+    uint64_t taken_bytes; /* of memory, for what is far larger than in the file */
 };
 
 /* Leaves out so many pieces, for which `what` is the word. */
 void roast__loading_miss(struct roast_loading *loading, uint64_t count,
                          const char *what);
+
+/* Whether something that is far larger in memory than in a file may take so many bytes
+ * more: all of it together takes no more than MEMORY_PER_BYTE of the file. */
+enum { ROAST_MEMORY_PER_BYTE = 4, ROAST_MEMORY_ALWAYS_BYTES = 256 << 10 };
+bool roast__loading_may_take(struct roast_loading *loading, size_t bytes);
 void roast__loading_release(struct roast_loading *loading);
 
 /* Facts, notes, losses, clocks, offers, marks: what every run has. Returns an owned

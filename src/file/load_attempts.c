@@ -13,7 +13,8 @@
 #include "file/load.h"
 #include "store/restore.h"
 
-enum { MOST_COLUMNS = 64, LEAST_ROW_BYTES = 8 };
+/* A row has a byte for each column at least, and format 1 began with more of them. */
+enum { MOST_COLUMNS = 64, LEAST_ROW_BYTES = 40 };
 
 /* The table while it is read. */
 struct table {

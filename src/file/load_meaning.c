@@ -68,7 +68,7 @@ static void put_row(struct roast_builder *to, enum roast_columns_table table,
 static int read_rows(roast_columns **out, struct roast_checked *in,
                      enum roast_columns_table table, roast_error *err)
 {
-    struct roast_builder *to = roast__builder_new(table, 0);
+    struct roast_builder *to = roast__builder_new(table, in->rows);
     int status = to ? 1 : roast_error_set(err, ROAST_NO_MEMORY, "a table");
 
     while (status > 0 && (status = roast__checked_next(in, err)) > 0)
@@ -81,6 +81,15 @@ static int read_rows(roast_columns **out, struct roast_checked *in,
     return status < 0 ? status : 1;
 }
 
+/* Whether a file of this size can hold so many rows: each has a byte for every column
+ * at least. */
+static bool is_possible(const struct roast_checked *in)
+{
+    uint64_t columns = (uint64_t)sqlite3_column_count(in->select);
+
+    return columns > 0 && in->rows <= in->left_bytes / columns;
+}
+
 int roast__load_columns(roast_columns **out, sqlite3 *db,
                         enum roast_columns_table table, roast_error *err)
 {
@@ -91,7 +100,7 @@ int roast__load_columns(roast_columns **out, sqlite3 *db,
     if (status <= 0)
         return status;
     status = roast__checked_open(&in, db, name, err);
-    if (status == ROAST_OK)
+    if (status == ROAST_OK && is_possible(&in))
         status = read_rows(out, &in, table, err);
     roast__checked_close(&in);
     return status;

@@ -63,7 +63,8 @@ static bool add_worker(struct gathering *gathering, struct sampler *sampler,
 
     sampler->worker = -1;
     if (!roast__loading_has_string(gathering->loading, (uint64_t)state->name) ||
-        roast__samples_find(&run->samples, state->name)) {
+        roast__samples_find(&run->samples, state->name) ||
+        !roast__loading_may_take(gathering->loading, sizeof(*state))) {
         roast__loading_miss(gathering->loading, 1, "sampled worker");
         return true;
     }
@@ -111,6 +112,10 @@ static bool read_sampler(struct gathering *gathering, struct roast_cursor *cur,
         cur->failed = true;
     if (cur->failed)
         return true;
+    if (!roast__loading_may_take(gathering->loading, sizeof(sampler))) {
+        cur->failed = true;
+        return true;
+    }
     struct sampler *samplers = roast__array_room(gathering->samplers, &gathering->cap,
                                                  gathering->count, sizeof(*samplers));
     if (!samplers)

@@ -47,14 +47,19 @@ static void remember_lost(struct roast_buf *bits, size_t number)
         bits->data[number / 8] |= (unsigned char)(1u << (number & 7));
 }
 
-/* The number of the row that comes next; negative when what is lost before it is more
- * than any file of this size could have held. */
+/* The least that a row takes in a file: SQLite spends five bytes and one per column. */
+enum { STRING_ROW_BYTES = 7, SOURCE_ROW_BYTES = 12, PROCESS_ROW_BYTES = 15 };
+
+/* The number of the row that comes next; negative when there are more rows before it
+ * than any file of this size can hold. */
 static int64_t next_number(const struct roast_loading *loading,
-                           const struct roast_checked *in, size_t have)
+                           const struct roast_checked *in, size_t have,
+                           size_t row_bytes)
 {
     uint64_t number = (uint64_t)sqlite3_column_int64(in->select, 0);
 
-    if (number < have || number - have > loading->file_bytes / 8 || number >= INT32_MAX)
+    if (number < have || number > loading->file_bytes / row_bytes ||
+        number >= INT32_MAX)
         return -1;
     return (int64_t)number;
 }
@@ -66,7 +71,7 @@ static int take_string(struct roast_loading *loading, const struct roast_checked
 {
     struct roast_strings *strings = &loading->run->strings;
     struct roast_str text = roast__sql_text(in->select, 1);
-    int64_t number = next_number(loading, in, strings->count);
+    int64_t number = next_number(loading, in, strings->count, STRING_ROW_BYTES);
 
     if (number < 0 || sqlite3_column_count(in->select) < 2 || !text.data)
         return ROAST_OK; /* a gap */
@@ -117,7 +122,7 @@ static int take_source(struct roast_loading *loading, const struct roast_checked
 {
     static const struct roast_source nothing = {-1, -1, -1, -1, false, 0, 0};
     struct roast_attempts *attempts = &loading->run->attempts;
-    int64_t number = next_number(loading, in, attempts->source_count);
+    int64_t number = next_number(loading, in, attempts->source_count, SOURCE_ROW_BYTES);
     struct places places;
 
     if (number < 0)
@@ -171,7 +176,8 @@ static int take_process(struct roast_loading *loading, const struct roast_checke
     static const struct roast_worker_process nothing = {
         .run = -1, .host = -1, .worker = -1};
     struct roast_attempts *attempts = &loading->run->attempts;
-    int64_t number = next_number(loading, in, attempts->process_count);
+    int64_t number =
+        next_number(loading, in, attempts->process_count, PROCESS_ROW_BYTES);
 
     if (number < 0)
         return ROAST_OK;

@@ -4,6 +4,7 @@
  *
  * Lists that are searched by time must be in order. One that is not ends where it goes
  * back, and counts as damaged. */
+#include "base/mem.h"
 #include "file/load.h"
 #include "store/array.h"
 
@@ -18,6 +19,34 @@ static bool next_time(struct roast_cursor *cur, int64_t *time_ns, int64_t *last_
     return !cur->failed;
 }
 
+/* The least that an item takes in a part. */
+enum { OFFER_BYTES = 3, MOMENT_BYTES = 2, COUNT_BYTES = 2 };
+
+/* Makes room for the items of a part, and little more: doubling would take twice of what
+ * is many times its size in the file already. Failure shows where an item is added. */
+static void reserve(void **items, size_t *cap, size_t count, size_t item_bytes,
+                    size_t more)
+{
+    size_t wanted = count + more + 1;
+
+    if (wanted <= *cap)
+        return;
+    if (wanted < *cap + *cap / 8)
+        wanted = *cap + *cap / 8; /* parts may be small and many */
+    void *moved = roast__realloc(*items, wanted * item_bytes);
+    if (moved) {
+        *items = moved;
+        *cap = wanted;
+    }
+}
+
+static size_t items_of(const struct roast_segment_part *part, size_t least_bytes)
+{
+    size_t most = part->content.size_bytes / least_bytes;
+
+    return part->items < most ? part->items : most;
+}
+
 static int take_offers(struct roast_loading *loading,
                        const struct roast_segment_part *part, struct roast_cursor *cur,
                        roast_error *err)
@@ -26,6 +55,10 @@ static int take_offers(struct roast_loading *loading,
     int64_t time_ns = 0;
     int64_t last_ns = run->offer_count ? run->offers[run->offer_count - 1].time_ns : 0;
 
+    void *items = run->offers;
+    reserve(&items, &run->offer_cap, run->offer_count, sizeof(*run->offers),
+            items_of(part, OFFER_BYTES));
+    run->offers = items;
     for (uint32_t i = 0; i < part->items; i++) {
         if (!next_time(cur, &time_ns, &last_ns, run->offer_count == 0))
             break;
@@ -52,6 +85,10 @@ static int take_moments(struct roast_loading *loading,
     int64_t last_ns =
         run->moment_count ? run->moments[run->moment_count - 1].time_ns : 0;
 
+    void *items = run->moments;
+    reserve(&items, &run->moment_cap, run->moment_count, sizeof(*run->moments),
+            items_of(part, MOMENT_BYTES));
+    run->moments = items;
     for (uint32_t i = 0; i < part->items; i++) {
         if (!next_time(cur, &time_ns, &last_ns, run->moment_count == 0))
             break;
@@ -77,6 +114,10 @@ static int take_counts(struct roast_loading *loading,
     int64_t time_ns = 0;
     int64_t last_ns = run->count_count ? run->counts[run->count_count - 1].time_ns : 0;
 
+    void *items = run->counts;
+    reserve(&items, &run->count_cap, run->count_count, sizeof(*run->counts),
+            items_of(part, COUNT_BYTES));
+    run->counts = items;
     for (uint32_t i = 0; i < part->items; i++) {
         if (!next_time(cur, &time_ns, &last_ns, run->count_count == 0))
             break;

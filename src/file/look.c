@@ -20,7 +20,12 @@
 enum {
     HEAD_BYTES = 100,
     PAGE_SIZE_AT = 16,
+    WRITER_AT = 18, /* 1: with a journal, 2: with a write-ahead log */
+    READER_AT = 19,
+    RESERVED_AT = 20, /* bytes at the end of every page */
     PAGE_COUNT_AT = 28,
+    FREE_PAGES_AT = 36,
+    ENCODING_AT = 56, /* of text; 1: UTF-8 */
     USER_VERSION_AT = 60,
     APPLICATION_ID_AT = 68,
 };
@@ -99,6 +104,12 @@ static int check_head(struct roast_look *look, const unsigned char *head,
                                "ends after %" PRIu64 " of %" PRIu64
                                " bytes: copy it again",
                                look->file_bytes, pages * page_bytes);
+    look->page_bytes = (uint32_t)page_bytes;
+    look->usable_bytes =
+        page_bytes > head[RESERVED_AT] ? (uint32_t)page_bytes - head[RESERVED_AT] : 0;
+    look->plain = head[WRITER_AT] == 1 && head[READER_AT] == 1 &&
+                  number_at(head, FREE_PAGES_AT, 4) == 0 &&
+                  number_at(head, ENCODING_AT, 4) == 1;
     return ROAST_OK;
 }
 
@@ -153,14 +164,27 @@ static int look_at(struct roast_look *out, int fd, const char *path, roast_error
     return check_head(out, head, path, err);
 }
 
+int roast__look_open(struct roast_look *out, int *fd, const char *path,
+                     roast_error *err)
+{
+    *fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    *out = (struct roast_look){.live = false};
+    if (*fd < 0)
+        return io_error(err);
+    int status = look_at(out, *fd, path, err);
+    if (status < 0) {
+        (void)close(*fd);
+        *fd = -1;
+    }
+    return status;
+}
+
 int roast__look(struct roast_look *out, const char *path, roast_error *err)
 {
-    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    int fd;
+    int status = roast__look_open(out, &fd, path, err);
 
-    *out = (struct roast_look){.live = false};
-    if (fd < 0)
-        return io_error(err);
-    int status = look_at(out, fd, path, err);
-    (void)close(fd);
+    if (fd >= 0)
+        (void)close(fd);
     return status;
 }

@@ -5,6 +5,7 @@
  * has links, so the last resort is to claim the name first. */
 #include "file/path.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -20,7 +21,11 @@ enum {
     LONGEST_NAME_BYTES = 255,
     SHOWN_NAME_BYTES = 200, /* of it in the name of the temporary file */
     TRIES = 16,
+    DIGITS = 16,
+    LEFT_AFTER_S = 24 * 60 * 60, /* without being written to */
 };
+
+static const char saving[] = ".saving-";
 
 static int fail(int why, roast_error *err)
 {
@@ -74,8 +79,8 @@ static char *temporary_path(const struct roast_new_file *file)
     char *path = roast__alloc(room_bytes);
 
     if (path)
-        (void)snprintf(path, room_bytes, "%.*s.%.*s.saving-%016llx", (int)folder_bytes,
-                       file->path, SHOWN_NAME_BYTES, name_of(file->path),
+        (void)snprintf(path, room_bytes, "%.*s.%.*s%s%016llx", (int)folder_bytes,
+                       file->path, SHOWN_NAME_BYTES, name_of(file->path), saving,
                        (unsigned long long)random_number(path));
     return path;
 }
@@ -143,6 +148,43 @@ int roast__new_file_open(struct roast_new_file *out, const char *path,
     return make_temporary(out, err);
 }
 
+/* ---- what others left -------------------------------------------------------------- */
+
+/* Whether a name is one that temporary_path() makes for a file. */
+static bool is_temporary(const char *name, const char *of)
+{
+    size_t size = strlen(of) < SHOWN_NAME_BYTES ? strlen(of) : SHOWN_NAME_BYTES;
+
+    if (name[0] != '.' || strncmp(name + 1, of, size) != 0)
+        return false;
+    name += 1 + size;
+    if (strncmp(name, saving, sizeof(saving) - 1) != 0)
+        return false;
+    name += sizeof(saving) - 1;
+    return strlen(name) == DIGITS && strspn(name, "0123456789abcdef") == DIGITS;
+}
+
+/* Removes what a save of the same file left that was killed. Whether its process still
+ * lives cannot be known: it may be on another host. So it must be ours and a day older
+ * than the file that is there now, by the clock of the file system. */
+static void remove_left(const struct roast_new_file *file)
+{
+    struct stat now, left;
+    const struct dirent *entry;
+    DIR *dir = stat(file->path, &now) == 0 ? opendir(file->folder) : NULL;
+
+    if (!dir)
+        return;
+    while ((entry = readdir(dir)) != NULL) {
+        if (is_temporary(entry->d_name, name_of(file->path)) &&
+            fstatat(dirfd(dir), entry->d_name, &left, AT_SYMLINK_NOFOLLOW) == 0 &&
+            S_ISREG(left.st_mode) && left.st_uid == geteuid() &&
+            now.st_mtime - left.st_mtime > LEFT_AFTER_S)
+            (void)unlinkat(dirfd(dir), entry->d_name, 0);
+    }
+    (void)closedir(dir);
+}
+
 /* ---- its place --------------------------------------------------------------------- */
 
 static int sync_path(const char *path, int flags)
@@ -203,6 +245,7 @@ int roast__new_file_place(struct roast_new_file *file, enum roast_save_mode mode
     /* The run is there now. A folder that cannot be synced, as on some file systems,
      * is no reason to say that it is not. */
     (void)sync_path(file->folder, O_RDONLY | O_DIRECTORY);
+    remove_left(file);
     return ROAST_OK;
 }
 

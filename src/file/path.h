@@ -19,7 +19,8 @@ struct roast_new_file {
 int roast__new_file_open(struct roast_new_file *out, const char *path,
                          enum roast_save_mode mode, roast_error *err);
 
-/* Syncs it and puts it where it belongs. */
+/* Syncs it and puts it where it belongs. Then removes what an earlier save of the same
+ * file left, if that was killed more than a day ago. */
 int roast__new_file_place(struct roast_new_file *file, enum roast_save_mode mode,
                           roast_error *err);
 

@@ -26,7 +26,7 @@ static int open_live(roast_runfile *file, roast_error *err)
         .ended = roast_run_span(file->whole).end_ns != 0,
         .format = reading->format,
         .cut_bytes = reading->cut_bytes,
-        .damaged = reading->damaged + reading->lost_blocks,
+        .damaged = roast__live_unreadable(reading),
     };
     memcpy(file->info.writer, reading->writer, sizeof(file->info.writer));
     file->info.writer[sizeof(file->info.writer) - 1] = '\0';

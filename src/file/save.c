@@ -4,7 +4,7 @@
  * Tables that say what the run means come first: each is made, written and forgotten, so
  * that no two of them are in memory. The raw facts follow under one lock, all of the same
  * moment; what comes into the run in between is in them and not in the summary. Whoever
- * adds to the run waits for that: 1.5 s for a million attempts. */
+ * adds to the run waits for that: 1 s for a million attempts. */
 #include "file/save.h"
 
 #include <string.h>
@@ -83,14 +83,14 @@ int roast__save_into(sqlite3 *db, roast_run *run, roast_error *err)
     if (status == ROAST_OK)
         status = roast__schema_make(db, err);
     if (status == ROAST_OK)
-        status = save_schema_sum(&saving, err);
-    if (status == ROAST_OK)
         status = save_tables(&saving, err);
     if (status == ROAST_OK) {
         roast__run_lock(run);
         status = save_facts(&saving, err);
         roast__run_unlock(run);
     }
+    if (status == ROAST_OK)
+        status = save_schema_sum(&saving, err);
     if (status == ROAST_OK)
         status = roast__sql_run(db, "COMMIT", err);
     roast__roles_release(&saving.roles);

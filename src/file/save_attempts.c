@@ -9,6 +9,7 @@
 #include "file/ladder_cells.h"
 #include "file/rowset.h"
 #include "file/save_rest.h"
+#include "file/schema.h"
 #include "store/order.h"
 
 /* ---- what has to be known of all rows first ---------------------------------------- */
@@ -30,14 +31,34 @@ static int32_t *number_chunks(const struct roast_attempts *attempts)
     return ids;
 }
 
+/* Bit n: some row may know column n of roast_row_column. One that no row knows is not in
+ * the file: it would take a byte of every row, and more of the time to write it. */
+static uint64_t columns_of(const struct roast_attempts *attempts)
+{
+    uint64_t columns = (UINT64_C(1) << ROAST_ROW_FIRST_COLUMN) - 1;
+
+    for (int i = 0; i < ROAST_COLUMN_COUNT; i++) {
+        if (attempts->columns[i].values)
+            columns |= UINT64_C(1) << (ROAST_ROW_FIRST_COLUMN + i);
+    }
+    if (attempts->fields >> ROAST_FIELD_ladder & 1) /* of records, made by hand */
+        columns |= UINT64_C(1) << ROAST_ROW_ladder;
+    bool any_ladder = columns >> ROAST_ROW_ladder & 1;
+    for (int i = ROAST_ROW_FIRST_ITEM; any_ladder && i < ROAST_ROW_COUNT; i++)
+        columns |= UINT64_C(1) << i;
+    return columns;
+}
+
 /* The row that SQLite is reading, and what was found while it read. */
 struct reading {
     const struct roast_saving *saving;
-    int32_t *chunk_ids; /* owned */
+    unsigned char stored[ROAST_ROW_COUNT]; /* the columns that the table has ... */
+    size_t stored_count;                   /* ... and how many */
+    int32_t *chunk_ids;                    /* owned */
     unsigned char *odd; /* owned; bit n: the ladder of row n is stored as bytes */
     size_t next_tried;  /* in the list of chunks with several attempts */
     size_t row;         /* SIZE_MAX: none yet */
-    struct roast_attempt_row cells;
+    struct roast_attempt_row cells; /* the n-th is that of the n-th column stored */
     struct roast_buf sums;
     uint32_t begin; /* sum of a block without rows */
     uint32_t sum;   /* of the block so far */
@@ -107,6 +128,20 @@ static void read_ladder(struct reading *reading, size_t row)
     roast__row_set(&reading->cells, ROAST_ROW_ladder, home);
 }
 
+/* Moves the cells of the stored columns together. */
+static void leave_out(struct reading *reading)
+{
+    struct roast_attempt_row *cells = &reading->cells;
+    uint64_t known = 0;
+
+    for (size_t i = 0; i < reading->stored_count; i++) {
+        unsigned column = reading->stored[i]; /* not before i */
+        cells->values[i] = cells->values[column];
+        known |= (cells->known >> column & 1) << i;
+    }
+    cells->known = known;
+}
+
 static void read_row(struct reading *reading, size_t row)
 {
     const struct roast_run *run = reading->saving->run;
@@ -122,6 +157,7 @@ static void read_row(struct reading *reading, size_t row)
     }
     read_ladder(reading, row);
     roast__row_pack(cells, run->start_ns);
+    leave_out(reading);
     reading->row = row;
 }
 
@@ -136,7 +172,7 @@ static void end_block(struct reading *reading)
 static void sum_up(struct reading *reading)
 {
     reading->sum = roast__sum_add_ints(reading->sum, reading->cells.known,
-                                       reading->cells.values, ROAST_ROW_COUNT);
+                                       reading->cells.values, reading->stored_count);
     if ((reading->row + 1) % ROAST_ATTEMPT_BLOCK_ROWS == 0)
         end_block(reading);
 }
@@ -154,12 +190,18 @@ static void put_cell(sqlite3_context *out, void *context, size_t row, size_t col
         sqlite3_result_int64(out, reading->cells.values[column + 1]);
 }
 
-static int begin_sums(struct reading *reading, roast_error *err)
+static int make_table(struct reading *reading, roast_error *err)
 {
+    uint64_t columns = columns_of(&reading->saving->run->attempts);
+    sqlite3 *db = reading->saving->db;
     sqlite3_stmt *select = NULL;
-    int status =
-        roast__sql_prepare(&select, reading->saving->db, "SELECT * FROM attempts", err);
+    int status = roast__schema_make_attempts(db, columns, err);
 
+    for (; columns != 0; columns &= columns - 1)
+        reading->stored[reading->stored_count++] =
+            (unsigned char)__builtin_ctzll(columns);
+    if (status == ROAST_OK)
+        status = roast__sql_prepare(&select, db, "SELECT * FROM attempts", err);
     if (status == ROAST_OK)
         reading->begin = reading->sum = roast__sum_begin(select);
     (void)sqlite3_finalize(select);
@@ -169,11 +211,11 @@ static int begin_sums(struct reading *reading, roast_error *err)
 static int save_rows(struct reading *reading, roast_error *err)
 {
     size_t count = reading->saving->run->attempts.count;
+    int status = make_table(reading, err);
     struct roast_rowset rows = {.rows = count,
-                                .columns = ROAST_ROW_COUNT - 1,
+                                .columns = reading->stored_count - 1,
                                 .cell = put_cell,
                                 .context = reading};
-    int status = begin_sums(reading, err);
 
     if (status == ROAST_OK)
         status = roast__rowset_insert(reading->saving->db, "attempts", &rows, err);

@@ -8,6 +8,7 @@
 #include "file/checked.h"
 #include "file/save.h"
 #include "file/schema.h"
+#include "file/seal.h"
 #include "file/text_bytes.h"
 #include "roast/runfile.h"
 #include "roast/version.h"
@@ -113,6 +114,15 @@ static void bind_own(sqlite3_stmt *insert, const struct roast_run *run)
         bind_text(insert, at(ROAST_RUN_first_error), roast_str_of(run->first_error));
 }
 
+static int count_labels(const struct roast_notes *notes)
+{
+    int labels = 0;
+
+    for (size_t i = 0; i < notes->count; i++)
+        labels += notes->items[i].group == ROAST_NOTES_label;
+    return labels;
+}
+
 static int save_run(const struct roast_saving *saving, roast_error *err)
 {
     struct roast_buf sql = {NULL, 0, 0, false};
@@ -135,7 +145,11 @@ static int save_run(const struct roast_saving *saving, roast_error *err)
     bind_shown(insert, saving);
     bind_own(insert, saving->run);
     bind_text(insert, at(ROAST_RUN_labels), roast_str_of(*labels ? labels : NULL));
+    (void)sqlite3_bind_int(insert, at(ROAST_RUN_label_count),
+                           count_labels(&saving->run->notes));
     status = insert_row(insert, err);
+    if (status == ROAST_OK)
+        status = roast__seal_put(saving->db, err);
 out:
     (void)sqlite3_finalize(insert);
     roast__buf_release(&sql);

@@ -60,6 +60,11 @@ const char *roast__run_column_name(enum roast_run_column column)
     return run_columns[column].name;
 }
 
+bool roast__run_column_is_real(enum roast_run_column column)
+{
+    return strcmp(run_columns[column].type, "REAL") == 0;
+}
+
 bool roast__is_stored(enum roast_columns_table table)
 {
     switch (table) {
@@ -104,15 +109,17 @@ static void put_run_table(struct roast_buf *out)
     put(out, ");");
 }
 
-static void put_attempts_table(struct roast_buf *out)
+static void put_attempts_table(struct roast_buf *out, uint64_t columns)
 {
-    put(out, "CREATE TABLE attempts(");
-    for (int i = 0; i < ROAST_ROW_COUNT; i++) {
+    put(out, "CREATE TABLE attempts(id INTEGER PRIMARY KEY");
+    for (int i = ROAST_ROW_id + 1; i < ROAST_ROW_COUNT; i++) {
+        if (!(columns >> i & 1))
+            continue;
+        put(out, ",");
         roast__row_put_name(out, (enum roast_row_column)i);
-        put(out, i == ROAST_ROW_id         ? " INTEGER PRIMARY KEY,"
-                 : i + 1 < ROAST_ROW_COUNT ? " INTEGER,"
-                                           : " INTEGER);");
+        put(out, " INTEGER");
     }
+    put(out, ");");
 }
 
 static void put_stored_table(struct roast_buf *out, enum roast_columns_table table)
@@ -133,73 +140,81 @@ static void put_stored_table(struct roast_buf *out, enum roast_columns_table tab
 /* ---- making views ------------------------------------------------------------------ */
 
 /* Appends an expression, each {name} in it as the value of that column. */
-static void put_expression(struct roast_buf *out, const char *text)
+static void put_expression(struct roast_buf *out, const char *text, uint64_t columns)
 {
     for (const char *open; (open = strchr(text, '{')) != NULL;) {
         const char *close = strchr(open, '}');
         struct roast_str name = {open + 1, (size_t)(close - open - 1)};
         roast__buf_put(out, text, (size_t)(open - text));
-        roast__row_put_value(out, (enum roast_row_column)roast__row_find(name));
+        roast__row_put_value(out, (enum roast_row_column)roast__row_find(name),
+                             columns);
         text = close + 1;
     }
     put(out, text);
 }
 
-static void put_column(struct roast_buf *out, const char *value, const char *name)
+static void put_name(struct roast_buf *out, const char *name)
 {
-    put_expression(out, value);
     put(out, " AS \"");
     put(out, name);
     put(out, "\",");
 }
 
-static void put_listed_columns(struct roast_buf *out, size_t fixed)
+static void put_listed_columns(struct roast_buf *out, size_t fixed, uint64_t columns)
 {
     for (size_t i = 0; i < fixed; i++) {
         struct roast_data data = roast__columns_info(ROAST_COLUMNS_chunks, i);
         for (size_t k = 0; k < VIEW_COUNT; k++) {
-            if (strcmp(views[k].name, data.name) == 0)
-                put_column(out, views[k].value, data.name);
+            if (strcmp(views[k].name, data.name) != 0)
+                continue;
+            put_expression(out, views[k].value, columns);
+            put_name(out, data.name);
         }
     }
 }
 
-static void put_items(struct roast_buf *out, size_t fixed)
+static void put_items(struct roast_buf *out, size_t fixed, uint64_t columns)
 {
     for (int i = 0; i < ROAST_ITEM_COUNT; i++) {
         struct roast_data data =
             roast__columns_info(ROAST_COLUMNS_chunks, fixed + (size_t)i);
-        roast__row_put_value(out, (enum roast_row_column)(ROAST_ROW_FIRST_ITEM + i));
-        put_column(out, data.type == ROAST_DATA_DOUBLE ? "/1e9" : "", data.name);
+        roast__row_put_value(out, (enum roast_row_column)(ROAST_ROW_FIRST_ITEM + i),
+                             columns);
+        put(out, data.type == ROAST_DATA_DOUBLE ? "/1e9" : "");
+        put_name(out, data.name);
     }
 }
 
 /* The raw nanoseconds behind what is shown in seconds. */
-static void put_raw_columns(struct roast_buf *out)
+static void put_raw_columns(struct roast_buf *out, uint64_t columns)
 {
-    static const char *const raw[] = {"duration_ns", "cpu_ns", "task_ns",
-                                      "task_cpu_ns"};
+    static const struct {
+        enum roast_row_column column;
+        const char *name;
+    } raw[] = {{ROAST_ROW_duration_ns, "duration_ns"},
+               {ROAST_ROW_cpu_ns, "cpu_ns"},
+               {ROAST_ROW_task_ns, "task_ns"},
+               {ROAST_ROW_task_cpu_ns, "task_cpu_ns"}};
 
     for (size_t i = 0; i < sizeof(raw) / sizeof(raw[0]); i++) {
-        roast__row_put_value(
-            out, (enum roast_row_column)roast__row_find(roast_str_of(raw[i])));
-        put_column(out, "", raw[i]);
+        roast__row_put_value(out, raw[i].column, columns);
+        put_name(out, raw[i].name);
     }
-    put_column(out, "se.text", "error_type");
-    put(out, "a.id AS \"row\"");
+    put(out, "se.text AS \"error_type\",a.id AS \"row\"");
 }
 
 /* The run comes first, and CROSS JOIN says that it stays there: it has one row. */
-static void put_view(struct roast_buf *out, const char *name, const char *where)
+static void put_view(struct roast_buf *out, const char *name, const char *where,
+                     uint64_t columns)
 {
     size_t fixed = roast__columns_listed(ROAST_COLUMNS_chunks) - ROAST_ITEM_COUNT;
 
     put(out, "CREATE VIEW ");
     put(out, name);
     put(out, " AS SELECT ");
-    put_listed_columns(out, fixed);
-    put_items(out, fixed);
-    put_raw_columns(out);
+    put_listed_columns(out, fixed, columns);
+    put_items(out, fixed, columns);
+    put_raw_columns(out, columns);
     put(out, " FROM run r CROSS JOIN attempts a"
              " LEFT JOIN processes p ON p.id=a.process"
              " LEFT JOIN strings sh ON sh.id=p.host"
@@ -208,9 +223,20 @@ static void put_view(struct roast_buf *out, const char *name, const char *where)
              " LEFT JOIN strings sf ON sf.id=s.file"
              " LEFT JOIN strings st ON st.id=s.tree"
              " LEFT JOIN strings su ON su.id=s.uuid"
-             " LEFT JOIN strings se ON se.id=a.error_type");
+             " LEFT JOIN strings se ON se.id=");
+    roast__row_put_value(out, ROAST_ROW_error_type, columns);
     put(out, where);
     put(out, ";");
+}
+
+/* Releases the statements. */
+static int run_made(sqlite3 *db, struct roast_buf *sql, roast_error *err)
+{
+    roast__buf_put(sql, "", 1);
+    int status = roast__buf_ok(sql) ? roast__sql_run(db, (const char *)sql->data, err)
+                                    : roast_error_set(err, ROAST_NO_MEMORY, "a schema");
+    roast__buf_release(sql);
+    return status;
 }
 
 int roast__schema_make(sqlite3 *db, roast_error *err)
@@ -224,19 +250,21 @@ int roast__schema_make(sqlite3 *db, roast_error *err)
     put(&sql, pragmas);
     put_run_table(&sql);
     put_fixed_tables(&sql);
-    put_attempts_table(&sql);
     for (int i = 0; i < ROAST_COLUMNS_TABLE_COUNT; i++) {
         if (roast__is_stored((enum roast_columns_table)i))
             put_stored_table(&sql, (enum roast_columns_table)i);
     }
-    put_view(&sql, "chunks", " WHERE ((a.state>>5)&7)=1");
-    put_view(&sql, "all_attempts", "");
-    roast__buf_put(&sql, "", 1);
-    int status = roast__buf_ok(&sql)
-                     ? roast__sql_run(db, (const char *)sql.data, err)
-                     : roast_error_set(err, ROAST_NO_MEMORY, "a schema");
-    roast__buf_release(&sql);
-    return status;
+    return run_made(db, &sql, err);
+}
+
+int roast__schema_make_attempts(sqlite3 *db, uint64_t columns, roast_error *err)
+{
+    struct roast_buf sql = {NULL, 0, 0, false};
+
+    put_attempts_table(&sql, columns);
+    put_view(&sql, "chunks", " WHERE ((a.state>>5)&7)=1", columns);
+    put_view(&sql, "all_attempts", "", columns);
+    return run_made(db, &sql, err);
 }
 
 /* ---- looking at those of strangers ------------------------------------------------- */
@@ -340,7 +368,7 @@ int roast__schema_sum(struct roast_buf *out, sqlite3 *db, roast_error *err)
         &list, db, "SELECT type,name,sql FROM sqlite_master ORDER BY name", err);
 
     while (status >= 0 && (status = roast__sql_step(list, err)) > 0) {
-        roast__sum_row(&row, list);
+        (void)roast__sum_row(&row, list);
         sum = roast__sum_add(sum, &row);
     }
     roast__buf_put_fixed32(out, sum);

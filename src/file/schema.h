@@ -18,9 +18,12 @@ enum roast_run_column {
 };
 
 const char *roast__run_column_name(enum roast_run_column column);
+bool roast__run_column_is_real(enum roast_run_column column);
 
-/* Makes everything in an empty file. */
+/* Makes everything in an empty file but attempts and the views of them, which come when
+ * it is known what columns they have: bit n of `columns`, column n of roast_row_column. */
 int roast__schema_make(sqlite3 *db, roast_error *err);
+int roast__schema_make_attempts(sqlite3 *db, uint64_t columns, roast_error *err);
 
 /* Whether a table of columns.def is in the file as plain rows. */
 bool roast__is_stored(enum roast_columns_table table);

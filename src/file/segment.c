@@ -147,7 +147,8 @@ int roast__segment_open(struct roast_segment_reader *out, sqlite3 *db,
     struct roast_contents contents;
     int status = roast__contents_find(&contents, db, names[segment], err);
 
-    *out = (struct roast_segment_reader){.segment = segment};
+    *out = (struct roast_segment_reader){.segment = segment,
+                                         .left_bytes = roast__sql_file_bytes(db)};
     if (status < 0)
         return status;
     if (status == 0 || contents.rows > UINT32_MAX)
@@ -193,6 +194,12 @@ static bool read_part(struct roast_segment_reader *reader,
 {
     struct roast_str data = roast__sql_text(reader->find, 1);
 
+    if (data.size_bytes > reader->left_bytes) {
+        reader->damaged += reader->parts - reader->next - 1;
+        reader->next = reader->parts - 1; /* no file holds more than it has bytes */
+        return false;
+    }
+    reader->left_bytes -= data.size_bytes;
     return data.data &&
            roast__segment_decode(out, reader->segment, data, NULL) == ROAST_OK &&
            out->part == reader->next;

@@ -66,13 +66,13 @@ struct roast_segment_reader {
     uint64_t next;
     uint64_t damaged;    /* parts that are missing or could not be read */
     uint64_t unreadable; /* of them, in pages that SQLite cannot read */
+    uint64_t left_bytes; /* of the file; parts may be made to share pages */
 };
 
 int roast__segment_open(struct roast_segment_reader *out, sqlite3 *db,
                         enum roast_segment segment, roast_error *err);
 
-/* 1: the next part that can be read, borrowed until the next call; 0: no more. Fails
- * when memory or the disk does. */
+/* 1: the next part that can be read, borrowed until the next call; 0: no more. */
 int roast__segment_next(struct roast_segment_reader *reader,
                         struct roast_segment_part *out, roast_error *err);
 void roast__segment_close(struct roast_segment_reader *reader);

@@ -25,6 +25,9 @@ int roast__sql_create(sqlite3 **out, const char *path, int page_bytes,
 int roast__sql_open(sqlite3 **out, const char *path, uint64_t file_bytes,
                     uint64_t *budget, roast_error *err);
 
+/* How long the file of a connection is; one in memory has no end. */
+uint64_t roast__sql_file_bytes(sqlite3 *db);
+
 /* What a budget is at the beginning of every piece of work. */
 uint64_t roast__sql_budget(uint64_t file_bytes);
 
@@ -47,6 +50,25 @@ int roast__sql_prepare(sqlite3_stmt **out, sqlite3 *db, const char *sql,
 
 /* 1: a row is there; 0: there is no more. */
 int roast__sql_step(sqlite3_stmt *statement, roast_error *err);
+
+/* A cell, whoever read it. The numbers are those of checksums, in files for ever. */
+enum roast_sql_type {
+    ROAST_SQL_NULL = 0,
+    ROAST_SQL_INTEGER = 1,
+    ROAST_SQL_REAL = 2,
+    ROAST_SQL_TEXT = 3,
+    ROAST_SQL_BYTES = 4,
+};
+
+struct roast_sql_value {
+    enum roast_sql_type type;
+    int64_t integer;
+    double real;
+    struct roast_str text; /* borrowed; of TEXT and BYTES */
+};
+
+/* The value of a cell, borrowed until the next step. */
+struct roast_sql_value roast__sql_value(sqlite3_stmt *statement, int column);
 
 /* The text of a cell, borrowed until the next step; absent for NULL, and for a cell that
  * holds a number. */

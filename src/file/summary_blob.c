@@ -16,7 +16,14 @@
 #include "aggregate/summary.h"
 #include "base/mem.h"
 
-enum { LAYOUT = 1, LEAST_CELL_BYTES = 1 };
+enum {
+    LAYOUT = 1,
+    LEAST_CELL_BYTES = 1,
+    /* Of memory for cells, by byte of the summary: real ones take at most 8. What is
+     * made to take more is refused, and the summary is worked out again. */
+    CELLS_PER_BYTE = 12,
+    CELLS_ALWAYS_BYTES = 32 << 10,
+};
 
 /* ---- to bytes -------------------------------------------------------------------- */
 
@@ -104,6 +111,7 @@ void roast__summary_pack(struct roast_buf *out, const roast_summary *summary)
 struct reading {
     struct roast_cursor cur;
     struct roast_summary *summary;
+    uint64_t cells_left; /* that may still be made */
 };
 
 static struct roast_str read_text(struct reading *in)
@@ -149,6 +157,15 @@ static size_t read_count(struct reading *in)
     return (size_t)count;
 }
 
+/* Whether there is room for so many cells more; else it fails. */
+static bool spend(struct reading *in, uint64_t cells)
+{
+    in->cur.failed |= cells > in->cells_left;
+    if (!in->cur.failed)
+        in->cells_left -= cells;
+    return !in->cur.failed;
+}
+
 static int metric_named(struct roast_str name)
 {
     for (int i = 0; i < ROAST_METRIC_COUNT; i++) {
@@ -180,6 +197,7 @@ static struct roast_cell read_cell(struct reading *in, bool may_be_list)
 {
     uint64_t type = roast__cursor_varint(&in->cur);
     struct roast_cell *items;
+    size_t count;
 
     switch (type) {
     case ROAST_CELL_ABSENT:
@@ -193,8 +211,9 @@ static struct roast_cell read_cell(struct reading *in, bool may_be_list)
     case ROAST_CELL_TEXT:
         return roast__cell_text(in->summary, read_text(in));
     case ROAST_CELL_LIST:
-        if (may_be_list)
-            return roast__cell_list(in->summary, &items, read_count(in));
+        count = read_count(in);
+        if (may_be_list && spend(in, count))
+            return roast__cell_list(in->summary, &items, count);
         in->cur.failed = true;
         break;
     default:
@@ -240,12 +259,14 @@ static void read_table(struct reading *in)
     }
     const char **columns = read_columns(in, column_count);
     size_t rows = read_count(in);
-    if (!columns || in->cur.failed || (column_count == 0 && rows > 0)) {
+    if (!columns || in->cur.failed || (column_count == 0 && rows > 0) ||
+        !spend(in, (uint64_t)rows * column_count)) {
         in->cur.failed = true;
         return;
     }
     size_t table = roast__table_open(in->summary, name, (enum roast_table_shape)shape,
                                      columns, column_count);
+    roast__table_reserve(in->summary, table, rows);
     for (size_t i = 0; i < rows && !in->cur.failed && !in->summary->failed; i++)
         read_row(in, roast__table_row(in->summary, table), column_count);
 }
@@ -263,8 +284,11 @@ static void read_all(struct reading *in)
 
 int roast__summary_unpack(roast_summary **out, struct roast_str bytes, roast_error *err)
 {
+    uint64_t most_bytes =
+        CELLS_ALWAYS_BYTES + (uint64_t)bytes.size_bytes * CELLS_PER_BYTE;
     struct reading in = {roast__cursor(bytes.data, bytes.size_bytes),
-                         roast__alloc(sizeof(*in.summary))};
+                         roast__alloc(sizeof(*in.summary)),
+                         most_bytes / sizeof(struct roast_cell)};
     int status = ROAST_OK;
 
     *out = NULL;

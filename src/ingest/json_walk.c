@@ -6,11 +6,10 @@
 #include "ingest/json_walk.h"
 
 #include <math.h>
-#include <stdio.h>
-#include <string.h>
 
 #include "base/mem.h"
 #include "ingest/json_bytes.h"
+#include "roast/json_write.h"
 
 int roast__json_item(struct roast_json_reader *in, struct roast_json_token *value,
                      roast_error *err)
@@ -47,45 +46,17 @@ int roast__json_skip(struct roast_json_reader *in, const struct roast_json_token
 
 /* ---- copies ---------------------------------------------------------------------- */
 
-static void put(struct roast_json_copy *copy, const char *bytes, size_t size_bytes)
+static void put_bytes(void *context, const void *bytes, size_t size_bytes)
 {
-    roast__json_room(&copy->out, size_bytes);
-    roast__buf_put(&copy->out, bytes, size_bytes);
+    struct roast_buf *out = context;
+
+    roast__json_room(out, size_bytes);
+    roast__buf_put(out, bytes, size_bytes);
 }
 
-/* No escape is longer than what it can have been written as. */
-static size_t escape_of(char escape[8], char c)
-{
-    static const char from[] = "\"\\\b\f\n\r\t";
-    static const char to[] = "\"\\bfnrt";
-    const char *found = c != '\0' ? strchr(from, c) : NULL;
-
-    if (found)
-        return (size_t)snprintf(escape, 8, "\\%c", to[found - from]);
-    if ((unsigned char)c < 0x20)
-        return (size_t)snprintf(escape, 8, "\\u%04x", (unsigned char)c);
-    return 0;
-}
-
-static void put_quoted(struct roast_json_copy *copy, struct roast_str text)
-{
-    size_t from = 0;
-
-    put(copy, "\"", 1);
-    for (size_t i = 0; i < text.size_bytes; i++) {
-        char escape[8];
-        size_t size = escape_of(escape, text.data[i]);
-        if (size == 0)
-            continue;
-        put(copy, text.data + from, i - from);
-        put(copy, escape, size);
-        from = i + 1;
-    }
-    put(copy, text.data + from, text.size_bytes - from);
-    put(copy, "\"", 1);
-}
-
-static void put_text(struct roast_json_copy *copy, struct roast_str text)
+/* The text without its credentials, in the scratch of the copy; absent when out of
+ * memory. */
+static struct roast_str redacted(struct roast_json_copy *copy, struct roast_str text)
 {
     size_t room = text.size_bytes + text.size_bytes / 3 + 16; /* `***` may be longer */
 
@@ -93,27 +64,28 @@ static void put_text(struct roast_json_copy *copy, struct roast_str text)
         char *scratch = roast__realloc(copy->scratch, room);
         if (!scratch) {
             copy->out.failed = true;
-            return;
+            return (struct roast_str){NULL, 0};
         }
         copy->scratch = scratch;
         copy->scratch_bytes = room;
     }
-    size_t size = roast_str_redact(copy->scratch, room, text);
-    put_quoted(copy, (struct roast_str){copy->scratch, size});
+    return (struct roast_str){copy->scratch,
+                              roast_str_redact(copy->scratch, room, text)};
 }
 
-static void put_number(struct roast_json_copy *copy,
+static void put_number(struct roast_json *json, struct roast_json_copy *copy,
                        const struct roast_json_token *token)
 {
     bool known = token->kind != ROAST_JSON_DOUBLE || isfinite(token->number);
 
     copy->nonfinite += !known;
     if (known)
-        put(copy, token->text.data, token->text.size_bytes);
+        roast_json_made(json, token->text);
     else
-        put(copy, "null", 4);
+        roast_json_null(json);
 }
 
+/* What was left out took its comma along, so that is read off the bytes. */
 static bool behind_value(const struct roast_json_copy *copy)
 {
     char last =
@@ -125,47 +97,44 @@ static bool behind_value(const struct roast_json_copy *copy)
 static void put_token(struct roast_json_copy *copy,
                       const struct roast_json_token *token)
 {
-    bool is_end =
-        token->kind == ROAST_JSON_LIST_END || token->kind == ROAST_JSON_DICT_END;
+    struct roast_json json = {.put = put_bytes,
+                              .context = &copy->out,
+                              .comma = behind_value(copy),
+                              .utf8 = true};
 
     if (!roast__buf_ok(&copy->out))
         return;
-    if (!is_end && behind_value(copy))
-        put(copy, ",", 1);
     switch (token->kind) {
     case ROAST_JSON_NULL:
-        put(copy, "null", 4);
+        roast_json_null(&json);
         break;
     case ROAST_JSON_FALSE:
-        put(copy, "false", 5);
-        break;
     case ROAST_JSON_TRUE:
-        put(copy, "true", 4);
+        roast_json_bool(&json, token->kind == ROAST_JSON_TRUE);
         break;
     case ROAST_JSON_INT:
     case ROAST_JSON_DOUBLE:
     case ROAST_JSON_BIG:
-        put_number(copy, token);
+        put_number(&json, copy, token);
         break;
     case ROAST_JSON_TEXT:
-        put_text(copy, token->text);
+        roast_json_text(&json, redacted(copy, token->text));
         break;
     case ROAST_JSON_LIST:
-        put(copy, "[", 1);
+        roast_json_open(&json, '[');
         break;
     case ROAST_JSON_DICT:
-        put(copy, "{", 1);
+        roast_json_open(&json, '{');
         break;
     case ROAST_JSON_KEY:
-        put_text(copy, token->text);
-        put(copy, ":", 1);
+        roast_json_key(&json, redacted(copy, token->text));
         copy->is_secret = roast_str_names_secret(token->text);
         break;
     case ROAST_JSON_LIST_END:
-        put(copy, "]", 1);
+        roast_json_close(&json, ']');
         break;
     case ROAST_JSON_DICT_END:
-        put(copy, "}", 1);
+        roast_json_close(&json, '}');
         break;
     }
 }

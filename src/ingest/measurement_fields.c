@@ -10,33 +10,19 @@
 #include "ingest/measurement_making.h"
 #include "roast/view.h"
 
-static const double mib_bytes = 1024.0 * 1024.0;
-
 /* ---- views ----------------------------------------------------------------------- */
 
-static void set_scaled(roast_record *rec, enum roast_field field, double value,
-                       double scale)
-{
-    double scaled = nearbyint(value * scale);
-    bool is_time = roast_field_info(field)->type == ROAST_TYPE_TIME;
-
-    if (is_time && fabs(scaled) < 9e18)
-        roast_record_set_i64(rec, field, (int64_t)scaled);
-    else if (!is_time && scaled >= 0 && scaled < 9e18)
-        roast_record_set_u64(rec, field, (uint64_t)scaled);
-}
-
 /* A whole number keeps all its digits; one that 64 bits do not hold is absent. */
-static void set_count(roast_record *rec, enum roast_field field,
+static void set_count(roast_record *rec, const struct roast_view *view,
                       const struct roast_json_token *value)
 {
     double number;
 
     if (value->kind == ROAST_JSON_INT && !value->negative)
-        roast_record_set_u64(rec, field, value->size);
+        roast_record_set_u64(rec, view->field, value->size);
     else if (value->kind != ROAST_JSON_INT && value->kind != ROAST_JSON_BIG &&
              roast__value_number(value, &number))
-        set_scaled(rec, field, number, 1);
+        roast_view_set(rec, view, number);
 }
 
 static void set_peak_kind(roast_record *rec, enum roast_field field,
@@ -62,17 +48,14 @@ static void set_view(struct making *making, const struct roast_view *view,
         break;
     case ROAST_VIEW_COUNT:
     case ROAST_VIEW_FLAG:
-        set_count(rec, view->field, &value->token);
+        set_count(rec, view, &value->token);
         break;
     case ROAST_VIEW_SECONDS:
     case ROAST_VIEW_EPOCH_S:
     case ROAST_VIEW_GB:
-        if (is_number)
-            set_scaled(rec, view->field, number, 1e9);
-        break;
     case ROAST_VIEW_MIB:
         if (is_number)
-            set_scaled(rec, view->field, number, mib_bytes);
+            roast_view_set(rec, view, number);
         break;
     case ROAST_VIEW_STATUS:
         roast_record_set_u64(rec, view->field,
@@ -136,23 +119,20 @@ bool roast__making_number(const struct roast_record_draft *draft, const char *ke
     return false;
 }
 
-/* Start and end without a duration, as hand-made records have it. */
-void roast__making_duration(struct making *making)
+static double told_number(const struct roast_record_draft *draft, const char *key)
 {
-    double start = 0;
-    double end = 0;
+    double number = NAN;
 
-    if (!roast_record_has(&making->rec, ROAST_FIELD_duration_ns) &&
-        roast__making_number(making->draft, "t_start", &start) &&
-        roast__making_number(making->draft, "t_end", &end) && end >= start)
-        set_scaled(&making->rec, ROAST_FIELD_duration_ns, end - start, 1e9);
-    if (roast_record_has(&making->rec, ROAST_FIELD_start_epoch_ns))
-        return;
-    if (roast__making_number(making->draft, "t_end", &end) ||
-        roast__making_number(making->draft, "timestamp", &end)) {
-        double took_s = roast_seconds(making->rec.values[ROAST_FIELD_duration_ns].u64);
-        set_scaled(&making->rec, ROAST_FIELD_start_epoch_ns, end - took_s, 1e9);
-    }
+    return roast__making_number(draft, key, &number) ? number : NAN;
+}
+
+void roast__making_times(struct making *making)
+{
+    const struct roast_told_times told = {told_number(making->draft, "t_start"),
+                                          told_number(making->draft, "t_end"),
+                                          told_number(making->draft, "timestamp")};
+
+    roast_record_set_times(&making->rec, &told);
 }
 
 /* Moments from `low` on, before `high`. */

@@ -23,7 +23,7 @@ bool roast__making_number(const struct roast_record_draft *draft, const char *ke
 /* Fields that have a view; then what hand-made records say of their times in other
  * words; then the start of a record of ours, to the nanosecond as far as it goes. */
 void roast__making_views(struct making *making);
-void roast__making_duration(struct making *making);
+void roast__making_times(struct making *making);
 void roast__making_narrow_start(struct making *making);
 
 #endif

@@ -303,7 +303,7 @@ static bool make(struct making *making)
         draft->has_process && draft->process_id != 0 && draft->has_sequence;
     set_identity(making);
     roast__making_views(making);
-    roast__making_duration(making);
+    roast__making_times(making);
     if (making->is_ours)
         roast__making_narrow_start(making);
     set_error(making);

@@ -78,8 +78,13 @@ static bool place_in_tree(struct roast_section *out, size_t max, size_t i,
 {
     if (section->parent >= (int64_t)i)
         return false;
-    if (section->parent >= 0 && (size_t)section->parent < max)
-        section->depth = out[section->parent].depth + 1;
+    section->self_ns = section->total_ns;
+    if (section->parent >= 0 && (size_t)section->parent < max) {
+        struct roast_section *parent = &out[section->parent];
+        section->depth = parent->depth + 1;
+        parent->self_ns -=
+            section->total_ns < parent->self_ns ? section->total_ns : parent->self_ns;
+    }
     if (i < max)
         out[i] = *section;
     return true;
@@ -101,17 +106,6 @@ int64_t roast_sections_read(struct roast_section *out, size_t max,
         return roast_error_set(err, ROAST_BAD_DATA, "sections of %zu bytes",
                                blob.size_bytes);
     return (int64_t)count;
-}
-
-uint64_t roast_section_self_ns(const struct roast_section *all, size_t count, size_t i)
-{
-    uint64_t children = 0;
-
-    for (size_t k = i + 1; k < count; k++) {
-        if (all[k].parent == (int32_t)i)
-            children += all[k].total_ns;
-    }
-    return children < all[i].total_ns ? all[i].total_ns - children : 0;
 }
 
 int64_t roast_intervals_read(struct roast_interval *out, size_t max,

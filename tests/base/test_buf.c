@@ -49,6 +49,33 @@ static void varints_come_back_with_the_shortest_size(void **state)
     roast__buf_release(&buf);
 }
 
+/* Long ones are read 8 bytes at once where so many are left. */
+static void what_is_behind_a_varint_does_not_change_it(void **state)
+{
+    enum { BEHIND_BYTES = 12 };
+    static const unsigned char behind[] = {0x00, 0x7f, 0x80, 0xff};
+    struct roast_buf buf = {0};
+    (void)state;
+
+    for (size_t i = 0; i < COUNT_OF(edges) * COUNT_OF(behind); i++) {
+        roast__buf_clear(&buf);
+        roast__buf_put_varint(&buf, edges[i / COUNT_OF(behind)].value);
+        size_t size = buf.size_bytes;
+        for (int k = 0; k < BEHIND_BYTES; k++)
+            roast__buf_put(&buf, &behind[i % COUNT_OF(behind)], 1);
+        for (size_t cut = 0; cut < size + BEHIND_BYTES; cut++) {
+            char *bytes = tight_copy((const char *)buf.data, cut);
+            struct roast_cursor cur = roast__cursor(bytes, cut);
+            uint64_t expected = cut < size ? 0 : edges[i / COUNT_OF(behind)].value;
+            assert_true(roast__cursor_varint(&cur) == expected);
+            assert_int_equal(cur.failed, cut < size);
+            assert_int_equal(roast__cursor_left(&cur), cut < size ? 0 : cut - size);
+            free(bytes);
+        }
+    }
+    roast__buf_release(&buf);
+}
+
 static void signed_numbers_are_zigzagged(void **state)
 {
     static const int64_t values[] = {0, -1, 1, -2, 2, -64, 64, INT64_MAX, INT64_MIN};
@@ -213,6 +240,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(varints_have_the_documented_bytes),
         cmocka_unit_test(varints_come_back_with_the_shortest_size),
+        cmocka_unit_test(what_is_behind_a_varint_does_not_change_it),
         cmocka_unit_test(signed_numbers_are_zigzagged),
         cmocka_unit_test(fixed_numbers_are_little_endian),
         cmocka_unit_test(keeps_its_bytes_while_it_grows),

@@ -47,15 +47,20 @@ static void test_commas_come_by_themselves(void **state)
                         "\"\":null,\"b\":{\"x\":1,\"y\":2,\"z\":0.5}}");
 }
 
-static void check_text(struct roast_str text, const char *wanted)
+static void check_text_as(bool utf8, struct roast_str text, const char *wanted)
 {
     struct roast_buf buf = {0};
-    struct roast_json json = {.put = put_bytes, .context = &buf};
+    struct roast_json json = {.put = put_bytes, .context = &buf, .utf8 = utf8};
     char *tight = text.data ? tight_copy(text.data, text.size_bytes) : NULL;
 
     roast_json_text(&json, (struct roast_str){tight, text.size_bytes});
     check_written(&buf, wanted);
     free(tight);
+}
+
+static void check_text(struct roast_str text, const char *wanted)
+{
+    check_text_as(false, text, wanted);
 }
 
 static void test_texts_are_ascii_whatever_they_were(void **state)
@@ -83,6 +88,21 @@ static void test_what_is_no_utf8_is_replaced_byte_by_byte(void **state)
                "\"\\ufffd\\ufffd\\ufffd\""); /* half a pair */
     check_text(roast_str_of("\xf4\x90\x80\x80"),
                "\"\\ufffd\\ufffd\\ufffd\\ufffd\""); /* beyond the last plane */
+}
+
+static void test_texts_may_stay_utf8(void **state)
+{
+    (void)state;
+    check_text_as(true, (struct roast_str){NULL, 0}, "null");
+    check_text_as(true, roast_str_of(""), "\"\"");
+    check_text_as(true, roast_str_of("a\"b\\c/d"), "\"a\\\"b\\\\c/d\"");
+    check_text_as(true, roast_str_of("\b\f\n\r\t\x1b\x7f"),
+                  "\"\\b\\f\\n\\r\\t\\u001b\x7f\"");
+    check_text_as(true, str_from("\0x", 2), "\"\\u0000x\"");
+    check_text_as(true, roast_str_of("\xc3\xa9\xe2\x82\xac\xf0\x9f\x98\x80"),
+                  "\"\xc3\xa9\xe2\x82\xac\xf0\x9f\x98\x80\"");
+    check_text_as(true, roast_str_of("a\xc3"), "\"a\xef\xbf\xbd\"");
+    check_text_as(true, roast_str_of("\xff-"), "\"\xef\xbf\xbd-\"");
 }
 
 static void test_long_texts_are_whole(void **state)
@@ -161,6 +181,7 @@ int main(void)
         cmocka_unit_test(test_commas_come_by_themselves),
         cmocka_unit_test(test_texts_are_ascii_whatever_they_were),
         cmocka_unit_test(test_what_is_no_utf8_is_replaced_byte_by_byte),
+        cmocka_unit_test(test_texts_may_stay_utf8),
         cmocka_unit_test(test_long_texts_are_whole),
         cmocka_unit_test(test_numbers_are_short_and_come_back),
         cmocka_unit_test(test_the_point_is_a_point_in_every_locale),

@@ -6,6 +6,7 @@
 #include "aggregate/columns_own.h"
 #include "live_help.h"
 #include "saved_open.h"
+#include "saved_print.h"
 #include "saved_runs.h"
 
 /* An answer as text: names, then rows; cells are parted by |. */
@@ -211,6 +212,33 @@ static void a_star_gives_the_columns_of_the_table(void **state)
     roast_runfile_close(file);
 }
 
+/* Chunks of which no end was told have no ladder: then there is no column for it, and
+ * the views do without. */
+static void what_no_attempt_knows_has_no_column(void **state)
+{
+    const struct saved_test *test = *state;
+    roast_run *run = new_run();
+
+    for (uint32_t i = 1; i < 4; i++)
+        add_chunk_frame(
+            run, &(struct chunk_at){10, i, "two.root", i * 100, i, ROAST_CHUNK_OK});
+    save(run, test->path);
+    roast_runfile *file = open_saved(test->path);
+    assert_answer(file,
+                  "SELECT sql LIKE '%duration_ns%' a, sql LIKE '%item%' b,"
+                  " sql LIKE '%error%' c FROM sqlite_master WHERE name='attempts'",
+                  "a|b|c\n1|0|0\n");
+    assert_answer(
+        file,
+        "SELECT count(*) n, count(duration), count(fetch_s), count(error_type),"
+        " count(task_ns) FROM chunks",
+        "n|count(duration)|count(fetch_s)|count(error_type)|count(task_ns)\n"
+        "3|3|0|0|0\n");
+    assert_same_whole(run, whole_run(file));
+    roast_runfile_close(file);
+    roast_run_free(run);
+}
+
 /* A path that is relative means the folder in which the file was opened. */
 static void the_working_directory_may_change(void **state)
 {
@@ -363,6 +391,7 @@ int main(void)
         saved_test_of(tables_are_made_when_asked_for),
         saved_test_of(all_columns_of_chunks_can_be_asked_for),
         saved_test_of(a_star_gives_the_columns_of_the_table),
+        saved_test_of(what_no_attempt_knows_has_no_column),
         saved_test_of(the_working_directory_may_change),
         saved_test_of(plain_tables_are_there),
         saved_test_of(nothing_can_be_changed),

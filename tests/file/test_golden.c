@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* test_golden.c - run files that were written by every format there was: they open, and
  * say what they said then. The files were made by the builders of saved_runs.h. */
+#include "file/seal.h"
 #include "saved_open.h"
 #include "saved_print.h"
 #include "saved_runs.h"
@@ -70,6 +71,28 @@ static void a_plain_run_of_format_1(void **state)
     roast_runfile_close(file);
 }
 
+/* Since the row of the run has a seal, a glance needs nothing else. */
+static void a_sealed_run_of_format_1(void **state)
+{
+    roast_runfile *file = open_golden(GOLDEN "v1_sealed.roast");
+    roast_run *run = plain_run(10);
+    struct roast_sql_value row[ROAST_RUN_COLUMN_COUNT];
+    unsigned char page[ROAST_SEAL_PAGE_BYTES];
+    struct roast_look look;
+    int fd;
+
+    (void)state;
+    assert_same_run(run, whole_run(file));
+    assert_int_equal(roast__look_open(&look, &fd, GOLDEN "v1_sealed.roast", NULL),
+                     ROAST_OK);
+    assert_int_equal(roast__seal_read(row, page, fd, &look, NULL), 1);
+    assert_int_equal(row[ROAST_RUN_events].integer, 1000);
+    assert_true(str_is(row[ROAST_RUN_labels].text, "site=T2, user=me"));
+    (void)close(fd);
+    roast_run_free(run);
+    roast_runfile_close(file);
+}
+
 static void a_run_with_everything_of_format_1(void **state)
 {
     roast_runfile *file = open_golden(GOLDEN "v1_everything.roast");
@@ -94,6 +117,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(an_empty_run_of_format_1),
         cmocka_unit_test(a_plain_run_of_format_1),
+        cmocka_unit_test(a_sealed_run_of_format_1),
         cmocka_unit_test(a_run_with_everything_of_format_1),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -140,6 +140,38 @@ static void block_numbers_may_jump_to_the_end(void **state)
     roast__buf_release(&file);
 }
 
+/* A stretch of nonsense with blocks lost in it is one damage, blocks that are just not
+ * there are one, an entry that says nothing is one. */
+static void one_damage_counts_once(void **state)
+{
+    struct live_test *test = *state;
+    struct roast_buf file = {NULL, 0, 0, false};
+    struct roast_live_reading seen;
+    struct roast_runfile_info info;
+    roast_runfile *opened = NULL;
+
+    put_head(&file, ROAST_LIVE_FORMAT);
+    put_block(&file, 1, roast_str_of("\x02\x01\x02"));
+    roast__buf_put(&file, "nonsense", 8);
+    put_block(&file, 9, roast_str_of("\x02\x01\x04"));
+    put_block(&file, 12,
+              roast_str_of("\x02\x01\x06\x02\x00")); /* and a finish, when? */
+    roast__buf_put(&file, "more of it", 10);
+    write_bytes(test->path, file.data, file.size_bytes);
+    roast_run *run = read_live(test->path, &seen);
+    assert_int_equal(seen.damaged, 2);
+    assert_int_equal(seen.lost_blocks, 7 + 2);
+    assert_int_equal(seen.gaps, 3);
+    assert_int_equal(seen.unread, 1);
+    assert_int_equal(roast_run_lost(run, ROAST_RUN_LOSS_live_damaged), 4);
+    assert_int_equal(roast_runfile_open(&opened, test->path, NULL), ROAST_OK);
+    roast_runfile_info(opened, &info);
+    assert_int_equal(info.damaged, 4);
+    roast_runfile_close(opened);
+    roast_run_free(run);
+    roast__buf_release(&file);
+}
+
 /* What docs/format.md shows. */
 static void the_example_of_the_format_is_right(void **state)
 {
@@ -451,6 +483,7 @@ int main(void)
         live_test_of(other_files_are_no_live_files),
         live_test_of(a_live_file_is_known_by_its_first_bytes),
         live_test_of(searching_has_an_end),
+        live_test_of(one_damage_counts_once),
         live_test_of(block_numbers_may_jump_to_the_end),
         live_test_of(the_example_of_the_format_is_right),
         live_test_of(what_a_later_version_tells_is_passed_over),

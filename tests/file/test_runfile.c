@@ -2,8 +2,10 @@
 /* test_runfile.c - which files are opened, which are refused and with what words; what a
  * list of runs shows; where a run may be saved. */
 #include <errno.h>
+#include <fcntl.h>
 #include <sqlite3.h>
 #include <sys/stat.h>
+#include <time.h>
 
 #include "live_help.h"
 #include "roast/version.h"
@@ -13,10 +15,9 @@
 
 /* ---- opening ------------------------------------------------------------------------- */
 
-static void assert_refused(const char *path, int status, const char *message)
+static void assert_not_opened(const char *path, int status, const char *message)
 {
     roast_runfile *file = NULL;
-    struct roast_glance glance;
     roast_error err = {0};
 
     assert_int_equal(roast_runfile_open(&file, path, &err), status);
@@ -24,6 +25,14 @@ static void assert_refused(const char *path, int status, const char *message)
     assert_int_equal(err.code, status);
     if (!strstr(err.message, message))
         fail_msg("\"%s\" has no \"%s\"", err.message, message);
+}
+
+static void assert_refused(const char *path, int status, const char *message)
+{
+    struct roast_glance glance;
+    roast_error err = {0};
+
+    assert_not_opened(path, status, message);
     assert_int_equal(roast_runfile_glance(&glance, path, &err), status);
 }
 
@@ -89,7 +98,8 @@ static void newer_files_are_refused(void **state)
     roast_run_free(run);
 }
 
-/* Tables that are something else are not read; see also test_hostile_file.c. */
+/* Tables that are something else are not read; see also test_hostile_file.c. A glance
+ * may not notice: it looks at no more than the row of the run. */
 static void views_are_no_tables(void **state)
 {
     static const char *const tables[] = {"run",     "attempts",  "strings", "segments",
@@ -106,7 +116,7 @@ static void views_are_no_tables(void **state)
                        tables[i], tables[i]);
         alter(test->path, sql);
         (void)snprintf(words, sizeof(words), "has no plain table %s", tables[i]);
-        assert_refused(test->path, ROAST_BAD_DATA, words);
+        assert_not_opened(test->path, ROAST_BAD_DATA, words);
     }
     roast_run_free(run);
 }
@@ -127,7 +137,7 @@ static void odd_tables_are_not_read(void **state)
         alter(test->path, "DROP TABLE facts");
         alter(test->path, tables[i]);
         if (i < 3) /* the last one is plain, and has other columns */
-            assert_refused(test->path, ROAST_BAD_DATA, "has no plain table facts");
+            assert_not_opened(test->path, ROAST_BAD_DATA, "has no plain table facts");
     }
     roast_runfile *file = open_saved(test->path);
     struct roast_runfile_info info;
@@ -378,6 +388,50 @@ static void a_file_keeps_its_permissions(void **state)
     roast_run_free(run);
 }
 
+/* Makes a file that was last written so long ago. */
+static void leave(const char *dir, const char *name, time_t age_s)
+{
+    struct timespec times[2] = {{.tv_sec = time(NULL) - age_s}};
+    char path[256];
+
+    times[1] = times[0];
+    (void)snprintf(path, sizeof(path), "%s/%s", dir, name);
+    write_bytes(path, "x", 1);
+    assert_int_equal(utimensat(AT_FDCWD, path, times, 0), 0);
+}
+
+static bool is_left(const char *dir, const char *name)
+{
+    char path[256];
+
+    (void)snprintf(path, sizeof(path), "%s/%s", dir, name);
+    return access(path, F_OK) == 0;
+}
+
+/* A save that was killed leaves its temporary file. One of the same name removes it, but
+ * not while it may still be written. */
+static void what_a_killed_save_left_goes(void **state)
+{
+    enum { HOUR_S = 3600 };
+    static const char *const others[] = {
+        ".b.roast.saving-0123456789abcdef",  ".a.roast.saving-0123456789abcde",
+        ".a.roast.saving-0123456789abcdefg", ".a.roast.saving-0123456789abcdeX",
+        "a.roast.saving-0123456789abcdef",   ".a.roast-0123456789abcdef",
+    };
+    const struct saved_test *test = *state;
+    roast_run *run = plain_run(1);
+
+    leave(test->dir, ".a.roast.saving-0123456789abcdef", 25 * HOUR_S);
+    leave(test->dir, ".a.roast.saving-0000000000000000", 23 * HOUR_S);
+    for (size_t i = 0; i < COUNT_OF(others); i++)
+        leave(test->dir, others[i], 1000 * HOUR_S);
+    save(run, test->path);
+    assert_false(is_left(test->dir, ".a.roast.saving-0123456789abcdef"));
+    assert_true(is_left(test->dir, ".a.roast.saving-0000000000000000"));
+    assert_int_equal(files_in(test->dir, false), COUNT_OF(others) + 2);
+    roast_run_free(run);
+}
+
 static void a_relative_path_is_saved_here(void **state)
 {
     const struct saved_test *test = *state;
@@ -412,6 +466,7 @@ int main(void)
         saved_test_of(odd_names_are_names),
         saved_test_of(links_are_not_followed),
         saved_test_of(a_file_keeps_its_permissions),
+        saved_test_of(what_a_killed_save_left_goes),
         saved_test_of(a_relative_path_is_saved_here),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -250,6 +250,73 @@ static void a_pid_that_is_used_again_is_another_worker(void **state)
     roast_run_free(run);
 }
 
+/* Numbers that look random and are the same everywhere. */
+static uint64_t draw(uint64_t *seed)
+{
+    *seed = *seed * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+    return *seed >> 11;
+}
+
+/* Steps of every size, moments that are alike, and some that nobody knows. */
+static void add_wild(roast_run *run, size_t count)
+{
+    int64_t time_ns = EPOCH_0;
+    uint64_t seed = 7;
+    double memory = 0;
+
+    for (size_t i = 0; i < count; i++) {
+        roast_sample sample = at("w", time_ns);
+        uint64_t kind = draw(&seed) % 8;
+        if (kind > 1)
+            memory = (double)(draw(&seed) >> (draw(&seed) % 53));
+        if (kind > 0)
+            roast_sample_set(&sample, ROAST_SERIES_memory, memory);
+        roast_sample_set(&sample, ROAST_SERIES_cpu, (double)(draw(&seed) % 100000) / 7);
+        if (i / 100 % 2 == 0)
+            roast_sample_set(&sample, ROAST_SERIES_cores, 1 + (double)(i / 300));
+        assert_int_equal(roast_run_add_sample(run, &sample, NULL), ROAST_OK);
+        time_ns += (int64_t)(draw(&seed) >> (20 + draw(&seed) % 33)) * 1000;
+    }
+}
+
+static bool same_number(double a, double b)
+{
+    return a == b || (isnan(a) && isnan(b));
+}
+
+/* With times and without: how they are read differs. */
+static void blocks_say_what_one_by_one_says(void **state)
+{
+    roast_run *run = new_run();
+    (void)state;
+
+    add_wild(run, 3 * ROAST_SERIES_BLOCK + 5);
+    const struct roast_worker_samples *worker = worker_named(run, "w");
+    for (int i = 0; i < ROAST_SERIES_COUNT; i++) {
+        struct roast_series_cursor one, timed, bare;
+        double values[2][ROAST_SERIES_BLOCK];
+        int64_t times_ns[ROAST_SERIES_BLOCK];
+        size_t count, all = 0;
+        roast__series_open(&one, worker, (enum roast_series)i);
+        timed = bare = one;
+        while ((count = roast__series_block(&timed, times_ns, values[0])) > 0) {
+            assert_int_equal(roast__series_block(&bare, NULL, values[1]), count);
+            for (size_t k = 0; k < count; k++, all++) {
+                int64_t time_ns = 0;
+                double value = 0;
+                bool known = false;
+                assert_int_equal(roast__series_next(&one, &time_ns, &value, &known), 1);
+                value = known ? value : NAN;
+                assert_true(times_ns[k] == time_ns);
+                assert_true(same_number(values[0][k], value));
+                assert_true(same_number(values[1][k], value));
+            }
+        }
+        assert_int_equal(all, worker->ticks);
+    }
+    roast_run_free(run);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -261,6 +328,7 @@ int main(void)
         cmocka_unit_test(a_use_becomes_a_sample_with_rates),
         cmocka_unit_test(without_io_there_are_no_disk_rates),
         cmocka_unit_test(a_pid_that_is_used_again_is_another_worker),
+        cmocka_unit_test(blocks_say_what_one_by_one_says),
     };
     return cmocka_run_group_tests_name("store/samples", tests, NULL, NULL);
 }

@@ -8,6 +8,7 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* ---- schemas --------------------------------------------------------------------- */
 
@@ -41,10 +42,35 @@ static void release_schema(struct ArrowSchema *schema)
         release_inner_schema(schema->children[i]);
     free(schema->children);
     release_inner_schema(schema->dictionary);
+    free(schema->private_data);
     schema->release = NULL;
 }
 
-/* Names and formats are static; NULL when out of memory. */
+static char *put_sized(char *at, const char *text)
+{
+    const int32_t size = (int32_t)strlen(text);
+
+    memcpy(at, &size, sizeof(size));
+    memcpy(at + sizeof(size), text, (size_t)size);
+    return at + sizeof(size) + size;
+}
+
+/* {"unit": unit} as Arrow has it: how many pairs, then the size of every text before it,
+ * as 32 bits of this machine. NULL when out of memory. */
+static char *unit_metadata_new(const char *unit)
+{
+    static const char key[] = "unit";
+    const int32_t pairs = 1;
+    char *bytes = malloc(3 * sizeof(int32_t) + strlen(key) + strlen(unit));
+
+    if (!bytes)
+        return NULL;
+    memcpy(bytes, &pairs, sizeof(pairs));
+    (void)put_sized(put_sized(bytes + sizeof(pairs), key), unit);
+    return bytes;
+}
+
+/* Names and formats are static, metadata is owned; NULL when out of memory. */
 static struct ArrowSchema *inner_schema_new(const char *format, const char *name)
 {
     struct ArrowSchema *schema = calloc(1, sizeof(*schema));
@@ -61,15 +87,19 @@ static struct ArrowSchema *inner_schema_new(const char *format, const char *name
 static struct ArrowSchema *column_schema_new(const struct roast_data *data)
 {
     struct ArrowSchema *schema = inner_schema_new(format_of(data), data->name);
+    bool is_text = data->type == ROAST_DATA_TEXT;
+    bool has_unit = data->unit[0] != '\0';
 
-    if (!schema || data->type != ROAST_DATA_TEXT)
-        return schema;
-    schema->dictionary = inner_schema_new("U", "");
-    if (!schema->dictionary) {
-        release_inner_schema(schema);
+    if (!schema)
         return NULL;
-    }
-    return schema;
+    if (is_text)
+        schema->dictionary = inner_schema_new("U", "");
+    if (has_unit)
+        schema->metadata = schema->private_data = unit_metadata_new(data->unit);
+    if ((!is_text || schema->dictionary) && (!has_unit || schema->metadata))
+        return schema;
+    release_inner_schema(schema);
+    return NULL;
 }
 
 /* 0, or ENOMEM and then nothing is in out. */

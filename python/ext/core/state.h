@@ -70,11 +70,11 @@ PyObject *run_page(struct run_object *self, const char *kind);
 int watch_start(struct run_object *self, double interval_s); /* 0: spool only */
 int watch_read_from(struct run_object *self, const char *dir);
 void watch_sync(struct run_object *self); /* reads what waits in the spool, now */
-void watch_stop(
-    struct run_object *self); /* the last sample, the last frames; no harm twice */
+void watch_stop(struct run_object *self); /* last sample, last frames; also twice */
 
 /* ---- functions of the module ---------------------------------------------------- */
 
 extern PyMethodDef show_methods[];
+extern PyMethodDef json_text_methods[];
 
 #endif

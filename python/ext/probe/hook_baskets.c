@@ -3,7 +3,9 @@
  *
  * uproot asks its source for all baskets at once, waits for each, and gives it first to
  * one executor to unpack and then to another to interpret. With its own executors both
- * run in this thread, and what is left of the time is waiting. */
+ * run in this thread, and what is left of the time is waiting. Any of the three may fail;
+ * an error of the storage is only what the source did not give: bytes that came and
+ * cannot be unpacked are damaged in the file. */
 #include "handlers.h"
 #include "reading.h"
 #include "support.h"
@@ -98,6 +100,7 @@ PyObject *hook_baskets(struct hook *hook, roast_thread *thread, PyObject *args,
     unsigned outer_baskets = reading->baskets;
     uint64_t outer_awaited = reading->awaited;
     bool outer_in_thread = reading->in_thread;
+    bool outer_lost = reading->lost;
 
     if (PyTuple_Size(args) < 2)
         return hook_pass(hook, args, kwargs);
@@ -107,18 +110,18 @@ PyObject *hook_baskets(struct hook *hook, roast_thread *thread, PyObject *args,
         return NULL;
     reading->in_thread = works_here(hook->state, args, DECOMPRESSION_EXECUTOR) &&
                          works_here(hook->state, args, INTERPRETATION_EXECUTOR);
+    reading->lost = false;
     reading->baskets = roast_ladder_enter(thread, ROAST_ITEM_read_other);
     uint64_t before_ns = fetched_ns(thread);
     PyObject *result = hook_pass(hook, args, kwargs);
     roast_ladder_leave(thread, reading->baskets);
-    struct roast_endpoint waited = {.wait_ns = fetched_ns(thread) - before_ns};
-    /* NEEDSWORK: bytes that came and could not be unpacked count as an error of the
-     * storage too; sources raise what they like, so the type does not tell. */
-    waited.errors = !result && reading->in_thread && waited.wait_ns > 0;
+    struct roast_endpoint waited = {.wait_ns = fetched_ns(thread) - before_ns,
+                                    .errors = !result && reading->lost};
     reading->baskets = outer_baskets;
     reading->awaited = outer_awaited;
     reading->in_thread = outer_in_thread;
-    if (waited.wait_ns > 0)
+    reading->lost = outer_lost;
+    if (waited.wait_ns > 0 || waited.errors > 0)
         tell_wait(hook, thread, PyTuple_GetItem(args, 0), &waited);
     return result ? hook_done(hook->state, result, "waiting for baskets") : NULL;
 }

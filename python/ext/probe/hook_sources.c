@@ -247,6 +247,16 @@ static uint64_t sum_ranges(PyObject *ranges)
     return bytes;
 }
 
+/* Passes on a call that baskets need; if it fails, they will never come. */
+static PyObject *pass_for_baskets(struct hook *hook, PyObject *args, PyObject *kwargs)
+{
+    PyObject *result = hook_pass(hook, args, kwargs);
+
+    if (!result && here.baskets != 0 && PyErr_ExceptionMatches(PyExc_Exception))
+        here.lost = true;
+    return result;
+}
+
 /* source.chunks(ranges, notifications): what it asks for belongs to the branches that
  * it is unpacked for. From here on the baskets are waited for. */
 static PyObject *many(struct hook *hook, roast_thread *thread, PyObject *args,
@@ -271,7 +281,7 @@ static PyObject *many(struct hook *hook, roast_thread *thread, PyObject *args,
     if (!reading_is_ours(&here, source))
         roast_ladder_add(thread, ROAST_ITEM_foreign_bytes, more.bytes);
     here.sources++;
-    PyObject *result = hook_pass(hook, args, kwargs);
+    PyObject *result = pass_for_baskets(hook, args, kwargs);
     here.sources--;
     return result;
 }
@@ -316,7 +326,8 @@ static void tell_awaited(struct probe_state *state, roast_thread *thread,
 }
 
 /* chunk.wait(insist): nothing, or waiting for a range that comes later. Baskets are
- * there when they are unpacked; a source that waits for itself is timed as a whole. */
+ * there when they are unpacked, or this is where their source says why not; a source
+ * that waits for itself is timed as a whole. */
 PyObject *hook_wait(struct hook *hook, roast_thread *thread, PyObject *args,
                     PyObject *kwargs)
 {
@@ -324,7 +335,7 @@ PyObject *hook_wait(struct hook *hook, roast_thread *thread, PyObject *args,
 
     if (here.baskets != 0 || here.sources > 0 || !chunk ||
         !is_awaited(hook->state, chunk))
-        return PyErr_Occurred() ? NULL : hook_pass(hook, args, kwargs);
+        return PyErr_Occurred() ? NULL : pass_for_baskets(hook, args, kwargs);
     struct roast_endpoint waited = {.requests = 0};
     PyObject *result = await_bytes(hook, thread, args, kwargs, &waited.wait_ns);
     waited.errors = !result;

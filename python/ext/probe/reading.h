@@ -7,8 +7,7 @@
 
 enum { ENDPOINT_BYTES = 256 };
 
-/* Zeroed = nothing. Cleared when an attempt begins and when it ends; one inside another
- * is a part of that. */
+/* Zeroed = nothing. Cleared with an attempt's begin and end; one inside is part of it. */
 struct reading {
     PyObject *file;    /* owned: name of the chunk's file, if known */
     PyObject *source;  /* owned: of the chunk's file; of parquet, what reads columns */
@@ -29,6 +28,7 @@ struct reading {
     unsigned baskets;  /* token of the baskets that are waited for */
     uint64_t awaited;  /* ... so many have not come yet */
     bool in_thread;    /* ... and this thread unpacks them */
+    bool lost;         /* ... and one of them will never come */
     PyObject *named;   /* owned: weak reference to the source whose name is below */
     char endpoint[ENDPOINT_BYTES];
     struct roast_file_facts facts;
@@ -50,8 +50,8 @@ bool reading_is_ours(const struct reading *reading, PyObject *source);
 /* What a column is read from; new reference, or NULL with an exception. */
 PyObject *reading_source_of(struct probe_state *state, PyObject *column);
 
-/* Whether a column is one of the chunk's file; true when that is not known while events
- * are built. No exception but what is the user's. */
+/* Whether a column is one of the chunk's file; true where events are built and nobody
+ * knows. No exception but the user's. */
 bool reading_owns(struct probe_state *state, PyObject *column);
 
 /* What a stretch of waiting for `source` was. more's name is filled in here. */

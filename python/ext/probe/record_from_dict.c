@@ -23,30 +23,18 @@ struct making {
     unsigned char identity[ROAST_IDENTITY_BYTES];
 };
 
-static void set_scaled(roast_record *rec, enum roast_field field, double value,
-                       double scale)
-{
-    double scaled = nearbyint(value * scale);
-    bool is_time = roast_field_info(field)->type == ROAST_TYPE_TIME;
-
-    if (is_time && fabs(scaled) < 9e18)
-        roast_record_set_i64(rec, field, (int64_t)scaled);
-    else if (!is_time && scaled >= 0 && scaled < 9e18)
-        roast_record_set_u64(rec, field, (uint64_t)scaled);
-}
-
 /* A whole number keeps all its digits. */
-static void set_count(roast_record *rec, enum roast_field field, PyObject *value)
+static void set_count(roast_record *rec, const struct roast_view *view, PyObject *value)
 {
     double number = 0;
 
     if (PyLong_Check(value)) {
         unsigned long long whole = PyLong_AsUnsignedLongLong(value);
         if (!PyErr_Occurred())
-            roast_record_set_u64(rec, field, whole);
+            roast_record_set_u64(rec, view->field, whole);
         (void)guard_clear();
     } else if (number_of(value, &number)) {
-        set_scaled(rec, field, number, 1);
+        roast_view_set(rec, view, number);
     }
 }
 
@@ -73,20 +61,14 @@ static void set_view(struct making *making, const struct roast_view *view,
         break;
     case ROAST_VIEW_COUNT:
     case ROAST_VIEW_FLAG:
-        set_count(&making->rec, view->field, value);
+        set_count(&making->rec, view, value);
         break;
     case ROAST_VIEW_SECONDS:
     case ROAST_VIEW_EPOCH_S:
-        if (number_of(value, &number))
-            set_scaled(&making->rec, view->field, number, 1e9);
-        break;
     case ROAST_VIEW_MIB:
-        if (number_of(value, &number))
-            set_scaled(&making->rec, view->field, number, 1024.0 * 1024.0);
-        break;
     case ROAST_VIEW_GB:
         if (number_of(value, &number))
-            set_scaled(&making->rec, view->field, number, 1e9);
+            roast_view_set(&making->rec, view, number);
         break;
     case ROAST_VIEW_STATUS:
         set_status(&making->rec, value);
@@ -113,23 +95,20 @@ static void set_views(struct making *making)
         roast_record_set_u64(&making->rec, ROAST_FIELD_status, ROAST_CHUNK_OK);
 }
 
-/* Start and end without a duration, as hand-made records have it. */
-static void set_duration(struct making *making)
+static double told_number(PyObject *mapping, const char *key)
 {
-    double start = 0;
-    double end = 0;
+    double number = NAN;
 
-    if (!roast_record_has(&making->rec, ROAST_FIELD_duration_ns) &&
-        mapping_number(making->mapping, "t_start", &start) &&
-        mapping_number(making->mapping, "t_end", &end) && end >= start)
-        set_scaled(&making->rec, ROAST_FIELD_duration_ns, end - start, 1e9);
-    if (roast_record_has(&making->rec, ROAST_FIELD_start_epoch_ns))
-        return;
-    if (mapping_number(making->mapping, "t_end", &end) ||
-        mapping_number(making->mapping, "timestamp", &end)) {
-        double took_s = roast_seconds(making->rec.values[ROAST_FIELD_duration_ns].u64);
-        set_scaled(&making->rec, ROAST_FIELD_start_epoch_ns, end - took_s, 1e9);
-    }
+    return !PyErr_Occurred() && mapping_number(mapping, key, &number) ? number : NAN;
+}
+
+static void set_times(struct making *making)
+{
+    const struct roast_told_times told = {told_number(making->mapping, "t_start"),
+                                          told_number(making->mapping, "t_end"),
+                                          told_number(making->mapping, "timestamp")};
+
+    roast_record_set_times(&making->rec, &told);
 }
 
 static void set_error(struct making *making)
@@ -302,7 +281,7 @@ static PyObject *make(struct making *making, struct probe_state *state,
     set_identity(making, number);
     set_views(making);
     if (!PyErr_Occurred())
-        set_duration(making);
+        set_times(making);
     if (!PyErr_Occurred())
         set_error(making);
     if (PyErr_Occurred() || set_sections(making, state) < 0 || PyErr_Occurred() ||

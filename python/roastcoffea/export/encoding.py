@@ -12,10 +12,11 @@ it, and what stands under a name like ``password`` is not written at all.
 from __future__ import annotations
 
 import base64
+import json
 import math
 import os
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import date, datetime
 from typing import Any
 
@@ -37,6 +38,13 @@ MARK = re.compile("[\0- :=]|eyJ")  # blanks too: all up to the space
 MAX_CACHED = 10_000  # texts that were looked at; the same ones come for every chunk
 
 
+class Stream:
+    """A list that is made while it is written, and not kept."""
+
+    def __init__(self, items: Iterable[Any]) -> None:
+        self.items = items
+
+
 class Encoder:
     """Encodes values, and counts what could not be kept.
 
@@ -49,6 +57,7 @@ class Encoder:
         self.exact = exact
         self._texts: dict[str, str] = {}
         self._secret: dict[str, bool] = {}
+        self._keys: dict[str, bytes] = {}  # of json_text
 
     def text(self, value: str) -> str:
         """The text without the secrets in it."""
@@ -154,19 +163,28 @@ class Encoder:
 
     # ---- places with 0.1.2's layout ---------------------------------------------
 
-    def document(self, metrics: Mapping[Any, Any]) -> dict[str, Any]:
-        """The whole of metrics.json."""
+    def entries(
+        self, metrics: Mapping[Any, Any]
+    ) -> Iterator[tuple[str, Iterable[str]]]:
+        """The whole of metrics.json: names, and pieces of the JSON that stands there.
+
+        They are made as they are asked for; what the last one tells of all others is
+        known then.
+        """
         layout: dict[str, Any] = {}
-        named: dict[str, Any] = {}
-        for key, value in metrics.items():
-            if not isinstance(key, str) or key in (HEADER, AS_REPR):
-                continue
+        keys = [k for k in metrics if isinstance(k, str) and k not in (HEADER, AS_REPR)]
+        for name, key in {self.text(key): key for key in keys}.items():
+            value = metrics[key]
             if key == "tracking_data" and isinstance(value, Mapping):
-                named[key], layout[key] = self._tracking(value)
+                encoded, layout[key] = self._tracking(value)
+                yield key, [dumps(encoded)]
             elif key in TUPLE_KEYS and isinstance(value, Mapping):
-                named[key], layout[key] = self._tuple_keys(value)
+                encoded, layout[key] = self._tuple_keys(value)
+                yield key, [dumps(encoded)]
+            elif self.is_secret(key, value):
+                yield name, [dumps(HIDDEN)]
             else:
-                named[self.text(key)] = self.under(key, value)
+                yield name, self.pieces(value)
         header: dict[str, Any] = {"encoding": 1}
         header["layout"] = {name: how for name, how in layout.items() if how}
         others = {key: metrics[key] for key in metrics if not isinstance(key, str)}
@@ -175,8 +193,26 @@ class Encoder:
         header[AS_REPR] = self.as_repr
         header["nonfinite_as_null"] = self.nonfinite
         if self.as_repr:
-            named[AS_REPR] = self.as_repr
-        return named | {HEADER: header}
+            yield AS_REPR, [dumps(self.as_repr)]
+        yield HEADER, [dumps(header)]
+
+    def pieces(self, value: Any) -> Iterator[str]:
+        """The JSON of a value; of a list, which may be long, item by item."""
+        items = value.items if type(value) is Stream else value
+        if items is value and type(value) is not list:
+            yield self.json(value)
+            return
+        before = "["
+        for item in items:
+            yield before
+            yield self.json(item, 1)
+            before = ", "
+        yield "[]" if before == "[" else "]"
+
+    def json(self, value: Any, depth: int = 0) -> str:
+        """The JSON of ``plain(value, depth)``; C makes it of what is plain already."""
+        made = _core.json_text(value, depth, self._keys)
+        return dumps(self.plain(value, depth)) if made is None else made
 
     def _tracking(self, data: Mapping[Any, Any]) -> tuple[Any, dict[str, str]]:
         if not all(isinstance(name, str) for name in data):
@@ -218,6 +254,11 @@ class Encoder:
 
 
 _SCALARS = (str, int, float)
+
+
+def dumps(value: Any) -> str:
+    """Strict JSON."""
+    return json.dumps(value, allow_nan=False)
 
 
 def redacted(text: str) -> str:

@@ -61,13 +61,15 @@ def save_run(
     config: Mapping[str, Any] | None = None,
 ) -> Path:
     """The same of a run, with the run file beside; the first name that is free."""
+    from roastcoffea.metrics import Streamed
+
     if names is None or isinstance(names, str):
         names = names_of(names)
     if config is not None:
         run.keep("config", dict(config))
     t0, metrics = run.t_start, run.metrics
     t1 = run.t_end or t0 + metrics.get("wall_time", 0.0)
-    files = _files(metrics, t0, t1, config)
+    files = _files(Streamed(run), t0, t1, config)
     return _save(files, Path(output_dir), names, lambda at: run.save(at / RUN_FILE))
 
 
@@ -175,7 +177,7 @@ def _files(
         "format": FORMAT,
     }
     files = {
-        "metrics.json": _object_lines(encoder.document(metrics)),
+        "metrics.json": _object(encoder.entries(metrics)),
         "start_end_time.txt": iter([f"{t0},{t1}\n"]),
         "metadata.json": _object_lines(metadata),
     }
@@ -189,41 +191,39 @@ def _files(
 
 def _object_lines(values: Mapping[str, Any]) -> Iterator[str]:
     """An object with one line per key: large values stay quick to write and to grep."""
-    return _object((key, [_dump(value)]) for key, value in values.items())
+    from roastcoffea.export.encoding import dumps
+
+    return _object((key, [dumps(value)]) for key, value in values.items())
 
 
 def _object(entries: Iterable[tuple[str, Iterable[str]]]) -> Iterator[str]:
     """The same of values that are pieces of JSON, made as they are written."""
+    from roastcoffea.export.encoding import dumps
+
     before = "{\n"
     for key, pieces in entries:
-        yield f"{before}  {_dump(key)}: "
+        yield f"{before}  {dumps(key)}: "
         yield from pieces
         before = ",\n"
     yield "{}\n" if before == "{\n" else "\n}\n"
 
 
-def _dump(value: Any) -> str:
-    import json
-
-    return json.dumps(value, allow_nan=False)
-
-
 def _tracking_lines(tracking: Mapping[str, Any]) -> Iterator[str]:
     """Samples as objects that say what they hold, times in UTC."""
     from roastcoffea import _core
-    from roastcoffea.export.encoding import Encoder, is_series, is_times
+    from roastcoffea.export.encoding import Encoder, dumps, is_series, is_times
 
     encoder = Encoder()
     value_keys = _core.series_value_keys()
 
     def pieces(name: str, series: Any) -> Iterable[str]:
         if is_times(series):
-            return [_dump(_samples(encoder, series.items(), "worker_count"))]
+            return [dumps(_samples(encoder, series.items(), "worker_count"))]
         if not is_series(series):
-            return [_dump(encoder.plain(series))]
+            return [dumps(encoder.plain(series))]
         key = value_keys.get(name, "value")
         return _object(
-            (encoder.text(worker), [_dump(_samples(encoder, line, key))])
+            (encoder.text(worker), [dumps(_samples(encoder, line, key))])
             for worker, line in series.items()
         )
 

@@ -1,0 +1,342 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* json_text.c - plain Python values as JSON.
+ *
+ * A run of 10^5 chunks has some 10^7 values in its metrics.json: what Python's encoder
+ * (export/encoding.py) and json.dumps() do with values that JSON has anyway, secrets
+ * included, is done here in one pass. Anything else makes the answer None, and Python
+ * does all of that value. So no code of a user's runs here, and what is read cannot
+ * change meanwhile. */
+#include "state.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "roast/json_write.h"
+
+enum { MAX_DEPTH = 50, MAX_KEYS = 10000 }; /* as in encoding.py */
+enum { SMALLEST_BYTES = 4096 };
+
+enum outcome { PUT, ODD, NO_MEMORY };
+
+/* A list or dict of which some has been put. */
+struct level {
+    PyObject *container; /* borrowed: its owner is */
+    Py_ssize_t at;
+    bool is_dict;
+    bool is_begun;
+};
+
+struct writer {
+    char *data; /* owned */
+    size_t size;
+    size_t cap;
+    bool failed;
+    struct level levels[MAX_DEPTH];
+    int depth;      /* levels that are open */
+    int most_depth; /* that may be */
+    PyObject *keys; /* {key: how it is put, see key_of()} */
+    char *scratch;  /* owned; for the text that is put now */
+    size_t scratch_bytes;
+};
+
+/* ---- bytes ----------------------------------------------------------------------- */
+
+static bool make_room(struct writer *out, size_t more)
+{
+    size_t cap = out->cap > 0 ? out->cap : SMALLEST_BYTES;
+
+    if (out->size + more <= out->cap)
+        return true;
+    while (cap < out->size + more)
+        cap *= 2;
+    char *data = PyMem_Realloc(out->data, cap);
+    if (!data) {
+        out->failed = true;
+        return false;
+    }
+    out->data = data;
+    out->cap = cap;
+    return true;
+}
+
+static void put(void *context, const void *bytes, size_t size)
+{
+    struct writer *out = context;
+
+    if (!make_room(out, size))
+        return;
+    memcpy(out->data + out->size, bytes, size);
+    out->size += size;
+}
+
+static void put_word(struct writer *out, const char *word)
+{
+    put(out, word, strlen(word));
+}
+
+/* ---- texts ----------------------------------------------------------------------- */
+
+/* Whether it needs no escapes. */
+static bool is_simple(struct roast_str text)
+{
+    for (size_t i = 0; i < text.size_bytes; i++) {
+        unsigned char c = (unsigned char)text.data[i];
+        if (c < 0x20 || c > 0x7e || c == '"' || c == '\\')
+            return false;
+    }
+    return true;
+}
+
+static void put_text(struct writer *out, struct roast_str text)
+{
+    if (is_simple(text)) {
+        put(out, "\"", 1);
+        put(out, text.data, text.size_bytes);
+        put(out, "\"", 1);
+        return;
+    }
+    struct roast_json json = {.put = put, .context = out};
+    roast_json_text(&json, text);
+}
+
+/* Without the secrets in it; in the scratch where it may have some. */
+static enum outcome redact(struct writer *out, struct roast_str *text)
+{
+    size_t room = 2 * text->size_bytes + 16;
+
+    if (!roast_str_may_hold_secret(*text))
+        return PUT;
+    if (room > out->scratch_bytes) {
+        char *scratch = PyMem_Realloc(out->scratch, room);
+        if (!scratch)
+            return NO_MEMORY;
+        out->scratch = scratch;
+        out->scratch_bytes = room;
+    }
+    *text =
+        (struct roast_str){out->scratch, roast_str_redact(out->scratch, room, *text)};
+    return PUT;
+}
+
+/* ODD where a str has no UTF-8: half of a pair. */
+static enum outcome borrow(PyObject *value, struct roast_str *text)
+{
+    Py_ssize_t size = 0;
+
+    text->data = PyUnicode_AsUTF8AndSize(value, &size);
+    text->size_bytes = (size_t)size;
+    if (text->data)
+        return PUT;
+    bool odd = PyErr_ExceptionMatches(PyExc_UnicodeError);
+    PyErr_Clear();
+    return odd ? ODD : NO_MEMORY;
+}
+
+static enum outcome put_str(struct writer *out, PyObject *value)
+{
+    struct roast_str text;
+    enum outcome outcome = borrow(value, &text);
+
+    if (outcome == PUT)
+        outcome = redact(out, &text);
+    if (outcome == PUT)
+        put_text(out, text);
+    return outcome;
+}
+
+/* ---- numbers --------------------------------------------------------------------- */
+
+static enum outcome put_int(struct writer *out, PyObject *value)
+{
+    int overflow = 0;
+    long long number = PyLong_AsLongLongAndOverflow(value, &overflow);
+    char text[32];
+
+    if (overflow != 0)
+        return ODD;
+    (void)snprintf(text, sizeof(text), "%lld", number);
+    put_word(out, text);
+    return PUT;
+}
+
+static enum outcome put_float(struct writer *out, double number)
+{
+    if (!isfinite(number))
+        return ODD; /* which is counted */
+    char *text = PyOS_double_to_string(number, 'r', 0, Py_DTSF_ADD_DOT_0, NULL);
+    if (!text) {
+        PyErr_Clear();
+        return NO_MEMORY;
+    }
+    put_word(out, text);
+    PyMem_Free(text);
+    return PUT;
+}
+
+/* ---- containers ------------------------------------------------------------------ */
+
+static enum outcome push(struct writer *out, PyObject *container, bool is_dict)
+{
+    if (out->depth >= out->most_depth)
+        return ODD;
+    out->levels[out->depth++] = (struct level){container, 0, is_dict, false};
+    put(out, is_dict ? "{" : "[", 1);
+    return PUT;
+}
+
+static enum outcome put_value(struct writer *out, PyObject *value)
+{
+    if (value == Py_None)
+        put_word(out, "null");
+    else if (PyBool_Check(value))
+        put_word(out, value == Py_True ? "true" : "false");
+    else if (PyUnicode_CheckExact(value))
+        return put_str(out, value);
+    else if (PyFloat_CheckExact(value))
+        return put_float(out, PyFloat_AsDouble(value));
+    else if (PyLong_CheckExact(value))
+        return put_int(out, value);
+    else if (PyDict_CheckExact(value) || PyList_CheckExact(value))
+        return push(out, value, PyDict_CheckExact(value));
+    else
+        return ODD;
+    return PUT;
+}
+
+static bool is_same(struct roast_str a, struct roast_str b)
+{
+    return a.size_bytes == b.size_bytes && memcmp(a.data, b.data, a.size_bytes) == 0;
+}
+
+/* How a key is put, with the colon; before it one byte, which says whether what stands
+ * under it is secret. NULL: *outcome says why. */
+static PyObject *make_key(struct writer *out, PyObject *key, enum outcome *outcome)
+{
+    struct roast_str plain;
+    size_t before = out->size;
+
+    *outcome = borrow(key, &plain);
+    struct roast_str text = plain;
+    if (*outcome == PUT)
+        *outcome = redact(out, &text);
+    if (*outcome == PUT && !is_same(plain, text))
+        *outcome = ODD; /* it may become another key */
+    if (*outcome != PUT)
+        return NULL;
+    put(out, roast_str_names_secret(plain) ? "s" : "-", 1);
+    put_text(out, plain);
+    put(out, ": ", 2);
+    PyObject *made = out->failed
+                         ? NULL
+                         : PyBytes_FromStringAndSize(out->data + before,
+                                                     (Py_ssize_t)(out->size - before));
+    out->size = before;
+    if (!made || (PyDict_Size(out->keys) < MAX_KEYS &&
+                  PyDict_SetItem(out->keys, key, made) < 0)) {
+        Py_XDECREF(made);
+        PyErr_Clear();
+        *outcome = NO_MEMORY;
+        return NULL;
+    }
+    return made;
+}
+
+static PyObject *key_of(struct writer *out, PyObject *key, enum outcome *outcome)
+{
+    *outcome = ODD;
+    if (!PyUnicode_CheckExact(key))
+        return NULL;
+    PyObject *made = PyDict_GetItemWithError(out->keys, key);
+    if (made && PyBytes_Check(made)) {
+        *outcome = PUT;
+        return Py_NewRef(made);
+    }
+    return make_key(out, key, outcome);
+}
+
+static bool may_be_secret(PyObject *value)
+{
+    return value != Py_None && !PyBool_Check(value);
+}
+
+static enum outcome put_entry(struct writer *out, const struct level *level,
+                              PyObject *key, PyObject *value)
+{
+    enum outcome outcome;
+    PyObject *made = key_of(out, key, &outcome);
+
+    if (!made)
+        return outcome;
+    const char *bytes = PyBytes_AsString(made);
+    size_t size = (size_t)PyBytes_Size(made);
+    bool is_secret = bytes[0] == 's' && may_be_secret(value);
+    if (PyDict_Size(level->container) == 1 && size > 3 &&
+        memcmp(bytes + 1, "\"__", 3) == 0)
+        outcome = ODD; /* it may be one of our tags */
+    else
+        put(out, bytes + 1, size - 1);
+    Py_DECREF(made);
+    if (outcome == PUT && is_secret)
+        put_word(out, "\"***\"");
+    else if (outcome == PUT)
+        outcome = put_value(out, value);
+    return outcome;
+}
+
+/* The next item of the innermost container, or its end. */
+static enum outcome put_next(struct writer *out)
+{
+    struct level *level = &out->levels[out->depth - 1];
+    PyObject *key = NULL;
+    PyObject *value = NULL;
+    bool more = level->is_dict ? PyDict_Next(level->container, &level->at, &key, &value)
+                               : level->at < PyList_Size(level->container);
+
+    if (!more) {
+        put(out, level->is_dict ? "}" : "]", 1);
+        out->depth--;
+        return PUT;
+    }
+    if (level->is_begun)
+        put(out, ", ", 2);
+    level->is_begun = true;
+    if (level->is_dict)
+        return put_entry(out, level, key, value);
+    return put_value(out, PyList_GetItem(level->container, level->at++));
+}
+
+/* ---- for Python ------------------------------------------------------------------ */
+
+static PyObject *json_text(PyObject *module, PyObject *args)
+{
+    struct writer out = {.data = NULL};
+    PyObject *value = NULL;
+    PyObject *text = NULL;
+    int depth = 0;
+
+    (void)module;
+    if (!PyArg_ParseTuple(args, "OiO!:json_text", &value, &depth, &PyDict_Type,
+                          &out.keys))
+        return NULL;
+    out.most_depth = depth < 0 || depth > MAX_DEPTH ? 0 : MAX_DEPTH - depth;
+    enum outcome outcome = put_value(&out, value);
+    while (outcome == PUT && out.depth > 0 && !out.failed)
+        outcome = put_next(&out);
+    if (outcome == NO_MEMORY || out.failed)
+        PyErr_NoMemory();
+    else if (outcome == ODD)
+        text = Py_NewRef(Py_None);
+    else
+        text = PyUnicode_DecodeASCII(out.data, (Py_ssize_t)out.size, NULL);
+    PyMem_Free(out.data);
+    PyMem_Free(out.scratch);
+    return text;
+}
+
+PyMethodDef json_text_methods[] = {
+    {"json_text", json_text, METH_VARARGS,
+     "The JSON of a plain value at a depth, without secrets; None of any other. The"
+     " dict keeps what is known of keys."},
+    {NULL, NULL, 0, NULL},
+};
