@@ -27,13 +27,13 @@ build: $(VENV)/.installed ## make .venv with coffea and install roastcoffea into
 test: build | need-test ## run all C and Python tests (minutes)
 	@tools/ctest.sh test
 	@tools/ctest.sh noprocfs
-	@$(python) -m pytest -q
+	@$(python) tools/pytests.py
 
 test-long: build | need-test need-long ## run everything: long tests, valgrind, TSan, fuzzing
 	@tools/ctest.sh test
 	@tools/ctest.sh noprocfs
 	@tools/test_long.sh
-	@$(python) -m pytest -q -m ""
+	@$(python) tools/pytests.py -m ""
 
 asan: $(VENV)/.ready | need-test need-asan ## run C and Python tests under ASan and UBSan
 	@tools/asan.sh

@@ -24,10 +24,6 @@ tools/quiet.sh "tables of docs" "$python" tools/doc_tables.py --check
 tools/quiet.sh "sizes" "$python" tools/check_sizes.py
 tools/quiet.sh "mypy" "$python" -m mypy
 
-tools/ctest.sh dev build
+tools/ctest.sh test build
 tools/ctest.sh clang build
-
-# What ships is checked in depth; tests are full of macros that are not ours. One file
-# per process: clang-tidy 14 mixes up va_lists when it is given several.
-printf '%s\n' "${c_files[@]}" | grep -E '^(src|cli|python/ext)/.*\.c$' |
-    tools/quiet.sh "clang-tidy" xargs -P "$(nproc)" -n 1 clang-tidy --quiet -p build/clang
+tools/tidy.sh 100000

@@ -1,12 +1,14 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-3-Clause
 # test_long.sh - what takes too long for `make test`: the C tests under clang, valgrind
-# and ThreadSanitizer, 200 kills, and some minutes of fuzzing. FUZZ_SECONDS is per target.
+# and ThreadSanitizer, clang-tidy at full depth, 200 kills, and some minutes of fuzzing.
+# FUZZ_SECONDS is per target.
 set -euo pipefail
 
 seconds=${FUZZ_SECONDS:-60}
 
 tools/ctest.sh clang
+tools/tidy.sh 225000
 tools/ctest.sh tsan
 
 for program in build/test/tests/test_*; do

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import sys
 from collections.abc import Callable, Iterator
@@ -17,13 +18,16 @@ import uproot
 import roastcoffea
 from roastcoffea import _probe
 from roastcoffea.adapters.uproot_source import byte_source
+from sharing import join, made_once
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 sys.path.insert(0, str(EXAMPLES))
 
 
-def pytest_configure() -> None:
-    """Under sanitizers (`make asan`), refuse to test another build than that one.
+def pytest_configure(config: pytest.Config) -> None:
+    """Share the tests with other processes, if there are some (tools/pytests.py).
+
+    Under sanitizers (`make asan`), refuse to test another build than that one.
 
     Tests marked no_asan are left out there: they start programs that the sanitizer's
     preloaded library does not suit, or repeat too much for its speed.
@@ -32,6 +36,19 @@ def pytest_configure() -> None:
     expected = next((os.environ[name] for name in names if name in os.environ), None)
     if expected and not Path(_probe.__file__).is_relative_to(expected):
         pytest.exit(f"{_probe.__file__} is not below {expected}", returncode=3)
+    join(config)
+
+
+def pytest_collection_finish() -> None:
+    """What coffea made when it was imported is there to stay: many tests collect
+    garbage, and looking through half a million objects again takes a while."""
+    gc.collect()
+    gc.freeze()
+
+
+def pytest_unconfigure() -> None:
+    """Libraries that look for leaks at the end shall find none."""
+    gc.unfreeze()
 
 
 @pytest.fixture(autouse=True)
@@ -67,9 +84,10 @@ def nano_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Files with a thousand branches: three trees, an RNTuple and a parquet file."""
     import make_samples
 
-    folder = tmp_path_factory.mktemp("nano")
-    make_samples.write_samples(folder, "all", events=1000, files=1)
-    return folder
+    def fill(folder: Path) -> None:
+        make_samples.write_samples(folder, "all", events=1000, files=1)
+
+    return made_once(tmp_path_factory, "nano", fill)
 
 
 @pytest.fixture(scope="session")

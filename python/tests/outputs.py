@@ -77,7 +77,7 @@ OUTPUTS = {
     "custom object": Box,
     "int": lambda n: n,
 }
-CARRIERS = {"dict", "empty dict", "dict of hists", "defaultdict", "OrderedDict"}
+CARRIERS = ("dict", "empty dict", "dict of hists", "defaultdict", "OrderedDict")
 RUNNABLE = [kind for kind in OUTPUTS if kind != "None"]  # which coffea refuses
 
 

@@ -46,6 +46,7 @@ calls = {
     "coverage": lambda: _core.branch_coverage(chunks, report),
     "fine": lambda: _core.fine_metrics(spans, "p"),
     "workers": lambda: _core.worker_metrics(tracking),
+    "json": lambda: _core.json_text([chunks, "é\\n https://u:p@h/", 2**62], 0, {}),
     "names": lambda: (_core.series_value_keys(), _core.table_titles()),
 }
 
@@ -76,5 +77,5 @@ for name, call in calls.items():
 
 def test_front_functions_survive_every_failed_allocation() -> None:
     lines = run_python(SCRIPT).splitlines()
-    assert len(lines) == 10
+    assert len(lines) == 11
     assert all(int(line.split()[1]) >= 20 for line in lines)

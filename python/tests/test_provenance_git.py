@@ -53,7 +53,7 @@ def pack(folder):
 
 
 @needs_git
-@pytest.mark.parametrize("change", [None, detach, pack], ids=str)
+@pytest.mark.parametrize("change", [None, detach, pack])
 def test_commit_is_read_from_files(change, repository):
     if change:
         change(repository)

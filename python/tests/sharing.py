@@ -1,0 +1,71 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Several processes share the tests: each takes the next file that nobody has begun.
+
+tools/pytests.py starts them and names a folder that they have in common. Whole files
+are taken, because what is costly in one (a pool, a run) is made once for all its tests.
+Each process is a plain pytest: pytest-xdist would put a thread and two pipes of its own
+into it, and many tests look at the threads, children and forks of their process.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+
+class Share:
+    """Leaves out tests in files that another process has begun."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.is_mine: dict[str, bool] = {}
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_runtest_protocol(self, item: pytest.Item) -> bool | None:
+        """True, which is "done", for the tests of others."""
+        name = item.path.name
+        if name not in self.is_mine:
+            self.is_mine[name] = self.take(name)
+        return None if self.is_mine[name] else True
+
+    def take(self, name: str) -> bool:
+        try:
+            (self.folder / f"{name}.begun").touch(exist_ok=False)
+        except FileExistsError:
+            return False
+        return True
+
+
+def join(config: pytest.Config) -> None:
+    """Take part, if this is one of several processes."""
+    if folder := shared_folder():
+        config.pluginmanager.register(Share(folder))
+
+
+def shared_folder() -> Path | None:
+    """What the processes have in common, if there are several."""
+    name = os.environ.get("ROAST_TESTS_SHARED")
+    return Path(name) if name else None
+
+
+def made_once(
+    factory: pytest.TempPathFactory, name: str, fill: Callable[[Path], object]
+) -> Path:
+    """A folder that is filled by the first process to need it; others wait."""
+    shared = shared_folder()
+    if shared is None:
+        folder = factory.mktemp(name)
+        fill(folder)
+        return folder
+    folder, begun = shared / name, shared / f"{name}.part"
+    with (shared / f"{name}.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not folder.exists():
+            begun.mkdir()
+            fill(begun)
+            begun.rename(folder)
+    return folder

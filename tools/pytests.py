@@ -1,0 +1,65 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Run the Python tests in one process per core: pytests.py [PYTEST ARGUMENT...].
+
+The processes are started alike and share the files of tests among themselves
+(python/tests/sharing.py). Says little when all is well: of each process the tests that
+were skipped, and the last line. JOBS in the environment is another number of processes.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+MOST = 4  # each needs up to a GB
+WORTH_SAYING = re.compile(r"^(SKIPPED|XFAIL|XPASS|\d+ (passed|skipped|deselected))")
+
+
+def number_of_jobs() -> int:
+    """As the environment says; one per core without."""
+    return int(os.environ.get("JOBS", 0)) or min(len(os.sched_getaffinity(0)), MOST)
+
+
+def start(command: list[str], log: Path, shared: Path) -> subprocess.Popen[bytes]:
+    """One of the processes; into a file, as nobody can read two on one terminal."""
+    environment = os.environ | {"ROAST_TESTS_SHARED": str(shared)}
+    with log.open("wb") as output:
+        return subprocess.Popen(
+            command, stdout=output, stderr=subprocess.STDOUT, env=environment
+        )
+
+
+def report(name: str, status: int, text: str) -> None:
+    """All that a process said if it failed."""
+    lines = text.splitlines()
+    if status == 0:
+        lines = [line for line in lines if WORTH_SAYING.match(line)]
+    outcome = f"FAILED, exit {status}" if status else "ok"
+    print("\n".join([f"{name}: {outcome}", *lines]), flush=True)
+
+
+def main(arguments: list[str]) -> int:
+    """0 if all of them ended well."""
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider"]
+    command += arguments
+    jobs = number_of_jobs()
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        logs = [folder / f"{n}.log" for n in range(jobs)]
+        running = [start(command, log, folder) for log in logs]
+        try:
+            statuses = [process.wait() for process in running]
+        finally:
+            for process in running:
+                process.terminate()  # if this is being interrupted
+        for n, (log, status) in enumerate(zip(logs, statuses, strict=True), 1):
+            report(f"pytest {n} of {jobs}", status, log.read_text(errors="replace"))
+    return int(any(statuses))
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
