@@ -56,12 +56,15 @@ static int compare(const void *a, const void *b)
 static int check_folder(const char *folder)
 {
     struct paths paths = {0};
-    int worst = find_runs(&paths, folder);
+    size_t left_out;
+    int worst = find_runs(&paths, &left_out, folder);
 
     if (paths.count > 0)
         qsort(paths.items, paths.count, sizeof(*paths.items), compare);
-    else if (worst == CODE_OK)
+    else if (worst == CODE_OK && left_out == 0)
         worst = check_one(folder); /* tells what it is instead */
+    if (left_out > 0)
+        worst = CODE_UNREADABLE;
     for (size_t i = 0; i < paths.count; i++) {
         int code = check_one(paths.items[i]);
         worst = code > worst ? code : worst;
@@ -96,8 +99,8 @@ const struct command cmd_check = {
     .summary = "whether runs are undamaged, and what is missing",
     .help =
         "Reads everything and prints \"ok\" or one line per problem; exit code 1 if\n"
-        "there is any, 3 if a run cannot be read at all. That a run did not finish\n"
-        "is said, but no problem. RUN may be a folder: all runs below it.\n",
+        "there is any, 3 if a run, or a folder, cannot be read at all. That a run did\n"
+        "not finish is said, but no problem. RUN may be a folder: all runs below it.\n",
     .min_operands = 1,
     .max_operands = (size_t)-1,
     .run = check,

@@ -6,10 +6,26 @@
 #include "out.h"
 #include "source.h"
 
+static void say_what_is_missing(const char *path, const struct roast_rerun *rerun)
+{
+    if (rerun->everything)
+        say(path, "the run returned no output: everything is to be run again%s",
+            rerun->fileset_known ? ""
+                                 : "; its fileset is not known, only what was tried");
+    if (rerun->unnamed_failed > 0)
+        say(path, "%" PRIu64 " more %s whose file nobody knows", rerun->unnamed_failed,
+            rerun->everything ? "tried" : "failed");
+    if (rerun->unnamed_running > 0)
+        say(path,
+            "%" PRIu64
+            " more %s running when the file ends; nobody knows of which file",
+            rerun->unnamed_running, rerun->unnamed_running == 1 ? "was" : "were");
+}
+
 static int show(struct source *source)
 {
     struct roast_page fileset = {0};
-    struct roast_unnamed unnamed = {0, 0};
+    struct roast_rerun rerun = {0};
     roast_error err = {0};
     roast_run *run = NULL;
     int code = source_run(source, true, &run);
@@ -17,19 +33,13 @@ static int show(struct source *source)
     if (code != CODE_OK)
         return code;
     source_say_state(source);
-    if (roast_failed_fileset(&fileset, run, &unnamed, &err) < 0)
+    if (roast_failed_fileset(&fileset, run, &rerun, &err) < 0)
         return fail_with(source->path, &err, NULL);
     out_bytes((struct roast_str){fileset.text, fileset.size_bytes});
     out_text("\n");
-    if (unnamed.failed > 0)
-        say(source->path, "%" PRIu64 " more failed whose file nobody knows",
-            unnamed.failed);
-    if (unnamed.running > 0)
-        say(source->path,
-            "%" PRIu64
-            " more %s running when the file ends; nobody knows of which file",
-            unnamed.running, unnamed.running == 1 ? "was" : "were");
-    if (unnamed.failed + unnamed.running == 0 && strcmp(fileset.text, "{}") == 0)
+    say_what_is_missing(source->path, &rerun);
+    if (!rerun.everything && rerun.unnamed_failed + rerun.unnamed_running == 0 &&
+        strcmp(fileset.text, "{}") == 0)
         say(source->path, "nothing failed%s",
             source->file && !source->info.ended ? " as far as known" : "");
     roast_page_release(&fileset);
@@ -51,9 +61,12 @@ const struct command cmd_failed = {
     .name = "failed",
     .operands = "RUN",
     .summary = "the fileset to run again, as JSON for coffea's Runner",
-    .help = "Files with a chunk that failed or was lost and never succeeded; of a run\n"
-            "that did not finish also those that were never tried. \"roast dump RUN\n"
-            "failures\" has the single chunks. {} when nothing failed.\n",
+    .help =
+        "Files with a chunk that failed or was lost and never succeeded. When a call\n"
+        "of the Runner gave no output (it raised, or the process was killed), what\n"
+        "its chunks had made is gone: then it is everything that was to be\n"
+        "processed, and stderr says so. \"roast dump RUN failures\" has the single\n"
+        "chunks. {} when nothing failed.\n",
     .min_operands = 1,
     .max_operands = 1,
     .run = failed,

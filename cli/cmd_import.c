@@ -9,7 +9,6 @@
 #include <sys/stat.h>
 
 #include "out.h"
-#include "roast/live.h"
 #include "roast/runfile.h"
 #include "source.h"
 #include "walk.h"
@@ -42,7 +41,7 @@ static bool is_none(const char *dir)
         (void)fail(CODE_UNREADABLE, dir, "%s; is the path right?", strerror(errno));
     else if (S_ISDIR(found.st_mode))
         return false;
-    else if (is_run_name(dir))
+    else if (roast_is_run_name(dir))
         (void)fail(CODE_UNREADABLE, dir, "a run file already: nothing to import");
     else
         (void)fail(CODE_UNREADABLE, dir, "a file; a measurement is a directory");
@@ -52,7 +51,7 @@ static bool is_none(const char *dir)
 /* Says so where a directory has a run file already. */
 static bool has_run(const char *dir)
 {
-    char *path = join_path(dir, "run" ROAST_FILE_SUFFIX);
+    char *path = join_path(dir, ROAST_RUN_NAME);
     struct stat found;
     bool there = stat(path, &found) == 0 && S_ISREG(found.st_mode);
 

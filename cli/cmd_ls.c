@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* cmd_ls.c - roast ls: the runs below a folder, one line each.
  *
- * A glance opens no more of a file than it must; pointers are sorted, not glances. */
+ * A glance opens no more of a file than it must; pointers are sorted, not glances. That
+ * many threads do not hold many live files at once is the library's matter. */
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -16,7 +17,7 @@
 #include "source.h"
 #include "walk.h"
 
-enum { MAX_THREADS = 15, FILES_PER_THREAD = 16, LONGEST_LETTER_BYTES = 4 };
+enum { MAX_THREADS = 15, FILES_PER_THREAD = 16 };
 
 struct entry {
     const char *path;
@@ -140,30 +141,22 @@ static void compare_label(void *context, struct roast_str name, struct roast_str
         wanted->found = true;
 }
 
-/* A glance shows labels as one text, which may be cut: the run itself knows. */
+/* A glance shows labels as one text, which may lack some or have one that looks like two:
+ * the run itself knows. */
 static bool run_has_label(const char *path, const char *label)
 {
     struct wanted_label wanted = {label, false};
     roast_runfile *file = NULL;
     roast_run *run = NULL;
+    roast_error err = {0};
 
-    if (roast_runfile_open(&file, path, NULL) == ROAST_OK &&
-        roast_runfile_run(file, false, &run, NULL) == ROAST_OK)
+    if (roast_runfile_open(&file, path, &err) == ROAST_OK &&
+        roast_runfile_run(file, false, &run, &err) == ROAST_OK)
         roast_run_notes(run, ROAST_NOTES_label, compare_label, &wanted);
+    else
+        say(path, "left out, its labels are not known: %s", err.message);
     roast_runfile_close(file);
     return wanted.found;
-}
-
-/* Whether the labels of a glance, divided at every ", ", are those of the run: a label
- * may have a comma in itself. */
-static bool shows_all_labels(const struct roast_glance *glance)
-{
-    double count = *glance->labels ? 1 : 0;
-
-    for (const char *at = glance->labels; (at = strstr(at, ", ")) != NULL; at += 2)
-        count++;
-    return count == glance->label_count &&
-           strlen(glance->labels) < sizeof(glance->labels) - LONGEST_LETTER_BYTES;
 }
 
 static bool shows_label(const char *labels, const char *label)
@@ -185,8 +178,8 @@ static bool shows_label(const char *labels, const char *label)
 static bool has_label(const struct entry *entry, const char *label)
 {
     return entry->readable &&
-           (shows_all_labels(&entry->glance) ? shows_label(entry->glance.labels, label)
-                                             : run_has_label(entry->path, label));
+           (entry->glance.labels_whole ? shows_label(entry->glance.labels, label)
+                                       : run_has_label(entry->path, label));
 }
 
 static bool has_labels(const struct entry *entry, const struct arguments *args)
@@ -334,9 +327,10 @@ static void put_json(const struct listing *listing)
 static int collect(struct listing *listing, const char *place)
 {
     struct stat found;
+    size_t left_out; /* told already */
 
     if (!*place || stat(place, &found) != 0 || S_ISDIR(found.st_mode))
-        return find_runs(&listing->paths, place);
+        return find_runs(&listing->paths, &left_out, place);
     paths_add(&listing->paths, "", place);
     return CODE_OK;
 }

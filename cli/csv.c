@@ -2,8 +2,8 @@
 /* csv.c - fields of CSV (RFC 4180) that a spreadsheet cannot take for a formula.
  *
  * A text that begins with = + - @ (or a blank before one of them) gets an apostrophe in
- * front, which spreadsheets take for "this is text". Control characters have no meaning
- * there and become '?'; JSON keeps them. */
+ * front, which spreadsheets take for "this is text". Lines stay lines, inside quotes;
+ * other control characters have no meaning there and become '?'. JSON keeps them. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,7 +17,7 @@ static bool is_formula(struct roast_str text)
 {
     size_t i = 0;
 
-    while (i < text.size_bytes && text.data[i] == ' ')
+    while (i < text.size_bytes && (text.data[i] == ' ' || text.data[i] == '\n'))
         i++;
     return i < text.size_bytes && strchr("=+-@", text.data[i]) && text.data[i];
 }
@@ -25,6 +25,7 @@ static bool is_formula(struct roast_str text)
 static bool needs_quotes(struct roast_str text)
 {
     return memchr(text.data, ',', text.size_bytes) ||
+           memchr(text.data, '\n', text.size_bytes) ||
            memchr(text.data, '"', text.size_bytes) || text.data[0] == ' ' ||
            text.data[text.size_bytes - 1] == ' ';
 }
@@ -53,13 +54,32 @@ static void put_fit(struct roast_str text)
         out_text("\"");
 }
 
+/* Every line as it is shown; what is shown is never longer. */
+static size_t fit_lines(char *fit, struct roast_str text)
+{
+    size_t used = 0;
+
+    while (text.size_bytes > 0) {
+        const char *end = memchr(text.data, '\n', text.size_bytes);
+        size_t size = end ? (size_t)(end - text.data) : text.size_bytes;
+        bool has_return = end && size > 0 && text.data[size - 1] == '\r';
+        used += roast_report_fit(
+            fit + used, (struct roast_str){text.data, size - has_return}, NULL);
+        if (end)
+            fit[used++] = '\n';
+        text.data += size + (end != NULL);
+        text.size_bytes -= size + (end != NULL);
+    }
+    return used;
+}
+
 static void put_text(struct roast_str text)
 {
     char room[512];
     char *fit =
         text.size_bytes > sizeof(room) ? need_memory(NULL, text.size_bytes) : room;
 
-    put_fit((struct roast_str){fit, roast_report_fit(fit, text, NULL)});
+    put_fit((struct roast_str){fit, fit_lines(fit, text)});
     if (fit != room)
         free(fit);
 }

@@ -14,29 +14,16 @@
 
 #include "out.h"
 #include "roast/import.h"
-#include "roast/live.h"
 #include "walk.h"
-
-static bool ends_with(const char *name, const char *end)
-{
-    size_t size = strlen(name);
-    size_t end_size = strlen(end);
-
-    return size > end_size && strcmp(name + size - end_size, end) == 0;
-}
-
-bool is_run_name(const char *name)
-{
-    return ends_with(name, ROAST_FILE_SUFFIX) || ends_with(name, ROAST_LIVE_SUFFIX);
-}
 
 /* ---- opening ------------------------------------------------------------------ */
 
+/* Unless the file is open already. */
 static int open_file(struct source *source)
 {
     roast_error err = {0};
 
-    if (roast_runfile_open(&source->file, source->path, &err) < 0)
+    if (!source->file && roast_runfile_open(&source->file, source->path, &err) < 0)
         return fail_with(source->path, &err, NULL);
     roast_runfile_info(source->file, &source->info);
     return CODE_OK;
@@ -75,6 +62,7 @@ static int open_folder(struct source *source, const char *folder)
     if (!found.path.text)
         return import_folder(source, folder);
     source->path = join_path("", found.path.text);
+    source->file = found.file;
     roast_page_release(&found.path);
     if (found.runs > 1)
         say(folder, "%zu runs, this is the newest: %s", found.runs, source->path);

@@ -32,7 +32,4 @@ void source_say_state(const struct source *source);
 
 void source_close(struct source *source);
 
-/* Whether a name ends like that of a run file. */
-bool is_run_name(const char *name);
-
 #endif

@@ -13,7 +13,7 @@
 #include <sys/stat.h>
 
 #include "out.h"
-#include "source.h"
+#include "roast/runfile.h"
 
 char *join_path(const char *folder, const char *name)
 {
@@ -67,11 +67,7 @@ static enum kind kind_of(const char *folder, const struct dirent *entry)
     return kind;
 }
 
-static bool is_dots(const char *name)
-{
-    return strcmp(name, ".") == 0 || strcmp(name, "..") == 0;
-}
-
+/* Goes on to the end of a folder; false: errno says why it was not reached. */
 static bool look_into(struct paths *found, struct paths *waiting, const char *folder)
 {
     DIR *dir = opendir(*folder ? folder : ".");
@@ -79,30 +75,38 @@ static bool look_into(struct paths *found, struct paths *waiting, const char *fo
 
     if (!dir)
         return false;
-    while ((entry = readdir(dir))) {
-        if (is_dots(entry->d_name))
+    while (errno = 0, entry = readdir(dir)) {
+        if (roast_is_hidden_name(entry->d_name))
             continue;
         enum kind kind = kind_of(folder, entry);
         if (kind == FOLDER)
             paths_add(waiting, folder, entry->d_name);
-        else if (kind == FILE_ITSELF && is_run_name(entry->d_name))
+        else if (kind == FILE_ITSELF && roast_is_run_name(entry->d_name))
             paths_add(found, folder, entry->d_name);
     }
+    int error = errno;
     (void)closedir(dir);
-    return true;
+    errno = error;
+    return error == 0;
 }
 
-int find_runs(struct paths *found, const char *folder)
+int find_runs(struct paths *found, size_t *left_out, const char *folder)
 {
     struct paths waiting = {0};
 
-    if (!look_into(found, &waiting, folder))
+    *left_out = 0;
+    if (!look_into(found, &waiting, folder)) {
+        int error = errno;
+        paths_release(&waiting);
         return fail(CODE_UNREADABLE, *folder ? folder : ".",
-                    "%s; is the path right, and may you read it?", strerror(errno));
+                    "%s; is the path right, and may you read it?", strerror(error));
+    }
     while (waiting.count > 0) {
         char *next = waiting.items[--waiting.count];
-        if (!look_into(found, &waiting, next))
+        if (!look_into(found, &waiting, next) && errno != ENOENT) { /* gone meanwhile */
             say(next, "%s; what is below it is left out", strerror(errno));
+            ++*left_out;
+        }
         free(next);
     }
     paths_release(&waiting);

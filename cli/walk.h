@@ -19,8 +19,8 @@ void paths_add(struct paths *paths, const char *folder, const char *name);
 void paths_release(struct paths *paths);
 
 /* Adds every .roast and .roast-live file below a folder ("": this one), in any order.
- * Links are not followed. A folder below that cannot be read is told and left out; 0,
- * or an exit code when that is the first one. */
-int find_runs(struct paths *found, const char *folder);
+ * Links are not followed, what is hidden is passed over. A folder below that cannot be
+ * read is told and counted in *left_out; 0, or an exit code when that is the first one. */
+int find_runs(struct paths *found, size_t *left_out, const char *folder);
 
 #endif

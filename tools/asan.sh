@@ -32,9 +32,10 @@ export ASAN_OPTIONS=detect_leaks=0:allocator_may_return_null=1:log_path=$reports
 export UBSAN_OPTIONS=print_stacktrace=1
 export PYTHONMALLOC=malloc PYTHONPATH=$site
 export ROAST_SANITIZED=$site # test_project.py checks that this is what was loaded
+export ROAST_PROGRAM=$site/bin/roast PATH=$site/bin:$PATH
 status=0
 LD_PRELOAD=${preload%:} "$venv/bin/python" tools/pytests.py --capture=sys \
-    -m "not long and not no_asan" "$@" || status=$?
+    --timeout=900 -m "not long and not no_asan" "$@" || status=$?
 if compgen -G "$reports.*" >/dev/null; then
     cat "$reports".*
     echo "the sanitizers reported errors, see above" >&2

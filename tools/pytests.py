@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import os
 import re
+import signal
 import subprocess
 import sys
 import tempfile
@@ -44,6 +45,7 @@ def report(name: str, status: int, text: str) -> None:
 
 def main(arguments: list[str]) -> int:
     """0 if all of them ended well."""
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # not without the others
     command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider"]
     command += arguments
     jobs = number_of_jobs()

@@ -88,15 +88,18 @@ const struct roast_table *roast_summary_table(const roast_summary *summary,
 
 /* What has to be run again, as JSON that coffea's Runner takes: {dataset: {"treename":
  * tree, "files": [file]}}, "{}" for nothing. Metadata and preload of the fileset that was
- * given (note `fileset` of the group `document`) are repeated. *unnamed (NULL allowed)
- * gets how many attempts and files are missing because nobody knows their name. */
-struct roast_unnamed {
-    uint64_t failed;  /* or lost */
-    uint64_t running; /* when the last word of the run was written */
+ * given (note `fileset` of the group `document`) are repeated. Where a call of the Runner
+ * gave no output, what its chunks had made is gone: then it is everything that was to be
+ * processed. *rerun (NULL allowed) says so, and what is missing in the JSON. */
+struct roast_rerun {
+    uint64_t unnamed_failed;  /* or lost: attempts and files that nobody can name */
+    uint64_t unnamed_running; /* when the last word of the run was written */
+    bool everything;          /* a call gave no output, or not all that was done */
+    bool fileset_known;       /* else files that nobody tried are missing */
 };
 
 int roast_failed_fileset(struct roast_page *out, roast_run *run,
-                         struct roast_unnamed *unnamed, roast_error *err);
+                         struct roast_rerun *rerun, roast_error *err);
 
 /* ---- single formulas, for those who bring their own numbers -------------------- */
 

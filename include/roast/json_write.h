@@ -3,10 +3,10 @@
  *
  * Commas come by themselves; brackets and keys are the caller's to match. Everything that
  * is not plain ASCII is escaped: the result is strict JSON whatever the bytes were, loses
- * nothing of what was UTF-8, and holds no byte that a terminal acts on. With `utf8` texts
- * stay UTF-8 and escapes are the shortest: no valid text becomes longer than any JSON
- * that it can have been read from. Nothing here allocates or fails; `put` keeps its own
- * failures. */
+ * nothing of what was UTF-8, and holds no byte that a terminal acts on. Escapes are the
+ * shortest there are. With `utf8` texts stay UTF-8: no valid text becomes longer than any
+ * JSON that it can have been read from. Nothing here allocates or fails; `put` keeps its
+ * own failures. */
 #ifndef ROAST_JSON_WRITE_H
 #define ROAST_JSON_WRITE_H
 

@@ -73,6 +73,7 @@ struct roast_heading {
     struct roast_str started;  /* "2025-11-15 14:02 UTC" */
     struct roast_str labels;   /* "site=T2, user=me" */
     struct roast_str first_error; /* of the monitor itself */
+    bool incomplete; /* it failed or has no end: there may be chunks nobody knows of */
 };
 
 /* Where a run is: of one in a file nobody here knows whether it goes on. */

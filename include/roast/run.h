@@ -208,8 +208,16 @@ typedef void roast_note_visitor(void *context, struct roast_str name,
 void roast_run_notes(roast_run *run, enum roast_note_group group,
                      roast_note_visitor *note, void *context);
 
-/* All labels in one line, "site=T2, user=me"; those that do not fit are left out. */
-void roast_run_labels(roast_run *run, char *out, size_t out_bytes);
+/* All labels in one line, "site=T2, user=me"; those that do not fit are left out. How many
+ * there are, or -1 where the line divided at every ", " does not give them all: one was
+ * left out, or has a comma itself. */
+int64_t roast_run_labels(roast_run *run, char *out, size_t out_bytes);
+
+/* How a run ended: failed where a failure was noted, unfinished where it has no end. */
+enum roast_run_state { ROAST_IS_finished, ROAST_IS_failed, ROAST_IS_unfinished };
+
+enum roast_run_state roast_run_state(roast_run *run);
+const char *roast_run_state_name(enum roast_run_state state); /* "finished" ... */
 
 /* ---- clock ------------------------------------------------------------------- */
 

@@ -10,12 +10,28 @@
 
 #include "roast/aggregate.h"
 #include "roast/columns.h"
+#include "roast/live.h"
 
 #ifdef __cplusplus
 extern "C" {
 #endif
 
 enum { ROAST_FILE_FORMAT = 1 };
+
+/* ---- names -------------------------------------------------------------------- */
+
+#define ROAST_RUN_NAME \
+    "run" ROAST_FILE_SUFFIX /* of the run in a measurement directory */
+
+/* Whether an entry of a folder is passed over by whoever looks for runs: it begins with
+ * a dot, as all that is being written does. */
+bool roast_is_hidden_name(const char *name);
+
+/* Whether a path ends in the name of a run file: NAME.roast or NAME.roast-live, not
+ * hidden. What the file is, it says itself. */
+bool roast_is_run_name(const char *path);
+
+/* ---- saving and opening --------------------------------------------------------- */
 
 enum roast_save_mode {
     ROAST_SAVE_NEW,     /* refuses a path that is taken */
@@ -75,7 +91,9 @@ int roast_runfile_sql(roast_runfile *file, const char *query, roast_sql_visitor 
                       void *context, roast_error *err);
 
 /* What a list of runs shows, without opening more than it must: of a live file above
- * 64 MiB no numbers. Texts are cut. */
+ * 64 MiB no numbers, and of more than that at a time no thread reads the next. Texts are
+ * cut. A glance proves the one row that it shows: a file that has it may be damaged
+ * elsewhere, and fail to open. */
 struct roast_glance {
     bool live;
     int64_t start_ns;
@@ -88,17 +106,18 @@ struct roast_glance {
     char state[16]; /* finished, failed, unfinished */
     char processor[64];
     char executor[64];
-    char labels[128];   /* "site=T2, user=me" */
-    double label_count; /* of the run; that text may be cut */
+    char labels[128];  /* "site=T2, user=me" */
+    bool labels_whole; /* dividing that at every ", " gives all labels of the run */
 };
 
 int roast_runfile_glance(struct roast_glance *out, const char *path, roast_error *err);
 
 /* The run that a folder stands for: the one that began last, of NAME.roast,
- * NAME.roast-live and NAME/run.roast in it. A live file is passed over where the run
- * file of the same run is beside it; another run of that name is not. */
+ * NAME.roast-live and NAME/run.roast in it, and can be opened. A live file is passed over
+ * where the run file of the same run is beside it; another run of that name is not. */
 struct roast_found_run {
     struct roast_page path; /* owned; text NULL: there is none */
+    roast_runfile *file;    /* owned, open; NULL: none of them can be */
     size_t runs;
     size_t unreadable; /* of them; one of these is given only where there is no other */
 };

@@ -41,6 +41,10 @@ struct roast_str roast_str_cut(struct roast_str str, size_t max_bytes);
 size_t roast_str_redact(char *out, size_t out_bytes, struct roast_str text);
 size_t roast_str_redact_file(char *out, size_t out_bytes, struct roast_str file);
 
+/* The room in which redact never cuts a text of so many bytes: `***` may be longer than
+ * what it stands for. */
+size_t roast_str_redact_bound(size_t text_bytes);
+
 /* False where redact would change nothing, which is quick to see for most names. */
 bool roast_str_may_hold_secret(struct roast_str text);
 

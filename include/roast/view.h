@@ -53,13 +53,21 @@ enum roast_cell_type {
     ROAST_CELL_LIST, /* in tables of a summary only */
 };
 
+struct roast_cell_list {
+    const struct roast_cell *items; /* none of them is a list */
+    uint64_t count;
+};
+
+/* There may be millions of them, most of them absent: look at the type first. */
 struct roast_cell {
     enum roast_cell_type type;
-    bool whole;                     /* NUMBER: an integer below 0 */
-    uint64_t count;                 /* COUNT, BOOL; LIST: how many */
-    double number;                  /* NUMBER */
-    struct roast_str text;          /* TEXT; borrows the record or static memory */
-    const struct roast_cell *items; /* LIST */
+    bool whole; /* NUMBER: an integer below 0 */
+    union {
+        uint64_t count;              /* COUNT, BOOL */
+        double number;               /* NUMBER */
+        struct roast_str text;       /* TEXT; borrows the record or static memory */
+        struct roast_cell_list list; /* LIST */
+    };
 };
 
 /* The list. *count gets its length. Borrows static memory. */

@@ -142,6 +142,7 @@ class Collecting(Known):
         self.core.accept(run_id)
         self.core.add_fact("runner_calls", 1)
         self.core.add_fact("runner_failures", 0)
+        self.core.add_fact("runner_outputs", 0)
         name = getattr(processor, "__name__", type(processor).__name__)
         self.set_word("processor", name)
         self.set_word("executor", offer.text)
@@ -202,6 +203,10 @@ class Collecting(Known):
     def call_failed(self, error: BaseException) -> None:
         self.core.add_fact("runner_failures", 1)
         self.set_word("failure", _one_line(error))
+
+    def call_returned(self) -> None:
+        """With an output: what its chunks made is not lost with the call."""
+        self.core.add_fact("runner_outputs", 1)
 
     def take_wrapped(self, wrapped: dict[str, Any]) -> None:
         """Report, processed items and exception of a run that returned."""

@@ -119,8 +119,8 @@ class MetricsCollector(LatestRun):
             self._writing.begin(run.core)
         interval = f"{self.worker_tracking_interval} s"
         run.begin(self.labels, interval if self.track_workers else NOT_TRACKED)
-        if self._writing and self._writing.error:
-            self._writing.tell(run, self._writing.error)
+        if self._writing:
+            self._writing.tell_begun(run)
         return run
 
     def _hold(self) -> None:

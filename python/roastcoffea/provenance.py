@@ -9,6 +9,7 @@ jobs, pods and sites are read; the user's home appears as ``~``.
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import os
 import re
@@ -47,6 +48,8 @@ def at_begin() -> dict[str, str]:
         "host": system.nodename,
         "command": command(sys.argv),
     }
+    with contextlib.suppress(OSError):  # it may have been removed
+        facts["folder"] = _homeless(os.getcwd())
     facts |= versions(name for name in PACKAGES if name in sys.modules)
     facts |= {
         f"environment.{name}": os.environ[name]

@@ -186,6 +186,10 @@ class Run(Handed):
     def failed_fileset(self) -> dict[str, Any]:
         """What to give to a Runner to run what failed again; {} if nothing did.
 
+        When a call of the Runner gave no output (it raised, or the process was killed)
+        what its chunks had made is gone: then it is everything that was to be
+        processed.
+
         URLs that were signed are so again in the process that was given them.
         """
         with self._lock:
@@ -263,22 +267,27 @@ def open_run(path: str | os.PathLike[str]) -> Run:
     """
     if not os.fspath(path):
         raise ValueError("open_run: the path is empty")
-    given = place = Path(path)
-    if place.is_dir():
-        found = _core.find_run(place)
-        if found is None and (given / "metrics.json").exists():
+    given = Path(path)
+    if given.is_dir():
+        found = _core.find_run(given)
+        if found is not None:
+            place = Path(found[0])
+            inside = place.parent if place.name == _core.RUN_NAME else place
+            return Run(found[1], inside)
+        if (given / "metrics.json").exists():
             return Run(_core.import_measurement(given), given)
-        place = Path(found) if found else place / "run.roast"
-    if not place.exists():
         raise FileNotFoundError(_missing(given))
-    inside = place.parent if place.name == "run.roast" else place
-    return Run(_core.open_run(place), inside if given.is_dir() else given)
+    if not given.exists():
+        raise FileNotFoundError(_missing(given))
+    return Run(_core.open_run(given), given)
 
 
 def _missing(path: Path) -> str:
     finished = path.with_suffix("")
     if path.is_dir():
-        return f"{path} holds no run: neither run.roast nor metrics.json is in it"
-    if path.suffix == ".roast-live" and finished.is_dir():
+        return (
+            f"{path} holds no run: neither {_core.RUN_NAME} nor metrics.json is in it"
+        )
+    if path.suffix == _core.LIVE_SUFFIX and finished.is_dir():
         return f"{path} is gone, its run has ended: open {finished}"
     return f"No such run: {path}"

@@ -17,6 +17,7 @@ LABELS = {
     "comma": {"a": "1, b=2"},
     "long": {"a": "1", "c": "x" * 200, "b": "2"},
     "huge": {"c": "x" * 2000, "b": "2"},
+    "left_out": {"a": "1, d=4", "b": "x" * 2000},  # as many commas as labels
     "none": {},
 }
 
@@ -37,6 +38,9 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
         ("a=1", {"two", "long"}),
         ("b=2", {"two", "long", "huge"}),
         ("a=1, b=2", {"comma"}),
+        ("a=1, d=4", {"left_out"}),
+        ("d=4", set()),
+        (f"b={'x' * 2000}", {"left_out"}),
         ("a=", set()),
         ("=2", set()),
         (f"c={'x' * 200}", {"long"}),

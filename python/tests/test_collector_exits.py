@@ -5,6 +5,7 @@ marked as partial."""
 from __future__ import annotations
 
 import concurrent.futures
+import shutil
 from typing import Any
 
 import pytest
@@ -15,6 +16,7 @@ from collecting import (
     EVENTS,
     Measured,
     MeasuredFailing,
+    Plain,
     Surroundings,
     fileset_of,
     iterative,
@@ -166,3 +168,48 @@ def test_recoverable_executor_raises_with_what_it_has(tiny_file):
     metrics = collector.get_metrics()
     assert metrics["partial"] is True
     assert metrics["num_failed_chunks"] == 1
+
+
+class FailingInOne(Plain):
+    """Chunks of the dataset `bad` fail."""
+
+    def process(self, events):
+        if events.metadata["dataset"] == "bad":
+            raise ValueError("mine")
+        return super().process(events)
+
+
+def files_to_run_again(collector):
+    return {f for entry in collector.failed_fileset().values() for f in entry["files"]}
+
+
+def good_and_bad(good, folder):
+    bad = str(shutil.copy(good, folder / "bad.root"))
+    return bad, fileset_of(good) | {"bad": {"files": {bad: "Events"}}}
+
+
+def test_only_what_a_partial_output_lacks_is_run_again(tiny_file, tmp_path):
+    bad, fileset = good_and_bad(tiny_file, tmp_path)
+    with roastcoffea.monitor() as collector:
+        result = result_runner(one_by_one())(fileset, FailingInOne())
+    done = result.value[0]["n"]
+    assert files_to_run_again(collector) == (
+        {bad} if done == EVENTS else {bad, str(tiny_file)}
+    )
+
+
+def test_all_is_run_again_without_an_output_that_tells_what_is_in_it(
+    tiny_file, tmp_path
+):
+    bad, fileset = good_and_bad(tiny_file, tmp_path)
+    with roastcoffea.monitor() as collector:
+        result = result_runner(iterative(retries=0))(fileset, FailingInOne())
+    assert isinstance(result, Err)
+    assert result.value is None
+    assert files_to_run_again(collector) == {bad, str(tiny_file)}
+    with (
+        pytest.raises(Exception, match="mine"),
+        roastcoffea.monitor() as collector,
+    ):
+        make_runner(one_by_one())(fileset, FailingInOne())
+    assert files_to_run_again(collector) == {bad, str(tiny_file)}

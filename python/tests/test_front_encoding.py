@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import json
 import math
-import re
 from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -179,6 +178,26 @@ def test_urls_that_become_equal_are_all_kept_on_disk(tmp_path: Path) -> None:
     assert len(strict(path / "metrics.json")["chunk_info"]["__dict__"]) == 2
 
 
+def test_metrics_whose_names_become_equal_are_numbered(tmp_path: Path) -> None:
+    metrics = {f"https://u{n}:p@h/f": n for n in range(3)} | {"https://h/f (2)": 9}
+    path = save_measurement(metrics, 1, 2, tmp_path, "m")
+    loaded, _, _ = load_measurement(path)
+    assert {name: loaded[name] for name in loaded if name.startswith("https")} == {
+        "https://h/f": 0,
+        "https://h/f (3)": 1,
+        "https://h/f (4)": 2,
+        "https://h/f (2)": 9,
+    }
+
+
+def test_workers_whose_names_become_equal_are_numbered(tmp_path: Path) -> None:
+    memory = {f"tcp://u{n}:p@h:1": [(at(0), n)] for n in range(2)}
+    tracking = {"tracking_data": {"worker_memory": memory}}
+    path = save_measurement(tracking, 1, 2, tmp_path, "m")
+    form = strict(path / "worker_tracking.json")["worker_memory"]
+    assert list(form) == ["tcp://h:1", "tcp://h:1 (2)"]
+
+
 # ---- what C makes of plain values ----------------------------------------------------
 
 keys = st.one_of(
@@ -191,7 +210,13 @@ leaves = st.one_of(
     st.floats(),
     st.text(max_size=9),
     st.sampled_from(
-        ["https://u:p@h/f?t=1", "token=abc", "eyJhbGci.eyJzdWI.x", "é\U0001f525"]
+        [
+            "https://u:p@h/f?t=1",
+            "token=abc",
+            "eyJhbGci.eyJzdWI.x",
+            "é\U0001f525",
+            '\n\t\r\b\f\0\x1b\x7f"\\/',
+        ]
     ),
     st.binary(max_size=3),
     st.tuples(st.integers()),
@@ -213,9 +238,7 @@ def test_c_writes_what_python_writes(values: list[Any]) -> None:
     for value in values:
         made = "".join(quick.pieces(value))
         expected = dumps(slow.plain(value))
-        assert json.loads(made) == json.loads(expected)
-        if not re.search(r"\\[nrtfb]", expected):  # has them as \u000a
-            assert made == expected
+        assert made == expected
     assert (quick.as_repr, quick.nonfinite) == (slow.as_repr, slow.nonfinite)
 
 

@@ -133,7 +133,7 @@ def test_opening_does_not_change_the_file_nor_need_to_write(small, tmp_path):
 
 
 def test_what_failed_can_be_run_again(tiny_file, tmp_path):
-    """A file of three fails; the fileset that is given runs that file alone."""
+    """A file of three fails and the Runner raises: all of it is run again."""
     import shutil
 
     good, bad = tmp_path / "good.root", tmp_path / "bad.root"
@@ -150,6 +150,10 @@ def test_what_failed_can_be_run_again(tiny_file, tmp_path):
     again = opened.failed_fileset()
     assert again == run.failed_fileset()
     assert again["other"]["metadata"] == {"year": 2018}
+    assert {name: set(entry["files"]) for name, entry in again.items()} == {
+        "ttbar": {str(good)},  # its histograms came back to nobody
+        "other": {str(bad), str(tiny_file)},
+    }
     shutil.copy(tiny_file, bad)
     with roastcoffea.monitor() as rerun:
         output = make_runner()(again, processor_instance=Plain())
@@ -172,6 +176,55 @@ def test_only_what_failed_is_run_again(tiny_file, tmp_path):
     shutil.copy(tiny_file, bad)
     output = make_runner()(again, processor_instance=Plain())
     assert output["n"] == EVENTS
+
+
+class StopsAtSecond(Plain):
+    """Fails from the second chunk on."""
+
+    def process(self, events):
+        if events.metadata["entrystart"] > 0:
+            raise ValueError("mine")
+        return super().process(events)
+
+
+def files_of(fileset):
+    return {file for entry in fileset.values() for file in entry["files"]}
+
+
+def test_everything_is_run_again_when_the_runner_raised(tiny_file, tmp_path):
+    """The first chunks ended well, but nobody got what they made."""
+    import shutil
+
+    other = shutil.copy(tiny_file, tmp_path / "other.root")
+    fileset = fileset_of(tiny_file) | {"late": {"files": {str(other): "Events"}}}
+    with pytest.raises(Exception, match="mine"), roastcoffea.monitor() as run:
+        make_runner()(fileset, processor_instance=StopsAtSecond())
+    assert run.get_metrics()["num_successful_chunks"] == 1
+    assert files_of(run.failed_fileset()) == {str(tiny_file), str(other)}
+
+
+def test_calls_of_one_block_are_run_again_together(tiny_file, tmp_path):
+    """One of them gave no output: which files were in the other's nobody tells."""
+    import shutil
+
+    other = shutil.copy(tiny_file, tmp_path / "other.root")
+    with roastcoffea.monitor() as run:
+        make_runner()(fileset_of(tiny_file), processor_instance=Plain())
+        assert run.failed_fileset() == {}
+        with pytest.raises(Exception, match="mine"):
+            make_runner()(fileset_of(other), processor_instance=StopsAtSecond())
+    assert files_of(run.failed_fileset()) == {str(tiny_file), str(other)}
+
+
+def test_nothing_is_run_again_when_the_block_raised_after_the_output_came(tiny_file):
+    def run_and_fail():
+        make_runner(maxchunks=1)(fileset_of(tiny_file), processor_instance=Plain())
+        raise RuntimeError("of the user")
+
+    with pytest.raises(RuntimeError, match="user"), roastcoffea.monitor() as run:
+        run_and_fail()
+    assert run.failed_fileset() == {}
+    assert run.get_metrics()["partial"] is True
 
 
 def test_nothing_failed_is_nothing_to_run(small):

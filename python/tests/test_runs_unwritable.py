@@ -41,27 +41,29 @@ def test_long_name_has_room_for_the_suffix(tmp_path):
     assert names(tmp_path) == [name]
 
 
-@pytest.mark.parametrize("link", ["x", "x.roast-live"])
-def test_links_are_not_followed(link, tiny_file, tmp_path):
+@pytest.mark.parametrize(
+    ("link", "told"),
+    [("x", "could not write to"), ("x.roast-live", "of another run")],
+)
+def test_links_are_not_followed(link, told, tiny_file, tmp_path):
     outside, folder = tmp_path / "outside", tmp_path / "runs"
     outside.mkdir()
     folder.mkdir()
     collector = roastcoffea.monitor(folder, measurement_name="x")
     (folder / link).symlink_to(outside / "x")
-    with pytest.warns(UserWarning, match="could not write to"), collector:
+    with pytest.warns(UserWarning, match=told), collector:
         output = make_runner()(fileset_of(tiny_file), processor_instance=Plain())
     assert output["n"] == EVENTS
     assert names(outside) == []
     assert (folder / link).is_symlink()
 
 
-@pytest.mark.parametrize("taken", ["x", "x.roast-live"])
-def test_name_that_is_taken_is_told_before_the_block(taken, tmp_path):
-    (tmp_path / taken).write_text("mine")
-    with pytest.raises(FileExistsError, match=f"{taken} exists: choose another"):
+def test_name_that_is_taken_is_told_before_the_block(tmp_path):
+    (tmp_path / "x").write_text("mine")
+    with pytest.raises(FileExistsError, match="x exists: choose another"):
         roastcoffea.monitor(tmp_path, measurement_name="x")
-    assert (tmp_path / taken).read_text() == "mine"
-    assert names(tmp_path) == [taken]
+    assert (tmp_path / "x").read_text() == "mine"
+    assert names(tmp_path) == ["x"]
 
 
 def test_collector_that_writes_nothing_minds_no_name(tmp_path, monkeypatch):
@@ -93,13 +95,14 @@ def test_name_that_is_taken_later_leaves_the_run_in_the_live_file(tiny_file, tmp
     assert run.get_metrics()["monitor_errors"] == 1
 
 
-def test_live_file_of_another_run_stays(tiny_file, tmp_path):
-    collector = roastcoffea.monitor(tmp_path, measurement_name="x")
+def test_what_a_killed_run_left_stays_and_stops_nobody(tiny_file, tmp_path):
     (tmp_path / "x.roast-live").write_text("of a run that crashed")
-    with pytest.warns(UserWarning, match="could not write to"), collector as run:
+    collector = roastcoffea.monitor(tmp_path, measurement_name="x")
+    with pytest.warns(UserWarning, match="this one is called x-2"), collector as run:
         make_runner()(fileset_of(tiny_file), processor_instance=Plain())
     assert (tmp_path / "x.roast-live").read_text() == "of a run that crashed"
-    assert roastcoffea.open_run(tmp_path / "x").id == run.id
+    assert roastcoffea.open_run(tmp_path / "x-2").id == run.id
+    assert run.get_metrics()["monitor_errors"] == 0
 
 
 # ---- what cannot be written --------------------------------------------------------

@@ -232,6 +232,27 @@ def test_body_and_settings_bring_no_secret(tmp_path):
     assert run.failure.startswith("OSError: ")
 
 
+WORDS = [
+    f"correct {SECRET} battery",
+    f'"a" {SECRET} c',
+    f"it's {SECRET}",
+    f"Bearer x {SECRET}",
+]
+NAMES = ["password", "db_password", "token", "my auth", "https://u:p@h/ token"]
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("words", WORDS)
+def test_label_of_several_words_goes_as_a_whole(name, words, tmp_path):
+    with roastcoffea.monitor(tmp_path, labels={name: words}) as run:
+        run.core.live_sync()
+        assert assert_clean(tmp_path) == 1
+    assert list(run.labels.values()) == ["***"]
+    assert assert_clean(tmp_path) >= 3
+    opened = roastcoffea.open_run(run.measurement_path)
+    assert list(opened.labels.values()) == ["***"]
+
+
 def test_measurement_of_metrics_keeps_no_secret(tmp_path):
     metrics = dict(NAMED) | TEXTS | {"rows": [{"token": SECRET}], URL: URL}
     metrics |= {"odd": SimpleNamespace(password=SECRET)}

@@ -52,12 +52,12 @@ SHOWN = {
     "Processor CPU Time": ("processor_cpu_time_seconds", 1),
     "Total Chunks": ("num_chunks", 1),
     "Mean Chunk Time": ("chunk_duration_mean", 1),
-    "Peak Memory in a Chunk": ("chunk_mem_peak_max_mb", 1),
+    "Peak Memory in a Chunk": ("chunk_mem_peak_max_mb", 2**20),
     "Mean Events/Chunk": ("chunk_events_mean", 1),
     "Mean Time/Event": ("time_per_event_mean_us", 1e-6),
 }
 UNITS = {"": 1, "s": 1, "ms": 1e-3, "us": 1e-6, "ns": 1e-9, "min": 60, "x": 1}
-UNITS |= {"k": 1e3, "M": 1e6, "%": 1, "MiB": 1, "GiB": 1024}
+UNITS |= {"k": 1e3, "M": 1e6, "%": 1}
 PREFIXES = {"": 1, "k": 1e3, "M": 1e6, "G": 1e9, "m": 1e-3}
 BASES = ("B", "B/s", "bit/s", "Hz", "Hz/core")
 UNITS |= {prefix + base: size for prefix, size in PREFIXES.items() for base in BASES}

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Two hundred chunks of every kind of output, in this thread, in threads and in
-processes: the physics is that of an undecorated run, each record arrives once."""
+"""Many chunks of every kind of output, in this thread, in threads and in processes: the
+physics is that of an undecorated run, each record arrives once."""
 
 from __future__ import annotations
 
@@ -30,7 +30,15 @@ from outputs import (
 from roastcoffea import monitor
 from support import waiting
 
-EVENTS, CHUNK = 3000, 15
+EVENTS = 3000
+TWENTY, MANY = 150, 15  # events of a chunk, so that there are 20 or 200 of them
+ONE_OF_EACH_WAY = ("dict", "DataFrame")  # records travel in the output, or beside it
+QUICK = [(kind, MANY if kind in ONE_OF_EACH_WAY else TWENTY) for kind in RUNNABLE]
+LONG = [
+    pytest.param(kind, MANY, marks=pytest.mark.long)
+    for kind in RUNNABLE
+    if kind not in ONE_OF_EACH_WAY
+]
 
 
 @pytest.fixture(scope="module")
@@ -52,25 +60,25 @@ def make_executor(where):
 
 
 @functools.cache
-def undecorated(kind, path):
+def undecorated(kind, path, size):
     """What coffea makes of the same chunks when nobody looks on."""
-    return run(Analysis(kind), path, IterativeExecutor(status=False), CHUNK)
+    return run(Analysis(kind), path, IterativeExecutor(status=False), size)
 
 
-@pytest.mark.parametrize("kind", RUNNABLE)
+@pytest.mark.parametrize(("kind", "size"), [*QUICK, *LONG])
 @pytest.mark.parametrize("where", ["iterative", "threads", "processes"])
-def test_every_record_arrives_once(where, kind, narrow_file):
+def test_every_record_arrives_once(where, kind, size, narrow_file):
     analysis = Measured(kind)
     with monitor() as collector:
-        output = run(analysis, narrow_file, make_executor(where), CHUNK)
+        output = run(analysis, narrow_file, make_executor(where), size)
     output, carried = without_records(output)
-    assert same(settled(output), settled(undecorated(kind, narrow_file)))
+    assert same(settled(output), settled(undecorated(kind, narrow_file, size)))
     chunks = collector.chunk_metrics
-    expected = once(narrow_file, CHUNK)
+    expected = once(narrow_file, size)
     assert places(chunks) == expected
     assert len(identities(chunks)) == len(expected)
     assert {chunk["chunk_id"] for chunk in chunks} == set(range(len(expected)))
-    assert {chunk["num_events"] for chunk in chunks} == {CHUNK}
+    assert {chunk["num_events"] for chunk in chunks} == {size}
     assert identities(analysis._chunk_metrics) == identities(chunks)
     assert identities(carried) == (identities(chunks) if kind in CARRIERS else set())
     assert len(carried) in (0, len(expected))

@@ -104,7 +104,8 @@ static void begin_call(struct open_call *open, struct roast_calls *calls,
 {
     end_call(open, time_ns);
     open->call = &calls->calls[calls->count++];
-    *open->call = (struct roast_call){time_ns, time_ns, 0, time_ns};
+    *open->call = (struct roast_call){
+        .begin_ns = time_ns, .end_ns = time_ns, .preprocess_end_ns = time_ns};
 }
 
 static void read_mark(struct open_call *open, struct roast_calls *calls,
@@ -123,6 +124,8 @@ static void read_mark(struct open_call *open, struct roast_calls *calls,
         end_preprocess(open, time_ns);
         break;
     case ROAST_MARK_RUN_END:
+        if (open->call)
+            open->call->left = true;
         end_call(open, time_ns);
         break;
     }
@@ -167,6 +170,69 @@ static void place_rows(struct roast_calls *calls, const struct roast_attempts *a
     }
 }
 
+/* ---- outputs -------------------------------------------------------------------- */
+
+static double fact_of(const struct roast_run *run, enum roast_fact fact)
+{
+    return run->fact_known[fact] ? run->facts[fact] : 0;
+}
+
+/* How many calls there were; one where nobody counted and something was tried. */
+static double count_calls(const struct roast_run *run)
+{
+    if (run->fact_known[ROAST_FACT_runner_calls])
+        return run->facts[ROAST_FACT_runner_calls];
+    double begins = (double)count_begins(run);
+    return begins > 0 ? begins : (double)(run->attempts.count > 0);
+}
+
+static double count_left(const struct roast_run *run)
+{
+    double ends = 0;
+
+    for (size_t i = 0; i < run->moment_count; i++)
+        ends += run->moments[i].mark == ROAST_MARK_RUN_END;
+    return ends;
+}
+
+/* Calls that gave an output. Where nobody counted, those that were left and did not
+ * fail. */
+static double count_outputs(const struct roast_run *run)
+{
+    double failures = fact_of(run, ROAST_FACT_runner_failures);
+
+    if (run->fact_known[ROAST_FACT_runner_outputs])
+        return run->facts[ROAST_FACT_runner_outputs];
+    if (count_begins(run) > 0)
+        return count_left(run) - failures;
+    bool failed =
+        roast__notes_get(&run->notes, ROAST_NOTES_run, roast_str_of("failure")).data;
+    return run->end_ns == 0 || failed ? 0 : count_calls(run) - failures;
+}
+
+enum roast_returned roast__run_returned(const struct roast_run *run)
+{
+    if (count_outputs(run) < count_calls(run))
+        return ROAST_RETURNED_NOTHING;
+    return fact_of(run, ROAST_FACT_runner_failures) > 0 ? ROAST_RETURNED_PART
+                                                        : ROAST_RETURNED_ALL;
+}
+
+/* Facts are of all calls together: where only some of those that were left gave an
+ * output, nobody knows which. */
+static void tell_returned(struct roast_calls *calls, const struct roast_run *run)
+{
+    size_t left = 0;
+
+    for (size_t i = 0; i < calls->count; i++)
+        left += calls->calls[i].left;
+    bool all_gave = count_outputs(run) >= (double)left;
+    for (size_t i = 0; i < calls->count; i++)
+        calls->calls[i].returned = calls->calls[i].left && all_gave;
+}
+
+/* ---- all ------------------------------------------------------------------------ */
+
 bool roast__calls_find(struct roast_calls *calls, const struct roast_run *run)
 {
     size_t count = count_begins(run);
@@ -180,6 +246,7 @@ bool roast__calls_find(struct roast_calls *calls, const struct roast_run *run)
         return false;
     }
     read_marks(calls, run);
+    tell_returned(calls, run);
     place_rows(calls, &run->attempts);
     return true;
 }

@@ -15,6 +15,8 @@ struct roast_call {
     int64_t end_ns;
     int64_t preprocess_ns;     /* time inside preprocessing */
     int64_t preprocess_end_ns; /* begin_ns when there was none */
+    bool left;                 /* its end was seen */
+    bool returned;             /* with an output; false: it raised, or nobody knows */
 };
 
 /* Zeroed = empty and valid; everything is owned. */
@@ -27,6 +29,15 @@ struct roast_calls {
 /* False when out of memory. of_row is filled when there are calls at all. */
 bool roast__calls_find(struct roast_calls *calls, const struct roast_run *run);
 void roast__calls_release(struct roast_calls *calls);
+
+/* What the calls of Runner.run gave to whoever called it. */
+enum roast_returned {
+    ROAST_RETURNED_ALL,     /* an output each, or there was nothing to do */
+    ROAST_RETURNED_PART,    /* an output each, with an exception beside one */
+    ROAST_RETURNED_NOTHING, /* one of them raised, or goes on, or was killed */
+};
+
+enum roast_returned roast__run_returned(const struct roast_run *run);
 
 /* When an attempt started and ended, opening the file included where that is known.
  * False: nobody knows. An end that is not known is the start. */

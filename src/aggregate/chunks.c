@@ -24,6 +24,13 @@ static void set_counts(const struct roast_study *study)
                      (double)roles->successful_chunks);
     roast__study_set(study, ROAST_METRIC_num_failed_chunks,
                      (double)roles->failed_chunks);
+    roast__study_set(study, ROAST_METRIC_num_lost_chunks, (double)roles->lost_chunks);
+    roast__study_set(study, ROAST_METRIC_num_running_chunks,
+                     (double)roles->running_chunks);
+    roast__study_set(study, ROAST_METRIC_num_failed_files, (double)roles->failed_files);
+    roast__study_set(
+        study, ROAST_METRIC_num_failed_or_lost,
+        (double)(roles->failed_chunks + roles->lost_chunks + roles->failed_files));
     roast__study_set(study, ROAST_METRIC_num_retried_chunks,
                      (double)roles->retried_chunks);
     roast__study_set(study, ROAST_METRIC_num_failed_attempts,

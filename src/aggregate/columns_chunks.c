@@ -2,6 +2,8 @@
 /* columns_chunks.c - the tables `chunks` and `tasks`: attempts, one row each.
  *
  * Ids are those of roast_run_chunks(): a row is found again in chunk_metrics. */
+#include <stdlib.h>
+
 #include "aggregate/calls.h"
 #include "aggregate/columns_job.h"
 #include "aggregate/formulas.h"
@@ -265,24 +267,62 @@ static void put_task(struct process_words *words, size_t row, const int64_t *las
                          string_of(job, (int32_t)errors->values[row]));
 }
 
+/* Chunks are numbered by the start of their process(); a task starts before that, and
+ * not always in the same order. */
+struct task {
+    int64_t start_ns;
+    uint32_t place; /* in the order of chunks */
+    uint32_t chunk_id;
+};
+
+static int by_start(const void *a, const void *b)
+{
+    const struct task *left = a, *right = b;
+
+    if (left->start_ns != right->start_ns)
+        return left->start_ns < right->start_ns ? -1 : 1;
+    return (left->place > right->place) - (left->place < right->place);
+}
+
+/* Returns owned; NULL when out of memory. What has no start is behind all others. */
+static struct task *list_tasks(const struct roast_columns_job *job)
+{
+    const struct roast_attempts *attempts = &job->run->attempts;
+    struct task *tasks = roast__alloc(job->order->count * sizeof(tasks[0]));
+    uint32_t chunk_id = 0;
+
+    for (size_t i = 0; tasks && i < job->order->count; i++) {
+        int64_t start_ns, end_ns;
+        uint32_t row = job->order->rows[i];
+        if (!roast__attempt_times(attempts, row, &start_ns, &end_ns))
+            start_ns = INT64_MAX;
+        tasks[i] = (struct task){start_ns, (uint32_t)i, chunk_id};
+        chunk_id += attempts->rest[row] != 0;
+    }
+    if (tasks && job->order->count > 0)
+        qsort(tasks, job->order->count, sizeof(tasks[0]), by_start);
+    return tasks;
+}
+
 void roast__columns_tasks(const struct roast_columns_job *job)
 {
     struct process_words words = {.job = job, .at = AT(worker)};
     int64_t *last_signs = roast__last_signs(job->run);
-    uint64_t chunk_id = 0;
+    struct task *tasks = list_tasks(job);
 
-    if (!last_signs || !open_words(&words)) {
+    if (!last_signs || !tasks || !open_words(&words)) {
         roast__builder_fail(job->to);
         goto out;
     }
     for (size_t i = 0; i < job->order->count && roast__builder_ok(job->to); i++) {
-        uint32_t row = job->order->rows[i];
+        uint32_t row = job->order->rows[tasks[i].place];
         roast__builder_row(job->to);
         put_task(&words, row, last_signs);
         if (job->run->attempts.rest[row] != 0)
-            roast__fill_count(job->to, AT(chunk_id), chunk_id++);
+            roast__fill_count(job->to, AT(chunk_id), tasks[i].chunk_id);
     }
 out:
     roast__free(words.words);
+    roast__free(tasks);
     roast__free(last_signs);
 }

@@ -9,6 +9,7 @@
 #include "aggregate/name_table.h"
 #include "aggregate/walk.h"
 #include "base/mem.h"
+#include "record/sections.h"
 #include "store/array.h"
 
 #define AT(name) ROAST_AT_sections_##name
@@ -96,6 +97,7 @@ struct node {
     unsigned kinds;
     uint64_t chunks;
     uint64_t count;
+    bool has_time;
     double total_ns;
     double self_ns;
     double memory_bytes;
@@ -146,6 +148,7 @@ static void add_section(struct node *node, const struct roast_section *section)
     node->kinds |= section->kinds;
     node->chunks++;
     node->count = roast__sat_count(node->count, section->count);
+    node->has_time |= roast__section_has_time(section);
     node->total_ns += (double)section->total_ns;
     node->self_ns += (double)section->self_ns;
     if (section->kinds & ROAST_SECTION_MEMORY)
@@ -204,8 +207,10 @@ static void put_node(const struct roast_columns_job *job, const struct sums *sum
     roast__fill_text(to, AT(kind), kind_text(node->kinds, room));
     roast__fill_count(to, AT(chunks), node->chunks);
     roast__fill_count(to, AT(count), node->count);
-    roast__fill_number(to, AT(total), node->total_ns / 1e9);
-    roast__fill_number(to, AT(self), node->self_ns / 1e9);
+    if (node->has_time) {
+        roast__fill_number(to, AT(total), node->total_ns / 1e9);
+        roast__fill_number(to, AT(self), node->self_ns / 1e9);
+    }
     if (node->kinds & ROAST_SECTION_MEMORY)
         roast__fill_sum(to, AT(memory_delta_bytes), node->memory_bytes);
     if (node->kinds & ROAST_SECTION_BYTES)
@@ -242,8 +247,10 @@ static void put_section(struct roast_builder *to, uint64_t chunk_id,
     roast__fill_int(to, AT(depth), section->depth);
     roast__fill_text(to, AT(kind), kind_text(section->kinds, room));
     roast__fill_count(to, AT(count), section->count);
-    roast__fill_number(to, AT(total), (double)section->total_ns / 1e9);
-    roast__fill_number(to, AT(self), (double)section->self_ns / 1e9);
+    if (roast__section_has_time(section)) {
+        roast__fill_number(to, AT(total), (double)section->total_ns / 1e9);
+        roast__fill_number(to, AT(self), (double)section->self_ns / 1e9);
+    }
     if (section->kinds & ROAST_SECTION_MEMORY)
         roast__fill_int(to, AT(memory_delta_bytes), section->memory_delta_bytes);
     if (section->kinds & ROAST_SECTION_BYTES)

@@ -36,8 +36,8 @@ static void put_list(struct roast_builder *to, int at, const struct roast_cell *
 {
     struct roast_buf text = {0};
 
-    for (size_t i = 0; i < list->count; i++) {
-        const struct roast_cell *item = &list->items[i];
+    for (size_t i = 0; i < list->list.count; i++) {
+        const struct roast_cell *item = &list->list.items[i];
         if (item->type != ROAST_CELL_TEXT)
             continue;
         if (text.size_bytes > 0)

@@ -237,7 +237,7 @@ static void look_at_worker(struct steps *steps,
 static void add_worker(struct steps *steps, const struct roast_worker_samples *worker,
                        enum roast_series series, double *sums)
 {
-    if (worker->series[series].changes.size_bytes == 0)
+    if (roast__series_of(worker, series)->changes.size_bytes == 0)
         return;
     steps->one = (struct looked_at){0};
     look_at_worker(steps, worker, series);

@@ -110,8 +110,11 @@ static bool meet_all(struct roast_crew *crew, const struct roast_run *run,
         done = first >= 0;
         if (first != (int64_t)i)
             continue;
+        bool met = meet(crew, run, by_pid, i);
+        if (!roast__process_is_known(&attempts->processes[i]))
+            continue; /* records that do not say who made them: any of the others */
         crew->seen++;
-        if (!meet(crew, run, by_pid, i))
+        if (!met)
             crew->unsampled++;
     }
     roast__slots_release(&distinct);

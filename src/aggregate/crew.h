@@ -30,6 +30,12 @@ static inline bool roast__may_be_here(const struct roast_run *run,
            run->host == ROAST_NO_STRING;
 }
 
+/* Records of others may not say which process they are of. */
+static inline bool roast__process_is_known(const struct roast_worker_process *process)
+{
+    return process->pid != 0 || process->id != 0 || process->worker != ROAST_NO_STRING;
+}
+
 /* False when out of memory. */
 bool roast__crew_find(struct roast_crew *crew, const struct roast_run *run);
 void roast__crew_release(struct roast_crew *crew);

@@ -1,13 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* failed_fileset.c - what has to be run again, as a fileset for coffea's Runner.
  *
- * A file is in it when a range of its entries was tried and never ended well. Of a run
- * that did not finish, files of the fileset that was given are in it too when nothing of
- * them ended well, and files of which fewer entries did than there are. A success counts
- * in whichever call of the Runner it was, and an entry once in however many it was. */
+ * The Runner gives one output for all its chunks, at its end. Where it gave none, those
+ * that ended well are gone too: everything is to be run again. Else a file is in it when
+ * a range of its entries was tried and never ended well. Where an exception came beside
+ * the output, files of the fileset that was given are in it too when nothing of them
+ * ended well, and files of which fewer entries did than there are. A success counts in
+ * whichever call of the Runner it was, and an entry once in however many it was. */
 #include <stdlib.h>
 #include <string.h>
 
+#include "aggregate/calls.h"
 #include "aggregate/fileset.h"
 #include "aggregate/roles.h"
 #include "base/mem.h"
@@ -36,11 +39,12 @@ struct range {
 struct search {
     struct roast_run *run;
     struct roast_roles roles;
-    bool unfinished;
+    bool part;          /* an exception came beside the output */
+    bool open_in_vain;  /* what did not end has no part in an output */
     struct fate *fates; /* owned, by source */
     struct range *done; /* owned, sorted; of sources whose `are_ranges_wanted` */
     size_t done_count;
-    struct roast_unnamed unnamed;
+    struct roast_rerun rerun;
 };
 
 static bool ended_well(const struct search *search, size_t row)
@@ -55,12 +59,11 @@ static bool ended_well(const struct search *search, size_t row)
 static bool in_vain(const struct search *search, size_t row)
 {
     unsigned role = search->roles.of_row[row];
-    const struct roast_tried *tried = roast__roles_tried(&search->roles, row);
 
-    if (tried && tried->resolved)
+    if (roast__roles_resolved(&search->roles, search->run, row))
         return false;
     return role == ROAST_ROLE_FAILED || role == ROAST_ROLE_LOST ||
-           (role == ROAST_ROLE_OPEN && search->unfinished);
+           (role == ROAST_ROLE_OPEN && search->open_in_vain);
 }
 
 static struct range range_of(const struct roast_attempts *attempts, size_t row)
@@ -92,7 +95,7 @@ static bool are_ranges_wanted(const struct search *search, int32_t source)
 {
     const struct fate *fate = &search->fates[source];
 
-    return fate->tried || (search->unfinished && fate->has_entries);
+    return fate->tried || (search->part && fate->has_entries);
 }
 
 static bool collect_done(struct search *search)
@@ -169,7 +172,7 @@ static void learn_entries(const struct search *search, struct fate *fate, size_t
 
 static void note_success(const struct search *search, struct fate *fate, size_t row)
 {
-    if (search->unfinished && !fate->has_entries)
+    if (search->part && !fate->has_entries)
         learn_entries(search, fate, row);
     fate->succeeded = true;
 }
@@ -182,9 +185,9 @@ static bool is_running(const struct search *search, size_t row)
 static void note_unnamed(struct search *search, bool running)
 {
     if (running)
-        search->unnamed.running++;
+        search->rerun.unnamed_running++;
     else
-        search->unnamed.failed++;
+        search->rerun.unnamed_failed++;
 }
 
 static void note_fates(struct search *search)
@@ -193,7 +196,8 @@ static void note_fates(struct search *search)
 
     for (size_t row = 0; row < attempts->count; row++) {
         int32_t source = attempts->source[row];
-        if (source < 0 && in_vain(search, row))
+        bool wanted = search->rerun.everything || in_vain(search, row);
+        if (source < 0 && wanted)
             note_unnamed(search, is_running(search, row));
         else if (source < 0)
             continue;
@@ -223,10 +227,10 @@ static void settle_fates(struct search *search)
 
 static bool is_missing(const struct search *search, const struct fate *fate)
 {
-    bool part = search->unfinished && fate->succeeded && fate->has_entries &&
-                fate->done < fate->entries;
+    bool cut_short = search->part && fate->succeeded && fate->has_entries &&
+                     fate->done < fate->entries;
 
-    return fate->tried || part;
+    return search->rerun.everything || fate->tried || cut_short;
 }
 
 /* ---- the fileset -------------------------------------------------------------- */
@@ -306,7 +310,7 @@ static struct roast_str only_tree(const struct search *search)
     return text_of(search, tree);
 }
 
-/* Files that were given and of which nothing ended well. */
+/* Files that were given and of which nothing ended well, or all of them. */
 static void add_untried(struct roast_fileset *wanted, const struct roast_fileset *given,
                         const struct search *search)
 {
@@ -319,7 +323,7 @@ static void add_untried(struct roast_fileset *wanted, const struct roast_fileset
         const struct roast_str names[2] = {roast__fileset_text(given, file->dataset),
                                            roast__fileset_text(given, file->file)};
         struct roast_str tree = roast__fileset_text(given, file->tree);
-        if (!holds(&succeeded, names))
+        if (search->rerun.everything || !holds(&succeeded, names))
             roast__fileset_add(wanted, roast__fileset_keep(wanted, names[0]), names[1],
                                tree.data ? tree : usual_tree);
     }
@@ -329,13 +333,25 @@ static void add_untried(struct roast_fileset *wanted, const struct roast_fileset
 
 /* ---- the run ------------------------------------------------------------------ */
 
-static bool is_unfinished(const struct roast_run *run)
+/* An output that came with an exception may lack chunks that ended well: those that
+ * nobody had collected when it happened. */
+static bool lacks_chunks(const struct search *search)
 {
-    bool failed_call = run->fact_known[ROAST_FACT_runner_failures] &&
-                       run->facts[ROAST_FACT_runner_failures] > 0;
+    const struct roast_run *run = search->run;
 
-    return run->end_ns == 0 || failed_call ||
-           roast__notes_get(&run->notes, ROAST_NOTES_run, roast_str_of("failure")).data;
+    return run->fact_known[ROAST_FACT_processed_chunks] &&
+           run->facts[ROAST_FACT_processed_chunks] <
+               (double)search->roles.successful_chunks;
+}
+
+static void ask_for_output(struct search *search)
+{
+    enum roast_returned returned = roast__run_returned(search->run);
+
+    search->part = returned == ROAST_RETURNED_PART;
+    search->open_in_vain = search->run->end_ns == 0 || returned != ROAST_RETURNED_ALL;
+    search->rerun.everything =
+        returned == ROAST_RETURNED_NOTHING || (search->part && lacks_chunks(search));
 }
 
 static int find_fates(struct search *search, roast_error *err)
@@ -345,6 +361,7 @@ static int find_fates(struct search *search, roast_error *err)
 
     if (status < 0)
         return status;
+    ask_for_output(search);
     search->fates =
         roast__alloc((run->attempts.source_count + 1) * sizeof(struct fate));
     if (!search->fates)
@@ -371,8 +388,9 @@ static int make(struct roast_buf *out, struct search *search, roast_error *err)
         status = ROAST_NO_MEMORY; /* a document that cannot be read is none */
     if (status == ROAST_OK) {
         add_sources(&wanted, search);
-        if (search->unfinished)
+        if (search->part || search->rerun.everything)
             add_untried(&wanted, &given, search);
+        search->rerun.fileset_known = given.count > 0;
         roast__fileset_sort(&given);
         roast__fileset_sort(&wanted);
         if (wanted.failed || given.failed)
@@ -386,7 +404,7 @@ static int make(struct roast_buf *out, struct search *search, roast_error *err)
 }
 
 int roast_failed_fileset(struct roast_page *out, roast_run *run,
-                         struct roast_unnamed *unnamed, roast_error *err)
+                         struct roast_rerun *rerun, roast_error *err)
 {
     struct search search = {.run = run};
     struct roast_buf text = {0};
@@ -394,7 +412,6 @@ int roast_failed_fileset(struct roast_page *out, roast_run *run,
     *out = (struct roast_page){NULL, 0};
     roast__run_lock(run);
     roast__sources_resolve(&run->attempts, &run->names);
-    search.unfinished = is_unfinished(run);
     int status = make(&text, &search, err);
     roast__run_unlock(run);
     roast__buf_put(&text, "", 1);
@@ -403,8 +420,8 @@ int roast_failed_fileset(struct roast_page *out, roast_run *run,
     if (status == ROAST_OK) {
         *out = (struct roast_page){(char *)text.data, text.size_bytes - 1};
         text = (struct roast_buf){0}; /* moved to the caller */
-        if (unnamed)
-            *unnamed = search.unnamed;
+        if (rerun)
+            *rerun = search.rerun;
     }
     roast__buf_release(&text);
     roast__free(search.fates);

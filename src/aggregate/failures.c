@@ -155,7 +155,7 @@ static void put_failure(const struct roast_study *study, size_t table, size_t ro
     cells[ATTEMPT] = roast__cell_count(tried ? tried->attempt : 1);
     cells[STATUS] =
         roast__cell_text(study->summary, roast_str_of(lost ? "lost" : "failed"));
-    cells[RESOLVED] = roast__cell_bool(tried && tried->resolved);
+    cells[RESOLVED] = roast__cell_bool(roast__roles_resolved(roles, study->run, row));
 }
 
 void roast__study_failures(const struct roast_study *study)

@@ -71,7 +71,7 @@ static struct roast_cell names_cell(const struct roast_study *study,
     for (size_t i = 0; i < count; i++)
         found += say_so(branches[i].flags);
     struct roast_cell list = roast__cell_list(study->summary, &items, found);
-    for (size_t i = 0; i < count && used < list.count; i++) {
+    for (size_t i = 0; i < count && used < list.list.count; i++) {
         if (say_so(branches[i].flags))
             items[used++] = roast__cell_text(study->summary, branches[i].name);
     }

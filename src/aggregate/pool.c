@@ -75,7 +75,7 @@ static double mean_sample(const struct roast_samples *samples, enum roast_series
         struct roast_series_cursor cursor;
         double values[ROAST_SERIES_BLOCK];
         size_t read;
-        if (samples->workers[i].series[series].changes.size_bytes == 0)
+        if (roast__series_of(&samples->workers[i], series)->changes.size_bytes == 0)
             continue;
         roast__series_open(&cursor, &samples->workers[i], series);
         while ((read = roast__series_block(&cursor, NULL, values)) > 0)

@@ -120,34 +120,29 @@ static void add_records(double *peaks, const struct roast_keys *keys,
     }
 }
 
-static bool add_samples(double *peaks, const struct roast_keys *keys,
-                        const struct roast_run *run)
+static void add_samples(double *peaks, const struct roast_keys *keys,
+                        const struct roast_crew *crew,
+                        const struct roast_samples *samples)
 {
-    struct roast_crew crew = {0};
-    bool found = roast__crew_find(&crew, run);
-
-    for (size_t i = 0; found && i < run->samples.count; i++) {
-        int32_t key = crew.process[i] >= 0 ? keys->key_of[crew.process[i]] : -1;
+    for (size_t i = 0; i < samples->count; i++) {
+        int32_t key = crew->process[i] >= 0 ? keys->key_of[crew->process[i]] : -1;
         if (key >= 0)
-            peaks[key] = fmax(peaks[key], highest_sample(&run->samples.workers[i]));
+            peaks[key] = fmax(peaks[key], highest_sample(&samples->workers[i]));
     }
-    roast__crew_release(&crew);
-    return found;
 }
 
 /* The highest memory that records or samples of a worker saw; returns owned, NULL when
  * out of memory. */
-static double *peaks_of(const struct roast_keys *keys, const struct roast_run *run)
+static double *peaks_of(const struct roast_keys *keys, const struct roast_crew *crew,
+                        const struct roast_run *run)
 {
     double *peaks = roast__alloc(keys->count * sizeof(peaks[0]));
 
     for (size_t i = 0; peaks && i < keys->count; i++)
         peaks[i] = NAN;
-    if (peaks)
+    if (peaks) {
         add_records(peaks, keys, &run->attempts);
-    if (peaks && !add_samples(peaks, keys, run)) {
-        roast__free(peaks);
-        return NULL;
+        add_samples(peaks, keys, crew, &run->samples);
     }
     return peaks;
 }
@@ -165,13 +160,47 @@ static struct roast_cell worker_cell(const struct roast_study *study, size_t pro
     return cell;
 }
 
+/* Whether all records say which process they are of. */
+static bool all_are_known(const struct roast_attempts *attempts)
+{
+    for (size_t i = 0; i < attempts->process_count; i++) {
+        if (!roast__process_is_known(&attempts->processes[i]))
+            return false;
+    }
+    return true;
+}
+
+/* Workers that a backend sampled and no record names. They did nothing, unless there
+ * are records that do not say whose they are: then nobody knows what they did. */
+static void put_sampled(const struct roast_study *study, size_t table,
+                        const struct roast_crew *crew)
+{
+    const struct roast_samples *samples = &study->run->samples;
+    bool idle = all_are_known(&study->run->attempts);
+    struct roast_group nothing;
+
+    roast__group_init(&nothing);
+    for (size_t i = 0; i < samples->count; i++) {
+        if (samples->workers[i].pid != 0 || crew->process[i] >= 0)
+            continue;
+        struct roast_cell *row = roast__table_row(study->summary, table);
+        row[0] = roast__study_text(study, samples->workers[i].name);
+        if (idle)
+            roast__group_cells(row + 1, &nothing);
+        row[1 + ROAST_GROUP_COLUMN_COUNT + 2] = roast__cell_number(
+            highest_sample(&samples->workers[i]) / (1024.0 * 1024.0));
+    }
+}
+
 static void put_workers(const struct roast_study *study, const struct roast_keys *keys)
 {
     static const char *const columns[] = {"worker", ROAST_GROUP_COLUMNS, "host", "pid",
                                           "peak_memory_mb"};
     size_t table = roast__table_open(study->summary, "per_worker", ROAST_TABLE_KEYED,
                                      columns, sizeof(columns) / sizeof(columns[0]));
-    double *peaks = peaks_of(keys, study->run);
+    struct roast_crew crew = {0};
+    bool found = roast__crew_find(&crew, study->run);
+    double *peaks = found ? peaks_of(keys, &crew, study->run) : NULL;
 
     if (!peaks)
         study->summary->failed = true;
@@ -187,6 +216,9 @@ static void put_workers(const struct roast_study *study, const struct roast_keys
             own[1] = roast__cell_count(pid);
         own[2] = roast__cell_number(peaks[i] / (1024.0 * 1024.0));
     }
+    if (peaks)
+        put_sampled(study, table, &crew);
+    roast__crew_release(&crew);
     roast__free(peaks);
 }
 

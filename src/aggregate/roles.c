@@ -35,6 +35,18 @@ static bool all_well(const unsigned char *status, const unsigned char *parts,
     return odd == 0;
 }
 
+static void take_row_alone(struct roast_roles *roles, const struct roast_run *run,
+                           size_t row)
+{
+    enum roast_role role = role_alone(run->attempts.status[row],
+                                      run->attempts.parts[row], run->end_ns != 0);
+
+    roles->of_row[row] = (unsigned char)role;
+    roles->rows[role]++;
+    if (role == ROAST_ROLE_FAILED)
+        roles->file_tries += roast__is_file_try(run, row);
+}
+
 static void take_block_alone(struct roast_roles *roles, const struct roast_run *run,
                              size_t from, size_t to)
 {
@@ -46,11 +58,8 @@ static void take_block_alone(struct roast_roles *roles, const struct roast_run *
         roles->rows[ROAST_ROLE_COUNTS] += to - from;
         return;
     }
-    for (size_t row = from; row < to; row++) {
-        enum roast_role role = role_alone(status[row], parts[row], run->end_ns != 0);
-        roles->of_row[row] = (unsigned char)role;
-        roles->rows[role]++;
-    }
+    for (size_t row = from; row < to; row++)
+        take_row_alone(roles, run, row);
 }
 
 static void take_all_alone(struct roast_roles *roles, const struct roast_run *run)
@@ -62,10 +71,12 @@ static void take_all_alone(struct roast_roles *roles, const struct roast_run *ru
         take_block_alone(roles, run, from,
                          from + (left < BLOCK_ROWS ? left : BLOCK_ROWS));
     }
-    roles->chunks = rows;
+    roles->chunks = rows - roles->file_tries;
     roles->successful_chunks =
         roles->rows[ROAST_ROLE_COUNTS] + roles->rows[ROAST_ROLE_BARE];
-    roles->failed_chunks = roles->rows[ROAST_ROLE_FAILED];
+    roles->running_chunks = roles->rows[ROAST_ROLE_OPEN];
+    roles->failed_chunks = roles->rows[ROAST_ROLE_FAILED] - roles->file_tries;
+    roles->lost_chunks = roles->rows[ROAST_ROLE_LOST];
 }
 
 /* ---- chunks with several attempts ------------------------------------------------ */
@@ -119,26 +130,51 @@ static size_t standing(const struct roast_roles *roles, const struct tried_row *
     return bare;
 }
 
-static void settle_chunk(struct roast_roles *roles, const struct tried_row *tries,
-                         size_t count)
+/* What became of the attempts at one chunk; those at its file do not count. */
+struct ends {
+    uint64_t well, open, failed, lost;
+};
+
+static void count_end(struct ends *ends, const struct roast_run *run, unsigned role,
+                      size_t row)
+{
+    ends->well += role == ROAST_ROLE_COUNTS || role == ROAST_ROLE_BARE;
+    ends->open += role == ROAST_ROLE_OPEN;
+    ends->failed += role == ROAST_ROLE_FAILED && !roast__is_file_try(run, row);
+    ends->lost += role == ROAST_ROLE_LOST;
+}
+
+/* The chunk was counted once for each of its attempts: now once. */
+static void count_once(struct roast_roles *roles, struct ends ends)
+{
+    uint64_t all = ends.well + ends.open + ends.failed + ends.lost;
+    bool ran = ends.well == 0 && ends.open > 0;
+    bool failed = ends.well + ends.open == 0 && ends.failed > 0;
+    bool lost = ends.well + ends.open + ends.failed == 0 && ends.lost > 0;
+
+    roles->chunks -= all > 0 ? all - 1 : 0;
+    roles->retried_chunks += all > 1;
+    roles->successful_chunks -= ends.well > 0 ? ends.well - 1 : 0;
+    roles->running_chunks -= ends.open - ran;
+    roles->failed_chunks -= ends.failed - failed;
+    roles->lost_chunks -= ends.lost - lost;
+}
+
+static void settle_chunk(struct roast_roles *roles, const struct roast_run *run,
+                         const struct tried_row *tries, size_t count)
 {
     size_t stands = standing(roles, tries, count);
-    uint64_t well = 0, failed = 0;
+    struct ends ends = {0};
 
     for (size_t i = 0; i < count; i++) {
         unsigned role = roles->of_row[tries[i].row];
-        bool ended_well = role == ROAST_ROLE_COUNTS || role == ROAST_ROLE_BARE;
-        well += ended_well;
-        failed += role == ROAST_ROLE_FAILED;
-        if (ended_well && i != stands)
+        count_end(&ends, run, role, tries[i].row);
+        if ((role == ROAST_ROLE_COUNTS || role == ROAST_ROLE_BARE) && i != stands)
             change_role(roles, tries[i].row, ROAST_ROLE_REPEAT);
         roles->tried[roles->tried_count++] =
             (struct roast_tried){tries[i].row, (uint32_t)(i + 1), stands < count};
     }
-    roles->chunks -= count - 1;
-    roles->retried_chunks++;
-    roles->successful_chunks -= well > 0 ? well - 1 : 0;
-    roles->failed_chunks -= failed > 0 && well == 0 ? failed - 1 : failed;
+    count_once(roles, ends);
 }
 
 static int64_t start_of(const struct roast_attempts *attempts, size_t row)
@@ -185,7 +221,7 @@ static bool settle_chunks(struct roast_roles *roles,
         to = from + 1;
         while (to < kept && tries[to].first == tries[from].first)
             to++;
-        settle_chunk(roles, tries + from, to - from);
+        settle_chunk(roles, run, tries + from, to - from);
     }
     qsort(roles->tried, roles->tried_count, sizeof(roles->tried[0]), by_row);
     roast__free(tries);
@@ -206,7 +242,8 @@ int roast__roles_find(struct roast_roles *roles, const struct roast_run *run,
     roles->of_row = roast__alloc(run->attempts.count);
     if (roles->of_row)
         take_all_alone(roles, run);
-    if (!roles->of_row || (count > 0 && !settle_chunks(roles, pairs, count, run)))
+    if (!roles->of_row || (count > 0 && !settle_chunks(roles, pairs, count, run)) ||
+        !roast__roles_find_files(roles, run))
         status = roast_error_set(err, ROAST_NO_MEMORY, "roles of %zu attempts",
                                  run->attempts.count);
 out:
@@ -224,9 +261,21 @@ const struct roast_tried *roast__roles_tried(const struct roast_roles *roles,
     return bsearch(&key, roles->tried, roles->tried_count, sizeof(key), by_row);
 }
 
+bool roast__roles_resolved(const struct roast_roles *roles, const struct roast_run *run,
+                           size_t row)
+{
+    const struct roast_tried *tried = roast__roles_tried(roles, row);
+
+    if (tried && tried->resolved)
+        return true;
+    return roles->file_read && roast__is_file_try(run, row) &&
+           roles->file_read[run->attempts.source[row]];
+}
+
 void roast__roles_release(struct roast_roles *roles)
 {
     roast__free(roles->of_row);
     roast__free(roles->tried);
+    roast__free(roles->file_read);
     *roles = (struct roast_roles){0};
 }

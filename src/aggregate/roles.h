@@ -3,7 +3,8 @@
  *
  * A chunk is a range of entries of a file, within one call of the Runner. It is counted
  * once, by the first of its attempts that ended well and left a record. An attempt
- * without file or entries is a chunk of its own. */
+ * without file or entries is a chunk of its own. Asking a file for its entries is no
+ * attempt at a chunk; only where it failed does anybody hear of it. */
 #ifndef ROAST_AGGREGATE_ROLES_H
 #define ROAST_AGGREGATE_ROLES_H
 
@@ -31,12 +32,17 @@ struct roast_tried {
 struct roast_roles {
     unsigned char *of_row; /* roast_role */
     uint64_t rows[ROAST_ROLE_COUNT];
-    uint64_t chunks;
+    uint64_t chunks; /* the sum of the next four */
     uint64_t successful_chunks;
-    uint64_t failed_chunks;
+    uint64_t running_chunks; /* none ended well, one is open */
+    uint64_t failed_chunks;  /* none ended well nor is open, one failed */
+    uint64_t lost_chunks;
     uint64_t retried_chunks;
+    uint64_t file_tries;       /* failures to ask a file for its entries */
+    uint64_t failed_files;     /* files that were asked in vain and have no chunks */
     struct roast_tried *tried; /* by row */
     size_t tried_count;
+    unsigned char *file_read; /* per source: its file has chunks; NULL: no file tries */
 };
 
 int roast__roles_find(struct roast_roles *roles, const struct roast_run *run,
@@ -46,6 +52,16 @@ void roast__roles_release(struct roast_roles *roles);
 /* The entry of a row among `tried`; NULL: the only attempt of its chunk. */
 const struct roast_tried *roast__roles_tried(const struct roast_roles *roles,
                                              size_t row);
+
+/* Whether another attempt made a failed one good. */
+bool roast__roles_resolved(const struct roast_roles *roles, const struct roast_run *run,
+                           size_t row);
+
+/* Whether a row says that a file failed when it was asked for its entries. */
+bool roast__is_file_try(const struct roast_run *run, size_t row);
+
+/* Counts the failed files; false when out of memory. */
+bool roast__roles_find_files(struct roast_roles *roles, const struct roast_run *run);
 
 /* The rows of chunks with several attempts, as (first row, row) pairs in any order;
  * *pairs is owned by the caller. */

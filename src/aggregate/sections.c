@@ -3,6 +3,7 @@
  *
  * A section inside one of its own name adds to its passes and its own time, but not
  * again to the total: those seconds are in the outer one already. */
+#include "record/sections.h"
 #include "aggregate/formulas.h"
 #include "aggregate/name_table.h"
 #include "aggregate/walk.h"
@@ -19,6 +20,7 @@ static const char *const columns[] = {
 /* One name. */
 struct named {
     uint64_t count;
+    bool time_known; /* track_memory of 0.1.2 took none */
     double total_ns;
     double self_ns;
     double memory_bytes;
@@ -96,6 +98,7 @@ static void add_section(struct sections *sections, size_t i)
 
     named->count = roast__sat_count(named->count, section->count);
     named->self_ns += (double)section->self_ns;
+    named->time_known |= roast__section_has_time(section);
     named->in_chunk = true;
     if (inside_its_name(sections, i))
         return;
@@ -167,16 +170,23 @@ static void read_all(struct sections *sections, const struct roast_study *study)
     }
 }
 
-static void put_name(struct roast_cell *row, struct named *named, double process_ns)
+static void put_times(struct roast_cell *row, struct named *named, double process_ns)
 {
-    row[1] = roast__cell_count(named->count);
+    double p99_ns = roast__quantiles_get(&named->per_chunk_ns, 0.99);
+
     row[2] = roast__cell_number(named->total_ns / 1e9);
     row[3] = roast__cell_number(named->self_ns / 1e9);
     row[4] = roast__cell_number(named->total_ns / (double)named->count / 1e9);
     row[5] = roast__cell_number(named->max_ns / 1e9);
-    double p99_ns = roast__quantiles_get(&named->per_chunk_ns, 0.99);
     row[6] = roast__cell_number(fmin(p99_ns, named->max_ns) / 1e9);
     row[7] = roast__cell_number(named->total_ns / process_ns);
+}
+
+static void put_name(struct roast_cell *row, struct named *named, double process_ns)
+{
+    row[1] = roast__cell_count(named->count);
+    if (named->time_known)
+        put_times(row, named, process_ns);
     if (named->memory_known)
         row[8] = roast__cell_number(named->memory_bytes / (1024.0 * 1024.0));
     if (named->bytes_known)

@@ -185,7 +185,8 @@ static bool any_values(const struct roast_lanes *lanes, enum roast_series series
 {
     for (size_t i = 0; i < lanes->samples->count; i++) {
         if ((!lanes->wanted || lanes->wanted[i]) &&
-            lanes->samples->workers[i].series[series].changes.size_bytes > 0)
+            roast__series_of(&lanes->samples->workers[i], series)->changes.size_bytes >
+                0)
             return true;
     }
     return false;

@@ -84,8 +84,7 @@ struct roast_cell roast__cell_list(struct roast_summary *summary,
         count = 0;
     for (size_t i = 0; i < count; i++)
         (*items)[i] = (struct roast_cell){.type = ROAST_CELL_ABSENT};
-    return (struct roast_cell){
-        .type = ROAST_CELL_LIST, .count = count, .items = *items};
+    return (struct roast_cell){.type = ROAST_CELL_LIST, .list = {*items, count}};
 }
 
 void roast__metric_set(struct roast_metric_values *values, enum roast_metric metric,

@@ -5,6 +5,8 @@
  *     the rest     client
  *
  * The tail begins when no attempt starts any more and fewer run than threads are there.
+ * A call that gave no output has neither tail nor merge: it lost attempts, or more of
+ * them were to come, so all from its first attempt on is the time of its chunks.
  * Every border is held between the one before it and the end of the call, so nothing is
  * negative, and the client takes what is left. */
 #include <stdlib.h>
@@ -151,6 +153,10 @@ static void add_call(int64_t parts[WALL_PARTS], const struct roast_call *call,
     const struct roast_offer *offer = roast__run_offer_at(run, first);
     if (offer && offer->workers > 1) /* one worker is the client itself */
         add(&parts[WAIT], ready, first);
+    if (!call->returned) {
+        add(&parts[CHUNKS], first, call->end_ns);
+        return;
+    }
     add(&parts[CHUNKS], first, tail);
     add(&parts[TAIL], tail, last);
     add(&parts[MERGE], last, call->end_ns);

@@ -85,7 +85,8 @@ struct block {
 static void open_block(struct block *block, const struct roast_worker_samples *worker)
 {
     for (int i = 0; i < SIDE_BY_SIDE; i++) {
-        const struct roast_packed_series *series = &worker->series[read_series[i]];
+        const struct roast_packed_series *series =
+            roast__series_of(worker, read_series[i]);
         block->reads[i] = i == MEMORY || series->changes.size_bytes > 0;
         if (block->reads[i])
             roast__series_open(&block->cursors[i], worker, read_series[i]);

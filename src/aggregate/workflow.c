@@ -82,6 +82,7 @@ static void set_cpu(const struct roast_study *study)
     double reported = roast__study_fact(study, ROAST_FACT_report_process_seconds);
 
     roast__study_set(study, ROAST_METRIC_total_cpu_time, either(reported, inside));
+    roast__study_set(study, ROAST_METRIC_recorded_process_seconds, inside);
     roast__study_set(
         study, ROAST_METRIC_cpu_seconds,
         complete(all, all->without[ROAST_CPU_NS], all->sums[ROAST_CPU_NS] / 1e9));
@@ -112,6 +113,20 @@ void roast__study_workflow(const struct roast_study *study)
     set_amounts(study);
     set_cpu(study);
     set_calls(study);
+}
+
+/* Coffea reports how many chunks were planned, and the seconds of those that ended well.
+ * Without a report both are of the chunks that have a time. */
+void roast__study_chunk_average(const struct roast_study *study)
+{
+    const struct roast_metric_values *values = &study->summary->values;
+    double chunks = values->value[ROAST_METRIC_num_chunks_processed];
+
+    if (!study->run->fact_known[ROAST_FACT_report_chunks] &&
+        values->known[ROAST_METRIC_total_cpu_time] &&
+        values->known[ROAST_METRIC_num_chunks_processed] && chunks > 0)
+        roast__study_set(study, ROAST_METRIC_avg_cpu_time_per_chunk,
+                         values->value[ROAST_METRIC_total_cpu_time] / chunks);
 }
 
 /* ---- fine ------------------------------------------------------------------------ */

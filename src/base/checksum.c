@@ -48,13 +48,18 @@ __attribute__((target("sse4.2"))) static uint32_t crc_by_instruction(
 }
 #endif
 
-uint32_t roast__crc32c(const void *data, size_t size_bytes)
+uint32_t roast__crc32c_more(uint32_t sum, const void *data, size_t size_bytes)
 {
 #if ROAST_CRC_INSTRUCTION
     if (__builtin_cpu_supports("sse4.2"))
-        return ~crc_by_instruction(UINT32_MAX, data, size_bytes);
+        return ~crc_by_instruction(~sum, data, size_bytes);
 #endif
-    return ~crc_by_table(UINT32_MAX, data, size_bytes);
+    return ~crc_by_table(~sum, data, size_bytes);
+}
+
+uint32_t roast__crc32c(const void *data, size_t size_bytes)
+{
+    return roast__crc32c_more(0, data, size_bytes);
 }
 
 uint32_t roast__crc32c_portable(const void *data, size_t size_bytes)

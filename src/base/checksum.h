@@ -10,6 +10,9 @@
 #include <stdint.h>
 
 uint32_t roast__crc32c(const void *data, size_t size_bytes);
+
+/* The same of bytes that follow others, whose sum is given; 0 is that of none. */
+uint32_t roast__crc32c_more(uint32_t sum, const void *data, size_t size_bytes);
 uint32_t roast__crc32c_portable(const void *data, size_t size_bytes); /* for its test */
 uint64_t roast__hash64(const void *data, size_t size_bytes);
 

@@ -59,11 +59,25 @@ static char *put_unit(char *at, unsigned unit)
     return at;
 }
 
+/* The escape of two letters, for what has one. */
+static bool put_short(char **at, uint32_t code)
+{
+    static const char from[] = "\"\\\b\f\n\r\t";
+    static const char to[] = "\"\\bfnrt";
+    const char *found = code > 0 && code < 0x80 ? strchr(from, (int)code) : NULL;
+
+    if (!found)
+        return false;
+    *(*at)++ = '\\';
+    *(*at)++ = to[found - from];
+    return true;
+}
+
 /* Escapes one character; at most ESCAPED_BYTES. */
 static char *put_code(char *at, uint32_t code)
 {
-    if (code == '"' || code == '\\')
-        *at++ = '\\';
+    if (put_short(&at, code))
+        return at;
     if (code >= 0x20 && code < 0x7f)
         *at++ = (char)code;
     else if (code < FIRST_PAIR)
@@ -75,18 +89,11 @@ static char *put_code(char *at, uint32_t code)
     return at;
 }
 
-/* Keeps one character, or escapes it in the shortest way there is. */
+/* Keeps one character where it can. */
 static char *put_kept(char *at, uint32_t code, struct roast_str bytes)
 {
-    static const char from[] = "\"\\\b\f\n\r\t";
-    static const char to[] = "\"\\bfnrt";
-    const char *found = code > 0 && code < 0x80 ? strchr(from, (int)code) : NULL;
-
-    if (found) {
-        *at++ = '\\';
-        *at++ = to[found - from];
+    if (put_short(&at, code))
         return at;
-    }
     if (code < 0x20)
         return put_unit(at, code);
     memcpy(at, bytes.data, bytes.size_bytes);

@@ -122,9 +122,20 @@ static bool names_secret(struct roast_str word)
     return word.size_bytes == 4 && holds(word, "auth");
 }
 
+/* A name may be of several words: what redact would take for a secret behind its last one
+ * is one as a whole. */
 bool roast_str_names_secret(struct roast_str name)
 {
-    return name.data && names_secret(name);
+    if (!name.data || names_secret(name))
+        return name.data != NULL;
+    for (size_t i = 0; i < name.size_bytes; i++) {
+        struct roast_str word = {name.data + i, 0};
+        for (; i < name.size_bytes && is_word(name.data[i]); i++)
+            word.size_bytes++;
+        if (names_secret(word))
+            return true;
+    }
+    return false;
 }
 
 /* A JSON web token: base64 of `{"...`. */
@@ -214,6 +225,12 @@ bool roast_str_may_hold_secret(struct roast_str text)
             return true;
     }
     return false;
+}
+
+/* What grows most is `pwd=a ` for ever, by two bytes in six. */
+size_t roast_str_redact_bound(size_t text_bytes)
+{
+    return text_bytes + text_bytes / 3 + 2;
 }
 
 size_t roast_str_redact(char *out, size_t out_bytes, struct roast_str text)

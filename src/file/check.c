@@ -134,6 +134,8 @@ static int check_summary(sqlite3 *db, struct telling *telling, roast_error *err)
 
     if (status == 0)
         tell(telling, "the summary: damaged, it is computed anew");
+    if (status == ROAST_LIMIT)
+        status = ROAST_OK; /* it is computed anew, and nothing of the run is lost */
     roast_summary_free(summary);
     return forgive(telling, status, "the summary", err);
 }

@@ -21,7 +21,9 @@
 #include "base/bytes.h"
 #include "base/checksum.h"
 
-enum { SUM_BYTES = 4 };
+/* SQLite spends five bytes on a row and one on each of its columns, at least: place,
+ * size, number, size of its head. */
+enum { SUM_BYTES = 4, ROW_BYTES = 5 };
 
 /* ---- contents ---------------------------------------------------------------------- */
 
@@ -91,6 +93,11 @@ void roast__contents_release(struct roast_contents *contents)
 {
     roast__buf_release(&contents->sums);
     contents->rows = 0;
+}
+
+uint64_t roast__most_rows(sqlite3_stmt *select, uint64_t file_bytes)
+{
+    return file_bytes / (ROW_BYTES + (uint64_t)sqlite3_column_count(select));
 }
 
 /* ---- sums -------------------------------------------------------------------------- */
@@ -166,22 +173,22 @@ uint32_t roast__sum_add(uint32_t sum, struct roast_buf *row)
     return sum;
 }
 
+uint32_t roast__sum_name(uint32_t sum, const char *name)
+{
+    return roast__crc32c_more(sum, name, strlen(name) + 1);
+}
+
 uint32_t roast__sum_begin(sqlite3_stmt *statement)
 {
     int columns = sqlite3_column_count(statement);
-    char names[4096];
-    size_t used = 0;
+    uint32_t sum = 0;
 
     for (int i = 0; i < columns; i++) {
         const char *name = sqlite3_column_name(statement, i);
-        size_t size = name ? strlen(name) + 1 : 0;
-        if (size > sizeof(names) - used)
-            break; /* no table of ours has so many */
-        if (size > 0)
-            memcpy(names + used, name, size);
-        used += size;
+        if (name)
+            sum = roast__sum_name(sum, name);
     }
-    return roast__crc32c(names, used);
+    return sum;
 }
 
 /* The compiler makes one store of it, which it does not make of a loop. */
@@ -251,18 +258,21 @@ int roast__checked_open(struct roast_checked *out, sqlite3 *db, const char *tabl
         return status;
     out->rows = out->contents.rows;
     uint64_t blocks = out->rows / ROAST_BLOCK_ROWS + (out->rows % ROAST_BLOCK_ROWS > 0);
-    if (status == 0 || out->contents.sums.size_bytes / SUM_BYTES != blocks) {
-        out->lost = out->rows > 0 ? out->rows : 1;
-        out->rows = 0;
-    }
+    bool fits = status > 0 && out->contents.sums.size_bytes / SUM_BYTES == blocks;
     (void)snprintf(
         sql, sizeof(sql),
         "SELECT * FROM \"%s\" NOT INDEXED WHERE rowid BETWEEN ?1 AND ?2 ORDER BY rowid",
         table);
     status = roast__sql_prepare(&out->select, db, sql, err);
-    if (status == ROAST_OK)
-        out->begin = roast__sum_begin(out->select);
-    return status;
+    if (status < 0)
+        return status;
+    out->begin = roast__sum_begin(out->select);
+    if (!fits) {
+        out->lost =
+            roast__rows_lost(out->rows, roast__most_rows(out->select, out->left_bytes));
+        out->rows = 0;
+    }
+    return ROAST_OK;
 }
 
 /* Row n of the block: 1 it is there, 0 it is not. */

@@ -7,8 +7,7 @@
 #ifndef ROAST_FILE_CHECKED_H
 #define ROAST_FILE_CHECKED_H
 
-#include "base/buf.h"
-#include "file/sql.h"
+#include "file/sums.h"
 
 enum { ROAST_BLOCK_ROWS = 32, ROAST_ATTEMPT_BLOCK_ROWS = 1024 };
 
@@ -28,25 +27,17 @@ int roast__contents_find(struct roast_contents *out, sqlite3 *db, const char *na
                          roast_error *err);
 void roast__contents_release(struct roast_contents *contents);
 
-/* ---- sums -------------------------------------------------------------------------- */
+/* How many rows of a statement a file of so many bytes can hold. */
+uint64_t roast__most_rows(sqlite3_stmt *select, uint64_t file_bytes);
 
-/* Appends all cells of a row of a statement to the bytes that are summed up. How many
- * bytes texts in it have. */
-size_t roast__sum_row(struct roast_buf *row, sqlite3_stmt *statement);
-void roast__sum_values(struct roast_buf *row, const struct roast_sql_value *values,
-                       size_t count);
+/* Of a table that cannot be believed: the rows that it promised, as far as the file can
+ * hold them, and one at least. */
+static inline uint64_t roast__rows_lost(uint64_t promised, uint64_t most)
+{
+    uint64_t lost = promised < most ? promised : most;
 
-/* The sum of a block without rows: that of the names of the columns, because a value in
- * another column is another value. */
-uint32_t roast__sum_begin(sqlite3_stmt *statement);
-
-/* The sum of a block with one row more. `row` is emptied. */
-uint32_t roast__sum_add(uint32_t sum, struct roast_buf *row);
-
-/* The same with a row of at most 64 integers, of which bit n of `known` says whether
- * the n-th is known; it is 0 if not. */
-uint32_t roast__sum_add_ints(uint32_t sum, uint64_t known, const int64_t *values,
-                             size_t count);
+    return lost > 0 ? lost : 1;
+}
 
 /* Sums up the rows of a table that was filled, by blocks of ROAST_BLOCK_ROWS. */
 int roast__checked_sum(sqlite3 *db, const char *table, roast_error *err);

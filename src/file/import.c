@@ -13,7 +13,7 @@
 #include "file/runfile.h"
 #include "ingest/measurement.h"
 
-static const char *const run_file = "/run.roast";
+static const char *const run_file = "/" ROAST_RUN_NAME;
 
 /* A run that is being filled. */
 struct filling {

@@ -7,7 +7,6 @@
 #include "file/live_blocks.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -268,14 +267,11 @@ static int open_head(struct roast_live_blocks *blocks, const char *path,
     return ROAST_OK;
 }
 
-/* O_NONBLOCK: a pipe must not hold us. */
-static int open_file(struct roast_live_blocks *blocks, const char *path,
-                     roast_error *err)
+static int weigh(struct roast_live_blocks *blocks, const char *path, roast_error *err)
 {
     struct stat about;
 
-    blocks->fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-    if (blocks->fd < 0 || fstat(blocks->fd, &about) != 0)
+    if (fstat(blocks->fd, &about) != 0)
         return roast_error_set(err, ROAST_IO, "%.150s: %s", path, strerror(errno));
     if (!S_ISREG(about.st_mode) || about.st_size < 0)
         return refuse(blocks, path, ROAST_BAD_DATA, err);
@@ -283,11 +279,11 @@ static int open_file(struct roast_live_blocks *blocks, const char *path,
     return ROAST_OK;
 }
 
-int roast__blocks_open(struct roast_live_blocks *blocks, const char *path,
+int roast__blocks_open(struct roast_live_blocks *blocks, int fd, const char *path,
                        struct roast_live_reading *seen, roast_error *err)
 {
-    *blocks = (struct roast_live_blocks){.fd = -1, .next_number = 1};
-    int status = open_file(blocks, path, err);
+    *blocks = (struct roast_live_blocks){.fd = fd, .next_number = 1};
+    int status = weigh(blocks, path, err);
     if (status == ROAST_OK)
         status = open_head(blocks, path, err);
     if (status < 0) {

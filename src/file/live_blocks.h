@@ -21,9 +21,9 @@ struct roast_live_blocks {
     struct roast_live_head head;
 };
 
-/* Opens a file and reads its head; a head that is damaged behind the magic is not known
- * and counted in *seen. Fails as roast__live_read() does. */
-int roast__blocks_open(struct roast_live_blocks *blocks, const char *path,
+/* Takes an open file and reads its head; a head that is damaged behind the magic is not
+ * known and counted in *seen. Fails as roast__live_read() does; fd is closed then too. */
+int roast__blocks_open(struct roast_live_blocks *blocks, int fd, const char *path,
                        struct roast_live_reading *seen, roast_error *err);
 
 /* The entries of the next block, borrowed until the next call: 1, or 0 at the end. *gap

@@ -5,7 +5,8 @@
  * block was written. */
 #include "file/live_read.h"
 
-#include <stdio.h>
+#include <errno.h>
+#include <fcntl.h>
 #include <string.h>
 
 #include "file/live_blocks.h"
@@ -31,14 +32,14 @@ static int replay_blocks(struct roast_replay *replay, struct roast_live_blocks *
     return status;
 }
 
-/* Reads a file; on success replay has a run. */
-static int read_file(struct roast_replay *replay, const char *path,
+/* Reads a file, and closes it; on success replay has a run. */
+static int read_file(struct roast_replay *replay, int fd, const char *path,
                      struct roast_live_reading *seen, roast_error *err)
 {
     struct roast_live_blocks blocks;
 
     *seen = (struct roast_live_reading){0};
-    int status = roast__blocks_open(&blocks, path, seen, err);
+    int status = roast__blocks_open(&blocks, fd, path, seen, err);
     if (status < 0)
         return status;
     status = replay_blocks(replay, &blocks, seen, err);
@@ -57,13 +58,13 @@ uint64_t roast__live_unreadable(const struct roast_live_reading *seen)
     return roast__sat_count(seen->gaps, seen->unread);
 }
 
-int roast__live_read(roast_run **out, const char *path, struct roast_live_reading *seen,
-                     roast_error *err)
+int roast__live_read_open(roast_run **out, const struct roast_live_file *file,
+                          struct roast_live_reading *seen, roast_error *err)
 {
-    struct roast_replay replay = {0};
+    struct roast_replay replay = {.notes_only = file->notes_only};
 
     *out = NULL;
-    int status = read_file(&replay, path, seen, err);
+    int status = read_file(&replay, file->fd, file->path, seen, err);
     if (status == ROAST_OK) {
         seen->entries = replay.entries;
         seen->dropped = replay.dropped;
@@ -77,55 +78,15 @@ int roast__live_read(roast_run **out, const char *path, struct roast_live_readin
     return status;
 }
 
-/* ---- a glance ------------------------------------------------------------ */
-
-static void copy_note(roast_run *run, const char *name, char *out, size_t out_bytes)
+int roast__live_read(roast_run **out, const char *path, struct roast_live_reading *seen,
+                     roast_error *err)
 {
-    (void)roast_run_note(run, ROAST_NOTES_run, name, out, out_bytes);
-}
+    /* O_NONBLOCK: a pipe must not hold us */
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 
-static const char *state_of(roast_run *run)
-{
-    char failure[8];
-
-    copy_note(run, "failure", failure, sizeof(failure));
-    if (*failure)
-        return "failed";
-    return roast_run_span(run).end_ns != 0 ? "finished" : "unfinished";
-}
-
-static void count_note(void *context, struct roast_str name, struct roast_str text)
-{
-    double *count = context;
-
-    (void)name;
-    (void)text;
-    ++*count;
-}
-
-int roast__live_glance(struct roast_glance *out, const char *path, roast_error *err)
-{
-    struct roast_replay replay = {.notes_only = true};
-    struct roast_live_reading seen;
-
-    *out = (struct roast_glance){.live = true,
-                                 .wall_s = -1,
-                                 .events = -1,
-                                 .chunks = -1,
-                                 .failed = -1,
-                                 .event_rate = -1,
-                                 .label_count = -1};
-    int status = read_file(&replay, path, &seen, err);
-    if (status == ROAST_OK) {
-        out->start_ns = roast_run_span(replay.run).start_ns;
-        (void)snprintf(out->state, sizeof(out->state), "%s", state_of(replay.run));
-        copy_note(replay.run, "id", out->id, sizeof(out->id));
-        copy_note(replay.run, "processor", out->processor, sizeof(out->processor));
-        copy_note(replay.run, "executor", out->executor, sizeof(out->executor));
-        roast_run_labels(replay.run, out->labels, sizeof(out->labels));
-        out->label_count = 0;
-        roast_run_notes(replay.run, ROAST_NOTES_label, count_note, &out->label_count);
-    }
-    roast__replay_release(&replay);
-    return status;
+    *out = NULL;
+    if (fd < 0)
+        return roast_error_set(err, ROAST_IO, "%.150s: %s", path, strerror(errno));
+    return roast__live_read_open(out, &(struct roast_live_file){.fd = fd, .path = path},
+                                 seen, err);
 }

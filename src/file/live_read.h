@@ -33,7 +33,14 @@ uint64_t roast__live_unreadable(const struct roast_live_reading *seen);
 int roast__live_read(roast_run **out, const char *path, struct roast_live_reading *seen,
                      roast_error *err);
 
-/* Tells what notes and the end of the run say, no numbers. */
-int roast__live_glance(struct roast_glance *out, const char *path, roast_error *err);
+struct roast_live_file {
+    int fd;           /* taken: it is closed */
+    const char *path; /* for errors */
+    bool notes_only;  /* the run gets its notes, its start and its end */
+};
+
+/* The same of a file that is open already. */
+int roast__live_read_open(roast_run **out, const struct roast_live_file *file,
+                          struct roast_live_reading *seen, roast_error *err);
 
 #endif

@@ -29,8 +29,10 @@ void roast__loading_miss(struct roast_loading *loading, uint64_t count,
                          const char *what);
 
 /* Whether something that is far larger in memory than in a file may take so many bytes
- * more: all of it together takes no more than MEMORY_PER_BYTE of the file. */
-enum { ROAST_MEMORY_PER_BYTE = 4, ROAST_MEMORY_ALWAYS_BYTES = 256 << 10 };
+ * more: all of it together takes no more than MEMORY_PER_BYTE of the file. Sampled
+ * workers do: the smallest that is real has 50 bytes there, and 200 in memory. Arrays
+ * double, so in truth it may be twice as much. */
+enum { ROAST_MEMORY_PER_BYTE = 5, ROAST_MEMORY_ALWAYS_BYTES = 256 << 10 };
 bool roast__loading_may_take(struct roast_loading *loading, size_t bytes);
 void roast__loading_release(struct roast_loading *loading);
 

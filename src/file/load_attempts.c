@@ -13,8 +13,7 @@
 #include "file/load.h"
 #include "store/restore.h"
 
-/* A row has a byte for each column at least, and format 1 began with more of them. */
-enum { MOST_COLUMNS = 64, LEAST_ROW_BYTES = 40 };
+enum { MOST_COLUMNS = 64 };
 
 /* The table while it is read. */
 struct table {
@@ -211,25 +210,28 @@ static int load_blocks(struct roast_loading *loading, struct table *table,
     return ROAST_OK;
 }
 
-static int open_table(struct table *table, struct roast_loading *loading,
-                      roast_error *err)
+/* Whether the sums are those of so many rows, and the file can hold them. */
+static bool is_possible(const struct table *table, bool found, uint64_t most_rows)
 {
-    int status = roast__contents_find(&table->contents, loading->db, "attempts", err);
     uint64_t rows = table->contents.rows;
     uint64_t blocks =
         rows / ROAST_ATTEMPT_BLOCK_ROWS + (rows % ROAST_ATTEMPT_BLOCK_ROWS > 0);
 
-    if (status < 0)
-        return status;
-    if (status == 0 || table->contents.sums.size_bytes / 4 != blocks ||
-        rows > loading->file_bytes / LEAST_ROW_BYTES || rows > INT32_MAX) {
-        roast__loading_miss(loading, 1, "attempts");
-        table->contents.rows = 0;
-    }
-    status = roast__sql_prepare(&table->select, loading->db,
-                                "SELECT * FROM attempts NOT INDEXED"
-                                " WHERE id BETWEEN ?1 AND ?2 ORDER BY id",
-                                err);
+    return found && table->contents.sums.size_bytes / 4 == blocks &&
+           rows <= most_rows && rows <= INT32_MAX;
+}
+
+static int open_table(struct table *table, struct roast_loading *loading,
+                      roast_error *err)
+{
+    int found = roast__contents_find(&table->contents, loading->db, "attempts", err);
+
+    if (found < 0)
+        return found;
+    int status = roast__sql_prepare(&table->select, loading->db,
+                                    "SELECT * FROM attempts NOT INDEXED"
+                                    " WHERE id BETWEEN ?1 AND ?2 ORDER BY id",
+                                    err);
     if (status < 0)
         return status;
     table->begin = roast__sum_begin(table->select);
@@ -237,6 +239,12 @@ static int open_table(struct table *table, struct roast_loading *loading,
     if (table->columns > MOST_COLUMNS)
         return roast_error_set(err, ROAST_NEWER_FORMAT, "attempts have %d columns",
                                table->columns);
+    uint64_t most_rows = roast__most_rows(table->select, loading->file_bytes);
+    if (!is_possible(table, found > 0, most_rows)) {
+        roast__loading_miss(loading, roast__rows_lost(table->contents.rows, most_rows),
+                            "attempts");
+        table->contents.rows = 0;
+    }
     return find_columns(table, err);
 }
 

@@ -11,18 +11,21 @@ int roast__load_summary(roast_summary **out, sqlite3 *db, roast_error *err)
 {
     struct roast_segment_reader in;
     struct roast_segment_part part = {.items = 0};
+    uint64_t file_bytes = roast__sql_file_bytes(db);
     roast_error why = {0};
     int status = roast__segment_open(&in, db, ROAST_SEGMENT_summary, err);
 
     *out = NULL;
     if (status == ROAST_OK)
         status = roast__segment_next(&in, &part, err);
-    if (status > 0 && part.items == 1) {
-        int read = roast__summary_unpack(out, part.content, &why);
-        if (read == ROAST_NO_MEMORY)
+    if (status > 0) {
+        int read = part.items == 1
+                       ? roast__summary_unpack(out, part.content, file_bytes, &why)
+                       : ROAST_BAD_DATA;
+        if (read == ROAST_NO_MEMORY || read == ROAST_LIMIT)
             status = roast_error_set(err, read, "%s", why.message);
-        else if (read < 0)
-            status = 0;
+        else
+            status = read == ROAST_OK;
     }
     roast__segment_close(&in);
     return status;
@@ -81,15 +84,6 @@ static int read_rows(roast_columns **out, struct roast_checked *in,
     return status < 0 ? status : 1;
 }
 
-/* Whether a file of this size can hold so many rows: each has a byte for every column
- * at least. */
-static bool is_possible(const struct roast_checked *in)
-{
-    uint64_t columns = (uint64_t)sqlite3_column_count(in->select);
-
-    return columns > 0 && in->rows <= in->left_bytes / columns;
-}
-
 int roast__load_columns(roast_columns **out, sqlite3 *db,
                         enum roast_columns_table table, roast_error *err)
 {
@@ -100,7 +94,7 @@ int roast__load_columns(roast_columns **out, sqlite3 *db,
     if (status <= 0)
         return status;
     status = roast__checked_open(&in, db, name, err);
-    if (status == ROAST_OK && is_possible(&in))
+    if (status == ROAST_OK && in.rows <= roast__most_rows(in.select, in.left_bytes))
         status = read_rows(out, &in, table, err);
     roast__checked_close(&in);
     return status;

@@ -3,19 +3,32 @@
  * they are packed.
  *
  * Series are differences from the first moment on, so one of which a piece is missing is
- * left out whole, and without its moments a worker has no series at all. */
+ * left out whole, and without its moments a worker has no series at all.
+ *
+ * A worker is larger in memory than in the file, so there may be only so many of them
+ * (load.h). Series come with their first piece, whose bytes pay for them. */
 #include "base/mem.h"
 #include "file/load.h"
 #include "store/array.h"
 #include "store/restore.h"
+#include "store/series.h"
 
-enum { STREAMS = ROAST_SERIES_COUNT + 1, MOST_SERIES = 256 }; /* times first */
+enum {
+    STREAMS = ROAST_SERIES_COUNT + 1, /* times first */
+    MOST_SERIES = 256,
+    LEAST_WORKER_BYTES = 12, /* eleven numbers, and the size of its moments */
+};
 
-/* A worker of the file. */
+/* A worker of the file that is in the run. */
 struct sampler {
     uint64_t number; /* there; they go up */
-    int64_t worker;  /* in the run; -1: left out */
-    uint64_t sizes[STREAMS];
+    size_t worker;   /* in the run */
+    size_t sizes_at; /* in the sizes of all */
+};
+
+enum {
+    WORKER_BYTES =
+        sizeof(struct roast_worker_samples) + sizeof(struct sampler) + STREAMS,
 };
 
 struct gathering {
@@ -23,6 +36,8 @@ struct gathering {
     struct sampler *samplers; /* owned */
     size_t count;
     size_t cap;
+    struct roast_buf sizes; /* varint for each stream of ours, worker by worker */
+    uint64_t left_out;      /* workers */
     int stream_of[MOST_SERIES + 1]; /* stream of ours by that of the file; -1: none */
     uint64_t file_streams;
 };
@@ -55,28 +70,6 @@ static void read_series_names(struct gathering *gathering, struct roast_cursor *
     }
 }
 
-/* False when out of memory. */
-static bool add_worker(struct gathering *gathering, struct sampler *sampler,
-                       const struct roast_worker_samples *state)
-{
-    struct roast_run *run = gathering->loading->run;
-
-    sampler->worker = -1;
-    if (!roast__loading_has_string(gathering->loading, (uint64_t)state->name) ||
-        roast__samples_find(&run->samples, state->name) ||
-        !roast__loading_may_take(gathering->loading, sizeof(*state))) {
-        roast__loading_miss(gathering->loading, 1, "sampled worker");
-        return true;
-    }
-    struct roast_worker_samples *worker =
-        roast__samples_worker(&run->samples, state->name);
-    if (!worker)
-        return false;
-    *worker = *state;
-    sampler->worker = (int64_t)run->samples.count - 1;
-    return true;
-}
-
 static struct roast_worker_samples read_state(struct roast_cursor *cur)
 {
     uint64_t name = roast__cursor_varint(cur);
@@ -96,35 +89,69 @@ static struct roast_worker_samples read_state(struct roast_cursor *cur)
     return state;
 }
 
+/* Whether the run may have the worker. */
+static bool is_welcome(const struct gathering *gathering,
+                       const struct roast_worker_samples *state)
+{
+    struct roast_loading *loading = gathering->loading;
+
+    return roast__loading_has_string(loading, (uint64_t)state->name) &&
+           !roast__samples_find(&loading->run->samples, state->name) &&
+           roast__loading_may_take(loading, WORKER_BYTES);
+}
+
+/* False when out of memory. */
+static bool add_worker(struct gathering *gathering, uint64_t number,
+                       const struct roast_worker_samples *state,
+                       const uint64_t sizes[STREAMS])
+{
+    struct roast_samples *samples = &gathering->loading->run->samples;
+    struct sampler *samplers = roast__array_room(gathering->samplers, &gathering->cap,
+                                                 gathering->count, sizeof(*samplers));
+
+    if (!samplers)
+        return false;
+    gathering->samplers = samplers;
+    struct roast_worker_samples *worker = roast__samples_worker(samples, state->name);
+    if (!worker)
+        return false;
+    *worker = *state;
+    samplers[gathering->count++] =
+        (struct sampler){number, samples->count - 1, gathering->sizes.size_bytes};
+    for (int i = 0; i < STREAMS; i++)
+        roast__buf_put_varint(&gathering->sizes, sizes[i]);
+    return roast__buf_ok(&gathering->sizes);
+}
+
+/* False when out of memory. */
 static bool read_sampler(struct gathering *gathering, struct roast_cursor *cur,
                          uint64_t number)
 {
     struct roast_worker_samples state = read_state(cur);
-    struct sampler sampler = {.number = number, .worker = -1};
+    uint64_t sizes[STREAMS] = {0};
 
     for (uint64_t i = 0; i < gathering->file_streams; i++) {
         uint64_t size = roast__cursor_varint(cur);
         if (gathering->stream_of[i] >= 0)
-            sampler.sizes[gathering->stream_of[i]] = size;
+            sizes[gathering->stream_of[i]] = size;
     }
     if (gathering->count > 0 &&
         gathering->samplers[gathering->count - 1].number >= number)
         cur->failed = true;
     if (cur->failed)
         return true;
-    if (!roast__loading_may_take(gathering->loading, sizeof(sampler))) {
-        cur->failed = true;
-        return true;
-    }
-    struct sampler *samplers = roast__array_room(gathering->samplers, &gathering->cap,
-                                                 gathering->count, sizeof(*samplers));
-    if (!samplers)
-        return false;
-    gathering->samplers = samplers;
-    if (!add_worker(gathering, &sampler, &state))
-        return false;
-    samplers[gathering->count++] = sampler;
+    if (is_welcome(gathering, &state))
+        return add_worker(gathering, number, &state, sizes);
+    gathering->left_out++;
     return true;
+}
+
+/* Of so many items that a part promises and does not have, how many there can be. */
+static uint64_t workers_in(const struct roast_segment_part *part, uint64_t items)
+{
+    uint64_t most = part->content.size_bytes / LEAST_WORKER_BYTES + 1;
+
+    return items < most ? items : most;
 }
 
 static int take_samplers(struct gathering *gathering,
@@ -133,16 +160,19 @@ static int take_samplers(struct gathering *gathering,
     struct roast_cursor cur =
         roast__cursor(part->content.data, part->content.size_bytes);
     uint64_t number = 0;
+    uint32_t read = 0;
 
     if (part->items > 0) {
         number = roast__cursor_varint(&cur);
         read_series_names(gathering, &cur);
     }
-    for (uint32_t i = 0; i < part->items && !cur.failed; i++, number++) {
-        if (!read_sampler(gathering, &cur, number))
+    while (read < part->items && !cur.failed) {
+        if (!read_sampler(gathering, &cur, number++))
             return roast_error_set(err, ROAST_NO_MEMORY, "sampled workers");
+        read += !cur.failed;
     }
-    if (cur.failed || roast__cursor_left(&cur) > 0)
+    gathering->left_out += workers_in(part, part->items - read);
+    if (!cur.failed && roast__cursor_left(&cur) > 0)
         roast__loading_miss(gathering->loading, 1, "part of the segment samplers");
     return ROAST_OK;
 }
@@ -165,13 +195,32 @@ static struct sampler *find_sampler(const struct gathering *gathering, uint64_t 
     return &gathering->samplers[low];
 }
 
-static struct roast_buf *stream_of(const struct gathering *gathering,
-                                   const struct sampler *sampler, int stream)
+static struct roast_worker_samples *worker_of(const struct gathering *gathering,
+                                              const struct sampler *sampler)
 {
-    struct roast_worker_samples *worker =
-        &gathering->loading->run->samples.workers[sampler->worker];
+    return &gathering->loading->run->samples.workers[sampler->worker];
+}
 
-    return stream == 0 ? &worker->times : &worker->series[stream - 1].changes;
+/* NULL when out of memory. */
+static struct roast_buf *stream_of(struct roast_worker_samples *worker, int stream)
+{
+    if (stream == 0)
+        return &worker->times;
+    struct roast_packed_series *series =
+        roast__samples_series(worker, (enum roast_series)(stream - 1));
+    return series ? &series->changes : NULL;
+}
+
+/* A buffer has room for hundreds of bytes at least, and most streams have but a few. */
+static bool put_bytes(struct roast_buf *buf, const unsigned char *bytes, size_t size)
+{
+    if (!buf->data) {
+        buf->data = roast__realloc(NULL, size);
+        buf->cap_bytes = buf->data ? size : 0;
+    }
+    if (buf->data)
+        roast__buf_put(buf, bytes, size);
+    return buf->data && roast__buf_ok(buf);
 }
 
 /* False when out of memory. What belongs nowhere is not taken. */
@@ -184,15 +233,11 @@ static bool take_piece(struct gathering *gathering, struct roast_cursor *cur)
     const struct sampler *sampler = find_sampler(gathering, number);
 
     cur->failed |= file_stream >= gathering->file_streams;
-    if (cur->failed || !sampler || sampler->worker < 0 ||
-        gathering->stream_of[file_stream] < 0)
+    if (cur->failed || size == 0 || !sampler || gathering->stream_of[file_stream] < 0)
         return true;
-    int stream = gathering->stream_of[file_stream];
-    struct roast_buf *buf = stream_of(gathering, sampler, stream);
-    if (size <= sampler->sizes[stream] &&
-        buf->size_bytes <= sampler->sizes[stream] - size)
-        roast__buf_put(buf, bytes, (size_t)size);
-    return roast__buf_ok(buf);
+    struct roast_buf *buf =
+        stream_of(worker_of(gathering, sampler), gathering->stream_of[file_stream]);
+    return buf && put_bytes(buf, bytes, (size_t)size);
 }
 
 static int take_pieces(struct gathering *gathering,
@@ -212,30 +257,27 @@ static int take_pieces(struct gathering *gathering,
 
 /* ---- what is whole ----------------------------------------------------------------- */
 
-static void drop_all(struct roast_worker_samples *worker)
-{
-    roast__buf_release(&worker->times);
-    for (int i = 0; i < ROAST_SERIES_COUNT; i++)
-        roast__buf_release(&worker->series[i].changes);
-    (void)roast__samples_restore(worker);
-}
-
 /* Leaves out what did not come whole. */
 static void settle(const struct gathering *gathering, const struct sampler *sampler)
 {
-    struct roast_worker_samples *worker =
-        &gathering->loading->run->samples.workers[sampler->worker];
+    struct roast_worker_samples *worker = worker_of(gathering, sampler);
+    struct roast_cursor sizes =
+        roast__cursor(gathering->sizes.data + sampler->sizes_at,
+                      gathering->sizes.size_bytes - sampler->sizes_at);
+    uint64_t times_bytes = roast__cursor_varint(&sizes);
 
-    for (int i = 1; i < STREAMS; i++) {
-        struct roast_buf *buf = stream_of(gathering, sampler, i);
-        if (buf->size_bytes == sampler->sizes[i])
+    for (int i = 0; i < ROAST_SERIES_COUNT; i++) {
+        enum roast_series series = (enum roast_series)i;
+        if (roast__series_of(worker, series)->changes.size_bytes ==
+            roast__cursor_varint(&sizes))
             continue;
-        roast__buf_release(buf);
+        if ((worker->has >> i) & 1) /* so it is not made anew */
+            roast__buf_release(&roast__samples_series(worker, series)->changes);
         roast__loading_miss(gathering->loading, 1, "series of a worker");
     }
-    if (worker->times.size_bytes == sampler->sizes[0] && roast__samples_restore(worker))
+    if (worker->times.size_bytes == times_bytes && roast__samples_restore(worker))
         return;
-    drop_all(worker);
+    roast__samples_drop(worker);
     roast__loading_miss(gathering->loading, 1, "worker's samples");
 }
 
@@ -264,10 +306,10 @@ int roast__load_samples(struct roast_loading *loading, roast_error *err)
 
     if (status == ROAST_OK)
         status = gather(&gathering, ROAST_SEGMENT_samples, take_pieces, err);
-    for (size_t i = 0; status == ROAST_OK && i < gathering.count; i++) {
-        if (gathering.samplers[i].worker >= 0)
-            settle(&gathering, &gathering.samplers[i]);
-    }
+    for (size_t i = 0; status == ROAST_OK && i < gathering.count; i++)
+        settle(&gathering, &gathering.samplers[i]);
+    roast__loading_miss(loading, gathering.left_out, "sampled workers");
+    roast__buf_release(&gathering.sizes);
     roast__free(gathering.samplers);
     return status;
 }

@@ -71,16 +71,23 @@ static uint64_t random_number(const void *here)
                             ((uint64_t)getpid() << 32) + ++calls);
 }
 
+/* What temporary files show of a name. */
+static struct roast_str shown(const char *name)
+{
+    return roast_str_cut(roast_str_of(name), SHOWN_NAME_BYTES);
+}
+
 /* The path of the folder, then `.<name>.saving-<16 digits>`. */
 static char *temporary_path(const struct roast_new_file *file)
 {
     size_t folder_bytes = (size_t)(name_of(file->path) - file->path);
     size_t room_bytes = folder_bytes + SHOWN_NAME_BYTES + 64;
+    struct roast_str name = shown(name_of(file->path));
     char *path = roast__alloc(room_bytes);
 
     if (path)
         (void)snprintf(path, room_bytes, "%.*s.%.*s%s%016llx", (int)folder_bytes,
-                       file->path, SHOWN_NAME_BYTES, name_of(file->path), saving,
+                       file->path, (int)name.size_bytes, name.data, saving,
                        (unsigned long long)random_number(path));
     return path;
 }
@@ -153,11 +160,11 @@ int roast__new_file_open(struct roast_new_file *out, const char *path,
 /* Whether a name is one that temporary_path() makes for a file. */
 static bool is_temporary(const char *name, const char *of)
 {
-    size_t size = strlen(of) < SHOWN_NAME_BYTES ? strlen(of) : SHOWN_NAME_BYTES;
+    struct roast_str start = shown(of);
 
-    if (name[0] != '.' || strncmp(name + 1, of, size) != 0)
+    if (name[0] != '.' || strncmp(name + 1, start.data, start.size_bytes) != 0)
         return false;
-    name += 1 + size;
+    name += 1 + start.size_bytes;
     if (strncmp(name, saving, sizeof(saving) - 1) != 0)
         return false;
     name += sizeof(saving) - 1;

@@ -209,7 +209,7 @@ int roast__runfile_summary(roast_runfile *file, const roast_summary **out,
 
     if (!file->summary && file->db)
         status = roast__load_summary(&file->summary, file->db, err);
-    if (status >= 0 && !file->summary) {
+    if ((status >= 0 || status == ROAST_LIMIT) && !file->summary) {
         status = roast__runfile_whole(file, &run, err);
         if (status == ROAST_OK)
             status = roast_summarize(&file->summary, run, err);

@@ -51,7 +51,8 @@ int roast__runfile_columns(roast_runfile *file, enum roast_columns_table table,
 int roast__load_columns(roast_columns **out, sqlite3 *db,
                         enum roast_columns_table table, roast_error *err);
 
-/* The summary that was saved: 1; 0: it cannot be read. */
+/* The summary that was saved: 1; 0: it cannot be read. LIMIT: it is larger than that of
+ * any run in a file of this size. */
 int roast__load_summary(roast_summary **out, sqlite3 *db, roast_error *err);
 
 #endif

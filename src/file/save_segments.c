@@ -8,6 +8,7 @@
 #include "file/save.h"
 #include "file/segment.h"
 #include "file/summary_blob.h"
+#include "store/series.h"
 
 static int64_t step(int64_t *last, int64_t now)
 {
@@ -155,7 +156,8 @@ static int put_samplers(const struct roast_saving *saving,
         roast__buf_put_signed(to, worker->last_use_ns);
         roast__buf_put_varint(to, worker->times.size_bytes);
         for (int k = 0; k < ROAST_SERIES_COUNT; k++)
-            roast__buf_put_varint(to, worker->series[k].changes.size_bytes);
+            roast__buf_put_varint(
+                to, roast__series_of(worker, (enum roast_series)k)->changes.size_bytes);
         status = roast__segment_item(out, err);
     }
     return status;
@@ -193,7 +195,9 @@ static int put_samples(const struct roast_saving *saving,
         const struct roast_worker_samples *worker = &samples->workers[i];
         status = put_stream(out, i, 0, &worker->times, err);
         for (size_t k = 0; status == ROAST_OK && k < ROAST_SERIES_COUNT; k++)
-            status = put_stream(out, i, k + 1, &worker->series[k].changes, err);
+            status = put_stream(
+                out, i, k + 1, &roast__series_of(worker, (enum roast_series)k)->changes,
+                err);
     }
     return status;
 }

@@ -69,11 +69,7 @@ static void bind_metric(sqlite3_stmt *insert, enum roast_run_column column,
 static void bind_shown(sqlite3_stmt *insert, const struct roast_saving *saving)
 {
     const struct roast_run *run = saving->run;
-    struct roast_str failure =
-        roast__notes_get(&run->notes, ROAST_NOTES_run, roast_str_of("failure"));
-    const char *state = failure.data       ? "failed"
-                        : run->end_ns == 0 ? "unfinished"
-                                           : "finished";
+    const char *state = roast_run_state_name(roast__run_state(run));
 
     (void)sqlite3_bind_int(insert, at(ROAST_RUN_format), ROAST_FILE_FORMAT);
     bind_text(insert, at(ROAST_RUN_writer), roast_str_of("roastcoffea " ROAST_VERSION));
@@ -85,7 +81,7 @@ static void bind_shown(sqlite3_stmt *insert, const struct roast_saving *saving)
     bind_metric(insert, ROAST_RUN_events, saving, ROAST_METRIC_total_events, 1);
     bind_metric(insert, ROAST_RUN_chunks, saving, ROAST_METRIC_num_successful_chunks,
                 1);
-    bind_metric(insert, ROAST_RUN_failed, saving, ROAST_METRIC_num_failed_chunks, 1);
+    bind_metric(insert, ROAST_RUN_failed, saving, ROAST_METRIC_num_failed_or_lost, 1);
     bind_metric(insert, ROAST_RUN_event_rate, saving, ROAST_METRIC_event_rate_wall_khz,
                 1000);
 }
@@ -114,13 +110,12 @@ static void bind_own(sqlite3_stmt *insert, const struct roast_run *run)
         bind_text(insert, at(ROAST_RUN_first_error), roast_str_of(run->first_error));
 }
 
-static int count_labels(const struct roast_notes *notes)
+/* That there are so many is kept only where the text tells them all. */
+static void bind_labels(sqlite3_stmt *insert, const char *labels, int64_t count)
 {
-    int labels = 0;
-
-    for (size_t i = 0; i < notes->count; i++)
-        labels += notes->items[i].group == ROAST_NOTES_label;
-    return labels;
+    bind_text(insert, at(ROAST_RUN_labels), roast_str_of(*labels ? labels : NULL));
+    if (count >= 0)
+        (void)sqlite3_bind_int64(insert, at(ROAST_RUN_label_count), count);
 }
 
 static int save_run(const struct roast_saving *saving, roast_error *err)
@@ -134,7 +129,8 @@ static int save_run(const struct roast_saving *saving, roast_error *err)
     for (int i = 0; i < ROAST_RUN_COLUMN_COUNT; i++)
         roast__buf_put(&sql, ",?", 2);
     roast__buf_put(&sql, ")", 2);
-    roast__notes_labels(&saving->run->notes, labels, sizeof(labels));
+    int64_t label_count =
+        roast__notes_labels(&saving->run->notes, labels, sizeof(labels));
     if (!roast__buf_ok(&sql)) {
         status = roast_error_set(err, ROAST_NO_MEMORY, "the row of a run");
         goto out;
@@ -144,9 +140,7 @@ static int save_run(const struct roast_saving *saving, roast_error *err)
         goto out;
     bind_shown(insert, saving);
     bind_own(insert, saving->run);
-    bind_text(insert, at(ROAST_RUN_labels), roast_str_of(*labels ? labels : NULL));
-    (void)sqlite3_bind_int(insert, at(ROAST_RUN_label_count),
-                           count_labels(&saving->run->notes));
+    bind_labels(insert, labels, label_count);
     status = insert_row(insert, err);
     if (status == ROAST_OK)
         status = roast__seal_put(saving->db, err);

@@ -275,11 +275,18 @@ static bool is_letter(char c)
            c == '_';
 }
 
+static bool is_blank(char c)
+{
+    static const char blanks[] = {' ', '\t', '\n', '\r', '"'};
+
+    return memchr(blanks, c, sizeof(blanks)) != NULL;
+}
+
 /* The next word, comma or bracket of a statement; 0 bytes: the end. Quotes are blanks:
  * no name of ours needs them. */
 static struct roast_str next_token(struct roast_str *sql)
 {
-    while (sql->size_bytes > 0 && strchr(" \t\n\r\"", sql->data[0])) {
+    while (sql->size_bytes > 0 && is_blank(sql->data[0])) {
         sql->data++;
         sql->size_bytes--;
     }

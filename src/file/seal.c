@@ -8,7 +8,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/checksum.h"
 #include "file/checked.h"
 #include "file/leaf.h"
 
@@ -18,18 +17,11 @@ enum { ID_COLUMNS = 1, SEALED_COLUMNS = ID_COLUMNS + ROAST_RUN_seal };
 
 static uint32_t sum_of_names(void)
 {
-    char names[ROAST_RUN_seal * 32 + 3] = "id";
-    size_t used = 3;
+    uint32_t sum = roast__sum_name(0, "id");
 
-    for (int i = 0; i < ROAST_RUN_seal; i++) {
-        const char *name = roast__run_column_name((enum roast_run_column)i);
-        size_t size = strlen(name) + 1;
-        if (size > sizeof(names) - used)
-            break; /* no name has so many letters */
-        memcpy(names + used, name, size);
-        used += size;
-    }
-    return roast__crc32c(names, used);
+    for (int i = 0; i < ROAST_RUN_seal; i++)
+        sum = roast__sum_name(sum, roast__run_column_name((enum roast_run_column)i));
+    return sum;
 }
 
 static int find_sum(uint32_t *out, const struct roast_sql_value *row, roast_error *err)

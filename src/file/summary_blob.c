@@ -19,8 +19,10 @@
 enum {
     LAYOUT = 1,
     LEAST_CELL_BYTES = 1,
-    /* Of memory for cells, by byte of the summary: real ones take at most 8. What is
-     * made to take more is refused, and the summary is worked out again. */
+    /* Of memory for cells, by byte of the file. One that is absent takes a byte in the
+     * summary and 24 in memory; every table that can be long is in the file as rows too,
+     * which take a byte per cell and five more. So real ones never take more than this,
+     * and what is made to is worked out again. */
     CELLS_PER_BYTE = 12,
     CELLS_ALWAYS_BYTES = 32 << 10,
 };
@@ -60,8 +62,10 @@ static void put_cell(struct roast_buf *out, const struct roast_cell *cell)
     switch (cell->type) {
     case ROAST_CELL_BOOL:
     case ROAST_CELL_COUNT:
-    case ROAST_CELL_LIST:
         roast__buf_put_varint(out, cell->count);
+        break;
+    case ROAST_CELL_LIST:
+        roast__buf_put_varint(out, cell->list.count);
         break;
     case ROAST_CELL_NUMBER:
         put_double(out, cell->number);
@@ -87,8 +91,9 @@ static void put_table(struct roast_buf *out, const struct roast_table *table)
     for (size_t i = 0; i < cells; i++) {
         const struct roast_cell *cell = &table->cells[i];
         put_cell(out, cell);
-        for (uint64_t k = 0; cell->type == ROAST_CELL_LIST && k < cell->count; k++)
-            put_cell(out, &cell->items[k]);
+        uint64_t items = cell->type == ROAST_CELL_LIST ? cell->list.count : 0;
+        for (uint64_t k = 0; k < items; k++)
+            put_cell(out, &cell->list.items[k]);
     }
 }
 
@@ -112,6 +117,7 @@ struct reading {
     struct roast_cursor cur;
     struct roast_summary *summary;
     uint64_t cells_left; /* that may still be made */
+    bool too_large;
 };
 
 static struct roast_str read_text(struct reading *in)
@@ -160,7 +166,8 @@ static size_t read_count(struct reading *in)
 /* Whether there is room for so many cells more; else it fails. */
 static bool spend(struct reading *in, uint64_t cells)
 {
-    in->cur.failed |= cells > in->cells_left;
+    in->too_large |= cells > in->cells_left;
+    in->cur.failed |= in->too_large;
     if (!in->cur.failed)
         in->cells_left -= cells;
     return !in->cur.failed;
@@ -229,8 +236,8 @@ static void read_row(struct reading *in, struct roast_cell *row, size_t count)
         row[i] = read_cell(in, true);
         if (row[i].type != ROAST_CELL_LIST)
             continue;
-        struct roast_cell *items = (struct roast_cell *)row[i].items; /* our own */
-        for (uint64_t k = 0; k < row[i].count; k++)
+        struct roast_cell *items = (struct roast_cell *)row[i].list.items; /* our own */
+        for (uint64_t k = 0; k < row[i].list.count; k++)
             items[k] = read_cell(in, false);
     }
 }
@@ -282,13 +289,21 @@ static void read_all(struct reading *in)
         read_table(in);
 }
 
-int roast__summary_unpack(roast_summary **out, struct roast_str bytes, roast_error *err)
+static uint64_t most_cells(uint64_t file_bytes)
 {
-    uint64_t most_bytes =
-        CELLS_ALWAYS_BYTES + (uint64_t)bytes.size_bytes * CELLS_PER_BYTE;
+    uint64_t most_bytes = UINT64_MAX; /* of a file without an end */
+
+    if (file_bytes < (UINT64_MAX - CELLS_ALWAYS_BYTES) / CELLS_PER_BYTE)
+        most_bytes = CELLS_ALWAYS_BYTES + file_bytes * CELLS_PER_BYTE;
+    return most_bytes / sizeof(struct roast_cell);
+}
+
+int roast__summary_unpack(roast_summary **out, struct roast_str bytes,
+                          uint64_t file_bytes, roast_error *err)
+{
     struct reading in = {roast__cursor(bytes.data, bytes.size_bytes),
-                         roast__alloc(sizeof(*in.summary)),
-                         most_bytes / sizeof(struct roast_cell)};
+                         roast__alloc(sizeof(*in.summary)), most_cells(file_bytes),
+                         false};
     int status = ROAST_OK;
 
     *out = NULL;
@@ -303,6 +318,10 @@ int roast__summary_unpack(roast_summary **out, struct roast_str bytes, roast_err
     read_all(&in);
     if (in.summary->failed)
         status = roast_error_set(err, ROAST_NO_MEMORY, "a summary of %zu bytes",
+                                 bytes.size_bytes);
+    else if (in.too_large)
+        status = roast_error_set(err, ROAST_LIMIT,
+                                 "a summary of %zu bytes with too many cells",
                                  bytes.size_bytes);
     else if (in.cur.failed || roast__cursor_left(&in.cur) > 0)
         status = roast_error_set(err, ROAST_BAD_DATA, "a summary of %zu bytes",

@@ -11,8 +11,9 @@
 void roast__summary_pack(struct roast_buf *out, const roast_summary *summary);
 
 /* Returns owned; it owns all its texts. Metrics and tables that this version does not
- * know are kept as far as they can be shown. */
+ * know are kept as far as they can be shown. LIMIT: no file of so many bytes has one that
+ * takes so much memory. */
 int roast__summary_unpack(roast_summary **out, struct roast_str bytes,
-                          roast_error *err);
+                          uint64_t file_bytes, roast_error *err);
 
 #endif

@@ -58,7 +58,7 @@ static void put_bytes(void *context, const void *bytes, size_t size_bytes)
  * memory. */
 static struct roast_str redacted(struct roast_json_copy *copy, struct roast_str text)
 {
-    size_t room = text.size_bytes + text.size_bytes / 3 + 16; /* `***` may be longer */
+    size_t room = roast_str_redact_bound(text.size_bytes);
 
     if (room > copy->scratch_bytes) {
         char *scratch = roast__realloc(copy->scratch, room);

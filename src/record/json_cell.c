@@ -29,7 +29,7 @@ void roast_json_cell(struct roast_json *json, const struct roast_cell *cell)
         return;
     }
     roast_json_open(json, '[');
-    for (uint64_t i = 0; i < cell->count; i++)
-        put_plain(json, &cell->items[i]);
+    for (uint64_t i = 0; i < cell->list.count; i++)
+        put_plain(json, &cell->list.items[i]);
     roast_json_close(json, ']');
 }

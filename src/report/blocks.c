@@ -36,11 +36,10 @@ static void put_error(struct roast_grid *grid, const struct roast_table *table,
     struct roast_buf error = {0};
 
     (void)roast__put_text(&error, type.type == ROAST_CELL_TEXT ? type.text : status,
-                          ROAST_PAGE_COLUMNS, ROAST_CUT_MIDDLE);
+                          ROAST_PAGE_COLUMNS, ROAST_CUT_END);
     if (message.type == ROAST_CELL_TEXT && message.text.size_bytes > 0) {
         roast__put(&error, ": ");
-        (void)roast__put_text(&error, message.text, ROAST_PAGE_COLUMNS,
-                              ROAST_CUT_MIDDLE);
+        (void)roast__put_text(&error, message.text, ROAST_PAGE_COLUMNS, ROAST_CUT_END);
     }
     if (!roast__buf_ok(&error))
         grid->text.failed = true;
@@ -56,22 +55,102 @@ static bool is_resolved(const struct roast_table *table, size_t row)
     return cell.type == ROAST_CELL_BOOL && cell.count != 0;
 }
 
-/* Failures that another attempt made good come last. */
-static void put_failure_rows(struct roast_grid *grid, const struct roast_table *table)
+static bool same_cell(struct roast_cell a, struct roast_cell b)
 {
-    size_t shown = 0;
+    if (a.type != b.type)
+        return false;
+    if (a.type == ROAST_CELL_COUNT || a.type == ROAST_CELL_BOOL)
+        return a.count == b.count;
+    if (a.type != ROAST_CELL_TEXT)
+        return true;
+    return a.text.size_bytes == b.text.size_bytes &&
+           (a.text.size_bytes == 0 ||
+            memcmp(a.text.data, b.text.data, a.text.size_bytes) == 0);
+}
+
+/* Tries at one chunk that failed in the same way. */
+static bool same_failure(const struct roast_table *table, size_t a, size_t b)
+{
+    static const char *const columns[] = {"dataset",       "file",    "entry_start",
+                                          "entry_stop",    "status",  "error_type",
+                                          "error_message", "resolved"};
+
+    for (size_t i = 0; i < sizeof(columns) / sizeof(columns[0]); i++) {
+        if (!same_cell(roast__cell(table, a, columns[i]),
+                       roast__cell(table, b, columns[i])))
+            return false;
+    }
+    return true;
+}
+
+static size_t count_same(const struct roast_table *table, size_t row)
+{
+    size_t count = 0;
+
+    for (size_t other = 0; other < table->row_count; other++)
+        count += same_failure(table, row, other);
+    return count;
+}
+
+/* Which try it was, or how often the same was tried: "x 4". */
+static void put_tries(struct roast_grid *grid, const struct roast_table *table,
+                      size_t row, size_t count)
+{
+    char number[ROAST_NUMBER_BYTES];
+    char text[ROAST_NUMBER_BYTES + 2];
+
+    if (count == 1) {
+        roast__grid_put_number(
+            grid, roast__shown_number(roast__cell(table, row, "attempt")), "");
+        return;
+    }
+    (void)roast_format_number(number, (double)count, "");
+    (void)snprintf(text, sizeof(text), "x %s", number);
+    roast__grid_put(grid, roast_str_of(text));
+}
+
+struct failures_shown {
+    size_t first[MAX_FAILURES]; /* a row of each that is shown */
+    size_t count;
+    size_t rows; /* that they stand for */
+};
+
+static bool is_shown(const struct failures_shown *shown,
+                     const struct roast_table *table, size_t row)
+{
+    for (size_t i = 0; i < shown->count; i++) {
+        if (same_failure(table, shown->first[i], row))
+            return true;
+    }
+    return false;
+}
+
+static void put_failure(struct roast_grid *grid, struct failures_shown *shown,
+                        const struct roast_table *table, size_t row)
+{
+    size_t same = count_same(table, row);
+
+    roast__grid_put(grid, roast__text_or(roast__cell(table, row, "file"), "-"));
+    put_entries(grid, table, row);
+    put_tries(grid, table, row, same);
+    put_error(grid, table, row);
+    shown->first[shown->count++] = row;
+    shown->rows += same;
+}
+
+/* Failures that another attempt made good come last. How many rows are shown. */
+static size_t put_failure_rows(struct roast_grid *grid, const struct roast_table *table)
+{
+    struct failures_shown shown = {.count = 0};
 
     for (int resolved = 0; resolved <= 1; resolved++)
-        for (size_t row = 0; row < table->row_count && shown < MAX_FAILURES; row++) {
-            if (is_resolved(table, row) != (resolved == 1))
-                continue;
-            roast__grid_put(grid, roast__text_or(roast__cell(table, row, "file"), "-"));
-            put_entries(grid, table, row);
-            roast__grid_put_number(
-                grid, roast__shown_number(roast__cell(table, row, "attempt")), "");
-            put_error(grid, table, row);
-            shown++;
+        for (size_t row = 0; row < table->row_count && shown.count < MAX_FAILURES;
+             row++) {
+            if (is_resolved(table, row) == (resolved == 1) &&
+                !is_shown(&shown, table, row))
+                put_failure(grid, &shown, table, row);
         }
+    return shown.rows;
 }
 
 static void put_failures(struct roast_buf *buf, const struct roast_shown *shown)
@@ -80,7 +159,7 @@ static void put_failures(struct roast_buf *buf, const struct roast_shown *shown)
         {.heading = "file", .max_columns = 24, .cut = ROAST_CUT_MIDDLE},
         {.heading = "entries", .max_columns = 21, .cut = ROAST_CUT_MIDDLE},
         {.heading = "try", .max_columns = 6, .right = true, .cut = ROAST_CUT_END},
-        {.heading = "error", .cut = ROAST_CUT_MIDDLE},
+        {.heading = "error", .cut = ROAST_CUT_END},
     };
     const struct roast_table *table = roast__find_table(shown, "failures");
     struct roast_grid grid = {.columns = columns, .column_count = 4};
@@ -91,10 +170,10 @@ static void put_failures(struct roast_buf *buf, const struct roast_shown *shown)
     for (size_t row = 0; row < table->row_count; row++)
         resolved += is_resolved(table, row);
     roast__put_title(buf, "Failures");
-    put_failure_rows(&grid, table);
+    size_t rows = put_failure_rows(&grid, table);
     roast__grid_write(buf, &grid);
-    if (table->row_count > MAX_FAILURES)
-        roast__put_count_line(buf, table->row_count - MAX_FAILURES, "more");
+    if (table->row_count > rows)
+        roast__put_count_line(buf, table->row_count - rows, "more");
     if (resolved > 0)
         roast__put_count_line(buf, resolved, "made good by another attempt");
     roast__grid_release(&grid);

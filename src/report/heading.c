@@ -42,8 +42,9 @@ static void put_state(struct roast_heading_text *out, roast_run *run,
     char failure[440];
 
     take_note(failure, sizeof(failure), run, "failure");
-    if (*failure) {
-        (void)snprintf(out->state, sizeof(out->state), "failed: %s", failure);
+    if (roast_run_state(run) == ROAST_IS_failed) {
+        (void)snprintf(out->state, sizeof(out->state), "failed%s%s",
+                       *failure ? ": " : "", failure);
         return;
     }
     (void)snprintf(out->state, sizeof(out->state), "%s", ending ? ending : "finished");
@@ -67,5 +68,6 @@ void roast_report_heading(struct roast_heading_text *out, roast_run *run,
         .started = part_of(out->started),
         .labels = part_of(out->labels),
         .first_error = part_of(out->first_error),
+        .incomplete = roast_run_state(run) != ROAST_IS_finished,
     };
 }

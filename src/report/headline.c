@@ -57,6 +57,11 @@ static void to_upper(char out[STATE_BYTES], struct roast_str word)
     out[word.size_bytes] = '\0';
 }
 
+static bool is_finished(const struct roast_shown *shown)
+{
+    return !shown->heading || !shown->heading->incomplete;
+}
+
 static void put_state(struct roast_line *line, struct roast_str word,
                       const struct roast_shown *shown)
 {
@@ -72,7 +77,7 @@ static void put_state(struct roast_line *line, struct roast_str word,
         return;
     }
     (void)roast_format_number(time, wall_s, "s");
-    const char *joint = strcmp(upper, "FINISHED") == 0 ? " in " : " after ";
+    const char *joint = is_finished(shown) ? " in " : " after ";
     (void)snprintf(part, sizeof(part), "%s%s%s", upper, *upper ? joint : "", time);
     put_part(line, part);
 }
@@ -88,17 +93,6 @@ static void put_events(struct roast_line *line, const struct roast_shown *shown)
     (void)roast_format_number(number, events, "");
     (void)snprintf(part, sizeof(part), "%s events", number);
     put_part(line, part);
-}
-
-static bool is_finished(const struct roast_shown *shown)
-{
-    static const char finished[] = "finished";
-    struct roast_str state = {NULL, 0};
-
-    if (shown->heading)
-        state = shown->heading->state;
-    return !state.data || (state.size_bytes >= sizeof(finished) - 1 &&
-                           memcmp(state.data, finished, sizeof(finished) - 1) == 0);
 }
 
 /* How many there are to be is known only when a run has finished. */
@@ -132,17 +126,32 @@ static void put_chunks(struct roast_line *line, const struct roast_shown *shown)
     put_part(line, part);
 }
 
+/* Complete chunks of the files that could be asked, and no word of the others? */
+static void put_files(struct roast_line *line, const struct roast_shown *shown)
+{
+    char number[ROAST_NUMBER_BYTES];
+    char part[PART_BYTES];
+    double files;
+
+    if (!roast__metric(&files, shown, ROAST_METRIC_num_failed_files) || files == 0)
+        return;
+    (void)roast_format_number(number, files, "");
+    (void)snprintf(part, sizeof(part), "%s %s failed before %s first chunk", number,
+                   files == 1 ? "file" : "files", files == 1 ? "its" : "their");
+    put_part(line, part);
+}
+
 static void put_trouble(struct roast_line *line, const struct roast_shown *shown)
 {
     static const struct {
         enum roast_metric metric;
         const char *words;
-        const char *one; /* of it */
         bool even_none;
     } troubles[] = {
-        {ROAST_METRIC_num_retried_chunks, "retried", "retried", true},
-        {ROAST_METRIC_num_failed_chunks, "failed", "failed", true},
-        {ROAST_METRIC_num_lost_attempts, "attempts lost", "attempt lost", false},
+        {ROAST_METRIC_num_retried_chunks, "retried", true},
+        {ROAST_METRIC_num_failed_chunks, "failed", true},
+        {ROAST_METRIC_num_lost_chunks, "lost", false},
+        {ROAST_METRIC_num_running_chunks, "running", false},
     };
     char part[PART_BYTES] = "";
 
@@ -155,7 +164,7 @@ static void put_trouble(struct roast_line *line, const struct roast_shown *shown
             continue;
         (void)roast_format_number(number, count, "");
         (void)snprintf(part + used, sizeof(part) - used, "%s%s %s", used ? ", " : "",
-                       number, count == 1 ? troubles[i].one : troubles[i].words);
+                       number, troubles[i].words);
     }
     if (*part)
         put_part(line, part);
@@ -174,6 +183,7 @@ static void put_state_line(struct roast_buf *buf, const struct roast_shown *show
     put_state(&line, word, shown);
     put_events(&line, shown);
     put_chunks(&line, shown);
+    put_files(&line, shown);
     put_trouble(&line, shown);
     if (line.parts == 0)
         put_part(&line, "nothing was measured");

@@ -76,6 +76,30 @@ static void put_byte_kinds(struct roast_buf *buf, const struct roast_shown *show
     roast__line_end(&line);
 }
 
+/* Storage was asked by attempts that failed too; the bytes above are of the chunks that
+ * count. */
+static void put_all_attempts(struct roast_buf *buf, const struct roast_shown *shown,
+                             double counted)
+{
+    const struct roast_table *table = roast__find_table(shown, "per_endpoint");
+    char number[ROAST_NUMBER_BYTES];
+    char line[LINE_BYTES];
+    double attempts, successful, asked = 0;
+
+    for (size_t row = 0; table && row < table->row_count; row++) {
+        double bytes = roast__shown_number(roast__cell(table, row, "bytes"));
+        asked += bytes > 0 ? bytes : 0;
+    }
+    if (!roast__metric(&attempts, shown, ROAST_METRIC_num_attempts) ||
+        !roast__metric(&successful, shown, ROAST_METRIC_num_successful_chunks) ||
+        attempts <= successful || !(asked > counted))
+        return;
+    (void)roast_format_number(number, asked, "B");
+    (void)snprintf(line, sizeof(line),
+                   "storage: %s with attempts that failed or were done again", number);
+    roast__put_sentence(buf, INDENT, line);
+}
+
 void roast__put_reading(struct roast_buf *buf, const struct roast_shown *shown)
 {
     struct read_bytes bytes = add_up(shown);
@@ -87,6 +111,8 @@ void roast__put_reading(struct roast_buf *buf, const struct roast_shown *shown)
         put_byte_kinds(buf, shown);
     roast__put_group(buf, shown, ROAST_GROUP_BRANCHES);
     roast__put_group(buf, shown, ROAST_GROUP_ENDPOINTS);
+    if (bytes.all > 0)
+        put_all_attempts(buf, shown, bytes.all);
     if (buf->size_bytes == title_end)
         buf->size_bytes = start; /* a title over nothing */
 }

@@ -50,6 +50,7 @@ static const struct {
     {"us", "s", 1e-6},
     {"kHz", "Hz", 1e3},
     {"MB/s", "B/s", 1e6},
+    {"MiB", "B", 1024.0 * 1024.0}, /* one family of units on a screen */
 };
 
 size_t roast__format_metric(char out[ROAST_NUMBER_BYTES], enum roast_metric metric,
@@ -118,9 +119,23 @@ static bool repeats(enum roast_metric metric, const struct roast_metric_values *
                                   metric == ROAST_METRIC_io_time_seconds);
 }
 
+/* Parts of the time in process() are told below it; those of all tasks, which only spans
+ * know, beside it under their own name. */
+static bool is_of_other_clocks(const struct row_def *def,
+                               const struct roast_metric_values *values)
+{
+    bool part = def->label[0] == ' ';
+
+    return (def->metric == ROAST_METRIC_cpu_efficiency_fine ||
+            def->metric == ROAST_METRIC_io_wait_share) &&
+           part != own_clocks(values);
+}
+
 static bool is_shown(const struct row_def *def,
                      const struct roast_metric_values *values)
 {
+    if (is_of_other_clocks(def, values))
+        return false;
     if (def->table == ROAST_REPORT_FINE && repeats(def->metric, values))
         return false;
     if (def->absent == WHEN_ZERO)
@@ -152,6 +167,10 @@ static void fill_value(struct roast_row *row, const struct row_def *def,
         return;
     }
     (void)roast__format_metric(beside, def->beside, values->value[def->beside]);
+    if (strcmp(number, beside) == 0 && def->metric == ROAST_METRIC_total_cpu_time) {
+        (void)snprintf(row->value, sizeof(row->value), "%s", number);
+        return;
+    }
     (void)snprintf(row->value, sizeof(row->value), "%s (%s%s)", number, def->word,
                    beside);
 }

@@ -103,25 +103,42 @@ struct roast_str roast__notes_get(const struct roast_notes *notes,
     return note ? roast__note_text(note) : (struct roast_str){NULL, 0};
 }
 
-void roast__notes_labels(const struct roast_notes *notes, char *out, size_t out_bytes)
+/* Puts "name=text" behind what is there; false where it does not fit, or where a reader
+ * could not tell it from its neighbours. */
+static bool put_label(char *out, size_t out_bytes, size_t *used,
+                      const struct roast_note *note)
+{
+    struct roast_str name = roast__note_name(note);
+    struct roast_str text = roast__note_text(note);
+    size_t joint = *used > 0 ? 2 : 0;
+    size_t size = name.size_bytes + 1 + text.size_bytes;
+
+    if (joint + size >= out_bytes - *used)
+        return false;
+    memcpy(out + *used, ", ", joint);
+    char *label = out + *used + joint;
+    memcpy(label, name.data, name.size_bytes);
+    label[name.size_bytes] = '=';
+    memcpy(label + name.size_bytes + 1, text.data, text.size_bytes);
+    *used += joint + size;
+    return !memmem(label, size, ", ", 2) && !memchr(label, '\0', size);
+}
+
+int64_t roast__notes_labels(const struct roast_notes *notes, char *out,
+                            size_t out_bytes)
 {
     size_t used = 0;
+    int64_t count = 0;
+    bool told = true;
 
     for (size_t i = 0; i < notes->count; i++) {
-        struct roast_str name = roast__note_name(&notes->items[i]);
-        struct roast_str text = roast__note_text(&notes->items[i]);
-        size_t joint = used > 0 ? 2 : 0;
-        if (notes->items[i].group != ROAST_NOTES_label ||
-            joint + name.size_bytes + 1 + text.size_bytes >= out_bytes - used)
+        if (notes->items[i].group != ROAST_NOTES_label)
             continue;
-        memcpy(out + used, ", ", joint);
-        memcpy(out + used + joint, name.data, name.size_bytes);
-        used += joint + name.size_bytes;
-        out[used++] = '=';
-        memcpy(out + used, text.data, text.size_bytes);
-        used += text.size_bytes;
+        count++;
+        told = put_label(out, out_bytes, &used, &notes->items[i]) && told;
     }
     out[used] = '\0';
+    return told ? count : -1;
 }
 
 void roast__notes_release(struct roast_notes *notes)

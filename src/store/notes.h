@@ -32,8 +32,12 @@ struct roast_str roast__note_name(const struct roast_note *note);
 struct roast_str roast__note_text(const struct roast_note *note);
 
 /* All labels as "site=T2, user=me", NUL-terminated; what does not fit is left out whole.
- */
-void roast__notes_labels(const struct roast_notes *notes, char *out, size_t out_bytes);
+ * How many, or -1 where that text does not tell them all (roast_run_labels()). */
+int64_t roast__notes_labels(const struct roast_notes *notes, char *out,
+                            size_t out_bytes);
+
+/* roast_run_state(); the lock is held. */
+enum roast_run_state roast__run_state(const struct roast_run *run);
 
 void roast__notes_release(struct roast_notes *notes);
 

@@ -132,7 +132,8 @@ static uint64_t rss_now(const struct roast_run *run)
     }
     for (size_t i = 0; i < samples->count; i++) {
         const struct roast_worker_samples *worker = &samples->workers[i];
-        const struct roast_packed_series *memory = &worker->series[ROAST_SERIES_memory];
+        const struct roast_packed_series *memory =
+            roast__series_of(worker, ROAST_SERIES_memory);
         if (worker->last_time_us == latest_us && memory->known && memory->last > 0 &&
             (worker->pid == 0 || ran_attempts(&run->attempts, worker->pid)))
             sum = roast__sat_count(sum, (uint64_t)memory->last);

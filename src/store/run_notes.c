@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* run_notes.c - words into a run, without secrets.
  *
- * A text is redacted behind its name, as `name=text`, so that a label called `token`
- * loses its value. Documents are JSON, which redacting would break: whoever makes them
+ * What has a name like `token` is not kept at all. Any other text is redacted behind its
+ * name, as `name=text`: a name may end in what announces a secret. Documents are JSON, which redacting would break: whoever makes them
  * redacts every text in them. */
 #include "base/mem.h"
 #include "store/array.h"
@@ -22,11 +22,12 @@ const char *roast_note_group_name(enum roast_note_group group)
     return group_names[group];
 }
 
-/* *joined gets owned memory that *text points into; false when out of memory. */
-static bool redact(char **joined, struct roast_str *text, struct roast_str name)
+/* Redacts a text as it stands behind its name. *joined gets owned memory that *text points
+ * into; false when out of memory. */
+static bool redact_behind(char **joined, struct roast_str *text, struct roast_str name)
 {
     size_t plain_bytes = name.size_bytes + 1 + text->size_bytes;
-    size_t room_bytes = plain_bytes + plain_bytes / 2 + 16; /* `***` may be longer */
+    size_t room_bytes = roast_str_redact_bound(plain_bytes);
     char *plain = roast__realloc(NULL, plain_bytes + room_bytes);
 
     if (!plain)
@@ -43,9 +44,17 @@ static bool redact(char **joined, struct roast_str *text, struct roast_str name)
         *text = (struct roast_str){clean + behind, size - behind};
     } else { /* the name lost something too: a URL */
         size = roast_str_redact(clean, room_bytes, *text);
-        *text = roast_str_names_secret(name) ? roast_str_of("***")
-                                             : (struct roast_str){clean, size};
+        *text = (struct roast_str){clean, size};
     }
+    return true;
+}
+
+/* What stands under a name like `password` goes as a whole, however many words it has. */
+static bool redact(char **joined, struct roast_str *text, struct roast_str name)
+{
+    if (!roast_str_names_secret(name))
+        return redact_behind(joined, text, name);
+    *text = roast_str_of("***");
     return true;
 }
 
@@ -117,11 +126,40 @@ void roast_run_notes(roast_run *run, enum roast_note_group group,
     roast__run_unlock(run);
 }
 
-void roast_run_labels(roast_run *run, char *out, size_t out_bytes)
+int64_t roast_run_labels(roast_run *run, char *out, size_t out_bytes)
 {
     roast__run_lock(run);
-    roast__notes_labels(&run->notes, out, out_bytes);
+    int64_t count = roast__notes_labels(&run->notes, out, out_bytes);
     roast__run_unlock(run);
+    return count;
+}
+
+/* ---- how it ended -------------------------------------------------------- */
+
+/* A failure without words is one too. */
+enum roast_run_state roast__run_state(const struct roast_run *run)
+{
+    struct roast_str failure =
+        roast__notes_get(&run->notes, ROAST_NOTES_run, roast_str_of("failure"));
+
+    if (failure.data)
+        return ROAST_IS_failed;
+    return run->end_ns != 0 ? ROAST_IS_finished : ROAST_IS_unfinished;
+}
+
+enum roast_run_state roast_run_state(roast_run *run)
+{
+    roast__run_lock(run);
+    enum roast_run_state state = roast__run_state(run);
+    roast__run_unlock(run);
+    return state;
+}
+
+const char *roast_run_state_name(enum roast_run_state state)
+{
+    return state == ROAST_IS_finished ? "finished"
+           : state == ROAST_IS_failed ? "failed"
+                                      : "unfinished";
 }
 
 struct roast_span roast_run_span(roast_run *run)

@@ -137,7 +137,7 @@ static bool worker_lines(struct making *making, size_t worker)
         bool ok = true;
         if (making->only != ROAST_ALL_SERIES && making->only != i)
             continue;
-        if (samples->series[i].changes.size_bytes > 0)
+        if (roast__series_of(samples, series)->changes.size_bytes > 0)
             ok = sampled_line(making, samples, series);
         else if (is_derived(series) && making->running.is_worker[worker])
             ok = derived_line(making, worker, series);

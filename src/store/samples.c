@@ -17,6 +17,8 @@
 #include "store/array.h"
 #include "store/series.h"
 
+_Static_assert(ROAST_SERIES_COUNT < 32, "`has` is shifted by the number of a series");
+
 /* ---- one moment -------------------------------------------------------------- */
 
 /* False for what is no number. What is too large stops at the largest. */
@@ -64,14 +66,49 @@ static bool has_room(struct roast_buf *buf)
     return ok;
 }
 
+struct roast_packed_series *roast__samples_series(struct roast_worker_samples *worker,
+                                                  enum roast_series series)
+{
+    uint32_t bit = UINT32_C(1) << series;
+    size_t at = (size_t)__builtin_popcount(worker->has & (bit - 1));
+    size_t count = (size_t)__builtin_popcount(worker->has);
+
+    if (worker->has & bit)
+        return &worker->series[at];
+    struct roast_packed_series *more =
+        roast__realloc(worker->series, (count + 1) * sizeof(*more));
+    if (!more)
+        return NULL;
+    memmove(&more[at + 1], &more[at], (count - at) * sizeof(*more));
+    more[at] = (struct roast_packed_series){.last = 0};
+    worker->series = more;
+    worker->has |= bit;
+    return &more[at];
+}
+
+static bool make_series(struct roast_worker_samples *worker, uint32_t wanted)
+{
+    bool ok = true;
+
+    for (int i = 0; ok && (wanted & ~worker->has) != 0; i++) {
+        if ((wanted >> i) & 1)
+            ok = roast__samples_series(worker, (enum roast_series)i) != NULL;
+    }
+    return ok;
+}
+
 static bool make_room(struct roast_worker_samples *worker,
                       const struct roast_tick *tick)
 {
-    bool ok = has_room(&worker->times);
+    bool ok = has_room(&worker->times) && make_series(worker, tick->present);
+    struct roast_packed_series *series = worker->series;
 
-    for (int i = 0; ok && i < ROAST_SERIES_COUNT; i++)
-        ok = !changes_with(&worker->series[i], tick, i) ||
-             has_room(&worker->series[i].changes);
+    for (int i = 0; ok && worker->has >> i != 0; i++) {
+        if (!((worker->has >> i) & 1))
+            continue;
+        ok = !changes_with(series, tick, i) || has_room(&series->changes);
+        series++;
+    }
     return ok;
 }
 
@@ -84,7 +121,7 @@ static void put_change(struct roast_packed_series *series, uint64_t tick, bool k
         series->last = steps;
     }
     series->known = known;
-    series->last_tick = tick;
+    series->last_tick = (uint32_t)tick;
 }
 
 static bool put_tick(struct roast_worker_samples *worker, const struct roast_tick *tick)
@@ -96,10 +133,13 @@ static bool put_tick(struct roast_worker_samples *worker, const struct roast_tic
                           roast__wrap_sub(step_us, worker->last_step_us));
     worker->last_time_us = tick->time_us;
     worker->last_step_us = step_us;
-    for (int i = 0; i < ROAST_SERIES_COUNT; i++) {
-        if (changes_with(&worker->series[i], tick, i))
-            put_change(&worker->series[i], worker->ticks, (tick->present >> i) & 1,
-                       tick->steps[i]);
+    struct roast_packed_series *series = worker->series;
+    for (int i = 0; worker->has >> i != 0; i++) {
+        if (!((worker->has >> i) & 1))
+            continue;
+        if (changes_with(series, tick, i))
+            put_change(series, worker->ticks, (tick->present >> i) & 1, tick->steps[i]);
+        series++;
     }
     worker->ticks++;
     return true;
@@ -107,11 +147,19 @@ static bool put_tick(struct roast_worker_samples *worker, const struct roast_tic
 
 /* ---- thinning ---------------------------------------------------------------- */
 
-static void release_series(struct roast_worker_samples *worker)
+void roast__samples_drop(struct roast_worker_samples *worker)
 {
-    roast__buf_release(&worker->times);
-    for (int i = 0; i < ROAST_SERIES_COUNT; i++)
+    int count = __builtin_popcount(worker->has);
+
+    for (int i = 0; i < count; i++)
         roast__buf_release(&worker->series[i].changes);
+    roast__free(worker->series);
+    worker->series = NULL;
+    worker->has = 0;
+    roast__buf_release(&worker->times);
+    worker->ticks = 0;
+    worker->last_time_us = 0;
+    worker->last_step_us = 0;
 }
 
 /* The next moment of all series; false at the end. */
@@ -136,23 +184,23 @@ static bool thin(struct roast_worker_samples *worker, uint64_t *thinned)
     struct roast_worker_samples half = *worker;
     struct roast_tick tick;
 
-    for (int i = 0; i < ROAST_SERIES_COUNT; i++) {
+    for (int i = 0; i < ROAST_SERIES_COUNT; i++)
         roast__series_open(&cursors[i], worker, (enum roast_series)i);
-        half.series[i] = (struct roast_packed_series){.last = 0};
-    }
+    half.series = NULL; /* the worker's own */
+    half.has = 0;
     half.times = (struct roast_buf){NULL, 0, 0, false};
     half.ticks = 0;
     half.last_time_us = 0;
     half.last_step_us = 0;
     for (uint64_t i = 0; next_tick(cursors, &tick); i++) {
         if (i % 2 == 0 && !put_tick(&half, &tick)) {
-            release_series(&half);
+            roast__samples_drop(&half);
             return false;
         }
     }
     *thinned += worker->ticks - half.ticks;
     half.stride = worker->stride > 0 ? worker->stride * 2 : 2;
-    release_series(worker);
+    roast__samples_drop(worker);
     *worker = half;
     return true;
 }
@@ -230,7 +278,7 @@ struct roast_worker_samples *roast__samples_worker(struct roast_samples *samples
 void roast__samples_release(struct roast_samples *samples)
 {
     for (size_t i = 0; i < samples->count; i++)
-        release_series(&samples->workers[i]);
+        roast__samples_drop(&samples->workers[i]);
     roast__free(samples->workers);
     roast__slots_release(&samples->slots);
     memset(samples, 0, sizeof(*samples));

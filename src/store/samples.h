@@ -16,18 +16,21 @@ enum { ROAST_MOST_TICKS = 1 << 20 };
 
 struct roast_packed_series {
     struct roast_buf changes; /* empty: never known. See samples.c */
-    uint64_t last_tick;       /* of the last entry */
     int64_t last;             /* in steps */
+    uint32_t last_tick;       /* of the last entry */
     bool known;               /* false: the last entry says "not known from here on" */
 };
 
+/* Most workers have few of the series there are, and a run may have many workers: only
+ * series that were known once are there. */
 struct roast_worker_samples {
-    int32_t name; /* number of a string */
-    uint64_t ticks;
+    int32_t name;                       /* number of a string */
+    uint32_t has;                       /* bit n: series n is in `series` */
+    struct roast_packed_series *series; /* owned; in the order of the bits */
+    uint64_t ticks;                     /* below 2^32 */
     struct roast_buf times; /* zigzag varints of the change of the distance, in us */
     int64_t last_time_us;
     int64_t last_step_us;
-    struct roast_packed_series series[ROAST_SERIES_COUNT];
     uint64_t stride;  /* one in so many moments is kept; 0 is 1 */
     uint64_t skipped; /* since the last one that was kept */
     /* of processes of this machine: to tell rates from totals */

@@ -21,8 +21,8 @@ static bool restore_times(struct roast_worker_samples *worker)
             roast__wrap_add(worker->last_step_us, roast__cursor_signed(&cur));
         worker->last_time_us =
             roast__wrap_add(worker->last_time_us, worker->last_step_us);
-        worker->ticks++;
-        if (worker->last_time_us > latest_us || worker->last_time_us < -latest_us)
+        if (++worker->ticks > UINT32_MAX || worker->last_time_us > latest_us ||
+            worker->last_time_us < -latest_us)
             return false;
     }
     return !cur.failed;
@@ -41,7 +41,7 @@ static bool restore_series(struct roast_packed_series *series, uint64_t ticks)
         uint64_t later = head >> 1;
         if (later >= ticks - series->last_tick || (later == 0 && !first))
             return false;
-        series->last_tick += later;
+        series->last_tick += (uint32_t)later;
         series->known = head & 1;
         if (series->known)
             series->last = roast__wrap_add(series->last, roast__cursor_signed(&cur));
@@ -53,7 +53,7 @@ bool roast__samples_restore(struct roast_worker_samples *worker)
 {
     if (!restore_times(worker))
         return false;
-    for (int i = 0; i < ROAST_SERIES_COUNT; i++) {
+    for (int i = 0; i < __builtin_popcount(worker->has); i++) {
         if (!restore_series(&worker->series[i], worker->ticks))
             return false;
     }

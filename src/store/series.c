@@ -76,12 +76,23 @@ static inline int64_t read_time_us(struct roast_series_cursor *cursor)
     return cursor->time_us;
 }
 
+const struct roast_packed_series *roast__series_of(
+    const struct roast_worker_samples *worker, enum roast_series series)
+{
+    static const struct roast_packed_series none;
+    uint32_t bit = UINT32_C(1) << series;
+
+    if (!(worker->has & bit))
+        return &none;
+    return &worker->series[__builtin_popcount(worker->has & (bit - 1))];
+}
+
 void roast__series_open(struct roast_series_cursor *cursor,
                         const struct roast_worker_samples *worker,
                         enum roast_series series)
 {
     const struct roast_buf *times = &worker->times;
-    const struct roast_buf *changes = &worker->series[series].changes;
+    const struct roast_buf *changes = &roast__series_of(worker, series)->changes;
 
     *cursor = (struct roast_series_cursor){
         .times = roast__cursor(times->data, times->size_bytes),

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* series.h - reads the moments of a worker and one of its series, in order. */
+/* series.h - the series of a worker, and their moments in order. */
 #ifndef ROAST_STORE_SERIES_H
 #define ROAST_STORE_SERIES_H
 
@@ -19,6 +19,18 @@ struct roast_series_cursor {
     bool next_known;
     bool known;
 };
+
+/* A series of a worker, borrowed until it changes; empty where it was never known. */
+const struct roast_packed_series *roast__series_of(
+    const struct roast_worker_samples *worker, enum roast_series series);
+
+/* A series to be written to, empty where it is new; NULL when out of memory. Moves the
+ * others of the worker. */
+struct roast_packed_series *roast__samples_series(struct roast_worker_samples *worker,
+                                                  enum roast_series series);
+
+/* Forgets all moments. */
+void roast__samples_drop(struct roast_worker_samples *worker);
 
 /* Borrows the worker until it changes. */
 void roast__series_open(struct roast_series_cursor *cursor,

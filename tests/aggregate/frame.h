@@ -18,6 +18,7 @@ struct frame {
     const char *dataset;        /* NULL: "ttbar" */
     const char *file;           /* NULL: "a.root"; "": none */
     const char *tree;           /* NULL: "Events"; "": none */
+    const char *uuid;           /* of the file */
     uint64_t first, stop;       /* entries */
     uint64_t status;            /* 0: ok */
     double start, duration;

@@ -10,6 +10,7 @@ static inline void fill_chunk(roast_record *rec, const struct frame *frame)
     set_text(rec, ROAST_FIELD_dataset, frame->dataset, "ttbar");
     set_text(rec, ROAST_FIELD_file, frame->file, "a.root");
     set_text(rec, ROAST_FIELD_treename, frame->tree, "Events");
+    set_text(rec, ROAST_FIELD_uuid, frame->uuid, NULL);
     roast_record_set_u64(rec, ROAST_FIELD_entry_start, frame->first);
     roast_record_set_u64(rec, ROAST_FIELD_entry_stop, frame->stop);
     roast_record_set_i64(rec, ROAST_FIELD_start_mono_ns, NS(frame->start));

@@ -118,7 +118,9 @@ static void test_lost_attempts_last_to_the_last_sign_of_life(void **state)
     summary = summary_of(run);
     assert_metric(summary, num_attempts, 3);
     assert_metric(summary, num_lost_attempts, 2);
+    assert_metric(summary, num_lost_chunks, 2);
     assert_metric(summary, num_failed_chunks, 0);
+    assert_metric(summary, num_failed_or_lost, 2);
     assert_metric(summary, wasted_thread_seconds, 3);
     assert_int_equal(rows_of(summary, "failures"), 2);
     assert_str_is(text_at(summary, "failures", 0, "status"), "lost");
@@ -219,6 +221,115 @@ static void test_trees_and_calls_are_passes_of_their_own(void **state)
     roast_run_free(run);
 }
 
+/* ---- every chunk is one of four ---------------------------------------------------- */
+
+static void assert_adds_up(const roast_summary *summary, double chunks)
+{
+    const struct roast_metric_values *values = roast_summary_metrics(summary);
+
+    assert_metric(summary, num_chunks, chunks);
+    assert_near(values->value[ROAST_METRIC_num_successful_chunks] +
+                    values->value[ROAST_METRIC_num_failed_chunks] +
+                    values->value[ROAST_METRIC_num_lost_chunks] +
+                    values->value[ROAST_METRIC_num_running_chunks],
+                chunks);
+}
+
+/* A failure whose retry still runs has not failed yet; one that was lost then has. */
+static void test_chunks_add_up_while_a_run_goes_on_and_after(void **state)
+{
+    roast_run *run = run_new();
+
+    (void)state;
+    add_frame(run, (struct frame){.stop = 10, .start = 1, .duration = 1, .events = 10});
+    add_frame(run,
+              (struct frame){.first = 10, .stop = 20, .start = 1, .status = FAILED});
+    add_frame(run, (struct frame){
+                       .kind = ROAST_FRAME_BEGIN, .first = 10, .stop = 20, .start = 3});
+    add_frame(run, (struct frame){
+                       .kind = ROAST_FRAME_BEGIN, .first = 20, .stop = 30, .start = 3});
+    for (const char *const *name = (const char *const[]){"ttbar", "a.root", NULL};
+         *name; name++)
+        assert_int_equal(roast_run_learn_name(run, roast_str_of(*name), NULL), 0);
+    roast_summary *summary = summary_of(run);
+    assert_adds_up(summary, 3);
+    assert_metric(summary, num_running_chunks, 2);
+    assert_metric(summary, num_failed_chunks, 0);
+    roast_summary_free(summary);
+    roast_run_finish(run, NS(8));
+    summary = summary_of(run);
+    assert_adds_up(summary, 3);
+    assert_metric(summary, num_running_chunks, 0);
+    assert_metric(summary, num_failed_chunks, 1);
+    assert_metric(summary, num_lost_chunks, 1);
+    assert_metric(summary, num_retried_chunks, 1);
+    assert_metric(summary, num_failed_or_lost, 2);
+    roast_summary_free(summary);
+    roast_run_free(run);
+}
+
+/* Seconds of chunks that ended are shared by those, not by all that were tried. */
+static void test_mean_time_is_of_chunks_that_have_one(void **state)
+{
+    roast_run *run = run_new();
+
+    (void)state;
+    add_frame(run, (struct frame){.stop = 10, .start = 1, .duration = 3});
+    add_frame(run,
+              (struct frame){.first = 10, .stop = 20, .start = 1, .status = FAILED});
+    roast_run_finish(run, NS(8));
+    roast_summary *summary = summary_of(run);
+    assert_metric(summary, num_chunks, 2);
+    assert_metric(summary, avg_cpu_time_per_chunk, 3);
+    roast_summary_free(summary);
+    roast_run_set_fact(run, ROAST_FACT_report_chunks,
+                       4); /* as coffea's users know it */
+    roast_run_set_fact(run, ROAST_FACT_report_process_seconds, 3);
+    summary = summary_of(run);
+    assert_metric(summary, avg_cpu_time_per_chunk, 0.75);
+    roast_summary_free(summary);
+    roast_run_free(run);
+}
+
+/* ---- files that cannot be asked for their entries ------------------------------------ */
+
+static void add_file_try(roast_run *run, const char *file, const char *uuid)
+{
+    add_frame(run, (struct frame){.file = file,
+                                  .uuid = uuid,
+                                  .start = 1,
+                                  .status = FAILED,
+                                  .error_type = "OSError"});
+}
+
+static void test_a_file_that_failed_in_preprocessing_is_no_chunk(void **state)
+{
+    roast_run *run = run_new();
+
+    (void)state;
+    add_file_try(run, "gone.root", NULL);
+    roast_summary *summary = summary_of(run);
+    assert_metric(summary, num_failed_files, 1);
+    (void)assert_absent(summary, num_chunks);
+    roast_summary_free(summary);
+    add_file_try(run, "gone.root", NULL);
+    add_file_try(run, "late.root", NULL); /* once: then it could be asked */
+    add_file_try(run, "empty.root", "u"); /* a chunk of a file without entries */
+    add_frame(run, (struct frame){.file = "late.root", .uuid = "v", .stop = 9});
+    roast_run_finish(run, NS(8));
+    summary = summary_of(run);
+    assert_adds_up(summary, 2);
+    assert_metric(summary, num_failed_files, 1);
+    assert_metric(summary, num_failed_chunks, 1);
+    assert_metric(summary, num_retried_chunks, 0);
+    assert_metric(summary, num_failed_or_lost, 2);
+    assert_metric(summary, num_failed_attempts, 4);
+    assert_near(number_at(summary, "failures", 0, "resolved"), 0);
+    assert_near(number_at(summary, "failures", 2, "resolved"), 1);
+    roast_summary_free(summary);
+    roast_run_free(run);
+}
+
 /* ---- many at random, against counting by hand ------------------------------------ */
 
 enum { MANY = 600, FILES = 3, RANGES = 60 };
@@ -276,6 +387,9 @@ int main(void)
         cmocka_unit_test(test_an_end_without_a_record_is_a_chunk_all_the_same),
         cmocka_unit_test(test_nameless_chunks_are_each_their_own),
         cmocka_unit_test(test_trees_and_calls_are_passes_of_their_own),
+        cmocka_unit_test(test_chunks_add_up_while_a_run_goes_on_and_after),
+        cmocka_unit_test(test_mean_time_is_of_chunks_that_have_one),
+        cmocka_unit_test(test_a_file_that_failed_in_preprocessing_is_no_chunk),
         cmocka_unit_test(test_many_attempts_at_random),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

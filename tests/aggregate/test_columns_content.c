@@ -137,6 +137,38 @@ static void test_tasks_are_all_attempts(void **state)
     roast_run_free(run);
 }
 
+/* The task of the second chunk started first, and waited longer for its file. */
+static void test_tasks_are_in_the_order_of_their_start(void **state)
+{
+    static const double starts[][2] = {{3, 2}, {4, 1}, {0, 5}}; /* process(), task */
+    roast_run *run = run_new();
+
+    (void)state;
+    for (uint32_t i = 0; i < COUNT_OF(starts); i++) {
+        struct frame frame = {.sequence = 70 + i,
+                              .first = i,
+                              .stop = i + 1,
+                              .start = starts[i][0],
+                              .duration = 1,
+                              .task_start = starts[i][1],
+                              .task = 9};
+        if (starts[i][0] > 0)
+            add_frame(run, frame);
+        frame.kind = starts[i][0] > 0 ? ROAST_FRAME_END : ROAST_FRAME_BEGIN;
+        frame.start = starts[i][1];
+        add_frame(run, frame);
+    }
+    roast_columns *tasks = table_of(run, ROAST_COLUMNS_tasks);
+    assert_int_equal(roast_columns_rows(tasks), 3);
+    for (size_t i = 1; i < 3; i++)
+        assert_true(number_in(tasks, "start", i - 1) < number_in(tasks, "start", i));
+    assert_near(number_in(tasks, "chunk_id", 0), 1);
+    assert_near(number_in(tasks, "chunk_id", 1), 0);
+    assert_true(is_unknown(tasks, "chunk_id", 2));
+    roast_columns_free(tasks);
+    roast_run_free(run);
+}
+
 static void test_a_table_does_not_change_with_the_run(void **state)
 {
     roast_run *run = tried_run();
@@ -297,6 +329,7 @@ int main(void)
         cmocka_unit_test(test_chunks_are_those_that_count),
         cmocka_unit_test(test_chunks_know_when_where_and_how_much),
         cmocka_unit_test(test_tasks_are_all_attempts),
+        cmocka_unit_test(test_tasks_are_in_the_order_of_their_start),
         cmocka_unit_test(test_a_table_does_not_change_with_the_run),
         cmocka_unit_test(test_sections_are_added_up_by_file_and_place),
         cmocka_unit_test(test_sections_of_single_chunks),

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* test_failed_fileset.c - what has to be run again: only what never ended well, in the
- * shape that coffea's Runner takes. */
+/* test_failed_fileset.c - what has to be run again: only what never ended well, or all
+ * where no output came back, in the shape that coffea's Runner takes. */
 #include "aggregate/fileset.h"
 #include "heap.h"
 #include "runs.h"
@@ -32,6 +32,14 @@ static void give_fileset(roast_run *run, const char *json)
                                         roast_str_of("fileset"), roast_str_of(json),
                                         NULL),
                      ROAST_OK);
+}
+
+/* What a collector counts of the calls of Runner.run. */
+static void tell_calls(roast_run *run, double calls, double failures, double outputs)
+{
+    roast_run_set_fact(run, ROAST_FACT_runner_calls, calls);
+    roast_run_set_fact(run, ROAST_FACT_runner_failures, failures);
+    roast_run_set_fact(run, ROAST_FACT_runner_outputs, outputs);
 }
 
 static void fail_run(roast_run *run)
@@ -136,21 +144,23 @@ static void test_what_has_no_name_is_counted(void **state)
 {
     roast_run *run = run_new();
     struct roast_page page;
-    struct roast_unnamed unnamed = {77, 77};
+    struct roast_rerun rerun = {77, 77, false, true};
 
     (void)state;
     add_frame(run, (struct frame){.kind = ROAST_FRAME_BEGIN,
                                   .file = "nobody learned this",
                                   .stop = 10,
                                   .start = 2});
-    assert_int_equal(roast_failed_fileset(&page, run, &unnamed, NULL), ROAST_OK);
+    assert_int_equal(roast_failed_fileset(&page, run, &rerun, NULL), ROAST_OK);
     assert_string_equal(page.text, "{}");
-    assert_true(unnamed.failed == 0 && unnamed.running == 1);
+    assert_true(rerun.unnamed_failed == 0 && rerun.unnamed_running == 1);
+    assert_true(rerun.everything && !rerun.fileset_known);
     roast_page_release(&page);
     roast_run_finish(run, NS(5));
-    assert_int_equal(roast_failed_fileset(&page, run, &unnamed, NULL), ROAST_OK);
+    assert_int_equal(roast_failed_fileset(&page, run, &rerun, NULL), ROAST_OK);
     assert_string_equal(page.text, "{}");
-    assert_true(unnamed.failed == 1 && unnamed.running == 0);
+    assert_true(rerun.unnamed_failed == 1 && rerun.unnamed_running == 0);
+    assert_false(rerun.everything);
     roast_page_release(&page);
     roast_run_free(run);
 }
@@ -179,12 +189,103 @@ static const char *const given =
     " \"preload\": [\"Jet_pt\"]},"
     " \"data\": [\"d.root\"]}";
 
-static void test_untried_files_of_a_run_that_did_not_finish(void **state)
+static const char *const all_given =
+    "{\"data\":{\"treename\":\"Events\",\"files\":[\"d.root\"]},"
+    "\"ttbar\":{\"files\":{\"a.root\":\"Events\",\"b.root\":\"Events\","
+    "\"root://host//c.root\":\"T\"},\"metadata\":{\"xsec\":1.25,"
+    "\"tags\":[\"x\",null,true,-3]},\"preload\":[\"Jet_pt\"]}}";
+
+/* What ended well was in the output that nobody got. */
+static void test_everything_where_a_call_gave_no_output(void **state)
+{
+    enum { RAISED, KILLED, ONE_OF_TWO, UNCOUNTED_RAISED, UNCOUNTED_KILLED, CASES };
+
+    (void)state;
+    for (int i = 0; i < CASES; i++) {
+        roast_run *run = run_new();
+        struct roast_page page;
+        struct roast_rerun rerun;
+        give_fileset(run, given);
+        mark(run, ROAST_MARK_RUN_BEGIN, 0);
+        add_ok(run, "a.root", 0, 10);
+        if (i < UNCOUNTED_RAISED)
+            tell_calls(run, i == ONE_OF_TWO ? 2 : 1, i != KILLED, i == ONE_OF_TWO);
+        if (i == UNCOUNTED_RAISED)
+            roast_run_set_fact(run, ROAST_FACT_runner_failures, 1);
+        if (i != KILLED && i != UNCOUNTED_KILLED) {
+            mark(run, ROAST_MARK_RUN_END, 3);
+            roast_run_finish(run, NS(5));
+        }
+        assert_int_equal(roast_failed_fileset(&page, run, &rerun, NULL), ROAST_OK);
+        assert_string_equal(page.text, all_given);
+        assert_true(rerun.everything && rerun.fileset_known);
+        roast_page_release(&page);
+        roast_run_free(run);
+    }
+}
+
+/* Killed, or failed, when the Runner had already given its output. */
+static void test_what_failed_where_all_calls_gave_an_output(void **state)
 {
     roast_run *run = run_new();
 
     (void)state;
     give_fileset(run, given);
+    tell_calls(run, 2, 0, 2);
+    add_ok(run, "a.root", 0, 10);
+    check_fileset(run, "{}");
+    fail_run(run);
+    check_fileset(run, "{}");
+    add_failed(run, "d.root", 0, 10);
+    check_fileset(run, "{\"ttbar\":{\"treename\":\"Events\",\"files\":[\"d.root\"],"
+                       "\"metadata\":{\"xsec\":1.25,\"tags\":[\"x\",null,true,-3]},"
+                       "\"preload\":[\"Jet_pt\"]}}");
+    roast_run_free(run);
+}
+
+/* coffea lists what is in an output that came with an exception. */
+static void test_everything_where_the_output_lacks_what_ended_well(void **state)
+{
+    roast_run *run = run_new();
+
+    (void)state;
+    give_fileset(run, given);
+    tell_calls(run, 1, 1, 1);
+    add_ok(run, "a.root", 0, 10);
+    add_ok(run, "a.root", 10, 20);
+    roast_run_set_fact(run, ROAST_FACT_processed_chunks, 1);
+    roast_run_finish(run, NS(5));
+    check_fileset(run, all_given);
+    roast_run_free(run);
+}
+
+/* ---- preprocessing -------------------------------------------------------------- */
+
+static void test_a_file_that_failed_before_its_first_chunk(void **state)
+{
+    roast_run *run = run_new();
+
+    (void)state;
+    add_failed(run, "gone.root", 0, 0);
+    add_failed(run, "gone.root", 0, 0);
+    add_ok(run, "a.root", 0, 10);
+    roast_run_finish(run, NS(5));
+    check_fileset(run,
+                  "{\"ttbar\":{\"treename\":\"Events\",\"files\":[\"gone.root\"]}}");
+    add_ok(run, "gone.root", 0, 10); /* it could be asked in the end */
+    check_fileset(run, "{}");
+    roast_run_free(run);
+}
+
+/* ---- an exception beside the output ----------------------------------------------- */
+
+static void test_untried_files_where_an_exception_came_beside_the_output(void **state)
+{
+    roast_run *run = run_new();
+
+    (void)state;
+    give_fileset(run, given);
+    tell_calls(run, 1, 1, 1);
     add_ok(run, "a.root", 0, 10);
     fail_run(run);
     roast_run_finish(run, NS(5));
@@ -236,9 +337,12 @@ static void test_files_that_were_not_read_to_their_end(void **state)
     frame.first = 50;
     frame.stop = 100;
     add_frame(run, frame);
-    check_fileset(run, /* still open */
+    mark(run, ROAST_MARK_RUN_END, 7);
+    roast_run_finish(run, NS(8));
+    tell_calls(run, 2, 1, 2);
+    check_fileset(run,
                   "{\"ttbar\":{\"treename\":\"Events\",\"files\":[\"part.root\"]}}");
-    roast_run_finish(run, NS(5));
+    tell_calls(run, 2, 0, 2);
     check_fileset(run, "{}"); /* as many chunks as the user wanted */
     roast_run_free(run);
 }
@@ -254,6 +358,8 @@ static void test_attempts_that_an_unfinished_run_left_open(void **state)
                                   .first = 10,
                                   .stop = 20,
                                   .start = 2});
+    add_ok(run, "c.root", 0, 10);
+    tell_calls(run, 1, 0, 1);
     check_fileset(run, "{\"ttbar\":{\"treename\":\"Events\",\"files\":[\"b.root\"]}}");
     roast_run_free(run);
 }
@@ -312,7 +418,8 @@ static void test_out_of_memory(void **state)
     add_ok(run, "a.root", 0, 10);
     add_failed(run, "a.root", 10, 20);
     add_failed(run, "b.root", 0, 10);
-    fail_run(run);
+    add_failed(run, "gone.root", 0, 0);
+    tell_calls(run, 1, 1, 1);
     roast_run_finish(run, NS(5));
     size_t live = test_heap.live_blocks;
     for (int from_then_on = 0; from_then_on <= 1; from_then_on++)
@@ -340,7 +447,13 @@ int main(void)
         cmocka_unit_test_setup(test_a_later_call_makes_it_good, setup),
         cmocka_unit_test_setup(test_what_has_no_name_is_counted, setup),
         cmocka_unit_test_setup(test_names_are_escaped, setup),
-        cmocka_unit_test_setup(test_untried_files_of_a_run_that_did_not_finish, setup),
+        cmocka_unit_test_setup(test_everything_where_a_call_gave_no_output, setup),
+        cmocka_unit_test_setup(test_what_failed_where_all_calls_gave_an_output, setup),
+        cmocka_unit_test_setup(test_everything_where_the_output_lacks_what_ended_well,
+                               setup),
+        cmocka_unit_test_setup(test_a_file_that_failed_before_its_first_chunk, setup),
+        cmocka_unit_test_setup(
+            test_untried_files_where_an_exception_came_beside_the_output, setup),
         cmocka_unit_test_setup(test_a_finished_run_tried_what_it_wanted, setup),
         cmocka_unit_test_setup(test_files_that_were_not_read_to_their_end, setup),
         cmocka_unit_test_setup(test_attempts_that_an_unfinished_run_left_open, setup),

@@ -11,9 +11,9 @@ static void assert_names(const roast_summary *summary, size_t row, const char *c
     const struct roast_cell *cell = cell_at(summary, "file_read_metrics", row, column);
 
     assert_int_equal(cell->type, ROAST_CELL_LIST);
-    assert_int_equal(cell->count, count);
+    assert_int_equal(cell->list.count, count);
     for (size_t i = 0; i < count; i++)
-        assert_str_is(cell->items[i].text, names[i]);
+        assert_str_is(cell->list.items[i].text, names[i]);
 }
 
 static void test_what_a_file_is(void **state)
@@ -203,9 +203,9 @@ static void test_many_branches_and_files(void **state)
                     10 * BRANCHES);
         assert_near(number_at(summary, "file_read_metrics", row, "bytes_requested"),
                     3 * BRANCHES * (BRANCHES + 1) / 2);
-        assert_int_equal(cell->count, BRANCHES);
+        assert_int_equal(cell->list.count, BRANCHES);
         for (size_t i = 0; i < BRANCHES; i++)
-            assert_str_is(cell->items[i].text, names[i]);
+            assert_str_is(cell->list.items[i].text, names[i]);
     }
     roast_summary_free(summary);
     roast_run_free(run);

@@ -195,6 +195,33 @@ static void test_sections_by_name(void **state)
     roast__buf_release(&tree);
 }
 
+/* track_memory of 0.1.2 took no time: that is not no time. */
+static void test_a_section_without_time_has_none(void **state)
+{
+    static const char memory_only[] = {
+        1, 0, ROAST_SECTION_MEMORY, 3, 'n', 'u', 'm', 2, 0, 0, 0, 4};
+    roast_run *run = run_new();
+
+    (void)state;
+    add_frame(run,
+              (struct frame){.stop = 1,
+                             .start = 1,
+                             .duration = 10,
+                             .sections = str_from(memory_only, sizeof(memory_only))});
+    roast_summary *summary = summary_of(run);
+    assert_int_equal(rows_of(summary, "sections"), 1);
+    assert_near(number_at(summary, "sections", 0, "count"), 2);
+    for (const char *const *name =
+             (const char *const[]){"total", "self", "mean", "max", "share", NULL};
+         *name; name++)
+        assert_int_equal(cell_at(summary, "sections", 0, *name)->type,
+                         ROAST_CELL_ABSENT);
+    assert_int_equal(cell_at(summary, "sections", 0, "memory_delta_mb")->type,
+                     ROAST_CELL_NUMBER);
+    roast_summary_free(summary);
+    roast_run_free(run);
+}
+
 /* ---- losses ---------------------------------------------------------------------- */
 
 static void test_losses_and_absences(void **state)
@@ -408,6 +435,7 @@ int main(void)
         cmocka_unit_test(test_without_durations_there_is_no_shortest),
         cmocka_unit_test(test_per_file_worker_and_host),
         cmocka_unit_test(test_sections_by_name),
+        cmocka_unit_test(test_a_section_without_time_has_none),
         cmocka_unit_test(test_losses_and_absences),
         cmocka_unit_test(test_even_chunks_have_no_outlier),
         cmocka_unit_test(test_outliers_and_their_causes),

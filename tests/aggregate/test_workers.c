@@ -232,6 +232,43 @@ static void test_sweep_of_one_moment_and_of_time_that_goes_back(void **state)
     roast_run_free(run);
 }
 
+/* ---- workers that no record names -------------------------------------------------- */
+
+/* Records of 0.1.2 do not say who made them: they are nobody's process of their own. */
+static void test_sampled_workers_have_rows(void **state)
+{
+    for (int whose = 0; whose <= 1; whose++) {
+        roast_run *run = run_new();
+        roast_record rec = {.kind = ROAST_FRAME_CHUNK};
+        char bytes[256];
+        (void)state;
+        add_sample(run, "tcp://a:1", 1, ROAST_SERIES_memory, 2 << 20);
+        add_sample(run, "tcp://b:2", 1, ROAST_SERIES_memory, 3 << 20);
+        roast_record_set_u64(&rec, ROAST_FIELD_status, ROAST_CHUNK_OK);
+        int64_t size = roast_record_encode(bytes, sizeof(bytes), &rec, NULL);
+        if (whose == 0)
+            assert_int_equal(roast_run_add_frames(run, str_from(bytes, (size_t)size),
+                                                  ROAST_FROM_USER, NULL, NULL),
+                             ROAST_OK);
+        else
+            add_frame(run, (struct frame){.stop = 1, .worker = "tcp://a:1"});
+        roast_run_finish(run, NS(5));
+        roast_summary *summary = summary_of(run);
+        assert_metric(summary, processes_seen, 2);
+        assert_metric(summary, processes_unsampled, 0);
+        size_t row = row_of(summary, "per_worker", "tcp://b:2");
+        assert_near(number_at(summary, "per_worker", row, "peak_memory_mb"), 3);
+        if (whose == 0)
+            assert_int_equal(cell_at(summary, "per_worker", row, "num_chunks")->type,
+                             ROAST_CELL_ABSENT);
+        else
+            assert_near(number_at(summary, "per_worker", row, "num_chunks"), 0);
+        assert_int_equal(rows_of(summary, "per_worker"), whose == 0 ? 3 : 2);
+        roast_summary_free(summary);
+        roast_run_free(run);
+    }
+}
+
 /* ---- wall account ---------------------------------------------------------------- */
 
 static void assert_wall(const roast_summary *summary, const double *parts)
@@ -311,6 +348,39 @@ static void test_wall_of_a_call_that_was_not_left(void **state)
     roast_run_free(run);
 }
 
+/* What is after the last sign of a chunk is no merge where none can have been. */
+static void test_wall_of_a_call_that_gave_no_output(void **state)
+{
+    for (int outputs = 0; outputs <= 1; outputs++) {
+        roast_run *run = run_with_marks(2);
+        (void)state;
+        roast_run_set_fact(run, ROAST_FACT_runner_calls, 1);
+        roast_run_set_fact(run, ROAST_FACT_runner_outputs, outputs);
+        add_frame(run, (struct frame){.stop = 1, .start = 5, .duration = 4});
+        add_frame(run,
+                  (struct frame){.first = 1, .stop = 2, .start = 6, .duration = 8});
+        roast_summary *summary = summary_of(run);
+        assert_wall(summary, outputs ? (const double[]){1, 4, 2, 4, 5, 4}
+                                     : (const double[]){1, 4, 2, 13, 0, 0});
+        roast_summary_free(summary);
+        roast_run_free(run);
+    }
+}
+
+static void test_wall_of_a_run_that_goes_on_has_no_merge(void **state)
+{
+    roast_run *run = run_new();
+
+    (void)state;
+    mark(run, ROAST_MARK_RUN_BEGIN, 1);
+    add_frame(run, (struct frame){.stop = 1, .start = 2, .duration = 4});
+    add_sample(run, "a", 9, ROAST_SERIES_disk_read, 1);
+    roast_summary *summary = summary_of(run);
+    assert_wall(summary, (const double[]){0, 2, 0, 7, 0, 0});
+    roast_summary_free(summary);
+    roast_run_free(run);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -322,9 +392,12 @@ int main(void)
         cmocka_unit_test(test_network_counts_once_per_machine),
         cmocka_unit_test(test_sweep_adds_workers_at_one_moment),
         cmocka_unit_test(test_sweep_of_one_moment_and_of_time_that_goes_back),
+        cmocka_unit_test(test_sampled_workers_have_rows),
         cmocka_unit_test(test_wall_without_attempts_is_the_clients),
         cmocka_unit_test(test_wall_with_a_tail),
         cmocka_unit_test(test_wall_of_a_call_that_was_not_left),
+        cmocka_unit_test(test_wall_of_a_call_that_gave_no_output),
+        cmocka_unit_test(test_wall_of_a_run_that_goes_on_has_no_merge),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -24,6 +24,10 @@ static void assert_defined(const unsigned char *data, size_t size_bytes)
 
     assert_int_equal(roast__crc32c(data, size_bytes), expected);
     assert_int_equal(roast__crc32c_portable(data, size_bytes), expected);
+    size_t first = size_bytes / 3;
+    assert_int_equal(roast__crc32c_more(roast__crc32c(data, first), data + first,
+                                        size_bytes - first),
+                     expected);
 }
 
 /* RFC 3720, B.4, and the check value of the catalogue of CRCs. */

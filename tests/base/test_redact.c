@@ -273,6 +273,44 @@ static void what_may_hold_a_secret_is_seen(void **state)
     assert_false(roast_str_may_hold_secret((struct roast_str){NULL, 0}));
 }
 
+/* All texts of up to six of these pieces. */
+static void no_text_outgrows_its_bound(void **state)
+{
+    static const char *const pieces[] = {"pwd", "auth", "=",   " ",
+                                         "a",   "'",    "://", "--"};
+    enum { PIECES = sizeof(pieces) / sizeof(pieces[0]), LONGEST = 6 };
+    char text[64];
+    char out[256];
+    (void)state;
+
+    for (size_t code = 0; code < 1u << (3 * LONGEST); code++) {
+        size_t size = 0;
+        for (size_t rest = code; rest > 0; rest /= PIECES) {
+            size_t piece_bytes = strlen(pieces[rest % PIECES]);
+            memcpy(text + size, pieces[rest % PIECES], piece_bytes);
+            size += piece_bytes;
+        }
+        assert_true(roast_str_redact(out, sizeof(out), str_from(text, size)) <=
+                    roast_str_redact_bound(size));
+    }
+}
+
+static void what_grows_most_fits_its_bound(void **state)
+{
+    static const char unit[] = "pwd=a ";
+    char text[600];
+    char out[1024];
+    (void)state;
+
+    for (size_t i = 0; i < sizeof(text); i++)
+        text[i] = unit[i % (sizeof(unit) - 1)];
+    for (size_t size = 0; size <= sizeof(text); size++) {
+        size_t kept = roast_str_redact(out, sizeof(out), str_from(text, size));
+        assert_true(kept <= roast_str_redact_bound(size));
+        assert_true(kept + 3 >= roast_str_redact_bound(size) || size % 6 < 5);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -291,6 +329,8 @@ int main(void)
         cmocka_unit_test(what_does_not_fit_is_cut_at_any_size),
         cmocka_unit_test(names_of_secrets_are_known_in_any_writing),
         cmocka_unit_test(what_may_hold_a_secret_is_seen),
+        cmocka_unit_test(no_text_outgrows_its_bound),
+        cmocka_unit_test(what_grows_most_fits_its_bound),
     };
     return cmocka_run_group_tests_name("base/redact", tests, NULL, NULL);
 }

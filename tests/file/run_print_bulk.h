@@ -24,7 +24,8 @@ static inline void print_samples(struct roast_buf *out, const roast_run *run)
         roast__buf_put(out, numbers, sizeof(numbers));
         print_text(out, buf_str(&worker->times));
         for (int k = 0; k < ROAST_SERIES_COUNT; k++)
-            print_text(out, buf_str(&worker->series[k].changes));
+            print_text(
+                out, buf_str(&roast__series_of(worker, (enum roast_series)k)->changes));
     }
 }
 

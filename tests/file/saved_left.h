@@ -68,9 +68,12 @@ static inline void assert_true_samples(const struct truth *truth, const roast_ru
         assert_true(worker->times.size_bytes == 0 ||
                     str_equal(buf_str(&worker->times), buf_str(&own->times)));
         for (int k = 0; k < ROAST_SERIES_COUNT; k++)
-            assert_true(worker->series[k].changes.size_bytes == 0 ||
-                        str_equal(buf_str(&worker->series[k].changes),
-                                  buf_str(&own->series[k].changes)));
+            assert_true(
+                roast__series_of(worker, (enum roast_series)k)->changes.size_bytes ==
+                    0 ||
+                str_equal(
+                    buf_str(&roast__series_of(worker, (enum roast_series)k)->changes),
+                    buf_str(&roast__series_of(own, (enum roast_series)k)->changes)));
     }
 }
 

@@ -9,9 +9,12 @@
 static inline void print_cell(struct roast_buf *out, struct roast_cell cell)
 {
     roast__buf_put_varint(out, cell.type);
-    roast__buf_put_varint(out, cell.count);
-    roast__buf_put(out, &cell.number, sizeof(cell.number));
-    print_text(out, cell.text);
+    if (cell.type == ROAST_CELL_TEXT)
+        print_text(out, cell.text);
+    else if (cell.type == ROAST_CELL_NUMBER)
+        roast__buf_put(out, &cell.number, sizeof(cell.number));
+    else if (cell.type != ROAST_CELL_ABSENT)
+        roast__buf_put_varint(out, cell.count);
 }
 
 static inline struct roast_buf print_columns(const roast_columns *columns)

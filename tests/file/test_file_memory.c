@@ -1,121 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* test_file_memory.c - files that are made to take memory: however much they promise,
  * reading one takes at most 16 bytes for each of its bytes, and a megabyte
- * (docs/format.md). All their checksums are right. */
-#include <sys/stat.h>
-
+ * (docs/format.md). All their checksums are right. What must pass all the same is in
+ * test_file_extremes.c. */
 #include "aggregate/columns_own.h"
 #include "aggregate/fileset.h"
 #include "file/rowset.h"
-#include "file/runfile.h"
 #include "file/save.h"
 #include "file/summary_blob.h"
-#include "forge.h"
-#include "heap_peak.h"
-#include "saved_open.h"
-#include "saved_print.h"
-#include "saved_runs.h"
-
-enum { MEMORY_PER_BYTE = 16, MEMORY_ALWAYS = 1 << 20 };
-
-static int install(void **state)
-{
-    peak_install();
-    return make_saved_folder(state);
-}
-
-static int uninstall(void **state)
-{
-    int status = remove_saved_folder(state);
-
-    roast__heap_set(NULL);
-    return status;
-}
-
-static size_t size_of(const char *path)
-{
-    struct stat about;
-
-    assert_int_equal(stat(path, &about), 0);
-    return (size_t)about.st_size;
-}
-
-static void assert_taken(size_t file_bytes)
-{
-    size_t most = MEMORY_PER_BYTE * file_bytes + MEMORY_ALWAYS;
-
-    if (peak_taken() > most)
-        fail_msg("%zu bytes of memory for %zu of a file", peak_taken(), file_bytes);
-}
-
-/* ---- files --------------------------------------------------------------------------- */
-
-static sqlite3 *begin_changes(const char *path)
-{
-    roast_run *run = plain_run(2);
-    sqlite3 *db = NULL;
-
-    save(run, path);
-    roast_run_free(run);
-    assert_int_equal(sqlite3_open(path, &db), SQLITE_OK);
-    assert_int_equal(
-        roast__sql_run(db, "PRAGMA journal_mode=off;PRAGMA synchronous=off", NULL),
-        ROAST_OK);
-    return db;
-}
-
-static void run_sql(sqlite3 *db, const char *sql)
-{
-    if (roast__sql_run(db, sql, NULL) < 0)
-        fail_msg("%s: %s", sql, sqlite3_errmsg(db));
-}
-
-static void end_changes(sqlite3 *db)
-{
-    assert_int_equal(sqlite3_close(db), SQLITE_OK);
-}
-
-/* Reads all that there is. Returns how many pieces were left out. */
-static uint64_t read_all(const char *path)
-{
-    struct roast_runfile_info info;
-    roast_run *run = NULL;
-
-    peak_begin();
-    roast_runfile *file = open_saved(path);
-    assert_int_equal(roast_runfile_run(file, true, &run, NULL), ROAST_OK);
-    roast_runfile_info(file, &info);
-    assert_taken(size_of(path));
-    roast_runfile_close(file);
-    return info.damaged;
-}
-
-/* Puts one part in place of a segment. */
-static void put_segment(sqlite3 *db, enum roast_segment segment, uint32_t items,
-                        const struct roast_buf *content)
-{
-    struct roast_segment_writer writer;
-    char sql[256];
-
-    (void)snprintf(sql, sizeof(sql),
-                   "DELETE FROM segments WHERE name='%s';"
-                   "DELETE FROM contents WHERE name='%s'",
-                   roast__segment_name(segment), roast__segment_name(segment));
-    run_sql(db, sql);
-    assert_int_equal(roast__segment_begin(&writer, db, segment, NULL), ROAST_OK);
-    roast__buf_put(&writer.data, content->data, content->size_bytes);
-    writer.items = items;
-    assert_int_equal(roast__segment_finish(&writer, NULL), ROAST_OK);
-    roast__segment_release(&writer);
-}
+#include "file_changes.h"
+#include "file_memory.h"
 
 /* ---- summaries ----------------------------------------------------------------------- */
-
-static void put_word(struct roast_buf *out, const char *word)
-{
-    roast__buf_put_varint(out, strlen(word));
-    roast__buf_put(out, word, strlen(word));
-}
 
 /* Cells of one byte each; with `list` all in one. */
 static struct roast_buf absent_cells(size_t columns, size_t rows, size_t list)
@@ -152,9 +48,9 @@ static void summaries_of_nothing_are_refused(void **state)
         struct roast_buf blob = absent_cells(shapes[i][0], shapes[i][1], shapes[i][2]);
         roast_summary *summary = NULL;
         peak_begin();
-        int status =
-            roast__summary_unpack(&summary, str_from(blob.data, blob.size_bytes), NULL);
-        assert_int_equal(status, ROAST_BAD_DATA);
+        int status = roast__summary_unpack(
+            &summary, str_from(blob.data, blob.size_bytes), blob.size_bytes, NULL);
+        assert_int_equal(status, ROAST_LIMIT);
         assert_taken(blob.size_bytes);
         roast__buf_release(&blob);
     }
@@ -177,6 +73,36 @@ static void a_run_has_a_summary_all_the_same(void **state)
     assert_true(roast_summary_metrics(summary)->known[ROAST_METRIC_wall_time]);
     assert_taken(size_of(test->path));
     roast_runfile_close(file);
+}
+
+/* Nothing of the run is lost with it. */
+static void a_summary_that_is_too_large_is_no_damage(void **state)
+{
+    const struct saved_test *test = *state;
+    struct roast_buf blob = absent_cells(32, 30000, 0);
+    sqlite3 *db = begin_changes(test->path);
+
+    put_segment(db, ROAST_SEGMENT_summary, 1, &blob);
+    end_changes(db);
+    roast__buf_release(&blob);
+    assert_checked(test->path, NULL);
+}
+
+static void a_part_without_a_summary_is_damage(void **state)
+{
+    const struct saved_test *test = *state;
+    struct roast_buf blob = absent_cells(1, 1, 0);
+
+    for (uint32_t items = 0; items < 3; items += 2) {
+        roast_summary *summary = NULL;
+        sqlite3 *db = begin_changes(test->path);
+        put_segment(db, ROAST_SEGMENT_summary, items, &blob);
+        assert_int_equal(roast__load_summary(&summary, db, NULL), 0);
+        assert_null(summary);
+        end_changes(db);
+        assert_checked(test->path, "the summary: damaged, it is computed anew");
+    }
+    roast__buf_release(&blob);
 }
 
 /* ---- lists --------------------------------------------------------------------------- */
@@ -204,31 +130,6 @@ static void small_items_stay_within_bounds(void **state)
         end_changes(db);
         assert_int_equal(read_all(test->path), 0);
     }
-}
-
-/* Each worker has a thousand bytes in memory and twelve in the file. */
-static void workers_without_samples_are_left_out(void **state)
-{
-    enum { WORKERS = 20000, NUMBERS = 11 };
-    const struct saved_test *test = *state;
-    struct roast_buf content = {NULL, 0, 0, false};
-    sqlite3 *db = begin_changes(test->path);
-
-    run_sql(db, "DELETE FROM strings; WITH RECURSIVE n(i) AS (SELECT 0 UNION ALL SELECT"
-                " i+1 FROM n WHERE i<19999) INSERT INTO strings SELECT i,"
-                " printf('%x',i) FROM n");
-    forge_table(db, "strings");
-    roast__buf_put_varint(&content, 0); /* the first one's number, no series */
-    roast__buf_put_varint(&content, 0);
-    for (uint64_t i = 0; i < WORKERS; i++) {
-        roast__buf_put_varint(&content, i);
-        for (int k = 0; k < NUMBERS; k++)
-            roast__buf_put_varint(&content, 0);
-    }
-    put_segment(db, ROAST_SEGMENT_samplers, WORKERS, &content);
-    roast__buf_release(&content);
-    end_changes(db);
-    assert_true(read_all(test->path) > 0);
 }
 
 /* ---- rows ---------------------------------------------------------------------------- */
@@ -282,7 +183,38 @@ static void attempts_that_are_only_promised_take_nothing(void **state)
     run_sql(db, "UPDATE contents SET rows=102400000, sums=zeroblob(400000) WHERE"
                 " name='attempts'");
     end_changes(db);
-    assert_true(read_all(test->path) > 0);
+    uint64_t damaged = read_all(test->path);
+    assert_true(damaged > 1 && damaged < size_of(test->path));
+}
+
+/* Without sums nothing of a table is believed: all its rows are lost, and not one. */
+static void rows_without_sums_are_counted(void **state)
+{
+    const struct saved_test *test = *state;
+    sqlite3 *db = begin_changes(test->path);
+    struct roast_contents contents;
+
+    assert_int_equal(roast__contents_find(&contents, db, "attempts", NULL), 1);
+    uint64_t rows = contents.rows;
+    roast__contents_release(&contents);
+    assert_true(rows > 1);
+    run_sql(db, "UPDATE contents SET sums=x'' WHERE name='attempts'");
+    end_changes(db);
+    assert_int_equal(read_all(test->path), rows);
+}
+
+/* The same of other tables, which can hold no more than the file does. */
+static void promised_rows_are_counted_as_far_as_they_fit(void **state)
+{
+    const struct saved_test *test = *state;
+    sqlite3 *db = begin_changes(test->path);
+    struct roast_checked in;
+
+    run_sql(db, "UPDATE contents SET rows=9223372036854775807 WHERE name='strings'");
+    assert_int_equal(roast__checked_open(&in, db, "strings", NULL), ROAST_OK);
+    assert_true(in.lost > 1 && in.lost < size_of(test->path));
+    roast__checked_close(&in);
+    end_changes(db);
 }
 
 /* Rows of a few bytes, because all their columns came later. */
@@ -411,18 +343,18 @@ static void short_names_of_files_stay_within_bounds(void **state)
     roast__buf_release(&json);
 }
 
-#define memory_test(behaviour) \
-    cmocka_unit_test_setup_teardown(behaviour, install, uninstall)
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         memory_test(summaries_of_nothing_are_refused),
         memory_test(a_run_has_a_summary_all_the_same),
+        memory_test(a_summary_that_is_too_large_is_no_damage),
+        memory_test(a_part_without_a_summary_is_damage),
         memory_test(small_items_stay_within_bounds),
-        memory_test(workers_without_samples_are_left_out),
         memory_test(gaps_between_rows_are_not_filled_for_ever),
         memory_test(attempts_that_are_only_promised_take_nothing),
+        memory_test(rows_without_sums_are_counted),
+        memory_test(promised_rows_are_counted_as_far_as_they_fit),
         memory_test(short_rows_of_wide_tables_are_not_read),
         memory_test(shared_pages_count_once),
         memory_test(short_names_of_files_stay_within_bounds),

@@ -2,6 +2,7 @@
 /* test_live.c - a run that is written while it grows, and read back: the same run. */
 #include <pthread.h>
 
+#include "file/runfile.h"
 #include "forks.h"
 #include "live_help.h"
 
@@ -438,7 +439,7 @@ static void a_glance_tells_what_the_run_was(void **state)
     set_note(test->run, ROAST_NOTES_label, "user", "me");
     make_changes(test->run);
     close_live(test);
-    assert_int_equal(roast__live_glance(&glance, test->path, NULL), ROAST_OK);
+    assert_int_equal(roast__glance(&glance, test->path, false, NULL), ROAST_OK);
     assert_true(glance.live);
     assert_int_equal(glance.start_ns, EPOCH_0);
     assert_string_equal(glance.id, "0123456789abcdef0123456789abcdef");
@@ -447,6 +448,7 @@ static void a_glance_tells_what_the_run_was(void **state)
     assert_string_equal(glance.executor, "Dask, 4 workers");
     assert_string_equal(glance.labels,
                         "site=T2, user=me, login=Authorization: *** two");
+    assert_true(glance.labels_whole);
     assert_true(glance.wall_s < 0 && glance.events < 0 && glance.chunks < 0);
     assert_true(glance.failed < 0 && glance.event_rate < 0);
 }
@@ -463,9 +465,10 @@ static void a_glance_leaves_out_a_label_too_long(void **state)
     set_note(test->run, ROAST_NOTES_label, "a", text);
     set_note(test->run, ROAST_NOTES_label, "b", "short");
     close_live(test);
-    assert_int_equal(roast__live_glance(&glance, test->path, NULL), ROAST_OK);
+    assert_int_equal(roast__glance(&glance, test->path, false, NULL), ROAST_OK);
     assert_string_equal(glance.labels, "b=short");
-    assert_int_equal(roast__live_glance(&glance, "/no/such", NULL), ROAST_IO);
+    assert_false(glance.labels_whole);
+    assert_int_equal(roast__glance(&glance, "/no/such", false, NULL), ROAST_IO);
 }
 
 int main(void)

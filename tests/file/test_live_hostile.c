@@ -361,8 +361,8 @@ static void series_of_a_later_version_are_passed_over(void **state)
     roast_run *run = read_entries(test, &entry, 1, &seen);
     assert_int_equal(seen.entries, 1);
     const struct roast_worker_samples *worker = &run->samples.workers[0];
-    assert_int_equal(worker->series[0].last, 3);
-    assert_false(worker->series[1].known);
+    assert_int_equal(roast__series_of(worker, (enum roast_series)0)->last, 3);
+    assert_false(roast__series_of(worker, (enum roast_series)1)->known);
     assert_str_is(roast__strings_get(&run->strings, worker->name), "w");
     roast_run_free(run);
 }

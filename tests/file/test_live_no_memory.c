@@ -2,6 +2,7 @@
 /* test_live_no_memory.c - fails the n-th allocation of opening, writing and reading a
  * live file, n = 1, 2, 3 ...; once, and from then on. No crash, no leak; a file that
  * could not be opened is not left behind, and what did not get into it is counted. */
+#include "file/runfile.h"
 #include "heap.h"
 #include "live_help.h"
 
@@ -101,7 +102,7 @@ static bool glance_once(const char *path, size_t n)
     struct roast_glance glance;
 
     test_heap_fail(n, false);
-    int status = roast__live_glance(&glance, path, NULL);
+    int status = roast__glance(&glance, path, false, NULL);
     bool failed = test_heap_failed();
     test_heap_fail(0, false);
     assert_int_equal(status, failed ? ROAST_NO_MEMORY : ROAST_OK);

@@ -7,6 +7,8 @@
 #include <sys/stat.h>
 #include <time.h>
 
+#include "file/checked.h"
+#include "file/schema.h"
 #include "live_help.h"
 #include "roast/version.h"
 #include "saved_open.h"
@@ -147,6 +149,57 @@ static void odd_tables_are_not_read(void **state)
     roast_run_free(run);
 }
 
+/* A NUL is no blank: nobody knows what is behind it. */
+static void a_table_with_a_nul_is_not_plain(void **state)
+{
+    sqlite3 *db = NULL;
+
+    (void)state;
+    assert_int_equal(sqlite3_open(":memory:", &db), SQLITE_OK);
+    assert_int_equal(roast__sql_run(db, "CREATE TABLE t(id INTEGER, x TEXT)", NULL),
+                     ROAST_OK);
+    assert_int_equal(roast__schema_has(db, "t", NULL), 1);
+    assert_int_equal(roast__sql_run(db,
+                                    "PRAGMA writable_schema=on; UPDATE sqlite_master"
+                                    " SET sql=CAST(CAST(sql AS BLOB)||x'00' AS TEXT)",
+                                    NULL),
+                     ROAST_OK);
+    assert_int_equal(roast__schema_has(db, "t", NULL), 0);
+    (void)sqlite3_close(db);
+}
+
+/* Names count to the last one, however many there are. */
+static void the_last_of_many_columns_counts(void **state)
+{
+    enum { COLUMNS = 300 };
+    struct roast_buf sql = {NULL, 0, 0, false};
+    uint32_t sums[2];
+    char column[64];
+
+    (void)state;
+    for (int last = 0; last < 2; last++) {
+        sqlite3_stmt *select = NULL;
+        sqlite3 *db = NULL;
+        roast__buf_clear(&sql);
+        roast__buf_put(&sql, "SELECT 0", 8);
+        for (int i = 1; i < COLUMNS; i++) {
+            int size = snprintf(column, sizeof(column), ",0 AS a_long_name_of_%d",
+                                i + 1 < COLUMNS ? i : i + last);
+            roast__buf_put(&sql, column, (size_t)size);
+        }
+        roast__buf_put(&sql, "", 1);
+        assert_true(roast__buf_ok(&sql));
+        assert_int_equal(sqlite3_open(":memory:", &db), SQLITE_OK);
+        assert_int_equal(roast__sql_prepare(&select, db, (const char *)sql.data, NULL),
+                         ROAST_OK);
+        sums[last] = roast__sum_begin(select);
+        (void)sqlite3_finalize(select);
+        (void)sqlite3_close(db);
+    }
+    assert_int_not_equal(sums[0], sums[1]);
+    roast__buf_release(&sql);
+}
+
 /* Triggers, indices and more columns are other people's business. */
 static void what_was_added_does_no_harm(void **state)
 {
@@ -211,7 +264,45 @@ static void a_glance_knows_what_it_does_not_know(void **state)
     save(run, test->path);
     assert_int_equal(roast_runfile_glance(&glance, test->path, NULL), ROAST_OK);
     assert_string_equal(glance.state, "failed");
+    set_note(run, ROAST_NOTES_run, "failure", ""); /* one without words is one too */
+    save(run, test->path);
+    assert_int_equal(roast_runfile_glance(&glance, test->path, NULL), ROAST_OK);
+    assert_string_equal(glance.state, "failed");
     roast_run_free(run);
+}
+
+/* Only where dividing the text gives the labels back may a reader do so. */
+static void a_glance_says_whether_its_labels_are_all(void **state)
+{
+    const struct saved_test *test = *state;
+    char longer[2001]; /* than the file has room for */
+    const struct {
+        const char *a;
+        const char *b;
+        bool whole;
+    } rows[] = {
+        {"x", "2", true},
+        {"x,y", "2,", true},
+        {"x, y", "2", false},
+        {"x, y", longer, false},
+        {"x", longer, false},
+        {"", "", true},
+        {"x", longer + 1800, false}, /* than a glance has */
+    };
+    struct roast_glance glance;
+
+    memset(longer, 'v', sizeof(longer));
+    longer[sizeof(longer) - 1] = '\0';
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        roast_run *run = NULL;
+        assert_int_equal(roast_run_new(&run, 0, 5, NULL), ROAST_OK);
+        set_note(run, ROAST_NOTES_label, "a", rows[i].a);
+        set_note(run, ROAST_NOTES_label, "b", rows[i].b);
+        save(run, test->path);
+        assert_int_equal(roast_runfile_glance(&glance, test->path, NULL), ROAST_OK);
+        assert_int_equal(glance.labels_whole, rows[i].whole);
+        roast_run_free(run);
+    }
 }
 
 /* A live file is a run file; not all of it may be there. */
@@ -392,7 +483,7 @@ static void a_file_keeps_its_permissions(void **state)
 static void leave(const char *dir, const char *name, time_t age_s)
 {
     struct timespec times[2] = {{.tv_sec = time(NULL) - age_s}};
-    char path[256];
+    char path[512];
 
     times[1] = times[0];
     (void)snprintf(path, sizeof(path), "%s/%s", dir, name);
@@ -402,7 +493,7 @@ static void leave(const char *dir, const char *name, time_t age_s)
 
 static bool is_left(const char *dir, const char *name)
 {
-    char path[256];
+    char path[512];
 
     (void)snprintf(path, sizeof(path), "%s/%s", dir, name);
     return access(path, F_OK) == 0;
@@ -432,6 +523,28 @@ static void what_a_killed_save_left_goes(void **state)
     roast_run_free(run);
 }
 
+/* Of a long name temporary files show the beginning, and no half of a letter. */
+static void a_long_name_is_cut_between_letters(void **state)
+{
+    enum { LETTERS = 199, DAYS_S = 10 * 24 * 3600 };
+    static const char end[] = ".saving-0123456789abcdef";
+    const struct saved_test *test = *state;
+    roast_run *run = plain_run(1);
+    char name[LETTERS + 1] = "", ours[300], other[300], path[512];
+
+    memset(name, 'a', LETTERS);
+    (void)snprintf(ours, sizeof(ours), ".%s%s", name, end);
+    (void)snprintf(other, sizeof(other), ".%s\xc3%s", name, end);
+    (void)snprintf(path, sizeof(path), "%s/%s\xc3\xa9.roast", test->dir, name);
+    leave(test->dir, ours, DAYS_S);
+    leave(test->dir, other, DAYS_S);
+    save(run, path);
+    assert_false(is_left(test->dir, ours));
+    assert_true(is_left(test->dir, other));
+    assert_int_equal(files_in(test->dir, false), 2);
+    roast_run_free(run);
+}
+
 static void a_relative_path_is_saved_here(void **state)
 {
     const struct saved_test *test = *state;
@@ -456,9 +569,12 @@ int main(void)
         saved_test_of(newer_files_are_refused),
         saved_test_of(views_are_no_tables),
         saved_test_of(odd_tables_are_not_read),
+        saved_test_of(a_table_with_a_nul_is_not_plain),
+        saved_test_of(the_last_of_many_columns_counts),
         saved_test_of(what_was_added_does_no_harm),
         saved_test_of(a_glance_shows_the_run),
         saved_test_of(a_glance_knows_what_it_does_not_know),
+        saved_test_of(a_glance_says_whether_its_labels_are_all),
         live_test_of(live_files_are_opened),
         live_test_of(a_cut_live_file_says_so),
         saved_test_of(a_new_file_takes_no_place),
@@ -467,6 +583,7 @@ int main(void)
         saved_test_of(links_are_not_followed),
         saved_test_of(a_file_keeps_its_permissions),
         saved_test_of(what_a_killed_save_left_goes),
+        saved_test_of(a_long_name_is_cut_between_letters),
         saved_test_of(a_relative_path_is_saved_here),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

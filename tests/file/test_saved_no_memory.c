@@ -133,7 +133,9 @@ static int find_job(const struct saved_test *test, roast_run *run, roast_error *
 
     (void)run;
     assert_int_equal(status == ROAST_OK, found.path.text != NULL);
+    assert_int_equal(status == ROAST_OK, found.file != NULL);
     roast_page_release(&found.path);
+    roast_runfile_close(found.file);
     return status;
 }
 

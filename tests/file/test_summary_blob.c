@@ -68,7 +68,8 @@ static void test_comes_back_as_it_was(void **state)
     roast_summary *again = NULL;
 
     (void)state;
-    assert_int_equal(roast__summary_unpack(&again, bytes_of(&buf), NULL), ROAST_OK);
+    assert_int_equal(roast__summary_unpack(&again, bytes_of(&buf), UINT64_MAX, NULL),
+                     ROAST_OK);
     struct roast_buf twice = packed(again);
     assert_true(str_equal(bytes_of(&buf), bytes_of(&twice)));
     struct roast_page before = page_of(summary), after = page_of(again);
@@ -92,8 +93,9 @@ static void test_cut_anywhere_it_is_refused(void **state)
     for (size_t size = 0; size < buf.size_bytes; size++) {
         roast_summary *again = NULL;
         roast_error err = {0};
-        assert_int_equal(roast__summary_unpack(&again, str_from(buf.data, size), &err),
-                         ROAST_BAD_DATA);
+        assert_int_equal(
+            roast__summary_unpack(&again, str_from(buf.data, size), UINT64_MAX, &err),
+            ROAST_BAD_DATA);
         assert_null(again);
         assert_true(err.message[0] != '\0');
     }
@@ -116,7 +118,8 @@ static void test_no_byte_can_do_harm(void **state)
         for (size_t i = 0; i < COUNT_OF(others); i++) {
             roast_summary *again = NULL;
             buf.data[at] = others[i];
-            if (roast__summary_unpack(&again, bytes_of(&buf), NULL) == ROAST_OK &&
+            if (roast__summary_unpack(&again, bytes_of(&buf), UINT64_MAX, NULL) ==
+                    ROAST_OK &&
                 at % 16 == 0) {
                 struct roast_page page = page_of(again);
                 roast_page_release(&page);
@@ -137,7 +140,7 @@ static void test_a_newer_layout_is_told(void **state)
     roast_error err = {0};
 
     (void)state;
-    assert_int_equal(roast__summary_unpack(&summary, str_from(newer, 3), &err),
+    assert_int_equal(roast__summary_unpack(&summary, str_from(newer, 3), 3, &err),
                      ROAST_NEWER_FORMAT);
     assert_null(summary);
 }
@@ -154,7 +157,7 @@ static void test_out_of_memory_anywhere(void **state)
     for (size_t n = 1; happened; n++) {
         roast_summary *again = NULL;
         test_heap_fail(n, n % 2);
-        int status = roast__summary_unpack(&again, bytes_of(&buf), NULL);
+        int status = roast__summary_unpack(&again, bytes_of(&buf), UINT64_MAX, NULL);
         happened = test_heap_failed();
         test_heap_fail(0, false);
         assert_int_equal(status, happened ? ROAST_NO_MEMORY : ROAST_OK);

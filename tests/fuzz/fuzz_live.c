@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "file/live_format.h"
+#include "file/runfile.h"
 #include "roast/aggregate.h"
 #include "walk.h"
 
@@ -74,7 +75,7 @@ static void read_file(size_t size_bytes)
         read_all(run);
     }
     roast_run_free(run);
-    status = roast__live_glance(&glance, path, NULL);
+    status = roast__glance(&glance, path, false, NULL);
     PROMISE(memchr(glance.labels, '\0', sizeof(glance.labels)));
     PROMISE(status <= ROAST_OK);
 }

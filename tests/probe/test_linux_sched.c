@@ -104,13 +104,14 @@ static void waiting_for_a_core_is_the_time_not_spent_on_it(void **state)
     if (!pin_to_this_cpu())
         skip();
     pid_t rival = start_rival();
-    bool read = roast__sched_read(&file, &before);
+    /* the clocks lie around the readings: others may take the core in between */
     int64_t start_ns = roast__clock_mono_ns();
     int64_t start_cpu_ns = roast__clock_thread_ns();
+    bool read = roast__sched_read(&file, &before);
     spin_until(roast__clock_mono_ns, start_ns + SPIN_NS);
-    int64_t wall_ns = roast__clock_mono_ns() - start_ns;
-    int64_t cpu_ns = roast__clock_thread_ns() - start_cpu_ns;
     read = read && roast__sched_read(&file, &after);
+    int64_t cpu_ns = roast__clock_thread_ns() - start_cpu_ns;
+    int64_t wall_ns = roast__clock_mono_ns() - start_ns;
     stop_rival(rival);
     roast__procfile_close(&file);
 

@@ -60,13 +60,18 @@ static void test_how_it_ended(void **state)
                   "unfinished: saved before its end was known");
     assert_str_is(heading(ROAST_IN_LIVE_FILE).heading.state,
                   "unfinished: it goes on, or its collector was killed");
+    assert_true(heading(ROAST_IN_MEMORY).heading.incomplete);
     roast_run_finish(run, 1000000000);
+    assert_false(heading(ROAST_IN_LIVE_FILE).heading.incomplete);
     assert_str_is(heading(ROAST_IN_MEMORY).heading.state, "finished");
     assert_str_is(heading(ROAST_IN_RUN_FILE).heading.state, "finished");
     assert_str_is(heading(ROAST_IN_LIVE_FILE).heading.state,
                   "finished: its run file could not be written, this is the live file");
     note(ROAST_NOTES_run, "failure", "OSError: gone");
     assert_str_is(heading(ROAST_IN_LIVE_FILE).heading.state, "failed: OSError: gone");
+    assert_true(heading(ROAST_IN_LIVE_FILE).heading.incomplete);
+    note(ROAST_NOTES_run, "failure", "");
+    assert_str_is(heading(ROAST_IN_MEMORY).heading.state, "failed");
 }
 
 static void test_what_is_unknown_is_left_out(void **state)

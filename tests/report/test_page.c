@@ -127,6 +127,7 @@ static void test_a_run_that_went_wrong(void **state)
     const struct roast_shown shown = {&values, tables, COUNT_OF(tables), &heading};
 
     (void)state;
+    heading.incomplete = true;
     heading.labels = roast_str_of("site=T2, user=me, campaign=a-rather-long-one");
     heading.first_error = roast_str_of(
         "output_dir: FileExistsError: /home/me/analysis/runs/monday exists:"
@@ -138,10 +139,48 @@ static void test_a_run_that_went_wrong(void **state)
     SET(&values, num_successful_chunks, 3);
     SET(&values, num_failed_chunks, 8);
     SET(&values, num_lost_attempts, 1);
+    SET(&values, num_lost_chunks, 1);
+    SET(&values, num_failed_files, 2);
     SET(&values, num_failed_attempts, 14);
     SET(&values, chunk_duration_mean, 0.5);
     SET(&values, monitor_errors, 2);
     check_text(&shown, "report_bad.txt");
+}
+
+/* Four tries at one chunk that failed alike are one row; another error is another. */
+static void test_failures_that_are_alike_are_one_row(void **state)
+{
+    struct roast_cell cells[6 * COUNT_OF(failure_columns)];
+    const struct roast_table tables[] = {{.name = "failures",
+                                          .shape = ROAST_TABLE_LIST,
+                                          .columns = failure_columns,
+                                          .column_count = COUNT_OF(failure_columns),
+                                          .cells = cells,
+                                          .row_count = 6}};
+    const struct roast_shown shown = {&values, tables, 1, NULL};
+
+    (void)state;
+    for (size_t i = 0; i < 6; i++) {
+        const struct roast_cell row[COUNT_OF(failure_columns)] = {
+            cell_text("ttbar"),
+            cell_text("a.root"),
+            cell_count(0),
+            cell_count(10),
+            cell_count(i + 1),
+            cell_text("failed"),
+            cell_text(i == 2 ? "KeyError" : "OSError"),
+            cell_text("a message that is much too long for what is left of the line"),
+            cell_bool(i == 5)};
+        memcpy(cells + i * COUNT_OF(failure_columns), row, sizeof(row));
+    }
+    struct roast_page page = make_page(roast__report_text, &shown);
+    assert_non_null(strstr(page.text, "a.root  0-10     x 4  OSError: a message that"));
+    assert_non_null(
+        strstr(page.text, "a.root  0-10       3  KeyError: a message that"));
+    assert_non_null(strstr(page.text, "a.root  0-10       6  OSError: a message that"));
+    assert_non_null(strstr(page.text, "...\n"));
+    assert_null(strstr(page.text, "more\n"));
+    roast_page_release(&page);
 }
 
 static void test_an_empty_run(void **state)
@@ -224,7 +263,7 @@ static void check_hostile(struct roast_str text)
         TABLE("failures", ROAST_TABLE_LIST, failure_columns, failures),
         TABLE("sections", ROAST_TABLE_KEYED, section_columns, sections),
         TABLE("per_dataset", ROAST_TABLE_KEYED, dataset_columns, datasets)};
-    const struct roast_heading heading = {text, text, text, text, text, text};
+    const struct roast_heading heading = {text, text, text, text, text, text, true};
     const struct roast_shown shown = {&values, tables, COUNT_OF(tables), &heading};
 
     struct roast_page page = make_page(roast__report_text, &shown);
@@ -326,6 +365,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup(test_a_run_that_went_well, setup),
         cmocka_unit_test_setup(test_a_run_that_went_wrong, setup),
+        cmocka_unit_test_setup(test_failures_that_are_alike_are_one_row, setup),
         cmocka_unit_test_setup(test_an_empty_run, setup),
         cmocka_unit_test_setup(test_a_run_without_anything, setup),
         cmocka_unit_test_setup(test_many_groups_are_ranked_and_counted, setup),

@@ -80,6 +80,34 @@ static void secrets_are_taken_out(void **state)
     roast_run_free(run);
 }
 
+/* However many words it has, and however they are quoted. */
+static void what_a_name_calls_secret_goes_as_a_whole(void **state)
+{
+    static const char *const names[] = {
+        "password",   "db_password",          "token", "X-Auth-Token", "my auth",
+        "auth of me", "https://u:p@h/ token", "Bearer"};
+    static const char *const texts[] = {"correct horse battery",
+                                        "\"a\" b c",
+                                        "it's mine",
+                                        "Bearer x y",
+                                        "",
+                                        "a\nb\tc",
+                                        "x=y z"};
+    char out[32];
+    (void)state;
+
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+        for (size_t k = 0; k < sizeof(texts) / sizeof(texts[0]); k++) {
+            roast_run *run = new_run();
+            assert_int_equal(set(run, ROAST_NOTES_label, names[i], texts[k]), ROAST_OK);
+            assert_int_equal(
+                roast_run_note(run, ROAST_NOTES_label, names[i], out, sizeof(out)), 3);
+            assert_string_equal(out, "***");
+            roast_run_free(run);
+        }
+    }
+}
+
 /* A name that is a URL loses nothing here, and its text no more than is secret. */
 static void a_url_may_be_a_name(void **state)
 {
@@ -92,6 +120,43 @@ static void a_url_may_be_a_name(void **state)
     assert_int_equal(set(run, ROAST_NOTES_run, "token of s3://u@h", "abc"), ROAST_OK);
     assert_notes(run, ROAST_NOTES_label, "root://h=me@b/c;");
     assert_notes(run, ROAST_NOTES_run, "root://u:p@h=root://i;token of s3://u@h=***;");
+    roast_run_free(run);
+}
+
+static void labels_that_a_line_tells_are_counted(void **state)
+{
+    roast_run *run = new_run();
+    char out[24];
+    (void)state;
+
+    assert_int_equal(roast_run_labels(run, out, sizeof(out)), 0);
+    assert_int_equal(set(run, ROAST_NOTES_label, "a", "1,2"), ROAST_OK);
+    assert_int_equal(set(run, ROAST_NOTES_label, "b", " "), ROAST_OK);
+    assert_int_equal(roast_run_labels(run, out, sizeof(out)), 2);
+    assert_string_equal(out, "a=1,2, b= ");
+    assert_int_equal(set(run, ROAST_NOTES_label, "c", "too long for it"), ROAST_OK);
+    assert_int_equal(roast_run_labels(run, out, sizeof(out)), -1);
+    assert_string_equal(out, "a=1,2, b= ");
+    assert_int_equal(set(run, ROAST_NOTES_label, "c", NULL), ROAST_OK);
+    assert_int_equal(set(run, ROAST_NOTES_label, "a", "1, 2"), ROAST_OK);
+    assert_int_equal(roast_run_labels(run, out, sizeof(out)), -1);
+    assert_int_equal(roast_run_set_note(run, ROAST_NOTES_label, roast_str_of("a"),
+                                        str_from("1\0002", 3), NULL),
+                     ROAST_OK);
+    assert_int_equal(roast_run_labels(run, out, sizeof(out)), -1);
+    roast_run_free(run);
+}
+
+static void how_a_run_ended(void **state)
+{
+    roast_run *run = new_run();
+    (void)state;
+
+    assert_string_equal(roast_run_state_name(roast_run_state(run)), "unfinished");
+    roast_run_finish(run, MONO_0 + SECOND);
+    assert_string_equal(roast_run_state_name(roast_run_state(run)), "finished");
+    assert_int_equal(set(run, ROAST_NOTES_run, "failure", ""), ROAST_OK);
+    assert_string_equal(roast_run_state_name(roast_run_state(run)), "failed");
     roast_run_free(run);
 }
 
@@ -202,7 +267,10 @@ int main(void)
         cmocka_unit_test(notes_are_kept_in_the_order_of_their_first_setting),
         cmocka_unit_test(a_note_is_copied_and_cut),
         cmocka_unit_test(secrets_are_taken_out),
+        cmocka_unit_test(what_a_name_calls_secret_goes_as_a_whole),
         cmocka_unit_test(a_url_may_be_a_name),
+        cmocka_unit_test(labels_that_a_line_tells_are_counted),
+        cmocka_unit_test(how_a_run_ended),
         cmocka_unit_test(documents_are_left_as_they_are),
         cmocka_unit_test(what_is_clean_is_put_as_it_is),
         cmocka_unit_test(names_and_texts_have_a_limit),

@@ -55,7 +55,34 @@ static void values_come_back_with_their_gaps(void **state)
     assert_string_equal(shown(worker, ROAST_SERIES_memory, text), "5 5 - - 7 7 3 - ");
     assert_string_equal(shown(worker, ROAST_SERIES_cores, text), "4 4 4 4 4 4 4 4 ");
     assert_string_equal(shown(worker, ROAST_SERIES_cpu, text), "- - - - - - - - ");
-    assert_int_equal(worker->series[ROAST_SERIES_cores].changes.size_bytes, 2);
+    assert_int_equal(roast__series_of(worker, ROAST_SERIES_cores)->changes.size_bytes,
+                     2);
+    roast_run_free(run);
+}
+
+/* Series are kept in their order, whatever order they come in. */
+static void series_come_in_any_order(void **state)
+{
+    static const enum roast_series order[] = {ROAST_SERIES_cpu_seconds,
+                                              ROAST_SERIES_memory, ROAST_SERIES_cpu,
+                                              ROAST_SERIES_cores, ROAST_SERIES_threads};
+    static const char *const expected[] = {"1 2 3 4 5 ", "- 2 3 4 5 ", "- - 3 4 5 ",
+                                           "- - - 4 5 ", "- - - - 5 "};
+    roast_run *run = new_run();
+    char text[200];
+    (void)state;
+
+    for (size_t i = 0; i < COUNT_OF(order); i++) {
+        roast_sample sample = at("w", EPOCH_0 + (int64_t)i * SECOND);
+        for (size_t k = 0; k <= i; k++)
+            roast_sample_set(&sample, order[k], (double)i + 1);
+        assert_int_equal(roast_run_add_sample(run, &sample, NULL), ROAST_OK);
+    }
+    const struct roast_worker_samples *worker = worker_named(run, "w");
+    assert_int_equal(__builtin_popcount(worker->has), COUNT_OF(order));
+    for (size_t i = 0; i < COUNT_OF(order); i++)
+        assert_string_equal(shown(worker, order[i], text), expected[i]);
+    assert_int_equal(roast__series_of(worker, ROAST_SERIES_gil)->changes.size_bytes, 0);
     roast_run_free(run);
 }
 
@@ -110,7 +137,7 @@ static void impossible_samples_do_no_harm(void **state)
         assert_true((value < 0) == (values[i] < 0) && fabs(value) < 5e18);
     }
     assert_int_equal(
-        worker_named(run, "w")->series[ROAST_SERIES_cpu].changes.size_bytes,
+        roast__series_of(worker_named(run, "w"), ROAST_SERIES_cpu)->changes.size_bytes,
         0); /* NaN is not known */
     roast_run_free(run);
 }
@@ -321,6 +348,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(values_come_back_with_their_gaps),
+        cmocka_unit_test(series_come_in_any_order),
         cmocka_unit_test(times_and_values_have_their_resolution),
         cmocka_unit_test(impossible_samples_do_no_harm),
         cmocka_unit_test(many_workers_are_kept_apart),

@@ -105,7 +105,21 @@ static PyObject *open_run(PyObject *module, PyObject *args)
     return opened_by(open_file, module, args);
 }
 
-/* The run that a folder stands for, as a path; None for none. */
+/* Where nothing that was found can be opened, the error is that of the newest. */
+static int open_found(struct run_object *self, struct roast_found_run *found,
+                      const char *folder, roast_error *err)
+{
+    int status = roast_runfile_find(found, folder, err);
+
+    if (status < 0 || !found->path.text)
+        return status;
+    self->file = found->file;
+    if (self->file)
+        return roast_runfile_run(self->file, false, &self->run, err);
+    return open_file(self, found->path.text, err);
+}
+
+/* (path, Run) of the run that a folder stands for; None for none. */
 static PyObject *find_run(PyObject *module, PyObject *args)
 {
     struct core_state *state = PyModule_GetState(module);
@@ -117,17 +131,23 @@ static PyObject *find_run(PyObject *module, PyObject *args)
 
     if (!PyArg_ParseTuple(args, "O&", PyUnicode_FSConverter, &path))
         return NULL;
+    struct run_object *self = opened_new(state);
+    if (!self) {
+        Py_DECREF(path);
+        return NULL;
+    }
     const char *name = PyBytes_AsString(path);
     Py_BEGIN_ALLOW_THREADS;
-    status = roast_runfile_find(&found, name, &err);
+    status = open_found(self, &found, name, &err);
     Py_END_ALLOW_THREADS;
     if (status < 0)
-        raise_error_of(state, name, &err);
+        raise_error_of(state, found.path.text ? found.path.text : name, &err);
     else if (!found.path.text)
         result = Py_NewRef(Py_None);
     else
-        result = PyUnicode_DecodeFSDefault(found.path.text);
+        result = Py_BuildValue("NO", PyUnicode_DecodeFSDefault(found.path.text), self);
     roast_page_release(&found.path);
+    Py_DECREF(self);
     Py_DECREF(path);
     return result;
 }

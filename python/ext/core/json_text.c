@@ -103,7 +103,7 @@ static void put_text(struct writer *out, struct roast_str text)
 /* Without the secrets in it; in the scratch where it may have some. */
 static enum outcome redact(struct writer *out, struct roast_str *text)
 {
-    size_t room = 2 * text->size_bytes + 16;
+    size_t room = roast_str_redact_bound(text->size_bytes);
 
     if (!roast_str_may_hold_secret(*text))
         return PUT;
@@ -290,18 +290,19 @@ static enum outcome put_next(struct writer *out)
     struct level *level = &out->levels[out->depth - 1];
     PyObject *key = NULL;
     PyObject *value = NULL;
-    bool more = level->is_dict ? PyDict_Next(level->container, &level->at, &key, &value)
-                               : level->at < PyList_Size(level->container);
+    bool is_dict = level->is_dict;
+    bool more = is_dict ? PyDict_Next(level->container, &level->at, &key, &value)
+                        : level->at < PyList_Size(level->container);
 
     if (!more) {
-        put(out, level->is_dict ? "}" : "]", 1);
+        put(out, is_dict ? "}" : "]", 1);
         out->depth--;
         return PUT;
     }
     if (level->is_begun)
         put(out, ", ", 2);
     level->is_begun = true;
-    if (level->is_dict)
+    if (is_dict)
         return put_entry(out, level, key, value);
     return put_value(out, PyList_GetItem(level->container, level->at++));
 }

@@ -99,7 +99,7 @@ static PyObject *cell_new(const struct roast_cell *cell)
     case ROAST_CELL_TEXT:
         return text_new(cell->text);
     case ROAST_CELL_LIST:
-        return cells_new(cell->items, (size_t)cell->count);
+        return cells_new(cell->list.items, (size_t)cell->list.count);
     case ROAST_CELL_ABSENT:
         break;
     }

@@ -244,10 +244,13 @@ class RunnerCall:
         """What coffea wraps around the output of a run."""
         error = coffea_result.error_of(result)
         wrapped = coffea_result.unwrap(result)
+        gave_output = wrapped is not None  # an Err may have none
         if not isinstance(wrapped, dict):
             wrapped = {}
         frames = wrapped.pop(work_function.WRAPPED_KEY, None)
         for run in self.runs:
+            if gave_output:
+                run.call_returned()
             if error is not None:
                 run.call_failed(error)
             if frames:

@@ -12,15 +12,17 @@ it, and what stands under a name like ``password`` is not written at all.
 from __future__ import annotations
 
 import base64
+import itertools
 import json
 import math
 import os
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import date, datetime
 from typing import Any
 
 from roastcoffea import _core
+from roastcoffea.export.series import is_series, is_times
 
 HEADER = "__roastcoffea__"
 AS_REPR = "values_as_repr"  # how many, for whoever reads the metrics
@@ -68,6 +70,21 @@ class Encoder:
             if len(self._texts) < MAX_CACHED:
                 self._texts[plain] = known
         return known
+
+    def names(self, keys: Collection[str]) -> Iterator[tuple[str, str]]:
+        """(key without the secrets in it, key); those that become equal are numbered.
+
+        A key that has no secret keeps its name.
+        """
+        taken = set(keys)
+        for key in keys:
+            shown = name = self.text(key)
+            for number in itertools.count(2):
+                if name == key or name not in taken:
+                    break
+                name = f"{shown} ({number})"
+            taken.add(name)
+            yield name, key
 
     def is_secret(self, key: Any, value: Any) -> bool:
         """Whether a value must not be written, for the name it stands under."""
@@ -173,7 +190,7 @@ class Encoder:
         """
         layout: dict[str, Any] = {}
         keys = [k for k in metrics if isinstance(k, str) and k not in (HEADER, AS_REPR)]
-        for name, key in {self.text(key): key for key in keys}.items():
+        for name, key in self.names(keys):
             value = metrics[key]
             if key == "tracking_data" and isinstance(value, Mapping):
                 encoded, layout[key] = self._tracking(value)
@@ -273,27 +290,3 @@ def redacted(text: str) -> str:
 def _writable(text: str) -> str:
     """The same with lone surrogates, which have no UTF-8, written out."""
     return text.encode(errors="backslashreplace").decode()
-
-
-def is_times(series: Any) -> bool:
-    """{datetime: number}, and something in it."""
-    return (
-        isinstance(series, Mapping)
-        and bool(series)
-        and all(isinstance(time, datetime) for time in series)
-    )
-
-
-def is_series(series: Any) -> bool:
-    """{worker: [(datetime, number), ...]}, and something in it."""
-    return (
-        isinstance(series, Mapping)
-        and bool(series)
-        and all(isinstance(worker, str) for worker in series)
-        and all(type(line) is list for line in series.values())
-        and all(
-            type(pair) is tuple and len(pair) == 2 and isinstance(pair[0], datetime)
-            for line in series.values()
-            for pair in line
-        )
-    )

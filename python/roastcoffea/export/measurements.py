@@ -29,7 +29,6 @@ if TYPE_CHECKING:
 __all__ = ["load_measurement", "save_measurement"]
 
 FORMAT = "roastcoffea_measurement_v1"
-RUN_FILE = "run.roast"
 MAX_NAME_BYTES = 200
 MAX_SUFFIX = 1000
 
@@ -61,6 +60,7 @@ def save_run(
     config: Mapping[str, Any] | None = None,
 ) -> Path:
     """The same of a run, with the run file beside; the first name that is free."""
+    from roastcoffea._core import RUN_NAME
     from roastcoffea.metrics import Streamed
 
     if names is None or isinstance(names, str):
@@ -70,15 +70,10 @@ def save_run(
     t0, metrics = run.t_start, run.metrics
     t1 = run.t_end or t0 + metrics.get("wall_time", 0.0)
     files = _files(Streamed(run), t0, t1, config)
-    return _save(files, Path(output_dir), names, lambda at: run.save(at / RUN_FILE))
+    return _save(files, Path(output_dir), names, lambda at: run.save(at / RUN_NAME))
 
 
-def _save(
-    files: Mapping[str, Iterator[str]],
-    folder: Path,
-    names: Iterable[str],
-    add: Adding = None,
-) -> Path:
+def _save(files: Files, folder: Path, names: Iterable[str], add: Adding = None) -> Path:
     folder.mkdir(parents=True, exist_ok=True)
     written = _write_beside(folder, files, add)
     try:
@@ -162,7 +157,7 @@ def _automatic_names() -> Iterator[str]:
 def _files(
     metrics: Mapping[str, Any], t0: float, t1: float, config: Mapping[str, Any] | None
 ) -> dict[str, Iterator[str]]:
-    """{name: pieces of text}; all that can be refused is refused here."""
+    """{name: pieces of text}; what is read for them is read while they are written."""
     from datetime import UTC, datetime
 
     from roastcoffea import _core
@@ -211,7 +206,8 @@ def _object(entries: Iterable[tuple[str, Iterable[str]]]) -> Iterator[str]:
 def _tracking_lines(tracking: Mapping[str, Any]) -> Iterator[str]:
     """Samples as objects that say what they hold, times in UTC."""
     from roastcoffea import _core
-    from roastcoffea.export.encoding import Encoder, dumps, is_series, is_times
+    from roastcoffea.export.encoding import Encoder, dumps
+    from roastcoffea.export.series import is_series, is_times
 
     encoder = Encoder()
     value_keys = _core.series_value_keys()
@@ -223,8 +219,8 @@ def _tracking_lines(tracking: Mapping[str, Any]) -> Iterator[str]:
             return [dumps(encoder.plain(series))]
         key = value_keys.get(name, "value")
         return _object(
-            (encoder.text(worker), [dumps(_samples(encoder, line, key))])
-            for worker, line in series.items()
+            (shown, [dumps(_samples(encoder, series[worker], key))])
+            for shown, worker in encoder.names(series)
         )
 
     return _object(
