@@ -144,14 +144,14 @@ static void put_files(struct roast_line *line, const struct roast_shown *shown)
 static void put_trouble(struct roast_line *line, const struct roast_shown *shown)
 {
     static const struct {
-        enum roast_metric metric;
         const char *words;
+        enum roast_metric metric;
         bool even_none;
     } troubles[] = {
-        {ROAST_METRIC_num_retried_chunks, "retried", true},
-        {ROAST_METRIC_num_failed_chunks, "failed", true},
-        {ROAST_METRIC_num_lost_chunks, "lost", false},
-        {ROAST_METRIC_num_running_chunks, "running", false},
+        {"retried", ROAST_METRIC_num_retried_chunks, true},
+        {"failed", ROAST_METRIC_num_failed_chunks, true},
+        {"lost", ROAST_METRIC_num_lost_chunks, false},
+        {"running", ROAST_METRIC_num_running_chunks, false},
     };
     char part[PART_BYTES] = "";
 
