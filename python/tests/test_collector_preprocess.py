@@ -47,7 +47,8 @@ def test_file_that_is_not_there_is_a_failure(kind, executor, tiny_file, tmp_path
     tries = [row["attempt"] for row in metrics["failures"] if row["file"] == gone]
     assert tries == [1, 2, 3, 4]
     assert {row["error_type"] for row in metrics["failures"]} == {"FileNotFoundError"}
-    assert metrics["num_failed_chunks"] == 1
+    assert metrics["num_failed_chunks"] == 0  # a file that was not counted has none
+    assert metrics["num_failed_files"] == 1
     assert metrics["num_chunks_processed"] == CHUNKS
     assert metrics["total_events"] == EVENTS
     assert sum(metrics["wall_account"].values()) == pytest.approx(metrics["wall_time"])
