@@ -21,6 +21,7 @@ from outputs import Measured, once, places, processes, run
 from roastcoffea import monitor, spool, track_metrics
 
 CHUNK = 500
+EVENTS = 3000
 HERE = Path(__file__).parent
 
 
@@ -73,14 +74,15 @@ def test_folder_is_gone_after_an_exception_in_the_block(error, temporary, tiny_f
 
 
 class Interrupting(ProcessorABC):
-    """One of its chunks presses Ctrl-C in the client."""
+    """Its last chunk presses Ctrl-C in the client, which only waits by then: while it
+    forks, Python drops what is raised in the callbacks of a fork."""
 
     def __init__(self):
         self.client = os.getpid()
 
     @track_metrics
     def process(self, events):
-        if events.metadata["entrystart"] == 0:
+        if events.metadata["entrystop"] == EVENTS:
             os.kill(self.client, signal.SIGINT)
         return {"n": 1}
 
