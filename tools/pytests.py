@@ -17,6 +17,8 @@ import tempfile
 from pathlib import Path
 
 MOST = 4  # each needs up to a GB
+TELL_S = 30
+TESTS = Path(__file__).resolve().parents[1] / "python" / "tests"
 WORTH_SAYING = re.compile(r"^(SKIPPED|XFAIL|XPASS|\d+ (passed|skipped|deselected))")
 
 
@@ -32,6 +34,20 @@ def start(command: list[str], log: Path, shared: Path) -> subprocess.Popen[bytes
         return subprocess.Popen(
             command, stdout=output, stderr=subprocess.STDOUT, env=environment
         )
+
+
+def wait_for(running: list[subprocess.Popen[bytes]], shared: Path) -> list[int]:
+    """Their statuses; says now and then how many files of tests were begun."""
+    files = len(list(TESTS.glob("test_*.py")))
+    for process in running:
+        while True:
+            try:
+                process.wait(TELL_S)
+                break
+            except subprocess.TimeoutExpired:
+                begun = len(list(shared.glob("*.begun")))
+                print(f"pytest: {begun} of {files} files begun", flush=True)
+    return [process.wait() for process in running]
 
 
 def report(name: str, status: int, text: str) -> None:
@@ -54,7 +70,7 @@ def main(arguments: list[str]) -> int:
         logs = [folder / f"{n}.log" for n in range(jobs)]
         running = [start(command, log, folder) for log in logs]
         try:
-            statuses = [process.wait() for process in running]
+            statuses = wait_for(running, folder)
         finally:
             for process in running:
                 process.terminate()  # if this is being interrupted

@@ -191,6 +191,8 @@ enum roast_note_group {
 
 const char *roast_note_group_name(enum roast_note_group group);
 
+enum { ROAST_NOTE_NAME_BYTES = 256 }; /* a longer name is LIMIT */
+
 /* Keeps a text under a name, in place of an earlier one; an absent text removes it.
  * Credentials are taken out here. The names of the group `run` are in run_notes.def. */
 int roast_run_set_note(roast_run *run, enum roast_note_group group,

@@ -91,7 +91,7 @@ def _summary(run: Run, script: str) -> str:
     """The page of a run; one line where there is nothing to be on it."""
     metrics = run.metrics
     known = metrics.get("runner_calls") or metrics.get("monitor_errors")
-    if known or run.why_off or run.chunk_metrics:
+    if known or run.why_off or metrics.get("num_chunks"):
         return run.page("text")
     return f"roastcoffea: no coffea run was seen in {script}"
 

@@ -103,6 +103,7 @@ def json_text(value: object, depth: int, keys: dict[str, bytes], /) -> str | Non
 
 RUN_NAME: str
 LIVE_SUFFIX: str
+NOTE_NAME_BYTES: int
 
 def open_run(path: StrPath, /) -> Run: ...
 def find_run(folder: StrPath, /) -> tuple[str, Run] | None: ...

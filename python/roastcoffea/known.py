@@ -9,6 +9,7 @@ as the one that was saved. Documents (what users hand over) are JSON, see encodi
 from __future__ import annotations
 
 import json
+import warnings
 from collections.abc import Callable
 from typing import Any
 
@@ -16,7 +17,6 @@ from roastcoffea import _core
 from roastcoffea.export.decoding import decode
 from roastcoffea.export.encoding import Encoder
 
-MAX_LABEL_BYTES = 256  # of its name; longer ones make no list that can be read
 PART = 1000  # items of a list that grows
 Record = dict[str, Any]
 
@@ -32,11 +32,11 @@ def shown(text: object) -> str:
 def check_label(name: object) -> None:
     """ValueError for a name that cannot be kept."""
     size = len(shown(name).encode()) if isinstance(name, str) else 0
-    if size > MAX_LABEL_BYTES:
+    if size > _core.NOTE_NAME_BYTES:
         start = shown(name)[:20]
         raise ValueError(
             f"the label {start!r}... has a name of {size} bytes, at most"
-            f" {MAX_LABEL_BYTES}: put the rest into its text"
+            f" {_core.NOTE_NAME_BYTES}: put the rest into its text"
         )
 
 
@@ -105,6 +105,18 @@ class Known:
         self.core = core
         self._documents: dict[str, Any] = {}
         self._lists: dict[str, GrowingList] = {}
+        self._told_damage = False
+
+    def tell_damage(self) -> None:
+        """Warn, once, if what was read of a file by now is not all that was in it."""
+        pieces = (self.core.info() or {}).get("damaged", 0)
+        if pieces and not self._told_damage:
+            self._told_damage = True
+            warnings.warn(
+                f"the file of this run is damaged: {pieces} pieces are left out"
+                " (`roast check` names them)",
+                stacklevel=4,
+            )
 
     # ---- words -------------------------------------------------------------------
 

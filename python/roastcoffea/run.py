@@ -143,6 +143,7 @@ class Run(Handed):
             self._sync()
             if self._chunks is None:
                 self._chunks = chunk_dicts(self.core.chunks(), self.made_records)
+                self.tell_damage()
             return self._chunks
 
     def chunk_parts(self, most: int = 1000) -> Iterator[list[dict[str, Any]]]:
@@ -173,6 +174,7 @@ class Run(Handed):
             self._sync()
             if name not in self._tables:
                 self._tables[name] = self.core.table(name)
+                self.tell_damage()
             return self._tables[name]
 
     def samples(self, series: str) -> Any:
@@ -195,6 +197,7 @@ class Run(Handed):
         with self._lock:
             self._sync()
         found = decode(json.loads(self.core.failed_fileset()))
+        self.tell_damage()
         return sign(found, self._signed)
 
     # ---- pages ---------------------------------------------------------------------

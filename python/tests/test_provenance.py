@@ -60,7 +60,10 @@ def test_facts_are_there_before_the_block_ends(tiny_file):
     with roastcoffea.monitor() as run:
         make_runner()(fileset_of(tiny_file), processor_instance=Plain())
         facts = run.core.notes("provenance")
-    told = ("version.coffea", "version.python", "host", "command", "fileset_sha256")
+    told = (
+        *("version.coffea", "version.python", "host", "command", "folder"),
+        "fileset_sha256",
+    )
     assert set(told) <= set(facts)
     assert facts["runner.chunksize"] == "1000"
 

@@ -35,6 +35,18 @@ def test_opened_run_takes_nothing(small, tmp_path):
     assert differing(facts(small), facts(opened)) == []
 
 
+def test_rows_that_are_damaged_are_told_when_they_are_read(small, tmp_path):
+    path = small.save(tmp_path / "x.roast")
+    with sqlite3.connect(path) as other:
+        other.execute("UPDATE attempts SET process=process+1")
+    opened = roastcoffea.open_run(path)
+    assert opened.metrics["total_events"] == small.metrics["total_events"]
+    with pytest.warns(UserWarning, match="damaged: .* left out .*roast check"):
+        assert len(opened.chunks) == 0
+    assert opened.partial
+    assert opened.chunk_metrics == []  # once is enough
+
+
 @pytest.mark.parametrize("path", ["gone", "gone.roast-live", "no/such"])
 def test_file_that_is_not_there_is_told(path, tmp_path):
     with pytest.raises(FileNotFoundError, match=path):

@@ -63,11 +63,14 @@ static bool usable(const struct roast_metric_values *values, int metric, bool di
     return true;
 }
 
+/* What somebody knew better is left as it is. */
 static void derive(struct roast_metric_values *values, const struct ratio *ratio)
 {
     const char *why = "a number it is made of is not known";
     double below = 1;
 
+    if (values->known[ratio->metric])
+        return;
     if (usable(values, (int)ratio->above, false, &why) &&
         usable(values, ratio->below, true, &why) &&
         usable(values, ratio->below2, true, &why)) {

@@ -9,7 +9,6 @@
 #include "aggregate/summary.h"
 
 void roast__study_workflow(const struct roast_study *study);
-void roast__study_chunk_average(const struct roast_study *study); /* after rates */
 void roast__study_best_rates(const struct roast_study *study);
 void roast__study_wall(const struct roast_study *study);
 void roast__study_pool(const struct roast_study *study);

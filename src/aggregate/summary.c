@@ -50,7 +50,6 @@ static int study_run(struct roast_summary *summary, struct roast_run *run,
             formulas[i].apply(&study);
     }
     roast_derive_rates(&summary->values);
-    roast__study_chunk_average(&study);
     roast_derive_efficiency(&summary->values);
     if (summary->failed)
         return roast_error_set(err, ROAST_NO_MEMORY, "summary of %zu attempts",

@@ -93,6 +93,19 @@ static void set_cpu(const struct roast_study *study)
                          roast__study_fact(study, ROAST_FACT_children_cpu_seconds));
 }
 
+/* Coffea reports how many chunks were planned, and the seconds of those that ended well.
+ * Without a report both are of the chunks that have a time. */
+static void set_average(const struct roast_study *study)
+{
+    const struct roast_metric_values *values = &study->summary->values;
+    double chunks = (double)study->totals->roles.successful_chunks;
+
+    if (!study->run->fact_known[ROAST_FACT_report_chunks] && chunks > 0 &&
+        values->known[ROAST_METRIC_total_cpu_time])
+        roast__study_set(study, ROAST_METRIC_avg_cpu_time_per_chunk,
+                         values->value[ROAST_METRIC_total_cpu_time] / chunks);
+}
+
 /* Calls are counted by whoever watches the Runner; its marks say the same. */
 static void set_calls(const struct roast_study *study)
 {
@@ -112,21 +125,8 @@ void roast__study_workflow(const struct roast_study *study)
     set_time(study);
     set_amounts(study);
     set_cpu(study);
+    set_average(study);
     set_calls(study);
-}
-
-/* Coffea reports how many chunks were planned, and the seconds of those that ended well.
- * Without a report both are of the chunks that have a time. */
-void roast__study_chunk_average(const struct roast_study *study)
-{
-    const struct roast_metric_values *values = &study->summary->values;
-    double chunks = values->value[ROAST_METRIC_num_chunks_processed];
-
-    if (!study->run->fact_known[ROAST_FACT_report_chunks] &&
-        values->known[ROAST_METRIC_total_cpu_time] &&
-        values->known[ROAST_METRIC_num_chunks_processed] && chunks > 0)
-        roast__study_set(study, ROAST_METRIC_avg_cpu_time_per_chunk,
-                         values->value[ROAST_METRIC_total_cpu_time] / chunks);
 }
 
 /* ---- fine ------------------------------------------------------------------------ */

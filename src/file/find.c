@@ -88,8 +88,8 @@ static enum kind kind_of(const char *path)
 {
     struct stat found;
 
-    if (stat(path, &found) != 0)
-        return errno == ENOENT || errno == ENOTDIR ? GONE : OTHER;
+    if (stat(path, &found) != 0) /* a link that leads nowhere stays */
+        return lstat(path, &found) != 0 && errno == ENOENT ? GONE : OTHER;
     return S_ISDIR(found.st_mode)   ? FOLDER
            : S_ISREG(found.st_mode) ? FILE_ITSELF
                                     : OTHER;

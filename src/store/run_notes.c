@@ -2,14 +2,14 @@
 /* run_notes.c - words into a run, without secrets.
  *
  * What has a name like `token` is not kept at all. Any other text is redacted behind its
- * name, as `name=text`: a name may end in what announces a secret. Documents are JSON, which redacting would break: whoever makes them
- * redacts every text in them. */
+ * name, as `name=text`: a name may end in what announces a secret. Documents are JSON,
+ * which redacting would break: whoever makes them redacts every text in them. */
 #include "base/mem.h"
 #include "store/array.h"
 #include "store/replay.h"
 #include "store/tell.h"
 
-enum { LONGEST_NAME_BYTES = 256, LONGEST_TEXT_BYTES = 64 << 20 };
+enum { LONGEST_TEXT_BYTES = 64 << 20 };
 
 static const char *const group_names[ROAST_NOTE_GROUP_COUNT] = {
 #define G(name, text) #name,
@@ -78,9 +78,9 @@ int roast_run_set_note(roast_run *run, enum roast_note_group group,
     char *joined = NULL;
     int status = ROAST_OK;
 
-    if (!name.data || name.size_bytes > LONGEST_NAME_BYTES)
+    if (!name.data || name.size_bytes > ROAST_NOTE_NAME_BYTES)
         return roast_error_set(err, ROAST_LIMIT, "a note's name has 0 to %d bytes",
-                               LONGEST_NAME_BYTES);
+                               ROAST_NOTE_NAME_BYTES);
     if (text.size_bytes > LONGEST_TEXT_BYTES)
         return roast_error_set(err, ROAST_LIMIT, "a note of %zu bytes, at most %d",
                                text.size_bytes, LONGEST_TEXT_BYTES);

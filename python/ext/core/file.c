@@ -74,20 +74,27 @@ static int import_dir(struct run_object *self, const char *path, roast_error *er
     return roast_import(&self->run, path, err);
 }
 
+/* A run without anything in it, for the path that was given, which becomes owned. */
+static struct run_object *opened_for(PyObject **path, PyObject *module, PyObject *args)
+{
+    if (!PyArg_ParseTuple(args, "O&", PyUnicode_FSConverter, path))
+        return NULL;
+    struct run_object *self = opened_new(PyModule_GetState(module));
+    if (!self)
+        Py_CLEAR(*path);
+    return self;
+}
+
 static PyObject *opened_by(opener *open, PyObject *module, PyObject *args)
 {
     struct core_state *state = PyModule_GetState(module);
     PyObject *path = NULL;
+    struct run_object *self = opened_for(&path, module, args);
     roast_error err = {0};
     int status;
 
-    if (!PyArg_ParseTuple(args, "O&", PyUnicode_FSConverter, &path))
+    if (!self)
         return NULL;
-    struct run_object *self = opened_new(state);
-    if (!self) {
-        Py_DECREF(path);
-        return NULL;
-    }
     const char *name = PyBytes_AsString(path);
     Py_BEGIN_ALLOW_THREADS;
     status = open(self, name, &err);
@@ -126,16 +133,12 @@ static PyObject *find_run(PyObject *module, PyObject *args)
     struct roast_found_run found = {.runs = 0};
     PyObject *path = NULL;
     PyObject *result = NULL;
+    struct run_object *self = opened_for(&path, module, args);
     roast_error err = {0};
     int status;
 
-    if (!PyArg_ParseTuple(args, "O&", PyUnicode_FSConverter, &path))
+    if (!self)
         return NULL;
-    struct run_object *self = opened_new(state);
-    if (!self) {
-        Py_DECREF(path);
-        return NULL;
-    }
     const char *name = PyBytes_AsString(path);
     Py_BEGIN_ALLOW_THREADS;
     status = open_found(self, &found, name, &err);

@@ -74,7 +74,8 @@ static int execute(PyObject *module)
         import_datetime(state) < 0 || add_store_error(module, state) < 0)
         return -1;
     if (PyModule_AddStringConstant(module, "RUN_NAME", ROAST_RUN_NAME) < 0 ||
-        PyModule_AddStringConstant(module, "LIVE_SUFFIX", ROAST_LIVE_SUFFIX) < 0)
+        PyModule_AddStringConstant(module, "LIVE_SUFFIX", ROAST_LIVE_SUFFIX) < 0 ||
+        PyModule_AddIntConstant(module, "NOTE_NAME_BYTES", ROAST_NOTE_NAME_BYTES) < 0)
         return -1;
     for (size_t i = 0; i < sizeof(functions) / sizeof(functions[0]); i++) {
         if (PyModule_AddFunctions(module, functions[i]) < 0)
