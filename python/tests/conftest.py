@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import gc
 import os
+import signal
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -36,6 +37,9 @@ def pytest_configure(config: pytest.Config) -> None:
     expected = next((os.environ[name] for name in names if name in os.environ), None)
     if expected and not Path(_probe.__file__).is_relative_to(expected):
         pytest.exit(f"{_probe.__file__} is not below {expected}", returncode=3)
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        # of what a shell starts in the background; some tests press Ctrl-C
+        signal.signal(signal.SIGINT, signal.default_int_handler)
     join(config)
 
 
