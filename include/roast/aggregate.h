@@ -107,6 +107,28 @@ int roast_failed_fileset(struct roast_page *out, roast_run *run,
  * seeds' formula is the trapezoid. False with fewer than two points or no span. */
 bool roast_time_average(const struct roast_point *points, size_t count, double *mean);
 
+/* What fine metrics are sums of. */
+enum roast_fine_sum {
+    ROAST_FINE_CPU_S,
+    ROAST_FINE_NONCPU_S,
+    ROAST_FINE_COMPRESS_S,
+    ROAST_FINE_DECOMPRESS_S,
+    ROAST_FINE_SERIALIZE_S,
+    ROAST_FINE_DESERIALIZE_S,
+    ROAST_FINE_FAILED_S,
+    ROAST_FINE_CANCELLED_S,
+    ROAST_FINE_EXECUTOR_S,
+    ROAST_FINE_OFFLOAD_S,
+    ROAST_FINE_MEMORY_READ_BYTES, /* from here on bytes, before it seconds */
+    ROAST_FINE_DISK_READ_BYTES,
+    ROAST_FINE_DISK_WRITE_BYTES,
+    ROAST_FINE_SUMS /* none of them */
+};
+
+/* The sum that an activity of Dask belongs to. A count is never taken for seconds, nor
+ * seconds for bytes. */
+enum roast_fine_sum roast_fine_sum_of(struct roast_str activity, struct roast_str unit);
+
 /* The rates, and the efficiency metrics, of known workflow and worker metrics, filled
  * into values. What cannot be made says why; one that was known before stays as it was
  * then. */

@@ -115,15 +115,18 @@ struct roast_attempt_item {
     struct roast_str file; /* credentials are taken out here */
     struct roast_str treename;
     struct roast_str uuid;
+    struct roast_str worker; /* the name that the executor has for it */
     bool has_entries;
     uint64_t entry_start;
     uint64_t entry_stop;
+    uint64_t begun_ago_ns; /* the executor began it before it called us */
 };
 
 /* Opens an attempt on this thread: everything an executor does for one chunk, opening the
- * file and building the events too. The first chunk begun inside it is its chunk and has
- * its identity. Gives the begin frame, borrowed until the next call for the thread;
- * absent for an attempt inside another one, which is part of that. */
+ * file and building the events too. The first chunk begun inside it is its chunk: it has
+ * its identity, and what the item says where its events say nothing. Gives the begin
+ * frame, borrowed until the next call for the thread; absent for an attempt inside
+ * another one, which is part of that. */
 struct roast_str roast_attempt_begin(roast_thread *thread, const unsigned char *run_id,
                                      const struct roast_attempt_item *item);
 

@@ -73,6 +73,7 @@ struct roast_heading {
     struct roast_str started;  /* "2025-11-15 14:02 UTC" */
     struct roast_str labels;   /* "site=T2, user=me" */
     struct roast_str first_error; /* of the monitor itself */
+    struct roast_str remarks;     /* what is missing and why, one per line */
     bool incomplete; /* it failed or has no end: there may be chunks nobody knows of */
 };
 
@@ -88,6 +89,7 @@ struct roast_heading_text {
     char started[32];
     char labels[512];
     char first_error[320];
+    char remarks[1024];
 };
 
 void roast_report_heading(struct roast_heading_text *out, roast_run *run,

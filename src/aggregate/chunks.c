@@ -6,6 +6,7 @@
 #include "aggregate/calls.h"
 #include "aggregate/crew.h"
 #include "aggregate/formulas.h"
+#include "aggregate/stay_times.h"
 #include "aggregate/timeline.h"
 #include "aggregate/waste.h"
 #include "base/mem.h"
@@ -183,6 +184,8 @@ int64_t *roast__last_signs(const struct roast_run *run)
         roast__free(last);
         last = NULL;
     }
+    if (last)
+        roast__see_departures(last, run);
     return last;
 }
 

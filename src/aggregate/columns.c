@@ -15,6 +15,7 @@ enum needs {
     SUMMARY = 1,
     RECORDS = 2, /* or samples */
     ORDER = 4,
+    SCHEDULER = 8, /* what it told; like records of a run that is whole */
 };
 
 static void make_none(const struct roast_columns_job *job)
@@ -32,7 +33,7 @@ static const struct {
     [ROAST_COLUMNS_branches] = {roast__columns_branches, RECORDS},
     [ROAST_COLUMNS_files] = {roast__columns_summarized, SUMMARY},
     [ROAST_COLUMNS_datasets] = {roast__columns_summarized, SUMMARY},
-    [ROAST_COLUMNS_workers] = {roast__columns_summarized, SUMMARY},
+    [ROAST_COLUMNS_workers] = {roast__columns_workers, SUMMARY | SCHEDULER},
     [ROAST_COLUMNS_endpoints] = {roast__columns_summarized, SUMMARY},
     [ROAST_COLUMNS_failures] = {roast__columns_summarized, SUMMARY},
     [ROAST_COLUMNS_metrics] = {roast__columns_metrics, SUMMARY},
@@ -42,13 +43,15 @@ static const struct {
     [ROAST_COLUMNS_provenance] = {roast__columns_notes, NOTHING},
     [ROAST_COLUMNS_chunk_sections] = {roast__columns_chunk_sections, RECORDS | ORDER},
     [ROAST_COLUMNS_chunk_branches] = {roast__columns_chunk_branches, RECORDS | ORDER},
+    [ROAST_COLUMNS_activities] = {roast__columns_activities, SCHEDULER},
+    [ROAST_COLUMNS_hot_lines] = {roast__columns_hot_lines, SCHEDULER},
     [ROAST_COLUMNS_timeline] = {roast__columns_timeline, RECORDS},
     [ROAST_COLUMNS_samples] = {roast__columns_samples, RECORDS},
 };
 
 bool roast_columns_from_summary(enum roast_columns_table table)
 {
-    return !(makers[table].needs & RECORDS);
+    return !(makers[table].needs & (RECORDS | SCHEDULER));
 }
 
 /* ---- making ---------------------------------------------------------------------- */
@@ -73,7 +76,7 @@ static int prepare(struct material *material, struct roast_run *run, unsigned ne
 {
     int status = ROAST_OK;
 
-    roast__sources_resolve(&run->attempts, &run->names);
+    roast__run_settle(run);
     material->notes = roast__alloc(sizeof(*material->notes));
     if (!material->notes)
         return roast_error_set(err, ROAST_NO_MEMORY, "a table");

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 #include "aggregate/calls.h"
-#include "aggregate/columns_job.h"
+#include "aggregate/columns_tasks.h"
 #include "aggregate/formulas.h"
 #include "aggregate/groups.h"
 #include "aggregate/waste.h"
@@ -309,8 +309,10 @@ void roast__columns_tasks(const struct roast_columns_job *job)
     struct process_words words = {.job = job, .at = AT(worker)};
     int64_t *last_signs = roast__last_signs(job->run);
     struct task *tasks = list_tasks(job);
+    struct roast_task_joins joins = {0};
 
-    if (!last_signs || !tasks || !open_words(&words)) {
+    if (!last_signs || !tasks || !open_words(&words) ||
+        !roast__task_joins_find(&joins, job->run)) {
         roast__builder_fail(job->to);
         goto out;
     }
@@ -318,10 +320,13 @@ void roast__columns_tasks(const struct roast_columns_job *job)
         uint32_t row = job->order->rows[tasks[i].place];
         roast__builder_row(job->to);
         put_task(&words, row, last_signs);
+        roast__put_task_of_attempt(job, &joins, row);
         if (job->run->attempts.rest[row] != 0)
             roast__fill_count(job->to, AT(chunk_id), tasks[i].chunk_id);
     }
+    roast__put_other_tasks(job, &joins);
 out:
+    roast__task_joins_release(&joins);
     roast__free(words.words);
     roast__free(tasks);
     roast__free(last_signs);

@@ -29,8 +29,19 @@ void roast__columns_samples(const struct roast_columns_job *job);
 
 /* From tables of the summary: those that table_columns.def names. */
 void roast__columns_summarized(const struct roast_columns_job *job);
+/* `workers`, with what a scheduler told of them. */
+void roast__columns_workers(const struct roast_columns_job *job);
 void roast__columns_metrics(const struct roast_columns_job *job);
 void roast__columns_losses(const struct roast_columns_job *job);
+
+/* The same with more in every row: `more` is told the key of the last one. */
+void roast__columns_summarized_with(const struct roast_columns_job *job,
+                                    void (*more)(void *context, struct roast_str key),
+                                    void *context);
+
+/* From what a scheduler told. */
+void roast__columns_activities(const struct roast_columns_job *job);
+void roast__columns_hot_lines(const struct roast_columns_job *job);
 
 /* From notes. */
 void roast__columns_notes(const struct roast_columns_job *job);

@@ -253,14 +253,25 @@ static void put_row(const struct plan *plan, size_t row)
 
 void roast__columns_summarized(const struct roast_columns_job *job)
 {
+    roast__columns_summarized_with(job, NULL, NULL);
+}
+
+void roast__columns_summarized_with(const struct roast_columns_job *job,
+                                    void (*more)(void *context, struct roast_str key),
+                                    void *context)
+{
     struct plan plan = {.job = job};
 
     if (!make_plan(&plan))
         roast__builder_fail(job->to);
     const struct roast_table *table = plan.parts[0].table;
     size_t rows = table ? table->row_count : 0;
-    for (size_t row = 0; row < rows && roast__builder_ok(job->to); row++)
+    for (size_t row = 0; row < rows && roast__builder_ok(job->to); row++) {
+        const struct roast_cell *key = cells_of(table, row);
         put_row(&plan, row);
+        if (more && key->type == ROAST_CELL_TEXT)
+            more(context, key->text);
+    }
     release_plan(&plan);
 }
 

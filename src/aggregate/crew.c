@@ -17,10 +17,14 @@ static struct roast_str text_of(const struct roast_run *run, int32_t number)
 
 /* ---- processes that ran attempts ------------------------------------------------- */
 
-/* Entries of one operating system process, known by host and pid, are one process. */
+/* Entries of one operating system process, known by host and pid, are one process; but
+ * it may be several workers of a cluster. */
 static bool same_process(const struct roast_worker_process *a,
                          const struct roast_worker_process *b)
 {
+    if (a->worker != b->worker && a->worker != ROAST_NO_STRING &&
+        b->worker != ROAST_NO_STRING)
+        return false;
     if (a->pid == 0 || b->pid == 0)
         return a->id == b->id && a->pid == b->pid;
     return a->pid == b->pid && a->host == b->host;
@@ -121,16 +125,34 @@ static bool meet_all(struct roast_crew *crew, const struct roast_run *run,
     return done;
 }
 
+static const struct roast_stay *stay_of(const struct roast_run *run, int32_t worker)
+{
+    return worker >= 0 ? roast__stay_of(&run->scheduler.stays, worker) : NULL;
+}
+
+/* Where a scheduler names its workers, a process of this machine is one only if it ran
+ * attempts of another executor: else it is there under its address. */
+static bool is_worker(const struct roast_crew *crew, const struct roast_run *run,
+                      size_t sampled)
+{
+    const struct roast_worker_samples *samples = &run->samples.workers[sampled];
+    int32_t process = crew->process[sampled];
+
+    if (samples->pid == 0)
+        return run->scheduler.stays.count == 0 || stay_of(run, samples->name);
+    return process >= 0 && !stay_of(run, run->attempts.processes[process].worker);
+}
+
 static void choose_workers(struct roast_crew *crew, const struct roast_run *run)
 {
     const struct roast_samples *samples = &run->samples;
-    bool any = false;
+    bool any = run->scheduler.stays.count > 0;
 
     for (size_t i = 0; i < samples->count; i++) {
         bool backend = samples->workers[i].pid == 0;
-        crew->is_worker[i] = backend || crew->process[i] >= 0;
+        crew->is_worker[i] = is_worker(crew, run, i);
         any = any || crew->is_worker[i];
-        crew->seen += backend && crew->process[i] < 0;
+        crew->seen += backend && crew->is_worker[i] && crew->process[i] < 0;
     }
     for (size_t i = 0; !any && i < samples->count; i++) {
         crew->is_worker[i] = true;
@@ -160,10 +182,13 @@ static struct roast_str host_in(struct roast_str name)
 static struct roast_str host_of(const struct roast_crew *crew,
                                 const struct roast_run *run, size_t sampled)
 {
+    const struct roast_stay *stay = stay_of(run, run->samples.workers[sampled].name);
     int32_t process = crew->process[sampled];
     struct roast_str host = {NULL, 0};
 
-    if (process >= 0)
+    if (stay && stay->host >= 0) /* of all workers in the same words */
+        host = text_of(run, stay->host);
+    else if (process >= 0)
         host = text_of(run, run->attempts.processes[process].host);
     if (!host.data && run->samples.workers[sampled].pid != 0)
         host = text_of(run, run->host);

@@ -3,7 +3,8 @@
  *
  * The tree of this machine has more processes than workers: the client, helpers of the
  * executor. Those that ran attempts are workers; samples without a pid come from a
- * backend that knows its workers. If no worker is known, all samples count. */
+ * backend that knows its workers; of those a scheduler's own list says which. If no
+ * worker is known, all samples count. */
 #ifndef ROAST_AGGREGATE_CREW_H
 #define ROAST_AGGREGATE_CREW_H
 

@@ -411,7 +411,7 @@ int roast_failed_fileset(struct roast_page *out, roast_run *run,
 
     *out = (struct roast_page){NULL, 0};
     roast__run_lock(run);
-    roast__sources_resolve(&run->attempts, &run->names);
+    roast__run_settle(run);
     int status = make(&text, &search, err);
     roast__run_unlock(run);
     roast__buf_put(&text, "", 1);

@@ -25,6 +25,13 @@ void roast__study_endpoints(const struct roast_study *study);
 void roast__study_files(const struct roast_study *study);
 void roast__study_failures(const struct roast_study *study);
 void roast__study_outliers(const struct roast_study *study);
+void roast__study_task_kinds(const struct roast_study *study);
+void roast__study_hot_lines(const struct roast_study *study);
+void roast__study_lost_workers(const struct roast_study *study);
+
+/* Why spans of Dask do not tell of the run, in words; NULL: they do. After
+ * roast__study_fine(). */
+const char *roast__without_spans(const struct roast_study *study);
 
 /* Seconds that an attempt took, opening the file included where that is known; NaN: not
  * known. */

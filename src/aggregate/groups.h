@@ -40,4 +40,8 @@ bool roast__keys_join(struct roast_keys *keys, const struct roast_group *items,
                       size_t count, const struct roast_key_rule *rule);
 void roast__keys_release(struct roast_keys *keys);
 
+/* The highest memory that samples of a worker saw; NaN: none did. */
+struct roast_worker_samples;
+double roast__highest_memory(const struct roast_worker_samples *worker);
+
 #endif

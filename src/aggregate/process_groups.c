@@ -93,7 +93,7 @@ struct roast_str roast__worker_key(const struct roast_run *run, size_t process,
 
 /* ---- memory ---------------------------------------------------------------------- */
 
-static double highest_sample(const struct roast_worker_samples *worker)
+double roast__highest_memory(const struct roast_worker_samples *worker)
 {
     struct roast_series_cursor cursor;
     double highest = NAN, value;
@@ -127,7 +127,7 @@ static void add_samples(double *peaks, const struct roast_keys *keys,
     for (size_t i = 0; i < samples->count; i++) {
         int32_t key = crew->process[i] >= 0 ? keys->key_of[crew->process[i]] : -1;
         if (key >= 0)
-            peaks[key] = fmax(peaks[key], highest_sample(&samples->workers[i]));
+            peaks[key] = fmax(peaks[key], roast__highest_memory(&samples->workers[i]));
     }
 }
 
@@ -188,7 +188,7 @@ static void put_sampled(const struct roast_study *study, size_t table,
         if (idle)
             roast__group_cells(row + 1, &nothing);
         row[1 + ROAST_GROUP_COLUMN_COUNT + 2] = roast__cell_number(
-            highest_sample(&samples->workers[i]) / (1024.0 * 1024.0));
+            roast__highest_memory(&samples->workers[i]) / (1024.0 * 1024.0));
     }
 }
 

@@ -3,6 +3,7 @@
  *
  * One row per metric (metric_reasons.def): what it needs first of all, and the reason
  * when that was there. */
+#include "aggregate/calls.h"
 #include "aggregate/derived.h"
 #include "aggregate/formulas.h"
 #include "aggregate/timeline.h"
@@ -16,6 +17,7 @@ enum need {
     NEED_LADDER,   /* a chunk that ended well and was looked into */
     NEED_POOL,     /* offers or counts of workers */
     NEED_SAMPLES,
+    NEED_SPANS, /* of Dask, that account the tasks of this run */
 };
 
 struct reason {
@@ -57,6 +59,13 @@ static const char *without_attempts_at_all(const struct roast_study *study,
     return otherwise;
 }
 
+/* On a cluster records travel with the results; the end of an attempt does not. */
+static bool went_with_output(const struct roast_run *run)
+{
+    return run->scheduler.stays.count > 0 &&
+           roast__run_returned(run) == ROAST_RETURNED_NOTHING;
+}
+
 static const char *without_records(const struct roast_study *study,
                                    const char *without_attempts)
 {
@@ -64,8 +73,11 @@ static const char *without_records(const struct roast_study *study,
         return NULL;
     if (study->run->attempts.count == 0)
         return without_attempts_at_all(study, without_attempts);
-    return ended_without_record(&study->run->attempts) ? without_attempts
-                                                       : "no chunk ended well";
+    if (!ended_without_record(&study->run->attempts))
+        return "no chunk ended well";
+    return went_with_output(study->run)
+               ? "records travel with the output, and the run gave none"
+               : without_attempts;
 }
 
 static double window_seconds(enum roast_metric metric)
@@ -128,6 +140,8 @@ static const char *missing(const struct roast_study *study, enum roast_metric me
         return run->offer_count + run->count_count > 0 ? NULL : "no executor was seen";
     case NEED_SAMPLES:
         return run->samples.count > 0 ? NULL : "no worker was sampled";
+    case NEED_SPANS:
+        return roast__without_spans(study);
     }
     return NULL;
 }

@@ -8,6 +8,7 @@
 #include "aggregate/calls.h"
 #include "aggregate/derived.h"
 #include "aggregate/formulas.h"
+#include "aggregate/task_kinds.h"
 #include "base/mem.h"
 
 /* Those that read the columns alone are quick; the others unpack every record. */
@@ -31,26 +32,40 @@ static const struct {
     {roast__study_files, false},
     {roast__study_ladder, false}, /* says why tables of the others are empty */
     {roast__study_failures, false},
+    {roast__study_lost_workers, false},
+    {roast__study_task_kinds, true},
+    {roast__study_hot_lines, true},
     {roast__study_outliers, false},
     {roast__reasons_fill, true},
 };
+
+static void apply_formulas(const struct roast_study *study, bool quick)
+{
+    for (size_t i = 0; i < sizeof(formulas) / sizeof(formulas[0]); i++) {
+        if (formulas[i].quick || !quick)
+            formulas[i].apply(study);
+    }
+    roast_derive_rates(&study->summary->values);
+    roast_derive_efficiency(&study->summary->values);
+}
 
 static int study_run(struct roast_summary *summary, struct roast_run *run,
                      struct roast_totals *totals, bool quick, roast_error *err)
 {
     struct roast_study study = {.run = run, .totals = totals, .summary = summary};
+    bool has_tasks = run->scheduler.tasks.count > 0;
 
-    roast__sources_resolve(&run->attempts, &run->names);
+    roast__run_settle(run);
     study.end_ns = roast__run_end(run);
     int status = roast__aggregate_chunks(totals, run, err);
     if (status < 0)
         return status;
-    for (size_t i = 0; i < sizeof(formulas) / sizeof(formulas[0]); i++) {
-        if (formulas[i].quick || !quick)
-            formulas[i].apply(&study);
-    }
-    roast_derive_rates(&summary->values);
-    roast_derive_efficiency(&summary->values);
+    unsigned char *kinds = has_tasks ? roast__task_kinds(run) : NULL;
+    study.task_kinds = kinds;
+    summary->failed = has_tasks && !kinds;
+    if (!summary->failed)
+        apply_formulas(&study, quick);
+    roast__free(kinds);
     if (summary->failed)
         return roast_error_set(err, ROAST_NO_MEMORY, "summary of %zu attempts",
                                run->attempts.count);

@@ -37,6 +37,7 @@ struct roast_study {
     const struct roast_run *run;
     int64_t end_ns;              /* of the run, or the latest moment that was seen */
     struct roast_totals *totals; /* reading a quantile may sort */
+    const unsigned char *task_kinds; /* roast__task_kinds(); NULL: there are no tasks */
     struct roast_summary *summary;
 };
 

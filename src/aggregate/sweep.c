@@ -204,6 +204,8 @@ static void walk(struct roast_sweep *out, struct sweep *sweep)
         double length = first ? 0 : roast__seconds_between(before_ns, time_ns);
         area += sweep->sum * length;
         seconds += length;
+        if (length > 0 && sweep->sum > out->peak)
+            out->peak = sweep->sum; /* who joins may lower the mean of a group */
         join_due(sweep, due);
         if (sweep->sum > out->peak)
             out->peak = sweep->sum;

@@ -224,34 +224,39 @@ static void set_use(const struct roast_study *study, const struct use *use)
     }
 }
 
-/* Series that are summed over workers; those of a whole machine count once for it. */
+/* Series that are summed over workers; those of a whole machine count once for it: on
+ * Dask workers say what the disks of their host do, here what the process did. */
 struct flow {
     enum roast_series series;
     bool of_machine;
+    bool of_disk;
     enum roast_metric mean;
     enum roast_metric peak;
 };
 
 static const struct flow flows[] = {
-    {ROAST_SERIES_disk_read, false, ROAST_METRIC_disk_read_bps_avg,
+    {ROAST_SERIES_disk_read, false, true, ROAST_METRIC_disk_read_bps_avg,
      ROAST_METRIC_disk_read_bps_peak},
-    {ROAST_SERIES_disk_write, false, ROAST_METRIC_disk_write_bps_avg,
+    {ROAST_SERIES_disk_write, false, true, ROAST_METRIC_disk_write_bps_avg,
      ROAST_METRIC_disk_write_bps_peak},
-    {ROAST_SERIES_net_read, true, ROAST_METRIC_net_read_bps_avg,
+    {ROAST_SERIES_net_read, true, false, ROAST_METRIC_net_read_bps_avg,
      ROAST_METRIC_net_read_bps_peak},
-    {ROAST_SERIES_net_write, true, ROAST_METRIC_net_write_bps_avg,
+    {ROAST_SERIES_net_write, true, false, ROAST_METRIC_net_write_bps_avg,
      ROAST_METRIC_net_write_bps_peak},
-    {ROAST_SERIES_spilled_disk, false, ROAST_METRIC_spilled_bytes_avg,
+    {ROAST_SERIES_spilled_disk, false, false, ROAST_METRIC_spilled_bytes_avg,
      ROAST_METRIC_spilled_bytes_peak},
 };
 
 static void set_flows(const struct roast_study *study, const struct roast_crew *crew)
 {
+    bool on_dask = study->run->scheduler.stays.count > 0;
+
     for (size_t i = 0; i < sizeof(flows) / sizeof(flows[0]); i++) {
+        bool once = flows[i].of_machine || (flows[i].of_disk && on_dask);
         struct roast_lanes lanes = {
             .samples = &study->run->samples,
             .wanted = crew->is_worker,
-            .group = flows[i].of_machine ? crew->machine : NULL,
+            .group = once ? crew->machine : NULL,
         };
         struct roast_sweep sweep;
         if (!roast__sweep(&sweep, &lanes, flows[i].series))

@@ -128,31 +128,3 @@ void roast__study_workflow(const struct roast_study *study)
     set_average(study);
     set_calls(study);
 }
-
-/* ---- fine ------------------------------------------------------------------------ */
-
-/* Spans say it for all tasks; our own clocks for process() of the chunks that count. */
-void roast__study_fine(const struct roast_study *study)
-{
-    const struct roast_totals *totals = study->totals;
-    const struct roast_group *all = &totals->all;
-    bool clocks = all->chunks > 0 && totals->noncpu_chunks == all->chunks;
-    double cpu = clocks ? all->sums[ROAST_CPU_NS] / 1e9 : NAN;
-    double noncpu = clocks ? totals->noncpu_ns / 1e9 : NAN;
-    double both = cpu + noncpu;
-
-    roast__study_set(
-        study, ROAST_METRIC_cpu_time_seconds,
-        either(roast__study_fact(study, ROAST_FACT_span_cpu_seconds), cpu));
-    roast__study_set(
-        study, ROAST_METRIC_io_time_seconds,
-        either(roast__study_fact(study, ROAST_FACT_span_noncpu_seconds), noncpu));
-    roast__study_set(study, ROAST_METRIC_processor_cpu_time_seconds, cpu);
-    roast__study_set(study, ROAST_METRIC_processor_noncpu_time_seconds, noncpu);
-    if (both > 0) {
-        roast__study_set(study, ROAST_METRIC_processor_cpu_percentage,
-                         cpu / both * 100);
-        roast__study_set(study, ROAST_METRIC_processor_noncpu_percentage,
-                         noncpu / both * 100);
-    }
-}

@@ -32,9 +32,23 @@ static inline int64_t roast__entry_time(struct roast_live_entry *entry)
                            entry->replay->run->start_ns);
 }
 
+/* Whether it comes out of order, and too many did before it: what is in order of time
+ * has to be moved for it, and files of strangers must not take for ever. */
+bool roast__entry_too_late(struct roast_live_entry *entry, int64_t time_ns);
+
 /* ---- live_samples.c ------------------------------------------------------ */
 
 int roast__read_sample(struct roast_live_entry *entry);
 int roast__read_use(struct roast_live_entry *entry);
+
+/* ---- live_tasks.c -------------------------------------------------------- */
+
+int roast__read_member(struct roast_live_entry *entry);
+int roast__read_departure(struct roast_live_entry *entry);
+int roast__read_offset(struct roast_live_entry *entry);
+int roast__read_task(struct roast_live_entry *entry);
+int roast__read_task_frame(struct roast_live_entry *entry);
+int roast__read_activity(struct roast_live_entry *entry);
+int roast__read_hot_line(struct roast_live_entry *entry);
 
 #endif

@@ -28,8 +28,7 @@ static bool is_too_costly(struct roast_live_entry *entry)
     return ++entry->replay->costly[entry->kind] > MOST_COSTLY;
 }
 
-/* What comes out of order has to be moved to its place. */
-static bool is_too_late(struct roast_live_entry *entry, int64_t time_ns)
+bool roast__entry_too_late(struct roast_live_entry *entry, int64_t time_ns)
 {
     int64_t *latest_ns = &entry->replay->latest_ns[entry->kind];
 
@@ -123,7 +122,7 @@ static int read_offer(struct roast_live_entry *entry)
     uint64_t workers = roast__cursor_varint(&entry->in);
     uint64_t threads = roast__cursor_varint(&entry->in);
 
-    if (entry->in.failed || is_too_late(entry, time_ns))
+    if (entry->in.failed || roast__entry_too_late(entry, time_ns))
         return ROAST_BAD_DATA;
     return roast_run_offer(entry->replay->run, time_ns, workers, threads, entry->err);
 }
@@ -133,7 +132,7 @@ static int read_count(struct roast_live_entry *entry)
     int64_t time_ns = roast__entry_time(entry);
     uint64_t workers = roast__cursor_varint(&entry->in);
 
-    if (entry->in.failed || is_too_late(entry, time_ns))
+    if (entry->in.failed || roast__entry_too_late(entry, time_ns))
         return ROAST_BAD_DATA;
     return roast_run_add_count(entry->replay->run, time_ns, workers, entry->err);
 }
@@ -184,7 +183,7 @@ static int read_mark(struct roast_live_entry *entry)
     int64_t mono_ns = roast__cursor_signed(&entry->in);
 
     if (entry->in.failed || mark < ROAST_MARK_RUN_BEGIN || mark > ROAST_MARK_RUN_END ||
-        is_too_late(entry, mono_ns))
+        roast__entry_too_late(entry, mono_ns))
         return ROAST_BAD_DATA;
     return roast_run_mark(entry->replay->run, (enum roast_mark)mark, mono_ns,
                           entry->err);
@@ -275,6 +274,13 @@ static reader *const readers[ROAST_ENTRY_END] = {
     [ROAST_ENTRY_mark] = read_mark,
     [ROAST_ENTRY_note] = read_note,
     [ROAST_ENTRY_dropped] = read_dropped,
+    [ROAST_ENTRY_member] = roast__read_member,
+    [ROAST_ENTRY_departure] = roast__read_departure,
+    [ROAST_ENTRY_task] = roast__read_task,
+    [ROAST_ENTRY_task_frame] = roast__read_task_frame,
+    [ROAST_ENTRY_offset] = roast__read_offset,
+    [ROAST_ENTRY_activity] = roast__read_activity,
+    [ROAST_ENTRY_hot_line] = roast__read_hot_line,
 };
 
 static int read_kind(struct roast_live_entry *entry, uint64_t kind)
@@ -366,6 +372,8 @@ void roast__replay_release(struct roast_replay *replay)
     roast_run_free(replay->run);
     roast__free(replay->workers);
     roast__slots_release(&replay->worker_slots);
+    roast__free(replay->texts);
+    roast__slots_release(&replay->text_slots);
     roast__strings_release(&replay->strings);
     roast__buf_release(&replay->parts);
     *replay = (struct roast_replay){0};

@@ -15,6 +15,12 @@ struct roast_live_worker {
     uint64_t started_ticks;
 };
 
+/* What a number of a text of tasks means. */
+struct roast_live_text {
+    uint64_t number;
+    int32_t text; /* of strings */
+};
+
 /* Zeroed = before the first entry. */
 struct roast_replay {
     roast_run *run;  /* owned; NULL until its clocks are known */
@@ -27,6 +33,10 @@ struct roast_replay {
     size_t worker_count;
     size_t worker_cap;
     struct roast_slots worker_slots; /* by number */
+    struct roast_live_text *texts;   /* owned */
+    size_t text_count;
+    size_t text_cap;
+    struct roast_slots text_slots; /* by number */
     struct roast_strings strings;
     struct roast_buf parts; /* of an entry that is not whole yet */
     uint64_t part_count;

@@ -6,6 +6,7 @@
 #include <stdio.h>
 
 #include "base/mem.h"
+#include "file/load_tasks.h"
 #include "store/array.h"
 
 void roast__loading_miss(struct roast_loading *loading, uint64_t count,
@@ -92,5 +93,7 @@ int roast__load_whole(struct roast_loading *loading, roast_error *err)
         status = roast__load_rest(loading, err);
     if (status == ROAST_OK)
         status = roast__load_samples(loading, err);
+    if (status == ROAST_OK)
+        status = roast__load_tasks(loading, err);
     return status;
 }

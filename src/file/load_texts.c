@@ -149,14 +149,15 @@ static int take_source(struct roast_loading *loading, const struct roast_checked
 
 static const char *const process_columns[] = {
     "process_id",   "run", "host",   "worker",
-    "shares_clock", "pid", "cpu_ns", "timeline_minus_mono_ns"};
+    "shares_clock", "pid", "cpu_ns", "timeline_minus_mono_ns",
+    "offset_ns"};
 
 static struct roast_worker_process read_process(const struct roast_loading *loading,
                                                 const struct roast_checked *in)
 {
     struct places places;
 
-    find_columns(&places, in, process_columns, 8);
+    find_columns(&places, in, process_columns, 9);
     return (struct roast_worker_process){
         .id = (uint64_t)int_at(in, places.at[0]),
         .run = string_at(loading, in, places.at[1]),
@@ -167,6 +168,7 @@ static struct roast_worker_process read_process(const struct roast_loading *load
         .cpu_ns = (uint64_t)int_at(in, places.at[6]),
         .timeline_minus_mono_ns = int_at(in, places.at[7]),
         .mono_known = has_int(in, places.at[7]),
+        .offset_ns = int_at(in, places.at[8]),
     };
 }
 

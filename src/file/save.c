@@ -58,7 +58,7 @@ static int save_facts(struct roast_saving *saving, roast_error *err)
 {
     struct roast_run *run = saving->run;
 
-    roast__sources_resolve(&run->attempts, &run->names);
+    roast__run_settle(run);
     int status = roast__roles_find(&saving->roles, run, err);
     if (status == ROAST_OK)
         status = roast__save_small(saving, err);

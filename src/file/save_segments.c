@@ -6,6 +6,7 @@
  * (store/samples.c). */
 #include "base/mem.h"
 #include "file/save.h"
+#include "file/save_tasks.h"
 #include "file/segment.h"
 #include "file/summary_blob.h"
 #include "store/series.h"
@@ -227,10 +228,17 @@ int roast__save_segments(const struct roast_saving *saving, roast_error *err)
         int (*fill)(const struct roast_saving *saving, struct roast_segment_writer *out,
                     roast_error *err);
     } parts[] = {
-        {ROAST_SEGMENT_summary, put_summary},   {ROAST_SEGMENT_offers, put_offers},
-        {ROAST_SEGMENT_moments, put_moments},   {ROAST_SEGMENT_counts, put_counts},
-        {ROAST_SEGMENT_names, put_names},       {ROAST_SEGMENT_accepted, put_accepted},
-        {ROAST_SEGMENT_samplers, put_samplers}, {ROAST_SEGMENT_samples, put_samples},
+        {ROAST_SEGMENT_summary, put_summary},
+        {ROAST_SEGMENT_offers, put_offers},
+        {ROAST_SEGMENT_moments, put_moments},
+        {ROAST_SEGMENT_counts, put_counts},
+        {ROAST_SEGMENT_names, put_names},
+        {ROAST_SEGMENT_accepted, put_accepted},
+        {ROAST_SEGMENT_samplers, put_samplers},
+        {ROAST_SEGMENT_samples, put_samples},
+        {ROAST_SEGMENT_tasks, roast__put_tasks},
+        {ROAST_SEGMENT_stays, roast__put_stays},
+        {ROAST_SEGMENT_offsets, roast__put_offsets},
     };
     int status = ROAST_OK;
 

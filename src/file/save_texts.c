@@ -120,8 +120,11 @@ static void put_process(sqlite3_context *out, void *context, size_t row, size_t 
     case 7:
         put_known(out, (int64_t)process->cpu_ns, process->cpu_ns != 0);
         break;
-    default:
+    case 8:
         put_known(out, process->timeline_minus_mono_ns, process->mono_known);
+        break;
+    default:
+        put_known(out, process->offset_ns, process->offset_ns != 0);
     }
 }
 
@@ -146,7 +149,7 @@ int roast__save_texts(const struct roast_saving *saving, roast_error *err)
                                    .cell = put_source,
                                    .context = run};
     struct roast_rowset processes = {.rows = run->attempts.process_count,
-                                     .columns = 9,
+                                     .columns = 10,
                                      .cell = put_process,
                                      .context = &naming};
     int status = fill(saving->db, "strings", &strings, err);

@@ -5,6 +5,7 @@
 #ifndef ROAST_INGEST_MEASUREMENT_TEXTS_H
 #define ROAST_INGEST_MEASUREMENT_TEXTS_H
 
+#include "base/str.h"
 #include "ingest/json.h"
 
 /* Texts that are kept until the record is made, one behind the other. */
@@ -40,16 +41,5 @@ struct roast_str roast__texts_get(const struct roast_texts *texts,
                                   struct roast_kept kept);
 void roast__texts_clear(struct roast_texts *texts);
 void roast__texts_release(struct roast_texts *texts);
-
-static inline bool roast__str_equal(struct roast_str a, struct roast_str b)
-{
-    return a.size_bytes == b.size_bytes &&
-           (a.size_bytes == 0 || memcmp(a.data, b.data, a.size_bytes) == 0);
-}
-
-static inline bool roast__str_is(struct roast_str str, const char *text)
-{
-    return roast__str_equal(str, roast_str_of(text));
-}
 
 #endif

@@ -38,7 +38,7 @@ void roast__attempt_release(struct roast_attempt *attempt)
 
 /* ---- begin ------------------------------------------------------------------- */
 
-enum { TEXT_COUNT = 4, NAME_BYTES = 1024 };
+enum { TEXT_COUNT = 5, NAME_BYTES = 1024 };
 
 /* The texts of an item, each cut to what is kept of such a text. Names are cut where
  * those of a chunk are, so that both have one id. */
@@ -51,6 +51,7 @@ static const struct {
     {ROAST_FIELD_file, offsetof(struct roast_attempt_item, file), ROAST_CUT_FILE_BYTES},
     {ROAST_FIELD_treename, offsetof(struct roast_attempt_item, treename), NAME_BYTES},
     {ROAST_FIELD_uuid, offsetof(struct roast_attempt_item, uuid), 64},
+    {ROAST_FIELD_worker, offsetof(struct roast_attempt_item, worker), 256},
 };
 
 static struct roast_str text_of(const struct roast_attempt_item *item, int which)
@@ -132,11 +133,12 @@ static void set_item(struct roast_thread *thread, const struct roast_attempt_ite
                            ROAST_IDENTITY_BYTES});
 }
 
-static void start_clocks(struct roast_attempt *attempt)
+/* The thread's CPU time of before is not known: it counts from here. */
+static void start_clocks(struct roast_attempt *attempt, int64_t ago_ns)
 {
-    attempt->start_epoch_ns = roast__clock_epoch_ns();
+    attempt->start_epoch_ns = roast__clock_epoch_ns() - ago_ns;
     attempt->start_cpu_ns = roast__clock_thread_ns();
-    attempt->start_mono_ns = roast__clock_mono_ns();
+    attempt->start_mono_ns = roast__clock_mono_ns() - ago_ns;
 }
 
 void roast__attempt_identify(struct roast_attempt *attempt, roast_record *out,
@@ -179,7 +181,7 @@ struct roast_str roast_attempt_begin(roast_thread *thread, const unsigned char *
     roast__buf_clear(&attempt->frames);
     roast__identity_make(&attempt->identity, run_id, &attempt->active_at_begin);
     set_item(thread, item);
-    start_clocks(attempt);
+    start_clocks(attempt, (int64_t)item->begun_ago_ns);
     roast__attempt_identify(attempt, &begin, ROAST_FRAME_BEGIN);
     roast_record_set_i64(&begin, ROAST_FIELD_start_epoch_ns, attempt->start_epoch_ns);
     return encode_small(thread, &begin);

@@ -54,12 +54,53 @@ uint64_t roast__finish_first(roast_thread *thread, roast_record *rec)
     return 0;
 }
 
-/* What the chunk of an attempt read, and where it ran. */
+static bool not_given(const roast_thread *thread, enum roast_field field)
+{
+    return !roast_record_has(&thread->record, field) && (thread->absent >> field & 1) &&
+           thread->reasons[field] == ROAST_WHY_NOT_GIVEN;
+}
+
+static bool has_range(const roast_record *item)
+{
+    return roast_record_has(item, ROAST_FIELD_entry_start) &&
+           roast_record_has(item, ROAST_FIELD_entry_stop) &&
+           item->values[ROAST_FIELD_entry_stop].u64 >=
+               item->values[ROAST_FIELD_entry_start].u64;
+}
+
+/* What the executor knew of the chunk, and its events did not say. */
+static void set_item(roast_thread *thread)
+{
+    static const enum roast_field told[] = {
+        ROAST_FIELD_dataset, ROAST_FIELD_file,        ROAST_FIELD_treename,
+        ROAST_FIELD_uuid,    ROAST_FIELD_entry_start, ROAST_FIELD_entry_stop};
+    const roast_record *item = &thread->attempt.item;
+    roast_record *rec = &thread->record;
+
+    for (size_t i = 0; i < sizeof(told) / sizeof(told[0]); i++) {
+        if (roast_record_has(rec, told[i]) || !roast_record_has(item, told[i]))
+            continue;
+        rec->values[told[i]] = item->values[told[i]];
+        rec->present |= UINT64_C(1) << told[i];
+    }
+    if (not_given(thread, ROAST_FIELD_num_events) && has_range(item))
+        roast_record_set_u64(rec, ROAST_FIELD_num_events,
+                             item->values[ROAST_FIELD_entry_stop].u64 -
+                                 item->values[ROAST_FIELD_entry_start].u64);
+}
+
+/* Where it ran, and what the chunk of an attempt read. */
 static void set_process_and_reads(roast_thread *thread)
 {
     uint64_t lost = roast__finish_first(thread, &thread->record);
 
     roast__finish_where(thread, &thread->record);
+    if (thread->of_attempt &&
+        roast_record_has(&thread->attempt.item, ROAST_FIELD_worker))
+        roast_record_set_str(&thread->record, ROAST_FIELD_worker,
+                             thread->attempt.item.values[ROAST_FIELD_worker].str);
+    if (thread->claims_attempt)
+        set_item(thread);
     if (thread->claims_attempt && roast_ladder_active(thread)) {
         struct roast_reads *reads = &thread->attempt.ladder.reads;
         lost |= roast__reads_tell(reads, &thread->record);

@@ -254,6 +254,28 @@ static void put_reasons(struct roast_buf *buf, const struct roast_shown *shown)
     }
 }
 
+/* What is missing of the run as a whole, as whoever collected it said. */
+static void put_remarks(struct roast_buf *buf, const struct roast_shown *shown)
+{
+    struct roast_str rest = {NULL, 0};
+    char line[512];
+
+    if (shown->heading)
+        rest = shown->heading->remarks;
+    if (rest.size_bytes > 0)
+        roast__put_title(buf, "Remarks");
+    while (rest.size_bytes > 0) {
+        const char *end = memchr(rest.data, '\n', rest.size_bytes);
+        size_t size = end ? (size_t)(end - rest.data) : rest.size_bytes;
+        struct roast_str text =
+            roast_str_cut((struct roast_str){rest.data, size}, sizeof(line) - 1);
+        (void)snprintf(line, sizeof(line), "%.*s", (int)text.size_bytes, text.data);
+        roast__put_sentence(buf, 2, line);
+        rest.data += size + (end != NULL);
+        rest.size_bytes -= size + (end != NULL);
+    }
+}
+
 static void put_monitor_errors(struct roast_buf *buf, const struct roast_shown *shown)
 {
     char number[ROAST_NUMBER_BYTES];
@@ -281,5 +303,6 @@ void roast__put_blocks(struct roast_buf *buf, const struct roast_shown *shown)
     roast__put_group(buf, shown, ROAST_GROUP_DATASETS);
     put_losses(buf, shown);
     put_reasons(buf, shown);
+    put_remarks(buf, shown);
     put_monitor_errors(buf, shown);
 }

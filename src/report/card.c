@@ -70,6 +70,7 @@ int roast__report_card(struct roast_page *out, const struct roast_shown *shown,
     roast__put_headline(&plain, shown);
     roast__put_inside(&plain, shown);
     roast__put_reading(&plain, shown);
+    roast__put_cluster(&plain, shown);
     put_pre(&buf, &plain);
     for (int i = 0; i < ROAST_REPORT_TABLE_COUNT; i++)
         put_html_table(&buf, (enum roast_report_table)i, shown->values);

@@ -59,6 +59,7 @@ void roast_report_heading(struct roast_heading_text *out, roast_run *run,
     take_note(out->first_error, sizeof(out->first_error), run, "first_error");
     if (out->first_error[0] == '\0')
         roast_run_first_error(run, out->first_error, sizeof(out->first_error));
+    take_note(out->remarks, sizeof(out->remarks), run, "remarks");
     put_started(out->started, sizeof(out->started), roast_run_span(run).start_ns);
     put_state(out, run, origin);
     out->heading = (struct roast_heading){
@@ -68,6 +69,7 @@ void roast_report_heading(struct roast_heading_text *out, roast_run *run,
         .started = part_of(out->started),
         .labels = part_of(out->labels),
         .first_error = part_of(out->first_error),
+        .remarks = part_of(out->remarks),
         .incomplete = roast_run_state(run) != ROAST_IS_finished,
     };
 }

@@ -8,6 +8,12 @@
 
 enum { PART_BYTES = 160, STATE_BYTES = 32 };
 
+static bool str_is(struct roast_str text, const char *word)
+{
+    return text.size_bytes == strlen(word) &&
+           memcmp(text.data, word, text.size_bytes) == 0;
+}
+
 static void put_part(struct roast_line *line, const char *text)
 {
     roast__line_part(line, roast_str_of(text));
@@ -95,6 +101,26 @@ static void put_events(struct roast_line *line, const struct roast_shown *shown)
     put_part(line, part);
 }
 
+/* Work on a cluster that is not coffea's. */
+static void put_tasks(struct roast_line *line, const struct roast_shown *shown)
+{
+    const struct roast_table *table = roast__find_table(shown, "tasks_by_kind");
+    char number[ROAST_NUMBER_BYTES];
+    char part[PART_BYTES];
+    double count = 0;
+
+    for (size_t row = 0; table && row < table->row_count; row++) {
+        if (!str_is(roast__text_or(roast__cell(table, row, "kind"), ""), "foreign"))
+            count += roast__shown_number(roast__cell(table, row, "count"));
+    }
+    if (!(count > 0))
+        return;
+    (void)roast_format_number(number, count, "");
+    (void)snprintf(part, sizeof(part), "%s %s, no coffea chunks", number,
+                   count == 1 ? "task" : "tasks");
+    put_part(line, part);
+}
+
 /* How many there are to be is known only when a run has finished. */
 static void put_chunks(struct roast_line *line, const struct roast_shown *shown)
 {
@@ -109,8 +135,10 @@ static void put_chunks(struct roast_line *line, const struct roast_shown *shown)
 
     const char *chunks = knows_done && done == 1 ? "chunk" : "chunks";
 
-    if (!knows_done && !knows_all)
+    if (!knows_done && !knows_all) {
+        put_tasks(line, shown);
         return;
+    }
     (void)roast_format_number(done_text, knows_done ? done : all, "");
     (void)roast_format_number(all_text, knows_all ? all : done, "");
     if (knows_done && knows_all && is_finished(shown))
@@ -144,14 +172,16 @@ static void put_files(struct roast_line *line, const struct roast_shown *shown)
 static void put_trouble(struct roast_line *line, const struct roast_shown *shown)
 {
     static const struct {
-        const char *words;
+        const char *of_one;
+        const char *of_many;
         enum roast_metric metric;
         bool even_none;
     } troubles[] = {
-        {"retried", ROAST_METRIC_num_retried_chunks, true},
-        {"failed", ROAST_METRIC_num_failed_chunks, true},
-        {"lost", ROAST_METRIC_num_lost_chunks, false},
-        {"running", ROAST_METRIC_num_running_chunks, false},
+        {"retried", "retried", ROAST_METRIC_num_retried_chunks, true},
+        {"failed", "failed", ROAST_METRIC_num_failed_chunks, true},
+        {"lost", "lost", ROAST_METRIC_num_lost_chunks, false},
+        {"running", "running", ROAST_METRIC_num_running_chunks, false},
+        {"worker lost", "workers lost", ROAST_METRIC_num_lost_workers, false},
     };
     char part[PART_BYTES] = "";
 
@@ -164,7 +194,7 @@ static void put_trouble(struct roast_line *line, const struct roast_shown *shown
             continue;
         (void)roast_format_number(number, count, "");
         (void)snprintf(part + used, sizeof(part) - used, "%s%s %s", used ? ", " : "",
-                       number, troubles[i].words);
+                       number, count == 1 ? troubles[i].of_one : troubles[i].of_many);
     }
     if (*part)
         put_part(line, part);

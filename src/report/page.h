@@ -33,6 +33,8 @@ void roast__put_rows(struct roast_buf *buf, const char *title,
 /* Where the time of the chunks went, and what they read; nothing where not known. */
 void roast__put_inside(struct roast_buf *buf, const struct roast_shown *shown);
 void roast__put_reading(struct roast_buf *buf, const struct roast_shown *shown);
+/* Lost workers, tasks, hot lines and checks of a cluster; nothing without one. */
+void roast__put_cluster(struct roast_buf *buf, const struct roast_shown *shown);
 /* What the six tables do not hold: failures, sections, datasets, losses, reasons. */
 void roast__put_blocks(struct roast_buf *buf, const struct roast_shown *shown);
 

@@ -75,13 +75,15 @@ static bool positive(const struct roast_metric_values *values, enum roast_metric
     return known(values, metric) && values->value[metric] > 0;
 }
 
-/* Without spans the CPU time of all tasks is the sum of the chunks' own clocks. */
+/* Without spans the CPU time of all tasks is that of the processor's, by own clocks, and
+ * nobody knows of other tasks. */
 static bool own_clocks(const struct roast_metric_values *values)
 {
-    if (!known(values, ROAST_METRIC_cpu_seconds) ||
-        !known(values, ROAST_METRIC_cpu_time_seconds))
+    if (!known(values, ROAST_METRIC_processor_cpu_time_seconds) ||
+        !known(values, ROAST_METRIC_cpu_time_seconds) ||
+        known(values, ROAST_METRIC_overhead_cpu_time_seconds))
         return false;
-    double own = values->value[ROAST_METRIC_cpu_seconds];
+    double own = values->value[ROAST_METRIC_processor_cpu_time_seconds];
     double all = values->value[ROAST_METRIC_cpu_time_seconds];
     return fabs(own - all) <= 1e-9 * fabs(own); /* summed in another order, perhaps */
 }

@@ -25,6 +25,7 @@ int roast__report_text(struct roast_page *out, const struct roast_shown *shown,
     roast__put_headline(&buf, shown);
     roast__put_inside(&buf, shown);
     roast__put_reading(&buf, shown);
+    roast__put_cluster(&buf, shown);
     for (int i = 0; i < ROAST_REPORT_TABLE_COUNT; i++)
         put_table(&buf, (enum roast_report_table)i, shown->values);
     roast__put_blocks(&buf, shown);

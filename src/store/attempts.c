@@ -14,10 +14,10 @@ enum { SMALLEST_CAP = 64, MOST_ROWS = INT32_MAX };
 
 /* Neighbours in a process lie side by side: their frames come one after the other, and
  * what was just read is still in the cache. */
-static uint64_t hash_row(int32_t process, uint32_t sequence)
+static uint64_t hash_row(int32_t home, uint32_t sequence)
 {
     enum { NEIGHBOURS = 8 };
-    uint64_t block = (uint64_t)(uint32_t)process << 32 | sequence / NEIGHBOURS;
+    uint64_t block = (uint64_t)(uint32_t)home << 32 | sequence / NEIGHBOURS;
 
     return roast__slots_mix(block) * NEIGHBOURS + sequence % NEIGHBOURS;
 }
@@ -25,18 +25,19 @@ static uint64_t hash_row(int32_t process, uint32_t sequence)
 static uint64_t hash_of(const void *table, uint32_t item)
 {
     const struct roast_attempts *attempts = table;
-    return hash_row(attempts->process[item], attempts->sequence[item]);
+    return hash_row(roast__home_of(attempts, item), attempts->sequence[item]);
 }
 
-int64_t roast__attempts_find(const struct roast_attempts *attempts, int32_t process,
+int64_t roast__attempts_find(const struct roast_attempts *attempts, int32_t home,
                              uint32_t sequence)
 {
     const struct roast_slots *slots = &attempts->slots;
 
-    for (size_t at = roast__slots_first(slots, hash_row(process, sequence));
+    for (size_t at = roast__slots_first(slots, hash_row(home, sequence));
          roast__slots_holds(slots, at); at = roast__slots_next(slots, at)) {
         uint32_t row = roast__slots_item(slots, at);
-        if (attempts->sequence[row] == sequence && attempts->process[row] == process)
+        if (attempts->sequence[row] == sequence &&
+            roast__home_of(attempts, row) == home)
             return row;
     }
     return -1;
@@ -112,17 +113,18 @@ size_t roast__attempts_append(struct roast_attempts *attempts, int32_t process,
     attempts->parts[row] = 0;
     attempts->rest[row] = 0;
     if (findable)
-        roast__slots_put(&attempts->slots, hash_row(process, sequence), (uint32_t)row);
+        roast__slots_put(&attempts->slots, hash_of(attempts, (uint32_t)row),
+                         (uint32_t)row);
     return row;
 }
 
 void roast__attempts_show(struct roast_attempts *attempts, size_t row)
 {
-    int32_t process = attempts->process[row];
+    int32_t home = roast__home_of(attempts, row);
     uint32_t sequence = attempts->sequence[row];
 
-    if (roast__attempts_find(attempts, process, sequence) < 0)
-        roast__slots_put(&attempts->slots, hash_row(process, sequence), (uint32_t)row);
+    if (roast__attempts_find(attempts, home, sequence) < 0)
+        roast__slots_put(&attempts->slots, hash_row(home, sequence), (uint32_t)row);
 }
 
 void roast__attempts_release(struct roast_attempts *attempts)

@@ -40,7 +40,7 @@ struct roast_guesses {
 struct roast_attempts {
     size_t count;
     size_t cap;
-    int32_t *process; /* index in processes */
+    int32_t *process; /* index in processes: of the worker that it was made by */
     uint32_t *sequence;
     int32_t *source;       /* index in sources, -1: not known */
     unsigned char *status; /* roast_chunk_status; 0: not known (running, or lost) */
@@ -49,7 +49,7 @@ struct roast_attempts {
     struct roast_column columns[ROAST_COLUMN_COUNT];
     struct roast_buf packed;
     uint64_t fields; /* that any chunk record has, as in roast_record.present */
-    struct roast_slots slots; /* by process and sequence */
+    struct roast_slots slots; /* by home of the process and sequence */
     struct roast_source *sources;
     size_t source_count;
     size_t source_cap;
@@ -57,7 +57,7 @@ struct roast_attempts {
     struct roast_worker_process *processes;
     size_t process_count;
     size_t process_cap;
-    struct roast_slots process_slots;    /* by run and id */
+    struct roast_slots process_slots;    /* by run and id, or home and worker */
     struct roast_slots process_id_slots; /* by id: the first one */
     struct roast_guesses last;
     int32_t handmade_process; /* index + 1 of the one for records without identity */
@@ -67,7 +67,7 @@ struct roast_attempts {
 void roast__attempts_release(struct roast_attempts *attempts);
 
 /* The row of an identity, or -1. */
-int64_t roast__attempts_find(const struct roast_attempts *attempts, int32_t process,
+int64_t roast__attempts_find(const struct roast_attempts *attempts, int32_t home,
                              uint32_t sequence);
 
 /* Makes room for one row more; false when out of memory. */

@@ -210,13 +210,23 @@ bool roast__journal_put(struct roast_journal *journal, enum roast_entry kind,
 
 /* ---- life ---------------------------------------------------------------- */
 
+/* By a scheduler. */
+static bool is_unseen(const struct roast_run *run)
+{
+    const struct roast_scheduler_view *view = &run->scheduler;
+
+    return view->tasks.count == 0 && view->stays.count == 0 &&
+           view->offsets.count == 0 && view->activity_count == 0 &&
+           view->hot_count == 0;
+}
+
 static bool is_untouched(const struct roast_run *run)
 {
     bool untouched = !run->journal && run->attempts.count == 0 &&
                      run->samples.count == 0 && run->offer_count == 0 &&
                      run->moment_count == 0 && run->count_count == 0 &&
                      run->notes.count == 0 && run->accepted_count == 0 &&
-                     run->names.count == 0 && run->end_ns == 0;
+                     run->names.count == 0 && run->end_ns == 0 && is_unseen(run);
 
     for (int i = 0; i < ROAST_FACT_COUNT; i++)
         untouched = untouched && !run->fact_known[i];
@@ -259,8 +269,10 @@ void roast__journal_release(struct roast_journal *journal)
         leaf = next;
     }
     roast__free(journal->told);
+    roast__free(journal->text_in);
     journal->first = journal->last = NULL;
     journal->told = NULL;
+    journal->text_in = NULL;
 }
 
 /* ---- the writer's side --------------------------------------------------- */

@@ -53,6 +53,8 @@ struct roast_journal {
     bool begun;              /* the chapter has its start entry */
     struct roast_told *told; /* owned; by number of worker */
     size_t told_count;
+    uint32_t *text_in; /* owned; by number of string: chapter in which it was told */
+    size_t text_count;
     void (*half_full)(void *context); /* called with the lock held */
     void *context;
 };

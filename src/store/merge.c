@@ -9,7 +9,7 @@
  *
  * The timeline is the client's realtime clock at the start of the run, carried on by
  * its monotonic clock. Processes on the client's host share that clock; of others only
- * the realtime clock is of use. */
+ * the realtime clock is of use, and columns hold it with the offset of its process. */
 #include "store/merge.h"
 
 #include "base/bytes.h"
@@ -30,6 +30,7 @@ struct saying {
     uint32_t weak;  /* bit n: gives way to what is there */
     int64_t values[ROAST_COLUMN_COUNT];
     uint64_t rest;
+    int32_t worker;  /* that a chunk record names, or ROAST_NO_STRING */
     uint64_t fields; /* of a chunk record */
     bool trimmed;    /* not all of the record is kept */
 };
@@ -329,6 +330,7 @@ static bool hear_record(struct roast_run *run, struct saying *says,
         roast__sources_of_record(&run->attempts, &run->strings, &run->names, rec);
     if (says->source == ROAST_SOURCE_NO_MEMORY)
         return false;
+    says->worker = texts.worker;
     says->fields = rec->present;
     says->rest = roast__rest_pack(run, rec, process, &texts,
                                   is_said(says, ROAST_COLUMN_start_ns)
@@ -413,30 +415,102 @@ static int32_t find_process(struct roast_run *run, const struct roast_identity *
                       : roast__processes_get(&run->attempts, number, id->process_id);
 }
 
+/* ---- the task it ran in ------------------------------------------------------ */
+
+static void say_link(struct saying *says, const struct roast_task_link *link)
+{
+    if (link)
+        say(says, ROAST_COLUMN_key_hash, link->key_hash, WEAK);
+}
+
+static bool names_worker(const struct roast_run *run, int64_t row)
+{
+    return row >= 0 &&
+           (roast__attempt_present(run, (size_t)row) >> ROAST_FIELD_worker) & 1;
+}
+
+/* The entry of the worker that makes an attempt; a name that its record gave is better
+ * than the one it came with. -1 when out of memory. */
+static int32_t find_seat(struct roast_run *run, int32_t home, int64_t row,
+                         const struct saying *says, const struct roast_task_link *link)
+{
+    struct roast_attempts *attempts = &run->attempts;
+    int32_t worker = says->worker;
+
+    if (worker == ROAST_NO_STRING && link && !names_worker(run, row))
+        worker = link->worker;
+    if (worker != ROAST_NO_STRING && !is_handmade(&attempts->processes[home]))
+        return roast__processes_seat(attempts, home, worker);
+    return row >= 0 ? attempts->process[row] : home;
+}
+
+/* Nothing but its task is new. */
+static enum roast_merged link_row(struct roast_run *run, size_t row,
+                                  const struct saying *says,
+                                  const struct roast_task_link *link)
+{
+    struct roast_attempts *attempts = &run->attempts;
+    struct roast_column *hashes = &attempts->columns[ROAST_COLUMN_key_hash];
+
+    if (!link || roast__column_has(hashes, row))
+        return ROAST_MERGED_REPEATED;
+    int32_t seat =
+        find_seat(run, roast__home_of(attempts, row), (int64_t)row, says, link);
+    if (seat < 0 || !roast__column_reserve(hashes, attempts->cap))
+        return ROAST_MERGED_NO_MEMORY;
+    roast__column_put(hashes, row, link->key_hash);
+    attempts->process[row] = seat;
+    return ROAST_MERGED_LINKED;
+}
+
+/* ---- all of it --------------------------------------------------------------- */
+
+/* What was heard is by the clock of its process. */
+static void add_offset(struct saying *says, const struct roast_worker_process *process)
+{
+    static const enum roast_attempt_column times[] = {ROAST_COLUMN_start_ns,
+                                                      ROAST_COLUMN_task_start_ns};
+
+    for (size_t i = 0; i < sizeof(times) / sizeof(times[0]); i++) {
+        if (is_said(says, times[i]))
+            says->values[times[i]] =
+                roast__wrap_add(says->values[times[i]], process->offset_ns);
+    }
+}
+
 enum roast_merged roast__merge(struct roast_run *run, const struct roast_identity *id,
+                               const struct roast_task_link *link,
                                const roast_record *rec)
 {
     struct roast_attempts *attempts = &run->attempts;
     struct saying says = {.part = (enum roast_attempt_part)(1u << (rec->kind - 1)),
-                          .source = ROAST_NO_SOURCE};
+                          .source = ROAST_NO_SOURCE,
+                          .worker = ROAST_NO_STRING};
+    int32_t seat = -1;
     size_t packed_bytes = attempts->packed.size_bytes;
     int32_t process = find_process(run, id);
 
     if (process < 0)
         return ROAST_MERGED_NO_MEMORY;
+    if (!id)
+        link = NULL;
+    say_link(&says, link);
     int64_t row = id ? roast__attempts_find(attempts, process, id->sequence) : -1;
     bool again = row >= 0 && attempts->parts[row] & says.part;
     if (again && !knows_more(attempts, (size_t)row, rec))
-        return ROAST_MERGED_REPEATED;
+        return link_row(run, (size_t)row, &says, link);
     if ((row < 0 && !roast__attempts_room(attempts)) ||
-        !hear(run, &says, process, rec) || !reserve_columns(attempts, &says)) {
+        !hear(run, &says, process, rec) || !reserve_columns(attempts, &says) ||
+        (seat = find_seat(run, process, row, &says, link)) < 0) {
         attempts->packed.size_bytes = packed_bytes;
         return ROAST_MERGED_NO_MEMORY;
     }
+    add_offset(&says, &attempts->processes[process]);
     if (row < 0) {
         uint32_t sequence = id ? id->sequence : ++attempts->handmade_count;
-        row = (int64_t)roast__attempts_append(attempts, process, sequence, id != NULL);
+        row = (int64_t)roast__attempts_append(attempts, seat, sequence, id != NULL);
     }
+    attempts->process[row] = seat;
     if (again)
         outdo_other_end(&says, run, (size_t)row);
     write_row(attempts, (size_t)row, &says);

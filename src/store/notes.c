@@ -7,13 +7,8 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/str.h"
 #include "store/array.h"
-
-static bool same(struct roast_str a, struct roast_str b)
-{
-    return a.size_bytes == b.size_bytes &&
-           (a.size_bytes == 0 || memcmp(a.data, b.data, a.size_bytes) == 0);
-}
 
 struct roast_str roast__note_name(const struct roast_note *note)
 {
@@ -30,7 +25,7 @@ static struct roast_note *find(const struct roast_notes *notes,
 {
     for (size_t i = 0; i < notes->count; i++) {
         struct roast_note *note = &notes->items[i];
-        if (note->group == group && same(roast__note_name(note), name))
+        if (note->group == group && roast__str_equal(roast__note_name(note), name))
             return note;
     }
     return NULL;

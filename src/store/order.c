@@ -113,7 +113,7 @@ int roast__order_make(struct roast_order *out, struct roast_run *run, roast_erro
     struct roast_attempts *attempts = &run->attempts;
     struct roast_order order = {.count = attempts->count};
 
-    roast__sources_resolve(attempts, &run->names);
+    roast__run_settle(run);
     order.rows = roast__alloc(order.count * sizeof(*order.rows));
     order.attempt = roast__alloc(order.count * sizeof(*order.attempt));
     if (!order.rows || !order.attempt || !sort_all(&order, attempts) ||

@@ -240,9 +240,12 @@ static void fill_from_rest(const struct roast_run *run, size_t row,
 {
     const struct roast_attempts *attempts = &run->attempts;
     const struct roast_column *start = &attempts->columns[ROAST_COLUMN_start_ns];
+    const struct roast_worker_process *process =
+        &attempts->processes[roast__home_of(attempts, row)];
+    int64_t told_ns =
+        roast__wrap_sub(roast__column_get(start, row, 0), process->offset_ns);
     struct starts starts =
-        expected_starts(&attempts->processes[attempts->process[row]],
-                        roast__column_has(start, row) ? &start->values[row] : NULL);
+        expected_starts(process, roast__column_has(start, row) ? &told_ns : NULL);
 
     for (uint64_t left = roast__shape_in_rest(shape); left; left &= left - 1) {
         enum roast_field field = (enum roast_field)__builtin_ctzll(left);
@@ -281,7 +284,7 @@ static void fill_identity(const struct roast_run *run, size_t row,
                           unsigned char identity[ROAST_IDENTITY_BYTES])
 {
     const struct roast_worker_process *process =
-        &run->attempts.processes[run->attempts.process[row]];
+        &run->attempts.processes[roast__home_of(&run->attempts, row)];
     struct roast_str run_id = roast__strings_get(&run->strings, process->run);
     struct roast_identity id = {.process_id = process->id,
                                 .sequence = run->attempts.sequence[row]};
@@ -294,7 +297,7 @@ static void fill_identity(const struct roast_run *run, size_t row,
 static void fill_process(const struct roast_run *run, size_t row, roast_record *rec)
 {
     const struct roast_worker_process *process =
-        &run->attempts.processes[run->attempts.process[row]];
+        &run->attempts.processes[roast__home_of(&run->attempts, row)];
 
     rec->values[ROAST_FIELD_host].str =
         roast__strings_get(&run->strings, process->host);

@@ -93,7 +93,7 @@ static bool check_home(const struct roast_run *run, size_t row, enum roast_field
 {
     const struct roast_attempts *attempts = &run->attempts;
     const struct roast_worker_process *process =
-        &attempts->processes[attempts->process[row]];
+        &attempts->processes[roast__home_of(attempts, row)];
     static const struct roast_source nowhere = {-1, -1, -1, -1, false, 0, 0};
     const struct roast_source *source = attempts->source[row] < 0
                                             ? &nowhere

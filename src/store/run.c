@@ -53,6 +53,7 @@ void roast_run_free(roast_run *run)
     roast__free(run->offers);
     roast__free(run->moments);
     roast__free(run->counts);
+    roast__scheduler_view_release(&run->scheduler);
     roast__notes_release(&run->notes);
     (void)pthread_mutex_destroy(&run->lock);
     roast__free(run);

@@ -2,7 +2,7 @@
 /* run.h - the inside of a roast_run, for this folder and for aggregate.
  *
  * Whoever reads or writes it holds the lock; who changes it tells (tell.h). Whoever
- * reads sources calls roast__sources_resolve() first: names may have been learned. */
+ * reads attempts calls roast__run_settle() first. */
 #ifndef ROAST_STORE_RUN_H
 #define ROAST_STORE_RUN_H
 
@@ -10,28 +10,14 @@
 
 #include "roast/run.h"
 #include "store/attempts.h"
+#include "store/moments.h"
 #include "store/notes.h"
 #include "store/rest.h"
 #include "store/series.h"
+#include "store/tasks.h"
 
 /* What packed records may come to before they are trimmed (trim.h). */
 enum { ROAST_BUDGET_BYTES = 256 * 1024 * 1024 };
-
-struct roast_offer {
-    int64_t time_ns; /* timeline: realtime clock of the client */
-    uint64_t workers;
-    uint64_t threads;
-};
-
-struct roast_moment {
-    enum roast_mark mark;
-    int64_t time_ns; /* timeline */
-};
-
-struct roast_count {
-    int64_t time_ns;
-    uint64_t workers;
-};
 
 struct roast_run {
     pthread_mutex_t lock;
@@ -60,6 +46,7 @@ struct roast_run {
     size_t count_count;
     size_t count_cap;
 
+    struct roast_scheduler_view scheduler;
     struct roast_notes notes;
     double facts[ROAST_FACT_COUNT];
     bool fact_known[ROAST_FACT_COUNT];
@@ -69,6 +56,16 @@ struct roast_run {
 
 void roast__run_lock(struct roast_run *run);
 void roast__run_unlock(struct roast_run *run);
+
+/* The entry that knows the process of a row, whichever worker of it made the attempt. */
+static inline int32_t roast__home_of(const struct roast_attempts *attempts, size_t row)
+{
+    return attempts->processes[attempts->process[row]].home;
+}
+
+/* Gives the sources of attempts their names as far as they were learned, and their
+ * times the offsets of their hosts; the lock is held. */
+void roast__run_settle(struct roast_run *run);
 
 /* Counts a loss; the lock is held. */
 void roast__run_lose(struct roast_run *run, enum roast_run_loss loss, uint64_t count);

@@ -132,6 +132,7 @@ int roast_run_rows(roast_run *run, const unsigned char run_id[ROAST_RUN_ID_BYTES
     int status = ROAST_OK;
 
     roast__run_lock(run);
+    roast__run_settle(run);
     int32_t number = roast__strings_find(&run->strings, id);
     found.count = find_rows(NULL, run, number);
     found.rows = roast__alloc(found.count * sizeof(*found.rows));

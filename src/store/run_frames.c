@@ -6,8 +6,9 @@
  * search has a budget: past it the rest of the buffer counts as broken. */
 #include "base/buf.h"
 #include "store/array.h"
+#include "store/clean.h"
 #include "store/merge.h"
-#include "store/run.h"
+#include "store/replay.h"
 #include "store/tell.h"
 
 enum { MAGIC = 0xcf, SEARCH_FACTOR = 16, SEARCH_SMALL_BYTES = 1 << 20 };
@@ -76,25 +77,36 @@ static void hear_errors(struct roast_run *run, const roast_record *rec)
     }
 }
 
-static int take(struct roast_run *run, const roast_record *rec,
-                enum roast_frames_from from, struct roast_tally *tally)
+/* Whose the frames of a buffer are, and what became of them. */
+struct origin {
+    enum roast_frames_from from;
+    const struct roast_task_link *link; /* NULL: nobody knows their task */
+    uint64_t linked; /* frames that were repeated, but of a task that was not known */
+};
+
+static int take(struct roast_run *run, const roast_record *rec, struct origin *origin,
+                struct roast_tally *tally)
 {
     struct roast_identity id = {.run_id = {0}};
     bool named =
         roast_record_has(rec, ROAST_FIELD_identity) &&
         roast_identity_unpack(&id, rec->values[ROAST_FIELD_identity].str, NULL) == 0;
 
-    if (from == ROAST_FROM_WORKERS && !is_accepted(run, id.run_id)) {
+    if (origin->from == ROAST_FROM_WORKERS && !is_accepted(run, id.run_id)) {
         tally->foreign++;
         return ROAST_OK;
     }
-    switch (roast__merge(run, named ? &id : NULL, rec)) {
+    switch (roast__merge(run, named ? &id : NULL, origin->link, rec)) {
     case ROAST_MERGED_NEW:
         tally->kept++;
         hear_errors(run, rec);
         return ROAST_OK;
     case ROAST_MERGED_BETTER: /* its errors were counted with the other one's */
         tally->kept++;
+        return ROAST_OK;
+    case ROAST_MERGED_LINKED:
+        origin->linked++;
+        tally->repeated++;
         return ROAST_OK;
     case ROAST_MERGED_REPEATED:
         tally->repeated++;
@@ -151,13 +163,22 @@ static void skip_broken(struct reading *in)
     skip(in, in->left.size_bytes);
 }
 
-static int read_all(struct roast_run *run, struct reading *in,
-                    enum roast_frames_from from, struct roast_tally *tally)
+static void tell(struct roast_run *run, const struct origin *origin,
+                 struct roast_str frame)
+{
+    if (origin->link)
+        roast__tell_task_frame(run, origin->link, frame);
+    else
+        roast__tell_frame(run, origin->from, frame);
+}
+
+static int read_all(struct roast_run *run, struct reading *in, struct origin *origin,
+                    struct roast_tally *tally)
 {
     while (in->left.size_bytes > 0) {
         roast_record rec;
         size_t used = 0;
-        uint64_t kept = tally->kept;
+        uint64_t changes = tally->kept + origin->linked;
         if (roast_record_decode(&rec, &used, in->left, NULL) < 0) {
             tally->damaged++;
             skip_broken(in);
@@ -165,18 +186,18 @@ static int read_all(struct roast_run *run, struct reading *in,
         }
         if (!is_known_kind(&rec))
             tally->damaged++;
-        else if (take(run, &rec, from, tally) < 0)
+        else if (take(run, &rec, origin, tally) < 0)
             return ROAST_NO_MEMORY;
-        if (tally->kept > kept)
-            roast__tell_frame(run, from, (struct roast_str){in->left.data, used});
+        if (tally->kept + origin->linked > changes)
+            tell(run, origin, (struct roast_str){in->left.data, used});
         skip(in, used);
     }
     return ROAST_OK;
 }
 
-int roast_run_add_frames(roast_run *run, struct roast_str frames,
-                         enum roast_frames_from from, struct roast_tally *tally,
-                         roast_error *err)
+/* The lock is held. */
+static int add(struct roast_run *run, struct roast_str frames, struct origin origin,
+               struct roast_tally *tally, roast_error *err)
 {
     struct roast_tally seen = {0};
     struct reading in = {frames, SEARCH_SMALL_BYTES};
@@ -184,16 +205,13 @@ int roast_run_add_frames(roast_run *run, struct roast_str frames,
 
     if (frames.size_bytes < SIZE_MAX / SEARCH_FACTOR)
         in.budget_bytes += frames.size_bytes * SEARCH_FACTOR;
-    if (frames.data) {
-        roast__run_lock(run);
-        status = read_all(run, &in, from, &seen);
-        if (status == ROAST_OK) { /* else the buffer may come again */
-            roast__run_lose(run, ROAST_RUN_LOSS_frames_damaged, seen.damaged);
-            roast__run_lose(run, ROAST_RUN_LOSS_frames_foreign, seen.foreign);
-            roast__tell_loss(run, ROAST_RUN_LOSS_frames_damaged, seen.damaged);
-            roast__tell_loss(run, ROAST_RUN_LOSS_frames_foreign, seen.foreign);
-        }
-        roast__run_unlock(run);
+    if (frames.data)
+        status = read_all(run, &in, &origin, &seen);
+    if (status == ROAST_OK) { /* else the buffer may come again */
+        roast__run_lose(run, ROAST_RUN_LOSS_frames_damaged, seen.damaged);
+        roast__run_lose(run, ROAST_RUN_LOSS_frames_foreign, seen.foreign);
+        roast__tell_loss(run, ROAST_RUN_LOSS_frames_damaged, seen.damaged);
+        roast__tell_loss(run, ROAST_RUN_LOSS_frames_foreign, seen.foreign);
     }
     if (tally)
         *tally = seen;
@@ -201,4 +219,47 @@ int roast_run_add_frames(roast_run *run, struct roast_str frames,
         return roast_error_set(err, status, "a frame with %zu bytes left to read",
                                in.left.size_bytes);
     return ROAST_OK;
+}
+
+int roast_run_add_frames(roast_run *run, struct roast_str frames,
+                         enum roast_frames_from from, struct roast_tally *tally,
+                         roast_error *err)
+{
+    roast__run_lock(run);
+    int status = add(run, frames, (struct origin){.from = from}, tally, err);
+    roast__run_unlock(run);
+    return status;
+}
+
+int roast__run_put_task_frames(struct roast_run *run,
+                               const struct roast_task_frames *told,
+                               struct roast_tally *tally, roast_error *err)
+{
+    struct roast_task_link link = {.key_hash = told->key_hash};
+    struct origin origin = {.from = told->from, .link = &link};
+    int status;
+
+    roast__run_lock(run);
+    link.worker = roast__strings_put(&run->strings, told->worker);
+    if (link.worker != ROAST_STRING_NO_MEMORY)
+        status = add(run, told->frames, origin, tally, err);
+    else
+        status = roast_error_set(err, ROAST_NO_MEMORY, "the name of a worker");
+    roast__run_unlock(run);
+    return status;
+}
+
+int roast_run_add_task_frames(roast_run *run, struct roast_str frames,
+                              struct roast_str worker, uint32_t key_hash,
+                              struct roast_tally *tally, roast_error *err)
+{
+    char room[ROAST_NAME_BYTES];
+    struct roast_task_frames told = {
+        .frames = frames,
+        .worker = roast__clean(room, sizeof(room), worker),
+        .key_hash = key_hash,
+        .from = ROAST_FROM_WORKERS,
+    };
+
+    return roast__run_put_task_frames(run, &told, tally, err);
 }

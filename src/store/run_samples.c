@@ -8,6 +8,7 @@
 #include <stdio.h>
 
 #include "store/array.h"
+#include "store/clean.h"
 #include "store/replay.h"
 #include "store/tell.h"
 
@@ -50,8 +51,10 @@ int roast__run_put_tick(struct roast_run *run, struct roast_str name,
 
 int roast_run_add_sample(roast_run *run, const roast_sample *sample, roast_error *err)
 {
-    struct roast_str name =
-        sample->worker.data ? sample->worker : roast_str_of(""); /* still a worker */
+    char room[ROAST_NAME_BYTES];
+    struct roast_str name = roast__clean(room, sizeof(room), sample->worker);
+    if (!name.data)
+        name = roast_str_of(""); /* still a worker */
     struct roast_tick tick = roast__tick_of(sample);
 
     return roast__run_put_tick(run, name, &tick, err);

@@ -287,6 +287,7 @@ int roast_run_tracking(roast_run *run, struct roast_tracking *out, roast_error *
     int status = ROAST_OK;
 
     roast__run_lock(run);
+    roast__run_settle(run);
     bool ok = roast__tracking_each(run, ROAST_ALL_SERIES, keep_line, &keeping);
     roast__run_unlock(run);
     if (!ok) {

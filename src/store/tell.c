@@ -99,6 +99,12 @@ void roast__tell_loss(struct roast_run *run, enum roast_run_loss loss, uint64_t 
                    roast_str_of(roast_run_loss_name(loss)));
 }
 
+void roast__lose_and_tell(struct roast_run *run, enum roast_run_loss loss)
+{
+    roast__run_lose(run, loss, 1);
+    roast__tell_loss(run, loss, 1);
+}
+
 void roast__tell_mark(struct roast_run *run, enum roast_mark mark, int64_t mono_ns)
 {
     uint64_t numbers[] = {mark, roast__zigzag(mono_ns)};

@@ -7,6 +7,7 @@
 #ifndef ROAST_STORE_TELL_H
 #define ROAST_STORE_TELL_H
 
+#include "store/merge.h"
 #include "store/run.h"
 
 void roast__tell_finish(struct roast_run *run, int64_t end_mono_ns);
@@ -28,5 +29,21 @@ void roast__tell_loss(struct roast_run *run, enum roast_run_loss loss, uint64_t 
 void roast__tell_mark(struct roast_run *run, enum roast_mark mark, int64_t mono_ns);
 void roast__tell_note(struct roast_run *run, enum roast_note_group group,
                       struct roast_str name, struct roast_str text);
+
+/* Counts one loss and tells it. */
+void roast__lose_and_tell(struct roast_run *run, enum roast_run_loss loss);
+
+/* ---- tell_tasks.c: what a scheduler saw ---------------------------------------- */
+
+void roast__tell_member(struct roast_run *run, const struct roast_member *member);
+void roast__tell_departure(struct roast_run *run,
+                           const struct roast_departure *departure);
+void roast__tell_offset(struct roast_run *run, struct roast_str host,
+                        int64_t offset_ns);
+void roast__tell_task(struct roast_run *run, size_t row);
+void roast__tell_task_frame(struct roast_run *run, const struct roast_task_link *link,
+                            struct roast_str frame);
+void roast__tell_activity(struct roast_run *run, const struct roast_activity *activity);
+void roast__tell_hot_line(struct roast_run *run, const struct roast_hot_line *line);
 
 #endif

@@ -5,6 +5,7 @@
 #include "columns_look.h"
 #include "heap.h"
 #include "reads.h"
+#include "roast/scheduler.h"
 
 static roast_columns *finish(struct roast_builder *builder)
 {
@@ -169,6 +170,26 @@ static void test_an_empty_run_has_all_tables(void **state)
 
 /* ---- memory ---------------------------------------------------------------------- */
 
+static void add_cluster(roast_run *run)
+{
+    struct roast_member member = {.worker = roast_str_of("w1"),
+                                  .joined_ns = RUN_EPOCH_NS};
+    struct roast_task task = {.prefix = roast_str_of("reduce"),
+                              .worker = roast_str_of("w1"),
+                              .end = ROAST_TASK_ok,
+                              .ours = true};
+    struct roast_activity activity = {.context = roast_str_of("execute"), .value = 1};
+    struct roast_hot_line line = {.file = roast_str_of("a.py"), .line = 3};
+
+    for (int i = 0; i < 2; i++) {
+        assert_int_equal(roast_run_add_member(run, &member, NULL), ROAST_OK);
+        assert_int_equal(roast_run_add_task(run, &task, NULL), ROAST_OK);
+        member.worker = roast_str_of("idle");
+    }
+    assert_int_equal(roast_run_set_activity(run, &activity, NULL), ROAST_OK);
+    assert_int_equal(roast_run_add_hot_line(run, &line, NULL), ROAST_OK);
+}
+
 /* A run that fills every table but findings. */
 static roast_run *full_run(void)
 {
@@ -192,6 +213,7 @@ static roast_run *full_run(void)
     roast_sample_set(&sample, ROAST_SERIES_memory, 100);
     assert_int_equal(roast_run_add_sample(run, &sample, NULL), ROAST_OK);
     offer(run, 0, 2, 4);
+    add_cluster(run);
     for (int i = 0; i < 2; i++)
         assert_int_equal(
             roast_run_set_note(run, i ? ROAST_NOTES_label : ROAST_NOTES_provenance,

@@ -6,6 +6,7 @@
 #define ROAST_TESTS_RUN_PRINT_H
 
 #include "run_print_bulk.h"
+#include "run_print_scheduler.h"
 
 /* Returns owned. */
 static inline struct roast_buf print_run(roast_run *run)
@@ -17,6 +18,7 @@ static inline struct roast_buf print_run(roast_run *run)
     print_samples(&out, run);
     print_tracking(&out, run);
     print_chunks(&out, run);
+    print_scheduler(&out, run);
     assert_true(roast__buf_ok(&out));
     return out;
 }

@@ -30,6 +30,7 @@ static inline void print_inside(struct roast_buf *out, const roast_run *run)
                                     (uint64_t)process->run,
                                     (uint64_t)process->host,
                                     (uint64_t)process->worker,
+                                    (uint64_t)process->home,
                                     process->shares_clock,
                                     process->pid,
                                     process->cpu_ns,

@@ -4,6 +4,7 @@
 #define ROAST_TESTS_SAVED_RUNS_H
 
 #include "live_changes.h"
+#include "live_tasks.h"
 #include "saved_odd.h"
 #include "saved_words.h"
 
@@ -45,6 +46,7 @@ static inline roast_run *rich_run(void)
     assert_int_equal(roast_run_new(&run, MONO_0, EPOCH_0, NULL), ROAST_OK);
     assert_int_equal(roast_run_set_host(run, roast_str_of("here"), NULL), ROAST_OK);
     make_changes(run);
+    make_task_changes(run);
     add_words(run);
     add_attempts(run, 40);
     add_lost(run);

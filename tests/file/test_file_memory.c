@@ -132,6 +132,32 @@ static void small_items_stay_within_bounds(void **state)
     }
 }
 
+/* Tasks have 37 bytes in memory and 10 in the file, stays 64 and 9, clocks 16 and 2. */
+static void small_tasks_stay_within_bounds(void **state)
+{
+    enum { BYTES = 900000 };
+    static const struct {
+        enum roast_segment segment;
+        size_t item_bytes;
+        const char *item;
+    } lists[] = {{ROAST_SEGMENT_tasks, 10, "\1\0\0\0\0\0\0\0\0\0"},
+                 {ROAST_SEGMENT_stays, 9, "\0\0\0\0\0\0\0\0\0"},
+                 {ROAST_SEGMENT_offsets, 2, "\0\0"}};
+    const struct saved_test *test = *state;
+
+    for (size_t i = 0; i < COUNT_OF(lists); i++) {
+        struct roast_buf content = {NULL, 0, 0, false};
+        size_t items = BYTES / lists[i].item_bytes;
+        sqlite3 *db = begin_changes(test->path);
+        for (size_t k = 0; k < items; k++)
+            roast__buf_put(&content, lists[i].item, lists[i].item_bytes);
+        put_segment(db, lists[i].segment, (uint32_t)items, &content);
+        roast__buf_release(&content);
+        end_changes(db);
+        (void)read_all(test->path);
+    }
+}
+
 /* ---- rows ---------------------------------------------------------------------------- */
 
 enum { STRIDE_BLOCKS = 480, BLOCKS = 40 }; /* one block of so many is there */
@@ -351,6 +377,7 @@ int main(void)
         memory_test(a_summary_that_is_too_large_is_no_damage),
         memory_test(a_part_without_a_summary_is_damage),
         memory_test(small_items_stay_within_bounds),
+        memory_test(small_tasks_stay_within_bounds),
         memory_test(gaps_between_rows_are_not_filled_for_ever),
         memory_test(attempts_that_are_only_promised_take_nothing),
         memory_test(rows_without_sums_are_counted),

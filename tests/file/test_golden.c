@@ -112,6 +112,30 @@ static void a_run_with_everything_of_format_1(void **state)
     roast_runfile_close(file);
 }
 
+static roast_run *cluster_run(void)
+{
+    roast_run *run = plain_run(5);
+
+    make_task_changes(run);
+    return run;
+}
+
+/* Since there are schedulers, a file has what they saw. */
+static void a_run_on_a_cluster_of_format_1(void **state)
+{
+    roast_runfile *file = open_golden(GOLDEN "v1_cluster.roast");
+    roast_run *run = cluster_run();
+
+    (void)state;
+    assert_same_run(run, whole_run(file));
+    assert_int_equal(ask(file, "SELECT count(*) FROM tasks WHERE attempt IS NULL"), 2);
+    assert_int_equal(ask(file, "SELECT sum(lost) FROM workers"), 1);
+    assert_int_equal(ask(file, "SELECT count(*) FROM activities"), 2);
+    assert_int_equal(ask(file, "SELECT sum(line) FROM hot_lines"), 12);
+    roast_run_free(run);
+    roast_runfile_close(file);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -119,6 +143,7 @@ int main(void)
         cmocka_unit_test(a_plain_run_of_format_1),
         cmocka_unit_test(a_sealed_run_of_format_1),
         cmocka_unit_test(a_run_with_everything_of_format_1),
+        cmocka_unit_test(a_run_on_a_cluster_of_format_1),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

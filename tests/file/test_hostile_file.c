@@ -18,6 +18,7 @@ static int make_db(void **state)
 
     (void)state;
     make_changes(run);
+    make_task_changes(run);
     add_words(run);
     add_attempts(run, 3);
     add_odd_ladders(run);
@@ -122,8 +123,9 @@ static void change_table(const char *table)
 
 static void odd_cells_do_no_harm(void **state)
 {
-    static const char *const tables[] = {"run",     "facts",     "counters", "notes",
-                                         "sources", "processes", "attempts"};
+    static const char *const tables[] = {"run",      "facts",      "counters",
+                                         "notes",    "sources",    "processes",
+                                         "attempts", "activities", "hot_lines"};
 
     (void)state;
     assert_int_equal(load_and_use(), 0);

@@ -26,6 +26,7 @@ static roast_run *small_run(void)
     roast_run *run = new_run();
 
     make_changes(run);
+    make_task_changes(run);
     add_words(run);
     add_attempts(run, 2);
     add_odd_ladders(run);

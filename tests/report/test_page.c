@@ -263,7 +263,8 @@ static void check_hostile(struct roast_str text)
         TABLE("failures", ROAST_TABLE_LIST, failure_columns, failures),
         TABLE("sections", ROAST_TABLE_KEYED, section_columns, sections),
         TABLE("per_dataset", ROAST_TABLE_KEYED, dataset_columns, datasets)};
-    const struct roast_heading heading = {text, text, text, text, text, text, true};
+    const struct roast_heading heading = {text, text, text, text,
+                                          text, text, text, true};
     const struct roast_shown shown = {&values, tables, COUNT_OF(tables), &heading};
 
     struct roast_page page = make_page(roast__report_text, &shown);

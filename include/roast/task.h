@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* task.h - what the scheduler of a cluster saw: tasks, and workers that came and went.
+ *
+ * A task that was tried twice is two of these. All times are on the timeline of the
+ * run: ns since 1970 by the realtime clock of the client, 0 where it is not known. */
+#ifndef ROAST_TASK_H
+#define ROAST_TASK_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "roast/text.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+enum roast_task_end {
+#define E(number, name, text) ROAST_TASK_##name = (number),
+#include "roast/task_ends.def"
+#undef E
+    ROAST_TASK_END_LAST /* one past the highest */
+};
+/* Added to the number of an end, where it travels or rests, of a task of the run. */
+enum { ROAST_TASK_OURS = 128 };
+
+enum roast_task_kind {
+#define K(name, text) ROAST_KIND_##name,
+#include "roast/task_kinds.def"
+#undef K
+    ROAST_KIND_COUNT
+};
+
+enum roast_leave_reason {
+#define L(name, text, ended) ROAST_LEAVE_##name,
+#include "roast/leave_reasons.def"
+#undef L
+    ROAST_LEAVE_COUNT
+};
+
+struct roast_leave_reason_info {
+    const char *name;
+    const char *text;
+    const char *ended;
+};
+
+const char *roast_task_end_name(unsigned end); /* NULL if unknown */
+const char *roast_task_kind_name(enum roast_task_kind kind);
+const struct roast_leave_reason_info *roast_leave_reason_info(
+    enum roast_leave_reason reason);
+
+/* Texts are borrowed for the call. */
+struct roast_task {
+    struct roast_str prefix; /* the name that the scheduler groups it under */
+    struct roast_str worker; /* its address; absent: never assigned */
+    uint32_t key_hash;       /* CRC-32 of its key; joins it to attempts */
+    bool ours;               /* sent from inside the block */
+    enum roast_task_end end;
+    int64_t assigned_ns;
+    int64_t start_ns; /* by the worker; not known of one that left no result */
+    int64_t stop_ns;  /* by the worker, else when the scheduler heard of the end */
+};
+
+/* A worker as it joins; one that comes back at the same address joins again. */
+struct roast_member {
+    struct roast_str worker; /* address: the name it has in samples and records */
+    struct roast_str name;   /* what the cluster calls it */
+    struct roast_str host;
+    int64_t joined_ns; /* before the run began: the start of the run */
+    uint64_t pid;      /* 0: not known */
+    uint64_t threads;
+    uint64_t memory_limit_bytes; /* 0: none */
+};
+
+struct roast_departure {
+    struct roast_str worker;
+    struct roast_str reason; /* in the words of the scheduler; absent: none given */
+    int64_t left_ns;
+    bool expected; /* it was told to go */
+};
+
+/* Seconds, bytes or a count that the cluster itself adds up under a name. */
+struct roast_activity {
+    struct roast_str context;  /* "execute", "get-data", ... */
+    struct roast_str prefix;   /* of the tasks; absent: of no task */
+    struct roast_str activity; /* "thread-cpu", "deserialize", ... */
+    struct roast_str unit;
+    double value;
+};
+
+/* A line of user code that a statistical profile met. */
+struct roast_hot_line {
+    struct roast_str file;
+    struct roast_str function;
+    struct roast_str text; /* of the line, where it could be read */
+    uint64_t line;
+    double seconds;      /* in it and in what it calls */
+    double self_seconds; /* in it alone */
+};
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* str.h - comparing borrowed texts.
+ *
+ * An absent text equals an empty one here. Whoever must tell them apart looks at
+ * `data` itself. */
+#ifndef ROAST_BASE_STR_H
+#define ROAST_BASE_STR_H
+
+#include <stdbool.h>
+#include <string.h>
+
+#include "roast/text.h"
+
+static inline bool roast__str_equal(struct roast_str a, struct roast_str b)
+{
+    return a.size_bytes == b.size_bytes &&
+           (a.size_bytes == 0 || memcmp(a.data, b.data, a.size_bytes) == 0);
+}
+
+static inline bool roast__str_is(struct roast_str str, const char *text)
+{
+    return roast__str_equal(str, roast_str_of(text));
+}
+
+#endif
