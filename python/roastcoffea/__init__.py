@@ -17,10 +17,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from roastcoffea import _setup
-from roastcoffea._probe import FormatError, RoastError, front
-from roastcoffea._probe import version as __version__
-from roastcoffea.instrumentation import BaseInstrumentationContext
+from . import _setup
+from ._probe import FormatError, RoastError, front
+from ._probe import version as __version__
+from .instrumentation import BaseInstrumentationContext
 
 _setup.install()
 
@@ -31,21 +31,23 @@ track_memory = front.track_memory
 track_bytes = front.track_bytes
 
 if TYPE_CHECKING:
-    from roastcoffea._core import StoreError
-    from roastcoffea.collector import MetricsCollector, monitor
-    from roastcoffea.export.measurements import load_measurement, save_measurement
-    from roastcoffea.run import Run, open_run
+    from ._core import StoreError
+    from .backends.dask import DaskBackend
+    from .collector import MetricsCollector, monitor
+    from .export.measurements import load_measurement, save_measurement
+    from .run import Run, open_run
 
 # Where the names live that only a collecting process needs: imported when first used,
 # so that a worker loads the probe alone.
 _LATER = {
-    "MetricsCollector": "roastcoffea.collector",
-    "Run": "roastcoffea.run",
-    "StoreError": "roastcoffea._core",
-    "load_measurement": "roastcoffea.export.measurements",
-    "monitor": "roastcoffea.collector",
-    "open_run": "roastcoffea.run",
-    "save_measurement": "roastcoffea.export.measurements",
+    "DaskBackend": ".backends.dask",
+    "MetricsCollector": ".collector",
+    "Run": ".run",
+    "StoreError": "._core",
+    "load_measurement": ".export.measurements",
+    "monitor": ".collector",
+    "open_run": ".run",
+    "save_measurement": ".export.measurements",
 }
 
 
@@ -54,7 +56,12 @@ def __getattr__(name: str) -> Any:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     import importlib
 
-    value = getattr(importlib.import_module(_LATER[name]), name)
+    try:
+        value = getattr(importlib.import_module(_LATER[name], __name__), name)
+    except ModuleNotFoundError as error:
+        if not _setup.is_shipped():
+            raise
+        value = _setup.make_absent(name, error)
     globals()[name] = value
     return value
 
@@ -65,13 +72,14 @@ def __dir__() -> list[str]:
 
 def load_ipython_extension(ipython: Any) -> None:
     """``%load_ext roastcoffea``: the cell magic ``%%roast``."""
-    from roastcoffea.notebook import register
+    from .notebook import register
 
     register(ipython)
 
 
 __all__ = [
     "BaseInstrumentationContext",
+    "DaskBackend",
     "FormatError",
     "MetricsCollector",
     "RoastError",

@@ -3,28 +3,43 @@
 
 ``_probe.front`` and the package itself pickle as ``eval(expression, globals)``: the
 globals carry the text of this very file, so that it needs nothing on the far side and
-fits every Python version there. It gives the real thing where that can be imported,
-otherwise a stand-in that does nothing: the user's processor runs unmeasured. So this
-file imports nothing of ours at its top.
+fits every Python version there. It gives the real thing: the copy that a collector sent
+to this worker, or what is installed, if that speaks of frames as we do. Otherwise it is
+a stand-in that does nothing: the user's processor runs unmeasured. So this file imports
+nothing of ours at its top.
 """
 
+from types import ModuleType
 from typing import Any
 
 # What is evaluated, with `recipe` as its globals: the quick ways first, because it
-# happens once per chunk on workers. The text of this file is not part of it, so that it
-# is compiled only where it is needed.
+# happens once per chunk on workers, and must not fail there. `key` says which frames we
+# speak; under it a module that is whole has what is looked for, and under `kept` the
+# class of stand-ins has the one that somebody uses already. Classes know those that
+# derive from them only weakly: a stand-in goes with the last code that mentions it, and
+# a process that is not ours keeps nothing. The text of this file is compiled only where
+# it is needed.
 EXPRESSION = (
-    "(lambda found: getattr(found, name, None) if name else found)"
-    "(__import__('sys').modules.get(module))"
-    " or getattr(__import__('sys').modules.get('roastcoffea_standin:' + module),"
-    " 'standin', None)"
-    " or (exec(source, globals()), find(source, globals()))[1]"
+    "(lambda sys, of: of(sys.modules.get(private), key)"
+    " or of(sys.modules.get(module), key)"
+    " or next(filter(None, [of(x, kept) for x in type(sys).__subclasses__()]), None)"
+    " or (exec(source, globals()), find(globals()))[1])"
+    "(__import__('sys'), lambda found, name: getattr(found, '__dict__', {}).get(name))"
+    "[0]"
 )
+PROBE = "roastcoffea._probe"
+IMPORTER = "roastcoffea import"  # the thread of a plugin that imports us on a worker
 
 
-def recipe(source: str, module: str, name: str) -> Any:
-    """How to pickle ``module.name`` (or the module): a callable and its arguments."""
-    needs = {"source": source, "module": module, "name": name}
+def key_of(version: int) -> str:
+    """Where modules have, in a tuple, what is pickled for this version of frames."""
+    return f"_roastcoffea frames {version}"
+
+
+def recipe(source: str, private: str, module: str, key: str) -> Any:
+    """How to pickle what a module has under `key`: a callable and its arguments."""
+    needs = {"source": source, "private": private, "module": module, "key": key}
+    needs |= {"kept": f"{key} in place of {module}"}
     return eval, (EXPRESSION, needs | {"__name__": "roastcoffea_standin"})
 
 
@@ -69,6 +84,7 @@ ACTIONS: dict[str, Any] = {
     "track_memory": nothing,
     "track_bytes": nothing,
     "run": run,
+    "run_ambient": run,
     "work_function": plain_work,
     "current_chunk": no_chunk,
     "record_metric": forget,
@@ -90,33 +106,56 @@ class Name:
         return getattr, (self.owner, self.name)
 
 
-class Standin:
+class Standin(ModuleType):
     """Stands in for ``_probe.front`` or the package: every name, doing nothing."""
 
-    def __init__(self, source: str, module: str, name: str) -> None:
-        self.recipe = (source, module, name)
+    def __init__(self, name: str, needs: tuple[str, ...]) -> None:
+        super().__init__(name)
+        self.recipe = needs
         for action in ACTIONS:
             setattr(self, action, Name(self, action))
+
+    def __bool__(self) -> bool:
+        return False
 
     def __reduce__(self) -> Any:
         return recipe(*self.recipe)
 
 
-def find(source: str, ns: dict[str, Any]) -> Any:
-    """The real thing; the stand-in when it cannot be imported, for whatever reason."""
-    module, name = ns["module"], ns["name"]
+def may_be_ours(modules: dict[str, Any]) -> bool:
+    """Whether it is worth to import what has our name; another one is not imported."""
+    from importlib.util import find_spec
+    from sys import meta_path
+
+    if "roastcoffea" in modules:
+        return True
+    package = find_spec("roastcoffea")
+    where = package.submodule_search_locations if package else None
+    finders = [finder for finder in meta_path if hasattr(finder, "find_spec")]
+    return bool(where) and any(finder.find_spec(PROBE, where) for finder in finders)
+
+
+def is_awaited() -> bool:
+    """Whether somebody imports us here already. Code arrives on the event loop of a
+    worker, which waits for no import."""
+    from threading import enumerate as threads
+
+    return any(thread.name == IMPORTER for thread in threads())
+
+
+def find(ns: dict[str, Any]) -> Any:
+    """The real thing; the stand-in when there is none, for whatever reason."""
+    from sys import modules
+
+    module, key = ns["module"], ns["key"]
     try:
-        found = __import__(module, fromlist=["front"])
-        return getattr(found, name) if name else found
+        if not is_awaited() and may_be_ours(modules):
+            __import__(PROBE)
+            found = vars(__import__(module, fromlist=["front"])).get(key)
+            if found:
+                return found
     except Exception:
-        return keep(Standin(source, module, name), f"roastcoffea_standin:{module}")
-
-
-def keep(standin: Standin, name: str) -> Standin:
-    """For the next chunk: to look for a package that is not there takes long."""
-    import sys
-    import types
-
-    sys.modules[name] = holder = types.ModuleType(name)
-    holder.standin = standin  # type: ignore[attr-defined]
-    return standin
+        pass
+    standin = Standin(module, (ns["source"], ns["private"], module, key))
+    setattr(Standin, ns["kept"], (standin,))
+    return (standin,)

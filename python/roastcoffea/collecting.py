@@ -12,11 +12,14 @@ import socket
 import threading
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from roastcoffea import _core, _probe, known, provenance, spool
 from roastcoffea.adapters import coffea_result, fileset, tracking
 from roastcoffea.known import Known, shown
+
+if TYPE_CHECKING:
+    from roastcoffea.dask.watches import Watches
 
 
 class Collecting(Known):
@@ -29,6 +32,11 @@ class Collecting(Known):
             core = _core.Run(self.start_mono_ns, time.time_ns(), socket.gethostname())
         super().__init__(core)
         self.awaits_counts = False  # of workers, from a backend of the user's
+        self.interval_s = 0.0  # between samples of workers on a cluster; 0: none
+        self.local_interval_s = 0.0  # the same on this machine, still to be begun
+        self.packages: set[str] = set()  # those that the analysis is in
+        self._dask: Watches | None = None
+        self._without_output = 0  # calls of the Runner
         self._offers: list[tuple[int, int]] = []
         self._reports: list[Mapping[str, Any]] = []
         self._fileset: dict[str, Any] = {}
@@ -64,9 +72,33 @@ class Collecting(Known):
                 self._spool = None
             return self._spool
 
+    def on_dask(self) -> Watches:
+        """The schedulers of the run; from now on it is they who know its workers."""
+        with self._lock:
+            if self._dask is None:
+                from roastcoffea.dask.watches import Watches
+
+                self._dask = Watches(self, self.interval_s)
+                if self._spool is None:
+                    self.core.unwatch()  # processes of this machine are no workers
+                    self.core.watch(0.0)
+            return self._dask
+
+    def end_dask(self) -> None:
+        """No task of the run is sent any more."""
+        if self._dask is not None:
+            self._dask.end()
+            self.guarded("the cluster in words", self._tell_cluster)
+
+    def _tell_cluster(self) -> None:
+        numbers = self.core.metrics(True)
+        self.set_word("executor", coffea_result.cluster_text(numbers))
+
     def finish(self) -> None:
         """The block ends."""
         now = time.monotonic_ns()
+        if self._dask is not None:  # Ctrl-C may have come before they were asked
+            self.guarded("end on Dask", self._dask.leave)
         try:
             with self._lock:  # nobody is reading the spool then
                 self.core.unwatch()
@@ -100,6 +132,11 @@ class Collecting(Known):
 
     def take_spans(self, spans: Any) -> None:
         """What a backend of the user's accounted under spans."""
+        self.guarded("span_metrics", self.core.set_activities, spans or {})
+        self.keep_spans(spans)
+
+    def keep_spans(self, spans: Any) -> None:
+        """Spans as they came, beside the metrics that are made of them."""
         self.guarded("span_metrics", self.keep, "span_metrics", dict(spans or {}))
 
     def note_error(self, where: str, error: BaseException, count: int = 1) -> None:
@@ -143,14 +180,25 @@ class Collecting(Known):
         self.core.add_fact("runner_calls", 1)
         self.core.add_fact("runner_failures", 0)
         self.core.add_fact("runner_outputs", 0)
+        self._without_output += 1
         name = getattr(processor, "__name__", type(processor).__name__)
         self.set_word("processor", name)
+        self.packages.add(str(type(processor).__module__).partition(".")[0])
         self.set_word("executor", offer.text)
+        if offer.kind != "Dask":
+            self.guarded("start of the sampling", self._sample_here)
         if offer.workers:
             self._offers.append((time.time_ns(), offer.workers))
         if not self.awaits_counts:
             self._use_offers()
         self.guarded("settings of the Runner", self._tell_settings, runner)
+
+    def _sample_here(self) -> None:
+        """The workers are processes of this machine after all."""
+        interval_s, self.local_interval_s = self.local_interval_s, 0.0
+        if interval_s:
+            self.core.unwatch()
+            self.core.watch(interval_s)
 
     def _tell_settings(self, runner: Any) -> None:
         provenance.tell(self.core, provenance.settings(runner))
@@ -181,11 +229,12 @@ class Collecting(Known):
         """Frames from this process, as they are made."""
         self.guarded("frames", self.core.add_frames, frames)
 
-    def receive_late(self, frames: Iterable[bytes]) -> None:
-        """Frames that came with the output, because the spool could not be written."""
+    def receive_late(self, frames: Iterable[bytes], lost: bool) -> None:
+        """Frames that came with the output: on Dask, or because the spool is lost."""
         pieces = list(frames)
         self.core.add_frames(b"".join(pieces))
-        self.core.lose("spool_unwritable", len(pieces))
+        if lost:
+            self.core.lose("spool_unwritable", len(pieces))
 
     def end_call(self) -> None:
         with self._lock:
@@ -207,6 +256,11 @@ class Collecting(Known):
     def call_returned(self) -> None:
         """With an output: what its chunks made is not lost with the call."""
         self.core.add_fact("runner_outputs", 1)
+        self._without_output -= 1
+
+    def lacks_output(self) -> bool:
+        """Whether what went with the results of chunks may not have arrived."""
+        return self._without_output > 0
 
     def take_wrapped(self, wrapped: dict[str, Any]) -> None:
         """Report, processed items and exception of a run that returned."""

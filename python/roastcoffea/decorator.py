@@ -3,9 +3,9 @@
 
 It is a Python function, not a C callable, because that is what is fastest when the
 switch is off and what pickles by reference like any other function. All it does is look
-at the switch; on a function that is None until somebody touches it. It mentions nothing
-but ``front``'s method and the user's function, so it also pickles by value to machines
-without the package.
+at the switch. Where nobody has touched that, it is ``front``, which is true while the
+task that runs may say whose call this is. It mentions nothing but ``front`` and the
+user's function, so it also pickles by value to machines without the package.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import functools
 from collections.abc import Callable
 from typing import Any, TypeVar
 
-from roastcoffea._probe import front
+from ._probe import front
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -52,25 +52,27 @@ def _is_open(func: Callable[..., Any]) -> bool:
 
 
 def _decorate_method(func: F) -> F:
-    run = front.run
+    probe = front  # in the closure, so that it travels with the function
 
     @functools.wraps(func)
     def process(self, /, *args, **kwargs):  # type: ignore[no-untyped-def]
         try:
-            on = getattr(self, "_roastcoffea_collect_metrics", False)
+            on = getattr(self, "_roastcoffea_collect_metrics", probe)
         except Exception:  # a __getattr__ of the user's may raise anything
             on = False
         if on:
+            run = probe.run_ambient if on is probe else probe.run
             return run(func, (self, *args), kwargs, True)
         return func(self, *args, **kwargs)
 
     @functools.wraps(func)
     def process_plain(self, events):  # type: ignore[no-untyped-def]
         try:
-            on = getattr(self, "_roastcoffea_collect_metrics", False)
+            on = getattr(self, "_roastcoffea_collect_metrics", probe)
         except Exception:
             on = False
         if on:
+            run = probe.run_ambient if on is probe else probe.run
             return run(func, (self, events), None, True)
         return func(self, events)
 
@@ -89,33 +91,41 @@ def _is_plain(func: Callable[..., Any]) -> bool:
 
 
 def _decorate_function(func: F) -> F:
-    run = front.run
+    probe = front
 
     @functools.wraps(func)
     def process(*args, **kwargs):  # type: ignore[no-untyped-def]
-        if process._roastcoffea_collect_metrics:  # type: ignore[attr-defined]
+        on = process._roastcoffea_collect_metrics  # type: ignore[attr-defined]
+        if on:
+            run = probe.run_ambient if on is probe else probe.run
             return run(func, args, kwargs, False)
         return func(*args, **kwargs)
 
-    process._roastcoffea_collect_metrics = None  # type: ignore[attr-defined]
+    process._roastcoffea_collect_metrics = probe  # type: ignore[attr-defined]
     return process  # type: ignore[return-value]
 
 
 def _decorate_open(func: F) -> F:
     """Either switch turns it on: the function's own, or its first argument's."""
-    run = front.run
+    probe = front
 
     @functools.wraps(func)
     def process(*args, **kwargs):  # type: ignore[no-untyped-def]
-        if process._roastcoffea_collect_metrics:  # type: ignore[attr-defined]
-            return run(func, args, kwargs, False)
+        own = process._roastcoffea_collect_metrics  # type: ignore[attr-defined]
+        if own and own is not probe:
+            return probe.run(func, args, kwargs, False)
+        on: Any = probe
         try:
-            on = bool(args) and getattr(args[0], "_roastcoffea_collect_metrics", False)
+            if args:
+                on = getattr(args[0], "_roastcoffea_collect_metrics", probe)
         except Exception:
             on = False
         if on is True:
-            return run(func, args, kwargs, True)
+            return probe.run(func, args, kwargs, True)
+        if own and on is probe:
+            has_self = len(args) > 1 and hasattr(type(args[0]), "process")
+            return probe.run_ambient(func, args, kwargs, has_self)
         return func(*args, **kwargs)
 
-    process._roastcoffea_collect_metrics = None  # type: ignore[attr-defined]
+    process._roastcoffea_collect_metrics = probe  # type: ignore[attr-defined]
     return process  # type: ignore[return-value]

@@ -6,7 +6,7 @@ from __future__ import annotations
 from types import TracebackType
 from typing import Any
 
-from roastcoffea._probe import front
+from ._probe import front
 
 track_time = front.track_time
 track_section = front.track_section
@@ -23,6 +23,8 @@ class BaseInstrumentationContext:
     values appear in the chunk's ``custom_metrics``. Outside a measured chunk nothing is
     recorded. A pure Python class, so that it pickles by value with a user's subclass.
     """
+
+    __module__ = "roastcoffea.instrumentation"  # in copies of another name, too
 
     def __init__(self, processor: Any = None, name: str = "") -> None:
         self.processor = processor

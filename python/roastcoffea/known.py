@@ -152,6 +152,15 @@ class Known:
         return self.word("why_off")
 
     @property
+    def remarks(self) -> list[str]:
+        """What is missing of the run and why, in words."""
+        return (self.word("remarks") or "").splitlines()
+
+    def add_remark(self, text: str) -> None:
+        if text not in self.remarks:
+            self.set_word("remarks", "\n".join([*self.remarks, text]))
+
+    @property
     def first_error(self) -> str:
         """The first error of the monitor itself, here or in a worker."""
         return self.word("first_error") or self.core.first_error()

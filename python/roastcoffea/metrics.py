@@ -47,6 +47,7 @@ class Metrics(dict[str, Any]):
         self["labels"] = run.labels
         self["partial"] = run.partial
         self["monitor_first_error"] = run.first_error
+        self["remarks"] = run.remarks
         if run.why_off:
             self["unavailable"] = dict.fromkeys(self["unavailable"], run.why_off)
         for key, value in run.custom_metrics.items():

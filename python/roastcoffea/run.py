@@ -51,6 +51,8 @@ class Run(Handed):
     losses = TableOf()
     chunk_sections = TableOf()
     chunk_branches = TableOf()
+    activities = TableOf()
+    hot_lines = TableOf()
     timeline = TableOf()
 
     def __init__(self, core: Any = None, path: Path | None = None) -> None:

@@ -7,75 +7,37 @@
 #include <string.h>
 
 #include "front.h"
-
-enum second_slot {
-    PROCESSOR_CPU,
-    PROCESSOR_IO,
-    OVERHEAD_CPU,
-    OVERHEAD_IO,
-    COMPRESS,
-    DECOMPRESS,
-    SERIALIZE,
-    DESERIALIZE,
-    SECOND_SLOTS
-};
-
-enum byte_slot { MEMORY_READ, DISK_READ, DISK_WRITE, BYTE_SLOTS };
+#include "roast/aggregate.h"
+#include "state.h"
 
 /* Sums so far; seconds start as 0.0, bytes as 0. Owned. */
 struct sums {
-    PyObject *seconds[SECOND_SLOTS];
-    PyObject *bytes[BYTE_SLOTS];
+    PyObject *all[ROAST_FINE_SUMS]; /* CPU and waiting: of the processor */
+    PyObject *overhead_cpu;
+    PyObject *overhead_noncpu;
 };
 
-static const struct {
-    const char *activity;
-    enum second_slot slot;    /* of the processor */
-    enum second_slot outside; /* of other tasks */
-} second_rows[] = {
-    {"thread-cpu", PROCESSOR_CPU, OVERHEAD_CPU},
-    {"thread-noncpu", PROCESSOR_IO, OVERHEAD_IO},
-    {"compress", COMPRESS, COMPRESS},
-    {"decompress", DECOMPRESS, DECOMPRESS},
-    {"serialize", SERIALIZE, SERIALIZE},
-    {"deserialize", DESERIALIZE, DESERIALIZE},
-};
-
-static const char *const byte_rows[BYTE_SLOTS] = {
-    [MEMORY_READ] = "memory-read",
-    [DISK_READ] = "disk-read",
-    [DISK_WRITE] = "disk-write",
-};
-
-static bool is_text(PyObject *object, const char *text)
+/* A name of a key as text; what is none is empty, and belongs to no sum. */
+static struct roast_str name_at(PyObject *key, Py_ssize_t at)
 {
-    return PyUnicode_Check(object) &&
-           PyUnicode_CompareWithASCIIString(object, text) == 0;
-}
+    PyObject *name = PyTuple_GetItem(key, at);
+    struct roast_str text = {"", 0};
 
-static PyObject **second_sum(struct sums *sums, PyObject *activity, bool own)
-{
-    for (size_t i = 0; i < sizeof(second_rows) / sizeof(second_rows[0]); i++) {
-        if (is_text(activity, second_rows[i].activity))
-            return &sums->seconds[own ? second_rows[i].slot : second_rows[i].outside];
-    }
-    return NULL;
+    if (PyUnicode_Check(name) && text_borrow(name, &text) < 0)
+        PyErr_Clear();
+    return text;
 }
 
 /* The sum that a key belongs to, or NULL. */
 static PyObject **find_sum(struct sums *sums, PyObject *key, bool own)
 {
-    PyObject *activity = PyTuple_GetItem(key, 2);
-    PyObject *unit = PyTuple_GetItem(key, 3);
+    enum roast_fine_sum sum = roast_fine_sum_of(name_at(key, 2), name_at(key, 3));
 
-    if (is_text(unit, "bytes")) {
-        for (size_t i = 0; i < BYTE_SLOTS; i++) {
-            if (is_text(activity, byte_rows[i]))
-                return &sums->bytes[i];
-        }
-        return NULL;
-    }
-    return is_text(unit, "count") ? NULL : second_sum(sums, activity, own);
+    if (!own && sum == ROAST_FINE_CPU_S)
+        return &sums->overhead_cpu;
+    if (!own && sum == ROAST_FINE_NONCPU_S)
+        return &sums->overhead_noncpu;
+    return sum == ROAST_FINE_SUMS ? NULL : &sums->all[sum];
 }
 
 static int add_entry(struct sums *sums, PyObject *key, PyObject *value, PyObject *name)
@@ -113,44 +75,53 @@ static int begin(struct sums *sums)
     bool ok = true;
 
     memset(sums, 0, sizeof(*sums));
-    for (size_t i = 0; i < SECOND_SLOTS; i++)
-        ok = (sums->seconds[i] = PyFloat_FromDouble(0.0)) && ok;
-    for (size_t i = 0; i < BYTE_SLOTS; i++)
-        ok = (sums->bytes[i] = PyLong_FromLong(0)) && ok;
-    return ok ? 0 : -1;
+    for (int i = 0; i < ROAST_FINE_SUMS; i++) {
+        sums->all[i] = i < ROAST_FINE_MEMORY_READ_BYTES ? PyFloat_FromDouble(0.0)
+                                                        : PyLong_FromLong(0);
+        ok = ok && sums->all[i];
+    }
+    sums->overhead_cpu = PyFloat_FromDouble(0.0);
+    sums->overhead_noncpu = PyFloat_FromDouble(0.0);
+    return ok && sums->overhead_cpu && sums->overhead_noncpu ? 0 : -1;
 }
 
 static void end(struct sums *sums)
 {
-    for (size_t i = 0; i < SECOND_SLOTS; i++)
-        Py_CLEAR(sums->seconds[i]);
-    for (size_t i = 0; i < BYTE_SLOTS; i++)
-        Py_CLEAR(sums->bytes[i]);
+    for (int i = 0; i < ROAST_FINE_SUMS; i++)
+        Py_CLEAR(sums->all[i]);
+    Py_CLEAR(sums->overhead_cpu);
+    Py_CLEAR(sums->overhead_noncpu);
 }
 
 static PyObject *describe(const struct sums *sums)
 {
-    double s[SECOND_SLOTS];
+    double s[ROAST_FINE_MEMORY_READ_BYTES];
+    double overhead_cpu, overhead_noncpu;
 
-    for (size_t i = 0; i < SECOND_SLOTS; i++) {
-        if (front_double(&s[i], sums->seconds[i]) < 0)
+    for (int i = 0; i < ROAST_FINE_MEMORY_READ_BYTES; i++) {
+        if (front_double(&s[i], sums->all[i]) < 0)
             return NULL;
     }
-    double processor_s = s[PROCESSOR_CPU] + s[PROCESSOR_IO];
+    if (front_double(&overhead_cpu, sums->overhead_cpu) < 0 ||
+        front_double(&overhead_noncpu, sums->overhead_noncpu) < 0)
+        return NULL;
+    double cpu_s = s[ROAST_FINE_CPU_S], wait_s = s[ROAST_FINE_NONCPU_S];
+    double pack_s = s[ROAST_FINE_COMPRESS_S], unpack_s = s[ROAST_FINE_DECOMPRESS_S];
+    double send_s = s[ROAST_FINE_SERIALIZE_S], take_s = s[ROAST_FINE_DESERIALIZE_S];
     return Py_BuildValue(
         "{s:d,s:d,s:d,s:d,s:d,s:d,s:O,s:O,s:O,s:d,s:d,s:d,s:d,s:d,s:d}",
-        "processor_cpu_time_seconds", s[PROCESSOR_CPU],
-        "processor_io_wait_time_seconds", s[PROCESSOR_IO], "processor_cpu_percent",
-        front_ratio(s[PROCESSOR_CPU], processor_s) * 100, "processor_io_wait_percent",
-        front_ratio(s[PROCESSOR_IO], processor_s) * 100, "overhead_cpu_time_seconds",
-        s[OVERHEAD_CPU], "overhead_io_wait_time_seconds", s[OVERHEAD_IO],
-        "total_bytes_memory_read", sums->bytes[MEMORY_READ], "disk_read_bytes",
-        sums->bytes[DISK_READ], "disk_write_bytes", sums->bytes[DISK_WRITE],
-        "decompression_time_seconds", s[DECOMPRESS], "compression_time_seconds",
-        s[COMPRESS], "total_compression_overhead_seconds", s[COMPRESS] + s[DECOMPRESS],
-        "deserialization_time_seconds", s[DESERIALIZE], "serialization_time_seconds",
-        s[SERIALIZE], "total_serialization_overhead_seconds",
-        s[SERIALIZE] + s[DESERIALIZE]);
+        "processor_cpu_time_seconds", cpu_s, "processor_io_wait_time_seconds", wait_s,
+        "processor_cpu_percent", front_ratio(cpu_s, cpu_s + wait_s) * 100,
+        "processor_io_wait_percent", front_ratio(wait_s, cpu_s + wait_s) * 100,
+        "overhead_cpu_time_seconds", overhead_cpu, "overhead_io_wait_time_seconds",
+        overhead_noncpu, "total_bytes_memory_read",
+        sums->all[ROAST_FINE_MEMORY_READ_BYTES], "disk_read_bytes",
+        sums->all[ROAST_FINE_DISK_READ_BYTES], "disk_write_bytes",
+        sums->all[ROAST_FINE_DISK_WRITE_BYTES], "decompression_time_seconds", unpack_s,
+        "compression_time_seconds", pack_s, "total_compression_overhead_seconds",
+        pack_s + unpack_s, "deserialization_time_seconds", take_s,
+        "serialization_time_seconds", send_s, "total_serialization_overhead_seconds",
+        send_s + take_s);
 }
 
 static PyObject *fine_metrics(PyObject *module, PyObject *args)

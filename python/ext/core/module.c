@@ -3,6 +3,7 @@
  *
  * Loaded when somebody collects, never on a worker. Exceptions are those of
  * roastcoffea._probe; only bytes cross between the two. */
+#include "batch.h"
 #include "file.h"
 #include "front.h"
 #include "state.h"
@@ -11,7 +12,8 @@
 static PyMethodDef *const functions[] = {
     show_methods,         front_workflow_methods, front_chunk_methods,
     front_branch_methods, front_fine_methods,     front_worker_methods,
-    front_name_methods,   file_methods,           json_text_methods,
+    front_name_methods,   file_methods,           batch_methods,
+    json_text_methods,
 };
 
 static int import_into(PyObject **slot, const char *module_name, const char *name)

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "batch.h"
 #include "file.h"
 #include "live.h"
 #include "table.h"
@@ -54,6 +55,7 @@ static void run_dealloc(PyObject *self)
     if (cast(self)->pid == (long)getpid()) {
         watch_stop(cast(self));
         (void)run_live_end(cast(self), false, NULL);
+        batches_free(cast(self)->batches);
         if (cast(self)->file)
             run_close_file(cast(self));
         else
@@ -420,6 +422,14 @@ static PyMethodDef run_methods[] = {
     {"add_sample", add_sample, METH_VARARGS, "One worker at one moment."},
     {"add_count", add_count, METH_VARARGS, "A number of workers that was sampled."},
     {"offer", offer, METH_VARARGS, "Workers and threads offered from now on."},
+    {"add_batch", run_add_batch, METH_VARARGS,
+     "What a scheduler noted: bytes, ns that the client's clock is ahead, its name."},
+    {"set_activities", run_set_activities, METH_O,
+     "{(context, [prefix,] activity, unit): value} that the cluster added up."},
+    {"add_hot_lines", run_add_hot_lines, METH_O,
+     "(file, line, function, text, seconds, self_seconds) of a profile."},
+    {"tasks_seen", run_tasks_seen, METH_NOARGS,
+     "How many tasks and workers a scheduler told."},
     {"set_fact", set_fact, METH_VARARGS, "Sets a number of run_facts.def."},
     {"add_fact", add_fact, METH_VARARGS, "Adds to a number of run_facts.def."},
     {"first_error", first_error, METH_NOARGS, "What a worker's monitor failed at."},

@@ -29,10 +29,11 @@ struct run_object {
     roast_run *run;      /* borrows file where there is one */
     roast_runfile *file; /* NULL: it is collected here, or `is_imported`; see file.h */
     bool is_imported;
-    bool is_whole;        /* attempts and samples of the file were loaded */
-    pthread_mutex_t lock; /* guards file and live while the GIL is free */
-    roast_live *live;     /* NULL: nobody writes it while it grows */
-    struct watch *watch;  /* NULL: nobody samples */
+    bool is_whole;           /* attempts and samples of the file were loaded */
+    pthread_mutex_t lock;    /* guards file and live while the GIL is free */
+    roast_live *live;        /* NULL: nobody writes it while it grows */
+    struct watch *watch;     /* NULL: nobody samples */
+    struct batches *batches; /* NULL: no scheduler was heard; see batch.h */
     struct core_state *state;
     long pid; /* of the process that made it: a forked child leaves it alone */
 };
@@ -76,5 +77,4 @@ void watch_stop(struct run_object *self); /* last sample, last frames; also twic
 
 extern PyMethodDef show_methods[];
 extern PyMethodDef json_text_methods[];
-
 #endif

@@ -13,7 +13,7 @@
 #include "support.h"
 #include "types.h"
 
-enum { ITEM_DATASET, ITEM_FILE, ITEM_TREE, ITEM_TEXTS };
+enum { ITEM_DATASET, ITEM_FILE, ITEM_TREE, ITEM_WORKER, ITEM_TEXTS };
 
 /* Objects whose text an item borrows. */
 struct item {
@@ -60,14 +60,25 @@ static bool item_number(PyObject *object, uint64_t *value)
     return false;
 }
 
-/* (dataset, file, tree, uuid, first entry, one past the last). */
+/* How long ago it was begun, in seconds; a clock that was set says nothing. */
+static uint64_t ago_ns(double seconds)
+{
+    return seconds > 0 && seconds < 1e5 ? (uint64_t)(seconds * 1e9) : 0;
+}
+
+/* (dataset, file, tree, uuid, first entry, one past the last), and where there are
+ * workers (name of the worker, seconds since it began with it). */
 static int item_fill(struct item *item, PyObject *tuple)
 {
     PyObject *dataset, *file, *tree, *uuid, *start, *stop;
+    PyObject *worker = Py_None;
+    double begun_ago_s = 0;
 
-    if (!PyArg_ParseTuple(tuple, "OOOOOO", &dataset, &file, &tree, &uuid, &start,
-                          &stop))
+    if (!PyArg_ParseTuple(tuple, "OOOOOO|Od", &dataset, &file, &tree, &uuid, &start,
+                          &stop, &worker, &begun_ago_s))
         return -1;
+    item->facts.worker = item_text(item, ITEM_WORKER, worker);
+    item->facts.begun_ago_ns = ago_ns(begun_ago_s);
     item->file = file;
     item->facts.dataset = item_text(item, ITEM_DATASET, dataset);
     item->facts.file = item_text(item, ITEM_FILE, file);
@@ -80,7 +91,7 @@ static int item_fill(struct item *item, PyObject *tuple)
 
 static void item_release(struct item *item)
 {
-    for (int i = 0; i < 3; i++)
+    for (int i = 0; i < ITEM_TEXTS; i++)
         Py_XDECREF(item->texts[i]);
 }
 

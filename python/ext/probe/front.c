@@ -178,7 +178,8 @@ static PyObject *track_metrics(PyObject *self, PyObject *func)
 }
 
 /* work_function(function, token): what a pickled work function of an executor rebuilds
- * itself with. Where we are not installed, its stand-in gives the function back. */
+ * itself with. Where we are not installed, its stand-in gives the function back; so do
+ * we if another release has made the token. */
 static PyObject *work_function(PyObject *self, PyObject *args)
 {
     struct probe_state *state = state_of(self);
@@ -189,23 +190,45 @@ static PyObject *work_function(PyObject *self, PyObject *args)
         return NULL;
     if (!state->enabled || !state->work)
         return Py_NewRef(function);
-    return PyObject_CallFunctionObjArgs(state->work, function, token, NULL);
+    PyObject *work = PyObject_CallFunctionObjArgs(state->work, function, token, NULL);
+    if (!work && guard_note(state, "work function"))
+        return Py_NewRef(function);
+    return work;
+}
+
+static bool check_run(PyObject *const *args, Py_ssize_t nargs)
+{
+    if (nargs != 4 || !PyTuple_Check(args[1]) ||
+        !(args[2] == Py_None || PyDict_Check(args[2]))) {
+        PyErr_SetString(PyExc_TypeError, "run(func, args, kwargs, is_method)");
+        return false;
+    }
+    if (args[3] == Py_True && PyTuple_Size(args[1]) == 0) {
+        PyErr_SetString(PyExc_TypeError, "run() of a method needs its object");
+        return false;
+    }
+    return true;
 }
 
 /* run(func, args, kwargs, is_method): what the decorated function calls when on. */
 static PyObject *run(PyObject *self, PyObject *const *args, Py_ssize_t nargs)
 {
-    if (nargs != 4 || !PyTuple_Check(args[1]) ||
-        !(args[2] == Py_None || PyDict_Check(args[2]))) {
-        PyErr_SetString(PyExc_TypeError, "run(func, args, kwargs, is_method)");
+    if (!check_run(args, nargs))
         return NULL;
-    }
-    if (args[3] == Py_True && PyTuple_Size(args[1]) == 0) {
-        PyErr_SetString(PyExc_TypeError, "run() of a method needs its object");
-        return NULL;
-    }
     PyObject *kwargs = args[2] == Py_None ? NULL : args[2];
     return call_measured(state_of(self), args[0], args[1], kwargs, args[3] == Py_True);
+}
+
+/* The same, when the switch says nothing and bool(front) is true. */
+static PyObject *run_ambient(PyObject *self, PyObject *const *args, Py_ssize_t nargs)
+{
+    return check_run(args, nargs) ? ambient_call(state_of(self), args) : NULL;
+}
+
+static int front_bool(PyObject *self)
+{
+    (void)self;
+    return ambient_is_on();
 }
 
 static PyObject *current_chunk(PyObject *self, PyObject *processor)
@@ -270,6 +293,7 @@ static PyMethodDef front_methods[] = {
      "Measure the bytes requested from the events' file in a with block."},
     {"work_function", work_function, METH_VARARGS, NULL},
     {"run", FAST(run), METH_FASTCALL, NULL},
+    {"run_ambient", FAST(run_ambient), METH_FASTCALL, NULL},
     {"current_chunk", current_chunk, METH_O, NULL},
     {"record_metric", record_metric, METH_VARARGS, NULL},
     {"__reduce__", front_reduce, METH_NOARGS, NULL},
@@ -277,11 +301,9 @@ static PyMethodDef front_methods[] = {
 };
 
 static PyType_Slot front_slots[] = {
-    {Py_tp_dealloc, front_dealloc},
-    {Py_tp_traverse, front_traverse},
-    {Py_tp_clear, front_clear},
-    {Py_tp_methods, front_methods},
-    {0, NULL},
+    {Py_tp_dealloc, front_dealloc}, {Py_tp_traverse, front_traverse},
+    {Py_tp_clear, front_clear},     {Py_tp_methods, front_methods},
+    {Py_nb_bool, front_bool},       {0, NULL},
 };
 
 PyType_Spec front_spec = {

@@ -95,6 +95,20 @@ static PyObject *status(PyObject *module, PyObject *unused)
                          "process_id", (unsigned long long)roast_process_id());
 }
 
+/* Counts what would else be raised, when a step of the Python layer fails. */
+static PyObject *note_error(PyObject *module, PyObject *args)
+{
+    const char *where = NULL;
+    PyObject *error = NULL;
+
+    if (!PyArg_ParseTuple(args, "sO!", &where, PyExc_BaseException, &error))
+        return NULL;
+    PyErr_Restore(Py_NewRef((PyObject *)Py_TYPE(error)), Py_NewRef(error), NULL);
+    if (!guard_note(state_of(module), where))
+        return NULL;
+    Py_RETURN_NONE;
+}
+
 static PyObject *process_id(PyObject *module, PyObject *unused)
 {
     (void)module;
@@ -245,6 +259,8 @@ static PyMethodDef functions[] = {
     {"configure", (PyCFunction)(void (*)(void))configure, METH_VARARGS | METH_KEYWORDS,
      "Change settings of the monitor in this process."},
     {"status", status, METH_NOARGS, "Settings and counters of the monitor."},
+    {"note_error", note_error, METH_VARARGS,
+     "Counts an error of ours; one that is not an Exception is raised again."},
     {"process_id", process_id, METH_NOARGS,
      "Random number of this process; another one in a forked child."},
     {"rss_mib", rss_mib, METH_NOARGS, "Resident memory now, in MiB."},
@@ -267,6 +283,10 @@ static PyMethodDef functions[] = {
     {"gc_callback", gc_callback, METH_VARARGS, "For gc.callbacks."},
     {"frame_of", frame_of, METH_VARARGS,
      "The frame of a mapping with the keys of a record; number tells it from others."},
+    {"ambient_ask", ambient_ask, METH_O,
+     "Who is asked about decorated functions that are not switched on, or None."},
+    {"ambient_shelve", ambient_shelve, METH_O, "Keep an object with the library."},
+    {"ambient_shelved", ambient_shelved, METH_NOARGS, "That object, or None."},
     {"records_at", records_at, METH_VARARGS,
      "Records whose frames source.frame(row) gives when somebody looks."},
     {"fields", fields, METH_NOARGS, "(number, name, unit, meaning) of every field."},
@@ -373,6 +393,8 @@ static int execute(PyObject *module)
     if (intern_names(&state->names) < 0 || make_types(module, state) < 0 ||
         register_mapping(state) < 0 || make_exceptions(module, state) < 0 ||
         make_objects(module, state) < 0)
+        return -1;
+    if (PyModule_AddIntConstant(module, "frame_version", ROAST_FORMAT_VERSION) < 0)
         return -1;
     return PyModule_AddStringConstant(module, "version", ROAST_VERSION);
 }

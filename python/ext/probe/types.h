@@ -46,6 +46,19 @@ PyObject *ladder_is_heavy(PyObject *module, PyObject *unused);
 PyObject *ladder_setup(PyObject *module, PyObject *args);
 PyObject *gc_callback(PyObject *module, PyObject *args);
 
+/* Whether somebody is asked about functions that are not switched on. */
+bool ambient_is_on(void);
+
+/* args are those of call_measured() as Python has them: as a chunk if the task that runs
+ * belongs to a run, else as it is. */
+PyObject *ambient_call(struct probe_state *state, PyObject *const *args);
+
+/* ambient_ask(callable or None): who is asked about decorated functions that nobody has
+ * switched on. ambient_shelve(object), ambient_shelved(): kept with the library. */
+PyObject *ambient_ask(PyObject *module, PyObject *callable);
+PyObject *ambient_shelve(PyObject *module, PyObject *object);
+PyObject *ambient_shelved(PyObject *module, PyObject *unused);
+
 /* Its sections, their sums and intervals. */
 int record_add_sections(struct probe_state *state, PyObject *dict,
                         const roast_record *rec);

@@ -130,6 +130,20 @@ def is_iterative(executor: Any) -> bool:
     return any(base.__name__ == "IterativeExecutor" for base in type(executor).__mro__)
 
 
+def is_dask(executor: Any) -> bool:
+    """Whether chunks are tasks of a Dask client."""
+    return any(base.__name__ == "DaskExecutor" for base in type(executor).__mro__)
+
+
+def cluster_text(numbers: Mapping[str, Any]) -> str:
+    """A cluster of Dask in words: the most workers it had, and their threads."""
+    workers, threads = numbers.get("peak_workers"), numbers.get("cores_per_worker")
+    if not workers or not threads:
+        return "Dask"
+    each = f"{threads:.3g} thread{'' if threads == 1 else 's'}"
+    return f"Dask, {workers:.0f} worker{'' if workers == 1 else 's'} x {each}"
+
+
 def offer_of(executor: Any) -> Offer:
     """The workers of a coffea executor; one thread each."""
     kind = type(executor).__name__.removesuffix("Executor")

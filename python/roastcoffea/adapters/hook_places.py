@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from roastcoffea import _probe
+from .. import _probe
 
 PLAIN, METHOD, CLASS, PROPERTY = range(4)  # how it is called
 PARQUET = "pyarrow.parquet"  # imported only by those who need it

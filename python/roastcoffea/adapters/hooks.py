@@ -16,8 +16,8 @@ import sys
 import threading
 from typing import Any, NamedTuple
 
-from roastcoffea import _probe
-from roastcoffea.adapters.hook_places import (
+from .. import _probe
+from .hook_places import (
     CLASS,
     METHOD,
     NUMBER,
@@ -28,7 +28,7 @@ from roastcoffea.adapters.hook_places import (
     PROPERTY,
     Place,
 )
-from roastcoffea.adapters.packing import packing
+from .packing import packing
 
 # What would be called with other arguments than a function is.
 SPECIAL = (staticmethod, classmethod, property)

@@ -44,16 +44,17 @@ class Packing:
         """Whether this coffea has such a function."""
         return callable(_space().get(NAME))
 
-    def expect(self, told: Told) -> None:
-        """Call ``told`` when this thread has packed."""
+    def expect(self, told: Told) -> bool:
+        """Call ``told`` when this thread has packed; False when it never will."""
         if not self.is_possible():
-            return
+            return False
         with self.lock:
             self.waiting.told = told
             self.threads.add(threading.get_ident())
             if self.ours is None:
                 self.original = _space()[NAME]
                 self.ours = _space()[NAME] = self.wrap(self.original)
+        return True
 
     def wrap(self, original: Callable[..., Any]) -> Callable[..., Any]:
         @functools.wraps(original)

@@ -17,7 +17,14 @@ from collections.abc import Callable
 from typing import Any
 
 from roastcoffea import _probe
-from roastcoffea.adapters import coffea_result, hooks, switch, work_function
+from roastcoffea.adapters import (
+    coffea_result,
+    dask_task,
+    hooks,
+    switch,
+    work_function,
+)
+from roastcoffea.adapters.dask_call import EXECUTORS, DaskCall
 from roastcoffea.adapters.packing import packing
 from roastcoffea.adapters.work_function import Token, WorkFunction
 from roastcoffea.handed import OUTPUT_KEY
@@ -87,6 +94,7 @@ class RunnerCall:
         self.offer = coffea_result.offer_of(runner.executor)
         self.run_id = os.urandom(16)
         self.pid = os.getpid()
+        self.dask = DaskCall(runs, runner)
         self.held = False
         self.before: dict[str, Any] | None = None
 
@@ -94,7 +102,11 @@ class RunnerCall:
 
     def start(self) -> None:
         """Make the run measured."""
-        spools = () if self.offer.in_process else self.open_spools()
+        for run in self.runs:
+            run.begin_call(self.run_id, self.processor, self.offer, self.runner)
+        marks = self.dask.begin()
+        remote = coffea_result.is_dask(self.runner.executor)
+        spools = () if self.offer.in_process or remote else self.open_spools()
         token = Token(
             self.run_id,
             _probe.process_id(),
@@ -102,9 +114,9 @@ class RunnerCall:
             self.must_unpack(),
             packs=coffea_result.packs(self.runner.executor),
             looks=not switch.is_off(self.processor),
+            marks=marks,
         )
         for run in self.runs:
-            run.begin_call(self.run_id, self.processor, self.offer, self.runner)
             run.guarded("fileset", run.take_fileset, self.fileset, self.treename)
             run.guarded("names of the fileset", run.learn_names, self.fileset)
         with _patching:
@@ -144,7 +156,11 @@ class RunnerCall:
                 ours = space.pop(name, None)
                 if name != "preprocess" and isinstance(ours, WorkFunction):
                     space[name] = ours.function
-        self.before = {name: space[name] for name in PATCHED if name in space}
+        names = (*PATCHED, *EXECUTORS)
+        self.before = {name: space[name] for name in names if name in space}
+        for name in EXECUTORS:
+            if name in space:
+                space[name] = self.dask.replaced(space[name])
         space["preprocess"] = self.timed(self.runner.preprocess)
         work = self.runner._work_function
         space["_work_function"] = WorkFunction(work, token)
@@ -189,9 +205,10 @@ class RunnerCall:
         """Runner and processor as they were."""
         with _patching:
             work_function.receivers.pop(self.run_id, None)
-            if not work_function.receivers:
+            if not work_function.receivers and not dask_task.runs:
                 packing.clear()
                 hooks.clear()
+        self.guarded(self.dask.end)
         if self.held:
             self.held = False
             switch.release(self.processor)
@@ -254,7 +271,7 @@ class RunnerCall:
             if error is not None:
                 run.call_failed(error)
             if frames:
-                run.receive_late(frames)
+                run.receive_late(frames, lost=not self.dask.is_dask)
             run.take_wrapped(wrapped)
         self.give_records(wrapped)
 

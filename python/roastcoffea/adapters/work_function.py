@@ -3,21 +3,31 @@
 
 It stands in for ``Runner._work_function`` on one Runner during one run, travels to
 wherever chunks run, and gives up to the plain function where we are not installed. All
-that is measured happens in C; here a result only passes through.
+that is measured happens in C; here a result only passes through. On Dask, frames go out
+as events, but for the chunk of an attempt that ended well: it goes with the result.
 """
 
 from __future__ import annotations
 
+import functools
 from collections import deque
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-from roastcoffea import _probe
-from roastcoffea.adapters import hooks, switch
-from roastcoffea.adapters.packing import packing
+from .. import _probe
+from . import hooks, switch
+from .dask_task import Place, place_of
+from .guard import guarded
+from .packing import packing
 
 # In the dict that coffea wraps around every output, never in the output itself.
 WRAPPED_KEY = "__roastcoffea_frames__"
+
+# Where something of ours may fail, in the words that the run is told.
+ITEM, BEGIN, END = "item of a chunk", "begin of a chunk", "end of a chunk"
+HOOKS, SWITCH, PACKED = "hooks", "switch of a processor", "packed result"
+
+UNKNOWN = (None,) * 6  # dataset, file, tree, uuid, first entry, one past the last
 
 # Who takes frames in this process: {run id: function of bytes}.
 receivers: dict[bytes, Callable[[bytes], None]] = {}
@@ -36,6 +46,7 @@ class Token(NamedTuple):
     counts_entries: bool = False  # a file is asked for its entries: only failures tell
     packs: bool = False  # the executor packs the result afterwards
     looks: bool = True  # into chunks, unless the user has switched measuring off
+    marks: tuple[str, ...] = ()  # of the runs on Dask, one for each collector
 
 
 class WorkFunction:
@@ -49,59 +60,116 @@ class WorkFunction:
         return _probe.front.work_function, (self.function, tuple(self.token))
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        place, goes_on = place_of(self.token.marks)
+        if not goes_on:  # the run has ended there
+            return self.function(*args, **kwargs)
         if self.token.counts_entries:
-            return self.count_entries(*args, **kwargs)
-        token, item = self.token, _item(args)
-        packing.forget()
+            return self.count_entries(place, args, kwargs)
+        item = _item_at(place, guarded(ITEM, item_of, args))
+        guarded(PACKED, packing.forget)
         try:  # whatever happens, what has begun is ended
-            begun = _probe.attempt_begin(token.run_id, token.client, token.spools, item)
-            _hand_over(token, begun)
+            guarded(BEGIN, self.begin, place, item)
             result = self.looked_into(args, kwargs)
         except BaseException as error:
-            frames = _probe.attempt_end(token.client, token.spools, error)
-            if frames is not None and not _hand_over(token, frames):
-                _waiting.append((token.run_id, frames))
+            guarded(END, self.failed, place, error)
             raise
+        carrying = guarded(END, self.ended, place, result)
+        return result if carrying is None else carrying
+
+    def begin(self, place: Place | None, item: tuple[Any, ...]) -> None:
+        token = self.token
+        begun = _probe.attempt_begin(token.run_id, token.client, token.spools, item)
+        _hand_over(token, place, begun)
+
+    def failed(self, place: Place | None, error: BaseException) -> None:
+        """An attempt raised: its frames go out at once, or with the next result. What
+        Dask does not take is counted as lost, or nobody wants it any more."""
+        token = self.token
+        frames = _probe.attempt_end(token.client, token.spools, error)
+        is_taken = guarded(END, _hand_over, token, place, frames)
+        if frames and not is_taken and place is None:
+            _waiting.append((token.run_id, frames))
+        if place is not None:
+            place.tell_trouble()
+
+    def ended(self, place: Place | None, result: Any) -> Any:
+        """The result of an attempt, with its frames where they have no other way."""
+        token = self.token
         frames = _probe.attempt_end(token.client, token.spools, None)
-        if frames is None or _hand_over(token, frames):
-            if token.packs and token.looks:
-                packing.expect(self.packed)
+        if place is not None:
+            return self.ended_on_dask(place, result, frames)
+        if frames is None or guarded(END, _hand_over, token, None, frames):
+            guarded(PACKED, self.expect_packing, None)
             return result
         return _with_frames(result, [*_waited(token.run_id), frames])
+
+    def ended_on_dask(self, place: Place, result: Any, frames: bytes | None) -> Any:
+        """The chunk goes with the result, the end as soon as it is known."""
+        guarded(END, place.tell_trouble)
+        if frames is None:
+            return result
+        held = [*_waited(self.token.run_id), frames]
+        carrying = _with_frames(result, held)
+        if carrying is result:  # a DataFrame, say: there is no other way
+            place.tell(b"".join(held))
+            return result
+        guarded(END, place.keep, frames)
+        if not guarded(PACKED, self.expect_packing, place):
+            guarded(END, _tell_last, place, frames)
+        return carrying
+
+    def expect_packing(self, place: Place | None) -> bool:
+        """Whether the end of the attempt is told when its result is packed."""
+        if not (self.token.packs and self.token.looks):
+            return False
+        told = functools.partial(guarded, PACKED, self.packed, place)
+        return packing.expect(told)
 
     def looked_into(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """The call of coffea's function, with hooks in place."""
         user, held = object(), None
         try:
             if self.token.looks:
-                hooks.arm(user, args, self.token.packs)
+                guarded(HOOKS, hooks.arm, user, args, self.token.packs)
             if self.token.unpack:
-                kwargs, held = _switched_on(kwargs)
+                switched = guarded(SWITCH, _switched_on, args, kwargs)
+                (args, kwargs), held = switched or ((args, kwargs), None)
             return self.function(*args, **kwargs)
         finally:
             if self.token.looks:
-                hooks.disarm(user)
+                guarded(HOOKS, hooks.disarm, user)
             if held is not None:
-                switch.release(held)
+                guarded(SWITCH, switch.release, held)
 
-    def packed(self) -> None:
+    def packed(self, place: Place | None) -> None:
         """The executor has packed what the last call gave."""
         token = self.token
-        _hand_over(token, _probe.attempt_packed(token.client, token.spools))
+        frames = _probe.attempt_packed(token.client, token.spools)
+        _hand_over(token, place, frames)
 
-    def count_entries(self, *args: Any, **kwargs: Any) -> Any:
+    def count_entries(
+        self, place: Place | None, args: tuple[Any, ...], kwargs: dict[str, Any]
+    ) -> Any:
         """Preprocessing of a file. When it works nobody hears of it."""
-        token, item = self.token, _file(args)
+        token, item = self.token, _item_at(place, guarded(ITEM, _file, args))
         try:
-            _probe.attempt_begin(token.run_id, token.client, (), item)
+            guarded(BEGIN, _probe.attempt_begin, token.run_id, token.client, (), item)
             result = self.function(*args, **kwargs)
         except BaseException as error:
-            frames = _probe.attempt_end(token.client, token.spools, error)
-            if frames is not None and not _hand_over(token, frames):
-                _waiting.append((token.run_id, frames))
+            guarded(END, self.failed, place, error)
             raise
-        _probe.attempt_end(token.client, (), None)
+        guarded(END, _probe.attempt_end, token.client, (), None)
         return result
+
+
+def _item_at(place: Place | None, item: tuple[Any, ...] | None) -> tuple[Any, ...]:
+    item = item or UNKNOWN
+    return item if place is None else (*item, place.address, place.begun_ago_s)
+
+
+def _tell_last(place: Place, frames: bytes) -> None:
+    """The chunk travels with the result: only its end is told."""
+    place.tell(_probe.read_frames(frames)[-1].frame)
 
 
 def _file(args: tuple[Any, ...]) -> tuple[Any, ...]:
@@ -110,10 +178,10 @@ def _file(args: tuple[Any, ...]) -> tuple[Any, ...]:
         if hasattr(arg, "filename") and hasattr(arg, "dataset"):
             treename = getattr(arg, "treename", None)
             return (arg.dataset, arg.filename, treename, None, 0, 0)
-    return (None, None, None, None, None, None)
+    return UNKNOWN
 
 
-def _item(args: tuple[Any, ...]) -> tuple[Any, ...]:
+def item_of(args: tuple[Any, ...]) -> tuple[Any, ...]:
     """What a WorkItem says of itself, wherever it is among the arguments."""
     for arg in reversed(args):
         item = arg[0] if isinstance(arg, tuple) and arg else arg
@@ -126,13 +194,15 @@ def _item(args: tuple[Any, ...]) -> tuple[Any, ...]:
                 int(item.entrystart),
                 int(getattr(item, "entrystop", -1)),
             )
-        except (AttributeError, TypeError, ValueError):  # no item, or an odd one
+        except Exception:  # no item, or an odd one
             continue
-    return (None, None, None, None, None, None)
+    return UNKNOWN
 
 
-def _hand_over(token: Token, frames: bytes | None) -> bool:
-    """Give frames to the collector, if it is in this process."""
+def _hand_over(token: Token, place: Place | None, frames: bytes | None) -> bool:
+    """Give frames to the collector: by Dask, or if it is in this process."""
+    if place is not None:
+        return place.tell(frames)
     receive = receivers.get(token.run_id)
     if frames is None or receive is None or token.client != _probe.process_id():
         return False
@@ -140,17 +210,33 @@ def _hand_over(token: Token, frames: bytes | None) -> bool:
     return True
 
 
-def _switched_on(kwargs: dict[str, Any]) -> tuple[dict[str, Any], Any]:
+Call = tuple[tuple[Any, ...], dict[str, Any]]
+
+
+def _switched_on(args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Call, Any]:
     """The arguments with the processor unpacked, as coffea would, and switched on."""
-    processor = kwargs.get("processor_instance")
-    if isinstance(processor, bytes):
+    packed = kwargs.get("processor_instance")
+    beside = isinstance(packed, str) and packed == "heavy" and bool(args)
+    if beside and isinstance(args[-1], tuple) and len(args[-1]) == 2:
+        packed = args[-1][1]  # on Dask it is sent once, and joined to each item
+    processor = _unpacked(packed)
+    if processor is None or isinstance(processor, str) or not switch.hold(processor):
+        return (args, kwargs), None
+    if beside:
+        return ((*args[:-1], (args[-1][0], processor)), kwargs), processor
+    return (args, kwargs | {"processor_instance": processor}), processor
+
+
+def _unpacked(processor: Any) -> Any:
+    if not isinstance(processor, bytes):
+        return processor
+    try:
         import cloudpickle
         import lz4.frame
 
-        processor = cloudpickle.loads(lz4.frame.decompress(processor))
-    if processor is None or isinstance(processor, str) or not switch.hold(processor):
-        return kwargs, None
-    return kwargs | {"processor_instance": processor}, processor
+        return cloudpickle.loads(lz4.frame.decompress(processor))
+    except Exception:  # coffea is about to try the same, and says what is wrong
+        return None
 
 
 def _waited(run_id: bytes) -> list[bytes]:

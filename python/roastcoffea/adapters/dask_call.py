@@ -1,0 +1,100 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""A call of ``Runner.run`` whose executor is coffea's ``DaskExecutor``.
+
+Its schedulers are watched, and its tasks marked in whatever thread it is. An executor
+without a client makes one when it is called, or the Runner does: for the call, the
+Runner gets a copy of it that tells when its client comes and goes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from roastcoffea.adapters.coffea_result import is_dask
+
+EXECUTORS = ("executor", "pre_executor")
+
+Told = Callable[[Any], None]
+
+
+class DaskCall:
+    """What the runs of a call do on Dask; nothing for other executors."""
+
+    def __init__(self, runs: list[Any], runner: Any) -> None:
+        self.runs = runs
+        self.executors: list[Any] = [getattr(runner, name, None) for name in EXECUTORS]
+        self.is_dask = any(map(is_dask, self.executors))
+        self._entered: Any = None
+        self._watched: dict[int, Any] = {}  # copies of executors, by the original's id
+
+    def begin(self) -> tuple[str, ...]:
+        """Watch the schedulers that are known, mark this thread; the marks."""
+        if not self.is_dask:
+            return ()
+        from roastcoffea.dask.spans import Entered
+
+        for executor in self.executors:
+            if is_dask(executor) and executor.client is not None:
+                self.came(executor.client, False)
+        self._entered = Entered()
+        for run in self.runs:
+            run.guarded("marks of tasks", self._entered.enter, run.on_dask().marked)
+        return tuple(m for run in self.runs for m in run.on_dask().marked.marks)
+
+    def end(self) -> None:
+        entered, self._entered = self._entered, None
+        if entered is not None:
+            entered.leave()
+
+    def came(self, client: Any, is_new: bool = True) -> None:
+        for run in self.runs:
+            run.guarded("start on Dask", run.on_dask().add, client, is_new)
+
+    def goes(self, client: Any) -> None:
+        for run in self.runs:
+            run.guarded("end on Dask", run.on_dask().drop, client)
+
+    def replaced(self, executor: Any) -> Any:
+        """The executor for the call: itself, or a copy that tells of its client. An odd
+        one that cannot be copied is left alone: nobody watches its client."""
+        if not is_dask(executor) or executor.client is not None:
+            return executor
+        if id(executor) not in self._watched:
+            try:
+                copied = _copied(executor, self.came, self.goes)
+            except Exception as error:
+                copied = executor
+                for run in self.runs:
+                    run.note_error("copy of an executor", error)
+            self._watched[id(executor)] = copied
+        return self._watched[id(executor)]
+
+
+def _copied(executor: Any, came: Told, goes: Told) -> Any:
+    """An executor that has everything that this one has; its class may take other
+    arguments than it has attributes."""
+    kind = type(executor)
+    if any(vars(base).get("__slots__") for base in kind.__mro__):
+        raise TypeError("an executor with slots")
+    copied = object.__new__(_telling(kind, came, goes))
+    vars(copied).update(vars(executor))
+    return copied
+
+
+def _telling(kind: Any, came: Told, goes: Told) -> Any:
+    """A class of executors that tell when their client is set, and before it is
+    taken away: coffea closes it then."""
+
+    def get(self: Any) -> Any:
+        return vars(self).get("client")
+
+    def put(self: Any, client: Any) -> None:
+        before = get(self)
+        if before is not None and client is None:
+            goes(before)
+        vars(self)["client"] = client
+        if client is not None:
+            came(client)
+
+    return type(kind.__name__, (kind,), {"client": property(get, put)})

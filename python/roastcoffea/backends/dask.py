@@ -1,0 +1,163 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The backend of runs on a cluster of dask.distributed, for those who use it alone.
+
+A collector does more with a client than these five methods can say: it watches the
+scheduler through :mod:`roastcoffea.dask.watches`. This front gives what 0.1.2's did.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import socket
+import time
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from roastcoffea import _core
+from roastcoffea.backends.base import AbstractMetricsBackend
+
+__all__ = ["DaskBackend", "DaskMetricsBackend"]
+
+ASYNCHRONOUS = (
+    "MetricsCollector needs a synchronous Client; this one is asynchronous: "
+    "make it without asynchronous=True"
+)
+HEARTBEAT_TIMEOUT_S = 2.0
+SPANS_TIMEOUT_S = 20.0  # of a scheduler that is busy
+EXECUTED = "thread-cpu"
+
+
+class DaskMetricsBackend(AbstractMetricsBackend):
+    """Samples the workers of a client and accounts its tasks under spans."""
+
+    def __init__(self, client: Any) -> None:
+        if client is None:
+            raise ValueError("client cannot be None")
+        if getattr(client, "asynchronous", False) is True:
+            raise ValueError(ASYNCHRONOUS)
+        self.client = client
+        self._core: Any = None
+        self._watch: Any = None
+
+    def start_tracking(self, interval: float = 1.0) -> None:
+        """Begin to sample workers every ``interval`` seconds."""
+        from roastcoffea.dask.spans import new_mark
+        from roastcoffea.dask.watch import Watch
+
+        if self._watch is not None:
+            self.stop_tracking()
+        host = socket.gethostname()
+        core = _core.Run(time.monotonic_ns(), time.time_ns(), host)
+        watch = Watch(self.client, core, new_mark(), float(interval))
+        is_there = False
+        try:
+            is_there = watch.start()
+        finally:  # Ctrl-C too: it may come to be there by and by
+            if not is_there:
+                watch.ask_to_stop(())
+                watch.leave()
+        if not is_there:
+            raise watch.first_error()
+        self._core, self._watch = core, watch
+
+    def stop_tracking(self) -> dict[str, Any]:
+        """End it and give tracking_data."""
+        if self._core is None:
+            return {"worker_counts": {}}
+        watch, self._watch = self._watch, None
+        if watch is not None:
+            watch.stop(())
+        tracking: dict[str, Any] = self._core.tracking()
+        return tracking
+
+    def create_span(self, name: str) -> dict[str, Any]:
+        """A span of tasks: ``with create_span(name)["context"]: ...``."""
+        info: dict[str, Any] = {"name": name}
+        info["context"] = _noting(info)
+        return info
+
+    def get_span_metrics(
+        self,
+        span_info: Any,
+        max_retries: int = 3,
+        retry_delay: float = 0.5,
+        delay: float | None = None,
+    ) -> dict[tuple[str, ...], Any]:
+        """What the tasks of a span used, by (context, prefix, activity, unit).
+
+        Workers are asked to tell what they have first, so it is complete at once. The
+        arguments are for clusters where they cannot be asked: how often to look again
+        while nothing has been told, and how long to wait before that, twice as long
+        each time.
+        """
+        ids = _ids(span_info)
+        wait_s = retry_delay if delay is None else delay
+        for left in reversed(range(max(1, max_retries))):
+            self._flush()
+            found = self._spans(ids) if ids else {}
+            if not ids or left == 0 or any(EXECUTED in names for names in found):
+                return found
+            time.sleep(wait_s)
+            wait_s *= 2
+        return {}
+
+    def supports_fine_metrics(self) -> bool:
+        return True
+
+    def _flush(self) -> None:
+        """Let all workers tell what they have."""
+        from roastcoffea.dask.watch import send
+
+        # then they tell by themselves, or what is asked next says what is wrong
+        with contextlib.suppress(TimeoutError, OSError, RuntimeError):
+            send(self.client, _ask_workers(self.client)).result(2 * HEARTBEAT_TIMEOUT_S)
+
+    def _spans(self, ids: list[str]) -> dict[tuple[str, ...], Any]:
+        from roastcoffea.dask.watch import send
+
+        asked = send(self.client, _ask_scheduler(self.client, ids))
+        found: dict[tuple[str, ...], Any] = {}
+        for names, value in asked.result(2 * SPANS_TIMEOUT_S):
+            found[tuple(names)] = found.get(tuple(names), 0) + value
+        return found
+
+
+DaskBackend = DaskMetricsBackend
+
+
+async def _ask_workers(client: Any) -> None:
+    from roastcoffea.dask import asked, recipe
+
+    heartbeat = recipe.Shipped(recipe.source_of(asked), "heartbeat")
+    await asyncio.wait_for(
+        client.run(heartbeat, on_error="ignore"), HEARTBEAT_TIMEOUT_S
+    )
+
+
+async def _ask_scheduler(client: Any, ids: list[str]) -> list[Any]:
+    from roastcoffea.dask import asked, recipe
+
+    spans = recipe.Shipped(recipe.source_of(asked), "spans")
+    answer = client.run_on_scheduler(spans, ids)
+    rows: list[Any] = await asyncio.wait_for(answer, SPANS_TIMEOUT_S)
+    return rows
+
+
+@contextlib.contextmanager
+def _noting(info: dict[str, Any]) -> Iterator[str]:
+    """Dask's span, whose id is kept."""
+    from distributed import span
+
+    with span(info["name"]) as span_id:
+        info["id"] = span_id
+        yield span_id
+
+
+def _ids(span_info: Any) -> list[str]:
+    """The ids of a span: what create_span() gave, a dict with its id, or the id."""
+    if isinstance(span_info, Mapping):
+        span_info = span_info.get("id")
+    if isinstance(span_info, str):
+        return [span_info]
+    return [str(each) for each in span_info or ()]
