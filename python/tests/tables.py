@@ -11,7 +11,8 @@ from roastcoffea import _core
 EPOCH_NS = 1_700_000_000_000_000_000
 TABLES = (
     "chunks tasks sections branches files datasets workers endpoints failures metrics "
-    "findings losses labels provenance chunk_sections chunk_branches timeline samples"
+    "findings losses labels provenance chunk_sections chunk_branches activities "
+    "hot_lines timeline samples"
 ).split()
 OK = 1
 FAILED = 2

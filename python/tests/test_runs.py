@@ -24,7 +24,7 @@ from roastcoffea import Run
 TABLES = (
     *("chunks", "tasks", "sections", "branches", "files", "datasets", "workers"),
     *("endpoints", "failures", "findings", "losses", "chunk_sections"),
-    *("chunk_branches", "timeline"),
+    *("chunk_branches", "activities", "hot_lines", "timeline"),
 )
 
 

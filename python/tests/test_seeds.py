@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Every Python block of the documents that users follow runs as it is printed.
 
-A block that is neither run here nor listed as one that needs Dask fails the last test,
-so that none is forgotten. The names that a block takes for granted are given to it;
-what it promises is then looked for.
+A block that is neither run here nor listed as one that needs Dask (test_dask_seeds.py)
+fails the last test, so that none is forgotten. The names that a block takes for granted
+are given to it; what it promises is then looked for.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from roastcoffea.aggregation import backends
 from seed_blocks import Block, find_blocks, run_block
 from support import KEY, SEEDS, Events, make_processor, measure, waiting
 
-NEED_DASK = {"M3"}  # DaskBackend(client): to be run as soon as there is one
+NEED_DASK = {"M3"}  # DaskBackend(client)
 
 BLOCKS = find_blocks(SEEDS)
 RUN: set[str] = set()

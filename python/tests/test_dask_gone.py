@@ -1,0 +1,205 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Nothing of the scheduler part is left, and it needs nothing of ours."""
+
+from __future__ import annotations
+
+import ast
+import contextlib
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import cloudpickle
+import pytest
+from distributed import Client, get_worker
+
+import scheduling
+from roastcoffea.dask import (
+    asked,
+    farewell,
+    profile_tree,
+    recipe,
+    scheduler_part,
+    worker_part,
+)
+from scheduling import (
+    DEADLINE_S,
+    Run,
+    cluster_of,
+    ours,
+    soon_gone,
+    traces_of,
+    until,
+)
+
+pytestmark = pytest.mark.no_asan
+
+DEFINING = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
+TRAVELLING = [scheduler_part, farewell, asked, worker_part]
+
+
+@pytest.fixture(scope="module")
+def shared() -> Iterator[Client]:
+    """Two workers that no test harms."""
+    with cluster_of(2) as client:
+        yield client
+
+
+def say(mark: str, data: bytes) -> str:
+    worker = get_worker()
+    key = worker.get_current_task()
+    worker.log_event(mark, [worker.address, key, data])
+    return worker.address
+
+
+def test_nothing_is_left_after_a_stop(shared: Client) -> None:
+    run = Run(shared, interval=0.05, limits={"again_s": 0.05}).start()
+    with ours(run):
+        shared.gather(shared.map(say, [run.mark] * 3, [b"x"] * 3, pure=False))
+    assert len(traces_of(shared, run.mark)) == 3
+    run.stop()
+    assert traces_of(shared, run.mark) == []
+    shared.log_event(run.mark, ["tcp://late", "key", b"late"])
+    soon_gone(shared, run.mark)
+
+
+def test_nothing_is_left_when_the_client_goes(shared: Client) -> None:
+    with Client(shared.cluster, set_as_default=False) as client:
+        run = Run(client, interval=0.05).start()
+        assert traces_of(shared, run.mark)
+    soon_gone(shared, run.mark)
+
+
+def test_nothing_is_left_when_nobody_pulls(shared: Client) -> None:
+    run = Run(shared, interval=0.05, limits={"silence_s": 0.1}).start()
+    soon_gone(shared, run.mark)
+    old = Run(shared, limits={"lifetime_s": 0.0, "silence_s": 0.2}).start()
+    soon_gone(shared, old.mark)
+
+
+def test_a_bare_scheduler_of_its_own(tmp_path: Path) -> None:
+    with bare_cluster(tmp_path) as address, Client(address) as client, by_value():
+        client.wait_for_workers(1)
+        run = Run(client, interval=0.05).start()
+        with ours(run):
+            assert client.submit(pow, 3, 2).result() == 9
+        loaded = client.run_on_scheduler(_modules)
+        run.stop()
+        assert [task.end for task in run.read.of("pow")] == ["ok"]
+        assert loaded == []
+        assert client.run_on_scheduler(_modules) == []
+        assert traces_of(client, run.mark) == []
+
+
+@contextlib.contextmanager
+def by_value() -> Iterator[None]:
+    """Functions of tests are no modules over there."""
+    modules = [scheduling, sys.modules[__name__]]
+    for module in modules:
+        cloudpickle.register_pickle_by_value(module)
+    yield
+    for module in modules:
+        cloudpickle.unregister_pickle_by_value(module)
+
+
+def _modules() -> list[str]:
+    import sys
+
+    return [name for name in sys.modules if "roastcoffea" in name]
+
+
+@contextlib.contextmanager
+def bare_cluster(folder: Path) -> Iterator[str]:
+    """`dask scheduler` and `dask worker`, told nothing of where we are."""
+    env = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
+    dask_program = [sys.executable, "-m", "dask"]
+    scheduler_file = folder / "scheduler.json"
+    options = ["--scheduler-file", str(scheduler_file), "--no-dashboard"]
+    started = [
+        subprocess.Popen(
+            [*dask_program, "scheduler", "--port", "0", *options], env=env, cwd=folder
+        )
+    ]
+    try:
+        until(scheduler_file.exists)
+        started.append(
+            subprocess.Popen([*dask_program, "worker", *options], env=env, cwd=folder)
+        )
+        client = Client(scheduler_file=str(scheduler_file), set_as_default=False)
+        address = client.scheduler.address
+        client.close()
+        yield address
+    finally:
+        for process in reversed(started):
+            process.terminate()
+        for process in started:
+            process.wait(DEADLINE_S)
+
+
+# ---- the text that travels ---------------------------------------------------------
+
+
+@pytest.mark.parametrize("module", TRAVELLING, ids=lambda m: m.__name__)
+def test_the_source_stands_alone(module: Any) -> None:
+    tree = ast.parse(recipe.source_of(module))
+    imported = {
+        (node.module or "").split(".")[0] if isinstance(node, ast.ImportFrom) else name
+        for node in ast.walk(tree)
+        if isinstance(node, (ast.Import, ast.ImportFrom))
+        for name in [alias.name for alias in node.names]
+    }
+    assert imported - set(sys.stdlib_module_names) <= {"distributed"}
+    allowed = (ast.Import, ast.ImportFrom, ast.Expr, ast.Assign, ast.AnnAssign)
+    defined: dict[str, str] = {}
+    for node in tree.body:
+        assert isinstance(node, (*allowed, *DEFINING))
+        for name in _names(node):
+            text = ast.dump(node)
+            assert defined.setdefault(name, text) == text, name
+
+
+def _names(node: ast.stmt) -> list[str]:
+    if isinstance(node, DEFINING):
+        return [node.name]
+    targets = node.targets if isinstance(node, ast.Assign) else []
+    return [target.id for target in targets if isinstance(target, ast.Name)]
+
+
+def test_its_lists_are_those_of_the_core() -> None:
+    from roastcoffea import _core
+
+    assert {k: tuple(v) for k, v in _core.batch_items().items()} == scheduling.items()
+    assert list(_core.series_names()) == scheduling.series()
+    made = recipe.scheduler_payload("mark", "client", None)
+    assert set(made) == set(scheduling.payload("mark"))
+
+
+def _node(count: int, **children: dict[str, Any]) -> dict[str, Any]:
+    return {"count": count, "children": children}
+
+
+def test_profiles_are_added_and_cut() -> None:
+    total: dict[str, Any] = {}
+    first = _node(5, a=_node(3, b=_node(0)), c=_node(0))
+    profile_tree.add_tree(total, first)
+    profile_tree.add_tree(total, _node(2, a=_node(1, d=_node(0))), 10)
+    assert total["count"] == 25
+    assert total["children"]["a"]["count"] == 13
+    assert set(total["children"]["a"]["children"]) == {"b", "d"}
+    assert first["count"] == 5
+    profile_tree.prune(total, most=2)  # c has 12 samples, a 13, b and d half of those
+    assert set(total["children"]) == {"a", "c"}
+    assert total["children"]["a"]["children"] == {}
+
+
+def test_a_deep_profile_is_no_harm() -> None:
+    deep: dict[str, Any] = _node(1)
+    for _ in range(5000):
+        deep = _node(1, f=deep)
+    total: dict[str, Any] = {}
+    profile_tree.add_tree(total, deep)
+    profile_tree.prune(total, most=50)
+    assert total["count"] == 1

@@ -1,0 +1,265 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What a worker says when a run ends on it: everything that waited, and then a last
+word with the number of messages that it could not send."""
+
+from __future__ import annotations
+
+import asyncio
+import functools
+import threading
+from pathlib import Path
+
+import pytest
+from coffea.processor.executor import WorkItem
+from distributed import Client, LocalCluster, get_worker
+from distributed.comm import CommClosedError
+from distributed.core import Status
+
+from clusters import await_until
+from plugged import (
+    LAST,
+    SECONDS,
+    Plugged,
+    dask_worker,
+    link_others,
+    make_function,
+    one,
+)
+from roastcoffea.adapters import dask_outbox, dask_task, work_function
+from roastcoffea.adapters.dask_task import Place
+from roastcoffea.adapters.work_function import Token, WorkFunction
+from roastcoffea.dask import farewell, shipping
+from support import Events
+
+CALLS = 3  # the first is told at once, the others wait to be told together
+
+
+@pytest.fixture
+def client():
+    """One worker, in this process."""
+    options = {"n_workers": 1, "threads_per_worker": 2, "dashboard_address": None}
+    with LocalCluster(processes=False, **options) as cluster, Client(cluster) as client:
+        yield client
+
+
+@pytest.fixture
+def worker(client):
+    return client.cluster.workers[0]
+
+
+@pytest.fixture
+def heard(client):
+    with Plugged(client) as heard:
+        assert heard.status()[0].startswith("measured")
+        yield heard
+
+
+@pytest.fixture
+def held_back(monkeypatch):
+    monkeypatch.setattr(dask_outbox, "WAIT_S", 1e6)
+
+
+def hold_back():
+    """In the process of a worker: what waits is not sent by itself."""
+    from roastcoffea.adapters import dask_outbox
+
+    dask_outbox.WAIT_S = 1e6
+
+
+def make_task():
+    count = make_function()
+
+    def task():
+        return sum(count(Events(2))["n"] for _ in range(CALLS))
+
+    return task
+
+
+def run_task(client, heard):
+    with heard.tasks():
+        assert one(client, make_task()) == 2 * CALLS
+    assert len(heard.records("chunk", 1)) == 1
+
+
+def check_end(heard, lost=0):
+    """One worker has said its last word, and nothing after it."""
+    (last,) = heard.last_words()
+    assert last.words == [LAST, str(lost)]
+    assert heard.all()[-1] is last
+
+
+def become(status, dask_worker):
+    """In the event loop of a worker."""
+    dask_worker.memory_manager.memory_pause_fraction = False  # or it goes on at once
+    dask_worker.status = Status[status]
+
+
+def is_idle(dask_scheduler):
+    return not dask_scheduler.tasks
+
+
+@pytest.mark.parametrize("status", ["running", "paused", "closing_gracefully"])
+def test_everything_is_sent_by_a_worker_that_runs(client, heard, held_back, status):
+    run_task(client, heard)
+    client.run(become, status)
+    heard.leave()
+    heard.records("chunk", CALLS)
+    heard.records("end", CALLS)
+    check_end(heard)
+
+
+@pytest.mark.parametrize("status", ["running", "paused"])
+def test_worker_that_runs_sends_a_last_heartbeat(client, worker, heard, status):
+    beats = []
+    beat = worker.heartbeat
+
+    async def heartbeat():
+        beats.append(worker.status.name)
+        await beat()
+
+    client.run(become, status)
+    worker.periodic_callbacks["heartbeat"].stop()
+    worker.heartbeat = heartbeat
+    heard.leave()
+    check_end(heard)
+    assert beats == [status]
+
+
+def test_everything_is_sent_by_a_worker_that_is_retired(tmp_path):
+    """A process of its own, as it is when a cluster gets smaller."""
+    others, ours = link_others(tmp_path / "site"), Path(shipping.__file__).parents[2]
+    tests = Path(__file__).parent
+    with (
+        LocalCluster(n_workers=0, dashboard_address=None) as cluster,
+        Client(cluster) as client,
+        dask_worker(client, others, ours, tests) as name,
+        Plugged(client) as heard,
+    ):
+        client.run(hold_back)
+        run_task(client, heard)
+        await_until(lambda: client.run_on_scheduler(is_idle))  # or it is still needed
+        assert client.retire_workers(names=[name])
+        heard.records("chunk", CALLS)
+        (last,) = heard.last_words()
+        assert last.words == [LAST, "0"]
+        assert heard.told[-1] is last
+
+
+def lose_frames(worker, heard):
+    """From now on a worker can say words only."""
+    log_event = worker.log_event
+
+    def fail(topic, message):
+        if topic == heard.mark and message[2]:
+            raise CommClosedError("closing")
+        log_event(topic, message)
+
+    worker.log_event = fail
+
+
+def test_what_cannot_be_sent_is_counted(client, worker, heard, held_back):
+    lose_frames(worker, heard)
+    with heard.tasks():
+        assert one(client, make_task()) == 2 * CALLS
+    heard.leave()
+    check_end(heard, lost=3)  # begin and end of the first call, and the others together
+    assert heard.of("chunk") == []
+
+
+def fail(item):
+    raise KeyError("mine")
+
+
+def leave_and_fail(mark, item):
+    """The run ends on this worker while the attempt goes on."""
+    worker = get_worker()
+    leaving = worker.plugin_remove(name=mark)
+    loop = worker.loop.asyncio_loop
+    asyncio.run_coroutine_threadsafe(leaving, loop).result(SECONDS)
+    fail(item)
+
+
+def attempt(client, heard, function):
+    token = Token(bytes(16), 7, (), False, marks=(heard.mark,))
+    item = WorkItem("ttbar", "/data/a.root", "Events", 0, 10, b"0" * 16)
+    with pytest.raises(KeyError, match="mine"):
+        one(client, WorkFunction(function, token), item)
+
+
+def test_failed_attempt_that_cannot_be_told_is_lost_once(client, worker, heard):
+    """It is counted, so no result brings it later."""
+    lose_frames(worker, heard)
+    attempt(client, heard, fail)
+    assert not work_function._waiting
+    heard.leave()
+    check_end(heard, lost=2)  # its begin and its end
+
+
+def test_attempt_that_fails_after_the_run_leaves_nothing(client, heard):
+    attempt(client, heard, functools.partial(leave_and_fail, heard.mark))
+    assert not work_function._waiting
+    check_end(heard)
+    assert len(heard.of("begin")) == 1
+    assert heard.of("end") == []
+
+
+def test_last_word_is_behind_what_threads_have_sent(client, worker, heard):
+    """A thread leaves it to the event loop to send: it has not yet when a run ends."""
+
+    async def leave(mark, dask_worker):
+        place = Place(dask_worker, dask_worker.address, "of-a-thread", (mark,), 0.0)
+        thread = threading.Thread(target=place.tell, args=(b"",))
+        thread.start()
+        thread.join()
+        await dask_worker.plugin_remove(name=mark)
+
+    client.run(leave, heard.mark)
+    check_end(heard)
+    assert "of-a-thread" in {each.key for each in heard.told}
+
+
+def test_run_that_ends_while_threads_send_loses_nothing(worker, heard):
+    """Each message is before the last word, or its sender knows that nobody hears."""
+    sent, go = [], threading.Event()
+
+    def send(number):
+        go.wait()
+        for key in (f"{number}-{i}" for i in range(200)):
+            place = Place(worker, worker.address, key, (heard.mark,), 0.0)
+            if place.tell(b""):
+                sent.append(key)
+
+    threads = [threading.Thread(target=send, args=(number,)) for number in range(4)]
+    for thread in threads:
+        thread.start()
+    go.set()
+    heard.leave()
+    for thread in threads:
+        thread.join()
+    check_end(heard)
+    assert {each.key for each in heard.told if each.key} == set(sent)
+
+
+def test_worker_whose_end_fails_says_nothing_and_goes_on(client, heard, monkeypatch):
+    """The scheduler waits for its last word, and tells that there was none."""
+
+    def fail(mark, worker):
+        raise MemoryError
+
+    monkeypatch.setattr(dask_outbox.outbox, "take", fail)
+    heard.leave()
+    monkeypatch.undo()
+    assert not any(each.words[:1] == [LAST] for each in heard.all())
+    assert not dask_task.runs
+    assert one(client, make_task()) == 2 * CALLS
+
+
+def test_farewell_tells_whether_a_last_word_comes(client, worker, heard):
+    told = {"mark": heard.mark, "start": 0.0, "prefixes": []}
+
+    async def leave(dask_worker):
+        return await farewell.make(told)(dask_worker)
+
+    assert client.run(leave) == {worker.address: {"left": {"status": "OK"}}}
+    assert client.run(leave) == {worker.address: {}}
+    check_end(heard)

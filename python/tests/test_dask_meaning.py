@@ -1,0 +1,190 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What a scheduler's facts mean for a run on a real cluster: fine metrics, lost workers
+and what they held, tasks by kind, hot lines, and the page."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+
+from clusters import (
+    Dying,
+    Stumbling,
+    await_until,
+    collect,
+    dask_runner,
+    open_client,
+    workers_of,
+)
+from collecting import CHUNKS, Measured, fileset_of
+from greedy import Greedy
+from roastcoffea import MetricsCollector, open_run
+
+client = pytest.fixture(scope="module")(open_client)
+own = pytest.fixture(open_client)
+
+
+def counted(spans, activity, prefix=None, unit="seconds"):
+    """What spans say of an activity, in all contexts, for one prefix or for all."""
+    return sum(
+        value
+        for names, value in spans.items()
+        if names[-2:] == (activity, unit) and prefix in (None, names[1])
+    )
+
+
+# ---- fine metrics --------------------------------------------------------------------
+
+
+def test_the_processor_is_told_from_other_tasks(client, tiny_file):
+    collector, _ = collect(client, tiny_file, Measured())
+    metrics, spans = collector.get_metrics(), collector.span_metrics
+    own_cpu = counted(spans, "thread-cpu", "Measured")
+    own_wait = counted(spans, "thread-noncpu", "Measured")
+    all_wait = counted(spans, "thread-noncpu")
+    assert metrics["processor_cpu_time_seconds"] == pytest.approx(own_cpu)
+    assert metrics["processor_noncpu_time_seconds"] == pytest.approx(own_wait)
+    assert metrics["io_time_seconds"] == pytest.approx(all_wait)
+    overhead = metrics["overhead_noncpu_time_seconds"]
+    assert overhead == pytest.approx(all_wait - own_wait)
+    assert metrics["overhead_io_wait_time_seconds"] == overhead
+    assert metrics["failed_time_seconds"] == 0
+    assert metrics["executor_time_seconds"] == counted(spans, "executor")
+    read = counted(spans, "memory-read", unit="bytes")
+    assert metrics["total_bytes_memory_read_dask"] == read > 0
+    assert metrics["serialization_time_seconds"] > 0
+    chunk_cpu = sum(collector.run.chunks["task_cpu_time"])
+    assert metrics["dask_cpu_ratio"] == pytest.approx(chunk_cpu / own_cpu)
+    assert metrics["tasks_by_kind"]["chunk"]["prefixes"] == ["Measured"]
+
+
+def test_failed_attempts_are_overhead(client, tiny_file, tmp_path):
+    collector, _ = collect(client, tiny_file, Stumbling(tmp_path, {1000}))
+    metrics, spans = collector.get_metrics(), collector.span_metrics
+    failed = counted(spans, "failed")
+    assert metrics["failed_time_seconds"] == pytest.approx(failed)
+    assert failed > 0
+    others = counted(spans, "thread-noncpu") - counted(
+        spans, "thread-noncpu", "Stumbling"
+    )
+    overhead = metrics["overhead_noncpu_time_seconds"]
+    assert overhead == pytest.approx(others + failed)
+
+
+def test_a_name_that_another_span_has_first(client, tiny_file):
+    """Then our own clocks say it, and what they cannot say is not known."""
+
+    def other(number):
+        return number
+
+    other.__name__ = "Measured"
+    kept = client.map(other, range(2))
+    client.gather(kept)
+    collector, _ = collect(client, tiny_file, Measured())
+    metrics = collector.get_metrics()
+    assert not counted(collector.span_metrics, "thread-cpu", "Measured")
+    assert metrics["processor_cpu_time_seconds"] == metrics["cpu_time_seconds"] > 0
+    tasks = metrics["cpu_time_seconds"] + metrics["io_time_seconds"]
+    assert tasks == pytest.approx(metrics["task_seconds"])
+    assert "another span" in metrics["unavailable"]["overhead_cpu_time_seconds"]
+    assert "overhead_cpu_time_seconds" not in metrics
+    assert "Fine Metrics (own clocks)" in collector.run._repr_html_()
+    del kept
+
+
+def test_tasks_that_are_no_chunks(client, capsys):
+    with MetricsCollector(client) as collector:
+        client.gather(client.map(abs, range(5)))
+    metrics = collector.get_metrics()
+    assert metrics["tasks_by_kind"]["other"]["count"] == 5
+    assert metrics["cpu_time_seconds"] > 0
+    assert math.isnan(metrics["processor_cpu_time_seconds"])
+    collector.print_summary()
+    assert "5 tasks, no coffea chunks" in capsys.readouterr().out
+
+
+# ---- workers -------------------------------------------------------------------------
+
+
+def test_only_workers_of_the_cluster_are_sampled(client, tiny_file):
+    collector, _ = collect(client, tiny_file, Measured())
+    metrics = collector.get_metrics()
+    assert set(metrics["per_worker"]) <= set(workers_of(client))
+    assert metrics["processes_seen"] == 2
+    assert (metrics["time_avg_workers"], metrics["total_cores"]) == (2, 2)
+    offered = 2 * metrics["wall_time"]
+    assert metrics["offered_thread_seconds"] == pytest.approx(offered)
+    assert (metrics["lost_workers"], metrics["num_lost_workers"]) == ([], 0)
+
+
+def test_a_killed_worker_and_what_it_held(client, tiny_file, tmp_path, capsys):
+    before = set(workers_of(client))
+    with MetricsCollector(client) as collector:
+        dask_runner(client)(
+            fileset_of(tiny_file), processor_instance=Dying(tmp_path, {1000})
+        )
+    client.wait_for_workers(2, timeout=120)
+    metrics = collector.get_metrics()
+    (lost,) = metrics["lost_workers"]
+    assert metrics["num_lost_workers"] == 1
+    assert lost["worker"] in before
+    assert lost["ended"] == "unknown"  # nobody told the scheduler that it was killed
+    assert lost["host"] == "127.0.0.1"
+    assert 0 < lost["memory_bytes"] < lost["memory_limit_bytes"]
+    assert lost["chunks"] == [f"ttbar {tiny_file} 1000-2000"]
+    assert lost["seconds_lost"] > 0.2  # it slept for so long
+    assert lost["attempts"] >= 1
+    assert metrics["num_lost_attempts"] == 1
+    assert metrics["num_retried_chunks"] >= 1
+    assert metrics["num_successful_chunks"] == CHUNKS
+    assert metrics["wasted_thread_seconds"] >= lost["seconds_lost"]
+    assert metrics["time_avg_workers"] < 2
+    (failure,) = [row for row in metrics["failures"] if row["status"] == "lost"]
+    assert (failure["worker"], failure["resolved"]) == (lost["worker"], True)
+    collector.print_summary()
+    page = capsys.readouterr().out
+    assert "LOST WORKERS" in page
+    assert "1 worker lost" in page
+
+
+@pytest.mark.no_asan  # which takes memory of its own
+def test_a_worker_that_takes_too_much_memory(tiny_file, tmp_path):
+    limit = 600_000_000
+    greedy = Greedy(tmp_path, 1000, limit)
+    for client in open_client(memory_limit=limit):
+        with MetricsCollector(client) as collector:
+            dask_runner(client)(fileset_of(tiny_file), processor_instance=greedy)
+    metrics = collector.get_metrics()
+    (lost,) = metrics["lost_workers"]
+    assert lost["ended"] == "killed for memory"
+    assert "MB resident" in lost["reason"]
+    assert lost["memory_limit_bytes"] == limit
+    assert lost["chunks"] == [f"ttbar {tiny_file} 1000-2000"]
+    assert metrics["num_successful_chunks"] == CHUNKS
+    assert metrics["memory_utilization_max_percent"] > 0
+
+
+def test_a_worker_that_retires_is_not_lost(own, tiny_file):
+    with MetricsCollector(own) as collector:
+        dask_runner(own)(fileset_of(tiny_file), processor_instance=Measured())
+        address = sorted(workers_of(own))[0]
+        own.retire_workers([address])
+        await_until(lambda: address not in workers_of(own))
+    metrics = collector.get_metrics()
+    assert (metrics["lost_workers"], metrics["num_lost_workers"]) == ([], 0)
+    assert metrics["time_avg_workers"] < 2
+
+
+# ---- saved ---------------------------------------------------------------------------
+
+
+def test_a_saved_run_says_the_same(client, tiny_file, tmp_path):
+    collector, _ = collect(client, tiny_file, Measured(), output_dir=tmp_path)
+    metrics = collector.get_metrics()
+    (file,) = tmp_path.rglob("*.roast")
+    again = open_run(file).metrics
+    for name in ("tasks_by_kind", "hot_lines", "lost_workers", "dask_cpu_ratio"):
+        assert again[name] == metrics[name], name
+    for name in ("overhead_cpu_time_seconds", "total_bytes_memory_read"):
+        assert again[name] == metrics[name], name

@@ -1,0 +1,121 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Workers of other Python versions, and the real roastcoffea 0.1.2 on them.
+
+An environment is made for each, from the package index; skipped where that is not to be
+reached, or where there is no other interpreter.
+"""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from distributed import Client, LocalCluster, __version__
+
+from plugged import Plugged, dask_worker, one
+from support import ROOT
+
+MODULE = """
+import sys
+from roastcoffea import track_metrics
+
+class Analysis:
+    @track_metrics
+    def process(self, events):
+        return [len(events), *sys.version_info[:2]]
+
+def analyse(events):
+    return Analysis().process(events)
+
+def modules():
+    return sorted(name for name in sys.modules if "roast" in name)
+
+def version():
+    import roastcoffea
+
+    return roastcoffea.__version__
+"""
+OTHERS = [minor for minor in (11, 12, 13, 14) if minor != sys.version_info[1]]
+
+pytestmark = pytest.mark.long
+
+
+@pytest.fixture(scope="module")
+def users(tmp_path_factory):
+    """A folder with a module that client and workers have."""
+    folder = tmp_path_factory.mktemp("users")
+    (folder / "others_module.py").write_text(MODULE)
+    sys.path.insert(0, str(folder))
+    yield folder
+    sys.path.remove(str(folder))
+    sys.modules.pop("others_module", None)
+
+
+@pytest.fixture(scope="module", params=OTHERS, ids=lambda minor: f"3.{minor}")
+def python(request, tmp_path_factory):
+    """The interpreter of an environment with Dask in it."""
+    found = interpreter(f"3.{request.param}")
+    if not found:
+        pytest.skip(f"no Python 3.{request.param} here")
+    folder = tmp_path_factory.mktemp("environment")
+    made = folder / "bin" / "python"
+    subprocess.run([found, "-m", "venv", folder], check=True)
+    install(made, f"distributed=={__version__}")
+    return made
+
+
+def interpreter(version: str) -> str:
+    """One that runs; a name on the path may be a shim that does not."""
+    search = [sys.executable, ROOT / "tools" / "pythons.py", version]
+    found = subprocess.run(search, capture_output=True, text=True)
+    return found.stdout.strip().partition("\t")[2]
+
+
+def install(python: Path, package: str) -> None:
+    pip = [python, "-m", "pip", "install", "--quiet", package]
+    done = subprocess.run(pip, capture_output=True, text=True)
+    if done.returncode:
+        pytest.skip(f"{package} cannot be installed: {done.stderr[-200:]}")
+
+
+def site_of(python: Path) -> Path:
+    (site,) = python.parents[1].glob("lib/python3.*/site-packages")
+    return site
+
+
+@pytest.fixture(scope="module")
+def client():
+    cluster = LocalCluster(n_workers=0, dashboard_address=None)
+    with cluster, Client(cluster) as client:
+        yield client
+
+
+def test_worker_of_another_python_gets_a_copy(client, users, python):
+    import others_module
+
+    with dask_worker(client, site_of(python), users, python=str(python)):
+        for _ in range(2):
+            with Plugged(client) as heard, heard.tasks():
+                assert heard.status() == ["measured: a copy of the client's"]
+                size, *version = one(client, others_module.analyse, [1, 2])
+                assert size == 2
+                assert tuple(version) != sys.version_info[:2]
+                heard.records("chunk", 1)
+            assert one(client, others_module.modules) == []
+
+
+def test_real_0_1_2_is_left_alone(client, users, python):
+    if int(site_of(python).parent.name.rpartition(".")[2]) < 12:
+        pytest.skip("0.1.2 needs Python 3.12")
+    install(python, "roastcoffea==0.1.2")
+    import others_module
+
+    with dask_worker(client, site_of(python), users, python=str(python)):
+        with Plugged(client) as heard, heard.tasks():
+            assert heard.status() == ["measured: a copy of the client's"]
+            assert one(client, others_module.analyse, [1, 2])[0] == 2
+            assert one(client, others_module.version) == "0.1.2"
+        ours = [name for name in one(client, others_module.modules) if name[0] == "_"]
+        assert ours == []
