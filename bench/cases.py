@@ -217,6 +217,8 @@ def elsewhere(name: str) -> Case:
     """A case of a module whose imports take seconds: only when it is asked for."""
     module = "lasting" if name[:2] in LASTING else "bulk"
     module = "nano" if name == "a3r" else module
+    module = "dask_scheduler" if name[0] == "d" else module
+    module = "dask_exit" if name[:2] == "d5" else module
 
     def case(count: int) -> int:
         return importlib.import_module(module).CASES[name](count)

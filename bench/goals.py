@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """What is measured and how much faster than the reference it has to be.
 
-One row per case; the function of the same name in cases.py, nano.py, bulk.py or
-lasting.py does the work. A row without a goal is printed for the record and stays out
-of results.json. What no reference has is in LIMITS: the most that it may be.
+One row per case; the function of the same name in cases.py, nano.py, bulk.py,
+lasting.py, dask_scheduler.py or dask_exit.py does the work. A row without a goal is
+printed for the record and stays out of results.json. What no reference has is in
+LIMITS: the most that it may be; or, among those of Dask, the limit stands in its place.
 """
 
 from __future__ import annotations
@@ -36,6 +37,15 @@ ROWS = (
     Row("c1", "CPU per record through coffea's merging", "us", 10.0),
     Row("c2", "resident bytes per record at the client", "B", 28.0, rounds=3),
     Row("c3", "bytes sent per record, all hops", "B", 1.65, rounds=2),
+    Row("d1", "tick of 1000 workers on the scheduler", "us", 8.0),
+    Row("d3", "bytes kept of 1000 samples of workers", "B", 75.0, rounds=2),
+    Row("d4", "stop and ship, per 1000 samples", "us", 200.0, rounds=3),
+    Row("d4h", "longest hold of the loop; limit: 10 ms", "ms", 1.0, rounds=3),
+    Row("d5", "leaving the block; limit: 100 ms", "ms", 1.0, rounds=20),
+    Row("d5r", "leaving the block, 2 workers", "ms", None, rounds=10),
+    Row("d6", "hook for a step of a task; limit: 3 us", "ns", 1.0),
+    Row("d6e", "hook for a task that ends; limit: 3 us", "ns", None),
+    Row("d6b", "bytes of a task there; limit: 40 B", "B", 1.0, rounds=2),
     Row("e1", "aggregation per chunk record", "ns", 400.0, rounds=10),
     Row("e2", "aggregation of 1000 samples of memory", "us", 100.0, rounds=5),
     Row("e3", "peak memory, 10^6 chunks + 10^7 samples", "MB", 20.0, rounds=2),

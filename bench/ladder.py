@@ -15,8 +15,6 @@ from __future__ import annotations
 import functools
 import gc
 import json
-import math
-import statistics
 import sys
 import time
 from collections.abc import Callable
@@ -27,13 +25,12 @@ from coffea.nanoevents import NanoAODSchema
 from coffea.processor import IterativeExecutor, ProcessorABC, Runner
 
 from nano import TREE, nano_file
+from pairs import Pairs
 from roastcoffea import _probe
 from roastcoffea.adapters.work_function import Token, WorkFunction, receivers
 
 RUN_ID = bytes(range(1, 17))
 WITNESSES = ("hook_calls", "hook_cost", "task_time")
-CONFIDENCE = 0.95
-WIDTH = 2.0  # percent: while the interval is wider, more pairs are worth their time
 COLUMNS = {
     "Jet": "pt eta phi mass btagDeepFlavB",
     "Muon": "pt eta phi mass charge",
@@ -110,63 +107,32 @@ def witness(frames: list[bytes]) -> dict[str, float]:
     raise RuntimeError("the chunk was not looked into, or with hooks missing")
 
 
-def median_interval(values: list[float]) -> tuple[float, float]:
-    """The binomial interval of the median: no more than so many values on one side."""
-    count, outside, cut = len(values), 0.0, 0
-    while outside + math.comb(count, cut) / 2**count <= (1 - CONFIDENCE) / 2:
-        outside += math.comb(count, cut) / 2**count
-        cut += 1
-    ordered = sorted(values)
-    at = max(cut - 1, 0)
-    return ordered[at], ordered[-1 - at]
-
-
-class Pairs:
-    """The chunk with hooks and without, in turns."""
+class Looks:
+    """A chunk on both sides, and what each look into it says of its hooks."""
 
     def __init__(self, processor: ProcessorABC) -> None:
         self.chunk = Chunk(processor)
-        self.plain: list[float] = []  # CPU seconds
-        self.armed: list[float] = []
+        self.pairs = Pairs(self.plain, self.armed)
         self.records: list[dict[str, float]] = []
 
-    def add(self) -> None:
-        """One more pair. Who begins changes with every pair."""
+    def plain(self) -> float:
+        return self.chunk.cpu_s(self.chunk.plain)
+
+    def armed(self) -> float:
         frames: list[bytes] = []
         receivers[RUN_ID] = frames.append
-        sides = [(self.chunk.plain, self.plain), (self.chunk.armed, self.armed)]
-        for work, cpu in sides if len(self.plain) % 2 else reversed(sides):
-            cpu.append(self.chunk.cpu_s(work))
+        cpu_s = self.chunk.cpu_s(self.chunk.armed)
         self.records.append(witness(frames))
-
-    def more(self) -> list[float]:
-        """What the hooks added to each pair but the first, which warmed up; percent."""
-        both = zip(self.plain[1:], self.armed[1:], strict=True)
-        return [(armed - plain) / plain * 100 for plain, armed in both]
-
-    def is_told(self) -> bool:
-        low, high = median_interval(self.more())
-        return high - low <= WIDTH
+        return cpu_s
 
 
 def measure(processor: ProcessorABC, least: int, most: int) -> dict[str, float]:
     """The hooks' share is that of the quickest chunk, where it is largest."""
-    pairs = Pairs(processor)
-    while len(pairs.plain) <= least or (
-        len(pairs.plain) <= most and not pairs.is_told()
-    ):
-        pairs.add()
-    more = pairs.more()
-    low, high = median_interval(more)
-    quickest = min(pairs.records[1:], key=lambda record: record["task_time"])
-    return quickest | {
-        "share": quickest["hook_cost"] / quickest["task_time"] * 100,
-        "cpu_time": statistics.median(pairs.plain[1:]),
-        "median": statistics.median(more),
-        "low": low,
-        "high": high,
-        "pairs": len(more),
-    }
+    looks = Looks(processor)
+    looks.pairs.take(least, most)
+    quickest = min(looks.records[1:], key=lambda record: record["task_time"])
+    share = quickest["hook_cost"] / quickest["task_time"] * 100
+    return quickest | {"share": share} | looks.pairs.figures()
 
 
 def main() -> None:
