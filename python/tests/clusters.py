@@ -77,12 +77,6 @@ def collect(client: Any, file: Path, analysis: Any, **options: Any) -> Any:
     return collector, result
 
 
-def workers_of(client: Any) -> dict[str, Any]:
-    """{address: what the scheduler says of it}."""
-    found: dict[str, Any] = client.scheduler_info(n_workers=-1)["workers"]
-    return found
-
-
 class Histograms(Plain):
     """Gives a histogram, which can carry no key of ours."""
 
@@ -106,33 +100,35 @@ class Once:
         return True
 
 
-class Dying(Measured):
-    """Kills its worker the first time it meets certain chunks."""
+class FirstTime(Measured):
+    """Does something the first time it meets certain chunks."""
 
     def __init__(self, folder: Path, entries: set[int]) -> None:
         self.once = Once(folder)
         self.entries = entries
 
+    def is_first(self, events: Any) -> bool:
+        start = events.metadata["entrystart"]
+        return start in self.entries and self.once(start)
+
+
+class Dying(FirstTime):
+    """Kills its worker."""
+
     @track_metrics
     def process(self, events: Any) -> Any:
-        start = events.metadata["entrystart"]
-        if start in self.entries and self.once(start):
+        if self.is_first(events):
             time.sleep(0.2)  # work that is lost
             os.kill(os.getpid(), signal.SIGKILL)
         return Plain.process(self, events)
 
 
-class Stumbling(Measured):
-    """Raises the first time it meets certain chunks: Dask tries them again."""
-
-    def __init__(self, folder: Path, entries: set[int]) -> None:
-        self.once = Once(folder)
-        self.entries = entries
+class Stumbling(FirstTime):
+    """Raises: Dask tries the chunk again."""
 
     @track_metrics
     def process(self, events: Any) -> Any:
-        start = events.metadata["entrystart"]
-        if start in self.entries and self.once(start):
+        if self.is_first(events):
             raise ValueError("the first time")
         return Plain.process(self, events)
 

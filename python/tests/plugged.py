@@ -23,6 +23,7 @@ from clusters import await_until
 from roastcoffea import track_metrics, track_time
 from roastcoffea._probe import read_frames
 from roastcoffea.dask import shipping
+from scheduling import workers_of
 
 OURS = ("roastcoffea", "coffea_metrics", "_roastcoffea")
 NOT_LINKED = (*OURS, "__editable__", "_editable", "__pycache__")
@@ -147,7 +148,7 @@ def plug(client: Client) -> Iterator[Plugged]:
 
 
 def addresses(client: Client) -> set[str]:
-    return set(client.scheduler_info(n_workers=-1)["workers"])
+    return set(workers_of(client))
 
 
 def make_function() -> Any:
@@ -222,7 +223,7 @@ def dask_worker(
 
 
 def names(client: Client) -> set[str]:
-    workers = client.scheduler_info(n_workers=-1)["workers"]
+    workers = workers_of(client)
     return {str(worker["name"]) for worker in workers.values()}
 
 

@@ -262,6 +262,19 @@ def cluster_of(workers: int) -> Iterator[Any]:
         yield client
 
 
+def two_workers() -> Iterator[Any]:
+    """What fixtures are made of."""
+    with cluster_of(2) as client:
+        yield client
+
+
+def workers_of(client: Any) -> dict[str, Any]:
+    """{address: what the scheduler says of it}, asked now: the client refreshes its
+    own copy, without workers, whenever it likes."""
+    told: dict[str, Any] = client.sync(client.scheduler.identity, n_workers=-1)
+    return told["workers"]  # type: ignore[no-any-return]
+
+
 @contextlib.contextmanager
 def ours(run: Run) -> Iterator[str]:
     """Tasks that are sent from here belong to the run."""

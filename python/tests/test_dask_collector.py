@@ -20,10 +20,10 @@ from clusters import (
     on_dask,
     open_client,
     start_cluster,
-    workers_of,
 )
 from collecting import CHUNKS, EVENTS, Measured, Plain, fileset_of, starts
 from roastcoffea import MetricsCollector
+from scheduling import workers_of
 from support import KEY
 
 STARTS = [EVENTS // CHUNKS * i for i in range(CHUNKS)]

@@ -16,7 +16,7 @@ from distributed.protocol.pickle import dumps
 
 from clusters import Surrounded
 from roastcoffea.dask import recipe
-from scheduling import Read, Run, cluster_of, ours, soon_gone, until
+from scheduling import Read, Run, cluster_of, ours, soon_gone, until, workers_of
 
 pytestmark = pytest.mark.no_asan
 
@@ -145,7 +145,7 @@ def test_a_worker_that_was_joining_is_left_too(
     """It was told of the worker part before the end, and has it after the end."""
     run = equipped(shared, [], limits={"stop_s": 0.2})
     part = shared.cluster.scheduler.worker_plugins[run.mark]
-    late, _ = shared.scheduler_info()["workers"]
+    late, _ = workers_of(shared)
     run.stop()
     shared.run(put_plugin, part=part, mark=run.mark, workers=[late])
     soon_gone(shared, run.mark)

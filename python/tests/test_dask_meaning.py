@@ -15,11 +15,11 @@ from clusters import (
     collect,
     dask_runner,
     open_client,
-    workers_of,
 )
 from collecting import CHUNKS, Measured, fileset_of
 from greedy import Greedy
 from roastcoffea import MetricsCollector, open_run
+from scheduling import workers_of
 
 client = pytest.fixture(scope="module")(open_client)
 own = pytest.fixture(open_client)
@@ -174,6 +174,18 @@ def test_a_worker_that_retires_is_not_lost(own, tiny_file):
     metrics = collector.get_metrics()
     assert (metrics["lost_workers"], metrics["num_lost_workers"]) == ([], 0)
     assert metrics["time_avg_workers"] < 2
+
+
+def forget_profiles(dask_worker):
+    del dask_worker.profile_keys_history
+
+
+def test_a_profile_that_cannot_be_read_is_told(own, tiny_file):
+    own.run(forget_profiles)
+    collector, _ = collect(own, tiny_file, Measured())
+    (remark,) = collector.get_metrics()["remarks"]
+    assert remark.startswith("hot lines: 2 worker(s), the first: AttributeError")
+    assert collector.get_metrics()["num_successful_chunks"] == CHUNKS
 
 
 # ---- saved ---------------------------------------------------------------------------

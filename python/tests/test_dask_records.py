@@ -14,11 +14,11 @@ from clusters import (
     dask_runner,
     on_dask,
     open_client,
-    workers_of,
 )
 from collecting import CHUNKS, EVENTS, Measured, MeasuredFailing, fileset_of, starts
 from roastcoffea import MetricsCollector, track_metrics, track_time
 from roastcoffea.backends.dask import DaskBackend, DaskMetricsBackend
+from scheduling import workers_of
 
 SERIES = (
     "worker_memory",

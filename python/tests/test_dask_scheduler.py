@@ -8,7 +8,6 @@ import re
 import signal
 import time
 from collections import Counter
-from collections.abc import Iterator
 from typing import Any
 from zlib import crc32
 
@@ -18,7 +17,7 @@ from distributed.protocol.pickle import dumps
 
 from roastcoffea import MetricsCollector
 from roastcoffea.dask import recipe
-from scheduling import DEADLINE_S, Run, cluster_of, ours, traces_of, until
+from scheduling import DEADLINE_S, Run, ours, traces_of, two_workers, until, workers_of
 
 pytestmark = pytest.mark.no_asan
 
@@ -49,18 +48,8 @@ def make(payload):
 """
 
 
-@pytest.fixture(scope="module")
-def shared() -> Iterator[Client]:
-    """Two workers that no test harms."""
-    with cluster_of(2) as client:
-        yield client
-
-
-@pytest.fixture
-def own() -> Iterator[Client]:
-    """Workers to be killed."""
-    with cluster_of(2) as client:
-        yield client
+shared = pytest.fixture(scope="module")(two_workers)  # that no test harms
+own = pytest.fixture(two_workers)  # to be killed
 
 
 def double(x: int) -> int:
@@ -95,9 +84,7 @@ def test_frames_come_with_their_task(shared: Client) -> None:
 def test_samples_are_what_workers_said(shared: Client) -> None:
     run = Run(shared, interval=1000.0).start()
     run.stop()
-    assert {worker for _, worker, _ in run.read.samples} == set(
-        shared.scheduler_info()["workers"]
-    )
+    assert {worker for _, worker, _ in run.read.samples} == set(workers_of(shared))
     ((when, workers, threads, tasks),) = run.read.ticks
     assert (workers, threads, tasks) == (2, 2, 0)
     for sampled, _, values in run.read.samples:
@@ -196,7 +183,7 @@ def test_workers_that_are_restarted_are_not_lost(own: Client) -> None:
     run = Run(own).start()
     with MetricsCollector(own) as collector:
         own.restart()
-        own.restart_workers([next(iter(own.scheduler_info()["workers"]))])
+        own.restart_workers([next(iter(workers_of(own)))])
     run.stop()
     assert collector.get_metrics()["num_lost_workers"] == 0
     assert len(run.read.left) == 3

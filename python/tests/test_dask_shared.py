@@ -9,9 +9,10 @@ from collections import Counter
 import pytest
 from distributed import get_worker
 
-from clusters import dask_runner, open_client, workers_of
+from clusters import dask_runner, open_client
 from collecting import EVENTS, Measured, fileset_of
 from roastcoffea import MetricsCollector, open_run, track_metrics
+from scheduling import workers_of
 
 CHUNKS = 6
 DEADLINE_S = 60

@@ -15,23 +15,13 @@ from zlib import crc32
 import pytest
 from distributed import Client, Event, get_worker
 
-from scheduling import DEADLINE_S, Run, cluster_of, ours, until
+from scheduling import DEADLINE_S, Run, ours, two_workers, until, workers_of
 
 pytestmark = pytest.mark.no_asan
 
 
-@pytest.fixture(scope="module")
-def shared() -> Iterator[Client]:
-    """Two workers that no test harms."""
-    with cluster_of(2) as client:
-        yield client
-
-
-@pytest.fixture
-def own() -> Iterator[Client]:
-    """Workers to be killed."""
-    with cluster_of(2) as client:
-        yield client
+shared = pytest.fixture(scope="module")(two_workers)  # that no test harms
+own = pytest.fixture(two_workers)  # to be killed
 
 
 def double(x: int) -> int:
@@ -86,7 +76,7 @@ def test_tasks_that_end_by_themselves(shared: Client) -> None:
         ("fail", "failed", True): 1,
     }
     for task in run.read.tasks:
-        assert task.worker in shared.scheduler_info()["workers"]
+        assert task.worker in workers_of(shared)
         assert before <= task.assigned <= task.stop <= time.time()
         assert task.end == "retried" or task.start <= task.stop
 
@@ -124,7 +114,7 @@ def test_what_was_on_workers_already_is_noted(shared: Client) -> None:
 
 def test_a_stolen_task_is_where_it_ran(shared: Client) -> None:
     run = Run(shared).start()
-    victim, thief = shared.scheduler_info()["workers"]
+    victim, thief = workers_of(shared)
     only, mostly = {"workers": victim}, {"workers": victim, "allow_other_workers": True}
     with ours(run), events(run) as (begun, end):
         first = shared.submit(hold, begun.name, end.name, **only, key="first")
@@ -179,7 +169,7 @@ def test_a_killed_worker_loses_its_task(own: Client) -> None:
 def test_a_retired_worker_was_told_to_go(own: Client) -> None:
     client = own
     run = Run(client).start()
-    first, second = client.scheduler_info()["workers"]
+    first, second = workers_of(client)
     client.retire_workers([first])
     until(lambda: run.pull() and run.read.left)
     client.run(_close_it, workers=[second], wait=False)
@@ -201,7 +191,7 @@ def test_who_joins_is_known(own: Client) -> None:
     run = Run(client).start()
     cluster.scale(3)
     client.wait_for_workers(3)
-    told = client.scheduler_info(n_workers=-1)["workers"]
+    told = workers_of(client)
     pids = client.run(os.getpid)
     run.stop()
     assert len(run.read.joined) == 3

@@ -54,6 +54,8 @@ class Leaving(Notes):
             self.left_out["last heartbeat"] = self.workers.late
         if self.workers.unfinished:
             self.left_out["last frames"] = self.workers.unfinished
+        if self.workers.unprofiled:
+            self.left_out["hot lines"] = self.workers.unprofiled
         return tree
 
     def _leave_scheduler(self) -> None:

@@ -47,6 +47,7 @@ class Workers:
         self.last_words = last_words
         self.late = ""  # who did not answer at the end, in words
         self.unfinished = ""  # of whom not all may have arrived
+        self.unprofiled = ""  # whose profile could not be read, in words
         self._asked: set[Any] = set()  # of asyncio, which keeps tasks weakly
 
     async def ask(
@@ -158,8 +159,9 @@ class Workers:
     async def _profile(self, answers: dict[str, Any], workers: int) -> dict[str, Any]:
         """What some workers sent, as the profile of all of them."""
         tree: dict[str, Any] = {}
-        found = [result_of(answer).get("profile") for answer in answers.values()]
-        trees = [each for each in found if each]
+        found = [result_of(answer) for answer in answers.values()]
+        self.unprofiled = summary([each["why"] for each in found if "why" in each])
+        trees = [each["profile"] for each in found if each.get("profile")]
         for each in trees:
             add_tree(tree, each, workers / len(trees))
             await asyncio.sleep(0)
