@@ -13,6 +13,7 @@ is the worst case: entering and leaving cost the same for one of hours.
 from __future__ import annotations
 
 import argparse
+import contextlib
 import gc
 import statistics
 import sys
@@ -39,7 +40,7 @@ from ttbar import TtbarProcessor
 SAMPLES = Path(__file__).parents[1] / "build" / "samples"  # those of `make demo`
 WORKERS = 2
 CHUNKSIZE = 5_000  # as in the example
-EMPTY_BLOCKS = 5
+BLOCKS = 7
 TAIL_S = DEFAULT_LIMITS["again_s"] + 1.0  # until the last of ours has gone
 LINE = "{:10} {:24} {:>8} {:>12} {:>10} {:>9}"
 
@@ -142,19 +143,22 @@ def own_words(collector: MetricsCollector) -> list[Calls]:
     ]
 
 
-def empty_block(cluster: Cluster) -> Calls:
-    """Entering and leaving, with nothing in between; the idle cluster is taken off."""
-
-    def enter_and_leave() -> None:
-        with MetricsCollector(cluster.client):
-            pass
-
-    costs = [
-        cluster.cpu_s(enter_and_leave) - cluster.cpu_s(lambda: None)
-        for _ in range(EMPTY_BLOCKS)
+def both_ends(both: Both) -> list[Calls]:
+    """Entering and leaving, around a run; the idle cluster is taken off."""
+    cpu_s = both.cluster.cpu_s
+    entering, leaving = [], []
+    for _ in range(BLOCKS):
+        idle = cpu_s(lambda: None)
+        with contextlib.ExitStack() as stack:
+            collector = MetricsCollector(both.cluster.client)
+            entering.append(cpu_s(lambda: stack.enter_context(collector)) - idle)
+            both.cluster.analyse()
+            leaving.append(cpu_s(stack.close) - idle)
+    ends = {"entering": entering, "leaving": leaving}
+    return [
+        Calls("all", what, 1, max(0.0, statistics.median(costs)))
+        for what, costs in ends.items()
     ]
-    cost_s = max(0.0, statistics.median(costs))
-    return Calls("all", "entering and leaving", 1, cost_s)
 
 
 def print_calls(calls: list[Calls], cpu_time_s: float) -> None:
@@ -198,7 +202,7 @@ def main() -> None:
         pairs.take(options.pairs, max(options.pairs, options.most))
         figures = pairs.figures()
         print_pairs(figures)
-        calls = [empty_block(cluster), *both.counted()]
+        calls = [*both_ends(both), *both.counted()]
         print_calls(calls, figures["cpu_time"])
     finally:
         cluster.close()

@@ -58,7 +58,7 @@ def payload(mark: str, client: str = "", **more: Any) -> dict[str, Any]:
         "interval": None,
         "client": client,
         "worker_plugin": None,
-        "farewell": recipe.source_of(farewell),
+        "farewell": recipe.parts_of(farewell),
         **more,
     }
 
@@ -181,7 +181,9 @@ class Run:
         from distributed.protocol.pickle import dumps
 
         told = payload(self.mark, self.client.id, **more)
-        self.shipped = dumps(recipe.Shipped(recipe.source_of(scheduler_part), told))
+        self.shipped = dumps(
+            recipe.Shipped(payload=told, **recipe.parts_of(scheduler_part))
+        )
 
     def start(self) -> Run:
         self.client.sync(

@@ -17,6 +17,7 @@ from distributed.protocol.pickle import dumps
 
 from roastcoffea import MetricsCollector
 from roastcoffea.dask import recipe
+from roastcoffea.dask.profile_tree import unpacked
 from scheduling import DEADLINE_S, Run, ours, traces_of, two_workers, until, workers_of
 
 pytestmark = pytest.mark.no_asan
@@ -121,7 +122,7 @@ def test_the_profile_is_of_our_tasks(shared: Client) -> None:
     shared.submit(time.sleep, 0.1).result()  # foreign
     with ours(run):
         wait(shared.map(spin, [1.5] * 2, pure=False))
-    tree = run.stop()["profile"]
+    tree = unpacked(run.stop()["profile"])
     callers: Counter[str] = Counter()
     waiting = [tree]
     while waiting:

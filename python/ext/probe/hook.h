@@ -70,4 +70,7 @@ bool hook_number(PyObject *object, PyObject *name, uint64_t *value);
 bool hook_member(struct probe_state *state, PyObject *model, PyObject *name,
                  uint64_t *value);
 
+/* The member itself, of the model or of its bases; new reference, NULL: none. */
+PyObject *hook_any_member(struct probe_state *state, PyObject *model, PyObject *name);
+
 #endif

@@ -133,8 +133,11 @@ static struct roast_branch *next_row(struct walk *walk)
 /* prefix/name, or name alone; new reference. */
 static PyObject *full_name(const struct walk *walk, PyObject *branch, PyObject *prefix)
 {
-    PyObject *name = PyObject_GetAttr(branch, walk->state->names.column_name);
+    const struct probe_names *names = &walk->state->names;
+    PyObject *name = hook_any_member(walk->state, branch, names->branch_name);
 
+    if (!name)
+        name = PyObject_GetAttr(branch, names->column_name);
     if (!name || !prefix)
         return name;
     PyObject *full = PyUnicode_FromFormat("%S/%S", prefix, name);
@@ -162,11 +165,30 @@ static int walk_branch(struct walk *walk, PyObject *branch, PyObject *prefix, in
     return row ? status : -1;
 }
 
+/* The branches of a tree or branch, as a list or tuple; new reference. */
+static PyObject *branches_of(struct probe_state *state, PyObject *tree)
+{
+    PyObject *branches = hook_any_member(state, tree, state->names.sub_branches);
+
+    if (!branches)
+        branches = PyObject_GetAttr(tree, state->names.branches);
+    PyObject *data =
+        branches ? PyObject_GetAttr(branches, state->names.own_data) : NULL;
+    PyObject *list = data && PyList_Check(data) ? Py_NewRef(data) : NULL;
+    if (branches && !list) {
+        (void)guard_clear(); /* no TObjArray, which is slow to go through */
+        list = PySequence_Fast(branches, "branches");
+    }
+    Py_XDECREF(data);
+    Py_XDECREF(branches);
+    return list;
+}
+
+/* uproot's own properties do the same, in a thousand calls for each hundred branches. */
 static int walk_all(struct walk *walk, PyObject *tree, PyObject *prefix, int depth)
 {
     enum { DEEPEST = 16 };
-    PyObject *branches = PyObject_GetAttr(tree, walk->state->names.branches);
-    PyObject *list = branches ? PySequence_Fast(branches, "branches") : NULL;
+    PyObject *list = branches_of(walk->state, tree);
     Py_ssize_t count = list ? PySequence_Size(list) : 0;
     int status = list ? 0 : -1;
 
@@ -176,7 +198,6 @@ static int walk_all(struct walk *walk, PyObject *tree, PyObject *prefix, int dep
         Py_XDECREF(branch);
     }
     Py_XDECREF(list);
-    Py_XDECREF(branches);
     return status;
 }
 

@@ -77,17 +77,49 @@ bool hook_number(PyObject *object, PyObject *name, uint64_t *value)
     return known;
 }
 
+/* What an object of uproot holds itself; new reference, NULL: nothing, or an error. */
+static PyObject *own_member(struct probe_state *state, PyObject *model, PyObject *name)
+{
+    PyObject *members = PyObject_GetAttr(model, state->names.members);
+    PyObject *found = members && PyDict_Check(members)
+                          ? Py_XNewRef(PyDict_GetItemWithError(members, name))
+                          : NULL;
+
+    Py_XDECREF(members);
+    return found;
+}
+
 bool hook_member(struct probe_state *state, PyObject *model, PyObject *name,
                  uint64_t *value)
 {
-    PyObject *members = PyObject_GetAttr(model, state->names.members);
-    bool known = hook_whole(members && PyDict_Check(members)
-                                ? PyDict_GetItemWithError(members, name)
-                                : NULL,
-                            value);
+    PyObject *found = own_member(state, model, name);
+    bool known = hook_whole(found, value);
 
-    Py_XDECREF(members);
+    Py_XDECREF(found);
     return known;
+}
+
+static PyObject *base_member(struct probe_state *state, PyObject *model, PyObject *name,
+                             int depth)
+{
+    enum { DEEPEST = 8 };
+    PyObject *found = own_member(state, model, name);
+    bool looks_on = !found && !PyErr_Occurred() && depth < DEEPEST;
+    PyObject *bases = looks_on ? PyObject_GetAttr(model, state->names.bases) : NULL;
+    Py_ssize_t count = bases && PyList_Check(bases) ? PyList_Size(bases) : 0;
+
+    while (!found && count-- > 0 && !PyErr_Occurred())
+        found = base_member(state, PyList_GetItem(bases, count), name, depth + 1);
+    Py_XDECREF(bases);
+    return found;
+}
+
+PyObject *hook_any_member(struct probe_state *state, PyObject *model, PyObject *name)
+{
+    PyObject *found = base_member(state, model, name, 0);
+
+    (void)guard_clear(); /* another uproot has no such thing */
+    return found;
 }
 
 static PyObject *call(PyObject *object, PyObject *args, PyObject *kwargs)

@@ -54,6 +54,10 @@
     NAME(uncompressed_bytes, "uncompressed_bytes") \
     NAME(num_entries, "num_entries") \
     NAME(members, "_members") \
+    NAME(bases, "_bases") \
+    NAME(own_data, "_data") \
+    NAME(branch_name, "fName") \
+    NAME(sub_branches, "fBranches") \
     NAME(zip_bytes, "fZipBytes") \
     NAME(tot_bytes, "fTotBytes") \
     NAME(key_bytes, "fKeylen") \

@@ -34,6 +34,7 @@ from .packing import packing
 SPECIAL = (staticmethod, classmethod, property)
 SPECIAL_OF = {CLASS: classmethod, PROPERTY: property}
 CODECS = _probe.codecs()
+MOST_PLACED = 50  # times in a process, one chunk after the other
 
 
 class Hook(NamedTuple):
@@ -76,11 +77,17 @@ def sources() -> list[Any]:
 
 
 class Hooks:
-    """Those of this process: found once, in place while somebody needs them."""
+    """Those of this process: found once, in place while somebody needs them.
+
+    A class that changes often is slow for ever: Python 3.13 gives up its caches after a
+    thousand times. So in time hooks stay between chunks, where they pass everything on,
+    until the run ends; in a pool of processes, which nobody tells, until those end."""
 
     def __init__(self) -> None:
         self.lock = threading.Lock()
         self.users: set[object] = set()
+        self.in_place = False
+        self.times_placed = 0
         self.found: list[Hook] | None = None
         self.missing = 0
         self.with_parquet = False
@@ -119,8 +126,8 @@ class Hooks:
             self.with_parquet == (PARQUET in sys.modules)
             and self.sources == sources()
             and all(
-                vars(owner).get(attribute) is original
-                for owner, attribute, original, _ in self.found
+                vars(owner).get(attribute) is (hook if self.in_place else original)
+                for owner, attribute, original, hook in self.found
             )
         )
 
@@ -138,7 +145,7 @@ class Hooks:
         """It needs them no more, or never came to need them."""
         with self.lock:
             self.users.discard(user)
-            if not self.users:
+            if not self.users and self.times_placed < MOST_PLACED:
                 self.take()
 
     def clear(self) -> None:
@@ -156,8 +163,13 @@ class Hooks:
     def put(self) -> None:
         """All or, when something goes wrong, none."""
         try:
+            if self.in_place and self.is_current():
+                return
+            self.take()
             if not self.is_current():
                 self.found = self.look()
+            self.times_placed += 1
+            self.in_place = True
             for owner, attribute, _, hook in self.found or ():
                 setattr(owner, attribute, hook)
             if self.found:
@@ -169,6 +181,7 @@ class Hooks:
             raise
 
     def take(self) -> None:
+        self.in_place = False
         for owner, attribute, original, hook in reversed(self.found or ()):
             if vars(owner).get(attribute) is hook:
                 setattr(owner, attribute, original)

@@ -129,7 +129,7 @@ DaskBackend = DaskMetricsBackend
 async def _ask_workers(client: Any) -> None:
     from roastcoffea.dask import asked, recipe
 
-    heartbeat = recipe.Shipped(recipe.source_of(asked), "heartbeat")
+    heartbeat = recipe.Shipped(payload="heartbeat", **recipe.parts_of(asked))
     await asyncio.wait_for(
         client.run(heartbeat, on_error="ignore"), HEARTBEAT_TIMEOUT_S
     )
@@ -138,7 +138,7 @@ async def _ask_workers(client: Any) -> None:
 async def _ask_scheduler(client: Any, ids: list[str]) -> list[Any]:
     from roastcoffea.dask import asked, recipe
 
-    spans = recipe.Shipped(recipe.source_of(asked), "spans")
+    spans = recipe.Shipped(payload="spans", **recipe.parts_of(asked))
     answer = client.run_on_scheduler(spans, ids)
     rows: list[Any] = await asyncio.wait_for(answer, SPANS_TIMEOUT_S)
     return rows

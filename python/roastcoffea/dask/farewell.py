@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from .profile_tree import add_tree, prune
+from .profile_tree import add_tree, packed, prune
 from .texts import error_words
 
 MOST_SECONDS_READ = 50
@@ -44,7 +44,7 @@ def make(payload: dict[str, Any]) -> Callable[..., Any]:
         try:
             if payload["prefixes"]:
                 start, prefixes = payload["start"], payload["prefixes"]
-                answer["profile"] = profile_of(dask_worker, start, prefixes)
+                answer["profile"] = packed(profile_of(dask_worker, start, prefixes))
         except Exception as error:
             answer["why"] = error_words(error)
         if payload["mark"] in dask_worker.plugins:

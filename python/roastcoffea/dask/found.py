@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
+from roastcoffea.dask.profile_tree import unpacked
+
 Activities = dict[tuple[str, ...], float]
 Errors = dict[str, tuple[BaseException, int]]  # {where: (the first, how many)}
 
@@ -34,7 +36,7 @@ def read(
         scheduler,
         _activities(answer.get("spans")),
         _activities(answer.get("differences")),
-        dict(answer.get("profile") or {}),
+        unpacked(answer.get("profile") or b"{}"),
         dict(answer.get("unmeasured") or {}),
         [*reasons, *(f"{what}: {why}" for what, why in left_out.items())],
         dict(errors),

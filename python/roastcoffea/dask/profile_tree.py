@@ -2,12 +2,14 @@
 """Dask's profiles as trees: added up, and cut down to the heaviest branches.
 
 A node is {"count", "identifier", "description", "children"}, as in distributed.profile.
-No function calls itself: a profile may be as deep as a stack. Travels as source,
-to the scheduler and to workers: standard library only.
+No function calls itself: a profile may be as deep as a stack. Packed, it is one text:
+Dask looks at every object of what it sends. Travels as source, to the scheduler and to
+workers: standard library only.
 """
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from typing import Any
 
@@ -31,13 +33,24 @@ def add_tree(into: dict[str, Any], tree: dict[str, Any], weight: float = 1) -> N
         children = here.setdefault("children", {})
         if depth < MOST_DEPTH:
             for name, child in (there.get("children") or {}).items():
-                below = children.setdefault(_sendable(name), {})
+                below = children.get(name)
+                if below is None:  # then the name may have to be cut
+                    below = children.setdefault(_sendable(name), {})
                 waiting.append((below, child, depth + 1))
 
 
 def _sendable(value: Any) -> Any:
     """Names of files are texts that may not be UTF-8."""
     return plain(value, MOST_LETTERS) if isinstance(value, str) else value
+
+
+def packed(tree: dict[str, Any]) -> bytes:
+    return json.dumps(tree, separators=(",", ":")).encode()
+
+
+def unpacked(profile: bytes) -> dict[str, Any]:
+    tree: dict[str, Any] = json.loads(profile)
+    return tree
 
 
 def weighed(tree: dict[str, Any]) -> Iterator[tuple[dict[str, Any], str, float]]:

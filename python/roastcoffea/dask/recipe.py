@@ -8,9 +8,11 @@ here, and one text there. No two of them give different things the same name.
 
 from __future__ import annotations
 
+import functools
+import marshal
 import re
 from importlib import import_module
-from importlib.util import resolve_name
+from importlib.util import MAGIC_NUMBER, resolve_name
 from inspect import getsource
 from types import ModuleType
 from typing import Any
@@ -20,6 +22,7 @@ from roastcoffea.dask.shipped import EXPRESSION, Shipped
 __all__ = [
     "EXPRESSION",
     "Shipped",
+    "parts_of",
     "scheduler_payload",
     "scheduler_plugin",
     "source_of",
@@ -44,6 +47,14 @@ def source_of(module: ModuleType) -> str:
     return FUTURE + spliced(module.__name__)
 
 
+@functools.cache
+def parts_of(module: ModuleType) -> dict[str, Any]:
+    """The source of a module and its bytecode, as Shipped takes them."""
+    source = source_of(module)
+    code = marshal.dumps(compile(source, "<roastcoffea>", "exec"))
+    return {"source": source, "code": code, "magic": MAGIC_NUMBER}
+
+
 def scheduler_payload(
     mark: str, client: str, interval: float | None, worker_plugin: bytes | None = None
 ) -> dict[str, Any]:
@@ -59,7 +70,7 @@ def scheduler_payload(
         "interval": interval,
         "client": client,
         "worker_plugin": worker_plugin,
-        "farewell": source_of(farewell),
+        "farewell": parts_of(farewell),
     }
 
 
@@ -76,5 +87,5 @@ def scheduler_plugin(
     from roastcoffea.dask import scheduler_part
 
     payload = scheduler_payload(mark, client, interval, worker_plugin) | more
-    shipped = Shipped(source_of(scheduler_part), payload)
+    shipped = Shipped(payload=payload, **parts_of(scheduler_part))
     return bytes(dumps(shipped))  # type: ignore[no-untyped-call]

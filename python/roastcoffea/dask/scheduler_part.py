@@ -26,6 +26,7 @@ from secrets import token_hex
 from time import monotonic, time
 from typing import Any
 
+from .profile_tree import packed
 from .scheduler_counts import boot_id, cluster_counts, differences, span_counts
 from .scheduler_leaving import HANDLERS, Leaving
 from .scheduler_silence import TURN_S
@@ -174,7 +175,7 @@ class Plugin(Leaving):
         told = {
             "spans": self._try("spans", span_counts, self.scheduler, spans) or [],
             "differences": self._differences(),
-            "profile": tree or {},
+            "profile": packed(tree or {}),
             "unmeasured": self.unmeasured,
             "left_out": self.left_out,
         }

@@ -16,7 +16,7 @@ from typing import Any
 from distributed.protocol.pickle import dumps
 from distributed.protocol.serialize import deserialize
 
-from .profile_tree import add_tree
+from .profile_tree import add_tree, unpacked
 from .scheduler_last import LastWords
 from .scheduler_silence import TURN_S
 from .shipped import Shipped
@@ -40,7 +40,7 @@ class Workers:
     ) -> None:
         self.mark = str(payload["mark"])
         self.plugin = payload.get("worker_plugin")
-        self.source = payload["farewell"]
+        self.farewell = payload["farewell"]  # as Shipped takes it
         self.limits = limits
         self.scheduler: Any = None
         self.unmeasured = unmeasured
@@ -153,7 +153,7 @@ class Workers:
     def _farewell(self, **more: Any) -> dict[str, Any]:
         told = {"mark": self.mark, "start": 0.0, "prefixes": [], "late": False}
         told |= {"kept_bytes": 0, **more}
-        sent = dumps(Shipped(self.source, told))  # type: ignore[no-untyped-call]
+        sent = dumps(Shipped(payload=told, **self.farewell))  # type: ignore[no-untyped-call]
         return {"op": "run", "function": sent}
 
     async def _profile(self, answers: dict[str, Any], workers: int) -> dict[str, Any]:
@@ -163,7 +163,7 @@ class Workers:
         self.unprofiled = summary([each["why"] for each in found if "why" in each])
         trees = [each["profile"] for each in found if each.get("profile")]
         for each in trees:
-            add_tree(tree, each, workers / len(trees))
+            add_tree(tree, unpacked(each), workers / len(trees))
             await asyncio.sleep(0)
         return tree
 

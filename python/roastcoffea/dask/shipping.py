@@ -121,5 +121,7 @@ def worker_plugin(mark: str) -> bytes:
 
     from roastcoffea.dask import recipe, worker_part
 
-    plugin = recipe.Shipped(recipe.source_of(worker_part), worker_payload(mark))
+    plugin = recipe.Shipped(
+        payload=worker_payload(mark), **recipe.parts_of(worker_part)
+    )
     return bytes(dumps(plugin))  # type: ignore[no-untyped-call]
