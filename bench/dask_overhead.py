@@ -13,12 +13,12 @@ is the worst case: entering and leaving cost the same for one of hours.
 from __future__ import annotations
 
 import argparse
-import contextlib
 import gc
 import statistics
 import sys
 import time
 from collections.abc import Callable, Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -149,11 +149,12 @@ def both_ends(both: Both) -> list[Calls]:
     entering, leaving = [], []
     for _ in range(BLOCKS):
         idle = cpu_s(lambda: None)
-        with contextlib.ExitStack() as stack:
-            collector = MetricsCollector(both.cluster.client)
-            entering.append(cpu_s(lambda: stack.enter_context(collector)) - idle)
+        collector = MetricsCollector(both.cluster.client)
+        entering.append(cpu_s(collector.__enter__) - idle)
+        try:
             both.cluster.analyse()
-            leaving.append(cpu_s(stack.close) - idle)
+        finally:
+            leaving.append(cpu_s(partial(collector.__exit__, None, None, None)) - idle)
     ends = {"entering": entering, "leaving": leaving}
     return [
         Calls("all", what, 1, max(0.0, statistics.median(costs)))

@@ -20,7 +20,6 @@ import scheduling
 from roastcoffea.dask import (
     asked,
     farewell,
-    profile_tree,
     recipe,
     scheduler_part,
     worker_part,
@@ -175,31 +174,3 @@ def test_its_lists_are_those_of_the_core() -> None:
     assert list(_core.series_names()) == scheduling.series()
     made = recipe.scheduler_payload("mark", "client", None)
     assert set(made) == set(scheduling.payload("mark"))
-
-
-def _node(count: int, **children: dict[str, Any]) -> dict[str, Any]:
-    return {"count": count, "children": children}
-
-
-def test_profiles_are_added_and_cut() -> None:
-    total: dict[str, Any] = {}
-    first = _node(5, a=_node(3, b=_node(0)), c=_node(0))
-    profile_tree.add_tree(total, first)
-    profile_tree.add_tree(total, _node(2, a=_node(1, d=_node(0))), 10)
-    assert total["count"] == 25
-    assert total["children"]["a"]["count"] == 13
-    assert set(total["children"]["a"]["children"]) == {"b", "d"}
-    assert first["count"] == 5
-    profile_tree.prune(total, most=2)  # c has 12 samples, a 13, b and d half of those
-    assert set(total["children"]) == {"a", "c"}
-    assert total["children"]["a"]["children"] == {}
-
-
-def test_a_deep_profile_is_no_harm() -> None:
-    deep: dict[str, Any] = _node(1)
-    for _ in range(5000):
-        deep = _node(1, f=deep)
-    total: dict[str, Any] = {}
-    profile_tree.add_tree(total, deep)
-    profile_tree.prune(total, most=50)
-    assert total["count"] == 1

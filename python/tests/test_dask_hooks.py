@@ -95,7 +95,7 @@ def test_an_end_without_workers_is_none_the_worse(clock: Clock) -> None:
     scheduler.leave(worker.address)
     answer = stop(plugin)
     assert "last heartbeat" not in answer["left_out"]
-    assert answer["profile"] == b"{}"
+    assert answer["profile"] == {}
 
 
 def test_a_task_that_ends_while_the_run_ends_is_one(clock: Clock) -> None:

@@ -3,11 +3,13 @@
 
 from __future__ import annotations
 
-import msgpack
+import json
+
 import pytest
 
-from roastcoffea.dask.profile_tree import MOST_NODES, add_tree, prune
-from roastcoffea.dask.profiled import MOST_ROWS, hot_lines, is_users
+from roastcoffea.dask import profiled
+from roastcoffea.dask.hot_places import HotPlaces, is_users
+from roastcoffea.dask.profiled import MOST_ROWS, HotLine, our_files
 
 LIBRARY = "/env/lib/python3.11/site-packages/coffea/processor/executor.py"
 ANALYSIS = "/home/me/analysis.py"
@@ -33,10 +35,21 @@ def root(*children):
     return call("root", counts, *children, file="")
 
 
-def seconds(tree, **options):
+def sent(*trees, weight=1.0):
+    """What a worker sends."""
+    found = HotPlaces((), our_files())
+    for tree in trees:
+        found.add(tree, weight)
+    return json.dumps(found.rows())
+
+
+def hot_lines(tree, interval_s):
+    return profiled.hot_lines({"rows": [sent(tree)], "weight": 1}, interval_s)
+
+
+def seconds(tree):
     return {
-        row.function: (row.seconds, row.self_seconds)
-        for row in hot_lines(tree, 0.5, **options)
+        row.function: (row.seconds, row.self_seconds) for row in hot_lines(tree, 0.5)
     }
 
 
@@ -105,7 +118,7 @@ def test_the_hottest_are_kept():
     ],
 )
 def test_whose_a_file_is(file, users):
-    assert is_users(file) is users
+    assert is_users(file, (), our_files()) is users
 
 
 def test_an_installed_analysis_is_the_users():
@@ -126,29 +139,32 @@ def test_a_tree_that_makes_no_sense_gives_nothing_or_little(tree):
     assert len(hot_lines(tree, 0.01)) <= 1
 
 
-def test_of_equal_branches_some_stay():
-    tree = root(*(call(f"f{i}", 1, call("g", 0)) for i in range(MOST_NODES + 100)))
-    prune(tree)
-    kept = tree["children"].values()
-    assert len(kept) + sum(len(child["children"]) for child in kept) == MOST_NODES
+def test_seconds_and_workers_are_added_up():
+    def tree(count):
+        return root(call("work", count, call("f", 0), file=LIBRARY))
 
-
-def test_a_chain_of_equal_branches_stays_from_its_root():
-    chain = call("f9", 1)
-    for i in reversed(range(9)):
-        chain = call(f"f{i}", 1, chain)
-    tree = root(chain)
-    prune(tree, most=4)
-    names, node = [], tree
-    while node["children"]:
-        (node,) = node["children"].values()
-        names.append(node["description"]["name"])
-    assert names == ["f0", "f1", "f2", "f3"]
+    first, second = sent(tree(3), tree(1), weight=2), sent(tree(2))
+    rows = profiled.hot_lines({"rows": [first, second], "weight": 1.5}, 0.1)
+    place = (ANALYSIS, 10, "f", "")
+    assert rows == [HotLine(*place, pytest.approx(1.5), pytest.approx(1.5))]
+    assert profiled.hot_lines({}, 0.1) == []
 
 
 def test_names_that_are_no_utf8_can_be_sent():
-    total = {}
-    add_tree(total, root(call("f", 1, file="/home/\udcff.py")))
-    (child,) = total["children"].values()
-    assert child["description"]["filename"] == "/home/?.py"
-    assert msgpack.packb(total)
+    (row,) = hot_lines(root(call("f", 1, file="/home/\udcff.py")), 1.0)
+    assert row.file == "/home/?.py"
+
+
+def test_a_deep_profile_is_no_harm():
+    deep = call("f", 1)
+    for _ in range(5000):
+        deep = call("f", 1, deep)
+    (row,) = hot_lines(deep, 1.0)
+    assert (row.seconds, row.self_seconds) == (1.0, 1.0)
+
+
+def test_the_last_text_of_a_line_does_not_hide_the_first():
+    named, unnamed = call("f", 1, line=10), call("f", 1)
+    rows = [sent(root(unnamed)), sent(root(named))]
+    (row,) = profiled.hot_lines({"rows": rows, "weight": 1}, 1.0)
+    assert row.text == "line 10"

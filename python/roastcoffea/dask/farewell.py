@@ -11,29 +11,31 @@ is given.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from typing import Any
 
-from .profile_tree import add_tree, packed, prune
+from .hot_places import HotPlaces
 from .texts import error_words
 
 MOST_SECONDS_READ = 50
 
 
-def profile_of(worker: Any, start: float, prefixes: list[str]) -> dict[str, Any]:
-    """What ran in tasks of these prefixes since then."""
+def profile_of(
+    worker: Any, start: float, prefixes: list[str], files: dict[str, list[str]]
+) -> str:
+    """What of the user's ran in tasks of these prefixes since then, as JSON."""
     history = [
         rows for when, rows in list(worker.profile_keys_history) if when >= start
     ]
     history.append(worker.profile_keys)
     step = 1 + (len(history) - 1) // MOST_SECONDS_READ
-    tree: dict[str, Any] = {"count": 0, "children": {}}
+    found = HotPlaces(**files)
     for rows in history[::step]:
         for prefix in prefixes:
             if prefix in rows:
-                add_tree(tree, rows[prefix], len(history) / len(history[::step]))
-    prune(tree)
-    return tree
+                found.add(rows[prefix], len(history) / len(history[::step]))
+    return json.dumps(found.rows())
 
 
 def make(payload: dict[str, Any]) -> Callable[..., Any]:
@@ -43,8 +45,8 @@ def make(payload: dict[str, Any]) -> Callable[..., Any]:
         answer: dict[str, Any] = {}
         try:
             if payload["prefixes"]:
-                start, prefixes = payload["start"], payload["prefixes"]
-                answer["profile"] = packed(profile_of(dask_worker, start, prefixes))
+                told = (payload[name] for name in ("start", "prefixes", "files"))
+                answer["profile"] = profile_of(dask_worker, *told)
         except Exception as error:
             answer["why"] = error_words(error)
         if payload["mark"] in dask_worker.plugins:

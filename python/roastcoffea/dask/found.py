@@ -9,8 +9,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
-from roastcoffea.dask.profile_tree import unpacked
-
 Activities = dict[tuple[str, ...], float]
 Errors = dict[str, tuple[BaseException, int]]  # {where: (the first, how many)}
 
@@ -21,7 +19,7 @@ class Found(NamedTuple):
     scheduler: str
     spans: Activities  # {(context, prefix, activity, unit): value}
     differences: Activities  # of what Dask adds up for no span
-    profile: dict[str, Any]
+    profile: dict[str, Any]  # as profiled.py takes it
     unmeasured: dict[str, str]  # {address of a worker: why}
     reasons: list[str]  # what is missing, in words
     errors: Errors  # of the monitor itself
@@ -36,7 +34,7 @@ def read(
         scheduler,
         _activities(answer.get("spans")),
         _activities(answer.get("differences")),
-        unpacked(answer.get("profile") or b"{}"),
+        dict(answer.get("profile") or {}),
         dict(answer.get("unmeasured") or {}),
         [*reasons, *(f"{what}: {why}" for what, why in left_out.items())],
         dict(errors),

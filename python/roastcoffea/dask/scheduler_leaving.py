@@ -41,13 +41,14 @@ class Leaving(Notes):
             self._leaving_since = monotonic()
 
     async def _leave_workers(
-        self, prefixes: list[str], wants_kept: bool = False
+        self, prefixes: list[str], wants_kept: bool, files: dict[str, list[str]]
     ) -> dict[str, Any] | None:
         """Take the worker part away; the profile, if it is known."""
         self._try("worker part", self.workers.forget)
-        tree = None
+        of = {"start": self.started, "prefixes": prefixes, "files": files}
+        profile = None
         try:
-            tree = await self.workers.leave(self.started, prefixes, wants_kept)
+            profile = await self.workers.leave(of, wants_kept)
         except Exception as error:
             self._fail("last heartbeat", error)
         if self.workers.late:
@@ -56,7 +57,7 @@ class Leaving(Notes):
             self.left_out["last frames"] = self.workers.unfinished
         if self.workers.unprofiled:
             self.left_out["hot lines"] = self.workers.unprofiled
-        return tree
+        return profile
 
     def _leave_scheduler(self) -> None:
         """Nothing of ours stays. Late events make a topic again: once more then."""
@@ -87,7 +88,7 @@ class Leaving(Notes):
             return
         self._begin_to_leave()
         if not self._has_successor():
-            await self._leave_workers([])
+            await self._leave_workers([], False, {})
         self._leave_scheduler()
         self.pages.whole.clear()
 

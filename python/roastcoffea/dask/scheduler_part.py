@@ -9,9 +9,9 @@ one name, the mark of the run: plugin, worker plugin, topic of events and the ha
     <mark>_pull(after=n)  {"plugin", "pages": [[number, bytes], ...], "more", "now",
                           "boot", "interval", "errors", "error"}; pages <= n are given
                           up; "plugin" is another one when numbers begin anew
-    <mark>_stop(after=n, spans=[], kept=False)  a pull, and "spans", "differences"
-                          [[names, value], ...], "profile", "unmeasured" {worker: why},
-                          "left_out"
+    <mark>_stop(after=n, spans=[], kept=False, files={})  a pull, and "spans",
+                          "differences" [[names, value], ...], "profile", "unmeasured"
+                          {worker: why}, "left_out"
 
 After a stop everything is gone, but for pull while the answer says "more". It goes by
 itself when its client goes, after 60 s without a pull, and after a week. Nothing of it
@@ -26,7 +26,6 @@ from secrets import token_hex
 from time import monotonic, time
 from typing import Any
 
-from .profile_tree import packed
 from .scheduler_counts import boot_id, cluster_counts, differences, span_counts
 from .scheduler_leaving import HANDLERS, Leaving
 from .scheduler_silence import TURN_S
@@ -164,18 +163,19 @@ class Plugin(Leaving):
         return answer
 
     async def stop(
-        self, after: int = 0, spans: Any = (), kept: bool = False
+        self, after: int = 0, spans: Any = (), kept: bool = False, files: Any = None
     ) -> dict[str, Any]:
         """The end: what is known goes to the client, and all of ours away."""
         self.silence.heard()
         self._begin_to_leave()
         await self._look_at_prefixes()
-        tree = await self._leave_workers(sorted(self.tasks.our_prefixes), kept)
+        prefixes = sorted(self.tasks.our_prefixes)
+        profile = await self._leave_workers(prefixes, kept, files or {})
         await self._look_last()
         told = {
             "spans": self._try("spans", span_counts, self.scheduler, spans) or [],
             "differences": self._differences(),
-            "profile": packed(tree or {}),
+            "profile": profile or {},
             "unmeasured": self.unmeasured,
             "left_out": self.left_out,
         }

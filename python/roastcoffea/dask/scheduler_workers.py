@@ -16,7 +16,6 @@ from typing import Any
 from distributed.protocol.pickle import dumps
 from distributed.protocol.serialize import deserialize
 
-from .profile_tree import add_tree, unpacked
 from .scheduler_last import LastWords
 from .scheduler_silence import TURN_S
 from .shipped import Shipped
@@ -112,19 +111,19 @@ class Workers:
             kept.pop(self.mark, None)
 
     async def leave(
-        self, started: float, prefixes: list[str], wants_kept: bool = False
+        self, profiled: dict[str, Any], wants_kept: bool = False
     ) -> dict[str, Any]:
-        """Take the worker part away after a last heartbeat; the profile since then."""
+        """Take the worker part away after a last heartbeat; what ran there. Of what
+        and since when, as farewell.py takes it."""
         ends = monotonic() + self.limits["stop_s"]
         present = list(self.scheduler.workers)
         step = 1 + max(len(present) - 1, 0) // MOST_PROFILES
-        some = present[::step] if prefixes else []
+        some = present[::step] if profiled.get("prefixes") else []
         others = list(set(present).difference(some))
         wait_s = self.limits["stop_s"]
         share = MOST_KEPT_BYTES // max(len(present), 1) if wants_kept else 0
-        profiled = self._farewell(start=started, prefixes=prefixes, kept_bytes=share)
         asked, answers = await asyncio.gather(
-            self.ask(profiled, some, wait_s),
+            self.ask(self._farewell(kept_bytes=share, **profiled), some, wait_s),
             self.ask(self._farewell(kept_bytes=share), others, wait_s),
         )
         answers.update(asked)
@@ -134,7 +133,7 @@ class Workers:
         answered = [who for who, each in answers.items() if not trouble(each)]
         missing = await self.last_words.wait(answered, ends - monotonic())
         self.unfinished = summary(missing)
-        return await self._profile(asked, len(present))
+        return self._profile(asked, len(present))
 
     async def _remove(self, answers: dict[str, Any], wait_s: float) -> dict[str, Any]:
         """The bare way, for those that do not let a function be run."""
@@ -151,21 +150,18 @@ class Workers:
         await self._remove(answers, ends - monotonic())
 
     def _farewell(self, **more: Any) -> dict[str, Any]:
-        told = {"mark": self.mark, "start": 0.0, "prefixes": [], "late": False}
-        told |= {"kept_bytes": 0, **more}
+        told = {"mark": self.mark, "prefixes": [], "late": False, "kept_bytes": 0}
+        told |= more
         sent = dumps(Shipped(payload=told, **self.farewell))  # type: ignore[no-untyped-call]
         return {"op": "run", "function": sent}
 
-    async def _profile(self, answers: dict[str, Any], workers: int) -> dict[str, Any]:
-        """What some workers sent, as the profile of all of them."""
-        tree: dict[str, Any] = {}
+    def _profile(self, answers: dict[str, Any], workers: int) -> dict[str, Any]:
+        """What some workers sent, and how much each stands for; the client adds it up.
+        Empty: there is none."""
         found = [result_of(answer) for answer in answers.values()]
         self.unprofiled = summary([each["why"] for each in found if "why" in each])
-        trees = [each["profile"] for each in found if each.get("profile")]
-        for each in trees:
-            add_tree(tree, unpacked(each), workers / len(trees))
-            await asyncio.sleep(0)
-        return tree
+        rows = [each["profile"] for each in found if each.get("profile")]
+        return {"rows": rows, "weight": workers / len(rows)} if rows else {}
 
 
 def summary(some: list[str]) -> str:

@@ -21,6 +21,7 @@ from typing import Any
 from roastcoffea.dask.batches import Batches
 from roastcoffea.dask.found import Errors, Found, read
 from roastcoffea.dask.installing import START, Installing
+from roastcoffea.dask.profiled import our_files
 
 PULL_EVERY_S = 1.0
 LONGEST_PAUSE_S = 10.0  # between two pulls of a scheduler that does not answer
@@ -77,8 +78,7 @@ class Watch:
         self._begin_by_s: float | None = None  # of the monotonic clock; None: not sent
         self._to_end = False
         self._told_to_end = asyncio.Event()  # the same, on the event loop
-        self._span_ids: list[str] = []
-        self._lacks_output = False
+        self._stop_with: dict[str, Any] = {}  # what the scheduler part takes then
         self._installing = Installing(client, mark, self._note)
         self._is_forgotten = self._is_silent = False
         self._last_answer: Mapping[str, Any] = {}
@@ -104,11 +104,20 @@ class Watch:
             self._note(START, error)
         return self._installing.is_there
 
-    def ask_to_stop(self, span_ids: Iterable[str], lacks_output: bool = False) -> None:
+    def ask_to_stop(
+        self,
+        span_ids: Iterable[str],
+        lacks_output: bool = False,
+        packages: Iterable[str] = (),
+    ) -> None:
         """Begin to end it; :meth:`found` waits for that. To ask twice is no harm. Where
-        an output is lacking, workers send again what went with it."""
-        self._span_ids = list(span_ids)
-        self._lacks_output = lacks_output
+        an output is lacking, workers send again what went with it; the packages are
+        those of the analysis, whose lines are looked for."""
+        self._stop_with = {
+            "spans": list(span_ids),
+            "kept": lacks_output,
+            "files": {"own": list(packages), "ours": our_files()},
+        }
         self._to_end = True
         _settle(self._begun)
         try:
@@ -270,8 +279,7 @@ class Watch:
         await self._installing.end()  # or it would come to be after the stop
         if self._is_closed():
             return
-        spans, kept = self._span_ids, self._lacks_output
-        answer = await self._ask("stop", spans=spans, kept=kept)
+        answer = await self._ask("stop", **self._stop_with)
         self._last_answer = {k: answer[k] for k in answer.keys() - {"pages"}}
         if answer["errors"]:
             told = RuntimeError(answer["error"])

@@ -84,8 +84,9 @@ class Watches:
         self._is_ended = True
         with self._lock:
             watches = list(self._watches)
+        lacks_output, packages = self.run.lacks_output(), self.run.packages
         for watch in watches:
-            watch.ask_to_stop(self.marked.span_ids, self.run.lacks_output())
+            watch.ask_to_stop(self.marked.span_ids, lacks_output, packages)
         return watches
 
     def _tell(self, found: list[Found]) -> None:
@@ -103,7 +104,7 @@ class Watches:
         run.core.set_activities(spans | add_up(each.differences for each in found))
         run.keep_spans(spans)
         for each in found:
-            rows = profiled.hot_lines(each.profile, _profile_interval(), run.packages)
+            rows = profiled.hot_lines(each.profile, _profile_interval())
             run.core.add_hot_lines(rows)
 
 
