@@ -40,7 +40,8 @@ from ttbar import TtbarProcessor
 SAMPLES = Path(__file__).parents[1] / "build" / "samples"  # those of `make demo`
 WORKERS = 2
 CHUNKSIZE = 5_000  # as in the example
-BLOCKS = 7
+BLOCKS = 15
+SHORTLY_S = 0.3  # by when everything has arrived
 TAIL_S = DEFAULT_LIMITS["again_s"] + 1.0  # until the last of ours has gone
 LINE = "{:10} {:24} {:>8} {:>12} {:>10} {:>9}"
 
@@ -74,14 +75,14 @@ class Cluster:
         output = runner(self.files, TtbarProcessor())
         return {name: output[name] for name in self.files}
 
-    def cpu_s(self, work: Callable[[], object]) -> float:
+    def cpu_s(self, work: Callable[[], object], tail_s: float = TAIL_S) -> float:
         """CPU seconds of all processes; each meets its garbage in the same state."""
         self.client.run(clean_here)
         gc.collect()
         before = self.client.run(cpu_here)
         start = time.process_time()
         work()
-        time.sleep(TAIL_S)
+        time.sleep(tail_s)
         spent = time.process_time() - start
         after = self.client.run(cpu_here)
         if after.keys() != before.keys():
@@ -149,8 +150,9 @@ def both_ends(both: Both) -> list[Calls]:
     entering, leaving = [], []
     for _ in range(BLOCKS):
         idle = cpu_s(lambda: None)
+        idle_shortly = cpu_s(lambda: None, SHORTLY_S)
         collector = MetricsCollector(both.cluster.client)
-        entering.append(cpu_s(collector.__enter__) - idle)
+        entering.append(cpu_s(collector.__enter__, SHORTLY_S) - idle_shortly)
         try:
             both.cluster.analyse()
         finally:
