@@ -54,6 +54,7 @@ class HotPlaces:
     def __init__(self, own: Iterable[str] = (), ours: Iterable[str] = ()) -> None:
         known = frozenset(own), frozenset(ours)
         self.is_users = cache(lambda file: is_users(file, *known))
+        self.places: dict[Any, Place | None] = {}  # of identifiers
         self.total: dict[Place, float] = {}
         self.alone: dict[Place, float] = {}
         self.texts: dict[Place, str] = {}
@@ -94,6 +95,12 @@ class HotPlaces:
 
     def _place(self, node: dict[str, Any]) -> Place | None:
         """Which function of the user's a node is; None for others."""
+        identifier = node.get("identifier")
+        if identifier not in self.places:
+            self.places[identifier] = self._look(node)
+        return self.places[identifier]
+
+    def _look(self, node: dict[str, Any]) -> Place | None:
         told = node.get("description")
         if not isinstance(told, dict):
             return None
@@ -115,6 +122,9 @@ def _calls(node: dict[str, Any], count: int, users: tuple[Place, ...]) -> list[W
     if not children or not isinstance(children, dict):
         return []
     calls = [child for child in children.values() if isinstance(child, dict)]
+    if len(calls) == 1:  # most of a stack
+        below = _count(calls[0])
+        return [(calls[0], below, float(max(0, count - below)), users)]
     counts = [*map(_count, calls)]
     pairs = zip(calls, counts, strict=True)
     rest = count - sum(counts)
