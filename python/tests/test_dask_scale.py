@@ -277,7 +277,7 @@ def test_a_late_answer_is_waited_for_by_somebody(clock: Clock) -> None:
 
     async def leave() -> None:
         scheduler.broadcast = broadcast
-        await plugin.workers.leave(0.0, [])
+        await plugin.workers.leave({})
         await asyncio.sleep(0)
         gc.collect()
         (answer,) = waiting
