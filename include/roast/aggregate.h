@@ -15,28 +15,38 @@ extern "C" {
 #endif
 
 enum roast_metric {
-#define M(id, level, unit, count, formula) ROAST_METRIC_##id,
+#define M(id, level, unit, count, kind, formula) ROAST_METRIC_##id,
 #include "roast/metric_defs.def"
 #undef M
     ROAST_METRIC_COUNT
 };
 
+/* How well a value is known, the best first. */
+enum roast_metric_kind {
+    ROAST_EXACT,     /* counted, or measured by clocks and counters */
+    ROAST_SAMPLED,   /* from looks at workers now and then */
+    ROAST_ESTIMATED, /* something is assumed */
+};
+
+const char *roast_metric_kind_name(enum roast_metric_kind kind); /* "exact" ... */
+
 struct roast_metric_info {
     const char *name;
     const char *level; /* workflow, workers, chunks, inside, fine, efficiency */
     const char *unit;
-    bool is_count; /* shown and given as an integer */
+    bool is_count;               /* shown and given as an integer */
+    enum roast_metric_kind kind; /* at best: see roast_metric_kind() */
     const char *formula;
 };
 
 /* The row of a metric. Borrows static memory. */
 const struct roast_metric_info *roast_metric_info(enum roast_metric metric);
 
-/* Other names of metrics; scale is 1 unless the other name has another unit. */
+/* Other names of metrics: value / per, which is 1 unless the unit is another one. */
 struct roast_metric_alias {
     const char *alias;
     enum roast_metric metric;
-    double scale;
+    double per;
 };
 
 const struct roast_metric_alias *roast_metric_aliases(size_t *count);
@@ -45,8 +55,13 @@ const struct roast_metric_alias *roast_metric_aliases(size_t *count);
 struct roast_metric_values {
     bool known[ROAST_METRIC_COUNT];
     double value[ROAST_METRIC_COUNT];
-    const char *why[ROAST_METRIC_COUNT]; /* static text; NULL when known */
+    const char *why[ROAST_METRIC_COUNT];    /* static text; NULL when known */
+    unsigned char kind[ROAST_METRIC_COUNT]; /* of what this one was made of */
 };
+
+/* The kind of a value: that of the metric, or of its source where that is worse. */
+enum roast_metric_kind roast_metric_kind(const struct roast_metric_values *values,
+                                         enum roast_metric metric);
 
 /* How a table is given to users: rows under their key, as a list, or a single row. */
 enum roast_table_shape {
@@ -54,6 +69,7 @@ enum roast_table_shape {
     ROAST_TABLE_LIST,
     ROAST_TABLE_SINGLE,
     ROAST_TABLE_VALUES, /* a list of the cells of the only column */
+    ROAST_TABLE_SCALAR, /* the only cell itself */
 };
 
 /* The table of this name says why parts of other tables are missing: (name, why). It

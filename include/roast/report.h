@@ -7,22 +7,14 @@
 #define ROAST_REPORT_H
 
 #include "roast/aggregate.h"
+#include "roast/compare.h"
+#include "roast/number.h"
 
 #ifdef __cplusplus
 extern "C" {
 #endif
 
-/* ---- numbers ------------------------------------------------------------------ */
-
-enum { ROAST_NUMBER_BYTES = 40 };
-
-/* Three significant digits and an SI unit at every scale: 0.004 "s" -> "4.00 ms",
- * 1.234e9 "B" -> "1.23 GB", 12345678 "" -> "12.3 M". Scaled are "" (whole numbers below
- * 100000 keep their digits), B, B/s, bit/s, Hz and Hz/core; s becomes min, h and d from
- * 1000 s on; Gbit/s stays itself from 0.1 to 999. "%", "x" and all others are not
- * scaled. Returns the length without the NUL behind it. NaN and infinity give "-". */
-size_t roast_format_number(char out[ROAST_NUMBER_BYTES], double value,
-                           const char *unit);
+/* ---- numbers: see number.h ---------------------------------------------------- */
 
 /* A moment in ns since 1970 as "2025-11-15T14:02:03.123456789Z", UTC; "-" for one before
  * 1970 or after 9999. Returns the length without the NUL behind it. */
@@ -123,6 +115,27 @@ int roast_report_json(struct roast_page *out, const roast_summary *summary,
 /* A card for notebooks: one <div>, no script, nothing remote. */
 int roast_report_card(struct roast_page *out, const roast_summary *summary,
                       const struct roast_heading *heading, roast_error *err);
+
+/* Two runs beside each other, what to look at first on top; as text, or as JSON with
+ * everything. Names are what the user calls the runs. */
+int roast_report_compare(struct roast_page *out,
+                         const struct roast_comparison *comparison,
+                         const struct roast_str names[2], roast_error *err);
+int roast_report_compare_json(struct roast_page *out,
+                              const struct roast_comparison *comparison,
+                              const struct roast_str names[2], roast_error *err);
+
+/* Runs with more and more workers; one name for each point. */
+int roast_report_scale(struct roast_page *out, const struct roast_scaling *scaling,
+                       const struct roast_str *names, roast_error *err);
+int roast_report_scale_json(struct roast_page *out, const struct roast_scaling *scaling,
+                            const struct roast_str *names, roast_error *err);
+
+int roast_report_forecast(struct roast_page *out, const struct roast_forecast *forecast,
+                          const struct roast_plan *plan, roast_error *err);
+int roast_report_forecast_json(struct roast_page *out,
+                               const struct roast_forecast *forecast,
+                               const struct roast_plan *plan, roast_error *err);
 
 /* Rows as aligned text under a title. */
 int roast_report_aligned(struct roast_page *out, const char *title,

@@ -24,6 +24,12 @@ int roast_run_member_left(roast_run *run, const struct roast_departure *departur
 
 int roast_run_add_task(roast_run *run, const struct roast_task *task, roast_error *err);
 
+/* What the client did itself, by its own monotonic clock: a task without a worker. Where
+ * the client is the only worker, it is time of that. */
+int roast_run_add_client_task(roast_run *run, struct roast_str prefix,
+                              int64_t start_mono_ns, int64_t stop_mono_ns,
+                              roast_error *err);
+
 /* Adds frames of one attempt like roast_run_add_frames(), and joins the attempt to the
  * worker and the task in which it ran: a killed one is then known by them. */
 int roast_run_add_task_frames(roast_run *run, struct roast_str frames,

@@ -8,21 +8,6 @@
 #include "aggregate/timeline.h"
 #include "base/mem.h"
 
-bool roast__attempt_times(const struct roast_attempts *attempts, size_t row,
-                          int64_t *start_ns, int64_t *end_ns)
-{
-    const struct roast_column *columns = attempts->columns;
-    bool task = roast__column_has(&columns[ROAST_COLUMN_task_start_ns], row);
-    int start = task ? ROAST_COLUMN_task_start_ns : ROAST_COLUMN_start_ns;
-    int length = task ? ROAST_COLUMN_task_ns : ROAST_COLUMN_duration_ns;
-
-    if (!roast__column_has(&columns[start], row))
-        return false;
-    *start_ns = columns[start].values[row];
-    *end_ns = roast__sat_add(*start_ns, roast__column_get(&columns[length], row, 0));
-    return true;
-}
-
 /* ---- the end -------------------------------------------------------------------- */
 
 static int64_t latest_attempt(const struct roast_attempts *attempts, int64_t latest)
@@ -48,18 +33,24 @@ static int64_t latest_sample(const struct roast_samples *samples, int64_t latest
     return latest;
 }
 
+/* Not before the start, and no further from it than a length can say. */
+static int64_t within_reach(const struct roast_run *run, int64_t end_ns)
+{
+    return roast__sat_add(run->start_ns, roast__time_between(run->start_ns, end_ns));
+}
+
 int64_t roast__run_end(const struct roast_run *run)
 {
     int64_t latest = run->start_ns;
 
     if (run->end_ns != 0)
-        return run->end_ns > run->start_ns ? run->end_ns : run->start_ns;
+        return within_reach(run, run->end_ns);
     for (size_t i = 0; i < run->moment_count; i++) {
         if (run->moments[i].time_ns > latest)
             latest = run->moments[i].time_ns;
     }
     latest = latest_attempt(&run->attempts, latest);
-    return latest_sample(&run->samples, latest);
+    return within_reach(run, latest_sample(&run->samples, latest));
 }
 
 /* ---- calls ---------------------------------------------------------------------- */

@@ -6,6 +6,7 @@
 #ifndef ROAST_AGGREGATE_CALLS_H
 #define ROAST_AGGREGATE_CALLS_H
 
+#include "store/array.h"
 #include "store/run.h"
 
 enum { ROAST_NO_CALL = -1 };
@@ -41,8 +42,20 @@ enum roast_returned roast__run_returned(const struct roast_run *run);
 
 /* When an attempt started and ended, opening the file included where that is known.
  * False: nobody knows. An end that is not known is the start. */
-bool roast__attempt_times(const struct roast_attempts *attempts, size_t row,
-                          int64_t *start_ns, int64_t *end_ns);
+static inline bool roast__attempt_times(const struct roast_attempts *attempts,
+                                        size_t row, int64_t *start_ns, int64_t *end_ns)
+{
+    const struct roast_column *columns = attempts->columns;
+    bool task = roast__column_has(&columns[ROAST_COLUMN_task_start_ns], row);
+    int start = task ? ROAST_COLUMN_task_start_ns : ROAST_COLUMN_start_ns;
+    int length = task ? ROAST_COLUMN_task_ns : ROAST_COLUMN_duration_ns;
+
+    if (!roast__column_has(&columns[start], row))
+        return false;
+    *start_ns = columns[start].values[row];
+    *end_ns = roast__sat_add(*start_ns, roast__column_get(&columns[length], row, 0));
+    return true;
+}
 
 /* The end of the run, or while it goes on the latest moment that was seen. */
 int64_t roast__run_end(const struct roast_run *run);

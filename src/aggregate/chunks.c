@@ -48,6 +48,14 @@ static double quantile_s(struct roast_totals *totals, double share)
     return fmin(fmax(ns, totals->all.shortest_ns), totals->all.longest_ns) / 1e9;
 }
 
+static void set_quantile(const struct roast_study *study, enum roast_metric metric,
+                         const struct roast_quantiles *source, double value)
+{
+    roast__study_set(study, metric, value);
+    if (source->buckets)
+        roast__metric_mark(&study->summary->values, metric, ROAST_ESTIMATED);
+}
+
 static void set_durations(const struct roast_study *study)
 {
     struct roast_totals *totals = study->totals;
@@ -63,9 +71,12 @@ static void set_durations(const struct roast_study *study)
                      totals->all.longest_ns / 1e9);
     roast__study_set(study, ROAST_METRIC_chunk_duration_std,
                      roast__spread_std(spread) / 1e9);
-    roast__study_set(study, ROAST_METRIC_chunk_duration_p50, quantile_s(totals, 0.5));
-    roast__study_set(study, ROAST_METRIC_chunk_duration_p90, quantile_s(totals, 0.9));
-    roast__study_set(study, ROAST_METRIC_chunk_duration_p99, quantile_s(totals, 0.99));
+    set_quantile(study, ROAST_METRIC_chunk_duration_p50, &totals->durations_ns,
+                 quantile_s(totals, 0.5));
+    set_quantile(study, ROAST_METRIC_chunk_duration_p90, &totals->durations_ns,
+                 quantile_s(totals, 0.9));
+    set_quantile(study, ROAST_METRIC_chunk_duration_p99, &totals->durations_ns,
+                 quantile_s(totals, 0.99));
 }
 
 static void set_memory(const struct roast_study *study)
@@ -108,10 +119,10 @@ static void set_events(const struct roast_study *study)
     if (totals->paired_events > 0)
         roast__study_set(study, ROAST_METRIC_time_per_event_mean_us,
                          totals->paired_duration_ns / totals->paired_events / 1e3);
-    roast__study_set(study, ROAST_METRIC_time_per_event_p50_us,
-                     roast__quantiles_get(per_event, 0.5) / 1e3);
-    roast__study_set(study, ROAST_METRIC_time_per_event_p99_us,
-                     roast__quantiles_get(per_event, 0.99) / 1e3);
+    set_quantile(study, ROAST_METRIC_time_per_event_p50_us, per_event,
+                 roast__quantiles_get(per_event, 0.5) / 1e3);
+    set_quantile(study, ROAST_METRIC_time_per_event_p99_us, per_event,
+                 roast__quantiles_get(per_event, 0.99) / 1e3);
 }
 
 /* ---- waste ----------------------------------------------------------------------- */
@@ -212,7 +223,9 @@ static void set_waste(const struct roast_study *study)
         study->summary->failed = true;
         return;
     }
-    for (size_t row = 0; row < attempts->count; row++) {
+    bool any =
+        lost + roles->rows[ROAST_ROLE_FAILED] + roles->rows[ROAST_ROLE_REPEAT] > 0;
+    for (size_t row = 0; any && row < attempts->count; row++) {
         unsigned role = roles->of_row[row];
         double own = NAN;
         if (role == ROAST_ROLE_FAILED || role == ROAST_ROLE_REPEAT)
@@ -223,6 +236,9 @@ static void set_waste(const struct roast_study *study)
     }
     if (attempts->count > 0)
         roast__study_set(study, ROAST_METRIC_wasted_thread_seconds, seconds);
+    if (lost > 0) /* nobody saw their end */
+        roast__metric_mark(&study->summary->values, ROAST_METRIC_wasted_thread_seconds,
+                           ROAST_ESTIMATED);
     roast__free(last_signs);
 }
 

@@ -18,11 +18,6 @@ enum needs {
     SCHEDULER = 8, /* what it told; like records of a run that is whole */
 };
 
-static void make_none(const struct roast_columns_job *job)
-{
-    (void)job;
-}
-
 static const struct {
     void (*make)(const struct roast_columns_job *job);
     unsigned needs;
@@ -37,7 +32,7 @@ static const struct {
     [ROAST_COLUMNS_endpoints] = {roast__columns_summarized, SUMMARY},
     [ROAST_COLUMNS_failures] = {roast__columns_summarized, SUMMARY},
     [ROAST_COLUMNS_metrics] = {roast__columns_metrics, SUMMARY},
-    [ROAST_COLUMNS_findings] = {make_none, NOTHING},
+    [ROAST_COLUMNS_findings] = {roast__columns_summarized, SUMMARY},
     [ROAST_COLUMNS_losses] = {roast__columns_losses, SUMMARY},
     [ROAST_COLUMNS_labels] = {roast__columns_notes, NOTHING},
     [ROAST_COLUMNS_provenance] = {roast__columns_notes, NOTHING},

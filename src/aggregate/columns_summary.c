@@ -20,6 +20,7 @@ static const char *const parts_of[ROAST_COLUMNS_TABLE_COUNT][MOST_PARTS] = {
     [ROAST_COLUMNS_workers] = {"per_worker"},
     [ROAST_COLUMNS_endpoints] = {"per_endpoint"},
     [ROAST_COLUMNS_failures] = {"failures"},
+    [ROAST_COLUMNS_findings] = {"findings"},
 };
 
 static const struct {
@@ -282,16 +283,20 @@ void roast__columns_metrics(const struct roast_columns_job *job)
     const struct roast_metric_values *values = roast_summary_metrics(job->summary);
 
     for (int i = 0; i < ROAST_METRIC_COUNT && roast__builder_ok(job->to); i++) {
-        const struct roast_metric_info *info = roast_metric_info((enum roast_metric)i);
+        enum roast_metric metric = (enum roast_metric)i;
+        const struct roast_metric_info *info = roast_metric_info(metric);
+        const char *kind = roast_metric_kind_name(roast_metric_kind(values, metric));
         roast__builder_row(job->to);
         roast__fill_text(job->to, ROAST_AT_metrics_name, roast_str_of(info->name));
         roast__fill_text(job->to, ROAST_AT_metrics_unit, roast_str_of(info->unit));
         roast__fill_text(job->to, ROAST_AT_metrics_level, roast_str_of(info->level));
-        if (values->known[i])
+        if (values->known[i]) {
             roast__fill_number(job->to, ROAST_AT_metrics_value, values->value[i]);
-        else
+            roast__fill_text(job->to, ROAST_AT_metrics_kind, roast_str_of(kind));
+        } else {
             roast__fill_text(job->to, ROAST_AT_metrics_reason,
                              roast_str_of(values->why[i]));
+        }
     }
 }
 

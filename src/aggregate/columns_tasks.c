@@ -69,8 +69,9 @@ static void put_task(const struct roast_columns_job *job, size_t task,
 void roast__put_other_tasks(const struct roast_columns_job *job,
                             const struct roast_task_joins *joins)
 {
+    if (!roast__has_scheduled(&job->run->scheduler.tasks))
+        return; /* what the client did itself is no task of anybody */
     unsigned char *kinds = roast__task_kinds(job->run);
-
     if (!kinds)
         roast__builder_fail(job->to);
     for (size_t i = 0; kinds && i < job->run->scheduler.tasks.count; i++) {

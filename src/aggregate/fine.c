@@ -6,6 +6,8 @@
  * tasks that the scheduler was seen to run tell: where spans are far from them, our own
  * clocks say what they can, and the rest is not known. */
 #include "aggregate/formulas.h"
+#include "aggregate/recorded.h"
+#include "aggregate/task_kinds.h"
 #include "aggregate/timeline.h"
 #include "base/mem.h"
 
@@ -77,7 +79,7 @@ static bool find_prefixes(struct prefixes *prefixes, double *tasks_s,
     prefixes->is_processors = roast__alloc(run->strings.count * sizeof(bool));
     if (!prefixes->is_processors)
         return false;
-    if (study->task_kinds)
+    if (roast__has_scheduled(&run->scheduler.tasks))
         *tasks_s = find_among_tasks(prefixes, study);
     else
         find_by_name(prefixes, run);
@@ -181,6 +183,13 @@ static struct clocks clocks_of_tasks(const struct roast_study *study)
     return (struct clocks){cpu_ns / 1e9, noncpu_ns / 1e9};
 }
 
+double roast__recorded_task_seconds(const struct roast_study *study)
+{
+    struct clocks clocks = clocks_of_tasks(study);
+
+    return clocks.cpu_s + clocks.noncpu_s;
+}
+
 /* ---- metrics --------------------------------------------------------------------- */
 
 static void set_processor(const struct roast_study *study, struct clocks clocks)
@@ -264,8 +273,9 @@ static void set_from_spans(const struct roast_study *study, const struct spans *
 /* Runs that were imported know two sums of spans and no more. */
 static void set_from_clocks(const struct roast_study *study)
 {
-    bool on_dask = study->run->scheduler.tasks.count > 0;
-    struct clocks whole = on_dask ? clocks_of_tasks(study) : (struct clocks){NAN, NAN};
+    struct clocks whole = roast__has_scheduled(&study->run->scheduler.tasks)
+                              ? clocks_of_tasks(study)
+                              : (struct clocks){NAN, NAN};
     struct clocks clocks =
         isnan(whole.cpu_s) ? clocks_of_process(study->totals) : whole;
 
@@ -296,7 +306,8 @@ const char *roast__without_spans(const struct roast_study *study)
 
     if (study->summary->values.known[ROAST_METRIC_executor_time_seconds])
         return NULL;
-    return run->scheduler.activity_count > 0 || run->scheduler.tasks.count > 0
+    return run->scheduler.activity_count > 0 ||
+                   roast__has_scheduled(&run->scheduler.tasks)
                ? other_span
                : no_spans;
 }

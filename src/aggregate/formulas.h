@@ -11,6 +11,10 @@
 void roast__study_workflow(const struct roast_study *study);
 void roast__study_best_rates(const struct roast_study *study);
 void roast__study_wall(const struct roast_study *study);
+void roast__study_budget(const struct roast_study *study);
+void roast__study_tail(const struct roast_study *study);
+void roast__study_ramp_up(const struct roast_study *study);
+void roast__study_checks(const struct roast_study *study);
 void roast__study_pool(const struct roast_study *study);
 void roast__study_worker_samples(const struct roast_study *study);
 void roast__study_chunks(const struct roast_study *study);
@@ -28,6 +32,7 @@ void roast__study_outliers(const struct roast_study *study);
 void roast__study_task_kinds(const struct roast_study *study);
 void roast__study_hot_lines(const struct roast_study *study);
 void roast__study_lost_workers(const struct roast_study *study);
+void roast__study_verdict(const struct roast_study *study); /* after all others */
 
 /* Why spans of Dask do not tell of the run, in words; NULL: they do. After
  * roast__study_fine(). */

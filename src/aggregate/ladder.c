@@ -25,10 +25,12 @@ static void add_items(struct roast_ladder_sums *sums, const struct roast_ladder 
 {
     sums->ladders++;
     sums->known |= ladder->present;
-    for (int i = 0; i < ROAST_ITEM_COUNT; i++)
-        sums->items[i] += (double)ladder->values[i]; /* 0 where not known */
+    for (uint32_t left = ladder->present; left != 0; left &= left - 1) {
+        int item = __builtin_ctz(left);
+        sums->items[item] += (double)ladder->values[item];
+    }
     uint64_t missing = ladder->values[ROAST_ITEM_hooks_missing];
-    for (unsigned hook = 0; hook < ROAST_HOOK_END; hook++)
+    for (unsigned hook = 0; hook < ROAST_HOOK_END && missing >> hook != 0; hook++)
         sums->without_hook[hook] += (missing >> hook) & 1;
 }
 
@@ -59,7 +61,8 @@ static bool any_ladder(const struct roast_attempts *attempts)
 static void add_all(struct roast_ladder_sums *sums, const struct roast_study *study)
 {
     const struct roast_roles *roles = &study->totals->roles;
-    unsigned char identity[ROAST_IDENTITY_BYTES];
+    const uint64_t wanted = ROAST_FIELD_BIT(ladder) | ROAST_FIELD_BIT(task_ns) |
+                            ROAST_FIELD_BIT(task_cpu_ns);
     struct roast_ladder ladder;
     roast_record rec;
 
@@ -70,7 +73,7 @@ static void add_all(struct roast_ladder_sums *sums, const struct roast_study *st
         unsigned role = roles->of_row[row];
         if (role != ROAST_ROLE_COUNTS && role != ROAST_ROLE_BARE)
             continue;
-        (void)roast__attempt_record(study->run, row, &rec, identity);
+        (void)roast__attempt_fields(study->run, row, wanted, &rec);
         if (!roast_record_has(&rec, ROAST_FIELD_ladder) ||
             roast_ladder_read(&ladder, rec.values[ROAST_FIELD_ladder].str, NULL) < 0)
             continue;

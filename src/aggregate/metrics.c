@@ -6,13 +6,14 @@
 #include "roast/aggregate.h"
 
 static const struct roast_metric_info infos[] = {
-#define M(id, level, unit, count, formula) {#id, #level, (unit), (count), (formula)},
+#define M(id, level, unit, count, kind, formula) \
+    {#id, #level, (unit), (count), ROAST_##kind, (formula)},
 #include "roast/metric_defs.def"
 #undef M
 };
 
 static const struct roast_metric_alias aliases[] = {
-#define A(alias, id, scale) {(alias), ROAST_METRIC_##id, (scale)},
+#define A(alias, id, per) {(alias), ROAST_METRIC_##id, (per)},
 #include "roast/metric_aliases.def"
 #undef A
 };
@@ -20,6 +21,26 @@ static const struct roast_metric_alias aliases[] = {
 const struct roast_metric_info *roast_metric_info(enum roast_metric metric)
 {
     return &infos[metric];
+}
+
+const char *roast_metric_kind_name(enum roast_metric_kind kind)
+{
+    static const char *const names[] = {
+        [ROAST_EXACT] = "exact",
+        [ROAST_SAMPLED] = "sampled",
+        [ROAST_ESTIMATED] = "estimated",
+    };
+
+    return names[kind];
+}
+
+enum roast_metric_kind roast_metric_kind(const struct roast_metric_values *values,
+                                         enum roast_metric metric)
+{
+    enum roast_metric_kind at_best = infos[metric].kind;
+    enum roast_metric_kind source = (enum roast_metric_kind)values->kind[metric];
+
+    return source > at_best ? source : at_best;
 }
 
 const struct roast_metric_alias *roast_metric_aliases(size_t *count)

@@ -5,6 +5,7 @@
  * median) and beyond half as much again as the median: among chunks that are all alike,
  * noise is not news. The cause is the first that the numbers carry. */
 #include "aggregate/formulas.h"
+#include "aggregate/recorded.h"
 
 enum { FEWEST_CHUNKS = 8, MOST_OUTLIERS = 50 };
 
@@ -132,36 +133,35 @@ static int32_t host_of(const struct roast_attempts *attempts, size_t row)
     return attempts->processes[attempts->process[row]].host;
 }
 
-/* The median of one host, and that of all others. */
-static void compare_host(struct search *search, int32_t host, double medians[2])
+bool roast__is_slow_host(const struct roast_study *study, int32_t host)
 {
-    const struct roast_attempts *attempts = &search->study->run->attempts;
-    struct roast_quantiles quantiles[2] = {{0}, {0}};
+    const struct roast_attempts *attempts = &study->run->attempts;
+    struct roast_quantiles quantiles[2] = {{0}, {0}}; /* its own, all others' */
+    double medians[2];
 
     for (size_t row = 0; row < attempts->count; row++) {
         double value = time_per_event(attempts, row);
-        if (counts(search, row))
+        if (study->totals->roles.of_row[row] == ROAST_ROLE_COUNTS)
             roast__quantiles_add(&quantiles[host_of(attempts, row) != host], &value, 1);
     }
     for (int i = 0; i < 2; i++) {
         medians[i] = roast__quantiles_get(&quantiles[i], 0.5);
-        search->failed |= quantiles[i].failed;
+        study->summary->failed |= quantiles[i].failed;
         roast__quantiles_release(&quantiles[i]);
     }
+    return medians[0] > 1.5 * medians[1]; /* false without another host */
 }
 
 static bool is_slow_host(struct search *search, size_t row)
 {
     int32_t host = host_of(&search->study->run->attempts, row);
     struct host *known = search->hosts, *end = known + search->host_count;
-    double medians[2];
 
     while (known < end && known->name != host)
         known++;
     if (known == end) { /* at most one per outlier */
-        compare_host(search, host, medians);
         known->name = host;
-        known->slow = medians[0] > 1.5 * medians[1]; /* false without another host */
+        known->slow = roast__is_slow_host(search->study, host);
         search->host_count++;
     }
     return known->slow;

@@ -69,19 +69,21 @@ static void set_from_offers(const struct roast_study *study)
 /* The mean of all samples of a series, NaN without any. */
 static double mean_sample(const struct roast_samples *samples, enum roast_series series)
 {
-    struct roast_moments all = {0};
+    double sum = 0, count = 0;
 
     for (size_t i = 0; i < samples->count; i++) {
         struct roast_series_cursor cursor;
-        double values[ROAST_SERIES_BLOCK];
-        size_t read;
+        uint64_t alike;
+        double value;
         if (roast__series_of(&samples->workers[i], series)->changes.size_bytes == 0)
             continue;
         roast__series_open(&cursor, &samples->workers[i], series);
-        while ((read = roast__series_block(&cursor, NULL, values)) > 0)
-            roast__moments_add(&all, values, read);
+        while ((alike = roast__series_run(&cursor, &value)) > 0) {
+            sum += isnan(value) ? 0 : value * (double)alike;
+            count += isnan(value) ? 0 : (double)alike;
+        }
     }
-    return roast__spread_mean(&all.spread);
+    return ratio(sum, count);
 }
 
 static double mean_count(const struct roast_run *run)
@@ -91,6 +93,19 @@ static double mean_count(const struct roast_run *run)
     for (size_t i = 0; i < run->count_count; i++)
         sum += (double)run->counts[i].workers;
     return ratio(sum, (double)run->count_count);
+}
+
+/* Who came and went between two counts is not known. */
+static void mark_sampled(const struct roast_study *study)
+{
+    static const enum roast_metric metrics[] = {
+        ROAST_METRIC_time_avg_workers,   ROAST_METRIC_peak_workers,
+        ROAST_METRIC_below_peak_seconds, ROAST_METRIC_cores_per_worker,
+        ROAST_METRIC_total_cores,        ROAST_METRIC_offered_thread_seconds,
+    };
+
+    for (size_t i = 0; i < sizeof(metrics) / sizeof(metrics[0]); i++)
+        roast__metric_mark(&study->summary->values, metrics[i], ROAST_SAMPLED);
 }
 
 static void set_from_counts(const struct roast_study *study)
@@ -112,6 +127,7 @@ static void set_from_counts(const struct roast_study *study)
     roast__study_set(study, ROAST_METRIC_total_cores, workers * cores);
     roast__study_set(study, ROAST_METRIC_offered_thread_seconds,
                      workers * cores * run_s);
+    mark_sampled(study);
 }
 
 void roast__study_pool(const struct roast_study *study)

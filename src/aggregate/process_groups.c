@@ -9,6 +9,7 @@
 #include "aggregate/crew.h"
 #include "aggregate/formulas.h"
 #include "aggregate/groups.h"
+#include "aggregate/recorded.h"
 #include "base/mem.h"
 #include "store/series.h"
 #include "store/slots.h"
@@ -95,17 +96,25 @@ struct roast_str roast__worker_key(const struct roast_run *run, size_t process,
 
 double roast__highest_memory(const struct roast_worker_samples *worker)
 {
+    struct roast_extremes extremes = {INFINITY, -INFINITY};
     struct roast_series_cursor cursor;
-    double highest = NAN, value;
-    int64_t time_ns;
-    bool known;
+    double values[ROAST_SERIES_BLOCK];
+    size_t read;
 
     roast__series_open(&cursor, worker, ROAST_SERIES_memory);
-    while (roast__series_next(&cursor, &time_ns, &value, &known) == 1) {
-        if (known)
-            highest = fmax(highest, value);
-    }
-    return highest;
+    while ((read = roast__series_block(&cursor, NULL, values)) > 0)
+        roast__extremes_add(&extremes, values, read);
+    return extremes.max >= extremes.min ? extremes.max : NAN;
+}
+
+/* The same of a sampled process; its samples are not read again. */
+static double sampled_peak(const struct roast_study *study, size_t sampled)
+{
+    const double *peaks = study->totals->sampled_peaks;
+
+    return peaks && !(peaks[sampled] < 0)
+               ? peaks[sampled]
+               : roast__highest_memory(&study->run->samples.workers[sampled]);
 }
 
 static void add_records(double *peaks, const struct roast_keys *keys,
@@ -121,35 +130,34 @@ static void add_records(double *peaks, const struct roast_keys *keys,
 }
 
 static void add_samples(double *peaks, const struct roast_keys *keys,
-                        const struct roast_crew *crew,
-                        const struct roast_samples *samples)
+                        const struct roast_crew *crew, const struct roast_study *study)
 {
-    for (size_t i = 0; i < samples->count; i++) {
+    for (size_t i = 0; i < study->run->samples.count; i++) {
         int32_t key = crew->process[i] >= 0 ? keys->key_of[crew->process[i]] : -1;
         if (key >= 0)
-            peaks[key] = fmax(peaks[key], roast__highest_memory(&samples->workers[i]));
+            peaks[key] = fmax(peaks[key], sampled_peak(study, i));
     }
 }
 
 /* The highest memory that records or samples of a worker saw; returns owned, NULL when
  * out of memory. */
 static double *peaks_of(const struct roast_keys *keys, const struct roast_crew *crew,
-                        const struct roast_run *run)
+                        const struct roast_study *study)
 {
     double *peaks = roast__alloc(keys->count * sizeof(peaks[0]));
 
     for (size_t i = 0; peaks && i < keys->count; i++)
         peaks[i] = NAN;
     if (peaks) {
-        add_records(peaks, keys, &run->attempts);
-        add_samples(peaks, keys, crew, &run->samples);
+        add_records(peaks, keys, &study->run->attempts);
+        add_samples(peaks, keys, crew, study);
     }
     return peaks;
 }
 
 /* ---- tables ---------------------------------------------------------------------- */
 
-static struct roast_cell worker_cell(const struct roast_study *study, size_t process)
+struct roast_cell roast__worker_cell(const struct roast_study *study, size_t process)
 {
     struct roast_buf room = {0};
     struct roast_cell cell =
@@ -187,8 +195,8 @@ static void put_sampled(const struct roast_study *study, size_t table,
         row[0] = roast__study_text(study, samples->workers[i].name);
         if (idle)
             roast__group_cells(row + 1, &nothing);
-        row[1 + ROAST_GROUP_COLUMN_COUNT + 2] = roast__cell_number(
-            roast__highest_memory(&samples->workers[i]) / (1024.0 * 1024.0));
+        row[1 + ROAST_GROUP_COLUMN_COUNT + 2] =
+            roast__cell_number(sampled_peak(study, i) / (1024.0 * 1024.0));
     }
 }
 
@@ -200,7 +208,7 @@ static void put_workers(const struct roast_study *study, const struct roast_keys
                                      columns, sizeof(columns) / sizeof(columns[0]));
     struct roast_crew crew = {0};
     bool found = roast__crew_find(&crew, study->run);
-    double *peaks = found ? peaks_of(keys, &crew, study->run) : NULL;
+    double *peaks = found ? peaks_of(keys, &crew, study) : NULL;
 
     if (!peaks)
         study->summary->failed = true;
@@ -209,7 +217,7 @@ static void put_workers(const struct roast_study *study, const struct roast_keys
         struct roast_cell *own = row + 1 + ROAST_GROUP_COLUMN_COUNT;
         size_t first = (size_t)keys->first_item[i];
         uint64_t pid = process_at(study->run, first)->pid;
-        row[0] = worker_cell(study, first);
+        row[0] = roast__worker_cell(study, first);
         roast__group_cells(row + 1, &keys->groups[i]);
         own[0] = roast__study_text(study, process_at(study->run, first)->host);
         if (pid != 0)

@@ -6,7 +6,6 @@
 #include "aggregate/formulas.h"
 #include "aggregate/timeline.h"
 #include "aggregate/window.h"
-#include "base/mem.h"
 
 enum { WINDOWS = 3 };
 
@@ -22,77 +21,80 @@ static const enum roast_metric data_rates[WINDOWS] = {
     ROAST_METRIC_data_rate_gbps_best_300s,
 };
 
-/* What an attempt did; negative: not known. */
-typedef double amount_of(const struct roast_attempts *attempts, size_t row);
-
-static double events_of(const struct roast_attempts *attempts, size_t row)
+/* What an attempt did per ns; not negative. */
+static double rate_of(const struct roast_attempts *attempts, uint32_t row, double did)
 {
-    return (double)roast__column_get(&attempts->columns[ROAST_COLUMN_num_events], row,
-                                     -1);
+    int64_t ns = attempts->columns[ROAST_COLUMN_duration_ns].values[row];
+
+    return did > 0 ? did / (double)(ns > 0 ? ns : 1) : 0;
 }
 
-static double bytes_of(const struct roast_attempts *attempts, size_t row)
+static double event_rate_of(const void *context, uint32_t row)
 {
+    const struct roast_attempts *attempts = context;
+
+    return rate_of(attempts, row,
+                   (double)attempts->columns[ROAST_COLUMN_num_events].values[row]);
+}
+
+static double data_rate_of(const void *context, uint32_t row)
+{
+    const struct roast_attempts *attempts = context;
     const struct roast_column *columns = attempts->columns;
 
-    if (!roast__column_has(&columns[ROAST_COLUMN_bytes_before], row))
-        return -1;
-    return (double)roast__column_get(&columns[ROAST_COLUMN_bytes_read], row, -1) +
-           (double)columns[ROAST_COLUMN_bytes_before].values[row];
+    return rate_of(attempts, row,
+                   (double)columns[ROAST_COLUMN_bytes_read].values[row] +
+                       (double)columns[ROAST_COLUMN_bytes_before].values[row]);
 }
 
-static size_t put_knots(struct roast_knot *knots, const struct roast_study *study,
-                        amount_of *amount)
+/* False when out of memory. */
+static bool draw_line(struct roast_line *line, const struct roast_study *study)
 {
     const struct roast_attempts *attempts = &study->run->attempts;
     const struct roast_column *starts = &attempts->columns[ROAST_COLUMN_start_ns];
     const struct roast_column *lengths = &attempts->columns[ROAST_COLUMN_duration_ns];
-    size_t count = 0;
 
-    for (size_t row = 0; row < attempts->count; row++) {
-        double did = amount(attempts, row);
-        if (study->totals->roles.of_row[row] != ROAST_ROLE_COUNTS || !(did > 0) ||
-            !roast__column_has(starts, row) || !roast__column_has(lengths, row))
-            continue;
-        roast__knots_put(knots + count, starts->values[row], lengths->values[row], did);
-        count += 2;
+    if (!roast__line_reserve(line, study->totals->all.chunks))
+        return false;
+    for (uint32_t row = 0; row < attempts->count; row++) {
+        if (study->totals->roles.of_row[row] == ROAST_ROLE_COUNTS &&
+            roast__column_has(starts, row) && roast__column_has(lengths, row))
+            roast__line_put(line, row, starts->values[row], lengths->values[row]);
     }
-    return count;
+    return roast__line_sort(line);
 }
 
-static void set_rates(const struct roast_study *study, amount_of *amount, double scale,
+static void set_rates(const struct roast_study *study, struct roast_line *line,
+                      roast_rate_of *rate, double scale,
                       const enum roast_metric *metrics)
 {
-    size_t chunks = study->totals->all.chunks;
     double run_s = roast__seconds_between(study->run->start_ns, study->end_ns);
 
-    if (chunks == 0 || run_s < (double)window_s[0])
+    if (!(roast__line_sum(line, rate, &study->run->attempts) > 0))
         return;
-    struct roast_knot *knots = roast__realloc(NULL, 2 * chunks * sizeof(knots[0]));
-    if (!knots) {
-        study->summary->failed = true;
-        return;
-    }
-    size_t count = put_knots(knots, study, amount);
-    roast__knots_sum(knots, count);
-    for (size_t i = 0; count > 0 && i < WINDOWS; i++) {
+    for (size_t i = 0; i < WINDOWS; i++) {
         double seconds = (double)window_s[i];
         if (run_s >= seconds)
-            roast__study_set(
-                study, metrics[i],
-                roast__best_window(knots, count, window_s[i] * 1000000000) / seconds *
-                    scale);
+            roast__study_set(study, metrics[i],
+                             roast__best_window(line, window_s[i] * 1000000000) /
+                                 seconds * scale);
     }
-    roast__free(knots);
 }
 
 /* A rate is that of the run only if every chunk knows its part. */
 void roast__study_best_rates(const struct roast_study *study)
 {
     const struct roast_group *all = &study->totals->all;
+    double run_s = roast__seconds_between(study->run->start_ns, study->end_ns);
+    struct roast_line line = {0};
 
-    if (all->without[ROAST_EVENTS] == 0)
-        set_rates(study, events_of, 1e-3, event_rates);
-    if (all->without[ROAST_BYTES] == 0)
-        set_rates(study, bytes_of, 8e-9, data_rates);
+    if (all->chunks == 0 || run_s < (double)window_s[0])
+        return;
+    bool drawn = draw_line(&line, study);
+    study->summary->failed |= !drawn;
+    if (drawn && all->without[ROAST_EVENTS] == 0)
+        set_rates(study, &line, event_rate_of, 1e-3, event_rates);
+    if (drawn && all->without[ROAST_BYTES] == 0)
+        set_rates(study, &line, data_rate_of, 8e-9, data_rates);
+    roast__line_release(&line);
 }

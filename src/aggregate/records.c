@@ -64,15 +64,14 @@ static void note_record(struct notes *notes, const roast_record *rec)
 
 static uint64_t note_records(struct notes *notes, const struct roast_run *run)
 {
-    unsigned char identity[ROAST_IDENTITY_BYTES];
     uint64_t records = 0;
     roast_record rec;
 
     for (size_t row = 0; row < run->attempts.count; row++) {
-        uint64_t present = roast__attempt_present(run, row);
-        records += present != 0;
-        if ((present & looked_at) && roast__attempt_record(run, row, &rec, identity))
-            note_record(notes, &rec);
+        if (!roast__attempt_fields(run, row, looked_at, &rec))
+            continue;
+        records++;
+        note_record(notes, &rec);
     }
     return records;
 }

@@ -5,6 +5,7 @@
  * What is made of other metrics comes last and takes over their reasons. */
 #include "aggregate/summary.h"
 
+#include "aggregate/budget.h"
 #include "aggregate/calls.h"
 #include "aggregate/derived.h"
 #include "aggregate/formulas.h"
@@ -33,17 +34,36 @@ static const struct {
     {roast__study_ladder, false}, /* says why tables of the others are empty */
     {roast__study_failures, false},
     {roast__study_lost_workers, false},
+    {roast__study_budget, false},
+    {roast__study_tail, false},
+    {roast__study_ramp_up, false},
+    {roast__study_checks, false},
     {roast__study_task_kinds, true},
     {roast__study_hot_lines, true},
     {roast__study_outliers, false},
+    {roast__study_verdict, false},
     {roast__reasons_fill, true},
 };
 
-static void apply_formulas(const struct roast_study *study, bool quick)
+/* The budget takes much memory: it is found when the first formula needs it. False when
+ * out of memory. */
+static bool prepare(struct roast_study *study, size_t formula)
+{
+    if (formulas[formula].apply != roast__study_budget)
+        return true;
+    study->budget = roast__budget_find(study);
+    study->summary->failed |= !study->budget;
+    return study->budget != NULL;
+}
+
+static void apply_formulas(struct roast_study *study, bool quick)
 {
     for (size_t i = 0; i < sizeof(formulas) / sizeof(formulas[0]); i++) {
-        if (formulas[i].quick || !quick)
-            formulas[i].apply(study);
+        if (quick && !formulas[i].quick)
+            continue;
+        if (!prepare(study, i))
+            return;
+        formulas[i].apply(study);
     }
     roast_derive_rates(&study->summary->values);
     roast_derive_efficiency(&study->summary->values);
@@ -65,6 +85,7 @@ static int study_run(struct roast_summary *summary, struct roast_run *run,
     summary->failed = has_tasks && !kinds;
     if (!summary->failed)
         apply_formulas(&study, quick);
+    roast__budget_free(study.budget);
     roast__free(kinds);
     if (summary->failed)
         return roast_error_set(err, ROAST_NO_MEMORY, "summary of %zu attempts",

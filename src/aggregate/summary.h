@@ -13,7 +13,7 @@
 #include "roast/aggregate.h"
 #include "store/run.h"
 
-enum { ROAST_MAX_TABLES = 32, ROAST_MAX_COLUMNS = 32 };
+enum { ROAST_MAX_TABLES = 48, ROAST_MAX_COLUMNS = 32 };
 
 /* The room of a table. */
 struct roast_sheet {
@@ -38,11 +38,16 @@ struct roast_study {
     int64_t end_ns;              /* of the run, or the latest moment that was seen */
     struct roast_totals *totals; /* reading a quantile may sort */
     const unsigned char *task_kinds; /* roast__task_kinds(); NULL: there are no tasks */
+    struct roast_budget *budget;     /* NULL: only what is quick is asked, or not yet */
     struct roast_summary *summary;
 };
 
 /* Sets a metric; what is no finite number stays absent. */
 void roast__metric_set(struct roast_metric_values *values, enum roast_metric metric,
                        double value);
+
+/* The metric is no better than this: its source was not the best. */
+void roast__metric_mark(struct roast_metric_values *values, enum roast_metric metric,
+                        enum roast_metric_kind kind);
 
 #endif

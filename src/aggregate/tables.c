@@ -97,6 +97,13 @@ void roast__metric_set(struct roast_metric_values *values, enum roast_metric met
     values->why[metric] = NULL;
 }
 
+void roast__metric_mark(struct roast_metric_values *values, enum roast_metric metric,
+                        enum roast_metric_kind kind)
+{
+    if (kind > roast_metric_kind(values, metric))
+        values->kind[metric] = (unsigned char)kind;
+}
+
 /* ---- tables ---------------------------------------------------------------------- */
 
 size_t roast__table_open(struct roast_summary *summary, const char *name,
@@ -141,6 +148,8 @@ struct roast_cell *roast__table_row(struct roast_summary *summary, size_t number
     size_t row_bytes = table->column_count * sizeof(sheet->cells[0]);
     size_t more = sheet->cap > 0 ? sheet->cap * 2 : 1;
 
+    if (summary->failed) /* its table may have lost its columns */
+        return summary->spare;
     if (table->row_count == sheet->cap && !grow(sheet, table->column_count, more)) {
         summary->failed = true;
         return summary->spare;

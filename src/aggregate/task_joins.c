@@ -7,65 +7,100 @@
  * before its task. */
 #include "aggregate/task_joins.h"
 
-#include <stdlib.h>
-
 #include "aggregate/calls.h"
 #include "base/mem.h"
+#include "base/sort.h"
 #include "store/array.h"
 
-/* A task, in the order of key and worker, then of time. */
-struct known_task {
-    uint64_t pair;
-    int64_t from_ns;
-    int64_t to_ns;
-    uint32_t task;
+/* Tasks and attempts by their pair of key and worker. Owned. */
+struct joining {
+    const struct roast_run *run;
+    uint64_t workers; /* numbers that a worker may have */
+    struct roast_keyed *tasks;
+    struct roast_keyed *rows;
+    size_t row_count; /* of those that know their key */
 };
 
-static uint64_t pair_of(int64_t key_hash, int32_t worker)
+/* ---- pairs ----------------------------------------------------------------------- */
+
+/* Above all numbers of workers, and room for none at all. */
+static uint64_t count_workers(const struct roast_run *run)
 {
-    return (uint64_t)(uint32_t)key_hash << 32 | (uint32_t)worker;
-}
+    const struct roast_tasks *tasks = &run->scheduler.tasks;
+    int32_t most = -1;
 
-static int by_pair_and_time(const void *a, const void *b)
-{
-    const struct known_task *left = a, *right = b;
-
-    if (left->pair != right->pair)
-        return left->pair < right->pair ? -1 : 1;
-    if (left->from_ns != right->from_ns)
-        return left->from_ns < right->from_ns ? -1 : 1;
-    return left->task < right->task ? -1 : left->task > right->task;
-}
-
-/* All tasks; returns owned, NULL when out of memory. */
-static struct known_task *sort_tasks(const struct roast_tasks *tasks)
-{
-    struct known_task *known = roast__realloc(NULL, tasks->count * sizeof(*known));
-
-    for (size_t i = 0; known && i < tasks->count; i++) {
-        known[i] = (struct known_task){
-            .pair = pair_of(tasks->key_hash[i], tasks->worker[i]),
-            .from_ns =
-                tasks->start_ns[i] != 0 ? tasks->start_ns[i] : tasks->assigned_ns[i],
-            .to_ns = tasks->stop_ns[i],
-            .task = (uint32_t)i,
-        };
+    for (size_t i = 0; i < tasks->count; i++)
+        most = tasks->worker[i] > most ? tasks->worker[i] : most;
+    for (size_t i = 0; i < run->attempts.process_count; i++) {
+        int32_t worker = run->attempts.processes[i].worker;
+        most = worker > most ? worker : most;
     }
-    if (known && tasks->count > 1)
-        qsort(known, tasks->count, sizeof(*known), by_pair_and_time);
-    return known;
+    return (uint64_t)((int64_t)most + 2);
 }
 
-/* How many come before a task of this pair that begins behind a time. */
-static size_t count_until(const struct known_task *known, size_t count, uint64_t pair,
-                          int64_t time_ns)
+/* As small as it can be: it is sorted by its digits. */
+static int64_t pair_of(const struct joining *joining, int64_t key_hash, int32_t worker)
+{
+    uint64_t number = (uint64_t)((int64_t)worker + 1);
+
+    return (int64_t)((uint32_t)key_hash * joining->workers + number);
+}
+
+static void list_tasks(struct joining *joining)
+{
+    const struct roast_tasks *tasks = &joining->run->scheduler.tasks;
+
+    for (uint32_t i = 0; i < tasks->count; i++)
+        joining->tasks[i] = (struct roast_keyed){
+            pair_of(joining, tasks->key_hash[i], tasks->worker[i]), i};
+    roast__keyed_sort(joining->tasks, joining->tasks + tasks->count, tasks->count);
+}
+
+static void list_rows(struct joining *joining)
+{
+    const struct roast_attempts *attempts = &joining->run->attempts;
+    const struct roast_column *keys = &attempts->columns[ROAST_COLUMN_key_hash];
+
+    for (uint32_t row = 0; row < attempts->count; row++) {
+        if (!roast__column_has(keys, row))
+            continue;
+        int32_t worker = attempts->processes[attempts->process[row]].worker;
+        joining->rows[joining->row_count++] =
+            (struct roast_keyed){pair_of(joining, keys->values[row], worker), row};
+    }
+    roast__keyed_sort(joining->rows, joining->rows + joining->row_count,
+                      joining->row_count);
+}
+
+/* ---- tasks of one pair ----------------------------------------------------------- */
+
+static int64_t from_of(const struct roast_tasks *tasks, uint32_t task)
+{
+    return tasks->start_ns[task] != 0 ? tasks->start_ns[task]
+                                      : tasks->assigned_ns[task];
+}
+
+static void sort_by_time(struct roast_keyed *same, struct roast_keyed *room,
+                         size_t count, const struct roast_tasks *tasks)
+{
+    int64_t pair = same[0].key;
+
+    for (size_t i = 0; i < count; i++)
+        same[i].key = from_of(tasks, same[i].item);
+    roast__keyed_sort(same, room, count);
+    for (size_t i = 0; i < count; i++)
+        same[i].key = pair;
+}
+
+/* How many of them, by time, began until then. */
+static size_t count_until(const struct roast_keyed *same, size_t count,
+                          const struct roast_tasks *tasks, int64_t time_ns)
 {
     size_t low = 0, high = count;
 
     while (low < high) {
         size_t middle = low + (high - low) / 2;
-        if (known[middle].pair < pair ||
-            (known[middle].pair == pair && known[middle].from_ns <= time_ns))
+        if (from_of(tasks, same[middle].item) <= time_ns)
             low = middle + 1;
         else
             high = middle;
@@ -73,58 +108,78 @@ static size_t count_until(const struct known_task *known, size_t count, uint64_t
     return low;
 }
 
-/* The task of a pair in which something began, or the nearest; -1: there is none. */
-static int32_t find_task(const struct known_task *known, size_t count, uint64_t pair,
-                         int64_t start_ns)
+/* The task in which something began, or the nearest. There is at least one. */
+static uint32_t find_task(const struct roast_keyed *same, size_t count,
+                          const struct roast_tasks *tasks, int64_t start_ns)
 {
-    size_t behind = count_until(known, count, pair, start_ns);
-    const struct known_task *before =
-        behind > 0 && known[behind - 1].pair == pair ? &known[behind - 1] : NULL;
-    const struct known_task *after =
-        behind < count && known[behind].pair == pair ? &known[behind] : NULL;
+    size_t behind = count_until(same, count, tasks, start_ns);
 
-    if (before && after && before->to_ns < start_ns &&
-        roast__sat_sub(after->from_ns, start_ns) <
-            roast__sat_sub(start_ns, before->from_ns))
-        before = NULL;
-    if (!before && !after)
-        return -1;
-    return (int32_t)(before ? before : after)->task;
+    if (behind == 0)
+        return same[0].item;
+    uint32_t before = same[behind - 1].item;
+    if (behind == count || tasks->stop_ns[before] >= start_ns)
+        return before;
+    uint32_t after = same[behind].item;
+    bool is_nearer = roast__sat_sub(from_of(tasks, after), start_ns) <
+                     roast__sat_sub(start_ns, from_of(tasks, before));
+    return is_nearer ? after : before;
 }
 
-static void join_attempts(struct roast_task_joins *joins, const struct roast_run *run,
-                          const struct known_task *known)
-{
-    const struct roast_attempts *attempts = &run->attempts;
-    const struct roast_column *keys = &attempts->columns[ROAST_COLUMN_key_hash];
+/* ---- all ------------------------------------------------------------------------- */
 
-    for (size_t row = 0; row < attempts->count; row++) {
-        int64_t start_ns, end_ns;
-        joins->task_of[row] = -1;
-        if (!roast__column_has(keys, row))
-            continue;
-        if (!roast__attempt_times(attempts, row, &start_ns, &end_ns))
-            start_ns = INT64_MAX; /* the last one */
-        int32_t worker = attempts->processes[attempts->process[row]].worker;
-        int32_t task = find_task(known, run->scheduler.tasks.count,
-                                 pair_of(keys->values[row], worker), start_ns);
-        joins->task_of[row] = task;
-        if (task >= 0)
-            joins->has_row[task] = 1;
+static void join_row(struct roast_task_joins *joins, const struct joining *joining,
+                     uint32_t row, const struct roast_keyed *same, size_t count)
+{
+    const struct roast_run *run = joining->run;
+    int64_t start_ns, end_ns;
+
+    if (!roast__attempt_times(&run->attempts, row, &start_ns, &end_ns))
+        start_ns = INT64_MAX; /* the last one */
+    uint32_t task = find_task(same, count, &run->scheduler.tasks, start_ns);
+    joins->task_of[row] = (int32_t)task;
+    joins->has_row[task] = 1;
+}
+
+/* Both lists are in the same order. */
+static void join_attempts(struct roast_task_joins *joins, struct joining *joining)
+{
+    const struct roast_tasks *tasks = &joining->run->scheduler.tasks;
+    struct roast_keyed *known = joining->tasks;
+    size_t row = 0;
+
+    for (size_t from = 0, to; from < tasks->count; from = to) {
+        to = from + 1;
+        while (to < tasks->count && known[to].key == known[from].key)
+            to++;
+        while (row < joining->row_count && joining->rows[row].key < known[from].key)
+            row++;
+        if (to - from > 1)
+            sort_by_time(known + from, known + tasks->count, to - from, tasks);
+        for (; row < joining->row_count && joining->rows[row].key == known[from].key;
+             row++)
+            join_row(joins, joining, joining->rows[row].item, known + from, to - from);
     }
 }
 
 bool roast__task_joins_find(struct roast_task_joins *joins, const struct roast_run *run)
 {
-    struct known_task *known = sort_tasks(&run->scheduler.tasks);
+    size_t tasks = run->scheduler.tasks.count, rows = run->attempts.count;
+    struct joining joining = {.run = run, .workers = count_workers(run)};
 
-    joins->task_of =
-        roast__realloc(NULL, run->attempts.count * sizeof(joins->task_of[0]));
-    joins->has_row = roast__alloc(run->scheduler.tasks.count);
-    bool found = known && joins->task_of && joins->has_row;
-    if (found)
-        join_attempts(joins, run, known);
-    roast__free(known);
+    joining.tasks = roast__keyed_new(tasks);
+    joining.rows = roast__keyed_new(tasks > 0 ? rows : 0);
+    joins->task_of = roast__realloc(NULL, rows * sizeof(joins->task_of[0]));
+    joins->has_row = roast__alloc(tasks);
+    bool found = joining.tasks && joining.rows && joins->task_of && joins->has_row;
+    for (size_t row = 0; found && row < rows; row++)
+        joins->task_of[row] = -1;
+    if (found && tasks > 0) {
+        list_tasks(&joining);
+        list_rows(&joining);
+        join_attempts(joins, &joining);
+    }
+    roast__free(joining.tasks);
+    roast__free(joining.rows);
     return found;
 }
 

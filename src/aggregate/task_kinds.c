@@ -165,3 +165,12 @@ unsigned char *roast__task_kinds(const struct roast_run *run)
     roast__slots_release(&looking.attempts);
     return kinds;
 }
+
+bool roast__has_scheduled(const struct roast_tasks *tasks)
+{
+    size_t i = 0;
+
+    while (i < tasks->count && tasks->worker[i] < 0)
+        i++;
+    return i < tasks->count;
+}

@@ -10,4 +10,7 @@
  * out of memory. */
 unsigned char *roast__task_kinds(const struct roast_run *run);
 
+/* Whether a scheduler saw any of them: what the client did itself has no worker. */
+bool roast__has_scheduled(const struct roast_tasks *tasks);
+
 #endif

@@ -4,6 +4,7 @@
  * A task that moved to another worker before it began is counted there. Seconds are
  * those in which it ran; of one that went with its worker nobody knows them. */
 #include "aggregate/formulas.h"
+#include "aggregate/task_kinds.h"
 #include "aggregate/timeline.h"
 #include "base/mem.h"
 
@@ -101,7 +102,7 @@ void roast__study_task_kinds(const struct roast_study *study)
     size_t table = roast__table_open(study->summary, "tasks_by_kind", ROAST_TABLE_KEYED,
                                      columns, CELLS);
 
-    if (!study->task_kinds)
+    if (!roast__has_scheduled(&run->scheduler.tasks))
         return;
     unsigned char *names = roast__alloc(run->strings.count);
     if (names)

@@ -494,6 +494,7 @@ void roast__totals_release(struct roast_totals *totals)
 {
     roast__roles_release(&totals->roles);
     roast__free(totals->of_source);
+    roast__free(totals->sampled_peaks);
     roast__quantiles_release(&totals->durations_ns);
     roast__quantiles_release(&totals->ns_per_event);
     *totals = (struct roast_totals){0};

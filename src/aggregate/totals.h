@@ -59,6 +59,8 @@ struct roast_totals {
     double paired_events;
     double paired_delta_bytes; /* of chunks that know memory and events */
     double delta_events;
+    double *sampled_peaks; /* owned; per sampled process the highest memory, NaN: not
+                            * known, negative: nobody looked; NULL: at none */
 };
 
 /* Fills zeroed totals. The run is locked and its sources are resolved. */

@@ -9,10 +9,12 @@
 #include "aggregate/formulas.h"
 #include "aggregate/sweep.h"
 #include "aggregate/timeline.h"
+#include "base/mem.h"
 
 /* Sums over all samples of all workers. */
 struct use {
-    struct roast_moments memory_bytes;
+    double memory_samples;
+    double memory_sum;
     struct roast_moments memory_percent;
     struct roast_moments cpu_percent;
     struct roast_moments weighted_bytes; /* one value per worker */
@@ -24,26 +26,27 @@ struct use {
 };
 
 /* A worker's memory over time. */
-struct area {
-    double byte_seconds;
-    double seconds;
-    double last_bytes; /* NaN: no sample before, or none that knew */
+struct memory {
+    uint64_t samples; /* that know it */
+    double sum;
+    double highest;    /* negative: none knew */
+    double byte_ns;    /* area below the line through the samples, twice as much */
+    double ns;         /* that it stands on */
+    double last_bytes; /* NaN: no sample before, or it did not know */
     int64_t last_ns;
 };
 
 /* ---- one sample ------------------------------------------------------------------ */
 
-static void add_to_area(struct area *area, int64_t time_ns, double bytes)
+/* One that does not know its memory, or follows such a one. */
+static void add_odd_sample(struct memory *own, double bytes)
 {
-    double seconds = roast__seconds_between(area->last_ns, time_ns);
-    double pair = area->last_bytes + bytes;
-
-    if (!isnan(pair)) {
-        area->byte_seconds += pair / 2 * seconds;
-        area->seconds += seconds;
-    }
-    area->last_bytes = bytes;
-    area->last_ns = time_ns;
+    own->last_bytes = bytes;
+    if (isnan(bytes))
+        return;
+    own->samples++;
+    own->sum += bytes;
+    own->highest = bytes > own->highest ? bytes : own->highest;
 }
 
 /* The threads of one process: workers may be threads of the same one. */
@@ -88,6 +91,8 @@ static void open_block(struct block *block, const struct roast_worker_samples *w
         const struct roast_packed_series *series =
             roast__series_of(worker, read_series[i]);
         block->reads[i] = i == MEMORY || series->changes.size_bytes > 0;
+        if (i == CORES) /* they only matter to CPU */
+            block->reads[i] = block->reads[i] && block->reads[CPU];
         if (block->reads[i])
             roast__series_open(&block->cursors[i], worker, read_series[i]);
         for (int k = 0; !block->reads[i] && k < ROAST_SERIES_BLOCK; k++)
@@ -119,11 +124,36 @@ static void relate(struct block *block, const struct roast_run *run, uint64_t pr
             threads_at(run, block->times_ns[i], block->values[CORES][i], processes);
 }
 
-/* After the block was added to the extremes, which seldom move. */
-static void find_peak(struct use *use, const struct roast_worker_samples *worker,
-                      const struct block *block)
+/* All sums in one loop: they do not wait for each other. */
+static void add_memory(struct memory *own, const struct block *block)
 {
-    if (!(use->memory_bytes.extremes.max > use->peak_bytes))
+    struct memory now = *own; /* which nobody else can see */
+
+    for (size_t i = 0; i < block->count; i++) {
+        double bytes = block->values[MEMORY][i];
+        double ends = now.last_bytes + bytes;
+        int64_t before_ns = now.last_ns;
+        now.last_ns = block->times_ns[i];
+        if (isnan(ends)) {
+            add_odd_sample(&now, bytes);
+            continue;
+        }
+        double ns = (double)roast__time_between(before_ns, now.last_ns);
+        now.byte_ns += ends * ns;
+        now.ns += ns;
+        now.samples++;
+        now.sum += bytes;
+        now.highest = bytes > now.highest ? bytes : now.highest;
+        now.last_bytes = bytes;
+    }
+    *own = now;
+}
+
+/* After the block was added: the highest of all seldom moves. */
+static void find_peak(struct use *use, const struct roast_worker_samples *worker,
+                      const struct memory *own, const struct block *block)
+{
+    if (!(own->highest > use->peak_bytes))
         return;
     for (size_t i = 0; i < block->count; i++) {
         if (!(block->values[MEMORY][i] > use->peak_bytes))
@@ -143,40 +173,52 @@ static bool is_limited(const struct block *block)
     return i < block->count;
 }
 
-/* Of samples between which no time passed. */
-static double plain_mean(const struct roast_worker_samples *worker, struct block *block)
+/* By time; where none passed between samples they are all alike. */
+static double mean_of(const struct memory *own)
 {
-    struct roast_moments own = {0};
-
-    open_block(block, worker);
-    while (read_block(block))
-        roast__moments_add(&own, block->values[MEMORY], block->count);
-    return roast__spread_mean(&own.spread);
+    return own->ns > 0 ? own->byte_ns / 2 / own->ns : own->sum / (double)own->samples;
 }
 
-static void add_worker(struct use *use, const struct roast_run *run,
-                       const struct roast_worker_samples *worker, struct block *block)
+/* Gives the highest memory; NaN: nobody knows. */
+static double add_worker(struct use *use, const struct roast_run *run,
+                         const struct roast_worker_samples *worker, struct block *block)
 {
-    struct area area = {.last_bytes = NAN};
+    struct memory own = {.last_bytes = NAN, .highest = -1};
     bool limited = false;
 
     open_block(block, worker);
     while (read_block(block)) {
         relate(block, run, use->processes);
-        for (size_t i = 0; i < block->count; i++)
-            add_to_area(&area, block->times_ns[i], block->values[MEMORY][i]);
+        add_memory(&own, block);
+        find_peak(use, worker, &own, block);
         limited = limited || is_limited(block);
-        roast__moments_add(&use->memory_bytes, block->values[MEMORY], block->count);
-        find_peak(use, worker, block);
         if (block->reads[LIMIT])
             roast__moments_add(&use->memory_percent, block->percent, block->count);
         if (block->reads[CPU])
             roast__moments_add(&use->cpu_percent, block->busy, block->count);
     }
-    double weighted =
-        area.seconds > 0 ? area.byte_seconds / area.seconds : plain_mean(worker, block);
+    double weighted = mean_of(&own);
     roast__moments_add(&use->weighted_bytes, &weighted, 1);
+    use->memory_samples += (double)own.samples;
+    use->memory_sum += own.sum;
     use->without_limit += !limited;
+    return own.samples > 0 ? own.highest : NAN;
+}
+
+/* False when out of memory. */
+static bool add_workers(struct use *use, const struct roast_study *study,
+                        const struct roast_crew *crew)
+{
+    const struct roast_samples *samples = &study->run->samples;
+    double *peaks = roast__realloc(NULL, samples->count * sizeof(peaks[0]));
+    struct block block;
+
+    study->totals->sampled_peaks = peaks;
+    for (size_t i = 0; peaks && i < samples->count; i++)
+        peaks[i] = crew->is_worker[i]
+                       ? add_worker(use, study->run, &samples->workers[i], &block)
+                       : -1;
+    return peaks != NULL;
 }
 
 /* ---- metrics --------------------------------------------------------------------- */
@@ -187,7 +229,7 @@ static void set_peak(const struct roast_study *study, const struct use *use)
     size_t table = roast__table_open(study->summary, "peak_memory", ROAST_TABLE_SINGLE,
                                      columns, 2);
 
-    if (use->memory_bytes.spread.count == 0 || !(use->peak_bytes > 0))
+    if (!(use->peak_bytes > 0))
         return;
     struct roast_cell *row = roast__table_row(study->summary, table);
     row[0] = roast__study_text(study, use->peak_worker);
@@ -198,14 +240,13 @@ static void set_use(const struct roast_study *study, const struct use *use)
 {
     const struct roast_moments *memory = &use->memory_percent;
 
-    if (use->memory_bytes.spread.count > 0) {
-        roast__study_set(study, ROAST_METRIC_peak_memory_bytes,
-                         use->memory_bytes.extremes.max);
+    if (use->memory_samples > 0) {
+        roast__study_set(study, ROAST_METRIC_peak_memory_bytes, use->peak_bytes);
         roast__study_set(study, ROAST_METRIC_workers_without_limit,
                          (double)use->without_limit);
     }
     roast__study_set(study, ROAST_METRIC_avg_memory_per_worker_bytes,
-                     roast__spread_mean(&use->memory_bytes.spread));
+                     use->memory_sum / use->memory_samples);
     roast__study_set(study, ROAST_METRIC_avg_memory_per_worker_weighted_bytes,
                      roast__spread_mean(&use->weighted_bytes.spread));
     if (memory->spread.count > 0) {
@@ -273,7 +314,6 @@ void roast__study_worker_samples(const struct roast_study *study)
     const struct roast_run *run = study->run;
     struct use use = {.peak_worker = ROAST_NO_STRING};
     struct roast_crew crew = {0};
-    struct block block;
 
     if (!roast__crew_find(&crew, run)) {
         study->summary->failed = true;
@@ -285,9 +325,9 @@ void roast__study_worker_samples(const struct roast_study *study)
                          (double)crew.unsampled);
     }
     use.processes = crew.seen;
-    for (size_t i = 0; i < run->samples.count; i++) {
-        if (crew.is_worker[i])
-            add_worker(&use, run, &run->samples.workers[i], &block);
+    if (!add_workers(&use, study, &crew)) {
+        study->summary->failed = true;
+        goto out;
     }
     set_use(study, &use);
     set_peak(study, &use);

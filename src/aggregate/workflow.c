@@ -6,6 +6,7 @@
  * part. */
 #include "aggregate/calls.h"
 #include "aggregate/formulas.h"
+#include "aggregate/recorded.h"
 #include "aggregate/timeline.h"
 
 /* The first that is known. */
@@ -20,13 +21,17 @@ static double complete(const struct roast_group *all, uint32_t without, double s
     return all->chunks > 0 && without == 0 && all->bare == 0 ? sum : NAN;
 }
 
-/* Events of chunks with a record, entries of those without. */
-static double all_events(const struct roast_group *all)
+double roast__recorded_events(const struct roast_group *all)
 {
     bool known = all->without[ROAST_EVENTS] == 0 && all->bare_unknown == 0 &&
                  all->chunks + all->bare > 0;
 
     return known ? all->sums[ROAST_EVENTS] + all->bare_events : NAN;
+}
+
+double roast__recorded_bytes(const struct roast_group *all)
+{
+    return complete(all, all->without[ROAST_BYTES], all->sums[ROAST_BYTES]);
 }
 
 static void set_time(const struct roast_study *study)
@@ -42,12 +47,11 @@ static void set_amounts(const struct roast_study *study)
 {
     const struct roast_group *all = &study->totals->all;
     const struct roast_roles *roles = &study->totals->roles;
-    double events = either(
-        roast__study_fact(study, ROAST_FACT_report_events),
-        either(roast__study_fact(study, ROAST_FACT_processed_events), all_events(all)));
-    double bytes =
-        either(roast__study_fact(study, ROAST_FACT_report_bytes),
-               complete(all, all->without[ROAST_BYTES], all->sums[ROAST_BYTES]));
+    double events = either(roast__study_fact(study, ROAST_FACT_report_events),
+                           either(roast__study_fact(study, ROAST_FACT_processed_events),
+                                  roast__recorded_events(all)));
+    double bytes = either(roast__study_fact(study, ROAST_FACT_report_bytes),
+                          roast__recorded_bytes(all));
     /* skipped chunks are not among the processed ones; attempts saw them */
     double seen = fmax(roast__study_fact(study, ROAST_FACT_processed_chunks),
                        roles->chunks > 0 ? (double)roles->chunks : NAN);

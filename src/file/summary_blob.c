@@ -2,8 +2,9 @@
 /* summary_blob.c - a summary as bytes, and back.
  *
  *     varint    layout, 1
- *     varint    metrics; each: text name, varint known, then 8 bytes (IEEE 754, little
- *               endian) if known, else the text of the reason (empty: none)
+ *     varint    metrics; each: text name, varint 0: not known, 1 + kind of the source
+ *               (exact, sampled, estimated), then 8 bytes (IEEE 754, little endian) if
+ *               known, else the text of the reason (empty: none)
  *     varint    tables; each: text name, varint shape, varint columns, their names,
  *               varint rows, then the cells row by row
  *     cell      varint type, then BOOL, COUNT: varint; NUMBER: 8 bytes; TEXT: text;
@@ -48,7 +49,8 @@ static void put_metrics(struct roast_buf *out, const struct roast_metric_values 
     roast__buf_put_varint(out, ROAST_METRIC_COUNT);
     for (int i = 0; i < ROAST_METRIC_COUNT; i++) {
         put_text(out, roast_str_of(roast_metric_info((enum roast_metric)i)->name));
-        roast__buf_put_varint(out, values->known[i]);
+        roast__buf_put_varint(out,
+                              values->known[i] ? 1 + (uint64_t)values->kind[i] : 0);
         if (values->known[i])
             put_double(out, values->value[i]);
         else
@@ -184,15 +186,25 @@ static int metric_named(struct roast_str name)
     return -1;
 }
 
+/* One that only a later version knows is as bad as any. */
+static enum roast_metric_kind kind_of(uint64_t number)
+{
+    return number < ROAST_ESTIMATED ? (enum roast_metric_kind)number : ROAST_ESTIMATED;
+}
+
 static void read_metric(struct reading *in)
 {
     int metric = metric_named(read_text(in));
     struct roast_metric_values *values = &in->summary->values;
 
-    if (roast__cursor_varint(&in->cur) != 0) {
+    uint64_t known = roast__cursor_varint(&in->cur);
+
+    if (known != 0) {
         double value = read_double(in);
-        if (metric >= 0)
+        if (metric >= 0) {
             roast__metric_set(values, (enum roast_metric)metric, value);
+            roast__metric_mark(values, (enum roast_metric)metric, kind_of(known - 1));
+        }
         return;
     }
     const char *why = read_word(in);
@@ -258,7 +270,7 @@ static void read_table(struct reading *in)
     uint64_t shape = roast__cursor_varint(&in->cur);
     size_t column_count = read_count(in);
 
-    if (in->cur.failed || shape > ROAST_TABLE_VALUES ||
+    if (in->cur.failed || shape > ROAST_TABLE_SCALAR ||
         column_count > ROAST_MAX_COLUMNS ||
         in->summary->table_count == ROAST_MAX_TABLES) {
         in->cur.failed = true;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* cluster.c - what a scheduler told: lost workers, tasks by kind, hot lines, checks.
+/* cluster.c - what a scheduler told: lost workers, tasks by kind, hot lines.
  *
  * Nothing where there was no scheduler. Each block is bounded: the rest is counted. */
 #include <math.h>
@@ -174,33 +174,9 @@ static void put_hot_lines(struct roast_buf *buf, const struct roast_shown *shown
     roast__grid_release(&grid);
 }
 
-/* ---- checks ---------------------------------------------------------------------- */
-
-static void put_checks(struct roast_buf *buf, const struct roast_shown *shown)
-{
-    double ratio, workers;
-    char line[LINE_BYTES];
-
-    if (!roast__metric(&ratio, shown, ROAST_METRIC_dask_cpu_ratio))
-        return;
-    double off_percent = fabs(ratio - 1) * 100;
-    bool lost = roast__metric(&workers, shown, ROAST_METRIC_num_lost_workers) &&
-                workers > 0; /* with the last that Dask would have counted */
-    if (off_percent < 10)
-        (void)snprintf(line, sizeof(line),
-                       "\nCHECKS  CPU of the chunks = Dask to %.2g %%\n",
-                       fmax(off_percent, 0.01));
-    else
-        (void)snprintf(line, sizeof(line),
-                       "\nCHECKS  CPU of the chunks is %.3g x what Dask counted%s\n",
-                       ratio, lost ? " (workers were lost)" : "");
-    roast__put(buf, line);
-}
-
 void roast__put_cluster(struct roast_buf *buf, const struct roast_shown *shown)
 {
     put_lost_workers(buf, shown);
     put_tasks(buf, shown);
     put_hot_lines(buf, shown);
-    put_checks(buf, shown);
 }

@@ -4,15 +4,10 @@
  * A part that is not known is left out; "Not available" further down says why. */
 #include <stdio.h>
 
+#include "base/str.h"
 #include "report/grid.h"
 
 enum { PART_BYTES = 160, STATE_BYTES = 32 };
-
-static bool str_is(struct roast_str text, const char *word)
-{
-    return text.size_bytes == strlen(word) &&
-           memcmp(text.data, word, text.size_bytes) == 0;
-}
 
 static void put_part(struct roast_line *line, const char *text)
 {
@@ -110,7 +105,8 @@ static void put_tasks(struct roast_line *line, const struct roast_shown *shown)
     double count = 0;
 
     for (size_t row = 0; table && row < table->row_count; row++) {
-        if (!str_is(roast__text_or(roast__cell(table, row, "kind"), ""), "foreign"))
+        if (!roast__str_is(roast__text_or(roast__cell(table, row, "kind"), ""),
+                           "foreign"))
             count += roast__shown_number(roast__cell(table, row, "count"));
     }
     if (!(count > 0))
@@ -265,11 +261,19 @@ static void put_rate_line(struct roast_buf *buf, const struct roast_shown *shown
 {
     struct roast_line line = {.buf = buf, .indent = 2};
     char number[ROAST_NUMBER_BYTES];
+    char each[ROAST_NUMBER_BYTES];
+    char part[PART_BYTES];
     double rate_khz;
+    double per_thread_hz;
 
     if (roast__metric(&rate_khz, shown, ROAST_METRIC_event_rate_wall_khz)) {
         (void)roast__format_metric(number, ROAST_METRIC_event_rate_wall_khz, rate_khz);
-        put_part(&line, number);
+        (void)snprintf(part, sizeof(part), "%s", number);
+        if (roast__metric(&per_thread_hz, shown, ROAST_METRIC_event_rate_core_hz)) {
+            (void)roast_format_number(each, per_thread_hz, "Hz");
+            (void)snprintf(part, sizeof(part), "%s (%s/thread)", number, each);
+        }
+        put_part(&line, part);
     }
     put_data_part(&line, shown);
     roast__line_end(&line);
@@ -314,6 +318,14 @@ void roast__put_headline(struct roast_buf *buf, const struct roast_shown *shown)
     put_state_line(buf, shown);
     put_rate_line(buf, shown);
     put_wall_line(buf, shown);
+}
+
+void roast__put_first_screen(struct roast_buf *buf, const struct roast_shown *shown)
+{
+    roast__put_headline(buf, shown);
+    roast__put_change(buf, shown);
+    roast__put_where(buf, shown);
+    roast__put_checks(buf, shown);
 }
 
 int roast__report_headline(struct roast_page *out, const struct roast_shown *shown,

@@ -7,12 +7,11 @@
 #include <math.h>
 #include <stdio.h>
 
-#include "report/grid.h"
+#include "report/slices.h"
 #include "roast/ladder.h"
 
 enum {
     INDENT = 2,
-    BAR_COLUMNS = 40, /* of a slice that is all there is */
     MAX_HOOKS = 10,
     NAME_BYTES = 64,
     CHUNKS_BYTES = 3 * ROAST_NUMBER_BYTES,
@@ -21,31 +20,6 @@ enum {
 
 /* Shares below round to 0.0 %. */
 static const double smallest_share = 0.0005;
-
-/* 0 for what is no amount. */
-static double amount_of(struct roast_cell cell)
-{
-    double value = roast__shown_number(cell);
-
-    return isfinite(value) && value > 0 ? value : 0;
-}
-
-static double row_sum(const struct roast_table *table)
-{
-    double sum = 0;
-
-    for (size_t i = 0; table && table->row_count > 0 && i < table->column_count; i++)
-        sum += amount_of(table->cells[i]);
-    return isfinite(sum) ? sum : 0;
-}
-
-/* "12.3 %"; the point is not that of a locale. */
-static void format_share(char out[ROAST_NUMBER_BYTES], double share)
-{
-    int tenths = (int)lround(share * 1000);
-
-    (void)snprintf(out, ROAST_NUMBER_BYTES, "%d.%d %%", tenths / 10, tenths % 10);
-}
 
 /* ---- slices ------------------------------------------------------------------- */
 
@@ -61,63 +35,20 @@ static const char *shown_name(const char *name)
     return name;
 }
 
-static void put_slice(struct roast_grid *grid, const char *name, double seconds,
-                      double share)
-{
-    char bar[BAR_COLUMNS + 1];
-    char percent[ROAST_NUMBER_BYTES];
-    size_t columns = (size_t)lround(share * BAR_COLUMNS);
-
-    format_share(percent, share);
-    memset(bar, '#', columns);
-    bar[columns] = '\0';
-    roast__grid_put(grid, roast_str_of(shown_name(name)));
-    roast__grid_put_number(grid, seconds, "s");
-    roast__grid_put(grid, roast_str_of(percent));
-    roast__grid_put(grid, roast_str_of(bar));
-}
-
-/* "2 below 0.05 %", so that nothing is missing from the sum. */
-static void put_small_slices(struct roast_grid *grid, size_t count, double seconds)
-{
-    char label[NAME_BYTES];
-
-    if (count == 0)
-        return;
-    (void)snprintf(label, sizeof(label), "%zu below 0.05 %%", count);
-    roast__grid_put(grid, roast_str_of(label));
-    roast__grid_put_number(grid, seconds, "s");
-    roast__grid_put(grid, roast_str_of(""));
-    roast__grid_put(grid, roast_str_of(""));
-}
-
 static void put_slices(struct roast_buf *buf, const struct roast_table *ladder,
                        double total)
 {
-    static const struct roast_column columns[] = {
-        {.max_columns = 16, .cut = ROAST_CUT_MIDDLE},
-        {.max_columns = 9, .right = true, .cut = ROAST_CUT_END},
-        {.max_columns = 7, .right = true, .cut = ROAST_CUT_END},
-        {.max_columns = BAR_COLUMNS, .cut = ROAST_CUT_END},
+    struct roast_slices slices = {
+        .table = ladder,
+        .total = total,
+        .smallest_share = smallest_share,
+        .most = ladder->column_count,
+        .bar_columns = 40,
+        .rest_words = "below 0.05 %",
+        .shown_name = shown_name,
     };
-    struct roast_grid grid = {.columns = columns, .column_count = 4};
-    struct roast_ranked ranks = {ladder->cells, ladder->column_count, 1};
-    size_t slice = ROAST_NO_RANK;
-    size_t small_count = 0;
-    double small = 0;
 
-    while ((slice = roast__next_in_rank(&ranks, slice)) != ROAST_NO_RANK) {
-        double seconds = amount_of(ladder->cells[slice]);
-        if (seconds / total >= smallest_share)
-            put_slice(&grid, ladder->columns[slice], seconds, seconds / total);
-        else if (seconds > 0) {
-            small_count++;
-            small += seconds;
-        }
-    }
-    put_small_slices(&grid, small_count, small);
-    roast__grid_write(buf, &grid);
-    roast__grid_release(&grid);
+    roast__put_slices(buf, &slices);
 }
 
 /* ---- overlays ----------------------------------------------------------------- */
@@ -132,10 +63,10 @@ static void put_split(struct roast_buf *buf, const struct roast_table *split)
         {"on_cpu", "on CPU"},
         {"runqueue", "no core free"},
         {"fetch_wait", "storage"},
-        {"blocked", "blocked (GIL, locks)"},
+        {"blocked", "blocked (GIL, sleep)"},
     };
     struct roast_line line = {.buf = buf, .indent = INDENT, .columns = INDENT};
-    double total = row_sum(split);
+    double total = roast__row_sum(split);
 
     if (!(total > 0))
         return;
@@ -146,7 +77,7 @@ static void put_split(struct roast_buf *buf, const struct roast_table *split)
         if (isnan(roast__shown_number(cell)))
             continue;
         (void)snprintf(part, sizeof(part), "%s %.0f %%", parts[i].words,
-                       100 * amount_of(cell) / total);
+                       100 * roast__amount(cell) / total);
         roast__line_part(&line, roast_str_of(part));
     }
     roast__line_end(&line);
@@ -165,7 +96,7 @@ static void put_overlay(struct roast_buf *buf, const struct roast_shown *shown,
         !(seconds / total >= smallest_share))
         return;
     (void)roast_format_number(number, seconds, "s");
-    format_share(percent, seconds / total);
+    roast__format_share(percent, seconds / total);
     (void)snprintf(line, sizeof(line), "of it %s %s (%s)", words, number, percent);
     roast__put_sentence(buf, INDENT, line);
 }
@@ -235,13 +166,14 @@ static void put_time_title(struct roast_buf *buf, const struct roast_shown *show
 void roast__put_inside(struct roast_buf *buf, const struct roast_shown *shown)
 {
     const struct roast_table *ladder = roast__find_table(shown, "ladder");
-    double total = row_sum(ladder);
+    double total = roast__row_sum(ladder);
     size_t start = buf->size_bytes;
 
     put_time_title(buf, shown, total);
     size_t title_end = buf->size_bytes;
     if (total > 0) {
-        put_slices(buf, ladder, total);
+        if (!roast__find_table(shown, "budget")) /* which shows the same slices */
+            put_slices(buf, ladder, total);
         put_split(buf, roast__find_table(shown, "chunk_split"));
         put_overlay(buf, shown, ROAST_METRIC_storage_wait_seconds,
                     "waiting for storage while opening and building", total);

@@ -93,6 +93,7 @@ static void put_metric(struct roast_json *json, enum roast_metric metric,
     double value;
     bool known = roast__metric(&value, shown, metric);
     const char *why = shown->values->why[metric];
+    enum roast_metric_kind kind = roast_metric_kind(shown->values, metric);
 
     put_key(json, info->name);
     roast_json_open(json, '{');
@@ -103,7 +104,9 @@ static void put_metric(struct roast_json *json, enum roast_metric metric,
         roast_json_null(json);
     put_text(json, "unit", roast_str_of(info->unit));
     put_text(json, "level", roast_str_of(info->level));
-    if (!known)
+    if (known)
+        put_text(json, "kind", roast_str_of(roast_metric_kind_name(kind)));
+    else
         put_text(json, "why", roast_str_of(why ? why : "not known"));
     roast_json_close(json, '}');
 }
@@ -124,7 +127,7 @@ static void put_row(struct roast_json *json, const struct roast_table *table,
 {
     const struct roast_cell *cells = &table->cells[row * table->column_count];
 
-    if (table->shape == ROAST_TABLE_VALUES) {
+    if (table->shape == ROAST_TABLE_VALUES || table->shape == ROAST_TABLE_SCALAR) {
         roast_json_cell(json, &cells[0]);
         return;
     }
@@ -138,7 +141,8 @@ static void put_row(struct roast_json *json, const struct roast_table *table,
 
 static void put_table(struct roast_json *json, const struct roast_table *table)
 {
-    bool single = table->shape == ROAST_TABLE_SINGLE;
+    bool single =
+        table->shape == ROAST_TABLE_SINGLE || table->shape == ROAST_TABLE_SCALAR;
 
     put_key(json, table->name);
     if (single && table->row_count == 0) {

@@ -30,10 +30,18 @@ int roast__report_card(struct roast_page *out, const struct roast_shown *shown,
 void roast__put_headline(struct roast_buf *buf, const struct roast_shown *shown);
 void roast__put_rows(struct roast_buf *buf, const char *title,
                      const struct roast_row *rows, size_t count);
+/* The first lines, and what follows here: did it finish, did anything fail, what took
+ * the time, what is the one thing to change. */
+void roast__put_first_screen(struct roast_buf *buf, const struct roast_shown *shown);
+/* What to change, where the time of all workers went, and what that was checked
+ * against; nothing where not known. */
+void roast__put_change(struct roast_buf *buf, const struct roast_shown *shown);
+void roast__put_where(struct roast_buf *buf, const struct roast_shown *shown);
+void roast__put_checks(struct roast_buf *buf, const struct roast_shown *shown);
 /* Where the time of the chunks went, and what they read; nothing where not known. */
 void roast__put_inside(struct roast_buf *buf, const struct roast_shown *shown);
 void roast__put_reading(struct roast_buf *buf, const struct roast_shown *shown);
-/* Lost workers, tasks, hot lines and checks of a cluster; nothing without one. */
+/* Lost workers, tasks and hot lines of a cluster; nothing without one. */
 void roast__put_cluster(struct roast_buf *buf, const struct roast_shown *shown);
 /* What the six tables do not hold: failures, sections, datasets, losses, reasons. */
 void roast__put_blocks(struct roast_buf *buf, const struct roast_shown *shown);

@@ -22,7 +22,7 @@ int roast__report_text(struct roast_page *out, const struct roast_shown *shown,
 {
     struct roast_buf buf = {0};
 
-    roast__put_headline(&buf, shown);
+    roast__put_first_screen(&buf, shown);
     roast__put_inside(&buf, shown);
     roast__put_reading(&buf, shown);
     roast__put_cluster(&buf, shown);

@@ -209,18 +209,32 @@ union roast_field_value roast__rest_value(struct roast_cursor *cur,
     return value;
 }
 
-static union roast_field_value read_value(const struct roast_run *run,
+static struct starts starts_of(const struct roast_run *run, size_t row)
+{
+    const struct roast_attempts *attempts = &run->attempts;
+    const struct roast_column *start = &attempts->columns[ROAST_COLUMN_start_ns];
+    const struct roast_worker_process *process =
+        &attempts->processes[roast__home_of(attempts, row)];
+    int64_t told_ns =
+        roast__wrap_sub(roast__column_get(start, row, 0), process->offset_ns);
+
+    return expected_starts(process, roast__column_has(start, row) ? &told_ns : NULL);
+}
+
+static union roast_field_value read_value(const struct roast_run *run, size_t row,
                                           struct roast_cursor *cur,
-                                          enum roast_field field, struct starts starts)
+                                          enum roast_field field)
 {
     union roast_field_value value = {.str = {NULL, 0}};
 
     switch (field) {
     case ROAST_FIELD_start_epoch_ns:
-        value.i64 = roast__wrap_add(roast__cursor_signed(cur), starts.epoch_ns);
+        value.i64 =
+            roast__wrap_add(roast__cursor_signed(cur), starts_of(run, row).epoch_ns);
         return value;
     case ROAST_FIELD_start_mono_ns:
-        value.i64 = roast__wrap_add(roast__cursor_signed(cur), starts.mono_ns);
+        value.i64 =
+            roast__wrap_add(roast__cursor_signed(cur), starts_of(run, row).mono_ns);
         return value;
     case ROAST_FIELD_host:
     case ROAST_FIELD_worker:
@@ -238,18 +252,39 @@ static void fill_from_rest(const struct roast_run *run, size_t row,
                            struct roast_cursor *cur, struct roast_shape shape,
                            roast_record *rec)
 {
-    const struct roast_attempts *attempts = &run->attempts;
-    const struct roast_column *start = &attempts->columns[ROAST_COLUMN_start_ns];
-    const struct roast_worker_process *process =
-        &attempts->processes[roast__home_of(attempts, row)];
-    int64_t told_ns =
-        roast__wrap_sub(roast__column_get(start, row, 0), process->offset_ns);
-    struct starts starts =
-        expected_starts(process, roast__column_has(start, row) ? &told_ns : NULL);
-
     for (uint64_t left = roast__shape_in_rest(shape); left; left &= left - 1) {
         enum roast_field field = (enum roast_field)__builtin_ctzll(left);
-        rec->values[field] = read_value(run, cur, field, starts);
+        rec->values[field] = read_value(run, row, cur, field);
+    }
+}
+
+/* Passes over a value that nobody wants. */
+static void skip_value(struct roast_cursor *cur, enum roast_field field)
+{
+    const uint64_t numbers = ROAST_BIT(host) | ROAST_BIT(worker) | ROAST_BIT(absences) |
+                             ROAST_BIT(file_facts) | ROAST_BIT(file_branches);
+
+    if ((numbers >> field) & 1)
+        (void)roast__cursor_varint(cur);
+    else
+        (void)roast__rest_value(cur, field);
+}
+
+/* Fills what is wanted of the rest; nothing behind the last of it is looked at. */
+static void pick_from_rest(const struct roast_run *run, size_t row,
+                           struct roast_cursor *cur, struct roast_shape shape,
+                           uint64_t wanted, roast_record *rec)
+{
+    uint64_t left = roast__shape_in_rest(shape);
+
+    for (wanted &= left; wanted; left &= left - 1) {
+        enum roast_field field = (enum roast_field)__builtin_ctzll(left);
+        uint64_t bit = left & -left;
+        if (wanted & bit)
+            rec->values[field] = read_value(run, row, cur, field);
+        else
+            skip_value(cur, field);
+        wanted &= ~bit;
     }
 }
 
@@ -377,11 +412,11 @@ static uint64_t fields_of_end(const struct roast_attempts *attempts, size_t row)
     return fields;
 }
 
-/* Fills in what the chunk frame does not say itself. */
+/* Fills in what is wanted and the chunk frame does not say itself. */
 static void fill_from_end(const struct roast_attempts *attempts, size_t row,
-                          roast_record *rec)
+                          uint64_t wanted, roast_record *rec)
 {
-    uint64_t missing = fields_of_end(attempts, row) & ~rec->present;
+    uint64_t missing = fields_of_end(attempts, row) & wanted & ~rec->present;
 
     for (size_t i = 0; missing != 0 && i < END_COLUMN_COUNT; i++) {
         struct roast_field_column pair = end_columns[i];
@@ -415,7 +450,7 @@ bool roast__attempt_record(const struct roast_run *run, size_t row, roast_record
     rec->kind = ROAST_FRAME_CHUNK;
     rec->present = 0;
     if (run->attempts.rest[row] == 0) {
-        fill_from_end(&run->attempts, row, rec);
+        fill_from_end(&run->attempts, row, UINT64_MAX, rec);
         return false;
     }
     struct roast_cursor cur = open_rest(run, row, &shape);
@@ -428,6 +463,28 @@ bool roast__attempt_record(const struct roast_run *run, size_t row, roast_record
     rec->values[ROAST_FIELD_identity].str =
         (struct roast_str){(const char *)identity, ROAST_IDENTITY_BYTES};
     fill_from_rest(run, row, &cur, shape, rec);
-    fill_from_end(&run->attempts, row, rec);
+    fill_from_end(&run->attempts, row, UINT64_MAX, rec);
     return true;
+}
+
+bool roast__attempt_fields(const struct roast_run *run, size_t row, uint64_t wanted,
+                           roast_record *rec)
+{
+    bool has_frame = run->attempts.rest[row] != 0;
+
+    rec->kind = ROAST_FRAME_CHUNK;
+    rec->present = 0;
+    if (has_frame) {
+        struct roast_shape shape;
+        struct roast_cursor cur = open_rest(run, row, &shape);
+        rec->present = shape.present & wanted;
+        fill_columns(run, row, rec->present & roast__in_column & ~shape.displaced, rec);
+        if (rec->present & roast__in_source)
+            fill_source(run, row, rec);
+        if (rec->present & roast__in_process)
+            fill_process(run, row, rec);
+        pick_from_rest(run, row, &cur, shape, rec->present, rec);
+    }
+    fill_from_end(&run->attempts, row, wanted, rec);
+    return has_frame;
 }

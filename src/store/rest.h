@@ -55,6 +55,11 @@ struct roast_str roast__attempt_ladder(const struct roast_attempts *attempts,
 bool roast__attempt_record(const struct roast_run *run, size_t row, roast_record *rec,
                            unsigned char identity[ROAST_IDENTITY_BYTES]);
 
+/* The same with these fields alone, as bits of roast_record.present: quicker than the
+ * whole record. `identity` is none of them. */
+bool roast__attempt_fields(const struct roast_run *run, size_t row, uint64_t wanted,
+                           roast_record *rec);
+
 /* Which fields that record has, as in roast_record.present; 0 without a chunk frame.
  * Much cheaper than the record. */
 uint64_t roast__attempt_present(const struct roast_run *run, size_t row);

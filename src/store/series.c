@@ -25,18 +25,29 @@ static inline int64_t read_signed(struct roast_cursor *cur)
     return roast__unzigzag(read_varint(cur));
 }
 
-/* Reads an entry of what never rests, "a moment later, known" in one byte and the change
- * in up to 7: both at once. False: it is another one. */
-static inline bool read_restless(struct roast_series_cursor *cursor, uint64_t last_tick)
+/* Bits that are 0 where a varint ends: in 8 bytes, and in those behind the first. */
+static const uint64_t TIME_ENDS = UINT64_C(0x8080808080808080);
+static const uint64_t CHANGE_ENDS = UINT64_C(0x8080808080808000);
+
+/* Whether 8 bytes begin with an entry of what never rests: "a moment later, known" in one
+ * byte and the change in up to 7. `last` has the bits of where that may end. */
+static inline bool is_restless(uint64_t word, uint64_t last)
 {
     const uint64_t next_and_known = 1 << 1 | 1;
+
+    return (word & 0xff) == next_and_known && last != 0;
+}
+
+/* Reads such an entry, both of its parts at once; false: it is another one. */
+static inline bool read_restless(struct roast_series_cursor *cursor, uint64_t last_tick)
+{
     struct roast_cursor *cur = &cursor->changes;
 
     if (roast__cursor_left(cur) < 8)
         return false;
     uint64_t word = roast__load_fixed(cur->at, 8);
-    uint64_t last = ~word & UINT64_C(0x8080808080808000);
-    if ((word & 0xff) != next_and_known || last == 0)
+    uint64_t last = ~word & CHANGE_ENDS;
+    if (!is_restless(word, last))
         return false;
     uint64_t change = roast__join_sevens((word & (last ^ (last - 1))) >> 8);
     cur->at += (unsigned)__builtin_ctzll(last) / 8 + 1;
@@ -138,6 +149,18 @@ static inline size_t moments_alike(const struct roast_series_cursor *cursor,
     return alike < most ? (size_t)alike : most;
 }
 
+uint64_t roast__series_run(struct roast_series_cursor *cursor, double *value)
+{
+    uint64_t left = cursor->ticks - cursor->tick;
+
+    if (left > 0 && cursor->tick == cursor->next_change)
+        take_change(cursor);
+    *value = cursor->known ? (double)cursor->value / cursor->steps : NAN;
+    uint64_t alike = moments_alike(cursor, (size_t)left);
+    cursor->tick += alike;
+    return alike;
+}
+
 /* Values are in steps. */
 static inline void read_values(struct roast_series_cursor *cursor, double *values,
                                size_t count)
@@ -153,16 +176,100 @@ static inline void read_values(struct roast_series_cursor *cursor, double *value
     }
 }
 
-/* The same with times. Finding where a value ends takes the processor longer than all
- * else, so times are read meanwhile, in the same loop. */
+/* Values of what changes at every moment, while 8 bytes can be loaded at once. */
+struct restless {
+    const unsigned char *at;
+    const unsigned char *stop; /* behind the last place to load 8 bytes from */
+    int64_t value;             /* at this moment */
+    int64_t next;              /* and at the next one */
+};
+
+/* Goes one moment on; false: what follows is nothing of the kind. */
+static inline bool next_value(struct restless *restless)
+{
+    if (restless->at >= restless->stop)
+        return false;
+    uint64_t word = roast__load_fixed(restless->at, 8);
+    uint64_t last = ~word & CHANGE_ENDS;
+    if (!is_restless(word, last))
+        return false;
+    uint64_t change = roast__join_sevens((word & (last ^ (last - 1))) >> 8);
+    restless->at += (unsigned)__builtin_ctzll(last) / 8 + 1;
+    restless->value = restless->next;
+    restless->next = roast__wrap_add(restless->next, roast__unzigzag(change));
+    return true;
+}
+
+static inline const unsigned char *stop_of(const struct roast_cursor *cur)
+{
+    return roast__cursor_left(cur) >= 8 ? cur->end - 7 : cur->at;
+}
+
+/* Moments of what changes at every one of them: how many there were. Where a number ends
+ * is what the processor waits for, so times are read meanwhile, in the same loop. Eight
+ * zeros are eight moments at the same distance. */
+static inline size_t read_restless_moments(struct roast_series_cursor *cursor,
+                                           int64_t *times_ns, double *values,
+                                           size_t count)
+{
+    struct restless restless = {cursor->changes.at, stop_of(&cursor->changes),
+                                cursor->value, cursor->next_value};
+    const unsigned char *times = cursor->times.at, *stop = stop_of(&cursor->times);
+    int64_t step_us = cursor->step_us, time_us = cursor->time_us;
+    size_t i = 0;
+
+    for (bool more = true; more && i < count && times < stop;) {
+        uint64_t word = roast__load_fixed(times, 8);
+        uint64_t last = ~word & TIME_ENDS;
+        size_t size_bytes = 1, alike = word == 0 ? 8 : 1;
+        int64_t further_us = 0;
+        if (last == 0)
+            break;
+        if ((word & 0xff) != 0) {
+            size_bytes = (size_t)__builtin_ctzll(last) / 8 + 1;
+            further_us =
+                roast__unzigzag(roast__join_sevens(word & (last ^ (last - 1))));
+        }
+        for (size_t end = i + alike < count ? i + alike : count; i < end; i++) {
+            more = next_value(&restless);
+            if (!more)
+                break;
+            step_us = roast__wrap_add(step_us, further_us);
+            time_us = roast__wrap_add(time_us, step_us);
+            times += size_bytes;
+            times_ns[i] = time_us * 1000; /* it was a number of ns before */
+            values[i] = (double)restless.value;
+        }
+    }
+    cursor->times.at = times;
+    cursor->changes.at = restless.at;
+    cursor->step_us = step_us;
+    cursor->time_us = time_us;
+    cursor->value = restless.value;
+    cursor->next_value = restless.next;
+    return i;
+}
+
+/* The same with times. */
 static inline void read_moments(struct roast_series_cursor *cursor, int64_t *times_ns,
                                 double *values, size_t count)
 {
-    for (size_t i = 0; i < count; i++, cursor->tick++) {
+    for (size_t i = 0; i < count;) {
+        if (cursor->tick == cursor->next_change && cursor->next_known) {
+            size_t read =
+                read_restless_moments(cursor, times_ns + i, values + i, count - i);
+            cursor->known |= read > 0;
+            cursor->tick += read;
+            cursor->next_change = cursor->tick; /* it changes at every moment */
+            i += read;
+            if (i == count)
+                return;
+        }
         if (cursor->tick == cursor->next_change)
             take_change(cursor);
         values[i] = cursor->known ? (double)cursor->value : NAN;
-        times_ns[i] = read_time_us(cursor) * 1000; /* it was a number of ns before */
+        times_ns[i++] = read_time_us(cursor) * 1000; /* it was a number of ns before */
+        cursor->tick++;
     }
 }
 

@@ -45,6 +45,10 @@ int roast__series_next(struct roast_series_cursor *cursor, int64_t *time_ns,
  * end. */
 bool roast__series_step(struct roast_series_cursor *cursor);
 
+/* The next moments that have the same value: how many, 0 at the end. *value is NaN where
+ * nothing is known. Their times cannot be read any more. */
+uint64_t roast__series_run(struct roast_series_cursor *cursor, double *value);
+
 enum { ROAST_SERIES_BLOCK = 256 };
 
 /* Reads the next moments, at most ROAST_SERIES_BLOCK of them: how many, 0 at the end.

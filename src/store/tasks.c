@@ -6,6 +6,7 @@
 #include "store/tasks.h"
 
 #include "base/mem.h"
+#include "store/array.h"
 #include "store/clean.h"
 #include "store/replay.h"
 #include "store/tell.h"
@@ -174,4 +175,20 @@ int roast_run_add_task(roast_run *run, const struct roast_task *task, roast_erro
     clean.prefix = roast__clean(prefix, sizeof(prefix), task->prefix);
     clean.worker = roast__clean(worker, sizeof(worker), task->worker);
     return roast__run_put_task(run, &clean, err);
+}
+
+int roast_run_add_client_task(roast_run *run, struct roast_str prefix,
+                              int64_t start_mono_ns, int64_t stop_mono_ns,
+                              roast_error *err)
+{
+    int64_t start_ns = roast__sat_add(start_mono_ns, run->epoch_minus_mono_ns);
+    const struct roast_task task = {
+        .prefix = prefix,
+        .ours = true,
+        .end = ROAST_TASK_ok,
+        .assigned_ns = start_ns,
+        .start_ns = start_ns,
+        .stop_ns = roast__sat_add(stop_mono_ns, run->epoch_minus_mono_ns),
+    };
+    return roast_run_add_task(run, &task, err);
 }

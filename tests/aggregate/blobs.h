@@ -7,7 +7,7 @@
 #include "roast/ladder.h"
 #include "support.h"
 
-enum { BLOB_BYTES = 2048, MOST_BLOBS = 64 };
+enum { BLOB_BYTES = 2048, MOST_BLOBS = 96 };
 
 static inline char *blob_room(void)
 {

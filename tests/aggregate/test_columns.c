@@ -190,7 +190,7 @@ static void add_cluster(roast_run *run)
     assert_int_equal(roast_run_add_hot_line(run, &line, NULL), ROAST_OK);
 }
 
-/* A run that fills every table but findings. */
+/* A run that fills every table. */
 static roast_run *full_run(void)
 {
     roast_run *run = reading_run();
@@ -255,7 +255,7 @@ static void test_any_allocation_may_fail(void **state)
     (void)state;
     for (int i = 0; i < ROAST_COLUMNS_TABLE_COUNT; i++) {
         roast_columns *columns = table_of(run, (enum roast_columns_table)i);
-        assert_int_equal(roast_columns_rows(columns) > 0, i != ROAST_COLUMNS_findings);
+        assert_true(roast_columns_rows(columns) > 0);
         roast_columns_free(columns);
         sweep(run, (enum roast_columns_table)i, false);
         sweep(run, (enum roast_columns_table)i, true);

@@ -117,12 +117,16 @@ static void test_metrics_have_a_value_or_a_reason(void **state)
 
     (void)state;
     assert_int_equal(roast_columns_rows(metrics), ROAST_METRIC_COUNT);
-    for (size_t i = 0; i < roast_columns_rows(metrics); i++)
+    for (size_t i = 0; i < roast_columns_rows(metrics); i++) {
         assert_int_not_equal(is_unknown(metrics, "value", i),
                              is_unknown(metrics, "reason", i));
+        assert_int_equal(is_unknown(metrics, "value", i),
+                         is_unknown(metrics, "kind", i));
+    }
     size_t row = row_with(metrics, "name", "num_failed_attempts");
     assert_near(number_in(metrics, "value", row), 1);
     assert_str_is(text_in(metrics, "level", row), "chunks");
+    assert_str_is(text_in(metrics, "kind", row), "exact");
     roast_columns_free(metrics);
     roast_run_free(run);
 }

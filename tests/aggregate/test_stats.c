@@ -186,26 +186,45 @@ static double best_of_all(const struct work *work, size_t count, double window)
     return best;
 }
 
+static double rate_of(const void *context, uint32_t number)
+{
+    const struct work *own = (const struct work *)context + number;
+
+    return own->amount / (double)(own->length > 0 ? own->length : 1);
+}
+
+/* Returns owned; gives the whole amount. */
+static double draw(struct roast_line *line, const struct work *work, size_t count)
+{
+    *line = (struct roast_line){0};
+    assert_true(roast__line_reserve(line, count));
+    for (uint32_t i = 0; i < count; i++)
+        roast__line_put(line, i, work[i].start, work[i].length);
+    assert_true(roast__line_sort(line));
+    return roast__line_sum(line, rate_of, work);
+}
+
 static void check_window(const struct work *work, size_t count)
 {
-    struct roast_knot knots[64];
+    struct roast_line line;
 
-    for (size_t i = 0; i < count; i++)
-        roast__knots_put(knots + 2 * i, work[i].start, work[i].length, work[i].amount);
-    roast__knots_sum(knots, 2 * count);
+    double all = draw(&line, work, count);
+    double want_all = amount_between(work, count, 0, 1e6);
+    assert_true(fabs(all - want_all) <= 1e-9 * (1 + want_all));
     for (int64_t window = 1; window < 120; window += 7) {
         double want = best_of_all(work, count, (double)window);
-        double got = roast__best_window(knots, 2 * count, window);
+        double got = roast__best_window(&line, window);
         if (fabs(got - want) > 1e-9 * (1 + want))
             fail_msg("window %d: %g is not %g", (int)window, got, want);
     }
+    roast__line_release(&line);
 }
 
 static void test_best_window_is_the_best_of_all(void **state)
 {
     (void)state;
     for (int round = 0; round < 50; round++) {
-        struct work work[20];
+        struct work work[90]; /* more than are looked at together */
         for (size_t i = 0; i < COUNT_OF(work); i++) {
             work[i].start = (int64_t)(100 * random_share());
             work[i].length = (int64_t)(40 * random_share() * random_share());
@@ -218,15 +237,17 @@ static void test_best_window_is_the_best_of_all(void **state)
 
 static void test_best_window_of_hostile_times(void **state)
 {
-    struct roast_knot knots[6];
+    static const struct work work[] = {
+        {INT64_MIN, INT64_MAX, 10}, {INT64_MAX, INT64_MAX, 10}, {0, -5, 1e300}};
+    struct roast_line line;
 
     (void)state;
-    roast__knots_put(knots, INT64_MIN, INT64_MAX, 10);
-    roast__knots_put(knots + 2, INT64_MAX, INT64_MAX, 10);
-    roast__knots_put(knots + 4, 0, -5, 1e300);
-    roast__knots_sum(knots, 6);
-    assert_true(isfinite(roast__best_window(knots, 6, 10)));
-    assert_true(roast__best_window(knots, 0, 10) == 0);
+    assert_true(isfinite(draw(&line, work, COUNT_OF(work))));
+    assert_true(isfinite(roast__best_window(&line, 10)));
+    roast__line_release(&line);
+    assert_true(draw(&line, work, 0) == 0);
+    assert_true(roast__best_window(&line, 10) == 0);
+    roast__line_release(&line);
 }
 
 int main(void)

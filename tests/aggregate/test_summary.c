@@ -293,7 +293,7 @@ static void test_lists_are_whole(void **state)
     assert_string_equal(roast_metric_info(ROAST_METRIC_wall_time)->name, "wall_time");
     assert_string_equal(roast_metric_info(ROAST_METRIC_speedup)->level, "efficiency");
     for (size_t i = 0; i < count; i++) {
-        assert_true(aliases[i].scale > 0);
+        assert_true(aliases[i].per > 0);
         for (int k = 0; k < ROAST_METRIC_COUNT; k++)
             assert_string_not_equal(aliases[i].alias,
                                     roast_metric_info((enum roast_metric)k)->name);

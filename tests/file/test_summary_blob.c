@@ -83,6 +83,31 @@ static void test_comes_back_as_it_was(void **state)
     roast_run_free(run);
 }
 
+/* Also where the source was worse than the list says. */
+static void test_kinds_come_back(void **state)
+{
+    roast_run *run = run_new();
+    roast_summary *again = NULL;
+
+    (void)state;
+    for (int i = 0; i <= 10; i += 10)
+        assert_int_equal(roast_run_add_count(run, RUN_EPOCH_NS + NS(i), 3, NULL),
+                         ROAST_OK);
+    roast_run_finish(run, NS(10));
+    roast_summary *summary = summary_of(run);
+    struct roast_buf buf = packed(summary);
+    assert_int_equal(roast__summary_unpack(&again, bytes_of(&buf), UINT64_MAX, NULL),
+                     ROAST_OK);
+    const struct roast_metric_values *values = roast_summary_metrics(again);
+    assert_int_equal(roast_metric_kind(values, ROAST_METRIC_peak_workers),
+                     ROAST_SAMPLED);
+    assert_int_equal(roast_metric_kind(values, ROAST_METRIC_wall_time), ROAST_EXACT);
+    roast__buf_release(&buf);
+    roast_summary_free(summary);
+    roast_summary_free(again);
+    roast_run_free(run);
+}
+
 static void test_cut_anywhere_it_is_refused(void **state)
 {
     roast_run *run = busy_run();
@@ -173,6 +198,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_comes_back_as_it_was),
+        cmocka_unit_test(test_kinds_come_back),
         cmocka_unit_test(test_cut_anywhere_it_is_refused),
         cmocka_unit_test(test_no_byte_can_do_harm),
         cmocka_unit_test(test_a_newer_layout_is_told),

@@ -81,8 +81,7 @@ static void test_a_cluster_in_trouble(void **state)
         "  reduce     66  1.25 s       0     0\n"
         "\nHOT LINES   as Dask's profiler saw them\n"
         "  function                  time  in it alone\n"
-        "  analysis.py:12 process  80.0 s       2.00 s\n"
-        "\nCHECKS  CPU of the chunks = Dask to 0.04 %\n";
+        "  analysis.py:12 process  80.0 s       2.00 s\n";
     if (!strstr(page.text, expected))
         fail_msg("%s", page.text);
     assert_non_null(strstr(page.text, "1306 tasks, no coffea chunks"));
@@ -91,22 +90,6 @@ static void test_a_cluster_in_trouble(void **state)
     assert_non_null(strstr(page.text, "LOST WORKERS"));
     roast_page_release(&page);
     check_memory_sweep(roast__report_text, &shown);
-}
-
-static void test_the_check_says_what_is_wrong(void **state)
-{
-    const struct roast_shown shown = {.values = &values};
-
-    (void)state;
-    SET(&values, dask_cpu_ratio, 1.25);
-    struct roast_page page = make_page(roast__report_text, &shown);
-    assert_non_null(
-        strstr(page.text, "CHECKS  CPU of the chunks is 1.25 x what Dask counted\n"));
-    roast_page_release(&page);
-    SET(&values, num_lost_workers, 1);
-    page = make_page(roast__report_text, &shown);
-    assert_non_null(strstr(page.text, "counted (workers were lost)\n"));
-    roast_page_release(&page);
 }
 
 /* Texts of others, long and odd, and more rows than are shown. */
@@ -156,7 +139,6 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup(test_a_cluster_in_trouble, setup),
-        cmocka_unit_test_setup(test_the_check_says_what_is_wrong, setup),
         cmocka_unit_test_setup(test_hostile_texts, setup),
         cmocka_unit_test_setup(test_fine_metrics_say_where_they_are_from, setup),
     };

@@ -291,10 +291,10 @@ static void test_parts_of_the_split_that_are_not_known_are_left_out(void **state
     (void)state;
     set_slice(ROAST_ITEM_compute, 4);
     set_split(3, NAN, 0, 1);
-    check_says("\n  on CPU 75 % | storage 0 % | blocked (GIL, locks) 25 %\n", true);
+    check_says("\n  on CPU 75 % | storage 0 % | blocked (GIL, sleep) 25 %\n", true);
     set_split(1, 1, 1, 1); /* as long as the line can be */
     check_says("\n  on CPU 25 % | no core free 25 % | storage 25 % | "
-               "blocked (GIL, locks) 25 %\n",
+               "blocked (GIL, sleep) 25 %\n",
                true);
 }
 

@@ -145,6 +145,30 @@ static void the_fields_of_a_record_are_told_without_it(void **state)
     roast_run_free(run);
 }
 
+static void some_fields_are_those_of_the_whole_record(void **state)
+{
+    roast_run *run = new_run();
+    (void)state;
+
+    for (uint32_t i = 0; i < 1000; i++) {
+        struct made made;
+        make_random(&made, i / 2); /* an end may know what the chunk does not say */
+        made.rec.kind = next_random() % 4 ? ROAST_FRAME_CHUNK : ROAST_FRAME_END;
+        (void)add_from(run, &made.rec, ROAST_FROM_USER);
+    }
+    for (size_t row = 0; row < run->attempts.count; row++) {
+        unsigned char identity[ROAST_IDENTITY_BYTES];
+        uint64_t wanted = next_random() & next_random();
+        roast_record whole, some;
+        wanted &= ~(UINT64_C(1) << ROAST_FIELD_identity);
+        bool has_frame = roast__attempt_record(run, row, &whole, identity);
+        assert_true(roast__attempt_fields(run, row, wanted, &some) == has_frame);
+        whole.present &= wanted;
+        assert_same_record(&some, &whole);
+    }
+    roast_run_free(run);
+}
+
 /* ---- once -------------------------------------------------------------------- */
 
 static void every_frame_counts_once(void **state)
@@ -378,6 +402,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_record_comes_back_bit_by_bit),
         cmocka_unit_test(no_frame_does_harm),
+        cmocka_unit_test(some_fields_are_those_of_the_whole_record),
         cmocka_unit_test(the_fields_of_a_record_are_told_without_it),
         cmocka_unit_test(every_frame_counts_once),
         cmocka_unit_test(the_first_of_two_records_wins),

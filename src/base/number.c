@@ -9,8 +9,9 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
-#include "roast/report.h"
+#include "roast/number.h"
 
 enum { DIGITS = 3, LARGEST_PREFIX = 6, SMALLEST_PREFIX = -3 };
 

@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* chunksize.h - how long a run takes with chunks of another size.
+ *
+ * A chunk takes so much whatever it holds, and so much per event; both are fitted to the
+ * chunks of the run. Files are cut as coffea cuts them, chunks go over the threads in
+ * waves, and the last wave is not full. */
+#ifndef ROAST_AGGREGATE_CHUNKSIZE_H
+#define ROAST_AGGREGATE_CHUNKSIZE_H
+
+#include "aggregate/summary.h"
+
+/* Files of about one size. */
+struct roast_file_sizes {
+    double count;
+    double events; /* of each, on average */
+};
+
+/* Zeroed = no model. */
+struct roast_chunk_model {
+    double chunks; /* that it was fitted to; 0: there is no model */
+    double events; /* in them */
+    double per_chunk_s;
+    double per_event_s;
+    double spread;     /* standard deviation of a chunk's seconds / its seconds */
+    double threads;    /* that there were, on average */
+    double now_events; /* chunksize of the Runner, else events of the largest chunk */
+    struct roast_file_sizes *sizes; /* owned */
+    size_t size_count;
+    double files;
+    double base_bytes; /* memory of a process between chunks; NaN: not known */
+    double per_event_bytes;
+    double limit_bytes;        /* of a worker; NaN: there is none */
+    double threads_per_worker; /* chunks that a process holds at once */
+};
+
+/* Fits the model; false when out of memory. Without a budget there is none. */
+bool roast__chunk_model_fit(struct roast_chunk_model *model,
+                            const struct roast_study *study);
+void roast__chunk_model_release(struct roast_chunk_model *model);
+
+/* Chunks of a size, the wall time that they take, the memory of a worker meanwhile (NaN:
+ * not known). */
+double roast__chunk_model_chunks(const struct roast_chunk_model *model, double size);
+double roast__chunk_model_wall(const struct roast_chunk_model *model, double size);
+double roast__chunk_model_bytes(const struct roast_chunk_model *model, double size);
+
+/* The friendly size with the shortest wall time that fits into memory. Of sizes that are
+ * almost as good, the one nearest to now. */
+double roast__chunk_model_best(const struct roast_chunk_model *model);
+
+/* The model of the same events in files as large as you like. Borrows `room`, and is not
+ * released. */
+struct roast_chunk_model roast__chunk_model_merged(
+    const struct roast_chunk_model *model, struct roast_file_sizes *room);
+
+/* The largest number of one digit and zeros, or 15 and 25 and zeros, up to a value. */
+double roast__friendly(double value);
+
+#endif

@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* compare_first.c - the one thing to look at when two runs differ, as a sentence.
+ *
+ * What failed comes first, then lost workers: they explain all the rest. Then a machine
+ * that was slower, which no change of code explains. Then the slice of the budget that
+ * grew most per event, if the whole grew by more than runs of a shared machine do; then
+ * what chunks are sure to take more of. */
+#include "aggregate/compare_first.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+
+#include "roast/number.h"
+
+/* Thread-seconds per event of two runs of the same code differ by less, mostly. */
+static const double worth_a_look = 0.05;
+
+__attribute__((format(printf, 2, 3))) static bool say(struct roast_comparison *out,
+                                                      const char *format, ...)
+{
+    va_list args;
+
+    va_start(args, format);
+    (void)vsnprintf(out->first, sizeof(out->first), format, args);
+    va_end(args);
+    return true;
+}
+
+static bool say_more_of(struct roast_comparison *out, enum roast_metric metric,
+                        const char *what)
+{
+    const struct roast_compared *row = &out->metrics[metric];
+
+    if (!(row->b > row->a))
+        return false;
+    return say(out, "First look at %s: %.0f in B, %.0f in A.", what, row->b, row->a);
+}
+
+/* Seconds of threads per event in a slice. */
+static struct roast_compared per_event(const struct roast_comparison *comparison,
+                                       int slice)
+{
+    const struct roast_compared *events =
+        &comparison->metrics[ROAST_METRIC_total_events];
+    const struct roast_compared *seconds = &comparison->slices[slice];
+
+    return (struct roast_compared){seconds->a / events->a, seconds->b / events->b, NAN};
+}
+
+/* "4.00 ms -> 5.00 ms" */
+struct arrow {
+    char text[2 * ROAST_NUMBER_BYTES + 8];
+};
+
+static struct arrow arrow_of(double a_s, double b_s)
+{
+    char a[ROAST_NUMBER_BYTES];
+    char b[ROAST_NUMBER_BYTES];
+    struct arrow arrow;
+
+    (void)roast_format_number(a, a_s, "s");
+    (void)roast_format_number(b, b_s, "s");
+    (void)snprintf(arrow.text, sizeof(arrow.text), "%s -> %s", a, b);
+    return arrow;
+}
+
+static bool say_slice(struct roast_comparison *out)
+{
+    double a_s = 0, b_s = 0, most = 0;
+    int worst = 0;
+
+    for (int i = 0; i < ROAST_COMPARED_SLICES; i++) {
+        struct roast_compared slice = per_event(out, i);
+        a_s += slice.a;
+        b_s += slice.b;
+        if (slice.b - slice.a > most) {
+            most = slice.b - slice.a;
+            worst = i;
+        }
+    }
+    if (!(a_s > 0 && b_s > a_s * (1 + worth_a_look) && isfinite(b_s)))
+        return false;
+    struct roast_compared slice = per_event(out, worst);
+    return say(out,
+               "First look at \"%s\": %s of worker time per event, the largest part of "
+               "what came on top (%s in all).",
+               roast_slice_shown((enum roast_compared_slice)worst),
+               arrow_of(slice.a, slice.b).text, arrow_of(a_s, b_s).text);
+}
+
+bool roast_compare_blames_machine(const struct roast_comparison *comparison)
+{
+    const struct roast_contrast *inside =
+        &comparison->measures[ROAST_MEASURE_cpu_per_event];
+    const struct roast_contrast *outside =
+        &comparison->measures[ROAST_MEASURE_outside_cpu_per_event];
+
+    return inside->change == ROAST_CHANGE_MORE &&
+           outside->change == ROAST_CHANGE_MORE && outside->ratio > 1 + worth_a_look &&
+           outside->high >= inside->low && inside->high >= outside->low;
+}
+
+static bool say_machine(struct roast_comparison *out)
+{
+    if (!roast_compare_blames_machine(out))
+        return false;
+    return say(out,
+               "First look at the machine: chunks take %.1f %% more CPU time in "
+               "process(), and %.1f %% more outside, where none of your code runs.",
+               100 * (out->measures[ROAST_MEASURE_cpu_per_event].ratio - 1),
+               100 * (out->measures[ROAST_MEASURE_outside_cpu_per_event].ratio - 1));
+}
+
+static bool say_measure(struct roast_comparison *out)
+{
+    for (int i = 0; i < ROAST_MEASURE_COUNT; i++) {
+        const struct roast_contrast *measure = &out->measures[i];
+        if (measure->change == ROAST_CHANGE_MORE)
+            return say(out, "First look at %s: chunks take %.1f %% more, %.1f to %.1f.",
+                       roast_measure_info((enum roast_measure)i)->shown,
+                       100 * (measure->ratio - 1), 100 * (measure->low - 1),
+                       100 * (measure->high - 1));
+    }
+    return false;
+}
+
+void roast__compare_first(struct roast_comparison *out)
+{
+    const struct roast_contrast *measure = &out->measures[0];
+
+    if (say_more_of(out, ROAST_METRIC_num_failed_or_lost,
+                    "chunks and files that failed or were lost") ||
+        say_more_of(out, ROAST_METRIC_num_lost_workers, "workers that were lost") ||
+        say_machine(out) || say_slice(out) || say_measure(out))
+        return;
+    if (measure->why)
+        (void)say(out, "Nothing stands out; %s: %s.",
+                  roast_measure_info((enum roast_measure)0)->shown, measure->why);
+    else
+        (void)say(out, "Nothing got worse beyond the noise of the runs.");
+}

@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* forecast.c - what a larger run would take, as text and as JSON. */
+#include <math.h>
+#include <stdio.h>
+
+#include "report/values.h"
+
+static void put_range(struct roast_buf *buf, const char *name,
+                      const struct roast_estimate *estimate)
+{
+    char value[ROAST_NUMBER_BYTES];
+    char low[ROAST_NUMBER_BYTES];
+    char high[ROAST_NUMBER_BYTES];
+
+    (void)roast_format_number(value, estimate->value, "s");
+    (void)roast_format_number(low, estimate->low, "s");
+    (void)roast_format_number(high, estimate->high, "s");
+    roast__put_line(buf, "  %s  %s   (%s ... %s)", name, value, low, high);
+}
+
+static void put_number(struct roast_buf *buf, const char *name, double value,
+                       const char *unit)
+{
+    char text[ROAST_NUMBER_BYTES];
+
+    (void)roast_format_number(text, value, unit);
+    if (!isnan(value))
+        roast__put_line(buf, "  %s  %s", name, text);
+}
+
+int roast_report_forecast(struct roast_page *out, const struct roast_forecast *forecast,
+                          const struct roast_plan *plan, roast_error *err)
+{
+    struct roast_buf buf = {0};
+    char events[ROAST_NUMBER_BYTES];
+    char workers[ROAST_NUMBER_BYTES];
+
+    (void)roast_format_number(events, plan->events, "");
+    (void)roast_format_number(workers, plan->workers, "");
+    roast__put_line(&buf, "FORECAST   %s events on %s workers", events, workers);
+    if (forecast->why) {
+        roast__put_sentence(&buf, 2, forecast->why);
+        return roast__page_finish(out, &buf, err);
+    }
+    put_range(&buf, "wall time     ", &forecast->wall_s);
+    put_range(&buf, "thread-seconds", &forecast->thread_seconds);
+    put_number(&buf, "chunks        ", forecast->chunks, "");
+    roast__put_title(&buf, "FROM WHAT WAS SEEN");
+    put_number(&buf, "chunks            ", (double)forecast->chunks_seen, "");
+    put_number(&buf, "largest, events   ", forecast->largest_seen, "");
+    put_number(&buf, "seconds per chunk ", forecast->seconds_per_chunk, "s");
+    put_number(&buf, "seconds per event ", forecast->seconds_per_event, "s");
+    put_number(&buf, "threads per worker", forecast->threads_per_worker, "");
+    put_number(&buf, "threads busy      ", 100 * forecast->busy_share, "%");
+    put_number(&buf, "without chunks    ", forecast->fixed_s, "s");
+    roast__put_sentence(&buf, 2,
+                        "It takes storage and scheduler to be as quick for more "
+                        "workers; roast scale tells whether they are.");
+    return roast__page_finish(out, &buf, err);
+}
+
+int roast_report_forecast_json(struct roast_page *out,
+                               const struct roast_forecast *forecast,
+                               const struct roast_plan *plan, roast_error *err)
+{
+    struct roast_buf buf = {0};
+    struct roast_json json = roast__json_to(&buf);
+
+    roast_json_open(&json, '{');
+    roast__json_format(&json, "roast_forecast_v1");
+    roast__json_named_number(&json, "events", plan->events);
+    roast__json_named_number(&json, "workers", plan->workers);
+    roast__json_named_count(&json, "chunks_seen", forecast->chunks_seen);
+    roast__json_named_number(&json, "largest_seen", forecast->largest_seen);
+    if (forecast->why) {
+        roast__json_named_text(&json, "why", roast_str_of(forecast->why));
+    } else {
+        roast__json_named_estimate(&json, "wall_seconds", &forecast->wall_s);
+        roast__json_named_estimate(&json, "thread_seconds", &forecast->thread_seconds);
+        roast__json_named_number(&json, "chunks", forecast->chunks);
+        roast__json_named_number(&json, "seconds_per_chunk",
+                                 forecast->seconds_per_chunk);
+        roast__json_named_number(&json, "seconds_per_event",
+                                 forecast->seconds_per_event);
+        roast__json_named_number(&json, "threads_per_worker",
+                                 forecast->threads_per_worker);
+        roast__json_named_number(&json, "busy_share", forecast->busy_share);
+        roast__json_named_number(&json, "fixed_seconds", forecast->fixed_s);
+    }
+    roast__json_named_count(&json, "sure_percent", ROAST_SURE_PERCENT);
+    roast_json_close(&json, '}');
+    roast__put(&buf, "\n");
+    return roast__page_finish(out, &buf, err);
+}

@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* scale.c - runs with more and more workers, as text and as JSON. */
+#include <math.h>
+#include <stdio.h>
+
+#include "report/values.h"
+
+static void put_points(struct roast_buf *buf, const struct roast_scaling *scaling,
+                       const struct roast_str *names)
+{
+    static const struct roast_column columns[] = {
+        {.heading = "run", .max_columns = 26, .cut = ROAST_CUT_MIDDLE},
+        {.heading = "workers", .max_columns = 8, .right = true, .cut = ROAST_CUT_END},
+        {.heading = "threads", .max_columns = 8, .right = true, .cut = ROAST_CUT_END},
+        {.heading = "events/s", .max_columns = 9, .right = true, .cut = ROAST_CUT_END},
+        {.heading = "efficiency",
+         .max_columns = 10,
+         .right = true,
+         .cut = ROAST_CUT_END},
+        {.heading = "by the fit", .cut = ROAST_CUT_END},
+    };
+    struct roast_grid grid = {.columns = columns, .column_count = 6};
+
+    for (size_t i = 0; i < scaling->count; i++) {
+        const struct roast_scale_point *point = &scaling->points[i];
+        roast__grid_put(&grid, names[i]);
+        roast__grid_put_number(&grid, point->workers, "");
+        roast__grid_put_number(&grid, point->threads, "");
+        roast__grid_put_number(&grid, point->event_rate, "");
+        roast__grid_put_number(&grid, 100 * point->efficiency, "%");
+        roast__grid_put_number(&grid, point->fitted, "");
+    }
+    roast__put(buf, "SCALING\n");
+    roast__grid_write(buf, &grid);
+    roast__grid_release(&grid);
+}
+
+static void put_estimate(struct roast_buf *buf, const char *name,
+                         const struct roast_estimate *estimate, const char *words)
+{
+    if (isnan(estimate->low))
+        roast__put_line(buf, "  %s %.3g   %s", name, estimate->value, words);
+    else
+        roast__put_line(buf, "  %s %.3g (%.3g ... %.3g)   %s", name, estimate->value,
+                        estimate->low, estimate->high, words);
+}
+
+static void put_law(struct roast_buf *buf, const struct roast_scaling *scaling)
+{
+    roast__put_title(buf, "UNIVERSAL SCALABILITY LAW");
+    if (scaling->fits) {
+        put_estimate(buf, "rate 1", &scaling->rate_1, "events/s of one thread");
+        put_estimate(buf, "sigma ", &scaling->sigma, "share that waits for its turn");
+        put_estimate(buf, "kappa ", &scaling->kappa, "cost of keeping in step");
+        if (isnan(scaling->best_threads))
+            roast__put_line(buf, "  the rate only grows with threads");
+        else
+            roast__put_line(buf, "  the rate is highest with %.3g threads",
+                            scaling->best_threads);
+    }
+    if (scaling->why)
+        roast__put_sentence(buf, 2, scaling->why);
+}
+
+int roast_report_scale(struct roast_page *out, const struct roast_scaling *scaling,
+                       const struct roast_str *names, roast_error *err)
+{
+    struct roast_buf buf = {0};
+
+    put_points(&buf, scaling, names);
+    put_law(&buf, scaling);
+    return roast__page_finish(out, &buf, err);
+}
+
+static void json_points(struct roast_json *json, const struct roast_scaling *scaling,
+                        const struct roast_str *names)
+{
+    roast_json_key(json, roast_str_of("runs"));
+    roast_json_open(json, '[');
+    for (size_t i = 0; i < scaling->count; i++) {
+        const struct roast_scale_point *point = &scaling->points[i];
+        roast_json_open(json, '{');
+        roast__json_named_text(json, "run", names[i]);
+        roast__json_named_number(json, "workers", point->workers);
+        roast__json_named_number(json, "threads", point->threads);
+        roast__json_named_number(json, "event_rate", point->event_rate);
+        roast__json_named_number(json, "efficiency", point->efficiency);
+        roast__json_named_number(json, "fitted", point->fitted);
+        roast_json_close(json, '}');
+    }
+    roast_json_close(json, ']');
+}
+
+int roast_report_scale_json(struct roast_page *out, const struct roast_scaling *scaling,
+                            const struct roast_str *names, roast_error *err)
+{
+    struct roast_buf buf = {0};
+    struct roast_json json = roast__json_to(&buf);
+
+    roast_json_open(&json, '{');
+    roast__json_format(&json, "roast_scale_v1");
+    json_points(&json, scaling, names);
+    if (scaling->fits) {
+        roast__json_named_estimate(&json, "rate_1", &scaling->rate_1);
+        roast__json_named_estimate(&json, "sigma", &scaling->sigma);
+        roast__json_named_estimate(&json, "kappa", &scaling->kappa);
+        roast__json_named_number(&json, "best_threads", scaling->best_threads);
+    }
+    roast__json_named_count(&json, "sure_percent", ROAST_SURE_PERCENT);
+    if (scaling->why)
+        roast__json_named_text(&json, "why", roast_str_of(scaling->why));
+    roast_json_close(&json, '}');
+    roast__put(&buf, "\n");
+    return roast__page_finish(out, &buf, err);
+}

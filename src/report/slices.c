@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* slices.c - seconds that add up, as bars, the longest first; what is too small to be
+ * seen is added up, so that nothing is missing from the sum. */
+#include "report/slices.h"
+
+#include <math.h>
+#include <stdio.h>
+
+enum { MOST_BAR_COLUMNS = 40, LABEL_BYTES = 64 };
+
+double roast__amount(struct roast_cell cell)
+{
+    double value = roast__shown_number(cell);
+
+    return isfinite(value) && value > 0 ? value : 0;
+}
+
+double roast__row_sum(const struct roast_table *table)
+{
+    double sum = 0;
+
+    for (size_t i = 0; table && table->row_count > 0 && i < table->column_count; i++)
+        sum += roast__amount(table->cells[i]);
+    return isfinite(sum) ? sum : 0;
+}
+
+void roast__format_share(char out[ROAST_NUMBER_BYTES], double share)
+{
+    int tenths = (int)lround(share * 1000);
+
+    (void)snprintf(out, ROAST_NUMBER_BYTES, "%d.%d %%", tenths / 10, tenths % 10);
+}
+
+static void put_slice(struct roast_grid *grid, const struct roast_slices *slices,
+                      const char *name, double seconds)
+{
+    double share = seconds / slices->total;
+    size_t bar_columns =
+        slices->bar_columns < MOST_BAR_COLUMNS ? slices->bar_columns : MOST_BAR_COLUMNS;
+    size_t columns = (size_t)lround(fmin(share, 1) * (double)bar_columns);
+    char bar[MOST_BAR_COLUMNS + 1];
+    char percent[ROAST_NUMBER_BYTES];
+
+    roast__format_share(percent, share);
+    memset(bar, '#', columns);
+    bar[columns] = '\0';
+    roast__grid_put(grid, roast_str_of(slices->shown_name(name)));
+    roast__grid_put_number(grid, seconds, "s");
+    roast__grid_put(grid, roast_str_of(percent));
+    roast__grid_put(grid, roast_str_of(bar));
+}
+
+static void put_rest(struct roast_grid *grid, const struct roast_slices *slices,
+                     size_t count, double seconds)
+{
+    char label[LABEL_BYTES];
+    char percent[ROAST_NUMBER_BYTES] = "";
+
+    if (count == 0)
+        return;
+    (void)snprintf(label, sizeof(label), "%zu %s", count, slices->rest_words);
+    if (seconds / slices->total >= slices->smallest_share)
+        roast__format_share(percent, seconds / slices->total);
+    roast__grid_put(grid, roast_str_of(label));
+    roast__grid_put_number(grid, seconds, "s");
+    roast__grid_put(grid, roast_str_of(percent));
+    roast__grid_put(grid, roast_str_of(""));
+}
+
+void roast__put_slices(struct roast_buf *buf, const struct roast_slices *slices)
+{
+    static const struct roast_column columns[] = {
+        {.max_columns = 28, .cut = ROAST_CUT_MIDDLE},
+        {.max_columns = 9, .right = true, .cut = ROAST_CUT_END},
+        {.max_columns = 7, .right = true, .cut = ROAST_CUT_END},
+        {.max_columns = MOST_BAR_COLUMNS, .cut = ROAST_CUT_END},
+    };
+    const struct roast_table *table = slices->table;
+    struct roast_grid grid = {.columns = columns, .column_count = 4};
+    struct roast_ranked ranks = {table->cells, table->column_count, 1};
+    size_t slice = ROAST_NO_RANK;
+    size_t shown = 0;
+    size_t rest_count = 0;
+    double rest = 0;
+
+    while ((slice = roast__next_in_rank(&ranks, slice)) != ROAST_NO_RANK) {
+        const char *name = table->columns[slice];
+        double seconds = roast__amount(table->cells[slice]);
+        if (slices->left_out && strcmp(name, slices->left_out) == 0)
+            continue;
+        if (shown < slices->most && seconds / slices->total >= slices->smallest_share) {
+            put_slice(&grid, slices, name, seconds);
+            shown++;
+        } else if (seconds > 0) {
+            rest_count++;
+            rest += seconds;
+        }
+    }
+    put_rest(&grid, slices, rest_count, rest);
+    roast__grid_write(buf, &grid);
+    roast__grid_release(&grid);
+}

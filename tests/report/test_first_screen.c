@@ -1,0 +1,189 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* test_first_screen.c - the first screen: did it finish, did anything fail, what took
+ * the time, what is the one thing to change.
+ *
+ * The golden file is what users see; a change there is a change for them. */
+#include "golden.h"
+#include "make_help.h"
+
+enum { FINDINGS, BUDGET, CHECKS, TABLES };
+
+static struct roast_metric_values values;
+static struct roast_table tables[TABLES];
+static struct roast_heading heading;
+static const struct roast_shown shown = {&values, tables, TABLES, &heading};
+
+static const char *const finding_columns[] = {
+    "id", "title", "evidence", "advice", "saves_wall_seconds", "overlaps"};
+static const char *const budget_columns[] = {
+    "form", "compute", "fetch",   "interpret", "decompress",   "open",       "dispatch",
+    "lost", "reduce",  "monitor", "idle_tail", "idle_starved", "unexplained"};
+static const char *const check_columns[] = {"name", "difference_percent", "verdict"};
+
+static struct roast_cell finding_cells[4 * COUNT_OF(finding_columns)];
+static struct roast_cell budget_cells[COUNT_OF(budget_columns)];
+static struct roast_cell check_cells[4 * COUNT_OF(check_columns)];
+
+/* ---- a run, by hand ----------------------------------------------------------- */
+
+static void put_finding(size_t row, const char *title, const char *evidence,
+                        const char *advice, double saves)
+{
+    struct roast_cell *cells = &finding_cells[row * COUNT_OF(finding_columns)];
+
+    cells[1] = cell_text(title);
+    cells[2] = cell_text(evidence);
+    cells[3] = cell_text(advice);
+    cells[4] = saves > 0 ? cell_number(saves) : (struct roast_cell){0};
+    cells[5] = cell_text(row < 2 ? "another" : "");
+    tables[FINDINGS].row_count = row + 1;
+}
+
+static void put_check(size_t row, const char *name, double percent, const char *verdict)
+{
+    struct roast_cell *cells = &check_cells[row * COUNT_OF(check_columns)];
+
+    cells[0] = cell_text(name);
+    cells[1] = cell_number(percent);
+    cells[2] = cell_text(verdict);
+    tables[CHECKS].row_count = row + 1;
+}
+
+static void set(enum roast_metric metric, double value)
+{
+    values.known[metric] = true;
+    values.value[metric] = value;
+}
+
+static int setup(void **state)
+{
+    static const double seconds[] = {930, 682, 494, 350, 280, 210, 80,
+                                     60,  40,  1,   190, 134, 18};
+
+    (void)state;
+    test_heap_fail(0, false);
+    set_nothing(&values);
+    heading = (struct roast_heading){.name = roast_str_of("TtbarProcessor"),
+                                     .executor = roast_str_of("Dask, 16 workers"),
+                                     .started = roast_str_of("2026-11-15 14:02 UTC"),
+                                     .state = roast_str_of("finished")};
+    set(ROAST_METRIC_wall_time, 62);
+    set(ROAST_METRIC_total_events, 12.4e6);
+    set(ROAST_METRIC_num_chunks, 1240);
+    set(ROAST_METRIC_num_chunks_processed, 1240);
+    set(ROAST_METRIC_num_retried_chunks, 3);
+    set(ROAST_METRIC_num_failed_chunks, 0);
+    set(ROAST_METRIC_event_rate_wall_khz, 200);
+    set(ROAST_METRIC_event_rate_core_hz, 3570);
+    memset(finding_cells, 0, sizeof(finding_cells));
+    memset(check_cells, 0, sizeof(check_cells));
+    for (size_t i = 0; i < COUNT_OF(seconds); i++)
+        budget_cells[i] = cell_number(seconds[i]);
+    tables[FINDINGS] = (struct roast_table){.name = "findings",
+                                            .columns = finding_columns,
+                                            .column_count = COUNT_OF(finding_columns),
+                                            .cells = finding_cells};
+    tables[BUDGET] = (struct roast_table){.name = "budget",
+                                          .columns = budget_columns,
+                                          .column_count = COUNT_OF(budget_columns),
+                                          .cells = budget_cells,
+                                          .row_count = 1};
+    tables[CHECKS] = (struct roast_table){.name = "checks",
+                                          .columns = check_columns,
+                                          .column_count = COUNT_OF(check_columns),
+                                          .cells = check_cells};
+    return 0;
+}
+
+static void put_everything(void)
+{
+    put_finding(0, "Chunks too small",
+                "750 ms per chunk for opening files, building NanoEvents and packing, "
+                "550 ms for its 10.0 k events",
+                "chunksize=40_000 (now 10_000)", 10);
+    put_finding(1, "Last chunks",
+                "7.60 s with idle threads while 5 chunks still ran; the last one: "
+                "ttbar_12.root on red-c2340, 14.0 s (median 2.10 s)",
+                "chunksize=20_000 (now 10_000)", 7);
+    put_finding(2, "Workers died", "1 worker went away with 3 attempts", "look", 0);
+    put_finding(3, "Garbage collection", "80.0 s", "gc.freeze()", 1);
+    put_check(0, "events", 0, "exact");
+    put_check(1, "bytes", 3.2, "differs");
+    put_check(2, "cpu_seconds", -0.04, "agrees");
+    put_check(3, "chunk_seconds", 0, "absent");
+}
+
+/* ---- tests --------------------------------------------------------------------- */
+
+static int first_screen(struct roast_page *out, const struct roast_shown *what,
+                        roast_error *err)
+{
+    struct roast_buf buf = {0};
+
+    roast__put_first_screen(&buf, what);
+    return roast__page_finish(out, &buf, err);
+}
+
+static void check_page(const char *golden)
+{
+    struct roast_page page = make_page(first_screen, &shown);
+
+    check_page_fits(&page);
+    check_golden(golden, (struct roast_str){page.text, page.size_bytes});
+    roast_page_release(&page);
+}
+
+static void test_everything(void **state)
+{
+    (void)state;
+    put_everything();
+    check_page("first_screen.txt");
+    check_memory_sweep(first_screen, &shown);
+}
+
+static void test_healthy(void **state)
+{
+    (void)state;
+    put_check(0, "events", 0, "exact");
+    put_check(1, "cpu_seconds", 0.001, "agrees");
+    check_page("first_screen_healthy.txt");
+}
+
+/* Nobody looked into it: no table, or one without seconds. */
+static void test_nothing_known(void **state)
+{
+    struct roast_shown little = {&values, NULL, 0, &heading};
+
+    (void)state;
+    memset(budget_cells, 0, sizeof(budget_cells));
+    struct roast_page page = make_page(first_screen, &little);
+    assert_null(strstr(page.text, "WHAT TO CHANGE"));
+    assert_null(strstr(page.text, "WHERE"));
+    assert_null(strstr(page.text, "CHECKS"));
+    roast_page_release(&page);
+    page = make_page(first_screen, &shown);
+    assert_null(strstr(page.text, "WHERE"));
+    roast_page_release(&page);
+}
+
+static void test_words_from_data(void **state)
+{
+    (void)state;
+    put_finding(0, "\033[2Jtitle", "\n\xff evidence of \xe2\x80\xae.root", "\tdo", 1);
+    struct roast_page page = make_page(first_screen, &shown);
+    check_page_fits(&page);
+    assert_null(strchr(page.text, '\033'));
+    roast_page_release(&page);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup(test_everything, setup),
+        cmocka_unit_test_setup(test_healthy, setup),
+        cmocka_unit_test_setup(test_nothing_known, setup),
+        cmocka_unit_test_setup(test_words_from_data, setup),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
