@@ -16,8 +16,8 @@ static void put_aliases(int metric)
         if ((int)aliases[i].metric != metric)
             continue;
         out_format("%s%s", any ? ", " : "    also ", aliases[i].alias);
-        if (aliases[i].scale != 1)
-            out_format(" (times %g)", aliases[i].scale);
+        if (aliases[i].per != 1)
+            out_format(" (times %g)", 1 / aliases[i].per);
         any = true;
     }
     out_text(any ? "\n" : "");
@@ -31,7 +31,7 @@ static void put_metric(int metric)
     out_bold(info->name);
     if (*info->unit)
         out_format(" [%s]", info->unit);
-    out_format("\n    %s\n", info->formula);
+    out_format(", %s\n    %s\n", roast_metric_kind_name(info->kind), info->formula);
     put_aliases(metric);
 }
 
@@ -89,13 +89,14 @@ static void put_json(int metric)
     json_text(&json, "name", info->name);
     json_text(&json, "unit", info->unit);
     json_text(&json, "level", info->level);
+    json_text(&json, "kind", roast_metric_kind_name(info->kind));
     json_text(&json, "meaning", info->formula);
     json_key(&json, "aliases");
     roast_json_open(&json, '{');
     for (size_t i = 0; i < count; i++)
         if ((int)aliases[i].metric == metric) {
             json_key(&json, aliases[i].alias);
-            roast_json_number(&json, aliases[i].scale);
+            roast_json_number(&json, 1 / aliases[i].per);
         }
     roast_json_close(&json, '}');
     roast_json_close(&json, '}');
@@ -125,8 +126,10 @@ const struct command cmd_metrics = {
     .name = "metrics",
     .operands = "[NAME]",
     .summary = "what every number means: unit, formula, other names",
-    .help = "T = wall time, E = events, B = bytes read, P = seconds inside process(),\n"
-            "W = workers, N = threads offered.\n",
+    .help =
+        "T = wall time, E = events, B = bytes read, P = seconds inside process(),\n"
+        "W = workers, N = threads offered. A number is exact, sampled or estimated\n"
+        "at best; roast report -f json has what it is in a run.\n",
     .options = options,
     .max_operands = 1,
     .run = metrics,

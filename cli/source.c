@@ -154,6 +154,21 @@ int source_columns(struct source *source, enum roast_columns_table table,
     return read_well(source, status, &err);
 }
 
+int source_side(struct source *source, const char *path, struct roast_side *side,
+                roast_columns **chunks)
+{
+    int code = source_open(source, path);
+
+    if (code == CODE_OK)
+        code = source_columns(source, ROAST_COLUMNS_chunks, chunks);
+    if (code == CODE_OK) /* what is damaged is known when chunks were read */
+        code = source_summary(source, &side->summary);
+    side->chunks = *chunks;
+    if (code == CODE_OK)
+        source_say_state(source);
+    return code;
+}
+
 enum roast_origin source_origin(const struct source *source)
 {
     return source->info.live ? ROAST_IN_LIVE_FILE : ROAST_IN_RUN_FILE;

@@ -22,6 +22,10 @@ int source_summary(struct source *source, const roast_summary **summary);
 int source_columns(struct source *source, enum roast_columns_table table,
                    roast_columns **columns);
 
+/* What comparing and forecasting take of it; its chunks are to be freed. */
+int source_side(struct source *source, const char *path, struct roast_side *side,
+                roast_columns **chunks);
+
 /* Opens what only a run file can give. */
 int source_open_file(struct source *source, const char *path);
 

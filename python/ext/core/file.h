@@ -20,6 +20,7 @@ int run_summary(struct run_object *self, const roast_summary **summary,
 void run_close_file(struct run_object *self);
 
 extern PyMethodDef file_methods[]; /* of the module */
+extern PyMethodDef compare_methods[];
 
 /* Methods of Run. */
 PyObject *run_save(PyObject *self, PyObject *args);

@@ -13,7 +13,7 @@ static PyMethodDef *const functions[] = {
     show_methods,         front_workflow_methods, front_chunk_methods,
     front_branch_methods, front_fine_methods,     front_worker_methods,
     front_name_methods,   file_methods,           batch_methods,
-    json_text_methods,
+    json_text_methods,    compare_methods,
 };
 
 static int import_into(PyObject **slot, const char *module_name, const char *name)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* run_metrics.c - a summary as the dict that get_metrics() publishes.
  *
- * Every metric under its name and its other names; what is not known is missing there
- * and named in `unavailable` with the reason. A few keys exist always, because the
+ * Every metric under its name and its other names; `kinds` says how well it is known,
+ * and what is not known is missing and named in `unavailable` with the reason. A few keys exist always, because the
  * documents users follow index them: not known is NaN there. */
 #include <math.h>
 #include <string.h>
@@ -23,17 +23,33 @@ static PyObject *number_new(double value, bool is_count)
     return PyFloat_FromDouble(value);
 }
 
-static int add_metric(PyObject *dict, PyObject *unavailable, const char *name,
-                      enum roast_metric metric, double scale,
+/* The dict of a run, and those of its dicts that are filled beside it. */
+struct published {
+    PyObject *all;
+    PyObject *kinds;
+    PyObject *unavailable;
+};
+
+static int add_known(const struct published *to, const char *name, double value,
+                     bool is_count, enum roast_metric_kind kind)
+{
+    if (dict_set(to->all, name, number_new(value, is_count)) < 0)
+        return -1;
+    return dict_set(to->kinds, name,
+                    PyUnicode_FromString(roast_metric_kind_name(kind)));
+}
+
+static int add_metric(const struct published *to, const char *name,
+                      enum roast_metric metric, double per,
                       const struct roast_metric_values *values)
 {
-    bool is_count = roast_metric_info(metric)->is_count && scale == 1;
+    bool is_count = roast_metric_info(metric)->is_count && per == 1;
 
     if (values->known[metric])
-        return dict_set(dict, name,
-                        number_new(values->value[metric] * scale, is_count));
+        return add_known(to, name, values->value[metric] / per, is_count,
+                         roast_metric_kind(values, metric));
     const char *why = values->why[metric];
-    return dict_set(unavailable, name,
+    return dict_set(to->unavailable, name,
                     PyUnicode_FromString(why ? why : "it was not measured"));
 }
 
@@ -50,7 +66,7 @@ static int add_always(PyObject *dict)
     return 0;
 }
 
-static int add_metrics(PyObject *dict, PyObject *unavailable,
+static int add_metrics(const struct published *to,
                        const struct roast_metric_values *values)
 {
     size_t count = 0;
@@ -58,16 +74,15 @@ static int add_metrics(PyObject *dict, PyObject *unavailable,
 
     for (int i = 0; i < ROAST_METRIC_COUNT; i++) {
         enum roast_metric metric = (enum roast_metric)i;
-        if (add_metric(dict, unavailable, roast_metric_info(metric)->name, metric, 1,
-                       values) < 0)
+        if (add_metric(to, roast_metric_info(metric)->name, metric, 1, values) < 0)
             return -1;
     }
     for (size_t i = 0; i < count; i++) {
-        if (add_metric(dict, unavailable, aliases[i].alias, aliases[i].metric,
-                       aliases[i].scale, values) < 0)
+        if (add_metric(to, aliases[i].alias, aliases[i].metric, aliases[i].per,
+                       values) < 0)
             return -1;
     }
-    return add_always(dict);
+    return add_always(to->all);
 }
 
 /* ---- tables -------------------------------------------------------------------- */
@@ -159,6 +174,8 @@ static PyObject *table_new(const struct roast_table *table)
         return list_new(table);
     case ROAST_TABLE_VALUES:
         return cells_new(table->cells, table->row_count);
+    case ROAST_TABLE_SCALAR:
+        return table->row_count > 0 ? cell_new(&table->cells[0]) : Py_NewRef(Py_None);
     case ROAST_TABLE_SINGLE:
         break;
     }
@@ -181,8 +198,7 @@ static int add_reasons(PyObject *unavailable, const struct roast_table *table)
     return 0;
 }
 
-static int add_tables(PyObject *dict, PyObject *unavailable,
-                      const roast_summary *summary)
+static int add_tables(const struct published *to, const roast_summary *summary)
 {
     size_t count = 0;
     const struct roast_table *tables = roast_summary_tables(summary, &count);
@@ -190,13 +206,30 @@ static int add_tables(PyObject *dict, PyObject *unavailable,
     for (size_t i = 0; i < count; i++) {
         int status = 0;
         if (strcmp(tables[i].name, ROAST_TABLE_UNAVAILABLE) == 0)
-            status = add_reasons(unavailable, &tables[i]);
+            status = add_reasons(to->unavailable, &tables[i]);
         else
-            status = dict_set(dict, tables[i].name, table_new(&tables[i]));
+            status = dict_set(to->all, tables[i].name, table_new(&tables[i]));
         if (status < 0)
             return -1;
     }
     return 0;
+}
+
+/* A new dict of a summary, NULL with an exception. */
+static PyObject *published_new(const roast_summary *summary)
+{
+    struct published to = {PyDict_New(), PyDict_New(), PyDict_New()};
+    bool made = to.all && to.kinds && to.unavailable &&
+                add_metrics(&to, roast_summary_metrics(summary)) == 0 &&
+                add_tables(&to, summary) == 0 &&
+                PyDict_SetItemString(to.all, "kinds", to.kinds) == 0 &&
+                PyDict_SetItemString(to.all, "unavailable", to.unavailable) == 0;
+
+    if (!made)
+        Py_CLEAR(to.all);
+    Py_XDECREF(to.kinds);
+    Py_XDECREF(to.unavailable);
+    return to.all;
 }
 
 PyObject *run_metrics(struct run_object *self, bool quick)
@@ -204,8 +237,6 @@ PyObject *run_metrics(struct run_object *self, bool quick)
     const roast_summary *summary = NULL;
     roast_summary *owned = NULL;
     roast_error err = {0};
-    PyObject *dict = NULL;
-    PyObject *unavailable = NULL;
     int status;
 
     Py_BEGIN_ALLOW_THREADS;
@@ -218,14 +249,7 @@ PyObject *run_metrics(struct run_object *self, bool quick)
     Py_END_ALLOW_THREADS;
     if (status < 0)
         return raise_error(self->state, &err);
-    dict = PyDict_New();
-    unavailable = PyDict_New();
-    if (!dict || !unavailable ||
-        add_metrics(dict, unavailable, roast_summary_metrics(summary)) < 0 ||
-        add_tables(dict, unavailable, summary) < 0 ||
-        PyDict_SetItemString(dict, "unavailable", unavailable) < 0)
-        Py_CLEAR(dict);
-    Py_XDECREF(unavailable);
+    PyObject *dict = published_new(summary);
     roast_summary_free(owned);
     return dict;
 }

@@ -10,6 +10,7 @@
 #include "batch.h"
 #include "file.h"
 #include "live.h"
+#include "roast/scheduler.h"
 #include "table.h"
 
 static struct run_object *cast(PyObject *self)
@@ -286,6 +287,19 @@ static PyObject *first_error(PyObject *self, PyObject *unused)
     return text_new(roast_str_of(text));
 }
 
+static PyObject *add_client_task(PyObject *self, PyObject *args)
+{
+    const char *prefix = NULL;
+    long long start_mono_ns = 0, stop_mono_ns = 0;
+    roast_error err = {0};
+
+    if (!PyArg_ParseTuple(args, "sLL", &prefix, &start_mono_ns, &stop_mono_ns))
+        return NULL;
+    int status = roast_run_add_client_task(cast(self)->run, roast_str_of(prefix),
+                                           start_mono_ns, stop_mono_ns, &err);
+    return result_of(cast(self), status, &err);
+}
+
 static PyObject *mark(PyObject *self, PyObject *args)
 {
     static const struct {
@@ -434,6 +448,8 @@ static PyMethodDef run_methods[] = {
     {"add_fact", add_fact, METH_VARARGS, "Adds to a number of run_facts.def."},
     {"first_error", first_error, METH_NOARGS, "What a worker's monitor failed at."},
     {"mark", mark, METH_VARARGS, "A moment of the client."},
+    {"add_client_task", add_client_task, METH_VARARGS,
+     "Something that the client did itself, by its monotonic clock."},
     {"lose", lose, METH_VARARGS, "Counts something that was not kept."},
     {"watch", watch, METH_VARARGS, "Samples the process tree at an interval; 0: not."},
     {"read_from", read_from, METH_VARARGS, "Reads the frames of this spool too."},

@@ -66,7 +66,7 @@ PyObject *run_page(struct run_object *self, const char *kind)
 
 /* -1 for an exception that is the user's (Ctrl-C). */
 static int take_value(struct roast_metric_values *values, enum roast_metric metric,
-                      PyObject *dict, const char *name, double scale)
+                      PyObject *dict, const char *name, double per)
 {
     PyObject *value = PyDict_GetItemString(dict, name);
     double number = value && value != Py_None ? PyFloat_AsDouble(value) : 0;
@@ -80,7 +80,7 @@ static int take_value(struct roast_metric_values *values, enum roast_metric metr
     if (!value || value == Py_None || values->known[metric])
         return 0;
     values->known[metric] = number == number; /* NaN: known to be unknown */
-    values->value[metric] = number / scale;
+    values->value[metric] = number * per;
     return 0;
 }
 
@@ -96,7 +96,7 @@ static int take_values(struct roast_metric_values *values, PyObject *dict)
     }
     for (size_t i = 0; i < count; i++) {
         if (take_value(values, aliases[i].metric, dict, aliases[i].alias,
-                       aliases[i].scale) < 0)
+                       aliases[i].per) < 0)
             return -1;
     }
     return 0;

@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* cmd_compare.c - roast compare: two runs beside each other, and a gate for CI. */
+#include <string.h>
+
+#include "numbers.h"
+#include "out.h"
+#include "roast/compare.h"
+#include "roast/report.h"
+#include "source.h"
+
+/* The measure that was asked for, -1 after the reason was told. */
+static int find_measure(const char *name)
+{
+    const char *names[ROAST_MEASURE_COUNT];
+
+    for (int i = 0; i < ROAST_MEASURE_COUNT; i++) {
+        names[i] = roast_measure_info((enum roast_measure)i)->name;
+        if (!name || strcmp(names[i], name) == 0)
+            return i;
+    }
+    const char *near = nearest(name, names, ROAST_MEASURE_COUNT);
+    if (near)
+        (void)fail(CODE_USAGE, name, "no such measure; did you mean %s?", near);
+    else
+        (void)fail(CODE_USAGE, name,
+                   "no such measure: not known of single chunks; see roast help "
+                   "compare");
+    return -1;
+}
+
+/* What the gate says; CODE_NO when it is shut. */
+static int judge(const struct roast_comparison *comparison, int measure, double percent,
+                 const char *run)
+{
+    const struct roast_contrast *contrast = &comparison->measures[measure];
+    const char *shown = roast_measure_info((enum roast_measure)measure)->shown;
+
+    if (contrast->why) {
+        say(run, "%s: %s", shown, contrast->why);
+        return CODE_OK;
+    }
+    bool worse = roast_contrast_exceeds(contrast, percent);
+    say(run, "%s: %+.1f %%, from %+.1f to %+.1f: %s than %g %% worse", shown,
+        100 * (contrast->ratio - 1), 100 * (contrast->low - 1),
+        100 * (contrast->high - 1), worse ? "more" : "not surely more", percent);
+    if (worse && roast_compare_blames_machine(comparison))
+        say(run, "outside process() it is about the same: was the machine slower?");
+    return worse ? CODE_NO : CODE_OK;
+}
+
+static int show(const struct roast_comparison *comparison,
+                const struct roast_str names[2], enum format format)
+{
+    struct roast_page page = {NULL, 0};
+    roast_error err = {0};
+    int status = format == FORMAT_JSON
+                     ? roast_report_compare_json(&page, comparison, names, &err)
+                     : roast_report_compare(&page, comparison, names, &err);
+
+    if (status < 0)
+        return fail_with("compare", &err, NULL);
+    out_bytes((struct roast_str){page.text, page.size_bytes});
+    roast_page_release(&page);
+    return CODE_OK;
+}
+
+static int compare_sides(struct roast_comparison *comparison,
+                         const struct arguments *args)
+{
+    struct source sources[2] = {{0}};
+    struct roast_side sides[2] = {{0}};
+    roast_columns *chunks[2] = {NULL, NULL};
+    roast_error err = {0};
+    int code = CODE_OK;
+
+    for (int i = 0; i < 2 && code == CODE_OK; i++)
+        code = source_side(&sources[i], args->operands[i], &sides[i], &chunks[i]);
+    if (code == CODE_OK && roast_compare(comparison, &sides[0], &sides[1], &err) < 0)
+        code = fail_with("compare", &err, NULL);
+    for (int i = 0; i < 2; i++) {
+        roast_columns_free(chunks[i]);
+        source_close(&sources[i]);
+    }
+    return code;
+}
+
+static int compare(const struct arguments *args)
+{
+    const struct roast_str names[2] = {roast_str_of(args->operands[0]),
+                                       roast_str_of(args->operands[1])};
+    static struct roast_comparison comparison;
+    int measure = find_measure(args_value(args, "measure"));
+    double percent;
+
+    if (measure < 0 || !args_number(args, "fail-over", FROM_0, -1, &percent))
+        return CODE_USAGE;
+    int code = compare_sides(&comparison, args);
+    if (code == CODE_OK)
+        code = show(&comparison, names, args_format(args));
+    if (code == CODE_OK && percent >= 0)
+        code = judge(&comparison, measure, percent, args->operands[1]);
+    return code;
+}
+
+static const struct option options[] = {
+    FORMAT_OPTION("text|json"),
+    {"fail-over", 'x', "PERCENT", "exit code 1 if B is surely so much worse"},
+    {"measure", 'm', "NAME", "by which measure; cpu_per_event if not given"},
+    {0},
+};
+
+const struct command cmd_compare = {
+    .name = "compare",
+    .operands = "A B",
+    .summary = "two runs beside each other; a gate for CI",
+    .help =
+        "A is the run as it was, B the new one. Chunks tell how much runs differ by\n"
+        "chance: the change of the typical chunk is shown with the range that it is\n"
+        "in, 95 % sure. With --fail-over the exit code is 1 when all of that range is\n"
+        "beyond PERCENT; 0 when it is not, or nobody can tell (fewer than 8 chunks).\n"
+        "\nMeasures:\n"
+#define M(name, column, minus, per, unit, shown, text) "  " #name ": " text "\n"
+#include "roast/compare_measures.def"
+#undef M
+    ,
+    .options = options,
+    .min_operands = 2,
+    .max_operands = 2,
+    .run = compare,
+};

@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* cmd_forecast.c - roast forecast: what more events on other workers would take. */
+#include "numbers.h"
+#include "out.h"
+#include "roast/report.h"
+#include "source.h"
+
+/* Fills the plan; false after the reason was told. */
+static bool read_plan(struct roast_plan *plan, const struct arguments *args)
+{
+    if (!args_number(args, "events", ABOVE_0, 0, &plan->events) ||
+        !args_number(args, "workers", ABOVE_0, 0, &plan->workers) ||
+        !args_number(args, "chunksize", ABOVE_0, 0, &plan->chunksize))
+        return false;
+    if (plan->events >= 1 && plan->workers > 0)
+        return true;
+    (void)fail(CODE_USAGE, "forecast",
+               "of how many events on how many workers? give "
+               "--events N --workers M");
+    return false;
+}
+
+static int show(const struct roast_forecast *forecast, const struct roast_plan *plan,
+                enum format format)
+{
+    struct roast_page page = {NULL, 0};
+    roast_error err = {0};
+    int status = format == FORMAT_JSON
+                     ? roast_report_forecast_json(&page, forecast, plan, &err)
+                     : roast_report_forecast(&page, forecast, plan, &err);
+
+    if (status < 0)
+        return fail_with("forecast", &err, NULL);
+    out_bytes((struct roast_str){page.text, page.size_bytes});
+    roast_page_release(&page);
+    return CODE_OK;
+}
+
+static int forecast(const struct arguments *args)
+{
+    struct source source = {0};
+    struct roast_side side = {0};
+    roast_columns *chunks = NULL;
+    struct roast_plan plan = {0};
+    struct roast_forecast made;
+    roast_error err = {0};
+
+    if (!read_plan(&plan, args))
+        return CODE_USAGE;
+    int code = source_side(&source, args->operands[0], &side, &chunks);
+    if (code == CODE_OK && roast_make_forecast(&made, &side, &plan, &err) < 0)
+        code = fail_with(source.path, &err, NULL);
+    if (code == CODE_OK)
+        code = show(&made, &plan, args_format(args));
+    roast_columns_free(chunks);
+    source_close(&source);
+    return code;
+}
+
+static const struct option options[] = {
+    {"events", 'n', "N", "how many events there will be; 1e9 is fine"},
+    {"workers", 'w', "M", "how many workers, with as many threads as in RUN"},
+    {"chunksize", 'c', "EVENTS", "events per chunk; as in RUN if not given"},
+    FORMAT_OPTION("text|json"),
+    {0},
+};
+
+const struct command cmd_forecast = {
+    .name = "forecast",
+    .operands = "RUN",
+    .summary = "what more events on other workers would take",
+    .help =
+        "Wall time and thread-seconds, each with the range that it is in, 95 % sure,\n"
+        "from what a chunk and an event cost in RUN and how busy its threads were.\n",
+    .options = options,
+    .min_operands = 1,
+    .max_operands = 1,
+    .run = forecast,
+};
