@@ -34,8 +34,10 @@ if TYPE_CHECKING:
     from ._core import StoreError
     from .backends.dask import DaskBackend
     from .collector import MetricsCollector, monitor
+    from .comparison import compare, forecast, scale
     from .export.measurements import load_measurement, save_measurement
     from .run import Run, open_run
+    from .selftesting import selftest
 
 # Where the names live that only a collecting process needs: imported when first used,
 # so that a worker loads the probe alone.
@@ -44,10 +46,14 @@ _LATER = {
     "MetricsCollector": ".collector",
     "Run": ".run",
     "StoreError": "._core",
+    "compare": ".comparison",
+    "forecast": ".comparison",
     "load_measurement": ".export.measurements",
     "monitor": ".collector",
     "open_run": ".run",
     "save_measurement": ".export.measurements",
+    "scale": ".comparison",
+    "selftest": ".selftesting",
 }
 
 
@@ -86,10 +92,14 @@ __all__ = [
     "Run",
     "StoreError",
     "__version__",
+    "compare",
+    "forecast",
     "load_measurement",
     "monitor",
     "open_run",
     "save_measurement",
+    "scale",
+    "selftest",
     "track_bytes",
     "track_memory",
     "track_metrics",

@@ -225,6 +225,12 @@ class Collecting(Known):
         """A moment of the client."""
         self.guarded("mark", self.core.mark, name, mono_ns)
 
+    def client_did(self, prefix: str, start_ns: int, stop_ns: int) -> None:
+        """Something that the client did itself, where it is the only worker."""
+        self.guarded(
+            "work of the client", self.core.add_client_task, prefix, start_ns, stop_ns
+        )
+
     def receive(self, frames: bytes) -> None:
         """Frames from this process, as they are made."""
         self.guarded("frames", self.core.add_frames, frames)

@@ -35,6 +35,7 @@ class Metrics(dict[str, Any]):
 
     def __init__(self, run: Run) -> None:
         super().__init__(run.core.metrics())
+        self.run = run
         self._makers: dict[str, Callable[[], Any]] = {
             "tracking_data": run.tracking,
             "raw_chunk_metrics": lambda: run.chunk_metrics,

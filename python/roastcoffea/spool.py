@@ -14,6 +14,7 @@ import tempfile
 from pathlib import Path
 
 from roastcoffea import _core
+from roastcoffea.adapters.work_function import ASKED
 
 PREFIX = "roast-spool-"
 TRIES = 5
@@ -34,8 +35,14 @@ def remove(folder: str | None) -> None:
     """Remove a folder that this process made, with the frames in it."""
     descriptor = _locks.pop(folder, None) if folder else None
     if folder and descriptor is not None:
-        _core.remove_spool(folder)
+        _empty(folder)
         _close(descriptor)
+
+
+def _empty(folder: str) -> None:
+    with contextlib.suppress(OSError):  # mostly there is none
+        os.unlink(os.path.join(folder, ASKED))
+    _core.remove_spool(folder)
 
 
 def _make_locked() -> str | None:
@@ -44,7 +51,7 @@ def _make_locked() -> str | None:
     try:
         descriptor = _lock(folder)
     except OSError:
-        _core.remove_spool(folder)
+        _empty(folder)
         return None
     if not os.path.isdir(folder):
         os.close(descriptor)
@@ -86,5 +93,5 @@ def _remove_abandoned() -> None:
             descriptor = _lock(str(folder))
         except OSError:  # in use, somebody else's, or gone meanwhile
             continue
-        _core.remove_spool(str(folder))
+        _empty(str(folder))
         os.close(descriptor)

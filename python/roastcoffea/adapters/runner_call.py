@@ -24,6 +24,7 @@ from roastcoffea.adapters import (
     switch,
     work_function,
 )
+from roastcoffea.adapters.client_work import ClientWork, workers_ask
 from roastcoffea.adapters.dask_call import EXECUTORS, DaskCall
 from roastcoffea.adapters.packing import packing
 from roastcoffea.adapters.work_function import Token, WorkFunction
@@ -95,6 +96,7 @@ class RunnerCall:
         self.run_id = os.urandom(16)
         self.pid = os.getpid()
         self.dask = DaskCall(runs, runner)
+        self.own = ClientWork(runs)
         self.held = False
         self.before: dict[str, Any] | None = None
 
@@ -107,6 +109,7 @@ class RunnerCall:
         marks = self.dask.begin()
         remote = coffea_result.is_dask(self.runner.executor)
         spools = () if self.offer.in_process or remote else self.open_spools()
+        self.own.spools = spools
         token = Token(
             self.run_id,
             _probe.process_id(),
@@ -121,6 +124,8 @@ class RunnerCall:
             run.guarded("names of the fileset", run.learn_names, self.fileset)
         with _patching:
             work_function.receivers[self.run_id] = self.receive
+            if workers_ask(self.runner):
+                work_function.askers[self.run_id] = self.own.asked
         if isinstance(self.space().get(CHUNKS), ChunkRecords):  # of an earlier run
             del self.space()[CHUNKS]
         self.held = switch.hold(self.processor)
@@ -160,7 +165,7 @@ class RunnerCall:
         self.before = {name: space[name] for name in names if name in space}
         for name in EXECUTORS:
             if name in space:
-                space[name] = self.dask.replaced(space[name])
+                space[name] = self.own.replaced(self.dask.replaced(space[name]))
         space["preprocess"] = self.timed(self.runner.preprocess)
         work = self.runner._work_function
         space["_work_function"] = WorkFunction(work, token)
@@ -180,6 +185,7 @@ class RunnerCall:
                     return preprocess(*args, **kwargs)
             finally:
                 self.mark("preprocess_end")
+                self.guarded(self.own.take_notes)
 
         return timed_preprocess
 
@@ -205,6 +211,7 @@ class RunnerCall:
         """Runner and processor as they were."""
         with _patching:
             work_function.receivers.pop(self.run_id, None)
+            work_function.askers.pop(self.run_id, None)
             if not work_function.receivers and not dask_task.runs:
                 packing.clear()
                 hooks.clear()

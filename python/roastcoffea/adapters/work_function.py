@@ -9,7 +9,10 @@ as events, but for the chunk of an attempt that ended well: it goes with the res
 
 from __future__ import annotations
 
+import contextlib
 import functools
+import os
+import time
 from collections import deque
 from collections.abc import Callable
 from typing import Any, NamedTuple
@@ -31,6 +34,12 @@ UNKNOWN = (None,) * 6  # dataset, file, tree, uuid, first entry, one past the la
 
 # Who takes frames in this process: {run id: function of bytes}.
 receivers: dict[bytes, Callable[[bytes], None]] = {}
+
+# Who is told when the client has asked a file itself: {run id: ClientWork.asked}.
+askers: dict[bytes, Callable[[int, int], None]] = {}
+
+# In a spool: when processes of a pool have asked files, a line each.
+ASKED = "asked"
 
 # Frames of failed attempts that no spool took: (run id, frames), the latest ones.
 _waiting: deque[tuple[bytes, bytes]] = deque(maxlen=1000)
@@ -150,8 +159,10 @@ class WorkFunction:
     def count_entries(
         self, place: Place | None, args: tuple[Any, ...], kwargs: dict[str, Any]
     ) -> Any:
-        """Preprocessing of a file. When it works nobody hears of it."""
+        """Preprocessing of a file. When it works, nobody hears of it but the client,
+        and only how long it took."""
         token, item = self.token, _item_at(place, guarded(ITEM, _file, args))
+        begun_ns = time.monotonic_ns()
         try:
             guarded(BEGIN, _probe.attempt_begin, token.run_id, token.client, (), item)
             result = self.function(*args, **kwargs)
@@ -159,7 +170,28 @@ class WorkFunction:
             guarded(END, self.failed, place, error)
             raise
         guarded(END, _probe.attempt_end, token.client, (), None)
+        guarded(END, self.asked, begun_ns)
         return result
+
+    def asked(self, begun_ns: int) -> None:
+        """A file was asked: by the client, or by a process that has a spool of it."""
+        token, ended_ns = self.token, time.monotonic_ns()
+        if token.client != _probe.process_id():
+            for spool in token.spools:
+                _note_asked(spool, f"{begun_ns} {ended_ns}\n")
+        elif token.run_id in askers:
+            askers[token.run_id](begun_ns, ended_ns)
+
+
+def _note_asked(spool: str, line: str) -> None:
+    """One write: lines of several processes do not mix."""
+    flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC
+    with contextlib.suppress(OSError):  # on another machine: then nobody knows
+        file = os.open(os.path.join(spool, ASKED), flags, 0o600)
+        try:
+            os.write(file, line.encode())
+        finally:
+            os.close(file)
 
 
 def _item_at(place: Place | None, item: tuple[Any, ...] | None) -> tuple[Any, ...]:

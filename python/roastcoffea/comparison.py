@@ -1,0 +1,110 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Runs beside each other: ``print(roastcoffea.compare("monday", "today"))``.
+
+All of it is computed in C, as ``roast compare``, ``roast scale`` and ``roast forecast``
+show it; this finds the runs and gives the numbers out as a dict.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+from collections.abc import Iterable
+from typing import Any
+
+from roastcoffea import _core
+from roastcoffea.run import Run, open_run
+
+
+class Shown(dict[str, Any]):
+    """Numbers with the page that shows them."""
+
+    def __init__(self, pages: tuple[str, str]) -> None:
+        self.page, numbers = pages
+        super().__init__(json.loads(numbers))
+
+    def __str__(self) -> str:
+        return self.page
+
+    def _repr_pretty_(self, printer: Any, cycle: bool) -> None:
+        printer.text(self.page)
+
+
+class Comparison(Shown):
+    """``measures``, ``budget``, ``metrics`` of A and B; ``first`` to look at."""
+
+    @property
+    def first(self) -> str:
+        """What to look at first, as a sentence."""
+        text: str = self["first"]
+        return text
+
+
+class Scaling(Shown):
+    """Every run with its ``efficiency``, and the law that fits them, if one does."""
+
+
+class Forecast(Shown):
+    """Wall time and thread-seconds, each with the range that it is in."""
+
+
+def compare(a: Any, b: Any) -> Comparison:
+    """Compare a run with an earlier one: ``a`` as it was, ``b`` the new one.
+
+    Each is a ``Run``, a collector, the path of a run, or the metrics of a run of this
+    process (``get_metrics()``).
+    """
+    first, second = _run_of(a, "compare"), _run_of(b, "compare")
+    names = (_name_of(first, "A"), _name_of(second, "B"))
+    return Comparison(_core.compare(first.core, names[0], second.core, names[1]))
+
+
+def scale(runs: Iterable[Any]) -> Scaling:
+    """What more workers bring: runs of the same analysis with different numbers of
+    them, in any order. Each is whatever ``compare()`` takes."""
+    if isinstance(runs, str | os.PathLike | Run) or not isinstance(runs, Iterable):
+        raise TypeError(f"scale() takes a list of runs, not {type(runs).__name__}")
+    found = [_run_of(run, "scale") for run in runs]
+    if not found:
+        raise ValueError("scale() takes at least one run")
+    named = enumerate(found, 1)
+    pairs = tuple((run.core, _name_of(run, f"run {i}")) for i, run in named)
+    return Scaling(_core.scale(pairs))
+
+
+def forecast(
+    run: Any, events: float, workers: float, chunksize: float | None = None
+) -> Forecast:
+    """What so many events on so many workers would take, from what they took in
+    ``run``; in chunks of ``chunksize`` events, or as they were there."""
+    plan = (
+        _amount("events", events, 1.0),
+        _amount("workers", workers),
+        0.0 if chunksize is None else _amount("chunksize", chunksize),
+    )
+    return Forecast(_core.forecast(_run_of(run, "forecast").core, *plan))
+
+
+def _amount(name: str, value: float, least: float = math.ulp(0.0)) -> float:
+    number = float(value)
+    if not least <= number < math.inf:
+        words = "from 1 on" if least == 1 else "above 0"
+        text = f"forecast(): {name} cannot be {number:g}: a number {words}"
+        raise ValueError(text)
+    return number
+
+
+def _run_of(given: Any, asker: str) -> Run:
+    """The run that is meant, with all that has arrived of it."""
+    is_path = isinstance(given, str | os.PathLike)
+    run = open_run(given) if is_path else getattr(given, "run", None)
+    if not isinstance(run, Run):
+        what = type(given).__name__
+        raise TypeError(f"{asker}() takes runs, paths or metrics of a run, not {what}")
+    run.core.sync()
+    return run
+
+
+def _name_of(run: Run, otherwise: str) -> str:
+    return str(run.path) if run.path else run.processor_name or otherwise
