@@ -141,6 +141,32 @@ def begun_attempt() -> bytes:
     return framing.frame(framing.BEGIN, identity=identity, place=place)
 
 
+def twelve(slower: float = 1.0, threads: int = 2, seconds: float = 6.0) -> _core.Run:
+    """Chunks of two sizes whose CPU time is spread, all of it times ``slower``."""
+    run = begun()
+    run.offer(EPOCH_NS, threads, threads)
+    spread = (1.0, 1.03, 0.98, 1.08, 0.95, 1.01, 1.02)
+    for number in range(12):
+        events = 100 if number % 2 else 200
+        noise = spread[int(number * slower * slower) % 7]  # others in a slower run
+        cpu = (0.125 + events / 1000) * noise * slower
+        times = {"cpu_time": cpu, "duration": cpu * 1.25, "task_time": cpu * 1.5}
+        start = {"t_start": EPOCH_NS / 1e9 + number * 0.25}
+        one = record(number, num_events=events, **times, **start)
+        run.add_frames(_probe.frame_of(one, number + 1), True)
+    run.finish(SECOND + int(seconds * SECOND))
+    return run
+
+
+def write_compared(folder: Path) -> None:
+    """Runs that differ in one thing: CPU time, or the number of threads."""
+    folder.mkdir()
+    twelve().save(folder / "before.roast")
+    twelve(1.25).save(folder / "after.roast")
+    for threads, seconds in {1: 20.0, 2: 10.25, 4: 5.5, 8: 3.25}.items():
+        twelve(1, threads, seconds).save(folder / f"threads{threads}.roast")
+
+
 def write_taken(folder: Path) -> None:
     """A run, the live file that it was, and two others whose names were taken."""
     for name in ("monday", "tuesday", "wednesday"):

@@ -34,12 +34,9 @@ ENDS = {number: name for name, number in batch_rules()["ends"].items()}
 
 
 def start_cluster(workers: int = 2, **options: Any) -> LocalCluster:
+    options = {"threads_per_worker": 1} | options
     return LocalCluster(
-        n_workers=workers,
-        threads_per_worker=1,
-        dashboard_address=None,
-        silence_logs=False,
-        **options,
+        n_workers=workers, dashboard_address=None, silence_logs=False, **options
     )
 
 

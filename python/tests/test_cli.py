@@ -58,6 +58,7 @@ def runs_folder(tmp_path_factory):
     folder.mkdir()
     cli_runs.write_all(folder)
     cli_runs.write_taken(folder.parent / "taken")
+    cli_runs.write_compared(folder.parent / "compared")
     return folder
 
 

@@ -237,7 +237,7 @@ def test_nothing_in_a_text_acts():
 def test_an_empty_table_shows_too():
     table = empty_run().table("findings")
     assert repr(table).splitlines()[1].startswith("id  severity")
-    assert "0 rows x 7 columns" in table._repr_html_()
+    assert "0 rows x 8 columns" in table._repr_html_()
 
 
 # ---- memory --------------------------------------------------------------------------

@@ -1,0 +1,112 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The budget of real runs: nothing negative, all of it the threads that were offered,
+and what is not explained is small, wherever chunks run and whatever goes wrong."""
+
+from __future__ import annotations
+
+import math
+import os
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from coffea.nanoevents import NanoAODSchema
+
+from clusters import Dying, dask_runner, on_dask, open_client
+from collecting import (
+    EVENTS,
+    Measured,
+    fileset_of,
+    iterative,
+    make_runner,
+    open_pool,
+    processes,
+)
+from roastcoffea import MetricsCollector, track_metrics
+
+client = pytest.fixture(scope="module")(open_client)
+pool = pytest.fixture(scope="module")(open_pool)
+
+MOST_PERCENT = 2.0
+MOST_PERCENT_AFTER_A_KILL = 4.0
+MANY = 200
+BUSY_S = 0.03
+
+
+class Busy(Measured):
+    """Chunks that are not so short that the way to them counts."""
+
+    @track_metrics
+    def process(self, events):
+        end = time.thread_time() + BUSY_S
+        while time.thread_time() < end:
+            pass
+        return {"events": len(events)}
+
+
+def check(metrics, most_percent=MOST_PERCENT):
+    """Slices are what was offered, and known."""
+    assert metrics["monitor_errors"] == 0, metrics["monitor_first_error"]
+    budget = metrics["budget"]
+    assert min(budget.values()) >= 0, budget
+    offered = metrics["offered_thread_seconds"]
+    assert math.isclose(sum(budget.values()), offered, rel_tol=1e-9)
+    assert metrics["unexplained_percent"] <= most_percent, budget
+    for by in ("dataset", "worker", "host"):
+        rows = metrics[f"budget_by_{by}"]
+        assert all(seconds >= 0 for row in rows.values() for seconds in row.values())
+
+
+@pytest.mark.parametrize("place", ["iterative", "futures", "dask"])
+def test_many_small_chunks(place, request, tiny_file):
+    executor = {
+        "iterative": iterative,
+        "futures": lambda: processes(request.getfixturevalue("pool")),
+        "dask": lambda: on_dask(request.getfixturevalue("client")),
+    }[place]()
+    runner = make_runner(executor, chunksize=EVENTS // MANY, savemetrics=True)
+    with MetricsCollector(executor) as collector:
+        runner(fileset_of(tiny_file), processor_instance=Busy())
+    metrics = collector.get_metrics()
+    assert metrics["num_successful_chunks"] == MANY
+    check(metrics)
+
+
+def test_workers_of_two_threads(tiny_file):
+    for two in open_client(workers=1, threads_per_worker=2):
+        with MetricsCollector(two) as collector:
+            runner = dask_runner(two, chunks=60)
+            runner(fileset_of(tiny_file), processor_instance=Busy())
+    metrics = collector.get_metrics()
+    assert metrics["cores_per_worker"] == 2
+    check(metrics)
+
+
+def test_a_killed_worker_and_a_file_that_is_gone(tiny_file, tmp_path):
+    gone = tmp_path / "gone.root"
+    dying = Dying(tmp_path, {1000})
+    for own in open_client():
+        with MetricsCollector(own) as collector:
+            runner = dask_runner(own, chunks=60, skipbadfiles=True)
+            runner(fileset_of(tiny_file, gone), processor_instance=dying)
+    metrics = collector.get_metrics()
+    assert metrics["num_lost_workers"] == 1
+    check(metrics, MOST_PERCENT_AFTER_A_KILL)
+
+
+@pytest.mark.long
+@pytest.mark.no_asan
+def test_the_example_with_200_chunks(client, tmp_path):
+    sys.path.append(str(Path(__file__).parents[2] / "examples"))
+    from make_samples import fileset, write_samples
+    from ttbar import TtbarProcessor
+
+    write_samples(tmp_path)
+    client.run(sys.path.append, os.fspath(Path(__file__).parents[2] / "examples"))
+    runner = dask_runner(client, chunks=EVENTS // 200, schema=NanoAODSchema)
+    with MetricsCollector(client) as collector:
+        runner(fileset(tmp_path, "physics"), processor_instance=TtbarProcessor())
+    metrics = collector.get_metrics()
+    assert metrics["num_successful_chunks"] == 200
+    check(metrics)

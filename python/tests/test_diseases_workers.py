@@ -1,0 +1,111 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Diseases of workers: those that come late, and threads that block each other. Each is
+named in a run that has it, and is not in one that has not."""
+
+from __future__ import annotations
+
+import functools
+import time
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+from distributed import Client, LocalCluster
+
+from clusters import await_until, on_dask
+from collecting import fileset_of
+from diseases import (
+    Patient,
+    diagnose,
+    keep_the_gil,
+    let_the_gil_go,
+    rest,
+    wait_for,
+)
+from ladders import needs_schedstat
+from scheduling import workers_of
+
+
+@pytest.fixture(scope="module")
+def cluster():
+    """Workers of two threads."""
+    options = {"threads_per_worker": 2, "dashboard_address": None}
+    with LocalCluster(n_workers=1, **options) as cluster:
+        yield cluster
+
+
+@pytest.fixture(scope="module")
+def client(cluster, tiny_file):
+    """Of a worker that has imported coffea."""
+    with Client(cluster) as client:
+        run_on(client, tiny_file, Patient(rest, 0.1))
+        yield client
+
+
+def scale(client, workers):
+    client.cluster.scale(workers)
+    await_until(lambda: len(workers_of(client)) == workers)
+
+
+@pytest.fixture
+def one_worker(client):
+    scale(client, 1)
+    return client
+
+
+@pytest.fixture
+def two_workers(client):
+    scale(client, 2)
+    return client
+
+
+def run_on(client, file, analysis, **options):
+    executor, fileset = on_dask(client), fileset_of(file)
+    return diagnose(executor, fileset, analysis, chunksize=500, **options)
+
+
+# ---- threads -------------------------------------------------------------------------
+
+
+@needs_schedstat
+def test_threads_that_fight_for_the_gil(one_worker, tiny_file):
+    run = run_on(one_worker, tiny_file, Patient(keep_the_gil, 0.7))
+    finding = run.of("gil")
+    assert finding["cost_thread_seconds"] >= 2
+    assert "with 2 threads per worker" in finding["evidence"]
+    assert finding["advice"] == "one thread per worker: 2 workers x 1 thread"
+
+
+@needs_schedstat
+def test_threads_that_let_it_go(one_worker, tiny_file):
+    run_on(one_worker, tiny_file, Patient(let_the_gil_go, 0.5)).lacks("gil")
+
+
+# ---- late workers --------------------------------------------------------------------
+
+
+LATE_S = 2
+
+
+def test_workers_that_come_late(one_worker, tiny_file, tmp_path):
+    """Chunks wait for the second one, so that it comes before the run is over."""
+    there = tmp_path / "there"
+
+    def come():
+        time.sleep(LATE_S)
+        scale(one_worker, 2)
+        there.touch()
+
+    analysis = Patient(wait_for, str(there))
+    with ThreadPoolExecutor(1) as pool:
+        begin = functools.partial(pool.submit, come)
+        run = run_on(one_worker, tiny_file, analysis, before=begin)
+    finding = run.of("waiting_for_workers")
+    assert finding["cost_thread_seconds"] > 0
+    assert "2 of 4 threads at the beginning" in finding["evidence"]
+    assert "client.wait_for_workers(2)" in finding["advice"]
+
+
+def test_workers_that_are_waited_for(two_workers, tiny_file):
+    run = run_on(two_workers, tiny_file, Patient(rest, 0.5))
+    run.lacks("waiting_for_workers")
+    run.lacks("gil")  # threads that rest do not block each other
