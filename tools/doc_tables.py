@@ -40,10 +40,31 @@ def plain(source: str, *header: str) -> Table:
     return Table(source, header, tuple(range(len(header))))
 
 
+def other_names() -> dict[str, list[str]]:
+    """Of each metric, with the factor where the unit is another one."""
+    found: dict[str, list[str]] = {}
+    text = (LISTS / "metric_aliases.def").read_text()
+    for alias, name, per in re.findall(
+        r'^A\("(\w+)", (\w+), (\S+)\)$', text, re.MULTILINE
+    ):
+        factor = "" if per == "1" else f" (/ {per})"
+        found.setdefault(name, []).append(alias + factor)
+    return found
+
+
+OTHER_NAMES = other_names()
+
+
+def metric(item: list[str]) -> list[str]:
+    """A metric with its other names."""
+    name, group, unit, _, kind, formula = item[:6]
+    others = ", ".join(OTHER_NAMES.get(name, []))
+    return [name, group, others, unit, kind.lower(), formula]
+
+
 def level(name: str) -> Table:
-    return Table(
-        "metric_defs.def", ("name", "unit", "formula or meaning"), (0, 2, 4), name
-    )
+    header = ("name", "also", "unit", "kind", "formula or meaning")
+    return Table("metric_defs.def", header, (0, 2, 3, 4, 5), name, made=metric)
 
 
 def columns_of(name: str) -> Table:
@@ -77,6 +98,9 @@ HOOKS = Table(
 )
 
 DOCUMENTS = {
+    "cli.md": {
+        "measures": Table("compare_measures.def", ("measure", "meaning"), (0, 6))
+    },
     "format.md": {
         "fields": plain(
             "record_fields.def", "number", "name", "type", "unit", "meaning"
@@ -89,6 +113,9 @@ DOCUMENTS = {
         "status": plain("status.def", "name", "value", "meaning"),
         "entries": plain("live_entries.def", "number", "name", "payload"),
     },
+    "findings.md": {
+        "rules": plain("verdict_rules.def", "id", "title", "evidence", "advice")
+    },
     "hooks.md": {"hooks": HOOKS},
     "metrics.md": {
         "workflow": level("workflow"),
@@ -97,7 +124,7 @@ DOCUMENTS = {
         "inside": level("inside"),
         "fine": level("fine"),
         "efficiency": level("efficiency"),
-        "aliases": plain("metric_aliases.def", "other name", "of", "times"),
+        "slices": plain("budget_slices.def", "slice", "shown as", "meaning"),
         "series": Table("series.def", ("key in tracking_data", "unit"), (1, 3)),
         "losses": plain("run_losses.def", "name", "meaning"),
     },
