@@ -74,6 +74,8 @@ static void put_own(struct roast_buf *buf, const struct roast_shown *shown,
                                 : roast__amount(roast__cell(budget, 0, names[i]));
         char number[ROAST_NUMBER_BYTES];
         char part[LINE_BYTES];
+        if (seconds < 1e-9 * total) /* what rounding leaves */
+            seconds = 0;
         (void)roast_format_number(number, seconds, "s");
         (void)snprintf(part, sizeof(part), "%s %s, %.2g %%", shown_name(names[i]),
                        number, 100 * seconds / total);
