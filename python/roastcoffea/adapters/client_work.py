@@ -120,6 +120,6 @@ def _with_clock(executor: Any, tell: Tell) -> Any:
             between.end()
 
     members = {"__call__": call, "_without_clock": executor}
-    copied = object.__new__(type(kind.__name__, (kind,), members))
+    copied: Any = object.__new__(type(kind.__name__, (kind,), members))
     vars(copied).update(vars(executor))
     return copied
