@@ -37,10 +37,8 @@ struct fitting {
     double largest;     /* chunk, in events */
     struct line rest;   /* seconds that may depend on them */
     struct line all;
-    double memory_chunks;
     double before_bytes;
-    double used_bytes;
-    double used_events;
+    struct line memory; /* bytes that its process took meanwhile */
 };
 
 /* ---- chunks ---------------------------------------------------------------------- */
@@ -103,10 +101,8 @@ static void add_memory(struct fitting *fitting, const struct roast_attempts *att
 
     if (!(before > 0) || !(peak > 0))
         return;
-    fitting->memory_chunks++;
     fitting->before_bytes += before;
-    fitting->used_bytes += peak > before ? peak - before : 0;
-    fitting->used_events += events;
+    line_add(&fitting->memory, events, peak > before ? peak - before : 0);
 }
 
 static void add_chunk(struct fitting *fitting, const struct roast_study *study,
@@ -217,6 +213,17 @@ static bool find_files(struct roast_chunk_model *model, const struct roast_study
     return true;
 }
 
+/* Memory is that of processes: what other threads of one took meanwhile is in it. */
+static void settle_memory(struct roast_chunk_model *model,
+                          const struct fitting *fitting)
+{
+    const struct line *memory = &fitting->memory;
+    double constant = memory->count > 0 ? constant_of(memory) : NAN;
+
+    model->base_bytes = fitting->before_bytes / memory->count + constant;
+    model->per_event_bytes = (memory->y - memory->count * constant) / memory->x;
+}
+
 static void settle(struct roast_chunk_model *model, const struct fitting *fitting,
                    const struct roast_study *study)
 {
@@ -236,8 +243,7 @@ static void settle(struct roast_chunk_model *model, const struct fitting *fittin
     model->spread = fmax(LEAST_SPREAD, spread_of(&fitting->all));
     model->threads = fmax(1, budget->offered_s / wall_s);
     model->now_events = isnan(told) ? fitting->largest : told;
-    model->base_bytes = fitting->before_bytes / fitting->memory_chunks;
-    model->per_event_bytes = fitting->used_bytes / fitting->used_events;
+    settle_memory(model, fitting);
     find_workers(model, study->run);
 }
 
@@ -320,9 +326,7 @@ double roast__chunk_model_wall(const struct roast_chunk_model *model, double siz
 
 double roast__chunk_model_bytes(const struct roast_chunk_model *model, double size)
 {
-    double held = largest_chunk(model, size) * model->threads_per_worker;
-
-    return model->base_bytes + model->per_event_bytes * held;
+    return model->base_bytes + model->per_event_bytes * largest_chunk(model, size);
 }
 
 struct roast_chunk_model roast__chunk_model_merged(
@@ -357,7 +361,7 @@ double roast__friendly(double value)
     return best;
 }
 
-static bool fits(const struct roast_chunk_model *model, double size)
+bool roast__chunk_model_fits(const struct roast_chunk_model *model, double size)
 {
     double bytes = roast__chunk_model_bytes(model, size);
     double limit = isnan(model->limit_bytes) ? USUAL_BYTES * model->threads_per_worker
@@ -386,7 +390,8 @@ static double search(const struct roast_chunk_model *model, double most_wall_s)
     for (int digits = 1; scale <= last && digits <= MOST_DIGITS; digits++) {
         for (int i = 0; i < HEADS; i++) {
             double size = heads[i] * scale;
-            if (size != nearbyint(size) || size > last || !fits(model, size))
+            if (size != nearbyint(size) || size > last ||
+                !roast__chunk_model_fits(model, size))
                 continue;
             double wall_s = roast__chunk_model_wall(model, size);
             double rank = isnan(most_wall_s)      ? wall_s

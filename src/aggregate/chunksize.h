@@ -44,6 +44,8 @@ double roast__chunk_model_chunks(const struct roast_chunk_model *model, double s
 double roast__chunk_model_wall(const struct roast_chunk_model *model, double size);
 double roast__chunk_model_bytes(const struct roast_chunk_model *model, double size);
 
+bool roast__chunk_model_fits(const struct roast_chunk_model *model, double size);
+
 /* The friendly size with the shortest wall time that fits into memory. Of sizes that are
  * almost as good, the one nearest to now. */
 double roast__chunk_model_best(const struct roast_chunk_model *model);

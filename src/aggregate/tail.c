@@ -224,7 +224,7 @@ static const char *cause_of(const struct looking *looking, size_t row, double to
     if (column_of(looking, ROAST_COLUMN_num_events, row) > 1.5 * looking->median_events)
         return "more events";
     if (wait_of(looking, row) - looking->median_wait_s > 0.5 * excess_s)
-        return "slow read";
+        return "waited longer"; /* for storage, a core or the GIL */
     if (roast__is_slow_host(study, attempts->processes[attempts->process[row]].host))
         return "slow host";
     return "more work per event";

@@ -154,7 +154,7 @@ void roast__rule_tasks_too_short(const struct roast_case *at,
     double size = at->best_size;
     if (size <= model->now_events)
         size = roast__friendly(fmin(long_enough, most));
-    finding->found = size > model->now_events;
+    finding->found = size > model->now_events && roast__chunk_model_fits(model, size);
     roast__say(finding, "dispatch", finding->cost_s, "s");
     roast__say_count(finding, "chunks", model->chunks, "chunk");
     roast__say(finding, "seconds", chunk_s, "s");
@@ -295,7 +295,7 @@ static void tell_last(const struct roast_case *at, struct roast_finding *finding
                     text_of(at, host != ROAST_NO_STRING ? host : at->study->run->host));
 }
 
-/* " (slow read)": why the last one came so late, where that is known. */
+/* " (waited longer)": why the last one came so late, where that is known. */
 static void tell_cause(const struct roast_case *at, struct roast_finding *finding)
 {
     const struct roast_table *stragglers = roast__case_table(at, "stragglers");

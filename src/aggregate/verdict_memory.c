@@ -180,6 +180,9 @@ void roast__rule_spilling(const struct roast_case *at, struct roast_finding *fin
     finding->cost_s = seconds > 0 ? seconds : NAN;
     finding->saves_unknown = true; /* who waited for the disk? */
     roast__say(finding, "spilled", spilled, "B");
+    roast__say_text(finding, "when",
+                    roast_str_of(peak >= spilled ? "on disk at the peak"
+                                                 : "written to disk in all"));
     if (seconds > 0) {
         roast__say(finding, "disk", seconds, "s");
         roast__say_made(finding, "seconds", ", {disk} reading and writing it");

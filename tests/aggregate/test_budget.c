@@ -2,9 +2,9 @@
 /* test_budget.c - the budget of runs on one machine, computed by hand: places of a pool,
  * calls of the Runner, ladders, attempts that never end. */
 #include "budget_look.h"
-#include "heap.h"
 #include "ladder_steps.h"
 #include "roast/scheduler.h"
+#include "summary_sweep.h"
 
 static int setup(void **state)
 {
@@ -410,23 +410,6 @@ static void test_a_run_as_long_as_can_be(void **state)
     roast_run_free(run);
 }
 
-static void sweep(roast_run *run, bool from_then_on)
-{
-    size_t before = test_heap.live_blocks;
-    int status = ROAST_NO_MEMORY;
-
-    for (size_t n = 1; status != ROAST_OK; n++) {
-        roast_summary *summary = NULL;
-        test_heap_fail(n, from_then_on);
-        status = roast_summarize(&summary, run, NULL);
-        if (test_heap_failed())
-            assert_int_equal(status, ROAST_NO_MEMORY);
-        test_heap_fail(0, false);
-        roast_summary_free(summary);
-        assert_int_equal(test_heap.live_blocks, before);
-    }
-}
-
 static void test_any_allocation_may_fail(void **state)
 {
     roast_run *run = run_on_two_places();
@@ -434,8 +417,7 @@ static void test_any_allocation_may_fail(void **state)
     (void)state;
     add_task(run, "reduce", NULL, 2, ROAST_TASK_ok, 8, 9);
     add_frame(run, (struct frame){.kind = ROAST_FRAME_BEGIN, .stop = 9, .start = 8});
-    sweep(run, false);
-    sweep(run, true);
+    check_summary_sweep(run);
     roast_run_free(run);
 }
 

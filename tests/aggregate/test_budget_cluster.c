@@ -2,8 +2,8 @@
 /* test_budget_cluster.c - the budget of runs on a cluster, computed by hand: joins and
  * leaves, lost workers, tasks that nobody saw begin, other people's. */
 #include "budget_look.h"
-#include "heap.h"
 #include "ladder_steps.h"
+#include "summary_sweep.h"
 
 #define W1 "tcp://10.0.0.1:1"
 #define W2 "tcp://10.0.0.2:1"
@@ -306,30 +306,12 @@ static void test_workers_with_any_number_of_threads(void **state)
     roast_run_free(run);
 }
 
-static void sweep(roast_run *run, bool from_then_on)
-{
-    size_t before = test_heap.live_blocks;
-    int status = ROAST_NO_MEMORY;
-
-    for (size_t n = 1; status != ROAST_OK; n++) {
-        roast_summary *summary = NULL;
-        test_heap_fail(n, from_then_on);
-        status = roast_summarize(&summary, run, NULL);
-        if (test_heap_failed())
-            assert_int_equal(status, ROAST_NO_MEMORY);
-        test_heap_fail(0, false);
-        roast_summary_free(summary);
-        assert_int_equal(test_heap.live_blocks, before);
-    }
-}
-
 static void test_any_allocation_may_fail(void **state)
 {
     roast_run *run = run_with_a_death();
 
     (void)state;
-    sweep(run, false);
-    sweep(run, true);
+    check_summary_sweep(run);
     roast_run_free(run);
 }
 

@@ -4,7 +4,7 @@
 #include <stdio.h>
 
 #include "cluster.h"
-#include "heap.h"
+#include "summary_sweep.h"
 
 #define W1 "tcp://10.0.0.1:1"
 #define W2 "tcp://10.0.0.1:2"
@@ -377,23 +377,6 @@ static void test_hottest_lines_come_first(void **state)
     roast_run_free(run);
 }
 
-static void sweep(roast_run *run, bool from_then_on)
-{
-    size_t before = test_heap.live_blocks;
-    int status = ROAST_NO_MEMORY;
-
-    for (size_t n = 1; status != ROAST_OK; n++) {
-        roast_summary *summary = NULL;
-        test_heap_fail(n, from_then_on);
-        status = roast_summarize(&summary, run, NULL);
-        if (test_heap_failed())
-            assert_int_equal(status, ROAST_NO_MEMORY);
-        test_heap_fail(0, false);
-        roast_summary_free(summary);
-        assert_int_equal(test_heap.live_blocks, before);
-    }
-}
-
 static void test_any_allocation_may_fail(void **state)
 {
     roast_run *run = run_with_a_death(12);
@@ -402,8 +385,7 @@ static void test_any_allocation_may_fail(void **state)
     add_task(run, "Processor", W1, 1, ROAST_TASK_ok, 1, 2.5);
     add_task(run, "reduce", W2, 7, ROAST_TASK_ok, 9, 9.25);
     add_hot_line(run, 3, 1);
-    sweep(run, false);
-    sweep(run, true);
+    check_summary_sweep(run);
     roast_run_free(run);
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* test_fine.c - what Dask's activities mean, and when they mean nothing. */
 #include "activities.h"
-#include "heap.h"
+#include "summary_sweep.h"
 
 #define W1 "tcp://10.0.0.1:1"
 
@@ -239,31 +239,13 @@ static void test_names_of_sums(void **state)
     assert_int_equal(roast_fine_sum_of(nothing, nothing), ROAST_FINE_SUMS);
 }
 
-static void sweep(roast_run *run, bool from_then_on)
-{
-    size_t before = test_heap.live_blocks;
-    int status = ROAST_NO_MEMORY;
-
-    for (size_t n = 1; status != ROAST_OK; n++) {
-        roast_summary *summary = NULL;
-        test_heap_fail(n, from_then_on);
-        status = roast_summarize(&summary, run, NULL);
-        if (test_heap_failed())
-            assert_int_equal(status, ROAST_NO_MEMORY);
-        test_heap_fail(0, false);
-        roast_summary_free(summary);
-        assert_int_equal(test_heap.live_blocks, before);
-    }
-}
-
 static void test_any_allocation_may_fail(void **state)
 {
     roast_run *run = run_on_dask();
 
     (void)state;
     add_spans(run);
-    sweep(run, false);
-    sweep(run, true);
+    check_summary_sweep(run);
     roast_run_free(run);
 }
 

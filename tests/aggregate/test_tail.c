@@ -3,7 +3,7 @@
  * numbers against those of others. */
 #include "activities.h"
 #include "cluster.h"
-#include "heap.h"
+#include "summary_sweep.h"
 
 static int setup(void **state)
 {
@@ -84,7 +84,7 @@ static void test_why_it_took_so_long(void **state)
 
     (void)state;
     assert_cause(run_with_a_straggler((struct frame){.cpu = 1, .events = 100}),
-                 "slow read");
+                 "waited longer");
     assert_cause(run_with_a_straggler((struct frame){.cpu = 7, .events = 900}),
                  "more events");
     assert_cause(
@@ -298,31 +298,13 @@ static void test_against_spans_of_dask(void **state)
     roast_run_free(run);
 }
 
-static void sweep(roast_run *run, bool from_then_on)
-{
-    size_t before = test_heap.live_blocks;
-    int status = ROAST_NO_MEMORY;
-
-    for (size_t n = 1; status != ROAST_OK; n++) {
-        roast_summary *summary = NULL;
-        test_heap_fail(n, from_then_on);
-        status = roast_summarize(&summary, run, NULL);
-        if (test_heap_failed())
-            assert_int_equal(status, ROAST_NO_MEMORY);
-        test_heap_fail(0, false);
-        roast_summary_free(summary);
-        assert_int_equal(test_heap.live_blocks, before);
-    }
-}
-
 static void test_any_allocation_may_fail(void **state)
 {
     roast_run *run = run_with_a_straggler((struct frame){.cpu = 7, .events = 100});
 
     (void)state;
     mark(run, ROAST_MARK_RUN_BEGIN, 0);
-    sweep(run, false);
-    sweep(run, true);
+    check_summary_sweep(run);
     roast_run_free(run);
 }
 
