@@ -62,7 +62,7 @@ def test_memory_that_is_given_back(client, tiny_file):
 def test_outputs_that_do_not_fit(client, tiny_file):
     run = run_on(client, tiny_file, Patient(give_much, 20), 8)
     finding = run.of("spilling")
-    assert "on disk" in finding["evidence"]
+    assert "disk" in finding["evidence"]
     assert "memory_limit='" in finding["advice"]
 
 
