@@ -70,7 +70,7 @@ def test_slices_are_seconds_by_name(metrics):
 
 
 def test_second_split_adds_up_to_the_chunk(metrics):
-    assert metrics["chunk_split"] == {"on_cpu": 4.0, "runqueue": 1.0, "blocked": 3.0}
+    assert metrics["chunk_split"] == {"on_cpu": 4.0, "runqueue": 1.0, "waiting": 3.0}
 
 
 def test_costs_are_by_branch_the_largest_first(metrics):

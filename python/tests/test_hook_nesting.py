@@ -255,3 +255,4 @@ def test_hooks_go_with_the_run_when_a_ctrl_c_kept_them(folder, monkeypatch):
         with pytest.raises(KeyboardInterrupt):
             Run(files, Reader(NAMES))
     originals.check()
+    assert len(Run(files, Reader(NAMES)).chunks) == CHUNKS  # and no attempt is open

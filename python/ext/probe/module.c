@@ -273,6 +273,8 @@ static PyMethodDef functions[] = {
      "Closes it; gives its frames, or None when they went to the spool."},
     {"attempt_packed", attempt_packed, METH_VARARGS,
      "Its result is packed; gives its last frame, or None."},
+    {"surround", surround, METH_O,
+     "Gives a class a __call__ without a frame: between entered() and left()."},
     {"hook", hook_new, METH_VARARGS, "Something to put in the place of a callable."},
     {"ladder_arm", ladder_arm, METH_VARARGS, "Look into the attempt of this thread."},
     {"ladder_is_heavy", ladder_is_heavy, METH_NOARGS,

@@ -37,6 +37,9 @@ PyObject *attempt_end(PyObject *module, PyObject *args);
  * this thread ended last. */
 PyObject *attempt_packed(PyObject *module, PyObject *args);
 
+/* surround(class): its instances are called as entered(), what that names, left(). */
+PyObject *surround(PyObject *module, PyObject *type);
+
 /* hook(number, binding, original): something to put in its place. */
 PyObject *hook_new(PyObject *module, PyObject *args);
 

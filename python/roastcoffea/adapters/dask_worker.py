@@ -20,7 +20,8 @@ from .dask_outbox import outbox
 from .dask_task import Known, forget, gate, known_at, place_of_known, runs
 from .guard import guarded
 from .packing import packing
-from .work_function import WorkFunction, item_of, receivers
+from .work_function import WorkFunction, receivers
+from .work_item import item_of
 
 LANGUAGE = 1  # between this and the plugin; one of another language brings its own copy
 NANOEVENTS = "coffea.nanoevents.factory"

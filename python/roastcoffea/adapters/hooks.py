@@ -34,7 +34,7 @@ from .packing import packing
 SPECIAL = (staticmethod, classmethod, property)
 SPECIAL_OF = {CLASS: classmethod, PROPERTY: property}
 CODECS = _probe.codecs()
-MOST_PLACED = 50  # times in a process, one chunk after the other
+MOST_PLACED = 10  # times in a process, one chunk after the other
 
 
 class Hook(NamedTuple):

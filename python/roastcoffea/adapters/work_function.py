@@ -22,6 +22,7 @@ from . import hooks, switch
 from .dask_task import Place, place_of
 from .guard import guarded
 from .packing import packing
+from .work_item import file_of, item_at, item_of
 
 # In the dict that coffea wraps around every output, never in the output itself.
 WRAPPED_KEY = "__roastcoffea_frames__"
@@ -30,7 +31,7 @@ WRAPPED_KEY = "__roastcoffea_frames__"
 ITEM, BEGIN, END = "item of a chunk", "begin of a chunk", "end of a chunk"
 HOOKS, SWITCH, PACKED = "hooks", "switch of a processor", "packed result"
 
-UNKNOWN = (None,) * 6  # dataset, file, tree, uuid, first entry, one past the last
+Call = tuple[tuple[Any, ...], dict[str, Any]]
 
 # Who takes frames in this process: {run id: function of bytes}.
 receivers: dict[bytes, Callable[[bytes], None]] = {}
@@ -58,6 +59,24 @@ class Token(NamedTuple):
     marks: tuple[str, ...] = ()  # of the runs on Dask, one for each collector
 
 
+class Attempt:
+    """What is known of a call while it lasts; the user of the hooks."""
+
+    def __init__(self, place: Place | None) -> None:
+        self.place = place
+        self.looks = False
+        self.held: Any = None  # the switch of a processor
+        self.begun_ns = time.monotonic_ns()
+
+    def release(self) -> None:
+        if self.looks:
+            guarded(HOOKS, hooks.disarm, self)
+        held, self.held = self.held, None
+        if held is not None:
+            guarded(SWITCH, switch.release, held)
+
+
+@_probe.surround
 class WorkFunction:
     """``function`` as an attempt of the run that ``token`` names."""
 
@@ -68,22 +87,57 @@ class WorkFunction:
     def __reduce__(self) -> Any:
         return _probe.front.work_function, (self.function, tuple(self.token))
 
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+    __call__: Callable[..., Any]  # entered(), the function, left(): without a frame
+
+    def entered(
+        self, args: tuple[Any, ...], kwargs: dict[str, Any]
+    ) -> tuple[Callable[..., Any], tuple[Any, ...], dict[str, Any], Attempt | None]:
+        """What to call and how, and what ``left`` is to know of it."""
         place, goes_on = place_of(self.token.marks)
         if not goes_on:  # the run has ended there
-            return self.function(*args, **kwargs)
-        if self.token.counts_entries:
-            return self.count_entries(place, args, kwargs)
-        item = _item_at(place, guarded(ITEM, item_of, args))
-        guarded(PACKED, packing.forget)
+            return self.function, args, kwargs, None
+        attempt = Attempt(place)
         try:  # whatever happens, what has begun is ended
-            guarded(BEGIN, self.begin, place, item)
-            result = self.looked_into(args, kwargs)
-        except BaseException as error:
-            guarded(END, self.failed, place, error)
+            if self.token.counts_entries:
+                guarded(BEGIN, self.begin_asking, attempt, args)
+            else:
+                item = item_at(place, guarded(ITEM, item_of, args))
+                guarded(PACKED, packing.forget)
+                guarded(BEGIN, self.begin, place, item)
+                args, kwargs = self.look_into(attempt, args, kwargs)
+        except BaseException as error:  # Ctrl-C
+            self.left(attempt, None, error)
             raise
-        carrying = guarded(END, self.ended, place, result)
+        return self.function, args, kwargs, attempt
+
+    def left(
+        self, attempt: Attempt | None, result: Any, error: BaseException | None
+    ) -> Any:
+        """What the caller gets; an error goes on to it by itself."""
+        if attempt is None:
+            return result
+        try:
+            attempt.release()
+        except BaseException as interrupt:  # Ctrl-C: it is ended all the same
+            try:
+                attempt.release()
+            finally:
+                guarded(END, self.failed, attempt.place, error or interrupt)
+            raise
+        if error is not None:
+            guarded(END, self.failed, attempt.place, error)
+            return None
+        if self.token.counts_entries:
+            guarded(END, _probe.attempt_end, self.token.client, (), None)
+            guarded(END, self.asked, attempt.begun_ns)
+            return result
+        carrying = guarded(END, self.ended, attempt.place, result)
         return result if carrying is None else carrying
+
+    def noted(self, error: Exception) -> None:
+        """A step of ours failed where none should: the call goes on without it."""
+        with contextlib.suppress(MemoryError):
+            _probe.note_error(END, error)
 
     def begin(self, place: Place | None, item: tuple[Any, ...]) -> None:
         token = self.token
@@ -134,21 +188,17 @@ class WorkFunction:
         told = functools.partial(guarded, PACKED, self.packed, place)
         return packing.expect(told)
 
-    def looked_into(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        """The call of coffea's function, with hooks in place."""
-        user, held = object(), None
-        try:
-            if self.token.looks:
-                guarded(HOOKS, hooks.arm, user, args, self.token.packs)
-            if self.token.unpack:
-                switched = guarded(SWITCH, _switched_on, args, kwargs)
-                (args, kwargs), held = switched or ((args, kwargs), None)
-            return self.function(*args, **kwargs)
-        finally:
-            if self.token.looks:
-                guarded(HOOKS, hooks.disarm, user)
-            if held is not None:
-                guarded(SWITCH, switch.release, held)
+    def look_into(
+        self, attempt: Attempt, args: tuple[Any, ...], kwargs: dict[str, Any]
+    ) -> Call:
+        """Hooks are put in place, and the switch of the processor is set."""
+        if self.token.looks:
+            attempt.looks = True
+            guarded(HOOKS, hooks.arm, attempt, args, self.token.packs)
+        if self.token.unpack:
+            switched = guarded(SWITCH, _switched_on, args, kwargs)
+            (args, kwargs), attempt.held = switched or ((args, kwargs), None)
+        return args, kwargs
 
     def packed(self, place: Place | None) -> None:
         """The executor has packed what the last call gave."""
@@ -156,22 +206,11 @@ class WorkFunction:
         frames = _probe.attempt_packed(token.client, token.spools)
         _hand_over(token, place, frames)
 
-    def count_entries(
-        self, place: Place | None, args: tuple[Any, ...], kwargs: dict[str, Any]
-    ) -> Any:
+    def begin_asking(self, attempt: Attempt, args: tuple[Any, ...]) -> None:
         """Preprocessing of a file. When it works, nobody hears of it but the client,
         and only how long it took."""
-        token, item = self.token, _item_at(place, guarded(ITEM, _file, args))
-        begun_ns = time.monotonic_ns()
-        try:
-            guarded(BEGIN, _probe.attempt_begin, token.run_id, token.client, (), item)
-            result = self.function(*args, **kwargs)
-        except BaseException as error:
-            guarded(END, self.failed, place, error)
-            raise
-        guarded(END, _probe.attempt_end, token.client, (), None)
-        guarded(END, self.asked, begun_ns)
-        return result
+        item = item_at(attempt.place, guarded(ITEM, file_of, args))
+        _probe.attempt_begin(self.token.run_id, self.token.client, (), item)
 
     def asked(self, begun_ns: int) -> None:
         """A file was asked: by the client, or by a process that has a spool of it."""
@@ -194,41 +233,9 @@ def _note_asked(spool: str, line: str) -> None:
             os.close(file)
 
 
-def _item_at(place: Place | None, item: tuple[Any, ...] | None) -> tuple[Any, ...]:
-    item = item or UNKNOWN
-    return item if place is None else (*item, place.address, place.begun_ago_s)
-
-
 def _tell_last(place: Place, frames: bytes) -> None:
     """The chunk travels with the result: only its end is told."""
     place.tell(_probe.read_frames(frames)[-1].frame)
-
-
-def _file(args: tuple[Any, ...]) -> tuple[Any, ...]:
-    """What a FileMeta says of itself: a chunk of no entries yet."""
-    for arg in reversed(args):
-        if hasattr(arg, "filename") and hasattr(arg, "dataset"):
-            treename = getattr(arg, "treename", None)
-            return (arg.dataset, arg.filename, treename, None, 0, 0)
-    return UNKNOWN
-
-
-def item_of(args: tuple[Any, ...]) -> tuple[Any, ...]:
-    """What a WorkItem says of itself, wherever it is among the arguments."""
-    for arg in reversed(args):
-        item = arg[0] if isinstance(arg, tuple) and arg else arg
-        try:
-            return (
-                getattr(item, "dataset", None),
-                item.filename,
-                getattr(item, "treename", None),
-                getattr(item, "fileuuid", None),
-                int(item.entrystart),
-                int(getattr(item, "entrystop", -1)),
-            )
-        except Exception:  # no item, or an odd one
-            continue
-    return UNKNOWN
 
 
 def _hand_over(token: Token, place: Place | None, frames: bytes | None) -> bool:
@@ -240,9 +247,6 @@ def _hand_over(token: Token, place: Place | None, frames: bytes | None) -> bool:
         return False
     receive(frames)
     return True
-
-
-Call = tuple[tuple[Any, ...], dict[str, Any]]
 
 
 def _switched_on(args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Call, Any]:

@@ -38,6 +38,7 @@ MODULES = (
     "adapters.switch",
     "adapters.uproot_source",
     "adapters.work_function",
+    "adapters.work_item",
 )
 SETTING = "roastcoffea.ship"
 

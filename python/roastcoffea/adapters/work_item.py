@@ -1,0 +1,47 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What coffea's executors hand to a call: which file, which entries of it.
+
+Items are told as tuples of plain values; what coffea does not say, or says otherwise in
+another version, is None.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .dask_task import Place
+
+UNKNOWN = (None,) * 6  # dataset, file, tree, uuid, first entry, one past the last
+
+
+def item_at(place: Place | None, item: tuple[Any, ...] | None) -> tuple[Any, ...]:
+    """With the worker and how long ago its task began, on Dask."""
+    item = item or UNKNOWN
+    return item if place is None else (*item, place.address, place.begun_ago_s)
+
+
+def file_of(args: tuple[Any, ...]) -> tuple[Any, ...]:
+    """What a FileMeta says of itself: a chunk of no entries yet."""
+    for arg in reversed(args):
+        if hasattr(arg, "filename") and hasattr(arg, "dataset"):
+            treename = getattr(arg, "treename", None)
+            return (arg.dataset, arg.filename, treename, None, 0, 0)
+    return UNKNOWN
+
+
+def item_of(args: tuple[Any, ...]) -> tuple[Any, ...]:
+    """What a WorkItem says of itself, wherever it is among the arguments."""
+    for arg in reversed(args):
+        item = arg[0] if isinstance(arg, tuple) and arg else arg
+        try:
+            return (
+                getattr(item, "dataset", None),
+                item.filename,
+                getattr(item, "treename", None),
+                getattr(item, "fileuuid", None),
+                int(item.entrystart),
+                int(getattr(item, "entrystop", -1)),
+            )
+        except Exception:  # no item, or an odd one
+            continue
+    return UNKNOWN
