@@ -4,21 +4,24 @@
     python bench/dask_overhead.py [--pairs 30] [--most 120] [--samples DIR]
 
 A LocalCluster of two workers in processes; the scheduler is in the client's. Two
-answers. CPU seconds of all of them together (pairs.py), for whole blocks: from before
-the collector is made until nothing of it is left on the cluster. And calls times the
-cost of one, from a run in which they were counted (counted.py). An analysis of seconds
-is the worst case: entering and leaving cost the same for one of hours.
+answers. CPU seconds of all of them together, for whole blocks: from before the
+collector is made until nothing of it is left on the cluster; with and without at the
+same time on the same cores (together.py). And calls times the cost of one, from a run
+in which they were counted (counted.py). An analysis of seconds is the worst case:
+entering and leaving cost the same for one of hours.
 """
 
 from __future__ import annotations
 
 import argparse
 import gc
+import os
 import statistics
 import sys
 import time
 from collections.abc import Callable, Mapping
 from functools import partial
+from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any
 
@@ -28,9 +31,9 @@ from distributed import Client, LocalCluster
 
 import report
 from counted import Calls, counting
-from pairs import Pairs
 from roastcoffea import MetricsCollector
 from roastcoffea.dask.scheduler_pages import DEFAULT_LIMITS
+from together import Ready, Together, stay_on
 
 sys.path.append(str(Path(__file__).parents[1] / "examples"))
 
@@ -63,6 +66,13 @@ class Cluster:
         )
         self.client = Client(self.local)
         self.files = fileset(samples, "physics")
+        self.ready: Ready = lambda: None
+
+    def pin(self) -> None:
+        """Each worker on a core of its own, if there are as many."""
+        cpus = sorted(os.sched_getaffinity(0))
+        for number, worker in enumerate(sorted(self.local.scheduler.workers)):
+            self.client.run(stay_on, cpus[number % len(cpus)], workers=[worker])
 
     def close(self) -> None:
         self.client.close()
@@ -79,6 +89,7 @@ class Cluster:
         """CPU seconds of all processes; each meets its garbage in the same state."""
         self.client.run(clean_here)
         gc.collect()
+        self.ready()
         before = self.client.run(cpu_here)
         start = time.process_time()
         work()
@@ -130,6 +141,19 @@ class Both:
         errors = self.metrics["monitor_errors"]
         if errors or not self.metrics["num_successful_chunks"]:
             raise RuntimeError(f"nothing was measured, or with {errors} errors")
+
+
+def serve(samples: Path, ready: Ready, end: Connection) -> None:
+    """One of two clusters that are measured at the same time."""
+    cluster = Cluster(samples)
+    try:
+        cluster.pin()
+        both = Both(cluster)
+        cluster.ready = ready
+        for side in iter(end.recv, "close"):
+            end.send(both.plain() if side == "plain" else both.armed())
+    finally:
+        cluster.close()
 
 
 def own_words(collector: MetricsCollector) -> list[Calls]:
@@ -198,13 +222,16 @@ def main() -> None:
         write_samples(options.samples)
     machine = report.describe_machine()
     print(f"{machine['cpu']}, {machine['cores']} cores, {machine['system']}")
+    pairs = Together(serve, options.samples)
+    try:
+        pairs.take(options.pairs, max(options.pairs, options.most))
+    finally:
+        pairs.close()
+    figures = pairs.figures()
+    print_pairs(figures)
     cluster = Cluster(options.samples)
     try:
         both = Both(cluster)
-        pairs = Pairs(both.plain, both.armed)
-        pairs.take(options.pairs, max(options.pairs, options.most))
-        figures = pairs.figures()
-        print_pairs(figures)
         calls = [*both_ends(both), *both.counted()]
         print_calls(calls, figures["cpu_time"])
     finally:

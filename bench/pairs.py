@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The same work without us and with us, in turns: how much CPU time we add.
+"""The same work without us and with us: how much CPU time we add.
 
-Used by what has no reference: ladder.py, of one chunk, and dask_overhead.py, of a whole
-run. Only neighbours are compared, who begins changes with every pair, and the first
-pair, which warms up, does not count. What is told is the median of the differences and
-its 95 % interval, which needs no idea of how the noise of a machine is distributed.
+Used by what has no reference: ladder.py, of one chunk, in turns, and together.py, where
+both sides run at once. Only neighbours are compared, who begins changes with every
+pair, and the first pair, which warms up, does not count. What is told is the median of
+the differences and its 95 % interval, which needs no idea of how the noise of a machine
+is distributed.
 """
 
 from __future__ import annotations
@@ -30,19 +31,16 @@ def median_interval(values: list[float]) -> tuple[float, float]:
     return ordered[at], ordered[-1 - at]
 
 
-class Pairs:
-    """CPU seconds of both sides."""
+class Compared:
+    """CPU seconds of both sides; how they come about is for who derives from it."""
 
-    def __init__(self, plain: Side, armed: Side) -> None:
-        self.sides = plain, armed
+    def __init__(self) -> None:
         self.plain: list[float] = []
         self.armed: list[float] = []
 
     def add(self) -> None:
         """One more pair."""
-        both = list(zip(self.sides, (self.plain, self.armed), strict=True))
-        for side, cpu_s in both if len(self.plain) % 2 else reversed(both):
-            cpu_s.append(side())
+        raise NotImplementedError
 
     def more(self) -> list[float]:
         """What we added to each pair but the first, in percent."""
@@ -71,3 +69,16 @@ class Pairs:
             "high": high,
             "pairs": len(more),
         }
+
+
+class Pairs(Compared):
+    """One side after the other."""
+
+    def __init__(self, plain: Side, armed: Side) -> None:
+        super().__init__()
+        self.sides = plain, armed
+
+    def add(self) -> None:
+        both = list(zip(self.sides, (self.plain, self.armed), strict=True))
+        for side, cpu_s in both if len(self.plain) % 2 else reversed(both):
+            cpu_s.append(side())
