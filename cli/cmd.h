@@ -16,6 +16,7 @@ enum exit_code {
     CODE_USAGE = 2,      /* the command line is wrong */
     CODE_UNREADABLE = 3, /* missing, no run file, damaged, newer */
     CODE_FAILED = 4,     /* anything else: no memory, cannot write */
+    CODE_UNKNOWN = 5,    /* nobody can tell: a gate that has nothing to judge by */
 };
 
 enum format { FORMAT_TEXT, FORMAT_CSV, FORMAT_JSON };
@@ -40,8 +41,7 @@ struct command {
     const char *summary;          /* one line */
     const char *help;             /* more lines; NULL: none */
     const struct option *options; /* ended by a row without a name; NULL: none */
-    size_t min_operands;
-    size_t max_operands;
+    size_t min_operands, max_operands;
     bool verbatim; /* everything after its name is an operand */
     int (*run)(const struct arguments *args);
 };

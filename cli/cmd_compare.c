@@ -28,7 +28,7 @@ static int find_measure(const char *name)
     return -1;
 }
 
-/* What the gate says; CODE_NO when it is shut. */
+/* What the gate says: CODE_NO when it is shut, CODE_UNKNOWN when it cannot tell. */
 static int judge(const struct roast_comparison *comparison, int measure, double percent,
                  const char *run)
 {
@@ -37,14 +37,14 @@ static int judge(const struct roast_comparison *comparison, int measure, double 
 
     if (contrast->why) {
         say(run, "%s: %s", shown, contrast->why);
-        return CODE_OK;
+        return CODE_UNKNOWN;
     }
     bool worse = roast_contrast_exceeds(contrast, percent);
     say(run, "%s: %+.1f %%, from %+.1f to %+.1f: %s than %g %% worse", shown,
         100 * (contrast->ratio - 1), 100 * (contrast->low - 1),
         100 * (contrast->high - 1), worse ? "more" : "not surely more", percent);
     if (worse && roast_compare_blames_machine(comparison))
-        say(run, "outside process() it is about the same: was the machine slower?");
+        say(run, "outside process() they take as much more: was the machine slower?");
     return worse ? CODE_NO : CODE_OK;
 }
 
@@ -104,7 +104,8 @@ static int compare(const struct arguments *args)
 
 static const struct option options[] = {
     FORMAT_OPTION("text|json"),
-    {"fail-over", 'x', "PERCENT", "exit code 1 if B is surely so much worse"},
+    {"fail-over", 'x', "PERCENT",
+     "exit code 1 if B is surely so much worse, 5: unknown"},
     {"measure", 'm', "NAME", "by which measure; cpu_per_event if not given"},
     {0},
 };
@@ -117,7 +118,8 @@ const struct command cmd_compare = {
         "A is the run as it was, B the new one. Chunks tell how much runs differ by\n"
         "chance: the change of the typical chunk is shown with the range that it is\n"
         "in, 95 % sure. With --fail-over the exit code is 1 when all of that range is\n"
-        "beyond PERCENT; 0 when it is not, or nobody can tell (fewer than 8 chunks).\n"
+        "beyond PERCENT, 0 when it is not, and 5 when nobody can tell: fewer than 8\n"
+        "chunks in a run, no dataset in common, or the measure is not known.\n"
         "\nMeasures:\n"
 #define M(name, column, minus, per, unit, shown, text) "  " #name ": " text "\n"
 #include "roast/compare_measures.def"

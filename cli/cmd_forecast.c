@@ -70,8 +70,10 @@ const struct command cmd_forecast = {
     .operands = "RUN",
     .summary = "what more events on other workers would take",
     .help =
-        "Wall time and thread-seconds, each with the range that it is in, 95 % sure,\n"
-        "from what a chunk and an event cost in RUN and how busy its threads were.\n",
+        "Wall time and thread-seconds, from what a chunk and an event cost in RUN and\n"
+        "how busy its threads were. Ranges hold how much chunks differ, and of the\n"
+        "wall time the best and the worst end of the last ones; all else is taken to\n"
+        "be as it was, preprocessing as long as for so many more files.\n",
     .options = options,
     .min_operands = 1,
     .max_operands = 1,

@@ -90,7 +90,7 @@ typedef struct roast_summary roast_summary;
 /* Returns owned. */
 int roast_summarize(roast_summary **out, roast_run *run, roast_error *err);
 
-/* The same from the columns alone, some 50 times quicker: workflow, workers offered,
+/* The same from the columns alone, some 100 times quicker: workflow, workers offered,
  * chunks, datasets and files. What needs the whole records is absent. */
 int roast_summarize_quick(roast_summary **out, roast_run *run, roast_error *err);
 void roast_summary_free(roast_summary *summary);

@@ -14,7 +14,7 @@
 extern "C" {
 #endif
 
-/* How sure every interval of this header is, in percent. */
+/* How sure the intervals of roast_compare() and roast_scale() are, in percent. */
 #define ROAST_SURE_PERCENT 95
 
 /* A run as it is compared. Borrowed; `chunks` is its table of that name. */
@@ -58,9 +58,10 @@ enum { ROAST_FEWEST_CHUNKS = 8 }; /* of a run; with fewer nobody can tell */
 
 /* How one measure differs. Where most chunks are in both runs (dataset, file, entries)
  * each is compared with itself; else those of a dataset with all others of the same
- * dataset. ratio is the median of the ratios B / A of all such pairs: Hodges and Lehmann's
- * estimate with the interval of the rank test (Wilcoxon's of pairs, van Elteren's over
- * datasets). Chunks that follow each other and are slow together count as fewer. */
+ * dataset; runs that name datasets and share none cannot be compared. ratio is the
+ * median of the ratios B / A of all such pairs: Hodges and Lehmann's estimate with the
+ * interval of the rank test (Wilcoxon's of pairs, van Elteren's over datasets). Chunks
+ * that follow each other and are slow together count as fewer. */
 struct roast_contrast {
     size_t a_chunks; /* with a value, in a dataset of both runs */
     size_t b_chunks;
@@ -155,11 +156,11 @@ struct roast_plan {
 struct roast_forecast {
     double chunks;
     double threads_per_worker;
-    double
-        seconds_per_chunk; /* of a task, whatever its size; NaN: sizes do not differ */
+    double seconds_per_chunk; /* of a task, whatever its size; NaN: nothing tells */
     double seconds_per_event;
-    double busy_share; /* of the offered threads while chunks ran */
-    double fixed_s;    /* wall time without chunks: client, preprocessing, merging */
+    double busy_share;   /* of the offered threads while chunks ran */
+    double fixed_s;      /* wall time as it was of all else: client, merging */
+    double preprocess_s; /* of as many more files as there are more events */
     struct roast_estimate thread_seconds; /* inside chunks */
     struct roast_estimate wall_s;
     size_t chunks_seen;
@@ -168,8 +169,10 @@ struct roast_forecast {
         *why; /* NULL; else there is no forecast, and only what was seen is filled */
 };
 
-/* From what chunks cost and how busy threads were. It takes storage and scheduler to be
- * as quick for more workers as they were; roast_scale() says whether they are. */
+/* From what chunks cost and how busy threads were. Ranges are no confidence: they hold
+ * the spread of the chunks (ROAST_SURE_PERCENT of it), and of the wall time the best and
+ * the worst tail. All else is taken to be as it was, storage and scheduler as quick for
+ * more workers; roast_scale() says whether they are. */
 int roast_make_forecast(struct roast_forecast *out, const struct roast_side *run,
                         const struct roast_plan *plan, roast_error *err);
 

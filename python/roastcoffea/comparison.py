@@ -46,14 +46,16 @@ class Scaling(Shown):
 
 
 class Forecast(Shown):
-    """Wall time and thread-seconds, each with the range that it is in."""
+    """Wall time and thread-seconds; ``ranges`` says what their ranges hold."""
 
 
 def compare(a: Any, b: Any) -> Comparison:
     """Compare a run with an earlier one: ``a`` as it was, ``b`` the new one.
 
     Each is a ``Run``, a collector, the path of a run, or the metrics of a run of this
-    process (``get_metrics()``).
+    process (``get_metrics()``). The ``change`` of a measure is "more", "less", "none",
+    or "unknown" where nobody can tell; ``why`` is there then, and the gate of the
+    program (``roast compare --fail-over``) ends with exit code 5.
     """
     first, second = _run_of(a, "compare"), _run_of(b, "compare")
     names = (_name_of(first, "A"), _name_of(second, "B"))

@@ -13,48 +13,118 @@
 #include "base/mem.h"
 #include "base/sort.h"
 
-/* What changes how many threads are busy, and how many tasks wait for one. */
-enum change { JOB_COMES, JOB_BEGINS, JOB_ENDS, JOB_AT_ONCE, CHANGES };
+/* What changes how many threads are busy, and how many tasks wait for one: a moment of
+ * each kind per job. One that began at once came at that moment. */
+enum change { JOB_COMES, JOB_BEGINS, JOB_ENDS, CHANGES };
 
-static const int busy_by[CHANGES] = {
-    [JOB_BEGINS] = 1, [JOB_AT_ONCE] = 1, [JOB_ENDS] = -1};
-static const int waiting_by[CHANGES] = {[JOB_COMES] = 1, [JOB_BEGINS] = -1};
+/* Moments by time. They nearly always are where they lie; room is made for others. */
+struct moments {
+    const int64_t *at_ns;
+    size_t stride;
+    int64_t *room_ns; /* owned, or NULL */
+};
 
-enum { CHANGES_OF_JOB = 3 };
-
-/* What one shift needs; room for all jobs of the largest one. */
+/* What one shift needs. */
 struct sweeping {
     struct roast_budget *budget;
     const struct roast_study *study;
     struct roast_threads threads;
-    int64_t (*fitted)[2];        /* owned; of all jobs: see roast_crowd */
-    struct roast_keyed *changes; /* owned; items are changes, keys their times */
-    size_t change_count;
+    int64_t (*fitted)[2]; /* owned; of all jobs: see roast_crowd */
+    struct moments changes[CHANGES];
+    size_t most_jobs;            /* of the largest shift */
+    struct roast_keyed *sorting; /* owned, or NULL while nothing had to be sorted */
     roast_slices *own;
     int64_t first_begin_ns; /* of a job in the shift; INT64_MAX: none */
 };
 
+/* ---- changes --------------------------------------------------------------------- */
+
+static int64_t come_ns(const struct roast_shift *shift, const struct roast_job *job,
+                       int64_t begin_ns)
+{
+    return roast__time_clamp(job->assigned_ns, shift->from_ns, begin_ns);
+}
+
+static bool are_sorted(const struct moments *moments, size_t count)
+{
+    size_t i = 1;
+
+    while (i < count && moments->at_ns[i * moments->stride] >=
+                            moments->at_ns[(i - 1) * moments->stride])
+        i++;
+    return i >= count;
+}
+
+static int64_t *room_for(struct sweeping *sweeping, struct moments *moments)
+{
+    if (!moments->room_ns)
+        moments->room_ns =
+            roast__realloc(NULL, sweeping->most_jobs * sizeof(moments->room_ns[0]));
+    return moments->room_ns;
+}
+
+/* False when out of memory. */
+static bool sort_moments(struct sweeping *sweeping, struct moments *moments,
+                         size_t count)
+{
+    int64_t *room_ns;
+
+    if (are_sorted(moments, count))
+        return true;
+    if (!sweeping->sorting)
+        sweeping->sorting = roast__keyed_new(sweeping->most_jobs);
+    room_ns = room_for(sweeping, moments);
+    if (!sweeping->sorting || !room_ns)
+        return false;
+    for (size_t i = 0; i < count; i++)
+        sweeping->sorting[i].key = moments->at_ns[i * moments->stride];
+    roast__keyed_sort(sweeping->sorting, sweeping->sorting + count, count);
+    for (size_t i = 0; i < count; i++)
+        room_ns[i] = sweeping->sorting[i].key;
+    moments->at_ns = room_ns;
+    moments->stride = 1;
+    return true;
+}
+
+/* Tasks that waited came before they began. False when out of memory. */
+static bool list_comings(struct sweeping *sweeping, const struct roast_crowd *crowd)
+{
+    struct moments *comes = &sweeping->changes[JOB_COMES];
+    size_t i = 0;
+
+    while (i < crowd->count && come_ns(crowd->shift, &crowd->jobs[i],
+                                       crowd->fitted[i][0]) == crowd->fitted[i][0])
+        i++;
+    comes->at_ns = &crowd->fitted[0][0];
+    comes->stride = 2;
+    if (i == crowd->count)
+        return true;
+    int64_t *room_ns = room_for(sweeping, comes);
+    for (i = 0; room_ns && i < crowd->count; i++)
+        room_ns[i] = come_ns(crowd->shift, &crowd->jobs[i], crowd->fitted[i][0]);
+    comes->at_ns = room_ns;
+    comes->stride = 1;
+    return room_ns != NULL;
+}
+
+static bool list_changes(struct sweeping *sweeping, const struct roast_crowd *crowd)
+{
+    sweeping->changes[JOB_BEGINS].at_ns = &crowd->fitted[0][0];
+    sweeping->changes[JOB_ENDS].at_ns = &crowd->fitted[0][1];
+    sweeping->changes[JOB_BEGINS].stride = sweeping->changes[JOB_ENDS].stride = 2;
+    sweeping->first_begin_ns = INT64_MAX;
+    for (size_t i = 0; i < crowd->count; i++) {
+        const int64_t *fitted = crowd->fitted[i];
+        if (fitted[1] > fitted[0] && fitted[0] < sweeping->first_begin_ns)
+            sweeping->first_begin_ns = fitted[0];
+    }
+    bool done = list_comings(sweeping, crowd);
+    for (int i = 0; done && i < CHANGES; i++)
+        done = sort_moments(sweeping, &sweeping->changes[i], crowd->count);
+    return done;
+}
+
 /* ---- idle time ------------------------------------------------------------------- */
-
-static void put_change(struct sweeping *sweeping, int64_t time_ns, enum change change)
-{
-    sweeping->changes[sweeping->change_count++] =
-        (struct roast_keyed){time_ns, (uint32_t)change};
-}
-
-static void note_changes(struct sweeping *sweeping, const struct roast_shift *shift,
-                         const struct roast_job *job, const int64_t fitted[2])
-{
-    int64_t assigned_ns =
-        roast__time_clamp(job->assigned_ns, shift->from_ns, fitted[0]);
-
-    if (assigned_ns < fitted[0])
-        put_change(sweeping, assigned_ns, JOB_COMES);
-    put_change(sweeping, fitted[0], assigned_ns < fitted[0] ? JOB_BEGINS : JOB_AT_ONCE);
-    put_change(sweeping, fitted[1], JOB_ENDS);
-    if (fitted[1] > fitted[0] && fitted[0] < sweeping->first_begin_ns)
-        sweeping->first_begin_ns = fitted[0];
-}
 
 /* Adds threads without a job in [from, to). */
 static void add_idle(struct sweeping *sweeping, int64_t from_ns, int64_t to_ns,
@@ -77,30 +147,56 @@ static void add_idle(struct sweeping *sweeping, int64_t from_ns, int64_t to_ns,
         roast__cut_add(budget, &cut, *sweeping->own, handing, (double)handed * seconds);
         roast__cut_add(budget, &cut, *sweeping->own, slice,
                        (double)(idle - handed) * seconds);
+        budget->phases.steps[budget->last_step].idle_s +=
+            (double)(idle - handed) * seconds;
     }
 }
 
-static void walk_idle(struct sweeping *sweeping, const struct roast_shift *shift)
+/* The change that is next, of those that `passed` counts; CHANGES: there is none. */
+static int next_change(const struct sweeping *sweeping, const size_t passed[CHANGES],
+                       size_t jobs, int64_t *time_ns)
 {
-    int64_t before_ns = shift->from_ns;
-    int64_t busy = 0, waiting = 0;
+    int next = CHANGES;
 
-    for (size_t i = 0; i <= sweeping->change_count; i++) {
-        const struct roast_keyed *next =
-            i < sweeping->change_count ? &sweeping->changes[i] : NULL;
-        int64_t until_ns = next ? next->key : shift->to_ns;
+    for (int i = 0; i < CHANGES; i++) {
+        const struct moments *moments = &sweeping->changes[i];
+        if (passed[i] == jobs)
+            continue;
+        int64_t own_ns = moments->at_ns[passed[i] * moments->stride];
+        if (next == CHANGES || own_ns < *time_ns) {
+            next = i;
+            *time_ns = own_ns;
+        }
+    }
+    return next;
+}
+
+static void walk_idle(struct sweeping *sweeping, const struct roast_shift *shift,
+                      size_t jobs)
+{
+    size_t passed[CHANGES] = {0};
+    int64_t before_ns = shift->from_ns;
+    int next;
+
+    do {
+        int64_t until_ns = shift->to_ns;
+        /* between changes of one moment they may be less than nothing */
+        int64_t busy = (int64_t)passed[JOB_BEGINS] - (int64_t)passed[JOB_ENDS];
+        int64_t waiting = (int64_t)passed[JOB_COMES] - (int64_t)passed[JOB_BEGINS];
+        next = next_change(sweeping, passed, jobs, &until_ns);
         if (until_ns > before_ns && (uint64_t)busy < shift->threads)
             add_idle(sweeping, before_ns, until_ns, shift->threads - (uint64_t)busy,
                      (uint64_t)waiting);
         before_ns = until_ns > before_ns ? until_ns : before_ns;
-        busy += next ? busy_by[next->item] : 0;
-        waiting += next ? waiting_by[next->item] : 0;
-    }
+        if (next < CHANGES)
+            passed[next]++;
+    } while (next < CHANGES);
 }
 
 /* ---- a shift --------------------------------------------------------------------- */
 
-static void add_shift(struct sweeping *sweeping, size_t number, size_t first_job,
+/* False when out of memory. */
+static bool add_shift(struct sweeping *sweeping, size_t number, size_t first_job,
                       size_t count)
 {
     struct roast_budget *budget = sweeping->budget;
@@ -110,16 +206,13 @@ static void add_shift(struct sweeping *sweeping, size_t number, size_t first_job
     const int64_t run[2] = {budget->start_ns, budget->end_ns};
 
     sweeping->own = &budget->by_shift[number];
-    sweeping->change_count = 0;
-    sweeping->first_begin_ns = INT64_MAX;
     budget->overlap_s += roast__threads_fit(&sweeping->threads, &crowd, run);
-    for (size_t i = 0; i < count; i++)
-        note_changes(sweeping, shift, &jobs[i], crowd.fitted[i]);
-    roast__keyed_sort(sweeping->changes, sweeping->changes + sweeping->change_count,
-                      sweeping->change_count);
-    walk_idle(sweeping, shift);
+    if (!list_changes(sweeping, &crowd))
+        return false;
+    walk_idle(sweeping, shift, count);
     budget->offered_s +=
         (double)shift->threads * roast__seconds_between(shift->from_ns, shift->to_ns);
+    return true;
 }
 
 /* Where the jobs of the next shift begin. */
@@ -183,25 +276,33 @@ static void add_up_phases(struct roast_budget *budget)
     }
 }
 
+static void release_changes(struct sweeping *sweeping)
+{
+    for (int i = 0; i < CHANGES; i++)
+        roast__free(sweeping->changes[i].room_ns);
+    roast__free(sweeping->sorting);
+    roast__threads_release(&sweeping->threads);
+}
+
 static bool sweep(struct roast_budget *budget, const struct roast_study *study)
 {
     const struct roast_schedule *schedule = &budget->schedule;
-    struct sweeping sweeping = {.budget = budget, .study = study};
-    size_t most = most_jobs(schedule), job = 0;
+    struct sweeping sweeping = {
+        .budget = budget, .study = study, .most_jobs = most_jobs(schedule)};
+    size_t job = 0;
 
     roast__budget_set_bins(budget);
-    sweeping.changes = roast__keyed_new(CHANGES_OF_JOB * most);
     sweeping.fitted =
         roast__realloc(NULL, schedule->job_count * sizeof(sweeping.fitted[0]));
-    bool done = sweeping.changes && sweeping.fitted &&
-                roast__threads_reserve(&sweeping.threads, most, schedule->any_guessed);
+    bool done =
+        sweeping.fitted && roast__threads_reserve(&sweeping.threads, sweeping.most_jobs,
+                                                  schedule->any_guessed);
     for (size_t shift = 0; done && shift < schedule->shift_count; shift++) {
         size_t end = end_of_shift(schedule, shift, job);
-        add_shift(&sweeping, shift, job, end - job);
+        done = add_shift(&sweeping, shift, job, end - job);
         job = end;
     }
-    roast__threads_release(&sweeping.threads);
-    roast__free(sweeping.changes);
+    release_changes(&sweeping);
     done = done && add_jobs(&sweeping);
     roast__free(sweeping.fitted);
     add_up_phases(budget);

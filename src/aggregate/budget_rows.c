@@ -121,6 +121,9 @@ _Static_assert((int)ROAST_SLICE_import == (int)ROAST_ITEM_import &&
 
 enum { STEPS = ROAST_ITEM_result + 1 };
 
+/* Clocks tell whole nanoseconds: less is what rounding leaves. */
+static const double LEAST_S = 0.5e-9;
+
 static double sum_of_steps(const roast_slices slices)
 {
     double sum = 0;
@@ -147,7 +150,7 @@ static void fit_steps(roast_slices slices, double monitor_s, double length_s)
     if (sum > 0)
         scale_steps(slices, (1 - taken / sum) * fit);
     slices[ROAST_SLICE_monitor] = taken * fit;
-    if (sum < length_s)
+    if (length_s - sum > LEAST_S)
         slices[ROAST_SLICE_unexplained] = length_s - sum;
 }
 

@@ -166,10 +166,12 @@ static void put_by(const struct roast_study *study, const char *name, const char
 
 /* ---- all ------------------------------------------------------------------------- */
 
+/* What no slice names, what was cut off, and what was done where nobody was seen. */
 static void set_metrics(const struct roast_study *study,
                         const struct roast_budget *budget)
 {
-    double unexplained_s = budget->total[ROAST_SLICE_unexplained] + budget->overlap_s;
+    double unexplained_s = budget->total[ROAST_SLICE_unexplained] + budget->overlap_s +
+                           budget->schedule.placeless_s;
 
     roast__study_set(study, ROAST_METRIC_budget_overlap_seconds, budget->overlap_s);
     if (budget->offered_s > 0)
@@ -190,9 +192,9 @@ void roast__study_budget(const struct roast_study *study)
         return;
     }
     if (budget->schedule.placeless > 0)
-        roast__summary_miss(study->summary, "budget_by_worker",
-                            "some jobs ran on workers that nobody saw join: their "
-                            "seconds are left out");
+        roast__summary_miss(study->summary, "budget",
+                            "some jobs ran on workers that nobody saw: their seconds "
+                            "are in no slice, only in unexplained_percent");
     put_total(study, budget);
     put_phases(study, budget);
     put_bins(study, budget);

@@ -5,6 +5,7 @@
  * distinct.c asks here. */
 #include "aggregate/calls.h"
 
+#include "aggregate/digest.h"
 #include "aggregate/timeline.h"
 #include "base/mem.h"
 
@@ -12,10 +13,20 @@
 
 static int64_t latest_attempt(const struct roast_attempts *attempts, int64_t latest)
 {
+    const struct roast_digests *digests = &attempts->digests;
+
     for (size_t row = 0; row < attempts->count; row++) {
         int64_t start, end;
-        if (roast__attempt_times(attempts, row, &start, &end) && end > latest)
+        const struct roast_digest *digest =
+            row % ROAST_DIGEST_ROWS == 0 && !digests->moved
+                ? roast__digest_at(digests, row)
+                : NULL;
+        if (digest) {
+            latest = digest->latest_ns > latest ? digest->latest_ns : latest;
+            row += ROAST_DIGEST_ROWS - 1;
+        } else if (roast__attempt_times(attempts, row, &start, &end) && end > latest) {
             latest = end;
+        }
     }
     return latest;
 }
@@ -55,7 +66,7 @@ int64_t roast__run_end(const struct roast_run *run)
 
 /* ---- calls ---------------------------------------------------------------------- */
 
-static size_t count_begins(const struct roast_run *run)
+size_t roast__calls_count(const struct roast_run *run)
 {
     size_t count = 0;
 
@@ -173,7 +184,7 @@ static double count_calls(const struct roast_run *run)
 {
     if (run->fact_known[ROAST_FACT_runner_calls])
         return run->facts[ROAST_FACT_runner_calls];
-    double begins = (double)count_begins(run);
+    double begins = (double)roast__calls_count(run);
     return begins > 0 ? begins : (double)(run->attempts.count > 0);
 }
 
@@ -194,7 +205,7 @@ static double count_outputs(const struct roast_run *run)
 
     if (run->fact_known[ROAST_FACT_runner_outputs])
         return run->facts[ROAST_FACT_runner_outputs];
-    if (count_begins(run) > 0)
+    if (roast__calls_count(run) > 0)
         return count_left(run) - failures;
     bool failed =
         roast__notes_get(&run->notes, ROAST_NOTES_run, roast_str_of("failure")).data;
@@ -226,7 +237,7 @@ static void tell_returned(struct roast_calls *calls, const struct roast_run *run
 
 bool roast__calls_find(struct roast_calls *calls, const struct roast_run *run)
 {
-    size_t count = count_begins(run);
+    size_t count = roast__calls_count(run);
 
     if (count == 0)
         return true;

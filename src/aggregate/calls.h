@@ -27,6 +27,9 @@ struct roast_calls {
     int32_t *of_row; /* call in which the attempt started, or ROAST_NO_CALL */
 };
 
+/* How many calls began. */
+size_t roast__calls_count(const struct roast_run *run);
+
 /* False when out of memory. of_row is filled when there are calls at all. */
 bool roast__calls_find(struct roast_calls *calls, const struct roast_run *run);
 void roast__calls_release(struct roast_calls *calls);

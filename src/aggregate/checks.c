@@ -26,13 +26,6 @@ struct check {
     double most_percent; /* that agrees */
 };
 
-static double metric(const struct roast_study *study, enum roast_metric metric)
-{
-    const struct roast_metric_values *values = &study->summary->values;
-
-    return values->known[metric] ? values->value[metric] : NAN;
-}
-
 static double difference_percent(const struct check *check)
 {
     if (check->ours == check->theirs)
@@ -72,8 +65,9 @@ static void put(const struct roast_study *study, size_t table,
 /* Where spans told nothing, the processor's seconds are our own. */
 static struct check check_cpu(const struct roast_study *study)
 {
-    double ratio = metric(study, ROAST_METRIC_dask_cpu_ratio);
-    double theirs = metric(study, ROAST_METRIC_processor_cpu_time_seconds);
+    double ratio = roast__summary_metric(study->summary, ROAST_METRIC_dask_cpu_ratio);
+    double theirs =
+        roast__summary_metric(study->summary, ROAST_METRIC_processor_cpu_time_seconds);
 
     return (struct check){"cpu_seconds", ratio * theirs, isnan(ratio) ? NAN : theirs,
                           "Dask's thread-cpu of chunks", 2};
@@ -81,9 +75,12 @@ static struct check check_cpu(const struct roast_study *study)
 
 static struct check check_seconds(const struct roast_study *study)
 {
-    double theirs = metric(study, ROAST_METRIC_processor_cpu_time_seconds) +
-                    metric(study, ROAST_METRIC_processor_noncpu_time_seconds);
-    bool told = !isnan(metric(study, ROAST_METRIC_dask_cpu_ratio));
+    double theirs =
+        roast__summary_metric(study->summary, ROAST_METRIC_processor_cpu_time_seconds) +
+        roast__summary_metric(study->summary,
+                              ROAST_METRIC_processor_noncpu_time_seconds);
+    bool told =
+        !isnan(roast__summary_metric(study->summary, ROAST_METRIC_dask_cpu_ratio));
 
     return (struct check){"chunk_seconds", roast__recorded_task_seconds(study),
                           told ? theirs : NAN, "Dask's spans of chunks", 2};
@@ -113,7 +110,8 @@ void roast__study_checks(const struct roast_study *study)
         check_cpu(study),
         check_seconds(study),
         {"budget_seconds", budget_sum(study),
-         metric(study, ROAST_METRIC_offered_thread_seconds), "threads offered", 0.01},
+         roast__summary_metric(study->summary, ROAST_METRIC_offered_thread_seconds),
+         "threads offered", 0.01},
     };
 
     for (size_t i = 0; i < sizeof(checks) / sizeof(checks[0]); i++)

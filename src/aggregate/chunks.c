@@ -59,7 +59,7 @@ static void set_quantile(const struct roast_study *study, enum roast_metric metr
 static void set_durations(const struct roast_study *study)
 {
     struct roast_totals *totals = study->totals;
-    const struct roast_spread *spread = &totals->duration_ns;
+    const struct roast_spread *spread = &totals->sums.duration_ns;
 
     if (spread->count == 0)
         return;
@@ -82,7 +82,7 @@ static void set_durations(const struct roast_study *study)
 static void set_memory(const struct roast_study *study)
 {
     const struct roast_totals *totals = study->totals;
-    const struct roast_moments *delta = &totals->memory_delta_bytes;
+    const struct roast_moments *delta = &totals->sums.memory_delta_bytes;
 
     if (delta->spread.count > 0) {
         roast__study_set(study, ROAST_METRIC_chunk_mem_delta_mean_mb,
@@ -94,12 +94,12 @@ static void set_memory(const struct roast_study *study)
         roast__study_set(study, ROAST_METRIC_chunk_mem_delta_std_mb,
                          roast__spread_std(&delta->spread) / mib);
     }
-    if (totals->memory_peak_bytes >= 0)
+    if (totals->sums.memory_peak_bytes >= 0)
         roast__study_set(study, ROAST_METRIC_chunk_mem_peak_max_mb,
-                         (double)totals->memory_peak_bytes / mib);
-    if (totals->delta_events > 0)
+                         (double)totals->sums.memory_peak_bytes / mib);
+    if (totals->sums.delta_events > 0)
         roast__study_set(study, ROAST_METRIC_memory_per_event_mean_bytes,
-                         totals->paired_delta_bytes / totals->delta_events);
+                         totals->sums.paired_delta_bytes / totals->sums.delta_events);
 }
 
 static void set_events(const struct roast_study *study)
@@ -113,12 +113,13 @@ static void set_events(const struct roast_study *study)
     if (!(known > 0))
         return;
     roast__study_set(study, ROAST_METRIC_chunk_events_mean, events / known);
-    roast__study_set(study, ROAST_METRIC_chunk_events_min, totals->events.min);
-    roast__study_set(study, ROAST_METRIC_chunk_events_max, totals->events.max);
+    roast__study_set(study, ROAST_METRIC_chunk_events_min, totals->sums.events.min);
+    roast__study_set(study, ROAST_METRIC_chunk_events_max, totals->sums.events.max);
     roast__study_set(study, ROAST_METRIC_total_events_from_chunks, events);
-    if (totals->paired_events > 0)
+    if (totals->sums.paired_events > 0)
         roast__study_set(study, ROAST_METRIC_time_per_event_mean_us,
-                         totals->paired_duration_ns / totals->paired_events / 1e3);
+                         totals->sums.paired_duration_ns / totals->sums.paired_events /
+                             1e3);
     set_quantile(study, ROAST_METRIC_time_per_event_p50_us, per_event,
                  roast__quantiles_get(per_event, 0.5) / 1e3);
     set_quantile(study, ROAST_METRIC_time_per_event_p99_us, per_event,

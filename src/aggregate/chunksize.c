@@ -6,52 +6,30 @@
  * not. What it takes to hand over a chunk and to merge its output comes on top. */
 #include "aggregate/chunksize.h"
 
-#include <stdlib.h>
-
 #include "aggregate/budget.h"
+#include "aggregate/line.h"
+#include "aggregate/recorded.h"
 #include "aggregate/timeline.h"
+#include "aggregate/waves.h"
 #include "base/mem.h"
 #include "roast/ladder.h"
 #include "store/rest.h"
 
-enum {
-    FEWEST_TO_FIT = 8,
-    WAVES_COUNTED = 4, /* with more of them it does not matter that they are whole */
-};
-
-static const double LEAST_VARIATION = 0.05; /* of sizes, for a fit; squared, relative */
-static const double LEAST_R2 = 0.5;
 static const double ALMOST = 1.05;       /* as good as the best */
 static const double LEAST_SPREAD = 0.1;  /* chunks are never all alike */
 static const double MOST_OF_LIMIT = 0.7; /* of memory, that a chunk may make use of */
 static const double USUAL_BYTES = 2e9;   /* what batch systems give to a thread */
 
-/* Sums over chunks for a straight line through (events, seconds). */
-struct line {
-    double count;
-    double x, y, xx, xy, yy;
-};
-
 struct fitting {
-    double per_chunk_s; /* sum of what does not depend on events */
-    double largest;     /* chunk, in events */
-    struct line rest;   /* seconds that may depend on them */
-    struct line all;
-    double before_bytes;
-    struct line memory; /* bytes that its process took meanwhile */
+    double chunks; /* with events, and those in them */
+    double events;
+    double per_chunk_s;     /* sum of what does not depend on events, where known */
+    double largest;         /* chunk, in events */
+    struct roast_line rest; /* seconds that may depend on them */
+    struct roast_line all;
 };
 
 /* ---- chunks ---------------------------------------------------------------------- */
-
-static void line_add(struct line *line, double x, double y)
-{
-    line->count++;
-    line->x += x;
-    line->y += y;
-    line->xx += x * x;
-    line->xy += x * y;
-    line->yy += y * y;
-}
 
 /* Seconds that belong to the chunk and to its events; false: nobody knows. */
 static bool split_chunk(const struct roast_study *study, size_t row, double split[2])
@@ -90,62 +68,31 @@ static double events_of(const struct roast_attempts *attempts, size_t row)
                                      stop > first ? roast__sat_sub(stop, first) : 0);
 }
 
-static void add_memory(struct fitting *fitting, const struct roast_attempts *attempts,
-                       size_t row, double events)
-{
-    const struct roast_column *columns = attempts->columns;
-    double before =
-        (double)roast__column_get(&columns[ROAST_COLUMN_rss_before_bytes], row, 0);
-    double peak =
-        (double)roast__column_get(&columns[ROAST_COLUMN_rss_peak_bytes], row, 0);
-
-    if (!(before > 0) || !(peak > 0))
-        return;
-    fitting->before_bytes += before;
-    line_add(&fitting->memory, events, peak > before ? peak - before : 0);
-}
-
 static void add_chunk(struct fitting *fitting, const struct roast_study *study,
                       size_t row)
 {
     double events = events_of(&study->run->attempts, row);
     double split[2];
 
-    if (!(events > 0) || !split_chunk(study, row, split))
+    if (!(events > 0))
+        return;
+    fitting->chunks++;
+    fitting->events += events;
+    fitting->largest = fmax(fitting->largest, events);
+    if (!split_chunk(study, row, split))
         return;
     fitting->per_chunk_s += split[0];
-    fitting->largest = fmax(fitting->largest, events);
-    line_add(&fitting->rest, events, split[1]);
-    line_add(&fitting->all, events, split[0] + split[1]);
-    add_memory(fitting, &study->run->attempts, row, events);
+    roast__line_add(&fitting->rest, events, split[1]);
+    roast__line_add(&fitting->all, events, split[0] + split[1]);
 }
 
 /* ---- the fit --------------------------------------------------------------------- */
 
-/* The part of the mean that does not depend on x; 0 unless the values show it. */
-static double constant_of(const struct line *line)
-{
-    double n = line->count, mean_x = line->x / n, mean_y = line->y / n;
-    double var_x = line->xx / n - mean_x * mean_x;
-    double var_y = line->yy / n - mean_y * mean_y;
-    double both = line->xy / n - mean_x * mean_y;
-
-    if (n < FEWEST_TO_FIT || !(var_x > LEAST_VARIATION * mean_x * mean_x) ||
-        !(both > 0) || !(both * both > LEAST_R2 * var_x * var_y))
-        return 0;
-    return fmax(0, mean_y - both / var_x * mean_x);
-}
-
 /* How far chunks are off what their events say, relative to the mean. */
-static double spread_of(const struct line *line)
+static double spread_of(const struct roast_line *line)
 {
-    double n = line->count, mean_x = line->x / n, mean_y = line->y / n;
-    double var_x = line->xx / n - mean_x * mean_x;
-    double var_y = fmax(0, line->yy / n - mean_y * mean_y);
-    double both = line->xy / n - mean_x * mean_y;
-    double explained = var_x > 0 ? both * both / var_x : 0;
-
-    return mean_y > 0 ? sqrt(fmax(0, var_y - explained)) / mean_y : 0;
+    return line->mean_y > 0 ? sqrt(roast__line_rest(line) / line->count) / line->mean_y
+                            : 0;
 }
 
 /* The chunksize that the Runner was given; NaN: nobody told. */
@@ -163,65 +110,43 @@ static double told_size(const struct roast_run *run)
     return size > 0 && size < 1e15 ? size : NAN;
 }
 
-/* The smallest limit, and the threads, of workers of a cluster. */
+/* Whether a worker has less memory than another one: more threads share the same limit,
+ * and without one memory is what is usual for its threads. */
+static bool has_less(const struct roast_stay *stay, const struct roast_stay *than)
+{
+    uint64_t limit = stay->memory_limit_bytes, other = than->memory_limit_bytes;
+
+    if (limit != other)
+        return limit > 0 && (other == 0 || limit < other);
+    return limit > 0 ? stay->threads > than->threads : stay->threads < than->threads;
+}
+
+/* The limit and the threads of that worker of a cluster that has the least memory. */
 static void find_workers(struct roast_chunk_model *model, const struct roast_run *run)
 {
     const struct roast_stays *stays = &run->scheduler.stays;
+    const struct roast_stay *least = stays->items;
 
     model->limit_bytes = NAN;
     model->threads_per_worker = 1;
-    for (size_t i = 0; i < stays->count; i++) {
-        const struct roast_stay *stay = &stays->items[i];
-        if (stay->memory_limit_bytes > 0)
-            model->limit_bytes =
-                fmin(model->limit_bytes, (double)stay->memory_limit_bytes);
-        model->threads_per_worker =
-            fmax(model->threads_per_worker, (double)stay->threads);
+    if (stays->count == 0)
+        return;
+    for (size_t i = 1; i < stays->count; i++) {
+        if (has_less(&stays->items[i], least))
+            least = &stays->items[i];
     }
+    if (least->memory_limit_bytes > 0)
+        model->limit_bytes = (double)least->memory_limit_bytes;
+    model->threads_per_worker = fmax(1, (double)least->threads);
 }
 
-/* Files are put together with those of almost their size: a run may have a million. */
-enum { SIZES = 1024 };
-
-static size_t size_class(double events)
+/* Waiting while files are asked or outputs are merged is not for chunks. */
+static double handing_of(const struct roast_budget *budget)
 {
-    double number = log(events) * (SIZES / log(0x1p64)); /* each 4 % wide */
-
-    return number < SIZES ? (size_t)number : SIZES - 1;
-}
-
-static bool find_files(struct roast_chunk_model *model, const struct roast_study *study)
-{
-    const struct roast_totals *totals = study->totals;
-
-    model->sizes = roast__alloc(SIZES * sizeof(model->sizes[0]));
-    if (!model->sizes)
-        return false;
-    for (size_t i = 0; i <= study->run->attempts.source_count; i++) {
-        double events = totals->of_source[i].sums[ROAST_EVENTS];
-        if (!(events >= 1))
-            continue;
-        struct roast_file_sizes *own = &model->sizes[size_class(events)];
-        own->events = (own->events * own->count + events) / (own->count + 1);
-        own->count++;
-        model->files++;
-    }
-    for (size_t i = 0; i < SIZES; i++) {
-        if (model->sizes[i].count > 0)
-            model->sizes[model->size_count++] = model->sizes[i];
-    }
-    return true;
-}
-
-/* Memory is that of processes: what other threads of one took meanwhile is in it. */
-static void settle_memory(struct roast_chunk_model *model,
-                          const struct fitting *fitting)
-{
-    const struct line *memory = &fitting->memory;
-    double constant = memory->count > 0 ? constant_of(memory) : NAN;
-
-    model->base_bytes = fitting->before_bytes / memory->count + constant;
-    model->per_event_bytes = (memory->y - memory->count * constant) / memory->x;
+    if (!budget->schedule.has_scheduler)
+        return 0;
+    return budget->by_phase[ROAST_PHASE_CHUNKS][ROAST_SLICE_dispatch] +
+           budget->by_phase[ROAST_PHASE_TAIL][ROAST_SLICE_dispatch];
 }
 
 static void settle(struct roast_chunk_model *model, const struct fitting *fitting,
@@ -229,21 +154,20 @@ static void settle(struct roast_chunk_model *model, const struct fitting *fittin
 {
     const struct roast_budget *budget = study->budget;
     double wall_s = roast__seconds_between(budget->start_ns, budget->end_ns);
-    double n = fitting->rest.count, told = told_size(study->run);
-    double constant_s = constant_of(&fitting->rest);
-    double handling_s = 0;
+    double told = told_size(study->run);
+    double merging_s =
+        budget->schedule.has_scheduler ? budget->total[ROAST_SLICE_reduce] : 0;
 
-    if (budget->schedule.has_scheduler)
-        handling_s =
-            budget->total[ROAST_SLICE_dispatch] + budget->total[ROAST_SLICE_reduce];
-    model->chunks = n;
-    model->events = fitting->rest.x;
-    model->per_chunk_s = (fitting->per_chunk_s + handling_s) / n + constant_s;
-    model->per_event_s = (fitting->rest.y - n * constant_s) / fitting->rest.x;
+    model->chunks = fitting->chunks;
+    model->events = fitting->events;
+    model->handing_s = handing_of(budget);
+    model->per_chunk_s = fitting->per_chunk_s / fitting->rest.count +
+                         roast__line_constant(&fitting->rest) +
+                         (model->handing_s + merging_s) / model->chunks;
+    model->per_event_s = roast__line_each(&fitting->rest);
     model->spread = fmax(LEAST_SPREAD, spread_of(&fitting->all));
     model->threads = fmax(1, budget->offered_s / wall_s);
     model->now_events = isnan(told) ? fitting->largest : told;
-    settle_memory(model, fitting);
     find_workers(model, study->run);
 }
 
@@ -256,25 +180,20 @@ bool roast__chunk_model_fit(struct roast_chunk_model *model,
     if (!study->budget || !(study->budget->offered_s > 0))
         return true;
     for (size_t row = 0; row < study->run->attempts.count; row++) {
-        unsigned role = study->totals->roles.of_row[row];
-        if (role == ROAST_ROLE_COUNTS || role == ROAST_ROLE_BARE)
+        if (roast__is_chunk(study, row))
             add_chunk(&fitting, study, row);
     }
     if (fitting.rest.count == 0)
         return true;
     settle(model, &fitting, study);
-    if (!find_files(model, study))
-        return false;
-    if (model->size_count == 0) { /* nobody told of which file the chunks are */
-        model->sizes[model->size_count++] = (struct roast_file_sizes){1, model->events};
-        model->files = 1;
-    }
-    return true;
+    return roast__chunk_model_fit_memory(model, study) &&
+           roast__chunk_model_find_files(model, study);
 }
 
 void roast__chunk_model_release(struct roast_chunk_model *model)
 {
     roast__free(model->sizes);
+    roast__free(model->whole);
     *model = (struct roast_chunk_model){0};
 }
 
@@ -308,20 +227,17 @@ static double largest_chunk(const struct roast_chunk_model *model, double size)
 double roast__chunk_model_wall(const struct roast_chunk_model *model, double size)
 {
     double chunks = roast__chunk_model_chunks(model, size);
-    double work_s = model->per_chunk_s * chunks + model->per_event_s * model->events;
-    double threads = model->threads;
-    double together = fmin(chunks, threads);
-    double longest_s =
+    double largest_s =
         model->per_chunk_s + model->per_event_s * largest_chunk(model, size);
+    struct roast_waves waves = {
+        .chunks = chunks,
+        .threads = model->threads,
+        .mean_s = model->per_chunk_s + model->per_event_s * model->events / chunks,
+        .longest_s = roast__waves_longest_s(largest_s, model->spread,
+                                            fmin(chunks, model->threads)),
+    };
 
-    /* of many that vary, the last one is late */
-    longest_s *= 1 + model->spread * sqrt(2 * log(fmax(1, together)));
-    if (chunks <= threads)
-        return longest_s;
-    double wall_s = work_s / threads + longest_s * (1 - 1 / threads) / 2;
-    if (chunks < WAVES_COUNTED * threads)
-        wall_s = fmax(wall_s, ceil(chunks / threads) * work_s / chunks);
-    return wall_s;
+    return roast__waves_s(&waves);
 }
 
 double roast__chunk_model_bytes(const struct roast_chunk_model *model, double size)
@@ -330,14 +246,15 @@ double roast__chunk_model_bytes(const struct roast_chunk_model *model, double si
 }
 
 struct roast_chunk_model roast__chunk_model_merged(
-    const struct roast_chunk_model *model, struct roast_file_sizes *room)
+    const struct roast_chunk_model *model)
 {
     struct roast_chunk_model merged = *model;
 
-    *room = (struct roast_file_sizes){1, model->events};
-    merged.sizes = room;
-    merged.size_count = 1;
-    merged.files = 1;
+    merged.sizes = model->whole;
+    merged.size_count = model->whole_count;
+    merged.files = model->datasets;
+    /* files end the chunks of now, whatever the Runner was told */
+    merged.now_events = largest_chunk(model, model->now_events);
     return merged;
 }
 
@@ -368,7 +285,8 @@ bool roast__chunk_model_fits(const struct roast_chunk_model *model, double size)
                                              : model->limit_bytes;
 
     /* a smaller chunk is never too large, whatever else takes memory */
-    return size <= model->now_events || !(bytes > MOST_OF_LIMIT * limit);
+    return size <= model->now_events ||
+           (!model->is_memory_short && !(bytes > MOST_OF_LIMIT * limit));
 }
 
 static double largest_file(const struct roast_chunk_model *model)

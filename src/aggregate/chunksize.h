@@ -15,45 +15,62 @@ struct roast_file_sizes {
     double events; /* of each, on average */
 };
 
+/* What is known of the memory that an event takes. */
+enum roast_memory_known {
+    ROAST_MEMORY_GUESSED, /* no more than what is usual */
+    ROAST_MEMORY_AT_MOST, /* all that a chunk took, by its events */
+    ROAST_MEMORY_FITTED,  /* chunks of different sizes show it */
+};
+
 /* Zeroed = no model. */
 struct roast_chunk_model {
-    double chunks; /* that it was fitted to; 0: there is no model */
+    double chunks; /* with events; 0: there is no model */
     double events; /* in them */
     double per_chunk_s;
     double per_event_s;
+    double handing_s;  /* of threads, until chunks that were sent began */
     double spread;     /* standard deviation of a chunk's seconds / its seconds */
     double threads;    /* that there were, on average */
     double now_events; /* chunksize of the Runner, else events of the largest chunk */
-    struct roast_file_sizes *sizes; /* owned */
+    struct roast_file_sizes *sizes; /* owned; a file counts once per call of it */
     size_t size_count;
-    double files;
-    double base_bytes; /* memory of a process between chunks; NaN: not known */
+    struct roast_file_sizes *whole; /* owned; the same of datasets in one file each */
+    size_t whole_count;
+    double files;  /* different ones */
+    double opened; /* files, each as often as calls went over it */
+    double datasets;
+    double base_bytes; /* of a process at its highest, without events; NaN: not known */
     double per_event_bytes;
-    double limit_bytes;        /* of a worker; NaN: there is none */
-    double threads_per_worker; /* chunks that a process holds at once */
+    enum roast_memory_known memory_known; /* how the two are known */
+    bool is_memory_short;                 /* workers are near their limit already */
+    double limit_bytes;                   /* of a worker; NaN: there is none */
+    double threads_per_worker;            /* chunks that a process holds at once */
 };
 
-/* Fits the model; false when out of memory. Without a budget there is none. */
+/* Fits the model; false when out of memory. Without a budget there is none. The other
+ * two fill parts of it. */
 bool roast__chunk_model_fit(struct roast_chunk_model *model,
                             const struct roast_study *study);
+bool roast__chunk_model_fit_memory(struct roast_chunk_model *model,
+                                   const struct roast_study *study);
+bool roast__chunk_model_find_files(struct roast_chunk_model *model,
+                                   const struct roast_study *study);
 void roast__chunk_model_release(struct roast_chunk_model *model);
 
 /* Chunks of a size, the wall time that they take, the memory of a worker meanwhile (NaN:
- * not known). */
+ * not known), and whether that is there. */
 double roast__chunk_model_chunks(const struct roast_chunk_model *model, double size);
 double roast__chunk_model_wall(const struct roast_chunk_model *model, double size);
 double roast__chunk_model_bytes(const struct roast_chunk_model *model, double size);
-
 bool roast__chunk_model_fits(const struct roast_chunk_model *model, double size);
 
 /* The friendly size with the shortest wall time that fits into memory. Of sizes that are
  * almost as good, the one nearest to now. */
 double roast__chunk_model_best(const struct roast_chunk_model *model);
 
-/* The model of the same events in files as large as you like. Borrows `room`, and is not
- * released. */
+/* The model of the same events in one file per dataset. Borrows, and is not released. */
 struct roast_chunk_model roast__chunk_model_merged(
-    const struct roast_chunk_model *model, struct roast_file_sizes *room);
+    const struct roast_chunk_model *model);
 
 /* The largest number of one digit and zeros, or 15 and 25 and zeros, up to a value. */
 double roast__friendly(double value);

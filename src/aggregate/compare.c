@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "aggregate/compare_first.h"
+#include "aggregate/summary.h"
 #include "base/mem.h"
 
 /* Chunks are compared with themselves where so many of them are in both runs. */
@@ -59,7 +60,8 @@ bool roast_contrast_exceeds(const struct roast_contrast *contrast, double percen
 
 /* ---- samples --------------------------------------------------------------------- */
 
-/* In words of A; without a name or a dataset in common all are of one. */
+/* In words of A, -1 in a dataset that the other run lacks; all are of one where a run
+ * names none. */
 static int32_t stratum_of(const struct roast_match *match, int side,
                           const struct roast_data *datasets, size_t row)
 {
@@ -67,7 +69,9 @@ static int32_t stratum_of(const struct roast_match *match, int side,
 
     if (!match->by_dataset)
         return 0;
-    return side == 1 && word >= 0 ? match->datasets[word] : word;
+    if (side == 1 && word >= 0)
+        return match->datasets[word];
+    return word >= 0 && match->shared[word] ? word : -1;
 }
 
 /* The chunks with a value, in a dataset that both have. */
@@ -111,7 +115,7 @@ static int fill_differences(struct roast_sample_set *set,
             continue;
         double ratio =
             roast__measured_at(&b, match->twin[row]) / roast__measured_at(&a, row);
-        if (!isnan(ratio))
+        if (isfinite(ratio) && ratio > 0) /* it may be too large or small for one */
             set->all[set->count++] =
                 (struct roast_graded){log(ratio), 0, (uint32_t)row};
     }
@@ -141,27 +145,31 @@ static double median_of(struct roast_sample_set *set)
 /* ---- a measure ------------------------------------------------------------------- */
 
 static const char *why_not(const struct roast_contrast *contrast,
-                           const struct roast_shift *shift)
+                           const struct roast_match *match,
+                           const struct roast_offset *offset)
 {
+    if (match->by_dataset && !match->any_shared)
+        return "the runs have no dataset in common: nobody can tell";
     if (contrast->a_chunks == 0 || contrast->b_chunks == 0)
         return "it is not known of any chunk of both runs";
     if (contrast->a_chunks < ROAST_FEWEST_CHUNKS ||
         contrast->b_chunks < ROAST_FEWEST_CHUNKS)
         return "fewer than 8 chunks in a run: nobody can tell";
-    if (isinf(shift->low))
+    if (isinf(offset->low))
         return "chunks that follow each other are too much alike: nobody can tell";
     return NULL;
 }
 
-static void conclude(struct roast_contrast *contrast, const struct roast_shift *shift)
+static void conclude(struct roast_contrast *contrast, const struct roast_match *match,
+                     const struct roast_offset *offset)
 {
-    contrast->why = why_not(contrast, shift);
+    contrast->why = why_not(contrast, match, offset);
     contrast->ratio = contrast->low = contrast->high = NAN;
     if (contrast->why)
         return;
-    contrast->ratio = exp(shift->value);
-    contrast->low = exp(shift->low);
-    contrast->high = exp(shift->high);
+    contrast->ratio = exp(offset->value);
+    contrast->low = exp(offset->low);
+    contrast->high = exp(offset->high);
     contrast->change = ROAST_CHANGE_NONE;
     if (contrast->low > 1)
         contrast->change = ROAST_CHANGE_MORE;
@@ -182,7 +190,7 @@ static int contrast_measure(struct roast_contrast *out, const struct roast_match
     struct roast_sample_set a = {NULL, 0};
     struct roast_sample_set b = {NULL, 0};
     struct roast_sample_set differences = {NULL, 0};
-    struct roast_shift shift = {NAN, -INFINITY, INFINITY};
+    struct roast_offset offset = {NAN, -INFINITY, INFINITY};
     int status = fill_sample(&a, match, 0, measure, err);
 
     *out = (struct roast_contrast){.a_chunks = a.count};
@@ -195,13 +203,13 @@ static int contrast_measure(struct roast_contrast *out, const struct roast_match
     out->b_chunks = b.count;
     if (are_paired(differences.count, a.count, b.count)) {
         out->pairs = differences.count;
-        status = roast__shift_of(&shift, &differences, match->twin, err);
+        status = roast__offset_of(&offset, &differences, match->twin, err);
     } else {
-        status = roast__shift_between(&shift, &a, &b, err);
+        status = roast__offset_between(&offset, &a, &b, err);
     }
     out->a_median = median_of(&a);
     out->b_median = median_of(&b);
-    conclude(out, &shift);
+    conclude(out, match, &offset);
 out:
     roast__free(a.all);
     roast__free(b.all);
@@ -220,20 +228,12 @@ static struct roast_compared compared(double a, double b)
 
 static double metric_of(const struct roast_side *side, int metric)
 {
-    const struct roast_metric_values *values = roast_summary_metrics(side->summary);
-
-    return values->known[metric] ? values->value[metric] : NAN;
+    return roast__summary_metric(side->summary, (enum roast_metric)metric);
 }
 
 static double slice_of(const struct roast_side *side, const char *slice)
 {
-    const struct roast_table *table = roast_summary_table(side->summary, "budget");
-
-    for (size_t i = 0; table && table->row_count > 0 && i < table->column_count; i++)
-        if (strcmp(table->columns[i], slice) == 0 &&
-            table->cells[i].type == ROAST_CELL_NUMBER)
-            return table->cells[i].number;
-    return NAN;
+    return roast__table_number(roast_summary_table(side->summary, "budget"), 0, slice);
 }
 
 int roast_compare(struct roast_comparison *out, const struct roast_side *a,

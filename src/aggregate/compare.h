@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* compare.h - the chunks of two runs as samples, and the shift between them.
+/* compare.h - the chunks of two runs as samples, and the offset between them.
  *
- * Values are logarithms, so a shift is a ratio. */
+ * Values are logarithms, so an offset is a ratio. */
 #ifndef ROAST_AGGREGATE_COMPARE_H
 #define ROAST_AGGREGATE_COMPARE_H
 
@@ -28,7 +28,9 @@ struct roast_match {
     int32_t *datasets; /* owned; word of B -> word of A, -1: not in A */
     int32_t *files;    /* the same */
     uint32_t *twin;    /* owned; row of A -> row of B, UINT32_MAX: none */
-    bool by_dataset;   /* they have a dataset in common */
+    bool *shared;      /* owned; word of A -> B has this dataset too */
+    bool by_dataset;   /* both name datasets: only chunks of the same are compared */
+    bool any_shared;
 };
 
 int roast__match_find(struct roast_match *match, const struct roast_columns *a,
@@ -55,20 +57,21 @@ struct roast_measured roast__measured(const roast_columns *chunks,
 double roast__measured_at(const struct roast_measured *measured, size_t row);
 
 /* By how much one sample is above another. */
-struct roast_shift {
+struct roast_offset {
     double value; /* NaN: there are no pairs */
     double low;   /* -inf ... inf: they are too few */
     double high;
 };
 
 /* Of b against a, stratum by stratum. */
-int roast__shift_between(struct roast_shift *out, const struct roast_sample_set *a,
-                         const struct roast_sample_set *b, roast_error *err);
+int roast__offset_between(struct roast_offset *out, const struct roast_sample_set *a,
+                          const struct roast_sample_set *b, roast_error *err);
 
 /* Of differences against 0; all are of one stratum. twin gives the place of a row in the
  * other run: what is slow together may be so in either. */
-int roast__shift_of(struct roast_shift *out, const struct roast_sample_set *differences,
-                    const uint32_t *twin, roast_error *err);
+int roast__offset_of(struct roast_offset *out,
+                     const struct roast_sample_set *differences, const uint32_t *twin,
+                     roast_error *err);
 
 /* To the order that they want. */
 void roast__sample_sort(struct roast_sample_set *set);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* compare_first.c - the one thing to look at when two runs differ, as a sentence.
  *
- * What failed comes first, then lost workers: they explain all the rest. Then a machine
- * that was slower, which no change of code explains. Then the slice of the budget that
- * grew most per event, if the whole grew by more than runs of a shared machine do; then
- * what chunks are sure to take more of. */
+ * What failed comes first, then lost workers: they explain all the rest. Then chunks of
+ * another size, and a machine that was slower, which no change of code explains. Then the
+ * slice of the budget that grew most per event, if the whole grew by more than runs of a
+ * shared machine do; then what chunks are sure to take more of; then what got better. */
 #include "aggregate/compare_first.h"
 
 #include <math.h>
@@ -15,6 +15,9 @@
 
 /* Thread-seconds per event of two runs of the same code differ by less, mostly. */
 static const double worth_a_look = 0.05;
+
+/* What chunks cost whatever they hold is then another part of an event's. */
+static const double other_size = 1.3;
 
 __attribute__((format(printf, 2, 3))) static bool say(struct roast_comparison *out,
                                                       const char *format, ...)
@@ -65,28 +68,93 @@ static struct arrow arrow_of(double a_s, double b_s)
     return arrow;
 }
 
-static bool say_slice(struct roast_comparison *out)
+/* Worker time per event: all of it, and the slices that grew and shrank most. */
+struct balance {
+    double a_s;
+    double b_s;
+    int worst;
+    int best;
+};
+
+static struct balance balance_of(const struct roast_comparison *comparison)
 {
-    double a_s = 0, b_s = 0, most = 0;
-    int worst = 0;
+    struct balance balance = {0};
+    double most = 0, least = 0;
 
     for (int i = 0; i < ROAST_COMPARED_SLICES; i++) {
-        struct roast_compared slice = per_event(out, i);
-        a_s += slice.a;
-        b_s += slice.b;
-        if (slice.b - slice.a > most) {
-            most = slice.b - slice.a;
-            worst = i;
+        struct roast_compared slice = per_event(comparison, i);
+        double grown = slice.b - slice.a;
+        balance.a_s += slice.a;
+        balance.b_s += slice.b;
+        if (grown > most) {
+            most = grown;
+            balance.worst = i;
+        }
+        if (grown < least) {
+            least = grown;
+            balance.best = i;
         }
     }
-    if (!(a_s > 0 && b_s > a_s * (1 + worth_a_look) && isfinite(b_s)))
+    return balance;
+}
+
+/* Whether b is so much above a that it is not the noise of a shared machine. */
+static bool is_more(double a, double b)
+{
+    return a > 0 && b > a * (1 + worth_a_look) && isfinite(b);
+}
+
+static bool say_slice(struct roast_comparison *out)
+{
+    struct balance balance = balance_of(out);
+
+    if (!is_more(balance.a_s, balance.b_s))
         return false;
-    struct roast_compared slice = per_event(out, worst);
+    struct roast_compared slice = per_event(out, balance.worst);
     return say(out,
                "First look at \"%s\": %s of worker time per event, the largest part of "
                "what came on top (%s in all).",
-               roast_slice_shown((enum roast_compared_slice)worst),
-               arrow_of(slice.a, slice.b).text, arrow_of(a_s, b_s).text);
+               roast_slice_shown((enum roast_compared_slice)balance.worst),
+               arrow_of(slice.a, slice.b).text,
+               arrow_of(balance.a_s, balance.b_s).text);
+}
+
+static bool say_better(struct roast_comparison *out)
+{
+    struct balance balance = balance_of(out);
+
+    if (!is_more(balance.b_s, balance.a_s))
+        return false;
+    struct roast_compared slice = per_event(out, balance.best);
+    return say(out,
+               "B is better: %s of worker time per event; most was gained in \"%s\" "
+               "(%s).",
+               arrow_of(balance.a_s, balance.b_s).text,
+               roast_slice_shown((enum roast_compared_slice)balance.best),
+               arrow_of(slice.a, slice.b).text);
+}
+
+/* Whether chunks of one run are so much larger that per event they cost another thing. */
+static bool differ_in_size(const struct roast_comparison *comparison)
+{
+    const struct roast_compared *size =
+        &comparison->metrics[ROAST_METRIC_chunk_events_mean];
+
+    return size->a > size->b * other_size || size->b > size->a * other_size;
+}
+
+static bool say_size(struct roast_comparison *out)
+{
+    const struct roast_compared *size = &out->metrics[ROAST_METRIC_chunk_events_mean];
+    struct balance balance = balance_of(out);
+
+    if (!differ_in_size(out) || !is_more(balance.a_s, balance.b_s))
+        return false;
+    return say(
+        out,
+        "First look at the chunksize: %.0f events per chunk in B, %.0f in A; %s of "
+        "worker time per event.",
+        size->b, size->a, arrow_of(balance.a_s, balance.b_s).text);
 }
 
 bool roast_compare_blames_machine(const struct roast_comparison *comparison)
@@ -96,7 +164,7 @@ bool roast_compare_blames_machine(const struct roast_comparison *comparison)
     const struct roast_contrast *outside =
         &comparison->measures[ROAST_MEASURE_outside_cpu_per_event];
 
-    return inside->change == ROAST_CHANGE_MORE &&
+    return !differ_in_size(comparison) && inside->change == ROAST_CHANGE_MORE &&
            outside->change == ROAST_CHANGE_MORE && outside->ratio > 1 + worth_a_look &&
            outside->high >= inside->low && inside->high >= outside->low;
 }
@@ -132,7 +200,8 @@ void roast__compare_first(struct roast_comparison *out)
     if (say_more_of(out, ROAST_METRIC_num_failed_or_lost,
                     "chunks and files that failed or were lost") ||
         say_more_of(out, ROAST_METRIC_num_lost_workers, "workers that were lost") ||
-        say_machine(out) || say_slice(out) || say_measure(out))
+        say_size(out) || say_machine(out) || say_slice(out) || say_measure(out) ||
+        say_better(out))
         return;
     if (measure->why)
         (void)say(out, "Nothing stands out; %s: %s.",

@@ -193,17 +193,24 @@ static int match_chunks(struct roast_match *match, roast_error *err)
 int roast__match_find(struct roast_match *match, const struct roast_columns *a,
                       const struct roast_columns *b, roast_error *err)
 {
+    const struct roast_data *of_a = roast_columns_find(a, "dataset");
     const struct roast_data *datasets = roast_columns_find(b, "dataset");
 
     *match = (struct roast_match){.chunks = {a, b}};
-    match->datasets = match_words(roast_columns_find(a, "dataset"), datasets);
+    match->datasets = match_words(of_a, datasets);
+    match->shared = roast__alloc(of_a->word_count * sizeof(match->shared[0]));
     match->files =
         match_words(roast_columns_find(a, "file"), roast_columns_find(b, "file"));
-    if (!match->datasets || !match->files)
+    if (!match->datasets || !match->files || !match->shared)
         return roast_error_set(err, ROAST_NO_MEMORY, "names of %zu datasets",
                                datasets->word_count);
-    for (size_t i = 0; i < datasets->word_count; i++)
-        match->by_dataset |= match->datasets[i] >= 0;
+    for (size_t i = 0; i < datasets->word_count; i++) {
+        if (match->datasets[i] < 0)
+            continue;
+        match->shared[match->datasets[i]] = true;
+        match->any_shared = true;
+    }
+    match->by_dataset = of_a->word_count > 0 && datasets->word_count > 0;
     return match_chunks(match, err);
 }
 
@@ -212,5 +219,6 @@ void roast__match_release(struct roast_match *match)
     roast__free(match->datasets);
     roast__free(match->files);
     roast__free(match->twin);
+    roast__free(match->shared);
     *match = (struct roast_match){.by_dataset = false};
 }

@@ -9,6 +9,7 @@
 
 #include "base/checksum.h"
 #include "base/mem.h"
+#include "base/str.h"
 
 static struct roast_str text_of(const struct roast_run *run, int32_t number)
 {
@@ -214,8 +215,7 @@ static bool same_host(const struct machines *machines, uint32_t a, uint32_t b)
     struct roast_str left = host_of(machines->crew, machines->run, a);
     struct roast_str right = host_of(machines->crew, machines->run, b);
 
-    return left.size_bytes == right.size_bytes &&
-           memcmp(left.data, right.data, left.size_bytes) == 0;
+    return roast__str_equal(left, right);
 }
 
 static uint32_t machine_of(struct machines *machines, uint32_t sampled)

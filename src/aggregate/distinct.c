@@ -15,7 +15,7 @@ enum { BATCH = 64 };
 /* Zeroed = empty. */
 struct search {
     const struct roast_attempts *attempts;
-    struct roast_calls calls;
+    struct roast_calls calls; /* empty where one is all there is */
     struct roast_files files;
     size_t rows;     /* to look at */
     uint64_t *slots; /* owned; upper half of the hash, row + 1 */
@@ -155,7 +155,7 @@ static bool put_rows(struct search *search)
 
 static bool find_pairs(struct search *search, const struct roast_run *run)
 {
-    if (!roast__calls_find(&search->calls, run) ||
+    if ((roast__calls_count(run) > 1 && !roast__calls_find(&search->calls, run)) ||
         !roast__files_number(&search->files, search->attempts))
         return false;
     if (!several_calls(search)) {

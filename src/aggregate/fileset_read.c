@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "aggregate/fileset.h"
+#include "base/str.h"
 #include "ingest/json_walk.h"
 #include "roast/json_write.h"
 
@@ -156,8 +157,7 @@ static int read_tree(struct reading *in, struct roast_str file)
         return skip_value(in);
     }
     while ((got = next(in)) == 1 && in->token.kind == ROAST_JSON_KEY) {
-        bool is_path = in->token.text.size_bytes == 11 &&
-                       memcmp(in->token.text.data, "object_path", 11) == 0;
+        bool is_path = roast__str_is(in->token.text, "object_path");
         got = next(in);
         if (got == 1 && is_path && in->token.kind == ROAST_JSON_TEXT) {
             add_file(in, file, in->token.text);
@@ -199,8 +199,7 @@ static int read_files(struct reading *in)
 
 static bool is_key(const struct roast_json_token *token, const char *name)
 {
-    return token->text.size_bytes == strlen(name) &&
-           memcmp(token->text.data, name, token->text.size_bytes) == 0;
+    return roast__str_is(token->text, name);
 }
 
 /* The tree of a dataset is that of all its files. */

@@ -147,9 +147,9 @@ static struct clocks clocks_of_process(const struct roast_totals *totals)
 {
     const struct roast_group *all = &totals->all;
 
-    if (all->chunks == 0 || totals->noncpu_chunks != all->chunks)
+    if (all->chunks == 0 || totals->sums.noncpu_chunks != all->chunks)
         return (struct clocks){NAN, NAN};
-    return (struct clocks){all->sums[ROAST_CPU_NS] / 1e9, totals->noncpu_ns / 1e9};
+    return (struct clocks){all->sums[ROAST_CPU_NS] / 1e9, totals->sums.noncpu_ns / 1e9};
 }
 
 static bool ended_well(unsigned role)

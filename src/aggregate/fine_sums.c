@@ -3,8 +3,7 @@
  *
  * Apart from the sums themselves: the front of 0.1.2 adds Python's numbers by the same
  * rule. */
-#include <string.h>
-
+#include "base/str.h"
 #include "roast/aggregate.h"
 
 static const char *const activities[ROAST_FINE_SUMS] = {
@@ -23,22 +22,16 @@ static const char *const activities[ROAST_FINE_SUMS] = {
     [ROAST_FINE_DISK_WRITE_BYTES] = "disk-write",
 };
 
-static bool is(struct roast_str text, const char *word)
-{
-    return text.size_bytes == strlen(word) &&
-           (text.size_bytes == 0 || memcmp(text.data, word, text.size_bytes) == 0);
-}
-
 enum roast_fine_sum roast_fine_sum_of(struct roast_str activity, struct roast_str unit)
 {
-    bool bytes = is(unit, "bytes");
+    bool bytes = roast__str_is(unit, "bytes");
     int from = bytes ? ROAST_FINE_MEMORY_READ_BYTES : 0;
     int to = bytes ? ROAST_FINE_SUMS : ROAST_FINE_MEMORY_READ_BYTES;
 
-    if (is(unit, "count"))
+    if (roast__str_is(unit, "count"))
         return ROAST_FINE_SUMS;
     for (int i = from; i < to; i++) {
-        if (is(activity, activities[i]))
+        if (roast__str_is(activity, activities[i]))
             return (enum roast_fine_sum)i;
     }
     return ROAST_FINE_SUMS;

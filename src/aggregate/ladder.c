@@ -45,9 +45,13 @@ static void add_split(struct roast_ladder_sums *sums, const roast_record *rec,
                             rec->values[ROAST_FIELD_task_cpu_ns].u64, ladder))
         return;
     sums->splits++;
-    sums->fetch_known |= split.fetch_known;
     sums->on_cpu_ns += (double)split.on_cpu_ns;
     sums->runqueue_ns += (double)split.runqueue_ns;
+    if (!split.fetch_known) {
+        sums->waiting_ns += (double)split.blocked_ns;
+        return;
+    }
+    sums->splits_with_fetch++;
     sums->fetch_wait_ns += (double)split.fetch_wait_ns;
     sums->blocked_ns += (double)split.blocked_ns;
 }
@@ -99,13 +103,26 @@ static void put_ladder(const struct roast_study *study,
     }
 }
 
+static void miss_waits(const struct roast_study *study)
+{
+    static const char *const parts[] = {"chunk_split.fetch_wait",
+                                        "chunk_split.blocked"};
+
+    for (int i = 0; i < 2; i++)
+        roast__summary_miss(study->summary, parts[i],
+                            "no chunk tells waiting for data from other waiting: "
+                            "chunk_split.waiting has both");
+}
+
+/* One way to wait means the same in every run: what chunks that cannot tell two of them
+ * apart waited has a column of its own. */
 static void put_split(const struct roast_study *study,
                       const struct roast_ladder_sums *sums)
 {
-    static const char *const columns[] = {"on_cpu", "runqueue", "fetch_wait",
-                                          "blocked"};
+    static const char *const columns[] = {"on_cpu", "runqueue", "fetch_wait", "blocked",
+                                          "waiting"};
     size_t table = roast__table_open(study->summary, "chunk_split", ROAST_TABLE_SINGLE,
-                                     columns, 4);
+                                     columns, 5);
 
     if (sums->splits == 0) {
         if (sums->ladders > 0)
@@ -117,9 +134,14 @@ static void put_split(const struct roast_study *study,
     struct roast_cell *row = roast__table_row(study->summary, table);
     row[0] = roast__cell_number(sums->on_cpu_ns / 1e9);
     row[1] = roast__cell_number(sums->runqueue_ns / 1e9);
-    if (sums->fetch_known)
+    if (sums->splits_with_fetch > 0) {
         row[2] = roast__cell_number(sums->fetch_wait_ns / 1e9);
-    row[3] = roast__cell_number(sums->blocked_ns / 1e9);
+        row[3] = roast__cell_number(sums->blocked_ns / 1e9);
+    } else {
+        miss_waits(study);
+    }
+    if (sums->splits_with_fetch < sums->splits)
+        row[4] = roast__cell_number(sums->waiting_ns / 1e9);
 }
 
 static void set_metrics(const struct roast_study *study,

@@ -161,7 +161,7 @@ static const char *how_it_ended(const struct roast_stay *stay, struct roast_str 
            !begins_with(reason, roast_leave_reason_info(known)->text))
         known++;
     if (stay->expected && known != ROAST_LEAVE_memory)
-        return "told to go";
+        return roast_leave_reason_info(ROAST_LEAVE_retired)->ended;
     return known < ROAST_LEAVE_COUNT ? roast_leave_reason_info(known)->ended
                                      : "unknown";
 }

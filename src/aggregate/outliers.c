@@ -29,11 +29,6 @@ struct outlier {
     double excess_ns;
 };
 
-struct host {
-    int32_t name;
-    bool slow;
-};
-
 struct search {
     const struct roast_study *study;
     struct typical time;                     /* ns per event */
@@ -42,8 +37,7 @@ struct search {
     struct typical delta;                    /* bytes */
     struct outlier found[MOST_OUTLIERS + 1]; /* largest excess first */
     size_t count;
-    struct host hosts[MOST_OUTLIERS]; /* that were looked at */
-    size_t host_count;
+    struct roast_hosts_seen hosts;
     bool failed;
 };
 
@@ -133,7 +127,7 @@ static int32_t host_of(const struct roast_attempts *attempts, size_t row)
     return attempts->processes[attempts->process[row]].host;
 }
 
-bool roast__is_slow_host(const struct roast_study *study, int32_t host)
+static bool look_at_host(const struct roast_study *study, int32_t host)
 {
     const struct roast_attempts *attempts = &study->run->attempts;
     struct roast_quantiles quantiles[2] = {{0}, {0}}; /* its own, all others' */
@@ -152,19 +146,19 @@ bool roast__is_slow_host(const struct roast_study *study, int32_t host)
     return medians[0] > 1.5 * medians[1]; /* false without another host */
 }
 
-static bool is_slow_host(struct search *search, size_t row)
+bool roast__is_slow_host(struct roast_hosts_seen *seen, const struct roast_study *study,
+                         int32_t host)
 {
-    int32_t host = host_of(&search->study->run->attempts, row);
-    struct host *known = search->hosts, *end = known + search->host_count;
-
-    while (known < end && known->name != host)
-        known++;
-    if (known == end) { /* at most one per outlier */
-        known->name = host;
-        known->slow = roast__is_slow_host(search->study, host);
-        search->host_count++;
+    for (size_t i = 0; i < seen->count; i++) {
+        if (seen->items[i].name == host)
+            return seen->items[i].slow;
     }
-    return known->slow;
+    bool slow = look_at_host(study, host);
+    if (seen->count < ROAST_HOSTS_SEEN) {
+        seen->items[seen->count].name = host;
+        seen->items[seen->count++].slow = slow;
+    }
+    return slow;
 }
 
 /* ---- finding --------------------------------------------------------------------- */
@@ -205,7 +199,8 @@ static const char *cause_of(struct search *search, const struct outlier *outlier
     if (memory_peak(attempts, outlier->row) > search->peak.limit ||
         memory_delta(attempts, outlier->row) > search->delta.limit)
         return "big memory";
-    if (is_slow_host(search, outlier->row))
+    if (roast__is_slow_host(&search->hosts, search->study,
+                            host_of(attempts, outlier->row)))
         return "slow host";
     return "more work per event";
 }

@@ -228,6 +228,16 @@ static int64_t shift_at(const struct roast_places *places,
     return (int64_t)(low > first ? low - 1 : first);
 }
 
+/* The lowest places are open while fewer are offered than there were; all of them while
+ * none is: somebody works there all the same. */
+static uint32_t open_at(const struct roast_places *places, const struct roast_run *run,
+                        int64_t time_ns)
+{
+    uint64_t threads = roast__run_offer_at(run, time_ns)->threads;
+
+    return threads > 0 ? (uint32_t)threads : places->count;
+}
+
 int64_t roast__place_of_row(struct roast_places *places,
                             struct roast_schedule *schedule,
                             const struct roast_run *run, size_t row,
@@ -235,9 +245,10 @@ int64_t roast__place_of_row(struct roast_places *places,
 {
     int32_t process = run->attempts.process[row];
     uint32_t place = places->of_process[process];
+    uint32_t open = open_at(places, run, times[0]);
 
-    if (places->busy_ns[place] > times[0])
-        place = choose(places->busy_ns, places->count, times[0]);
+    if (place >= open || places->busy_ns[place] > times[0])
+        place = choose(places->busy_ns, open, times[0]);
     if (times[1] > places->busy_ns[place])
         places->busy_ns[place] = times[1];
     int64_t shift = shift_at(places, schedule, place, times[0]);

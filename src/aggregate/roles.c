@@ -13,6 +13,9 @@
 
 enum { BLOCK_ROWS = 1024 };
 
+/* Times a byte: the word that has it in each of its eight. */
+static const uint64_t EACH_BYTE = UINT64_C(0x0101010101010101);
+
 /* ---- one attempt, one chunk ------------------------------------------------------ */
 
 static enum roast_role role_alone(unsigned status, unsigned parts, bool over)
@@ -28,38 +31,51 @@ static enum roast_role role_alone(unsigned status, unsigned parts, bool over)
 static bool all_well(const unsigned char *status, const unsigned char *parts,
                      size_t count)
 {
-    unsigned char odd = 0;
+    const uint64_t ok = EACH_BYTE * ROAST_CHUNK_OK;
+    const uint64_t chunk = EACH_BYTE * ROAST_PART_CHUNK;
+    uint64_t odd = 0;
+    size_t i = 0;
 
-    for (size_t i = 0; i < count; i++)
-        odd |= (status[i] ^ ROAST_CHUNK_OK) | (~parts[i] & ROAST_PART_CHUNK);
+    for (; i + 8 <= count; i += 8) {
+        uint64_t word, seen;
+        memcpy(&word, status + i, sizeof(word));
+        memcpy(&seen, parts + i, sizeof(seen));
+        odd |= (word ^ ok) | (~seen & chunk);
+    }
+    for (; i < count; i++)
+        odd |= (status[i] ^ ROAST_CHUNK_OK) | (~(unsigned)parts[i] & ROAST_PART_CHUNK);
     return odd == 0;
 }
 
-static void take_row_alone(struct roast_roles *roles, const struct roast_run *run,
-                           size_t row)
+bool roast__roles_alone(unsigned char *roles, const struct roast_attempts *attempts,
+                        size_t from, size_t count, bool over)
 {
-    enum roast_role role = role_alone(run->attempts.status[row],
-                                      run->attempts.parts[row], run->end_ns != 0);
+    const unsigned char *status = attempts->status + from;
+    const unsigned char *parts = attempts->parts + from;
 
-    roles->of_row[row] = (unsigned char)role;
-    roles->rows[role]++;
-    if (role == ROAST_ROLE_FAILED)
-        roles->file_tries += roast__is_file_try(run, row);
+    if (all_well(status, parts, count)) {
+        memset(roles, ROAST_ROLE_COUNTS, count);
+        return true;
+    }
+    for (size_t i = 0; i < count; i++)
+        roles[i] = (unsigned char)role_alone(status[i], parts[i], over);
+    return false;
 }
 
 static void take_block_alone(struct roast_roles *roles, const struct roast_run *run,
-                             size_t from, size_t to)
+                             size_t from, size_t count)
 {
-    const unsigned char *status = run->attempts.status;
-    const unsigned char *parts = run->attempts.parts;
+    unsigned char *own = roles->of_row + from;
 
-    if (all_well(status + from, parts + from, to - from)) {
-        memset(roles->of_row + from, ROAST_ROLE_COUNTS, to - from);
-        roles->rows[ROAST_ROLE_COUNTS] += to - from;
+    if (roast__roles_alone(own, &run->attempts, from, count, run->end_ns != 0)) {
+        roles->rows[ROAST_ROLE_COUNTS] += count;
         return;
     }
-    for (size_t row = from; row < to; row++)
-        take_row_alone(roles, run, row);
+    for (size_t i = 0; i < count; i++) {
+        roles->rows[own[i]]++;
+        if (own[i] == ROAST_ROLE_FAILED)
+            roles->file_tries += roast__is_file_try(run, from + i);
+    }
 }
 
 static void take_all_alone(struct roast_roles *roles, const struct roast_run *run)
@@ -68,8 +84,7 @@ static void take_all_alone(struct roast_roles *roles, const struct roast_run *ru
 
     for (size_t from = 0; from < rows; from += BLOCK_ROWS) {
         size_t left = rows - from;
-        take_block_alone(roles, run, from,
-                         from + (left < BLOCK_ROWS ? left : BLOCK_ROWS));
+        take_block_alone(roles, run, from, left < BLOCK_ROWS ? left : BLOCK_ROWS);
     }
     roles->chunks = rows - roles->file_tries;
     roles->successful_chunks =
@@ -111,6 +126,7 @@ static void change_role(struct roast_roles *roles, uint32_t row, enum roast_role
     roles->rows[roles->of_row[row]]--;
     roles->rows[role]++;
     roles->of_row[row] = (unsigned char)role;
+    roles->repeats[row / ROAST_DIGEST_ROWS] = 1;
 }
 
 /* The row that stands for a chunk: the first with a record, else the first that ended
@@ -239,10 +255,12 @@ int roast__roles_find(struct roast_roles *roles, const struct roast_run *run,
 
     if (status < 0)
         goto out;
-    roles->of_row = roast__alloc(run->attempts.count);
-    if (roles->of_row)
+    roles->of_row = roast__realloc(NULL, run->attempts.count);
+    roles->repeats = roast__alloc(run->attempts.count / ROAST_DIGEST_ROWS + 1);
+    if (roles->of_row && roles->repeats)
         take_all_alone(roles, run);
-    if (!roles->of_row || (count > 0 && !settle_chunks(roles, pairs, count, run)) ||
+    if (!roles->of_row || !roles->repeats ||
+        (count > 0 && !settle_chunks(roles, pairs, count, run)) ||
         !roast__roles_find_files(roles, run))
         status = roast_error_set(err, ROAST_NO_MEMORY, "roles of %zu attempts",
                                  run->attempts.count);
@@ -275,6 +293,7 @@ bool roast__roles_resolved(const struct roast_roles *roles, const struct roast_r
 void roast__roles_release(struct roast_roles *roles)
 {
     roast__free(roles->of_row);
+    roast__free(roles->repeats);
     roast__free(roles->tried);
     roast__free(roles->file_read);
     *roles = (struct roast_roles){0};

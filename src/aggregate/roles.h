@@ -30,7 +30,8 @@ struct roast_tried {
 
 /* Zeroed = empty and valid; everything is owned. */
 struct roast_roles {
-    unsigned char *of_row; /* roast_role */
+    unsigned char *of_row;  /* roast_role */
+    unsigned char *repeats; /* per block (store/digests.h): it has one */
     uint64_t rows[ROAST_ROLE_COUNT];
     uint64_t chunks; /* the sum of the next four */
     uint64_t successful_chunks;
@@ -44,6 +45,10 @@ struct roast_roles {
     size_t tried_count;
     unsigned char *file_read; /* per source: its file has chunks; NULL: no file tries */
 };
+
+/* The roles of rows that are the only attempts at their chunks; true: all count. */
+bool roast__roles_alone(unsigned char *roles, const struct roast_attempts *attempts,
+                        size_t from, size_t count, bool over);
 
 int roast__roles_find(struct roast_roles *roles, const struct roast_run *run,
                       roast_error *err);
@@ -69,7 +74,6 @@ struct roast_same_chunk {
     uint32_t first;
     uint32_t row;
 };
-
 int roast__same_chunks(struct roast_same_chunk **pairs, size_t *count,
                        const struct roast_run *run, roast_error *err);
 

@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* scale.c - how the rate of events grows with threads, over several runs.
  *
- * The law turned round is linear: n / rate = (1 + sigma (n - 1) + kappa n (n - 1)) / rate_1.
+ * The law turned round is linear:
+ *     n / rate = (1 + sigma (n - 1) + kappa n (n - 1)) / rate_1.
  * Each run weighs as much as any other, so distances are relative. What comes out
  * negative is no cost but noise: it is held at 0 and the others are fitted again. Errors
- * come from how far the runs are from the fit; with as many runs as unknowns there is no
- * distance, and so no error: that is said. */
+ * come from how far the runs are from the fit, and from that without anything held; with
+ * as many runs as unknowns there is no distance, and so no error: that is said. */
 #include <math.h>
 
+#include "aggregate/summary.h"
 #include "base/mem.h"
 #include "roast/compare.h"
 
@@ -31,6 +33,7 @@ struct fit {
     double value[TERMS];
     double inverse[TERMS][TERMS]; /* of the normal equations */
     double squares;               /* of relative distances */
+    size_t terms;                 /* that are free */
 };
 
 static void terms_of(double out[TERMS], double threads, const bool free[TERMS])
@@ -110,11 +113,15 @@ static bool solve(struct fit *fit, const struct roast_scaling *scaling,
             fit->inverse[i][k] /= scale[i] * scale[k];
     if (!invert(fit->inverse))
         return false;
-    for (int i = 0; i < TERMS; i++)
+    for (int i = 0; i < TERMS; i++) {
         for (int k = 0; k < TERMS; k++) {
             fit->inverse[i][k] /= scale[i] * scale[k];
             fit->value[i] += fit->inverse[i][k] * right[k];
         }
+        if (!free[i])
+            fit->inverse[i][i] = 0; /* it has no error */
+        fit->terms += free[i];
+    }
     for (size_t p = 0; p < scaling->count; p++) {
         const struct roast_scale_point *point = &scaling->points[p];
         double terms[TERMS];
@@ -149,30 +156,52 @@ static bool solve_above_0(struct fit *best, const struct roast_scaling *scaling)
 
 /* ---- what it says ---------------------------------------------------------------- */
 
-/* value[term] / value[0], with the error of both. */
-static struct roast_estimate share_of(const struct fit *best, const struct fit *whole,
-                                      int term, double sigmas)
+/* How many errors of a fit with this noise are as sure as all else. */
+static double reach_of(const struct fit *fit, size_t usable)
 {
-    double share = whole->value[term] / whole->value[0];
-    double variance = whole->inverse[term][term] - 2 * share * whole->inverse[0][term] +
-                      share * share * whole->inverse[0][0];
-    double error = sigmas * sqrt(fmax(0, variance)) / whole->value[0];
+    size_t freedom = usable - fit->terms;
 
-    return (struct roast_estimate){best->value[term] / best->value[0],
-                                   fmax(0, share - error), fmax(0, share + error)};
+    return freedom > 0 ? student_of(freedom) * sqrt(fit->squares / (double)freedom) : 0;
+}
+
+/* value[term] / value[0], with the error of both. One that is held has none here. */
+static struct roast_estimate share_of(const struct fit *fit, int term, double reach)
+{
+    double share = fit->value[term] / fit->value[0];
+    double variance = fit->inverse[term][term] - 2 * share * fit->inverse[0][term] +
+                      share * share * fit->inverse[0][0];
+    double error = reach * sqrt(fmax(0, variance)) / fit->value[0];
+
+    return (struct roast_estimate){share, share - error, share + error};
+}
+
+static struct roast_estimate rate_of(const struct fit *fit, double reach)
+{
+    double rate = 1 / fit->value[0];
+    double relative = reach * sqrt(fit->inverse[0][0]) * rate;
+
+    return (struct roast_estimate){rate, rate / (1 + relative),
+                                   relative < 1 ? rate / (1 - relative) : INFINITY};
+}
+
+/* The fit that is shown takes what it holds to be 0 for sure; how unsure that is, the
+ * one that holds nothing tells. Nothing is below 0. */
+static struct roast_estimate both(struct roast_estimate shown,
+                                  struct roast_estimate whole)
+{
+    return (struct roast_estimate){shown.value, fmax(0, fmin(shown.low, whole.low)),
+                                   fmax(shown.high, whole.high)};
 }
 
 static void put_fit(struct roast_scaling *out, const struct fit *best,
-                    const struct fit *whole, double sigmas)
+                    const struct fit *whole, size_t usable)
 {
-    double relative = sigmas * sqrt(whole->inverse[0][0]) / whole->value[0];
+    double reach = reach_of(best, usable), whole_reach = reach_of(whole, usable);
 
     out->fits = true;
-    out->rate_1 = (struct roast_estimate){
-        1 / best->value[0], 1 / whole->value[0] / (1 + relative),
-        relative < 1 ? 1 / whole->value[0] / (1 - relative) : INFINITY};
-    out->sigma = share_of(best, whole, 1, sigmas);
-    out->kappa = share_of(best, whole, 2, sigmas);
+    out->rate_1 = both(rate_of(best, reach), rate_of(whole, whole_reach));
+    out->sigma = both(share_of(best, 1, reach), share_of(whole, 1, whole_reach));
+    out->kappa = both(share_of(best, 2, reach), share_of(whole, 2, whole_reach));
     out->best_threads = out->kappa.value > 0 && out->sigma.value < 1
                             ? sqrt((1 - out->sigma.value) / out->kappa.value)
                             : NAN;
@@ -224,10 +253,8 @@ static void fit_law(struct roast_scaling *out)
         out->why = "the runs do not follow the law: no fit";
     if (out->why)
         return;
-    size_t freedom = usable - TERMS;
-    double noise = freedom > 0 ? sqrt(whole.squares / (double)freedom) : 0;
-    put_fit(out, &best, &whole, freedom > 0 ? noise * student_of(freedom) : 0);
-    if (freedom > 0)
+    put_fit(out, &best, &whole, usable);
+    if (usable > TERMS)
         return;
     out->why = "3 runs fix 3 unknowns: how sure the fit is, nobody knows; add a run";
     forget_errors(&out->rate_1);
@@ -237,21 +264,14 @@ static void fit_law(struct roast_scaling *out)
 
 /* ---- points ---------------------------------------------------------------------- */
 
-static double metric_of(const roast_summary *summary, enum roast_metric metric)
-{
-    const struct roast_metric_values *values = roast_summary_metrics(summary);
-
-    return values->known[metric] ? values->value[metric] : NAN;
-}
-
 static struct roast_scale_point point_of(const roast_summary *summary)
 {
-    double rate = metric_of(summary, ROAST_METRIC_total_events) /
-                  metric_of(summary, ROAST_METRIC_wall_time);
+    double rate = roast__summary_metric(summary, ROAST_METRIC_total_events) /
+                  roast__summary_metric(summary, ROAST_METRIC_wall_time);
 
     return (struct roast_scale_point){
-        .workers = metric_of(summary, ROAST_METRIC_time_avg_workers),
-        .threads = metric_of(summary, ROAST_METRIC_total_cores),
+        .workers = roast__summary_metric(summary, ROAST_METRIC_time_avg_workers),
+        .threads = roast__summary_metric(summary, ROAST_METRIC_total_cores),
         .event_rate = isfinite(rate) ? rate : NAN,
         .efficiency = NAN,
         .fitted = NAN,

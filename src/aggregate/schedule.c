@@ -204,11 +204,15 @@ static void add_job(struct making *making, const struct roast_job *job)
     schedule->jobs[schedule->job_count++] = *job;
 }
 
+/* Nobody saw its worker: its seconds are in none of the shifts. */
 static void lose_job(struct making *making, const struct roast_job *job)
 {
+    int64_t start_ns = making->study->run->start_ns, end_ns = making->study->end_ns;
+
     making->schedule->placeless++;
     making->schedule->placeless_s +=
-        roast__seconds_between(job->start_ns, job->stop_ns);
+        roast__seconds_between(roast__time_clamp(job->start_ns, start_ns, end_ns),
+                               roast__time_clamp(job->stop_ns, start_ns, end_ns));
 }
 
 /* The shift of a worker at a time, or -1. */

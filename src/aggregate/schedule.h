@@ -48,7 +48,7 @@ struct roast_schedule {
     bool has_scheduler; /* assigned_ns is known */
     bool any_guessed;
     uint64_t placeless; /* jobs of workers that nobody saw */
-    double placeless_s; /* their seconds */
+    double placeless_s; /* their seconds inside the run */
 };
 
 /* False when out of memory. A run without workers has no shifts. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* stats.h - count, sum, extremes, spread and quantiles of a stream of numbers.
+/* stats.h - count, sum, extremes and spread of a stream of numbers.
  *
  * A NaN in the input means "not known" and is left out. Zeroed = empty and valid. */
 #ifndef ROAST_AGGREGATE_STATS_H
@@ -28,6 +28,9 @@ struct roast_moments {
     struct roast_extremes extremes;
 };
 
+/* Whether there is a NaN among them. */
+bool roast__any_unknown(const double *values, size_t count);
+
 void roast__moments_add(struct roast_moments *moments, const double *values,
                         size_t count);
 
@@ -40,34 +43,11 @@ void roast__spread_add_known(struct roast_spread *spread, const double *values,
                              size_t count);
 double roast__sum_known(const double *values, size_t count);
 
+void roast__spread_merge(struct roast_spread *spread, const struct roast_spread *part);
 double roast__spread_sum(const struct roast_spread *spread); /* 0 without any */
 
 /* Both give NaN where they are not defined: no value, and fewer than two. */
 double roast__spread_mean(const struct roast_spread *spread);
 double roast__spread_std(const struct roast_spread *spread); /* n - 1 */
-
-enum {
-    ROAST_QUANTILES_EXACT = 4096, /* more values than this go to buckets */
-    ROAST_QUANTILES_BUCKETS = 80 * 64,
-};
-
-/* For values >= 0. */
-struct roast_quantiles {
-    uint64_t count;
-    double *values; /* owned; every value, while they are few */
-    size_t cap;
-    uint32_t *buckets; /* owned; NULL while they are few */
-    bool failed;       /* out of memory: nothing is known */
-};
-
-void roast__quantiles_add(struct roast_quantiles *quantiles, const double *values,
-                          size_t count);
-
-/* The value below which `share` (0 ... 1) of the values lie, between two of them by
- * linear interpolation; within 1 % once there are buckets, and then perhaps beyond the
- * extremes by as much. NaN without any. */
-double roast__quantiles_get(struct roast_quantiles *quantiles, double share);
-
-void roast__quantiles_release(struct roast_quantiles *quantiles);
 
 #endif

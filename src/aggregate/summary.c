@@ -19,7 +19,6 @@ static const struct {
 } formulas[] = {
     {roast__study_workflow, true},
     {roast__study_best_rates, false},
-    {roast__study_wall, false},
     {roast__study_pool, true},
     {roast__study_worker_samples, false},
     {roast__study_chunks, true},
@@ -35,6 +34,7 @@ static const struct {
     {roast__study_failures, false},
     {roast__study_lost_workers, false},
     {roast__study_budget, false},
+    {roast__study_wall, false},
     {roast__study_tail, false},
     {roast__study_ramp_up, false},
     {roast__study_checks, false},

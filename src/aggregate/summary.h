@@ -46,6 +46,10 @@ struct roast_study {
 void roast__metric_set(struct roast_metric_values *values, enum roast_metric metric,
                        double value);
 
+/* NaN: not known. */
+double roast__summary_metric(const struct roast_summary *summary,
+                             enum roast_metric metric);
+
 /* The metric is no better than this: its source was not the best. */
 void roast__metric_mark(struct roast_metric_values *values, enum roast_metric metric,
                         enum roast_metric_kind kind);

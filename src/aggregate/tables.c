@@ -7,6 +7,7 @@
 
 #include "aggregate/summary.h"
 #include "base/mem.h"
+#include "base/str.h"
 
 enum { TEXT_BLOCK_BYTES = 16 * 1024 };
 
@@ -97,6 +98,14 @@ void roast__metric_set(struct roast_metric_values *values, enum roast_metric met
     values->why[metric] = NULL;
 }
 
+double roast__summary_metric(const struct roast_summary *summary,
+                             enum roast_metric metric)
+{
+    const struct roast_metric_values *values = &summary->values;
+
+    return values->known[metric] ? values->value[metric] : NAN;
+}
+
 void roast__metric_mark(struct roast_metric_values *values, enum roast_metric metric,
                         enum roast_metric_kind kind)
 {
@@ -182,6 +191,41 @@ void roast__table_single(struct roast_summary *summary, const char *name,
         copy[i] = columns[i];
         row[i] = roast__cell_count(counts[i]);
     }
+}
+
+const struct roast_cell *roast__table_cell(const struct roast_table *table, size_t row,
+                                           const char *column)
+{
+    static const struct roast_cell absent = {.type = ROAST_CELL_ABSENT};
+
+    for (size_t i = 0; table && row < table->row_count && i < table->column_count;
+         i++) {
+        if (strcmp(table->columns[i], column) == 0)
+            return &table->cells[row * table->column_count + i];
+    }
+    return &absent;
+}
+
+double roast__table_number(const struct roast_table *table, size_t row,
+                           const char *column)
+{
+    const struct roast_cell *cell = roast__table_cell(table, row, column);
+
+    if (cell->type == ROAST_CELL_COUNT)
+        return (double)cell->count;
+    return cell->type == ROAST_CELL_NUMBER ? cell->number : NAN;
+}
+
+size_t roast__table_count(const struct roast_table *table, const char *column,
+                          const char *text)
+{
+    size_t count = 0;
+
+    for (size_t row = 0; table && row < table->row_count; row++) {
+        const struct roast_cell *cell = roast__table_cell(table, row, column);
+        count += cell->type == ROAST_CELL_TEXT && roast__str_is(cell->text, text);
+    }
+    return count;
 }
 
 static size_t table_named(const struct roast_summary *summary, const char *name)

@@ -53,6 +53,16 @@ struct roast_cell roast__cell_list(struct roast_summary *summary,
 void *roast__summary_memory(struct roast_summary *summary, size_t bytes,
                             size_t aligned);
 
+/* A cell by the name of its column; absent where there is none. NULL: no table. */
+const struct roast_cell *roast__table_cell(const struct roast_table *table, size_t row,
+                                           const char *column);
+/* The same as a number; NaN: it is none. */
+double roast__table_number(const struct roast_table *table, size_t row,
+                           const char *column);
+/* Rows that have this text in a column. */
+size_t roast__table_count(const struct roast_table *table, const char *column,
+                          const char *text);
+
 /* Says why a part of a table is missing; `why` is static. */
 void roast__summary_miss(struct roast_summary *summary, const char *name,
                          const char *why);

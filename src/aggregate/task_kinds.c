@@ -12,6 +12,7 @@
 
 #include "aggregate/roles.h"
 #include "base/mem.h"
+#include "base/str.h"
 
 /* What coffea sends under names of its own. */
 static const struct {
@@ -27,142 +28,208 @@ static const struct {
 static enum roast_task_kind kind_of_name(struct roast_str prefix)
 {
     for (size_t i = 0; i < sizeof(coffeas) / sizeof(coffeas[0]); i++) {
-        struct roast_str name = roast_str_of(coffeas[i].prefix);
-        if (prefix.size_bytes == name.size_bytes &&
-            memcmp(prefix.data, name.data, name.size_bytes) == 0)
+        if (roast__str_is(prefix, coffeas[i].prefix))
             return coffeas[i].kind;
     }
     return ROAST_KIND_other;
 }
 
-/* ---- attempts by key ------------------------------------------------------------- */
+/* ---- tasks that were attempts ---------------------------------------------------- */
 
-/* What is asked of every task. */
+enum { NOT_ASKED = ROAST_KIND_COUNT, ASKED_FIRST = 4 };
+
+/* Of nearly all tasks the prefix tells. Of the others is asked whether they were
+ * attempts: those are few, so they are the ones to be hashed. */
 struct looking {
     const struct roast_run *run;
-    struct roast_slots attempts; /* owned; the first row of a key on a worker */
+    unsigned char *of_prefix; /* owned; the kind, by the number of its text */
+    struct roast_slots asked; /* owned; the first task of a key on a worker */
+    size_t asked_count;
+    bool *was_attempt; /* owned; of those that are in the slots */
 };
 
 /* Hashes of two keys may be equal; seldom on the same worker. */
-static uint64_t hash_pair(int64_t key_hash, int32_t worker)
+static uint64_t hash_pair(uint64_t key_hash, int32_t worker)
 {
-    return roast__slots_mix((uint64_t)key_hash ^ (uint64_t)(uint32_t)worker << 32);
+    return roast__slots_mix(key_hash ^ (uint64_t)(uint32_t)worker << 32);
 }
 
-static int64_t key_at(const struct roast_run *run, size_t row)
+static uint64_t hash_of(const void *table, uint32_t task)
 {
-    return run->attempts.columns[ROAST_COLUMN_key_hash].values[row];
+    const struct roast_tasks *tasks = table;
+    return hash_pair(tasks->key_hash[task], tasks->worker[task]);
 }
 
-static int32_t worker_at(const struct roast_run *run, size_t row)
-{
-    return run->attempts.processes[run->attempts.process[row]].worker;
-}
+enum { NOBODY = -1 };
 
-static uint64_t hash_of(const void *table, uint32_t row)
+/* The task of a key on a worker that stands in the slots, or NOBODY. */
+static int64_t find_asked(const struct looking *looking, uint64_t key_hash,
+                          int32_t worker)
 {
-    const struct roast_run *run = table;
-    return hash_pair(key_at(run, row), worker_at(run, row));
-}
+    const struct roast_tasks *tasks = &looking->run->scheduler.tasks;
+    const struct roast_slots *slots = &looking->asked;
 
-static bool has_attempt(const struct looking *looking, int64_t key_hash, int32_t worker)
-{
-    const struct roast_slots *slots = &looking->attempts;
-
+    if (looking->asked_count == 0)
+        return NOBODY;
     for (size_t at = roast__slots_first(slots, hash_pair(key_hash, worker));
          roast__slots_holds(slots, at); at = roast__slots_next(slots, at)) {
-        uint32_t row = roast__slots_item(slots, at);
-        if (key_at(looking->run, row) == key_hash &&
-            worker_at(looking->run, row) == worker)
-            return true;
+        uint32_t task = roast__slots_item(slots, at);
+        if (tasks->key_hash[task] == key_hash && tasks->worker[task] == worker)
+            return task;
     }
-    return false;
+    return NOBODY;
 }
 
 /* False when out of memory. */
-static bool put_attempts(struct looking *looking)
+static bool ask(struct looking *looking, size_t task)
 {
-    const struct roast_run *run = looking->run;
-    const struct roast_column *keys = &run->attempts.columns[ROAST_COLUMN_key_hash];
-    size_t used = 0;
+    const struct roast_tasks *tasks = &looking->run->scheduler.tasks;
 
-    for (size_t row = 0; keys->values && row < run->attempts.count; row++) {
-        if (!roast__column_has(keys, row) || roast__is_file_try(run, row) ||
-            has_attempt(looking, keys->values[row], worker_at(run, row)))
-            continue;
-        if (!roast__slots_room(&looking->attempts, used++, hash_of, run))
-            return false;
-        roast__slots_put(&looking->attempts, hash_of(run, (uint32_t)row),
-                         (uint32_t)row);
-    }
+    if (find_asked(looking, tasks->key_hash[task], tasks->worker[task]) != NOBODY)
+        return true;
+    if (!roast__slots_room(&looking->asked, looking->asked_count++, hash_of, tasks))
+        return false;
+    roast__slots_put(&looking->asked, hash_of(tasks, (uint32_t)task), (uint32_t)task);
     return true;
+}
+
+static void answer(struct looking *looking)
+{
+    const struct roast_attempts *attempts = &looking->run->attempts;
+    const struct roast_column *keys = &attempts->columns[ROAST_COLUMN_key_hash];
+
+    if (keys->known == 0 || looking->asked_count == 0)
+        return;
+    for (size_t row = 0; row < attempts->count; row++) {
+        if (!roast__column_has(keys, row))
+            continue;
+        int64_t task = find_asked(looking, (uint64_t)keys->values[row],
+                                  attempts->processes[attempts->process[row]].worker);
+        if (task != NOBODY && !roast__is_file_try(looking->run, row))
+            looking->was_attempt[task] = true;
+    }
 }
 
 static bool was_attempt(const struct looking *looking, size_t task)
 {
     const struct roast_tasks *tasks = &looking->run->scheduler.tasks;
+    int64_t asked = find_asked(looking, tasks->key_hash[task], tasks->worker[task]);
 
-    return has_attempt(looking, tasks->key_hash[task], tasks->worker[task]);
+    return asked != NOBODY && looking->was_attempt[asked];
 }
 
 /* ---- kinds ----------------------------------------------------------------------- */
 
-enum { NOT_ASKED = ROAST_KIND_COUNT };
+static bool is_ours(const struct roast_tasks *tasks, size_t task)
+{
+    return (tasks->end[task] & ROAST_TASK_OURS) != 0;
+}
 
-/* The kind of every prefix by the number of its text; NULL when out of memory. */
-static unsigned char *kinds_of_prefixes(const struct looking *looking)
+/* Whether an attempt that was a task of it would make a prefix the processor's. */
+static bool may_be_processors(const struct looking *looking, int32_t prefix)
+{
+    return prefix >= 0 && looking->of_prefix[prefix] == ROAST_KIND_other;
+}
+
+/* All that their prefix does not tell, and the first ones of prefixes that may be the
+ * processor's: nearly always one of them was an attempt. False when out of memory. */
+static bool ask_first(struct looking *looking)
 {
     const struct roast_tasks *tasks = &looking->run->scheduler.tasks;
     const struct roast_strings *strings = &looking->run->strings;
-    unsigned char *kinds = roast__alloc(strings->count);
+    unsigned char *asked = roast__alloc(strings->count);
+    bool done = asked != NULL;
 
-    if (!kinds)
-        return NULL;
-    memset(kinds, NOT_ASKED, strings->count);
-    for (size_t i = 0; i < tasks->count; i++) {
+    for (size_t i = 0; done && i < tasks->count; i++) {
         int32_t prefix = tasks->prefix[i];
-        if (prefix < 0 || !(tasks->end[i] & ROAST_TASK_OURS))
+        if (!is_ours(tasks, i))
             continue;
-        if (kinds[prefix] == NOT_ASKED)
-            kinds[prefix] =
+        if (prefix >= 0 && looking->of_prefix[prefix] == NOT_ASKED)
+            looking->of_prefix[prefix] =
                 (unsigned char)kind_of_name(roast__strings_get(strings, prefix));
-        if (kinds[prefix] == ROAST_KIND_other && was_attempt(looking, i))
-            kinds[prefix] = ROAST_KIND_chunk;
+        if (!may_be_processors(looking, prefix))
+            done = ask(looking, i);
+        else if (asked[prefix] < ASKED_FIRST) {
+            asked[prefix]++;
+            done = ask(looking, i);
+        }
     }
-    return kinds;
+    roast__free(asked);
+    return done;
 }
 
-static enum roast_task_kind kind_of(const struct looking *looking, size_t task,
-                                    const unsigned char *of_prefix)
+static void find_processors(struct looking *looking)
+{
+    const struct roast_tasks *tasks = &looking->run->scheduler.tasks;
+
+    for (size_t i = 0; i < tasks->count; i++) {
+        if (is_ours(tasks, i) && may_be_processors(looking, tasks->prefix[i]) &&
+            was_attempt(looking, i))
+            looking->of_prefix[tasks->prefix[i]] = ROAST_KIND_chunk;
+    }
+}
+
+/* All tasks of prefixes of which none was found. False when out of memory. */
+static bool ask_again(struct looking *looking)
+{
+    const struct roast_tasks *tasks = &looking->run->scheduler.tasks;
+    size_t before = looking->asked_count;
+
+    for (size_t i = 0; i < tasks->count; i++) {
+        if (is_ours(tasks, i) && may_be_processors(looking, tasks->prefix[i]) &&
+            !ask(looking, i))
+            return false;
+    }
+    if (looking->asked_count > before) {
+        answer(looking);
+        find_processors(looking);
+    }
+    return true;
+}
+
+static enum roast_task_kind kind_of(const struct looking *looking, size_t task)
 {
     const struct roast_tasks *tasks = &looking->run->scheduler.tasks;
     int32_t prefix = tasks->prefix[task];
 
-    if (!(tasks->end[task] & ROAST_TASK_OURS))
+    if (!is_ours(tasks, task))
         return ROAST_KIND_foreign;
-    enum roast_task_kind kind =
-        prefix < 0 ? ROAST_KIND_other : (enum roast_task_kind)of_prefix[prefix];
+    enum roast_task_kind kind = prefix < 0
+                                    ? ROAST_KIND_other
+                                    : (enum roast_task_kind)looking->of_prefix[prefix];
     return kind != ROAST_KIND_chunk && was_attempt(looking, task) ? ROAST_KIND_chunk
                                                                   : kind;
+}
+
+/* False when out of memory. */
+static bool look(struct looking *looking)
+{
+    size_t strings = looking->run->strings.count;
+
+    looking->of_prefix = roast__alloc(strings);
+    looking->was_attempt =
+        roast__alloc(looking->run->scheduler.tasks.count * sizeof(bool));
+    if (!looking->of_prefix || !looking->was_attempt)
+        return false;
+    memset(looking->of_prefix, NOT_ASKED, strings);
+    if (!ask_first(looking))
+        return false;
+    answer(looking);
+    find_processors(looking);
+    return ask_again(looking);
 }
 
 unsigned char *roast__task_kinds(const struct roast_run *run)
 {
     struct looking looking = {.run = run};
     size_t count = run->scheduler.tasks.count;
-    unsigned char *of_prefix = NULL;
-    unsigned char *kinds = roast__alloc(count);
+    unsigned char *kinds = look(&looking) ? roast__alloc(count) : NULL;
 
-    if (kinds && put_attempts(&looking))
-        of_prefix = kinds_of_prefixes(&looking);
-    if (!of_prefix) {
-        roast__free(kinds);
-        kinds = NULL;
-    }
     for (size_t i = 0; kinds && i < count; i++)
-        kinds[i] = (unsigned char)kind_of(&looking, i, of_prefix);
-    roast__free(of_prefix);
-    roast__slots_release(&looking.attempts);
+        kinds[i] = (unsigned char)kind_of(&looking, i);
+    roast__free(looking.of_prefix);
+    roast__free(looking.was_attempt);
+    roast__slots_release(&looking.asked);
     return kinds;
 }
 

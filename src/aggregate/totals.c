@@ -1,58 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* totals.c - the chunk records of a run, summed up: over all, per file, per process.
  *
- * A block of rows stays in the first cache while every sum is taken from it. Nearly all
- * blocks know everything, so there is a loop without questions for those. Sums are
- * doubles: exact up to 2^53, and no number that a frame may hold can overflow them. */
+ * Always block by block, in the order of rows: whether the sums of a block were kept or
+ * are made here, the totals are the same to the last digit while they are below 2^53
+ * (104 days of threads in ns). Beyond, the last digits depend on the order of adding. */
 #include "aggregate/totals.h"
 
-#include <math.h>
-#include <string.h>
-
+#include "aggregate/digest.h"
 #include "base/mem.h"
 
-enum { BLOCK_ROWS = 256 };
-
-/* One column of a block, NaN where not known or where the row does not count; all 0
- * where no row of the run knows it. */
-struct lane {
-    bool any;   /* some row of the run knows it */
-    bool dense; /* no NaN */
-    double values[BLOCK_ROWS];
-};
-
-struct block {
-    const struct roast_run *run;
-    const unsigned char *roles;
-    size_t from;
-    size_t count;
-    bool whole; /* every row counts */
-    struct lane amounts[ROAST_AMOUNTS];
-    struct lane derived; /* for what is used at once */
-};
-
-/* ---- groups ---------------------------------------------------------------------- */
-
-void roast__group_init(struct roast_group *group)
-{
-    *group = (struct roast_group){.shortest_ns = INFINITY, .longest_ns = -INFINITY};
-}
-
-void roast__group_add(struct roast_group *sum, const struct roast_group *part)
-{
-    for (int i = 0; i < ROAST_AMOUNTS; i++) {
-        sum->sums[i] += part->sums[i];
-        sum->without[i] += part->without[i];
-    }
-    sum->shortest_ns = fmin(sum->shortest_ns, part->shortest_ns);
-    sum->longest_ns = fmax(sum->longest_ns, part->longest_ns);
-    sum->chunks += part->chunks;
-    sum->bare += part->bare;
-    sum->bare_events += part->bare_events;
-    sum->bare_unknown += part->bare_unknown;
-    sum->others += part->others;
-    sum->failures += part->failures;
-}
+enum { BLOCK_ROWS = ROAST_DIGEST_ROWS };
 
 static struct roast_group *new_groups(size_t count)
 {
@@ -63,395 +20,76 @@ static struct roast_group *new_groups(size_t count)
     return groups;
 }
 
-static inline void add_extremes(struct roast_group *group, double duration)
+static struct roast_row_block rows_at(const struct roast_roles *roles,
+                                      const struct roast_attempts *attempts,
+                                      size_t from)
 {
-    /* comparing with a NaN is false: extremes stay */
-    group->shortest_ns = duration < group->shortest_ns ? duration : group->shortest_ns;
-    group->longest_ns = duration > group->longest_ns ? duration : group->longest_ns;
-}
+    size_t left = attempts->count - from;
 
-/* Adds a chunk of a block without NaN. */
-static inline void add_dense(struct roast_group *group, const struct block *block,
-                             size_t i)
-{
-    group->chunks++;
-    add_extremes(group, block->amounts[ROAST_DURATION_NS].values[i]);
-    for (int k = 0; k < ROAST_AMOUNTS; k++)
-        group->sums[k] += block->amounts[k].values[i];
-}
-
-/* A chunk whose process() nobody measured: its entries are its events. */
-static void add_bare(struct roast_group *group, const struct roast_attempts *attempts,
-                     size_t row)
-{
-    const struct roast_column *start = &attempts->columns[ROAST_COLUMN_entry_start];
-    const struct roast_column *stop = &attempts->columns[ROAST_COLUMN_entry_stop];
-
-    group->bare++;
-    if (roast__column_has(start, row) && roast__column_has(stop, row) &&
-        stop->values[row] >= start->values[row])
-        group->bare_events += (double)stop->values[row] - (double)start->values[row];
-    else
-        group->bare_unknown++;
-}
-
-/* Adds an attempt that may know anything. */
-static void add_any(struct roast_group *group, const struct block *block, size_t i,
-                    unsigned role)
-{
-    if (role == ROAST_ROLE_BARE) {
-        add_bare(group, &block->run->attempts, block->from + i);
-        return;
-    }
-    if (role != ROAST_ROLE_COUNTS) {
-        group->others++;
-        group->failures += role == ROAST_ROLE_FAILED || role == ROAST_ROLE_LOST;
-        return;
-    }
-    group->chunks++;
-    add_extremes(group, block->amounts[ROAST_DURATION_NS].values[i]);
-    for (int k = 0; k < ROAST_AMOUNTS; k++) {
-        double value = block->amounts[k].values[i];
-        if (isnan(value))
-            group->without[k]++;
-        else
-            group->sums[k] += value;
-    }
-}
-
-static bool is_dense(const struct block *block)
-{
-    bool dense = block->whole;
-
-    for (int k = 0; k < ROAST_AMOUNTS; k++)
-        dense = dense && block->amounts[k].dense;
-    return dense;
-}
-
-/* Adds every row to the group after the one that `of` numbers: -1 is the first. */
-static void add_rows(struct roast_group *groups, const struct block *block,
-                     const int32_t *of)
-{
-    const unsigned char *roles = block->roles + block->from;
-
-    of += block->from;
-    if (is_dense(block)) {
-        for (size_t i = 0; i < block->count; i++)
-            add_dense(&groups[of[i] + 1], block, i);
-    } else {
-        for (size_t i = 0; i < block->count; i++)
-            add_any(&groups[of[i] + 1], block, i, roles[i]);
-    }
+    return (struct roast_row_block){
+        attempts, from, left < BLOCK_ROWS ? left : BLOCK_ROWS, roles->of_row + from};
 }
 
 /* ---- blocks ---------------------------------------------------------------------- */
 
-/* An integer within 2^51 of 0 becomes a double by adding it to the bits of 1.5 x 2^52:
- * the compiler does that for several at once, and has no instruction that would. */
-static inline double small_to_double(uint64_t value)
+static void read_block(struct roast_totals *totals,
+                       const struct roast_attempts *attempts, size_t from)
 {
-    uint64_t bits = value + UINT64_C(0x4338000000000000);
-    double shifted;
+    const struct roast_row_block rows = rows_at(&totals->roles, attempts, from);
+    struct roast_row_sums sums;
+    const struct roast_adding to = {.groups = totals->of_source,
+                                    .of = attempts->source + from,
+                                    .sums = &sums,
+                                    .durations_ns = &totals->durations_ns,
+                                    .ns_per_event = &totals->ns_per_event};
 
-    memcpy(&shifted, &bits, sizeof(shifted));
-    return shifted - 0x1.8p52;
+    roast__row_sums_init(&sums);
+    roast__rows_add(&rows, &to);
+    roast__row_sums_merge(&totals->sums, &sums);
 }
 
-enum { SMALL_BITS = 50 };
-
-/* Values of columns are not negative. */
-static void to_doubles(double *out, const int64_t *values, size_t count)
+/* The digest of a block whose rows are to their chunks what it took them for, and whose
+ * values need not be kept; else NULL. */
+static const struct roast_digest *digest_for(const struct roast_totals *totals,
+                                             const struct roast_attempts *attempts,
+                                             size_t from)
 {
-    uint64_t all = 0;
+    const struct roast_digest *digest = roast__digest_at(&attempts->digests, from);
 
-    for (size_t i = 0; i < count; i++) {
-        out[i] = small_to_double((uint64_t)values[i]);
-        all |= (uint64_t)values[i];
+    return digest && !totals->roles.repeats[from / BLOCK_ROWS] &&
+                   roast__quantiles_take(&totals->durations_ns,
+                                         &digest->durations_ns) &&
+                   roast__quantiles_take(&totals->ns_per_event, &digest->ns_per_event)
+               ? digest
+               : NULL;
+}
+
+static void merge_block(struct roast_totals *totals, const struct roast_digest *digest)
+{
+    roast__row_sums_merge(&totals->sums, &digest->sums);
+    roast__quantiles_merge(&totals->durations_ns, &digest->durations_ns);
+    roast__quantiles_merge(&totals->ns_per_event, &digest->ns_per_event);
+    for (size_t i = 0; i < digest->part_count; i++)
+        roast__group_add(&totals->of_source[digest->parts[i].source + 1],
+                         &digest->groups[i]);
+}
+
+/* ---- all ------------------------------------------------------------------------- */
+
+static void add_all(struct roast_totals *totals, const struct roast_attempts *attempts)
+{
+    size_t sources = attempts->source_count + 1;
+
+    roast__row_sums_init(&totals->sums);
+    for (size_t from = 0; from < attempts->count; from += BLOCK_ROWS) {
+        const struct roast_digest *digest = digest_for(totals, attempts, from);
+        if (digest)
+            merge_block(totals, digest);
+        else
+            read_block(totals, attempts, from);
     }
-    for (size_t i = 0; all >> SMALL_BITS && i < count; i++)
-        out[i] = (double)values[i];
-}
-
-static void add_to_doubles(double *out, const int64_t *a, const int64_t *b,
-                           size_t count)
-{
-    uint64_t all = 0;
-
-    for (size_t i = 0; i < count; i++) {
-        out[i] = small_to_double((uint64_t)a[i] + (uint64_t)b[i]);
-        all |= (uint64_t)a[i] | (uint64_t)b[i];
-    }
-    for (size_t i = 0; all >> SMALL_BITS && i < count; i++)
-        out[i] = (double)a[i] + (double)b[i];
-}
-
-static void subtract_to_doubles(double *out, const int64_t *a, const int64_t *b,
-                                size_t count)
-{
-    uint64_t all = 0;
-
-    for (size_t i = 0; i < count; i++) {
-        out[i] = small_to_double((uint64_t)a[i] - (uint64_t)b[i]);
-        all |= (uint64_t)a[i] | (uint64_t)b[i];
-    }
-    for (size_t i = 0; all >> SMALL_BITS && i < count; i++)
-        out[i] = (double)a[i] - (double)b[i];
-}
-
-static void hide_unknown(double *values, const struct block *block,
-                         const struct roast_column *column)
-{
-    for (size_t i = 0; i < block->count; i++) {
-        if (!roast__column_has(column, block->from + i))
-            values[i] = NAN;
-    }
-}
-
-static void hide_others(double *values, const struct block *block)
-{
-    const unsigned char *roles = block->roles + block->from;
-
-    for (size_t i = 0; i < block->count; i++) {
-        if (roles[i] != ROAST_ROLE_COUNTS)
-            values[i] = NAN;
-    }
-}
-
-/* What the next block needs comes from memory while this one is worked on. */
-static void fetch_ahead(const struct block *block, const int64_t *values)
-{
-    enum { PER_LINE = 8 };
-    size_t from = block->from + BLOCK_ROWS;
-    size_t to = from + BLOCK_ROWS;
-
-    if (to > block->run->attempts.count)
-        return;
-    for (size_t row = from; row < to; row += PER_LINE)
-        __builtin_prefetch(values + row);
-}
-
-static void load(struct lane *lane, const struct block *block,
-                 enum roast_attempt_column name)
-{
-    const struct roast_attempts *attempts = &block->run->attempts;
-    const struct roast_column *column = &attempts->columns[name];
-    bool full = column->known == attempts->count;
-
-    lane->any = column->known > 0;
-    lane->dense = block->whole && (full || !lane->any);
-    if (!lane->any)
-        return; /* still 0 */
-    fetch_ahead(block, column->values);
-    to_doubles(lane->values, column->values + block->from, block->count);
-    if (!full)
-        hide_unknown(lane->values, block, column);
-    if (!block->whole)
-        hide_others(lane->values, block);
-}
-
-typedef void combine(double *out, const int64_t *a, const int64_t *b, size_t count);
-
-/* Two columns in one lane, known where both are. */
-static void load_two(struct lane *lane, const struct block *block,
-                     const enum roast_attempt_column names[2], combine *combined)
-{
-    const struct roast_attempts *attempts = &block->run->attempts;
-    const struct roast_column *a = &attempts->columns[names[0]];
-    const struct roast_column *b = &attempts->columns[names[1]];
-    bool full = a->known == attempts->count && b->known == attempts->count;
-
-    lane->any = a->known > 0 && b->known > 0;
-    lane->dense = block->whole && (full || !lane->any);
-    if (!lane->any)
-        return;
-    fetch_ahead(block, a->values);
-    fetch_ahead(block, b->values);
-    combined(lane->values, a->values + block->from, b->values + block->from,
-             block->count);
-    if (lane->dense)
-        return;
-    hide_unknown(lane->values, block, a);
-    hide_unknown(lane->values, block, b);
-    hide_others(lane->values, block);
-}
-
-static bool all_count(const unsigned char *roles, size_t count)
-{
-    unsigned char odd = 0;
-
-    for (size_t i = 0; i < count; i++)
-        odd |= roles[i] ^ ROAST_ROLE_COUNTS;
-    return odd == 0;
-}
-
-static const enum roast_attempt_column read_columns[2] = {ROAST_COLUMN_bytes_read,
-                                                          ROAST_COLUMN_bytes_before};
-static const enum roast_attempt_column delta_columns[2] = {
-    ROAST_COLUMN_rss_after_bytes, ROAST_COLUMN_rss_before_bytes};
-
-static void fill_block(struct block *block, size_t from, size_t count)
-{
-    block->from = from;
-    block->count = count;
-    block->whole = all_count(block->roles + from, count);
-    load(&block->amounts[ROAST_DURATION_NS], block, ROAST_COLUMN_duration_ns);
-    load(&block->amounts[ROAST_EVENTS], block, ROAST_COLUMN_num_events);
-    load(&block->amounts[ROAST_CPU_NS], block, ROAST_COLUMN_cpu_ns);
-    load_two(&block->amounts[ROAST_BYTES], block, read_columns, add_to_doubles);
-}
-
-/* ---- over all -------------------------------------------------------------------- */
-
-/* Adds to both sums the rows where both are known. */
-static void add_pairs(double *sum_a, double *sum_b, const struct lane *a,
-                      const struct lane *b, size_t count)
-{
-    if (a->dense && b->dense) {
-        *sum_a += roast__sum_known(a->values, count);
-        *sum_b += roast__sum_known(b->values, count);
-        return;
-    }
-    for (size_t i = 0; i < count; i++) {
-        bool both = !isnan(a->values[i]) && !isnan(b->values[i]);
-        *sum_a += both ? a->values[i] : 0;
-        *sum_b += both ? b->values[i] : 0;
-    }
-}
-
-static void add_spread(struct roast_spread *spread, const struct lane *lane,
-                       size_t count)
-{
-    if (lane->dense) {
-        roast__spread_add_known(spread, lane->values, count);
-        return;
-    }
-    for (size_t i = 0; i < count; i++) {
-        if (!isnan(lane->values[i]))
-            roast__spread_add_known(spread, &lane->values[i], 1);
-    }
-}
-
-static void add_noncpu(struct roast_totals *totals, struct block *block)
-{
-    const struct lane *duration = &block->amounts[ROAST_DURATION_NS];
-    const struct lane *cpu = &block->amounts[ROAST_CPU_NS];
-    struct lane *noncpu = &block->derived;
-    struct roast_spread spread = {0};
-
-    if (!duration->any || !cpu->any)
-        return;
-    noncpu->dense = duration->dense && cpu->dense;
-    for (size_t i = 0; i < block->count; i++) {
-        double wait = duration->values[i] - cpu->values[i];
-        noncpu->values[i] = wait < 0 ? 0 : wait; /* two clocks, one after the other */
-    }
-    if (noncpu->dense) {
-        totals->noncpu_ns += roast__sum_known(noncpu->values, block->count);
-        totals->noncpu_chunks += block->count;
-        return;
-    }
-    add_spread(&spread, noncpu, block->count);
-    totals->noncpu_ns += roast__spread_sum(&spread);
-    totals->noncpu_chunks += spread.count;
-}
-
-static void add_times(struct roast_totals *totals, struct block *block)
-{
-    const struct lane *duration = &block->amounts[ROAST_DURATION_NS];
-    const struct lane *events = &block->amounts[ROAST_EVENTS];
-    double *per_event = block->derived.values;
-
-    if (events->any)
-        roast__extremes_add(&totals->events, events->values, block->count);
-    if (!duration->any)
-        return;
-    add_spread(&totals->duration_ns, duration, block->count);
-    roast__quantiles_add(&totals->durations_ns, duration->values, block->count);
-    if (!events->any)
-        return;
-    for (size_t i = 0; i < block->count; i++) {
-        double quotient = duration->values[i] / events->values[i];
-        per_event[i] = events->values[i] > 0 ? quotient : NAN;
-    }
-    roast__quantiles_add(&totals->ns_per_event, per_event, block->count);
-    add_pairs(&totals->paired_duration_ns, &totals->paired_events, duration, events,
-              block->count);
-}
-
-static void add_peak(struct roast_totals *totals, const struct block *block)
-{
-    const struct roast_attempts *attempts = &block->run->attempts;
-    const struct roast_column *column = &attempts->columns[ROAST_COLUMN_rss_peak_bytes];
-    const unsigned char *roles = block->roles;
-    int64_t highest = totals->memory_peak_bytes;
-    size_t to = block->from + block->count;
-
-    if (column->known == 0)
-        return;
-    fetch_ahead(block, column->values);
-    if (block->whole && column->known == attempts->count) {
-        for (size_t row = block->from; row < to; row++)
-            highest = column->values[row] > highest ? column->values[row] : highest;
-    } else {
-        for (size_t row = block->from; row < to; row++) {
-            if (roles[row] == ROAST_ROLE_COUNTS && roast__column_has(column, row) &&
-                column->values[row] > highest)
-                highest = column->values[row];
-        }
-    }
-    totals->memory_peak_bytes = highest;
-}
-
-static void add_memory(struct roast_totals *totals, struct block *block)
-{
-    const struct lane *events = &block->amounts[ROAST_EVENTS];
-    struct lane *delta = &block->derived;
-
-    load_two(delta, block, delta_columns, subtract_to_doubles);
-    if (!delta->any)
-        return;
-    add_spread(&totals->memory_delta_bytes.spread, delta, block->count);
-    roast__extremes_add(&totals->memory_delta_bytes.extremes, delta->values,
-                        block->count);
-    if (events->any)
-        add_pairs(&totals->paired_delta_bytes, &totals->delta_events, delta, events,
-                  block->count);
-}
-
-/* Groups do not ask for each chunk what no chunk of the run knows. */
-static void count_unknown(struct roast_group *groups, size_t count,
-                          const struct block *block)
-{
-    for (size_t i = 0; i < count; i++) {
-        if (!block->amounts[ROAST_DURATION_NS].any) {
-            groups[i].shortest_ns = INFINITY;
-            groups[i].longest_ns = -INFINITY;
-        }
-        for (int k = 0; k < ROAST_AMOUNTS; k++) {
-            if (!block->amounts[k].any)
-                groups[i].without[k] = groups[i].chunks;
-        }
-    }
-}
-
-static void add_all(struct roast_totals *totals, const struct roast_run *run)
-{
-    struct block block = {.run = run, .roles = totals->roles.of_row};
-    size_t rows = run->attempts.count;
-
-    totals->memory_peak_bytes = -1;
-    totals->events = (struct roast_extremes){INFINITY, -INFINITY};
-    totals->memory_delta_bytes.extremes = totals->events;
-    for (size_t from = 0; from < rows; from += BLOCK_ROWS) {
-        fill_block(&block, from, rows - from < BLOCK_ROWS ? rows - from : BLOCK_ROWS);
-        add_rows(totals->of_source, &block, run->attempts.source);
-        add_times(totals, &block);
-        add_noncpu(totals, &block);
-        add_peak(totals, &block);
-        add_memory(totals, &block);
-    }
-    count_unknown(totals->of_source, run->attempts.source_count + 1, &block);
-    for (size_t i = 0; i <= run->attempts.source_count; i++)
+    roast__groups_finish(totals->of_source, sources, attempts);
+    for (size_t i = 0; i < sources; i++)
         roast__group_add(&totals->all, &totals->of_source[i]);
 }
 
@@ -460,15 +98,15 @@ struct roast_group *roast__aggregate_processes(const struct roast_totals *totals
 {
     const struct roast_attempts *attempts = &run->attempts;
     struct roast_group *groups = new_groups(attempts->process_count + 1);
-    struct block block = {.run = run, .roles = totals->roles.of_row};
-    size_t rows = attempts->count;
 
-    for (size_t from = 0; groups && from < rows; from += BLOCK_ROWS) {
-        fill_block(&block, from, rows - from < BLOCK_ROWS ? rows - from : BLOCK_ROWS);
-        add_rows(groups, &block, attempts->process);
+    for (size_t from = 0; groups && from < attempts->count; from += BLOCK_ROWS) {
+        const struct roast_row_block rows = rows_at(&totals->roles, attempts, from);
+        const struct roast_adding to = {.groups = groups,
+                                        .of = attempts->process + from};
+        roast__rows_add(&rows, &to);
     }
     if (groups)
-        count_unknown(groups, attempts->process_count + 1, &block);
+        roast__groups_finish(groups, attempts->process_count + 1, attempts);
     return groups;
 }
 
@@ -482,7 +120,7 @@ int roast__aggregate_chunks(struct roast_totals *totals, const struct roast_run 
     roast__group_init(&totals->all);
     totals->of_source = new_groups(run->attempts.source_count + 1);
     if (totals->of_source)
-        add_all(totals, run);
+        add_all(totals, &run->attempts);
     if (!totals->of_source || totals->durations_ns.failed ||
         totals->ns_per_event.failed)
         return roast_error_set(err, ROAST_NO_MEMORY, "sums of %zu attempts",

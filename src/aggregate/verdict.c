@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* verdict.c - what to change: all rules over one run, ranked, and one paragraph.
  *
- * What failed comes first, then what saves the most wall time. Seconds of threads that
- * go away shorten the run by their share of all threads: what they did could be done by
- * any of them. Where two findings claim the same seconds, each names the other. */
+ * What failed comes first, then what saves the most wall time, or may save it where
+ * nobody can say. Seconds of threads that go away shorten the run by their share of all
+ * threads: what they did could be done by any of them. Where two findings claim the same
+ * seconds, each names the other. */
 #include "aggregate/verdict.h"
 
 #include <stdlib.h>
@@ -45,7 +46,7 @@ struct ranked {
     bool failure;
     uint64_t claims;
     double cost_s;
-    double saves_s;
+    double saves_s; /* at most, where nobody can say */
     struct roast_cell cells[CELLS];
 };
 
@@ -76,9 +77,7 @@ double roast__percent_inside(const struct roast_case *at, double seconds)
 
 double roast__case_metric(const struct roast_case *at, enum roast_metric metric)
 {
-    const struct roast_metric_values *values = &at->study->summary->values;
-
-    return values->known[metric] ? values->value[metric] : NAN;
+    return roast__summary_metric(at->study->summary, metric);
 }
 
 const struct roast_table *roast__case_table(const struct roast_case *at,
@@ -87,40 +86,17 @@ const struct roast_table *roast__case_table(const struct roast_case *at,
     return roast_summary_table(at->study->summary, name);
 }
 
-const struct roast_cell *roast__case_cell(const struct roast_table *table, size_t row,
-                                          const char *column)
-{
-    static const struct roast_cell absent = {.type = ROAST_CELL_ABSENT};
-
-    for (size_t i = 0; table && row < table->row_count && i < table->column_count;
-         i++) {
-        if (strcmp(table->columns[i], column) == 0)
-            return &table->cells[row * table->column_count + i];
-    }
-    return &absent;
-}
-
-double roast__case_number(const struct roast_table *table, size_t row,
-                          const char *column)
-{
-    const struct roast_cell *cell = roast__case_cell(table, row, column);
-
-    if (cell->type == ROAST_CELL_COUNT)
-        return (double)cell->count;
-    return cell->type == ROAST_CELL_NUMBER ? cell->number : NAN;
-}
-
 struct roast_str roast__case_text(const struct roast_table *table, size_t row,
                                   const char *column)
 {
-    const struct roast_cell *cell = roast__case_cell(table, row, column);
+    const struct roast_cell *cell = roast__table_cell(table, row, column);
 
     return cell->type == ROAST_CELL_TEXT ? cell->text : (struct roast_str){NULL, 0};
 }
 
 bool roast__case_flag(const struct roast_table *table, size_t row, const char *column)
 {
-    const struct roast_cell *cell = roast__case_cell(table, row, column);
+    const struct roast_cell *cell = roast__table_cell(table, row, column);
 
     return cell->type == ROAST_CELL_BOOL && cell->count != 0;
 }
@@ -157,14 +133,19 @@ static const char *severity_of(const struct roast_case *at,
     return finding->risk || percent >= LIMIT_COST_PERCENT ? "medium" : "low";
 }
 
+/* Of the finding's own pattern, if it has one and its blanks are told, or the rule's. */
 static struct roast_cell made_text(const struct roast_case *at,
-                                   const struct roast_finding *finding,
-                                   const char *pattern)
+                                   const struct roast_finding *finding, const char *own,
+                                   const char *of_rule)
 {
     char text[ROAST_FINDING_TEXT_BYTES];
-    size_t size = roast__fill_pattern(text, pattern, finding);
+    size_t size = roast__fill_pattern(text, own, finding);
 
-    return roast__cell_text(at->study->summary, (struct roast_str){text, size});
+    if (size == 0)
+        size = roast__fill_pattern(text, of_rule, finding);
+    return roast__cell_text(at->study->summary,
+                            size > 0 ? (struct roast_str){text, size}
+                                     : roast_str_of("its numbers are not known"));
 }
 
 static struct ranked keep(const struct roast_case *at, const struct rule *rule,
@@ -179,13 +160,12 @@ static struct ranked keep(const struct roast_case *at, const struct rule *rule,
     kept.cells[ID] = roast__cell_text(at->study->summary, roast_str_of(rule->id));
     kept.cells[SEVERITY] =
         roast__cell_text(at->study->summary, roast_str_of(severity_of(at, finding)));
-    kept.cells[TITLE] = made_text(at, finding, rule->title);
-    kept.cells[EVIDENCE] =
-        made_text(at, finding, finding->evidence ? finding->evidence : rule->evidence);
-    kept.cells[ADVICE] =
-        made_text(at, finding, finding->advice ? finding->advice : rule->advice);
+    kept.cells[TITLE] = made_text(at, finding, NULL, rule->title);
+    kept.cells[EVIDENCE] = made_text(at, finding, finding->evidence, rule->evidence);
+    kept.cells[ADVICE] = made_text(at, finding, finding->advice, rule->advice);
     kept.cells[COST] = roast__cell_number(finding->cost_s);
-    kept.cells[SAVES] = roast__cell_number(finding->saves_s);
+    kept.cells[SAVES] =
+        roast__cell_number(finding->saves_unknown ? NAN : finding->saves_s);
     return kept;
 }
 
@@ -199,7 +179,7 @@ static void apply(const struct roast_case *at, const struct rule *rule,
         return;
     if (isnan(finding.saves_s) && at->threads > 0)
         finding.saves_s = finding.cost_s / at->threads;
-    if (finding.saves_unknown || isnan(finding.cost_s))
+    if (isnan(finding.cost_s))
         finding.saves_s = NAN;
     if (finding.saves_s > at->wall_s)
         finding.saves_s = at->wall_s;

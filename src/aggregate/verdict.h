@@ -24,7 +24,7 @@ struct roast_case {
     double best_size; /* of chunks, by the model; NaN: there is none */
 };
 
-enum { ROAST_BLANKS = 12, ROAST_BLANK_BYTES = 240 };
+enum { ROAST_BLANKS = 12, ROAST_BLANK_BYTES = 320 };
 
 struct roast_finding {
     bool found;
@@ -56,14 +56,10 @@ void roast__claim(const struct roast_case *at, struct roast_finding *finding,
 bool roast__is_worth(const struct roast_case *at, double seconds);
 double roast__percent_inside(const struct roast_case *at, double seconds);
 
-/* A metric, NaN where it is absent; a cell as a number, likewise; absent for a text. */
+/* A metric, NaN where it is absent; a text that is absent has no data. */
 double roast__case_metric(const struct roast_case *at, enum roast_metric metric);
 const struct roast_table *roast__case_table(const struct roast_case *at,
                                             const char *name);
-const struct roast_cell *roast__case_cell(const struct roast_table *table, size_t row,
-                                          const char *column);
-double roast__case_number(const struct roast_table *table, size_t row,
-                          const char *column);
 struct roast_str roast__case_text(const struct roast_table *table, size_t row,
                                   const char *column);
 bool roast__case_flag(const struct roast_table *table, size_t row, const char *column);

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* verdict_cluster.c - rules about what workers do beside chunks: come late, merge, wait
  * for the client, import, work for others. */
-#include "aggregate/calls.h"
 #include "aggregate/verdict_limits.h"
 #include "aggregate/verdict_text.h"
 
@@ -22,77 +21,24 @@ static double phase_seconds(const struct roast_case *at, enum roast_phase phase)
 
 /* ---- late workers ---------------------------------------------------------------- */
 
-/* Threads that were missing between a first moment and the first one with almost all. */
-struct missing {
-    double peak_threads;
-    double peak_workers;
-    double first_threads;
-    double thread_s;
-    double seconds; /* until almost all were there */
-};
-
-/* When workers were wanted first. */
-static int64_t wanted_from(const struct roast_case *at)
-{
-    const struct roast_study *study = at->study;
-    struct roast_calls calls = {0};
-    int64_t from_ns = study->run->start_ns;
-
-    if (!roast__calls_find(&calls, study->run))
-        study->summary->failed = true;
-    else if (calls.count > 0)
-        from_ns = calls.calls[0].begin_ns;
-    roast__calls_release(&calls);
-    return from_ns;
-}
-
-static struct missing find_missing(const struct roast_case *at)
-{
-    const struct roast_run *run = at->study->run;
-    int64_t from_ns = wanted_from(at);
-    struct missing missing = {0};
-    double threads = 0;
-    bool begun = false;
-
-    for (size_t i = 0; i < run->offer_count; i++) {
-        missing.peak_threads =
-            fmax(missing.peak_threads, (double)run->offers[i].threads);
-        missing.peak_workers =
-            fmax(missing.peak_workers, (double)run->offers[i].workers);
-    }
-    for (size_t i = 0; i <= run->offer_count; i++) {
-        int64_t to_ns =
-            i < run->offer_count ? run->offers[i].time_ns : at->study->end_ns;
-        double seconds = roast__seconds_between(from_ns, to_ns);
-        if (seconds > 0 && !begun)
-            missing.first_threads = threads;
-        if (seconds > 0 && threads >= 0.9 * missing.peak_threads)
-            break;
-        begun |= seconds > 0;
-        missing.thread_s += (missing.peak_threads - threads) * seconds;
-        missing.seconds += seconds;
-        from_ns = to_ns > from_ns ? to_ns : from_ns;
-        threads = i < run->offer_count ? (double)run->offers[i].threads : threads;
-    }
-    return missing;
-}
-
 void roast__rule_waiting_for_workers(const struct roast_case *at,
                                      struct roast_finding *finding)
 {
-    if (!at->on_cluster)
-        return;
-    struct missing missing = find_missing(at);
-    finding->cost_s = missing.thread_s;
-    finding->saves_s = missing.thread_s / missing.peak_threads;
-    finding->found = roast__is_worth(at, missing.thread_s);
+    const struct roast_table *ramp_up = roast__case_table(at, "ramp_up");
+    double missing_s = roast__table_number(ramp_up, 0, "thread_seconds_missing");
+    double threads = roast__table_number(ramp_up, 0, "threads");
+
+    finding->found = at->on_cluster && roast__is_worth(at, missing_s);
     if (!finding->found)
         return;
-    roast__say(finding, "missing", missing.thread_s, "s");
-    roast__say(finding, "seconds", missing.seconds, "s");
-    roast__say(finding, "first", missing.first_threads, "");
-    roast__say(finding, "threads", missing.peak_threads, "");
-    roast__say_size(finding, "workers", missing.peak_workers);
+    finding->cost_s = missing_s;
+    finding->saves_s = missing_s / threads;
+    roast__say(finding, "missing", missing_s, "s");
+    roast__say(finding, "seconds",
+               roast__table_number(ramp_up, 0, "seconds_to_90_percent"), "s");
+    roast__say(finding, "first", roast__table_number(ramp_up, 0, "first_threads"), "");
+    roast__say(finding, "threads", threads, "");
+    roast__say_size(finding, "workers", roast__table_number(ramp_up, 0, "workers"));
 }
 
 /* ---- merging --------------------------------------------------------------------- */
@@ -104,9 +50,14 @@ void roast__rule_merging(const struct roast_case *at, struct roast_finding *find
     finding->found = roast__is_worth(at, finding->cost_s);
     if (!finding->found)
         return;
-    double reduce_s = at->slices[ROAST_SLICE_reduce];
+    /* workers merge side by side, the client alone */
+    bool by_workers = at->slices[ROAST_SLICE_reduce] > 0;
     roast__say(finding, "reduce",
-               reduce_s > 0 ? reduce_s : phase_seconds(at, ROAST_PHASE_REDUCE), "s");
+               by_workers ? at->slices[ROAST_SLICE_reduce]
+                          : phase_seconds(at, ROAST_PHASE_REDUCE),
+               "s");
+    roast__say_text(finding, "whose",
+                    roast_str_of(by_workers ? "worker time" : "wall time"));
     roast__say(finding, "idle", at->slices[ROAST_SLICE_idle_reduce], "s");
 }
 
@@ -186,4 +137,7 @@ void roast__rule_own_cost(const struct roast_case *at, struct roast_finding *fin
                      finding->cost_s * 100 >= LIMIT_OWN_PERCENT * at->offered_s;
     roast__say(finding, "seconds", finding->cost_s, "s");
     roast__say(finding, "percent", finding->cost_s / at->offered_s * 100, "%");
+    if (at->model.is_memory_short) /* larger chunks would need more of it */
+        finding->advice = "fewer sections inside loops; or more memory per worker, and "
+                          "then larger chunks";
 }

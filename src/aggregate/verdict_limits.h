@@ -46,8 +46,9 @@ enum {
     LIMIT_ADVISED_PERCENT = 60, /* of the limit, after the change */
     LIMIT_GROWTH_PERCENT = 25,  /* of what a process began with */
     LIMIT_GROWTH_MB = 100,
-    LIMIT_GROWTH_R_PERCENT = 80, /* correlation with chunks done */
-    LIMIT_GROWTH_CHUNKS = 6,     /* per process */
+    LIMIT_GROWTH_R2_PERCENT = 64,    /* of it follows the number of chunks done */
+    LIMIT_GROWTH_LATER_PERCENT = 50, /* of its slope, over the second half of them */
+    LIMIT_GROWTH_CHUNKS = 6,         /* per process */
     LIMIT_SPILLED_MB = 10,
 };
 

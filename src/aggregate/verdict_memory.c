@@ -3,19 +3,66 @@
  *
  * What is suggested as a limit is what was used at most, so that it is a healthy part of
  * the limit. */
+#include "aggregate/line.h"
 #include "aggregate/verdict_limits.h"
 #include "aggregate/verdict_text.h"
 #include "base/mem.h"
+#include "base/str.h"
+#include "store/series.h"
 
-static void tell_limit(const struct roast_case *at, struct roast_finding *finding)
+/* A limit for a worker that used so much and had its part of what is on disk. */
+static void tell_limit(const struct roast_case *at, struct roast_finding *finding,
+                       double used_bytes)
 {
-    double peak = roast__case_metric(at, ROAST_METRIC_peak_memory_bytes);
     double spilled = roast__case_metric(at, ROAST_METRIC_spilled_bytes_peak);
     double workers = roast__case_metric(at, ROAST_METRIC_peak_workers);
 
     if (spilled > 0 && workers > 0)
-        peak += spilled / workers;
-    roast__say_memory(finding, "suggested_memory", peak / LIMIT_ADVISED_PERCENT * 100);
+        used_bytes += spilled / workers;
+    roast__say_memory(finding, "suggested_memory",
+                      used_bytes / LIMIT_ADVISED_PERCENT * 100);
+}
+
+/* ---- pressure -------------------------------------------------------------------- */
+
+/* The moment at which a worker was nearest to its limit. */
+struct fullest {
+    double percent;
+    double bytes;
+    double limit_bytes;
+    int32_t worker; /* number of its name */
+};
+
+static void look_at(struct fullest *fullest, const struct roast_worker_samples *worker)
+{
+    double held[ROAST_SERIES_BLOCK], limits[ROAST_SERIES_BLOCK];
+    struct roast_series_cursor memory, limit;
+    size_t count;
+
+    roast__series_open(&memory, worker, ROAST_SERIES_memory);
+    roast__series_open(&limit, worker, ROAST_SERIES_memory_limit);
+    while ((count = roast__series_block(&memory, NULL, held)) > 0) {
+        (void)roast__series_block(&limit, NULL, limits);
+        for (size_t i = 0; i < count; i++) {
+            double percent = limits[i] > 0 ? held[i] / limits[i] * 100 : NAN;
+            if (percent > fullest->percent)
+                *fullest = (struct fullest){percent, held[i], limits[i], worker->name};
+        }
+    }
+}
+
+/* Of all workers; those are the sampled processes that somebody looked at before. */
+static struct fullest find_fullest(const struct roast_case *at)
+{
+    const struct roast_samples *samples = &at->study->run->samples;
+    const double *peaks = at->study->totals->sampled_peaks;
+    struct fullest fullest = {.bytes = NAN, .limit_bytes = NAN};
+
+    for (size_t i = 0; peaks && i < samples->count; i++) {
+        if (peaks[i] >= 0)
+            look_at(&fullest, &samples->workers[i]);
+    }
+    return fullest;
 }
 
 /* The chunksize with which a worker stays well below its limit, where one would help. */
@@ -23,9 +70,10 @@ static void tell_smaller(const struct roast_case *at, struct roast_finding *find
 {
     const struct roast_chunk_model *model = &at->model;
     double room = model->limit_bytes * LIMIT_ADVISED_PERCENT / 100 - model->base_bytes;
-    double size = room / (model->per_event_bytes * model->threads_per_worker);
+    double size = room / model->per_event_bytes;
 
-    if (!(size >= 1) || !(size < model->now_events))
+    if (model->memory_known == ROAST_MEMORY_GUESSED || !(size >= 1) ||
+        !(size < model->now_events))
         return;
     roast__say_size(finding, "size", roast__friendly(size));
     roast__say_size(finding, "now", model->now_events);
@@ -38,83 +86,113 @@ void roast__rule_memory_pressure(const struct roast_case *at,
     double percent =
         roast__case_metric(at, ROAST_METRIC_memory_utilization_max_percent);
     double peak = roast__case_metric(at, ROAST_METRIC_peak_memory_bytes);
-    const struct roast_table *table = roast__case_table(at, "peak_memory");
 
     finding->found = percent > LIMIT_MEMORY_PERCENT;
     if (!finding->found)
         return;
+    struct fullest fullest = find_fullest(at);
     finding->risk = true;
     finding->cost_s = NAN;
     roast__say(finding, "percent", percent, "%");
-    roast__say(finding, "peak", peak, "B");
-    roast__say(finding, "limit", peak / percent * 100, "B");
-    roast__say_text(finding, "worker", roast__case_text(table, 0, "worker"));
-    tell_limit(at, finding);
+    if (fullest.percent > 0) {
+        roast__say(finding, "held", fullest.bytes, "B");
+        roast__say(finding, "limit", fullest.limit_bytes, "B");
+        roast__say_text(finding, "worker",
+                        roast__strings_get(&at->study->run->strings, fullest.worker));
+        tell_limit(at, finding, fullest.bytes);
+        /* elsewhere a worker may need more, and has it */
+        roast__say_made(finding, "which",
+                        peak > fullest.limit_bytes ? "for {worker}" : "per worker");
+    }
     tell_smaller(at, finding);
 }
 
 /* ---- growth ---------------------------------------------------------------------- */
 
-/* Memory of one process after its chunks, one after the other: sums for a straight line.
- * Time would not do: the first chunk takes long, because it imports. */
+/* Memory of one process over the number of its chunks so far. Time would not do: the
+ * first chunk takes long, because it imports. */
 struct growing {
-    double count;
-    double x, y, xx, xy, yy;
-    double first_y; /* memory after its first chunk */
+    uint32_t chunks;
+    uint32_t seen;
+    struct roast_line all;
+    struct roast_line later; /* of the second half: caches that fill up come to rest */
 };
 
-static void grow(struct growing *own, double bytes)
+/* Whether the memory of a process after an attempt tells anything. */
+static bool is_told(const struct roast_case *at, size_t row)
 {
-    double number = own->count++;
+    const struct roast_column *columns = at->study->run->attempts.columns;
 
-    if (number == 0)
-        own->first_y = bytes;
-    own->x += number;
-    own->y += bytes;
-    own->xx += number * number;
-    own->xy += number * bytes;
-    own->yy += bytes * bytes;
+    return at->study->totals->roles.of_row[row] == ROAST_ROLE_COUNTS &&
+           roast__column_has(&columns[ROAST_COLUMN_rss_after_bytes], row);
 }
 
-static bool add_all(struct growing *processes, const struct roast_case *at)
+static void add_all(struct growing *processes, const struct roast_case *at)
 {
     const struct roast_attempts *attempts = &at->study->run->attempts;
     const struct roast_column *after = &attempts->columns[ROAST_COLUMN_rss_after_bytes];
 
+    for (size_t row = 0; row < attempts->count; row++)
+        processes[attempts->process[row]].chunks += is_told(at, row);
     for (size_t row = 0; row < attempts->count; row++) {
-        if (at->study->totals->roles.of_row[row] == ROAST_ROLE_COUNTS &&
-            roast__column_has(after, row))
-            grow(&processes[attempts->process[row]], (double)after->values[row]);
+        struct growing *own = &processes[attempts->process[row]];
+        if (!is_told(at, row))
+            continue;
+        double number = own->seen++, bytes = (double)after->values[row];
+        roast__line_add(&own->all, number, bytes);
+        if (own->seen * 2 > own->chunks)
+            roast__line_add(&own->later, number, bytes);
     }
-    return after->known > 0;
 }
 
-/* What a process gained from its first chunk to its last, by the line through them; NaN
- * where memory does not follow their number. */
+static bool grows(const struct growing *own)
+{
+    double slope = roast__line_slope(&own->all);
+
+    return slope > 0 && roast__line_r2(&own->all) * 100 >= LIMIT_GROWTH_R2_PERCENT &&
+           roast__line_slope(&own->later) * 100 >= LIMIT_GROWTH_LATER_PERCENT * slope;
+}
+
+/* What a process gained from its first chunk to its last. */
 static double growth_of(const struct growing *own)
 {
-    double n = own->count;
-    double var_x = own->xx / n - own->x / n * (own->x / n);
-    double var_y = own->yy / n - own->y / n * (own->y / n);
-    double both = own->xy / n - own->x / n * (own->y / n);
-    double r = LIMIT_GROWTH_R_PERCENT / 100.0;
-
-    if (n < LIMIT_GROWTH_CHUNKS || !(var_x > 0) || !(both > 0) ||
-        !(both * both > r * r * var_x * var_y))
-        return NAN;
-    return both / var_x * (n - 1);
+    return roast__line_slope(&own->all) * (own->all.count - 1);
 }
 
-static const struct growing *find_largest(const struct growing *processes, size_t count)
+/* Processes with enough chunks, and those of them that grow. */
+struct growth {
+    double processes;
+    double growing;
+    const struct growing *largest; /* NULL: none grows */
+};
+
+static struct growth find_growth(const struct growing *processes, size_t count)
 {
-    const struct growing *largest = NULL;
+    struct growth found = {.largest = NULL};
 
     for (size_t i = 0; i < count; i++) {
-        double growth = growth_of(&processes[i]);
-        if (!isnan(growth) && (!largest || growth > growth_of(largest)))
-            largest = &processes[i];
+        const struct growing *own = &processes[i];
+        if (own->chunks < LIMIT_GROWTH_CHUNKS)
+            continue;
+        found.processes++;
+        if (!grows(own))
+            continue;
+        found.growing++;
+        if (!found.largest || growth_of(own) > growth_of(found.largest))
+            found.largest = own;
     }
-    return largest;
+    return found;
+}
+
+/* One of many processes may grow by chance: what is kept is kept in most of them. */
+static bool is_leak(const struct growth *found)
+{
+    const struct growing *largest = found->largest;
+
+    return largest && found->growing * 2 >= found->processes &&
+           growth_of(largest) >= LIMIT_GROWTH_MB * 1e6 &&
+           growth_of(largest) * 100 >=
+               LIMIT_GROWTH_PERCENT * roast__line_at(&largest->all, 0);
 }
 
 void roast__rule_memory_leak(const struct roast_case *at, struct roast_finding *finding)
@@ -127,16 +205,17 @@ void roast__rule_memory_leak(const struct roast_case *at, struct roast_finding *
         at->study->summary->failed = true;
         return;
     }
-    const struct growing *largest =
-        add_all(processes, at) ? find_largest(processes, count) : NULL;
-    if (largest) {
-        double growth = growth_of(largest);
-        finding->found = growth >= LIMIT_GROWTH_MB * 1e6 &&
-                         growth * 100 >= LIMIT_GROWTH_PERCENT * largest->first_y;
+    add_all(processes, at);
+    struct growth found = find_growth(processes, count);
+    if (is_leak(&found)) {
+        const struct growing *largest = found.largest;
+        finding->found = true;
         finding->risk = true;
-        roast__say(finding, "rate", growth / (largest->count - 1), "B");
-        roast__say(finding, "growth", growth, "B");
-        roast__say(finding, "first", largest->first_y, "B");
+        roast__say(finding, "rate", roast__line_slope(&largest->all), "B");
+        roast__say(finding, "growth", growth_of(largest), "B");
+        roast__say(finding, "first", roast__line_at(&largest->all, 0), "B");
+        roast__say(finding, "growing", found.growing, "");
+        roast__say(finding, "processes", found.processes, "");
     }
     roast__free(processes);
 }
@@ -145,10 +224,7 @@ void roast__rule_memory_leak(const struct roast_case *at, struct roast_finding *
 
 static bool is_text(const struct roast_run *run, int32_t number, const char *text)
 {
-    struct roast_str found = roast__strings_get(&run->strings, number);
-
-    return found.data && found.size_bytes == strlen(text) &&
-           memcmp(found.data, text, found.size_bytes) == 0;
+    return roast__str_is(roast__strings_get(&run->strings, number), text);
 }
 
 /* Seconds that Dask says it spent on its spill files; they are not of task threads. */
@@ -187,5 +263,5 @@ void roast__rule_spilling(const struct roast_case *at, struct roast_finding *fin
         roast__say(finding, "disk", seconds, "s");
         roast__say_made(finding, "seconds", ", {disk} reading and writing it");
     }
-    tell_limit(at, finding);
+    tell_limit(at, finding, roast__case_metric(at, ROAST_METRIC_peak_memory_bytes));
 }

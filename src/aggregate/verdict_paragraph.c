@@ -83,7 +83,7 @@ static const struct roast_table *findings_of(const struct roast_case *at)
 
 static void put_saving(struct roast_buf *out, const struct roast_case *at, size_t row)
 {
-    double saves_s = roast__case_number(findings_of(at), row, "saves_wall_seconds");
+    double saves_s = roast__table_number(findings_of(at), row, "saves_wall_seconds");
 
     if (!(saves_s * 100 >= LIMIT_TOLD_PERCENT * at->wall_s))
         return;
@@ -95,7 +95,7 @@ static void put_saving(struct roast_buf *out, const struct roast_case *at, size_
 static bool any_overlap(const struct roast_table *findings)
 {
     for (size_t row = 0; row < findings->row_count; row++) {
-        if (roast__case_cell(findings, row, "overlaps")->list.count > 0)
+        if (roast__table_cell(findings, row, "overlaps")->list.count > 0)
             return true;
     }
     return false;

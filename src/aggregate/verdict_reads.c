@@ -7,20 +7,41 @@
  * takes longer comes from far away all the same, as a mounted folder may. */
 #include "aggregate/verdict_limits.h"
 #include "aggregate/verdict_text.h"
+#include "base/str.h"
+#include "roast/ladder.h"
 
 /* ---- waiting for data ------------------------------------------------------------ */
 
-/* The endpoint with the longest wait. */
-static size_t slowest(const struct roast_table *endpoints)
-{
-    size_t found = 0;
+/* The endpoint with the longest wait, and how long that is. */
+struct slowest {
+    const struct roast_table *endpoints;
+    size_t row;
+    double own_s;
+    double all_s; /* of all endpoints */
+};
 
-    for (size_t row = 1; row < endpoints->row_count; row++) {
-        if (roast__case_number(endpoints, row, "wait_seconds") >
-            roast__case_number(endpoints, found, "wait_seconds"))
-            found = row;
+static struct slowest find_slowest(const struct roast_case *at)
+{
+    struct slowest found = {.endpoints = roast__case_table(at, "per_endpoint")};
+    size_t count = found.endpoints ? found.endpoints->row_count : 0;
+
+    for (size_t row = 0; row < count; row++) {
+        double wait_s = roast__table_number(found.endpoints, row, "wait_seconds");
+        if (!(wait_s > 0))
+            continue;
+        found.all_s += wait_s;
+        if (wait_s > found.own_s) {
+            found.own_s = wait_s;
+            found.row = row;
+        }
     }
     return found;
+}
+
+/* Whether the wait is that of one endpoint, all in all. */
+static bool is_most(const struct slowest *found)
+{
+    return found->endpoints->row_count == 1 || found->own_s * 2 > found->all_s;
 }
 
 static bool is_local(struct roast_str endpoint)
@@ -38,15 +59,14 @@ static bool from_disk(const struct roast_case *at, double bytes)
 }
 
 /* Whether bytes of an endpoint only went from thread to thread. */
-static bool is_hand_over(const struct roast_case *at,
-                         const struct roast_table *endpoints, size_t row)
+static bool is_hand_over(const struct roast_case *at, const struct slowest *found)
 {
-    double wait_s = roast__case_number(endpoints, row, "wait_seconds");
-    double reads = roast__case_number(endpoints, row, "ranges");
+    const struct roast_table *endpoints = found->endpoints;
+    double reads = roast__table_number(endpoints, found->row, "ranges");
 
-    return is_local(roast__case_text(endpoints, row, "endpoint")) &&
-           !from_disk(at, roast__case_number(endpoints, row, "bytes")) &&
-           wait_s * 1e3 < LIMIT_HAND_OVER_MS * reads;
+    return is_local(roast__case_text(endpoints, found->row, "endpoint")) &&
+           !from_disk(at, roast__table_number(endpoints, found->row, "bytes")) &&
+           found->own_s * 1e3 < LIMIT_HAND_OVER_MS * reads;
 }
 
 static bool any_preloaded(const struct roast_case *at)
@@ -74,26 +94,44 @@ static void tell_bulk(const struct roast_case *at, struct roast_finding *finding
                     "; requests are small: fetch columns in bulk, preload={columns}");
 }
 
+/* Its own seconds beside those of all: attempts that failed asked it too, so that it may
+ * have taken more than chunks waited. */
+static void tell_wait(struct roast_finding *finding, const struct slowest *found)
+{
+    struct roast_str name = roast__case_text(found->endpoints, found->row, "endpoint");
+    double bytes = roast__table_number(found->endpoints, found->row, "bytes");
+    bool is_alone = found->endpoints->row_count == 1;
+    double own_s = is_alone ? finding->cost_s : fmin(found->own_s, finding->cost_s);
+
+    roast__say_text(finding, is_most(found) ? "from" : "longest", name);
+    roast__say(finding, "own", own_s, "s");
+    roast__say(finding, "bytes", bytes, "B");
+    roast__say(finding, "rate", bytes / own_s, "B/s");
+    roast__say_count(finding, "requests",
+                     roast__table_number(found->endpoints, found->row, "requests"),
+                     "request");
+    if (is_alone)
+        return;
+    roast__say_count(finding, "places", (double)found->endpoints->row_count,
+                     "endpoint");
+    roast__say_made(finding, "all", ", of {wait} for {places} in all");
+    if (!is_most(found))
+        finding->evidence =
+            "{wait} waiting for data from {places}; the longest for {longest}: {own} "
+            "for {bytes} ({rate} per thread), {requests} of {request_bytes}";
+}
+
 static void tell_endpoint(const struct roast_case *at, struct roast_finding *finding)
 {
-    const struct roast_table *endpoints = roast__case_table(at, "per_endpoint");
-    size_t row = endpoints ? slowest(endpoints) : 0;
-    struct roast_str name = roast__case_text(endpoints, row, "endpoint");
-    double bytes = roast__case_number(endpoints, row, "bytes");
-    double request_bytes = roast__case_number(endpoints, row, "mean_request_bytes");
-    double wait_s = roast__case_number(endpoints, row, "wait_seconds");
+    struct slowest found = find_slowest(at);
+    double request_bytes =
+        roast__table_number(found.endpoints, found.row, "mean_request_bytes");
 
-    roast__say_text(finding, "endpoint", name.data ? name : roast_str_of("files"));
-    if (!(bytes > 0)) {
-        finding->evidence = "{wait} waiting for data of columns";
+    if (!(roast__table_number(found.endpoints, found.row, "bytes") > 0))
         return;
-    }
-    roast__say(finding, "bytes", bytes, "B");
-    roast__say(finding, "rate", bytes / (wait_s > 0 ? wait_s : finding->cost_s), "B/s");
-    roast__say_count(finding, "requests",
-                     roast__case_number(endpoints, row, "requests"), "request");
+    tell_wait(finding, &found);
     roast__say(finding, "request_bytes", request_bytes, "B");
-    if (is_hand_over(at, endpoints, row))
+    if (is_most(&found) && is_hand_over(at, &found))
         finding->advice =
             "the disk is not slow, bytes are handed from thread to thread: "
             "uproot_options=dict(handler=uproot.MemmapSource) in runner.run()";
@@ -121,25 +159,22 @@ void roast__rule_waiting_for_data(const struct roast_case *at,
 
 /* ---- unpacking ------------------------------------------------------------------- */
 
-static bool is_one_of(struct roast_str text, const char *const *words)
-{
-    for (; *words; words++) {
-        if (strlen(*words) == text.size_bytes &&
-            memcmp(text.data, *words, text.size_bytes) == 0)
-            return true;
-    }
-    return false;
-}
-
-/* The codec of most files, as it was told of the first of them. */
+/* The codec of most files. */
 static struct roast_str codec_of(const struct roast_case *at)
 {
     const struct roast_table *files = roast__case_table(at, "file_metadata");
-    struct roast_str codec = {NULL, 0};
+    struct roast_str found = {NULL, 0};
+    size_t most = 0;
 
-    for (size_t row = 0; files && !codec.data && row < files->row_count; row++)
-        codec = roast__case_text(files, row, "codec");
-    return codec;
+    for (unsigned i = ROAST_CODEC_UNKNOWN + 1; files && i < ROAST_CODEC_COUNT; i++) {
+        const char *codec = roast_codec_name(i);
+        size_t count = roast__table_count(files, "codec", codec);
+        if (count > most) {
+            most = count;
+            found = roast_str_of(codec);
+        }
+    }
+    return found;
 }
 
 void roast__rule_decompression(const struct roast_case *at,
@@ -157,7 +192,7 @@ void roast__rule_decompression(const struct roast_case *at,
     roast__say(finding, "seconds", finding->cost_s, "s");
     roast__say(finding, "percent", percent, "%");
     roast__say_text(finding, "codec", codec.data ? codec : roast_str_of("baskets"));
-    if (codec.data && is_one_of(codec, quick))
+    if (codec.data && roast__str_is_one_of(codec, quick))
         finding->advice = "read fewer columns: get_metrics()['branch_costs'] has what "
                           "each costs; {codec} is quick already";
 }
@@ -171,8 +206,8 @@ void roast__rule_unused_columns(const struct roast_case *at,
     double unused = 0, columns = 0, bytes = 0, seconds = 0;
 
     for (size_t row = 0; costs && row < costs->row_count; row++) {
-        double own_bytes = roast__case_number(costs, row, "bytes");
-        double own_s = roast__case_number(costs, row, "seconds");
+        double own_bytes = roast__table_number(costs, row, "bytes");
+        double own_s = roast__table_number(costs, row, "seconds");
         if (!roast__case_flag(costs, row, "preloaded"))
             continue;
         columns++;

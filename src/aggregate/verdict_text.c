@@ -49,7 +49,7 @@ void roast__say_text(struct roast_finding *finding, const char *name,
     struct roast_blank *blank = new_blank(finding, name);
     struct roast_str cut = roast_str_cut(text, MOST_NAME_BYTES);
 
-    add_text(blank, cut.data ? cut : roast_str_of("(unknown)"));
+    add_text(blank, cut);
     if (cut.size_bytes < text.size_bytes)
         add_text(blank, roast_str_of("..."));
 }
@@ -125,6 +125,7 @@ void roast__say_made(struct roast_finding *finding, const char *name,
         roast_str_cut((struct roast_str){text, size}, ROAST_BLANK_BYTES - 1);
     struct roast_blank *blank = new_blank(finding, name);
 
+    assert(cut.size_bytes == size); /* half a list is none that can be pasted */
     memcpy(blank->text, cut.data, cut.size_bytes);
     blank->text[cut.size_bytes] = '\0';
 }
@@ -181,21 +182,41 @@ static size_t put(char out[ROAST_FINDING_TEXT_BYTES], size_t used, const char *t
     return used + size_bytes;
 }
 
+/* One alternative; 0: one of its blanks is not told. */
+static size_t fill(char out[ROAST_FINDING_TEXT_BYTES], struct roast_str pattern,
+                   const struct roast_finding *finding)
+{
+    const char *at = pattern.data, *end = at + pattern.size_bytes;
+    size_t used = 0;
+
+    while (at < end) {
+        const char *open = memchr(at, '{', (size_t)(end - at));
+        const char *close = open ? memchr(open, '}', (size_t)(end - open)) : NULL;
+        used = put(out, used, at, (size_t)((close ? open : end) - at));
+        if (!close)
+            break;
+        bool may_lack = open[1] == '?';
+        const char *name = open + 1 + may_lack;
+        const char *text = text_of(finding, name, (size_t)(close - name));
+        if (text[0] == '\0' && !may_lack)
+            return 0;
+        used = put(out, used, text, strlen(text));
+        at = close + 1;
+    }
+    return used;
+}
+
 size_t roast__fill_pattern(char out[ROAST_FINDING_TEXT_BYTES], const char *pattern,
                            const struct roast_finding *finding)
 {
+    static const char or_else[] = " // ";
     size_t used = 0;
 
-    while (*pattern) {
-        size_t plain = strcspn(pattern, "{");
-        used = put(out, used, pattern, plain);
-        pattern += plain;
-        const char *end = strchr(pattern, '}');
-        if (!end)
-            break;
-        const char *text = text_of(finding, pattern + 1, (size_t)(end - pattern - 1));
-        used = put(out, used, text, strlen(text));
-        pattern = end + 1;
+    while (pattern && used == 0) {
+        const char *next = strstr(pattern, or_else);
+        size_t size = next ? (size_t)(next - pattern) : strlen(pattern);
+        used = fill(out, (struct roast_str){pattern, size}, finding);
+        pattern = next ? next + strlen(or_else) : NULL;
     }
     out[used] = '\0';
     return used;

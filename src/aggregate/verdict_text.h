@@ -5,7 +5,8 @@
 
 #include "aggregate/verdict.h"
 
-/* Each fills the blank of a name, which is static. What is no number stays empty. */
+/* Each fills the blank of a name, which is static. What is no number, or no text, stays
+ * empty: another alternative of the pattern is for that. */
 void roast__say(struct roast_finding *finding, const char *name, double value,
                 const char *unit);
 void roast__say_text(struct roast_finding *finding, const char *name,
@@ -25,7 +26,7 @@ void roast__say_size(struct roast_finding *finding, const char *name, double siz
 /* Memory as Dask takes it: '4GB'. */
 void roast__say_memory(struct roast_finding *finding, const char *name, double bytes);
 
-/* A pattern of blanks that were told before. */
+/* A pattern of blanks that were told before; without one of them this is not told. */
 void roast__say_made(struct roast_finding *finding, const char *name,
                      const char *pattern);
 
@@ -35,7 +36,9 @@ void roast__say_preload(const struct roast_case *at, struct roast_finding *findi
 
 enum { ROAST_FINDING_TEXT_BYTES = 1200 };
 
-/* Writes a pattern, NUL-terminated; what does not fit is cut. Returns the length. */
+/* Writes the first alternative of a pattern (verdict_rules.def) whose blanks are all
+ * told, NUL-terminated; what does not fit is cut. Returns the length; 0: there is none,
+ * because a sentence with a hole says something else. */
 size_t roast__fill_pattern(char out[ROAST_FINDING_TEXT_BYTES], const char *pattern,
                            const struct roast_finding *finding);
 

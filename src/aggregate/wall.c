@@ -4,13 +4,12 @@
  *     Runner.run   preprocess | wait_first_worker | chunks | tail | merge
  *     the rest     client
  *
- * The tail begins when no attempt starts any more and fewer run than threads are there.
+ * The tail begins when no chunk is left to begin and a thread has none (phases.h).
  * A call that gave no output has neither tail nor merge: it lost attempts, or more of
  * them were to come, so all from its first attempt on is the time of its chunks.
  * Every border is held between the one before it and the end of the call, so nothing is
  * negative, and the client takes what is left. */
-#include <stdlib.h>
-
+#include "aggregate/budget.h"
 #include "aggregate/calls.h"
 #include "aggregate/formulas.h"
 #include "aggregate/timeline.h"
@@ -26,17 +25,8 @@ static const char *const columns[WALL_PARTS] = {
 /* The attempts of one call. */
 struct work {
     bool any;
-    int64_t first_ns;      /* earliest start */
-    int64_t last_start_ns; /* after it no attempt starts */
-    int64_t end_ns;        /* latest end */
-    uint64_t late;         /* attempts that end after last_start_ns */
-    int64_t tail_ns;       /* where the tail begins */
-};
-
-/* An attempt that was running when the last one started. */
-struct late_end {
-    int32_t call;
-    int64_t end_ns;
+    int64_t first_ns; /* earliest start */
+    int64_t end_ns;   /* latest end */
 };
 
 /* ---- attempts of calls ----------------------------------------------------------- */
@@ -53,82 +43,10 @@ static void find_extremes(struct work *work, const struct roast_calls *calls,
         if (start < calls->calls[calls->of_row[row]].preprocess_end_ns)
             continue; /* a file that failed while its entries were counted */
         if (!own->any)
-            *own = (struct work){true, start, start, end, 0, 0};
+            *own = (struct work){true, start, end};
         own->first_ns = start < own->first_ns ? start : own->first_ns;
-        own->last_start_ns = start > own->last_start_ns ? start : own->last_start_ns;
         own->end_ns = end > own->end_ns ? end : own->end_ns;
     }
-}
-
-/* Fills `late` (NULL: only counts) with the ends after the last start of their call. */
-static size_t find_late_ends(struct late_end *late, const struct work *work,
-                             const struct roast_calls *calls,
-                             const struct roast_attempts *attempts)
-{
-    size_t count = 0;
-
-    for (size_t row = 0; row < attempts->count; row++) {
-        int32_t call = calls->of_row[row];
-        int64_t start, end;
-        if (call == ROAST_NO_CALL ||
-            !roast__attempt_times(attempts, row, &start, &end) ||
-            end <= work[call].last_start_ns)
-            continue;
-        if (late)
-            late[count] = (struct late_end){call, end};
-        count++;
-    }
-    return count;
-}
-
-static int by_call_and_end(const void *a, const void *b)
-{
-    const struct late_end *left = a, *right = b;
-
-    if (left->call != right->call)
-        return left->call < right->call ? -1 : 1;
-    return (left->end_ns > right->end_ns) - (left->end_ns < right->end_ns);
-}
-
-/* ---- tails ----------------------------------------------------------------------- */
-
-/* late[0 ... count) are the ends of one call, in order. */
-static void find_tail(struct work *work, const struct roast_run *run,
-                      const struct late_end *late, size_t count)
-{
-    const struct roast_offer *offer = roast__run_offer_at(run, work->last_start_ns);
-
-    work->tail_ns = work->end_ns;
-    if (!offer || offer->threads <= 1)
-        return; /* one thread is always busy to the end */
-    if (count < offer->threads)
-        work->tail_ns = work->last_start_ns;
-    else
-        work->tail_ns = late[count - (size_t)offer->threads].end_ns;
-}
-
-static bool find_tails(struct work *work, const struct roast_calls *calls,
-                       const struct roast_run *run)
-{
-    const struct roast_attempts *attempts = &run->attempts;
-    size_t count = find_late_ends(NULL, work, calls, attempts);
-    struct late_end *late = roast__alloc(count * sizeof(late[0]));
-    size_t from = 0;
-
-    if (!late)
-        return false;
-    (void)find_late_ends(late, work, calls, attempts);
-    if (count > 0)
-        qsort(late, count, sizeof(late[0]), by_call_and_end);
-    for (int32_t call = 0; (size_t)call < calls->count; call++) {
-        size_t to = from;
-        while (to < count && late[to].call == call)
-            to++;
-        find_tail(&work[call], run, late + from, to - from);
-        from = to;
-    }
-    roast__free(late);
-    return true;
 }
 
 /* ---- the account ----------------------------------------------------------------- */
@@ -139,17 +57,21 @@ static void add(int64_t *part, int64_t from_ns, int64_t to_ns)
     *part = roast__sat_add(*part, roast__time_between(from_ns, to_ns));
 }
 
+/* The tail is that of the budget; without threads that are known there is none. */
 static void add_call(int64_t parts[WALL_PARTS], const struct roast_call *call,
-                     const struct work *work, const struct roast_run *run)
+                     const struct work *work, const struct roast_tail *seen,
+                     const struct roast_run *run)
 {
     int64_t ready = call->preprocess_end_ns;
+    int64_t tail_ns = seen->any ? seen->from_ns : work->end_ns;
+    int64_t last_ns = seen->any ? seen->to_ns : work->end_ns;
 
     parts[PREPROCESS] = roast__sat_add(parts[PREPROCESS], call->preprocess_ns);
     if (!work->any)
         return;
     int64_t first = roast__time_clamp(work->first_ns, ready, call->end_ns);
-    int64_t tail = roast__time_clamp(work->tail_ns, first, call->end_ns);
-    int64_t last = roast__time_clamp(work->end_ns, tail, call->end_ns);
+    int64_t tail = roast__time_clamp(tail_ns, first, call->end_ns);
+    int64_t last = roast__time_clamp(last_ns, tail, call->end_ns);
     const struct roast_offer *offer = roast__run_offer_at(run, first);
     if (offer && offer->workers > 1) /* one worker is the client itself */
         add(&parts[WAIT], ready, first);
@@ -189,12 +111,12 @@ void roast__study_wall(const struct roast_study *study)
         done = work != NULL;
         if (done)
             find_extremes(work, &calls, &run->attempts);
-        done = done && find_tails(work, &calls, run);
     }
     if (!done)
         study->summary->failed = true;
     for (size_t i = 0; done && i < calls.count; i++)
-        add_call(parts, &calls.calls[i], &work[i], run);
+        add_call(parts, &calls.calls[i], &work[i], &study->budget->phases.tails[i],
+                 run);
     if (done && calls.count == 0 && run->attempts.count > 0)
         roast__summary_miss(study->summary, "wall_account",
                             "no call of Runner.run was seen");

@@ -66,16 +66,12 @@ static void set_amounts(const struct roast_study *study)
     roast__study_set(study, ROAST_METRIC_num_chunks, chunks);
 }
 
-static double task_seconds(const struct roast_attempts *attempts)
+static double task_seconds(const struct roast_study *study)
 {
-    const struct roast_column *column = &attempts->columns[ROAST_COLUMN_task_ns];
-    double sum_ns = 0;
+    const struct roast_column *columns = study->run->attempts.columns;
 
-    if (column->known == 0)
-        return NAN;
-    for (size_t row = 0; row < attempts->count; row++)
-        sum_ns += (double)roast__column_get(column, row, 0);
-    return sum_ns / 1e9;
+    return columns[ROAST_COLUMN_task_ns].known > 0 ? study->totals->sums.task_ns / 1e9
+                                                   : NAN;
 }
 
 static void set_cpu(const struct roast_study *study)
@@ -90,8 +86,7 @@ static void set_cpu(const struct roast_study *study)
     roast__study_set(
         study, ROAST_METRIC_cpu_seconds,
         complete(all, all->without[ROAST_CPU_NS], all->sums[ROAST_CPU_NS] / 1e9));
-    roast__study_set(study, ROAST_METRIC_task_seconds,
-                     task_seconds(&study->run->attempts));
+    roast__study_set(study, ROAST_METRIC_task_seconds, task_seconds(study));
     roast__study_set(study, ROAST_METRIC_tree_cpu_seconds,
                      roast__study_fact(study, ROAST_FACT_own_cpu_seconds) +
                          roast__study_fact(study, ROAST_FACT_children_cpu_seconds));

@@ -182,7 +182,7 @@ static bool put_row(struct roast_loading *loading, struct roast_attempt_row *row
     attempts->status[to] = state & 3;
     attempts->parts[to] = state >> ROAST_STATE_PARTS & 7;
     if (roast__row_has(row, ROAST_ROW_source))
-        attempts->source[to] = (int32_t)row->values[ROAST_ROW_source];
+        roast__sources_give(attempts, to, (int32_t)row->values[ROAST_ROW_source]);
     loading->row_ids[to] = id;
     return put_columns(loading, to, row) && put_ladder(attempts, to, row);
 }

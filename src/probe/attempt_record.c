@@ -106,8 +106,7 @@ static void set_bytes(const struct roast_ladder_state *ladder, roast_record *rec
 }
 
 /* From where process() began to where it ended; to the end of the attempt where that was
- * not seen. Returns a bit for each field
- * that the system did not tell. */
+ * not seen. Returns a bit for each field that the system did not tell. */
 static uint64_t set_compute(struct roast_thread *thread, roast_record *rec,
                             const struct roast_attempt_close *close)
 {

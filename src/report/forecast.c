@@ -5,6 +5,10 @@
 
 #include "report/values.h"
 
+static const char range_words[] =
+    "Ranges hold how much chunks differ, and of the wall time the best and the worst "
+    "end of the last ones; all else is taken to be as it was.";
+
 static void put_range(struct roast_buf *buf, const char *name,
                       const struct roast_estimate *estimate)
 {
@@ -45,6 +49,8 @@ int roast_report_forecast(struct roast_page *out, const struct roast_forecast *f
     put_range(&buf, "wall time     ", &forecast->wall_s);
     put_range(&buf, "thread-seconds", &forecast->thread_seconds);
     put_number(&buf, "chunks        ", forecast->chunks, "");
+    if (forecast->preprocess_s > 0)
+        put_number(&buf, "preprocessing ", forecast->preprocess_s, "s");
     roast__put_title(&buf, "FROM WHAT WAS SEEN");
     put_number(&buf, "chunks            ", (double)forecast->chunks_seen, "");
     put_number(&buf, "largest, events   ", forecast->largest_seen, "");
@@ -52,9 +58,10 @@ int roast_report_forecast(struct roast_page *out, const struct roast_forecast *f
     put_number(&buf, "seconds per event ", forecast->seconds_per_event, "s");
     put_number(&buf, "threads per worker", forecast->threads_per_worker, "");
     put_number(&buf, "threads busy      ", 100 * forecast->busy_share, "%");
-    put_number(&buf, "without chunks    ", forecast->fixed_s, "s");
+    put_number(&buf, "all else          ", forecast->fixed_s, "s");
+    roast__put_sentence(&buf, 2, range_words);
     roast__put_sentence(&buf, 2,
-                        "It takes storage and scheduler to be as quick for more "
+                        "Storage and scheduler are taken to be as quick for more "
                         "workers; roast scale tells whether they are.");
     return roast__page_finish(out, &buf, err);
 }
@@ -86,8 +93,9 @@ int roast_report_forecast_json(struct roast_page *out,
                                  forecast->threads_per_worker);
         roast__json_named_number(&json, "busy_share", forecast->busy_share);
         roast__json_named_number(&json, "fixed_seconds", forecast->fixed_s);
+        roast__json_named_number(&json, "preprocess_seconds", forecast->preprocess_s);
+        roast__json_named_text(&json, "ranges", roast_str_of(range_words));
     }
-    roast__json_named_count(&json, "sure_percent", ROAST_SURE_PERCENT);
     roast_json_close(&json, '}');
     roast__put(&buf, "\n");
     return roast__page_finish(out, &buf, err);

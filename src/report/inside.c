@@ -64,6 +64,7 @@ static void put_split(struct roast_buf *buf, const struct roast_table *split)
         {"runqueue", "no core free"},
         {"fetch_wait", "storage"},
         {"blocked", "blocked (GIL, sleep)"},
+        {"waiting", "storage or blocked"},
     };
     struct roast_line line = {.buf = buf, .indent = INDENT, .columns = INDENT};
     double total = roast__row_sum(split);

@@ -8,6 +8,7 @@
 
 #include "base/str.h"
 #include "report/slices.h"
+#include "roast/compare.h"
 
 enum { MOST_SLICES = 9, INDENT = 2, LINE_BYTES = 256 };
 
@@ -16,15 +17,11 @@ static const char not_explained[] = "unexplained";
 /* The words for a slice; its name where it is one that we do not know. */
 static const char *shown_name(const char *name)
 {
-    static const char *const slices[][2] = {
-#define S(id, words, meaning) {#id, (words)},
-#include "roast/budget_slices.def"
-#undef S
-    };
-
-    for (size_t i = 0; i < sizeof(slices) / sizeof(slices[0]); i++)
-        if (strcmp(slices[i][0], name) == 0)
-            return slices[i][1];
+    for (int i = 0; i < ROAST_COMPARED_SLICES; i++) {
+        enum roast_compared_slice slice = (enum roast_compared_slice)i;
+        if (strcmp(roast_slice_name(slice), name) == 0)
+            return roast_slice_shown(slice);
+    }
     return name;
 }
 
@@ -51,36 +48,32 @@ static void put_title(struct roast_buf *buf, const struct roast_shown *shown,
     roast__put_title(buf, line);
 }
 
-/* With what clocks that disagree have put into two slices. */
-static double unexplained_s(const struct roast_shown *shown,
-                            const struct roast_table *budget)
+static void put_part(struct roast_line *line, const char *name, double seconds,
+                     double total)
 {
-    double overlap_s = 0;
+    char number[ROAST_NUMBER_BYTES];
+    char part[LINE_BYTES];
 
-    (void)roast__metric(&overlap_s, shown, ROAST_METRIC_budget_overlap_seconds);
-    return roast__amount(roast__cell(budget, 0, not_explained)) + overlap_s;
+    (void)roast_format_number(number, seconds, "s");
+    (void)snprintf(part, sizeof(part), "%s %s, %.2g %%", shown_name(name), number,
+                   100 * seconds / total);
+    roast__line_part(line, roast_str_of(part));
 }
 
-/* "not explained 18.0 s, 0.5 % | roastcoffea itself 1.00 s, 0.0 %" */
+/* "not explained 18.0 s, 0.5 % | roastcoffea itself 1.00 s, 0.0 %"
+ *
+ * The first is the metric, which holds more than the slice: what is in no slice. */
 static void put_own(struct roast_buf *buf, const struct roast_shown *shown,
                     const struct roast_table *budget, double total)
 {
-    static const char *const names[] = {not_explained, "monitor"};
+    static const char ours[] = "monitor";
     struct roast_line line = {.buf = buf, .indent = INDENT, .columns = INDENT};
+    double percent;
 
     roast__put_blanks(buf, INDENT);
-    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
-        double seconds = i == 0 ? unexplained_s(shown, budget)
-                                : roast__amount(roast__cell(budget, 0, names[i]));
-        char number[ROAST_NUMBER_BYTES];
-        char part[LINE_BYTES];
-        if (seconds < 1e-9 * total) /* what rounding leaves */
-            seconds = 0;
-        (void)roast_format_number(number, seconds, "s");
-        (void)snprintf(part, sizeof(part), "%s %s, %.2g %%", shown_name(names[i]),
-                       number, 100 * seconds / total);
-        roast__line_part(&line, roast_str_of(part));
-    }
+    if (roast__metric(&percent, shown, ROAST_METRIC_unexplained_percent))
+        put_part(&line, not_explained, percent / 100 * total, total);
+    put_part(&line, ours, roast__amount(roast__cell(budget, 0, ours)), total);
     roast__line_end(&line);
 }
 

@@ -10,6 +10,8 @@
 
 #include "base/buf.h"
 #include "store/column.h"
+#include "store/digests.h"
+#include "store/guesses.h"
 #include "store/processes.h"
 #include "store/sources.h"
 
@@ -27,15 +29,6 @@ enum roast_attempt_part {
     ROAST_PART_END = 4,
 };
 
-/* What the last record said, numbers of strings; the next one often says the same. */
-struct roast_guesses {
-    int32_t run;
-    int32_t absences;
-    int32_t file_facts;
-    int32_t file_branches;
-    int32_t source; /* index in sources */
-};
-
 /* Zeroed = empty and valid. Everything is owned. */
 struct roast_attempts {
     size_t count;
@@ -47,12 +40,14 @@ struct roast_attempts {
     unsigned char *parts;  /* roast_attempt_part bits */
     uint64_t *rest; /* where the row's packed fields are in `packed`, + 1; or 0 */
     struct roast_column columns[ROAST_COLUMN_COUNT];
+    struct roast_digests digests;
     struct roast_buf packed;
     uint64_t fields; /* that any chunk record has, as in roast_record.present */
     struct roast_slots slots; /* by home of the process and sequence */
     struct roast_source *sources;
     size_t source_count;
     size_t source_cap;
+    size_t rows_by_id; /* rows whose source is known by ids alone */
     struct roast_slots source_slots;
     struct roast_worker_process *processes;
     size_t process_count;

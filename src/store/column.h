@@ -6,6 +6,7 @@
 #ifndef ROAST_STORE_COLUMN_H
 #define ROAST_STORE_COLUMN_H
 
+#include <math.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -27,6 +28,12 @@ static inline int64_t roast__column_get(const struct roast_column *column, size_
                                         int64_t otherwise)
 {
     return roast__column_has(column, row) ? column->values[row] : otherwise;
+}
+
+/* As a number that may be reckoned with; NaN where it is not known. */
+static inline double roast__column_number(const struct roast_column *column, size_t row)
+{
+    return roast__column_has(column, row) ? (double)column->values[row] : NAN;
 }
 
 /* Sets the value of a row that there is room for. */

@@ -386,6 +386,7 @@ static bool reserve_columns(struct roast_attempts *attempts, const struct saying
 static void write_row(struct roast_attempts *attempts, size_t row,
                       const struct saying *says)
 {
+    roast__digests_forget(attempts, row);
     for (uint32_t left = says->known; left; left &= left - 1) {
         unsigned i = (unsigned)__builtin_ctz(left);
         struct roast_column *column = &attempts->columns[i];
@@ -394,7 +395,7 @@ static void write_row(struct roast_attempts *attempts, size_t row,
             roast__column_put(column, row, says->values[i]);
     }
     if (says->source >= 0 && (!says->weak_source || attempts->source[row] < 0))
-        attempts->source[row] = says->source;
+        roast__sources_give(attempts, row, says->source);
     if (says->status > attempts->status[row])
         attempts->status[row] = says->status;
     if (says->rest != 0)

@@ -144,6 +144,19 @@ int32_t roast__sources_of_ids(struct roast_attempts *attempts, uint32_t dataset_
     return index >= 0 ? index : add(attempts, &source);
 }
 
+static bool is_by_id(const struct roast_attempts *attempts, int32_t source)
+{
+    return source >= 0 && attempts->sources[source].by_id;
+}
+
+void roast__sources_give(struct roast_attempts *attempts, size_t row, int32_t source)
+{
+    attempts->rows_by_id -= is_by_id(attempts, attempts->source[row]);
+    attempts->rows_by_id += is_by_id(attempts, source);
+    roast__digests_forget(attempts, row);
+    attempts->source[row] = source;
+}
+
 /* Whether every id that there is has a name. */
 static bool is_named(const struct roast_source *source)
 {
@@ -170,17 +183,14 @@ static int32_t find_named(const struct roast_attempts *attempts, int32_t dataset
 void roast__sources_resolve(struct roast_attempts *attempts,
                             const struct roast_names *names)
 {
-    size_t by_id = 0;
-
     for (size_t i = 0; i < attempts->source_count; i++) {
         struct roast_source *source = &attempts->sources[i];
         if (!source->by_id)
             continue;
         source->dataset = roast__names_find(names, source->dataset_id);
         source->file = roast__names_find(names, source->file_id);
-        by_id++;
     }
-    for (size_t row = 0; by_id > 0 && row < attempts->count; row++) {
+    for (size_t row = 0; attempts->rows_by_id > 0 && row < attempts->count; row++) {
         if (attempts->source[row] < 0)
             continue;
         const struct roast_source *source = &attempts->sources[attempts->source[row]];
@@ -188,6 +198,6 @@ void roast__sources_resolve(struct roast_attempts *attempts,
             continue;
         int32_t named = find_named(attempts, source->dataset, source->file);
         if (named >= 0)
-            attempts->source[row] = named;
+            roast__sources_give(attempts, row, named);
     }
 }

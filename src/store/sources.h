@@ -33,6 +33,9 @@ int32_t roast__sources_of_record(struct roast_attempts *attempts,
 int32_t roast__sources_of_ids(struct roast_attempts *attempts, uint32_t dataset_id,
                               uint32_t file_id);
 
+/* From now on a row is of this source. */
+void roast__sources_give(struct roast_attempts *attempts, size_t row, int32_t source);
+
 /* Names what is known by ids as far as names were learned, and gives its rows the
  * source of the records of the same file if there is one. Whoever reads sources calls
  * it first. */

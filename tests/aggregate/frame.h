@@ -25,6 +25,7 @@ struct frame {
     double cpu;
     double task_start, task, task_cpu;
     uint64_t events;
+    uint64_t concurrency; /* chunks of its process at once */
     uint64_t before_mb, after_mb, peak_mb;
     bool bytes_known;
     uint64_t bytes, bytes_before;

@@ -20,6 +20,7 @@ static inline void fill_chunk(roast_record *rec, const struct frame *frame)
     set_seconds(rec, ROAST_FIELD_cpu_ns, frame->cpu);
     set_seconds(rec, ROAST_FIELD_monitor_ns, frame->monitor);
     set_count(rec, ROAST_FIELD_num_events, frame->events);
+    set_count(rec, ROAST_FIELD_concurrency, frame->concurrency);
     set_count(rec, ROAST_FIELD_rss_before_bytes, frame->before_mb << 20);
     set_count(rec, ROAST_FIELD_rss_after_bytes, frame->after_mb << 20);
     set_count(rec, ROAST_FIELD_rss_peak_bytes, frame->peak_mb << 20);

@@ -28,6 +28,10 @@ struct patient {
     double after;      /* without any task */
     double last;       /* seconds of the last chunk; 0: as all */
     uint64_t grows_mb; /* memory per chunk and process */
+    uint64_t takes_mb; /* above what it finds; 0: 100 */
+    double event_kb;   /* and per event */
+    int larger;        /* times the events, every other chunk; 0: all are alike */
+    bool apart;        /* every file is a dataset */
     const char *last_dataset;
     struct roast_str branches, endpoints, facts;
 };

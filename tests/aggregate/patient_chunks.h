@@ -5,7 +5,7 @@
 
 #include <stdio.h>
 
-#include "patient.h"
+#include "patient_sizes.h"
 
 static inline const char *worker_named(int worker)
 {
@@ -22,14 +22,16 @@ static inline double add_patient_chunk(roast_run *run, const struct patient *p, 
 {
     int chunks = (int)or_else(p->chunks, 40), per_file = (int)or_else(p->per_file, 20);
     int worker = i % (int)or_else(p->workers, 2);
-    uint64_t events = p->events > 0 ? p->events : 10000;
-    uint64_t first = (uint64_t)(i % per_file) * events;
+    uint64_t events = events_of_chunk(p, i);
+    uint64_t first = (uint64_t)(i % per_file) * events_of_chunk(p, 1);
     uint64_t grown = p->grows_mb * (uint64_t)(i / (int)or_else(p->workers, 2));
     uint32_t key = (uint32_t)i + 1;
     char file[32];
     struct frame chunk = {.process = (uint64_t)worker + 1,
                           .sequence = key,
-                          .dataset = i + 1 == chunks ? p->last_dataset : NULL,
+                          .dataset = p->apart          ? file
+                                     : i + 1 == chunks ? p->last_dataset
+                                                       : NULL,
                           .file = file,
                           .first = first,
                           .stop = first + events,
@@ -40,7 +42,7 @@ static inline double add_patient_chunk(roast_run *run, const struct patient *p, 
                           .monitor = p->monitor,
                           .before_mb = 500 + grown,
                           .after_mb = 500 + grown,
-                          .peak_mb = 600 + grown,
+                          .peak_mb = 500 + grown + memory_of_chunk(p, i),
                           .host = "red-c1",
                           .branches = p->branches,
                           .endpoints = p->endpoints,

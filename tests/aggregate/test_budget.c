@@ -84,10 +84,10 @@ static void test_a_pool_of_two_places(void **state)
     assert_metric(summary, offered_thread_seconds, 20);
     assert_metric(summary, budget_overlap_seconds, 0);
     assert_metric(summary, unexplained_percent, 2.5);
-    size_t tail = row_of(summary, "budget_by_phase", "tail"); /* 5 s to 8 s */
+    size_t tail = row_of(summary, "budget_by_phase", "tail"); /* 7 s to 8 s */
     assert_near(number_at(summary, "budget_by_phase", tail, "idle_tail"), 1);
-    assert_near(number_at(summary, "budget_by_phase", tail, "compute"), 2 + 3 * 0.8);
-    assert_near(number_at(summary, "budget_by_phase", tail, "fetch"), 3 * 0.2);
+    assert_near(number_at(summary, "budget_by_phase", tail, "compute"), 0.8);
+    assert_near(number_at(summary, "budget_by_phase", tail, "fetch"), 0.2);
     assert_int_equal(rows_of(summary, "budget_over_time"), 60);
     assert_near(number_at(summary, "budget_over_time", 6, "from"), 1);
     assert_near(number_at(summary, "budget_over_time", 6, "idle_preprocess"), 2 / 6.0);
@@ -229,6 +229,25 @@ static void test_ladders_that_do_not_fit(void **state)
     roast_summary *summary = summary_of(run);
     assert_budget(summary, {"compute", 1.5 + 2}, {"fetch", 0.5}, {"monitor", 1},
                   {"unexplained", 1});
+    roast_summary_free(summary);
+    roast_run_free(run);
+}
+
+/* The second process goes on where the first one was, when one place is left. */
+static void test_fewer_places_than_there_were(void **state)
+{
+    roast_run *run = run_new();
+
+    (void)state;
+    offer(run, 0, 2, 2);
+    add_chunk(run, 1, 0, 3, steps(3, 0));
+    add_chunk(run, 2, 0, 4, steps(4, 0));
+    offer(run, 4, 1, 1);
+    add_chunk(run, 2, 4, 2, steps(2, 0));
+    roast_run_finish(run, NS(6));
+    roast_summary *summary = summary_of(run);
+    assert_metric(summary, budget_overlap_seconds, 0);
+    assert_near(number_at(summary, "budget", 0, "compute"), 3 + 4 + 2);
     roast_summary_free(summary);
     roast_run_free(run);
 }
@@ -431,6 +450,7 @@ int main(void)
         cmocka_unit_test_setup(test_threads_of_one_process_have_a_place_each, setup),
         cmocka_unit_test_setup(test_more_at_once_than_were_offered, setup),
         cmocka_unit_test_setup(test_ladders_that_do_not_fit, setup),
+        cmocka_unit_test_setup(test_fewer_places_than_there_were, setup),
         cmocka_unit_test_setup(test_several_calls, setup),
         cmocka_unit_test_setup(test_what_the_client_did_itself, setup),
         cmocka_unit_test_setup(test_no_chunks, setup),

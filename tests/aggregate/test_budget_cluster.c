@@ -236,8 +236,9 @@ static void test_a_worker_that_nobody_saw_join(void **state)
     assert_budget(summary, {"idle_client_before", 5});
     why = roast_summary_table(summary, ROAST_TABLE_UNAVAILABLE);
     for (size_t i = 0; i < why->row_count; i++)
-        told |= str_is(text_at(summary, why->name, i, "name"), "budget_by_worker");
+        told |= str_is(text_at(summary, why->name, i, "name"), "budget");
     assert_true(told);
+    assert_metric(summary, unexplained_percent, 60); /* 3 s of 5 are nowhere */
     roast_summary_free(summary);
     roast_run_free(run);
 }

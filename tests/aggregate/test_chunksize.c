@@ -3,9 +3,11 @@
  * sizes, and the size that it suggests. */
 #include "aggregate/chunksize.h"
 
+#include "aggregate/waves.h"
 #include "patients.h"
 
 static struct roast_file_sizes sizes[] = {{2, 100000}, {1, 50000}};
+static struct roast_file_sizes whole[] = {{1, 150000}, {1, 100000}};
 
 /* 1 s per chunk, 100 us per event, 10 threads. */
 static struct roast_chunk_model plain_model(void)
@@ -19,7 +21,11 @@ static struct roast_chunk_model plain_model(void)
         .now_events = 1000,
         .sizes = sizes,
         .size_count = 2,
+        .whole = whole,
+        .whole_count = 2,
         .files = 3,
+        .opened = 3,
+        .datasets = 2,
         .base_bytes = NAN,
         .per_event_bytes = NAN,
         .limit_bytes = NAN,
@@ -64,6 +70,33 @@ static void test_many_waves_share_the_work(void **state)
 
     (void)state;
     assert_near(roast__chunk_model_wall(&model, 1000), work / 10 + 1.1 * 0.9 / 2);
+}
+
+/* A large file among many small ones. */
+static void test_one_chunk_that_is_much_longer_is_waited_for(void **state)
+{
+    struct roast_file_sizes uneven[] = {{99, 1e4}, {1, 1e6}};
+    struct roast_chunk_model model = plain_model();
+
+    (void)state;
+    model.sizes = uneven;
+    model.events = 1.99e6;
+    model.threads = 16;
+    model.now_events = 1e6;
+    assert_near(roast__chunk_model_chunks(&model, 1e6), 100);
+    assert_near(roast__chunk_model_wall(&model, 1e6), 1 + 1e6 * 1e-4);
+    assert_true(roast__chunk_model_best(&model) < 2e5);
+}
+
+static void test_one_chunk_more_is_never_quicker(void **state)
+{
+    double longest_s = roast__waves_longest_s(1, 0.8, 16);
+    struct roast_waves all_at_once = {16, 16, 1, longest_s};
+    struct roast_waves one_more = {17, 16, 1, longest_s};
+
+    (void)state;
+    assert_near(roast__waves_s(&all_at_once), longest_s);
+    assert_true(roast__waves_s(&one_more) >= longest_s);
 }
 
 /* ---- the best -------------------------------------------------------------------- */
@@ -121,15 +154,41 @@ static void test_memory_limits_the_size(void **state)
     assert_false(roast__chunk_model_fits(&model, 10000));
 }
 
-static void test_merged_files_have_no_borders(void **state)
+static void test_no_larger_size_where_memory_is_short(void **state)
 {
     struct roast_chunk_model model = plain_model();
-    struct roast_file_sizes room;
-    struct roast_chunk_model merged = roast__chunk_model_merged(&model, &room);
 
     (void)state;
-    assert_near(roast__chunk_model_chunks(&merged, 125000), 2);
-    assert_near(roast__chunk_model_chunks(&merged, 1e9), 1);
+    assert_true(roast__chunk_model_best(&model) > 1000);
+    model.is_memory_short = true;
+    assert_near(roast__chunk_model_best(&model), 1000);
+    assert_true(roast__chunk_model_fits(&model, 500));
+}
+
+/* However large chunks may be, a dataset is one at least. */
+static void test_merged_files_end_with_their_dataset(void **state)
+{
+    struct roast_chunk_model model = plain_model();
+    struct roast_chunk_model merged = roast__chunk_model_merged(&model);
+
+    (void)state;
+    assert_near(roast__chunk_model_chunks(&merged, 50000), 3 + 2);
+    assert_near(roast__chunk_model_chunks(&merged, 1e9), 2);
+}
+
+/* The Runner may have been told any size: files end chunks before. */
+static void test_chunks_of_merged_files_must_fit_too(void **state)
+{
+    struct roast_chunk_model model = plain_model();
+
+    (void)state;
+    model.now_events = 1e6;
+    model.base_bytes = 5e8;
+    model.per_event_bytes = 8e3;
+    model.limit_bytes = 2e9; /* 70 % of it: 112500 events */
+    struct roast_chunk_model merged = roast__chunk_model_merged(&model);
+    assert_near(merged.now_events, 100000);
+    assert_false(roast__chunk_model_fits(&merged, 150000));
 }
 
 /* ---- the fit --------------------------------------------------------------------- */
@@ -194,6 +253,78 @@ static void test_the_chunksize_of_the_runner_is_the_present_one(void **state)
     roast_run_free(run);
 }
 
+/* 40 chunks on 8 threads, the last one a long one, and but one end frame: that threads
+ * wait for it is not for want of chunks. */
+static void test_chunks_that_tell_nothing_of_their_cost_are_chunks(void **state)
+{
+    roast_run *run = run_new();
+
+    (void)state;
+    offer(run, 0, 8, 8);
+    for (uint32_t i = 0; i < 40; i++) {
+        uint32_t wave = i / 8;
+        struct frame frame = {.process = i % 8 + 1,
+                              .sequence = i + 1,
+                              .first = i * 1000,
+                              .stop = i * 1000 + 1000,
+                              .events = 1000,
+                              .start = wave * 2,
+                              .duration = i < 39 ? 1 : 10};
+        add_frame(run, frame);
+        frame.kind = ROAST_FRAME_END;
+        frame.task_start = frame.start;
+        frame.task = 1.01;
+        if (i == 0)
+            add_frame(run, frame);
+    }
+    roast_run_finish(run, NS(18));
+    roast_summary *summary = summary_of(run);
+    assert_int_equal(rows_of(summary, "findings"), 1);
+    assert_str_is(text_at(summary, "findings", 0, "id"), "last_chunks");
+    roast_summary_free(summary);
+    roast_run_free(run);
+}
+
+/* All but the first records of two files were lost: that they are of ten chunks each is
+ * known from where these were to begin. */
+static void test_chunks_without_a_record_are_of_files_too(void **state)
+{
+    roast_run *run = run_new();
+    struct roast_ladder ladder = {0};
+
+    (void)state;
+    offer(run, 0, 1, 1);
+    set_part(&ladder, ROAST_ITEM_form, 0.9);
+    set_part(&ladder, ROAST_ITEM_compute, 0.05);
+    for (uint32_t i = 0; i < 20; i++) {
+        struct frame frame = {.kind = ROAST_FRAME_BEGIN,
+                              .sequence = i + 1,
+                              .file = i < 10 ? "a.root" : "b.root",
+                              .first = i % 10 * 1000,
+                              .stop = i % 10 * 1000 + 1000,
+                              .start = i,
+                              .task_start = i,
+                              .task = 0.95,
+                              .ladder = ladder_blob(&ladder)};
+        add_frame(run, frame);
+        if (i % 10 == 0) {
+            frame.kind = ROAST_FRAME_CHUNK;
+            frame.events = 1000;
+            frame.duration = 0.05;
+            add_frame(run, frame);
+        }
+        frame.kind = ROAST_FRAME_END;
+        add_frame(run, frame);
+    }
+    roast_run_finish(run, NS(21));
+    roast_summary *summary = summary_of(run);
+    assert_str_is(text_at(summary, "findings", 0, "id"), "chunks_too_small");
+    struct roast_str advice = text_at(summary, "findings", 0, "advice");
+    assert_non_null(memmem(advice.data, advice.size_bytes, "chunksize=8_000 (now", 20));
+    roast_summary_free(summary);
+    roast_run_free(run);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -201,13 +332,19 @@ int main(void)
         cmocka_unit_test(test_one_wave_is_as_long_as_its_longest_chunk),
         cmocka_unit_test(test_few_waves_are_whole),
         cmocka_unit_test(test_many_waves_share_the_work),
+        cmocka_unit_test(test_one_chunk_that_is_much_longer_is_waited_for),
+        cmocka_unit_test(test_one_chunk_more_is_never_quicker),
         cmocka_unit_test(test_friendly_numbers),
         cmocka_unit_test(test_the_suggested_size_is_almost_the_best),
         cmocka_unit_test(test_a_good_size_stays),
         cmocka_unit_test(test_memory_limits_the_size),
-        cmocka_unit_test(test_merged_files_have_no_borders),
+        cmocka_unit_test(test_no_larger_size_where_memory_is_short),
+        cmocka_unit_test(test_merged_files_end_with_their_dataset),
+        cmocka_unit_test(test_chunks_of_merged_files_must_fit_too),
         cmocka_unit_test(test_chunks_of_different_sizes_tell_their_cost),
         cmocka_unit_test(test_the_chunksize_of_the_runner_is_the_present_one),
+        cmocka_unit_test(test_chunks_that_tell_nothing_of_their_cost_are_chunks),
+        cmocka_unit_test(test_chunks_without_a_record_are_of_files_too),
     };
 
     return cmocka_run_group_tests_name("chunksize", tests, NULL, NULL);

@@ -217,6 +217,23 @@ static void test_a_dataset_that_one_run_lacks_is_left_out(void **state)
     assert_near(found.measures[0].ratio, 1);
 }
 
+static void test_runs_of_other_datasets_cannot_be_compared(void **state)
+{
+    struct held a = {.run = run_new()};
+    struct held b = {.run = run_new()};
+
+    (void)state;
+    for (uint64_t i = 0; i < 20; i++) {
+        add_chunk(&a, "ttbar", "a.root", i, 5 + (double)(i % 3));
+        add_chunk(&b, "wjets", "b.root", i, 5 + (double)(i % 3));
+    }
+    struct roast_comparison found = compare(&a, &b);
+    assert_int_equal(found.measures[0].change, ROAST_CHANGE_UNKNOWN);
+    assert_non_null(strstr(found.measures[0].why, "no dataset in common"));
+    assert_int_equal(found.measures[0].a_chunks, 0);
+    assert_true(isnan(found.measures[0].a_median) && isnan(found.measures[0].b_median));
+}
+
 /* Slow for a while: ten blocks of twenty, each 20 % slower or not as a whole. */
 static void test_neighbours_that_are_alike_are_less_sure(void **state)
 {
@@ -349,9 +366,42 @@ static void test_the_slice_that_grew_most_is_named(void **state)
     assert_int_equal(roast_compare(&found, &a, &b, NULL), ROAST_OK);
     assert_non_null(strstr(found.first, "First look at \"idle: "));
     assert_true(found.slices[ROAST_COMPARED_idle_client_after].b > 900);
+    assert_int_equal(roast_compare(&found, &b, &a, NULL), ROAST_OK);
+    assert_non_null(strstr(found.first, "B is better: "));
+    assert_non_null(strstr(found.first, "gained in \"idle: "));
     roast_summary_free((roast_summary *)a.summary);
     release(&held[0]);
     release(&held[1]);
+}
+
+/* Ten chunks in 1000 s of one thread. */
+static struct held run_of_chunks(uint64_t events)
+{
+    struct held held = {.run = run_new()};
+
+    offer(held.run, 0, 1, 1);
+    for (uint64_t i = 0; i < 10; i++)
+        add_frame(held.run, (struct frame){.dataset = "ttbar",
+                                           .file = "a.root",
+                                           .first = events * i,
+                                           .stop = events * (i + 1),
+                                           .start = 1 + 0.5 * (double)i,
+                                           .duration = 0.4,
+                                           .cpu = 0.3,
+                                           .events = events});
+    return held;
+}
+
+static void test_chunks_of_another_size_are_no_slower_machine(void **state)
+{
+    struct held a = run_of_chunks(5000);
+    struct held b = run_of_chunks(700);
+
+    (void)state;
+    struct roast_comparison found = compare(&a, &b);
+    assert_false(roast_compare_blames_machine(&found));
+    assert_non_null(strstr(found.first, "First look at the chunksize: 700 events per "
+                                        "chunk in B, 5000 in A; 20"));
 }
 
 static void test_a_run_against_itself_has_nothing_to_look_at(void **state)
@@ -402,12 +452,14 @@ int main(void)
         cmocka_unit_test(test_the_shift_of_exact_numbers_is_exact),
         cmocka_unit_test(test_another_mix_of_datasets_is_no_change),
         cmocka_unit_test(test_a_dataset_that_one_run_lacks_is_left_out),
+        cmocka_unit_test(test_runs_of_other_datasets_cannot_be_compared),
         cmocka_unit_test(test_neighbours_that_are_alike_are_less_sure),
         cmocka_unit_test(test_too_few_chunks_cannot_tell),
         cmocka_unit_test(test_runs_without_chunks),
         cmocka_unit_test(test_failures_are_looked_at_first),
         cmocka_unit_test(test_a_slower_machine_is_suspected),
         cmocka_unit_test(test_the_slice_that_grew_most_is_named),
+        cmocka_unit_test(test_chunks_of_another_size_are_no_slower_machine),
         cmocka_unit_test(test_a_run_against_itself_has_nothing_to_look_at),
         cmocka_unit_test(test_no_memory_is_told),
     };

@@ -176,12 +176,15 @@ static void test_the_second_split_is_additive(void **state)
     assert_near(number_at(summary, "chunk_split", 0, "runqueue"), 4);
     assert_near(number_at(summary, "chunk_split", 0, "fetch_wait"), 6);
     assert_near(number_at(summary, "chunk_split", 0, "blocked"), 2);
+    assert_int_equal(cell_at(summary, "chunk_split", 0, "waiting")->type,
+                     ROAST_CELL_ABSENT);
     assert_null(reason_for(summary, "chunk_split"));
+    assert_null(reason_for(summary, "chunk_split.blocked"));
     roast_summary_free(summary);
     roast_run_free(run);
 }
 
-static void test_without_fetch_waiting_is_among_the_blocked(void **state)
+static void test_without_fetch_nobody_knows_what_was_waited_for(void **state)
 {
     roast_run *run = run_new();
     struct roast_ladder ladder = {0};
@@ -192,7 +195,11 @@ static void test_without_fetch_waiting_is_among_the_blocked(void **state)
     roast_summary *summary = summary_of(run);
     assert_int_equal(cell_at(summary, "chunk_split", 0, "fetch_wait")->type,
                      ROAST_CELL_ABSENT);
-    assert_near(number_at(summary, "chunk_split", 0, "blocked"), 4);
+    assert_int_equal(cell_at(summary, "chunk_split", 0, "blocked")->type,
+                     ROAST_CELL_ABSENT);
+    assert_near(number_at(summary, "chunk_split", 0, "waiting"), 4);
+    assert_non_null(reason_for(summary, "chunk_split.fetch_wait"));
+    assert_non_null(reason_for(summary, "chunk_split.blocked"));
     roast_summary_free(summary);
     roast_run_free(run);
 }
@@ -313,7 +320,7 @@ int main(void)
         cmocka_unit_test(test_a_damaged_ladder_is_none),
         cmocka_unit_test(test_seconds_of_first_chunks),
         cmocka_unit_test(test_the_second_split_is_additive),
-        cmocka_unit_test(test_without_fetch_waiting_is_among_the_blocked),
+        cmocka_unit_test(test_without_fetch_nobody_knows_what_was_waited_for),
         cmocka_unit_test(test_without_run_queue_there_is_no_second_split),
         cmocka_unit_test(test_missing_hooks_say_what_is_lost),
         cmocka_unit_test(test_a_run_without_ladders_says_so),

@@ -93,6 +93,41 @@ static void test_intervals_hold_the_truth(void **state)
     assert_in_range(held, 88, 100);
 }
 
+static void check_inside(const struct roast_estimate *estimate)
+{
+    assert_true(estimate->low <= estimate->value);
+    assert_true(estimate->value <= estimate->high);
+    assert_true(estimate->low >= 0);
+}
+
+/* Wherever the truth is, and whatever has to be held at 0. */
+static void test_values_are_in_their_own_intervals(void **state)
+{
+    static const double threads[] = {2, 4, 8, 16, 32};
+    static const double sigmas[] = {0, 0.01, 0.3}, kappas[] = {0, 0.0002, 0.01};
+    uint64_t seed = 6;
+    int fitted = 0, held = 0;
+
+    (void)state;
+    for (int set = 0; set < 300; set++) {
+        struct several several = {.count = 0};
+        for (size_t i = 0; i < COUNT_OF(threads); i++)
+            add_run(&several, threads[i],
+                    law(1e6, sigmas[set % 3], kappas[set / 3 % 3], threads[i]) *
+                        (1 + 0.4 * (draw_share(&seed) - 0.5)));
+        struct roast_scaling scaling = scale(&several);
+        if (scaling.fits) {
+            check_inside(&scaling.rate_1);
+            check_inside(&scaling.sigma);
+            check_inside(&scaling.kappa);
+            held += scaling.sigma.value == 0 || scaling.kappa.value == 0;
+            fitted++;
+        }
+        roast_scaling_release(&scaling);
+    }
+    assert_true(fitted > 200 && held > 50);
+}
+
 static void test_runs_that_scale_well_have_no_negative_cost(void **state)
 {
     struct several several = {.count = 0};
@@ -177,6 +212,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_the_law_is_found_again),
         cmocka_unit_test(test_intervals_hold_the_truth),
+        cmocka_unit_test(test_values_are_in_their_own_intervals),
         cmocka_unit_test(test_runs_that_scale_well_have_no_negative_cost),
         cmocka_unit_test(test_three_runs_are_fitted_without_errors),
         cmocka_unit_test(test_two_numbers_of_threads_are_no_fit),

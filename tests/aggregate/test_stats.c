@@ -3,6 +3,7 @@
  * against every window there is. */
 #include <math.h>
 
+#include "aggregate/quantiles.h"
 #include "aggregate/stats.h"
 #include "aggregate/window.h"
 #include "heap.h"

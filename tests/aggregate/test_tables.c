@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* test_tables.c - tables per dataset, file, worker and host; sections; outliers; what
  * was lost or absent; and a summary that runs out of memory at every place. */
+#include "aggregate/summary.h"
 #include "base/buf.h"
 #include "heap.h"
 #include "runs.h"
@@ -428,6 +429,31 @@ static void test_out_of_memory_anywhere(void **state)
     roast_run_free(run);
 }
 
+/* A table that could not get its columns has no room for any cell. */
+static void test_rows_go_nowhere_once_memory_ran_out(void **state)
+{
+    struct roast_summary *summary = roast__alloc(sizeof(*summary));
+    static const char *const columns[] = {"one"};
+
+    (void)state;
+    size_t whole = roast__table_open(summary, "whole", ROAST_TABLE_LIST, columns, 1);
+    assert_ptr_not_equal(roast__table_row(summary, whole), summary->spare);
+    test_heap_fail(1, false);
+    assert_null(roast__summary_memory(summary, 8, 8));
+    test_heap_fail(0, false);
+    size_t torn = roast__table_open(summary, "torn", ROAST_TABLE_LIST, columns, 0);
+    for (size_t table = whole; table <= torn; table++) {
+        struct roast_cell *row = roast__table_row(summary, table);
+        assert_ptr_equal(row, summary->spare);
+        for (size_t i = 0; i < ROAST_MAX_COLUMNS; i++)
+            row[i] = roast__cell_count(i);
+    }
+    assert_int_equal(test_heap.calls, 0);
+    assert_int_equal(rows_of(summary, "whole"), 1);
+    assert_int_equal(rows_of(summary, "torn"), 0);
+    roast_summary_free(summary);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -442,6 +468,7 @@ int main(void)
         cmocka_unit_test(test_too_few_chunks_have_no_outlier),
         cmocka_unit_test(test_at_most_fifty_outliers),
         cmocka_unit_test(test_out_of_memory_anywhere),
+        cmocka_unit_test(test_rows_go_nowhere_once_memory_ran_out),
     };
     test_heap_install();
     return cmocka_run_group_tests(tests, NULL, NULL);

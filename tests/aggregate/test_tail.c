@@ -61,9 +61,17 @@ static void test_the_tail_and_who_made_it(void **state)
     roast_summary *summary = summary_of(run);
 
     (void)state;
-    assert_near(number_at(summary, "tail", 0, "start"), 9); /* the last 2 of 40 */
-    assert_near(number_at(summary, "tail", 0, "seconds"), 7);
+    assert_near(number_at(summary, "tail", 0, "last_5_percent_start"), 9);
+    assert_near(number_at(summary, "tail", 0, "start"), 10);
+    assert_near(number_at(summary, "tail", 0, "seconds"), 6);
     assert_near(number_at(summary, "tail", 0, "thread_seconds_lost"), 3 * 6);
+    assert_near(number_at(summary, "tail", 0, "chunks"), 1);
+    assert_near(number_at(summary, "tail", 0, "median_seconds"), 1);
+    assert_near(number_at(summary, "tail", 0, "last_seconds"), 7);
+    assert_str_is(text_at(summary, "tail", 0, "last_dataset"), "ttbar");
+    assert_str_is(text_at(summary, "tail", 0, "last_file"), "slow.root");
+    assert_str_is(text_at(summary, "tail", 0, "last_host"), "here");
+    assert_str_is(text_at(summary, "tail", 0, "last_cause"), "more work per event");
     assert_int_equal(rows_of(summary, "stragglers"), 1);
     assert_str_is(text_at(summary, "stragglers", 0, "dataset"), "ttbar");
     assert_str_is(text_at(summary, "stragglers", 0, "file"), "slow.root");
@@ -120,16 +128,27 @@ static void test_nobody_waits_for_a_single_thread(void **state)
         add_frame(run, chunk_at(1, i, (double)i, 1));
     roast_run_finish(run, NS(60));
     roast_summary *summary = summary_of(run);
-    assert_near(number_at(summary, "tail", 0, "start"), 57);
-    assert_near(number_at(summary, "tail", 0, "seconds"), 3);
+    assert_near(number_at(summary, "tail", 0, "last_5_percent_start"), 57);
+    assert_near(number_at(summary, "tail", 0, "start"), 60);
+    assert_near(number_at(summary, "tail", 0, "seconds"), 0);
+    assert_near(number_at(summary, "tail", 0, "chunks"), 0);
     assert_near(number_at(summary, "tail", 0, "thread_seconds_lost"), 0);
     assert_int_equal(rows_of(summary, "stragglers"), 0);
     roast_summary_free(summary);
     roast_run_free(run);
 }
 
-/* The call with most chunks; the time between calls is nobody's tail. */
-static void test_of_several_calls_the_largest(void **state)
+static void assert_one_tail(const roast_summary *summary, double seconds, double lost)
+{
+    assert_near(number_at(summary, "tail", 0, "seconds"), seconds);
+    assert_near(number_at(summary, "wall_account", 0, "tail"), seconds);
+    assert_near(number_at(summary, "tail", 0, "thread_seconds_lost"), lost);
+    assert_near(number_at(summary, "budget", 0, "idle_tail"), lost);
+}
+
+/* Two threads that end together, then one without a chunk; the time between calls is
+ * nobody's tail. The table, the wall time and the budget say the same. */
+static void test_of_several_calls_the_one_that_cost_most(void **state)
 {
     roast_run *run = run_new();
 
@@ -139,14 +158,116 @@ static void test_of_several_calls_the_largest(void **state)
     for (uint64_t i = 0; i < 10; i++)
         add_frame(run, chunk_at(1 + i % 2, i, (double)(i / 2), 1));
     mark(run, ROAST_MARK_RUN_END, 5);
-    mark(run, ROAST_MARK_RUN_BEGIN, 50);
-    add_frame(run, chunk_at(1, 77, 50, 1));
-    mark(run, ROAST_MARK_RUN_END, 51);
     roast_run_finish(run, NS(60));
     roast_summary *summary = summary_of(run);
-    assert_near(number_at(summary, "tail", 0, "start"), 4);
-    assert_near(number_at(summary, "tail", 0, "seconds"), 1);
-    assert_near(number_at(summary, "tail", 0, "thread_seconds_lost"), 0);
+    assert_near(number_at(summary, "tail", 0, "start"), 5);
+    assert_one_tail(summary, 0, 0);
+    roast_summary_free(summary);
+    mark(run, ROAST_MARK_RUN_BEGIN, 50);
+    struct frame slow = chunk_at(1, 77, 50, 3);
+    slow.file = "slow.root";
+    add_frame(run, slow);
+    mark(run, ROAST_MARK_RUN_END, 53);
+    summary = summary_of(run);
+    assert_near(number_at(summary, "tail", 0, "start"), 50);
+    assert_str_is(text_at(summary, "tail", 0, "last_file"), "slow.root");
+    assert_one_tail(summary, 3, 3);
+    roast_summary_free(summary);
+    roast_run_free(run);
+}
+
+/* Many attempts are not many chunks. */
+static void test_of_equal_calls_the_one_with_most_chunks(void **state)
+{
+    roast_run *run = run_new();
+
+    (void)state;
+    offer(run, 0, 1, 1);
+    mark(run, ROAST_MARK_RUN_BEGIN, 0);
+    for (uint64_t i = 0; i < 9; i++) {
+        struct frame failed = chunk_at(1, 1, (double)i, 1);
+        failed.status = ROAST_CHUNK_FAILED;
+        add_frame(run, failed);
+    }
+    add_frame(run, chunk_at(1, 1, 9, 1));
+    mark(run, ROAST_MARK_RUN_END, 10);
+    mark(run, ROAST_MARK_RUN_BEGIN, 20);
+    add_frame(run, chunk_at(1, 1, 20, 1));
+    add_frame(run, chunk_at(1, 2, 21, 1));
+    mark(run, ROAST_MARK_RUN_END, 22);
+    roast_run_finish(run, NS(30));
+    roast_summary *summary = summary_of(run);
+    assert_near(number_at(summary, "tail", 0, "last_5_percent_start"), 21);
+    roast_summary_free(summary);
+    roast_run_free(run);
+}
+
+/* The cause is that of the chunk which is named, however many there are elsewhere. */
+static void test_the_last_chunk_has_its_own_cause(void **state)
+{
+    roast_run *run = run_new();
+
+    (void)state;
+    offer(run, 0, 4, 4);
+    for (uint64_t call = 0; call < 2; call++) {
+        double begin = (double)call * 30;
+        mark(run, ROAST_MARK_RUN_BEGIN, begin);
+        for (uint64_t i = 0; i < (call ? 7 : 39); i++)
+            add_frame(run, chunk_at(1 + i % 4, i, begin + (double)(i / 4), 1));
+        struct frame last = chunk_at(4, 90, begin + (call ? 1 : 9), call ? 15 : 4);
+        last.file = call ? "heavy.root" : "far.root";
+        last.cpu = call ? 15 : 0.1;
+        add_frame(run, last);
+        mark(run, ROAST_MARK_RUN_END, begin + 20);
+    }
+    roast_run_finish(run, NS(60));
+    roast_summary *summary = summary_of(run);
+    assert_str_is(text_at(summary, "tail", 0, "last_file"), "heavy.root");
+    assert_str_is(text_at(summary, "tail", 0, "last_cause"), "more work per event");
+    assert_str_is(text_at(summary, "stragglers", 0, "file"), "heavy.root");
+    assert_str_is(text_at(summary, "stragglers", 0, "cause"), "more work per event");
+    roast_summary_free(summary);
+    roast_run_free(run);
+}
+
+/* One of a task, and the task; seconds 0: it begins and is lost at 10 s. */
+static void add_dask_chunk(roast_run *run, const char *worker, uint32_t key,
+                           double start, double seconds)
+{
+    static uint32_t sequence = 1;
+    struct frame chunk = chunk_at(worker[6] == 'a' ? 1 : 2, key, start, seconds);
+
+    chunk.sequence = sequence++;
+    chunk.kind = seconds > 0 ? ROAST_FRAME_CHUNK : ROAST_FRAME_BEGIN;
+    add_frame_of_task(run, chunk, worker, key);
+    add_task(run, "Processor", worker, key,
+             seconds > 0 ? ROAST_TASK_ok : ROAST_TASK_lost, start,
+             seconds > 0 ? start + seconds : 10);
+}
+
+/* Nobody could have been sent a chunk that was not yet known to be lost. */
+static void test_a_chunk_that_is_tried_again_is_of_the_tail(void **state)
+{
+    roast_run *run = run_new();
+
+    (void)state;
+    join_on(run, "tcp://a", "a", 0);
+    join_on(run, "tcp://b", "b", 0);
+    add_dask_chunk(run, "tcp://a", 1, 1, 2);
+    add_dask_chunk(run, "tcp://a", 2, 1, 2);
+    add_dask_chunk(run, "tcp://b", 3, 1, 2);
+    add_dask_chunk(run, "tcp://b", 4, 1, 0);
+    leave_for(run, "tcp://b", 10, "it died");
+    add_dask_chunk(run, "tcp://a", 4, 11, 2);
+    roast_run_finish(run, NS(14));
+    roast_summary *summary = summary_of(run);
+    assert_near(number_at(summary, "budget", 0, "lost"), 9);
+    assert_near(number_at(summary, "budget", 0, "idle_starved"), 0);
+    assert_near(number_at(summary, "budget", 0, "idle_tail"), 2 * 8 + 2 + 7);
+    assert_near(number_at(summary, "tail", 0, "start"), 3);
+    assert_near(number_at(summary, "tail", 0, "seconds"), 10);
+    assert_near(number_at(summary, "tail", 0, "thread_seconds_lost"), 2 * 8 + 2 + 7);
+    assert_str_is(text_at(summary, "tail", 0, "last_cause"), "tried again");
     roast_summary_free(summary);
     roast_run_free(run);
 }
@@ -164,9 +285,9 @@ static void test_without_chunks_or_threads(void **state)
     roast_summary_free(summary);
     add_frame(run, chunk_at(1, 1, 2, 3));
     summary = summary_of(run);
-    assert_near(number_at(summary, "tail", 0, "start"), 2);
-    assert_int_equal(cell_at(summary, "tail", 0, "thread_seconds_lost")->type,
-                     ROAST_CELL_ABSENT);
+    assert_near(number_at(summary, "tail", 0, "last_5_percent_start"), 2);
+    assert_near(number_at(summary, "tail", 0, "last_seconds"), 3);
+    assert_int_equal(cell_at(summary, "tail", 0, "seconds")->type, ROAST_CELL_ABSENT);
     roast_summary_free(summary);
     roast_run_free(run);
 }
@@ -315,7 +436,10 @@ int main(void)
         cmocka_unit_test_setup(test_why_it_took_so_long, setup),
         cmocka_unit_test_setup(test_a_chunk_that_only_began_late, setup),
         cmocka_unit_test_setup(test_nobody_waits_for_a_single_thread, setup),
-        cmocka_unit_test_setup(test_of_several_calls_the_largest, setup),
+        cmocka_unit_test_setup(test_of_several_calls_the_one_that_cost_most, setup),
+        cmocka_unit_test_setup(test_of_equal_calls_the_one_with_most_chunks, setup),
+        cmocka_unit_test_setup(test_the_last_chunk_has_its_own_cause, setup),
+        cmocka_unit_test_setup(test_a_chunk_that_is_tried_again_is_of_the_tail, setup),
         cmocka_unit_test_setup(test_without_chunks_or_threads, setup),
         cmocka_unit_test_setup(test_waiting_for_workers, setup),
         cmocka_unit_test_setup(test_a_pool_is_there_at_once, setup),

@@ -2,7 +2,9 @@
 /* test_first_screen.c - the first screen: did it finish, did anything fail, what took
  * the time, what is the one thing to change.
  *
- * The golden file is what users see; a change there is a change for them. */
+ * The golden files are what users see; a change there is a change for them. The first is
+ * of a run that the rules have judged. */
+#include "aggregate/patients.h"
 #include "golden.h"
 #include "make_help.h"
 
@@ -68,6 +70,7 @@ static int setup(void **state)
                                      .started = roast_str_of("2026-11-15 14:02 UTC"),
                                      .state = roast_str_of("finished")};
     set(ROAST_METRIC_wall_time, 62);
+    set(ROAST_METRIC_unexplained_percent, 18 / 3469.0 * 100);
     set(ROAST_METRIC_total_events, 12.4e6);
     set(ROAST_METRIC_num_chunks, 1240);
     set(ROAST_METRIC_num_chunks_processed, 1240);
@@ -97,15 +100,9 @@ static int setup(void **state)
 
 static void put_everything(void)
 {
-    put_finding(0, "Chunks too small",
-                "750 ms per chunk for opening files, building NanoEvents and packing, "
-                "550 ms for its 10.0 k events",
-                "chunksize=40_000 (now 10_000)", 10);
-    put_finding(1, "Last chunks",
-                "7.60 s with idle threads while 5 chunks still ran; the last one: "
-                "ttbar_12.root on red-c2340, 14.0 s (median 2.10 s)",
-                "chunksize=20_000 (now 10_000)", 7);
-    put_finding(2, "Workers died", "1 worker went away with 3 attempts", "look", 0);
+    put_finding(0, "One", "much", "another", 10);
+    put_finding(1, "Two", "less", "fewer", 7);
+    put_finding(2, "Three", "little", "look", 0);
     put_finding(3, "Garbage collection", "80.0 s", "gc.freeze()", 1);
     put_check(0, "events", 0, "exact");
     put_check(1, "bytes", 3.2, "differs");
@@ -124,21 +121,89 @@ static int first_screen(struct roast_page *out, const struct roast_shown *what,
     return roast__page_finish(out, &buf, err);
 }
 
-static void check_page(const char *golden)
+static void check_page(const char *golden, const struct roast_shown *what)
 {
-    struct roast_page page = make_page(first_screen, &shown);
+    struct roast_page page = make_page(first_screen, what);
 
     check_page_fits(&page);
     check_golden(golden, (struct roast_str){page.text, page.size_bytes});
     roast_page_release(&page);
 }
 
+/* A worker that comes, takes a chunk, and is never heard of again. */
+static void add_victim(roast_run *run)
+{
+    const char *name = worker_named(8);
+    const struct roast_member member = {.worker = roast_str_of(name),
+                                        .host = roast_str_of("red-c2"),
+                                        .joined_ns = at(10),
+                                        .threads = 2,
+                                        .memory_limit_bytes = 4000000000};
+    struct frame begin = {.kind = ROAST_FRAME_BEGIN,
+                          .process = 9,
+                          .sequence = 2000,
+                          .first = 90000,
+                          .stop = 91000,
+                          .start = 10.1};
+
+    assert_int_equal(roast_run_add_member(run, &member, NULL), ROAST_OK);
+    add_frame_of_task(run, begin, name, 2000);
+    leave_for(run, name, 12, "no heartbeat for 300 s");
+}
+
+/* Small chunks, the last one of them slow. */
+static roast_run *run_an_ill_one(void)
+{
+    struct patient patient = {.workers = 8,
+                              .chunks = 801,
+                              .per_file = 100,
+                              .events = 1000,
+                              .form = 0.7,
+                              .compute = 0.4,
+                              .decompress = 0.1,
+                              .fetch = 0.05,
+                              .gc = 0.12,
+                              .last = 12,
+                              .limit = 4000000000};
+    roast_run *run = patient_new(patient, NULL);
+
+    add_victim(run);
+    return run;
+}
+
+static void test_a_run_that_was_judged(void **state)
+{
+    roast_run *run = run_an_ill_one();
+    roast_summary *summary = summary_of(run);
+    struct roast_shown judged = {.values = roast_summary_metrics(summary),
+                                 .heading = &heading};
+
+    (void)state;
+    heading.executor = roast_str_of("Dask, 8 workers");
+    judged.tables = roast_summary_tables(summary, &judged.table_count);
+    check_page("first_screen.txt", &judged);
+    check_memory_sweep(first_screen, &judged);
+    roast_summary_free(summary);
+    roast_run_free(run);
+}
+
+/* Three are told, the others named. */
 static void test_everything(void **state)
 {
+    static const char *const parts[] = {
+        "WHAT TO CHANGE   (savings overlap)",
+        "\n  and: Garbage collection\n",
+        "CHECKS  events = coffea, exact | bytes and coffea differ by 3.2 %",
+        "CPU = Dask to 0.04 %",
+    };
+
     (void)state;
     put_everything();
-    check_page("first_screen.txt");
-    check_memory_sweep(first_screen, &shown);
+    struct roast_page page = make_page(first_screen, &shown);
+    check_page_fits(&page);
+    for (size_t i = 0; i < COUNT_OF(parts); i++)
+        assert_non_null(strstr(page.text, parts[i]));
+    roast_page_release(&page);
 }
 
 static void test_healthy(void **state)
@@ -146,7 +211,17 @@ static void test_healthy(void **state)
     (void)state;
     put_check(0, "events", 0, "exact");
     put_check(1, "cpu_seconds", 0.001, "agrees");
-    check_page("first_screen_healthy.txt");
+    check_page("first_screen_healthy.txt", &shown);
+}
+
+/* More than the slice of that name: what is in no slice. */
+static void test_not_explained_is_the_metric(void **state)
+{
+    (void)state;
+    set(ROAST_METRIC_unexplained_percent, 10);
+    struct roast_page page = make_page(first_screen, &shown);
+    assert_non_null(strstr(page.text, "not explained 347 s, 10 %"));
+    roast_page_release(&page);
 }
 
 /* Nobody looked into it: no table, or one without seconds. */
@@ -179,8 +254,10 @@ static void test_words_from_data(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup(test_a_run_that_was_judged, setup),
         cmocka_unit_test_setup(test_everything, setup),
         cmocka_unit_test_setup(test_healthy, setup),
+        cmocka_unit_test_setup(test_not_explained_is_the_metric, setup),
         cmocka_unit_test_setup(test_nothing_known, setup),
         cmocka_unit_test_setup(test_words_from_data, setup),
     };

@@ -19,7 +19,7 @@ static struct roast_table tables[TABLES];
 static const struct roast_shown shown = {&values, tables, TABLES, NULL};
 
 static const char *const split_columns[] = {"on_cpu", "runqueue", "fetch_wait",
-                                            "blocked"};
+                                            "blocked", "waiting"};
 static const char *const hook_columns[] = {"hook", "where", "lost", "chunks"};
 static const char *const branch_columns[] = {"branch",  "bytes", "uncompressed_bytes",
                                              "seconds", "reads", "chunks"};
@@ -292,9 +292,13 @@ static void test_parts_of_the_split_that_are_not_known_are_left_out(void **state
     set_slice(ROAST_ITEM_compute, 4);
     set_split(3, NAN, 0, 1);
     check_says("\n  on CPU 75 % | storage 0 % | blocked (GIL, sleep) 25 %\n", true);
-    set_split(1, 1, 1, 1); /* as long as the line can be */
+    set_split(1, 1, 1, 1);
     check_says("\n  on CPU 25 % | no core free 25 % | storage 25 % | "
                "blocked (GIL, sleep) 25 %\n",
+               true);
+    cells[SPLIT][4] = cell_number(4); /* as long as the line can be */
+    check_says("\n  on CPU 12 % | no core free 12 % | storage 12 % | "
+               "blocked (GIL, sleep) 12 %\n  storage or blocked 50 %\n",
                true);
 }
 

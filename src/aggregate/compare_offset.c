@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* compare_shift.c - by how much one sample is above another, and how sure that is.
+/* compare_offset.c - by how much one sample is above another, and how sure that is.
  *
  * The estimate is the median of all differences of pairs; the interval holds those
- * shifts that a rank test would not reject. Nothing is assumed of the distribution, and
+ * offsets that a rank test would not reject. Nothing is assumed of the distribution, and
  * a tenth of wild chunks moves neither. The k-th of n x m differences is found without
  * making them: two sorted lists tell how many are below any value.
  *
@@ -125,22 +125,22 @@ static double find_difference(share_below *share, const void *pairs, double want
     return high;
 }
 
-static struct roast_shift find_shift(share_below *share, const void *pairs,
-                                     double sigma, double widest)
+static struct roast_offset find_offset(share_below *share, const void *pairs,
+                                       double sigma, double widest)
 {
     static const double tiny = 1e-9;
     double margin = ROAST_SURE_SIGMAS * sigma;
     double reach = widest * 1.000001 + tiny; /* all pairs are within */
-    struct roast_shift shift = {0, -INFINITY, INFINITY};
+    struct roast_offset offset = {0, -INFINITY, INFINITY};
 
-    shift.value = (find_difference(share, pairs, 0.5 - tiny, reach) +
-                   find_difference(share, pairs, 0.5 + tiny, reach)) /
-                  2;
+    offset.value = (find_difference(share, pairs, 0.5 - tiny, reach) +
+                    find_difference(share, pairs, 0.5 + tiny, reach)) /
+                   2;
     if (margin < 0.5) {
-        shift.low = find_difference(share, pairs, 0.5 - margin, reach);
-        shift.high = find_difference(share, pairs, 0.5 + margin, reach);
+        offset.low = find_difference(share, pairs, 0.5 - margin, reach);
+        offset.high = find_difference(share, pairs, 0.5 + margin, reach);
     }
-    return shift;
+    return offset;
 }
 
 static double widest_of(const struct roast_sample_set *a,
@@ -273,14 +273,14 @@ static double sigma_between(const struct strata *strata, double effect)
     return sqrt(effect / 12 / all); /* the variance is 1/12 of the weights */
 }
 
-int roast__shift_between(struct roast_shift *out, const struct roast_sample_set *a,
-                         const struct roast_sample_set *b, roast_error *err)
+int roast__offset_between(struct roast_offset *out, const struct roast_sample_set *a,
+                          const struct roast_sample_set *b, roast_error *err)
 {
     struct strata strata = {NULL, find_strata(NULL, a, b)};
     double effect = 1;
     int status = find_effect(&effect, a, NULL, err);
 
-    *out = (struct roast_shift){NAN, -INFINITY, INFINITY};
+    *out = (struct roast_offset){NAN, -INFINITY, INFINITY};
     if (status == ROAST_OK)
         status = find_effect(&effect, b, NULL, err);
     if (status < 0 || strata.count == 0)
@@ -289,8 +289,8 @@ int roast__shift_between(struct roast_shift *out, const struct roast_sample_set 
     if (!strata.all)
         return roast_error_set(err, ROAST_NO_MEMORY, "%zu datasets", strata.count);
     (void)find_strata(strata.all, a, b);
-    *out = find_shift(share_between, &strata, sigma_between(&strata, effect),
-                      widest_of(a, b));
+    *out = find_offset(share_between, &strata, sigma_between(&strata, effect),
+                       widest_of(a, b));
     roast__free(strata.all);
     return ROAST_OK;
 }
@@ -320,8 +320,9 @@ static double share_of_means(const void *pairs, double most)
     return (both + (double)alone) / ((double)used * ((double)used + 1));
 }
 
-int roast__shift_of(struct roast_shift *out, const struct roast_sample_set *differences,
-                    const uint32_t *twin, roast_error *err)
+int roast__offset_of(struct roast_offset *out,
+                     const struct roast_sample_set *differences, const uint32_t *twin,
+                     roast_error *err)
 {
     double n = (double)differences->count;
     struct thinned list = {differences->all, differences->count,
@@ -329,7 +330,7 @@ int roast__shift_of(struct roast_shift *out, const struct roast_sample_set *diff
     double effect = 1;
     int status = find_effect(&effect, differences, NULL, err);
 
-    *out = (struct roast_shift){NAN, -INFINITY, INFINITY};
+    *out = (struct roast_offset){NAN, -INFINITY, INFINITY};
     if (status == ROAST_OK)
         status = find_effect(&effect, differences, twin, err);
     if (status < 0 || n == 0)
@@ -337,6 +338,6 @@ int roast__shift_of(struct roast_shift *out, const struct roast_sample_set *diff
     struct roast_graded zero = {.value = 0};
     struct roast_sample_set origin = {&zero, 1};
     double sigma = sqrt((2 * n + 1) / (6 * n * (n + 1)) * effect);
-    *out = find_shift(share_of_means, &list, sigma, widest_of(differences, &origin));
+    *out = find_offset(share_of_means, &list, sigma, widest_of(differences, &origin));
     return ROAST_OK;
 }
