@@ -27,10 +27,18 @@ def number_of_jobs() -> int:
     return int(os.environ.get("JOBS", 0)) or min(len(os.sched_getaffinity(0)), MOST)
 
 
-def start(command: list[str], log: Path, shared: Path) -> subprocess.Popen[bytes]:
+def log_of(shared: Path, number: int) -> Path:
+    """What a process says."""
+    return shared / f"{number}.log"
+
+
+def start(command: list[str], shared: Path, number: int) -> subprocess.Popen[bytes]:
     """One of the processes; into a file, as nobody can read two on one terminal."""
-    environment = os.environ | {"ROAST_TESTS_SHARED": str(shared)}
-    with log.open("wb") as output:
+    environment = os.environ | {
+        "ROAST_TESTS_SHARED": str(shared),
+        "ROAST_TESTS_PROCESS": str(number),
+    }
+    with log_of(shared, number).open("wb") as output:
         return subprocess.Popen(
             command, stdout=output, stderr=subprocess.STDOUT, env=environment
         )
@@ -67,15 +75,15 @@ def main(arguments: list[str]) -> int:
     jobs = number_of_jobs()
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        logs = [folder / f"{n}.log" for n in range(jobs)]
-        running = [start(command, log, folder) for log in logs]
+        running = [start(command, folder, n) for n in range(jobs)]
         try:
             statuses = wait_for(running, folder)
         finally:
             for process in running:
                 process.terminate()  # if this is being interrupted
-        for n, (log, status) in enumerate(zip(logs, statuses, strict=True), 1):
-            report(f"pytest {n} of {jobs}", status, log.read_text(errors="replace"))
+        for n, status in enumerate(statuses):
+            text = log_of(folder, n).read_text(errors="replace")
+            report(f"pytest {n + 1} of {jobs}", status, text)
     return int(any(statuses))
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Sleeps that are planted once in a run, wherever it runs, and say how long they took.
+"""Sleeps that are planted once each, wherever that is, and say how long they took.
 
 They live in a module, so that processes of a pool and workers can import them.
 """
@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import time
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -62,18 +63,16 @@ class Output:
 
 
 class Planted(processor.ProcessorABC):
-    """An analysis with a sleep in ``step``; "": with none."""
+    """An analysis with a sleep in some steps: {step: path}."""
 
-    def __init__(self, step: str, path: str) -> None:
-        self.step, self.path = step, path
-        if step == "import":
-            self.corrections = SlowToUnpickle(path)
+    def __init__(self, plants: Mapping[str, str]) -> None:
+        self.packing = plants.get("result", "")
+        self.merging = plants.get("reduce", "")
+        self.corrections = SlowToUnpickle(plants.get("import", ""))
 
     @track_metrics
     def process(self, events: Any) -> Any:
-        packing = self.path if self.step == "result" else ""
-        merging = self.path if self.step == "reduce" else ""
-        return {"n": len(events), "slow": Output(packing, merging)}
+        return {"n": len(events), "slow": Output(self.packing, self.merging)}
 
     def postprocess(self, accumulator: Any) -> Any:
         return None

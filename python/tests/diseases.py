@@ -65,9 +65,10 @@ def fail_in(events: Any, name: str) -> None:
         raise OSError("no such tape")
 
 
-def wait_for(events: Any, path: str) -> None:
+def wait_for(events: Any, path: str, seconds: float = 0) -> None:
     while not Path(path).exists():
         time.sleep(0.01)
+    time.sleep(seconds)
 
 
 def keep_the_gil(events: Any, seconds: float) -> None:

@@ -3,6 +3,8 @@
 
 tools/pytests.py starts them and names a folder that they have in common. Whole files
 are taken, because what is costly in one (a pool, a run) is made once for all its tests.
+Files that wait much are taken from one end and those that compute from the other one:
+what waits leaves its core to the others, and what is timed has a core.
 Each process is a plain pytest: pytest-xdist would put a thread and two pipes of its own
 into it, and many tests look at the threads, children and forks of their process.
 """
@@ -11,18 +13,32 @@ from __future__ import annotations
 
 import fcntl
 import os
+import re
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
+WAITING = re.compile(r"test_(budget|dask|diseases|selftest)")
+
 
 class Share:
     """Leaves out tests in files that another process has begun."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, number: int) -> None:
         self.folder = folder
+        self.number = number
         self.is_mine: dict[str, bool] = {}
+
+    @pytest.hookimpl(trylast=True)
+    def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
+        """Every second process begins at the other end."""
+        names = list(dict.fromkeys(item.path.name for item in items))
+        names.sort(key=lambda name: not WAITING.match(name))
+        if self.number % 2:
+            names.reverse()
+        place = {name: n for n, name in enumerate(names)}
+        items.sort(key=lambda item: place[item.path.name])
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_protocol(self, item: pytest.Item) -> bool | None:
@@ -43,7 +59,8 @@ class Share:
 def join(config: pytest.Config) -> None:
     """Take part, if this is one of several processes."""
     if folder := shared_folder():
-        config.pluginmanager.register(Share(folder))
+        number = int(os.environ.get("ROAST_TESTS_PROCESS", 0))
+        config.pluginmanager.register(Share(folder, number))
 
 
 def shared_folder() -> Path | None:

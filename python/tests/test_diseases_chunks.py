@@ -155,7 +155,7 @@ def test_a_file_whose_chunks_fail(good_and_bad):
     assert "bad.root" in finding["evidence"]
     assert "good.root" not in finding["evidence"]
     assert "failed_fileset()" in finding["advice"]
-    assert "bad.root can be read" in finding["advice"]
+    assert "process() raised it" in finding["advice"]
 
 
 def test_a_file_that_cannot_be_opened(good_and_bad, tmp_path):

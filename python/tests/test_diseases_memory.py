@@ -48,6 +48,7 @@ def test_memory_that_is_kept(client, tiny_file):
     client.run(forget)
     finding = run.of("memory_leak")
     assert "MB per chunk" in finding["evidence"]
+    assert "; seen in " in finding["evidence"]
     assert "no lists or caches on self" in finding["advice"]
     assert finding["severity"] == "medium"
 

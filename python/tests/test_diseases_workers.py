@@ -9,6 +9,7 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
+from coffea import processor
 from distributed import Client, LocalCluster
 
 from clusters import await_until, on_dask
@@ -72,12 +73,37 @@ def test_threads_that_fight_for_the_gil(one_worker, tiny_file):
     finding = run.of("gil")
     assert finding["cost_thread_seconds"] >= 2
     assert "with 2 threads per worker" in finding["evidence"]
-    assert finding["advice"] == "one thread per worker: 2 workers x 1 thread"
+    assert finding["advice"] == (
+        "one thread per worker: 2 workers x 1 thread, "
+        "each with 1/2 of the memory of one now"
+    )
 
 
 @needs_schedstat
 def test_threads_that_let_it_go(one_worker, tiny_file):
     run_on(one_worker, tiny_file, Patient(let_the_gil_go, 0.5)).lacks("gil")
+
+
+def run_in_threads(file, analysis):
+    """The same in threads of this process, without any cluster."""
+    executor = processor.FuturesExecutor(
+        pool=ThreadPoolExecutor, workers=2, status=False
+    )
+    return diagnose(executor, fileset_of(file), analysis, chunksize=500)
+
+
+@needs_schedstat
+def test_threads_of_a_pool_that_fight_for_the_gil(tiny_file):
+    finding = run_in_threads(tiny_file, Patient(keep_the_gil, 0.7)).of("gil")
+    assert finding["cost_thread_seconds"] >= 2
+    assert "saves_wall_seconds" not in finding  # nobody can say
+    assert "with 2 threads in one process" in finding["evidence"]
+    assert "FuturesExecutor(workers=2)" in finding["advice"]
+
+
+@needs_schedstat
+def test_threads_of_a_pool_that_let_it_go(tiny_file):
+    run_in_threads(tiny_file, Patient(let_the_gil_go, 0.5)).lacks("gil")
 
 
 # ---- late workers --------------------------------------------------------------------
@@ -87,7 +113,7 @@ LATE_S = 2
 
 
 def test_workers_that_come_late(one_worker, tiny_file, tmp_path):
-    """Chunks wait for the second one, so that it comes before the run is over."""
+    """Chunks wait for the second one, and go on with it for long enough to miss it."""
     there = tmp_path / "there"
 
     def come():
@@ -95,7 +121,7 @@ def test_workers_that_come_late(one_worker, tiny_file, tmp_path):
         scale(one_worker, 2)
         there.touch()
 
-    analysis = Patient(wait_for, str(there))
+    analysis = Patient(wait_for, str(there), 1)
     with ThreadPoolExecutor(1) as pool:
         begin = functools.partial(pool.submit, come)
         run = run_on(one_worker, tiny_file, analysis, before=begin)

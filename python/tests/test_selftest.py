@@ -7,9 +7,12 @@ a check may say that it cannot tell. It may not say that a true number is wrong.
 
 from __future__ import annotations
 
+import contextlib
+import io
 import os
 import sys
 import tempfile
+from typing import Any, NamedTuple
 
 import pytest
 
@@ -64,16 +67,43 @@ def folder(tmp_path, monkeypatch):
     return tmp_path
 
 
-def test_here(folder, capsys):
-    result = roastcoffea.selftest()
+class Here(NamedTuple):
+    """A selftest in this process, and what it was made of."""
+
+    result: Any
+    printed: str
+    left: list[str]
+    known: Any
+    measured: Any
+
+
+@pytest.fixture(scope="module")
+def here(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("here")
+    made = []
+
+    def make_checks(known, measured):
+        made.extend((known, measured))
+        return selfchecks.make_checks(known, measured)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(tempfile, "tempdir", str(folder))
+        patch.setattr(selftesting, "make_checks", make_checks)
+        with contextlib.redirect_stdout(io.StringIO()) as printed:
+            result = roastcoffea.selftest()
+    return Here(result, printed.getvalue(), os.listdir(folder), *made)
+
+
+def test_here(here):
+    result = here.result
     assert agrees(result) == EVERYWHERE
-    assert capsys.readouterr().out.endswith(f"{result}\n")  # below coffea's bars
+    assert here.printed.endswith(f"{result}\n")  # below coffea's bars
     lines = str(result).splitlines()
     assert len(lines) == 2 + len(result.checks)
     assert max(map(len, lines)) <= 100
     assert repr(result).startswith("<roastcoffea.selftest on Iterative, 1 worker")
     assert result.run.metrics["num_chunks_processed"] == selftesting.LEAST_CHUNKS
-    assert not os.listdir(folder)
+    assert not here.left
 
 
 def test_on_a_cluster(client, tmp_path):
@@ -125,9 +155,9 @@ class Lying(selfchecks.Checks):
         ]
 
 
-def test_wrong_numbers_are_found(monkeypatch, folder):
-    monkeypatch.setattr(selfchecks, "Checks", Lying)
-    found = wrong(roastcoffea.selftest())
+def test_wrong_numbers_are_found(here):
+    checks = Lying(here.known, here.measured).all()
+    found = wrong(selftesting.SelfTest(list(checks), here.measured.run, ""))
     assert found >= {
         "records, one per chunk",
         "CPU in process()",

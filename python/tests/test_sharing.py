@@ -7,9 +7,11 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any, NamedTuple
 
 import pytest
 
+from sharing import Share
 from support import ROOT
 
 pytestmark = pytest.mark.no_asan  # our extension is not used
@@ -77,6 +79,23 @@ def test_every_test_is_run_once_and_a_file_stays_with_one_process(
     assert len({(name, pid) for name, _, pid in notes(tmp_path)}) == len(NAMES)
     assert [f"pytest {n} of 3: ok" in output for n in (1, 2, 3)] == [True] * 3
     assert (tmp_path / "filled").read_text() == "once "
+
+
+@pytest.mark.parametrize(
+    ("number", "names"), [(0, "dask_a dask_c b d"), (1, "d b dask_c dask_a")]
+)
+def test_what_waits_and_what_computes_are_taken_from_two_ends(
+    tmp_path: Path, number: int, names: str
+) -> None:
+    class Item(NamedTuple):
+        path: Path
+        count: int
+
+    files = [Path(f"test_{name}.py") for name in ("b", "d", "dask_a", "dask_c")]
+    items: Any = [Item(path, count) for path in files for count in range(2)]
+    Share(tmp_path, number).pytest_collection_modifyitems(items)
+    expected = [Path(f"test_{name}.py") for name in names.split()]
+    assert items == [Item(path, count) for path in expected for count in range(2)]
 
 
 def test_a_failure_is_shown_and_reaches_the_exit_status(tmp_path: Path) -> None:
