@@ -8,14 +8,18 @@
 #include "roast/report.h"
 #include "source.h"
 
-/* The measure that was asked for, -1 after the reason was told. */
+enum { NO_SUCH = -1, THE_MAIN = -2 };
+
+/* The measure that was asked for; NO_SUCH after the reason was told. */
 static int find_measure(const char *name)
 {
     const char *names[ROAST_MEASURE_COUNT];
 
+    if (!name)
+        return THE_MAIN;
     for (int i = 0; i < ROAST_MEASURE_COUNT; i++) {
         names[i] = roast_measure_info((enum roast_measure)i)->name;
-        if (!name || strcmp(names[i], name) == 0)
+        if (strcmp(names[i], name) == 0)
             return i;
     }
     const char *near = nearest(name, names, ROAST_MEASURE_COUNT);
@@ -25,15 +29,17 @@ static int find_measure(const char *name)
         (void)fail(CODE_USAGE, name,
                    "no such measure: not known of single chunks; see roast help "
                    "compare");
-    return -1;
+    return NO_SUCH;
 }
 
 /* What the gate says: CODE_NO when it is shut, CODE_UNKNOWN when it cannot tell. */
-static int judge(const struct roast_comparison *comparison, int measure, double percent,
+static int judge(const struct roast_comparison *comparison, int asked, double percent,
                  const char *run)
 {
+    enum roast_measure measure =
+        asked == THE_MAIN ? roast_compare_main(comparison) : (enum roast_measure)asked;
     const struct roast_contrast *contrast = &comparison->measures[measure];
-    const char *shown = roast_measure_info((enum roast_measure)measure)->shown;
+    const char *shown = roast_measure_info(measure)->shown;
 
     if (contrast->why) {
         say(run, "%s: %s", shown, contrast->why);
@@ -92,7 +98,7 @@ static int compare(const struct arguments *args)
     int measure = find_measure(args_value(args, "measure"));
     double percent;
 
-    if (measure < 0 || !args_number(args, "fail-over", FROM_0, -1, &percent))
+    if (measure == NO_SUCH || !args_number(args, "fail-over", FROM_0, -1, &percent))
         return CODE_USAGE;
     int code = compare_sides(&comparison, args);
     if (code == CODE_OK)
@@ -104,9 +110,8 @@ static int compare(const struct arguments *args)
 
 static const struct option options[] = {
     FORMAT_OPTION("text|json"),
-    {"fail-over", 'x', "PERCENT",
-     "exit code 1 if B is surely so much worse, 5: unknown"},
-    {"measure", 'm', "NAME", "by which measure; cpu_per_event if not given"},
+    {"fail-over", 'x', "PERCENT", "exit 1 if B is surely so much worse, 5: unknown"},
+    {"measure", 'm', "NAME", "by which measure; CPU of a chunk if not given"},
     {0},
 };
 

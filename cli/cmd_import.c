@@ -100,7 +100,7 @@ static int import(const struct arguments *args)
 }
 
 static const struct option options[] = {
-    {"output", 'o', "FILE", "where to write it; DIR/<name of DIR>.roast if not given"},
+    {"output", 'o', "FILE", "where to; DIR/<name of DIR>.roast if not given"},
     {0},
 };
 

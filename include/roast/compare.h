@@ -107,6 +107,10 @@ struct roast_comparison {
 int roast_compare(struct roast_comparison *out, const struct roast_side *a,
                   const struct roast_side *b, roast_error *err);
 
+/* The measure by which to judge: CPU time of whole chunks, or of process() where that is
+ * all that is known of both. */
+enum roast_measure roast_compare_main(const struct roast_comparison *comparison);
+
 /* Whether chunks took about as much more CPU time outside process(), where none of the
  * user's code runs: the machine was slower, or what both runs use. */
 bool roast_compare_blames_machine(const struct roast_comparison *comparison);
@@ -114,11 +118,12 @@ bool roast_compare_blames_machine(const struct roast_comparison *comparison);
 /* ---- several runs with more and more workers ------------------------------------- */
 
 struct roast_scale_point {
-    double workers;    /* mean over time; NaN: not known */
-    double threads;    /* NaN: not known, and the point is left out */
-    double event_rate; /* per s; NaN: the same */
-    double efficiency; /* rate per thread / that of the run with the fewest threads */
-    double fitted;     /* event rate by the fit; NaN without one */
+    double workers;      /* mean over time; NaN: not known */
+    double threads;      /* NaN: not known, and the point is left out */
+    double event_rate;   /* per s; NaN: the same */
+    double efficiency;   /* rate per thread / that of the run with the fewest threads */
+    double fitted;       /* event rate by the fit; NaN without one */
+    double chunk_events; /* mean size of its chunks; NaN: not known */
 };
 
 struct roast_estimate {
@@ -139,6 +144,7 @@ struct roast_scaling {
     struct roast_estimate sigma;  /* share that waits for its turn */
     struct roast_estimate kappa;  /* cost of keeping in step */
     double best_threads;          /* where the rate is highest; NaN: it only grows */
+    const char *remark; /* the runs differ in more than threads; NULL. Static text */
 };
 
 int roast_scale(struct roast_scaling *out, const roast_summary *const *summaries,

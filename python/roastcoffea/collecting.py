@@ -295,5 +295,5 @@ class Collecting(Known):
 
 def _one_line(error: BaseException) -> str:
     """An exception for the first screen, without secrets."""
-    lines = coffea_result.text_of(error).splitlines() or [""]
-    return shown(lines[0][:400]).removesuffix(": ")
+    words = " ".join(coffea_result.text_of(error).split())
+    return shown(words[:400]).removesuffix(":")

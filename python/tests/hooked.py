@@ -71,7 +71,7 @@ def in_place() -> Iterator[None]:
     try:
         yield
     finally:
-        own.disarm(own)
+        own.disarm(own, False)
 
 
 class Looking(processor.ProcessorABC):

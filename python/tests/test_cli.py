@@ -114,3 +114,11 @@ def test_there_are_cases_of_every_command(runs_folder):
     cases = " ".join(path.read_text() for path in CASES.glob("*.txt"))
     assert len(commands) >= 11
     assert [name for name in commands if f"roast {name}" not in cases] == []
+
+
+def test_help_fits_a_terminal(runs_folder):
+    commands = re.findall(r"^  (\w+) ", run("roast --help", runs_folder).stdout, re.M)
+    pages = [run(f"roast help {name}", runs_folder).stdout for name in commands]
+    assert all(pages)
+    lines = [line for page in pages for line in page.splitlines()]
+    assert [line for line in lines if len(line) > 80] == []

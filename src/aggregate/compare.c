@@ -53,6 +53,20 @@ const char *roast_slice_shown(enum roast_compared_slice slice)
     return shown_as[slice];
 }
 
+enum roast_measure roast_compare_main(const struct roast_comparison *comparison)
+{
+    const struct roast_contrast *whole =
+        &comparison->measures[ROAST_MEASURE_task_cpu_per_event];
+    const struct roast_contrast *inside =
+        &comparison->measures[ROAST_MEASURE_cpu_per_event];
+
+    bool knows_less =
+        whole->a_chunks < inside->a_chunks || whole->b_chunks < inside->b_chunks;
+
+    return whole->why && knows_less ? ROAST_MEASURE_cpu_per_event
+                                    : ROAST_MEASURE_task_cpu_per_event;
+}
+
 bool roast_contrast_exceeds(const struct roast_contrast *contrast, double percent)
 {
     return contrast->change == ROAST_CHANGE_MORE && contrast->low > 1 + percent / 100;

@@ -195,7 +195,8 @@ static bool say_measure(struct roast_comparison *out)
 
 void roast__compare_first(struct roast_comparison *out)
 {
-    const struct roast_contrast *measure = &out->measures[0];
+    enum roast_measure main = roast_compare_main(out);
+    const struct roast_contrast *measure = &out->measures[main];
 
     if (say_more_of(out, ROAST_METRIC_num_failed_or_lost,
                     "chunks and files that failed or were lost") ||
@@ -204,8 +205,8 @@ void roast__compare_first(struct roast_comparison *out)
         say_better(out))
         return;
     if (measure->why)
-        (void)say(out, "Nothing stands out; %s: %s.",
-                  roast_measure_info((enum roast_measure)0)->shown, measure->why);
+        (void)say(out, "Nothing stands out; %s: %s.", roast_measure_info(main)->shown,
+                  measure->why);
     else
         (void)say(out, "Nothing got worse beyond the noise of the runs.");
 }

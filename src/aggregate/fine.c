@@ -7,6 +7,7 @@
  * clocks say what they can, and the rest is not known. */
 #include "aggregate/formulas.h"
 #include "aggregate/recorded.h"
+#include "aggregate/task_joins.h"
 #include "aggregate/task_kinds.h"
 #include "aggregate/timeline.h"
 #include "base/mem.h"
@@ -158,8 +159,20 @@ static bool ended_well(unsigned role)
            role == ROAST_ROLE_REPEAT;
 }
 
-/* Of whole attempts that ended well: these are Dask's tasks. */
-static struct clocks clocks_of_tasks(const struct roast_study *study)
+/* Dask counts a task that ended well with all that was tried inside of it; what failed
+ * with its task is neither CPU nor waiting to it. */
+static bool is_of_good_task(const struct roast_study *study,
+                            const struct roast_task_joins *joins, size_t row)
+{
+    int32_t task = joins->task_of ? joins->task_of[row] : -1;
+
+    if (task < 0)
+        return ended_well(study->totals->roles.of_row[row]);
+    return study->run->scheduler.tasks.end[task] == (ROAST_TASK_ok | ROAST_TASK_OURS);
+}
+
+static struct clocks sum_tasks(const struct roast_study *study,
+                               const struct roast_task_joins *joins)
 {
     const struct roast_attempts *attempts = &study->run->attempts;
     const struct roast_column *took = &attempts->columns[ROAST_COLUMN_task_ns];
@@ -168,19 +181,42 @@ static struct clocks clocks_of_tasks(const struct roast_study *study)
     size_t count = 0;
 
     for (size_t row = 0; row < attempts->count; row++) {
-        if (!ended_well(study->totals->roles.of_row[row]))
+        if (!is_of_good_task(study, joins, row))
             continue;
-        double own_ns = (double)roast__column_get(used, row, -1);
-        double task_ns = (double)roast__column_get(took, row, -1);
-        if (own_ns < 0 || task_ns < 0)
-            return (struct clocks){NAN, NAN};
+        double own_ns = roast__column_number(used, row);
+        double task_ns = roast__column_number(took, row);
         cpu_ns += own_ns;
-        noncpu_ns += fmax(task_ns - own_ns, 0);
+        noncpu_ns += isnan(own_ns) ? NAN : fmax(task_ns - own_ns, 0);
         count++;
     }
     if (count == 0)
         return (struct clocks){NAN, NAN};
     return (struct clocks){cpu_ns / 1e9, noncpu_ns / 1e9};
+}
+
+/* Of whole attempts, opening files included: these are Dask's tasks. */
+static struct clocks clocks_of_tasks(const struct roast_study *study)
+{
+    struct roast_task_joins joins = {.task_of = NULL};
+    bool any_failed = study->totals->roles.rows[ROAST_ROLE_FAILED] > 0;
+
+    bool found = !any_failed || roast__task_joins_find(&joins, study->run);
+    struct clocks clocks = {NAN, NAN};
+    if (found)
+        clocks = sum_tasks(study, &joins);
+    else
+        study->summary->failed = true;
+    roast__task_joins_release(&joins);
+    return clocks;
+}
+
+/* Where some attempts know of process() only, of that for all. */
+static struct clocks own_clocks(const struct roast_study *study)
+{
+    struct clocks whole = clocks_of_tasks(study);
+
+    return isnan(whole.cpu_s + whole.noncpu_s) ? clocks_of_process(study->totals)
+                                               : whole;
 }
 
 double roast__recorded_task_seconds(const struct roast_study *study)
@@ -255,7 +291,7 @@ static void set_from_spans(const struct roast_study *study, const struct spans *
 
     set_sums(study, sums);
     if (!spans->has_processor) {
-        set_processor(study, clocks_of_process(study->totals));
+        set_processor(study, own_clocks(study));
         return;
     }
     set_processor(study,
@@ -273,11 +309,7 @@ static void set_from_spans(const struct roast_study *study, const struct spans *
 /* Runs that were imported know two sums of spans and no more. */
 static void set_from_clocks(const struct roast_study *study)
 {
-    struct clocks whole = roast__has_scheduled(&study->run->scheduler.tasks)
-                              ? clocks_of_tasks(study)
-                              : (struct clocks){NAN, NAN};
-    struct clocks clocks =
-        isnan(whole.cpu_s) ? clocks_of_process(study->totals) : whole;
+    struct clocks clocks = own_clocks(study);
 
     set_processor(study, clocks);
     set_all_tasks(study, clocks);

@@ -254,6 +254,9 @@ static void foretell(struct roast_forecast *out, double threads,
                                           else_s + fmax(value_s, worst_s)};
 }
 
+/* As many events in chunks of the mean size are as many chunks. */
+static const double rounding = 1e-9;
+
 static const char *why_not(const struct roast_forecast *forecast,
                            const struct roast_plan *plan, const struct seen *seen,
                            const struct cost *cost)
@@ -292,7 +295,7 @@ int roast_make_forecast(struct roast_forecast *out, const struct roast_side *run
     if (out->why)
         return ROAST_OK;
     double threads = fmax(1, plan->workers * out->threads_per_worker);
-    out->chunks = ceil(plan->events / size);
+    out->chunks = ceil(plan->events / size * (1 - rounding));
     out->preprocess_s = preprocess_s(run, &seen, plan->events, threads);
     out->seconds_per_chunk = cost.of_any_size ? cost.per_chunk_s : NAN;
     out->seconds_per_event = cost.of_any_size ? cost.per_event_s : NAN;

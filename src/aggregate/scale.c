@@ -275,6 +275,7 @@ static struct roast_scale_point point_of(const roast_summary *summary)
         .event_rate = isfinite(rate) ? rate : NAN,
         .efficiency = NAN,
         .fitted = NAN,
+        .chunk_events = roast__summary_metric(summary, ROAST_METRIC_chunk_events_mean),
     };
 }
 
@@ -303,6 +304,19 @@ static void set_efficiency(struct roast_scaling *scaling)
     }
 }
 
+/* Rates are compared per event, and what a chunk costs whatever its size is in them. */
+static bool differ_in_size(const struct roast_scaling *scaling)
+{
+    static const double other_size = 1.5;
+    double least = INFINITY, most = 0;
+
+    for (size_t i = 0; i < scaling->count; i++) {
+        least = fmin(least, scaling->points[i].chunk_events);
+        most = fmax(most, scaling->points[i].chunk_events);
+    }
+    return most > other_size * least;
+}
+
 int roast_scale(struct roast_scaling *out, const roast_summary *const *summaries,
                 size_t count, roast_error *err)
 {
@@ -315,6 +329,9 @@ int roast_scale(struct roast_scaling *out, const roast_summary *const *summaries
         out->points[i] = point_of(summaries[i]);
     set_efficiency(out);
     fit_law(out);
+    if (differ_in_size(out))
+        out->remark = "chunks of the runs differ in size, and that changes rates too: "
+                      "compare runs with the same chunksize";
     return ROAST_OK;
 }
 

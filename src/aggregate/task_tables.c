@@ -2,8 +2,11 @@
 /* task_tables.c - tasks of the cluster by what they were for, and the hottest lines.
  *
  * A task that moved to another worker before it began is counted there. Seconds are
- * those in which it ran; of one that went with its worker nobody knows them. */
+ * those in which it ran: of one that failed Dask does not say them, but its attempts do;
+ * of one that went with its worker nobody knows them. */
+#include "aggregate/calls.h"
 #include "aggregate/formulas.h"
+#include "aggregate/task_joins.h"
 #include "aggregate/task_kinds.h"
 #include "aggregate/timeline.h"
 #include "base/mem.h"
@@ -59,6 +62,29 @@ static void add_tasks(struct kind_sums sums[ROAST_KIND_COUNT], unsigned char *na
     }
 }
 
+/* False when out of memory. */
+static bool add_failed(struct kind_sums sums[ROAST_KIND_COUNT],
+                       const struct roast_study *study)
+{
+    const struct roast_run *run = study->run;
+    struct roast_task_joins joins = {.task_of = NULL};
+
+    if (study->totals->roles.rows[ROAST_ROLE_FAILED] == 0)
+        return true;
+    bool found = roast__task_joins_find(&joins, run);
+    for (size_t row = 0; found && row < run->attempts.count; row++) {
+        int32_t task = joins.task_of[row];
+        int64_t start_ns, end_ns;
+        if (study->totals->roles.of_row[row] == ROAST_ROLE_FAILED && task >= 0 &&
+            run->scheduler.tasks.start_ns[task] == 0 &&
+            roast__attempt_times(&run->attempts, row, &start_ns, &end_ns))
+            sums[study->task_kinds[task]].seconds +=
+                roast__seconds_between(start_ns, end_ns);
+    }
+    roast__task_joins_release(&joins);
+    return found;
+}
+
 static struct roast_cell list_names(const struct roast_study *study,
                                     const unsigned char *names, int kind)
 {
@@ -107,7 +133,7 @@ void roast__study_task_kinds(const struct roast_study *study)
     unsigned char *names = roast__alloc(run->strings.count);
     if (names)
         add_tasks(sums, names, &run->scheduler.tasks, study->task_kinds);
-    else
+    if (!names || !add_failed(sums, study))
         study->summary->failed = true;
     for (int kind = 0; names && kind < ROAST_KIND_COUNT; kind++) {
         if (sums[kind].count > 0)

@@ -7,6 +7,7 @@
  * worse next time. */
 #include <stdio.h>
 
+#include "aggregate/calls.h"
 #include "aggregate/verdict_limits.h"
 #include "aggregate/verdict_text.h"
 #include "aggregate/walk.h"
@@ -202,6 +203,17 @@ static void tell_file(struct roast_finding *finding, const struct failing *found
                                            : " in {file}");
 }
 
+/* What a call that raised had done is thrown away. */
+static void tell_result(const struct roast_case *at, struct roast_finding *finding)
+{
+    const struct roast_run *run = at->study->run;
+    bool none = run->end_ns != 0 && roast__run_returned(run) == ROAST_RETURNED_NOTHING;
+
+    roast__say_text(
+        finding, "result",
+        roast_str_of(none ? "there is no result" : "the result is incomplete"));
+}
+
 static void tell_section(struct roast_finding *finding, const struct failing *found)
 {
     struct roast_str section =
@@ -217,14 +229,13 @@ static const char *advice_of(enum fault fault, bool resolved)
 {
     static const char *const mend[FAULTS] = {
         [OF_FILE] = NULL, /* as the rule says */
-        [BEFORE_PROCESS] =
-            "the result is incomplete: see how {file} differs from other "
-            "files, process() did not begin; then run failed_fileset()",
-        [OF_PROCESS] = "the result is incomplete: process() raised it{?section}, mend "
-                       "that and run failed_fileset()",
-        [OF_MEMORY] = "the result is incomplete: smaller chunks or fewer threads per "
-                      "worker, and run failed_fileset()",
-        [OF_NOBODY] = "the result is incomplete: run failed_fileset() again",
+        [BEFORE_PROCESS] = "{result}: see how {file} differs from other files, "
+                           "process() did not begin; then run failed_fileset()",
+        [OF_PROCESS] = "{result}: process() raised it{?section}, mend that and "
+                       "run failed_fileset()",
+        [OF_MEMORY] = "{result}: smaller chunks or fewer threads per worker, and "
+                      "run failed_fileset()",
+        [OF_NOBODY] = "{result}: run failed_fileset() again",
     };
     static const char *const watch[FAULTS] = {
         [OF_FILE] = "they were tried again and ended well; see whether {file} or its "
@@ -261,6 +272,7 @@ void roast__rule_failures(const struct roast_case *at, struct roast_finding *fin
                     error.data ? error : roast_str_of("no exception told"));
     tell_file(finding, &found);
     tell_section(finding, &found);
+    tell_result(at, finding);
     finding->advice = advice_of(fault_of(at, &found), resolved);
 }
 

@@ -4,7 +4,8 @@
  *     Runner.run   preprocess | wait_first_worker | chunks | tail | merge
  *     the rest     client
  *
- * The tail begins when no chunk is left to begin and a thread has none (phases.h).
+ * Preprocessing begins when the first file is asked: what the client imports and plans
+ * before is its own. The tail begins when no chunk is left to begin and a thread has none (phases.h).
  * A call that gave no output has neither tail nor merge: it lost attempts, or more of
  * them were to come, so all from its first attempt on is the time of its chunks.
  * Every border is held between the one before it and the end of the call, so nothing is
@@ -57,6 +58,27 @@ static void add(int64_t *part, int64_t from_ns, int64_t to_ns)
     *part = roast__sat_add(*part, roast__time_between(from_ns, to_ns));
 }
 
+/* The time in which files were asked, as the budget has it. Calls and steps are by time:
+ * *next is the first step that this call or a later one may meet. */
+static int64_t asking_ns(const struct roast_call *call,
+                         const struct roast_phases *phases, int64_t end_ns,
+                         size_t *next)
+{
+    int64_t sum_ns = 0;
+
+    for (size_t i = *next; i < phases->count; i++) {
+        const struct roast_phase_step *step = &phases->steps[i];
+        int64_t to_ns = i + 1 < phases->count ? step[1].from_ns : end_ns;
+        if (step->from_ns >= call->preprocess_end_ns)
+            break;
+        *next = i;
+        if (step->phase == ROAST_PHASE_PREPROCESS && to_ns > call->begin_ns)
+            add(&sum_ns, roast__time_clamp(step->from_ns, call->begin_ns, to_ns),
+                roast__time_clamp(to_ns, call->begin_ns, call->preprocess_end_ns));
+    }
+    return sum_ns;
+}
+
 /* The tail is that of the budget; without threads that are known there is none. */
 static void add_call(int64_t parts[WALL_PARTS], const struct roast_call *call,
                      const struct work *work, const struct roast_tail *seen,
@@ -66,7 +88,6 @@ static void add_call(int64_t parts[WALL_PARTS], const struct roast_call *call,
     int64_t tail_ns = seen->any ? seen->from_ns : work->end_ns;
     int64_t last_ns = seen->any ? seen->to_ns : work->end_ns;
 
-    parts[PREPROCESS] = roast__sat_add(parts[PREPROCESS], call->preprocess_ns);
     if (!work->any)
         return;
     int64_t first = roast__time_clamp(work->first_ns, ready, call->end_ns);
@@ -114,9 +135,14 @@ void roast__study_wall(const struct roast_study *study)
     }
     if (!done)
         study->summary->failed = true;
-    for (size_t i = 0; done && i < calls.count; i++)
-        add_call(parts, &calls.calls[i], &work[i], &study->budget->phases.tails[i],
-                 run);
+    const struct roast_phases *phases = &study->budget->phases;
+    size_t step = 0;
+    for (size_t i = 0; done && i < calls.count; i++) {
+        const struct roast_call *call = &calls.calls[i];
+        int64_t asking = asking_ns(call, phases, study->end_ns, &step);
+        parts[PREPROCESS] = roast__sat_add(parts[PREPROCESS], asking);
+        add_call(parts, call, &work[i], &phases->tails[i], run);
+    }
     if (done && calls.count == 0 && run->attempts.count > 0)
         roast__summary_miss(study->summary, "wall_account",
                             "no call of Runner.run was seen");

@@ -71,7 +71,8 @@ static void put_measures(struct roast_buf *buf,
         {.heading = "95 % sure", .cut = ROAST_CUT_END},
     };
     struct roast_grid grid = {.columns = columns, .column_count = 5};
-    const struct roast_contrast *first = &comparison->measures[0];
+    const struct roast_contrast *first =
+        &comparison->measures[roast_compare_main(comparison)];
 
     for (int i = 0; i < ROAST_MEASURE_COUNT; i++) {
         const struct roast_contrast *contrast = &comparison->measures[i];

@@ -32,6 +32,30 @@ static void put_number(struct roast_buf *buf, const char *name, double value,
         roast__put_line(buf, "  %s  %s", name, text);
 }
 
+/* How many times larger than any chunk that was seen those of the plan are. */
+static double beyond_seen(const struct roast_forecast *forecast,
+                          const struct roast_plan *plan)
+{
+    return plan->chunksize / forecast->largest_seen;
+}
+
+static void put_beyond(struct roast_buf *buf, double beyond)
+{
+    static const double told_from = 1.5;
+    char number[ROAST_NUMBER_BYTES];
+    char line[160];
+
+    if (!(beyond > told_from))
+        return;
+    (void)roast_format_number(number, beyond, "");
+    (void)snprintf(
+        line, sizeof(line),
+        "Chunks %s times larger than any that was seen: a straight line into "
+        "the unknown; see whether their memory suffices.",
+        number);
+    roast__put_sentence(buf, 2, line);
+}
+
 int roast_report_forecast(struct roast_page *out, const struct roast_forecast *forecast,
                           const struct roast_plan *plan, roast_error *err)
 {
@@ -59,6 +83,7 @@ int roast_report_forecast(struct roast_page *out, const struct roast_forecast *f
     put_number(&buf, "threads per worker", forecast->threads_per_worker, "");
     put_number(&buf, "threads busy      ", 100 * forecast->busy_share, "%");
     put_number(&buf, "all else          ", forecast->fixed_s, "s");
+    put_beyond(&buf, beyond_seen(forecast, plan));
     roast__put_sentence(&buf, 2, range_words);
     roast__put_sentence(&buf, 2,
                         "Storage and scheduler are taken to be as quick for more "
@@ -94,6 +119,8 @@ int roast_report_forecast_json(struct roast_page *out,
         roast__json_named_number(&json, "busy_share", forecast->busy_share);
         roast__json_named_number(&json, "fixed_seconds", forecast->fixed_s);
         roast__json_named_number(&json, "preprocess_seconds", forecast->preprocess_s);
+        if (plan->chunksize > 0)
+            roast__json_named_number(&json, "beyond_seen", beyond_seen(forecast, plan));
         roast__json_named_text(&json, "ranges", roast_str_of(range_words));
     }
     roast_json_close(&json, '}');

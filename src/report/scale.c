@@ -69,6 +69,8 @@ int roast_report_scale(struct roast_page *out, const struct roast_scaling *scali
 
     put_points(&buf, scaling, names);
     put_law(&buf, scaling);
+    if (scaling->remark)
+        roast__put_sentence(&buf, 2, scaling->remark);
     return roast__page_finish(out, &buf, err);
 }
 
@@ -86,6 +88,7 @@ static void json_points(struct roast_json *json, const struct roast_scaling *sca
         roast__json_named_number(json, "event_rate", point->event_rate);
         roast__json_named_number(json, "efficiency", point->efficiency);
         roast__json_named_number(json, "fitted", point->fitted);
+        roast__json_named_number(json, "chunk_events", point->chunk_events);
         roast_json_close(json, '}');
     }
     roast_json_close(json, ']');
@@ -109,6 +112,8 @@ int roast_report_scale_json(struct roast_page *out, const struct roast_scaling *
     roast__json_named_count(&json, "sure_percent", ROAST_SURE_PERCENT);
     if (scaling->why)
         roast__json_named_text(&json, "why", roast_str_of(scaling->why));
+    if (scaling->remark)
+        roast__json_named_text(&json, "remark", roast_str_of(scaling->remark));
     roast_json_close(&json, '}');
     roast__put(&buf, "\n");
     return roast__page_finish(out, &buf, err);

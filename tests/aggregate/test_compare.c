@@ -68,6 +68,12 @@ static struct roast_comparison compare(struct held *a, struct held *b)
     return comparison;
 }
 
+/* By which runs are judged. */
+static const struct roast_contrast *main_of(const struct roast_comparison *found)
+{
+    return &found->measures[roast_compare_main(found)];
+}
+
 /* As many chunks as the real run had, each drawn from all of them. */
 static struct held draw_again(uint64_t *seed, const char *file, double factor)
 {
@@ -136,8 +142,8 @@ static void test_a_chunk_is_compared_with_itself(void **state)
                   us * 1.1 * (1 + 0.03 * draw_share(&seed)));
     }
     struct roast_comparison other = compare(&a, &b); /* not the same chunks */
-    assert_int_equal(other.measures[0].pairs, 40);
-    assert_int_equal(other.measures[0].change, ROAST_CHANGE_NONE);
+    assert_int_equal(main_of(&other)->pairs, 40);
+    assert_int_equal(main_of(&other)->change, ROAST_CHANGE_NONE);
     a.run = run_new();
     b.run = run_new();
     for (uint64_t i = 0; i < 40; i++) {
@@ -146,10 +152,10 @@ static void test_a_chunk_is_compared_with_itself(void **state)
         add_chunk(&b, "ttbar", "a.root", i, us * 1.1 * (1 + 0.03 * draw_share(&seed)));
     }
     struct roast_comparison same = compare(&a, &b);
-    assert_int_equal(same.measures[0].pairs, 40);
-    assert_true(roast_contrast_exceeds(&same.measures[0], 5));
-    assert_true(same.measures[0].low < 1.1 && same.measures[0].high > 1.1);
-    assert_false(roast_contrast_exceeds(&same.measures[0], 15));
+    assert_int_equal(main_of(&same)->pairs, 40);
+    assert_true(roast_contrast_exceeds(main_of(&same), 5));
+    assert_true(main_of(&same)->low < 1.1 && main_of(&same)->high > 1.1);
+    assert_false(roast_contrast_exceeds(main_of(&same), 15));
 }
 
 static void test_the_shift_of_exact_numbers_is_exact(void **state)
@@ -196,9 +202,9 @@ static void test_another_mix_of_datasets_is_no_change(void **state)
                   (slow_b ? 50 : 1) * other);
     }
     struct roast_comparison found = compare(&a, &b);
-    assert_true(found.measures[0].b_median > 10 * found.measures[0].a_median);
-    assert_int_equal(found.measures[0].change, ROAST_CHANGE_NONE);
-    assert_true(found.measures[0].high < 1.05);
+    assert_true(main_of(&found)->b_median > 10 * main_of(&found)->a_median);
+    assert_int_equal(main_of(&found)->change, ROAST_CHANGE_NONE);
+    assert_true(main_of(&found)->high < 1.05);
 }
 
 static void test_a_dataset_that_one_run_lacks_is_left_out(void **state)
@@ -213,8 +219,8 @@ static void test_a_dataset_that_one_run_lacks_is_left_out(void **state)
         add_chunk(&b, "new", "c.root", i, 5000);
     }
     struct roast_comparison found = compare(&a, &b);
-    assert_int_equal(found.measures[0].b_chunks, 20);
-    assert_near(found.measures[0].ratio, 1);
+    assert_int_equal(main_of(&found)->b_chunks, 20);
+    assert_near(main_of(&found)->ratio, 1);
 }
 
 static void test_runs_of_other_datasets_cannot_be_compared(void **state)
@@ -228,10 +234,10 @@ static void test_runs_of_other_datasets_cannot_be_compared(void **state)
         add_chunk(&b, "wjets", "b.root", i, 5 + (double)(i % 3));
     }
     struct roast_comparison found = compare(&a, &b);
-    assert_int_equal(found.measures[0].change, ROAST_CHANGE_UNKNOWN);
-    assert_non_null(strstr(found.measures[0].why, "no dataset in common"));
-    assert_int_equal(found.measures[0].a_chunks, 0);
-    assert_true(isnan(found.measures[0].a_median) && isnan(found.measures[0].b_median));
+    assert_int_equal(main_of(&found)->change, ROAST_CHANGE_UNKNOWN);
+    assert_non_null(strstr(main_of(&found)->why, "no dataset in common"));
+    assert_int_equal(main_of(&found)->a_chunks, 0);
+    assert_true(isnan(main_of(&found)->a_median) && isnan(main_of(&found)->b_median));
 }
 
 /* Slow for a while: ten blocks of twenty, each 20 % slower or not as a whole. */
@@ -250,8 +256,8 @@ static void test_neighbours_that_are_alike_are_less_sure(void **state)
             add_chunk(&b, "ttbar", "b.root", i, slow ? 12 : 10 + draw_share(&seed));
         }
         struct roast_comparison found = compare(&a, &b);
-        assert_int_equal(found.measures[0].change, ROAST_CHANGE_NONE);
-        widths[in_blocks] = found.measures[0].high - found.measures[0].low;
+        assert_int_equal(main_of(&found)->change, ROAST_CHANGE_NONE);
+        widths[in_blocks] = main_of(&found)->high - main_of(&found)->low;
     }
     assert_true(widths[1] > 1.5 * widths[0]);
 }
@@ -267,11 +273,11 @@ static void test_too_few_chunks_cannot_tell(void **state)
     for (uint64_t i = 0; i < 7; i++)
         add_chunk(&b, "ttbar", "b.root", i, 500);
     struct roast_comparison found = compare(&a, &b);
-    assert_int_equal(found.measures[0].change, ROAST_CHANGE_UNKNOWN);
-    assert_non_null(found.measures[0].why);
-    assert_true(isnan(found.measures[0].low));
-    assert_false(roast_contrast_exceeds(&found.measures[0], 0));
-    assert_near(found.measures[0].b_median, 500e-6);
+    assert_int_equal(main_of(&found)->change, ROAST_CHANGE_UNKNOWN);
+    assert_non_null(main_of(&found)->why);
+    assert_true(isnan(main_of(&found)->low));
+    assert_false(roast_contrast_exceeds(main_of(&found), 0));
+    assert_near(main_of(&found)->b_median, 500e-6);
 }
 
 static void test_runs_without_chunks(void **state)
@@ -312,17 +318,16 @@ static void test_failures_are_looked_at_first(void **state)
                                      "were lost: 1 in B, 0 in A.");
 }
 
-/* All that a chunk does takes 30 % more, not only the code of the user. */
-static void test_a_slower_machine_is_suspected(void **state)
+/* Two runs with times of whole chunks, the second slower inside and outside process(). */
+static struct roast_comparison compare_slower(double inside, double outside)
 {
     struct held held[2] = {{.run = run_new()}, {.run = run_new()}};
     uint64_t seed = 6;
 
-    (void)state;
     for (int side = 0; side < 2; side++)
         for (uint64_t i = 0; i < 20; i++) {
-            double cpu = (1 + 0.1 * draw_share(&seed)) * (side ? 1.3 : 1);
-            double outside = (2 + 0.2 * draw_share(&seed)) * (side ? 1.3 : 1);
+            double cpu = (1 + 0.1 * draw_share(&seed)) * (side ? inside : 1);
+            double more = (2 + 0.2 * draw_share(&seed)) * (side ? outside : 1);
             uint32_t sequence = (uint32_t)i + 1;
             add_frame(held[side].run, (struct frame){.sequence = sequence,
                                                      .first = i,
@@ -335,9 +340,40 @@ static void test_a_slower_machine_is_suspected(void **state)
                                                      .sequence = sequence,
                                                      .task_start = 1 + 10 * (double)i,
                                                      .task = 9,
-                                                     .task_cpu = cpu + outside});
+                                                     .task_cpu = cpu + more});
         }
-    struct roast_comparison found = compare(&held[0], &held[1]);
+    return compare(&held[0], &held[1]);
+}
+
+/* Building NanoEvents takes twice as long: no line of process() has changed. */
+static void test_whole_chunks_are_judged_where_they_are_known(void **state)
+{
+    struct roast_comparison found = compare_slower(1, 2);
+
+    (void)state;
+    assert_int_equal(roast_compare_main(&found), ROAST_MEASURE_task_cpu_per_event);
+    assert_true(roast_contrast_exceeds(main_of(&found), 50));
+    assert_int_equal(found.measures[ROAST_MEASURE_cpu_per_event].change,
+                     ROAST_CHANGE_NONE);
+}
+
+static void test_process_is_judged_where_no_more_is_known(void **state)
+{
+    struct held a = draw_again(&(uint64_t){7}, "a.root", 1);
+    struct held b = draw_again(&(uint64_t){7}, "a.root", 1.2);
+
+    (void)state;
+    struct roast_comparison found = compare(&a, &b);
+    assert_int_equal(roast_compare_main(&found), ROAST_MEASURE_cpu_per_event);
+    assert_true(roast_contrast_exceeds(main_of(&found), 5));
+}
+
+/* All that a chunk does takes 30 % more, not only the code of the user. */
+static void test_a_slower_machine_is_suspected(void **state)
+{
+    struct roast_comparison found = compare_slower(1.3, 1.3);
+
+    (void)state;
     assert_true(roast_compare_blames_machine(&found));
     assert_non_null(strstr(found.first, "First look at the machine"));
     found.measures[ROAST_MEASURE_outside_cpu_per_event].high = 1.1;
@@ -412,8 +448,8 @@ static void test_a_run_against_itself_has_nothing_to_look_at(void **state)
     (void)state;
     struct roast_comparison found = compare(&a, &b);
     assert_string_equal(found.first, "Nothing got worse beyond the noise of the runs.");
-    assert_near(found.measures[0].low, 1);
-    assert_near(found.measures[0].high, 1);
+    assert_near(main_of(&found)->low, 1);
+    assert_near(main_of(&found)->high, 1);
     for (int i = 0; i < ROAST_METRIC_COUNT; i++)
         if (found.metrics[i].a != 0 && !isnan(found.metrics[i].a))
             assert_near(found.metrics[i].ratio, 1);
@@ -457,6 +493,8 @@ int main(void)
         cmocka_unit_test(test_too_few_chunks_cannot_tell),
         cmocka_unit_test(test_runs_without_chunks),
         cmocka_unit_test(test_failures_are_looked_at_first),
+        cmocka_unit_test(test_whole_chunks_are_judged_where_they_are_known),
+        cmocka_unit_test(test_process_is_judged_where_no_more_is_known),
         cmocka_unit_test(test_a_slower_machine_is_suspected),
         cmocka_unit_test(test_the_slice_that_grew_most_is_named),
         cmocka_unit_test(test_chunks_of_another_size_are_no_slower_machine),

@@ -58,6 +58,7 @@ static void test_the_law_is_found_again(void **state)
         add_run(&several, threads[i], law(1e6, 0.02, 0.0003, threads[i]));
     struct roast_scaling scaling = scale(&several);
     assert_true(scaling.fits);
+    assert_non_null(scaling.remark); /* their chunks are of another size each */
     assert_null(scaling.why);
     assert_true(fabs(scaling.rate_1.value / 1e6 - 1) < 1e-6);
     assert_true(fabs(scaling.sigma.value / 0.02 - 1) < 1e-5);
@@ -192,6 +193,7 @@ static void test_a_run_whose_threads_nobody_knows_is_left_out(void **state)
     assert_true(isnan(scaling.points[0].efficiency));
     assert_near(scaling.points[1].efficiency, 1);
     assert_false(scaling.fits);
+    assert_null(scaling.remark);
     roast_scaling_release(&scaling);
 }
 

@@ -118,6 +118,31 @@ static void test_a_chunk_that_only_began_late(void **state)
     assert_cause(run, "began late");
 }
 
+/* More chunks were to come: nobody knows which would have been the last. */
+static void test_a_call_that_raised_has_no_tail(void **state)
+{
+    roast_run *run = run_with_a_straggler((struct frame){.cpu = 7, .events = 100});
+
+    (void)state;
+    mark(run, ROAST_MARK_RUN_BEGIN, 0);
+    mark(run, ROAST_MARK_RUN_END, 16.5);
+    roast_run_set_fact(run, ROAST_FACT_runner_calls, 1);
+    roast_run_set_fact(run, ROAST_FACT_runner_outputs, 0);
+    roast_summary *summary = summary_of(run);
+    assert_near(number_at(summary, "tail", 0, "seconds"), 0);
+    assert_near(number_at(summary, "tail", 0, "thread_seconds_lost"), 0);
+    assert_near(number_at(summary, "wall_account", 0, "tail"), 0);
+    assert_near(number_at(summary, "budget", 0, "idle_tail"), 0);
+    roast_summary_free(summary);
+    roast_run_set_fact(run, ROAST_FACT_runner_outputs, 1);
+    summary = summary_of(run);
+    assert_near(number_at(summary, "tail", 0, "seconds"), 6);
+    assert_near(number_at(summary, "wall_account", 0, "tail"), 6);
+    assert_near(number_at(summary, "budget", 0, "idle_tail"), 18);
+    roast_summary_free(summary);
+    roast_run_free(run);
+}
+
 static void test_nobody_waits_for_a_single_thread(void **state)
 {
     roast_run *run = run_new();
@@ -419,6 +444,43 @@ static void test_against_spans_of_dask(void **state)
     roast_run_free(run);
 }
 
+/* What was tried in vain inside of a task that ended well is in Dask's clocks too. */
+static void test_against_spans_with_a_failed_attempt(void **state)
+{
+    roast_run *run = run_new();
+    struct frame chunk = chunk_at(1, 1, 5, 4);
+
+    (void)state;
+    chunk.sequence = 6;
+    join_on(run, "tcp://a", "a", 0);
+    add_frame_of_task(run,
+                      (struct frame){.kind = ROAST_FRAME_END,
+                                     .sequence = 5,
+                                     .status = ROAST_CHUNK_FAILED,
+                                     .error_type = "OSError",
+                                     .task_start = 1,
+                                     .task = 4,
+                                     .task_cpu = 3},
+                      "tcp://a", 1);
+    add_frame_of_task(run,
+                      (struct frame){.kind = ROAST_FRAME_END,
+                                     .sequence = 6,
+                                     .task_start = 5,
+                                     .task = 4,
+                                     .task_cpu = 2},
+                      "tcp://a", 1);
+    add_frame_of_task(run, chunk, "tcp://a", 1);
+    add_task(run, "Processor", "tcp://a", 1, ROAST_TASK_ok, 1, 9);
+    count_seconds(run, "Processor", "thread-cpu", 5);
+    count_seconds(run, "Processor", "thread-noncpu", 3);
+    roast_run_finish(run, NS(10));
+    roast_summary *summary = summary_of(run);
+    assert_check(summary, "cpu_seconds", "exact");
+    assert_check(summary, "chunk_seconds", "exact");
+    roast_summary_free(summary);
+    roast_run_free(run);
+}
+
 static void test_any_allocation_may_fail(void **state)
 {
     roast_run *run = run_with_a_straggler((struct frame){.cpu = 7, .events = 100});
@@ -435,6 +497,8 @@ int main(void)
         cmocka_unit_test_setup(test_the_tail_and_who_made_it, setup),
         cmocka_unit_test_setup(test_why_it_took_so_long, setup),
         cmocka_unit_test_setup(test_a_chunk_that_only_began_late, setup),
+        cmocka_unit_test_setup(test_a_call_that_raised_has_no_tail, setup),
+        cmocka_unit_test_setup(test_against_spans_with_a_failed_attempt, setup),
         cmocka_unit_test_setup(test_nobody_waits_for_a_single_thread, setup),
         cmocka_unit_test_setup(test_of_several_calls_the_one_that_cost_most, setup),
         cmocka_unit_test_setup(test_of_equal_calls_the_one_with_most_chunks, setup),

@@ -270,7 +270,10 @@ static void test_chunks_that_are_disturbed(void **state)
          {.blocked = 0.5},
          "20.0 s blocked",
          "4 workers x 1 thread, each with 1/2 of the memory of one now"},
-        {"overloaded", {.runqueue = 0.4}, "16.0 s waiting for a core", "as many cores"},
+        {"overloaded",
+         {.runqueue = 0.4},
+         "16.0 s waiting for a core",
+         "than it has cores"},
         {"garbage_collection", {.gc = 0.1}, "4.00 s in", "gc.freeze()"},
     };
 

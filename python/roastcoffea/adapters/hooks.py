@@ -34,7 +34,7 @@ from .packing import packing
 SPECIAL = (staticmethod, classmethod, property)
 SPECIAL_OF = {CLASS: classmethod, PROPERTY: property}
 CODECS = _probe.codecs()
-MOST_PLACED = 10  # times in a process, one chunk after the other
+MOST_PLACED = 10  # times in a process that nobody tells when the run ends
 
 
 class Hook(NamedTuple):
@@ -79,9 +79,10 @@ def sources() -> list[Any]:
 class Hooks:
     """Those of this process: found once, in place while somebody needs them.
 
-    A class that changes often is slow for ever: Python 3.13 gives up its caches after a
-    thousand times. So in time hooks stay between chunks, where they pass everything on,
-    until the run ends; in a pool of processes, which nobody tells, until those end."""
+    A class that changes loses what Python has cached of it, and after a thousand times
+    in Python 3.13 for ever. So hooks stay between chunks, where they pass everything
+    on, until the run ends; in a pool of processes, which nobody tells, they come and go
+    a few times, then stay until those end."""
 
     def __init__(self) -> None:
         self.lock = threading.Lock()
@@ -141,11 +142,13 @@ class Hooks:
             self.users.add(user)
             return self.missing
 
-    def disarm(self, user: object) -> None:
-        """It needs them no more, or never came to need them."""
+    def disarm(self, user: object, is_told: bool) -> None:
+        """It needs them no more, or never came to need them. ``is_told``: when the run
+        ends, somebody here calls ``clear``."""
         with self.lock:
             self.users.discard(user)
-            if not self.users and self.times_placed < MOST_PLACED:
+            stay = is_told or self.times_placed >= MOST_PLACED
+            if not self.users and not stay:
                 self.take()
 
     def clear(self) -> None:
@@ -222,9 +225,9 @@ def arm(user: object, args: tuple[Any, ...], packs: bool) -> None:
     _probe.ladder_arm(missing | unseen)
 
 
-def disarm(user: object) -> None:
+def disarm(user: object, is_told: bool) -> None:
     """It has ended, or never was armed."""
-    _hooks.disarm(user)
+    _hooks.disarm(user, is_told)
 
 
 def clear() -> None:

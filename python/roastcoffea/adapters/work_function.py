@@ -62,15 +62,16 @@ class Token(NamedTuple):
 class Attempt:
     """What is known of a call while it lasts; the user of the hooks."""
 
-    def __init__(self, place: Place | None) -> None:
+    def __init__(self, place: Place | None, is_told: bool) -> None:
         self.place = place
+        self.is_told = is_told  # this process hears of the end of the run
         self.looks = False
         self.held: Any = None  # the switch of a processor
         self.begun_ns = time.monotonic_ns()
 
     def release(self) -> None:
         if self.looks:
-            guarded(HOOKS, hooks.disarm, self)
+            guarded(HOOKS, hooks.disarm, self, self.is_told)
         held, self.held = self.held, None
         if held is not None:
             guarded(SWITCH, switch.release, held)
@@ -96,7 +97,7 @@ class WorkFunction:
         place, goes_on = place_of(self.token.marks)
         if not goes_on:  # the run has ended there
             return self.function, args, kwargs, None
-        attempt = Attempt(place)
+        attempt = Attempt(place, place is not None or bool(_receiver_of(self.token)))
         try:  # whatever happens, what has begun is ended
             if self.token.counts_entries:
                 guarded(BEGIN, self.begin_asking, attempt, args)
@@ -238,12 +239,18 @@ def _tell_last(place: Place, frames: bytes) -> None:
     place.tell(_probe.read_frames(frames)[-1].frame)
 
 
+def _receiver_of(token: Token) -> Callable[[bytes], None] | None:
+    """The collector, if it is in this process."""
+    is_here = token.client == _probe.process_id()
+    return receivers.get(token.run_id) if is_here else None
+
+
 def _hand_over(token: Token, place: Place | None, frames: bytes | None) -> bool:
     """Give frames to the collector: by Dask, or if it is in this process."""
     if place is not None:
         return place.tell(frames)
-    receive = receivers.get(token.run_id)
-    if frames is None or receive is None or token.client != _probe.process_id():
+    receive = _receiver_of(token)
+    if frames is None or receive is None:
         return False
     receive(frames)
     return True
