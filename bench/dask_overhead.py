@@ -200,9 +200,9 @@ def print_calls(calls: list[Calls], cpu_time_s: float) -> None:
 
 
 def print_pairs(figures: Mapping[str, float]) -> None:
-    low, middle, high = (1 + figures[key] / 100 for key in ("low", "centre", "high"))
+    low, median, high = (1 + figures[key] / 100 for key in ("low", "median", "high"))
     print(
-        f"CPU with / without: centre {middle:.4f}, 95 % within {low:.4f} and "
+        f"CPU with / without: median {median:.4f}, 95 % within {low:.4f} and "
         f"{high:.4f}; {figures['pairs']} pairs of {figures['cpu_time']:.2f} s"
     )
 

@@ -89,7 +89,7 @@ def found_how(held: Held) -> str:
         cost_ns = chunk["hook_cost"] / chunk["hook_calls"] * 1e9
         calls = f"{chunk['hook_calls']} calls of {cost_ns:.0f} ns"
         return f"{calls} in {chunk['task_time']:.2f} s"
-    middle = f"centre {chunk['centre']:.2f} %"
+    middle = f"median {chunk['median']:.2f} %"
     interval = f"95 % within {chunk['low']:.2f} and {chunk['high']:.2f} %"
     pairs = f"{chunk['pairs']} pairs of {chunk['cpu_time']:.2f} s"
     return f"{middle}, {interval}, {pairs}"

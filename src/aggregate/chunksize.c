@@ -326,6 +326,11 @@ static double search(const struct roast_chunk_model *model, double most_wall_s)
 double roast__chunk_model_best(const struct roast_chunk_model *model)
 {
     double shortest = roast__chunk_model_wall(model, search(model, NAN));
+    double best = search(model, shortest * ALMOST);
 
-    return search(model, shortest * ALMOST);
+    /* chunks are to be of the size that was asked for, where it makes the same ones */
+    double made = roast__friendly(largest_chunk(model, best));
+    bool is_same = roast__chunk_model_chunks(model, made) ==
+                   roast__chunk_model_chunks(model, best);
+    return is_same && best != model->now_events ? made : best;
 }

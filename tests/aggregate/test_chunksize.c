@@ -126,6 +126,24 @@ static void test_the_suggested_size_is_almost_the_best(void **state)
     assert_true(wall < roast__chunk_model_wall(&model, model.now_events) / 3);
 }
 
+/* From 6667 events on coffea makes one chunk of a file of 10 000: that is their size. */
+static void test_chunks_will_be_of_the_size_that_is_suggested(void **state)
+{
+    struct roast_file_sizes four[] = {{4, 10000}};
+    struct roast_chunk_model model = plain_model();
+
+    (void)state;
+    model.sizes = four;
+    model.size_count = 1;
+    model.events = 40000;
+    model.chunks = 8;
+    model.threads = 2;
+    model.now_events = 5000;
+    assert_near(roast__chunk_model_best(&model), 10000);
+    model.now_events = 20000;
+    assert_near(roast__chunk_model_best(&model), 20000);
+}
+
 /* Per event alone there is nothing to win with larger chunks. */
 static void test_a_good_size_stays(void **state)
 {
@@ -320,7 +338,7 @@ static void test_chunks_without_a_record_are_of_files_too(void **state)
     roast_summary *summary = summary_of(run);
     assert_str_is(text_at(summary, "findings", 0, "id"), "chunks_too_small");
     struct roast_str advice = text_at(summary, "findings", 0, "advice");
-    assert_non_null(memmem(advice.data, advice.size_bytes, "chunksize=8_000 (now", 20));
+    assert_non_null(memmem(advice.data, advice.size_bytes, "chunksize=10_000 (now", 21));
     roast_summary_free(summary);
     roast_run_free(run);
 }
@@ -336,6 +354,7 @@ int main(void)
         cmocka_unit_test(test_one_chunk_more_is_never_quicker),
         cmocka_unit_test(test_friendly_numbers),
         cmocka_unit_test(test_the_suggested_size_is_almost_the_best),
+        cmocka_unit_test(test_chunks_will_be_of_the_size_that_is_suggested),
         cmocka_unit_test(test_a_good_size_stays),
         cmocka_unit_test(test_memory_limits_the_size),
         cmocka_unit_test(test_no_larger_size_where_memory_is_short),

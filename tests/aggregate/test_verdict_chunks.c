@@ -227,7 +227,7 @@ static void test_two_calls_over_the_same_file(void **state)
     }
     roast_run_finish(run, NS(55));
     roast_summary *summary = summary_of(run);
-    assert_says(summary, "chunks_too_small", "advice", "chunksize=15_000 (now 1_000)");
+    assert_says(summary, "chunks_too_small", "advice", "chunksize=20_000 (now 1_000)");
     roast_summary_free(summary);
     roast_run_free(run);
 }
