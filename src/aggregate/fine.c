@@ -153,12 +153,6 @@ static struct clocks clocks_of_process(const struct roast_totals *totals)
     return (struct clocks){all->sums[ROAST_CPU_NS] / 1e9, totals->sums.noncpu_ns / 1e9};
 }
 
-static bool ended_well(unsigned role)
-{
-    return role == ROAST_ROLE_COUNTS || role == ROAST_ROLE_BARE ||
-           role == ROAST_ROLE_REPEAT;
-}
-
 /* Dask counts a task that ended well with all that was tried inside of it; what failed
  * with its task is neither CPU nor waiting to it. */
 static bool is_of_good_task(const struct roast_study *study,
@@ -167,12 +161,13 @@ static bool is_of_good_task(const struct roast_study *study,
     int32_t task = joins->task_of ? joins->task_of[row] : -1;
 
     if (task < 0)
-        return ended_well(study->totals->roles.of_row[row]);
+        return roast__role_ended_well(study->totals->roles.of_row[row]);
     return study->run->scheduler.tasks.end[task] == (ROAST_TASK_ok | ROAST_TASK_OURS);
 }
 
-static struct clocks sum_tasks(const struct roast_study *study,
-                               const struct roast_task_joins *joins)
+/* Attempts one by one: some have failed. */
+static struct clocks sum_good_tasks(const struct roast_study *study,
+                                    const struct roast_task_joins *joins)
 {
     const struct roast_attempts *attempts = &study->run->attempts;
     const struct roast_column *took = &attempts->columns[ROAST_COLUMN_task_ns];
@@ -186,7 +181,7 @@ static struct clocks sum_tasks(const struct roast_study *study,
         double own_ns = roast__column_number(used, row);
         double task_ns = roast__column_number(took, row);
         cpu_ns += own_ns;
-        noncpu_ns += isnan(own_ns) ? NAN : fmax(task_ns - own_ns, 0);
+        noncpu_ns += isnan(own_ns + task_ns) ? NAN : fmax(task_ns - own_ns, 0);
         count++;
     }
     if (count == 0)
@@ -194,16 +189,28 @@ static struct clocks sum_tasks(const struct roast_study *study,
     return (struct clocks){cpu_ns / 1e9, noncpu_ns / 1e9};
 }
 
+static struct clocks clocks_without_failures(const struct roast_totals *totals)
+{
+    const uint64_t *rows = totals->roles.rows;
+    uint64_t ended =
+        rows[ROAST_ROLE_COUNTS] + rows[ROAST_ROLE_BARE] + rows[ROAST_ROLE_REPEAT];
+
+    if (ended == 0 || totals->sums.clocked != ended)
+        return (struct clocks){NAN, NAN};
+    return (struct clocks){totals->sums.clocked_cpu_ns / 1e9,
+                           totals->sums.clocked_noncpu_ns / 1e9};
+}
+
 /* Of whole attempts, opening files included: these are Dask's tasks. */
 static struct clocks clocks_of_tasks(const struct roast_study *study)
 {
     struct roast_task_joins joins = {.task_of = NULL};
-    bool any_failed = study->totals->roles.rows[ROAST_ROLE_FAILED] > 0;
-
-    bool found = !any_failed || roast__task_joins_find(&joins, study->run);
     struct clocks clocks = {NAN, NAN};
-    if (found)
-        clocks = sum_tasks(study, &joins);
+
+    if (study->totals->roles.rows[ROAST_ROLE_FAILED] == 0)
+        return clocks_without_failures(study->totals);
+    if (roast__task_joins_find(&joins, study->run))
+        clocks = sum_good_tasks(study, &joins);
     else
         study->summary->failed = true;
     roast__task_joins_release(&joins);

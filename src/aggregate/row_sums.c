@@ -422,6 +422,38 @@ static void add_tasks(struct roast_row_sums *sums, struct block *block)
     sums->task_ns += roast__sum_known(values, block->count);
 }
 
+/* Rows that all know everything. */
+static void add_clocks_dense(struct roast_row_sums *sums, const int64_t *took,
+                             const int64_t *used, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        double wait = (double)took[i] - (double)used[i];
+        sums->clocked_cpu_ns += (double)used[i];
+        sums->clocked_noncpu_ns += wait < 0 ? 0 : wait; /* two clocks */
+    }
+    sums->clocked += count;
+}
+
+static void add_clocks(struct roast_row_sums *sums, const struct block *block)
+{
+    const struct roast_column *took = &block->attempts->columns[ROAST_COLUMN_task_ns];
+    const struct roast_column *used =
+        &block->attempts->columns[ROAST_COLUMN_task_cpu_ns];
+    size_t from = block->from;
+
+    if (took->known == 0 || used->known == 0)
+        return;
+    if (block->whole && all_known(took, block) && all_known(used, block)) {
+        add_clocks_dense(sums, took->values + from, used->values + from, block->count);
+        return;
+    }
+    for (size_t i = 0; i < block->count; i++) {
+        if (roast__role_ended_well(block->roles[i]) &&
+            roast__column_has(took, from + i) && roast__column_has(used, from + i))
+            add_clocks_dense(sums, took->values + from + i, used->values + from + i, 1);
+    }
+}
+
 static void add_memory(struct roast_row_sums *sums, struct block *block)
 {
     const struct lane *events = &block->amounts[ROAST_EVENTS];
@@ -452,6 +484,7 @@ void roast__rows_add(const struct roast_row_block *rows, const struct roast_addi
         add_peak(to->sums, &block);
         add_memory(to->sums, &block);
         add_tasks(to->sums, &block);
+        add_clocks(to->sums, &block);
     }
 }
 
@@ -521,4 +554,7 @@ void roast__row_sums_merge(struct roast_row_sums *sums,
     sums->paired_delta_bytes += part->paired_delta_bytes;
     sums->delta_events += part->delta_events;
     sums->task_ns += part->task_ns;
+    sums->clocked_cpu_ns += part->clocked_cpu_ns;
+    sums->clocked_noncpu_ns += part->clocked_noncpu_ns;
+    sums->clocked += part->clocked;
 }

@@ -48,7 +48,10 @@ struct roast_row_sums {
     double paired_events;
     double paired_delta_bytes; /* of chunks that know memory and events */
     double delta_events;
-    double task_ns; /* of all attempts, whether they count or not */
+    double task_ns;        /* of all attempts, whether they count or not */
+    double clocked_cpu_ns; /* of whole attempts that ended well and know both ... */
+    double clocked_noncpu_ns;
+    uint64_t clocked; /* how many those are */
 };
 void roast__row_sums_init(struct roast_row_sums *sums);
 void roast__row_sums_merge(struct roast_row_sums *sums,
