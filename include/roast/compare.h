@@ -107,8 +107,8 @@ struct roast_comparison {
 int roast_compare(struct roast_comparison *out, const struct roast_side *a,
                   const struct roast_side *b, roast_error *err);
 
-/* The measure by which to judge: CPU time of whole chunks, or of process() where that is
- * all that is known of both. */
+/* The measure by which to judge: CPU time of whole chunks, or of process() where a run
+ * knows no more. */
 enum roast_measure roast_compare_main(const struct roast_comparison *comparison);
 
 /* Whether chunks took about as much more CPU time outside process(), where none of the

@@ -296,4 +296,4 @@ class Collecting(Known):
 def _one_line(error: BaseException) -> str:
     """An exception for the first screen, without secrets."""
     words = " ".join(coffea_result.text_of(error).split())
-    return shown(words[:400]).removesuffix(":")
+    return shown(words)[:400].removesuffix(":")  # cut, a secret might look like none

@@ -66,12 +66,12 @@ def fresh_hooks(monkeypatch: pytest.MonkeyPatch) -> Iterator[pytest.MonkeyPatch]
 @contextmanager
 def in_place() -> Iterator[None]:
     """Hooks in place, though no chunk runs."""
-    own = hooks.Hooks()
+    own = hooks.Hooks(())
     own.arm(own)
     try:
         yield
     finally:
-        own.disarm(own, False)
+        own.disarm(own)
 
 
 class Looking(processor.ProcessorABC):

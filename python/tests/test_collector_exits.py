@@ -100,6 +100,15 @@ def test_secret_in_an_exception_is_not_shown():
     assert "s3cr3t" not in str(collector)
 
 
+@pytest.mark.parametrize("length", [360, 370, 380, 390])
+def test_secret_that_is_cut_is_not_shown(length):
+    """Without its host it would look like no secret."""
+    with pytest.raises(OSError, match="hunter2"), roastcoffea.monitor() as collector:
+        raise OSError(f"first\n{'x' * length} root://me:hunter2hunter2@host//f.root")
+    assert "first xxx" in str(collector)
+    assert "hunter" not in str(collector)
+
+
 # ---- coffea's own ways to say that something failed --------------------------------
 
 

@@ -246,7 +246,7 @@ def test_a_ctrl_c_leaves_no_attempt_open(folder, monkeypatch):
 
 
 def test_hooks_go_with_the_run_when_a_ctrl_c_kept_them(folder, monkeypatch):
-    def interrupted(*_):
+    def interrupted(user):
         raise KeyboardInterrupt
 
     originals, files = Originals(), fileset(folder / "zlib.root")

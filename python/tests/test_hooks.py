@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Hooks come with a chunk and go with it: whatever happens, what was there is there
-again, the identical object."""
+"""Hooks come with the first chunk and go with the run: whatever happens, what was there
+is there again, the identical object."""
 
 from __future__ import annotations
 
@@ -47,7 +47,9 @@ def originals():
 
 
 @pytest.mark.parametrize("executor", EXECUTORS)
-def test_hooks_are_there_while_chunks_run_and_only_then(tiny_file, originals, executor):
+def test_hooks_are_there_for_chunks_and_gone_after_the_run(
+    tiny_file, originals, executor
+):
     runner = make_runner(EXECUTORS[executor]())
     with roastcoffea.monitor() as run:
         out = runner(fileset_of(tiny_file), analysis())
@@ -77,28 +79,43 @@ def test_hooks_stay_between_chunks_until_the_run_ends(tiny_file, originals, rene
 
 def test_hooks_that_come_and_go_too_often_stay(renewed):
     """In a process that nobody tells when a run ends."""
-    looking = hooks.Hooks()
+    looking = hooks.Hooks(())
     for _ in range(hooks.MOST_PLACED):
         assert not looking.in_place
         looking.arm(1)
-        looking.disarm(1, False)
+        looking.disarm(1)
     assert looking.in_place
     looking.clear()
 
 
-def test_hooks_that_stay_are_found_again_and_those_that_lost_their_place(renewed):
-    looking = hooks.Hooks()
+def test_hooks_of_a_chunk_that_begins_when_the_run_is_over_go_with_it(renewed):
+    """Queued chunks of a run that raised: nobody clears a second time."""
+    runs = {"mark"}
+    looking = hooks.Hooks([runs])
     looking.arm(1)
-    looking.disarm(1, True)
+    looking.disarm(1)
+    assert looking.in_place
+    runs.clear()
+    looking.clear()
+    looking.arm(2)
+    assert looking.in_place
+    looking.disarm(2)
+    assert not looking.in_place
+
+
+def test_hooks_that_stay_are_found_again_and_those_that_lost_their_place(renewed):
+    looking = hooks.Hooks([{"mark"}])
+    looking.arm(1)
+    looking.disarm(1)
     assert looking.in_place
     owner, attribute, original, _ = looking.found[0]
     looking.arm(2)
     assert looking.times_placed == 1
-    looking.disarm(2, True)
+    looking.disarm(2)
     setattr(owner, attribute, original)  # by somebody else
     looking.arm(3)
     assert is_hook(vars(owner)[attribute])
-    looking.disarm(3, True)
+    looking.disarm(3)
     looking.clear()
     assert vars(owner)[attribute] is original
 

@@ -199,7 +199,7 @@ static double count_left(const struct roast_run *run)
 
 /* Calls that gave an output. Where nobody counted, those that were left and did not
  * fail. */
-static double count_outputs(const struct roast_run *run)
+double roast__run_outputs(const struct roast_run *run)
 {
     double failures = fact_of(run, ROAST_FACT_runner_failures);
 
@@ -214,7 +214,7 @@ static double count_outputs(const struct roast_run *run)
 
 enum roast_returned roast__run_returned(const struct roast_run *run)
 {
-    if (count_outputs(run) < count_calls(run))
+    if (roast__run_outputs(run) < count_calls(run))
         return ROAST_RETURNED_NOTHING;
     return fact_of(run, ROAST_FACT_runner_failures) > 0 ? ROAST_RETURNED_PART
                                                         : ROAST_RETURNED_ALL;
@@ -228,7 +228,7 @@ static void tell_returned(struct roast_calls *calls, const struct roast_run *run
 
     for (size_t i = 0; i < calls->count; i++)
         left += calls->calls[i].left;
-    bool all_gave = count_outputs(run) >= (double)left;
+    bool all_gave = roast__run_outputs(run) >= (double)left;
     for (size_t i = 0; i < calls->count; i++)
         calls->calls[i].returned = calls->calls[i].left && all_gave;
 }

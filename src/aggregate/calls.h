@@ -41,6 +41,9 @@ enum roast_returned {
     ROAST_RETURNED_NOTHING, /* one of them raised, or goes on, or was killed */
 };
 
+/* Calls that gave an output. */
+double roast__run_outputs(const struct roast_run *run);
+
 enum roast_returned roast__run_returned(const struct roast_run *run);
 
 /* When an attempt started and ended, opening the file included where that is known.

@@ -278,6 +278,22 @@ double roast__friendly(double value)
     return best;
 }
 
+/* The smallest friendly number that is no less than a value. */
+static double friendly_above(double value)
+{
+    double below = roast__friendly(value), scale = 1;
+
+    if (below >= value)
+        return below;
+    while (scale * 10 <= below)
+        scale *= 10;
+    for (int i = 0; i < HEADS; i++) {
+        if (heads[i] * scale >= value)
+            return heads[i] * scale;
+    }
+    return 10 * scale;
+}
+
 bool roast__chunk_model_fits(const struct roast_chunk_model *model, double size)
 {
     double bytes = roast__chunk_model_bytes(model, size);
@@ -323,14 +339,25 @@ static double search(const struct roast_chunk_model *model, double most_wall_s)
     return best;
 }
 
+/* Whether every file is cut alike. */
+static bool makes_same(const struct roast_chunk_model *model, double a, double b)
+{
+    bool same = true;
+
+    for (size_t i = 0; i < model->size_count; i++)
+        same = same && cut(model->sizes[i].events, a) == cut(model->sizes[i].events, b);
+    return same;
+}
+
+/* Of sizes that make the same chunks, that which the largest of them has. */
 double roast__chunk_model_best(const struct roast_chunk_model *model)
 {
     double shortest = roast__chunk_model_wall(model, search(model, NAN));
     double best = search(model, shortest * ALMOST);
 
-    /* chunks are to be of the size that was asked for, where it makes the same ones */
-    double made = roast__friendly(largest_chunk(model, best));
-    bool is_same = roast__chunk_model_chunks(model, made) ==
-                   roast__chunk_model_chunks(model, best);
-    return is_same && best != model->now_events ? made : best;
+    if (best == model->now_events)
+        return best;
+    double made = friendly_above(largest_chunk(model, best));
+    bool is_as_good = makes_same(model, made, best);
+    return is_as_good && roast__chunk_model_fits(model, made) ? made : best;
 }

@@ -153,43 +153,8 @@ static struct clocks clocks_of_process(const struct roast_totals *totals)
     return (struct clocks){all->sums[ROAST_CPU_NS] / 1e9, totals->sums.noncpu_ns / 1e9};
 }
 
-/* Dask counts a task that ended well with all that was tried inside of it; what failed
- * with its task is neither CPU nor waiting to it. */
-static bool is_of_good_task(const struct roast_study *study,
-                            const struct roast_task_joins *joins, size_t row)
-{
-    int32_t task = joins->task_of ? joins->task_of[row] : -1;
-
-    if (task < 0)
-        return roast__role_ended_well(study->totals->roles.of_row[row]);
-    return study->run->scheduler.tasks.end[task] == (ROAST_TASK_ok | ROAST_TASK_OURS);
-}
-
-/* Attempts one by one: some have failed. */
-static struct clocks sum_good_tasks(const struct roast_study *study,
-                                    const struct roast_task_joins *joins)
-{
-    const struct roast_attempts *attempts = &study->run->attempts;
-    const struct roast_column *took = &attempts->columns[ROAST_COLUMN_task_ns];
-    const struct roast_column *used = &attempts->columns[ROAST_COLUMN_task_cpu_ns];
-    double cpu_ns = 0, noncpu_ns = 0;
-    size_t count = 0;
-
-    for (size_t row = 0; row < attempts->count; row++) {
-        if (!is_of_good_task(study, joins, row))
-            continue;
-        double own_ns = roast__column_number(used, row);
-        double task_ns = roast__column_number(took, row);
-        cpu_ns += own_ns;
-        noncpu_ns += isnan(own_ns + task_ns) ? NAN : fmax(task_ns - own_ns, 0);
-        count++;
-    }
-    if (count == 0)
-        return (struct clocks){NAN, NAN};
-    return (struct clocks){cpu_ns / 1e9, noncpu_ns / 1e9};
-}
-
-static struct clocks clocks_without_failures(const struct roast_totals *totals)
+/* Of whole attempts that ended well. */
+static struct clocks clocks_of_good(const struct roast_totals *totals)
 {
     const uint64_t *rows = totals->roles.rows;
     uint64_t ended =
@@ -201,17 +166,46 @@ static struct clocks clocks_without_failures(const struct roast_totals *totals)
                            totals->sums.clocked_noncpu_ns / 1e9};
 }
 
+/* Dask counts a task that ended well with all that was tried inside of it; what failed
+ * with its task is neither CPU nor waiting to it. */
+static bool is_tried_in_good_chunk(const struct roast_study *study,
+                                   const struct roast_task_joins *joins, size_t row)
+{
+    int32_t task = joins->task_of[row];
+
+    return study->totals->roles.of_row[row] == ROAST_ROLE_FAILED && task >= 0 &&
+           study->task_kinds[task] == ROAST_KIND_chunk &&
+           study->run->scheduler.tasks.end[task] == (ROAST_TASK_ok | ROAST_TASK_OURS);
+}
+
+static void add_tried(struct clocks *clocks, const struct roast_study *study,
+                      const struct roast_task_joins *joins)
+{
+    const struct roast_attempts *attempts = &study->run->attempts;
+    const struct roast_column *took = &attempts->columns[ROAST_COLUMN_task_ns];
+    const struct roast_column *used = &attempts->columns[ROAST_COLUMN_task_cpu_ns];
+
+    for (size_t row = 0; row < attempts->count; row++) {
+        if (!is_tried_in_good_chunk(study, joins, row))
+            continue;
+        double cpu_s = roast__column_number(used, row) / 1e9;
+        double wait_s = roast__column_number(took, row) / 1e9 - cpu_s;
+        clocks->cpu_s += cpu_s;
+        clocks->noncpu_s += wait_s < 0 ? 0 : wait_s; /* NaN stays */
+    }
+}
+
 /* Of whole attempts, opening files included: these are Dask's tasks. */
 static struct clocks clocks_of_tasks(const struct roast_study *study)
 {
     struct roast_task_joins joins = {.task_of = NULL};
-    struct clocks clocks = {NAN, NAN};
+    struct clocks clocks = clocks_of_good(study->totals);
+    bool any_tried = study->task_kinds && !isnan(clocks.cpu_s) &&
+                     study->totals->roles.rows[ROAST_ROLE_FAILED] > 0;
 
-    if (study->totals->roles.rows[ROAST_ROLE_FAILED] == 0)
-        return clocks_without_failures(study->totals);
-    if (roast__task_joins_find(&joins, study->run))
-        clocks = sum_good_tasks(study, &joins);
-    else
+    if (any_tried && roast__task_joins_find(&joins, study->run))
+        add_tried(&clocks, study, &joins);
+    else if (any_tried)
         study->summary->failed = true;
     roast__task_joins_release(&joins);
     return clocks;

@@ -190,11 +190,6 @@ static uint64_t threads_at(const struct roast_schedule *schedule, int64_t time_n
     return threads;
 }
 
-static bool gave_output(const struct finding *finding, size_t call)
-{
-    return finding->calls.count == 0 || finding->calls.calls[call].returned;
-}
-
 /* late[0 ... count) are the ends in one call, in order: with as many as there are
  * threads, the first of them leaves one without a chunk. */
 static struct roast_tail tail_of(const struct finding *finding, size_t call,
@@ -207,8 +202,8 @@ static struct roast_tail tail_of(const struct finding *finding, size_t call,
     if (!tail.any)
         return tail;
     tail.to_ns = tail.from_ns = moments->chunks.to_ns;
-    if (last_ns == INT64_MIN || !gave_output(finding, call))
-        return tail; /* none of them began, or more were to come */
+    if (last_ns == INT64_MIN)
+        return tail; /* none of them began */
     tail.threads = threads_at(finding->schedule, last_ns);
     tail.from_ns = tail.threads > count ? last_ns
                    : tail.threads > 0   ? late[count - (size_t)tail.threads].stop_ns

@@ -30,7 +30,7 @@ struct roast_phase_step {
 struct roast_tail {
     bool any; /* false: the call has no chunks */
     int64_t from_ns;
-    int64_t to_ns;    /* = from_ns: all ended together, or without an output */
+    int64_t to_ns;    /* = from_ns: all threads ended together */
     uint64_t threads; /* that there were when the last chunk began */
     size_t step;      /* of it; valid unless it took no time */
 };

@@ -21,12 +21,6 @@ enum roast_role {
     ROAST_ROLE_COUNT
 };
 
-static inline bool roast__role_ended_well(unsigned role)
-{
-    return role == ROAST_ROLE_COUNTS || role == ROAST_ROLE_BARE ||
-           role == ROAST_ROLE_REPEAT;
-}
-
 /* A row of a chunk that has several. */
 struct roast_tried {
     uint32_t row;

@@ -434,6 +434,12 @@ static void add_clocks_dense(struct roast_row_sums *sums, const int64_t *took,
     sums->clocked += count;
 }
 
+static bool ended_well(unsigned role)
+{
+    return role == ROAST_ROLE_COUNTS || role == ROAST_ROLE_BARE ||
+           role == ROAST_ROLE_REPEAT;
+}
+
 static void add_clocks(struct roast_row_sums *sums, const struct block *block)
 {
     const struct roast_column *took = &block->attempts->columns[ROAST_COLUMN_task_ns];
@@ -448,7 +454,7 @@ static void add_clocks(struct roast_row_sums *sums, const struct block *block)
         return;
     }
     for (size_t i = 0; i < block->count; i++) {
-        if (roast__role_ended_well(block->roles[i]) &&
+        if (ended_well(block->roles[i]) &&
             roast__column_has(took, from + i) && roast__column_has(used, from + i))
             add_clocks_dense(sums, took->values + from + i, used->values + from + i, 1);
     }

@@ -44,14 +44,11 @@ struct roast_row_sums {
     int64_t memory_peak_bytes; /* highest; negative: nobody knows */
     double noncpu_ns;          /* of the chunks that know duration and CPU */
     uint64_t noncpu_chunks;    /* how many those are */
-    double paired_duration_ns; /* of chunks that know duration and events */
-    double paired_events;
-    double paired_delta_bytes; /* of chunks that know memory and events */
-    double delta_events;
-    double task_ns;        /* of all attempts, whether they count or not */
-    double clocked_cpu_ns; /* of whole attempts that ended well and know both ... */
-    double clocked_noncpu_ns;
-    uint64_t clocked; /* how many those are */
+    double paired_duration_ns, paired_events; /* of chunks that know both */
+    double paired_delta_bytes, delta_events;  /* the same */
+    double task_ns; /* of all attempts, whether they count or not */
+    double clocked_cpu_ns, clocked_noncpu_ns; /* of whole ones that ended well */
+    uint64_t clocked;                         /* how many of those know it */
 };
 void roast__row_sums_init(struct roast_row_sums *sums);
 void roast__row_sums_merge(struct roast_row_sums *sums,

@@ -311,6 +311,8 @@ static bool differ_in_size(const struct roast_scaling *scaling)
     double least = INFINITY, most = 0;
 
     for (size_t i = 0; i < scaling->count; i++) {
+        if (!is_usable(&scaling->points[i]))
+            continue;
         least = fmin(least, scaling->points[i].chunk_events);
         most = fmax(most, scaling->points[i].chunk_events);
     }
@@ -330,8 +332,7 @@ int roast_scale(struct roast_scaling *out, const roast_summary *const *summaries
     set_efficiency(out);
     fit_law(out);
     if (differ_in_size(out))
-        out->remark = "chunks of the runs differ in size, and that changes rates too: "
-                      "compare runs with the same chunksize";
+        out->remark = "chunks of the runs differ in size, and that changes rates too";
     return ROAST_OK;
 }
 

@@ -62,6 +62,14 @@ static void add_tasks(struct kind_sums sums[ROAST_KIND_COUNT], unsigned char *na
     }
 }
 
+static bool is_untimed_failure(const struct roast_tasks *tasks, size_t task)
+{
+    unsigned end = tasks->end[task] & ~(unsigned)ROAST_TASK_OURS;
+
+    return tasks->start_ns[task] == 0 &&
+           (end == ROAST_TASK_failed || end == ROAST_TASK_retried);
+}
+
 /* False when out of memory. */
 static bool add_failed(struct kind_sums sums[ROAST_KIND_COUNT],
                        const struct roast_study *study)
@@ -76,7 +84,7 @@ static bool add_failed(struct kind_sums sums[ROAST_KIND_COUNT],
         int32_t task = joins.task_of[row];
         int64_t start_ns, end_ns;
         if (study->totals->roles.of_row[row] == ROAST_ROLE_FAILED && task >= 0 &&
-            run->scheduler.tasks.start_ns[task] == 0 &&
+            is_untimed_failure(&run->scheduler.tasks, (size_t)task) &&
             roast__attempt_times(&run->attempts, row, &start_ns, &end_ns))
             sums[study->task_kinds[task]].seconds +=
                 roast__seconds_between(start_ns, end_ns);

@@ -207,11 +207,12 @@ static void tell_file(struct roast_finding *finding, const struct failing *found
 static void tell_result(const struct roast_case *at, struct roast_finding *finding)
 {
     const struct roast_run *run = at->study->run;
-    bool none = run->end_ns != 0 && roast__run_returned(run) == ROAST_RETURNED_NOTHING;
+    const char *words = "the result is incomplete";
 
-    roast__say_text(
-        finding, "result",
-        roast_str_of(none ? "there is no result" : "the result is incomplete"));
+    if (run->end_ns != 0 && roast__run_returned(run) == ROAST_RETURNED_NOTHING)
+        words = roast__run_outputs(run) > 0 ? "a call of the Runner gave no result"
+                                            : "there is no result";
+    roast__say_text(finding, "result", roast_str_of(words));
 }
 
 static void tell_section(struct roast_finding *finding, const struct failing *found)

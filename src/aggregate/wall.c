@@ -5,9 +5,10 @@
  *     the rest     client
  *
  * Preprocessing begins when the first file is asked: what the client imports and plans
- * before is its own. The tail begins when no chunk is left to begin and a thread has none (phases.h).
- * A call that gave no output has neither tail nor merge: it lost attempts, or more of
- * them were to come, so all from its first attempt on is the time of its chunks.
+ * before is its own, unless there was no worker yet. The tail begins when no chunk is
+ * left to begin and a thread has none (phases.h). A call that gave no output has no
+ * merge: it lost attempts, or more of them were to come, so all but the tail from its
+ * first attempt on is the time of its chunks.
  * Every border is held between the one before it and the end of the call, so nothing is
  * negative, and the client takes what is left. */
 #include "aggregate/budget.h"
@@ -58,25 +59,43 @@ static void add(int64_t *part, int64_t from_ns, int64_t to_ns)
     *part = roast__sat_add(*part, roast__time_between(from_ns, to_ns));
 }
 
-/* The time in which files were asked, as the budget has it. Calls and steps are by time:
- * *next is the first step that this call or a later one may meet. */
-static int64_t asking_ns(const struct roast_call *call,
-                         const struct roast_phases *phases, int64_t end_ns,
-                         size_t *next)
+/* When there was a thread, from a moment on. */
+static int64_t first_thread_ns(const struct roast_schedule *schedule, int64_t from_ns)
 {
-    int64_t sum_ns = 0;
+    int64_t first_ns = INT64_MAX;
+
+    for (size_t i = 0; i < schedule->shift_count; i++) {
+        const struct roast_shift *shift = &schedule->shifts[i];
+        if (shift->threads > 0 && shift->to_ns > from_ns && shift->from_ns < first_ns)
+            first_ns = shift->from_ns;
+    }
+    return first_ns;
+}
+
+/* The time in which files were asked, as the budget has it, and before it that without
+ * any worker to ask them. Calls and steps are by time: *next is the first step that this
+ * call or a later one may meet. */
+static void add_asking(int64_t parts[WALL_PARTS], const struct roast_call *call,
+                       const struct roast_study *study, size_t *next)
+{
+    const struct roast_phases *phases = &study->budget->phases;
+    int64_t ready = call->preprocess_end_ns;
+    int64_t begin = roast__sat_sub(ready, call->preprocess_ns), asked = ready;
 
     for (size_t i = *next; i < phases->count; i++) {
         const struct roast_phase_step *step = &phases->steps[i];
-        int64_t to_ns = i + 1 < phases->count ? step[1].from_ns : end_ns;
-        if (step->from_ns >= call->preprocess_end_ns)
+        int64_t to_ns = i + 1 < phases->count ? step[1].from_ns : study->end_ns;
+        if (step->from_ns >= ready)
             break;
         *next = i;
-        if (step->phase == ROAST_PHASE_PREPROCESS && to_ns > call->begin_ns)
-            add(&sum_ns, roast__time_clamp(step->from_ns, call->begin_ns, to_ns),
-                roast__time_clamp(to_ns, call->begin_ns, call->preprocess_end_ns));
+        if (step->phase != ROAST_PHASE_PREPROCESS || to_ns <= call->begin_ns)
+            continue;
+        int64_t from_ns = roast__time_clamp(step->from_ns, call->begin_ns, to_ns);
+        add(&parts[PREPROCESS], from_ns, to_ns < ready ? to_ns : ready);
+        asked = from_ns < asked ? from_ns : asked;
     }
-    return sum_ns;
+    int64_t there = first_thread_ns(&study->budget->schedule, begin);
+    add(&parts[WAIT], begin, there < asked ? there : asked);
 }
 
 /* The tail is that of the budget; without threads that are known there is none. */
@@ -96,13 +115,9 @@ static void add_call(int64_t parts[WALL_PARTS], const struct roast_call *call,
     const struct roast_offer *offer = roast__run_offer_at(run, first);
     if (offer && offer->workers > 1) /* one worker is the client itself */
         add(&parts[WAIT], ready, first);
-    if (!call->returned) {
-        add(&parts[CHUNKS], first, call->end_ns);
-        return;
-    }
     add(&parts[CHUNKS], first, tail);
     add(&parts[TAIL], tail, last);
-    add(&parts[MERGE], last, call->end_ns);
+    add(&parts[call->returned ? MERGE : CHUNKS], last, call->end_ns);
 }
 
 static void put_account(const struct roast_study *study, int64_t parts[WALL_PARTS],
@@ -135,13 +150,11 @@ void roast__study_wall(const struct roast_study *study)
     }
     if (!done)
         study->summary->failed = true;
-    const struct roast_phases *phases = &study->budget->phases;
     size_t step = 0;
     for (size_t i = 0; done && i < calls.count; i++) {
         const struct roast_call *call = &calls.calls[i];
-        int64_t asking = asking_ns(call, phases, study->end_ns, &step);
-        parts[PREPROCESS] = roast__sat_add(parts[PREPROCESS], asking);
-        add_call(parts, call, &work[i], &phases->tails[i], run);
+        add_asking(parts, call, study, &step);
+        add_call(parts, call, &work[i], &study->budget->phases.tails[i], run);
     }
     if (done && calls.count == 0 && run->attempts.count > 0)
         roast__summary_miss(study->summary, "wall_account",

@@ -277,6 +277,9 @@ int roast_report_compare_json(struct roast_page *out,
     roast__json_named_text(&json, "b", names[1]);
     roast__json_named_text(&json, "first", roast_str_of(comparison->first));
     roast__json_named_count(&json, "sure_percent", ROAST_SURE_PERCENT);
+    roast__json_named_text(
+        &json, "judged",
+        roast_str_of(roast_measure_info(roast_compare_main(comparison))->name));
     json_open(&json, "measures");
     for (int i = 0; i < ROAST_MEASURE_COUNT; i++)
         json_measure(&json, (enum roast_measure)i, &comparison->measures[i]);

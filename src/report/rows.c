@@ -121,8 +121,18 @@ static bool repeats(enum roast_metric metric, const struct roast_metric_values *
                                   metric == ROAST_METRIC_io_time_seconds);
 }
 
-/* Parts of the time in process() are told below it; those of all tasks, which only spans
- * know, beside it under their own name. */
+/* Whether own clocks know no more than process(). */
+static bool are_of_process(const struct roast_metric_values *values)
+{
+    if (!own_clocks(values) || !known(values, ROAST_METRIC_cpu_seconds))
+        return own_clocks(values);
+    double inside = values->value[ROAST_METRIC_cpu_seconds];
+    double all = values->value[ROAST_METRIC_cpu_time_seconds];
+    return fabs(inside - all) <= 1e-9 * fabs(all);
+}
+
+/* Parts of the time in process() are told below it; those of whole tasks beside it under
+ * their own name. */
 static bool is_of_other_clocks(const struct row_def *def,
                                const struct roast_metric_values *values)
 {
@@ -130,7 +140,7 @@ static bool is_of_other_clocks(const struct row_def *def,
 
     return (def->metric == ROAST_METRIC_cpu_efficiency_fine ||
             def->metric == ROAST_METRIC_io_wait_share) &&
-           part != own_clocks(values);
+           part != are_of_process(values);
 }
 
 static bool is_shown(const struct row_def *def,

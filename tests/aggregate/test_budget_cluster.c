@@ -118,6 +118,31 @@ static void test_tasks_of_all_kinds(void **state)
     roast_run_free(run);
 }
 
+/* Files cannot be asked before there is a worker: that is no work of the client. */
+static void test_waiting_for_the_first_worker_is_not_the_clients(void **state)
+{
+    roast_run *run = run_new();
+
+    (void)state;
+    mark(run, ROAST_MARK_RUN_BEGIN, 1);
+    mark(run, ROAST_MARK_PREPROCESS_BEGIN, 2);
+    join(run, W1, 2, 30);
+    task(run, "get_metadata", W1, 7, ROAST_TASK_ok, 30, 30.5, 31);
+    mark(run, ROAST_MARK_PREPROCESS_END, 32);
+    chunk(run, W1, 1, 32, 33, 4);
+    mark(run, ROAST_MARK_RUN_END, 38);
+    roast_run_finish(run, NS(40));
+    roast_summary *summary = summary_of(run);
+    assert_near(number_at(summary, "wall_account", 0, "preprocess"), 1);
+    assert_near(number_at(summary, "wall_account", 0, "wait_first_worker"), 28);
+    assert_near(number_at(summary, "wall_account", 0, "chunks") +
+                    number_at(summary, "wall_account", 0, "tail"),
+                4);
+    assert_near(number_at(summary, "wall_account", 0, "client"), 2 + 1 + 1 + 2);
+    roast_summary_free(summary);
+    roast_run_free(run);
+}
+
 /* W1 dies at 5 s: with the third chunk, which it had begun, and the fourth, which had
  * waited there all the time. */
 static roast_run *run_with_a_death(void)
@@ -320,6 +345,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup(test_tasks_of_all_kinds, setup),
+        cmocka_unit_test_setup(test_waiting_for_the_first_worker_is_not_the_clients,
+                               setup),
         cmocka_unit_test_setup(test_a_lost_worker, setup),
         cmocka_unit_test_setup(test_a_failure_without_a_start, setup),
         cmocka_unit_test_setup(test_attempts_of_one_task_by_time, setup),

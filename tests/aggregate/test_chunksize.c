@@ -140,6 +140,10 @@ static void test_chunks_will_be_of_the_size_that_is_suggested(void **state)
     model.threads = 2;
     model.now_events = 5000;
     assert_near(roast__chunk_model_best(&model), 10000);
+    four[0].events = 9999;
+    assert_near(roast__chunk_model_best(&model), 10000);
+    four[0].events = 14900;
+    assert_near(roast__chunk_model_best(&model), 15000);
     model.now_events = 20000;
     assert_near(roast__chunk_model_best(&model), 20000);
 }
@@ -338,7 +342,8 @@ static void test_chunks_without_a_record_are_of_files_too(void **state)
     roast_summary *summary = summary_of(run);
     assert_str_is(text_at(summary, "findings", 0, "id"), "chunks_too_small");
     struct roast_str advice = text_at(summary, "findings", 0, "advice");
-    assert_non_null(memmem(advice.data, advice.size_bytes, "chunksize=10_000 (now", 21));
+    assert_non_null(
+        memmem(advice.data, advice.size_bytes, "chunksize=10_000 (now", 21));
     roast_summary_free(summary);
     roast_run_free(run);
 }

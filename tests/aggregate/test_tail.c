@@ -118,8 +118,8 @@ static void test_a_chunk_that_only_began_late(void **state)
     assert_cause(run, "began late");
 }
 
-/* More chunks were to come: nobody knows which would have been the last. */
-static void test_a_call_that_raised_has_no_tail(void **state)
+/* What is after it is no merging: more chunks were to come, or some were lost. */
+static void test_the_tail_of_a_call_that_raised(void **state)
 {
     roast_run *run = run_with_a_straggler((struct frame){.cpu = 7, .events = 100});
 
@@ -129,16 +129,17 @@ static void test_a_call_that_raised_has_no_tail(void **state)
     roast_run_set_fact(run, ROAST_FACT_runner_calls, 1);
     roast_run_set_fact(run, ROAST_FACT_runner_outputs, 0);
     roast_summary *summary = summary_of(run);
-    assert_near(number_at(summary, "tail", 0, "seconds"), 0);
-    assert_near(number_at(summary, "tail", 0, "thread_seconds_lost"), 0);
-    assert_near(number_at(summary, "wall_account", 0, "tail"), 0);
-    assert_near(number_at(summary, "budget", 0, "idle_tail"), 0);
-    roast_summary_free(summary);
-    roast_run_set_fact(run, ROAST_FACT_runner_outputs, 1);
-    summary = summary_of(run);
     assert_near(number_at(summary, "tail", 0, "seconds"), 6);
     assert_near(number_at(summary, "wall_account", 0, "tail"), 6);
     assert_near(number_at(summary, "budget", 0, "idle_tail"), 18);
+    assert_near(number_at(summary, "wall_account", 0, "chunks"), 10.5);
+    assert_near(number_at(summary, "wall_account", 0, "merge"), 0);
+    roast_summary_free(summary);
+    roast_run_set_fact(run, ROAST_FACT_runner_outputs, 1);
+    summary = summary_of(run);
+    assert_near(number_at(summary, "wall_account", 0, "tail"), 6);
+    assert_near(number_at(summary, "wall_account", 0, "chunks"), 10);
+    assert_near(number_at(summary, "wall_account", 0, "merge"), 0.5);
     roast_summary_free(summary);
     roast_run_free(run);
 }
@@ -473,6 +474,21 @@ static void test_against_spans_with_a_failed_attempt(void **state)
     add_task(run, "Processor", "tcp://a", 1, ROAST_TASK_ok, 1, 9);
     count_seconds(run, "Processor", "thread-cpu", 5);
     count_seconds(run, "Processor", "thread-noncpu", 3);
+    add_frame_of_task(run,
+                      (struct frame){.sequence = 4,
+                                     .status = ROAST_CHUNK_FAILED,
+                                     .error_type = "OSError",
+                                     .file = "bad.root"},
+                      "tcp://a", 2); /* a file that was asked in vain */
+    add_frame_of_task(run,
+                      (struct frame){.kind = ROAST_FRAME_END,
+                                     .sequence = 4,
+                                     .status = ROAST_CHUNK_FAILED,
+                                     .task_start = 0.1,
+                                     .task = 0.5,
+                                     .task_cpu = 0.5},
+                      "tcp://a", 2);
+    add_task(run, "get_metadata", "tcp://a", 2, ROAST_TASK_ok, 0.1, 0.8);
     roast_run_finish(run, NS(10));
     roast_summary *summary = summary_of(run);
     assert_check(summary, "cpu_seconds", "exact");
@@ -497,7 +513,7 @@ int main(void)
         cmocka_unit_test_setup(test_the_tail_and_who_made_it, setup),
         cmocka_unit_test_setup(test_why_it_took_so_long, setup),
         cmocka_unit_test_setup(test_a_chunk_that_only_began_late, setup),
-        cmocka_unit_test_setup(test_a_call_that_raised_has_no_tail, setup),
+        cmocka_unit_test_setup(test_the_tail_of_a_call_that_raised, setup),
         cmocka_unit_test_setup(test_against_spans_with_a_failed_attempt, setup),
         cmocka_unit_test_setup(test_nobody_waits_for_a_single_thread, setup),
         cmocka_unit_test_setup(test_of_several_calls_the_one_that_cost_most, setup),

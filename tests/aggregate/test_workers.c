@@ -361,7 +361,7 @@ static void test_wall_of_a_call_that_gave_no_output(void **state)
                   (struct frame){.first = 1, .stop = 2, .start = 6, .duration = 8});
         roast_summary *summary = summary_of(run);
         assert_wall(summary, outputs ? (const double[]){1, 4, 2, 4, 5, 4}
-                                     : (const double[]){1, 4, 2, 13, 0, 0});
+                                     : (const double[]){1, 4, 2, 8, 5, 0});
         roast_summary_free(summary);
         roast_run_free(run);
     }

@@ -126,6 +126,21 @@ static void test_fine_metrics_from_own_clocks_say_so(void **state)
     assert_null(value_of(ROAST_REPORT_FINE, "All Tasks CPU Time"));
 }
 
+/* Of whole chunks they are no parts of the time in process(). */
+static void test_clocks_of_whole_chunks_stand_beside_those_of_process(void **state)
+{
+    (void)state;
+    set_typical(&values, WORKFLOW | OWN_CLOCKS);
+    SET(&values, cpu_efficiency_fine, 0.5);
+    SET(&values, cpu_time_seconds, 88.4);
+    SET(&values, cpu_seconds, 88.4);
+    assert_non_null(value_of(ROAST_REPORT_RESOURCES, "  On CPU"));
+    assert_null(value_of(ROAST_REPORT_RESOURCES, "All Tasks on CPU"));
+    SET(&values, cpu_seconds, 8);
+    assert_null(value_of(ROAST_REPORT_RESOURCES, "  On CPU"));
+    assert_non_null(value_of(ROAST_REPORT_RESOURCES, "All Tasks on CPU"));
+}
+
 static void test_fine_metrics_from_spans_have_all_tasks(void **state)
 {
     (void)state;
@@ -180,6 +195,8 @@ int main(void)
                                setup),
         cmocka_unit_test_setup(test_no_chunk_no_chunk_table, setup),
         cmocka_unit_test_setup(test_fine_metrics_from_own_clocks_say_so, setup),
+        cmocka_unit_test_setup(
+            test_clocks_of_whole_chunks_stand_beside_those_of_process, setup),
         cmocka_unit_test_setup(test_fine_metrics_from_spans_have_all_tasks, setup),
         cmocka_unit_test_setup(test_spans_alone_are_a_table, setup),
         cmocka_unit_test_setup(test_every_row_has_room, setup),

@@ -84,7 +84,7 @@ def call(func: Any, args: Any, kwargs: Any, is_method: bool) -> Any:
                 guarded(HOOKS, hooks.arm, user, (), False)
             result = _probe.front.run(func, args, kwargs, is_method)
         finally:
-            guarded(HOOKS, hooks.disarm, user, True)
+            guarded(HOOKS, hooks.disarm, user)
     except BaseException as error:
         guarded(END, _end, tell, known, error)
         raise

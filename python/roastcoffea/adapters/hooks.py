@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Hooks on entry points of coffea and uproot, in place while chunks run.
+"""Hooks on entry points of coffea and uproot, in place while a run has chunks.
 
 Only names that are looked up when they are used are touched, so that taking a hook away
 takes it away for everybody; each is put back as the identical object that was there.
@@ -14,6 +14,7 @@ import importlib
 import os
 import sys
 import threading
+from collections.abc import Collection, Sequence
 from typing import Any, NamedTuple
 
 from .. import _probe
@@ -35,6 +36,9 @@ SPECIAL = (staticmethod, classmethod, property)
 SPECIAL_OF = {CLASS: classmethod, PROPERTY: property}
 CODECS = _probe.codecs()
 MOST_PLACED = 10  # times in a process that nobody tells when the run ends
+
+# While one of these holds anything, somebody in this process is to call ``clear``.
+tellers: list[Collection[Any]] = []
 
 
 class Hook(NamedTuple):
@@ -84,8 +88,9 @@ class Hooks:
     on, until the run ends; in a pool of processes, which nobody tells, they come and go
     a few times, then stay until those end."""
 
-    def __init__(self) -> None:
+    def __init__(self, told_by: Sequence[Collection[Any]] = tellers) -> None:
         self.lock = threading.Lock()
+        self.told_by = told_by
         self.users: set[object] = set()
         self.in_place = False
         self.times_placed = 0
@@ -142,12 +147,11 @@ class Hooks:
             self.users.add(user)
             return self.missing
 
-    def disarm(self, user: object, is_told: bool) -> None:
-        """It needs them no more, or never came to need them. ``is_told``: when the run
-        ends, somebody here calls ``clear``."""
+    def disarm(self, user: object) -> None:
+        """It needs them no more, or never came to need them."""
         with self.lock:
             self.users.discard(user)
-            stay = is_told or self.times_placed >= MOST_PLACED
+            stay = any(self.told_by) or self.times_placed >= MOST_PLACED
             if not self.users and not stay:
                 self.take()
 
@@ -225,9 +229,9 @@ def arm(user: object, args: tuple[Any, ...], packs: bool) -> None:
     _probe.ladder_arm(missing | unseen)
 
 
-def disarm(user: object, is_told: bool) -> None:
+def disarm(user: object) -> None:
     """It has ended, or never was armed."""
-    _hooks.disarm(user, is_told)
+    _hooks.disarm(user)
 
 
 def clear() -> None:
@@ -236,10 +240,10 @@ def clear() -> None:
 
 
 def _in_child() -> None:
-    """A forked child runs no chunks of its parent."""
+    """A forked child runs no chunks of its parent, and hears of no end."""
     global _hooks
     _hooks.take()
-    _hooks = Hooks()
+    _hooks = Hooks(())
 
 
 os.register_at_fork(after_in_child=_in_child)

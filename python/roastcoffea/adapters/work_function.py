@@ -20,6 +20,7 @@ from typing import Any, NamedTuple
 from .. import _probe
 from . import hooks, switch
 from .dask_task import Place, place_of
+from .dask_task import runs as dask_runs
 from .guard import guarded
 from .packing import packing
 from .work_item import file_of, item_at, item_of
@@ -35,6 +36,7 @@ Call = tuple[tuple[Any, ...], dict[str, Any]]
 
 # Who takes frames in this process: {run id: function of bytes}.
 receivers: dict[bytes, Callable[[bytes], None]] = {}
+hooks.tellers += [receivers, dask_runs]
 
 # Who is told when the client has asked a file itself: {run id: ClientWork.asked}.
 askers: dict[bytes, Callable[[int, int], None]] = {}
@@ -62,16 +64,15 @@ class Token(NamedTuple):
 class Attempt:
     """What is known of a call while it lasts; the user of the hooks."""
 
-    def __init__(self, place: Place | None, is_told: bool) -> None:
+    def __init__(self, place: Place | None) -> None:
         self.place = place
-        self.is_told = is_told  # this process hears of the end of the run
         self.looks = False
         self.held: Any = None  # the switch of a processor
         self.begun_ns = time.monotonic_ns()
 
     def release(self) -> None:
         if self.looks:
-            guarded(HOOKS, hooks.disarm, self, self.is_told)
+            guarded(HOOKS, hooks.disarm, self)
         held, self.held = self.held, None
         if held is not None:
             guarded(SWITCH, switch.release, held)
@@ -97,7 +98,7 @@ class WorkFunction:
         place, goes_on = place_of(self.token.marks)
         if not goes_on:  # the run has ended there
             return self.function, args, kwargs, None
-        attempt = Attempt(place, place is not None or bool(_receiver_of(self.token)))
+        attempt = Attempt(place)
         try:  # whatever happens, what has begun is ended
             if self.token.counts_entries:
                 guarded(BEGIN, self.begin_asking, attempt, args)
@@ -239,18 +240,12 @@ def _tell_last(place: Place, frames: bytes) -> None:
     place.tell(_probe.read_frames(frames)[-1].frame)
 
 
-def _receiver_of(token: Token) -> Callable[[bytes], None] | None:
-    """The collector, if it is in this process."""
-    is_here = token.client == _probe.process_id()
-    return receivers.get(token.run_id) if is_here else None
-
-
 def _hand_over(token: Token, place: Place | None, frames: bytes | None) -> bool:
     """Give frames to the collector: by Dask, or if it is in this process."""
     if place is not None:
         return place.tell(frames)
-    receive = _receiver_of(token)
-    if frames is None or receive is None:
+    receive = receivers.get(token.run_id)
+    if frames is None or receive is None or token.client != _probe.process_id():
         return False
     receive(frames)
     return True
