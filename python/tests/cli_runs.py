@@ -150,9 +150,7 @@ def twelve(slower: float = 1.0, threads: int = 2, seconds: float = 6.0) -> _core
         events = 100 if number % 2 else 200
         noise = spread[int(number * slower * slower) % 7]  # others in a slower run
         cpu = (0.125 + events / 1000) * noise * slower
-        times = {"cpu_time": cpu, "duration": cpu * 1.25}
-        times |= {"task_cpu_time": cpu + 0.04 * spread[number % 7]}
-        times |= {"task_time": cpu * 1.5}
+        times = {"cpu_time": cpu, "duration": cpu * 1.25, "task_time": cpu * 1.5}
         start = {"t_start": EPOCH_NS / 1e9 + number * 0.25}
         one = record(number, num_events=events, **times, **start)
         run.add_frames(_probe.frame_of(one, number + 1), True)

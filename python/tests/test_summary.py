@@ -163,7 +163,7 @@ def test_rates_and_times_agree_with_each_other(collector):
 def test_page_lists_sections_and_datasets(page):
     sections = page.split("\nSections\n")[1].splitlines()
     (line,) = (line for line in sections if SECTIONS[0] in line)
-    assert line.split()[-5] == "6"  # calls: twice three chunks
+    assert line.split()[-7] == "6"  # calls: twice three chunks
     datasets = page.split("\nDatasets\n")[1].splitlines()
     assert [line.split()[-6:-4] for line in datasets[1:3]] == [["3", "3000"]] * 2
 

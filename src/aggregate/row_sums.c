@@ -454,8 +454,8 @@ static void add_clocks(struct roast_row_sums *sums, const struct block *block)
         return;
     }
     for (size_t i = 0; i < block->count; i++) {
-        if (ended_well(block->roles[i]) &&
-            roast__column_has(took, from + i) && roast__column_has(used, from + i))
+        if (ended_well(block->roles[i]) && roast__column_has(took, from + i) &&
+            roast__column_has(used, from + i))
             add_clocks_dense(sums, took->values + from + i, used->values + from + i, 1);
     }
 }
