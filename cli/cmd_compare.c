@@ -49,6 +49,12 @@ static int judge(const struct roast_comparison *comparison, int asked, double pe
     say(run, "%s: %+.1f %%, from %+.1f to %+.1f: %s than %g %% worse", shown,
         100 * (contrast->ratio - 1), 100 * (contrast->low - 1),
         100 * (contrast->high - 1), worse ? "more" : "not surely more", percent);
+    const struct roast_contrast *inside =
+        &comparison->measures[ROAST_MEASURE_cpu_per_event];
+    if (!worse && asked == THE_MAIN && roast_contrast_exceeds(inside, percent))
+        say(run, "%s is: %+.1f %%; --measure cpu_per_event judges by it",
+            roast_measure_info(ROAST_MEASURE_cpu_per_event)->shown,
+            100 * (inside->ratio - 1));
     if (worse && roast_compare_blames_machine(comparison))
         say(run, "outside process() they take as much more: was the machine slower?");
     return worse ? CODE_NO : CODE_OK;

@@ -19,6 +19,9 @@ static const double worth_a_look = 0.05;
 /* What chunks cost whatever they hold is then another part of an event's. */
 static const double other_size = 1.3;
 
+/* Of several measures one is often a little beyond its noise. */
+static const double worth_a_word = 0.01;
+
 __attribute__((format(printf, 2, 3))) static bool say(struct roast_comparison *out,
                                                       const char *format, ...)
 {
@@ -180,11 +183,28 @@ static bool say_machine(struct roast_comparison *out)
                100 * (out->measures[ROAST_MEASURE_outside_cpu_per_event].ratio - 1));
 }
 
+static bool say_less(struct roast_comparison *out)
+{
+    static const enum roast_measure of_cpu[] = {ROAST_MEASURE_task_cpu_per_event,
+                                                ROAST_MEASURE_cpu_per_event};
+
+    for (size_t i = 0; i < sizeof(of_cpu) / sizeof(of_cpu[0]); i++) {
+        const struct roast_contrast *measure = &out->measures[of_cpu[i]];
+        if (measure->change == ROAST_CHANGE_MORE)
+            return false;
+        if (measure->change == ROAST_CHANGE_LESS && measure->high < 1 - worth_a_word)
+            return say(out, "B is better: %s: chunks take %.1f %% less, %.1f to %.1f.",
+                       roast_measure_info(of_cpu[i])->shown, 100 * (1 - measure->ratio),
+                       100 * (1 - measure->high), 100 * (1 - measure->low));
+    }
+    return false;
+}
+
 static bool say_measure(struct roast_comparison *out)
 {
     for (int i = 0; i < ROAST_MEASURE_COUNT; i++) {
         const struct roast_contrast *measure = &out->measures[i];
-        if (measure->change == ROAST_CHANGE_MORE)
+        if (measure->change == ROAST_CHANGE_MORE && measure->low > 1 + worth_a_word)
             return say(out, "First look at %s: chunks take %.1f %% more, %.1f to %.1f.",
                        roast_measure_info((enum roast_measure)i)->shown,
                        100 * (measure->ratio - 1), 100 * (measure->low - 1),
@@ -201,8 +221,8 @@ void roast__compare_first(struct roast_comparison *out)
     if (say_more_of(out, ROAST_METRIC_num_failed_or_lost,
                     "chunks and files that failed or were lost") ||
         say_more_of(out, ROAST_METRIC_num_lost_workers, "workers that were lost") ||
-        say_size(out) || say_machine(out) || say_slice(out) || say_measure(out) ||
-        say_better(out))
+        say_size(out) || say_machine(out) || say_slice(out) || say_less(out) ||
+        say_measure(out) || say_better(out))
         return;
     if (measure->why)
         (void)say(out, "Nothing stands out; %s: %s.", roast_measure_info(main)->shown,

@@ -122,7 +122,7 @@ static void see_call(struct moments *moments, const struct roast_call *call,
     if (has_scheduler || is_empty(&moments->chunks))
         return;
     widen(&moments->chunks, asked_ns, moments->chunks.to_ns);
-    if (is_empty(&moments->reduce))
+    if (is_empty(&moments->reduce) && call->returned)
         widen(&moments->reduce, moments->chunks.to_ns, call->end_ns);
 }
 

@@ -41,17 +41,29 @@ void roast__rule_waiting_for_workers(const struct roast_case *at,
     roast__say_size(finding, "workers", roast__table_number(ramp_up, 0, "workers"));
 }
 
+/* Whether the client can have worked for so long: where it has used far less of its CPU,
+ * it waited for the processes of a pool to start or to end. */
+static bool client_worked(const struct roast_case *at, double seconds)
+{
+    double cpu_s = roast__study_fact(at->study, ROAST_FACT_own_cpu_seconds);
+
+    return at->on_cluster || isnan(cpu_s) ||
+           cpu_s * 100 >= LIMIT_CLIENT_CPU_PERCENT * seconds;
+}
+
 /* ---- merging --------------------------------------------------------------------- */
 
 void roast__rule_merging(const struct roast_case *at, struct roast_finding *finding)
 {
     roast__claim(at, finding, ROAST_SLICE_reduce);
     roast__claim(at, finding, ROAST_SLICE_idle_reduce);
-    finding->found = roast__is_worth(at, finding->cost_s);
-    if (!finding->found)
-        return;
     /* workers merge side by side, the client alone */
     bool by_workers = at->slices[ROAST_SLICE_reduce] > 0;
+    finding->found =
+        roast__is_worth(at, finding->cost_s) &&
+        (by_workers || client_worked(at, phase_seconds(at, ROAST_PHASE_REDUCE)));
+    if (!finding->found)
+        return;
     roast__say(finding, "reduce",
                by_workers ? at->slices[ROAST_SLICE_reduce]
                           : phase_seconds(at, ROAST_PHASE_REDUCE),
@@ -69,10 +81,11 @@ void roast__rule_notebook_imports(const struct roast_case *at,
     if (at->study->budget->schedule.job_count == 0)
         return; /* before the first of none */
     roast__claim(at, finding, ROAST_SLICE_idle_client_before);
-    finding->found = roast__is_worth(at, finding->cost_s);
+    double seconds = phase_seconds(at, ROAST_PHASE_BEFORE);
+    finding->found = roast__is_worth(at, finding->cost_s) && client_worked(at, seconds);
     if (!finding->found)
         return;
-    roast__say(finding, "seconds", phase_seconds(at, ROAST_PHASE_BEFORE), "s");
+    roast__say(finding, "seconds", seconds, "s");
     roast__say(finding, "threads", at->threads, "");
 }
 
@@ -112,13 +125,17 @@ void roast__rule_worker_imports(const struct roast_case *at,
 {
     roast__claim(at, finding, ROAST_SLICE_import);
     roast__claim(at, finding, ROAST_SLICE_dispatch_first);
+    if (!client_worked(at, phase_seconds(at, ROAST_PHASE_BEFORE)))
+        roast__claim(at, finding, ROAST_SLICE_idle_client_before);
     finding->found = is_much(at, finding->cost_s);
     roast__say(finding, "seconds", finding->cost_s, "s");
     roast__say_count(finding, "workers",
                      roast__case_metric(at, ROAST_METRIC_peak_workers), "worker");
     if (!at->on_cluster)
-        finding->advice = "import what process() needs before the Runner starts its "
-                          "processes, or keep them for more chunks";
+        finding->advice =
+            "FuturesExecutor(pool=concurrent.futures.ProcessPoolExecutor) "
+            "starts processes that have the imports of this one; or keep "
+            "them for more chunks";
 }
 
 void roast__rule_foreign_tasks(const struct roast_case *at,

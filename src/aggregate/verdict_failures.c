@@ -208,10 +208,15 @@ static void tell_result(const struct roast_case *at, struct roast_finding *findi
 {
     const struct roast_run *run = at->study->run;
     const char *words = "the result is incomplete";
+    bool raised =
+        run->end_ns != 0 && roast__run_returned(run) == ROAST_RETURNED_NOTHING;
 
-    if (run->end_ns != 0 && roast__run_returned(run) == ROAST_RETURNED_NOTHING)
+    if (raised)
         words = roast__run_outputs(run) > 0 ? "a call of the Runner gave no result"
                                             : "there is no result";
+    else
+        roast__say(finding, "missing",
+                   roast__case_metric(at, ROAST_METRIC_num_failed_or_lost), "");
     roast__say_text(finding, "result", roast_str_of(words));
 }
 
@@ -263,12 +268,11 @@ void roast__rule_failures(const struct roast_case *at, struct roast_finding *fin
     if (!finding->found)
         return;
     finding->failure = !resolved;
+    finding->saves_unknown = !resolved; /* what is missing has to be done yet */
     finding->risk = true;
     roast__claim(at, finding, ROAST_SLICE_failed);
     struct roast_str error = roast__case_text(found.table, found.first, "error");
-    double missing = roast__case_metric(at, ROAST_METRIC_num_failed_or_lost);
     roast__say_count(finding, "attempts", found.attempts, "attempt");
-    roast__say(finding, "missing", missing, "");
     roast__say_text(finding, "error",
                     error.data ? error : roast_str_of("no exception told"));
     tell_file(finding, &found);

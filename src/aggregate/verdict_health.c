@@ -136,6 +136,7 @@ void roast__rule_garbage_collection(const struct roast_case *at,
 
     finding->claims = all_of_chunks();
     finding->cost_s = seconds;
+    finding->saves_unknown = true; /* some of it is needed */
     finding->found = percent >= LIMIT_GC_PERCENT && roast__is_worth(at, seconds);
     roast__say(finding, "seconds", seconds, "s");
     roast__say(finding, "percent", percent, "%");

@@ -10,10 +10,11 @@
 /* Of worker time, for any rule. */
 enum {
     LIMIT_COST_S = 2,
-    LIMIT_COST_PERCENT = 3,    /* from here on a finding is "medium" */
-    LIMIT_HIGH_PERCENT = 10,   /* from here on "high" */
-    LIMIT_CLIENT_PERCENT = 10, /* for what a block may well do beside its run */
-    LIMIT_OWN_PERCENT = 1,     /* we ought to cost less */
+    LIMIT_COST_PERCENT = 3,        /* from here on a finding is "medium" */
+    LIMIT_HIGH_PERCENT = 10,       /* from here on "high" */
+    LIMIT_CLIENT_PERCENT = 10,     /* for what a block may well do beside its run */
+    LIMIT_CLIENT_CPU_PERCENT = 50, /* of the time in which it is said to have worked */
+    LIMIT_OWN_PERCENT = 1,         /* we ought to cost less */
 };
 
 /* Of the time inside chunks. */

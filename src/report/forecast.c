@@ -65,7 +65,8 @@ int roast_report_forecast(struct roast_page *out, const struct roast_forecast *f
 
     (void)roast_format_number(events, plan->events, "");
     (void)roast_format_number(workers, plan->workers, "");
-    roast__put_line(&buf, "FORECAST   %s events on %s workers", events, workers);
+    roast__put_line(&buf, "FORECAST   %s events on %s %s", events, workers,
+                    plan->workers == 1 ? "worker" : "workers");
     if (forecast->why) {
         roast__put_sentence(&buf, 2, forecast->why);
         return roast__page_finish(out, &buf, err);

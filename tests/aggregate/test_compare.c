@@ -357,6 +357,16 @@ static void test_whole_chunks_are_judged_where_they_are_known(void **state)
                      ROAST_CHANGE_NONE);
 }
 
+static void test_what_got_better_is_told(void **state)
+{
+    struct roast_comparison found = compare_slower(0.5, 1);
+
+    (void)state;
+    assert_non_null(strstr(found.first, "B is better: CPU per event: chunks take 1"));
+    found = compare_slower(1.004, 1.004);
+    assert_null(strstr(found.first, "First look")); /* too little for a word */
+}
+
 static void test_process_is_judged_where_no_more_is_known(void **state)
 {
     struct held a = draw_again(&(uint64_t){7}, "a.root", 1);
@@ -494,6 +504,7 @@ int main(void)
         cmocka_unit_test(test_runs_without_chunks),
         cmocka_unit_test(test_failures_are_looked_at_first),
         cmocka_unit_test(test_whole_chunks_are_judged_where_they_are_known),
+        cmocka_unit_test(test_what_got_better_is_told),
         cmocka_unit_test(test_process_is_judged_where_no_more_is_known),
         cmocka_unit_test(test_a_slower_machine_is_suspected),
         cmocka_unit_test(test_the_slice_that_grew_most_is_named),

@@ -401,24 +401,46 @@ static void test_a_run_without_tasks_imported_nothing(void **state)
     roast_summary_free(summary);
 }
 
-static void test_the_client_merges_in_wall_time(void **state)
+/* Four processes with ten chunks of 1 s each, 3 s after the begin and 4 s before the
+ * end, in which the client used so much CPU. */
+static roast_summary *diagnose_pool(double client_cpu_s)
 {
     roast_run *run = run_new();
 
-    (void)state;
     offer(run, 0, 4, 4);
-    mark(run, ROAST_MARK_RUN_BEGIN, 0);
+    mark(run, ROAST_MARK_RUN_BEGIN, 3);
     for (uint32_t i = 0; i < 40; i++)
         add_frame(run, (struct frame){.process = 1 + i % 4,
                                       .first = i * 100,
                                       .stop = i * 100 + 100,
-                                      .start = i / 4,
+                                      .start = 3 + i / 4,
                                       .duration = 1});
-    mark(run, ROAST_MARK_RUN_END, 14);
-    roast_run_finish(run, NS(14));
-    roast_summary *summary = diagnose_run(run);
+    mark(run, ROAST_MARK_RUN_END, 17);
+    roast_run_set_fact(run, ROAST_FACT_own_cpu_seconds, client_cpu_s);
+    roast_run_finish(run, NS(17));
+    return diagnose_run(run);
+}
+
+static void test_the_client_merges_in_wall_time(void **state)
+{
+    roast_summary *summary = diagnose_pool(7);
+
+    (void)state;
     assert_says(summary, "merging", "evidence",
                 "4.00 s of wall time merging, 16.0 s of worker time idle meanwhile");
+    assert_true(finding_row(summary, "notebook_imports") >= 0);
+    roast_summary_free(summary);
+}
+
+/* It waited for processes to start and to end. */
+static void test_a_client_without_cpu_neither_imports_nor_merges(void **state)
+{
+    roast_summary *summary = diagnose_pool(0.2);
+
+    (void)state;
+    assert_int_equal(finding_row(summary, "merging"), -1);
+    assert_int_equal(finding_row(summary, "notebook_imports"), -1);
+    assert_says(summary, "worker_imports", "advice", "ProcessPoolExecutor");
     roast_summary_free(summary);
 }
 
@@ -442,6 +464,8 @@ int main(void)
         cmocka_unit_test_setup(test_waits_that_some_chunks_do_not_tell, setup),
         cmocka_unit_test_setup(test_a_run_without_tasks_imported_nothing, setup),
         cmocka_unit_test_setup(test_the_client_merges_in_wall_time, setup),
+        cmocka_unit_test_setup(test_a_client_without_cpu_neither_imports_nor_merges,
+                               setup),
     };
 
     test_heap_install();
