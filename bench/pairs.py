@@ -5,7 +5,7 @@ Used by what has no reference: ladder.py, of one chunk, in turns, and together.p
 both sides run at once. Only neighbours are compared, who begins changes with every
 pair, and the first pair, which warms up, does not count. What is told is the median of
 the differences and its 95 % interval, which needs no idea of how the noise of a machine
-is distributed: one pair in ten is off by more than all the others together.
+is distributed.
 """
 
 from __future__ import annotations

@@ -4,7 +4,8 @@
  * What failed comes first, then lost workers: they explain all the rest. Then chunks of
  * another size, and a machine that was slower, which no change of code explains. Then the
  * slice of the budget that grew most per event, if the whole grew by more than runs of a
- * shared machine do; then what chunks are sure to take more of; then what got better. */
+ * shared machine do. Then what got better, unless chunks take more CPU time; then what
+ * they are sure to take more of. */
 #include "aggregate/compare_first.h"
 
 #include <math.h>
@@ -183,15 +184,23 @@ static bool say_machine(struct roast_comparison *out)
                100 * (out->measures[ROAST_MEASURE_outside_cpu_per_event].ratio - 1));
 }
 
+static const enum roast_measure of_cpu[] = {ROAST_MEASURE_task_cpu_per_event,
+                                            ROAST_MEASURE_cpu_per_event};
+enum { CPU_MEASURES = sizeof(of_cpu) / sizeof(of_cpu[0]) };
+
+static bool takes_more_cpu(const struct roast_comparison *comparison)
+{
+    bool more = false;
+
+    for (int i = 0; i < CPU_MEASURES; i++)
+        more = more || comparison->measures[of_cpu[i]].change == ROAST_CHANGE_MORE;
+    return more;
+}
+
 static bool say_less(struct roast_comparison *out)
 {
-    static const enum roast_measure of_cpu[] = {ROAST_MEASURE_task_cpu_per_event,
-                                                ROAST_MEASURE_cpu_per_event};
-
-    for (size_t i = 0; i < sizeof(of_cpu) / sizeof(of_cpu[0]); i++) {
+    for (int i = 0; i < CPU_MEASURES; i++) {
         const struct roast_contrast *measure = &out->measures[of_cpu[i]];
-        if (measure->change == ROAST_CHANGE_MORE)
-            return false;
         if (measure->change == ROAST_CHANGE_LESS && measure->high < 1 - worth_a_word)
             return say(out, "B is better: %s: chunks take %.1f %% less, %.1f to %.1f.",
                        roast_measure_info(of_cpu[i])->shown, 100 * (1 - measure->ratio),
@@ -221,7 +230,8 @@ void roast__compare_first(struct roast_comparison *out)
     if (say_more_of(out, ROAST_METRIC_num_failed_or_lost,
                     "chunks and files that failed or were lost") ||
         say_more_of(out, ROAST_METRIC_num_lost_workers, "workers that were lost") ||
-        say_size(out) || say_machine(out) || say_slice(out) || say_less(out) ||
+        say_size(out) || say_machine(out) || say_slice(out) ||
+        (!takes_more_cpu(out) && (say_better(out) || say_less(out))) ||
         say_measure(out) || say_better(out))
         return;
     if (measure->why)
