@@ -108,17 +108,20 @@ static void see_job(struct moments *moments, const struct roast_job *job, bool b
         moments->last_begin_ns = job->start_ns;
 }
 
-/* Where nobody sees files being asked, the clock around it tells. Without a scheduler
- * the pool has its chunks as soon as that is over, and the client merges, to the end of
- * the call where nobody sees it. */
+/* Where nobody sees files being asked, the clock around it tells, and where a pool is
+ * started and ended for it: the client only waits meanwhile. Without a scheduler the
+ * pool has its chunks as soon as that is over, and the client merges, to the end of the
+ * call where nobody sees it. */
 static void see_call(struct moments *moments, const struct roast_call *call,
-                     bool has_scheduler)
+                     const struct roast_run *run, bool has_scheduler)
 {
     int64_t asked_ns = call->preprocess_end_ns;
+    int64_t from_ns = roast__sat_sub(asked_ns, call->preprocess_ns);
+    const struct roast_offer *offer = roast__run_offer_at(run, from_ns);
+    bool has_pool = !has_scheduler && offer && offer->workers > 1;
 
-    if (is_empty(&moments->preprocess) && call->preprocess_ns > 0)
-        widen(&moments->preprocess, roast__sat_sub(asked_ns, call->preprocess_ns),
-              asked_ns);
+    if ((is_empty(&moments->preprocess) || has_pool) && call->preprocess_ns > 0)
+        widen(&moments->preprocess, from_ns, asked_ns);
     if (has_scheduler || is_empty(&moments->chunks))
         return;
     widen(&moments->chunks, asked_ns, moments->chunks.to_ns);
@@ -327,7 +330,7 @@ static void see_all(struct finding *finding)
                 is_first_begin(finding, job));
     }
     for (size_t i = 0; i < finding->calls.count; i++)
-        see_call(&finding->moments[i], &finding->calls.calls[i],
+        see_call(&finding->moments[i], &finding->calls.calls[i], finding->study->run,
                  schedule->has_scheduler);
 }
 

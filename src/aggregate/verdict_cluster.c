@@ -42,7 +42,7 @@ void roast__rule_waiting_for_workers(const struct roast_case *at,
 }
 
 /* Whether the client can have worked for so long: where it has used far less of its CPU,
- * it waited for the processes of a pool to start or to end. */
+ * it waited for the processes of a pool to end. */
 static bool client_worked(const struct roast_case *at, double seconds)
 {
     double cpu_s = roast__study_fact(at->study, ROAST_FACT_own_cpu_seconds);
@@ -81,11 +81,10 @@ void roast__rule_notebook_imports(const struct roast_case *at,
     if (at->study->budget->schedule.job_count == 0)
         return; /* before the first of none */
     roast__claim(at, finding, ROAST_SLICE_idle_client_before);
-    double seconds = phase_seconds(at, ROAST_PHASE_BEFORE);
-    finding->found = roast__is_worth(at, finding->cost_s) && client_worked(at, seconds);
+    finding->found = roast__is_worth(at, finding->cost_s);
     if (!finding->found)
         return;
-    roast__say(finding, "seconds", seconds, "s");
+    roast__say(finding, "seconds", phase_seconds(at, ROAST_PHASE_BEFORE), "s");
     roast__say(finding, "threads", at->threads, "");
 }
 
@@ -125,8 +124,6 @@ void roast__rule_worker_imports(const struct roast_case *at,
 {
     roast__claim(at, finding, ROAST_SLICE_import);
     roast__claim(at, finding, ROAST_SLICE_dispatch_first);
-    if (!client_worked(at, phase_seconds(at, ROAST_PHASE_BEFORE)))
-        roast__claim(at, finding, ROAST_SLICE_idle_client_before);
     finding->found = is_much(at, finding->cost_s);
     roast__say(finding, "seconds", finding->cost_s, "s");
     roast__say_count(finding, "workers",

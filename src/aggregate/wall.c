@@ -94,11 +94,7 @@ static void add_asking(int64_t parts[WALL_PARTS], const struct roast_call *call,
         add(&parts[PREPROCESS], from_ns, to_ns < ready ? to_ns : ready);
         asked = from_ns < asked ? from_ns : asked;
     }
-    const struct roast_schedule *schedule = &study->budget->schedule;
-    const struct roast_offer *offer = roast__run_offer_at(study->run, begin);
-    int64_t there = first_thread_ns(schedule, begin);
-    if (!schedule->has_scheduler && offer && offer->workers > 1)
-        there = asked; /* processes are started for it */
+    int64_t there = first_thread_ns(&study->budget->schedule, begin);
     add(&parts[WAIT], begin, there < asked ? there : asked);
 }
 

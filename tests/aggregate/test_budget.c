@@ -136,6 +136,28 @@ static void test_files_are_asked_by_a_pool(void **state)
     roast_run_free(run);
 }
 
+/* The client waits while it starts and ends: that is no import of the notebook. */
+static void test_a_pool_that_is_started_to_ask_files(void **state)
+{
+    roast_run *run = run_new();
+
+    (void)state;
+    offer(run, 0, 2, 2);
+    add_call(run, 1, 1, 6, 9);
+    add_asked(run, 3, 5);
+    add_asked(run, 3, 5);
+    add_bare(run, 1, 6, 3);
+    add_bare(run, 2, 6, 3);
+    roast_run_finish(run, NS(9));
+    roast_summary *summary = summary_of(run);
+    assert_budget(summary, {"idle_client_before", 2}, {"preprocess", 4},
+                  {"idle_preprocess", 2 * (2 + 1)}, {"compute", 6});
+    assert_near(number_at(summary, "wall_account", 0, "preprocess"), 5);
+    assert_near(number_at(summary, "wall_account", 0, "client"), 1);
+    roast_summary_free(summary);
+    roast_run_free(run);
+}
+
 /* 1 place, from 4 s on 3, from 8 s on 2: the third is gone when its chunk goes on. */
 static void test_a_pool_that_changes(void **state)
 {
@@ -445,6 +467,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup(test_a_pool_of_two_places, setup),
         cmocka_unit_test_setup(test_files_are_asked_by_a_pool, setup),
+        cmocka_unit_test_setup(test_a_pool_that_is_started_to_ask_files, setup),
         cmocka_unit_test_setup(test_a_pool_that_changes, setup),
         cmocka_unit_test_setup(test_a_place_that_comes_back, setup),
         cmocka_unit_test_setup(test_threads_of_one_process_have_a_place_each, setup),
