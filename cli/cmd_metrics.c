@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "out.h"
-#include "roast/aggregate.h"
+#include "roast/analyze.h"
 
 static void put_aliases(int metric)
 {

@@ -19,11 +19,11 @@ KNOWS = {
     "base": set(),
     "record": {"base"},
     "probe": {"base", "record"},
-    "ingest": {"base", "record"},
-    "store": {"base", "record"},
-    "aggregate": {"base", "record", "ingest", "store"},
-    "file": {"base", "record", "ingest", "store", "aggregate"},
-    "report": {"base", "record", "ingest", "store", "aggregate"},
+    "run": {"base", "record"},
+    "analyze": {"base", "record", "run", "collect"},
+    "file": {"base", "record", "run", "analyze", "collect"},
+    "report": {"base", "record", "run", "analyze"},
+    "collect": {"base", "record", "probe", "run"},
 }
 
 # The layer that a file of include/roast belongs to; roast.h, the sum of all, to none.
@@ -51,30 +51,30 @@ PUBLIC = {
     "task_ends.def": "record",
     "task_kinds.def": "record",
     "cpu_meter.h": "probe",
-    "doctor.h": "probe",
+    "doctor.h": "collect",
     "probe.h": "probe",
     "probe_ladder.h": "probe",
     "proctree.h": "probe",
-    "batch.h": "ingest",
-    "batch_items.def": "ingest",
-    "ingest.h": "ingest",
-    "run.h": "store",
-    "run_facts.def": "store",
-    "run_note_groups.def": "store",
-    "run_notes.def": "store",
-    "run_losses.def": "store",
-    "scheduler.h": "store",
-    "live_entries.def": "store",
-    "aggregate.h": "aggregate",
-    "budget_slices.def": "aggregate",
-    "columns.def": "aggregate",
-    "table_columns.def": "aggregate",
-    "columns.h": "aggregate",
-    "compare.h": "aggregate",
-    "compare_measures.def": "aggregate",
-    "metric_aliases.def": "aggregate",
-    "metric_defs.def": "aggregate",
-    "verdict_rules.def": "aggregate",
+    "batch.h": "collect",
+    "batch_items.def": "collect",
+    "collect.h": "collect",
+    "run.h": "run",
+    "run_facts.def": "run",
+    "run_note_groups.def": "run",
+    "run_notes.def": "run",
+    "run_losses.def": "run",
+    "scheduler.h": "run",
+    "live_entries.def": "run",
+    "analyze.h": "analyze",
+    "budget_slices.def": "analyze",
+    "columns.def": "analyze",
+    "table_columns.def": "analyze",
+    "columns.h": "analyze",
+    "compare.h": "analyze",
+    "compare_measures.def": "analyze",
+    "metric_aliases.def": "analyze",
+    "metric_defs.def": "analyze",
+    "verdict_rules.def": "analyze",
     "import.h": "file",
     "live.h": "file",
     "runfile.h": "file",
@@ -87,7 +87,9 @@ C11 = set(
     "signal stdalign stdarg stdatomic stdbool stddef stdint stdio stdlib stdnoreturn "
     "string tgmath threads time uchar wchar wctype".split()
 )
-POSIX = {"dirent.h", "fcntl.h", "pthread.h", "sys/stat.h", "sys/types.h", "unistd.h"}
+POSIX = set(
+    "dirent.h fcntl.h pthread.h sys/resource.h sys/stat.h sys/types.h unistd.h".split()
+)
 FOREIGN = {"file": {"sqlite3.h"}}  # probe may include any header of the system
 
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]')

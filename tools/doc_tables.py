@@ -79,7 +79,7 @@ def table_names() -> list[str]:
 
 
 def ladder_column(item: list[str]) -> list[str]:
-    """The column of a ladder item, as src/aggregate/columns_info.c makes it."""
+    """The column of a ladder item, as src/analyze/tables/columns_info.c makes it."""
     _, name, kind, _, meaning = item[:5]
     views = (LISTS / "record_views.def").read_text()
     view = re.search(rf'^VI\("(\w+)", {name}\)$', views, re.MULTILINE)

@@ -8,7 +8,7 @@
 #ifndef ROAST_COLUMNS_H
 #define ROAST_COLUMNS_H
 
-#include "roast/aggregate.h"
+#include "roast/analyze.h"
 
 #ifdef __cplusplus
 extern "C" {

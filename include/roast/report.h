@@ -6,7 +6,7 @@
 #ifndef ROAST_REPORT_H
 #define ROAST_REPORT_H
 
-#include "roast/aggregate.h"
+#include "roast/analyze.h"
 #include "roast/compare.h"
 #include "roast/number.h"
 

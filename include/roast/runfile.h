@@ -8,7 +8,7 @@
 #ifndef ROAST_RUNFILE_H
 #define ROAST_RUNFILE_H
 
-#include "roast/aggregate.h"
+#include "roast/analyze.h"
 #include "roast/columns.h"
 #include "roast/live.h"
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """``roastcoffea.compare()``, ``scale()``, ``forecast()``: runs beside each other.
 
-The statistics are tested in C (tests/aggregate/test_compare.c, test_scale.c,
+The statistics are tested in C (tests/analyze/compare/test_compare.c, test_scale.c,
 test_forecast.c); the pages are those of the program (tests/cli/compare_*.txt ...).
 """
 

@@ -53,10 +53,10 @@ def test_include_law_is_kept() -> None:
     [
         ("src/base/a.c", '#include "record/frame.h"', "base must not know record"),
         ("src/record/a.c", '#include "roast/probe.h"', "record must not know probe"),
-        ("src/probe/a.c", '#include "store/file.h"', "probe must not know store"),
+        ("src/probe/a.c", '#include "run/file.h"', "probe must not know run"),
         ("src/record/a.h", '#include "buf.h"', "not <layer>/x.h"),
         ("src/record/a.c", "#include <sys/sysinfo.h>", "only probe meets"),
-        ("src/store/a.c", "#  include <Python.h>", "the core never includes Python.h"),
+        ("src/run/a.c", "#  include <Python.h>", "the core never includes Python.h"),
         ("include/roast/error.h", '#include "base/buf.h"', "roast/*.h only"),
         ("include/roast/new.h", "#include <stdio.h>", "not in PUBLIC"),
         ("python/ext/a.c", '#include "base/buf.h"', "its own folder only"),

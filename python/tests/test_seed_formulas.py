@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The formulas of the documents that users follow, under all names, on the run that
-tests/aggregate/test_seed_formulas.c works out by hand: five chunks in 50 s, read from a
+tests/analyze/test_seed_formulas.c works out by hand: five chunks in 50 s, read from a
 measurement as 0.1.2 would have saved it. What has an exact result is that very number.
 """
 

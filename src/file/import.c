@@ -10,8 +10,8 @@
 #include <sys/stat.h>
 
 #include "base/mem.h"
+#include "collect/measurement.h"
 #include "file/runfile.h"
-#include "ingest/measurement.h"
 
 static const char *const run_file = "/" ROAST_RUN_NAME;
 

@@ -13,9 +13,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "file/live_read.h"
-#include "file/schema.h"
-#include "file/text_bytes.h"
+#include "file/live/read.h"
+#include "file/sqlite/schema.h"
+#include "file/sqlite/text_bytes.h"
 
 enum {
     HEAD_BYTES = 100,

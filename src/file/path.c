@@ -15,7 +15,7 @@
 
 #include "base/clock.h"
 #include "base/mem.h"
-#include "store/slots.h"
+#include "run/slots.h"
 
 enum {
     LONGEST_NAME_BYTES = 255,

@@ -9,8 +9,8 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "file/schema.h"
-#include "file/text_bytes.h"
+#include "file/sqlite/schema.h"
+#include "file/sqlite/text_bytes.h"
 
 /* ---- opening ----------------------------------------------------------------------- */
 

@@ -5,9 +5,9 @@
 
 #include <pthread.h>
 
-#include "file/live_read.h"
-#include "file/load.h"
+#include "file/live/read.h"
 #include "file/look.h"
+#include "file/sqlite/load.h"
 
 struct roast_runfile {
     pthread_mutex_t lock; /* guards all below: SQLite is opened without one */

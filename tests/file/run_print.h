@@ -2,8 +2,8 @@
 /* run_print.h - all that a run holds as bytes: two runs with the same print are the same
  * run. Of the ids that it accepts nothing is in it: whoever reads a file back knows
  * already which frames were its own. */
-#ifndef ROAST_TESTS_RUN_PRINT_H
-#define ROAST_TESTS_RUN_PRINT_H
+#ifndef ROAST_TESTS_FILE_RUN_PRINT_H
+#define ROAST_TESTS_FILE_RUN_PRINT_H
 
 #include "run_print_bulk.h"
 #include "run_print_scheduler.h"

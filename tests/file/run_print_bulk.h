@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* run_print_bulk.h - samples and records of a run as bytes. */
-#ifndef ROAST_TESTS_RUN_PRINT_BULK_H
-#define ROAST_TESTS_RUN_PRINT_BULK_H
+#ifndef ROAST_TESTS_FILE_RUN_PRINT_BULK_H
+#define ROAST_TESTS_FILE_RUN_PRINT_BULK_H
 
 #include "run_print_words.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* run_print_scheduler.h - what a scheduler saw of a run as bytes; texts, not numbers. */
-#ifndef ROAST_TESTS_RUN_PRINT_SCHEDULER_H
-#define ROAST_TESTS_RUN_PRINT_SCHEDULER_H
+#ifndef ROAST_TESTS_FILE_RUN_PRINT_SCHEDULER_H
+#define ROAST_TESTS_FILE_RUN_PRINT_SCHEDULER_H
 
 #include "run_print_tasks.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* run_print_tasks.h - tasks and workers of a cluster as bytes; texts, not numbers. */
-#ifndef ROAST_TESTS_RUN_PRINT_TASKS_H
-#define ROAST_TESTS_RUN_PRINT_TASKS_H
+#ifndef ROAST_TESTS_FILE_RUN_PRINT_TASKS_H
+#define ROAST_TESTS_FILE_RUN_PRINT_TASKS_H
 
 #include "run_print_words.h"
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* run_print_words.h - words, numbers and moments of a run as bytes. */
-#ifndef ROAST_TESTS_RUN_PRINT_WORDS_H
-#define ROAST_TESTS_RUN_PRINT_WORDS_H
+#ifndef ROAST_TESTS_FILE_RUN_PRINT_WORDS_H
+#define ROAST_TESTS_FILE_RUN_PRINT_WORDS_H
 
-#include "store/runs.h"
+#include "run/runs.h"
 
 static inline void print_text(struct roast_buf *out, struct roast_str text)
 {

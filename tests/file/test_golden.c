@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* test_golden.c - run files that were written by every format there was: they open, and
  * say what they said then. The files were made by the builders of saved_runs.h. */
-#include "file/seal.h"
-#include "saved_open.h"
-#include "saved_print.h"
-#include "saved_runs.h"
+#include "file/sqlite/saved_open.h"
+#include "file/sqlite/saved_print.h"
+#include "file/sqlite/saved_runs.h"
+#include "file/sqlite/seal.h"
 
 #define GOLDEN ROAST_FIXTURES "/runfiles/"
 

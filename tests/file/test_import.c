@@ -9,10 +9,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "aggregate/cells.h"
-#include "aggregate/look.h"
+#include "analyze/cells.h"
+#include "analyze/look.h"
 #include "heap.h"
-#include "roast/aggregate.h"
+#include "roast/analyze.h"
 #include "roast/runfile.h"
 #include "support.h"
 

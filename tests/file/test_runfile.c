@@ -7,13 +7,13 @@
 #include <sys/stat.h>
 #include <time.h>
 
-#include "file/checked.h"
-#include "file/schema.h"
-#include "live_help.h"
+#include "file/live/live_help.h"
+#include "file/sqlite/checked.h"
+#include "file/sqlite/saved_open.h"
+#include "file/sqlite/saved_print.h"
+#include "file/sqlite/saved_runs.h"
+#include "file/sqlite/schema.h"
 #include "roast/version.h"
-#include "saved_open.h"
-#include "saved_print.h"
-#include "saved_runs.h"
 
 /* ---- opening ------------------------------------------------------------------------- */
 

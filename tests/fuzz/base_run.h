@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* base_run.h - a small run with some of everything that segments hold. */
-#ifndef ROAST_FUZZ_BASE_RUN_H
-#define ROAST_FUZZ_BASE_RUN_H
+#ifndef ROAST_TESTS_FUZZ_BASE_RUN_H
+#define ROAST_TESTS_FUZZ_BASE_RUN_H
 
 #include "roast/ladder.h"
 #include "roast/run.h"

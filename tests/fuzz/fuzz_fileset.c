@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "aggregate/fileset.h"
+#include "analyze/rerun/fileset.h"
 
 #define PROMISE(condition) \
     do { \

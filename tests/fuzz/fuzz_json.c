@@ -5,7 +5,7 @@
  * The first byte of the input says how large the pieces are, 0 all at once. */
 #include <string.h>
 
-#include "ingest/json_walk.h"
+#include "collect/json_walk.h"
 #include "walk.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size_bytes);

@@ -8,9 +8,9 @@
 #include <stdio.h>
 #include <unistd.h>
 
-#include "file/live_format.h"
+#include "file/live/format.h"
 #include "file/runfile.h"
-#include "roast/aggregate.h"
+#include "roast/analyze.h"
 #include "walk.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size_bytes);

@@ -4,7 +4,7 @@
 #include <fcntl.h>
 #include <unistd.h>
 
-#include "../file/forge.h"
+#include "../file/sqlite/forge.h"
 #include "roast/runfile.h"
 #include "use_run.h"
 

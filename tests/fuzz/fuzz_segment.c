@@ -4,10 +4,10 @@
  *
  * The first byte of the input says which segment, the second how many items it claims;
  * the rest is the content of its only part. */
-#include "../file/forge.h"
+#include "../file/sqlite/forge.h"
 #include "base_run.h"
-#include "file/load.h"
-#include "file/save.h"
+#include "file/sqlite/load.h"
+#include "file/sqlite/save.h"
 #include "use_run.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size_bytes);

@@ -6,8 +6,8 @@
  * the rest is the file. */
 #include <stdlib.h>
 
-#include "ingest/stretch.h"
-#include "roast/ingest.h"
+#include "collect/stretch.h"
+#include "roast/collect.h"
 #include "roast/record.h"
 #include "walk.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* inside.h - reads the ladder, branches, endpoints and file of any record. */
-#ifndef ROAST_TESTS_INSIDE_H
-#define ROAST_TESTS_INSIDE_H
+#ifndef ROAST_TESTS_FUZZ_INSIDE_H
+#define ROAST_TESTS_FUZZ_INSIDE_H
 
 #include "branches.h"
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* quiet_sink.h - a sink for measurements that forgets everything. */
-#ifndef ROAST_TESTS_QUIET_SINK_H
-#define ROAST_TESTS_QUIET_SINK_H
+#ifndef ROAST_TESTS_FUZZ_QUIET_SINK_H
+#define ROAST_TESTS_FUZZ_QUIET_SINK_H
 
-#include "ingest/measurement_metrics.h"
+#include "collect/measurement_metrics.h"
 
 static int forget_text(void *context, struct roast_str text, roast_error *err)
 {

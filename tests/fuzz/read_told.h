@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* read_told.h - a metrics.json from its first byte to the last thing that is told. */
-#ifndef ROAST_TESTS_READ_TOLD_H
-#define ROAST_TESTS_READ_TOLD_H
+#ifndef ROAST_TESTS_FUZZ_READ_TOLD_H
+#define ROAST_TESTS_FUZZ_READ_TOLD_H
 
 #include "base/mem.h"
-#include "ingest/measurement_metrics.h"
+#include "collect/measurement_metrics.h"
 
 /* Reads a metrics.json and tells a sink what is in it. */
 static inline int read_told(const struct roast_measurement_sink *sink,

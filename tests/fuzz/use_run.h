@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* use_run.h - everything that can be done with a run, for its crashes. */
-#ifndef ROAST_FUZZ_USE_RUN_H
-#define ROAST_FUZZ_USE_RUN_H
+#ifndef ROAST_TESTS_FUZZ_USE_RUN_H
+#define ROAST_TESTS_FUZZ_USE_RUN_H
 
 #include "roast/columns.h"
 #include "roast/run.h"

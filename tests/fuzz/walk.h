@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* walk.h - what fuzz targets share: a promise that holds in every build, and a reader
  * that trusts roast_values_check() as others may. */
-#ifndef ROAST_TESTS_WALK_H
-#define ROAST_TESTS_WALK_H
+#ifndef ROAST_TESTS_FUZZ_WALK_H
+#define ROAST_TESTS_FUZZ_WALK_H
 
 #include <stdlib.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* weighing.h - a heap behind libroast's door that knows how many bytes are out. */
-#ifndef ROAST_TESTS_WEIGHING_H
-#define ROAST_TESTS_WEIGHING_H
+#ifndef ROAST_TESTS_FUZZ_WEIGHING_H
+#define ROAST_TESTS_FUZZ_WEIGHING_H
 
 #include <stddef.h>
 #include <stdlib.h>

@@ -4,8 +4,8 @@
  * what is delivered all the same is whole. Each try runs in a forked child and there on
  * a thread of its own: so every one is the first chunk of a process, and its state goes
  * with the thread and can be counted. */
-#ifndef ROAST_TESTS_SWEEP_H
-#define ROAST_TESTS_SWEEP_H
+#ifndef ROAST_TESTS_OOM_SWEEP_H
+#define ROAST_TESTS_OOM_SWEEP_H
 
 #include <pthread.h>
 

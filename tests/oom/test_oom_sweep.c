@@ -5,7 +5,7 @@
 #include <stdio.h>
 
 #include "base/buf.h"
-#include "probe/thread.h"
+#include "probe/chunk/thread.h"
 #include "roast/cpu_meter.h"
 #include "sweep.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* attempt_help.h - an attempt from its begin to the frames it tells at its end. */
-#ifndef ROAST_TESTS_ATTEMPT_HELP_H
-#define ROAST_TESTS_ATTEMPT_HELP_H
+#ifndef ROAST_TESTS_PROBE_ATTEMPT_HELP_H
+#define ROAST_TESTS_PROBE_ATTEMPT_HELP_H
 
 #include "probe/chunk_help.h"
 #include "probe/says_help.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* chunk_help.h - a chunk from its begin to the record a reader decodes, for tests that
  * run in the test's own thread: cmocka cannot fail in another one. */
-#ifndef ROAST_TESTS_CHUNK_HELP_H
-#define ROAST_TESTS_CHUNK_HELP_H
+#ifndef ROAST_TESTS_PROBE_CHUNK_HELP_H
+#define ROAST_TESTS_PROBE_CHUNK_HELP_H
 
 #include "roast/probe.h"
 #include "support.h"

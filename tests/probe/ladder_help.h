@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* ladder_help.h - an attempt that is looked into, and what its end frame tells of it. */
-#ifndef ROAST_TESTS_LADDER_HELP_H
-#define ROAST_TESTS_LADDER_HELP_H
+#ifndef ROAST_TESTS_PROBE_LADDER_HELP_H
+#define ROAST_TESTS_PROBE_LADDER_HELP_H
 
 #include "attempt_help.h"
 #include "roast/probe_ladder.h"

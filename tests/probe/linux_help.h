@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* linux_help.h - what several tests of the Linux readers need: memory that is resident
  * for certain, a forked child, one core, a forced switch of threads. */
-#ifndef ROAST_TESTS_LINUX_HELP_H
-#define ROAST_TESTS_LINUX_HELP_H
+#ifndef ROAST_TESTS_PROBE_LINUX_HELP_H
+#define ROAST_TESTS_PROBE_LINUX_HELP_H
 
 #include <sched.h>
 #include <stdbool.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* says_help.h - what a record says, and times to compare it with. */
-#ifndef ROAST_TESTS_SAYS_HELP_H
-#define ROAST_TESTS_SAYS_HELP_H
+#ifndef ROAST_TESTS_PROBE_SAYS_HELP_H
+#define ROAST_TESTS_PROBE_SAYS_HELP_H
 
 #include "base/clock.h"
 #include "roast/record.h"

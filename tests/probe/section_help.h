@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* section_help.h - the sections of a decoded record, found by name and parent. */
-#ifndef ROAST_TESTS_SECTION_HELP_H
-#define ROAST_TESTS_SECTION_HELP_H
+#ifndef ROAST_TESTS_PROBE_SECTION_HELP_H
+#define ROAST_TESTS_PROBE_SECTION_HELP_H
 
 #include "probe/chunk_help.h"
 

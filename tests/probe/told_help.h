@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* told_help.h - what the frames of an attempt say. Nothing but decoded() fails a test,
  * so that other threads and processes can use it. */
-#ifndef ROAST_TESTS_TOLD_HELP_H
-#define ROAST_TESTS_TOLD_HELP_H
+#ifndef ROAST_TESTS_PROBE_TOLD_HELP_H
+#define ROAST_TESTS_PROBE_TOLD_HELP_H
 
 #include "roast/record.h"
 #include "support.h"

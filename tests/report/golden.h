@@ -2,8 +2,8 @@
 /* golden.h - a text compared with a file under tests/golden, byte by byte.
  *
  * ROAST_UPDATE_GOLDEN=1 rewrites the files: read the difference before it is kept. */
-#ifndef ROAST_TESTS_GOLDEN_H
-#define ROAST_TESTS_GOLDEN_H
+#ifndef ROAST_TESTS_REPORT_GOLDEN_H
+#define ROAST_TESTS_REPORT_GOLDEN_H
 
 #include <stdio.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* make_help.h - pages made with a heap that gives, and with one that does not. */
-#ifndef ROAST_TESTS_MAKE_HELP_H
-#define ROAST_TESTS_MAKE_HELP_H
+#ifndef ROAST_TESTS_REPORT_MAKE_HELP_H
+#define ROAST_TESTS_REPORT_MAKE_HELP_H
 
 #include "heap.h"
 #include "page_help.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* page_help.h - tables filled by hand, and what every page must keep to. */
-#ifndef ROAST_TESTS_PAGE_HELP_H
-#define ROAST_TESTS_PAGE_HELP_H
+#ifndef ROAST_TESTS_REPORT_PAGE_HELP_H
+#define ROAST_TESTS_REPORT_PAGE_HELP_H
 
 #include "report_help.h"
 

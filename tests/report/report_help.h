@@ -2,8 +2,8 @@
 /* report_help.h - metrics filled by hand.
  *
  * Pages are pure functions of values and tables, so no run is needed to test them. */
-#ifndef ROAST_TESTS_REPORT_HELP_H
-#define ROAST_TESTS_REPORT_HELP_H
+#ifndef ROAST_TESTS_REPORT_REPORT_HELP_H
+#define ROAST_TESTS_REPORT_REPORT_HELP_H
 
 #include "support.h"
 

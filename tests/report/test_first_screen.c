@@ -4,7 +4,7 @@
  *
  * The golden files are what users see; a change there is a change for them. The first is
  * of a run that the rules have judged. */
-#include "aggregate/patients.h"
+#include "analyze/patients.h"
 #include "golden.h"
 #include "make_help.h"
 

@@ -2,9 +2,9 @@
 /* test_json.c - the report as JSON: strict, complete, and true to the summary. */
 #include <stdio.h>
 
-#include "aggregate/runs.h"
+#include "analyze/runs.h"
+#include "collect/json.h"
 #include "heap.h"
-#include "ingest/json.h"
 #include "roast/report.h"
 
 /* ---- a value by its path: "metrics.wall_time.value", "tables.failures.0.file" ---- */

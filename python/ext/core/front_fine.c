@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "front.h"
-#include "roast/aggregate.h"
+#include "roast/analyze.h"
 #include "state.h"
 
 /* Sums so far; seconds start as 0.0, bytes as 0. Owned. */

@@ -7,7 +7,7 @@
 #include <math.h>
 
 #include "front.h"
-#include "roast/aggregate.h"
+#include "roast/analyze.h"
 
 /* Points of one line, times counted from its first. Zeroed = empty. */
 struct line {

@@ -4,7 +4,7 @@
  * 0.1.2's definitions: custom metrics of datasets go before the report; a report
  * without `bytesread` says nothing; a missing `processtime` is the wall time. */
 #include "front.h"
-#include "roast/aggregate.h"
+#include "roast/analyze.h"
 
 /* What a run read and did. Owned; a NULL is an earlier failure. */
 struct totals {

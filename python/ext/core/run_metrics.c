@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "file.h"
-#include "roast/aggregate.h"
+#include "roast/analyze.h"
 
 static const char *const always[] = {
     "processor_cpu_time_seconds", "processor_noncpu_time_seconds",

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "file.h"
-#include "roast/ingest.h"
+#include "roast/collect.h"
 #include "roast/proctree.h"
 #include "roast/report.h"
 

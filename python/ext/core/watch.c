@@ -10,8 +10,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "roast/collect.h"
 #include "roast/cpu_meter.h"
-#include "roast/ingest.h"
 #include "roast/proctree.h"
 #include "state.h"
 

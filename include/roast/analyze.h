@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* analyze.h - what a run means: every formula, once.
+ *
+ * roast_summarize() reads a run and gives a summary: single metrics (metric_defs.def)
+ * and tables. What cannot be known is absent, with the reason. The summary owns all it
+ * holds and does not change when the run goes on. */
+#ifndef ROAST_ANALYZE_H
+#define ROAST_ANALYZE_H
+
+#include "roast/run.h"
+#include "roast/view.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+enum roast_metric {
+#define M(id, level, unit, count, kind, formula) ROAST_METRIC_##id,
+#include "roast/metric_defs.def"
+#undef M
+    ROAST_METRIC_COUNT
+};
+
+/* How well a value is known, the best first. */
+enum roast_metric_kind {
+    ROAST_EXACT,     /* counted, or measured by clocks and counters */
+    ROAST_SAMPLED,   /* from looks at workers now and then */
+    ROAST_ESTIMATED, /* something is assumed */
+};
+
+const char *roast_metric_kind_name(enum roast_metric_kind kind); /* "exact" ... */
+
+struct roast_metric_info {
+    const char *name;
+    const char *level; /* workflow, workers, chunks, inside, fine, efficiency */
+    const char *unit;
+    bool is_count;               /* shown and given as an integer */
+    enum roast_metric_kind kind; /* at best: see roast_metric_kind() */
+    const char *formula;
+};
+
+/* The row of a metric. Borrows static memory. */
+const struct roast_metric_info *roast_metric_info(enum roast_metric metric);
+
+/* Other names of metrics: value / per, which is 1 unless the unit is another one. */
+struct roast_metric_alias {
+    const char *alias;
+    enum roast_metric metric;
+    double per;
+};
+
+const struct roast_metric_alias *roast_metric_aliases(size_t *count);
+
+/* The value of every metric, wherever it came from. */
+struct roast_metric_values {
+    bool known[ROAST_METRIC_COUNT];
+    double value[ROAST_METRIC_COUNT];
+    const char *why[ROAST_METRIC_COUNT];    /* static text; NULL when known */
+    unsigned char kind[ROAST_METRIC_COUNT]; /* of what this one was made of */
+};
+
+/* The kind of a value: that of the metric, or of its source where that is worse. */
+enum roast_metric_kind roast_metric_kind(const struct roast_metric_values *values,
+                                         enum roast_metric metric);
+
+/* How a table is given to users: rows under their key, as a list, or a single row. */
+enum roast_table_shape {
+    ROAST_TABLE_KEYED, /* the first column is the key and not part of the row */
+    ROAST_TABLE_LIST,
+    ROAST_TABLE_SINGLE,
+    ROAST_TABLE_VALUES, /* a list of the cells of the only column */
+    ROAST_TABLE_SCALAR, /* the only cell itself */
+};
+
+/* The table of this name says why parts of other tables are missing: (name, why). It
+ * is there when anything is missing. */
+#define ROAST_TABLE_UNAVAILABLE "unavailable"
+
+struct roast_table {
+    const char *name;
+    enum roast_table_shape shape;
+    const char *const *columns; /* borrows the summary */
+    size_t column_count;
+    const struct roast_cell *cells; /* row by row */
+    size_t row_count;
+};
+
+typedef struct roast_summary roast_summary;
+
+/* Returns owned. */
+int roast_summarize(roast_summary **out, roast_run *run, roast_error *err);
+
+/* The same from the columns alone, some 100 times quicker: workflow, workers offered,
+ * chunks, datasets and files. What needs the whole records is absent. */
+int roast_summarize_quick(roast_summary **out, roast_run *run, roast_error *err);
+void roast_summary_free(roast_summary *summary);
+
+/* All borrow the summary. */
+const struct roast_metric_values *roast_summary_metrics(const roast_summary *summary);
+const struct roast_table *roast_summary_tables(const roast_summary *summary,
+                                               size_t *count);
+const struct roast_table *roast_summary_table(const roast_summary *summary,
+                                              const char *name); /* NULL: no such */
+
+/* What has to be run again, as JSON that coffea's Runner takes: {dataset: {"treename":
+ * tree, "files": [file]}}, "{}" for nothing. Metadata and preload of the fileset that was
+ * given (note `fileset` of the group `document`) are repeated. Where a call of the Runner
+ * gave no output, what its chunks had made is gone: then it is everything that was to be
+ * processed. *rerun (NULL allowed) says so, and what is missing in the JSON. */
+struct roast_rerun {
+    uint64_t unnamed_failed;  /* or lost: attempts and files that nobody can name */
+    uint64_t unnamed_running; /* when the last word of the run was written */
+    bool everything;          /* a call gave no output, or not all that was done */
+    bool fileset_known;       /* else files that nobody tried are missing */
+};
+
+int roast_failed_fileset(struct roast_page *out, roast_run *run,
+                         struct roast_rerun *rerun, roast_error *err);
+
+/* ---- single formulas, for those who bring their own numbers -------------------- */
+
+/* Integral of a step or trapezoid over (time, count) points divided by their span; the
+ * seeds' formula is the trapezoid. False with fewer than two points or no span. */
+bool roast_time_average(const struct roast_point *points, size_t count, double *mean);
+
+/* What fine metrics are sums of. */
+enum roast_fine_sum {
+    ROAST_FINE_CPU_S,
+    ROAST_FINE_NONCPU_S,
+    ROAST_FINE_COMPRESS_S,
+    ROAST_FINE_DECOMPRESS_S,
+    ROAST_FINE_SERIALIZE_S,
+    ROAST_FINE_DESERIALIZE_S,
+    ROAST_FINE_FAILED_S,
+    ROAST_FINE_CANCELLED_S,
+    ROAST_FINE_EXECUTOR_S,
+    ROAST_FINE_OFFLOAD_S,
+    ROAST_FINE_MEMORY_READ_BYTES, /* from here on bytes, before it seconds */
+    ROAST_FINE_DISK_READ_BYTES,
+    ROAST_FINE_DISK_WRITE_BYTES,
+    ROAST_FINE_SUMS /* none of them */
+};
+
+/* The sum that an activity of Dask belongs to. A count is never taken for seconds, nor
+ * seconds for bytes. */
+enum roast_fine_sum roast_fine_sum_of(struct roast_str activity, struct roast_str unit);
+
+/* The rates, and the efficiency metrics, of known workflow and worker metrics, filled
+ * into values. What cannot be made says why; one that was known before stays as it was
+ * then. */
+void roast_derive_rates(struct roast_metric_values *values);
+void roast_derive_efficiency(struct roast_metric_values *values);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,265 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* budget_rows.c - the seconds of one job, and of any stretch of time, in the budget.
+ *
+ * The ladder of an attempt says how long each step took, not when: its seconds are
+ * spread evenly over the attempt. A ladder that is longer than the time its attempt has
+ * left, after what did not fit was cut off, is made to fit. */
+#include "analyze/budget/budget_rows.h"
+
+#include "analyze/calls.h"
+#include "analyze/record_iter.h"
+#include "analyze/timeline.h"
+
+/* ---- stretches of time ----------------------------------------------------------- */
+
+void roast__budget_set_bins(struct roast_budget *budget)
+{
+    double length = (double)roast__time_between(budget->start_ns, budget->end_ns);
+
+    for (int bin = 0; bin < ROAST_BUDGET_BINS; bin++)
+        budget->bin_from_ns[bin] =
+            budget->start_ns + (int64_t)(length * bin / ROAST_BUDGET_BINS);
+    budget->bin_from_ns[ROAST_BUDGET_BINS] = INT64_MAX;
+}
+
+/* The step that holds at a time. */
+static size_t find_step(const struct roast_phases *phases, int64_t time_ns)
+{
+    size_t low = 0, high = phases->count;
+
+    while (low < high) {
+        size_t middle = (low + high) / 2;
+        if (phases->steps[middle].from_ns <= time_ns)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low > 0 ? low - 1 : 0;
+}
+
+static int64_t step_end(const struct roast_phases *phases, size_t step)
+{
+    return step + 1 < phases->count ? phases->steps[step + 1].from_ns : INT64_MAX;
+}
+
+static size_t find_bin(const struct roast_budget *budget, int64_t time_ns)
+{
+    double length = (double)roast__time_between(budget->start_ns, budget->end_ns);
+    double passed = (double)roast__time_between(budget->start_ns, time_ns);
+    size_t bin = length > 0 ? (size_t)(passed / length * ROAST_BUDGET_BINS) : 0;
+
+    bin = bin < ROAST_BUDGET_BINS ? bin : ROAST_BUDGET_BINS - 1;
+    while (bin > 0 && budget->bin_from_ns[bin] > time_ns) /* rounding */
+        bin--;
+    while (budget->bin_from_ns[bin + 1] <= time_ns)
+        bin++;
+    return bin;
+}
+
+/* Nearly always it is the same phase and bin as of the stretch before. */
+static void find_place(struct roast_budget *budget, int64_t time_ns)
+{
+    const struct roast_phases *phases = &budget->phases;
+    size_t step = budget->last_step, bin = budget->last_bin;
+
+    if (time_ns < phases->steps[step].from_ns || time_ns >= step_end(phases, step))
+        budget->last_step = find_step(phases, time_ns);
+    if (time_ns < budget->bin_from_ns[bin] || time_ns >= budget->bin_from_ns[bin + 1])
+        budget->last_bin = find_bin(budget, time_ns);
+}
+
+bool roast__cut_next(struct roast_budget *budget, struct roast_cut *cut)
+{
+    const struct roast_phases *phases = &budget->phases;
+
+    if (cut->from_ns >= cut->to_ns)
+        return false;
+    find_place(budget, cut->from_ns);
+    int64_t phase_end_ns = step_end(phases, budget->last_step);
+    int64_t bin_end_ns = budget->bin_from_ns[budget->last_bin + 1];
+    int64_t until_ns = phase_end_ns < bin_end_ns ? phase_end_ns : bin_end_ns;
+    cut->phase = phases->steps[budget->last_step].phase;
+    cut->bin = budget->last_bin;
+    cut->part_from_ns = cut->from_ns;
+    cut->part_to_ns = cut->from_ns = until_ns < cut->to_ns ? until_ns : cut->to_ns;
+    return true;
+}
+
+void roast__cut_add(struct roast_budget *budget, const struct roast_cut *cut,
+                    roast_slices own, enum roast_slice slice, double seconds)
+{
+    budget->by_phase[cut->phase][slice] += seconds;
+    budget->by_bin[cut->bin][slice] += seconds;
+    own[slice] += seconds;
+}
+
+/* Adds seconds by slice, spread over [from, to). */
+static void spread(struct roast_budget *budget, int64_t from_ns, int64_t to_ns,
+                   const roast_slices slices, roast_slices own)
+{
+    double length = (double)roast__time_between(from_ns, to_ns);
+    struct roast_cut cut = {.from_ns = from_ns, .to_ns = to_ns};
+
+    while (roast__cut_next(budget, &cut)) {
+        double share =
+            (double)roast__time_between(cut.part_from_ns, cut.part_to_ns) / length;
+        for (int i = 0; i < ROAST_SLICES; i++) {
+            if (slices[i] > 0)
+                roast__cut_add(budget, &cut, own, (enum roast_slice)i,
+                               slices[i] * share);
+        }
+    }
+}
+
+/* ---- attempts -------------------------------------------------------------------- */
+
+/* Steps of a ladder are the first slices, in the same order. */
+_Static_assert((int)ROAST_SLICE_import == (int)ROAST_ITEM_import &&
+                   (int)ROAST_SLICE_result == (int)ROAST_ITEM_result &&
+                   (int)ROAST_ITEM_unnamed == (int)ROAST_ITEM_result + 1,
+               "budget_slices.def begins with the slices of ladder_items.def");
+
+enum { STEPS = ROAST_ITEM_result + 1 };
+
+/* Clocks tell whole nanoseconds: less is what rounding leaves. */
+static const double LEAST_S = 0.5e-9;
+
+static double sum_of_steps(const roast_slices slices)
+{
+    double sum = 0;
+
+    for (int i = 0; i < STEPS; i++)
+        sum += slices[i];
+    return sum;
+}
+
+static void scale_steps(roast_slices slices, double by)
+{
+    for (int i = 0; i < STEPS; i++)
+        slices[i] *= by;
+}
+
+/* What we cost is part of what was measured: it is taken out of all of it alike. Then
+ * steps are made to add up to the seconds that there are. */
+static void fit_steps(roast_slices slices, double monitor_s, double length_s)
+{
+    double sum = sum_of_steps(slices);
+    double taken = monitor_s < sum ? monitor_s : sum;
+    double fit = sum > length_s ? length_s / sum : 1;
+
+    if (sum > 0)
+        scale_steps(slices, (1 - taken / sum) * fit);
+    slices[ROAST_SLICE_monitor] = taken * fit;
+    if (length_s - sum > LEAST_S)
+        slices[ROAST_SLICE_unexplained] = length_s - sum;
+}
+
+/* Without a ladder only the time inside process() is known. */
+static void read_bare(roast_slices slices, const struct roast_attempts *attempts,
+                      size_t row)
+{
+    const struct roast_column *durations = &attempts->columns[ROAST_COLUMN_duration_ns];
+    int64_t inside_ns = roast__column_get(durations, row, 0);
+
+    slices[ROAST_SLICE_compute] = inside_ns > 0 ? (double)inside_ns / 1e9 : 0;
+}
+
+static void read_ladder(roast_slices slices, const struct roast_study *study,
+                        size_t row, double length_s)
+{
+    const uint64_t wanted = ROAST_FIELD_BIT(monitor_ns) | ROAST_FIELD_BIT(ladder);
+    struct roast_ladder ladder;
+    roast_record rec;
+    double monitor_s = 0;
+
+    (void)roast__attempt_fields(study->run, row, wanted, &rec);
+    if (roast_record_has(&rec, ROAST_FIELD_monitor_ns))
+        monitor_s = (double)rec.values[ROAST_FIELD_monitor_ns].u64 / 1e9;
+    if (!roast_record_has(&rec, ROAST_FIELD_ladder) ||
+        roast_ladder_read(&ladder, rec.values[ROAST_FIELD_ladder].str, NULL) < 0) {
+        read_bare(slices, &study->run->attempts, row);
+    } else {
+        for (int i = 0; i < STEPS; i++)
+            slices[i] = (double)ladder.values[i] / 1e9; /* 0 where not known */
+        monitor_s += (double)ladder.values[ROAST_ITEM_hook_cost] / 1e9;
+    }
+    fit_steps(slices, monitor_s, length_s);
+}
+
+static void read_row(roast_slices slices, const struct roast_study *study, size_t row,
+                     double length_s)
+{
+    switch ((enum roast_role)study->totals->roles.of_row[row]) {
+    case ROAST_ROLE_COUNTS:
+    case ROAST_ROLE_BARE:
+        read_ladder(slices, study, row, length_s);
+        break;
+    case ROAST_ROLE_REPEAT:
+        slices[ROAST_SLICE_skipped] = length_s;
+        break;
+    case ROAST_ROLE_FAILED:
+        slices[ROAST_SLICE_failed] = length_s;
+        break;
+    case ROAST_ROLE_LOST:
+        slices[ROAST_SLICE_lost] = length_s;
+        break;
+    case ROAST_ROLE_OPEN:
+    case ROAST_ROLE_COUNT:
+        slices[ROAST_SLICE_unexplained] = length_s;
+    }
+}
+
+static void add_row(struct roast_budget *budget, const struct roast_study *study,
+                    size_t row, const int64_t times[2], roast_slices own)
+{
+    const struct roast_attempts *attempts = &study->run->attempts;
+    int32_t source = attempts->source[row];
+    roast_slices slices = {0};
+
+    read_row(slices, study, row, roast__seconds_between(times[0], times[1]));
+    spread(budget, times[0], times[1], slices, own);
+    size_t of = source >= 0 ? (size_t)source : attempts->source_count;
+    for (int i = 0; i < ROAST_SLICES; i++)
+        budget->by_source[of][i] += slices[i];
+}
+
+/* ---- jobs ------------------------------------------------------------------------ */
+
+static void add_rest(struct roast_budget *budget, const struct roast_job *job,
+                     int64_t from_ns, int64_t to_ns, roast_slices own)
+{
+    roast_slices slices = {0};
+
+    slices[job->slice] = roast__seconds_between(from_ns, to_ns);
+    spread(budget, from_ns, to_ns, slices, own);
+}
+
+/* The time of a row in what is left of a job; one that never ended lasts to its end. */
+static void row_times(const struct roast_study *study, size_t row, bool is_last,
+                      const int64_t left[2], int64_t times[2])
+{
+    int64_t start_ns = left[0], stop_ns = left[1];
+    bool known = roast__attempt_times(&study->run->attempts, row, &start_ns, &stop_ns);
+
+    if (!known || (is_last && stop_ns <= start_ns))
+        stop_ns = left[1];
+    times[0] = roast__time_clamp(start_ns, left[0], left[1]);
+    times[1] = roast__time_clamp(stop_ns, times[0], left[1]);
+}
+
+void roast__budget_add_job(struct roast_budget *budget, const struct roast_study *study,
+                           const struct roast_job *job, const int64_t fitted[2],
+                           roast_slices own)
+{
+    int64_t left[2] = {fitted[0], fitted[1]};
+
+    for (uint32_t i = 0; i < job->row_count; i++) {
+        uint32_t row = budget->schedule.rows[job->first_row + i];
+        int64_t times[2];
+        row_times(study, row, i + 1 == job->row_count, left, times);
+        add_rest(budget, job, left[0], times[0], own);
+        add_row(budget, study, row, times, own);
+        left[0] = times[1];
+    }
+    add_rest(budget, job, left[0], left[1], own);
+}

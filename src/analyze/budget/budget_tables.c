@@ -1,0 +1,206 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* budget_tables.c - the budget as tables: in total, by phase, over time, by whom.
+ *
+ * All have the same columns, the slices, in seconds of threads. Those per dataset hold
+ * what attempts took; nobody can say whose the idle time was. */
+#include <stdlib.h>
+
+#include "analyze/budget/budget.h"
+#include "analyze/formulas.h"
+#include "analyze/recorded.h"
+#include "analyze/timeline.h"
+#include "base/mem.h"
+
+/* The column in front of the slices is the key. */
+static const char *const columns[] = {
+    NULL,
+#define S(name, shown, text) #name,
+#include "roast/budget_slices.def"
+#undef S
+};
+
+static void put_slices(struct roast_cell *cells, const roast_slices slices)
+{
+    for (int i = 0; i < ROAST_SLICES; i++)
+        cells[i] = roast__cell_number(slices[i]);
+}
+
+static void put_total(const struct roast_study *study,
+                      const struct roast_budget *budget)
+{
+    size_t table = roast__table_open(study->summary, "budget", ROAST_TABLE_SINGLE,
+                                     columns + 1, ROAST_SLICES);
+
+    put_slices(roast__table_row(study->summary, table), budget->total);
+}
+
+/* Opens a table with a key of this name in front. */
+static size_t open_keyed(const struct roast_study *study, const char *name,
+                         enum roast_table_shape shape, const char *key)
+{
+    const char **named =
+        roast__summary_memory(study->summary, sizeof(columns), sizeof(columns[0]));
+
+    if (!named)
+        return roast__table_open(study->summary, name, shape, columns + 1, 0);
+    named[0] = key;
+    for (int i = 1; i <= ROAST_SLICES; i++)
+        named[i] = columns[i];
+    return roast__table_open(study->summary, name, shape, named, ROAST_SLICES + 1);
+}
+
+static void put_phases(const struct roast_study *study,
+                       const struct roast_budget *budget)
+{
+    size_t table = open_keyed(study, "budget_by_phase", ROAST_TABLE_KEYED, "phase");
+
+    for (int phase = 0; phase < ROAST_PHASE_COUNT; phase++) {
+        const char *name = roast__phase_name((enum roast_phase)phase);
+        struct roast_cell *row = roast__table_row(study->summary, table);
+        row[0] = roast__cell_text(study->summary, roast_str_of(name));
+        put_slices(row + 1, budget->by_phase[phase]);
+    }
+}
+
+static void put_bins(const struct roast_study *study, const struct roast_budget *budget)
+{
+    double length_s = roast__seconds_between(budget->start_ns, budget->end_ns);
+    size_t table = open_keyed(study, "budget_over_time", ROAST_TABLE_LIST, "from");
+
+    for (int bin = 0; length_s > 0 && bin < ROAST_BUDGET_BINS; bin++) {
+        struct roast_cell *row = roast__table_row(study->summary, table);
+        row[0] = roast__cell_number(length_s * bin / ROAST_BUDGET_BINS);
+        put_slices(row + 1, budget->by_bin[bin]);
+    }
+}
+
+/* ---- by name --------------------------------------------------------------------- */
+
+/* One of many accounts, and whose it is. */
+struct named {
+    int64_t owner; /* number of a text, PROCESSES + number of a process, or negative */
+    uint32_t account;
+};
+
+#define PROCESSES (INT64_C(1) << 32)
+
+static int by_owner(const void *a, const void *b)
+{
+    const struct named *left = a, *right = b;
+
+    if (left->owner != right->owner)
+        return left->owner < right->owner ? -1 : 1;
+    return (left->account > right->account) - (left->account < right->account);
+}
+
+static struct roast_cell name_of(const struct roast_study *study, int64_t owner)
+{
+    if (owner < 0)
+        return roast__cell_text(study->summary, roast_str_of("(unknown)"));
+    return owner < PROCESSES ? roast__study_text(study, (int32_t)owner)
+                             : roast__worker_cell(study, (size_t)(owner - PROCESSES));
+}
+
+/* Adds up accounts of one owner, and puts a row for each. */
+static void put_named(const struct roast_study *study, size_t table,
+                      struct named *named, size_t count, roast_slices *accounts)
+{
+    if (count > 1)
+        qsort(named, count, sizeof(named[0]), by_owner);
+    for (size_t i = 0; i < count;) {
+        int64_t owner = named[i].owner;
+        roast_slices sum = {0};
+        for (; i < count && named[i].owner == owner; i++) {
+            for (int slice = 0; slice < ROAST_SLICES; slice++)
+                sum[slice] += accounts[named[i].account][slice];
+        }
+        struct roast_cell *row = roast__table_row(study->summary, table);
+        row[0] = name_of(study, owner);
+        put_slices(row + 1, sum);
+    }
+}
+
+/* A place of a pool is its latest process'; nobody's where none worked there. */
+static int64_t worker_of(const struct roast_study *study, size_t account)
+{
+    const struct roast_shift *shift = &study->budget->schedule.shifts[account];
+
+    if (shift->stay >= 0)
+        return study->run->scheduler.stays.items[shift->stay].worker;
+    return shift->process >= 0 ? PROCESSES + shift->process : ROAST_NO_STRING;
+}
+
+static int64_t host_of(const struct roast_study *study, size_t account)
+{
+    const struct roast_shift *shift = &study->budget->schedule.shifts[account];
+
+    if (shift->stay >= 0)
+        return study->run->scheduler.stays.items[shift->stay].host;
+    return study->run->host; /* a pool is on the machine of its client */
+}
+
+static int64_t dataset_of(const struct roast_study *study, size_t account)
+{
+    const struct roast_attempts *attempts = &study->run->attempts;
+
+    return account < attempts->source_count ? attempts->sources[account].dataset
+                                            : ROAST_NO_STRING;
+}
+
+static void put_by(const struct roast_study *study, const char *name, const char *key,
+                   int64_t owner_of(const struct roast_study *, size_t), size_t count,
+                   roast_slices *accounts)
+{
+    size_t table = open_keyed(study, name, ROAST_TABLE_KEYED, key);
+    struct named *named = roast__alloc(count * sizeof(named[0]));
+
+    if (!named) {
+        study->summary->failed = true;
+        return;
+    }
+    for (size_t i = 0; i < count; i++)
+        named[i] = (struct named){owner_of(study, i), (uint32_t)i};
+    put_named(study, table, named, count, accounts);
+    roast__free(named);
+}
+
+/* ---- all ------------------------------------------------------------------------- */
+
+/* What no slice names, what was cut off, and what was done where nobody was seen. */
+static void set_metrics(const struct roast_study *study,
+                        const struct roast_budget *budget)
+{
+    double unexplained_s = budget->total[ROAST_SLICE_unexplained] + budget->overlap_s +
+                           budget->schedule.placeless_s;
+
+    roast__study_set(study, ROAST_METRIC_budget_overlap_seconds, budget->overlap_s);
+    if (budget->offered_s > 0)
+        roast__study_set(study, ROAST_METRIC_unexplained_percent,
+                         unexplained_s / budget->offered_s * 100);
+}
+
+void roast__study_budget(const struct roast_study *study)
+{
+    const struct roast_budget *budget = study->budget;
+    size_t shifts = budget->schedule.shift_count;
+
+    if (shifts == 0) {
+        roast__summary_miss(study->summary, "budget",
+                            study->run->offer_count > 0
+                                ? "there were no threads, or more than a budget holds"
+                                : "nobody told how many threads there were");
+        return;
+    }
+    if (budget->schedule.placeless > 0)
+        roast__summary_miss(study->summary, "budget",
+                            "some jobs ran on workers that nobody saw: their seconds "
+                            "are in no slice, only in unexplained_percent");
+    put_total(study, budget);
+    put_phases(study, budget);
+    put_bins(study, budget);
+    put_by(study, "budget_by_dataset", "dataset", dataset_of,
+           study->run->attempts.source_count + 1, budget->by_source);
+    put_by(study, "budget_by_worker", "worker", worker_of, shifts, budget->by_shift);
+    put_by(study, "budget_by_host", "host", host_of, shifts, budget->by_shift);
+    set_metrics(study, budget);
+}

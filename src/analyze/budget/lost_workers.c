@@ -1,0 +1,302 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* lost_workers.c - workers that went without being told to, and what went with them.
+ *
+ * One that was told to go is lost all the same if it had to leave an attempt undone.
+ * Attempts that had ended well and were done again, because their result went with the
+ * worker, count among the seconds. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyze/budget/session_times.h"
+#include "analyze/budget/wasted_time.h"
+#include "analyze/calls.h"
+#include "analyze/formulas.h"
+#include "analyze/timeline.h"
+#include "base/mem.h"
+
+/* An attempt that came to nothing, and where. */
+struct victim {
+    uint32_t stay;
+    uint32_t row;
+};
+
+/* All of them, those of one stay together. Owned. */
+struct victims {
+    struct victim *items;
+    size_t count;
+    int64_t *last_signs;
+};
+
+static bool is_held(const struct roast_study *study, uint32_t row)
+{
+    return study->totals->roles.of_row[row] == ROAST_ROLE_LOST;
+}
+
+/* ---- which attempts -------------------------------------------------------------- */
+
+static int by_stay(const void *a, const void *b)
+{
+    const struct victim *left = a, *right = b;
+
+    if (left->stay != right->stay)
+        return left->stay < right->stay ? -1 : 1;
+    return (left->row > right->row) - (left->row < right->row);
+}
+
+/* The stay in which an attempt was made, if it has ended. */
+static const struct roast_stay *ended_stay(const struct roast_run *run, size_t row)
+{
+    const struct roast_attempts *attempts = &run->attempts;
+    int32_t worker = attempts->processes[attempts->process[row]].worker;
+    const struct roast_stay *stay = NULL;
+    int64_t start_ns, end_ns;
+
+    if (worker >= 0 && roast__attempt_times(attempts, row, &start_ns, &end_ns))
+        stay = roast__stay_at(&run->scheduler.stays, worker, start_ns);
+    return stay && stay->left_ns != 0 ? stay : NULL;
+}
+
+/* What a worker that retires has done is moved to others, and not done again. */
+static bool is_victim(const struct roast_study *study, size_t row,
+                      const struct roast_stay *stay)
+{
+    unsigned role = study->totals->roles.of_row[row];
+
+    return stay &&
+           (role == ROAST_ROLE_LOST || (role == ROAST_ROLE_REPEAT && !stay->expected));
+}
+
+/* False when out of memory. */
+static bool find_victims(struct victims *victims, const struct roast_study *study)
+{
+    const struct roast_run *run = study->run;
+    const struct roast_roles *roles = &study->totals->roles;
+    uint64_t most = roles->rows[ROAST_ROLE_LOST] + roles->rows[ROAST_ROLE_REPEAT];
+
+    if (most == 0 || run->scheduler.stays.count == 0)
+        return true;
+    victims->items = roast__alloc((size_t)most * sizeof(victims->items[0]));
+    victims->last_signs = roast__last_signs(run);
+    if (!victims->items || !victims->last_signs)
+        return false;
+    for (size_t row = 0; row < run->attempts.count; row++) {
+        unsigned role = roles->of_row[row];
+        bool may_be = role == ROAST_ROLE_LOST || role == ROAST_ROLE_REPEAT;
+        const struct roast_stay *stay = may_be ? ended_stay(run, row) : NULL;
+        if (!is_victim(study, row, stay))
+            continue;
+        victims->items[victims->count++] = (struct victim){
+            (uint32_t)(stay - run->scheduler.stays.items), (uint32_t)row};
+    }
+    qsort(victims->items, victims->count, sizeof(victims->items[0]), by_stay);
+    return true;
+}
+
+static void release(struct victims *victims)
+{
+    roast__free(victims->items);
+    roast__free(victims->last_signs);
+}
+
+/* Those of one stay; *next is where they begin, and then behind them. */
+static struct victims take_of_stay(const struct victims *all, size_t *next, size_t stay)
+{
+    struct victims own = {.items = all->items + *next, .last_signs = all->last_signs};
+
+    while (*next < all->count && all->items[*next].stay == stay) {
+        own.count++;
+        ++*next;
+    }
+    return own;
+}
+
+/* ---- one worker ------------------------------------------------------------------ */
+
+enum cell {
+    WORKER,
+    NAME,
+    HOST,
+    PID,
+    LEFT,
+    ENDED,
+    REASON,
+    MEMORY,
+    LIMIT,
+    ATTEMPTS,
+    SECONDS,
+    CHUNKS,
+    CELLS
+};
+
+static const char *const columns[CELLS] = {
+    [WORKER] = "worker",
+    [NAME] = "name",
+    [HOST] = "host",
+    [PID] = "pid",
+    [LEFT] = "left",
+    [ENDED] = "ended",
+    [REASON] = "reason",
+    [MEMORY] = "memory_bytes",
+    [LIMIT] = "memory_limit_bytes",
+    [ATTEMPTS] = "attempts",
+    [SECONDS] = "seconds_lost",
+    [CHUNKS] = "chunks",
+};
+
+static bool begins_with(struct roast_str text, const char *words)
+{
+    size_t size = strlen(words);
+
+    return text.size_bytes >= size && memcmp(text.data, words, size) == 0;
+}
+
+/* A nanny that ends a worker for its memory may have told it to go. */
+static const char *how_it_ended(const struct roast_stay *stay, struct roast_str reason)
+{
+    enum roast_leave_reason known = 0;
+
+    while (known < ROAST_LEAVE_COUNT &&
+           !begins_with(reason, roast_leave_reason_info(known)->text))
+        known++;
+    if (stay->expected && known != ROAST_LEAVE_memory)
+        return roast_leave_reason_info(ROAST_LEAVE_retired)->ended;
+    return known < ROAST_LEAVE_COUNT ? roast_leave_reason_info(known)->ended
+                                     : "unknown";
+}
+
+/* The last that was sampled while it was there; NaN: nothing. */
+static double last_memory(const struct roast_run *run, const struct roast_stay *stay)
+{
+    const struct roast_worker_samples *samples =
+        roast__samples_find(&run->samples, stay->worker);
+    struct roast_series_cursor cursor;
+    double last = NAN, value;
+    int64_t time_ns;
+    bool known;
+
+    if (!samples)
+        return NAN;
+    roast__series_open(&cursor, samples, ROAST_SERIES_memory);
+    while (roast__series_next(&cursor, &time_ns, &value, &known) == 1) {
+        if (known && time_ns >= stay->joined_ns && time_ns <= stay->left_ns)
+            last = value;
+    }
+    return last;
+}
+
+static double seconds_of(const struct roast_study *study, const struct victims *own)
+{
+    const struct roast_attempts *attempts = &study->run->attempts;
+    double sum = 0;
+
+    for (size_t i = 0; i < own->count; i++) {
+        uint32_t row = own->items[i].row;
+        double seconds = is_held(study, row)
+                             ? roast__lost_seconds(attempts, row, own->last_signs)
+                             : roast__attempt_seconds(attempts, row);
+        sum += isnan(seconds) ? 0 : seconds;
+    }
+    return sum;
+}
+
+static void put_text(struct roast_buf *out, struct roast_str text)
+{
+    roast__buf_put(out, text.data ? text.data : "?", text.data ? text.size_bytes : 1);
+}
+
+/* "ttbar a.root 0-100" */
+static struct roast_cell chunk_text(const struct roast_study *study, uint32_t row)
+{
+    const struct roast_run *run = study->run;
+    const struct roast_column *column = run->attempts.columns;
+    int32_t source = run->attempts.source[row];
+    struct roast_buf text = {0};
+    char entries[64];
+    int size = snprintf(entries, sizeof(entries), " %" PRId64 "-%" PRId64,
+                        roast__column_get(&column[ROAST_COLUMN_entry_start], row, 0),
+                        roast__column_get(&column[ROAST_COLUMN_entry_stop], row, 0));
+
+    if (source >= 0) {
+        const struct roast_source *read = &run->attempts.sources[source];
+        put_text(&text, roast__strings_get(&run->strings, read->dataset));
+        put_text(&text, roast_str_of(" "));
+        put_text(&text, roast__strings_get(&run->strings, read->file));
+    } else {
+        put_text(&text, (struct roast_str){NULL, 0});
+    }
+    if (roast__column_has(&column[ROAST_COLUMN_entry_stop], row))
+        roast__buf_put(&text, entries, (size_t)size);
+    study->summary->failed |= !roast__buf_ok(&text);
+    struct roast_cell cell = roast__cell_text(
+        study->summary, (struct roast_str){(const char *)text.data, text.size_bytes});
+    roast__buf_release(&text);
+    return cell;
+}
+
+static struct roast_cell held_chunks(const struct roast_study *study,
+                                     const struct victims *own)
+{
+    struct roast_cell *items;
+    size_t held = 0;
+
+    for (size_t i = 0; i < own->count; i++)
+        held += is_held(study, own->items[i].row);
+    struct roast_cell list = roast__cell_list(study->summary, &items, held);
+    for (size_t i = 0, next = 0; i < own->count && next < list.count; i++) {
+        if (is_held(study, own->items[i].row))
+            items[next++] = chunk_text(study, own->items[i].row);
+    }
+    return list;
+}
+
+static void put_worker(const struct roast_study *study, size_t table,
+                       const struct roast_stay *stay, const struct victims *own)
+{
+    struct roast_str reason = roast__strings_get(&study->run->strings, stay->reason);
+    struct roast_cell *cells = roast__table_row(study->summary, table);
+
+    cells[WORKER] = roast__study_text(study, stay->worker);
+    cells[NAME] = roast__study_text(study, stay->name);
+    cells[HOST] = roast__study_text(study, stay->host);
+    if (stay->pid != 0)
+        cells[PID] = roast__cell_count(stay->pid);
+    cells[LEFT] = roast__cell_number(roast__epoch_seconds(stay->left_ns));
+    cells[ENDED] =
+        roast__cell_text(study->summary, roast_str_of(how_it_ended(stay, reason)));
+    cells[REASON] = roast__cell_text(study->summary, reason);
+    cells[MEMORY] = roast__cell_sum(last_memory(study->run, stay));
+    if (stay->memory_limit_bytes != 0)
+        cells[LIMIT] = roast__cell_count(stay->memory_limit_bytes);
+    cells[ATTEMPTS] = roast__cell_count(own->count);
+    cells[SECONDS] = roast__cell_number(seconds_of(study, own));
+    cells[CHUNKS] = held_chunks(study, own);
+}
+
+void roast__study_lost_workers(const struct roast_study *study)
+{
+    const struct roast_stays *stays = &study->run->scheduler.stays;
+    size_t table = roast__table_open(study->summary, "lost_workers", ROAST_TABLE_LIST,
+                                     columns, CELLS);
+    struct victims victims = {.items = NULL};
+    size_t next = 0;
+    double lost = 0;
+
+    if (!find_victims(&victims, study)) {
+        study->summary->failed = true;
+        goto out;
+    }
+    for (size_t i = 0; i < stays->count; i++) {
+        const struct roast_stay *stay = &stays->items[i];
+        struct victims own = take_of_stay(&victims, &next, i);
+        if (stay->left_ns == 0 || (stay->expected && own.count == 0))
+            continue;
+        put_worker(study, table, stay, &own);
+        lost++;
+    }
+    if (stays->count > 0)
+        roast__study_set(study, ROAST_METRIC_num_lost_workers, lost);
+out:
+    release(&victims);
+}

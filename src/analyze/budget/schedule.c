@@ -1,0 +1,452 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* schedule.c - who was there, and who did what when: the ground of the budget.
+ *
+ * A task without a start never began, unless it came to nothing: what failed or was lost
+ * leaves no start with the scheduler. Then its attempts say when it began, or else it
+ * counts from its assignment on; the budget gives it no more than a free thread. */
+#include "analyze/budget/schedule.h"
+
+#include <stdlib.h>
+
+#include "analyze/budget/pool_slots.h"
+#include "analyze/budget/session_times.h"
+#include "analyze/budget/task_joins.h"
+#include "analyze/budget/wasted_time.h"
+#include "analyze/calls.h"
+#include "analyze/timeline.h"
+#include "base/mem.h"
+#include "base/sort.h"
+#include "run/order.h"
+
+/* What jobs are made from. */
+struct making {
+    struct roast_schedule *schedule;
+    const struct roast_study *study;
+    struct roast_task_joins joins;
+    uint32_t *first_row; /* owned; per task: where its attempts are among the rows */
+    int64_t *last_signs; /* owned; of processes; NULL: no attempt was lost */
+    struct roast_places places;
+};
+
+/* ---- shifts of a cluster --------------------------------------------------------- */
+
+/* One per stay, under the same number. */
+static bool find_stays(struct roast_schedule *schedule, const struct roast_study *study)
+{
+    const struct roast_stays *stays = &study->run->scheduler.stays;
+    int64_t start_ns = study->run->start_ns, end_ns = study->end_ns;
+
+    schedule->shifts = roast__alloc(stays->count * sizeof(schedule->shifts[0]));
+    if (!schedule->shifts)
+        return false;
+    schedule->shift_count = stays->count;
+    for (size_t i = 0; i < stays->count; i++) {
+        const struct roast_stay *stay = &stays->items[i];
+        int64_t left_ns = stay->left_ns != 0 ? stay->left_ns : end_ns;
+        int64_t from_ns = roast__time_clamp(stay->joined_ns, start_ns, end_ns);
+        schedule->shifts[i] = (struct roast_shift){
+            .from_ns = from_ns,
+            .to_ns = roast__time_clamp(left_ns, from_ns, end_ns),
+            .threads = stay->threads,
+            .stay = (int32_t)i,
+            .process = -1,
+        };
+    }
+    return true;
+}
+
+/* ---- attempts of tasks ----------------------------------------------------------- */
+
+static size_t group_of(const struct making *making, uint32_t row)
+{
+    int32_t task = making->joins.task_of[row];
+
+    return task < 0 ? making->study->run->scheduler.tasks.count : (size_t)task;
+}
+
+/* All rows by their start; owned, NULL when out of memory. */
+static uint32_t *rows_by_time(const struct roast_attempts *attempts)
+{
+    uint32_t *rows = roast__alloc(attempts->count * sizeof(rows[0]));
+
+    for (uint32_t row = 0; rows && row < attempts->count; row++)
+        rows[row] = row;
+    if (rows && !roast__rows_sort(rows, attempts->count, attempts)) {
+        roast__free(rows);
+        return NULL;
+    }
+    return rows;
+}
+
+/* Rows by the task they are of, then by their start; those of none behind all others. */
+static bool group_rows(struct making *making)
+{
+    const struct roast_run *run = making->study->run;
+    size_t tasks = run->scheduler.tasks.count, rows = run->attempts.count;
+    uint32_t *by_time = rows_by_time(&run->attempts);
+    uint32_t *next = roast__alloc((tasks + 2) * sizeof(next[0]));
+    uint32_t *grouped = roast__alloc(rows * sizeof(grouped[0]));
+
+    making->schedule->rows = grouped;
+    making->first_row = next;
+    bool done = by_time && next && grouped;
+    for (uint32_t row = 0; done && row < rows; row++)
+        next[group_of(making, row) + 1]++;
+    for (size_t i = 0; done && i <= tasks; i++)
+        next[i + 1] += next[i];
+    for (size_t i = 0; done && i < rows; i++)
+        grouped[next[group_of(making, by_time[i])]++] = by_time[i];
+    /* every beginning has become the end of its group: one place to the right */
+    for (size_t i = tasks + 1; done && i > 0; i--)
+        next[i] = next[i - 1];
+    if (done)
+        next[0] = 0;
+    roast__free(by_time);
+    return done;
+}
+
+/* When the attempts of a job began and ended; false: nobody knows. */
+static bool times_of_rows(const struct making *making, const struct roast_job *job,
+                          int64_t *start_ns, int64_t *stop_ns)
+{
+    const struct roast_attempts *attempts = &making->study->run->attempts;
+    bool known = false;
+
+    for (uint32_t i = 0; i < job->row_count; i++) {
+        int64_t start, stop;
+        if (!roast__attempt_times(attempts, making->schedule->rows[job->first_row + i],
+                                  &start, &stop))
+            continue;
+        *start_ns = !known || start < *start_ns ? start : *start_ns;
+        *stop_ns = !known || stop > *stop_ns ? stop : *stop_ns;
+        known = true;
+    }
+    return known;
+}
+
+/* ---- jobs of tasks --------------------------------------------------------------- */
+
+static enum roast_slice slice_of_kind(enum roast_task_kind kind)
+{
+    switch (kind) {
+    case ROAST_KIND_preprocess:
+        return ROAST_SLICE_preprocess;
+    case ROAST_KIND_reduce:
+        return ROAST_SLICE_reduce;
+    case ROAST_KIND_broadcast:
+        return ROAST_SLICE_broadcast;
+    case ROAST_KIND_other:
+        return ROAST_SLICE_other;
+    case ROAST_KIND_foreign:
+        return ROAST_SLICE_foreign;
+    case ROAST_KIND_chunk:
+    case ROAST_KIND_COUNT:
+        break;
+    }
+    return ROAST_SLICE_unexplained; /* what the ladders of its attempts leave */
+}
+
+static enum roast_slice slice_of(enum roast_task_end end, enum roast_task_kind kind)
+{
+    if (kind == ROAST_KIND_foreign)
+        return ROAST_SLICE_foreign;
+    switch (end) {
+    case ROAST_TASK_failed:
+    case ROAST_TASK_retried:
+        return ROAST_SLICE_failed;
+    case ROAST_TASK_lost:
+        return ROAST_SLICE_lost;
+    case ROAST_TASK_cancelled:
+    case ROAST_TASK_sent_back:
+        return ROAST_SLICE_skipped;
+    case ROAST_TASK_ok:
+    case ROAST_TASK_running:
+    case ROAST_TASK_moved:
+    case ROAST_TASK_END_LAST:
+        break;
+    }
+    return slice_of_kind(kind);
+}
+
+/* When a task began; at its stop where it never did. */
+static void find_start(const struct making *making, struct roast_job *job, size_t task)
+{
+    const struct roast_tasks *tasks = &making->study->run->scheduler.tasks;
+    int64_t row_stop_ns;
+
+    job->start_ns = tasks->start_ns[task];
+    if (job->start_ns != 0 || times_of_rows(making, job, &job->start_ns, &row_stop_ns))
+        return;
+    job->guessed = job->slice == ROAST_SLICE_failed || job->slice == ROAST_SLICE_lost;
+    job->start_ns = job->guessed ? tasks->assigned_ns[task] : job->stop_ns;
+}
+
+/* Dask's workers guess how far their clocks are from the scheduler's, and milliseconds
+ * are much in a short chunk: when a task was is told better by its own attempts. */
+static void move_to_rows(const struct making *making, struct roast_job *job)
+{
+    int64_t row_start_ns, row_stop_ns;
+
+    if (job->guessed || !times_of_rows(making, job, &row_start_ns, &row_stop_ns))
+        return;
+    job->stop_ns =
+        roast__sat_add(job->stop_ns, roast__sat_sub(row_start_ns, job->start_ns));
+    job->start_ns = row_start_ns;
+    if (job->stop_ns < row_stop_ns)
+        job->stop_ns = row_stop_ns;
+}
+
+static void add_job(struct making *making, const struct roast_job *job)
+{
+    struct roast_schedule *schedule = making->schedule;
+
+    schedule->any_guessed |= job->guessed;
+    schedule->jobs[schedule->job_count++] = *job;
+}
+
+/* Nobody saw its worker: its seconds are in none of the shifts. */
+static void lose_job(struct making *making, const struct roast_job *job)
+{
+    int64_t start_ns = making->study->run->start_ns, end_ns = making->study->end_ns;
+
+    making->schedule->placeless++;
+    making->schedule->placeless_s +=
+        roast__seconds_between(roast__time_clamp(job->start_ns, start_ns, end_ns),
+                               roast__time_clamp(job->stop_ns, start_ns, end_ns));
+}
+
+/* The shift of a worker at a time, or -1. */
+static int64_t shift_of(const struct making *making, int32_t worker, int64_t time_ns)
+{
+    const struct roast_stays *stays = &making->study->run->scheduler.stays;
+    const struct roast_stay *stay =
+        worker >= 0 ? roast__stay_at(stays, worker, time_ns) : NULL;
+    return stay ? stay - stays->items : -1;
+}
+
+static void add_task(struct making *making, size_t task)
+{
+    const struct roast_tasks *tasks = &making->study->run->scheduler.tasks;
+    enum roast_task_end end =
+        (enum roast_task_end)(tasks->end[task] & ~(unsigned)ROAST_TASK_OURS);
+    enum roast_task_kind kind = (enum roast_task_kind)making->study->task_kinds[task];
+    struct roast_job job = {
+        .slice = (unsigned char)slice_of(end, kind),
+        .kind = (unsigned char)slice_of_kind(kind),
+        .first_row = making->first_row[task],
+        .row_count = making->first_row[task + 1] - making->first_row[task],
+        .assigned_ns = tasks->assigned_ns[task],
+        .stop_ns =
+            end == ROAST_TASK_running ? making->study->end_ns : tasks->stop_ns[task],
+    };
+
+    if (making->schedule->has_scheduler && tasks->worker[task] < 0)
+        return; /* it was never anywhere */
+    find_start(making, &job, task);
+    if (end == ROAST_TASK_ok)
+        move_to_rows(making, &job);
+    if (end == ROAST_TASK_moved)
+        job.start_ns = job.stop_ns;
+    if (job.assigned_ns == 0 || job.assigned_ns > job.start_ns)
+        job.assigned_ns = job.start_ns;
+    int64_t shift = making->schedule->has_scheduler
+                        ? shift_of(making, tasks->worker[task], job.start_ns)
+                        : roast__place_of_task(&making->places, making->schedule,
+                                               making->study->run,
+                                               (int64_t[2]){job.start_ns, job.stop_ns});
+    if (shift < 0) {
+        lose_job(making, &job);
+        return;
+    }
+    job.shift = (uint32_t)shift;
+    add_job(making, &job);
+}
+
+/* ---- jobs of attempts alone ------------------------------------------------------ */
+
+/* One that did not end goes on while the run does, or ended with its process. */
+static int64_t end_of(const struct making *making, uint32_t row, int64_t stop_ns)
+{
+    const struct roast_run *run = making->study->run;
+    unsigned role = making->study->totals->roles.of_row[row];
+    int64_t sign_ns = stop_ns;
+
+    if (role == ROAST_ROLE_OPEN && run->end_ns == 0)
+        return making->study->end_ns;
+    if (role == ROAST_ROLE_LOST)
+        sign_ns = making->last_signs[run->attempts.process[row]];
+    return sign_ns > stop_ns ? sign_ns : stop_ns;
+}
+
+static int32_t worker_of(const struct roast_attempts *attempts, uint32_t row)
+{
+    return attempts->processes[attempts->process[row]].worker;
+}
+
+static void add_row(struct making *making, uint32_t at)
+{
+    const struct roast_run *run = making->study->run;
+    uint32_t row = making->schedule->rows[at];
+    struct roast_job job = {.slice = ROAST_SLICE_unexplained,
+                            .kind = ROAST_SLICE_unexplained,
+                            .first_row = at,
+                            .row_count = 1};
+
+    if (roast__is_file_try(run, row)) {
+        job.slice = ROAST_SLICE_failed;
+        job.kind = ROAST_SLICE_preprocess;
+    }
+    if (!times_of_rows(making, &job, &job.start_ns, &job.stop_ns))
+        return;
+    job.stop_ns = end_of(making, row, job.stop_ns);
+    job.assigned_ns = job.start_ns;
+    int64_t shift =
+        making->schedule->has_scheduler
+            ? shift_of(making, worker_of(&run->attempts, row), job.start_ns)
+            : roast__place_of_row(&making->places, making->schedule, run, row,
+                                  (int64_t[2]){job.start_ns, job.stop_ns});
+    if (shift < 0) {
+        lose_job(making, &job);
+        return;
+    }
+    job.shift = (uint32_t)shift;
+    add_job(making, &job);
+}
+
+/* ---- all ------------------------------------------------------------------------- */
+
+static int by_stop(const void *a, const void *b)
+{
+    const struct roast_job *left = a, *right = b;
+
+    if (left->stop_ns != right->stop_ns)
+        return left->stop_ns < right->stop_ns ? -1 : 1;
+    return (left->first_row > right->first_row) - (left->first_row < right->first_row);
+}
+
+static bool begin_together(const struct roast_job *a, const struct roast_job *b)
+{
+    return a->shift == b->shift && a->start_ns == b->start_ns;
+}
+
+static void sort_ties(struct roast_job *jobs, size_t count)
+{
+    for (size_t from = 0, to; from < count; from = to) {
+        to = from + 1;
+        while (to < count && begin_together(&jobs[from], &jobs[to]))
+            to++;
+        if (to - from > 1)
+            qsort(jobs + from, to - from, sizeof(jobs[0]), by_stop);
+    }
+}
+
+/* Sorts the jobs of every shift by their start; they are by shift already. */
+static void sort_by_start(struct roast_keyed *keyed, const struct roast_job *jobs,
+                          size_t count)
+{
+    struct roast_keyed *room = keyed + count;
+
+    for (size_t from = 0, to; from < count; from = to) {
+        int64_t shift = keyed[from].key;
+        for (to = from; to < count && keyed[to].key == shift; to++)
+            keyed[to].key = jobs[keyed[to].item].start_ns;
+        roast__keyed_sort(keyed + from, room, to - from);
+    }
+}
+
+/* Puts jobs in the order of keys; false when out of memory. */
+static bool put_in_order(struct roast_schedule *schedule,
+                         const struct roast_keyed *keyed)
+{
+    size_t count = schedule->job_count, in_order = 0;
+
+    while (in_order < count && keyed[in_order].item == in_order)
+        in_order++;
+    if (in_order == count)
+        return true;
+    struct roast_job *jobs = roast__realloc(NULL, count * sizeof(jobs[0]));
+    for (size_t i = 0; jobs && i < count; i++)
+        jobs[i] = schedule->jobs[keyed[i].item];
+    if (!jobs)
+        return false;
+    roast__free(schedule->jobs);
+    schedule->jobs = jobs;
+    return true;
+}
+
+/* By shift, then by start; false when out of memory. */
+static bool sort_jobs(struct roast_schedule *schedule)
+{
+    const struct roast_job *jobs = schedule->jobs;
+    size_t count = schedule->job_count;
+    struct roast_keyed *keyed = roast__keyed_new(count);
+
+    for (uint32_t i = 0; keyed && i < count; i++)
+        keyed[i] = (struct roast_keyed){jobs[i].shift, i};
+    if (keyed) {
+        roast__keyed_sort(keyed, keyed + count, count);
+        sort_by_start(keyed, jobs, count);
+    }
+    bool sorted = keyed && put_in_order(schedule, keyed);
+    if (sorted)
+        sort_ties(schedule->jobs, count);
+    roast__free(keyed);
+    return sorted;
+}
+
+/* Until when processes lived whose attempts were lost; false when out of memory. */
+static bool find_last_signs(struct making *making)
+{
+    if (making->study->totals->roles.rows[ROAST_ROLE_LOST] == 0)
+        return true;
+    making->last_signs = roast__last_signs(making->study->run);
+    return making->last_signs != NULL;
+}
+
+static bool find_jobs(struct making *making)
+{
+    const struct roast_run *run = making->study->run;
+    struct roast_schedule *schedule = making->schedule;
+    size_t tasks = run->scheduler.tasks.count;
+
+    if (!roast__task_joins_find(&making->joins, run) || !group_rows(making) ||
+        !find_last_signs(making))
+        return false;
+    size_t most = tasks + (run->attempts.count - making->first_row[tasks]);
+    schedule->jobs = roast__realloc(NULL, most * sizeof(schedule->jobs[0]));
+    if (!schedule->jobs)
+        return false;
+    for (size_t task = 0; task < tasks; task++)
+        add_task(making, task);
+    for (uint32_t at = making->first_row[tasks]; at < run->attempts.count; at++)
+        add_row(making, at);
+    return sort_jobs(schedule);
+}
+
+bool roast__schedule_find(struct roast_schedule *schedule,
+                          const struct roast_study *study)
+{
+    struct making making = {.schedule = schedule, .study = study};
+
+    schedule->has_scheduler = study->run->scheduler.stays.count > 0;
+    bool found = schedule->has_scheduler
+                     ? find_stays(schedule, study)
+                     : roast__places_find(&making.places, schedule, study);
+    if (found && schedule->shift_count > 0)
+        found = find_jobs(&making);
+    roast__task_joins_release(&making.joins);
+    roast__places_release(&making.places);
+    roast__free(making.first_row);
+    roast__free(making.last_signs);
+    if (!found)
+        roast__schedule_release(schedule);
+    return found;
+}
+
+void roast__schedule_release(struct roast_schedule *schedule)
+{
+    roast__free(schedule->shifts);
+    roast__free(schedule->jobs);
+    roast__free(schedule->rows);
+    *schedule = (struct roast_schedule){0};
+}

@@ -1,0 +1,378 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* tail.c - the end of a run: the last chunks, and who kept the others waiting.
+ *
+ * The tail is that of the budget (phases.h): from when no chunk is left to begin and a
+ * thread has none. Of several calls of the Runner the one is looked at whose tail cost
+ * most. Every thread has a last chunk: those that end far behind the median of these,
+ * further than a chunk takes, are the stragglers. */
+#include "analyze/budget/budget.h"
+#include "analyze/calls.h"
+#include "analyze/formulas.h"
+#include "analyze/recorded.h"
+#include "analyze/timeline.h"
+#include "analyze/top_n.h"
+#include "base/mem.h"
+
+enum { LAST_PART = 20, MOST_THREADS = 1 << 16, MOST_STRAGGLERS = 20 };
+
+enum {
+    TAIL_START,
+    TAIL_SECONDS,
+    TAIL_LOST,
+    TAIL_CHUNKS,
+    LAST_PART_START,
+    MEDIAN_SECONDS,
+    LAST_DATASET,
+    LAST_FILE,
+    LAST_HOST,
+    LAST_SECONDS,
+    LAST_CAUSE,
+    TAIL_COLUMNS
+};
+
+static const char *const tail_columns[TAIL_COLUMNS] = {
+    [TAIL_START] = "start",
+    [TAIL_SECONDS] = "seconds",
+    [TAIL_LOST] = "thread_seconds_lost",
+    [TAIL_CHUNKS] = "chunks",
+    [LAST_PART_START] = "last_5_percent_start",
+    [MEDIAN_SECONDS] = "median_seconds",
+    [LAST_DATASET] = "last_dataset",
+    [LAST_FILE] = "last_file",
+    [LAST_HOST] = "last_host",
+    [LAST_SECONDS] = "last_seconds",
+    [LAST_CAUSE] = "last_cause",
+};
+
+enum {
+    DATASET,
+    FILE_NAME,
+    ENTRY_START,
+    ENTRY_STOP,
+    WORKER,
+    HOST,
+    SECONDS,
+    ENDS_AFTER,
+    CAUSE,
+    COLUMNS
+};
+
+static const char *const columns[COLUMNS] = {
+    [DATASET] = "dataset",       [FILE_NAME] = "file", [ENTRY_START] = "entry_start",
+    [ENTRY_STOP] = "entry_stop", [WORKER] = "worker",  [HOST] = "host",
+    [SECONDS] = "seconds",       [CAUSE] = "cause",    [ENDS_AFTER] = "ends_after",
+};
+
+struct looking {
+    const struct roast_study *study;
+    struct roast_calls calls;
+    int32_t call; /* that is looked at */
+    size_t chunks;
+    const struct roast_tail *tail;
+    int64_t last_part_ns; /* when the last few of them began */
+    size_t last;          /* row of the one that ended last */
+    size_t still_running; /* when the tail began */
+    double median_s;      /* that a chunk takes */
+    double median_events;
+    double median_wait_s;
+    struct roast_hosts_seen hosts;
+};
+
+/* ---- chunks ---------------------------------------------------------------------- */
+
+/* Whether a row stands for a chunk of a call, and when it began and ended. */
+static bool is_chunk_of(const struct looking *looking, int32_t call, size_t row,
+                        int64_t times[2])
+{
+    if (!roast__is_chunk(looking->study, row))
+        return false;
+    if (looking->calls.count > 0 && looking->calls.of_row[row] != call)
+        return false;
+    return roast__attempt_times(&looking->study->run->attempts, row, &times[0],
+                                &times[1]);
+}
+
+static bool is_chunk(const struct looking *looking, size_t row, int64_t times[2])
+{
+    return is_chunk_of(looking, looking->call, row, times);
+}
+
+static void count_chunks(const struct looking *looking, size_t *counts)
+{
+    const struct roast_attempts *attempts = &looking->study->run->attempts;
+
+    for (size_t row = 0; row < attempts->count; row++) {
+        int32_t call = looking->calls.count > 0 ? looking->calls.of_row[row] : 0;
+        int64_t times[2];
+        if (call != ROAST_NO_CALL)
+            counts[call] += is_chunk_of(looking, call, row, times);
+    }
+}
+
+/* The call whose tail cost most, of those with chunks; of equal ones that with most
+ * chunks. False when out of memory. */
+static bool choose_call(struct looking *looking)
+{
+    const struct roast_phases *phases = &looking->study->budget->phases;
+
+    if (!roast__calls_find(&looking->calls, looking->study->run))
+        return false;
+    size_t *counts = roast__alloc(phases->tail_count * sizeof(counts[0]));
+    if (!counts)
+        return false;
+    count_chunks(looking, counts);
+    double most_s = -1;
+    for (size_t i = 0; i < phases->tail_count; i++) {
+        double lost_s = roast__tail_lost_s(phases, &phases->tails[i]);
+        if (counts[i] == 0 || lost_s < most_s ||
+            (lost_s == most_s && counts[i] <= looking->chunks))
+            continue;
+        most_s = lost_s;
+        looking->call = (int32_t)i;
+        looking->chunks = counts[i];
+        looking->tail = &phases->tails[i];
+    }
+    roast__free(counts);
+    return true;
+}
+
+/* ---- the tail -------------------------------------------------------------------- */
+
+/* Who was there in the end; false when out of memory. */
+static bool find_last(struct looking *looking)
+{
+    size_t last = looking->chunks / LAST_PART > 0 ? looking->chunks / LAST_PART : 1;
+    struct roast_latest begins = {0};
+    bool found = roast__latest_init(&begins, last);
+    int64_t end_ns = INT64_MIN;
+
+    for (size_t row = looking->study->run->attempts.count; found && row-- > 0;) {
+        int64_t times[2];
+        if (!is_chunk(looking, row, times))
+            continue; /* the latest are the last ones, or nearly */
+        roast__latest_add(&begins, times[0], (uint32_t)row);
+        looking->still_running += times[1] > looking->tail->from_ns;
+        if (times[1] >= end_ns) {
+            end_ns = times[1];
+            looking->last = row;
+        }
+    }
+    if (found)
+        looking->last_part_ns = begins.items[0].time_ns;
+    roast__latest_release(&begins);
+    return found;
+}
+
+/* ---- what is usual --------------------------------------------------------------- */
+
+static double column_of(const struct looking *looking, enum roast_attempt_column column,
+                        size_t row)
+{
+    return roast__column_number(&looking->study->run->attempts.columns[column], row);
+}
+
+/* Seconds inside process() without the CPU; NaN: not known. */
+static double wait_of(const struct looking *looking, size_t row)
+{
+    double wait_ns = column_of(looking, ROAST_COLUMN_duration_ns, row) -
+                     column_of(looking, ROAST_COLUMN_cpu_ns, row);
+
+    return wait_ns < 0 ? 0 : wait_ns / 1e9;
+}
+
+/* False when out of memory. */
+static bool find_usual(struct looking *looking)
+{
+    struct roast_quantiles taken = {0}, events = {0}, waits = {0};
+
+    for (size_t row = 0; row < looking->study->run->attempts.count; row++) {
+        int64_t times[2];
+        if (!is_chunk(looking, row, times))
+            continue;
+        double took_s = roast__seconds_between(times[0], times[1]);
+        double count = column_of(looking, ROAST_COLUMN_num_events, row);
+        double wait_s = wait_of(looking, row);
+        roast__quantiles_add(&taken, &took_s, 1);
+        roast__quantiles_add(&events, &count, 1);
+        roast__quantiles_add(&waits, &wait_s, 1);
+    }
+    looking->median_s = roast__quantiles_get(&taken, 0.5);
+    looking->median_events = roast__quantiles_get(&events, 0.5);
+    looking->median_wait_s = roast__quantiles_get(&waits, 0.5);
+    bool found = !taken.failed && !events.failed && !waits.failed;
+    roast__quantiles_release(&taken);
+    roast__quantiles_release(&events);
+    roast__quantiles_release(&waits);
+    return found;
+}
+
+/* ---- stragglers ------------------------------------------------------------------ */
+
+static bool is_repeat(const struct looking *looking, size_t row)
+{
+    const struct roast_tried *tried =
+        roast__roles_tried(&looking->study->totals->roles, row);
+
+    return tried && tried->attempt > 1;
+}
+
+static bool is_long(const struct looking *looking, double took_s)
+{
+    return took_s > 1.5 * looking->median_s;
+}
+
+static const char *cause_of(struct looking *looking, size_t row, double took_s)
+{
+    const struct roast_attempts *attempts = &looking->study->run->attempts;
+    double excess_s = took_s - looking->median_s;
+
+    if (is_repeat(looking, row))
+        return "tried again";
+    if (!is_long(looking, took_s))
+        return "began late";
+    if (column_of(looking, ROAST_COLUMN_num_events, row) > 1.5 * looking->median_events)
+        return "more events";
+    if (wait_of(looking, row) - looking->median_wait_s > 0.5 * excess_s)
+        return "waited longer"; /* for storage, a core or the GIL */
+    if (roast__is_slow_host(&looking->hosts, looking->study,
+                            attempts->processes[attempts->process[row]].host))
+        return "slow host";
+    return "more work per event";
+}
+
+static int32_t host_of(const struct roast_run *run, size_t row)
+{
+    int32_t host = run->attempts.processes[run->attempts.process[row]].host;
+
+    return host != ROAST_NO_STRING ? host : run->host;
+}
+
+static void put_straggler(struct looking *looking, size_t table, size_t row,
+                          double after_s)
+{
+    const struct roast_study *study = looking->study;
+    const struct roast_attempts *attempts = &study->run->attempts;
+    struct roast_cell *cells = roast__table_row(study->summary, table);
+    int32_t source = attempts->source[row];
+    int64_t times[2] = {0, 0};
+
+    (void)is_chunk(looking, row, times);
+    double took_s = roast__seconds_between(times[0], times[1]);
+    if (source >= 0) {
+        cells[DATASET] = roast__study_text(study, attempts->sources[source].dataset);
+        cells[FILE_NAME] = roast__study_text(study, attempts->sources[source].file);
+    }
+    cells[ENTRY_START] =
+        roast__cell_sum(column_of(looking, ROAST_COLUMN_entry_start, row));
+    cells[ENTRY_STOP] =
+        roast__cell_sum(column_of(looking, ROAST_COLUMN_entry_stop, row));
+    cells[WORKER] = roast__worker_cell(study, (size_t)attempts->process[row]);
+    cells[HOST] = roast__study_text(study, host_of(study->run, row));
+    cells[SECONDS] = roast__cell_number(took_s);
+    cells[ENDS_AFTER] = roast__cell_number(after_s);
+    cells[CAUSE] =
+        roast__cell_text(study->summary, roast_str_of(cause_of(looking, row, took_s)));
+}
+
+static void put_late(struct looking *looking, size_t table, struct roast_latest *ends)
+{
+    roast__latest_sort(ends); /* the last one first */
+    int64_t median_ns = ends->items[ends->count / 2].time_ns;
+
+    for (size_t i = 0; i < ends->count && i < MOST_STRAGGLERS; i++) {
+        double after_s = roast__seconds_between(median_ns, ends->items[i].time_ns);
+        if (!(after_s > looking->median_s))
+            break;
+        put_straggler(looking, table, ends->items[i].row, after_s);
+    }
+}
+
+/* False when out of memory. */
+static bool find_stragglers(struct looking *looking, size_t table)
+{
+    struct roast_latest ends = {0};
+    size_t most = looking->chunks < MOST_THREADS ? looking->chunks : MOST_THREADS;
+    size_t threads =
+        looking->tail->threads < most ? (size_t)looking->tail->threads : most;
+
+    if (threads < 2)
+        return true; /* nobody waits */
+    bool found = roast__latest_init(&ends, threads);
+    for (size_t row = looking->study->run->attempts.count; found && row-- > 0;) {
+        int64_t times[2];
+        if (is_chunk(looking, row, times))
+            roast__latest_add(&ends, times[1], (uint32_t)row);
+    }
+    if (found)
+        put_late(looking, table, &ends);
+    roast__latest_release(&ends);
+    return found;
+}
+
+/* ---- tables ---------------------------------------------------------------------- */
+
+static void put_last(struct looking *looking, struct roast_cell *cells)
+{
+    const struct roast_study *study = looking->study;
+    const struct roast_attempts *attempts = &study->run->attempts;
+    int32_t source = attempts->source[looking->last];
+    int64_t times[2] = {0, 0};
+
+    (void)is_chunk(looking, looking->last, times);
+    double took_s = roast__seconds_between(times[0], times[1]);
+    if (source >= 0) {
+        cells[LAST_DATASET] =
+            roast__study_text(study, attempts->sources[source].dataset);
+        cells[LAST_FILE] = roast__study_text(study, attempts->sources[source].file);
+    }
+    cells[LAST_HOST] = roast__study_text(study, host_of(study->run, looking->last));
+    cells[LAST_SECONDS] = roast__cell_number(took_s);
+    if (is_long(looking, took_s) || is_repeat(looking, looking->last))
+        cells[LAST_CAUSE] = roast__cell_text(
+            study->summary, roast_str_of(cause_of(looking, looking->last, took_s)));
+}
+
+static void put_tail(struct looking *looking, size_t table)
+{
+    const struct roast_study *study = looking->study;
+    const struct roast_tail *tail = looking->tail;
+    struct roast_cell *cells = roast__table_row(study->summary, table);
+
+    cells[LAST_PART_START] = roast__cell_number(
+        roast__seconds_between(study->run->start_ns, looking->last_part_ns));
+    cells[MEDIAN_SECONDS] = roast__cell_number(looking->median_s);
+    put_last(looking, cells);
+    if (!tail->any) {
+        roast__summary_miss(study->summary, "tail", "the threads are not known");
+        return;
+    }
+    cells[TAIL_START] =
+        roast__cell_number(roast__seconds_between(study->run->start_ns, tail->from_ns));
+    cells[TAIL_SECONDS] =
+        roast__cell_number(roast__seconds_between(tail->from_ns, tail->to_ns));
+    cells[TAIL_LOST] =
+        roast__cell_number(roast__tail_lost_s(&study->budget->phases, tail));
+    cells[TAIL_CHUNKS] = roast__cell_count(looking->still_running);
+}
+
+void roast__study_tail(const struct roast_study *study)
+{
+    struct roast_summary *summary = study->summary;
+    size_t tail = roast__table_open(summary, "tail", ROAST_TABLE_SINGLE, tail_columns,
+                                    TAIL_COLUMNS);
+    size_t stragglers =
+        roast__table_open(summary, "stragglers", ROAST_TABLE_LIST, columns, COLUMNS);
+    struct looking looking = {.study = study};
+    bool done = choose_call(&looking);
+
+    if (done && looking.chunks == 0) {
+        roast__summary_miss(summary, "tail", "no chunk ended well");
+    } else if (done) {
+        done = find_last(&looking) && find_usual(&looking);
+        if (done)
+            put_tail(&looking, tail);
+        done = done && find_stragglers(&looking, stragglers);
+    }
+    summary->failed |= !done;
+    roast__calls_release(&looking.calls);
+}

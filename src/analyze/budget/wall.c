@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* wall.c - where the wall time of the run went; the parts add up to it.
+ *
+ *     Runner.run   preprocess | wait_first_worker | chunks | tail | merge
+ *     the rest     client
+ *
+ * Preprocessing begins when the first file is asked: what the client imports and plans
+ * before is its own, unless there was no worker yet. The tail begins when no chunk is
+ * left to begin and a thread has none (phases.h). A call that gave no output has no
+ * merge: it lost attempts, or more of them were to come, so all but the tail from its
+ * first attempt on is the time of its chunks.
+ * Every border is held between the one before it and the end of the call, so nothing is
+ * negative, and the client takes what is left. */
+#include "analyze/budget/budget.h"
+#include "analyze/calls.h"
+#include "analyze/formulas.h"
+#include "analyze/timeline.h"
+#include "base/mem.h"
+
+enum wall { WAIT, CLIENT, PREPROCESS, CHUNKS, TAIL, MERGE, WALL_PARTS };
+
+static const char *const columns[WALL_PARTS] = {
+    [WAIT] = "wait_first_worker", [CLIENT] = "client", [PREPROCESS] = "preprocess",
+    [CHUNKS] = "chunks",          [TAIL] = "tail",     [MERGE] = "merge",
+};
+
+/* The attempts of one call. */
+struct work {
+    bool any;
+    int64_t first_ns; /* earliest start */
+    int64_t end_ns;   /* latest end */
+};
+
+/* ---- attempts of calls ----------------------------------------------------------- */
+
+static void find_extremes(struct work *work, const struct roast_calls *calls,
+                          const struct roast_attempts *attempts)
+{
+    for (size_t row = 0; row < attempts->count; row++) {
+        int64_t start, end;
+        if (calls->of_row[row] == ROAST_NO_CALL ||
+            !roast__attempt_times(attempts, row, &start, &end))
+            continue;
+        struct work *own = &work[calls->of_row[row]];
+        if (start < calls->calls[calls->of_row[row]].preprocess_end_ns)
+            continue; /* a file that failed while its entries were counted */
+        if (!own->any)
+            *own = (struct work){true, start, end};
+        own->first_ns = start < own->first_ns ? start : own->first_ns;
+        own->end_ns = end > own->end_ns ? end : own->end_ns;
+    }
+}
+
+/* ---- the account ----------------------------------------------------------------- */
+
+/* Marks may come from a file of somebody else, and be of any time. */
+static void add(int64_t *part, int64_t from_ns, int64_t to_ns)
+{
+    *part = roast__sat_add(*part, roast__time_between(from_ns, to_ns));
+}
+
+/* When there was a thread, from a moment on. */
+static int64_t first_thread_ns(const struct roast_schedule *schedule, int64_t from_ns)
+{
+    int64_t first_ns = INT64_MAX;
+
+    for (size_t i = 0; i < schedule->shift_count; i++) {
+        const struct roast_shift *shift = &schedule->shifts[i];
+        if (shift->threads > 0 && shift->to_ns > from_ns && shift->from_ns < first_ns)
+            first_ns = shift->from_ns;
+    }
+    return first_ns;
+}
+
+/* The time in which files were asked, as the budget has it, and before it that without
+ * any worker to ask them. Calls and steps are by time: *next is the first step that this
+ * call or a later one may meet. */
+static void add_asking(int64_t parts[WALL_PARTS], const struct roast_call *call,
+                       const struct roast_study *study, size_t *next)
+{
+    const struct roast_phases *phases = &study->budget->phases;
+    int64_t ready = call->preprocess_end_ns;
+    int64_t begin = roast__sat_sub(ready, call->preprocess_ns), asked = ready;
+
+    for (size_t i = *next; i < phases->count; i++) {
+        const struct roast_phase_step *step = &phases->steps[i];
+        int64_t to_ns = i + 1 < phases->count ? step[1].from_ns : study->end_ns;
+        if (step->from_ns >= ready)
+            break;
+        *next = i;
+        if (step->phase != ROAST_PHASE_PREPROCESS || to_ns <= call->begin_ns)
+            continue;
+        int64_t from_ns = roast__time_clamp(step->from_ns, call->begin_ns, to_ns);
+        add(&parts[PREPROCESS], from_ns, to_ns < ready ? to_ns : ready);
+        asked = from_ns < asked ? from_ns : asked;
+    }
+    int64_t there = first_thread_ns(&study->budget->schedule, begin);
+    add(&parts[WAIT], begin, there < asked ? there : asked);
+}
+
+/* The tail is that of the budget; without threads that are known there is none. */
+static void add_call(int64_t parts[WALL_PARTS], const struct roast_call *call,
+                     const struct work *work, const struct roast_tail *seen,
+                     const struct roast_run *run)
+{
+    int64_t ready = call->preprocess_end_ns;
+    int64_t tail_ns = seen->any ? seen->from_ns : work->end_ns;
+    int64_t last_ns = seen->any ? seen->to_ns : work->end_ns;
+
+    if (!work->any)
+        return;
+    int64_t first = roast__time_clamp(work->first_ns, ready, call->end_ns);
+    int64_t tail = roast__time_clamp(tail_ns, first, call->end_ns);
+    int64_t last = roast__time_clamp(last_ns, tail, call->end_ns);
+    const struct roast_offer *offer = roast__run_offer_at(run, first);
+    if (offer && offer->workers > 1) /* one worker is the client itself */
+        add(&parts[WAIT], ready, first);
+    add(&parts[CHUNKS], first, tail);
+    add(&parts[TAIL], tail, last);
+    add(&parts[call->returned ? MERGE : CHUNKS], last, call->end_ns);
+}
+
+static void put_account(const struct roast_study *study, int64_t parts[WALL_PARTS],
+                        size_t table)
+{
+    struct roast_cell *row = roast__table_row(study->summary, table);
+
+    parts[CLIENT] = roast__time_between(study->run->start_ns, study->end_ns);
+    for (int i = 0; i < WALL_PARTS; i++)
+        parts[CLIENT] = roast__sat_sub(parts[CLIENT], i == CLIENT ? 0 : parts[i]);
+    for (int i = 0; i < WALL_PARTS; i++)
+        row[i] = roast__cell_number((double)parts[i] / 1e9);
+}
+
+void roast__study_wall(const struct roast_study *study)
+{
+    const struct roast_run *run = study->run;
+    size_t table = roast__table_open(study->summary, "wall_account", ROAST_TABLE_SINGLE,
+                                     columns, WALL_PARTS);
+    int64_t parts[WALL_PARTS] = {0};
+    struct roast_calls calls = {0};
+    struct work *work = NULL;
+    bool done = roast__calls_find(&calls, run);
+
+    if (done && calls.count > 0) {
+        work = roast__alloc(calls.count * sizeof(work[0]));
+        done = work != NULL;
+        if (done)
+            find_extremes(work, &calls, &run->attempts);
+    }
+    if (!done)
+        study->summary->failed = true;
+    size_t step = 0;
+    for (size_t i = 0; done && i < calls.count; i++) {
+        const struct roast_call *call = &calls.calls[i];
+        add_asking(parts, call, study, &step);
+        add_call(parts, call, &work[i], &study->budget->phases.tails[i], run);
+    }
+    if (done && calls.count == 0 && run->attempts.count > 0)
+        roast__summary_miss(study->summary, "wall_account",
+                            "no call of Runner.run was seen");
+    else if (done && study->summary->values.known[ROAST_METRIC_wall_time])
+        put_account(study, parts, table);
+    roast__free(work);
+    roast__calls_release(&calls);
+}

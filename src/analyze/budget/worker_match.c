@@ -1,0 +1,281 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* worker_match.c - which of the sampled processes are workers, and on which machine.
+ *
+ * Records and samples meet by the worker's name where there is one, else by the pid on
+ * the client's host, which is the only host whose processes we sample ourselves. */
+#include "analyze/budget/worker_match.h"
+
+#include <string.h>
+
+#include "base/checksum.h"
+#include "base/mem.h"
+#include "base/str.h"
+
+static struct roast_str text_of(const struct roast_run *run, int32_t number)
+{
+    return roast__strings_get(&run->strings, number);
+}
+
+/* ---- processes that ran attempts ------------------------------------------------- */
+
+/* Entries of one operating system process, known by host and pid, are one process; but
+ * it may be several workers of a cluster. */
+static bool same_process(const struct roast_worker_process *a,
+                         const struct roast_worker_process *b)
+{
+    if (a->worker != b->worker && a->worker != ROAST_NO_STRING &&
+        b->worker != ROAST_NO_STRING)
+        return false;
+    if (a->pid == 0 || b->pid == 0)
+        return a->id == b->id && a->pid == b->pid;
+    return a->pid == b->pid && a->host == b->host;
+}
+
+static uint64_t hash_process(const void *table, uint32_t item)
+{
+    const struct roast_worker_process *process =
+        (const struct roast_worker_process *)table + item;
+
+    return roast__slots_mix(process->pid != 0 ? process->pid : process->id);
+}
+
+/* The first entry of the same process, which is put into slots if it is new; -1: out
+ * of memory. */
+static int64_t first_entry(struct roast_slots *slots, size_t used,
+                           const struct roast_worker_process *processes, uint32_t item)
+{
+    if (!roast__slots_room(slots, used, hash_process, processes))
+        return -1;
+    uint64_t hash = hash_process(processes, item);
+    for (size_t at = roast__slots_first(slots, hash); roast__slots_holds(slots, at);
+         at = roast__slots_next(slots, at)) {
+        uint32_t other = roast__slots_item(slots, at);
+        if (same_process(&processes[other], &processes[item]))
+            return other;
+    }
+    roast__slots_put(slots, hash, item);
+    return item;
+}
+
+/* ---- sampled processes ----------------------------------------------------------- */
+
+static uint64_t hash_sampled(const void *table, uint32_t item)
+{
+    return roast__slots_mix(((const struct roast_worker_samples *)table)[item].pid);
+}
+
+bool roast__index_pids(struct roast_slots *by_pid, const struct roast_samples *samples)
+{
+    for (size_t i = 0; i < samples->count; i++) {
+        if (!roast__slots_room(by_pid, i, hash_sampled, samples->workers))
+            return false;
+        if (samples->workers[i].pid != 0)
+            roast__slots_put(by_pid, hash_sampled(samples->workers, (uint32_t)i),
+                             (uint32_t)i);
+    }
+    return true;
+}
+
+/* Tells all samples that are of this process; whether there were any. */
+static bool meet(struct roast_crew *crew, const struct roast_run *run,
+                 const struct roast_slots *by_pid, size_t number)
+{
+    const struct roast_worker_process *process = &run->attempts.processes[number];
+    const struct roast_worker_samples *workers = run->samples.workers;
+    const struct roast_worker_samples *named =
+        process->worker != ROAST_NO_STRING
+            ? roast__samples_find(&run->samples, process->worker)
+            : NULL;
+    bool met = named != NULL;
+
+    if (named)
+        crew->process[named - workers] = (int32_t)number;
+    if (process->pid == 0 || !roast__may_be_here(run, process))
+        return met;
+    for (size_t at = roast__slots_first(by_pid, roast__slots_mix(process->pid));
+         roast__slots_holds(by_pid, at); at = roast__slots_next(by_pid, at)) {
+        uint32_t sampled = roast__slots_item(by_pid, at);
+        if (workers[sampled].pid != process->pid)
+            continue;
+        crew->process[sampled] = (int32_t)number;
+        met = true;
+    }
+    return met;
+}
+
+static bool meet_all(struct roast_crew *crew, const struct roast_run *run,
+                     const struct roast_slots *by_pid)
+{
+    const struct roast_attempts *attempts = &run->attempts;
+    struct roast_slots distinct = {0};
+    bool done = true;
+
+    for (size_t i = 0; i < attempts->process_count && done; i++) {
+        int64_t first = first_entry(&distinct, i, attempts->processes, (uint32_t)i);
+        done = first >= 0;
+        if (first != (int64_t)i)
+            continue;
+        bool met = meet(crew, run, by_pid, i);
+        if (!roast__process_is_known(&attempts->processes[i]))
+            continue; /* records that do not say who made them: any of the others */
+        crew->seen++;
+        if (!met)
+            crew->unsampled++;
+    }
+    roast__slots_release(&distinct);
+    return done;
+}
+
+static const struct roast_stay *stay_of(const struct roast_run *run, int32_t worker)
+{
+    return worker >= 0 ? roast__stay_of(&run->scheduler.stays, worker) : NULL;
+}
+
+/* Where a scheduler names its workers, a process of this machine is one only if it ran
+ * attempts of another executor: else it is there under its address. */
+static bool is_worker(const struct roast_crew *crew, const struct roast_run *run,
+                      size_t sampled)
+{
+    const struct roast_worker_samples *samples = &run->samples.workers[sampled];
+    int32_t process = crew->process[sampled];
+
+    if (samples->pid == 0)
+        return run->scheduler.stays.count == 0 || stay_of(run, samples->name);
+    return process >= 0 && !stay_of(run, run->attempts.processes[process].worker);
+}
+
+static void choose_workers(struct roast_crew *crew, const struct roast_run *run)
+{
+    const struct roast_samples *samples = &run->samples;
+    bool any = run->scheduler.stays.count > 0;
+
+    for (size_t i = 0; i < samples->count; i++) {
+        bool backend = samples->workers[i].pid == 0;
+        crew->is_worker[i] = is_worker(crew, run, i);
+        any = any || crew->is_worker[i];
+        crew->seen += backend && crew->is_worker[i] && crew->process[i] < 0;
+    }
+    for (size_t i = 0; !any && i < samples->count; i++) {
+        crew->is_worker[i] = true;
+        crew->seen += run->attempts.process_count == 0;
+    }
+}
+
+/* ---- machines -------------------------------------------------------------------- */
+
+/* The host inside an address like tcp://10.0.0.7:4321; absent when it is none. */
+static struct roast_str host_in(struct roast_str name)
+{
+    size_t from = 0, to = name.size_bytes;
+
+    while (from + 3 <= to && memcmp(name.data + from, "://", 3) != 0)
+        from++;
+    if (from + 3 > to)
+        return (struct roast_str){NULL, 0};
+    from += 3;
+    while (to > from && name.data[to - 1] != ':')
+        to--;
+    if (to == from)
+        return (struct roast_str){NULL, 0};
+    return (struct roast_str){name.data + from, to - 1 - from};
+}
+
+static struct roast_str host_of(const struct roast_crew *crew,
+                                const struct roast_run *run, size_t sampled)
+{
+    const struct roast_stay *stay = stay_of(run, run->samples.workers[sampled].name);
+    int32_t process = crew->process[sampled];
+    struct roast_str host = {NULL, 0};
+
+    if (stay && stay->host >= 0) /* of all workers in the same words */
+        host = text_of(run, stay->host);
+    else if (process >= 0)
+        host = text_of(run, run->attempts.processes[process].host);
+    if (!host.data && run->samples.workers[sampled].pid != 0)
+        host = text_of(run, run->host);
+    return host.data ? host : host_in(text_of(run, run->samples.workers[sampled].name));
+}
+
+struct machines {
+    const struct roast_crew *crew;
+    const struct roast_run *run;
+    struct roast_slots slots; /* owned; the first sampled process of every machine */
+};
+
+static uint64_t hash_machine(const void *table, uint32_t item)
+{
+    const struct machines *machines = table;
+    struct roast_str host = host_of(machines->crew, machines->run, item);
+
+    return roast__hash64(host.data, host.size_bytes);
+}
+
+static bool same_host(const struct machines *machines, uint32_t a, uint32_t b)
+{
+    struct roast_str left = host_of(machines->crew, machines->run, a);
+    struct roast_str right = host_of(machines->crew, machines->run, b);
+
+    return roast__str_equal(left, right);
+}
+
+static uint32_t machine_of(struct machines *machines, uint32_t sampled)
+{
+    struct roast_slots *slots = &machines->slots;
+    uint64_t hash = hash_machine(machines, sampled);
+
+    for (size_t at = roast__slots_first(slots, hash); roast__slots_holds(slots, at);
+         at = roast__slots_next(slots, at)) {
+        if (same_host(machines, roast__slots_item(slots, at), sampled))
+            return roast__slots_item(slots, at);
+    }
+    roast__slots_put(slots, hash, sampled);
+    return sampled;
+}
+
+/* What has no host is a machine of its own. */
+static bool find_machines(struct roast_crew *crew, const struct roast_run *run)
+{
+    struct machines machines = {.crew = crew, .run = run};
+    bool done = true;
+
+    for (uint32_t i = 0; i < run->samples.count && done; i++) {
+        crew->machine[i] = i;
+        if (!host_of(crew, run, i).data)
+            continue;
+        done = roast__slots_room(&machines.slots, i, hash_machine, &machines);
+        if (done)
+            crew->machine[i] = machine_of(&machines, i);
+    }
+    roast__slots_release(&machines.slots);
+    return done;
+}
+
+/* ---- all ------------------------------------------------------------------------- */
+
+bool roast__crew_find(struct roast_crew *crew, const struct roast_run *run)
+{
+    size_t count = run->samples.count;
+    struct roast_slots by_pid = {0};
+
+    crew->is_worker = roast__alloc(count * sizeof(crew->is_worker[0]));
+    crew->process = roast__alloc(count * sizeof(crew->process[0]));
+    crew->machine = roast__alloc(count * sizeof(crew->machine[0]));
+    bool done = crew->is_worker && crew->process && crew->machine;
+    for (size_t i = 0; done && i < count; i++)
+        crew->process[i] = -1;
+    done = done && roast__index_pids(&by_pid, &run->samples) &&
+           meet_all(crew, run, &by_pid);
+    if (done)
+        choose_workers(crew, run);
+    done = done && find_machines(crew, run);
+    roast__slots_release(&by_pid);
+    return done;
+}
+
+void roast__crew_release(struct roast_crew *crew)
+{
+    roast__free(crew->is_worker);
+    roast__free(crew->process);
+    roast__free(crew->machine);
+    *crew = (struct roast_crew){0};
+}

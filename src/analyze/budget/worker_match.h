@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* worker_match.h - which of the sampled processes are workers, and on which machine.
+ *
+ * The tree of this machine has more processes than workers: the client, helpers of the
+ * executor. Those that ran attempts are workers; samples without a pid come from a
+ * backend that knows its workers; of those a scheduler's own list says which. If no
+ * worker is known, all samples count. */
+#ifndef ROAST_ANALYZE_BUDGET_WORKER_MATCH_H
+#define ROAST_ANALYZE_BUDGET_WORKER_MATCH_H
+
+#include "run/run.h"
+
+/* Zeroed = empty and valid; everything is owned. */
+struct roast_crew {
+    bool *is_worker;   /* per sampled process */
+    int32_t *process;  /* per sampled process: one that ran attempts, or -1 */
+    uint32_t *machine; /* per sampled process: first one of the same host */
+    uint64_t seen;     /* processes, sampled or not */
+    uint64_t unsampled;
+};
+
+/* Sampled processes by their pid, under roast__slots_mix(pid); false when out of
+ * memory. */
+bool roast__index_pids(struct roast_slots *by_pid, const struct roast_samples *samples);
+
+/* Pids of other hosts are not those that are sampled here. */
+static inline bool roast__may_be_here(const struct roast_run *run,
+                                      const struct roast_worker_process *process)
+{
+    return process->host == run->host || process->host == ROAST_NO_STRING ||
+           run->host == ROAST_NO_STRING;
+}
+
+/* Records of others may not say which process they are of. */
+static inline bool roast__process_is_known(const struct roast_worker_process *process)
+{
+    return process->pid != 0 || process->id != 0 || process->worker != ROAST_NO_STRING;
+}
+
+/* False when out of memory. */
+bool roast__crew_find(struct roast_crew *crew, const struct roast_run *run);
+void roast__crew_release(struct roast_crew *crew);
+
+#endif

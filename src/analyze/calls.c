@@ -1,0 +1,261 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* calls.c - the calls of Runner.run inside a run, and which attempt is of which.
+ *
+ * Two calls over the same files are two passes, not a pass and its repeat: that is why
+ * distinct.c asks here. */
+#include "analyze/calls.h"
+
+#include "analyze/timeline.h"
+#include "analyze/totals/digest.h"
+#include "base/mem.h"
+
+/* ---- the end -------------------------------------------------------------------- */
+
+static int64_t latest_attempt(const struct roast_attempts *attempts, int64_t latest)
+{
+    const struct roast_digests *digests = &attempts->digests;
+
+    for (size_t row = 0; row < attempts->count; row++) {
+        int64_t start, end;
+        const struct roast_digest *digest =
+            row % ROAST_DIGEST_ROWS == 0 && !digests->moved
+                ? roast__digest_at(digests, row)
+                : NULL;
+        if (digest) {
+            latest = digest->latest_ns > latest ? digest->latest_ns : latest;
+            row += ROAST_DIGEST_ROWS - 1;
+        } else if (roast__attempt_times(attempts, row, &start, &end) && end > latest) {
+            latest = end;
+        }
+    }
+    return latest;
+}
+
+static int64_t latest_sample(const struct roast_samples *samples, int64_t latest)
+{
+    for (size_t i = 0; i < samples->count; i++) {
+        const struct roast_worker_samples *worker = &samples->workers[i];
+        int64_t time_ns;
+        if (worker->ticks == 0 ||
+            __builtin_mul_overflow(worker->last_time_us, 1000, &time_ns))
+            continue;
+        latest = time_ns > latest ? time_ns : latest;
+    }
+    return latest;
+}
+
+/* Not before the start, and no further from it than a length can say. */
+static int64_t within_reach(const struct roast_run *run, int64_t end_ns)
+{
+    return roast__sat_add(run->start_ns, roast__time_between(run->start_ns, end_ns));
+}
+
+int64_t roast__run_end(const struct roast_run *run)
+{
+    int64_t latest = run->start_ns;
+
+    if (run->end_ns != 0)
+        return within_reach(run, run->end_ns);
+    for (size_t i = 0; i < run->moment_count; i++) {
+        if (run->moments[i].time_ns > latest)
+            latest = run->moments[i].time_ns;
+    }
+    latest = latest_attempt(&run->attempts, latest);
+    return within_reach(run, latest_sample(&run->samples, latest));
+}
+
+/* ---- calls ---------------------------------------------------------------------- */
+
+size_t roast__calls_count(const struct roast_run *run)
+{
+    size_t count = 0;
+
+    for (size_t i = 0; i < run->moment_count; i++)
+        count += run->moments[i].mark == ROAST_MARK_RUN_BEGIN;
+    return count;
+}
+
+/* A call while its marks are read. */
+struct open_call {
+    struct roast_call *call; /* NULL: between calls */
+    bool preprocessing;
+    int64_t preprocess_begin_ns;
+};
+
+static void end_preprocess(struct open_call *open, int64_t time_ns)
+{
+    if (!open->call || !open->preprocessing)
+        return;
+    open->preprocessing = false;
+    open->call->preprocess_ns =
+        roast__sat_add(open->call->preprocess_ns,
+                       roast__time_between(open->preprocess_begin_ns, time_ns));
+    open->call->preprocess_end_ns = time_ns;
+}
+
+static void end_call(struct open_call *open, int64_t time_ns)
+{
+    end_preprocess(open, time_ns);
+    if (open->call)
+        open->call->end_ns = time_ns;
+    open->call = NULL;
+}
+
+static void begin_call(struct open_call *open, struct roast_calls *calls,
+                       int64_t time_ns)
+{
+    end_call(open, time_ns);
+    open->call = &calls->calls[calls->count++];
+    *open->call = (struct roast_call){
+        .begin_ns = time_ns, .end_ns = time_ns, .preprocess_end_ns = time_ns};
+}
+
+static void read_mark(struct open_call *open, struct roast_calls *calls,
+                      enum roast_mark mark, int64_t time_ns)
+{
+    switch (mark) {
+    case ROAST_MARK_RUN_BEGIN:
+        begin_call(open, calls, time_ns);
+        break;
+    case ROAST_MARK_PREPROCESS_BEGIN:
+        end_preprocess(open, time_ns);
+        open->preprocessing = open->call != NULL;
+        open->preprocess_begin_ns = time_ns;
+        break;
+    case ROAST_MARK_PREPROCESS_END:
+        end_preprocess(open, time_ns);
+        break;
+    case ROAST_MARK_RUN_END:
+        if (open->call)
+            open->call->left = true;
+        end_call(open, time_ns);
+        break;
+    }
+}
+
+static void read_marks(struct roast_calls *calls, const struct roast_run *run)
+{
+    int64_t end_ns = roast__run_end(run);
+    struct open_call open = {0};
+
+    for (size_t i = 0; i < run->moment_count; i++) {
+        int64_t time_ns =
+            roast__time_clamp(run->moments[i].time_ns, run->start_ns, end_ns);
+        read_mark(&open, calls, run->moments[i].mark, time_ns);
+    }
+    end_call(&open, end_ns);
+}
+
+/* The last call that began at or before a moment, if it had not ended then. */
+static int32_t call_at(const struct roast_calls *calls, int64_t time_ns)
+{
+    size_t low = 0, high = calls->count;
+
+    while (low < high) {
+        size_t middle = (low + high) / 2;
+        if (calls->calls[middle].begin_ns <= time_ns)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    if (low == 0 || time_ns > calls->calls[low - 1].end_ns)
+        return ROAST_NO_CALL;
+    return (int32_t)(low - 1);
+}
+
+static void place_rows(struct roast_calls *calls, const struct roast_attempts *attempts)
+{
+    for (size_t row = 0; row < attempts->count; row++) {
+        int64_t start, end;
+        bool known = roast__attempt_times(attempts, row, &start, &end);
+        calls->of_row[row] = known ? call_at(calls, start) : ROAST_NO_CALL;
+    }
+}
+
+/* ---- outputs -------------------------------------------------------------------- */
+
+static double fact_of(const struct roast_run *run, enum roast_fact fact)
+{
+    return run->fact_known[fact] ? run->facts[fact] : 0;
+}
+
+/* How many calls there were; one where nobody counted and something was tried. */
+static double count_calls(const struct roast_run *run)
+{
+    if (run->fact_known[ROAST_FACT_runner_calls])
+        return run->facts[ROAST_FACT_runner_calls];
+    double begins = (double)roast__calls_count(run);
+    return begins > 0 ? begins : (double)(run->attempts.count > 0);
+}
+
+static double count_left(const struct roast_run *run)
+{
+    double ends = 0;
+
+    for (size_t i = 0; i < run->moment_count; i++)
+        ends += run->moments[i].mark == ROAST_MARK_RUN_END;
+    return ends;
+}
+
+/* Calls that gave an output. Where nobody counted, those that were left and did not
+ * fail. */
+double roast__run_outputs(const struct roast_run *run)
+{
+    double failures = fact_of(run, ROAST_FACT_runner_failures);
+
+    if (run->fact_known[ROAST_FACT_runner_outputs])
+        return run->facts[ROAST_FACT_runner_outputs];
+    if (roast__calls_count(run) > 0)
+        return count_left(run) - failures;
+    bool failed =
+        roast__notes_get(&run->notes, ROAST_NOTES_run, roast_str_of("failure")).data;
+    return run->end_ns == 0 || failed ? 0 : count_calls(run) - failures;
+}
+
+enum roast_returned roast__run_returned(const struct roast_run *run)
+{
+    if (roast__run_outputs(run) < count_calls(run))
+        return ROAST_RETURNED_NOTHING;
+    return fact_of(run, ROAST_FACT_runner_failures) > 0 ? ROAST_RETURNED_PART
+                                                        : ROAST_RETURNED_ALL;
+}
+
+/* Facts are of all calls together: where only some of those that were left gave an
+ * output, nobody knows which. */
+static void tell_returned(struct roast_calls *calls, const struct roast_run *run)
+{
+    size_t left = 0;
+
+    for (size_t i = 0; i < calls->count; i++)
+        left += calls->calls[i].left;
+    bool all_gave = roast__run_outputs(run) >= (double)left;
+    for (size_t i = 0; i < calls->count; i++)
+        calls->calls[i].returned = calls->calls[i].left && all_gave;
+}
+
+/* ---- all ------------------------------------------------------------------------ */
+
+bool roast__calls_find(struct roast_calls *calls, const struct roast_run *run)
+{
+    size_t count = roast__calls_count(run);
+
+    if (count == 0)
+        return true;
+    calls->calls = roast__alloc(count * sizeof(calls->calls[0]));
+    calls->of_row = roast__alloc(run->attempts.count * sizeof(calls->of_row[0]));
+    if (!calls->calls || !calls->of_row) {
+        roast__calls_release(calls);
+        return false;
+    }
+    read_marks(calls, run);
+    tell_returned(calls, run);
+    place_rows(calls, &run->attempts);
+    return true;
+}
+
+void roast__calls_release(struct roast_calls *calls)
+{
+    roast__free(calls->calls);
+    roast__free(calls->of_row);
+    *calls = (struct roast_calls){0};
+}

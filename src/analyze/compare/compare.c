@@ -1,0 +1,272 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* compare.c - two runs beside each other: chunk by chunk, and number by number. */
+#include "analyze/compare/compare.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "analyze/compare/first_difference.h"
+#include "analyze/summary.h"
+#include "base/mem.h"
+
+/* Chunks are compared with themselves where so many of them are in both runs. */
+static const double paired_share = 0.8;
+
+static const struct roast_measure_info measures[ROAST_MEASURE_COUNT] = {
+#define M(name, column, minus, per, unit, shown, text) \
+    {#name, (column), (minus), (per), (unit), (shown), (text)},
+#include "roast/compare_measures.def"
+#undef M
+};
+
+const struct roast_measure_info *roast_measure_info(enum roast_measure measure)
+{
+    return &measures[measure];
+}
+
+const char *roast_change_name(enum roast_change change)
+{
+    static const char *const names[] = {"unknown", "none", "more", "less"};
+
+    return names[change];
+}
+
+static const char *const slice_names[ROAST_COMPARED_SLICES] = {
+#define S(name, shown, text) #name,
+#include "roast/budget_slices.def"
+#undef S
+};
+
+const char *roast_slice_name(enum roast_compared_slice slice)
+{
+    return slice_names[slice];
+}
+
+const char *roast_slice_shown(enum roast_compared_slice slice)
+{
+    static const char *const shown_as[ROAST_COMPARED_SLICES] = {
+#define S(name, shown, text) (shown),
+#include "roast/budget_slices.def"
+#undef S
+    };
+
+    return shown_as[slice];
+}
+
+enum roast_measure roast_compare_main(const struct roast_comparison *comparison)
+{
+    const struct roast_contrast *whole =
+        &comparison->measures[ROAST_MEASURE_task_cpu_per_event];
+    const struct roast_contrast *inside =
+        &comparison->measures[ROAST_MEASURE_cpu_per_event];
+
+    bool knows_less =
+        whole->a_chunks < inside->a_chunks || whole->b_chunks < inside->b_chunks;
+
+    return whole->why && knows_less ? ROAST_MEASURE_cpu_per_event
+                                    : ROAST_MEASURE_task_cpu_per_event;
+}
+
+bool roast_contrast_exceeds(const struct roast_contrast *contrast, double percent)
+{
+    return contrast->change == ROAST_CHANGE_MORE && contrast->low > 1 + percent / 100;
+}
+
+/* ---- samples --------------------------------------------------------------------- */
+
+/* In words of A, -1 in a dataset that the other run lacks; all are of one where a run
+ * names none. */
+static int32_t stratum_of(const struct roast_match *match, int side,
+                          const struct roast_data *datasets, size_t row)
+{
+    int32_t word = roast__data_word(datasets, row);
+
+    if (!match->by_dataset)
+        return 0;
+    if (side == 1 && word >= 0)
+        return match->datasets[word];
+    return word >= 0 && match->shared[word] ? word : -1;
+}
+
+/* The chunks with a value, in a dataset that both have. */
+static int fill_sample(struct roast_sample_set *set, const struct roast_match *match,
+                       int side, enum roast_measure measure, roast_error *err)
+{
+    const roast_columns *chunks = match->chunks[side];
+    const struct roast_data *datasets = roast_columns_find(chunks, "dataset");
+    struct roast_measured measured = roast__measured(chunks, measure);
+    size_t rows = roast_columns_rows(chunks);
+
+    set->all = roast__realloc(NULL, (rows + 1) * sizeof(set->all[0]));
+    if (!set->all)
+        return roast_error_set(err, ROAST_NO_MEMORY, "%zu chunks", rows);
+    for (size_t row = 0; row < rows; row++) {
+        double value = roast__measured_at(&measured, row);
+        int32_t stratum = stratum_of(match, side, datasets, row);
+        if (isnan(value) || stratum < 0)
+            continue;
+        set->all[set->count++] =
+            (struct roast_graded){log(value), stratum, (uint32_t)row};
+    }
+    roast__sample_sort(set);
+    return ROAST_OK;
+}
+
+/* log B - log A of the chunks that are in both. */
+static int fill_differences(struct roast_sample_set *set,
+                            const struct roast_match *match, enum roast_measure measure,
+                            roast_error *err)
+{
+    struct roast_measured a = roast__measured(match->chunks[0], measure);
+    struct roast_measured b = roast__measured(match->chunks[1], measure);
+    size_t rows = roast_columns_rows(match->chunks[0]);
+
+    set->all = roast__realloc(NULL, (rows + 1) * sizeof(set->all[0]));
+    if (!set->all)
+        return roast_error_set(err, ROAST_NO_MEMORY, "%zu chunks", rows);
+    for (size_t row = 0; row < rows; row++) {
+        if (match->twin[row] == UINT32_MAX)
+            continue;
+        double ratio =
+            roast__measured_at(&b, match->twin[row]) / roast__measured_at(&a, row);
+        if (isfinite(ratio) && ratio > 0) /* it may be too large or small for one */
+            set->all[set->count++] =
+                (struct roast_graded){log(ratio), 0, (uint32_t)row};
+    }
+    roast__sample_sort(set);
+    return ROAST_OK;
+}
+
+static int by_value(const void *a, const void *b)
+{
+    const struct roast_graded *left = a, *right = b;
+
+    return (left->value > right->value) - (left->value < right->value);
+}
+
+/* Leaves the set sorted by value alone. */
+static double median_of(struct roast_sample_set *set)
+{
+    size_t half = set->count / 2;
+
+    if (set->count == 0)
+        return NAN;
+    qsort(set->all, set->count, sizeof(set->all[0]), by_value);
+    double upper = exp(set->all[half].value);
+    return set->count % 2 ? upper : (exp(set->all[half - 1].value) + upper) / 2;
+}
+
+/* ---- a measure ------------------------------------------------------------------- */
+
+static const char *why_not(const struct roast_contrast *contrast,
+                           const struct roast_match *match,
+                           const struct roast_offset *offset)
+{
+    if (match->by_dataset && !match->any_shared)
+        return "the runs have no dataset in common: nobody can tell";
+    if (contrast->a_chunks == 0 || contrast->b_chunks == 0)
+        return "it is not known of any chunk of both runs";
+    if (contrast->a_chunks < ROAST_FEWEST_CHUNKS ||
+        contrast->b_chunks < ROAST_FEWEST_CHUNKS)
+        return "fewer than 8 chunks in a run: nobody can tell";
+    if (isinf(offset->low))
+        return "chunks that follow each other are too much alike: nobody can tell";
+    return NULL;
+}
+
+static void conclude(struct roast_contrast *contrast, const struct roast_match *match,
+                     const struct roast_offset *offset)
+{
+    contrast->why = why_not(contrast, match, offset);
+    contrast->ratio = contrast->low = contrast->high = NAN;
+    if (contrast->why)
+        return;
+    contrast->ratio = exp(offset->value);
+    contrast->low = exp(offset->low);
+    contrast->high = exp(offset->high);
+    contrast->change = ROAST_CHANGE_NONE;
+    if (contrast->low > 1)
+        contrast->change = ROAST_CHANGE_MORE;
+    else if (contrast->high < 1)
+        contrast->change = ROAST_CHANGE_LESS;
+}
+
+static bool are_paired(size_t pairs, size_t a_chunks, size_t b_chunks)
+{
+    size_t most = a_chunks > b_chunks ? a_chunks : b_chunks;
+
+    return pairs >= ROAST_FEWEST_CHUNKS && (double)pairs >= paired_share * (double)most;
+}
+
+static int contrast_measure(struct roast_contrast *out, const struct roast_match *match,
+                            enum roast_measure measure, roast_error *err)
+{
+    struct roast_sample_set a = {NULL, 0};
+    struct roast_sample_set b = {NULL, 0};
+    struct roast_sample_set differences = {NULL, 0};
+    struct roast_offset offset = {NAN, -INFINITY, INFINITY};
+    int status = fill_sample(&a, match, 0, measure, err);
+
+    *out = (struct roast_contrast){.a_chunks = a.count};
+    if (status == ROAST_OK)
+        status = fill_sample(&b, match, 1, measure, err);
+    if (status == ROAST_OK)
+        status = fill_differences(&differences, match, measure, err);
+    if (status < 0)
+        goto out;
+    out->b_chunks = b.count;
+    if (are_paired(differences.count, a.count, b.count)) {
+        out->pairs = differences.count;
+        status = roast__offset_of(&offset, &differences, match->twin, err);
+    } else {
+        status = roast__offset_between(&offset, &a, &b, err);
+    }
+    out->a_median = median_of(&a);
+    out->b_median = median_of(&b);
+    conclude(out, match, &offset);
+out:
+    roast__free(a.all);
+    roast__free(b.all);
+    roast__free(differences.all);
+    return status;
+}
+
+/* ---- number by number ------------------------------------------------------------ */
+
+static struct roast_compared compared(double a, double b)
+{
+    double ratio = b / a;
+
+    return (struct roast_compared){a, b, isfinite(ratio) ? ratio : NAN};
+}
+
+static double metric_of(const struct roast_side *side, int metric)
+{
+    return roast__summary_metric(side->summary, (enum roast_metric)metric);
+}
+
+static double slice_of(const struct roast_side *side, const char *slice)
+{
+    return roast__table_number(roast_summary_table(side->summary, "budget"), 0, slice);
+}
+
+int roast_compare(struct roast_comparison *out, const struct roast_side *a,
+                  const struct roast_side *b, roast_error *err)
+{
+    struct roast_match match;
+    int status = roast__match_find(&match, a->chunks, b->chunks, err);
+
+    *out = (struct roast_comparison){.first = ""};
+    for (int i = 0; status == ROAST_OK && i < ROAST_MEASURE_COUNT; i++)
+        status =
+            contrast_measure(&out->measures[i], &match, (enum roast_measure)i, err);
+    for (int i = 0; i < ROAST_METRIC_COUNT; i++)
+        out->metrics[i] = compared(metric_of(a, i), metric_of(b, i));
+    for (int i = 0; i < ROAST_COMPARED_SLICES; i++)
+        out->slices[i] =
+            compared(slice_of(a, slice_names[i]), slice_of(b, slice_names[i]));
+    if (status == ROAST_OK)
+        roast__compare_first(out);
+    roast__match_release(&match);
+    return status;
+}

@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* compare.h - the chunks of two runs as samples, and the offset between them.
+ *
+ * Values are logarithms, so an offset is a ratio. */
+#ifndef ROAST_ANALYZE_COMPARE_COMPARE_H
+#define ROAST_ANALYZE_COMPARE_COMPARE_H
+
+#include "roast/compare.h"
+
+/* The normal quantile of ROAST_SURE_PERCENT, both sides. */
+#define ROAST_SURE_SIGMAS 1.959963984540054
+
+/* A chunk of a sample. */
+struct roast_graded {
+    double value;    /* logarithm */
+    int32_t stratum; /* only chunks of the same one are compared */
+    uint32_t row;    /* of the table: in order of start */
+};
+
+struct roast_sample_set {
+    struct roast_graded *all; /* owned; by stratum, then by value */
+    size_t count;
+};
+
+/* What the two runs have in common. Zeroed = nothing. */
+struct roast_match {
+    const struct roast_columns *chunks[2];
+    int32_t *datasets; /* owned; word of B -> word of A, -1: not in A */
+    int32_t *files;    /* the same */
+    uint32_t *twin;    /* owned; row of A -> row of B, UINT32_MAX: none */
+    bool *shared;      /* owned; word of A -> B has this dataset too */
+    bool by_dataset;   /* both name datasets: only chunks of the same are compared */
+    bool any_shared;
+};
+
+int roast__match_find(struct roast_match *match, const struct roast_columns *a,
+                      const struct roast_columns *b, roast_error *err);
+void roast__match_release(struct roast_match *match);
+
+/* A value of a table as a number; NaN where it is not known. */
+double roast__data_number(const struct roast_data *data, size_t row);
+
+/* The number of its word; -1: not known. */
+int32_t roast__data_word(const struct roast_data *data, size_t row);
+
+/* A measure of all chunks of a run. */
+struct roast_measured {
+    const struct roast_data *value;
+    const struct roast_data *minus; /* NULL: nothing is taken off */
+    const struct roast_data *per;   /* NULL: not divided */
+};
+
+struct roast_measured roast__measured(const roast_columns *chunks,
+                                      enum roast_measure measure);
+
+/* Its value in one chunk; NaN: not known, or not above 0. */
+double roast__measured_at(const struct roast_measured *measured, size_t row);
+
+/* By how much one sample is above another. */
+struct roast_offset {
+    double value; /* NaN: there are no pairs */
+    double low;   /* -inf ... inf: they are too few */
+    double high;
+};
+
+/* Of b against a, stratum by stratum. */
+int roast__offset_between(struct roast_offset *out, const struct roast_sample_set *a,
+                          const struct roast_sample_set *b, roast_error *err);
+
+/* Of differences against 0; all are of one stratum. twin gives the place of a row in the
+ * other run: what is slow together may be so in either. */
+int roast__offset_of(struct roast_offset *out,
+                     const struct roast_sample_set *differences, const uint32_t *twin,
+                     roast_error *err);
+
+/* To the order that they want. */
+void roast__sample_sort(struct roast_sample_set *set);
+
+#endif

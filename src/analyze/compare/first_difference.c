@@ -1,0 +1,242 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* first_difference.c - the one thing to look at when two runs differ, as a sentence.
+ *
+ * What failed comes first, then lost workers: they explain all the rest. Then chunks of
+ * another size, and a machine that was slower, which no change of code explains. Then the
+ * slice of the budget that grew most per event, if the whole grew by more than runs of a
+ * shared machine do. Then what got better, unless chunks take more CPU time; then what
+ * they are sure to take more of. */
+#include "analyze/compare/first_difference.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+
+#include "roast/number.h"
+
+/* Thread-seconds per event of two runs of the same code differ by less, mostly. */
+static const double worth_a_look = 0.05;
+
+/* What chunks cost whatever they hold is then another part of an event's. */
+static const double other_size = 1.3;
+
+/* Of several measures one is often a little beyond its noise. */
+static const double worth_a_word = 0.01;
+
+__attribute__((format(printf, 2, 3))) static bool say(struct roast_comparison *out,
+                                                      const char *format, ...)
+{
+    va_list args;
+
+    va_start(args, format);
+    (void)vsnprintf(out->first, sizeof(out->first), format, args);
+    va_end(args);
+    return true;
+}
+
+static bool say_more_of(struct roast_comparison *out, enum roast_metric metric,
+                        const char *what)
+{
+    const struct roast_compared *row = &out->metrics[metric];
+
+    if (!(row->b > row->a))
+        return false;
+    return say(out, "First look at %s: %.0f in B, %.0f in A.", what, row->b, row->a);
+}
+
+/* Seconds of threads per event in a slice. */
+static struct roast_compared per_event(const struct roast_comparison *comparison,
+                                       int slice)
+{
+    const struct roast_compared *events =
+        &comparison->metrics[ROAST_METRIC_total_events];
+    const struct roast_compared *seconds = &comparison->slices[slice];
+
+    return (struct roast_compared){seconds->a / events->a, seconds->b / events->b, NAN};
+}
+
+/* "4.00 ms -> 5.00 ms" */
+struct arrow {
+    char text[2 * ROAST_NUMBER_BYTES + 8];
+};
+
+static struct arrow arrow_of(double a_s, double b_s)
+{
+    char a[ROAST_NUMBER_BYTES];
+    char b[ROAST_NUMBER_BYTES];
+    struct arrow arrow;
+
+    (void)roast_format_number(a, a_s, "s");
+    (void)roast_format_number(b, b_s, "s");
+    (void)snprintf(arrow.text, sizeof(arrow.text), "%s -> %s", a, b);
+    return arrow;
+}
+
+/* Worker time per event: all of it, and the slices that grew and shrank most. */
+struct balance {
+    double a_s;
+    double b_s;
+    int worst;
+    int best;
+};
+
+static struct balance balance_of(const struct roast_comparison *comparison)
+{
+    struct balance balance = {0};
+    double most = 0, least = 0;
+
+    for (int i = 0; i < ROAST_COMPARED_SLICES; i++) {
+        struct roast_compared slice = per_event(comparison, i);
+        double grown = slice.b - slice.a;
+        balance.a_s += slice.a;
+        balance.b_s += slice.b;
+        if (grown > most) {
+            most = grown;
+            balance.worst = i;
+        }
+        if (grown < least) {
+            least = grown;
+            balance.best = i;
+        }
+    }
+    return balance;
+}
+
+/* Whether b is so much above a that it is not the noise of a shared machine. */
+static bool is_more(double a, double b)
+{
+    return a > 0 && b > a * (1 + worth_a_look) && isfinite(b);
+}
+
+static bool say_slice(struct roast_comparison *out)
+{
+    struct balance balance = balance_of(out);
+
+    if (!is_more(balance.a_s, balance.b_s))
+        return false;
+    struct roast_compared slice = per_event(out, balance.worst);
+    return say(out,
+               "First look at \"%s\": %s of worker time per event, the largest part of "
+               "what came on top (%s in all).",
+               roast_slice_shown((enum roast_compared_slice)balance.worst),
+               arrow_of(slice.a, slice.b).text,
+               arrow_of(balance.a_s, balance.b_s).text);
+}
+
+static bool say_better(struct roast_comparison *out)
+{
+    struct balance balance = balance_of(out);
+
+    if (!is_more(balance.b_s, balance.a_s))
+        return false;
+    struct roast_compared slice = per_event(out, balance.best);
+    return say(out,
+               "B is better: %s of worker time per event; most was gained in \"%s\" "
+               "(%s).",
+               arrow_of(balance.a_s, balance.b_s).text,
+               roast_slice_shown((enum roast_compared_slice)balance.best),
+               arrow_of(slice.a, slice.b).text);
+}
+
+/* Whether chunks of one run are so much larger that per event they cost another thing. */
+static bool differ_in_size(const struct roast_comparison *comparison)
+{
+    const struct roast_compared *size =
+        &comparison->metrics[ROAST_METRIC_chunk_events_mean];
+
+    return size->a > size->b * other_size || size->b > size->a * other_size;
+}
+
+static bool say_size(struct roast_comparison *out)
+{
+    const struct roast_compared *size = &out->metrics[ROAST_METRIC_chunk_events_mean];
+    struct balance balance = balance_of(out);
+
+    if (!differ_in_size(out) || !is_more(balance.a_s, balance.b_s))
+        return false;
+    return say(
+        out,
+        "First look at the chunksize: %.0f events per chunk in B, %.0f in A; %s of "
+        "worker time per event.",
+        size->b, size->a, arrow_of(balance.a_s, balance.b_s).text);
+}
+
+bool roast_compare_blames_machine(const struct roast_comparison *comparison)
+{
+    const struct roast_contrast *inside =
+        &comparison->measures[ROAST_MEASURE_cpu_per_event];
+    const struct roast_contrast *outside =
+        &comparison->measures[ROAST_MEASURE_outside_cpu_per_event];
+
+    return !differ_in_size(comparison) && inside->change == ROAST_CHANGE_MORE &&
+           outside->change == ROAST_CHANGE_MORE && outside->ratio > 1 + worth_a_look &&
+           outside->high >= inside->low && inside->high >= outside->low;
+}
+
+static bool say_machine(struct roast_comparison *out)
+{
+    if (!roast_compare_blames_machine(out))
+        return false;
+    return say(out,
+               "First look at the machine: chunks take %.1f %% more CPU time in "
+               "process(), and %.1f %% more outside, where none of your code runs.",
+               100 * (out->measures[ROAST_MEASURE_cpu_per_event].ratio - 1),
+               100 * (out->measures[ROAST_MEASURE_outside_cpu_per_event].ratio - 1));
+}
+
+static const enum roast_measure of_cpu[] = {ROAST_MEASURE_task_cpu_per_event,
+                                            ROAST_MEASURE_cpu_per_event};
+enum { CPU_MEASURES = sizeof(of_cpu) / sizeof(of_cpu[0]) };
+
+static bool takes_more_cpu(const struct roast_comparison *comparison)
+{
+    bool more = false;
+
+    for (int i = 0; i < CPU_MEASURES; i++)
+        more = more || comparison->measures[of_cpu[i]].change == ROAST_CHANGE_MORE;
+    return more;
+}
+
+static bool say_less(struct roast_comparison *out)
+{
+    for (int i = 0; i < CPU_MEASURES; i++) {
+        const struct roast_contrast *measure = &out->measures[of_cpu[i]];
+        if (measure->change == ROAST_CHANGE_LESS && measure->high < 1 - worth_a_word)
+            return say(out, "B is better: %s: chunks take %.1f %% less, %.1f to %.1f.",
+                       roast_measure_info(of_cpu[i])->shown, 100 * (1 - measure->ratio),
+                       100 * (1 - measure->high), 100 * (1 - measure->low));
+    }
+    return false;
+}
+
+static bool say_measure(struct roast_comparison *out)
+{
+    for (int i = 0; i < ROAST_MEASURE_COUNT; i++) {
+        const struct roast_contrast *measure = &out->measures[i];
+        if (measure->change == ROAST_CHANGE_MORE && measure->low > 1 + worth_a_word)
+            return say(out, "First look at %s: chunks take %.1f %% more, %.1f to %.1f.",
+                       roast_measure_info((enum roast_measure)i)->shown,
+                       100 * (measure->ratio - 1), 100 * (measure->low - 1),
+                       100 * (measure->high - 1));
+    }
+    return false;
+}
+
+void roast__compare_first(struct roast_comparison *out)
+{
+    enum roast_measure main = roast_compare_main(out);
+    const struct roast_contrast *measure = &out->measures[main];
+
+    if (say_more_of(out, ROAST_METRIC_num_failed_or_lost,
+                    "chunks and files that failed or were lost") ||
+        say_more_of(out, ROAST_METRIC_num_lost_workers, "workers that were lost") ||
+        say_size(out) || say_machine(out) || say_slice(out) ||
+        (!takes_more_cpu(out) && (say_better(out) || say_less(out))) ||
+        say_measure(out) || say_better(out))
+        return;
+    if (measure->why)
+        (void)say(out, "Nothing stands out; %s: %s.", roast_measure_info(main)->shown,
+                  measure->why);
+    else
+        (void)say(out, "Nothing got worse beyond the noise of the runs.");
+}

@@ -1,0 +1,304 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* forecast.c - what more events on other workers would take, from what chunks took.
+ *
+ *     thread-seconds = chunks x (seconds per chunk + seconds per event x chunksize)
+ *     wall           = fixed + preprocessing
+ *                      + waves of chunks over the threads (waves.h) / busy share
+ *
+ * Cost per chunk and per event are told apart as for the advice on chunksizes
+ * (chunksize.c): by what is done once per chunk, and by a straight line through the rest.
+ * Where neither is known only the same size can be foretold. The range holds the spread
+ * of the chunks, and of the wall time its tail too: none in the best case, the longest
+ * chunk begun last in the worst. All else is taken to be as it was. */
+#include <math.h>
+
+#include "analyze/compare/compare.h"
+#include "analyze/findings/wall_time_model.h"
+#include "analyze/linear_fit.h"
+#include "analyze/summary.h"
+#include "base/str.h"
+
+/* What was seen of chunks. */
+struct seen {
+    struct roast_line all;  /* seconds over events */
+    struct roast_line rest; /* the same of what is not done once per chunk */
+    double split;           /* chunks of which that is known */
+    double longest_s;
+    double largest; /* events */
+    double first_s; /* on the clock of the run */
+    double last_s;
+};
+
+/* ---- the chunks ------------------------------------------------------------------ */
+
+/* The columns of the table that tell of a chunk. */
+struct told {
+    const struct roast_data *events;
+    const struct roast_data *task_time, *duration;
+    const struct roast_data *task_start, *start;
+    const struct roast_data *import, *open, *form, *result; /* of the ladder */
+};
+
+static struct told told_by(const roast_columns *chunks)
+{
+    return (struct told){
+        .events = roast_columns_find(chunks, "num_events"),
+        .task_time = roast_columns_find(chunks, "task_time"),
+        .duration = roast_columns_find(chunks, "duration"),
+        .task_start = roast_columns_find(chunks, "task_start"),
+        .start = roast_columns_find(chunks, "start"),
+        .import = roast_columns_find(chunks, "import_s"),
+        .open = roast_columns_find(chunks, "open_s"),
+        .form = roast_columns_find(chunks, "form_s"),
+        .result = roast_columns_find(chunks, "result_s"),
+    };
+}
+
+/* Of the whole attempt, of process() where that is not known. */
+static double either(const struct roast_data *whole, const struct roast_data *inside,
+                     size_t row)
+{
+    double number = roast__data_number(whole, row);
+
+    return isnan(number) ? roast__data_number(inside, row) : number;
+}
+
+/* 0 where it is not known. */
+static double part(const struct roast_data *data, size_t row)
+{
+    double number = roast__data_number(data, row);
+
+    return isnan(number) ? 0 : number;
+}
+
+/* Seconds that a chunk of any size takes: all outside process(), where the ladder does
+ * not say more; NaN: not known. */
+static double once_s(const struct told *told, size_t row)
+{
+    double ladder_s =
+        part(told->open, row) + part(told->form, row) + part(told->result, row);
+
+    if (!isnan(roast__data_number(told->form, row)))
+        return ladder_s;
+    return roast__data_number(told->task_time, row) -
+           roast__data_number(told->duration, row);
+}
+
+static void add_chunk(struct seen *seen, const struct told *told, size_t row)
+{
+    double events = roast__data_number(told->events, row);
+    double seconds = either(told->task_time, told->duration, row);
+    double start_s = either(told->task_start, told->start, row) / 1e9;
+
+    if (!(events > 0) || isnan(seconds))
+        return;
+    if (!isnan(start_s)) {
+        seen->first_s = fmin(seen->first_s, start_s);
+        seen->last_s = fmax(seen->last_s, start_s + seconds);
+    }
+    seconds -= part(told->import, row); /* the next chunks have it already */
+    double once = once_s(told, row);
+    bool is_split = once >= 0 && once <= seconds;
+    seen->split += is_split;
+    roast__line_add(&seen->all, events, seconds);
+    roast__line_add(&seen->rest, events, is_split ? seconds - once : seconds);
+    seen->largest = fmax(seen->largest, events);
+    seen->longest_s = fmax(seen->longest_s, seconds);
+}
+
+static struct seen look_at(const roast_columns *chunks)
+{
+    struct told told = told_by(chunks);
+    struct seen seen = {.first_s = INFINITY, .last_s = -INFINITY};
+
+    for (size_t row = 0; row < roast_columns_rows(chunks); row++)
+        add_chunk(&seen, &told, row);
+    return seen;
+}
+
+/* ---- what a chunk costs ---------------------------------------------------------- */
+
+struct cost {
+    bool of_any_size; /* else all of it is per chunk, of the size that was seen */
+    double per_chunk_s;
+    double per_event_s;
+    double chunk_variance; /* of one chunk about that */
+    double slope_variance;
+};
+
+static struct cost cost_of(const struct seen *seen)
+{
+    const struct roast_line *all = &seen->all;
+    bool tells = roast__line_tells(&seen->rest);
+    struct cost cost = {.of_any_size = tells || seen->split == all->count};
+
+    if (cost.of_any_size)
+        cost.per_event_s = roast__line_each(&seen->rest);
+    double b = cost.per_event_s;
+    double left = all->yy - 2 * b * all->xy + b * b * all->xx;
+    cost.per_chunk_s = all->mean_y - b * all->mean_x;
+    cost.chunk_variance = fmax(0, left) / (all->count - (tells ? 2 : 1));
+    if (cost.of_any_size)
+        cost.slope_variance =
+            cost.chunk_variance /
+            (tells ? all->xx : all->count * all->mean_x * all->mean_x);
+    return cost;
+}
+
+/* ---- the run --------------------------------------------------------------------- */
+
+static double metric_of(const struct roast_side *run, enum roast_metric metric)
+{
+    return roast__summary_metric(run->summary, metric);
+}
+
+static double cell_of(const struct roast_side *run, const char *table,
+                      const char *column)
+{
+    return roast__table_number(roast_summary_table(run->summary, table), 0, column);
+}
+
+/* How long chunks ran: by the account of the wall time, else from first to last. */
+static double chunk_phase_s(const struct roast_side *run, const struct seen *seen)
+{
+    double account_s =
+        cell_of(run, "wall_account", "chunks") + cell_of(run, "wall_account", "tail");
+
+    return account_s > 0 ? account_s : seen->last_s - seen->first_s;
+}
+
+/* Seconds of threads in a phase, but for those that wait for the last chunks: they are
+ * no sign of what many chunks would do. */
+static double offered_in(const struct roast_table *phases, const char *phase)
+{
+    double sum_s = 0;
+
+    for (size_t row = 0; row < phases->row_count; row++) {
+        const struct roast_cell *cells = &phases->cells[row * phases->column_count];
+        if (!roast__str_is(cells[0].text, phase))
+            continue;
+        for (size_t i = 1; i < phases->column_count; i++)
+            sum_s += cells[i].number;
+        sum_s -= roast__table_number(phases, row, "idle_tail");
+    }
+    return sum_s;
+}
+
+/* While there were chunks: threads that came later are not taken for busy before. Where
+ * there is no budget, of all that the run had. */
+static double busy_share_of(const struct roast_side *run, const struct seen *seen,
+                            double phase_s)
+{
+    const struct roast_table *phases =
+        roast_summary_table(run->summary, "budget_by_phase");
+    double offered_s = phases
+                           ? offered_in(phases, "chunks") + offered_in(phases, "tail")
+                           : metric_of(run, ROAST_METRIC_total_cores) * phase_s;
+    double share = seen->all.mean_y * seen->all.count / offered_s;
+
+    if (!(offered_s > 0))
+        return NAN;
+    return share > 1 ? 1 : share;
+}
+
+static double seen_preprocess_s(const struct roast_side *run)
+{
+    double seconds = cell_of(run, "wall_account", "preprocess");
+
+    return seconds > 0 ? seconds : 0;
+}
+
+/* More events are in more files, and each thread looks into one after the other. */
+static double preprocess_s(const struct roast_side *run, const struct seen *seen,
+                           double events, double threads)
+{
+    const struct roast_table *table = roast_summary_table(run->summary, "per_file");
+    double growth = events / (seen->all.mean_x * seen->all.count);
+    double files = table ? (double)table->row_count : 0;
+    double rounds = ceil(files / fmax(1, metric_of(run, ROAST_METRIC_total_cores)));
+
+    if (rounds > 0)
+        growth = ceil(files * growth / threads) / rounds;
+    return seen_preprocess_s(run) * growth;
+}
+
+/* ---- the plan -------------------------------------------------------------------- */
+
+static void foretell(struct roast_forecast *out, double threads,
+                     const struct seen *seen, const struct cost *cost, double size)
+{
+    double off = size - seen->all.mean_x;
+    double mean_variance =
+        cost->chunk_variance / seen->all.count + cost->slope_variance * off * off;
+    double chunk_s = cost->per_chunk_s + cost->per_event_s * size;
+    double all_s = out->chunks * chunk_s;
+    double spread_s = ROAST_SURE_SIGMAS * out->chunks *
+                      sqrt(mean_variance + cost->chunk_variance / out->chunks);
+    double at_once = fmin(threads, out->chunks);
+    double else_s = out->fixed_s + out->preprocess_s;
+    double longest_s = roast__waves_longest_s(
+        chunk_s, sqrt(cost->chunk_variance) / seen->all.mean_y, at_once);
+    double late_s = (1 - 1 / at_once) * fmax(seen->longest_s, longest_s);
+    struct roast_waves waves = {/* with what is between two chunks */
+                                .chunks = out->chunks,
+                                .threads = threads,
+                                .mean_s = chunk_s / out->busy_share,
+                                .longest_s = longest_s / out->busy_share};
+
+    out->thread_seconds =
+        (struct roast_estimate){all_s, fmax(0, all_s - spread_s), all_s + spread_s};
+    double value_s = roast__waves_s(&waves);
+    double best_s = out->thread_seconds.low / (at_once * out->busy_share);
+    double worst_s = (out->thread_seconds.high / at_once + late_s) / out->busy_share;
+    out->wall_s = (struct roast_estimate){else_s + value_s, else_s + best_s,
+                                          else_s + fmax(value_s, worst_s)};
+}
+
+/* As many events in chunks of the mean size are as many chunks. */
+static const double rounding = 1e-9;
+
+static const char *why_not(const struct roast_forecast *forecast,
+                           const struct roast_plan *plan, const struct seen *seen,
+                           const struct cost *cost)
+{
+    if (seen->all.count < ROAST_FEWEST_CHUNKS)
+        return "fewer than 8 chunks with events and times: nobody can tell";
+    if (!(forecast->busy_share > 0) || !(forecast->threads_per_worker > 0))
+        return "the threads that the run had are not known";
+    if (isnan(forecast->fixed_s))
+        return "the wall time of the run is not known";
+    if (plan->chunksize > 0 && !cost->of_any_size)
+        return "chunks are too much alike to tell what another size would cost";
+    return NULL;
+}
+
+int roast_make_forecast(struct roast_forecast *out, const struct roast_side *run,
+                        const struct roast_plan *plan, roast_error *err)
+{
+    struct seen seen = look_at(run->chunks);
+    struct cost cost = cost_of(&seen);
+    double phase_s = chunk_phase_s(run, &seen);
+    double size = plan->chunksize > 0 ? plan->chunksize : seen.all.mean_x;
+
+    *out = (struct roast_forecast){.chunks_seen = (size_t)seen.all.count,
+                                   .largest_seen = seen.largest};
+    if (!(plan->events >= 1 && plan->workers > 0 && plan->chunksize >= 0) ||
+        isinf(plan->events) || isinf(plan->workers) || isinf(plan->chunksize))
+        return roast_error_set(err, ROAST_LIMIT, "%g events on %g workers",
+                               plan->events, plan->workers);
+    double fixed_s =
+        metric_of(run, ROAST_METRIC_wall_time) - phase_s - seen_preprocess_s(run);
+    out->fixed_s = fixed_s < 0 ? 0 : fixed_s; /* NaN stays */
+    out->busy_share = busy_share_of(run, &seen, phase_s);
+    out->threads_per_worker = metric_of(run, ROAST_METRIC_cores_per_worker);
+    out->why = why_not(out, plan, &seen, &cost);
+    if (out->why)
+        return ROAST_OK;
+    double threads = fmax(1, plan->workers * out->threads_per_worker);
+    out->chunks = ceil(plan->events / size * (1 - rounding));
+    out->preprocess_s = preprocess_s(run, &seen, plan->events, threads);
+    out->seconds_per_chunk = cost.of_any_size ? cost.per_chunk_s : NAN;
+    out->seconds_per_event = cost.of_any_size ? cost.per_event_s : NAN;
+    foretell(out, threads, &seen, &cost, size);
+    return ROAST_OK;
+}

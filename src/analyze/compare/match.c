@@ -1,0 +1,224 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* match.c - what two runs have in common: datasets, files, chunks.
+ *
+ * Tables number their words each for itself, so words are matched first, and chunks by
+ * numbers then. A chunk that is there several times is matched in the order of start. */
+#include <math.h>
+#include <stdlib.h>
+
+#include "analyze/compare/compare.h"
+#include "base/mem.h"
+
+double roast__data_number(const struct roast_data *data, size_t row)
+{
+    if (!data)
+        return NAN;
+    struct roast_cell cell = roast_data_cell(data, row);
+    if (cell.type == ROAST_CELL_COUNT)
+        return (double)cell.count;
+    return cell.type == ROAST_CELL_NUMBER ? cell.number : NAN;
+}
+
+struct roast_measured roast__measured(const roast_columns *chunks,
+                                      enum roast_measure measure)
+{
+    const struct roast_measure_info *info = roast_measure_info(measure);
+
+    return (struct roast_measured){
+        .value = roast_columns_find(chunks, info->column),
+        .minus = *info->minus ? roast_columns_find(chunks, info->minus) : NULL,
+        .per = *info->per ? roast_columns_find(chunks, info->per) : NULL,
+    };
+}
+
+double roast__measured_at(const struct roast_measured *measured, size_t row)
+{
+    double value = roast__data_number(measured->value, row);
+
+    if (measured->minus)
+        value -= roast__data_number(measured->minus, row);
+    if (measured->per)
+        value /= roast__data_number(measured->per, row);
+    return value > 0 && isfinite(value) ? value : NAN;
+}
+
+/* ---- words ----------------------------------------------------------------------- */
+
+struct word {
+    struct roast_str text;
+    int32_t number;
+};
+
+static int by_text(const void *a, const void *b)
+{
+    const struct word *left = a, *right = b;
+    size_t least = left->text.size_bytes < right->text.size_bytes
+                       ? left->text.size_bytes
+                       : right->text.size_bytes;
+    int order = least > 0 ? memcmp(left->text.data, right->text.data, least) : 0;
+
+    if (order != 0)
+        return order;
+    return (left->text.size_bytes > right->text.size_bytes) -
+           (left->text.size_bytes < right->text.size_bytes);
+}
+
+static struct word word_at(const struct roast_data *data, size_t number)
+{
+    int64_t start = number > 0 ? data->ends[number - 1] : 0;
+
+    return (struct word){{data->words + start, (size_t)(data->ends[number] - start)},
+                         (int32_t)number};
+}
+
+/* Returns owned: the word of A of each word of B. */
+static int32_t *match_words(const struct roast_data *a, const struct roast_data *b)
+{
+    struct word *words = roast__realloc(NULL, (a->word_count + 1) * sizeof(words[0]));
+    int32_t *numbers = roast__realloc(NULL, (b->word_count + 1) * sizeof(numbers[0]));
+
+    if (!words || !numbers) {
+        roast__free(words);
+        roast__free(numbers);
+        return NULL;
+    }
+    for (size_t i = 0; i < a->word_count; i++)
+        words[i] = word_at(a, i);
+    if (a->word_count > 1)
+        qsort(words, a->word_count, sizeof(words[0]), by_text);
+    for (size_t i = 0; i < b->word_count; i++) {
+        struct word wanted = word_at(b, i);
+        const struct word *found =
+            a->word_count > 0
+                ? bsearch(&wanted, words, a->word_count, sizeof(words[0]), by_text)
+                : NULL;
+        numbers[i] = found ? found->number : -1;
+    }
+    roast__free(words);
+    return numbers;
+}
+
+int32_t roast__data_word(const struct roast_data *data, size_t row)
+{
+    const int32_t *numbers = data->values;
+    bool known = !data->valid || (data->valid[row / 8] >> (row % 8)) & 1;
+
+    return known ? numbers[row] : -1;
+}
+
+/* ---- chunks ---------------------------------------------------------------------- */
+
+struct chunk_key {
+    int32_t dataset;
+    int32_t file;
+    double first;
+    double stop;
+    uint32_t row;
+};
+
+static int order_of(const struct chunk_key *a, const struct chunk_key *b)
+{
+    if (a->dataset != b->dataset)
+        return a->dataset < b->dataset ? -1 : 1;
+    if (a->file != b->file)
+        return a->file < b->file ? -1 : 1;
+    if (a->first != b->first)
+        return a->first < b->first ? -1 : 1;
+    return (a->stop > b->stop) - (a->stop < b->stop);
+}
+
+static int by_key(const void *a, const void *b)
+{
+    const struct chunk_key *left = a, *right = b;
+    int order = order_of(left, right);
+
+    return order ? order : (left->row > right->row) - (left->row < right->row);
+}
+
+/* Those that say what they are, in the words of A. *count gets how many. */
+static struct chunk_key *keys_of(const struct roast_match *match, int side,
+                                 size_t *count)
+{
+    const roast_columns *chunks = match->chunks[side];
+    size_t rows = roast_columns_rows(chunks);
+    struct chunk_key *keys = roast__realloc(NULL, (rows + 1) * sizeof(keys[0]));
+    const struct roast_data *datasets = roast_columns_find(chunks, "dataset");
+    const struct roast_data *files = roast_columns_find(chunks, "file");
+    const struct roast_data *first = roast_columns_find(chunks, "entry_start");
+    const struct roast_data *stop = roast_columns_find(chunks, "entry_stop");
+
+    *count = 0;
+    for (size_t row = 0; keys && row < rows; row++) {
+        struct chunk_key key = {roast__data_word(datasets, row),
+                                roast__data_word(files, row),
+                                roast__data_number(first, row),
+                                roast__data_number(stop, row), (uint32_t)row};
+        if (side == 1 && key.dataset >= 0)
+            key.dataset = match->datasets[key.dataset];
+        if (side == 1 && key.file >= 0)
+            key.file = match->files[key.file];
+        if (key.dataset >= 0 && key.file >= 0 && !isnan(key.first) && !isnan(key.stop))
+            keys[(*count)++] = key;
+    }
+    if (*count > 1)
+        qsort(keys, *count, sizeof(keys[0]), by_key);
+    return keys;
+}
+
+static int match_chunks(struct roast_match *match, roast_error *err)
+{
+    size_t rows = roast_columns_rows(match->chunks[0]);
+    size_t counts[2];
+    struct chunk_key *a = keys_of(match, 0, &counts[0]);
+    struct chunk_key *b = keys_of(match, 1, &counts[1]);
+
+    match->twin = roast__realloc(NULL, (rows + 1) * sizeof(match->twin[0]));
+    bool ok = a && b && match->twin;
+    for (size_t i = 0; ok && i < rows; i++)
+        match->twin[i] = UINT32_MAX;
+    for (size_t i = 0, j = 0; ok && i < counts[0] && j < counts[1];) {
+        int order = order_of(&a[i], &b[j]);
+        if (order == 0)
+            match->twin[a[i].row] = b[j].row;
+        i += order <= 0;
+        j += order >= 0;
+    }
+    roast__free(a);
+    roast__free(b);
+    if (!ok)
+        return roast_error_set(err, ROAST_NO_MEMORY, "%zu chunks", rows);
+    return ROAST_OK;
+}
+
+int roast__match_find(struct roast_match *match, const struct roast_columns *a,
+                      const struct roast_columns *b, roast_error *err)
+{
+    const struct roast_data *of_a = roast_columns_find(a, "dataset");
+    const struct roast_data *datasets = roast_columns_find(b, "dataset");
+
+    *match = (struct roast_match){.chunks = {a, b}};
+    match->datasets = match_words(of_a, datasets);
+    match->shared = roast__alloc(of_a->word_count * sizeof(match->shared[0]));
+    match->files =
+        match_words(roast_columns_find(a, "file"), roast_columns_find(b, "file"));
+    if (!match->datasets || !match->files || !match->shared)
+        return roast_error_set(err, ROAST_NO_MEMORY, "names of %zu datasets",
+                               datasets->word_count);
+    for (size_t i = 0; i < datasets->word_count; i++) {
+        if (match->datasets[i] < 0)
+            continue;
+        match->shared[match->datasets[i]] = true;
+        match->any_shared = true;
+    }
+    match->by_dataset = of_a->word_count > 0 && datasets->word_count > 0;
+    return match_chunks(match, err);
+}
+
+void roast__match_release(struct roast_match *match)
+{
+    roast__free(match->datasets);
+    roast__free(match->files);
+    roast__free(match->twin);
+    roast__free(match->shared);
+    *match = (struct roast_match){.by_dataset = false};
+}

@@ -1,0 +1,343 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* scale.c - how the rate of events grows with threads, over several runs.
+ *
+ * The law turned round is linear:
+ *     n / rate = (1 + sigma (n - 1) + kappa n (n - 1)) / rate_1.
+ * Each run weighs as much as any other, so distances are relative. What comes out
+ * negative is no cost but noise: it is held at 0 and the others are fitted again. Errors
+ * come from how far the runs are from the fit, and from that without anything held; with
+ * as many runs as unknowns there is no distance, and so no error: that is said. */
+#include <math.h>
+
+#include "analyze/summary.h"
+#include "base/mem.h"
+#include "roast/compare.h"
+
+enum { TERMS = 3 };
+
+/* 95 % of Student's distribution lie within, for 1 ... degrees of freedom. */
+static double student_of(size_t freedom)
+{
+    static const double quantiles[] = {12.706, 4.303, 3.182, 2.776, 2.571,
+                                       2.447,  2.365, 2.306, 2.262, 2.228};
+    size_t count = sizeof(quantiles) / sizeof(quantiles[0]);
+
+    if (freedom <= count)
+        return quantiles[freedom - 1];
+    return 1.96 + 2.5 / (double)freedom;
+}
+
+/* ---- least squares --------------------------------------------------------------- */
+
+struct fit {
+    double value[TERMS];
+    double inverse[TERMS][TERMS]; /* of the normal equations */
+    double squares;               /* of relative distances */
+    size_t terms;                 /* that are free */
+};
+
+static void terms_of(double out[TERMS], double threads, const bool free[TERMS])
+{
+    out[0] = 1;
+    out[1] = free[1] ? threads - 1 : 0;
+    out[2] = free[2] ? threads * (threads - 1) : 0;
+}
+
+static bool is_usable(const struct roast_scale_point *point)
+{
+    return point->threads > 0 && point->event_rate > 0;
+}
+
+/* Turns m into its inverse by Gauss and Jordan; false where it has none. What is not
+ * free has 1 on the diagonal. */
+static bool invert(double m[TERMS][TERMS])
+{
+    double out[TERMS][TERMS] = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}};
+
+    for (int i = 0; i < TERMS; i++) {
+        if (!(m[i][i] > 1e-12)) /* scaled to 1, and positive definite */
+            return false;
+        double pivot = m[i][i];
+        for (int k = 0; k < TERMS; k++) {
+            m[i][k] /= pivot;
+            out[i][k] /= pivot;
+        }
+        for (int j = 0; j < TERMS; j++) {
+            double factor = m[j][i];
+            for (int k = 0; k < TERMS && j != i; k++) {
+                m[j][k] -= factor * m[i][k];
+                out[j][k] -= factor * out[i][k];
+            }
+        }
+    }
+    for (int i = 0; i < TERMS; i++)
+        for (int k = 0; k < TERMS; k++)
+            m[i][k] = out[i][k];
+    return true;
+}
+
+/* The normal equations, each term scaled so that the diagonal is 1. */
+static void add_up(const struct roast_scaling *scaling, const bool free[TERMS],
+                   double sums[TERMS][TERMS], double right[TERMS])
+{
+    for (size_t p = 0; p < scaling->count; p++) {
+        const struct roast_scale_point *point = &scaling->points[p];
+        double terms[TERMS];
+        if (!is_usable(point))
+            continue;
+        double weight = point->event_rate / point->threads;
+        terms_of(terms, point->threads, free);
+        for (int i = 0; i < TERMS; i++) {
+            right[i] += terms[i] * weight;
+            for (int k = 0; k < TERMS; k++)
+                sums[i][k] += terms[i] * weight * terms[k] * weight;
+        }
+    }
+}
+
+static bool solve(struct fit *fit, const struct roast_scaling *scaling,
+                  const bool free[TERMS])
+{
+    double right[TERMS] = {0};
+    double scale[TERMS];
+
+    *fit = (struct fit){.squares = 0};
+    add_up(scaling, free, fit->inverse, right);
+    for (int i = 0; i < TERMS; i++) {
+        if (!free[i])
+            fit->inverse[i][i] = 1;
+        scale[i] = sqrt(fit->inverse[i][i]);
+    }
+    for (int i = 0; i < TERMS; i++)
+        for (int k = 0; k < TERMS; k++)
+            fit->inverse[i][k] /= scale[i] * scale[k];
+    if (!invert(fit->inverse))
+        return false;
+    for (int i = 0; i < TERMS; i++) {
+        for (int k = 0; k < TERMS; k++) {
+            fit->inverse[i][k] /= scale[i] * scale[k];
+            fit->value[i] += fit->inverse[i][k] * right[k];
+        }
+        if (!free[i])
+            fit->inverse[i][i] = 0; /* it has no error */
+        fit->terms += free[i];
+    }
+    for (size_t p = 0; p < scaling->count; p++) {
+        const struct roast_scale_point *point = &scaling->points[p];
+        double terms[TERMS];
+        if (!is_usable(point))
+            continue;
+        terms_of(terms, point->threads, free);
+        double cost = 0;
+        for (int i = 0; i < TERMS; i++)
+            cost += terms[i] * fit->value[i];
+        double distance = cost * point->event_rate / point->threads - 1;
+        fit->squares += distance * distance;
+    }
+    return true;
+}
+
+/* Holds at 0 what would be below; the best of those that are left. */
+static bool solve_above_0(struct fit *best, const struct roast_scaling *scaling)
+{
+    bool any = false;
+
+    for (int held = 0; held < 4; held++) {
+        const bool free[TERMS] = {true, !(held & 1), !(held & 2)};
+        struct fit fit;
+        if (!solve(&fit, scaling, free) || fit.value[0] <= 0 || fit.value[1] < 0 ||
+            fit.value[2] < 0 || (any && fit.squares >= best->squares))
+            continue;
+        *best = fit;
+        any = true;
+    }
+    return any;
+}
+
+/* ---- what it says ---------------------------------------------------------------- */
+
+/* How many errors of a fit with this noise are as sure as all else. */
+static double reach_of(const struct fit *fit, size_t usable)
+{
+    size_t freedom = usable - fit->terms;
+
+    return freedom > 0 ? student_of(freedom) * sqrt(fit->squares / (double)freedom) : 0;
+}
+
+/* value[term] / value[0], with the error of both. One that is held has none here. */
+static struct roast_estimate share_of(const struct fit *fit, int term, double reach)
+{
+    double share = fit->value[term] / fit->value[0];
+    double variance = fit->inverse[term][term] - 2 * share * fit->inverse[0][term] +
+                      share * share * fit->inverse[0][0];
+    double error = reach * sqrt(fmax(0, variance)) / fit->value[0];
+
+    return (struct roast_estimate){share, share - error, share + error};
+}
+
+static struct roast_estimate rate_of(const struct fit *fit, double reach)
+{
+    double rate = 1 / fit->value[0];
+    double relative = reach * sqrt(fit->inverse[0][0]) * rate;
+
+    return (struct roast_estimate){rate, rate / (1 + relative),
+                                   relative < 1 ? rate / (1 - relative) : INFINITY};
+}
+
+/* The fit that is shown takes what it holds to be 0 for sure; how unsure that is, the
+ * one that holds nothing tells. Nothing is below 0. */
+static struct roast_estimate both(struct roast_estimate shown,
+                                  struct roast_estimate whole)
+{
+    return (struct roast_estimate){shown.value, fmax(0, fmin(shown.low, whole.low)),
+                                   fmax(shown.high, whole.high)};
+}
+
+static void put_fit(struct roast_scaling *out, const struct fit *best,
+                    const struct fit *whole, size_t usable)
+{
+    double reach = reach_of(best, usable), whole_reach = reach_of(whole, usable);
+
+    out->fits = true;
+    out->rate_1 = both(rate_of(best, reach), rate_of(whole, whole_reach));
+    out->sigma = both(share_of(best, 1, reach), share_of(whole, 1, whole_reach));
+    out->kappa = both(share_of(best, 2, reach), share_of(whole, 2, whole_reach));
+    out->best_threads = out->kappa.value > 0 && out->sigma.value < 1
+                            ? sqrt((1 - out->sigma.value) / out->kappa.value)
+                            : NAN;
+    for (size_t i = 0; i < out->count; i++) {
+        double n = out->points[i].threads;
+        double cost =
+            best->value[0] + best->value[1] * (n - 1) + best->value[2] * n * (n - 1);
+        out->points[i].fitted = n / cost;
+    }
+}
+
+static void forget_errors(struct roast_estimate *estimate)
+{
+    estimate->low = estimate->high = NAN;
+}
+
+/* Different numbers of threads: a tenth of a thread apart is the same. */
+static size_t count_different(const struct roast_scaling *scaling, size_t *usable)
+{
+    size_t different = 0;
+
+    *usable = 0;
+    for (size_t i = 0; i < scaling->count; i++) {
+        bool is_new = is_usable(&scaling->points[i]);
+        *usable += is_new;
+        for (size_t k = 0; k < i && is_new; k++)
+            is_new =
+                !is_usable(&scaling->points[k]) ||
+                fabs(scaling->points[k].threads - scaling->points[i].threads) >= 0.1;
+        different += is_new;
+    }
+    return different;
+}
+
+static void fit_law(struct roast_scaling *out)
+{
+    static const bool all_free[TERMS] = {true, true, true};
+    struct fit best;
+    struct fit whole;
+    size_t usable;
+    size_t different = count_different(out, &usable);
+
+    if (different < 2)
+        out->why = "needs runs with different numbers of threads";
+    else if (different < TERMS)
+        out->why = "too few points for a fit: it needs 3 different numbers of threads";
+    else if (!solve(&whole, out, all_free) || whole.value[0] <= 0 ||
+             !solve_above_0(&best, out))
+        out->why = "the runs do not follow the law: no fit";
+    if (out->why)
+        return;
+    put_fit(out, &best, &whole, usable);
+    if (usable > TERMS)
+        return;
+    out->why = "3 runs fix 3 unknowns: how sure the fit is, nobody knows; add a run";
+    forget_errors(&out->rate_1);
+    forget_errors(&out->sigma);
+    forget_errors(&out->kappa);
+}
+
+/* ---- points ---------------------------------------------------------------------- */
+
+static struct roast_scale_point point_of(const roast_summary *summary)
+{
+    double rate = roast__summary_metric(summary, ROAST_METRIC_total_events) /
+                  roast__summary_metric(summary, ROAST_METRIC_wall_time);
+
+    return (struct roast_scale_point){
+        .workers = roast__summary_metric(summary, ROAST_METRIC_time_avg_workers),
+        .threads = roast__summary_metric(summary, ROAST_METRIC_total_cores),
+        .event_rate = isfinite(rate) ? rate : NAN,
+        .efficiency = NAN,
+        .fitted = NAN,
+        .chunk_events = roast__summary_metric(summary, ROAST_METRIC_chunk_events_mean),
+    };
+}
+
+/* Several runs may have the fewest threads: the mean of their rates counts. */
+static void set_efficiency(struct roast_scaling *scaling)
+{
+    double fewest = INFINITY;
+    double rate = 0;
+    size_t runs = 0;
+
+    for (size_t i = 0; i < scaling->count; i++)
+        if (is_usable(&scaling->points[i]))
+            fewest = fmin(fewest, scaling->points[i].threads);
+    for (size_t i = 0; i < scaling->count; i++) {
+        const struct roast_scale_point *point = &scaling->points[i];
+        if (is_usable(point) && point->threads < fewest + 0.1) {
+            rate += point->event_rate / point->threads;
+            runs++;
+        }
+    }
+    for (size_t i = 0; i < scaling->count; i++) {
+        struct roast_scale_point *point = &scaling->points[i];
+        if (is_usable(point))
+            point->efficiency =
+                point->event_rate / point->threads / (rate / (double)runs);
+    }
+}
+
+/* Rates are compared per event, and what a chunk costs whatever its size is in them. */
+static bool differ_in_size(const struct roast_scaling *scaling)
+{
+    static const double other_size = 1.5;
+    double least = INFINITY, most = 0;
+
+    for (size_t i = 0; i < scaling->count; i++) {
+        if (!is_usable(&scaling->points[i]))
+            continue;
+        least = fmin(least, scaling->points[i].chunk_events);
+        most = fmax(most, scaling->points[i].chunk_events);
+    }
+    return most > other_size * least;
+}
+
+int roast_scale(struct roast_scaling *out, const roast_summary *const *summaries,
+                size_t count, roast_error *err)
+{
+    *out = (struct roast_scaling){.best_threads = NAN};
+    out->points = roast__alloc((count + 1) * sizeof(out->points[0]));
+    if (!out->points)
+        return roast_error_set(err, ROAST_NO_MEMORY, "%zu runs", count);
+    out->count = count;
+    for (size_t i = 0; i < count; i++)
+        out->points[i] = point_of(summaries[i]);
+    set_efficiency(out);
+    fit_law(out);
+    if (differ_in_size(out))
+        out->remark = "chunks of the runs differ in size, and that changes rates too";
+    return ROAST_OK;
+}
+
+void roast_scaling_release(struct roast_scaling *scaling)
+{
+    roast__free(scaling->points);
+    *scaling = (struct roast_scaling){.points = NULL};
+}

@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* chunk_memory.c - the memory that a worker takes with chunks of another size.
+ *
+ * Resident memory is that of a process: it holds the chunks of all its threads, so all
+ * that is above its lowest is theirs together. The first chunks of a process bring
+ * imports and caches with them and are left out. Where chunks are all of one size nobody
+ * can tell what of it is per event: a few events in 50 MB do not take ten each. */
+#include "analyze/calls.h"
+#include "analyze/findings/chunksize.h"
+#include "analyze/findings/rule_limits.h"
+#include "analyze/linear_fit.h"
+#include "base/mem.h"
+
+static const double USUAL_PER_CHUNK_BYTES = 1e8; /* buffers, whatever it holds */
+static const double USUAL_PER_EVENT_BYTES = 5e4;
+static const double SURE_SIGMAS = 2; /* a limit is for the highest, not for the mean */
+
+struct process {
+    bool any;
+    int64_t first_ns;     /* start of its first chunk */
+    int64_t first_end_ns; /* chunks that begin later find what it left */
+    double lowest_bytes;
+};
+
+struct looking {
+    const struct roast_study *study;
+    struct process *processes; /* owned */
+    struct roast_line line;    /* bytes above the lowest over events */
+    double lowest_sum;         /* over the same chunks */
+};
+
+static double column_of(const struct looking *looking, enum roast_attempt_column column,
+                        size_t row)
+{
+    return roast__column_number(&looking->study->run->attempts.columns[column], row);
+}
+
+static bool is_recorded(const struct looking *looking, size_t row, int64_t times[2])
+{
+    return looking->study->totals->roles.of_row[row] == ROAST_ROLE_COUNTS &&
+           column_of(looking, ROAST_COLUMN_rss_before_bytes, row) > 0 &&
+           column_of(looking, ROAST_COLUMN_rss_peak_bytes, row) > 0 &&
+           column_of(looking, ROAST_COLUMN_num_events, row) > 0 &&
+           roast__attempt_times(&looking->study->run->attempts, row, &times[0],
+                                &times[1]);
+}
+
+static void find_first(struct process *own, const int64_t times[2])
+{
+    if (own->any && own->first_ns <= times[0])
+        return;
+    *own = (struct process){true, times[0], times[1], INFINITY};
+}
+
+static void find_lowest(struct process *own, double before_bytes)
+{
+    own->lowest_bytes = fmin(own->lowest_bytes, before_bytes);
+}
+
+static void add_chunk(struct looking *looking, const struct process *own, size_t row)
+{
+    double above =
+        column_of(looking, ROAST_COLUMN_rss_peak_bytes, row) - own->lowest_bytes;
+
+    looking->lowest_sum += own->lowest_bytes;
+    roast__line_add(&looking->line, column_of(looking, ROAST_COLUMN_num_events, row),
+                    above > 0 ? above : 0);
+}
+
+/* Three times over all chunks: who was first, what was lowest then, what came on top. */
+static void look(struct looking *looking)
+{
+    const struct roast_attempts *attempts = &looking->study->run->attempts;
+
+    for (int pass = 0; pass < 3; pass++) {
+        for (size_t row = 0; row < attempts->count; row++) {
+            struct process *own = &looking->processes[attempts->process[row]];
+            int64_t times[2];
+            if (!is_recorded(looking, row, times))
+                continue;
+            if (pass == 0)
+                find_first(own, times);
+            else if (times[0] < own->first_end_ns)
+                continue;
+            else if (pass == 1)
+                find_lowest(own,
+                            column_of(looking, ROAST_COLUMN_rss_before_bytes, row));
+            else
+                add_chunk(looking, own, row);
+        }
+    }
+}
+
+/* What an event takes, where chunks do not show it: no more than all that they took, no
+ * less than what buffers do not explain, and as usual in between. */
+static double guessed_bytes(const struct roast_chunk_model *model,
+                            const struct roast_line *line)
+{
+    double threads = model->threads_per_worker;
+    double least = (line->mean_y - USUAL_PER_CHUNK_BYTES * threads) / line->mean_x;
+
+    return fmin(line->mean_y / line->mean_x,
+                fmax(least, USUAL_PER_EVENT_BYTES * threads));
+}
+
+static void settle(struct roast_chunk_model *model, const struct looking *looking)
+{
+    const struct roast_line *line = &looking->line;
+    double left = line->yy;
+
+    if (line->count == 0)
+        return;
+    if (roast__line_tells(line)) {
+        model->memory_known = ROAST_MEMORY_FITTED;
+        model->per_event_bytes = roast__line_each(line);
+        left = roast__line_rest(line);
+    } else {
+        model->per_event_bytes = guessed_bytes(model, line);
+        if (model->per_event_bytes * line->mean_x >= line->mean_y)
+            model->memory_known = ROAST_MEMORY_AT_MOST;
+    }
+    model->base_bytes = looking->lowest_sum / line->count +
+                        fmax(0, line->mean_y - model->per_event_bytes * line->mean_x) +
+                        SURE_SIGMAS * sqrt(left / line->count);
+}
+
+/* Workers that were killed for their memory had none left, whatever was sampled last. */
+static bool is_memory_short(const struct roast_study *study)
+{
+    const struct roast_table *lost =
+        roast_summary_table(study->summary, "lost_workers");
+    double most_percent = roast__summary_metric(
+        study->summary, ROAST_METRIC_memory_utilization_max_percent);
+
+    return most_percent > LIMIT_ADVISED_PERCENT ||
+           roast__table_count(lost, "ended",
+                              roast_leave_reason_info(ROAST_LEAVE_memory)->ended) > 0;
+}
+
+bool roast__chunk_model_fit_memory(struct roast_chunk_model *model,
+                                   const struct roast_study *study)
+{
+    size_t count = study->run->attempts.process_count;
+    struct looking looking = {.study = study,
+                              .processes =
+                                  roast__alloc(count * sizeof(looking.processes[0]))};
+
+    model->base_bytes = model->per_event_bytes = NAN;
+    model->is_memory_short = is_memory_short(study);
+    if (!looking.processes)
+        return false;
+    look(&looking);
+    settle(model, &looking);
+    roast__free(looking.processes);
+    return true;
+}

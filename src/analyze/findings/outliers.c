@@ -1,0 +1,258 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* outliers.c - chunks that took far longer per event than the others, and why.
+ *
+ * Far is beyond three robust standard deviations (1.4826 x the median distance to the
+ * median) and beyond half as much again as the median: among chunks that are all alike,
+ * noise is not news. The cause is the first that the numbers carry. */
+#include "analyze/formulas.h"
+#include "analyze/recorded.h"
+
+enum { FEWEST_CHUNKS = 8, MOST_OUTLIERS = 50 };
+
+static const char *const columns[] = {
+    "dataset",           "file",         "entry_start",
+    "entry_stop",        "worker",       "duration",
+    "time_per_event_us", "times_median", "cause",
+};
+
+/* A measure of chunks: its value where it is known, else NaN. */
+typedef double measure(const struct roast_attempts *attempts, size_t row);
+
+struct typical {
+    double median;
+    double limit; /* beyond it a value is far */
+};
+
+struct outlier {
+    size_t row;
+    double ns_per_event;
+    double excess_ns;
+};
+
+struct search {
+    const struct roast_study *study;
+    struct typical time;                     /* ns per event */
+    struct typical wait;                     /* ns without CPU, per event */
+    struct typical peak;                     /* bytes */
+    struct typical delta;                    /* bytes */
+    struct outlier found[MOST_OUTLIERS + 1]; /* largest excess first */
+    size_t count;
+    struct roast_hosts_seen hosts;
+    bool failed;
+};
+
+/* ---- measures -------------------------------------------------------------------- */
+
+static double number(const struct roast_attempts *attempts,
+                     enum roast_attempt_column column, size_t row)
+{
+    const struct roast_column *values = &attempts->columns[column];
+
+    return roast__column_has(values, row) ? (double)values->values[row] : NAN;
+}
+
+static double time_per_event(const struct roast_attempts *attempts, size_t row)
+{
+    double events = number(attempts, ROAST_COLUMN_num_events, row);
+
+    return events > 0 ? number(attempts, ROAST_COLUMN_duration_ns, row) / events : NAN;
+}
+
+static double wait_of(const struct roast_attempts *attempts, size_t row)
+{
+    double wait = number(attempts, ROAST_COLUMN_duration_ns, row) -
+                  number(attempts, ROAST_COLUMN_cpu_ns, row);
+
+    return wait < 0 ? 0 : wait;
+}
+
+static double wait_per_event(const struct roast_attempts *attempts, size_t row)
+{
+    double events = number(attempts, ROAST_COLUMN_num_events, row);
+
+    return events > 0 ? wait_of(attempts, row) / events : NAN;
+}
+
+static double memory_peak(const struct roast_attempts *attempts, size_t row)
+{
+    return number(attempts, ROAST_COLUMN_rss_peak_bytes, row);
+}
+
+static double memory_delta(const struct roast_attempts *attempts, size_t row)
+{
+    double delta = number(attempts, ROAST_COLUMN_rss_after_bytes, row) -
+                   number(attempts, ROAST_COLUMN_rss_before_bytes, row);
+
+    return delta < 0 ? 0 : delta;
+}
+
+static bool counts(const struct search *search, size_t row)
+{
+    return search->study->totals->roles.of_row[row] == ROAST_ROLE_COUNTS;
+}
+
+/* The median of a measure about a centre: of its values, or of their distances. */
+static double median_about(struct search *search, measure *of, double centre)
+{
+    const struct roast_attempts *attempts = &search->study->run->attempts;
+    struct roast_quantiles quantiles = {0};
+
+    for (size_t row = 0; row < attempts->count; row++) {
+        double value = of(attempts, row);
+        if (!counts(search, row) || isnan(value))
+            continue;
+        value = isnan(centre) ? value : fabs(value - centre);
+        roast__quantiles_add(&quantiles, &value, 1);
+    }
+    double median = roast__quantiles_get(&quantiles, 0.5);
+    search->failed |= quantiles.failed;
+    roast__quantiles_release(&quantiles);
+    return median;
+}
+
+static struct typical typical_of(struct search *search, measure *of)
+{
+    double median = median_about(search, of, NAN);
+
+    if (!(median > 0))
+        return (struct typical){median, INFINITY}; /* nothing to compare with */
+    double sigma = 1.4826 * median_about(search, of, median);
+    return (struct typical){median, fmax(median + 3 * sigma, 1.5 * median)};
+}
+
+/* ---- hosts ----------------------------------------------------------------------- */
+
+static int32_t host_of(const struct roast_attempts *attempts, size_t row)
+{
+    return attempts->processes[attempts->process[row]].host;
+}
+
+static bool look_at_host(const struct roast_study *study, int32_t host)
+{
+    const struct roast_attempts *attempts = &study->run->attempts;
+    struct roast_quantiles quantiles[2] = {{0}, {0}}; /* its own, all others' */
+    double medians[2];
+
+    for (size_t row = 0; row < attempts->count; row++) {
+        double value = time_per_event(attempts, row);
+        if (study->totals->roles.of_row[row] == ROAST_ROLE_COUNTS)
+            roast__quantiles_add(&quantiles[host_of(attempts, row) != host], &value, 1);
+    }
+    for (int i = 0; i < 2; i++) {
+        medians[i] = roast__quantiles_get(&quantiles[i], 0.5);
+        study->summary->failed |= quantiles[i].failed;
+        roast__quantiles_release(&quantiles[i]);
+    }
+    return medians[0] > 1.5 * medians[1]; /* false without another host */
+}
+
+bool roast__is_slow_host(struct roast_hosts_seen *seen, const struct roast_study *study,
+                         int32_t host)
+{
+    for (size_t i = 0; i < seen->count; i++) {
+        if (seen->items[i].name == host)
+            return seen->items[i].slow;
+    }
+    bool slow = look_at_host(study, host);
+    if (seen->count < ROAST_HOSTS_SEEN) {
+        seen->items[seen->count].name = host;
+        seen->items[seen->count++].slow = slow;
+    }
+    return slow;
+}
+
+/* ---- finding --------------------------------------------------------------------- */
+
+static void keep(struct search *search, struct outlier outlier)
+{
+    size_t at = search->count;
+
+    for (; at > 0 && search->found[at - 1].excess_ns < outlier.excess_ns; at--)
+        search->found[at] = search->found[at - 1];
+    search->found[at] = outlier;
+    if (search->count < MOST_OUTLIERS)
+        search->count++;
+}
+
+static void find(struct search *search)
+{
+    const struct roast_attempts *attempts = &search->study->run->attempts;
+
+    for (size_t row = 0; row < attempts->count; row++) {
+        double value = time_per_event(attempts, row);
+        if (!counts(search, row) || !(value > search->time.limit))
+            continue;
+        double excess = (value - search->time.median) *
+                        number(attempts, ROAST_COLUMN_num_events, row);
+        keep(search, (struct outlier){row, value, excess});
+    }
+}
+
+static const char *cause_of(struct search *search, const struct outlier *outlier)
+{
+    const struct roast_attempts *attempts = &search->study->run->attempts;
+    double events = number(attempts, ROAST_COLUMN_num_events, outlier->row);
+    double waited = wait_of(attempts, outlier->row) - search->wait.median * events;
+
+    if (waited > 0.5 * outlier->excess_ns)
+        return "slow read";
+    if (memory_peak(attempts, outlier->row) > search->peak.limit ||
+        memory_delta(attempts, outlier->row) > search->delta.limit)
+        return "big memory";
+    if (roast__is_slow_host(&search->hosts, search->study,
+                            host_of(attempts, outlier->row)))
+        return "slow host";
+    return "more work per event";
+}
+
+static void put_outlier(struct search *search, size_t table,
+                        const struct outlier *outlier)
+{
+    const struct roast_study *study = search->study;
+    const struct roast_attempts *attempts = &study->run->attempts;
+    const struct roast_column *start = &attempts->columns[ROAST_COLUMN_entry_start];
+    const struct roast_column *stop = &attempts->columns[ROAST_COLUMN_entry_stop];
+    struct roast_cell *cells = roast__table_row(study->summary, table);
+    size_t row = outlier->row;
+    int32_t source = attempts->source[row];
+    char room[ROAST_PROCESS_NAME_BYTES];
+
+    if (source >= 0) {
+        cells[0] = roast__study_text(study, attempts->sources[source].dataset);
+        cells[1] = roast__study_text(study, attempts->sources[source].file);
+    }
+    if (roast__column_has(start, row))
+        cells[2] = roast__cell_count((uint64_t)start->values[row]);
+    if (roast__column_has(stop, row))
+        cells[3] = roast__cell_count((uint64_t)stop->values[row]);
+    cells[4] = roast__cell_text(
+        study->summary,
+        roast__process_name(study->run, &attempts->processes[attempts->process[row]],
+                            room));
+    cells[5] =
+        roast__cell_number(number(attempts, ROAST_COLUMN_duration_ns, row) / 1e9);
+    cells[6] = roast__cell_number(outlier->ns_per_event / 1e3);
+    cells[7] = roast__cell_number(outlier->ns_per_event / search->time.median);
+    cells[8] =
+        roast__cell_text(study->summary, roast_str_of(cause_of(search, outlier)));
+}
+
+void roast__study_outliers(const struct roast_study *study)
+{
+    size_t table = roast__table_open(study->summary, "outliers", ROAST_TABLE_LIST,
+                                     columns, sizeof(columns) / sizeof(columns[0]));
+    struct search search = {.study = study};
+
+    if (study->totals->ns_per_event.count < FEWEST_CHUNKS)
+        return;
+    search.time = typical_of(&search, time_per_event);
+    find(&search);
+    if (search.count > 0) {
+        search.wait = typical_of(&search, wait_per_event);
+        search.peak = typical_of(&search, memory_peak);
+        search.delta = typical_of(&search, memory_delta);
+    }
+    for (size_t i = 0; i < search.count; i++)
+        put_outlier(&search, table, &search.found[i]);
+    study->summary->failed |= search.failed;
+}

@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* paragraph.c - the verdict in one paragraph of plain words.
+ *
+ * Where the worker time went, the first thing to change with its numbers, and the names
+ * of the others. A run with nothing wrong is told so. */
+#include "analyze/findings/paragraph.h"
+
+#include "analyze/findings/rule_limits.h"
+#include "base/buf.h"
+#include "roast/number.h"
+
+enum { MOST_SLICES = 3, MOST_OTHERS = 4 };
+
+static const char *const shown[ROAST_SLICES] = {
+#define S(name, shown, text) shown,
+#include "roast/budget_slices.def"
+#undef S
+};
+
+static void put(struct roast_buf *out, const char *text)
+{
+    roast__buf_put(out, text, strlen(text));
+}
+
+static void put_cell(struct roast_buf *out, const struct roast_table *table, size_t row,
+                     const char *column)
+{
+    struct roast_str text = roast__case_text(table, row, column);
+
+    if (text.data)
+        roast__buf_put(out, text.data, text.size_bytes);
+}
+
+static void put_number(struct roast_buf *out, double value, const char *unit)
+{
+    char text[ROAST_NUMBER_BYTES];
+    size_t size = roast_format_number(text, value, unit);
+
+    roast__buf_put(out, text, size);
+}
+
+/* ---- sentences ------------------------------------------------------------------- */
+
+/* The largest slices, in order. */
+static void put_slices(struct roast_buf *out, const struct roast_case *at)
+{
+    uint64_t told = 0;
+
+    for (int count = 0; count < MOST_SLICES; count++) {
+        int largest = -1;
+        for (int i = 0; i < ROAST_SLICES; i++) {
+            if (!((told >> i) & 1) && at->slices[i] > 0 &&
+                (largest < 0 || at->slices[i] > at->slices[largest]))
+                largest = i;
+        }
+        if (largest < 0)
+            break;
+        told |= UINT64_C(1) << largest;
+        put(out, count > 0 ? ", " : "");
+        put_number(out, at->slices[largest] / at->offered_s * 100, "%");
+        put(out, " ");
+        put(out, shown[largest]);
+    }
+}
+
+static void put_time(struct roast_buf *out, const struct roast_case *at)
+{
+    put(out, "Of ");
+    put_number(out, at->offered_s, "s");
+    put(out, " of worker time (");
+    put_number(out, at->wall_s, "s");
+    put(out, " x ");
+    put_number(out, at->threads, "");
+    put(out, fabs(at->threads - 1) < 0.005 ? " thread) " : " threads) ");
+    put_slices(out, at);
+    put(out, ".");
+}
+
+static const struct roast_table *findings_of(const struct roast_case *at)
+{
+    return roast__case_table(at, "findings");
+}
+
+static void put_saving(struct roast_buf *out, const struct roast_case *at, size_t row)
+{
+    double saves_s = roast__table_number(findings_of(at), row, "saves_wall_seconds");
+
+    if (!(saves_s * 100 >= LIMIT_TOLD_PERCENT * at->wall_s))
+        return;
+    put(out, " (saves about ");
+    put_number(out, saves_s, "s");
+    put(out, ")");
+}
+
+static bool any_overlap(const struct roast_table *findings)
+{
+    for (size_t row = 0; row < findings->row_count; row++) {
+        if (roast__table_cell(findings, row, "overlaps")->list.count > 0)
+            return true;
+    }
+    return false;
+}
+
+static void put_first(struct roast_buf *out, const struct roast_case *at)
+{
+    const struct roast_table *findings = findings_of(at);
+
+    put(out, "First: ");
+    put_cell(out, findings, 0, "title");
+    put(out, ": ");
+    put_cell(out, findings, 0, "evidence");
+    put(out, ". Advice: ");
+    put_cell(out, findings, 0, "advice");
+    put_saving(out, at, 0);
+    put(out, ".");
+}
+
+static void put_others(struct roast_buf *out, const struct roast_case *at)
+{
+    const struct roast_table *findings = findings_of(at);
+
+    put(out, " Then: ");
+    for (size_t row = 1; row < findings->row_count && row <= MOST_OTHERS; row++) {
+        put(out, row > 1 ? "; " : "");
+        put_cell(out, findings, row, "title");
+        put_saving(out, at, row);
+    }
+    if (findings->row_count > MOST_OTHERS + 1)
+        put(out, "; ...");
+    put(out, any_overlap(findings) ? ". Savings overlap." : ".");
+}
+
+static void put_paragraph(struct roast_buf *out, const struct roast_case *at)
+{
+    const struct roast_table *findings = findings_of(at);
+    bool timed = at->offered_s > 0;
+
+    if (findings->row_count > 0) {
+        put_first(out, at);
+        if (findings->row_count > 1)
+            put_others(out, at);
+    } else if (at->study->run->attempts.count == 0) {
+        put(out, "No chunk was seen, so there is nothing to say.");
+    } else if (timed) {
+        put(out, "Nothing to change: no rule found anything worth it.");
+    } else {
+        put(out, "Nothing failed. Nobody told how many threads there were, so nothing "
+                 "can be said about the time.");
+    }
+    if (timed) {
+        put(out, " ");
+        put_time(out, at);
+    }
+}
+
+void roast__put_verdict(const struct roast_case *at)
+{
+    static const char *const columns[] = {"verdict"};
+    struct roast_summary *summary = at->study->summary;
+    size_t table =
+        roast__table_open(summary, "verdict", ROAST_TABLE_SCALAR, columns, 1);
+    struct roast_buf text = {0};
+
+    put_paragraph(&text, at);
+    summary->failed |= !roast__buf_ok(&text);
+    struct roast_cell cell = roast__cell_text(
+        summary, (struct roast_str){(const char *)text.data, text.size_bytes});
+    *roast__table_row(summary, table) = cell;
+    roast__buf_release(&text);
+}

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* rule_limits.h - when a rule of the verdict speaks.
+ *
+ * What costs little is not worth a change, and short runs are all beginning and end: a
+ * rule needs some seconds and some percent of the worker time, unless something failed.
+ * All thresholds are here. */
+#ifndef ROAST_ANALYZE_FINDINGS_RULE_LIMITS_H
+#define ROAST_ANALYZE_FINDINGS_RULE_LIMITS_H
+
+/* Of worker time, for any rule. */
+enum {
+    LIMIT_COST_S = 2,
+    LIMIT_COST_PERCENT = 3,        /* from here on a finding is "medium" */
+    LIMIT_HIGH_PERCENT = 10,       /* from here on "high" */
+    LIMIT_CLIENT_PERCENT = 10,     /* for what a block may well do beside its run */
+    LIMIT_CLIENT_CPU_PERCENT = 50, /* of the time in which it is said to have worked */
+    LIMIT_OWN_PERCENT = 1,         /* we ought to cost less */
+};
+
+/* Of the time inside chunks. */
+enum {
+    LIMIT_PER_CHUNK_PERCENT = 33, /* that does not depend on events */
+    LIMIT_WAIT_PERCENT = 10,      /* for data */
+    LIMIT_DECOMPRESS_PERCENT = 20,
+    LIMIT_BLOCKED_PERCENT = 15,
+    LIMIT_RUNQUEUE_PERCENT = 15,
+    LIMIT_GC_PERCENT = 5,
+};
+
+/* Of the wall time: what another chunksize must save, and what is worth a word. */
+enum { LIMIT_SAVES_PERCENT = 3, LIMIT_TOLD_PERCENT = 1 };
+
+/* Of chunks. */
+enum {
+    LIMIT_MANY_CHUNKS = 5, /* per thread */
+    LIMIT_SHORT_TASK_MS = 500,
+    LIMIT_TARGET_TASK_S = 2,      /* what is advised instead */
+    LIMIT_UNEVEN_TIMES = 3,       /* a chunk of one dataset against the others */
+    LIMIT_SLOW_TIMES = 2,         /* the last chunk against the median */
+    LIMIT_SMALL_REQUEST_KB = 256, /* requests below it are better bundled */
+    LIMIT_HAND_OVER_MS = 5,       /* a read of what the page cache has takes less */
+};
+
+/* Of memory. */
+enum {
+    LIMIT_MEMORY_PERCENT = 80,  /* of the limit, in use */
+    LIMIT_ADVISED_PERCENT = 60, /* of the limit, after the change */
+    LIMIT_GROWTH_PERCENT = 25,  /* of what a process began with */
+    LIMIT_GROWTH_MB = 100,
+    LIMIT_GROWTH_R2_PERCENT = 64,    /* of it follows the number of chunks done */
+    LIMIT_GROWTH_LATER_PERCENT = 50, /* of its slope, over the second half of them */
+    LIMIT_GROWTH_CHUNKS = 6,         /* per process */
+    LIMIT_SPILLED_MB = 10,
+};
+
+#endif

@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* rules_health.c - rules about what disturbs chunks: threads in each other's way,
+ * foreign load, garbage collection.
+ *
+ * The first two follow from the second way to split a chunk's seconds: on a core, waiting
+ * for one, waiting for data, blocked. */
+#include "analyze/findings/rule_limits.h"
+#include "analyze/findings/text.h"
+#include "analyze/record_iter.h"
+
+/* What seconds of any step of a chunk are taken from. */
+static uint64_t all_of_chunks(void)
+{
+    uint64_t claims = 0;
+
+    for (int i = 0; i <= ROAST_SLICE_result; i++)
+        claims |= UINT64_C(1) << i;
+    return claims;
+}
+
+/* Seconds of one part of the split, and of all of it. */
+static double split_part(const struct roast_case *at, const char *part, double *all)
+{
+    const struct roast_table *split = roast__case_table(at, "chunk_split");
+    static const char *const parts[] = {"on_cpu", "runqueue", "fetch_wait", "blocked",
+                                        "waiting"};
+
+    *all = 0;
+    for (int i = 0; i < 5; i++) {
+        double seconds = roast__table_number(split, 0, parts[i]);
+        *all += isnan(seconds) ? 0 : seconds;
+    }
+    return roast__table_number(split, 0, part);
+}
+
+/* ---- threads --------------------------------------------------------------------- */
+
+/* Chunks that one process had at most at the same time: a pool may be of threads. */
+static double most_at_once(const struct roast_study *study)
+{
+    struct roast_walk walk = {.study = study,
+                              .fields = ROAST_FIELD_BIT(concurrency),
+                              .roles = ROAST_ROLES_COUNT};
+    double most = 1;
+
+    while (roast__walk_next(&walk))
+        most = fmax(most, (double)walk.rec.values[ROAST_FIELD_concurrency].u64);
+    return most;
+}
+
+static double threads_per_worker(const struct roast_case *at)
+{
+    const struct roast_stays *stays = &at->study->run->scheduler.stays;
+    double threads = 0;
+
+    for (size_t i = 0; i < stays->count; i++)
+        threads += (double)stays->items[i].threads;
+    return stays->count > 0 ? threads / (double)stays->count : most_at_once(at->study);
+}
+
+/* The lock is held by a thread that runs, or would: what chunks wait for beyond that is
+ * something else. */
+static double most_in_lock(const struct roast_case *at, double threads)
+{
+    const struct roast_table *split = roast__case_table(at, "chunk_split");
+
+    return (threads - 1) * (roast__table_number(split, 0, "on_cpu") +
+                            roast__table_number(split, 0, "runqueue"));
+}
+
+static bool is_blocked(const struct roast_case *at, double blocked, double all)
+{
+    return blocked * 100 >= LIMIT_BLOCKED_PERCENT * all && roast__is_worth(at, blocked);
+}
+
+void roast__rule_gil(const struct roast_case *at, struct roast_finding *finding)
+{
+    double all, blocked = split_part(at, "blocked", &all);
+    double workers = roast__case_metric(at, ROAST_METRIC_peak_workers);
+
+    if (!is_blocked(at, blocked, all))
+        return;
+    double threads = threads_per_worker(at);
+    blocked = fmin(blocked, most_in_lock(at, threads));
+    finding->claims = all_of_chunks();
+    finding->cost_s = blocked;
+    finding->saves_unknown = true; /* who waits for the lock may wait for a core next */
+    finding->found = threads > 1 && is_blocked(at, blocked, all);
+    roast__say(finding, "blocked", blocked, "s");
+    roast__say(finding, "percent", blocked / all * 100, "%");
+    roast__say(finding, "threads", threads, "");
+    if (at->on_cluster) {
+        roast__say_size(finding, "workers", nearbyint(workers * threads));
+        return;
+    }
+    roast__say_size(finding, "workers", workers); /* each of which is a thread */
+    finding->evidence =
+        "{blocked} blocked inside chunks, {percent} of their time, with "
+        "{threads} threads in one process";
+    finding->advice =
+        "processes in place of threads: FuturesExecutor(workers={workers}) "
+        "without pool=ThreadPoolExecutor // processes in place of threads";
+}
+
+/* The only host there is needs no name. */
+static void tell_host(const struct roast_case *at, struct roast_finding *finding)
+{
+    const struct roast_table *hosts = roast__case_table(at, "per_host");
+
+    if (!hosts || hosts->row_count < 2)
+        return;
+    roast__say(finding, "hosts", (double)hosts->row_count, "");
+    roast__say_made(finding, "host", ", on {hosts} hosts");
+}
+
+void roast__rule_overloaded(const struct roast_case *at, struct roast_finding *finding)
+{
+    double all, runqueue = split_part(at, "runqueue", &all);
+
+    finding->claims = all_of_chunks();
+    finding->cost_s = runqueue;
+    finding->saves_unknown = true; /* fewer threads do not give them back */
+    finding->found =
+        runqueue * 100 >= LIMIT_RUNQUEUE_PERCENT * all && roast__is_worth(at, runqueue);
+    roast__say(finding, "runqueue", runqueue, "s");
+    roast__say(finding, "percent", runqueue / all * 100, "%");
+    tell_host(at, finding);
+}
+
+void roast__rule_garbage_collection(const struct roast_case *at,
+                                    struct roast_finding *finding)
+{
+    double seconds = roast__case_metric(at, ROAST_METRIC_gc_seconds);
+    double runs = roast__case_metric(at, ROAST_METRIC_gc_runs);
+    double percent = roast__percent_inside(at, seconds);
+
+    finding->claims = all_of_chunks();
+    finding->cost_s = seconds;
+    finding->saves_unknown = true; /* some of it is needed */
+    finding->found = percent >= LIMIT_GC_PERCENT && roast__is_worth(at, seconds);
+    roast__say(finding, "seconds", seconds, "s");
+    roast__say(finding, "percent", percent, "%");
+    if (runs > 0) {
+        roast__say(finding, "runs", runs, "");
+        roast__say_made(finding, "often", " ({runs} runs)");
+    }
+}

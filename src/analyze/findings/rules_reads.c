@@ -1,0 +1,233 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* rules_reads.c - rules about reading: waiting for data, unpacking it, reading what
+ * nobody looks at.
+ *
+ * Waiting for a file of this machine is seldom its disk: bytes that the page cache had
+ * are handed over between threads, which takes about as long as reading them does. What
+ * takes longer comes from far away all the same, as a mounted folder may. */
+#include "analyze/findings/rule_limits.h"
+#include "analyze/findings/text.h"
+#include "base/str.h"
+#include "roast/ladder.h"
+
+/* ---- waiting for data ------------------------------------------------------------ */
+
+/* The endpoint with the longest wait, and how long that is. */
+struct slowest {
+    const struct roast_table *endpoints;
+    size_t row;
+    double own_s;
+    double all_s; /* of all endpoints */
+};
+
+static struct slowest find_slowest(const struct roast_case *at)
+{
+    struct slowest found = {.endpoints = roast__case_table(at, "per_endpoint")};
+    size_t count = found.endpoints ? found.endpoints->row_count : 0;
+
+    for (size_t row = 0; row < count; row++) {
+        double wait_s = roast__table_number(found.endpoints, row, "wait_seconds");
+        if (!(wait_s > 0))
+            continue;
+        found.all_s += wait_s;
+        if (wait_s > found.own_s) {
+            found.own_s = wait_s;
+            found.row = row;
+        }
+    }
+    return found;
+}
+
+/* Whether the wait is that of one endpoint, all in all. */
+static bool is_most(const struct slowest *found)
+{
+    return found->endpoints->row_count == 1 || found->own_s * 2 > found->all_s;
+}
+
+static bool is_local(struct roast_str endpoint)
+{
+    return endpoint.size_bytes > 0 &&
+           (endpoint.data[0] == '/' || endpoint.data[0] == '.');
+}
+
+/* Whether at least half of the bytes came from a disk; unknown is no. */
+static bool from_disk(const struct roast_case *at, double bytes)
+{
+    double rate = roast__case_metric(at, ROAST_METRIC_disk_read_bps_avg);
+
+    return rate * at->wall_s > bytes / 2;
+}
+
+/* Whether bytes of an endpoint only went from thread to thread. */
+static bool is_hand_over(const struct roast_case *at, const struct slowest *found)
+{
+    const struct roast_table *endpoints = found->endpoints;
+    double reads = roast__table_number(endpoints, found->row, "ranges");
+
+    return is_local(roast__case_text(endpoints, found->row, "endpoint")) &&
+           !from_disk(at, roast__table_number(endpoints, found->row, "bytes")) &&
+           found->own_s * 1e3 < LIMIT_HAND_OVER_MS * reads;
+}
+
+static bool any_preloaded(const struct roast_case *at)
+{
+    const struct roast_table *costs = roast__case_table(at, "branch_costs");
+
+    for (size_t row = 0; costs && row < costs->row_count; row++) {
+        if (roast__case_flag(costs, row, "preloaded"))
+            return true;
+    }
+    return false;
+}
+
+/* Columns in bulk, where they were fetched one by one and it is known which. */
+static void tell_bulk(const struct roast_case *at, struct roast_finding *finding,
+                      double request_bytes)
+{
+    const struct roast_table *preload = roast__case_table(at, "preload");
+
+    if (!(request_bytes < LIMIT_SMALL_REQUEST_KB * 1e3) || any_preloaded(at) ||
+        !preload || preload->row_count == 0)
+        return;
+    roast__say_preload(at, finding, "columns");
+    roast__say_made(finding, "preload",
+                    "; requests are small: fetch columns in bulk, preload={columns}");
+}
+
+/* Its own seconds beside those of all: attempts that failed asked it too, so that it may
+ * have taken more than chunks waited. */
+static void tell_wait(struct roast_finding *finding, const struct slowest *found)
+{
+    struct roast_str name = roast__case_text(found->endpoints, found->row, "endpoint");
+    double bytes = roast__table_number(found->endpoints, found->row, "bytes");
+    bool is_alone = found->endpoints->row_count == 1;
+    double own_s = is_alone ? finding->cost_s : fmin(found->own_s, finding->cost_s);
+
+    roast__say_text(finding, is_most(found) ? "from" : "longest", name);
+    roast__say(finding, "own", own_s, "s");
+    roast__say(finding, "bytes", bytes, "B");
+    roast__say(finding, "rate", bytes / own_s, "B/s");
+    roast__say_count(finding, "requests",
+                     roast__table_number(found->endpoints, found->row, "requests"),
+                     "request");
+    if (is_alone)
+        return;
+    roast__say_count(finding, "places", (double)found->endpoints->row_count,
+                     "endpoint");
+    roast__say_made(finding, "all", ", of {wait} for {places} in all");
+    if (!is_most(found))
+        finding->evidence =
+            "{wait} waiting for data from {places}; the longest for {longest}: {own} "
+            "for {bytes} ({rate} per thread), {requests} of {request_bytes}";
+}
+
+static void tell_endpoint(const struct roast_case *at, struct roast_finding *finding)
+{
+    struct slowest found = find_slowest(at);
+    double request_bytes =
+        roast__table_number(found.endpoints, found.row, "mean_request_bytes");
+
+    if (!(roast__table_number(found.endpoints, found.row, "bytes") > 0))
+        return;
+    tell_wait(finding, &found);
+    roast__say(finding, "request_bytes", request_bytes, "B");
+    if (is_most(&found) && is_hand_over(at, &found))
+        finding->advice =
+            "the disk is not slow, bytes are handed from thread to thread: "
+            "uproot_options=dict(handler=uproot.MemmapSource) in runner.run()";
+    else
+        tell_bulk(at, finding, request_bytes);
+}
+
+void roast__rule_waiting_for_data(const struct roast_case *at,
+                                  struct roast_finding *finding)
+{
+    double opening_s = roast__case_metric(at, ROAST_METRIC_storage_wait_seconds);
+
+    roast__claim(at, finding, ROAST_SLICE_fetch);
+    finding->cost_s += opening_s > 0 ? opening_s : 0;
+    if (opening_s > 0)
+        finding->claims |= UINT64_C(1) << ROAST_SLICE_open | UINT64_C(1)
+                                                                 << ROAST_SLICE_form;
+    finding->found = roast__is_worth(at, finding->cost_s) &&
+                     roast__percent_inside(at, finding->cost_s) >= LIMIT_WAIT_PERCENT;
+    if (!finding->found)
+        return;
+    roast__say(finding, "wait", finding->cost_s, "s");
+    tell_endpoint(at, finding);
+}
+
+/* ---- unpacking ------------------------------------------------------------------- */
+
+/* The codec of most files. */
+static struct roast_str codec_of(const struct roast_case *at)
+{
+    const struct roast_table *files = roast__case_table(at, "file_metadata");
+    struct roast_str found = {NULL, 0};
+    size_t most = 0;
+
+    for (unsigned i = ROAST_CODEC_UNKNOWN + 1; files && i < ROAST_CODEC_COUNT; i++) {
+        const char *codec = roast_codec_name(i);
+        size_t count = roast__table_count(files, "codec", codec);
+        if (count > most) {
+            most = count;
+            found = roast_str_of(codec);
+        }
+    }
+    return found;
+}
+
+void roast__rule_decompression(const struct roast_case *at,
+                               struct roast_finding *finding)
+{
+    static const char *const quick[] = {"zstd", "lz4", "snappy", NULL};
+    struct roast_str codec = codec_of(at);
+
+    roast__claim(at, finding, ROAST_SLICE_decompress);
+    double percent = roast__percent_inside(at, finding->cost_s);
+    finding->found =
+        roast__is_worth(at, finding->cost_s) && percent >= LIMIT_DECOMPRESS_PERCENT;
+    if (!finding->found)
+        return;
+    roast__say(finding, "seconds", finding->cost_s, "s");
+    roast__say(finding, "percent", percent, "%");
+    roast__say_text(finding, "codec", codec.data ? codec : roast_str_of("baskets"));
+    if (codec.data && roast__str_is_one_of(codec, quick))
+        finding->advice = "read fewer columns: get_metrics()['branch_costs'] has what "
+                          "each costs; {codec} is quick already";
+}
+
+/* ---- unused columns -------------------------------------------------------------- */
+
+void roast__rule_unused_columns(const struct roast_case *at,
+                                struct roast_finding *finding)
+{
+    const struct roast_table *costs = roast__case_table(at, "branch_costs");
+    double unused = 0, columns = 0, bytes = 0, seconds = 0;
+
+    for (size_t row = 0; costs && row < costs->row_count; row++) {
+        double own_bytes = roast__table_number(costs, row, "bytes");
+        double own_s = roast__table_number(costs, row, "seconds");
+        if (!roast__case_flag(costs, row, "preloaded"))
+            continue;
+        columns++;
+        if (roast__case_flag(costs, row, "accessed") ||
+            roast__case_flag(costs, row, "offsets_only"))
+            continue;
+        unused++;
+        bytes += own_bytes > 0 ? own_bytes : 0;
+        seconds += own_s > 0 ? own_s : 0;
+    }
+    finding->cost_s = seconds;
+    finding->found = unused > 0 && roast__is_worth(at, seconds);
+    if (!finding->found)
+        return;
+    finding->claims = UINT64_C(1) << ROAST_SLICE_fetch |
+                      UINT64_C(1) << ROAST_SLICE_decompress |
+                      UINT64_C(1) << ROAST_SLICE_interpret;
+    roast__say(finding, "unused", unused, "");
+    roast__say(finding, "columns", columns, "");
+    roast__say(finding, "bytes", bytes, "B");
+    roast__say(finding, "seconds", seconds, "s");
+    roast__say_preload(at, finding, "preload");
+}

@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* formulas.h - everything that fills a part of a summary.
+ *
+ * Each reads the study and sets metrics or adds tables. What runs out of memory says so
+ * in the summary (summary.h); what cannot be known is left absent (reasons.c). */
+#ifndef ROAST_ANALYZE_FORMULAS_H
+#define ROAST_ANALYZE_FORMULAS_H
+
+#include "analyze/summary.h"
+
+void roast__study_workflow(const struct roast_study *study);
+void roast__study_best_rates(const struct roast_study *study);
+void roast__study_wall(const struct roast_study *study);
+void roast__study_budget(const struct roast_study *study);
+void roast__study_tail(const struct roast_study *study);
+void roast__study_ramp_up(const struct roast_study *study);
+void roast__study_checks(const struct roast_study *study);
+void roast__study_pool(const struct roast_study *study);
+void roast__study_worker_samples(const struct roast_study *study);
+void roast__study_chunks(const struct roast_study *study);
+void roast__study_fine(const struct roast_study *study);
+void roast__study_groups(const struct roast_study *study);
+void roast__study_process_groups(const struct roast_study *study);
+void roast__study_records(const struct roast_study *study);
+void roast__study_sections(const struct roast_study *study);
+void roast__study_ladder(const struct roast_study *study);
+void roast__study_branches(const struct roast_study *study);
+void roast__study_endpoints(const struct roast_study *study);
+void roast__study_files(const struct roast_study *study);
+void roast__study_failures(const struct roast_study *study);
+void roast__study_outliers(const struct roast_study *study);
+void roast__study_task_kinds(const struct roast_study *study);
+void roast__study_hot_lines(const struct roast_study *study);
+void roast__study_lost_workers(const struct roast_study *study);
+void roast__study_verdict(const struct roast_study *study); /* after all others */
+
+/* Why spans of Dask do not tell of the run, in words; NULL: they do. After
+ * roast__study_fine(). */
+const char *roast__without_spans(const struct roast_study *study);
+
+/* Seconds that an attempt took, opening the file included where that is known; NaN: not
+ * known. */
+double roast__attempt_seconds(const struct roast_attempts *attempts, size_t row);
+
+/* A fact of the run, or NaN. */
+static inline double roast__study_fact(const struct roast_study *study,
+                                       enum roast_fact fact)
+{
+    return study->run->fact_known[fact] ? study->run->facts[fact] : NAN;
+}
+
+static inline void roast__study_set(const struct roast_study *study,
+                                    enum roast_metric metric, double value)
+{
+    roast__metric_set(&study->summary->values, metric, value);
+}
+
+/* A text of the run as a cell. */
+static inline struct roast_cell roast__study_text(const struct roast_study *study,
+                                                  int32_t number)
+{
+    return roast__cell_text(study->summary,
+                            roast__strings_get(&study->run->strings, number));
+}
+
+/* The name of a process for people: its worker's, else "pid-<pid>"; NULL data when
+ * neither is known. Uses `room` for what it makes. */
+enum { ROAST_PROCESS_NAME_BYTES = 32 };
+struct roast_str roast__process_name(const struct roast_run *run,
+                                     const struct roast_worker_process *process,
+                                     char room[ROAST_PROCESS_NAME_BYTES]);
+
+/* The key of a process in the table per worker; away from the client's host it says the
+ * host too. Made in `room`, which is empty; absent when out of memory. */
+struct roast_str roast__worker_key(const struct roast_run *run, size_t process,
+                                   struct roast_buf *room);
+
+#endif

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* linear_fit.h - a straight line through points, one after the other.
+ *
+ * What a chunk costs whatever it holds, and what each of its events does; what memory
+ * grows by from chunk to chunk. Zeroed = empty and valid. */
+#ifndef ROAST_ANALYZE_LINEAR_FIT_H
+#define ROAST_ANALYZE_LINEAR_FIT_H
+
+#include <stdbool.h>
+
+struct roast_line {
+    double count;
+    double mean_x;
+    double mean_y;
+    double xx; /* sums of products about the means */
+    double xy;
+    double yy;
+};
+
+void roast__line_add(struct roast_line *line, double x, double y);
+
+/* Both NaN without points of different x. */
+double roast__line_slope(const struct roast_line *line);
+double roast__line_at(const struct roast_line *line, double x);
+
+/* The square of the correlation: 0 where x or y are all the same. */
+double roast__line_r2(const struct roast_line *line);
+
+/* What the line leaves of the squares of y. */
+double roast__line_rest(const struct roast_line *line);
+
+/* Whether y rises with x so clearly that its constant part can be told from the rest:
+ * enough points, of x that differ, near to the line. */
+bool roast__line_tells(const struct roast_line *line);
+
+/* The part of the mean of y that does not depend on x, and what each x adds. All of it
+ * depends on x where the line crosses zero; 0 and the mean ratio unless it tells. */
+double roast__line_constant(const struct roast_line *line);
+double roast__line_each(const struct roast_line *line);
+
+#endif

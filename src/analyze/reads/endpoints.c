@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* endpoints.c - where bytes came from, over all attempts.
+ *
+ * Attempts that failed or were repeated asked the same storage, so they count too. */
+#include <stdlib.h>
+
+#include "analyze/formulas.h"
+#include "analyze/name_table.h"
+#include "analyze/record_iter.h"
+#include "base/mem.h"
+#include "run/array.h"
+
+static const char *const columns[] = {
+    "endpoint",           "requests",     "ranges", "bytes",
+    "mean_request_bytes", "wait_seconds", "errors",
+};
+
+struct place {
+    struct roast_str name; /* borrows the run */
+    double requests;
+    double ranges;
+    double bytes;
+    double wait_ns;
+    double errors;
+};
+
+struct places {
+    struct roast_name_table names;
+    struct place *all; /* owned; by number of the name, until they are sorted */
+    size_t cap;
+    struct roast_endpoint *read; /* owned; of the record that is read now */
+    size_t read_cap;
+    bool failed;
+};
+
+/* The place of a name, added when it is new; NULL: out of memory. */
+static struct place *place_of(struct places *places, struct roast_str name)
+{
+    size_t known = places->names.count;
+    struct place *all =
+        roast__array_room(places->all, &places->cap, known, sizeof(all[0]));
+
+    if (!all)
+        return NULL;
+    places->all = all;
+    int64_t number = roast__name_number(
+        &places->names, (struct roast_name_key){name, 0}, ROAST_NO_GUESS);
+    if (number == (int64_t)known)
+        all[number] = (struct place){.name = name};
+    return number < 0 ? NULL : &all[number];
+}
+
+static void add_endpoint(struct places *places, const struct roast_endpoint *endpoint)
+{
+    struct place *place = place_of(places, endpoint->name);
+
+    if (!place) {
+        places->failed = true;
+        return;
+    }
+    place->requests += (double)endpoint->requests;
+    place->ranges += (double)endpoint->ranges;
+    place->bytes += (double)endpoint->bytes;
+    place->wait_ns += (double)endpoint->wait_ns;
+    place->errors += (double)endpoint->errors;
+}
+
+static void add_record(struct places *places, struct roast_str blob)
+{
+    int64_t count = roast_endpoints_read(NULL, 0, blob, NULL);
+
+    if (count <= 0)
+        return; /* damaged, or none */
+    places->read = roast__scratch(places->read, &places->read_cap, (size_t)count,
+                                  sizeof(places->read[0]));
+    if (!places->read) {
+        places->failed = true;
+        return;
+    }
+    (void)roast_endpoints_read(places->read, (size_t)count, blob, NULL);
+    for (size_t i = 0; i < (size_t)count && !places->failed; i++)
+        add_endpoint(places, &places->read[i]);
+}
+
+static int by_bytes(const void *a, const void *b)
+{
+    const struct place *left = a, *right = b;
+
+    if (left->bytes != right->bytes)
+        return left->bytes > right->bytes ? -1 : 1;
+    return roast__compare_names(left->name, right->name);
+}
+
+static void put_place(const struct roast_study *study, size_t table,
+                      const struct place *place)
+{
+    struct roast_cell *row = roast__table_row(study->summary, table);
+
+    row[0] = roast__cell_text(study->summary, place->name);
+    row[1] = roast__cell_sum(place->requests);
+    row[2] = roast__cell_sum(place->ranges);
+    row[3] = roast__cell_sum(place->bytes);
+    row[4] = roast__cell_number(place->bytes / place->requests);
+    row[5] = roast__cell_number(place->wait_ns / 1e9);
+    row[6] = roast__cell_sum(place->errors);
+}
+
+void roast__study_endpoints(const struct roast_study *study)
+{
+    size_t table = roast__table_open(study->summary, "per_endpoint", ROAST_TABLE_KEYED,
+                                     columns, sizeof(columns) / sizeof(columns[0]));
+    struct roast_walk walk = {
+        .study = study, .fields = ROAST_FIELD_BIT(endpoints), .roles = ROAST_ROLES_ALL};
+    struct places places = {0};
+
+    while (!places.failed && roast__walk_next(&walk))
+        add_record(&places, walk.rec.values[ROAST_FIELD_endpoints].str);
+    study->summary->failed |= places.failed;
+    if (places.names.count > 0)
+        qsort(places.all, places.names.count, sizeof(places.all[0]), by_bytes);
+    for (size_t i = 0; i < places.names.count; i++)
+        put_place(study, table, &places.all[i]);
+    roast__name_table_release(&places.names);
+    roast__free(places.all);
+    roast__free(places.read);
+}

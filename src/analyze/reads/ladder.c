@@ -1,0 +1,205 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* ladder.c - the ladders of the chunks that count, summed up.
+ *
+ * Ladders come with the end of an attempt, so a chunk has one whether or not it left a
+ * record. Sums are over the chunks that have one; how many do not is a metric. */
+#include "analyze/reads/ladder.h"
+
+#include "analyze/formulas.h"
+#include "analyze/record_iter.h"
+
+static const char *const slice_names[ROAST_ITEM_COUNT] = {
+#define I(number, name, kind, shown, text) #name,
+#include "roast/ladder_items.def"
+#undef I
+};
+
+/* ---- sums ------------------------------------------------------------------------ */
+
+static bool is_known(const struct roast_ladder_sums *sums, enum roast_ladder_item item)
+{
+    return (sums->known >> item) & 1;
+}
+
+static void add_items(struct roast_ladder_sums *sums, const struct roast_ladder *ladder)
+{
+    sums->ladders++;
+    sums->known |= ladder->present;
+    for (uint32_t left = ladder->present; left != 0; left &= left - 1) {
+        int item = __builtin_ctz(left);
+        sums->items[item] += (double)ladder->values[item];
+    }
+    uint64_t missing = ladder->values[ROAST_ITEM_hooks_missing];
+    for (unsigned hook = 0; hook < ROAST_HOOK_END && missing >> hook != 0; hook++)
+        sums->without_hook[hook] += (missing >> hook) & 1;
+}
+
+static void add_split(struct roast_ladder_sums *sums, const roast_record *rec,
+                      const struct roast_ladder *ladder)
+{
+    struct roast_split split;
+
+    if (!roast_record_has(rec, ROAST_FIELD_task_ns) ||
+        !roast_record_has(rec, ROAST_FIELD_task_cpu_ns) ||
+        !roast_ladder_split(&split, rec->values[ROAST_FIELD_task_ns].u64,
+                            rec->values[ROAST_FIELD_task_cpu_ns].u64, ladder))
+        return;
+    sums->splits++;
+    sums->on_cpu_ns += (double)split.on_cpu_ns;
+    sums->runqueue_ns += (double)split.runqueue_ns;
+    if (!split.fetch_known) {
+        sums->waiting_ns += (double)split.blocked_ns;
+        return;
+    }
+    sums->splits_with_fetch++;
+    sums->fetch_wait_ns += (double)split.fetch_wait_ns;
+    sums->blocked_ns += (double)split.blocked_ns;
+}
+
+static bool any_ladder(const struct roast_attempts *attempts)
+{
+    return attempts->columns[ROAST_COLUMN_ladder].known > 0 ||
+           attempts->fields & ROAST_FIELD_BIT(ladder);
+}
+
+static void add_all(struct roast_ladder_sums *sums, const struct roast_study *study)
+{
+    const struct roast_roles *roles = &study->totals->roles;
+    const uint64_t wanted = ROAST_FIELD_BIT(ladder) | ROAST_FIELD_BIT(task_ns) |
+                            ROAST_FIELD_BIT(task_cpu_ns);
+    struct roast_ladder ladder;
+    roast_record rec;
+
+    sums->chunks = roles->rows[ROAST_ROLE_COUNTS] + roles->rows[ROAST_ROLE_BARE];
+    if (!any_ladder(&study->run->attempts))
+        return;
+    for (size_t row = 0; row < study->run->attempts.count; row++) {
+        unsigned role = roles->of_row[row];
+        if (role != ROAST_ROLE_COUNTS && role != ROAST_ROLE_BARE)
+            continue;
+        (void)roast__attempt_fields(study->run, row, wanted, &rec);
+        if (!roast_record_has(&rec, ROAST_FIELD_ladder) ||
+            roast_ladder_read(&ladder, rec.values[ROAST_FIELD_ladder].str, NULL) < 0)
+            continue;
+        add_items(sums, &ladder);
+        add_split(sums, &rec, &ladder);
+    }
+}
+
+/* ---- tables and metrics ---------------------------------------------------------- */
+
+static void put_ladder(const struct roast_study *study,
+                       const struct roast_ladder_sums *sums)
+{
+    size_t table = roast__table_open(study->summary, "ladder", ROAST_TABLE_SINGLE,
+                                     slice_names, ROAST_SLICE_COUNT);
+
+    if (sums->ladders == 0)
+        return;
+    struct roast_cell *row = roast__table_row(study->summary, table);
+    for (int i = 0; i < ROAST_SLICE_COUNT; i++) {
+        if (is_known(sums, (enum roast_ladder_item)i))
+            row[i] = roast__cell_number(sums->items[i] / 1e9);
+    }
+}
+
+static void miss_waits(const struct roast_study *study)
+{
+    static const char *const parts[] = {"chunk_split.fetch_wait",
+                                        "chunk_split.blocked"};
+
+    for (int i = 0; i < 2; i++)
+        roast__summary_miss(study->summary, parts[i],
+                            "no chunk tells waiting for data from other waiting: "
+                            "chunk_split.waiting has both");
+}
+
+/* One way to wait means the same in every run: what chunks that cannot tell two of them
+ * apart waited has a column of its own. */
+static void put_split(const struct roast_study *study,
+                      const struct roast_ladder_sums *sums)
+{
+    static const char *const columns[] = {"on_cpu", "runqueue", "fetch_wait", "blocked",
+                                          "waiting"};
+    size_t table = roast__table_open(study->summary, "chunk_split", ROAST_TABLE_SINGLE,
+                                     columns, 5);
+
+    if (sums->splits == 0) {
+        if (sums->ladders > 0)
+            roast__summary_miss(study->summary, "chunk_split",
+                                "the system does not say how long threads wait for a "
+                                "core");
+        return;
+    }
+    struct roast_cell *row = roast__table_row(study->summary, table);
+    row[0] = roast__cell_number(sums->on_cpu_ns / 1e9);
+    row[1] = roast__cell_number(sums->runqueue_ns / 1e9);
+    if (sums->splits_with_fetch > 0) {
+        row[2] = roast__cell_number(sums->fetch_wait_ns / 1e9);
+        row[3] = roast__cell_number(sums->blocked_ns / 1e9);
+    } else {
+        miss_waits(study);
+    }
+    if (sums->splits_with_fetch < sums->splits)
+        row[4] = roast__cell_number(sums->waiting_ns / 1e9);
+}
+
+static void set_metrics(const struct roast_study *study,
+                        const struct roast_ladder_sums *sums)
+{
+    static const struct {
+        enum roast_metric metric;
+        enum roast_ladder_item item;
+        double scale;
+    } items[] = {
+        {ROAST_METRIC_open_bytes, ROAST_ITEM_open_bytes, 1},
+        {ROAST_METRIC_metadata_bytes, ROAST_ITEM_metadata_bytes, 1},
+        {ROAST_METRIC_column_bytes, ROAST_ITEM_column_bytes, 1},
+        {ROAST_METRIC_other_bytes, ROAST_ITEM_other_bytes, 1},
+        {ROAST_METRIC_foreign_bytes, ROAST_ITEM_foreign_bytes, 1},
+        {ROAST_METRIC_storage_wait_seconds, ROAST_ITEM_storage_wait, 1e-9},
+        {ROAST_METRIC_cached_reads, ROAST_ITEM_cached_reads, 1},
+        {ROAST_METRIC_gc_seconds, ROAST_ITEM_gc_cpu, 1e-9},
+        {ROAST_METRIC_gc_runs, ROAST_ITEM_gc_runs, 1},
+        {ROAST_METRIC_hook_seconds, ROAST_ITEM_hook_cost, 1e-9},
+    };
+
+    if (sums->chunks > 0) {
+        roast__study_set(study, ROAST_METRIC_ladder_chunks, (double)sums->ladders);
+        roast__study_set(study, ROAST_METRIC_num_chunks_without_ladder,
+                         (double)(sums->chunks - sums->ladders));
+    }
+    for (size_t i = 0; i < sizeof(items) / sizeof(items[0]); i++) {
+        if (is_known(sums, items[i].item))
+            roast__study_set(study, items[i].metric,
+                             sums->items[items[i].item] * items[i].scale);
+    }
+}
+
+/* What the first chunks of processes took: imports and cold caches are in there. */
+static void set_first_chunks(const struct roast_study *study)
+{
+    struct roast_walk walk = {.study = study,
+                              .fields = ROAST_FIELD_BIT(first_chunk),
+                              .roles = ROAST_ROLES_COUNT};
+    double seconds = NAN;
+
+    while (roast__walk_next(&walk)) {
+        double own = roast__attempt_seconds(&study->run->attempts, walk.row);
+        if (walk.rec.values[ROAST_FIELD_first_chunk].u64 != 0 && !isnan(own))
+            seconds = (isnan(seconds) ? 0 : seconds) + own;
+    }
+    roast__study_set(study, ROAST_METRIC_first_chunk_seconds, seconds);
+}
+
+void roast__study_ladder(const struct roast_study *study)
+{
+    struct roast_ladder_sums sums = {0};
+
+    add_all(&sums, study);
+    put_ladder(study, &sums);
+    put_split(study, &sums);
+    set_metrics(study, &sums);
+    set_first_chunks(study);
+    roast__put_missing_hooks(study, &sums);
+}

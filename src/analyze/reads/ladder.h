@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* ladder.h - the ladders of the chunks that count, summed up. */
+#ifndef ROAST_ANALYZE_READS_LADDER_H
+#define ROAST_ANALYZE_READS_LADDER_H
+
+#include "analyze/summary.h"
+#include "roast/ladder.h"
+
+struct roast_ladder_sums {
+    uint64_t chunks;  /* that count */
+    uint64_t ladders; /* those of them that were looked into */
+    uint32_t known;   /* bit n: some ladder knows item n */
+    double items[ROAST_ITEM_COUNT];
+    uint64_t without_hook[ROAST_HOOK_END]; /* chunks; by hook */
+    uint64_t splits;                       /* ladders that know the second way */
+    uint64_t splits_with_fetch;            /* those that tell what they waited for */
+    double on_cpu_ns;
+    double runqueue_ns;
+    double fetch_wait_ns;
+    double blocked_ns;
+    double waiting_ns; /* of those that do not tell: one of the two */
+};
+
+/* The hooks that chunks had to do without, and what is missing for want of them. The
+ * tables of what was read are there already. */
+void roast__put_missing_hooks(const struct roast_study *study,
+                              const struct roast_ladder_sums *sums);
+
+#endif

@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* missing_hooks.c - what the ladder could not look at, and what is not known by that.
+ *
+ * A slice that no chunk knows says which hook would tell it. Where some workers have a
+ * hook and others do not, the slice is there and the table of hooks says the rest. */
+#include <stdio.h>
+
+#include "analyze/reads/ladder.h"
+
+enum { NAME_BYTES = 64 };
+
+/* Static texts, by hook. */
+static const char *const why_missing[ROAST_HOOK_END] = {
+#define H(number, name, where, slices, text) [number] = where " is not there: " text,
+#include "roast/hooks.def"
+#undef H
+};
+
+static const char *const not_looked_into = "no chunk was looked into";
+
+/* Tables that are empty without one of these hooks (0: no other), or else because. */
+static const struct {
+    const char *table;
+    unsigned hooks[3];
+    const char *otherwise;
+} tables[] = {
+    {"branch_costs",
+     {ROAST_HOOK_buffer, ROAST_HOOK_extract_root, ROAST_HOOK_extract_parquet},
+     "the chunks read nothing"},
+    {"per_endpoint",
+     {ROAST_HOOK_source, 0, 0},
+     "no request was seen: parquet files do not tell"},
+    {"file_metadata",
+     {ROAST_HOOK_from_root, ROAST_HOOK_from_parquet, 0},
+     "the chunks read no file"},
+};
+
+static void put_hooks(const struct roast_study *study,
+                      const struct roast_ladder_sums *sums)
+{
+    static const char *const columns[] = {"hook", "where", "lost", "chunks"};
+    size_t table = roast__table_open(study->summary, "hooks_missing", ROAST_TABLE_LIST,
+                                     columns, 4);
+
+    for (unsigned hook = 0; hook < ROAST_HOOK_END; hook++) {
+        const struct roast_hook_info *info = roast_hook_info(hook);
+        if (!info || sums->without_hook[hook] == 0)
+            continue;
+        struct roast_cell *row = roast__table_row(study->summary, table);
+        row[0] = roast__cell_text(study->summary, roast_str_of(info->name));
+        row[1] = roast__cell_text(study->summary, roast_str_of(info->where));
+        row[2] = roast__cell_text(study->summary, roast_str_of(info->text));
+        row[3] = roast__cell_count(sums->without_hook[hook]);
+    }
+}
+
+/* The first missing hook that would tell a slice; NULL: none. */
+static const char *why_no_slice(const struct roast_ladder_sums *sums,
+                                enum roast_ladder_item slice)
+{
+    for (unsigned hook = 0; hook < ROAST_HOOK_END; hook++) {
+        const struct roast_hook_info *info = roast_hook_info(hook);
+        if (info && sums->without_hook[hook] > 0 && (info->slices >> slice) & 1)
+            return why_missing[hook];
+    }
+    return NULL;
+}
+
+/* What is not told apart is no slice that could be missing. */
+static void miss_slices(const struct roast_study *study,
+                        const struct roast_ladder_sums *sums)
+{
+    for (int i = 0; i < ROAST_ITEM_unnamed; i++) {
+        enum roast_ladder_item slice = (enum roast_ladder_item)i;
+        char name[NAME_BYTES];
+        if ((sums->known >> i) & 1)
+            continue;
+        const char *why = why_no_slice(sums, slice);
+        (void)snprintf(name, sizeof(name), "ladder.%s", roast_ladder_info(slice)->name);
+        roast__summary_miss(study->summary, name,
+                            why ? why : "no chunk could tell it apart");
+    }
+}
+
+static const char *why_no_table(const struct roast_ladder_sums *sums, size_t table)
+{
+    for (size_t i = 0; i < sizeof(tables[0].hooks) / sizeof(tables[0].hooks[0]); i++) {
+        unsigned hook = tables[table].hooks[i];
+        if (hook != 0 && sums->without_hook[hook] > 0)
+            return why_missing[hook];
+    }
+    return sums->ladders == 0 ? not_looked_into : tables[table].otherwise;
+}
+
+static void miss_tables(const struct roast_study *study,
+                        const struct roast_ladder_sums *sums)
+{
+    for (size_t i = 0; i < sizeof(tables) / sizeof(tables[0]); i++) {
+        const struct roast_table *table =
+            roast_summary_table(study->summary, tables[i].table);
+        if (table && table->row_count == 0)
+            roast__summary_miss(study->summary, tables[i].table, why_no_table(sums, i));
+    }
+}
+
+void roast__put_missing_hooks(const struct roast_study *study,
+                              const struct roast_ladder_sums *sums)
+{
+    put_hooks(study, sums);
+    if (sums->chunks == 0)
+        return; /* the metrics say that nothing ran */
+    if (sums->ladders == 0)
+        roast__summary_miss(study->summary, "ladder", not_looked_into);
+    else
+        miss_slices(study, sums);
+    miss_tables(study, sums);
+}

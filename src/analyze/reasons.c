@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* reasons.c - why metrics are not known, in words that say what to do.
+ *
+ * One row per metric (metric_reasons.def): what it needs first of all, and the reason
+ * when that was there. */
+#include "analyze/calls.h"
+#include "analyze/derived.h"
+#include "analyze/formulas.h"
+#include "analyze/timeline.h"
+
+enum need {
+    NEED_NOTHING,  /* the text of the row says it all */
+    NEED_ATTEMPTS, /* any attempt */
+    NEED_RECORDS,  /* a chunk that ended well and left a record */
+    NEED_REPORT,   /* that, or coffea's report */
+    NEED_WINDOW,   /* that, and a run as long as the window */
+    NEED_LADDER,   /* a chunk that ended well and was looked into */
+    NEED_POOL,     /* offers or counts of workers */
+    NEED_SAMPLES,
+    NEED_SPANS, /* of Dask, that account the tasks of this run */
+};
+
+struct reason {
+    enum need need;
+    const char *otherwise;
+};
+
+static const struct reason reasons[ROAST_METRIC_COUNT] = {
+#define W(metric, need, text) [ROAST_METRIC_##metric] = {NEED_##need, (text)},
+#include "analyze/metric_reasons.def"
+#undef W
+};
+
+static const char *const not_decorated =
+    "process() is not decorated with @track_metrics";
+
+/* An attempt that ended well without a record: nobody measured its process(). */
+static bool ended_without_record(const struct roast_attempts *attempts)
+{
+    for (size_t row = 0; row < attempts->count; row++) {
+        if (attempts->status[row] == ROAST_CHUNK_OK &&
+            !(attempts->parts[row] & ROAST_PART_CHUNK))
+            return true;
+    }
+    return false;
+}
+
+/* Nobody began: either nothing ran, or what ran could not tell us. */
+static const char *without_attempts_at_all(const struct roast_study *study,
+                                           const char *otherwise)
+{
+    const struct roast_run *run = study->run;
+
+    if (run->fact_known[ROAST_FACT_processed_chunks] &&
+        run->facts[ROAST_FACT_processed_chunks] > 0)
+        return "the workers sent nothing: is roastcoffea installed there?";
+    if (!run->fact_known[ROAST_FACT_runner_calls])
+        return "no call of coffea's Runner was seen in the block";
+    return otherwise;
+}
+
+/* On a cluster records travel with the results; the end of an attempt does not. */
+static bool went_with_output(const struct roast_run *run)
+{
+    return run->scheduler.stays.count > 0 &&
+           roast__run_returned(run) == ROAST_RETURNED_NOTHING;
+}
+
+static const char *without_records(const struct roast_study *study,
+                                   const char *without_attempts)
+{
+    if (study->totals->all.chunks > 0)
+        return NULL;
+    if (study->run->attempts.count == 0)
+        return without_attempts_at_all(study, without_attempts);
+    if (!ended_without_record(&study->run->attempts))
+        return "no chunk ended well";
+    return went_with_output(study->run)
+               ? "records travel with the output, and the run gave none"
+               : without_attempts;
+}
+
+static double window_seconds(enum roast_metric metric)
+{
+    switch (metric) {
+    case ROAST_METRIC_data_rate_gbps_best_10s:
+    case ROAST_METRIC_event_rate_khz_best_10s:
+        return 10;
+    case ROAST_METRIC_data_rate_gbps_best_60s:
+    case ROAST_METRIC_event_rate_khz_best_60s:
+        return 60;
+    default:
+        return 300;
+    }
+}
+
+static const char *without_window(const struct roast_study *study,
+                                  enum roast_metric metric)
+{
+    double run_s = roast__seconds_between(study->run->start_ns, study->end_ns);
+
+    if (run_s < window_seconds(metric))
+        return "the run was shorter than the window";
+    return without_records(study, not_decorated);
+}
+
+/* How many were looked into is known by now, unless the summary is a quick one. */
+static const char *without_ladder(const struct roast_study *study)
+{
+    const struct roast_metric_values *values = &study->summary->values;
+
+    if (study->totals->roles.successful_chunks == 0)
+        return without_records(study, "no chunk ended well");
+    return values->value[ROAST_METRIC_ladder_chunks] > 0 ? NULL
+                                                         : "no chunk was looked into";
+}
+
+/* What is missing of the needs of a metric; NULL: nothing. */
+static const char *missing(const struct roast_study *study, enum roast_metric metric)
+{
+    const struct roast_run *run = study->run;
+
+    switch (reasons[metric].need) {
+    case NEED_NOTHING:
+        break;
+    case NEED_ATTEMPTS:
+        return run->attempts.count > 0
+                   ? NULL
+                   : without_attempts_at_all(study, "no chunk was begun");
+    case NEED_RECORDS:
+        return without_records(study, not_decorated);
+    case NEED_REPORT:
+        return without_records(
+            study, "neither savemetrics=True nor @track_metrics: coffea did not say");
+    case NEED_WINDOW:
+        return without_window(study, metric);
+    case NEED_LADDER:
+        return without_ladder(study);
+    case NEED_POOL:
+        return run->offer_count + run->count_count > 0 ? NULL : "no executor was seen";
+    case NEED_SAMPLES:
+        return run->samples.count > 0 ? NULL : "no worker was sampled";
+    case NEED_SPANS:
+        return roast__without_spans(study);
+    }
+    return NULL;
+}
+
+void roast__reasons_fill(const struct roast_study *study)
+{
+    struct roast_metric_values *values = &study->summary->values;
+
+    for (int i = 0; i < ROAST_METRIC_COUNT; i++) {
+        if (values->known[i] || values->why[i] || !reasons[i].otherwise)
+            continue;
+        const char *why = missing(study, (enum roast_metric)i);
+        values->why[i] = why ? why : reasons[i].otherwise;
+    }
+}

@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* record_iter.h - the chunk records of a run that hold certain fields, one after the other.
+ *
+ *     struct roast_walk walk = {.study = study, .fields = ..., .roles = ...};
+ *     while (roast__walk_next(&walk))
+ *         ... walk.row, walk.rec ...
+ *
+ * A run in which no record holds any of them costs nothing. */
+#ifndef ROAST_ANALYZE_RECORD_ITER_H
+#define ROAST_ANALYZE_RECORD_ITER_H
+
+#include "analyze/summary.h"
+#include "roast/ladder.h"
+#include "run/rest.h"
+
+#define ROAST_FIELD_BIT(name) (UINT64_C(1) << ROAST_FIELD_##name)
+
+enum {
+    ROAST_ROLES_COUNT = 1u << ROAST_ROLE_COUNTS,
+    ROAST_ROLES_ALL = (1u << ROAST_ROLE_COUNT) - 1,
+};
+
+struct roast_walk {
+    const struct roast_study *study;
+    uint64_t fields;  /* of chunk frames: one of them must be there */
+    unsigned roles;   /* bit n: attempts of role n */
+    size_t row;       /* of rec */
+    roast_record rec; /* borrows the run and this */
+    unsigned char identity[ROAST_IDENTITY_BYTES];
+    size_t next_row;
+};
+
+bool roast__walk_next(struct roast_walk *walk);
+
+/* What the record of a walk read, by branch. Zeroed = empty and valid. */
+struct roast_branch_list {
+    struct roast_branch *all; /* owned; names borrow the run */
+    size_t count;
+    size_t cap;
+};
+
+/* The fields without which a record says nothing of what it read. */
+#define ROAST_FIELDS_OF_READS (ROAST_FIELD_BIT(branches) | ROAST_FIELD_BIT(file_facts))
+
+/* Reads the branches of a record; none where it was looked into and read nothing.
+ * False: nobody knows, they were lost or are damaged, or memory ran out, which the
+ * summary notes. */
+bool roast__walk_branches(const struct roast_walk *walk,
+                          struct roast_branch_list *list);
+
+/* The file of a record; false where nobody told, or it is damaged. */
+bool roast__walk_facts(const struct roast_walk *walk, struct roast_file_facts *facts);
+
+/* Whether the attempt of a record was looked into: one that somebody wrote by hand may
+ * name branches and say nothing of what they cost. */
+bool roast__walk_looked_into(const struct roast_walk *walk);
+
+/* Whether 0 bytes of its branches are none: else nobody could count them. */
+bool roast__walk_knows_bytes(const struct roast_walk *walk);
+
+/* Room for count items whose content does not matter; NULL when out of memory, and then
+ * there is none. */
+void *roast__scratch(void *items, size_t *cap, size_t count, size_t item_bytes);
+
+#endif

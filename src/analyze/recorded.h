@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* recorded.h - what chunks recorded, as several formulas need it. */
+#ifndef ROAST_ANALYZE_RECORDED_H
+#define ROAST_ANALYZE_RECORDED_H
+
+#include "analyze/summary.h"
+
+/* Whether a row stands for its chunk. */
+static inline bool roast__is_chunk(const struct roast_study *study, size_t row)
+{
+    unsigned role = study->totals->roles.of_row[row];
+
+    return role == ROAST_ROLE_COUNTS || role == ROAST_ROLE_BARE;
+}
+
+/* Sums over the chunks; NaN: some of them do not know. Events of a chunk that left no
+ * record are its entries. */
+double roast__recorded_events(const struct roast_group *all);
+double roast__recorded_bytes(const struct roast_group *all);
+
+/* Seconds of whole attempts that ended well; NaN: some of them do not know. */
+double roast__recorded_task_seconds(const struct roast_study *study);
+
+/* Hosts that were looked at: it takes a while. Zeroed = empty and valid. */
+enum { ROAST_HOSTS_SEEN = 50 };
+
+struct roast_hosts_seen {
+    struct {
+        int32_t name;
+        bool slow;
+    } items[ROAST_HOSTS_SEEN];
+    size_t count;
+};
+
+/* Whether chunks took much longer per event on a host than on all others. */
+bool roast__is_slow_host(struct roast_hosts_seen *seen, const struct roast_study *study,
+                         int32_t host);
+
+/* The key of a process in the table per worker (roast__worker_key()) as a cell. */
+struct roast_cell roast__worker_cell(const struct roast_study *study, size_t process);
+
+#endif

@@ -1,0 +1,260 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* fileset.c - files of datasets: kept, ordered, and written for coffea's Runner.
+ *
+ * The Runner takes one tree for a dataset, or one for each file. The first is what people
+ * write, so it is what we write wherever it holds. */
+#include "analyze/rerun/fileset.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "roast/json_write.h"
+#include "run/array.h"
+
+void roast__fileset_release(struct roast_fileset *fileset)
+{
+    roast__buf_release(&fileset->texts);
+    roast__free(fileset->files);
+    roast__free(fileset->rests);
+    *fileset = (struct roast_fileset){0};
+}
+
+struct roast_fileset_text roast__fileset_keep(struct roast_fileset *fileset,
+                                              struct roast_str text)
+{
+    size_t at = fileset->texts.size_bytes + 1;
+
+    if (!text.data)
+        return (struct roast_fileset_text){0};
+    if (at <= UINT32_MAX && text.size_bytes <= UINT32_MAX - at)
+        roast__buf_put(&fileset->texts, text.data, text.size_bytes);
+    else
+        fileset->failed = true;
+    if (fileset->failed || !roast__buf_ok(&fileset->texts)) {
+        fileset->failed = true;
+        return (struct roast_fileset_text){0};
+    }
+    return (struct roast_fileset_text){(uint32_t)at, (uint32_t)text.size_bytes};
+}
+
+struct roast_str roast__fileset_text(const struct roast_fileset *fileset,
+                                     struct roast_fileset_text text)
+{
+    if (text.at == 0)
+        return (struct roast_str){NULL, 0};
+    if (text.size_bytes == 0)
+        return (struct roast_str){"", 0};
+    return (struct roast_str){(const char *)fileset->texts.data + text.at - 1,
+                              text.size_bytes};
+}
+
+void roast__fileset_add(struct roast_fileset *fileset,
+                        struct roast_fileset_text dataset, struct roast_str file,
+                        struct roast_str tree)
+{
+    struct roast_fileset_file added = {dataset, roast__fileset_keep(fileset, file),
+                                       roast__fileset_keep(fileset, tree)};
+
+    void *files =
+        roast__array_room(fileset->files, &fileset->cap, fileset->count, sizeof(added));
+
+    if (!files) {
+        fileset->failed = true;
+        return;
+    }
+    fileset->files = files;
+    fileset->files[fileset->count++] = added;
+}
+
+void roast__fileset_add_rest(struct roast_fileset *fileset,
+                             struct roast_fileset_text dataset, struct roast_str json)
+{
+    struct roast_fileset_rest added = {dataset, roast__fileset_keep(fileset, json)};
+    void *rests = roast__array_room(fileset->rests, &fileset->rest_cap,
+                                    fileset->rest_count, sizeof(added));
+
+    if (!rests) {
+        fileset->failed = true;
+        return;
+    }
+    fileset->rests = rests;
+    fileset->rests[fileset->rest_count++] = added;
+}
+
+/* ---- order -------------------------------------------------------------------- */
+
+static int compare_texts(struct roast_str a, struct roast_str b)
+{
+    size_t both = a.size_bytes < b.size_bytes ? a.size_bytes : b.size_bytes;
+    int order = both > 0 && a.data && b.data ? memcmp(a.data, b.data, both) : 0;
+
+    return order != 0 ? order
+                      : (a.size_bytes > b.size_bytes) - (a.size_bytes < b.size_bytes);
+}
+
+int roast__fileset_compare(const struct roast_str a[2], const struct roast_str b[2])
+{
+    int order = compare_texts(a[0], b[0]);
+
+    return order != 0 ? order : compare_texts(a[1], b[1]);
+}
+
+static int compare_names(const struct roast_fileset *fileset,
+                         const struct roast_fileset_file *a,
+                         const struct roast_fileset_file *b)
+{
+    const struct roast_str left[2] = {roast__fileset_text(fileset, a->dataset),
+                                      roast__fileset_text(fileset, a->file)};
+    const struct roast_str right[2] = {roast__fileset_text(fileset, b->dataset),
+                                       roast__fileset_text(fileset, b->file)};
+
+    return roast__fileset_compare(left, right);
+}
+
+static int compare_files(const void *a, const void *b, void *fileset)
+{
+    const struct roast_fileset_file *left = a, *right = b;
+    int order = compare_names(fileset, left, right);
+    bool both = left->tree.at != 0 && right->tree.at != 0;
+
+    if (order != 0 || !both) /* known trees first */
+        return order != 0 ? order : (left->tree.at == 0) - (right->tree.at == 0);
+    return compare_texts(roast__fileset_text(fileset, left->tree),
+                         roast__fileset_text(fileset, right->tree));
+}
+
+static int compare_rests(const void *a, const void *b, void *fileset)
+{
+    const struct roast_fileset_rest *left = a, *right = b;
+
+    return compare_texts(roast__fileset_text(fileset, left->dataset),
+                         roast__fileset_text(fileset, right->dataset));
+}
+
+void roast__fileset_sort(struct roast_fileset *fileset)
+{
+    size_t kept = 0;
+
+    if (fileset->failed)
+        return;
+    if (fileset->rest_count > 0)
+        qsort_r(fileset->rests, fileset->rest_count, sizeof(*fileset->rests),
+                compare_rests, fileset);
+    if (fileset->count > 0)
+        qsort_r(fileset->files, fileset->count, sizeof(*fileset->files), compare_files,
+                fileset);
+    for (size_t i = 0; i < fileset->count; i++)
+        if (kept == 0 ||
+            compare_names(fileset, &fileset->files[kept - 1], &fileset->files[i]) != 0)
+            fileset->files[kept++] = fileset->files[i];
+    fileset->count = kept;
+}
+
+/* ---- writing ------------------------------------------------------------------ */
+
+static void put_bytes(void *context, const void *bytes, size_t size_bytes)
+{
+    roast__buf_put(context, bytes, size_bytes);
+}
+
+/* The files of one dataset. */
+struct group {
+    const struct roast_fileset *fileset;
+    size_t first;
+    size_t end;
+};
+
+static struct roast_str tree_of(const struct group *group, size_t i)
+{
+    return roast__fileset_text(group->fileset, group->fileset->files[i].tree);
+}
+
+static bool same(struct roast_str a, struct roast_str b)
+{
+    return (a.data != NULL) == (b.data != NULL) && compare_texts(a, b) == 0;
+}
+
+static void put_names(struct roast_json *json, const struct group *group)
+{
+    roast_json_open(json, '[');
+    for (size_t i = group->first; i < group->end; i++)
+        roast_json_text(
+            json, roast__fileset_text(group->fileset, group->fileset->files[i].file));
+    roast_json_close(json, ']');
+}
+
+static void put_trees(struct roast_json *json, const struct group *group)
+{
+    roast_json_open(json, '{');
+    for (size_t i = group->first; i < group->end; i++) {
+        roast_json_key(
+            json, roast__fileset_text(group->fileset, group->fileset->files[i].file));
+        roast_json_text(json, tree_of(group, i));
+    }
+    roast_json_close(json, '}');
+}
+
+static void put_files(struct roast_json *json, const struct group *group)
+{
+    struct roast_str tree = tree_of(group, group->first);
+    bool all_same = true;
+    bool all_known = true;
+
+    for (size_t i = group->first; i < group->end; i++) {
+        all_same = all_same && same(tree, tree_of(group, i));
+        all_known = all_known && tree_of(group, i).data;
+    }
+    if (all_same && all_known) {
+        roast_json_key(json, roast_str_of("treename"));
+        roast_json_text(json, tree);
+    }
+    roast_json_key(json, roast_str_of("files"));
+    if (all_known && !all_same)
+        put_trees(json, group);
+    else
+        put_names(json, group);
+}
+
+static void put_rest(struct roast_json *json, const struct roast_fileset *given,
+                     struct roast_str dataset)
+{
+    size_t low = 0;
+    size_t high = given->rest_count;
+
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        const struct roast_fileset_rest *rest = &given->rests[middle];
+        int order = compare_texts(roast__fileset_text(given, rest->dataset), dataset);
+        if (order == 0) {
+            roast_json_made(json, roast__fileset_text(given, rest->json));
+            return;
+        }
+        low = order < 0 ? middle + 1 : low;
+        high = order < 0 ? high : middle;
+    }
+}
+
+void roast__fileset_write(struct roast_buf *out, const struct roast_fileset *fileset,
+                          const struct roast_fileset *given)
+{
+    struct roast_json json = {.put = put_bytes, .context = out};
+    struct group group = {.fileset = fileset};
+
+    roast_json_open(&json, '{');
+    for (; group.first < fileset->count; group.first = group.end) {
+        struct roast_str dataset =
+            roast__fileset_text(fileset, fileset->files[group.first].dataset);
+        group.end = group.first;
+        while (group.end < fileset->count &&
+               same(dataset,
+                    roast__fileset_text(fileset, fileset->files[group.end].dataset)))
+            group.end++;
+        roast_json_key(&json, dataset);
+        roast_json_open(&json, '{');
+        put_files(&json, &group);
+        put_rest(&json, given, dataset);
+        roast_json_close(&json, '}');
+    }
+    roast_json_close(&json, '}');
+}

@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* columns_branches.c - the tables `branches` and `chunk_branches`: what was read.
+ *
+ * The sums are those of the summary (branch_costs.h), kept apart by file. */
+#include "analyze/reads/branch_costs.h"
+#include "analyze/tables/columns_job.h"
+#include "analyze/totals/groups.h"
+#include "base/mem.h"
+
+/* ---- files of datasets ----------------------------------------------------------- */
+
+static const struct roast_source *source_at(const void *attempts, size_t item)
+{
+    static const struct roast_source none = {.dataset = ROAST_NO_STRING,
+                                             .file = ROAST_NO_STRING};
+
+    return item > 0 ? &((const struct roast_attempts *)attempts)->sources[item - 1]
+                    : &none;
+}
+
+static bool same_dataset_file(const void *attempts, size_t a, size_t b)
+{
+    const struct roast_source *left = source_at(attempts, a);
+    const struct roast_source *right = source_at(attempts, b);
+
+    return left->dataset == right->dataset && left->file == right->file;
+}
+
+static uint64_t hash_dataset_file(const void *attempts, size_t item)
+{
+    const struct roast_source *source = source_at(attempts, item);
+
+    return roast__slots_mix((uint64_t)(uint32_t)source->dataset << 32 |
+                            (uint32_t)source->file);
+}
+
+bool roast__join_dataset_files(struct roast_keys *keys, const struct roast_study *study)
+{
+    const struct roast_attempts *attempts = &study->run->attempts;
+    const struct roast_key_rule rule = {attempts, same_dataset_file, hash_dataset_file};
+
+    return roast__keys_join(keys, study->totals->of_source, attempts->source_count + 1,
+                            &rule);
+}
+
+/* ---- added up -------------------------------------------------------------------- */
+
+#define AT(name) ROAST_AT_branches_##name
+
+/* The columns that both tables have; they stand in the same order in both. */
+static void put_cost(struct roast_builder *to, int at_reads,
+                     const struct roast_branch_cost *cost)
+{
+    enum { READS, BYTES, UNCOMPRESSED, SECONDS, ACCESSED, OFFSETS_ONLY, PRELOADED };
+
+    if (cost->known) {
+        roast__fill_sum(to, at_reads + READS, cost->reads);
+        roast__fill_number(to, at_reads + SECONDS, cost->ns / 1e9);
+    }
+    if (cost->bytes_known)
+        roast__fill_sum(to, at_reads + BYTES, cost->bytes);
+    if (cost->unpacked_known)
+        roast__fill_sum(to, at_reads + UNCOMPRESSED, cost->uncompressed_bytes);
+    roast__fill_bool(to, at_reads + ACCESSED, roast_flags_say_accessed(cost->flags));
+    roast__fill_bool(to, at_reads + OFFSETS_ONLY,
+                     roast_flags_say_offsets_only(cost->flags));
+    roast__fill_bool(to, at_reads + PRELOADED, cost->flags & ROAST_BRANCH_PRELOADED);
+}
+
+_Static_assert(AT(preloaded) - AT(reads) == ROAST_AT_chunk_branches_preloaded -
+                                                ROAST_AT_chunk_branches_reads &&
+                   AT(preloaded) - AT(reads) == 6,
+               "both tables have these columns");
+
+void roast__columns_branches(const struct roast_columns_job *job)
+{
+    struct roast_branch_costs costs = {0};
+    struct roast_keys files = {0};
+    bool joined = roast__join_dataset_files(&files, job->study);
+
+    if (joined)
+        roast__branch_costs_read(&costs, job->study, files.key_of);
+    if (!joined || costs.failed)
+        roast__builder_fail(job->to);
+    for (size_t i = 0; i < costs.names.count && roast__builder_ok(job->to); i++) {
+        const struct roast_branch_cost *cost = &costs.all[i];
+        roast__builder_row(job->to);
+        roast__put_dataset_file(job, AT(dataset), AT(file),
+                                files.first_item[cost->group] - 1);
+        roast__fill_text(job->to, AT(branch), cost->name);
+        roast__fill_count(job->to, AT(chunks), cost->chunks);
+        put_cost(job->to, AT(reads), cost);
+    }
+    roast__branch_costs_release(&costs);
+    roast__keys_release(&files);
+}
+
+/* ---- by chunk -------------------------------------------------------------------- */
+
+#undef AT
+#define AT(name) ROAST_AT_chunk_branches_##name
+
+static void put_chunk(const struct roast_columns_job *job,
+                      const struct roast_walk *walk,
+                      const struct roast_branch_list *list, uint64_t chunk_id)
+{
+    struct roast_branch_told told = roast__branch_told(walk);
+
+    for (size_t i = 0; i < list->count && roast__builder_ok(job->to); i++) {
+        struct roast_branch_cost cost = {.name = list->all[i].name};
+        roast__branch_cost_add(&cost, &list->all[i], told);
+        roast__builder_row(job->to);
+        roast__fill_count(job->to, AT(chunk_id), chunk_id);
+        roast__fill_text(job->to, AT(branch), cost.name);
+        put_cost(job->to, AT(reads), &cost);
+    }
+}
+
+void roast__columns_chunk_branches(const struct roast_columns_job *job)
+{
+    struct roast_chunk_walk chunks = {.job = job};
+    struct roast_walk walk = {.study = job->study};
+    struct roast_branch_list list = {0};
+
+    if (!(job->run->attempts.fields & ROAST_FIELD_BIT(branches)))
+        return;
+    while (roast__builder_ok(job->to) && roast__chunk_walk_next(&chunks)) {
+        walk.row = chunks.row;
+        (void)roast__attempt_record(job->run, walk.row, &walk.rec, walk.identity);
+        if (roast__walk_branches(&walk, &list))
+            put_chunk(job, &walk, &list, chunks.chunk_id);
+    }
+    roast__free(list.all);
+}

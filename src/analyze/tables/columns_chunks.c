@@ -1,0 +1,333 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* columns_chunks.c - the tables `chunks` and `tasks`: attempts, one row each.
+ *
+ * Ids are those of roast_run_chunks(): a row is found again in chunk_metrics. */
+#include <stdlib.h>
+
+#include "analyze/budget/wasted_time.h"
+#include "analyze/calls.h"
+#include "analyze/formulas.h"
+#include "analyze/tables/columns_tasks.h"
+#include "analyze/totals/groups.h"
+#include "base/mem.h"
+#include "roast/ladder.h"
+#include "roast/view.h"
+#include "run/rest.h"
+
+#define AT(name) ROAST_AT_chunks_##name
+
+bool roast__chunk_walk_next(struct roast_chunk_walk *walk)
+{
+    const struct roast_columns_job *job = walk->job;
+
+    while (walk->next < job->order->count) {
+        walk->row = job->order->rows[walk->next++];
+        if (job->run->attempts.rest[walk->row] == 0)
+            continue; /* left no record */
+        walk->chunk_id = walk->next_id++;
+        if (job->study->totals->roles.of_row[walk->row] == ROAST_ROLE_COUNTS)
+            return true;
+    }
+    return false;
+}
+
+/* ---- words of processes ---------------------------------------------------------- */
+
+enum { NOT_ASKED = -2 };
+
+/* The word of every process for its worker, made when it is first asked for. */
+struct process_words {
+    const struct roast_columns_job *job;
+    int at;
+    int32_t *words; /* owned */
+};
+
+static bool open_words(struct process_words *words)
+{
+    size_t count = words->job->run->attempts.process_count;
+
+    words->words = roast__alloc(count * sizeof(words->words[0]));
+    if (!words->words)
+        roast__builder_fail(words->job->to);
+    for (size_t i = 0; words->words && i < count; i++)
+        words->words[i] = NOT_ASKED;
+    return words->words != NULL;
+}
+
+/* Who has neither name nor pid is not known, though `workers` needs a word for it. */
+static bool is_named(const struct roast_worker_process *process)
+{
+    return process->worker != ROAST_NO_STRING || process->pid != 0;
+}
+
+static int32_t worker_word(struct process_words *words, int32_t process)
+{
+    const struct roast_columns_job *job = words->job;
+    int32_t *word = &words->words[process];
+    struct roast_buf room = {0};
+
+    if (*word != NOT_ASKED)
+        return *word;
+    *word = ROAST_NO_STRING;
+    if (is_named(&job->run->attempts.processes[process])) {
+        struct roast_str name = roast__worker_key(job->run, (size_t)process, &room);
+        if (!name.data)
+            roast__builder_fail(job->to);
+        *word = roast__word(job->to, words->at, name);
+    }
+    roast__buf_release(&room);
+    return *word;
+}
+
+/* ---- chunks ---------------------------------------------------------------------- */
+
+enum how { COUNT, SECONDS, TEXT };
+
+/* Fields that a row takes as they are. */
+static const struct {
+    enum roast_field field;
+    int at;
+    enum how how;
+} fields[] = {
+    {ROAST_FIELD_dataset, AT(dataset), TEXT},
+    {ROAST_FIELD_file, AT(file), TEXT},
+    {ROAST_FIELD_treename, AT(treename), TEXT},
+    {ROAST_FIELD_uuid, AT(uuid), TEXT},
+    {ROAST_FIELD_entry_start, AT(entry_start), COUNT},
+    {ROAST_FIELD_entry_stop, AT(entry_stop), COUNT},
+    {ROAST_FIELD_num_events, AT(num_events), COUNT},
+    {ROAST_FIELD_host, AT(host), TEXT},
+    {ROAST_FIELD_pid, AT(pid), COUNT},
+    {ROAST_FIELD_thread, AT(thread), COUNT},
+    {ROAST_FIELD_duration_ns, AT(duration), SECONDS},
+    {ROAST_FIELD_cpu_ns, AT(cpu_time), SECONDS},
+    {ROAST_FIELD_task_ns, AT(task_time), SECONDS},
+    {ROAST_FIELD_task_cpu_ns, AT(task_cpu_time), SECONDS},
+    {ROAST_FIELD_rss_before_bytes, AT(rss_before_bytes), COUNT},
+    {ROAST_FIELD_rss_after_bytes, AT(rss_after_bytes), COUNT},
+    {ROAST_FIELD_rss_peak_bytes, AT(rss_peak_bytes), COUNT},
+    {ROAST_FIELD_bytes_read, AT(bytes_read), COUNT},
+    {ROAST_FIELD_bytes_before, AT(bytes_before_process), COUNT},
+};
+
+static void put_fields(struct roast_builder *to, const roast_record *rec)
+{
+    for (size_t i = 0; i < sizeof(fields) / sizeof(fields[0]); i++) {
+        const union roast_field_value *value = &rec->values[fields[i].field];
+        if (!roast_record_has(rec, fields[i].field))
+            continue;
+        if (fields[i].how == TEXT)
+            roast__fill_text(to, fields[i].at, value->str);
+        else if (fields[i].how == SECONDS)
+            roast__fill_number(to, fields[i].at, roast_seconds(value->u64));
+        else
+            roast__fill_count(to, fields[i].at, value->u64);
+    }
+}
+
+static void put_ladder(struct roast_builder *to, const roast_record *rec)
+{
+    struct roast_ladder ladder;
+
+    if (!roast_record_has(rec, ROAST_FIELD_ladder) ||
+        roast_ladder_read(&ladder, rec->values[ROAST_FIELD_ladder].str, NULL) < 0)
+        return;
+    for (int i = 0; i < ROAST_ITEM_COUNT; i++) {
+        enum roast_ladder_item item = (enum roast_ladder_item)i;
+        enum roast_ladder_kind kind = roast_ladder_info(item)->kind;
+        if (!roast_ladder_has(&ladder, item))
+            continue;
+        if (kind == ROAST_LADDER_SLICE || kind == ROAST_LADDER_TIME)
+            roast__fill_number(to, roast__at_item(item),
+                               roast_seconds(ladder.values[item]));
+        else
+            roast__fill_count(to, roast__at_item(item), ladder.values[item]);
+    }
+}
+
+static void put_column(const struct roast_columns_job *job, int at,
+                       enum roast_attempt_column from, size_t row)
+{
+    const struct roast_column *column = &job->run->attempts.columns[from];
+
+    if (roast__column_has(column, row))
+        roast__fill_int(job->to, at, column->values[row]);
+}
+
+static void put_chunk(struct process_words *words, const struct roast_chunk_walk *walk)
+{
+    const struct roast_columns_job *job = words->job;
+    struct roast_builder *to = job->to;
+    unsigned char identity[ROAST_IDENTITY_BYTES];
+    roast_record rec;
+
+    (void)roast__attempt_record(job->run, walk->row, &rec, identity);
+    roast__builder_row(to);
+    roast__fill_count(to, AT(chunk_id), walk->chunk_id);
+    roast__fill_int(to, AT(attempt), job->order->attempt[walk->row]);
+    put_fields(to, &rec);
+    if (roast_record_has(&rec, ROAST_FIELD_worker))
+        roast__fill_text(to, AT(worker), rec.values[ROAST_FIELD_worker].str);
+    else
+        roast__fill_word(to, AT(worker),
+                         worker_word(words, job->run->attempts.process[walk->row]));
+    put_column(job, AT(start), ROAST_COLUMN_start_ns, walk->row);
+    put_column(job, AT(task_start), ROAST_COLUMN_task_start_ns, walk->row);
+    roast__fill_text(to, AT(status), roast_str_of("ok"));
+    roast__fill_bool(to, AT(undecorated),
+                     roast_record_has(&rec, ROAST_FIELD_undecorated) &&
+                         rec.values[ROAST_FIELD_undecorated].u64 != 0);
+    put_ladder(to, &rec);
+}
+
+void roast__columns_chunks(const struct roast_columns_job *job)
+{
+    struct process_words words = {.job = job, .at = AT(worker)};
+    struct roast_chunk_walk walk = {.job = job};
+
+    if (!open_words(&words))
+        return;
+    while (roast__builder_ok(job->to) && roast__chunk_walk_next(&walk))
+        put_chunk(&words, &walk);
+    roast__free(words.words);
+}
+
+/* ---- tasks ----------------------------------------------------------------------- */
+
+#undef AT
+#define AT(name) ROAST_AT_tasks_##name
+
+/* NULL: nobody knows. */
+static const char *status_of(const struct roast_run *run, unsigned role)
+{
+    switch (role) {
+    case ROAST_ROLE_COUNTS:
+    case ROAST_ROLE_BARE:
+        return "ok";
+    case ROAST_ROLE_REPEAT:
+        return "repeat";
+    case ROAST_ROLE_FAILED:
+        return "failed";
+    case ROAST_ROLE_LOST:
+        return "lost";
+    default:
+        return run->end_ns == 0 ? "running" : NULL;
+    }
+}
+
+static struct roast_str string_of(const struct roast_columns_job *job, int32_t number)
+{
+    return roast__strings_get(&job->run->strings, number);
+}
+
+void roast__put_dataset_file(const struct roast_columns_job *job, int at_dataset,
+                             int at_file, int32_t source)
+{
+    const struct roast_source *sources = job->run->attempts.sources;
+
+    if (source < 0)
+        return;
+    roast__fill_text(job->to, at_dataset, string_of(job, sources[source].dataset));
+    roast__fill_text(job->to, at_file, string_of(job, sources[source].file));
+}
+
+static void put_times(const struct roast_columns_job *job, size_t row, bool lost,
+                      const int64_t *last_signs)
+{
+    const struct roast_attempts *attempts = &job->run->attempts;
+    int64_t start_ns, end_ns;
+
+    if (roast__attempt_times(attempts, row, &start_ns, &end_ns))
+        roast__fill_int(job->to, AT(start), start_ns);
+    roast__fill_number(job->to, AT(duration),
+                       lost ? roast__lost_seconds(attempts, row, last_signs)
+                            : roast__attempt_seconds(attempts, row));
+}
+
+static void put_task(struct process_words *words, size_t row, const int64_t *last_signs)
+{
+    const struct roast_columns_job *job = words->job;
+    const struct roast_attempts *attempts = &job->run->attempts;
+    const struct roast_column *errors = &attempts->columns[ROAST_COLUMN_error_type];
+    unsigned role = job->study->totals->roles.of_row[row];
+    int32_t process = attempts->process[row];
+
+    roast__fill_text(job->to, AT(kind), roast_str_of("chunk"));
+    roast__fill_text(job->to, AT(status), roast_str_of(status_of(job->run, role)));
+    roast__fill_int(job->to, AT(attempt), job->order->attempt[row]);
+    roast__put_dataset_file(job, AT(dataset), AT(file), attempts->source[row]);
+    put_column(job, AT(entry_start), ROAST_COLUMN_entry_start, row);
+    put_column(job, AT(entry_stop), ROAST_COLUMN_entry_stop, row);
+    roast__fill_word(job->to, AT(worker), worker_word(words, process));
+    roast__fill_text(job->to, AT(host),
+                     string_of(job, attempts->processes[process].host));
+    put_times(job, row, role == ROAST_ROLE_LOST, last_signs);
+    if (roast__column_has(errors, row))
+        roast__fill_text(job->to, AT(error_type),
+                         string_of(job, (int32_t)errors->values[row]));
+}
+
+/* Chunks are numbered by the start of their process(); a task starts before that, and
+ * not always in the same order. */
+struct task {
+    int64_t start_ns;
+    uint32_t place; /* in the order of chunks */
+    uint32_t chunk_id;
+};
+
+static int by_start(const void *a, const void *b)
+{
+    const struct task *left = a, *right = b;
+
+    if (left->start_ns != right->start_ns)
+        return left->start_ns < right->start_ns ? -1 : 1;
+    return (left->place > right->place) - (left->place < right->place);
+}
+
+/* Returns owned; NULL when out of memory. What has no start is behind all others. */
+static struct task *list_tasks(const struct roast_columns_job *job)
+{
+    const struct roast_attempts *attempts = &job->run->attempts;
+    struct task *tasks = roast__alloc(job->order->count * sizeof(tasks[0]));
+    uint32_t chunk_id = 0;
+
+    for (size_t i = 0; tasks && i < job->order->count; i++) {
+        int64_t start_ns, end_ns;
+        uint32_t row = job->order->rows[i];
+        if (!roast__attempt_times(attempts, row, &start_ns, &end_ns))
+            start_ns = INT64_MAX;
+        tasks[i] = (struct task){start_ns, (uint32_t)i, chunk_id};
+        chunk_id += attempts->rest[row] != 0;
+    }
+    if (tasks && job->order->count > 0)
+        qsort(tasks, job->order->count, sizeof(tasks[0]), by_start);
+    return tasks;
+}
+
+void roast__columns_tasks(const struct roast_columns_job *job)
+{
+    struct process_words words = {.job = job, .at = AT(worker)};
+    int64_t *last_signs = roast__last_signs(job->run);
+    struct task *tasks = list_tasks(job);
+    struct roast_task_joins joins = {0};
+
+    if (!last_signs || !tasks || !open_words(&words) ||
+        !roast__task_joins_find(&joins, job->run)) {
+        roast__builder_fail(job->to);
+        goto out;
+    }
+    for (size_t i = 0; i < job->order->count && roast__builder_ok(job->to); i++) {
+        uint32_t row = job->order->rows[tasks[i].place];
+        roast__builder_row(job->to);
+        put_task(&words, row, last_signs);
+        roast__put_task_of_attempt(job, &joins, row);
+        if (job->run->attempts.rest[row] != 0)
+            roast__fill_count(job->to, AT(chunk_id), tasks[i].chunk_id);
+    }
+    roast__put_other_tasks(job, &joins);
+out:
+    roast__task_joins_release(&joins);
+    roast__free(words.words);
+    roast__free(tasks);
+    roast__free(last_signs);
+}

@@ -1,0 +1,346 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* fine.c - CPU, waiting and overheads of tasks, as Dask accounts them.
+ *
+ * Dask gives tasks of one name to the span that had that name first: a second run of a
+ * class may find nothing in its own span, or the tasks of somebody else as well. The
+ * tasks that the scheduler was seen to run tell: where spans are far from them, our own
+ * clocks say what they can, and the rest is not known. */
+#include "analyze/budget/task_joins.h"
+#include "analyze/formulas.h"
+#include "analyze/recorded.h"
+#include "analyze/timeline.h"
+#include "analyze/totals/task_kinds.h"
+#include "base/mem.h"
+
+/* Spans tell of a run that is within these parts of the seconds its tasks took; a few
+ * milliseconds more are the clocks. */
+static const double least_part = 0.5;
+static const double most_part = 1.5;
+static const double clocks_s = 0.1;
+
+static const char *const no_spans = "spans of Dask were not there";
+static const char *const other_span =
+    "Dask accounted the tasks under another span, which had their name first";
+
+/* ---- what spans say -------------------------------------------------------------- */
+
+struct spans {
+    double sums[ROAST_FINE_SUMS];
+    double processor_cpu_s;
+    double processor_noncpu_s;
+    bool told;          /* any CPU of tasks at all */
+    bool has_processor; /* its prefix is known and was told */
+    double tasks_s;     /* of its tasks, by the scheduler's word; NaN: no word */
+};
+
+/* Prefixes of the processor's tasks, by the number of their text; owned. */
+struct prefixes {
+    bool *is_processors;
+    bool all; /* nobody knows a name: every task is the processor's */
+};
+
+/* From the tasks that were attempts; the seconds of all that are called like them. */
+static double find_among_tasks(struct prefixes *prefixes,
+                               const struct roast_study *study)
+{
+    const struct roast_tasks *tasks = &study->run->scheduler.tasks;
+    double seconds = 0;
+
+    for (size_t i = 0; i < tasks->count; i++) {
+        if (study->task_kinds[i] == ROAST_KIND_chunk && tasks->prefix[i] >= 0)
+            prefixes->is_processors[tasks->prefix[i]] = true;
+    }
+    for (size_t i = 0; i < tasks->count; i++) {
+        bool counts = tasks->end[i] == (ROAST_TASK_ok | ROAST_TASK_OURS) &&
+                      tasks->prefix[i] >= 0 && tasks->start_ns[i] != 0;
+        if (counts && prefixes->is_processors[tasks->prefix[i]])
+            seconds += roast__seconds_between(tasks->start_ns[i], tasks->stop_ns[i]);
+    }
+    return seconds;
+}
+
+/* Where no scheduler was watched there is the name of the class only. */
+static void find_by_name(struct prefixes *prefixes, const struct roast_run *run)
+{
+    struct roast_str name =
+        roast__notes_get(&run->notes, ROAST_NOTES_run, roast_str_of("processor"));
+    int32_t number = roast__strings_find(&run->strings, name);
+
+    prefixes->all = !name.data;
+    if (name.data && number >= 0)
+        prefixes->is_processors[number] = true;
+}
+
+/* False when out of memory. */
+static bool find_prefixes(struct prefixes *prefixes, double *tasks_s,
+                          const struct roast_study *study)
+{
+    const struct roast_run *run = study->run;
+
+    prefixes->is_processors = roast__alloc(run->strings.count * sizeof(bool));
+    if (!prefixes->is_processors)
+        return false;
+    if (roast__has_scheduled(&run->scheduler.tasks))
+        *tasks_s = find_among_tasks(prefixes, study);
+    else
+        find_by_name(prefixes, run);
+    return true;
+}
+
+static void add_activity(struct spans *spans, const struct roast_run *run,
+                         const struct roast_activity_row *row,
+                         const struct prefixes *prefixes)
+{
+    bool of_task = row->prefix >= 0;
+    bool own =
+        of_task && (prefixes->all || prefixes->is_processors[(size_t)row->prefix]);
+    enum roast_fine_sum sum =
+        roast_fine_sum_of(roast__strings_get(&run->strings, row->activity),
+                          roast__strings_get(&run->strings, row->unit));
+
+    if (sum == ROAST_FINE_SUMS || (sum == ROAST_FINE_MEMORY_READ_BYTES && !of_task))
+        return; /* what is read to be sent elsewhere is no input of a task */
+    spans->sums[sum] += row->value;
+    if (sum == ROAST_FINE_CPU_S) {
+        spans->told = true;
+        spans->has_processor |= own;
+        spans->processor_cpu_s += own ? row->value : 0;
+    }
+    if (sum == ROAST_FINE_NONCPU_S)
+        spans->processor_noncpu_s += own ? row->value : 0;
+}
+
+/* False when out of memory. */
+static bool read_spans(struct spans *spans, const struct roast_study *study)
+{
+    const struct roast_run *run = study->run;
+    const struct roast_scheduler_view *view = &run->scheduler;
+    struct prefixes prefixes = {.is_processors = NULL};
+
+    *spans = (struct spans){.tasks_s = NAN};
+    if (view->activity_count == 0)
+        return true;
+    bool found = find_prefixes(&prefixes, &spans->tasks_s, study);
+    for (size_t i = 0; found && i < view->activity_count; i++)
+        add_activity(spans, run, &view->activities[i], &prefixes);
+    roast__free(prefixes.is_processors);
+    return found;
+}
+
+/* Whether the tasks of another run are in them, or ours in those of another. */
+static bool are_of_another(const struct spans *spans)
+{
+    double told_s = spans->processor_cpu_s + spans->processor_noncpu_s;
+
+    return told_s < least_part * spans->tasks_s ||
+           told_s > most_part * spans->tasks_s + clocks_s;
+}
+
+/* ---- own clocks ------------------------------------------------------------------ */
+
+struct clocks {
+    double cpu_s; /* NaN: some chunks do not know */
+    double noncpu_s;
+};
+
+/* Of process(), of the chunks that count. */
+static struct clocks clocks_of_process(const struct roast_totals *totals)
+{
+    const struct roast_group *all = &totals->all;
+
+    if (all->chunks == 0 || totals->sums.noncpu_chunks != all->chunks)
+        return (struct clocks){NAN, NAN};
+    return (struct clocks){all->sums[ROAST_CPU_NS] / 1e9, totals->sums.noncpu_ns / 1e9};
+}
+
+/* Of whole attempts that ended well. */
+static struct clocks clocks_of_good(const struct roast_totals *totals)
+{
+    const uint64_t *rows = totals->roles.rows;
+    uint64_t ended =
+        rows[ROAST_ROLE_COUNTS] + rows[ROAST_ROLE_BARE] + rows[ROAST_ROLE_REPEAT];
+
+    if (ended == 0 || totals->sums.clocked != ended)
+        return (struct clocks){NAN, NAN};
+    return (struct clocks){totals->sums.clocked_cpu_ns / 1e9,
+                           totals->sums.clocked_noncpu_ns / 1e9};
+}
+
+/* Dask counts a task that ended well with all that was tried inside of it; what failed
+ * with its task is neither CPU nor waiting to it. */
+static bool is_tried_in_good_chunk(const struct roast_study *study,
+                                   const struct roast_task_joins *joins, size_t row)
+{
+    int32_t task = joins->task_of[row];
+
+    return study->totals->roles.of_row[row] == ROAST_ROLE_FAILED && task >= 0 &&
+           study->task_kinds[task] == ROAST_KIND_chunk &&
+           study->run->scheduler.tasks.end[task] == (ROAST_TASK_ok | ROAST_TASK_OURS);
+}
+
+static void add_tried(struct clocks *clocks, const struct roast_study *study,
+                      const struct roast_task_joins *joins)
+{
+    const struct roast_attempts *attempts = &study->run->attempts;
+    const struct roast_column *took = &attempts->columns[ROAST_COLUMN_task_ns];
+    const struct roast_column *used = &attempts->columns[ROAST_COLUMN_task_cpu_ns];
+
+    for (size_t row = 0; row < attempts->count; row++) {
+        if (!is_tried_in_good_chunk(study, joins, row))
+            continue;
+        double cpu_s = roast__column_number(used, row) / 1e9;
+        double wait_s = roast__column_number(took, row) / 1e9 - cpu_s;
+        clocks->cpu_s += cpu_s;
+        clocks->noncpu_s += wait_s < 0 ? 0 : wait_s; /* NaN stays */
+    }
+}
+
+/* Of whole attempts, opening files included: these are Dask's tasks. */
+static struct clocks clocks_of_tasks(const struct roast_study *study)
+{
+    struct roast_task_joins joins = {.task_of = NULL};
+    struct clocks clocks = clocks_of_good(study->totals);
+    bool any_tried = study->task_kinds && !isnan(clocks.cpu_s) &&
+                     study->totals->roles.rows[ROAST_ROLE_FAILED] > 0;
+
+    if (any_tried && roast__task_joins_find(&joins, study->run))
+        add_tried(&clocks, study, &joins);
+    else if (any_tried)
+        study->summary->failed = true;
+    roast__task_joins_release(&joins);
+    return clocks;
+}
+
+/* Where some attempts know of process() only, of that for all. */
+static struct clocks own_clocks(const struct roast_study *study)
+{
+    struct clocks whole = clocks_of_tasks(study);
+
+    return isnan(whole.cpu_s + whole.noncpu_s) ? clocks_of_process(study->totals)
+                                               : whole;
+}
+
+double roast__recorded_task_seconds(const struct roast_study *study)
+{
+    struct clocks clocks = clocks_of_tasks(study);
+
+    return clocks.cpu_s + clocks.noncpu_s;
+}
+
+/* ---- metrics --------------------------------------------------------------------- */
+
+static void set_processor(const struct roast_study *study, struct clocks clocks)
+{
+    double both_s = clocks.cpu_s + clocks.noncpu_s;
+
+    roast__study_set(study, ROAST_METRIC_processor_cpu_time_seconds, clocks.cpu_s);
+    roast__study_set(study, ROAST_METRIC_processor_noncpu_time_seconds,
+                     clocks.noncpu_s);
+    if (!(both_s > 0))
+        return;
+    roast__study_set(study, ROAST_METRIC_processor_cpu_percentage,
+                     clocks.cpu_s / both_s * 100);
+    roast__study_set(study, ROAST_METRIC_processor_noncpu_percentage,
+                     clocks.noncpu_s / both_s * 100);
+}
+
+static void set_all_tasks(const struct roast_study *study, struct clocks clocks)
+{
+    roast__study_set(study, ROAST_METRIC_cpu_time_seconds, clocks.cpu_s);
+    roast__study_set(study, ROAST_METRIC_io_time_seconds, clocks.noncpu_s);
+}
+
+/* What does not depend on the prefix. */
+static void set_sums(const struct roast_study *study, const double *sums)
+{
+    static const struct {
+        enum roast_metric metric;
+        enum roast_fine_sum sum;
+        enum roast_fine_sum other; /* added to it; ROAST_FINE_SUMS: none */
+    } rows[] = {
+#define SUM(metric, sum, other) \
+    {ROAST_METRIC_##metric, ROAST_FINE_##sum, ROAST_FINE_##other}
+        SUM(cpu_time_seconds, CPU_S, SUMS),
+        SUM(io_time_seconds, NONCPU_S, SUMS),
+        SUM(failed_time_seconds, FAILED_S, SUMS),
+        SUM(cancelled_time_seconds, CANCELLED_S, SUMS),
+        SUM(executor_time_seconds, EXECUTOR_S, SUMS),
+        SUM(offload_time_seconds, OFFLOAD_S, SUMS),
+        SUM(total_bytes_memory_read_dask, MEMORY_READ_BYTES, SUMS),
+        SUM(disk_read_bytes, DISK_READ_BYTES, SUMS),
+        SUM(disk_write_bytes, DISK_WRITE_BYTES, SUMS),
+        SUM(compression_time_seconds, COMPRESS_S, SUMS),
+        SUM(decompression_time_seconds, DECOMPRESS_S, SUMS),
+        SUM(total_compression_overhead_seconds, COMPRESS_S, DECOMPRESS_S),
+        SUM(serialization_time_seconds, SERIALIZE_S, SUMS),
+        SUM(deserialization_time_seconds, DESERIALIZE_S, SUMS),
+        SUM(total_serialization_overhead_seconds, SERIALIZE_S, DESERIALIZE_S),
+#undef SUM
+    };
+
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        bool two = rows[i].other != ROAST_FINE_SUMS;
+        roast__study_set(study, rows[i].metric,
+                         sums[rows[i].sum] + (two ? sums[rows[i].other] : 0));
+    }
+}
+
+static void set_from_spans(const struct roast_study *study, const struct spans *spans)
+{
+    const double *sums = spans->sums;
+    double own_cpu_s = clocks_of_tasks(study).cpu_s;
+
+    set_sums(study, sums);
+    if (!spans->has_processor) {
+        set_processor(study, own_clocks(study));
+        return;
+    }
+    set_processor(study,
+                  (struct clocks){spans->processor_cpu_s, spans->processor_noncpu_s});
+    roast__study_set(study, ROAST_METRIC_overhead_cpu_time_seconds,
+                     sums[ROAST_FINE_CPU_S] - spans->processor_cpu_s);
+    roast__study_set(study, ROAST_METRIC_overhead_noncpu_time_seconds,
+                     sums[ROAST_FINE_NONCPU_S] - spans->processor_noncpu_s +
+                         sums[ROAST_FINE_FAILED_S]);
+    if (spans->processor_cpu_s > 0)
+        roast__study_set(study, ROAST_METRIC_dask_cpu_ratio,
+                         own_cpu_s / spans->processor_cpu_s);
+}
+
+/* Runs that were imported know two sums of spans and no more. */
+static void set_from_clocks(const struct roast_study *study)
+{
+    struct clocks clocks = own_clocks(study);
+
+    set_processor(study, clocks);
+    set_all_tasks(study, clocks);
+    set_all_tasks(study, (struct clocks){
+                             roast__study_fact(study, ROAST_FACT_span_cpu_seconds),
+                             roast__study_fact(study, ROAST_FACT_span_noncpu_seconds)});
+}
+
+void roast__study_fine(const struct roast_study *study)
+{
+    struct spans spans;
+
+    if (!read_spans(&spans, study)) {
+        study->summary->failed = true;
+        return;
+    }
+    if (spans.told && !are_of_another(&spans))
+        set_from_spans(study, &spans);
+    else
+        set_from_clocks(study);
+}
+
+const char *roast__without_spans(const struct roast_study *study)
+{
+    const struct roast_run *run = study->run;
+
+    if (study->summary->values.known[ROAST_METRIC_executor_time_seconds])
+        return NULL;
+    return run->scheduler.activity_count > 0 ||
+                   roast__has_scheduled(&run->scheduler.tasks)
+               ? other_span
+               : no_spans;
+}

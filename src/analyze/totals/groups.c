@@ -1,0 +1,227 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* groups.c - the tables per dataset and per file, and what all such tables share.
+ *
+ * totals.c summed up every file and every process; here those with the same name are
+ * put together. */
+#include "analyze/totals/groups.h"
+
+#include "analyze/formulas.h"
+#include "base/mem.h"
+#include "run/slots.h"
+
+/* ---- cells ----------------------------------------------------------------------- */
+
+void roast__group_cells(struct roast_cell *row, const struct roast_group *group)
+{
+    double timed = (double)(group->chunks - group->without[ROAST_DURATION_NS]);
+    double counted = (double)(group->chunks - group->without[ROAST_EVENTS]);
+    double with_cpu = (double)(group->chunks - group->without[ROAST_CPU_NS]);
+    bool bytes = group->chunks > 0 && group->without[ROAST_BYTES] == 0;
+    bool both =
+        group->without[ROAST_DURATION_NS] == 0 && group->without[ROAST_EVENTS] == 0;
+
+    row[0] = roast__cell_count((uint64_t)group->chunks + group->bare);
+    row[1] = roast__cell_count(roast__group_attempts(group));
+    row[2] = roast__cell_count(group->failures);
+    row[3] = roast__cell_number(timed > 0 ? group->sums[ROAST_DURATION_NS] / 1e9 : NAN);
+    row[4] = roast__cell_number(group->sums[ROAST_DURATION_NS] / timed / 1e9);
+    row[5] = roast__cell_number(group->shortest_ns / 1e9);
+    row[6] = roast__cell_number(group->longest_ns / 1e9);
+    double events = group->sums[ROAST_EVENTS] + group->bare_events;
+    if (counted > 0 || group->bare > group->bare_unknown)
+        row[7] = roast__cell_sum(events);
+    row[8] = roast__cell_number(group->sums[ROAST_EVENTS] / counted);
+    if (bytes)
+        row[9] = roast__cell_sum(group->sums[ROAST_BYTES]);
+    row[10] = roast__cell_number(with_cpu > 0 ? group->sums[ROAST_CPU_NS] / 1e9 : NAN);
+    row[11] = roast__cell_number(both ? group->sums[ROAST_EVENTS] /
+                                            (group->sums[ROAST_DURATION_NS] / 1e9)
+                                      : NAN);
+}
+
+/* ---- keys ------------------------------------------------------------------------ */
+
+struct joining {
+    struct roast_keys *keys;
+    const struct roast_key_rule *rule;
+    struct roast_slots slots; /* owned; numbers of keys */
+};
+
+static uint64_t hash_key(const void *table, uint32_t key)
+{
+    const struct joining *joining = table;
+    size_t item = (size_t)joining->keys->first_item[key];
+
+    return joining->rule->hash(joining->rule->context, item);
+}
+
+/* The number of an item's key, added when it is new; -1: out of memory. */
+static int32_t key_for(struct joining *joining, size_t item)
+{
+    const struct roast_key_rule *rule = joining->rule;
+    struct roast_keys *keys = joining->keys;
+    struct roast_slots *slots = &joining->slots;
+
+    if (!roast__slots_room(slots, keys->count, hash_key, joining))
+        return -1;
+    uint64_t hash = rule->hash(rule->context, item);
+    for (size_t at = roast__slots_first(slots, hash); roast__slots_holds(slots, at);
+         at = roast__slots_next(slots, at)) {
+        uint32_t key = roast__slots_item(slots, at);
+        if (rule->same(rule->context, (size_t)keys->first_item[key], item))
+            return (int32_t)key;
+    }
+    roast__slots_put(slots, hash, (uint32_t)keys->count);
+    keys->first_item[keys->count] = (int32_t)item;
+    roast__group_init(&keys->groups[keys->count]);
+    return (int32_t)keys->count++;
+}
+
+bool roast__keys_join(struct roast_keys *keys, const struct roast_group *items,
+                      size_t count, const struct roast_key_rule *rule)
+{
+    struct joining joining = {.keys = keys, .rule = rule};
+
+    keys->key_of = roast__alloc(count * sizeof(keys->key_of[0]));
+    keys->first_item = roast__alloc(count * sizeof(keys->first_item[0]));
+    keys->groups = roast__alloc(count * sizeof(keys->groups[0]));
+    bool done = keys->key_of && keys->first_item && keys->groups;
+    for (size_t i = 0; done && i < count; i++) {
+        keys->key_of[i] = -1;
+        if (roast__group_attempts(&items[i]) == 0)
+            continue;
+        keys->key_of[i] = key_for(&joining, i);
+        done = keys->key_of[i] >= 0;
+        if (done)
+            roast__group_add(&keys->groups[keys->key_of[i]], &items[i]);
+    }
+    roast__slots_release(&joining.slots);
+    return done;
+}
+
+void roast__keys_release(struct roast_keys *keys)
+{
+    roast__free(keys->key_of);
+    roast__free(keys->first_item);
+    roast__free(keys->groups);
+    *keys = (struct roast_keys){0};
+}
+
+/* ---- datasets and files ---------------------------------------------------------- */
+
+/* Item 0 stands for all rows without a source, the others are source + 1. */
+static int32_t dataset_of(const struct roast_attempts *attempts, size_t item)
+{
+    return item > 0 ? attempts->sources[item - 1].dataset : ROAST_NO_STRING;
+}
+
+static int32_t file_of(const struct roast_attempts *attempts, size_t item)
+{
+    return item > 0 ? attempts->sources[item - 1].file : ROAST_NO_STRING;
+}
+
+static bool same_dataset(const void *context, size_t a, size_t b)
+{
+    return dataset_of(context, a) == dataset_of(context, b);
+}
+
+static uint64_t hash_dataset(const void *context, size_t item)
+{
+    return roast__slots_mix((uint32_t)dataset_of(context, item));
+}
+
+static bool same_file(const void *context, size_t a, size_t b)
+{
+    return file_of(context, a) == file_of(context, b);
+}
+
+static uint64_t hash_file(const void *context, size_t item)
+{
+    return roast__slots_mix((uint32_t)file_of(context, item));
+}
+
+struct roast_key_rule roast__by_file(const struct roast_attempts *attempts)
+{
+    return (struct roast_key_rule){attempts, same_file, hash_file};
+}
+
+static struct roast_cell name_cell(const struct roast_study *study, int32_t name)
+{
+    if (name == ROAST_NO_STRING)
+        return roast__cell_text(study->summary, roast_str_of("(unknown)"));
+    return roast__study_text(study, name);
+}
+
+static void put_datasets(const struct roast_study *study, const struct roast_keys *keys)
+{
+    static const char *const columns[] = {"dataset", ROAST_GROUP_COLUMNS};
+    size_t table = roast__table_open(study->summary, "per_dataset", ROAST_TABLE_KEYED,
+                                     columns, sizeof(columns) / sizeof(columns[0]));
+
+    for (size_t i = 0; i < keys->count; i++) {
+        struct roast_cell *row = roast__table_row(study->summary, table);
+        row[0] = name_cell(
+            study, dataset_of(&study->run->attempts, (size_t)keys->first_item[i]));
+        roast__group_cells(row + 1, &keys->groups[i]);
+    }
+}
+
+/* A file that two datasets share has no one dataset: the cell is absent. */
+static void find_shared(bool *shared, const struct roast_keys *keys,
+                        const struct roast_attempts *attempts)
+{
+    for (size_t i = 0; i <= attempts->source_count; i++) {
+        int32_t key = keys->key_of[i];
+        if (key >= 0 && dataset_of(attempts, i) !=
+                            dataset_of(attempts, (size_t)keys->first_item[key]))
+            shared[key] = true;
+    }
+}
+
+static void put_files(const struct roast_study *study, const struct roast_keys *keys)
+{
+    static const char *const columns[] = {"file", ROAST_GROUP_COLUMNS, "dataset"};
+    const struct roast_attempts *attempts = &study->run->attempts;
+    size_t table = roast__table_open(study->summary, "per_file", ROAST_TABLE_KEYED,
+                                     columns, sizeof(columns) / sizeof(columns[0]));
+    bool *shared = roast__alloc(keys->count * sizeof(shared[0]));
+
+    if (shared)
+        find_shared(shared, keys, attempts);
+    else
+        study->summary->failed = true;
+    for (size_t i = 0; shared && i < keys->count; i++) {
+        struct roast_cell *row = roast__table_row(study->summary, table);
+        size_t first = (size_t)keys->first_item[i];
+        row[0] = name_cell(study, file_of(attempts, first));
+        roast__group_cells(row + 1, &keys->groups[i]);
+        if (!shared[i])
+            row[1 + ROAST_GROUP_COLUMN_COUNT] =
+                roast__study_text(study, dataset_of(attempts, first));
+    }
+    roast__free(shared);
+}
+
+static void put_sources(const struct roast_study *study,
+                        const struct roast_key_rule *rule,
+                        void put(const struct roast_study *, const struct roast_keys *))
+{
+    struct roast_keys keys = {0};
+
+    if (roast__keys_join(&keys, study->totals->of_source,
+                         study->run->attempts.source_count + 1, rule))
+        put(study, &keys);
+    else
+        study->summary->failed = true;
+    roast__keys_release(&keys);
+}
+
+void roast__study_groups(const struct roast_study *study)
+{
+    const struct roast_attempts *attempts = &study->run->attempts;
+    const struct roast_key_rule by_dataset = {attempts, same_dataset, hash_dataset};
+    const struct roast_key_rule by_file = roast__by_file(attempts);
+
+    put_sources(study, &by_dataset, put_datasets);
+    put_sources(study, &by_file, put_files);
+}

@@ -1,0 +1,280 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* process_groups.c - the tables per worker and per host.
+ *
+ * A worker is known by its name, else by its pid. Pids of two hosts may be equal: away
+ * from the client's host the key says the host too, so that no key comes twice. */
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "analyze/budget/worker_match.h"
+#include "analyze/formulas.h"
+#include "analyze/recorded.h"
+#include "analyze/totals/groups.h"
+#include "base/mem.h"
+#include "run/series.h"
+#include "run/slots.h"
+
+struct roast_str roast__process_name(const struct roast_run *run,
+                                     const struct roast_worker_process *process,
+                                     char room[ROAST_PROCESS_NAME_BYTES])
+{
+    struct roast_str name = roast__strings_get(&run->strings, process->worker);
+
+    if (name.data || process->pid == 0)
+        return name;
+    (void)snprintf(room, ROAST_PROCESS_NAME_BYTES, "pid-%" PRIu64, process->pid);
+    return roast_str_of(room);
+}
+
+/* ---- keys ------------------------------------------------------------------------ */
+
+static const struct roast_worker_process *process_at(const void *run, size_t item)
+{
+    return &((const struct roast_run *)run)->attempts.processes[item];
+}
+
+/* A process that did not say its host was forked here or died before it could. */
+static int32_t host_number(const void *run, size_t item)
+{
+    int32_t host = process_at(run, item)->host;
+
+    return host != ROAST_NO_STRING ? host : ((const struct roast_run *)run)->host;
+}
+
+/* Names of workers are unique; pids are on their host. */
+static bool same_worker(const void *run, size_t a, size_t b)
+{
+    const struct roast_worker_process *left = process_at(run, a);
+    const struct roast_worker_process *right = process_at(run, b);
+
+    if (left->worker != ROAST_NO_STRING || right->worker != ROAST_NO_STRING)
+        return left->worker == right->worker;
+    return left->pid == right->pid && host_number(run, a) == host_number(run, b);
+}
+
+static uint64_t hash_worker(const void *run, size_t item)
+{
+    const struct roast_worker_process *process = process_at(run, item);
+
+    return roast__slots_mix(process->worker != ROAST_NO_STRING
+                                ? UINT64_C(1) << 63 | (uint32_t)process->worker
+                                : process->pid);
+}
+
+static bool same_host(const void *run, size_t a, size_t b)
+{
+    return host_number(run, a) == host_number(run, b);
+}
+
+static uint64_t hash_host(const void *run, size_t item)
+{
+    return roast__slots_mix((uint32_t)host_number(run, item));
+}
+
+struct roast_str roast__worker_key(const struct roast_run *run, size_t process,
+                                   struct roast_buf *room)
+{
+    const struct roast_worker_process *own = process_at(run, process);
+    struct roast_str host = roast__strings_get(&run->strings, own->host);
+    char name_room[ROAST_PROCESS_NAME_BYTES];
+    struct roast_str name = roast__process_name(run, own, name_room);
+
+    if (!name.data)
+        name = roast_str_of("(unknown)");
+    roast__buf_put(room, name.data, name.size_bytes);
+    if (own->worker == ROAST_NO_STRING && host_number(run, process) != run->host) {
+        roast__buf_put(room, "@", 1);
+        roast__buf_put(room, host.data, host.size_bytes);
+    }
+    if (!roast__buf_ok(room))
+        return (struct roast_str){NULL, 0};
+    return (struct roast_str){room->data ? (const char *)room->data : "",
+                              room->size_bytes};
+}
+
+/* ---- memory ---------------------------------------------------------------------- */
+
+double roast__highest_memory(const struct roast_worker_samples *worker)
+{
+    struct roast_extremes extremes = {INFINITY, -INFINITY};
+    struct roast_series_cursor cursor;
+    double values[ROAST_SERIES_BLOCK];
+    size_t read;
+
+    roast__series_open(&cursor, worker, ROAST_SERIES_memory);
+    while ((read = roast__series_block(&cursor, NULL, values)) > 0)
+        roast__extremes_add(&extremes, values, read);
+    return extremes.max >= extremes.min ? extremes.max : NAN;
+}
+
+/* The same of a sampled process; its samples are not read again. */
+static double sampled_peak(const struct roast_study *study, size_t sampled)
+{
+    const double *peaks = study->totals->sampled_peaks;
+
+    return peaks && !(peaks[sampled] < 0)
+               ? peaks[sampled]
+               : roast__highest_memory(&study->run->samples.workers[sampled]);
+}
+
+static void add_records(double *peaks, const struct roast_keys *keys,
+                        const struct roast_attempts *attempts)
+{
+    const struct roast_column *peak = &attempts->columns[ROAST_COLUMN_rss_peak_bytes];
+
+    for (size_t row = 0; peak->known > 0 && row < attempts->count; row++) {
+        double *own = &peaks[keys->key_of[attempts->process[row]]];
+        if (roast__column_has(peak, row))
+            *own = fmax(*own, (double)peak->values[row]);
+    }
+}
+
+static void add_samples(double *peaks, const struct roast_keys *keys,
+                        const struct roast_crew *crew, const struct roast_study *study)
+{
+    for (size_t i = 0; i < study->run->samples.count; i++) {
+        int32_t key = crew->process[i] >= 0 ? keys->key_of[crew->process[i]] : -1;
+        if (key >= 0)
+            peaks[key] = fmax(peaks[key], sampled_peak(study, i));
+    }
+}
+
+/* The highest memory that records or samples of a worker saw; returns owned, NULL when
+ * out of memory. */
+static double *peaks_of(const struct roast_keys *keys, const struct roast_crew *crew,
+                        const struct roast_study *study)
+{
+    double *peaks = roast__alloc(keys->count * sizeof(peaks[0]));
+
+    for (size_t i = 0; peaks && i < keys->count; i++)
+        peaks[i] = NAN;
+    if (peaks) {
+        add_records(peaks, keys, &study->run->attempts);
+        add_samples(peaks, keys, crew, study);
+    }
+    return peaks;
+}
+
+/* ---- tables ---------------------------------------------------------------------- */
+
+struct roast_cell roast__worker_cell(const struct roast_study *study, size_t process)
+{
+    struct roast_buf room = {0};
+    struct roast_cell cell =
+        roast__cell_text(study->summary, roast__worker_key(study->run, process, &room));
+
+    study->summary->failed |= !roast__buf_ok(&room);
+    roast__buf_release(&room);
+    return cell;
+}
+
+/* Whether all records say which process they are of. */
+static bool all_are_known(const struct roast_attempts *attempts)
+{
+    for (size_t i = 0; i < attempts->process_count; i++) {
+        if (!roast__process_is_known(&attempts->processes[i]))
+            return false;
+    }
+    return true;
+}
+
+/* Workers that a backend sampled and no record names. They did nothing, unless there
+ * are records that do not say whose they are: then nobody knows what they did. */
+static void put_sampled(const struct roast_study *study, size_t table,
+                        const struct roast_crew *crew)
+{
+    const struct roast_samples *samples = &study->run->samples;
+    bool idle = all_are_known(&study->run->attempts);
+    struct roast_group nothing;
+
+    roast__group_init(&nothing);
+    for (size_t i = 0; i < samples->count; i++) {
+        if (samples->workers[i].pid != 0 || crew->process[i] >= 0)
+            continue;
+        struct roast_cell *row = roast__table_row(study->summary, table);
+        row[0] = roast__study_text(study, samples->workers[i].name);
+        if (idle)
+            roast__group_cells(row + 1, &nothing);
+        row[1 + ROAST_GROUP_COLUMN_COUNT + 2] =
+            roast__cell_number(sampled_peak(study, i) / (1024.0 * 1024.0));
+    }
+}
+
+static void put_workers(const struct roast_study *study, const struct roast_keys *keys)
+{
+    static const char *const columns[] = {"worker", ROAST_GROUP_COLUMNS, "host", "pid",
+                                          "peak_memory_mb"};
+    size_t table = roast__table_open(study->summary, "per_worker", ROAST_TABLE_KEYED,
+                                     columns, sizeof(columns) / sizeof(columns[0]));
+    struct roast_crew crew = {0};
+    bool found = roast__crew_find(&crew, study->run);
+    double *peaks = found ? peaks_of(keys, &crew, study) : NULL;
+
+    if (!peaks)
+        study->summary->failed = true;
+    for (size_t i = 0; peaks && i < keys->count; i++) {
+        struct roast_cell *row = roast__table_row(study->summary, table);
+        struct roast_cell *own = row + 1 + ROAST_GROUP_COLUMN_COUNT;
+        size_t first = (size_t)keys->first_item[i];
+        uint64_t pid = process_at(study->run, first)->pid;
+        row[0] = roast__worker_cell(study, first);
+        roast__group_cells(row + 1, &keys->groups[i]);
+        own[0] = roast__study_text(study, process_at(study->run, first)->host);
+        if (pid != 0)
+            own[1] = roast__cell_count(pid);
+        own[2] = roast__cell_number(peaks[i] / (1024.0 * 1024.0));
+    }
+    if (peaks)
+        put_sampled(study, table, &crew);
+    roast__crew_release(&crew);
+    roast__free(peaks);
+}
+
+static void put_hosts(const struct roast_study *study, const struct roast_keys *keys)
+{
+    static const char *const columns[] = {"host", ROAST_GROUP_COLUMNS};
+    size_t table = roast__table_open(study->summary, "per_host", ROAST_TABLE_KEYED,
+                                     columns, sizeof(columns) / sizeof(columns[0]));
+
+    for (size_t i = 0; i < keys->count; i++) {
+        struct roast_cell *row = roast__table_row(study->summary, table);
+        int32_t host = host_number(study->run, (size_t)keys->first_item[i]);
+        row[0] = host == ROAST_NO_STRING
+                     ? roast__cell_text(study->summary, roast_str_of("(unknown)"))
+                     : roast__study_text(study, host);
+        roast__group_cells(row + 1, &keys->groups[i]);
+    }
+}
+
+static void put_processes(const struct roast_study *study,
+                          const struct roast_group *processes,
+                          const struct roast_key_rule *rule,
+                          void put(const struct roast_study *,
+                                   const struct roast_keys *))
+{
+    struct roast_keys keys = {0};
+
+    if (roast__keys_join(&keys, processes + 1, study->run->attempts.process_count,
+                         rule))
+        put(study, &keys);
+    else
+        study->summary->failed = true;
+    roast__keys_release(&keys);
+}
+
+void roast__study_process_groups(const struct roast_study *study)
+{
+    const struct roast_key_rule by_worker = {study->run, same_worker, hash_worker};
+    const struct roast_key_rule by_host = {study->run, same_host, hash_host};
+
+    struct roast_group *processes =
+        roast__aggregate_processes(study->totals, study->run);
+
+    if (processes) {
+        put_processes(study, processes, &by_worker, put_workers);
+        put_processes(study, processes, &by_host, put_hosts);
+    } else {
+        study->summary->failed = true;
+    }
+    roast__free(processes);
+}

@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* records.c - what records say beside their columns: cost, losses, what is absent.
+ *
+ * These fields are packed, so this is a pass of its own; rows without any of them are
+ * passed over by their shape alone. */
+#include "analyze/formulas.h"
+#include "base/mem.h"
+#include "record/fields.h"
+#include "run/rest.h"
+
+#define BIT(name) (UINT64_C(1) << ROAST_FIELD_##name)
+
+static const uint64_t looked_at =
+    BIT(monitor_ns) | BIT(monitor_errors) | BIT(losses) | BIT(absences);
+
+/* A damaged blob is counted where it was made; here it just ends. */
+struct notes {
+    bool cost_known;
+    double monitor_ns;
+    double monitor_errors;
+    uint64_t losses[ROAST_LOSS_END];
+    uint64_t absent[ROAST_FIELD_COUNT][ROAST_WHY_END];
+};
+
+static uint64_t add_up(uint64_t a, uint64_t b)
+{
+    return a > UINT64_MAX - b ? UINT64_MAX : a + b;
+}
+
+static void note_losses(struct notes *notes, struct roast_str blob)
+{
+    struct roast_pair pair;
+
+    while (roast_pair_next(&pair, &blob, NULL) == 1) {
+        if (pair.key < ROAST_LOSS_END)
+            notes->losses[pair.key] = add_up(notes->losses[pair.key], pair.value);
+    }
+}
+
+static void note_absences(struct notes *notes, struct roast_str blob)
+{
+    struct roast_pair pair;
+
+    while (roast_pair_next(&pair, &blob, NULL) == 1) {
+        enum roast_field field = roast__field_by_number(pair.key);
+        if (field != ROAST_FIELD_COUNT && pair.value < ROAST_WHY_END)
+            notes->absent[field][pair.value]++;
+    }
+}
+
+static void note_record(struct notes *notes, const roast_record *rec)
+{
+    if (roast_record_has(rec, ROAST_FIELD_monitor_ns)) {
+        notes->cost_known = true;
+        notes->monitor_ns += (double)rec->values[ROAST_FIELD_monitor_ns].u64;
+    }
+    if (roast_record_has(rec, ROAST_FIELD_monitor_errors))
+        notes->monitor_errors += (double)rec->values[ROAST_FIELD_monitor_errors].u64;
+    if (roast_record_has(rec, ROAST_FIELD_losses))
+        note_losses(notes, rec->values[ROAST_FIELD_losses].str);
+    if (roast_record_has(rec, ROAST_FIELD_absences))
+        note_absences(notes, rec->values[ROAST_FIELD_absences].str);
+}
+
+static uint64_t note_records(struct notes *notes, const struct roast_run *run)
+{
+    uint64_t records = 0;
+    roast_record rec;
+
+    for (size_t row = 0; row < run->attempts.count; row++) {
+        if (!roast__attempt_fields(run, row, looked_at, &rec))
+            continue;
+        records++;
+        note_record(notes, &rec);
+    }
+    return records;
+}
+
+/* ---- tables ---------------------------------------------------------------------- */
+
+/* The columns are the losses that there were: names of this table are made here. */
+static void put_losses(const struct roast_study *study, const struct notes *notes)
+{
+    const char *names[ROAST_MAX_COLUMNS];
+    uint64_t counts[ROAST_MAX_COLUMNS];
+    size_t count = 0;
+
+    for (int i = 0; i < ROAST_RUN_LOSS_COUNT && count < ROAST_MAX_COLUMNS; i++) {
+        names[count] = roast_run_loss_name((enum roast_run_loss)i);
+        counts[count] = study->run->losses[i];
+        count += counts[count] > 0;
+    }
+    for (unsigned i = 0; i < ROAST_LOSS_END && count < ROAST_MAX_COLUMNS; i++) {
+        names[count] = roast_loss_name(i);
+        counts[count] = notes->losses[i];
+        count += names[count] && counts[count] > 0;
+    }
+    roast__table_single(study->summary, "losses", names, counts, count);
+}
+
+static void put_absences(const struct roast_study *study, const struct notes *notes)
+{
+    static const char *const columns[] = {"field", "reason", "chunks"};
+    size_t table = roast__table_open(study->summary, "absent_fields", ROAST_TABLE_LIST,
+                                     columns, 3);
+
+    for (int field = 0; field < ROAST_FIELD_COUNT; field++) {
+        const char *name = roast_field_info((enum roast_field)field)->name;
+        for (unsigned reason = 1; reason < ROAST_WHY_END; reason++) {
+            uint64_t chunks = notes->absent[field][reason];
+            if (chunks == 0)
+                continue;
+            struct roast_cell *row = roast__table_row(study->summary, table);
+            row[0] = roast__cell_text(study->summary, roast_str_of(name));
+            row[1] = roast__cell_text(study->summary,
+                                      roast_str_of(roast_reason_text(reason)));
+            row[2] = roast__cell_count(chunks);
+        }
+    }
+}
+
+void roast__study_records(const struct roast_study *study)
+{
+    double client = roast__study_fact(study, ROAST_FACT_monitor_errors);
+    struct notes *notes = roast__alloc(sizeof(*notes));
+
+    if (!notes) {
+        study->summary->failed = true;
+        return;
+    }
+    uint64_t records = note_records(notes, study->run);
+    if (notes->cost_known)
+        roast__study_set(study, ROAST_METRIC_monitor_seconds, notes->monitor_ns / 1e9);
+    if (records > 0 || !isnan(client))
+        roast__study_set(study, ROAST_METRIC_monitor_errors,
+                         notes->monitor_errors + (isnan(client) ? 0 : client));
+    put_losses(study, notes);
+    put_absences(study, notes);
+    roast__free(notes);
+}

@@ -1,0 +1,288 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* find.c - the run that a folder stands for: the one that began last.
+ *
+ * Runs of a block with output_dir are NAME.roast-live while they go on and
+ * NAME/run.roast afterwards. For a moment both are there; but a live file may also stay
+ * beside a run of the same name that was there before: only their ids tell. A run may
+ * also end while we look: what is gone is no run, and we look once more. */
+#include <dirent.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/mem.h"
+#include "file/runfile.h"
+#include "roast/live.h"
+#include "run/array.h"
+
+#define RUN_INSIDE "/" ROAST_RUN_NAME
+
+enum { MAX_LOOKS = 3 };
+
+struct candidate {
+    struct roast_page path; /* owned */
+    bool readable;
+    int64_t start_ns;
+};
+
+struct search {
+    struct candidate *items; /* owned */
+    size_t count;
+    size_t cap;
+    bool gone; /* something was there, and then not */
+};
+
+static void search_release(struct search *search)
+{
+    for (size_t i = 0; i < search->count; i++)
+        roast_page_release(&search->items[i].path);
+    roast__free(search->items);
+    *search = (struct search){.items = NULL};
+}
+
+/* ---- names ------------------------------------------------------------------------- */
+
+bool roast_is_hidden_name(const char *name)
+{
+    return name[0] == '.';
+}
+
+static bool ends_with(const char *name, const char *end)
+{
+    size_t size = strlen(name);
+    size_t end_size = strlen(end);
+
+    return size > end_size && strcmp(name + size - end_size, end) == 0;
+}
+
+bool roast_is_run_name(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    const char *name = slash ? slash + 1 : path;
+
+    return !roast_is_hidden_name(name) &&
+           (ends_with(name, ROAST_FILE_SUFFIX) || ends_with(name, ROAST_LIVE_SUFFIX));
+}
+
+/* Joins three texts. */
+static int make_path(struct roast_page *out, struct roast_str folder,
+                     struct roast_str name, const char *end, roast_error *err)
+{
+    bool slash = folder.size_bytes > 0 && folder.data[folder.size_bytes - 1] != '/';
+    size_t room = folder.size_bytes + name.size_bytes + strlen(end) + 2;
+
+    out->text = roast__realloc(NULL, room);
+    if (!out->text)
+        return roast_error_set(err, ROAST_NO_MEMORY, "a path of %zu bytes", room);
+    out->size_bytes = (size_t)snprintf(
+        out->text, room, "%.*s%s%.*s%s", (int)folder.size_bytes, folder.data,
+        slash ? "/" : "", (int)name.size_bytes, name.data, end);
+    return ROAST_OK;
+}
+
+enum kind { GONE, OTHER, FOLDER, FILE_ITSELF };
+
+static enum kind kind_of(const char *path)
+{
+    struct stat found;
+
+    if (stat(path, &found) != 0) /* a link that leads nowhere stays */
+        return lstat(path, &found) != 0 && errno == ENOENT ? GONE : OTHER;
+    return S_ISDIR(found.st_mode)   ? FOLDER
+           : S_ISREG(found.st_mode) ? FILE_ITSELF
+                                    : OTHER;
+}
+
+/* ---- live files beside finished ones ----------------------------------------------- */
+
+/* 1: the run file NAME + end is of the run with this id. */
+static int is_same_run(struct roast_str name, const char *end, const char *id,
+                       roast_error *err)
+{
+    struct roast_glance glance;
+    struct roast_page path;
+    int status = make_path(&path, (struct roast_str){"", 0}, name, end, err);
+
+    if (status < 0)
+        return status;
+    if (kind_of(path.text) == FILE_ITSELF) {
+        status = roast__glance(&glance, path.text, false, err);
+        if (status == ROAST_OK)
+            status = strcmp(glance.id, id) == 0;
+    }
+    roast_page_release(&path);
+    return status == ROAST_NO_MEMORY || status == 1 ? status : 0;
+}
+
+/* 1: a live file whose finished one is there is about to be removed. */
+static int is_replaced(const struct roast_page *path, const struct roast_glance *glance,
+                       roast_error *err)
+{
+    struct roast_str name = {path->text, path->size_bytes - strlen(ROAST_LIVE_SUFFIX)};
+
+    if (!glance->live || !*glance->id || !ends_with(path->text, ROAST_LIVE_SUFFIX))
+        return 0;
+    int status = is_same_run(name, RUN_INSIDE, glance->id, err);
+    return status != 0 ? status : is_same_run(name, ROAST_FILE_SUFFIX, glance->id, err);
+}
+
+/* ---- all of them ------------------------------------------------------------------- */
+
+/* 1: a file is a run; 0: it is none, or shown by another file. */
+static int look_at(struct candidate *one, bool *gone, roast_error *err)
+{
+    struct roast_glance glance;
+    int status = roast__glance(&glance, one->path.text, false, err);
+
+    if (status == ROAST_NO_MEMORY)
+        return status;
+    one->readable = status == ROAST_OK;
+    one->start_ns = glance.start_ns;
+    if (!one->readable && kind_of(one->path.text) == GONE) {
+        *gone = true;
+        return 0;
+    }
+    status = one->readable ? is_replaced(&one->path, &glance, err) : 0;
+    return status < 0 ? status : status == 0;
+}
+
+/* The path of the run that an entry is or has, which may be called as it likes: 1; 0:
+ * there is none. */
+static int path_of(struct roast_page *out, bool *gone, const char *folder,
+                   const char *entry, roast_error *err)
+{
+    int status =
+        make_path(out, roast_str_of(folder), roast_str_of(entry), RUN_INSIDE, err);
+
+    if (status < 0)
+        return status;
+    char *inside = out->text + out->size_bytes - strlen(RUN_INSIDE);
+    *inside = '\0';
+    enum kind kind = kind_of(out->text);
+    if (kind == FOLDER) {
+        *inside = RUN_INSIDE[0];
+        return kind_of(out->text) == FILE_ITSELF;
+    }
+    *gone = *gone || kind == GONE;
+    out->size_bytes -= strlen(RUN_INSIDE);
+    return kind == FILE_ITSELF && roast_is_run_name(entry);
+}
+
+static int take(struct search *search, const char *folder, const char *entry,
+                roast_error *err)
+{
+    struct candidate one = {{NULL, 0}, false, 0};
+    int status = path_of(&one.path, &search->gone, folder, entry, err);
+
+    if (status > 0)
+        status = look_at(&one, &search->gone, err);
+    if (status > 0) {
+        struct candidate *items = roast__array_room(search->items, &search->cap,
+                                                    search->count, sizeof(*items));
+        if (items) {
+            search->items = items;
+            items[search->count++] = one;
+            return ROAST_OK;
+        }
+        status = roast_error_set(err, ROAST_NO_MEMORY, "a list of runs");
+    }
+    roast_page_release(&one.path);
+    return status < 0 ? status : ROAST_OK;
+}
+
+static int read_folder(struct search *search, const char *folder, roast_error *err)
+{
+    DIR *dir = opendir(folder);
+    int status = ROAST_OK;
+
+    if (!dir)
+        return roast_error_set(err, ROAST_IO, "%s", strerror(errno));
+    while (status == ROAST_OK) {
+        errno = 0; /* NULL is the end, or an error */
+        const struct dirent *entry = readdir(dir);
+        if (!entry && errno != 0)
+            status = roast_error_set(err, ROAST_IO, "%s", strerror(errno));
+        if (!entry)
+            break;
+        if (!roast_is_hidden_name(entry->d_name))
+            status = take(search, folder, entry->d_name, err);
+    }
+    (void)closedir(dir);
+    return status;
+}
+
+/* ---- the newest -------------------------------------------------------------------- */
+
+/* The best one first. */
+static int compare(const void *left, const void *right)
+{
+    const struct candidate *a = left;
+    const struct candidate *b = right;
+
+    if (a->readable != b->readable)
+        return a->readable ? -1 : 1;
+    if (a->start_ns != b->start_ns)
+        return a->start_ns > b->start_ns ? -1 : 1;
+    return strcmp(b->path.text, a->path.text);
+}
+
+/* A glance does not prove that a file can be opened: the next one then. */
+static int open_one(struct roast_found_run *out, struct search *search,
+                    roast_error *err)
+{
+    struct candidate *given = search->items;
+
+    for (size_t i = 0; i < search->count && search->items[i].readable; i++) {
+        struct candidate *one = &search->items[i];
+        int status = roast_runfile_open(&out->file, one->path.text, err);
+        if (status == ROAST_NO_MEMORY)
+            return status;
+        if (status == ROAST_OK) {
+            given = one;
+            break;
+        }
+        one->readable = false;
+        search->gone = search->gone || kind_of(one->path.text) == GONE;
+    }
+    for (size_t i = 0; i < search->count; i++)
+        out->unreadable += !search->items[i].readable;
+    out->runs = search->count;
+    if (search->count > 0) {
+        out->path = given->path;
+        given->path = (struct roast_page){NULL, 0}; /* moved to the caller */
+    }
+    return ROAST_OK;
+}
+
+static int find_once(struct roast_found_run *out, bool *gone, const char *folder,
+                     roast_error *err)
+{
+    struct search search = {.items = NULL};
+    int status = read_folder(&search, folder, err);
+
+    if (status == ROAST_OK && search.count > 0)
+        qsort(search.items, search.count, sizeof(*search.items), compare);
+    if (status == ROAST_OK)
+        status = open_one(out, &search, err);
+    *gone = search.gone;
+    search_release(&search);
+    return status;
+}
+
+int roast_runfile_find(struct roast_found_run *out, const char *folder,
+                       roast_error *err)
+{
+    bool gone = true;
+    int status = ROAST_OK;
+
+    *out = (struct roast_found_run){.runs = 0};
+    for (int i = 0; i < MAX_LOOKS && gone && status == ROAST_OK; i++) {
+        roast_page_release(&out->path);
+        roast_runfile_close(out->file);
+        *out = (struct roast_found_run){.runs = 0};
+        status = find_once(out, &gone, folder, err);
+    }
+    return status;
+}

@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* sql.h - SQLite as we use it: connections, statements, and its errors in our words.
+ *
+ * One thread at a time uses a connection: it has no lock of its own. */
+#ifndef ROAST_FILE_SQLITE_SQL_H
+#define ROAST_FILE_SQLITE_SQL_H
+
+#include <sqlite3.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "roast/error.h"
+#include "roast/text.h"
+
+/* A connection that fills an empty file which nobody else knows yet; NULL: one in
+ * memory. It neither locks nor syncs: whoever owns the file does. Every table takes a
+ * page at least. Returns owned. */
+enum { ROAST_SMALL_PAGE_BYTES = 4096, ROAST_LARGE_PAGE_BYTES = 16384 };
+int roast__sql_create(sqlite3 **out, const char *path, int page_bytes,
+                      roast_error *err);
+
+/* A connection that reads a finished file of a stranger. It takes no lock, and does not
+ * do more work than a file of so many bytes can ask for; what is left of that is in
+ * *budget, which it borrows. Returns owned. */
+int roast__sql_open(sqlite3 **out, const char *path, uint64_t file_bytes,
+                    uint64_t *budget, roast_error *err);
+
+/* How long the file of a connection is; one in memory has no end. */
+uint64_t roast__sql_file_bytes(sqlite3 *db);
+
+/* What a budget is at the beginning of every piece of work. */
+uint64_t roast__sql_budget(uint64_t file_bytes);
+
+/* From now on the connection may read as long as it likes, and nothing but read. */
+void roast__sql_only_read(sqlite3 *db);
+
+void roast__sql_close(sqlite3 *db); /* NULL is fine */
+
+/* Whether what SQLite says means that the file is damaged. */
+bool roast__sql_is_damage(int code);
+
+/* Our status for what SQLite says of a connection, with its reason in err. */
+int roast__sql_error(sqlite3 *db, int code, roast_error *err);
+
+int roast__sql_run(sqlite3 *db, const char *sql, roast_error *err);
+
+/* Returns owned, for sqlite3_finalize(). */
+int roast__sql_prepare(sqlite3_stmt **out, sqlite3 *db, const char *sql,
+                       roast_error *err);
+
+/* 1: a row is there; 0: there is no more. */
+int roast__sql_step(sqlite3_stmt *statement, roast_error *err);
+
+/* A cell, whoever read it. The numbers are those of checksums, in files for ever. */
+enum roast_sql_type {
+    ROAST_SQL_NULL = 0,
+    ROAST_SQL_INTEGER = 1,
+    ROAST_SQL_REAL = 2,
+    ROAST_SQL_TEXT = 3,
+    ROAST_SQL_BYTES = 4,
+};
+
+struct roast_sql_value {
+    enum roast_sql_type type;
+    int64_t integer;
+    double real;
+    struct roast_str text; /* borrowed; of TEXT and BYTES */
+};
+
+/* The value of a cell, borrowed until the next step. */
+struct roast_sql_value roast__sql_value(sqlite3_stmt *statement, int column);
+
+/* The text of a cell, borrowed until the next step; absent for NULL, and for a cell that
+ * holds a number. */
+struct roast_str roast__sql_text(sqlite3_stmt *statement, int column);
+
+#endif

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* text_bytes.h - bytes of a file as texts for people and for other programs. */
+#ifndef ROAST_FILE_SQLITE_TEXT_BYTES_H
+#define ROAST_FILE_SQLITE_TEXT_BYTES_H
+
+#include <stdbool.h>
+
+#include "base/utf8.h"
+
+/* UTF-8 without NUL. */
+static inline bool roast__is_text(struct roast_str text)
+{
+    uint32_t code;
+
+    while (text.size_bytes > 0) {
+        size_t size = text.data[0] ? roast__utf8_decode(&code, text) : 0;
+        if (size == 0)
+            return false;
+        text.data += size;
+        text.size_bytes -= size;
+    }
+    return true;
+}
+
+/* Any bytes as words of a message: one line, nothing that moves a cursor. */
+static inline void roast__clean_words(char *text)
+{
+    for (; *text; text++) {
+        if (*text < ' ' || *text > '~')
+            *text = '?';
+    }
+}
+
+#endif

@@ -1,0 +1,250 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* attempt.c - the life of one attempt: begin, the chunk inside it, end.
+ *
+ * An executor opens the file, builds the events and calls process(); any of it can
+ * fail, and be tried again. The attempt is the frame around all that: it owns the
+ * identity, which begin frame, chunk frame and end frame share. Where process() is not
+ * decorated, or was never reached, the attempt may have a record of its own. */
+#include "probe/chunk/attempt.h"
+
+#include "base/clock.h"
+#include "probe/chunk/process.h"
+#include "probe/chunk/thread.h"
+
+static roast_record *item_of(struct roast_thread *thread)
+{
+    return &thread->attempt.item;
+}
+
+bool roast_attempt_active(const roast_thread *thread)
+{
+    return thread->attempt.depth > 0 && !thread->attempt.hidden;
+}
+
+bool roast__attempt_claim(struct roast_attempt *attempt)
+{
+    bool claims = attempt->depth > 0 && !attempt->claimed;
+
+    attempt->claimed |= claims;
+    return claims;
+}
+
+void roast__attempt_release(struct roast_attempt *attempt)
+{
+    roast__buf_release(&attempt->texts);
+    roast__buf_release(&attempt->frames);
+    roast__reads_release(&attempt->ladder.reads);
+}
+
+/* ---- begin ------------------------------------------------------------------- */
+
+enum { TEXT_COUNT = 5, NAME_BYTES = 1024 };
+
+/* The texts of an item, each cut to what is kept of such a text. Names are cut where
+ * those of a chunk are, so that both have one id. */
+static const struct {
+    enum roast_field field;
+    size_t offset; /* in roast_attempt_item */
+    size_t max_bytes;
+} item_texts[TEXT_COUNT] = {
+    {ROAST_FIELD_dataset, offsetof(struct roast_attempt_item, dataset), NAME_BYTES},
+    {ROAST_FIELD_file, offsetof(struct roast_attempt_item, file), ROAST_CUT_FILE_BYTES},
+    {ROAST_FIELD_treename, offsetof(struct roast_attempt_item, treename), NAME_BYTES},
+    {ROAST_FIELD_uuid, offsetof(struct roast_attempt_item, uuid), 64},
+    {ROAST_FIELD_worker, offsetof(struct roast_attempt_item, worker), 256},
+};
+
+static struct roast_str text_of(const struct roast_attempt_item *item, int which)
+{
+    const char *at = (const char *)item + item_texts[which].offset;
+    return *(const struct roast_str *)(const void *)at;
+}
+
+struct roast_str roast__attempt_redacted(struct roast_attempt *attempt, const char *out,
+                                         size_t used_bytes, size_t room_bytes)
+{
+    struct roast_str kept = {out, used_bytes};
+
+    if (used_bytes < room_bytes)
+        return kept;
+    attempt->texts_cut++;
+    return roast_str_cut(kept, room_bytes - 1);
+}
+
+/* Copies a text to `out`; a file loses its credentials. */
+static size_t copy_text(struct roast_attempt *attempt, char *out, int which,
+                        struct roast_str text)
+{
+    size_t room_bytes = item_texts[which].max_bytes;
+
+    if (item_texts[which].field == ROAST_FIELD_file) {
+        size_t used = roast_str_redact_file(out, room_bytes, text);
+        return roast__attempt_redacted(attempt, out, used, room_bytes).size_bytes;
+    }
+    struct roast_str kept = roast_str_cut(text, room_bytes);
+    attempt->texts_cut += kept.size_bytes < text.size_bytes;
+    if (kept.size_bytes > 0)
+        memcpy(out, kept.data, kept.size_bytes);
+    return kept.size_bytes;
+}
+
+/* Room is made for all at once, so that none moves when the next one comes. */
+static void set_texts(struct roast_thread *thread,
+                      const struct roast_attempt_item *item)
+{
+    struct roast_attempt *attempt = &thread->attempt;
+    size_t room_bytes = 0;
+
+    for (int i = 0; i < TEXT_COUNT; i++)
+        room_bytes += item_texts[i].max_bytes;
+    roast__buf_clear(&attempt->texts);
+    roast__buf_reserve(&attempt->texts, room_bytes);
+    attempt->texts_cut = 0;
+    attempt->texts_lost = 0;
+    char *at = (char *)attempt->texts.data;
+    for (int i = 0; i < TEXT_COUNT; i++) {
+        struct roast_str text = text_of(item, i);
+        if (!text.data)
+            continue;
+        if (!roast__buf_ok(&attempt->texts)) {
+            attempt->texts_lost |= UINT64_C(1) << item_texts[i].field;
+            continue;
+        }
+        struct roast_str kept = {at, copy_text(attempt, at, i, text)};
+        roast_record_set_str(item_of(thread), item_texts[i].field, kept);
+        at += kept.size_bytes;
+    }
+}
+
+static void set_item(struct roast_thread *thread, const struct roast_attempt_item *item)
+{
+    roast_record *rec = item_of(thread);
+
+    rec->present = 0;
+    set_texts(thread, item);
+    if (item->has_entries) {
+        roast_record_set_u64(rec, ROAST_FIELD_entry_start, item->entry_start);
+        roast_record_set_u64(rec, ROAST_FIELD_entry_stop, item->entry_stop);
+    }
+    roast_identity_pack(thread->attempt.identity_bytes, &thread->attempt.identity);
+    roast_record_set_str(
+        rec, ROAST_FIELD_identity,
+        (struct roast_str){(const char *)thread->attempt.identity_bytes,
+                           ROAST_IDENTITY_BYTES});
+}
+
+/* The thread's CPU time of before is not known: it counts from here. */
+static void start_clocks(struct roast_attempt *attempt, int64_t ago_ns)
+{
+    attempt->start_epoch_ns = roast__clock_epoch_ns() - ago_ns;
+    attempt->start_cpu_ns = roast__clock_thread_ns();
+    attempt->start_mono_ns = roast__clock_mono_ns() - ago_ns;
+}
+
+void roast__attempt_identify(struct roast_attempt *attempt, roast_record *out,
+                             enum roast_frame_kind kind)
+{
+    *out = (roast_record){.kind = kind};
+    roast_record_set_str(out, ROAST_FIELD_identity,
+                         attempt->item.values[ROAST_FIELD_identity].str);
+    if (roast_place_pack(attempt->place_bytes, &attempt->item))
+        roast_record_set_str(
+            out, ROAST_FIELD_place,
+            (struct roast_str){(const char *)attempt->place_bytes, ROAST_PLACE_BYTES});
+}
+
+static struct roast_str encode_small(struct roast_thread *thread,
+                                     const roast_record *rec)
+{
+    int64_t size = roast_record_encode(thread->small_frame, sizeof(thread->small_frame),
+                                       rec, NULL);
+
+    if (size < 0)
+        return (struct roast_str){NULL, 0};
+    return (struct roast_str){(const char *)thread->small_frame, (size_t)size};
+}
+
+struct roast_str roast_attempt_begin(roast_thread *thread, const unsigned char *run_id,
+                                     const struct roast_attempt_item *item)
+{
+    struct roast_attempt *attempt = &thread->attempt;
+    roast_record begin;
+
+    if (attempt->depth++ > 0)
+        return (struct roast_str){NULL, 0};
+    attempt->hidden = roast_chunk_active(thread);
+    attempt->claimed = attempt->hidden;
+    attempt->packable = false;
+    attempt->ladder.armed = false;
+    if (attempt->hidden)
+        return (struct roast_str){NULL, 0};
+    roast__buf_clear(&attempt->frames);
+    roast__identity_make(&attempt->identity, run_id, &attempt->active_at_begin);
+    set_item(thread, item);
+    start_clocks(attempt, (int64_t)item->begun_ago_ns);
+    roast__attempt_identify(attempt, &begin, ROAST_FRAME_BEGIN);
+    roast_record_set_i64(&begin, ROAST_FIELD_start_epoch_ns, attempt->start_epoch_ns);
+    return encode_small(thread, &begin);
+}
+
+/* ---- end --------------------------------------------------------------------- */
+
+int roast_attempt_keep(roast_thread *thread, struct roast_str frame, roast_error *err)
+{
+    struct roast_buf *frames = &thread->attempt.frames;
+
+    if (!roast_attempt_active(thread))
+        return roast_error_set(err, ROAST_UNAVAILABLE, "no attempt is open");
+    roast__buf_put(frames, frame.data, frame.size_bytes);
+    if (roast__buf_ok(frames))
+        return ROAST_OK;
+    frames->failed = false; /* what was kept before is whole */
+    return roast_error_set(err, ROAST_NO_MEMORY, "a frame of %zu bytes",
+                           frame.size_bytes);
+}
+
+/* Ends it for the other ones in the process; how many ran beside it at most. */
+static unsigned leave(const struct roast_attempt *attempt)
+{
+    uint32_t newest;
+    unsigned active = roast__chunk_leaves(&newest);
+
+    return roast__most_at_once(active, attempt->active_at_begin,
+                               newest != attempt->identity.sequence);
+}
+
+/* It failed before it had a chunk, or its process() is not decorated. */
+static bool needs_record(const struct roast_attempt *attempt,
+                         const struct roast_chunk_end *end)
+{
+    return !attempt->claimed &&
+           (end->status == ROAST_CHUNK_FAILED || roast__attempt_computed(attempt));
+}
+
+int roast_attempt_end(roast_thread *thread, const struct roast_chunk_end *end,
+                      struct roast_str *frames, roast_error *err)
+{
+    struct roast_attempt *attempt = &thread->attempt;
+    struct roast_attempt_close close = {.end = end};
+    bool whole = true;
+
+    close.mono_ns = roast__clock_mono_ns();
+    close.cpu_ns = roast__clock_thread_ns();
+    *frames = (struct roast_str){NULL, 0};
+    if (attempt->depth == 0) /* a forked child: the parent reports */
+        return roast_error_set(err, ROAST_UNAVAILABLE, "no attempt is open");
+    if (--attempt->depth > 0 || attempt->hidden)
+        return ROAST_OK;
+    close.concurrency = leave(attempt);
+    if (attempt->ladder.armed)
+        roast__ladder_close(&attempt->ladder, &thread->slow_files.schedstat,
+                            close.mono_ns);
+    if (needs_record(attempt, end))
+        whole = roast__attempt_put_record(thread, &close);
+    whole &= roast__attempt_put_end(thread, &close);
+    *frames = (struct roast_str){(const char *)attempt->frames.data,
+                                 attempt->frames.size_bytes};
+    if (whole)
+        return ROAST_OK;
+    return roast_error_set(err, ROAST_NO_MEMORY, "frames of an attempt");
+}

@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* attempt.h - one try of an executor at one chunk, as its thread keeps it. */
+#ifndef ROAST_PROBE_CHUNK_ATTEMPT_H
+#define ROAST_PROBE_CHUNK_ATTEMPT_H
+
+#include "base/buf.h"
+#include "probe/ladder/ladder.h"
+#include "roast/probe.h"
+
+/* Zeroed = none. */
+struct roast_attempt {
+    unsigned depth; /* attempts open on this thread; those inside the first are part */
+    bool hidden;    /* it began inside a chunk, and is part of that */
+    bool claimed;   /* a chunk has the attempt's identity */
+    bool packable;  /* it ended well, and how its result is packed can be told */
+    uint64_t texts_lost; /* bit n: no memory for field n of the item */
+    unsigned texts_cut;  /* texts of its own record that were longer */
+    unsigned active_at_begin;
+    struct roast_identity identity;
+    int64_t start_epoch_ns;
+    int64_t start_mono_ns;
+    int64_t start_cpu_ns;
+    roast_record item;       /* what is tried; borrows texts */
+    struct roast_buf texts;  /* copies of its texts */
+    struct roast_buf frames; /* of its chunks, then all it has to tell */
+    size_t end_at;           /* where in frames the end frame begins */
+    struct roast_ladder_state ladder;
+    unsigned char identity_bytes[ROAST_IDENTITY_BYTES];
+    unsigned char place_bytes[ROAST_PLACE_BYTES];
+};
+
+/* True for the first chunk inside an attempt: it takes the attempt's identity. */
+bool roast__attempt_claim(struct roast_attempt *attempt);
+
+void roast__attempt_release(struct roast_attempt *attempt);
+
+/* Whether process() was seen to begin, without being decorated. */
+static inline bool roast__attempt_computed(const struct roast_attempt *attempt)
+{
+    return attempt->ladder.armed && attempt->ladder.compute.reached;
+}
+
+/* How an attempt ended. */
+struct roast_attempt_close {
+    const struct roast_chunk_end *end;
+    int64_t mono_ns;
+    int64_t cpu_ns;       /* of the thread */
+    unsigned concurrency; /* most attempts seen running at once */
+};
+
+/* Append a frame to those of the attempt; false when there is no memory for it, and then
+ * what is there already stays whole. The record of its own is for one that no chunk
+ * claimed. (attempt_record.c, attempt_end.c) */
+bool roast__attempt_put_record(struct roast_thread *thread,
+                               const struct roast_attempt_close *close);
+bool roast__attempt_put_end(struct roast_thread *thread,
+                            const struct roast_attempt_close *close);
+
+/* The fields that begin and end frames share with the item. */
+void roast__attempt_identify(struct roast_attempt *attempt, roast_record *out,
+                             enum roast_frame_kind kind);
+
+/* What a redaction wrote. A full room may hold half a character: as for a chunk, one
+ * byte is given up and the text counts as cut. */
+struct roast_str roast__attempt_redacted(struct roast_attempt *attempt, const char *out,
+                                         size_t used_bytes, size_t room_bytes);
+
+static inline uint64_t roast__since(int64_t start_ns, int64_t now_ns)
+{
+    return now_ns > start_ns ? (uint64_t)(now_ns - start_ns) : 0;
+}
+
+/* A new identity in this process; *active gets how many chunks run now. (chunk.c) */
+void roast__identity_make(struct roast_identity *id, const unsigned char *run_id,
+                          unsigned *active);
+
+#endif

@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* peak.c - one thread that samples the process's memory while chunks run.
+ *
+ * The kernel's high-water mark is exact but only rises, and resetting it is seen by
+ * everyone in the process. So this thread raises a per-chunk maximum 20 times a second,
+ * and the record says "sampled" where the high-water mark could not say more. It blocks
+ * all signals: a Ctrl-C it received would not wake the user's own thread. */
+#include "probe/chunk/peak.h"
+
+#include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <time.h>
+
+#include "base/clock.h"
+#include "probe/chunk/thread.h"
+#include "probe/linux/rss.h"
+
+enum { PERIOD_NS = 50 * 1000 * 1000, IDLE_TICKS = 20, STACK_BYTES = 128 * 1024 };
+
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static atomic_bool alive;
+static atomic_bool refused; /* the system would not give a thread */
+
+struct tick {
+    int64_t before_ns; /* a moment before memory was read */
+    uint64_t rss_bytes;
+    bool busy;
+};
+
+static void raise_peak(struct roast_thread *thread, void *context)
+{
+    struct tick *tick = context;
+
+    if (!atomic_load(&thread->active))
+        return;
+    tick->busy = true;
+    if (atomic_load(&thread->begin_ns) > tick->before_ns)
+        return; /* it began after the reading */
+    if (atomic_load(&thread->peak_rss_bytes) < tick->rss_bytes)
+        atomic_store(&thread->peak_rss_bytes, tick->rss_bytes);
+}
+
+/* False when the thread has been idle long enough and goes. A chunk that began in
+ * between either sees `alive` false and starts another thread, or is seen here. */
+static bool stays(int *idle_ticks, struct tick *tick)
+{
+    bool gone = false;
+
+    *idle_ticks = tick->busy ? 0 : *idle_ticks + 1;
+    if (*idle_ticks < IDLE_TICKS)
+        return true;
+    atomic_store(&alive, false);
+    roast__threads_visit(raise_peak, tick);
+    return tick->busy && atomic_compare_exchange_strong(&alive, &gone, true);
+}
+
+static void *sample(void *unused)
+{
+    const struct timespec period = {0, PERIOD_NS};
+    struct roast_procfile statm = {0};
+    int idle_ticks = 0;
+    struct tick tick;
+
+    do {
+        (void)nanosleep(&period, NULL);
+        tick.busy = false;
+        tick.before_ns = roast__clock_mono_ns();
+        if (!roast__rss_read(&statm, &tick.rss_bytes))
+            tick.rss_bytes = 0;
+        roast__threads_visit(raise_peak, &tick);
+    } while (stays(&idle_ticks, &tick));
+    roast__procfile_close(&statm);
+    return unused;
+}
+
+static void before_fork(void)
+{
+    (void)pthread_mutex_lock(&lock);
+}
+
+static void in_parent(void)
+{
+    (void)pthread_mutex_unlock(&lock);
+}
+
+static void in_child(void)
+{
+    atomic_store(&alive, false); /* threads do not survive fork */
+    atomic_store(&refused, false);
+    (void)pthread_mutex_unlock(&lock);
+}
+
+static void install(void)
+{
+    (void)pthread_atfork(before_fork, in_parent, in_child);
+}
+
+/* A small stack serves, unless the program's thread-local storage takes more. */
+static bool create_thread(void)
+{
+    pthread_attr_t attr;
+    pthread_t thread;
+
+    if (pthread_attr_init(&attr) != 0)
+        return false;
+    (void)pthread_attr_setdetachstate(&attr, PTHREAD_CREATE_DETACHED);
+    bool small = pthread_attr_setstacksize(&attr, STACK_BYTES) == 0 &&
+                 pthread_create(&thread, &attr, sample, NULL) == 0;
+    (void)pthread_attr_destroy(&attr);
+    if (small)
+        return true;
+    return pthread_create(&thread, NULL, sample, NULL) == 0 &&
+           pthread_detach(thread) == 0;
+}
+
+static bool start_thread(void)
+{
+    sigset_t all;
+    sigset_t kept;
+
+    (void)sigfillset(&all);
+    (void)pthread_sigmask(SIG_SETMASK, &all, &kept);
+    bool started = create_thread();
+    (void)pthread_sigmask(SIG_SETMASK, &kept, NULL);
+    return started;
+}
+
+bool roast__peak_watch(void)
+{
+    if (atomic_load(&alive))
+        return true;
+    if (atomic_load(&refused))
+        return false;
+    (void)pthread_once(&once, install);
+    (void)pthread_mutex_lock(&lock);
+    if (!atomic_load(&alive))
+        atomic_store(&alive, start_thread());
+    bool runs = atomic_load(&alive);
+    atomic_store(&refused, !runs);
+    (void)pthread_mutex_unlock(&lock);
+    return runs;
+}

@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* process.c - the names and counters that all threads of a process share.
+ *
+ * Everything is renewed in a forked child; the counters are atomics, so asking costs no
+ * lock. */
+#include "probe/chunk/process.h"
+
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <string.h>
+#include <unistd.h>
+#if ROAST_PROCFS
+#include <sys/syscall.h>
+#endif
+
+#include "base/checksum.h"
+#include "base/clock.h"
+#include "probe/chunk/fork.h"
+#include "probe/linux/host.h"
+#include "roast/probe.h"
+#include "roast/version.h"
+
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+static uint64_t random_id;
+static uint64_t pid;
+static char host[256];
+static size_t host_bytes;
+static atomic_uint running;
+static _Atomic uint32_t sequence;
+static atomic_bool described;
+
+/* Random bytes from the system; clocks and pid where there are none, which still tell
+ * two processes apart. */
+static uint64_t random_number(void)
+{
+    uint64_t number = 0;
+    int fd = open("/dev/urandom", O_RDONLY | O_CLOEXEC);
+    ssize_t got = fd >= 0 ? read(fd, &number, sizeof(number)) : -1;
+
+    if (fd >= 0)
+        (void)close(fd);
+    if (got == (ssize_t)sizeof(number) && number != 0)
+        return number;
+    int64_t mix[3] = {roast__clock_mono_ns(), roast__clock_epoch_ns(),
+                      (int64_t)getpid()};
+    return roast__hash64(mix, sizeof(mix)) | 1;
+}
+
+static void renew(void)
+{
+    random_id = random_number();
+    pid = (uint64_t)getpid();
+    atomic_store(&running, 0);
+    atomic_store(&sequence, 0);
+    atomic_store(&described, false);
+}
+
+static void install(void)
+{
+    if (gethostname(host, sizeof(host) - 1) == 0)
+        host_bytes = strlen(host);
+    renew();
+    roast__fork_watch();
+    (void)pthread_atfork(NULL, NULL, renew);
+}
+
+struct roast_process roast__process(void)
+{
+    (void)pthread_once(&once, install);
+    struct roast_process process = {
+        .id = random_id,
+        .pid = pid,
+        .host = {host_bytes > 0 ? host : NULL, host_bytes},
+    };
+    return process;
+}
+
+uint64_t roast_process_id(void)
+{
+    return roast__process().id;
+}
+
+uint64_t roast__thread_number(void)
+{
+#if ROAST_PROCFS
+    return (uint64_t)syscall(SYS_gettid);
+#else
+    return 0;
+#endif
+}
+
+uint32_t roast__chunk_enters(unsigned *active)
+{
+    *active = atomic_fetch_add_explicit(&running, 1, memory_order_relaxed) + 1;
+    return atomic_fetch_add_explicit(&sequence, 1, memory_order_relaxed) + 1;
+}
+
+unsigned roast__chunk_running(uint32_t *newest)
+{
+    *newest = atomic_load_explicit(&sequence, memory_order_relaxed);
+    return atomic_load_explicit(&running, memory_order_relaxed);
+}
+
+unsigned roast__chunk_leaves(uint32_t *newest)
+{
+    *newest = atomic_load_explicit(&sequence, memory_order_relaxed);
+    return atomic_fetch_sub_explicit(&running, 1, memory_order_relaxed);
+}
+
+unsigned roast__most_at_once(unsigned at_end, unsigned at_begin, bool another_began)
+{
+    unsigned most = at_end > at_begin ? at_end : at_begin;
+
+    return most < 2 && another_began ? 2 : most;
+}
+
+bool roast__process_claims_first(void)
+{
+    return !atomic_load_explicit(&described, memory_order_relaxed) &&
+           !atomic_exchange(&described, true);
+}
+
+void roast__process_put_facts(struct roast_values *out)
+{
+    roast_values_put_key(out, roast_str_of("roast_version"));
+    roast_values_put_text(out, roast_str_of(ROAST_VERSION));
+    roast__host_put_facts(out);
+}

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* process.h - what all threads of a process share: its names and its counters. */
+#ifndef ROAST_PROBE_CHUNK_PROCESS_H
+#define ROAST_PROBE_CHUNK_PROCESS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "record/values.h"
+#include "roast/text.h"
+
+/* Ids and names, right also in a forked child. host borrows static memory. */
+struct roast_process {
+    uint64_t id; /* random */
+    uint64_t pid;
+    struct roast_str host;
+};
+
+struct roast_process roast__process(void);
+
+uint64_t roast__thread_number(
+    void); /* the operating system's thread id; 0 if unknown */
+
+/* A chunk begins: its number in this process (1, 2, 3 ...; from 1 again in a forked
+ * child), and in *active how many run now, this one included. */
+uint32_t roast__chunk_enters(unsigned *active);
+
+/* How many run now, and in *newest the number of the one begun last. */
+unsigned roast__chunk_running(uint32_t *newest);
+
+/* A chunk ends: how many ran until now, this one included, and in *newest the number of
+ * the one begun last. */
+unsigned roast__chunk_leaves(uint32_t *newest);
+
+/* The most that were seen at once, from how many ran at begin and end; one that began and
+ * ended meanwhile is in neither count. */
+unsigned roast__most_at_once(unsigned at_end, unsigned at_begin, bool another_began);
+
+/* True once per process, and again in a forked child: who gets it describes it. */
+bool roast__process_claims_first(void);
+
+/* Appends the facts about host and process. */
+void roast__process_put_facts(struct roast_values *out);
+
+#endif

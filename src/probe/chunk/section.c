@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* section.c - opens and ends sections; the hot path of the whole library.
+ *
+ * A section costs two clock readings and one hash of its name. Its end is matched by a
+ * serial number, so a section that is ended late, twice, out of order or on another
+ * thread can never change a sum it does not own. */
+#include "base/clock.h"
+#include "probe/chunk/thread.h"
+#include "probe/linux/rss.h"
+
+static const struct roast_section_token nothing = {NULL, 0};
+
+struct roast_section_token roast_section_begin(roast_thread *thread,
+                                               struct roast_str name,
+                                               enum roast_section_kind kind)
+{
+    struct roast_tree *tree = &thread->tree;
+
+    if (tree->depth >= ROAST_SECTION_MAX_DEPTH) {
+        tree->losses[ROAST_LOSS_section_depth]++;
+        return nothing;
+    }
+    int32_t node = roast__tree_node(tree, name, kind);
+    struct roast_open_section *open = &tree->open[tree->depth++];
+    open->serial = ++tree->serial;
+    open->node = node;
+    open->kind = kind;
+    if (kind == ROAST_SECTION_MEMORY)
+        open->rss_known = roast__rss_read(&thread->statm, &open->start_rss_bytes);
+    struct roast_section_token token = {thread, open->serial};
+    open->start_ns = roast__clock_mono_ns();
+    return token;
+}
+
+void roast_section_failed(roast_thread *thread, const void *error_token)
+{
+    roast__tree_failed(&thread->tree, error_token);
+}
+
+static void add_memory(roast_thread *thread, struct roast_section *sum,
+                       const struct roast_open_section *open)
+{
+    uint64_t end_rss_bytes;
+
+    if (!open->rss_known || !roast__rss_read(&thread->statm, &end_rss_bytes))
+        return;
+    if (!(sum->kinds & ROAST_SECTION_MEMORY))
+        sum->memory_start_bytes = open->start_rss_bytes;
+    sum->kinds |= ROAST_SECTION_MEMORY;
+    sum->memory_end_bytes = end_rss_bytes;
+    sum->memory_delta_bytes += (int64_t)(end_rss_bytes - open->start_rss_bytes);
+    if (atomic_load(&thread->peak_rss_bytes) < end_rss_bytes)
+        atomic_store(&thread->peak_rss_bytes, end_rss_bytes);
+}
+
+static void keep_interval(roast_thread *thread, const struct roast_open_section *open,
+                          uint64_t duration_ns)
+{
+    struct roast_tree *tree = &thread->tree;
+
+    if (tree->interval_count >= ROAST_SECTION_MAX_INTERVALS) {
+        tree->losses[ROAST_LOSS_intervals]++;
+        return;
+    }
+    struct roast_interval *interval = &tree->intervals[tree->interval_count++];
+    interval->section = (uint32_t)open->node;
+    /* events that time themselves may do so before the work starts */
+    int64_t start_ns = open->start_ns - thread->start_ns;
+    interval->start_ns = start_ns > 0 ? (uint64_t)start_ns : 0;
+    interval->duration_ns = duration_ns;
+}
+
+/* Takes the innermost section off and adds it up. */
+static void close_top(roast_thread *thread, int64_t now_ns, uint64_t bytes)
+{
+    struct roast_tree *tree = &thread->tree;
+    const struct roast_open_section *open = &tree->open[--tree->depth];
+
+    if (open->node == ROAST_TREE_NO_NODE)
+        return;
+    struct roast_section *sum = &tree->nodes[open->node].sum;
+    uint64_t duration_ns = (uint64_t)(now_ns - open->start_ns);
+    sum->count++;
+    sum->total_ns += duration_ns;
+    if (open->kind == ROAST_SECTION_MEMORY)
+        add_memory(thread, sum, open);
+    else
+        sum->kinds |= open->kind;
+    sum->bytes += bytes;
+    keep_interval(thread, open, duration_ns);
+}
+
+/* Ends what was left open inside the section with this serial; false if it is not
+ * open. */
+static bool close_inside(roast_thread *thread, int64_t now_ns, uint64_t serial)
+{
+    struct roast_tree *tree = &thread->tree;
+    size_t depth = tree->depth;
+
+    while (depth > 0 && tree->open[depth - 1].serial != serial)
+        depth--;
+    if (depth == 0)
+        return false;
+    while (tree->depth > depth) {
+        close_top(thread, now_ns, 0);
+        tree->losses[ROAST_LOSS_section_misuse]++;
+    }
+    return true;
+}
+
+void roast__sections_close(roast_thread *thread, int64_t now_ns)
+{
+    while (thread->tree.depth > 0) {
+        close_top(thread, now_ns, 0);
+        thread->tree.losses[ROAST_LOSS_section_misuse]++;
+    }
+}
+
+void roast_section_end(roast_thread *thread, struct roast_section_token token,
+                       uint64_t bytes)
+{
+    int64_t now_ns = roast__clock_mono_ns();
+    struct roast_tree *tree = &thread->tree;
+
+    if (token.serial == 0)
+        return;
+    if (token.thread == thread && tree->depth > 0 &&
+        tree->open[tree->depth - 1].serial == token.serial)
+        close_top(thread, now_ns, bytes);
+    else if (token.thread == thread && close_inside(thread, now_ns, token.serial))
+        close_top(thread, now_ns, bytes);
+    else
+        tree->losses[ROAST_LOSS_section_misuse]++;
+}

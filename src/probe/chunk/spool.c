@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* spool.c - frames of this process, appended to its own file in a folder.
+ *
+ * The collector's process made the folder and reads it. Each process writes a file of
+ * its own, so whole frames follow one another without a lock between processes. The
+ * file stays open, and a look before each write tells whether the descriptor is still
+ * ours: a forked child opens a file of its own, and a program that closes every
+ * descriptor it finds may have given the number to a file of the user's. Frames that
+ * cannot be written whole are taken back: the caller can send them another way. */
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "probe/chunk/fork.h"
+#include "probe/chunk/process.h"
+#include "roast/probe.h"
+
+enum { PATH_BYTES = 1024 };
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+static char open_path[PATH_BYTES]; /* of the file that is open */
+static int open_fd = -1;
+static unsigned open_generation;
+static dev_t open_device;
+static ino_t open_inode;
+
+static void before_fork(void)
+{
+    (void)pthread_mutex_lock(&lock);
+}
+
+static void after_fork(void)
+{
+    (void)pthread_mutex_unlock(&lock);
+}
+
+static void install(void)
+{
+    roast__fork_watch();
+    (void)pthread_atfork(before_fork, after_fork, after_fork);
+}
+
+static int make_path(char out[PATH_BYTES], const char *dir, roast_error *err)
+{
+    int size =
+        snprintf(out, PATH_BYTES, "%s/%016" PRIx64 ".frames", dir, roast__process().id);
+
+    if (size < 0 || size >= PATH_BYTES)
+        return roast_error_set(err, ROAST_LIMIT, "the spool's path is longer than %d",
+                               PATH_BYTES - 1);
+    return ROAST_OK;
+}
+
+static bool is_ours(struct stat *about)
+{
+    return open_fd >= 0 && fstat(open_fd, about) == 0 && about->st_dev == open_device &&
+           about->st_ino == open_inode;
+}
+
+/* What is no longer ours is left alone. */
+static void close_file(void)
+{
+    struct stat about;
+
+    if (is_ours(&about))
+        (void)close(open_fd);
+    open_fd = -1;
+}
+
+/* A file that was removed with its folder would take frames that nobody reads. */
+static bool is_open(const char *path)
+{
+    struct stat about;
+
+    return open_generation == roast__fork_generation() &&
+           strcmp(path, open_path) == 0 && is_ours(&about) && about.st_nlink > 0;
+}
+
+/* The descriptor that a parent left is closed too: its file is the parent's. */
+static int open_file(const char *path, roast_error *err)
+{
+    struct stat about;
+
+    if (is_open(path))
+        return ROAST_OK;
+    close_file();
+    open_fd = open(path, O_WRONLY | O_APPEND | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
+    if (open_fd < 0 || fstat(open_fd, &about) != 0) {
+        int why = errno;
+        if (open_fd >= 0)
+            (void)close(open_fd);
+        open_fd = -1;
+        return roast_error_set(err, ROAST_IO, "%.150s: %s", path, strerror(why));
+    }
+    open_device = about.st_dev;
+    open_inode = about.st_ino;
+    open_generation = roast__fork_generation();
+    (void)snprintf(open_path, sizeof(open_path), "%s", path);
+    return ROAST_OK;
+}
+
+/* All or nothing. The file is opened again next time after an error. */
+static int write_whole(struct roast_str frames, roast_error *err)
+{
+    off_t before = lseek(open_fd, 0, SEEK_END);
+    ssize_t done;
+
+    do
+        done = write(open_fd, frames.data, frames.size_bytes);
+    while (done < 0 && errno == EINTR);
+    if (done == (ssize_t)frames.size_bytes)
+        return ROAST_OK;
+    int status = roast_error_set(err, ROAST_IO, "spool: %s",
+                                 done < 0 ? strerror(errno) : "no space left");
+    if (before >= 0 && done > 0)
+        (void)!ftruncate(open_fd, before);
+    close_file();
+    return status;
+}
+
+int roast_spool_append(const char *dir, struct roast_str frames, roast_error *err)
+{
+    char path[PATH_BYTES];
+    int status = make_path(path, dir, err);
+
+    if (status < 0)
+        return status;
+    (void)pthread_once(&once, install);
+    (void)pthread_mutex_lock(&lock);
+    status = open_file(path, err);
+    if (status == ROAST_OK)
+        status = write_whole(frames, err);
+    (void)pthread_mutex_unlock(&lock);
+    return status;
+}

@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* thread.h - what one thread keeps while it measures.
+ *
+ * Found through thread-local storage and linked in a list that only the memory sampler
+ * walks. The owner writes everything but `peak_rss_bytes`, which the sampler raises. */
+#ifndef ROAST_PROBE_CHUNK_THREAD_H
+#define ROAST_PROBE_CHUNK_THREAD_H
+
+#include <stdatomic.h>
+
+#include "probe/chunk/attempt.h"
+#include "probe/chunk/readings.h"
+#include "probe/chunk/section_tree.h"
+#include "probe/linux/procfile.h"
+#include "record/values.h"
+
+enum {
+    ROAST_CUT_ERROR_BYTES = 512,
+    ROAST_CUT_FILE_BYTES = 1024,
+    ROAST_CUT_TYPE_BYTES = 128,
+};
+
+struct roast_thread {
+    struct roast_thread *next; /* registry; guarded by its lock */
+    struct roast_thread *prev;
+    atomic_bool
+        active; /* a chunk runs; false in a forked child, which does not own it */
+    _Atomic uint64_t peak_rss_bytes; /* highest sample since the chunk began */
+
+    struct roast_procfile statm;
+    struct roast_slow_files slow_files;
+    uint64_t tid;
+
+    /* the chunk */
+    roast_record record;
+    struct roast_identity identity;
+    unsigned char identity_bytes[ROAST_IDENTITY_BYTES];
+    _Atomic int64_t begin_ns; /* entering our code, leaving it ... */
+    int64_t start_ns;         /* ... and the same around the work */
+    int64_t stop_ns;
+    int64_t start_cpu_ns;
+    bool sampled; /* the sampler runs */
+    struct roast_readings before;
+    struct roast_readings after;
+    unsigned active_at_begin;
+    bool of_attempt;     /* the chunk is inside `attempt`, which counts as running */
+    bool claims_attempt; /* and is the first there, which has its identity */
+    uint64_t absent;     /* bit n set: reasons[n] says why field n is absent */
+    unsigned char reasons[ROAST_FIELD_COUNT];
+    char file_text[ROAST_CUT_FILE_BYTES];
+    char error_text[ROAST_CUT_ERROR_BYTES];
+    struct roast_tree tree;
+
+    /* kept across chunks */
+    struct roast_values user_keys;
+    struct roast_values custom_metrics;
+    struct roast_values process_facts;
+    struct roast_buf blobs;
+    struct roast_buf frame;
+    unsigned char small_frame[ROAST_END_MAX_BYTES]; /* begin, later end */
+    int64_t carried_ns; /* our time after the clock of the last record was read */
+    int64_t encode_ns;  /* when that clock was read */
+    struct roast_pace pace;
+    struct roast_attempt attempt;
+};
+
+/* Sets the record's error message to a copy without secrets. */
+void roast__chunk_set_error_message(struct roast_thread *thread, struct roast_str text);
+
+/* Ends all open sections at now_ns and counts each as misused. */
+void roast__sections_close(struct roast_thread *thread, int64_t now_ns);
+
+/* Calls visit for every thread's state, holding the registry's lock. */
+void roast__threads_visit(void (*visit)(struct roast_thread *thread, void *context),
+                          void *context);
+
+#endif

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* reads.h - what one attempt read: by branch, by endpoint, and of which tree. */
+#ifndef ROAST_PROBE_LADDER_READS_H
+#define ROAST_PROBE_LADDER_READS_H
+
+#include "probe/ladder/branches.h"
+
+enum {
+    ROAST_MAX_ENDPOINTS = 16, /* the last one is "(other)" */
+    ROAST_CUT_ENDPOINT_BYTES = 128,
+};
+
+/* Zeroed = empty and valid. */
+struct roast_reads {
+    struct roast_branches branches;
+
+    struct roast_endpoint endpoints[ROAST_MAX_ENDPOINTS];
+    char endpoint_names[ROAST_MAX_ENDPOINTS][ROAST_CUT_ENDPOINT_BYTES];
+    size_t endpoint_count;
+
+    bool sees_all; /* every hook is in place: what is not told was not read */
+    bool facts_known;
+    struct roast_file_facts facts;
+    struct roast_buf file_branches; /* failed: there was no memory for it */
+
+    struct roast_buf blobs; /* what a record borrows */
+};
+
+void roast__reads_release(struct roast_reads *reads);
+void roast__reads_clear(struct roast_reads *reads); /* empties, keeps the memory */
+
+/* As roast_ladder_endpoint_add() and roast_ladder_file(). */
+void roast__reads_endpoint_add(struct roast_reads *reads,
+                               const struct roast_endpoint *more);
+void roast__reads_file(struct roast_reads *reads, const struct roast_file_facts *facts,
+                       struct roast_str all_branches);
+
+/* Sets the fields of a record that tell of the reads; it borrows until the next change
+ * here. Returns a bit for each field that there was no memory for. */
+uint64_t roast__reads_tell(struct roast_reads *reads, roast_record *rec);
+
+#endif

@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* budget_section.c - where the worker time went: the budget as bars, and what it was checked
+ * against.
+ *
+ * What is not explained and what we cost are always shown, however small. */
+#include <math.h>
+#include <stdio.h>
+
+#include "base/str.h"
+#include "report/slices.h"
+#include "roast/compare.h"
+
+enum { MOST_SLICES = 9, INDENT = 2, LINE_BYTES = 256 };
+
+static const char not_explained[] = "unexplained";
+
+/* The words for a slice; its name where it is one that we do not know. */
+static const char *shown_name(const char *name)
+{
+    for (int i = 0; i < ROAST_COMPARED_SLICES; i++) {
+        enum roast_compared_slice slice = (enum roast_compared_slice)i;
+        if (strcmp(roast_slice_name(slice), name) == 0)
+            return roast_slice_shown(slice);
+    }
+    return name;
+}
+
+/* "WHERE THE WORKER TIME WENT   3469 thread-s = 62.0 s x 56.0 threads" */
+static void put_title(struct roast_buf *buf, const struct roast_shown *shown,
+                      double total)
+{
+    char line[LINE_BYTES];
+    char wall[ROAST_NUMBER_BYTES];
+    char threads[ROAST_NUMBER_BYTES];
+    double wall_s;
+
+    const char *pattern = total < 100   ? "WHERE THE WORKER TIME WENT   %.1f thread-s"
+                          : total < 1e7 ? "WHERE THE WORKER TIME WENT   %.0f thread-s"
+                                        : "WHERE THE WORKER TIME WENT   %.3g thread-s";
+    int size = snprintf(line, sizeof(line), pattern, total);
+    if (size > 0 && (size_t)size < sizeof(line) &&
+        roast__metric(&wall_s, shown, ROAST_METRIC_wall_time) && wall_s > 0) {
+        (void)roast_format_number(wall, wall_s, "s");
+        (void)roast_format_number(threads, total / wall_s, "");
+        (void)snprintf(line + size, sizeof(line) - (size_t)size, " = %s x %s threads",
+                       wall, threads);
+    }
+    roast__put_title(buf, line);
+}
+
+static void put_part(struct roast_line *line, const char *name, double seconds,
+                     double total)
+{
+    char number[ROAST_NUMBER_BYTES];
+    char part[LINE_BYTES];
+
+    (void)roast_format_number(number, seconds, "s");
+    (void)snprintf(part, sizeof(part), "%s %s, %.2g %%", shown_name(name), number,
+                   100 * seconds / total);
+    roast__line_part(line, roast_str_of(part));
+}
+
+/* "not explained 18.0 s, 0.5 % | roastcoffea itself 1.00 s, 0.0 %"
+ *
+ * The first is the metric, which holds more than the slice: what is in no slice. */
+static void put_own(struct roast_buf *buf, const struct roast_shown *shown,
+                    const struct roast_table *budget, double total)
+{
+    static const char ours[] = "monitor";
+    struct roast_line line = {.buf = buf, .indent = INDENT, .columns = INDENT};
+    double percent;
+
+    roast__put_blanks(buf, INDENT);
+    if (roast__metric(&percent, shown, ROAST_METRIC_unexplained_percent))
+        put_part(&line, not_explained, percent / 100 * total, total);
+    put_part(&line, ours, roast__amount(roast__cell(budget, 0, ours)), total);
+    roast__line_end(&line);
+}
+
+void roast__put_where(struct roast_buf *buf, const struct roast_shown *shown)
+{
+    const struct roast_table *budget = roast__find_table(shown, "budget");
+    double total = roast__row_sum(budget);
+    struct roast_slices slices = {
+        .table = budget,
+        .total = total,
+        .smallest_share = 0.005,
+        .most = MOST_SLICES,
+        .bar_columns = 28,
+        .rest_words = "others",
+        .shown_name = shown_name,
+        .left_out = not_explained,
+    };
+
+    if (!(total > 0))
+        return;
+    put_title(buf, shown, total);
+    roast__put_slices(buf, &slices);
+    put_own(buf, shown, budget, total);
+}
+
+/* ---- checks ---------------------------------------------------------------------- */
+
+/* "CPU = Dask to 0.04 %", "events = coffea, exact", "bytes differ from coffea by 3 %" */
+static void put_check(struct roast_line *line, const struct roast_table *checks,
+                      size_t row)
+{
+    static const struct {
+        const char *name;
+        const char *words;
+        const char *other;
+    } known[] = {
+        {"cpu_seconds", "CPU", "Dask"},
+        {"chunk_seconds", "chunk seconds", "Dask"},
+        {"events", "events", "coffea"},
+        {"bytes", "bytes", "coffea"},
+    };
+    struct roast_str name = roast__text_or(roast__cell(checks, row, "name"), "");
+    struct roast_str verdict = roast__text_or(roast__cell(checks, row, "verdict"), "");
+    double off =
+        fabs(roast__shown_number(roast__cell(checks, row, "difference_percent")));
+    char part[LINE_BYTES];
+
+    for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++) {
+        if (!roast__str_is(name, known[i].name) || roast__str_is(verdict, "absent"))
+            continue;
+        if (roast__str_is(verdict, "exact"))
+            (void)snprintf(part, sizeof(part), "%s = %s, exact", known[i].words,
+                           known[i].other);
+        else if (roast__str_is(verdict, "agrees"))
+            (void)snprintf(part, sizeof(part), "%s = %s to %.2g %%", known[i].words,
+                           known[i].other, fmax(off, 0.01));
+        else
+            (void)snprintf(part, sizeof(part), "%s and %s differ by %.2g %%",
+                           known[i].words, known[i].other, off);
+        roast__line_part(line, roast_str_of(part));
+    }
+}
+
+void roast__put_checks(struct roast_buf *buf, const struct roast_shown *shown)
+{
+    const struct roast_table *checks = roast__find_table(shown, "checks");
+    struct roast_buf text = {0};
+    struct roast_line line = {.buf = &text, .indent = 8, .columns = 8};
+
+    for (size_t row = 0; checks && row < checks->row_count; row++)
+        put_check(&line, checks, row);
+    bool any = line.parts > 0;
+    roast__line_end(&line);
+    if (any) {
+        roast__put(buf, "\nCHECKS  ");
+        roast__buf_put(buf, text.data, text.size_bytes);
+    }
+    buf->failed |= !roast__buf_ok(&text);
+    roast__buf_release(&text);
+}

@@ -1,0 +1,187 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* chunk_section.c - the inside of the chunks: where their seconds went.
+ *
+ * Slices do not overlap and add up, so their shares are of their own sum. Everything
+ * else beside them is an overlay, and says so: the same seconds in another split, those
+ * of the garbage collector, and what could not be told for want of a hook. */
+#include <math.h>
+#include <stdio.h>
+
+#include "report/slices.h"
+#include "roast/ladder.h"
+
+enum {
+    INDENT = 2,
+    MAX_HOOKS = 10,
+    NAME_BYTES = 64,
+    CHUNKS_BYTES = 3 * ROAST_NUMBER_BYTES,
+    LINE_BYTES = 256
+};
+
+/* Shares below round to 0.0 %. */
+static const double smallest_share = 0.0005;
+
+/* ---- slices ------------------------------------------------------------------- */
+
+/* The words for a slice; its name where it is one that we do not know. */
+static const char *shown_name(const char *name)
+{
+    for (int i = 0; i < ROAST_SLICE_COUNT; i++) {
+        const struct roast_ladder_info *info =
+            roast_ladder_info((enum roast_ladder_item)i);
+        if (strcmp(info->name, name) == 0)
+            return info->shown;
+    }
+    return name;
+}
+
+static void put_slices(struct roast_buf *buf, const struct roast_table *ladder,
+                       double total)
+{
+    struct roast_slices slices = {
+        .table = ladder,
+        .total = total,
+        .smallest_share = smallest_share,
+        .most = ladder->column_count,
+        .bar_columns = 40,
+        .rest_words = "below 0.05 %",
+        .shown_name = shown_name,
+    };
+
+    roast__put_slices(buf, &slices);
+}
+
+/* ---- overlays ----------------------------------------------------------------- */
+
+/* The same seconds by what the thread did in them. */
+static void put_split(struct roast_buf *buf, const struct roast_table *split)
+{
+    static const struct {
+        const char *column;
+        const char *words;
+    } parts[] = {
+        {"on_cpu", "on CPU"},
+        {"runqueue", "no core free"},
+        {"fetch_wait", "storage"},
+        {"blocked", "blocked (GIL, sleep)"},
+        {"waiting", "storage or blocked"},
+    };
+    struct roast_line line = {.buf = buf, .indent = INDENT, .columns = INDENT};
+    double total = roast__row_sum(split);
+
+    if (!(total > 0))
+        return;
+    roast__put_blanks(buf, INDENT);
+    for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
+        struct roast_cell cell = roast__cell(split, 0, parts[i].column);
+        char part[LINE_BYTES];
+        if (isnan(roast__shown_number(cell)))
+            continue;
+        (void)snprintf(part, sizeof(part), "%s %.0f %%", parts[i].words,
+                       100 * roast__amount(cell) / total);
+        roast__line_part(&line, roast_str_of(part));
+    }
+    roast__line_end(&line);
+}
+
+/* "of it garbage collection 1.2 s (3.0 %)"; nothing below smallest_share. */
+static void put_overlay(struct roast_buf *buf, const struct roast_shown *shown,
+                        enum roast_metric metric, const char *words, double total)
+{
+    char line[LINE_BYTES];
+    char number[ROAST_NUMBER_BYTES];
+    char percent[ROAST_NUMBER_BYTES];
+    double seconds;
+
+    if (!roast__metric(&seconds, shown, metric) || seconds > total ||
+        !(seconds / total >= smallest_share))
+        return;
+    (void)roast_format_number(number, seconds, "s");
+    roast__format_share(percent, seconds / total);
+    (void)snprintf(line, sizeof(line), "of it %s %s (%s)", words, number, percent);
+    roast__put_sentence(buf, INDENT, line);
+}
+
+static void put_hook(struct roast_buf *buf, const struct roast_table *hooks, size_t row)
+{
+    struct roast_str hook = roast__text_or(roast__cell(hooks, row, "hook"), "-");
+    struct roast_str lost = roast__text_or(roast__cell(hooks, row, "lost"), "-");
+    char line[LINE_BYTES];
+
+    hook = roast_str_cut(hook, NAME_BYTES);
+    lost = roast_str_cut(lost, LINE_BYTES - 2 * NAME_BYTES);
+    (void)snprintf(line, sizeof(line), "hook %.*s missing: %.*s", (int)hook.size_bytes,
+                   hook.data, (int)lost.size_bytes, lost.data);
+    roast__put_sentence(buf, INDENT, line);
+}
+
+static void put_hooks(struct roast_buf *buf, const struct roast_shown *shown)
+{
+    const struct roast_table *hooks = roast__find_table(shown, "hooks_missing");
+    size_t count = hooks && hooks->column_count > 0 ? hooks->row_count : 0;
+
+    for (size_t row = 0; row < count && row < MAX_HOOKS; row++)
+        put_hook(buf, hooks, row);
+    if (count > MAX_HOOKS)
+        roast__put_count_line(buf, count - MAX_HOOKS, "more");
+}
+
+/* ---- where the time went ------------------------------------------------------ */
+
+/* " in 8 chunks", or " in 6 of 8 chunks" where the others were not looked into. */
+static void format_chunks(char out[CHUNKS_BYTES], const struct roast_shown *shown)
+{
+    char chunks_text[ROAST_NUMBER_BYTES];
+    char all_text[ROAST_NUMBER_BYTES];
+    double chunks;
+    double others;
+
+    out[0] = '\0';
+    if (!roast__metric(&chunks, shown, ROAST_METRIC_ladder_chunks))
+        return;
+    if (!roast__metric(&others, shown, ROAST_METRIC_num_chunks_without_ladder))
+        others = 0;
+    (void)roast_format_number(chunks_text, chunks, "");
+    (void)roast_format_number(all_text, chunks + others, "");
+    (void)snprintf(out, CHUNKS_BYTES, " in %s%s%s %s", chunks_text,
+                   others > 0 ? " of " : "", others > 0 ? all_text : "",
+                   chunks + others == 1 ? "chunk" : "chunks");
+}
+
+/* "INSIDE A CHUNK   10.1 s in 8 chunks" */
+static void put_time_title(struct roast_buf *buf, const struct roast_shown *shown,
+                           double total)
+{
+    char line[LINE_BYTES] = "INSIDE A CHUNK";
+    char time[ROAST_NUMBER_BYTES];
+    char chunks[CHUNKS_BYTES];
+
+    if (total > 0) {
+        (void)roast_format_number(time, total, "s");
+        format_chunks(chunks, shown);
+        (void)snprintf(line, sizeof(line), "INSIDE A CHUNK   %s%s", time, chunks);
+    }
+    roast__put_title(buf, line);
+}
+
+void roast__put_inside(struct roast_buf *buf, const struct roast_shown *shown)
+{
+    const struct roast_table *ladder = roast__find_table(shown, "ladder");
+    double total = roast__row_sum(ladder);
+    size_t start = buf->size_bytes;
+
+    put_time_title(buf, shown, total);
+    size_t title_end = buf->size_bytes;
+    if (total > 0) {
+        if (!roast__find_table(shown, "budget")) /* which shows the same slices */
+            put_slices(buf, ladder, total);
+        put_split(buf, roast__find_table(shown, "chunk_split"));
+        put_overlay(buf, shown, ROAST_METRIC_storage_wait_seconds,
+                    "waiting for storage while opening and building", total);
+        put_overlay(buf, shown, ROAST_METRIC_gc_seconds, "garbage collection (CPU)",
+                    total);
+    }
+    put_hooks(buf, shown);
+    if (buf->size_bytes == title_end)
+        buf->size_bytes = start; /* a title over nothing */
+}

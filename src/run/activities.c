@@ -1,0 +1,227 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* activities.c - what a cluster adds up by itself, and lines that its profile met. */
+#include <math.h>
+
+#include "run/array.h"
+#include "run/clean.h"
+#include "run/replay.h"
+#include "run/tell.h"
+
+static bool intern(struct roast_run *run, int32_t *number, struct roast_str text)
+{
+    *number = roast__strings_put(&run->strings, text);
+    return *number != ROAST_STRING_NO_MEMORY;
+}
+
+static uint64_t hash_pair(uint64_t high, uint64_t low)
+{
+    return roast__slots_mix(roast__slots_mix(high) + low);
+}
+
+/* ---- activities ------------------------------------------------------------------ */
+
+static uint64_t hash_activity(const struct roast_activity_row *row)
+{
+    return hash_pair((uint64_t)(uint32_t)row->context << 32 | (uint32_t)row->prefix,
+                     (uint64_t)(uint32_t)row->activity << 32 | (uint32_t)row->unit);
+}
+
+static uint64_t hash_of_activity(const void *table, uint32_t item)
+{
+    const struct roast_scheduler_view *view = table;
+    return hash_activity(&view->activities[item]);
+}
+
+static struct roast_activity_row *find_activity(const struct roast_scheduler_view *view,
+                                                const struct roast_activity_row *wanted)
+{
+    const struct roast_slots *slots = &view->activity_slots;
+
+    for (size_t at = roast__slots_first(slots, hash_activity(wanted));
+         roast__slots_holds(slots, at); at = roast__slots_next(slots, at)) {
+        struct roast_activity_row *row =
+            &view->activities[roast__slots_item(slots, at)];
+        if (row->context == wanted->context && row->prefix == wanted->prefix &&
+            row->activity == wanted->activity && row->unit == wanted->unit)
+            return row;
+    }
+    return NULL;
+}
+
+/* False when out of memory. */
+static bool append_activity(struct roast_scheduler_view *view,
+                            const struct roast_activity_row *row)
+{
+    struct roast_activity_row *rows = roast__array_room(
+        view->activities, &view->activity_cap, view->activity_count, sizeof(*rows));
+
+    if (rows)
+        view->activities = rows;
+    if (!rows || !roast__slots_room(&view->activity_slots, view->activity_count,
+                                    hash_of_activity, view))
+        return false;
+    uint32_t number = (uint32_t)view->activity_count++;
+    rows[number] = *row;
+    roast__slots_put(&view->activity_slots, hash_activity(row), number);
+    return true;
+}
+
+/* The lock is held. */
+static int put_activity(struct roast_run *run, const struct roast_activity *activity,
+                        roast_error *err)
+{
+    struct roast_scheduler_view *view = &run->scheduler;
+    struct roast_activity_row row = {.value = activity->value};
+    bool known = intern(run, &row.context, activity->context) &&
+                 intern(run, &row.prefix, activity->prefix) &&
+                 intern(run, &row.activity, activity->activity) &&
+                 intern(run, &row.unit, activity->unit);
+    struct roast_activity_row *same = known ? find_activity(view, &row) : NULL;
+
+    if (known && !same && view->activity_count >= ROAST_MOST_ACTIVITIES) {
+        roast__lose_and_tell(run, ROAST_RUN_LOSS_scheduler_trimmed);
+        return ROAST_OK;
+    }
+    if (same)
+        same->value = row.value;
+    else if (!known || !append_activity(view, &row))
+        return roast_error_set(err, ROAST_NO_MEMORY, "activity %zu",
+                               view->activity_count);
+    roast__tell_activity(run, activity);
+    return ROAST_OK;
+}
+
+int roast__run_put_activity(struct roast_run *run, const struct roast_activity *clean,
+                            roast_error *err)
+{
+    int status = ROAST_OK;
+
+    roast__run_lock(run);
+    if (isfinite(clean->value))
+        status = put_activity(run, clean, err);
+    else
+        roast__lose_and_tell(run, ROAST_RUN_LOSS_scheduler_unread);
+    roast__run_unlock(run);
+    return status;
+}
+
+int roast_run_set_activity(roast_run *run, const struct roast_activity *activity,
+                           roast_error *err)
+{
+    char room[4][ROAST_NAME_BYTES];
+    struct roast_activity clean = {
+        .context = roast__clean(room[0], ROAST_NAME_BYTES, activity->context),
+        .prefix = roast__clean(room[1], ROAST_NAME_BYTES, activity->prefix),
+        .activity = roast__clean(room[2], ROAST_NAME_BYTES, activity->activity),
+        .unit = roast__clean(room[3], ROAST_NAME_BYTES, activity->unit),
+        .value = activity->value,
+    };
+
+    return roast__run_put_activity(run, &clean, err);
+}
+
+/* ---- hot lines ------------------------------------------------------------------- */
+
+static uint64_t hash_line(const struct roast_hot_row *row)
+{
+    return hash_pair((uint32_t)row->file, row->line);
+}
+
+static uint64_t hash_of_line(const void *table, uint32_t item)
+{
+    const struct roast_scheduler_view *view = table;
+    return hash_line(&view->hot[item]);
+}
+
+static struct roast_hot_row *find_line(const struct roast_scheduler_view *view,
+                                       const struct roast_hot_row *wanted)
+{
+    const struct roast_slots *slots = &view->hot_slots;
+
+    for (size_t at = roast__slots_first(slots, hash_line(wanted));
+         roast__slots_holds(slots, at); at = roast__slots_next(slots, at)) {
+        struct roast_hot_row *row = &view->hot[roast__slots_item(slots, at)];
+        if (row->file == wanted->file && row->line == wanted->line)
+            return row;
+    }
+    return NULL;
+}
+
+/* False when out of memory. */
+static bool append_line(struct roast_scheduler_view *view,
+                        const struct roast_hot_row *row)
+{
+    struct roast_hot_row *rows =
+        roast__array_room(view->hot, &view->hot_cap, view->hot_count, sizeof(*rows));
+
+    if (rows)
+        view->hot = rows;
+    if (!rows ||
+        !roast__slots_room(&view->hot_slots, view->hot_count, hash_of_line, view))
+        return false;
+    uint32_t number = (uint32_t)view->hot_count++;
+    rows[number] = *row;
+    roast__slots_put(&view->hot_slots, hash_line(row), number);
+    return true;
+}
+
+static void add_up(struct roast_hot_row *row, const struct roast_hot_row *more)
+{
+    row->seconds += more->seconds;
+    row->self_seconds += more->self_seconds;
+    if (row->text == ROAST_NO_STRING)
+        row->text = more->text;
+}
+
+/* The lock is held. */
+static int put_line(struct roast_run *run, const struct roast_hot_line *line,
+                    roast_error *err)
+{
+    struct roast_scheduler_view *view = &run->scheduler;
+    struct roast_hot_row row = {.line = line->line,
+                                .seconds = line->seconds,
+                                .self_seconds = line->self_seconds};
+    bool known = intern(run, &row.file, line->file) &&
+                 intern(run, &row.function, line->function) &&
+                 intern(run, &row.text, line->text);
+    struct roast_hot_row *same = known ? find_line(view, &row) : NULL;
+
+    if (known && !same && view->hot_count >= ROAST_MOST_HOT_LINES) {
+        roast__lose_and_tell(run, ROAST_RUN_LOSS_scheduler_trimmed);
+        return ROAST_OK;
+    }
+    if (same)
+        add_up(same, &row);
+    else if (!known || !append_line(view, &row))
+        return roast_error_set(err, ROAST_NO_MEMORY, "line %zu", view->hot_count);
+    roast__tell_hot_line(run, line);
+    return ROAST_OK;
+}
+
+int roast__run_put_hot_line(struct roast_run *run, const struct roast_hot_line *clean,
+                            roast_error *err)
+{
+    int status = ROAST_OK;
+
+    roast__run_lock(run);
+    if (isfinite(clean->seconds) && isfinite(clean->self_seconds))
+        status = put_line(run, clean, err);
+    else
+        roast__lose_and_tell(run, ROAST_RUN_LOSS_scheduler_unread);
+    roast__run_unlock(run);
+    return status;
+}
+
+int roast_run_add_hot_line(roast_run *run, const struct roast_hot_line *line,
+                           roast_error *err)
+{
+    char file[ROAST_FILE_BYTES];
+    char function[ROAST_NAME_BYTES];
+    char text[ROAST_LINE_BYTES];
+    struct roast_hot_line clean = *line;
+
+    clean.file = roast__clean(file, sizeof(file), line->file);
+    clean.function = roast__clean(function, sizeof(function), line->function);
+    clean.text = roast__clean(text, sizeof(text), line->text);
+    return roast__run_put_hot_line(run, &clean, err);
+}

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* array.h - arrays that grow, and numbers that do not overflow.
+ *
+ * Arrays double: a large one that is grown costs no memory where it was not touched.
+ * Times and counts come out of frames that anybody may have written, so sums stop at
+ * the largest number instead of wrapping. */
+#ifndef ROAST_RUN_ARRAY_H
+#define ROAST_RUN_ARRAY_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* The items, moved where there was no room for one more behind `count`; NULL when out
+ * of memory, and then they are where they were. */
+void *roast__array_room(void *items, size_t *cap, size_t count, size_t item_bytes);
+
+static inline int64_t roast__sat_add(int64_t a, int64_t b)
+{
+    int64_t sum;
+
+    if (!__builtin_add_overflow(a, b, &sum))
+        return sum;
+    return a < 0 ? INT64_MIN : INT64_MAX;
+}
+
+static inline int64_t roast__sat_sub(int64_t a, int64_t b)
+{
+    int64_t difference;
+
+    if (!__builtin_sub_overflow(a, b, &difference))
+        return difference;
+    return a < 0 ? INT64_MIN : INT64_MAX;
+}
+
+/* Differences that must come back as they were wrap instead. */
+static inline int64_t roast__wrap_add(int64_t a, int64_t b)
+{
+    return (int64_t)((uint64_t)a + (uint64_t)b);
+}
+
+static inline int64_t roast__wrap_sub(int64_t a, int64_t b)
+{
+    return (int64_t)((uint64_t)a - (uint64_t)b);
+}
+
+static inline uint64_t roast__sat_count(uint64_t a, uint64_t b)
+{
+    return a > UINT64_MAX - b ? UINT64_MAX : a + b;
+}
+
+#endif

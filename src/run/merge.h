@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* merge.h - what a frame says of its attempt, put into the attempt's row. */
+#ifndef ROAST_RUN_MERGE_H
+#define ROAST_RUN_MERGE_H
+
+#include "roast/record.h"
+
+struct roast_run;
+
+/* The task of a cluster in which an attempt ran. */
+struct roast_task_link {
+    int32_t worker; /* its address, number of a string, or ROAST_NO_STRING */
+    uint32_t key_hash;
+};
+
+/* What became of a frame. */
+enum roast_merged {
+    ROAST_MERGED_NEW,
+    ROAST_MERGED_BETTER, /* an end frame in the place of one that knew less */
+    ROAST_MERGED_REPEATED,
+    ROAST_MERGED_LINKED, /* repeated, but its task was not known */
+    ROAST_MERGED_NO_MEMORY
+};
+
+/* Adds a frame of one of the three kinds; id is NULL for a record without identity,
+ * link where nobody knows the task. When memory runs out nothing of the frame is kept,
+ * and it may be added again. */
+enum roast_merged roast__merge(struct roast_run *run, const struct roast_identity *id,
+                               const struct roast_task_link *link,
+                               const roast_record *rec);
+
+#endif

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* notes.h - words that are known of a run, by group and name, in order of first setting. */
+#ifndef ROAST_RUN_NOTES_H
+#define ROAST_RUN_NOTES_H
+
+#include "roast/run.h"
+
+struct roast_note {
+    enum roast_note_group group;
+    char *bytes; /* owned: the name, then the text */
+    size_t name_bytes;
+    size_t text_bytes;
+};
+
+/* Zeroed = empty and valid. */
+struct roast_notes {
+    struct roast_note *items; /* owned */
+    size_t count;
+    size_t cap;
+};
+
+/* Keeps a text as it is; absent removes. False when out of memory, and then nothing
+ * changed. */
+bool roast__notes_set(struct roast_notes *notes, enum roast_note_group group,
+                      struct roast_str name, struct roast_str text);
+
+/* The text of a note, borrowed until the next set; absent where there is none. */
+struct roast_str roast__notes_get(const struct roast_notes *notes,
+                                  enum roast_note_group group, struct roast_str name);
+
+struct roast_str roast__note_name(const struct roast_note *note);
+struct roast_str roast__note_text(const struct roast_note *note);
+
+/* All labels as "site=T2, user=me", NUL-terminated; what does not fit is left out whole.
+ * How many, or -1 where that text does not tell them all (roast_run_labels()). */
+int64_t roast__notes_labels(const struct roast_notes *notes, char *out,
+                            size_t out_bytes);
+
+/* roast_run_state(); the lock is held. */
+enum roast_run_state roast__run_state(const struct roast_run *run);
+
+void roast__notes_release(struct roast_notes *notes);
+
+#endif

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* replay.h - changes of a run as its live file has them: clean and packed already.
+ *
+ * The public functions of run.h redact and round; doing so a second time could change
+ * what the run holds. */
+#ifndef ROAST_RUN_REPLAY_H
+#define ROAST_RUN_REPLAY_H
+
+#include "run/run.h"
+
+/* All take the lock, and fail with NO_MEMORY only. */
+int roast__run_put_name(struct roast_run *run, struct roast_str clean,
+                        roast_error *err);
+int roast__run_put_note(struct roast_run *run, enum roast_note_group group,
+                        struct roast_str name, struct roast_str clean,
+                        roast_error *err);
+int roast__run_put_tick(struct roast_run *run, struct roast_str worker,
+                        const struct roast_tick *tick, roast_error *err);
+int roast__run_put_member(struct roast_run *run, const struct roast_member *clean,
+                          roast_error *err);
+int roast__run_put_departure(struct roast_run *run, const struct roast_departure *clean,
+                             roast_error *err);
+int roast__run_put_offset(struct roast_run *run, struct roast_str clean,
+                          int64_t offset_ns, roast_error *err);
+int roast__run_put_task(struct roast_run *run, const struct roast_task *clean,
+                        roast_error *err);
+int roast__run_put_activity(struct roast_run *run, const struct roast_activity *clean,
+                            roast_error *err);
+int roast__run_put_hot_line(struct roast_run *run, const struct roast_hot_line *clean,
+                            roast_error *err);
+
+/* Frames with the task they came from; whoever they are from. */
+struct roast_task_frames {
+    struct roast_str frames;
+    struct roast_str worker; /* clean */
+    uint32_t key_hash;
+    enum roast_frames_from from;
+};
+
+int roast__run_put_task_frames(struct roast_run *run,
+                               const struct roast_task_frames *told,
+                               struct roast_tally *tally, roast_error *err);
+
+#endif

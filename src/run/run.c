@@ -1,0 +1,207 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* run.c - a run in memory: its life, its clock, its moments and what it offers.
+ *
+ * Offers, counts and moments come nearly in order of time; each is put where its time
+ * says, behind those of the same time. */
+#include "run/run.h"
+
+#include "base/mem.h"
+#include "run/array.h"
+#include "run/replay.h"
+#include "run/tell.h"
+
+enum { NAME_MAX_BYTES = 1024 }; /* as much of a file name as records keep */
+
+void roast__run_lock(struct roast_run *run)
+{
+    (void)pthread_mutex_lock(&run->lock);
+}
+
+void roast__run_unlock(struct roast_run *run)
+{
+    (void)pthread_mutex_unlock(&run->lock);
+}
+
+int roast_run_new(roast_run **out, int64_t start_mono_ns, int64_t start_epoch_ns,
+                  roast_error *err)
+{
+    struct roast_run *run = roast__alloc(sizeof(*run));
+
+    *out = NULL;
+    if (!run || pthread_mutex_init(&run->lock, NULL) != 0) {
+        roast__free(run);
+        return roast_error_set(err, ROAST_NO_MEMORY, "a run of %zu bytes",
+                               sizeof(*run));
+    }
+    run->start_ns = start_epoch_ns;
+    run->epoch_minus_mono_ns = roast__sat_sub(start_epoch_ns, start_mono_ns);
+    run->host = ROAST_NO_STRING;
+    run->budget_bytes = ROAST_BUDGET_BYTES;
+    *out = run;
+    return ROAST_OK;
+}
+
+void roast_run_free(roast_run *run)
+{
+    if (!run)
+        return;
+    roast__free(run->accepted);
+    roast__strings_release(&run->strings);
+    roast__names_release(&run->names);
+    roast__attempts_release(&run->attempts);
+    roast__samples_release(&run->samples);
+    roast__free(run->offers);
+    roast__free(run->moments);
+    roast__free(run->counts);
+    roast__scheduler_view_release(&run->scheduler);
+    roast__notes_release(&run->notes);
+    (void)pthread_mutex_destroy(&run->lock);
+    roast__free(run);
+}
+
+void roast_run_finish(roast_run *run, int64_t end_mono_ns)
+{
+    roast__run_lock(run);
+    run->end_ns = roast__sat_add(end_mono_ns, run->epoch_minus_mono_ns);
+    roast__tell_finish(run, end_mono_ns);
+    roast__run_unlock(run);
+}
+
+int roast_run_set_host(roast_run *run, struct roast_str host, roast_error *err)
+{
+    int status = ROAST_OK;
+
+    roast__run_lock(run);
+    int32_t number = roast__strings_put(&run->strings, host);
+    if (number == ROAST_STRING_NO_MEMORY) {
+        status = roast_error_set(err, ROAST_NO_MEMORY, "the name of the host");
+        goto out;
+    }
+    run->host = number;
+    for (size_t i = 0; i < run->attempts.process_count; i++) {
+        struct roast_worker_process *process = &run->attempts.processes[i];
+        process->shares_clock =
+            process->host != ROAST_NO_STRING && process->host == number;
+    }
+    roast__tell_host(run, host);
+out:
+    roast__run_unlock(run);
+    return status;
+}
+
+int roast__run_put_name(struct roast_run *run, struct roast_str clean, roast_error *err)
+{
+    int status = ROAST_OK;
+
+    roast__run_lock(run);
+    size_t known = run->names.count;
+    int32_t number = roast__strings_put(&run->strings, clean);
+    if (number < 0 || !roast__names_learn(&run->names, &run->strings, number))
+        status = roast_error_set(err, ROAST_NO_MEMORY, "a name of %zu bytes",
+                                 clean.size_bytes);
+    else if (run->names.count > known)
+        roast__tell_name(run, clean);
+    roast__run_unlock(run);
+    return status;
+}
+
+/* Workers hash file names without credentials, and so do we. */
+int roast_run_learn_name(roast_run *run, struct roast_str name, roast_error *err)
+{
+    char clean[NAME_MAX_BYTES];
+
+    if (!name.data)
+        return ROAST_OK;
+    size_t size = roast_str_redact_file(clean, sizeof(clean), name);
+    return roast__run_put_name(run, (struct roast_str){clean, size}, err);
+}
+
+/* ---- what has a time --------------------------------------------------------- */
+
+int roast_run_offer(roast_run *run, int64_t time_ns, uint64_t workers, uint64_t threads,
+                    roast_error *err)
+{
+    int status = ROAST_OK;
+
+    roast__run_lock(run);
+    struct roast_offer *offers = roast__array_room(run->offers, &run->offer_cap,
+                                                   run->offer_count, sizeof(*offers));
+    if (!offers) {
+        status = roast_error_set(err, ROAST_NO_MEMORY, "offer %zu", run->offer_count);
+        goto out;
+    }
+    run->offers = offers;
+    size_t at = run->offer_count++;
+    for (; at > 0 && offers[at - 1].time_ns > time_ns; at--)
+        offers[at] = offers[at - 1];
+    offers[at] = (struct roast_offer){time_ns, workers, threads};
+    roast__tell_offer(run, &offers[at]);
+out:
+    roast__run_unlock(run);
+    return status;
+}
+
+const struct roast_offer *roast__run_offer_at(const struct roast_run *run,
+                                              int64_t time_ns)
+{
+    size_t low = 0;
+    size_t high = run->offer_count; /* all from here on are later */
+
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (run->offers[middle].time_ns <= time_ns)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    if (run->offer_count == 0)
+        return NULL;
+    return low > 0 ? &run->offers[low - 1] : &run->offers[0];
+}
+
+int roast_run_add_count(roast_run *run, int64_t time_ns, uint64_t workers,
+                        roast_error *err)
+{
+    int status = ROAST_OK;
+
+    roast__run_lock(run);
+    struct roast_count *counts = roast__array_room(run->counts, &run->count_cap,
+                                                   run->count_count, sizeof(*counts));
+    if (!counts) {
+        status = roast_error_set(err, ROAST_NO_MEMORY, "count %zu", run->count_count);
+        goto out;
+    }
+    run->counts = counts;
+    size_t at = run->count_count++;
+    for (; at > 0 && counts[at - 1].time_ns > time_ns; at--)
+        counts[at] = counts[at - 1];
+    counts[at] = (struct roast_count){time_ns, workers};
+    roast__tell_count(run, &counts[at]);
+out:
+    roast__run_unlock(run);
+    return status;
+}
+
+int roast_run_mark(roast_run *run, enum roast_mark mark, int64_t mono_ns,
+                   roast_error *err)
+{
+    int64_t time_ns = roast__sat_add(mono_ns, run->epoch_minus_mono_ns);
+    int status = ROAST_OK;
+
+    roast__run_lock(run);
+    struct roast_moment *moments = roast__array_room(
+        run->moments, &run->moment_cap, run->moment_count, sizeof(*moments));
+    if (!moments) {
+        status = roast_error_set(err, ROAST_NO_MEMORY, "mark %zu", run->moment_count);
+        goto out;
+    }
+    run->moments = moments;
+    size_t at = run->moment_count++;
+    for (; at > 0 && moments[at - 1].time_ns > time_ns; at--)
+        moments[at] = moments[at - 1];
+    moments[at] = (struct roast_moment){mark, time_ns};
+    roast__tell_mark(run, mark, mono_ns);
+out:
+    roast__run_unlock(run);
+    return status;
+}

@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* run.h - the inside of a roast_run, for this folder and for aggregate.
+ *
+ * Whoever reads or writes it holds the lock; who changes it tells (tell.h). Whoever
+ * reads attempts calls roast__run_settle() first. */
+#ifndef ROAST_RUN_RUN_H
+#define ROAST_RUN_RUN_H
+
+#include <pthread.h>
+
+#include "roast/run.h"
+#include "run/attempts.h"
+#include "run/moments.h"
+#include "run/notes.h"
+#include "run/rest.h"
+#include "run/series.h"
+#include "run/tasks.h"
+
+/* What packed records may come to before they are trimmed (trim.h). */
+enum { ROAST_BUDGET_BYTES = 256 * 1024 * 1024 };
+
+struct roast_run {
+    pthread_mutex_t lock;
+    struct roast_journal *journal; /* borrowed; NULL: nobody writes it down */
+    int64_t start_ns;              /* timeline */
+    int64_t end_ns;                /* 0: still open */
+    int64_t epoch_minus_mono_ns;
+    int32_t host; /* number of a string, or ROAST_NO_STRING */
+    size_t budget_bytes;
+
+    unsigned char (*accepted)[ROAST_RUN_ID_BYTES]; /* owned */
+    size_t accepted_count;
+    size_t accepted_cap;
+
+    struct roast_strings strings;
+    struct roast_names names; /* for ids of begin frames */
+    struct roast_attempts attempts;
+    struct roast_samples samples;
+    struct roast_offer *offers; /* owned, by time; of equal times the last one holds */
+    size_t offer_count;
+    size_t offer_cap;
+    struct roast_moment *moments; /* owned, by time */
+    size_t moment_count;
+    size_t moment_cap;
+    struct roast_count *counts; /* owned, by time; only where a backend gives them */
+    size_t count_count;
+    size_t count_cap;
+
+    struct roast_scheduler_view scheduler;
+    struct roast_notes notes;
+    double facts[ROAST_FACT_COUNT];
+    bool fact_known[ROAST_FACT_COUNT];
+    uint64_t losses[ROAST_RUN_LOSS_COUNT];
+    char first_error[128]; /* of the monitor in a worker; NUL-terminated */
+};
+
+void roast__run_lock(struct roast_run *run);
+void roast__run_unlock(struct roast_run *run);
+
+/* The entry that knows the process of a row, whichever worker of it made the attempt. */
+static inline int32_t roast__home_of(const struct roast_attempts *attempts, size_t row)
+{
+    return attempts->processes[attempts->process[row]].home;
+}
+
+/* Gives the sources of attempts their names as far as they were learned, and their
+ * times the offsets of their hosts; the lock is held. */
+void roast__run_settle(struct roast_run *run);
+
+/* Counts a loss; the lock is held. */
+void roast__run_lose(struct roast_run *run, enum roast_run_loss loss, uint64_t count);
+
+/* The offer that holds at a time, the first one before it; NULL when there is none. */
+const struct roast_offer *roast__run_offer_at(const struct roast_run *run,
+                                              int64_t time_ns);
+
+#endif

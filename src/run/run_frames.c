@@ -1,0 +1,265 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* run_frames.c - frames into a run: whose they are, and what to do with broken ones.
+ *
+ * Behind something broken the next frame is searched byte by byte, from one 0xcf to the
+ * next. Each try may cost a checksum over as much as the bytes claim to be, so the
+ * search has a budget: past it the rest of the buffer counts as broken. */
+#include "base/buf.h"
+#include "run/array.h"
+#include "run/clean.h"
+#include "run/merge.h"
+#include "run/replay.h"
+#include "run/tell.h"
+
+enum { MAGIC = 0xcf, SEARCH_FACTOR = 16, SEARCH_SMALL_BYTES = 1 << 20 };
+
+static bool is_accepted(const struct roast_run *run,
+                        const unsigned char run_id[ROAST_RUN_ID_BYTES])
+{
+    static const unsigned char none[ROAST_RUN_ID_BYTES];
+
+    for (size_t i = run->accepted_count; i-- > 0;) { /* the newest is the likeliest */
+        if (memcmp(run->accepted[i], run_id, ROAST_RUN_ID_BYTES) == 0)
+            return true;
+    }
+    return run->accepted_count == 0 && memcmp(run_id, none, ROAST_RUN_ID_BYTES) == 0;
+}
+
+int roast_run_accept(roast_run *run, const unsigned char run_id[ROAST_RUN_ID_BYTES],
+                     roast_error *err)
+{
+    unsigned char(*accepted)[ROAST_RUN_ID_BYTES];
+    int status = ROAST_OK;
+
+    roast__run_lock(run);
+    if (run->accepted_count > 0 && is_accepted(run, run_id))
+        goto out;
+    accepted = roast__array_room(run->accepted, &run->accepted_cap, run->accepted_count,
+                                 sizeof(*accepted));
+    if (!accepted) {
+        status =
+            roast_error_set(err, ROAST_NO_MEMORY, "run id %zu", run->accepted_count);
+        goto out;
+    }
+    run->accepted = accepted;
+    memcpy(accepted[run->accepted_count++], run_id, ROAST_RUN_ID_BYTES);
+    roast__tell_accept(run, run_id);
+out:
+    roast__run_unlock(run);
+    return status;
+}
+
+/* ---- one frame --------------------------------------------------------------- */
+
+static bool is_known_kind(const roast_record *rec)
+{
+    return rec->kind == ROAST_FRAME_BEGIN || rec->kind == ROAST_FRAME_CHUNK ||
+           rec->kind == ROAST_FRAME_END;
+}
+
+/* Failures of the monitor in a worker. A chunk's are counted from its record; those of
+ * an attempt outside of its chunks are in its end frame alone. */
+static void hear_errors(struct roast_run *run, const roast_record *rec)
+{
+    struct roast_str text = rec->values[ROAST_FIELD_monitor_first_error].str;
+
+    if (!roast_record_has(rec, ROAST_FIELD_monitor_errors))
+        return;
+    if (rec->kind == ROAST_FRAME_END) {
+        run->fact_known[ROAST_FACT_monitor_errors] = true;
+        run->facts[ROAST_FACT_monitor_errors] +=
+            (double)rec->values[ROAST_FIELD_monitor_errors].u64;
+    }
+    if (run->first_error[0] == '\0' &&
+        roast_record_has(rec, ROAST_FIELD_monitor_first_error)) {
+        text = roast_str_cut(text, sizeof(run->first_error) - 1);
+        memcpy(run->first_error, text.data, text.size_bytes);
+    }
+}
+
+/* Whose the frames of a buffer are, and what became of them. */
+struct origin {
+    enum roast_frames_from from;
+    const struct roast_task_link *link; /* NULL: nobody knows their task */
+    uint64_t linked; /* frames that were repeated, but of a task that was not known */
+};
+
+static int take(struct roast_run *run, const roast_record *rec, struct origin *origin,
+                struct roast_tally *tally)
+{
+    struct roast_identity id = {.run_id = {0}};
+    bool named =
+        roast_record_has(rec, ROAST_FIELD_identity) &&
+        roast_identity_unpack(&id, rec->values[ROAST_FIELD_identity].str, NULL) == 0;
+
+    if (origin->from == ROAST_FROM_WORKERS && !is_accepted(run, id.run_id)) {
+        tally->foreign++;
+        return ROAST_OK;
+    }
+    switch (roast__merge(run, named ? &id : NULL, origin->link, rec)) {
+    case ROAST_MERGED_NEW:
+        tally->kept++;
+        hear_errors(run, rec);
+        return ROAST_OK;
+    case ROAST_MERGED_BETTER: /* its errors were counted with the other one's */
+        tally->kept++;
+        return ROAST_OK;
+    case ROAST_MERGED_LINKED:
+        origin->linked++;
+        tally->repeated++;
+        return ROAST_OK;
+    case ROAST_MERGED_REPEATED:
+        tally->repeated++;
+        return ROAST_OK;
+    case ROAST_MERGED_NO_MEMORY:
+        break;
+    }
+    return ROAST_NO_MEMORY;
+}
+
+/* ---- a buffer of them -------------------------------------------------------- */
+
+/* Bytes that are read as frames, and how many may still be spent on searching. */
+struct reading {
+    struct roast_str left;
+    size_t budget_bytes;
+};
+
+static void skip(struct reading *in, size_t size_bytes)
+{
+    in->left.data += size_bytes;
+    in->left.size_bytes -= size_bytes;
+}
+
+/* How many bytes what is no frame said that it has; the checksum went over them. */
+static size_t claimed_bytes(struct roast_str data)
+{
+    struct roast_cursor cur = roast__cursor(data.data + 2, data.size_bytes - 2);
+    uint64_t size = roast__cursor_varint(&cur);
+
+    return size < data.size_bytes ? (size_t)size : data.size_bytes;
+}
+
+/* Leaves the input at the next frame that can be read, or at its end. */
+static void skip_broken(struct reading *in)
+{
+    roast_record rec;
+
+    while (in->left.size_bytes > 1) {
+        const char *next = memchr(in->left.data + 1, MAGIC, in->left.size_bytes - 1);
+        if (!next)
+            break;
+        skip(in, (size_t)(next - in->left.data));
+        int status = roast_record_decode(&rec, NULL, in->left, NULL);
+        if (status == ROAST_OK)
+            return;
+        if (status != ROAST_BAD_CHECKSUM && status != ROAST_BAD_DATA)
+            continue;
+        size_t cost_bytes = claimed_bytes(in->left);
+        if (cost_bytes > in->budget_bytes)
+            break;
+        in->budget_bytes -= cost_bytes;
+    }
+    skip(in, in->left.size_bytes);
+}
+
+static void tell(struct roast_run *run, const struct origin *origin,
+                 struct roast_str frame)
+{
+    if (origin->link)
+        roast__tell_task_frame(run, origin->link, frame);
+    else
+        roast__tell_frame(run, origin->from, frame);
+}
+
+static int read_all(struct roast_run *run, struct reading *in, struct origin *origin,
+                    struct roast_tally *tally)
+{
+    while (in->left.size_bytes > 0) {
+        roast_record rec;
+        size_t used = 0;
+        uint64_t changes = tally->kept + origin->linked;
+        if (roast_record_decode(&rec, &used, in->left, NULL) < 0) {
+            tally->damaged++;
+            skip_broken(in);
+            continue;
+        }
+        if (!is_known_kind(&rec))
+            tally->damaged++;
+        else if (take(run, &rec, origin, tally) < 0)
+            return ROAST_NO_MEMORY;
+        if (tally->kept + origin->linked > changes)
+            tell(run, origin, (struct roast_str){in->left.data, used});
+        skip(in, used);
+    }
+    return ROAST_OK;
+}
+
+/* The lock is held. */
+static int add(struct roast_run *run, struct roast_str frames, struct origin origin,
+               struct roast_tally *tally, roast_error *err)
+{
+    struct roast_tally seen = {0};
+    struct reading in = {frames, SEARCH_SMALL_BYTES};
+    int status = ROAST_OK;
+
+    if (frames.size_bytes < SIZE_MAX / SEARCH_FACTOR)
+        in.budget_bytes += frames.size_bytes * SEARCH_FACTOR;
+    if (frames.data)
+        status = read_all(run, &in, &origin, &seen);
+    if (status == ROAST_OK) { /* else the buffer may come again */
+        roast__run_lose(run, ROAST_RUN_LOSS_frames_damaged, seen.damaged);
+        roast__run_lose(run, ROAST_RUN_LOSS_frames_foreign, seen.foreign);
+        roast__tell_loss(run, ROAST_RUN_LOSS_frames_damaged, seen.damaged);
+        roast__tell_loss(run, ROAST_RUN_LOSS_frames_foreign, seen.foreign);
+    }
+    if (tally)
+        *tally = seen;
+    if (status < 0)
+        return roast_error_set(err, status, "a frame with %zu bytes left to read",
+                               in.left.size_bytes);
+    return ROAST_OK;
+}
+
+int roast_run_add_frames(roast_run *run, struct roast_str frames,
+                         enum roast_frames_from from, struct roast_tally *tally,
+                         roast_error *err)
+{
+    roast__run_lock(run);
+    int status = add(run, frames, (struct origin){.from = from}, tally, err);
+    roast__run_unlock(run);
+    return status;
+}
+
+int roast__run_put_task_frames(struct roast_run *run,
+                               const struct roast_task_frames *told,
+                               struct roast_tally *tally, roast_error *err)
+{
+    struct roast_task_link link = {.key_hash = told->key_hash};
+    struct origin origin = {.from = told->from, .link = &link};
+    int status;
+
+    roast__run_lock(run);
+    link.worker = roast__strings_put(&run->strings, told->worker);
+    if (link.worker != ROAST_STRING_NO_MEMORY)
+        status = add(run, told->frames, origin, tally, err);
+    else
+        status = roast_error_set(err, ROAST_NO_MEMORY, "the name of a worker");
+    roast__run_unlock(run);
+    return status;
+}
+
+int roast_run_add_task_frames(roast_run *run, struct roast_str frames,
+                              struct roast_str worker, uint32_t key_hash,
+                              struct roast_tally *tally, roast_error *err)
+{
+    char room[ROAST_NAME_BYTES];
+    struct roast_task_frames told = {
+        .frames = frames,
+        .worker = roast__clean(room, sizeof(room), worker),
+        .key_hash = key_hash,
+        .from = ROAST_FROM_WORKERS,
+    };
+
+    return roast__run_put_task_frames(run, &told, tally, err);
+}

@@ -1,0 +1,285 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* samples.c - series of workers over time, packed.
+ *
+ *     times     varint of every moment: change of the distance to the one before, us
+ *     changes   varint: moments since the last entry << 1 | known
+ *               varint, if known: change of the value, in steps
+ *
+ * All changes are zigzagged and wrap, so that nothing a clock or a kernel may say
+ * overflows. Moments every second are one byte each; a value that stays is none. */
+#include "run/samples.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/bytes.h"
+#include "base/mem.h"
+#include "run/array.h"
+#include "run/series.h"
+
+_Static_assert(ROAST_SERIES_COUNT < 32, "`has` is shifted by the number of a series");
+
+/* ---- one moment -------------------------------------------------------------- */
+
+/* False for what is no number. What is too large stops at the largest. */
+static bool to_steps(int64_t *steps, double value, double scale)
+{
+    const double most = 4.6e18; /* below 2^62: differences fit */
+    double scaled = value * scale;
+
+    if (isnan(scaled))
+        return false;
+    if (scaled > most)
+        scaled = most;
+    if (scaled < -most)
+        scaled = -most;
+    *steps = (int64_t)(scaled < 0 ? scaled - 0.5 : scaled + 0.5);
+    return true;
+}
+
+struct roast_tick roast__tick_of(const roast_sample *sample)
+{
+    struct roast_tick tick = {.time_us = sample->time_ns / 1000};
+
+    for (int i = 0; i < ROAST_SERIES_COUNT; i++) {
+        enum roast_series series = (enum roast_series)i;
+        if (roast_sample_has(sample, series) &&
+            to_steps(&tick.steps[i], sample->values[i],
+                     roast_series_info(series)->steps))
+            tick.present |= UINT32_C(1) << i;
+    }
+    return tick;
+}
+
+static bool changes_with(const struct roast_packed_series *series,
+                         const struct roast_tick *tick, int i)
+{
+    bool known = (tick->present >> i) & 1;
+    return known != series->known || (known && tick->steps[i] != series->last);
+}
+
+static bool has_room(struct roast_buf *buf)
+{
+    roast__buf_reserve(buf, 2 * ROAST_VARINT_MAX_BYTES);
+    bool ok = roast__buf_ok(buf);
+    buf->failed = false; /* what is there is whole */
+    return ok;
+}
+
+struct roast_packed_series *roast__samples_series(struct roast_worker_samples *worker,
+                                                  enum roast_series series)
+{
+    uint32_t bit = UINT32_C(1) << series;
+    size_t at = (size_t)__builtin_popcount(worker->has & (bit - 1));
+    size_t count = (size_t)__builtin_popcount(worker->has);
+
+    if (worker->has & bit)
+        return &worker->series[at];
+    struct roast_packed_series *more =
+        roast__realloc(worker->series, (count + 1) * sizeof(*more));
+    if (!more)
+        return NULL;
+    memmove(&more[at + 1], &more[at], (count - at) * sizeof(*more));
+    more[at] = (struct roast_packed_series){.last = 0};
+    worker->series = more;
+    worker->has |= bit;
+    return &more[at];
+}
+
+static bool make_series(struct roast_worker_samples *worker, uint32_t wanted)
+{
+    bool ok = true;
+
+    for (int i = 0; ok && (wanted & ~worker->has) != 0; i++) {
+        if ((wanted >> i) & 1)
+            ok = roast__samples_series(worker, (enum roast_series)i) != NULL;
+    }
+    return ok;
+}
+
+static bool make_room(struct roast_worker_samples *worker,
+                      const struct roast_tick *tick)
+{
+    bool ok = has_room(&worker->times) && make_series(worker, tick->present);
+    struct roast_packed_series *series = worker->series;
+
+    for (int i = 0; ok && worker->has >> i != 0; i++) {
+        if (!((worker->has >> i) & 1))
+            continue;
+        ok = !changes_with(series, tick, i) || has_room(&series->changes);
+        series++;
+    }
+    return ok;
+}
+
+static void put_change(struct roast_packed_series *series, uint64_t tick, bool known,
+                       int64_t steps)
+{
+    roast__buf_put_varint(&series->changes, (tick - series->last_tick) << 1 | known);
+    if (known) {
+        roast__buf_put_signed(&series->changes, roast__wrap_sub(steps, series->last));
+        series->last = steps;
+    }
+    series->known = known;
+    series->last_tick = (uint32_t)tick;
+}
+
+static bool put_tick(struct roast_worker_samples *worker, const struct roast_tick *tick)
+{
+    if (!make_room(worker, tick))
+        return false;
+    int64_t step_us = roast__wrap_sub(tick->time_us, worker->last_time_us);
+    roast__buf_put_signed(&worker->times,
+                          roast__wrap_sub(step_us, worker->last_step_us));
+    worker->last_time_us = tick->time_us;
+    worker->last_step_us = step_us;
+    struct roast_packed_series *series = worker->series;
+    for (int i = 0; worker->has >> i != 0; i++) {
+        if (!((worker->has >> i) & 1))
+            continue;
+        if (changes_with(series, tick, i))
+            put_change(series, worker->ticks, (tick->present >> i) & 1, tick->steps[i]);
+        series++;
+    }
+    worker->ticks++;
+    return true;
+}
+
+/* ---- thinning ---------------------------------------------------------------- */
+
+void roast__samples_drop(struct roast_worker_samples *worker)
+{
+    int count = __builtin_popcount(worker->has);
+
+    for (int i = 0; i < count; i++)
+        roast__buf_release(&worker->series[i].changes);
+    roast__free(worker->series);
+    worker->series = NULL;
+    worker->has = 0;
+    roast__buf_release(&worker->times);
+    worker->ticks = 0;
+    worker->last_time_us = 0;
+    worker->last_step_us = 0;
+}
+
+/* The next moment of all series; false at the end. */
+static bool next_tick(struct roast_series_cursor cursors[ROAST_SERIES_COUNT],
+                      struct roast_tick *tick)
+{
+    tick->present = 0;
+    for (int i = 0; i < ROAST_SERIES_COUNT; i++) {
+        if (!roast__series_step(&cursors[i]))
+            return false;
+        tick->time_us = cursors[i].time_us;
+        tick->steps[i] = cursors[i].value;
+        tick->present |= (uint32_t)cursors[i].known << i;
+    }
+    return true;
+}
+
+/* Packs every second moment anew. When memory runs out all stays as it was. */
+static bool thin(struct roast_worker_samples *worker, uint64_t *thinned)
+{
+    struct roast_series_cursor cursors[ROAST_SERIES_COUNT];
+    struct roast_worker_samples half = *worker;
+    struct roast_tick tick;
+
+    for (int i = 0; i < ROAST_SERIES_COUNT; i++)
+        roast__series_open(&cursors[i], worker, (enum roast_series)i);
+    half.series = NULL; /* the worker's own */
+    half.has = 0;
+    half.times = (struct roast_buf){NULL, 0, 0, false};
+    half.ticks = 0;
+    half.last_time_us = 0;
+    half.last_step_us = 0;
+    for (uint64_t i = 0; next_tick(cursors, &tick); i++) {
+        if (i % 2 == 0 && !put_tick(&half, &tick)) {
+            roast__samples_drop(&half);
+            return false;
+        }
+    }
+    *thinned += worker->ticks - half.ticks;
+    half.stride = worker->stride > 0 ? worker->stride * 2 : 2;
+    roast__samples_drop(worker);
+    *worker = half;
+    return true;
+}
+
+bool roast__samples_put(struct roast_worker_samples *worker,
+                        const struct roast_tick *tick, uint64_t *thinned)
+{
+    *thinned = 0;
+    if (worker->stride > 1 && worker->skipped + 1 < worker->stride) {
+        worker->skipped++;
+        *thinned = 1;
+        return true;
+    }
+    if (worker->ticks >= ROAST_MOST_TICKS && !thin(worker, thinned))
+        return false;
+    if (!put_tick(worker, tick))
+        return false;
+    worker->skipped = 0;
+    return true;
+}
+
+bool roast__samples_add(struct roast_worker_samples *worker, const roast_sample *sample,
+                        uint64_t *thinned)
+{
+    struct roast_tick tick = roast__tick_of(sample);
+
+    return roast__samples_put(worker, &tick, thinned);
+}
+
+/* ---- workers ----------------------------------------------------------------- */
+
+static uint64_t hash_of(const void *table, uint32_t item)
+{
+    const struct roast_samples *samples = table;
+    return roast__slots_mix((uint64_t)samples->workers[item].name);
+}
+
+struct roast_worker_samples *roast__samples_find(const struct roast_samples *samples,
+                                                 int32_t name)
+{
+    const struct roast_slots *slots = &samples->slots;
+
+    for (size_t at = roast__slots_first(slots, roast__slots_mix((uint64_t)name));
+         roast__slots_holds(slots, at); at = roast__slots_next(slots, at)) {
+        struct roast_worker_samples *worker =
+            &samples->workers[roast__slots_item(slots, at)];
+        if (worker->name == name)
+            return worker;
+    }
+    return NULL;
+}
+
+struct roast_worker_samples *roast__samples_worker(struct roast_samples *samples,
+                                                   int32_t name)
+{
+    struct roast_worker_samples *known = roast__samples_find(samples, name);
+
+    if (known)
+        return known;
+    struct roast_worker_samples *workers = roast__array_room(
+        samples->workers, &samples->cap, samples->count, sizeof(*workers));
+    if (!workers)
+        return NULL;
+    samples->workers = workers;
+    if (!roast__slots_room(&samples->slots, samples->count, hash_of, samples))
+        return NULL;
+    struct roast_worker_samples *worker = &workers[samples->count];
+    memset(worker, 0, sizeof(*worker));
+    worker->name = name;
+    roast__slots_put(&samples->slots, roast__slots_mix((uint64_t)name),
+                     (uint32_t)samples->count++);
+    return worker;
+}
+
+void roast__samples_release(struct roast_samples *samples)
+{
+    for (size_t i = 0; i < samples->count; i++)
+        roast__samples_drop(&samples->workers[i]);
+    roast__free(samples->workers);
+    roast__slots_release(&samples->slots);
+    memset(samples, 0, sizeof(*samples));
+}

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* sources.h - the files of datasets that attempts read, each once.
+ *
+ * A chunk frame names its file. A begin frame has ids only: its source has no texts
+ * until roast__sources_resolve() finds names for the ids. */
+#ifndef ROAST_RUN_SOURCES_H
+#define ROAST_RUN_SOURCES_H
+
+#include "roast/record.h"
+#include "run/names.h"
+
+/* A file of a dataset. The texts are numbers of strings, or ROAST_NO_STRING. */
+struct roast_source {
+    int32_t dataset;
+    int32_t file;
+    int32_t tree;
+    int32_t uuid;
+    bool by_id; /* known by these ids alone; the texts are what they resolve to */
+    uint32_t dataset_id;
+    uint32_t file_id;
+};
+
+enum { ROAST_NO_SOURCE = -1, ROAST_SOURCE_NO_MEMORY = -2 };
+
+/* The source of a record that has at least one of its texts, else ROAST_NO_SOURCE. Its
+ * names are learned. */
+struct roast_attempts;
+int32_t roast__sources_of_record(struct roast_attempts *attempts,
+                                 struct roast_strings *strings,
+                                 struct roast_names *names, const roast_record *rec);
+
+/* The source of two ids of a place, ROAST_NO_SOURCE where both are 0. */
+int32_t roast__sources_of_ids(struct roast_attempts *attempts, uint32_t dataset_id,
+                              uint32_t file_id);
+
+/* From now on a row is of this source. */
+void roast__sources_give(struct roast_attempts *attempts, size_t row, int32_t source);
+
+/* Names what is known by ids as far as names were learned, and gives its rows the
+ * source of the records of the same file if there is one. Whoever reads sources calls
+ * it first. */
+void roast__sources_resolve(struct roast_attempts *attempts,
+                            const struct roast_names *names);
+
+#endif

@@ -1,0 +1,276 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* stays.c - workers of a cluster that came and went.
+ *
+ * What is offered follows from it: every join and every leave is a step at its time,
+ * and all steps behind it move by as much, so that the sums are exact even where news
+ * arrives out of order. Steps of one moment are one offer: a cluster of ten thousand
+ * workers that was there before the run is a single one. */
+#include "run/stays.h"
+
+#include "base/mem.h"
+#include "run/array.h"
+#include "run/clean.h"
+#include "run/replay.h"
+#include "run/tell.h"
+
+/* ---- the list -------------------------------------------------------------------- */
+
+static uint64_t hash_worker(int32_t worker)
+{
+    return roast__slots_mix((uint32_t)worker);
+}
+
+static uint64_t hash_of(const void *table, uint32_t item)
+{
+    const struct roast_stays *stays = table;
+    return hash_worker(stays->items[item].worker);
+}
+
+static struct roast_stay *find_first(const struct roast_stays *stays, int32_t worker)
+{
+    const struct roast_slots *slots = &stays->slots;
+
+    for (size_t at = roast__slots_first(slots, hash_worker(worker));
+         roast__slots_holds(slots, at); at = roast__slots_next(slots, at)) {
+        struct roast_stay *stay = &stays->items[roast__slots_item(slots, at)];
+        if (stay->worker == worker)
+            return stay;
+    }
+    return NULL;
+}
+
+struct roast_stay *roast__stay_of(const struct roast_stays *stays, int32_t worker)
+{
+    const struct roast_stay *first = find_first(stays, worker);
+
+    return first ? &stays->items[first->latest] : NULL;
+}
+
+bool roast__stays_append(struct roast_stays *stays, const struct roast_stay *stay)
+{
+    struct roast_stay *items =
+        roast__array_room(stays->items, &stays->cap, stays->count, sizeof(*items));
+
+    if (items)
+        stays->items = items;
+    if (!items || stays->count >= ROAST_MOST_STAYS ||
+        !roast__slots_room(&stays->slots, stays->count, hash_of, stays))
+        return false;
+    uint32_t number = (uint32_t)stays->count++;
+    items[number] = *stay;
+    items[number].latest = number;
+    struct roast_stay *first = find_first(stays, stay->worker);
+    if (first)
+        first->latest = number;
+    else
+        roast__slots_put(&stays->slots, hash_worker(stay->worker), number);
+    return true;
+}
+
+void roast__stays_release(struct roast_stays *stays)
+{
+    roast__free(stays->items);
+    roast__slots_release(&stays->slots);
+    *stays = (struct roast_stays){.items = NULL};
+}
+
+/* ---- what is offered ------------------------------------------------------------- */
+
+/* A stay may need three: none at the start, the end of another stay, its own. */
+static bool room_for_steps(struct roast_run *run)
+{
+    enum { MOST_STEPS = 3 };
+
+    if (run->offer_cap - run->offer_count >= MOST_STEPS)
+        return true;
+    struct roast_offer *offers = roast__array_room(run->offers, &run->offer_cap,
+                                                   run->offer_cap, sizeof(*offers));
+    if (offers)
+        run->offers = offers;
+    return offers != NULL;
+}
+
+/* The offer of a moment, made of the one before it where it is new. */
+static size_t offer_at(struct roast_run *run, int64_t time_ns)
+{
+    struct roast_offer *offers = run->offers;
+    size_t behind = run->offer_count; /* all from here on are later */
+
+    while (behind > 0 && offers[behind - 1].time_ns > time_ns)
+        behind--;
+    if (behind > 0 && offers[behind - 1].time_ns == time_ns)
+        return behind - 1;
+    struct roast_offer step = {.time_ns = time_ns};
+    if (behind > 0) {
+        step.workers = offers[behind - 1].workers;
+        step.threads = offers[behind - 1].threads;
+    }
+    memmove(offers + behind + 1, offers + behind,
+            (run->offer_count - behind) * sizeof(*offers));
+    offers[behind] = step;
+    run->offer_count++;
+    return behind;
+}
+
+static uint64_t take_away(uint64_t from, uint64_t count)
+{
+    return from > count ? from - count : 0;
+}
+
+enum direction { COMES, GOES };
+
+/* Cannot fail: there is room. Before the first worker came there was none. */
+static void step(struct roast_run *run, int64_t time_ns, uint64_t threads,
+                 enum direction direction)
+{
+    if (run->offer_count == 0 && time_ns > run->start_ns)
+        run->offers[run->offer_count++] = (struct roast_offer){run->start_ns, 0, 0};
+    for (size_t i = offer_at(run, time_ns); i < run->offer_count; i++) {
+        struct roast_offer *offer = &run->offers[i];
+        if (direction == COMES) {
+            offer->workers = roast__sat_count(offer->workers, 1);
+            offer->threads = roast__sat_count(offer->threads, threads);
+        } else {
+            offer->workers = take_away(offer->workers, 1);
+            offer->threads = take_away(offer->threads, threads);
+        }
+    }
+}
+
+/* ---- joining --------------------------------------------------------------------- */
+
+static bool is_there(const struct roast_stay *stay)
+{
+    return stay && stay->left_ns == 0;
+}
+
+/* Whoever lists the workers and whoever hears them join may both tell. */
+static bool is_told_again(const struct roast_stay *latest,
+                          const struct roast_stay *stay)
+{
+    return is_there(latest) && latest->pid == stay->pid &&
+           (stay->pid != 0 || latest->joined_ns == stay->joined_ns);
+}
+
+/* The offer and the stay end at the same time; 0 would say that it is still there. */
+static void end_stay(struct roast_run *run, struct roast_stay *stay, int64_t left_ns)
+{
+    if (left_ns < stay->joined_ns)
+        left_ns = stay->joined_ns;
+    stay->left_ns = left_ns != 0 ? left_ns : 1;
+    step(run, left_ns, stay->threads, GOES);
+}
+
+static bool stay_of_member(struct roast_stay *stay, struct roast_run *run,
+                           const struct roast_member *member)
+{
+    *stay = (struct roast_stay){
+        .worker = roast__strings_put(&run->strings, member->worker),
+        .name = roast__strings_put(&run->strings, member->name),
+        .host = roast__strings_put(&run->strings, member->host),
+        .reason = ROAST_NO_STRING,
+        .joined_ns =
+            member->joined_ns > run->start_ns ? member->joined_ns : run->start_ns,
+        .pid = member->pid,
+        .threads = member->threads,
+        .memory_limit_bytes = member->memory_limit_bytes,
+    };
+    return stay->worker != ROAST_STRING_NO_MEMORY &&
+           stay->name != ROAST_STRING_NO_MEMORY && stay->host != ROAST_STRING_NO_MEMORY;
+}
+
+/* The lock is held. */
+static int join(struct roast_run *run, const struct roast_member *member,
+                roast_error *err)
+{
+    struct roast_stays *stays = &run->scheduler.stays;
+    struct roast_stay stay;
+
+    if (!member->worker.data || stays->count >= ROAST_MOST_STAYS) {
+        roast__lose_and_tell(run, member->worker.data
+                                      ? ROAST_RUN_LOSS_scheduler_trimmed
+                                      : ROAST_RUN_LOSS_scheduler_unread);
+        return ROAST_OK;
+    }
+    if (!stay_of_member(&stay, run, member) || !room_for_steps(run))
+        return roast_error_set(err, ROAST_NO_MEMORY, "stay %zu", stays->count);
+    struct roast_stay *before = roast__stay_of(stays, stay.worker);
+    if (is_told_again(before, &stay))
+        return ROAST_OK;
+    size_t had = before ? (size_t)(before - stays->items) : SIZE_MAX;
+    if (!roast__stays_append(stays, &stay))
+        return roast_error_set(err, ROAST_NO_MEMORY, "stay %zu", stays->count);
+    if (had != SIZE_MAX && is_there(&stays->items[had]))
+        end_stay(run, &stays->items[had], stay.joined_ns); /* nobody saw it go */
+    step(run, stay.joined_ns, stay.threads, COMES);
+    roast__tell_member(run, member);
+    return ROAST_OK;
+}
+
+int roast__run_put_member(struct roast_run *run, const struct roast_member *clean,
+                          roast_error *err)
+{
+    roast__run_lock(run);
+    int status = join(run, clean, err);
+    roast__run_unlock(run);
+    return status;
+}
+
+int roast_run_add_member(roast_run *run, const struct roast_member *member,
+                         roast_error *err)
+{
+    char worker[ROAST_NAME_BYTES];
+    char name[ROAST_NAME_BYTES];
+    char host[ROAST_NAME_BYTES];
+    struct roast_member clean = *member;
+
+    clean.worker = roast__clean(worker, sizeof(worker), member->worker);
+    clean.name = roast__clean(name, sizeof(name), member->name);
+    clean.host = roast__clean(host, sizeof(host), member->host);
+    return roast__run_put_member(run, &clean, err);
+}
+
+/* ---- leaving --------------------------------------------------------------------- */
+
+/* The lock is held. */
+static int leave(struct roast_run *run, const struct roast_departure *departure,
+                 roast_error *err)
+{
+    struct roast_stays *stays = &run->scheduler.stays;
+    int32_t worker = roast__strings_find(&run->strings, departure->worker);
+    struct roast_stay *stay = worker >= 0 ? roast__stay_of(stays, worker) : NULL;
+
+    if (!is_there(stay)) {
+        roast__lose_and_tell(run, ROAST_RUN_LOSS_scheduler_unread);
+        return ROAST_OK;
+    }
+    int32_t reason = roast__strings_put(&run->strings, departure->reason);
+    if (reason == ROAST_STRING_NO_MEMORY || !room_for_steps(run))
+        return roast_error_set(err, ROAST_NO_MEMORY, "the end of a stay");
+    stay->reason = reason;
+    stay->expected = departure->expected;
+    end_stay(run, stay, departure->left_ns);
+    roast__tell_departure(run, departure);
+    return ROAST_OK;
+}
+
+int roast__run_put_departure(struct roast_run *run, const struct roast_departure *clean,
+                             roast_error *err)
+{
+    roast__run_lock(run);
+    int status = leave(run, clean, err);
+    roast__run_unlock(run);
+    return status;
+}
+
+int roast_run_member_left(roast_run *run, const struct roast_departure *departure,
+                          roast_error *err)
+{
+    char worker[ROAST_NAME_BYTES];
+    char reason[ROAST_REASON_BYTES];
+    struct roast_departure clean = *departure;
+
+    clean.worker = roast__clean(worker, sizeof(worker), departure->worker);
+    clean.reason = roast__clean(reason, sizeof(reason), departure->reason);
+    return roast__run_put_departure(run, &clean, err);
+}

@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* stays.h - workers of a cluster: when each came and went, and how far its clock is off.
+ *
+ * A worker is known by its address. One that comes back there has another stay. */
+#ifndef ROAST_RUN_STAYS_H
+#define ROAST_RUN_STAYS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "run/slots.h"
+
+/* One stay of a worker. left_ns 0: it is there, or was when the run ended. */
+struct roast_stay {
+    int32_t worker; /* numbers of strings */
+    int32_t name;   /* or ROAST_NO_STRING, like the next two */
+    int32_t host;
+    int32_t reason;
+    int64_t joined_ns;
+    int64_t left_ns;
+    uint64_t pid;
+    uint64_t threads;
+    uint64_t memory_limit_bytes;
+    bool expected;
+    uint32_t latest; /* in the first stay of a worker: number of its latest one */
+};
+
+struct roast_stays {
+    struct roast_stay *items; /* owned, in the order they were told */
+    size_t count;
+    size_t cap;
+    struct roast_slots slots; /* by worker: its first stay */
+};
+
+/* The latest stay of a worker, borrowed until the next one; NULL: it has none. */
+struct roast_stay *roast__stay_of(const struct roast_stays *stays, int32_t worker);
+
+/* Adds a stay as it is; false when out of memory, and then nothing changed. */
+bool roast__stays_append(struct roast_stays *stays, const struct roast_stay *stay);
+
+void roast__stays_release(struct roast_stays *stays);
+
+struct roast_host_offset {
+    int32_t host;
+    bool is_clients; /* found out by roast__run_settle(); then the offset is not used */
+    int64_t offset_ns;
+};
+
+struct roast_offsets {
+    struct roast_host_offset *items; /* owned */
+    size_t count;
+    size_t cap;
+    struct roast_slots slots; /* by host */
+};
+
+/* Sets the offset of a host; false when out of memory, and then nothing changed. */
+bool roast__offsets_put(struct roast_offsets *offsets, int32_t host, int64_t offset_ns);
+
+void roast__offsets_release(struct roast_offsets *offsets);
+
+#endif

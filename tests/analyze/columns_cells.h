@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* columns_cells.h - looks into the tables of columns.h. */
+#ifndef ROAST_TESTS_ANALYZE_COLUMNS_CELLS_H
+#define ROAST_TESTS_ANALYZE_COLUMNS_CELLS_H
+
+#include "roast/columns.h"
+#include "support.h"
+
+static inline roast_columns *table_of(roast_run *run, enum roast_columns_table table)
+{
+    roast_columns *columns = NULL;
+
+    assert_int_equal(roast_columns_make(&columns, table, run, NULL, NULL), ROAST_OK);
+    return columns;
+}
+
+static inline struct roast_cell value_at(const roast_columns *columns,
+                                         const char *column, size_t row)
+{
+    const struct roast_data *data = roast_columns_find(columns, column);
+
+    if (!data)
+        fail_msg("no column %s", column);
+    if (row >= roast_columns_rows(columns))
+        fail_msg("%zu rows", roast_columns_rows(columns));
+    return roast_data_cell(data, row);
+}
+
+static inline bool is_unknown(const roast_columns *columns, const char *column,
+                              size_t row)
+{
+    return value_at(columns, column, row).type == ROAST_CELL_ABSENT;
+}
+
+static inline double number_in(const roast_columns *columns, const char *column,
+                               size_t row)
+{
+    struct roast_cell cell = value_at(columns, column, row);
+
+    if (cell.type == ROAST_CELL_COUNT || cell.type == ROAST_CELL_BOOL)
+        return (double)cell.count;
+    if (cell.type != ROAST_CELL_NUMBER)
+        fail_msg("%s of row %zu is no number", column, row);
+    return cell.number;
+}
+
+static inline struct roast_str text_in(const roast_columns *columns, const char *column,
+                                       size_t row)
+{
+    struct roast_cell cell = value_at(columns, column, row);
+
+    if (cell.type != ROAST_CELL_TEXT)
+        fail_msg("%s of row %zu is no text", column, row);
+    return cell.text;
+}
+
+/* The first row whose column has this text; fails where there is none. */
+static inline size_t row_with(const roast_columns *columns, const char *column,
+                              const char *text)
+{
+    size_t row = 0;
+
+    while (row < roast_columns_rows(columns) &&
+           !str_is(value_at(columns, column, row).text, text))
+        row++;
+    if (row == roast_columns_rows(columns))
+        fail_msg("no row with %s = %s", column, text);
+    return row;
+}
+
+#endif

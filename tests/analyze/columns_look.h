@@ -1,0 +1,9 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* columns_look.h - runs made by hand, and their tables. */
+#ifndef ROAST_TESTS_ANALYZE_COLUMNS_LOOK_H
+#define ROAST_TESTS_ANALYZE_COLUMNS_LOOK_H
+
+#include "columns_cells.h"
+#include "runs.h"
+
+#endif

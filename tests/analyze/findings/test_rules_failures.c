@@ -1,0 +1,182 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* test_rules_failures.c - what findings say of chunks that failed and of workers that
+ * died: who is at fault, and what helps. */
+#include "analyze/diagnosis.h"
+
+static roast_summary *diagnose_run(roast_run *run)
+{
+    roast_summary *summary = summary_of(run);
+
+    check_texts(summary);
+    roast_run_free(run);
+    return summary;
+}
+
+/* ---- failures -------------------------------------------------------------------- */
+
+/* One chunk of a healthy run failed, before process() began where it took no time. */
+static roast_summary *fail_with(const char *type, double seconds, bool again)
+{
+    roast_run *run = patient_new((struct patient){.chunks = 40}, NULL);
+    struct frame failed = {.sequence = 1000,
+                           .file = "bad.root",
+                           .stop = 10,
+                           .start = 3.2,
+                           .duration = seconds,
+                           .status = ROAST_CHUNK_FAILED,
+                           .error_type = type,
+                           .error_section = seconds > 0 ? "select/jets" : NULL};
+    struct frame good = {
+        .sequence = 1001, .file = "bad.root", .stop = 10, .start = 4, .duration = 0.5};
+
+    add_frame(run, failed);
+    if (again)
+        add_frame(run, good);
+    return diagnose_run(run);
+}
+
+static void assert_fault(const char *type, double seconds, const char *advice)
+{
+    roast_summary *summary = fail_with(type, seconds, false);
+
+    assert_int_equal(finding_row(summary, "failures"), 0);
+    assert_says(summary, "failures", "severity", "high");
+    assert_says(summary, "failures", "advice", advice);
+    roast_summary_free(summary);
+}
+
+static void test_advice_follows_the_fault(void **state)
+{
+    (void)state;
+    assert_fault("OSError", 0.5, "again once bad.root can be read");
+    assert_fault("OSError", 0, "again once bad.root can be read");
+    assert_fault("FileNotFoundError", 0, "again once bad.root can be read");
+    assert_fault("uproot.deserialization.DeserializationError", 0.5,
+                 "again once bad.root can be read");
+    assert_fault("KeyError", 0.5, "process() raised it in select/jets, mend that");
+    assert_fault("FileNotFoundError", 0.5, "process() raised it"); /* another one */
+    assert_fault("KeyInFileError", 0, "see how bad.root differs from other files");
+    assert_fault("MemoryError", 0.5, "smaller chunks or fewer threads per worker");
+    assert_fault(NULL, 0.5, "run failed_fileset() again");
+}
+
+/* The one chunk that failed, with what its record says besides. */
+static void assert_told_fault(const char *type, const char *message, uint64_t errors,
+                              const char *advice)
+{
+    const struct roast_endpoint endpoint = {
+        .name = roast_str_of("/data"), .requests = 3, .bytes = 300, .errors = errors};
+    roast_run *run = patient_new((struct patient){.chunks = 40}, NULL);
+
+    add_frame(run, (struct frame){.sequence = 1000,
+                                  .file = "bad.root",
+                                  .stop = 10,
+                                  .start = 3.2,
+                                  .duration = 0.5,
+                                  .status = ROAST_CHUNK_FAILED,
+                                  .error_type = type,
+                                  .error_message = message,
+                                  .endpoints = endpoints_blob(&endpoint, 1)});
+    roast_summary *summary = diagnose_run(run);
+    assert_says(summary, "failures", "advice", advice);
+    roast_summary_free(summary);
+}
+
+/* A full disk, a web service: what storage has given is not at fault. */
+static void test_process_may_raise_what_reading_raises(void **state)
+{
+    static const char *const file = "again once bad.root can be read";
+    static const char *const code = "process() raised it";
+
+    (void)state;
+    assert_told_fault("OSError", "No space left on device", 0, code);
+    assert_told_fault("requests.exceptions.HTTPError", "500", 0, code);
+    assert_told_fault("OSError", "Operation expired", 1, file);
+    assert_told_fault("zlib.error", "Error -3 while decompressing data", 0, file);
+    assert_told_fault("error", "Error -5 while decompressing data", 0, file);
+    assert_told_fault("error", "unpack requires a buffer of 4 bytes", 0, code);
+    assert_told_fault("error", NULL, 1, code);
+    assert_told_fault("DecompressionError", "corrupt input", 0, file);
+}
+
+/* What was made good is a risk, and does not come before all others. */
+static void test_failures_that_were_made_good(void **state)
+{
+    roast_summary *file = fail_with("OSError", 0.5, true);
+    roast_summary *code = fail_with("KeyError", 0.5, true);
+
+    (void)state;
+    assert_says(file, "failures", "severity", "medium");
+    assert_says(file, "failures", "advice", "see whether bad.root or its storage");
+    assert_says(code, "failures", "severity", "medium");
+    assert_says(code, "failures", "advice",
+                "ended well; process() raised it in select/jets and may do so again");
+    roast_summary_free(file);
+    roast_summary_free(code);
+}
+
+/* ---- dead workers ---------------------------------------------------------------- */
+
+/* Nobody told how much memory it had or on which host it was. */
+static roast_summary *lose_a_stranger(const char *reason)
+{
+    roast_run *run = patient_new((struct patient){.chunks = 40}, NULL);
+    const struct roast_member member = {
+        .worker = roast_str_of("tcp://10.9.9.9:1"), .joined_ns = at(0), .threads = 1};
+
+    assert_int_equal(roast_run_add_member(run, &member, NULL), ROAST_OK);
+    leave_for(run, "tcp://10.9.9.9:1", 5, reason);
+    return diagnose_run(run);
+}
+
+static void test_strangers_that_died(void **state)
+{
+    roast_summary *killed = lose_a_stranger("its nanny ended it for its memory");
+    roast_summary *silent = lose_a_stranger("no heartbeat for 300 s");
+    roast_summary *gone = lose_a_stranger("closed");
+
+    (void)state;
+    assert_says(killed, "workers_died", "advice",
+                "more memory per worker, fewer threads");
+    assert_says(silent, "workers_died", "advice", "workers were cut off or killed");
+    assert_says(gone, "workers_died", "advice", "look into the logs of the workers");
+    roast_summary_free(killed);
+    roast_summary_free(silent);
+    roast_summary_free(gone);
+}
+
+/* One that was killed wants less memory, and no larger chunks. */
+static void test_no_larger_chunks_where_workers_are_killed(void **state)
+{
+    const struct patient patient = {.chunks = 400,
+                                    .per_file = 200,
+                                    .events = 1000,
+                                    .limit = 2000000000,
+                                    .form = 0.7,
+                                    .compute = 0.1};
+    roast_summary *fine = diagnose(patient);
+    roast_run *run = patient_new(patient, NULL);
+
+    (void)state;
+    leave_for(run, worker_named(0), 100, "its nanny ended it for its memory");
+    roast_summary *killed = diagnose_run(run);
+    assert_true(finding_row(fine, "chunks_too_small") >= 0);
+    assert_says(killed, "workers_died", "advice", "smaller chunks");
+    assert_int_equal(finding_row(killed, "chunks_too_small"), -1);
+    assert_int_equal(finding_row(killed, "tasks_too_short"), -1);
+    roast_summary_free(fine);
+    roast_summary_free(killed);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_advice_follows_the_fault),
+        cmocka_unit_test(test_process_may_raise_what_reading_raises),
+        cmocka_unit_test(test_failures_that_were_made_good),
+        cmocka_unit_test(test_strangers_that_died),
+        cmocka_unit_test(test_no_larger_chunks_where_workers_are_killed),
+    };
+
+    return cmocka_run_group_tests_name("verdict_failures", tests, NULL, NULL);
+}

@@ -1,0 +1,300 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The form of tables: values, what is not known, words, references. And that every
+ * table can be made of every run, or says that memory ran out. */
+#include "analyze/columns_look.h"
+#include "analyze/reads.h"
+#include "analyze/tables/columns.h"
+#include "heap.h"
+#include "roast/scheduler.h"
+
+static roast_columns *finish(struct roast_builder *builder)
+{
+    roast_columns *columns = NULL;
+
+    assert_int_equal(roast__builder_finish(&columns, builder, NULL), ROAST_OK);
+    return columns;
+}
+
+/* ---- the builder ----------------------------------------------------------------- */
+
+static void test_values_and_what_is_not_known(void **state)
+{
+    struct roast_builder *to = roast__builder_new(ROAST_COLUMNS_branches, 0);
+
+    (void)state;
+    for (int i = 0; i < 100; i++) {
+        roast__builder_row(to);
+        if (i % 3 == 0)
+            roast__fill_int(to, ROAST_AT_branches_bytes, i - 30);
+        roast__fill_number(to, ROAST_AT_branches_seconds, i / 4.0);
+        if (i == 99)
+            roast__fill_bool(to, ROAST_AT_branches_accessed, true);
+    }
+    roast_columns *columns = finish(to);
+    assert_int_equal(roast_columns_rows(columns), 100);
+    const struct roast_data *bytes = roast_columns_find(columns, "bytes");
+    const struct roast_data *seconds = roast_columns_find(columns, "seconds");
+    const struct roast_data *accessed = roast_columns_find(columns, "accessed");
+    const struct roast_data *reads = roast_columns_find(columns, "reads");
+    assert_int_equal(bytes->unknown, 66);
+    assert_int_equal(((const int64_t *)bytes->values)[0], -30);
+    assert_int_equal(((const int64_t *)bytes->values)[1], 0);
+    assert_near(roast_data_cell(bytes, 0).number, -30); /* no count */
+    assert_true(roast_data_cell(bytes, 0).whole);
+    assert_false(roast_data_cell(seconds, 0).whole);
+    assert_int_equal(roast_data_cell(bytes, 90).count, 60);
+    assert_int_equal(roast_data_cell(bytes, 91).type, ROAST_CELL_ABSENT);
+    assert_null(seconds->valid);
+    assert_int_equal(seconds->unknown, 0);
+    assert_near(roast_data_cell(seconds, 99).number, 24.75);
+    assert_int_equal(accessed->unknown, 99);
+    assert_int_equal(roast_data_cell(accessed, 99).type, ROAST_CELL_BOOL);
+    assert_int_equal(reads->unknown, 100); /* nobody ever put one */
+    assert_int_equal(roast_data_cell(reads, 50).type, ROAST_CELL_ABSENT);
+    assert_int_equal(((const int64_t *)reads->values)[99], 0);
+    roast_columns_free(columns);
+}
+
+static void test_what_no_column_can_hold_is_not_known(void **state)
+{
+    struct roast_builder *to = roast__builder_new(ROAST_COLUMNS_branches, 1);
+
+    (void)state;
+    roast__builder_row(to);
+    roast__fill_count(to, ROAST_AT_branches_bytes, (uint64_t)INT64_MAX + 1);
+    roast__fill_sum(to, ROAST_AT_branches_reads, NAN);
+    roast__fill_sum(to, ROAST_AT_branches_chunks, 0x1p63);
+    roast__fill_number(to, ROAST_AT_branches_seconds, INFINITY);
+    roast__fill_text(to, ROAST_AT_branches_branch, (struct roast_str){NULL, 0});
+    roast_columns *columns = finish(to);
+    for (size_t i = 0; i < roast_columns_count(columns); i++)
+        assert_int_equal(roast_columns_at(columns, i)->unknown, 1);
+    roast_columns_free(columns);
+}
+
+static void test_words_are_kept_once(void **state)
+{
+    static const char *const texts[] = {"b", "a", "b", "", "a", "b"};
+    struct roast_builder *to = roast__builder_new(ROAST_COLUMNS_labels, 0);
+
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(texts); i++) {
+        roast__builder_row(to);
+        roast__fill_text(to, ROAST_AT_labels_name, roast_str_of(texts[i]));
+    }
+    roast_columns *columns = finish(to);
+    const struct roast_data *names = roast_columns_find(columns, "name");
+    assert_int_equal(names->word_count, 3);
+    assert_int_equal(names->ends[-1], 0);
+    assert_memory_equal(names->words, "ba", 2);
+    for (size_t i = 0; i < COUNT_OF(texts); i++)
+        assert_str_is(text_in(columns, "name", i), texts[i]);
+    assert_int_equal(roast_columns_find(columns, "value")->word_count, 0);
+    roast_columns_free(columns);
+}
+
+static void test_words_are_always_utf8(void **state)
+{
+    static const char *const texts[][2] = {
+        {"\xf0\x9f\x94\xa5 \xc3\xa9", "\xf0\x9f\x94\xa5 \xc3\xa9"},
+        {"a\xff", "a\xef\xbf\xbd"},
+        {"\xed\xa0\x80", "\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd"}, /* a lone surrogate */
+        {"\xc3", "\xef\xbf\xbd"},
+        {"a\xef\xbf\xbd", "a\xef\xbf\xbd"}, /* the same word as the second */
+    };
+    struct roast_builder *to = roast__builder_new(ROAST_COLUMNS_labels, 0);
+
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(texts); i++) {
+        roast__builder_row(to);
+        roast__fill_text(to, ROAST_AT_labels_name, roast_str_of(texts[i][0]));
+    }
+    roast_columns *columns = finish(to);
+    for (size_t i = 0; i < COUNT_OF(texts); i++)
+        assert_str_is(text_in(columns, "name", i), texts[i][1]);
+    assert_int_equal(roast_columns_find(columns, "name")->word_count, 4);
+    roast_columns_free(columns);
+}
+
+static void test_references_are_counted(void **state)
+{
+    struct roast_builder *to = roast__builder_new(ROAST_COLUMNS_labels, 0);
+
+    (void)state;
+    roast__builder_row(to);
+    roast__fill_text(to, ROAST_AT_labels_name, roast_str_of("site"));
+    roast_columns *columns = finish(to);
+    assert_ptr_equal(roast_columns_hold(columns), columns);
+    roast_columns_free(columns);
+    assert_str_is(text_in(columns, "name", 0), "site");
+    roast_columns_free(columns);
+    roast_columns_free(NULL);
+}
+
+/* ---- the list of tables ---------------------------------------------------------- */
+
+static void test_tables_have_names_and_distinct_columns(void **state)
+{
+    (void)state;
+    for (int i = 0; i < ROAST_COLUMNS_TABLE_COUNT; i++) {
+        enum roast_columns_table table = (enum roast_columns_table)i;
+        const char *name = roast_columns_table_name(table);
+        roast_columns *columns = finish(roast__builder_new(table, 0));
+        assert_int_equal(roast_columns_table_find(name), i);
+        assert_true(strlen(roast_columns_table_text(table)) > 0);
+        assert_true(roast_columns_count(columns) > 1);
+        for (size_t k = 0; k < roast_columns_count(columns); k++) {
+            const struct roast_data *data = roast_columns_at(columns, k);
+            assert_ptr_equal(roast_columns_find(columns, data->name), data);
+            assert_true(strlen(data->text) > 0);
+            assert_non_null(data->unit);
+        }
+        roast_columns_free(columns);
+    }
+    assert_int_equal(roast_columns_table_find("no such"), -1);
+}
+
+static void test_an_empty_run_has_all_tables(void **state)
+{
+    roast_run *run = run_new();
+
+    (void)state;
+    for (int i = 0; i < ROAST_COLUMNS_TABLE_COUNT; i++) {
+        roast_columns *columns = table_of(run, (enum roast_columns_table)i);
+        bool listed = i == ROAST_COLUMNS_metrics || i == ROAST_COLUMNS_losses;
+        assert_int_equal(roast_columns_rows(columns) > 0, listed);
+        roast_columns_free(columns);
+    }
+    roast_run_free(run);
+}
+
+/* ---- memory ---------------------------------------------------------------------- */
+
+static void add_cluster(roast_run *run)
+{
+    struct roast_member member = {.worker = roast_str_of("w1"),
+                                  .joined_ns = RUN_EPOCH_NS};
+    struct roast_task task = {.prefix = roast_str_of("reduce"),
+                              .worker = roast_str_of("w1"),
+                              .end = ROAST_TASK_ok,
+                              .ours = true};
+    struct roast_activity activity = {.context = roast_str_of("execute"), .value = 1};
+    struct roast_hot_line line = {.file = roast_str_of("a.py"), .line = 3};
+
+    for (int i = 0; i < 2; i++) {
+        assert_int_equal(roast_run_add_member(run, &member, NULL), ROAST_OK);
+        assert_int_equal(roast_run_add_task(run, &task, NULL), ROAST_OK);
+        member.worker = roast_str_of("idle");
+    }
+    assert_int_equal(roast_run_set_activity(run, &activity, NULL), ROAST_OK);
+    assert_int_equal(roast_run_add_hot_line(run, &line, NULL), ROAST_OK);
+}
+
+/* A run that fills every table. */
+static roast_run *full_run(void)
+{
+    roast_run *run = reading_run();
+    struct roast_section sections[] = {
+        {.name = roast_str_of("outer"), .parent = -1, .kinds = 1, .total_ns = 9},
+        {.name = roast_str_of("\xff"), .parent = 0, .depth = 1, .kinds = 3},
+    };
+    struct roast_endpoint endpoint = {.name = roast_str_of("/data"), .requests = 1};
+    roast_sample sample = {.worker = roast_str_of("w1"), .time_ns = RUN_EPOCH_NS};
+    char blob[300];
+    int64_t size = roast_sections_write(blob, sizeof(blob), sections, 2, NULL);
+
+    add_frame(run, (struct frame){.file = "c.root",
+                                  .first = 1,
+                                  .stop = 2,
+                                  .start = 2,
+                                  .worker = "w1",
+                                  .sections = {blob, (size_t)size},
+                                  .endpoints = endpoints_blob(&endpoint, 1)});
+    roast_sample_set(&sample, ROAST_SERIES_memory, 100);
+    assert_int_equal(roast_run_add_sample(run, &sample, NULL), ROAST_OK);
+    offer(run, 0, 2, 4);
+    add_cluster(run);
+    for (int i = 0; i < 2; i++)
+        assert_int_equal(
+            roast_run_set_note(run, i ? ROAST_NOTES_label : ROAST_NOTES_provenance,
+                               roast_str_of("site"), roast_str_of("T2"), NULL),
+            ROAST_OK);
+    roast_run_finish(run, NS(5));
+    return run;
+}
+
+static void sweep(roast_run *run, enum roast_columns_table table, bool from_then_on)
+{
+    size_t before = test_heap.live_blocks;
+    int status = ROAST_NO_MEMORY;
+
+    for (size_t n = 1; status != ROAST_OK; n++) {
+        roast_columns *columns = NULL;
+        roast_error err = {0};
+        test_heap_fail(n, from_then_on);
+        status = roast_columns_make(&columns, table, run, NULL, &err);
+        bool failed = test_heap_failed();
+        test_heap_fail(0, false);
+        if (status == ROAST_OK) {
+            roast_columns_free(columns);
+            status = failed ? ROAST_NO_MEMORY : ROAST_OK; /* it did without: go on */
+        } else {
+            assert_int_equal(status, ROAST_NO_MEMORY);
+            assert_true(failed);
+            assert_true(strlen(err.message) > 0);
+            assert_null(columns);
+        }
+        assert_int_equal(test_heap.live_blocks, before);
+    }
+}
+
+static void test_any_allocation_may_fail(void **state)
+{
+    roast_run *run = full_run();
+
+    (void)state;
+    for (int i = 0; i < ROAST_COLUMNS_TABLE_COUNT; i++) {
+        roast_columns *columns = table_of(run, (enum roast_columns_table)i);
+        assert_true(roast_columns_rows(columns) > 0);
+        roast_columns_free(columns);
+        sweep(run, (enum roast_columns_table)i, false);
+        sweep(run, (enum roast_columns_table)i, true);
+    }
+    roast_run_free(run);
+}
+
+static void test_any_allocation_may_fail_in_a_series(void **state)
+{
+    roast_run *run = full_run();
+    size_t before = test_heap.live_blocks;
+    int status = ROAST_NO_MEMORY;
+
+    (void)state;
+    for (size_t n = 1; status != ROAST_OK; n++) {
+        roast_columns *columns = NULL;
+        test_heap_fail(n, true);
+        status = roast_columns_of_series(&columns, run, ROAST_SERIES_memory, NULL);
+        test_heap_fail(0, false);
+        roast_columns_free(columns);
+        assert_int_equal(test_heap.live_blocks, before);
+    }
+    roast_run_free(run);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_values_and_what_is_not_known),
+        cmocka_unit_test(test_what_no_column_can_hold_is_not_known),
+        cmocka_unit_test(test_words_are_kept_once),
+        cmocka_unit_test(test_words_are_always_utf8),
+        cmocka_unit_test(test_references_are_counted),
+        cmocka_unit_test(test_tables_have_names_and_distinct_columns),
+        cmocka_unit_test(test_an_empty_run_has_all_tables),
+        cmocka_unit_test(test_any_allocation_may_fail),
+        cmocka_unit_test(test_any_allocation_may_fail_in_a_series),
+    };
+
+    test_heap_install();
+    return cmocka_run_group_tests_name("columns", tests, NULL, NULL);
+}

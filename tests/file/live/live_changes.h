@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* live_changes.h - a list of changes of a run that has every kind of them. */
+#ifndef ROAST_TESTS_FILE_LIVE_LIVE_CHANGES_H
+#define ROAST_TESTS_FILE_LIVE_LIVE_CHANGES_H
+
+#include "live_frames.h"
+#include "live_uses.h"
+#include "live_words.h"
+
+static inline void change_loss(roast_run *run)
+{
+    roast_run_lose(run, ROAST_RUN_LOSS_spool_unreadable, 300);
+}
+
+static inline void change_finish(roast_run *run)
+{
+    roast_run_finish(run, MONO_0 + 100 * SECOND);
+}
+
+static inline void change_first_end(roast_run *run)
+{
+    change_end(run, 10);
+}
+
+static inline void change_better_end(roast_run *run)
+{
+    change_end(run, 20);
+}
+
+static inline void change_sample(roast_run *run)
+{
+    add_sample(run, "tcp://host:1", 2, 1e9);
+}
+
+static inline void change_sample_again(roast_run *run)
+{
+    add_sample(run, "tcp://host:1", 3, 2e9);
+}
+
+typedef void change(roast_run *run);
+
+/* Every change is some entries of the file. `needs`: the change that tells who is
+ * 0: none does. */
+static const struct {
+    change *make;
+    size_t needs;
+} CHANGES[] = {
+    {change_host, 0},       {change_accept, 0},        {change_name, 0},
+    {change_id, 0},         {change_label, 0},         {change_document, 0},
+    {change_no_note, 0},    {change_fact, 0},          {change_sum, 0},
+    {change_offer, 0},      {change_mark, 0},          {change_begin, 0},
+    {change_sample, 0},     {change_sample_again, 12}, {change_odd_sample, 0},
+    {change_use, 0},        {change_use_again, 15},    {change_parent, 15},
+    {change_process, 0},    {change_chunk, 0},         {change_first_end, 0},
+    {change_better_end, 0}, {change_by_user, 0},       {change_broken, 0},
+    {change_count, 0},      {change_loss, 0},          {change_finish, 0},
+};
+
+enum { CHANGE_COUNT = COUNT_OF(CHANGES), ACCEPT_CHANGE = 1 };
+
+static inline void make_changes(roast_run *run)
+{
+    for (size_t i = 0; i < CHANGE_COUNT; i++)
+        CHANGES[i].make(run);
+}
+
+#endif

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* saved_print.h - all of a run that a file must give back, as bytes: what it holds,
+ * and what it means. */
+#ifndef ROAST_TESTS_FILE_SQLITE_SAVED_PRINT_H
+#define ROAST_TESTS_FILE_SQLITE_SAVED_PRINT_H
+
+#include "file/sqlite/summary_blob.h"
+#include "saved_print_inside.h"
+
+static inline void print_rows(struct roast_buf *out, const roast_run *run)
+{
+    const struct roast_attempts *attempts = &run->attempts;
+
+    for (size_t row = 0; row < attempts->count; row++) {
+        roast__buf_put_varint(out, attempts->sequence[row]);
+        roast__buf_put_signed(out, attempts->process[row]);
+        roast__buf_put_signed(out, attempts->source[row]);
+        roast__buf_put_varint(out, attempts->rest[row] != 0);
+        for (int i = 0; i < ROAST_COLUMN_COUNT; i++) {
+            const struct roast_column *column = &attempts->columns[i];
+            roast__buf_put_varint(out, roast__column_has(column, row));
+            if (i != ROAST_COLUMN_ladder)
+                roast__buf_put_signed(out, roast__column_get(column, row, 0));
+        }
+        print_text(out, roast__attempt_ladder(attempts, row));
+    }
+}
+
+/* Returns owned. */
+static inline struct roast_buf print_whole(roast_run *run)
+{
+    struct roast_buf out;
+    roast_summary *summary = NULL;
+
+    assert_int_equal(roast_summarize(&summary, run, NULL), ROAST_OK);
+    out = print_run(run); /* after names were looked up */
+    print_inside(&out, run);
+    print_rows(&out, run);
+    roast__summary_pack(&out, summary);
+    assert_true(roast__buf_ok(&out));
+    roast_summary_free(summary);
+    return out;
+}
+
+static inline void assert_same_whole(roast_run *a, roast_run *b)
+{
+    struct roast_buf left = print_whole(a), right = print_whole(b);
+
+    assert_true(str_equal(buf_str(&left), buf_str(&right)));
+    roast__buf_release(&left);
+    roast__buf_release(&right);
+}
+
+#endif

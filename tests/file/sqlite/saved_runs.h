@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* saved_runs.h - runs with everything in them that a run can have, for saving. */
+#ifndef ROAST_TESTS_FILE_SQLITE_SAVED_RUNS_H
+#define ROAST_TESTS_FILE_SQLITE_SAVED_RUNS_H
+
+#include "file/live/live_changes.h"
+#include "file/live/live_tasks.h"
+#include "saved_odd.h"
+#include "saved_words.h"
+
+/* Whole attempts on some workers, a retried and a lost one among them. */
+static inline void add_attempts(roast_run *run, size_t count)
+{
+    struct roast_str ladder = some_ladder();
+
+    for (size_t i = 0; i < count; i++) {
+        struct chunk_at at = {.process = 10 + i % 5,
+                              .sequence = (uint32_t)(i / 5 + 1),
+                              .file = i % 3 ? "root://host//one.root" : "two.root",
+                              .entry = i * 100,
+                              .second = (int64_t)(1 + i / 5),
+                              .status =
+                                  i % 7 == 3 ? ROAST_CHUNK_FAILED : ROAST_CHUNK_OK};
+        add_chunk_frame(run, &at);
+        add_end_frame(run, &at, ladder);
+    }
+    add_chunk_frame(run, &(struct chunk_at){20, 1, "root://host//one.root", 1000, 90,
+                                            ROAST_CHUNK_OK}); /* again, and well */
+}
+
+static inline void add_lost(roast_run *run)
+{
+    struct made made;
+
+    make(&made, ROAST_FRAME_BEGIN, 11, 999);
+    roast_record_set_i64(&made.rec, ROAST_FIELD_start_epoch_ns, EPOCH_0 + 50 * SECOND);
+    set_place(&made, "ttbar", "two.root", 777, 888);
+    add(run, &made);
+}
+
+/* Some of everything, and over. */
+static inline roast_run *rich_run(void)
+{
+    roast_run *run = NULL;
+
+    assert_int_equal(roast_run_new(&run, MONO_0, EPOCH_0, NULL), ROAST_OK);
+    assert_int_equal(roast_run_set_host(run, roast_str_of("here"), NULL), ROAST_OK);
+    make_changes(run);
+    make_task_changes(run);
+    add_words(run);
+    add_attempts(run, 40);
+    add_lost(run);
+    add_odd_ladders(run);
+    add_extremes(run);
+    add_handmade(run);
+    add_many_samples(run, 3, 50);
+    roast_run_finish(run, MONO_0 + 100 * SECOND);
+    return run;
+}
+
+/* What a user has: a few chunks that went well. */
+static inline roast_run *plain_run(size_t chunks)
+{
+    roast_run *run = new_run();
+
+    add_words(run);
+    assert_int_equal(roast_run_offer(run, EPOCH_0, 4, 8, NULL), ROAST_OK);
+    add_attempts(run, chunks);
+    add_many_samples(run, 2, 20);
+    roast_run_finish(run, MONO_0 + 100 * SECOND);
+    return run;
+}
+
+#endif

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* saved_truth.h - a small run file, and what was saved in it. */
+#ifndef ROAST_TESTS_FILE_SQLITE_SAVED_TRUTH_H
+#define ROAST_TESTS_FILE_SQLITE_SAVED_TRUTH_H
+
+#include "file/live/live_bytes.h"
+#include "file/sqlite/save.h"
+#include "saved_open.h"
+#include "saved_print.h"
+#include "saved_runs.h"
+
+/* What was saved. */
+struct truth {
+    roast_run *run;
+    struct roast_buf whole;
+    struct roast_chunk_list chunks;
+    struct roast_tracking tracking;
+    struct roast_buf bytes; /* of the file */
+};
+
+/* Small pages make a small file: every table has one at least. */
+static inline void save_small_pages(roast_run *run, const char *path)
+{
+    sqlite3 *db = NULL;
+    roast_error err = {0};
+
+    write_bytes(path, "", 0);
+    if (roast__sql_create(&db, path, 512, &err) < 0 ||
+        roast__save_into(db, run, &err) < 0)
+        fail_msg("%s", err.message);
+    roast__sql_close(db);
+}
+
+static inline void learn_truth(struct truth *truth, roast_run *run, const char *path)
+{
+    save_small_pages(run, path);
+    truth->run = run;
+    truth->whole = print_whole(run);
+    truth->bytes = read_bytes(path);
+    assert_int_equal(roast_run_chunks(run, &truth->chunks, NULL), ROAST_OK);
+    assert_int_equal(roast_run_tracking(run, &truth->tracking, NULL), ROAST_OK);
+}
+
+static inline void forget_truth(struct truth *truth)
+{
+    roast_run_free(truth->run);
+    roast__buf_release(&truth->whole);
+    roast__buf_release(&truth->bytes);
+    roast_chunk_list_release(&truth->chunks);
+    roast_tracking_release(&truth->tracking);
+}
+
+#endif

@@ -1,0 +1,258 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* test_saved_tasks.c - what a scheduler saw lasts: all of it, in any size, and where a
+ * file lost a part of it the rest is true and somebody is told. */
+#include "file/runfile.h"
+#include "file/sqlite/schema.h"
+#include "saved_open.h"
+#include "saved_print.h"
+#include "saved_runs.h"
+
+static roast_run *load(const char *path, uint64_t *damaged)
+{
+    roast_runfile *file = open_saved(path);
+    struct roast_runfile_info info;
+    roast_run *run = NULL;
+
+    assert_int_equal(roast_runfile_run(file, true, &run, NULL), ROAST_OK);
+    roast_runfile_info(file, &info);
+    *damaged = info.damaged;
+    int64_t problems = roast_runfile_check(file, NULL, NULL, NULL);
+    assert_int_equal(problems > 0, info.damaged > 0);
+    roast_runfile_close(file);
+    assert_int_equal(roast__runfile_load(&run, path, NULL), ROAST_OK);
+    return run;
+}
+
+static void assert_comes_back(const char *path, roast_run *run)
+{
+    uint64_t damaged = 1;
+
+    save(run, path);
+    roast_run *loaded = load(path, &damaged);
+    assert_int_equal(damaged, 0);
+    assert_same_whole(run, loaded);
+    roast_run_free(loaded);
+}
+
+/* ---- sizes ----------------------------------------------------------------------- */
+
+/* Segments of several parts, texts that change with every task. */
+static void many_tasks_come_back(void **state)
+{
+    enum { TASKS = 150000 };
+    const struct saved_test *test = *state;
+    roast_run *run = new_run();
+    char worker[32];
+
+    for (uint32_t i = 0; i < TASKS; i++) {
+        (void)snprintf(worker, sizeof(worker), "tcp://host:%u", i * 7919 % 1000);
+        struct roast_task task = {.prefix = roast_str_of(i % 20 ? "process" : "reduce"),
+                                  .worker = roast_str_of(worker),
+                                  .key_hash = i * 2654435761u,
+                                  .ours = i % 3,
+                                  .end = (enum roast_task_end)(1 + i % 7),
+                                  .assigned_ns = second(i / 100) + i * 12345,
+                                  .start_ns = i % 11 ? second(i / 50) + i : 0,
+                                  .stop_ns = second(i / 40) + i * 3};
+        assert_int_equal(roast_run_add_task(run, &task, NULL), ROAST_OK);
+        if (i < 1000)
+            assert_int_equal(join_as(run, worker, i, i, i), ROAST_OK);
+    }
+    assert_comes_back(test->path, run);
+    roast_run_free(run);
+}
+
+static void extremes_come_back(void **state)
+{
+    static const int64_t times[] = {INT64_MIN, INT64_MAX, 0, -1, 1};
+    const struct saved_test *test = *state;
+    roast_run *run = new_run();
+
+    for (size_t i = 0; i < COUNT_OF(times); i++) {
+        struct roast_task task = {.prefix = roast_str_of("\xff\0x"),
+                                  .end = ROAST_TASK_failed,
+                                  .key_hash = UINT32_MAX,
+                                  .assigned_ns = times[i],
+                                  .start_ns = times[(i + 1) % 5],
+                                  .stop_ns = times[(i + 3) % 5]};
+        struct roast_member member = {.worker = roast_str_of(i % 2 ? "a" : "b"),
+                                      .joined_ns = times[i],
+                                      .pid = UINT64_MAX - i,
+                                      .threads = i % 2 ? UINT64_MAX : 1,
+                                      .memory_limit_bytes = UINT64_MAX};
+        assert_int_equal(roast_run_add_task(run, &task, NULL), ROAST_OK);
+        assert_int_equal(roast_run_add_member(run, &member, NULL), ROAST_OK);
+        assert_int_equal(set_offset(run, i % 2 ? "x" : "y", times[i]), ROAST_OK);
+    }
+    assert_int_equal(set_activity(run, "p", "least", -1.7976931348623157e308),
+                     ROAST_OK);
+    assert_int_equal(set_activity(run, "p", "small", 5e-324), ROAST_OK);
+    assert_int_equal(add_hot_line(run, INT64_MAX, "", 1.0 / 3), ROAST_OK);
+    assert_comes_back(test->path, run);
+    roast_run_free(run);
+}
+
+/* Two workers in one process, on a host whose clock is off. */
+static void add_of_one_process(roast_run *run)
+{
+    struct made made;
+
+    for (uint32_t i = 0; i < 6; i++) {
+        make(&made, ROAST_FRAME_CHUNK, 7, i);
+        set_text(&made, ROAST_FIELD_host, "there");
+        roast_record_set_i64(&made.rec, ROAST_FIELD_start_epoch_ns, second(2 + i));
+        roast_record_set_i64(&made.rec, ROAST_FIELD_start_mono_ns, second(i));
+        assert_int_equal(
+            add_with_task(run, &made, i % 2 ? "tcp://b:1" : "tcp://a:1", i, NULL),
+            ROAST_OK);
+    }
+}
+
+static void workers_of_one_process_come_back(void **state)
+{
+    const struct saved_test *test = *state;
+    roast_run *run = new_run();
+    uint64_t damaged = 1;
+
+    assert_int_equal(join_as(run, "tcp://a:1", 0, 1, 1), ROAST_OK);
+    assert_int_equal(join_as(run, "tcp://b:1", 0, 1, 1), ROAST_OK);
+    assert_int_equal(set_offset(run, "there", 12345), ROAST_OK);
+    add_of_one_process(run);
+    assert_int_equal(run->attempts.process_count, 2);
+    assert_comes_back(test->path, run);
+    roast_run_free(run);
+    run = load(test->path, &damaged);
+    add_of_one_process(run); /* nothing new */
+    assert_int_equal(run->attempts.count, 6);
+    assert_int_equal(run->attempts.process_count, 2);
+    roast_run_free(run);
+}
+
+/* ---- damage ---------------------------------------------------------------------- */
+
+static void alter(const char *path, const char *sql)
+{
+    sqlite3 *db = NULL;
+
+    assert_int_equal(sqlite3_open(path, &db), SQLITE_OK);
+    if (sqlite3_exec(db, sql, NULL, NULL, NULL) != SQLITE_OK)
+        fail_msg("%s: %s", sql, sqlite3_errmsg(db));
+    (void)sqlite3_close(db);
+}
+
+/* Two attempts on a host whose clock is off, one on another such host. */
+static roast_run *far_run(void)
+{
+    roast_run *run = new_run();
+    struct made made;
+
+    make_task_changes(run);
+    assert_int_equal(join_as(run, "w1", 0, 1, 1), ROAST_OK);
+    assert_int_equal(set_offset(run, "10.0.0.7", 5 * SECOND), ROAST_OK);
+    assert_int_equal(set_offset(run, "far", 7 * SECOND), ROAST_OK);
+    for (uint32_t i = 0; i < 3; i++) {
+        make(&made, ROAST_FRAME_CHUNK, 80 + i / 2, i + 1);
+        set_text(&made, ROAST_FIELD_host, i / 2 ? "far" : "node7");
+        roast_record_set_i64(&made.rec, ROAST_FIELD_start_epoch_ns, second(4 + i));
+        roast_record_set_i64(&made.rec, ROAST_FIELD_start_mono_ns, 1000 * (4 + i));
+        assert_int_equal(add_with_task(run, &made, i / 2 ? "w2" : "w1", i + 1, NULL),
+                         ROAST_OK);
+    }
+    return run;
+}
+
+static struct roast_buf print_attempts(roast_run *run)
+{
+    struct roast_buf out = {NULL, 0, 0, false};
+
+    print_chunks(&out, run); /* settles */
+    print_links(&out, run);
+    return out;
+}
+
+/* What was found where nothing is lost, less one kind. */
+static void every_lost_kind_is_told(void **state)
+{
+    static const struct {
+        const char *sql;
+        bool tasks, stays, activities, hot_lines;
+    } losses[] = {
+        {"UPDATE segments SET data=zeroblob(20) WHERE name='tasks'", 0, 1, 1, 1},
+        {"DELETE FROM segments WHERE name='stays'", 1, 0, 1, 1},
+        {"UPDATE segments SET data=x'00' WHERE name='offsets'", 1, 1, 1, 1},
+        {"DELETE FROM contents WHERE name='tasks'", 0, 1, 1, 1},
+        {"UPDATE activities SET value=value+1", 1, 1, 0, 1},
+        {"DROP TABLE activities", 1, 1, 0, 1},
+        {"DELETE FROM contents WHERE name='activities'", 1, 1, 0, 1},
+        {"UPDATE hot_lines SET file=NULL", 1, 1, 1, 0},
+        {"DROP TABLE hot_lines; CREATE VIEW hot_lines AS SELECT 1", 1, 1, 1, 0},
+    };
+    const struct saved_test *test = *state;
+    roast_run *run = far_run();
+    struct roast_buf attempts = print_attempts(run);
+
+    for (size_t i = 0; i < COUNT_OF(losses); i++) {
+        uint64_t damaged = 0;
+        save(run, test->path);
+        alter(test->path, losses[i].sql);
+        roast_run *left = load(test->path, &damaged);
+        struct roast_buf found = print_attempts(left);
+        assert_true(damaged > 0);
+        assert_int_equal(left->scheduler.tasks.count > 0, losses[i].tasks);
+        assert_int_equal(left->scheduler.stays.count > 0, losses[i].stays);
+        assert_int_equal(left->scheduler.activity_count > 0, losses[i].activities);
+        assert_int_equal(left->scheduler.hot_count > 0, losses[i].hot_lines);
+        if (!str_equal(buf_str(&found), buf_str(&attempts)))
+            fail_msg("attempts moved: %s", losses[i].sql);
+        roast__buf_release(&found);
+        roast_run_free(left);
+        assert_int_equal(files_in(test->dir, true), 1);
+    }
+    roast__buf_release(&attempts);
+    roast_run_free(run);
+}
+
+/* A file of a version that knew no scheduler lacks nothing. */
+static void an_older_file_is_whole(void **state)
+{
+    const struct saved_test *test = *state;
+    roast_run *run = plain_run(3);
+    roast_run *old = NULL;
+    char sql[200];
+    sqlite3 *db = NULL;
+    struct roast_buf sum = {NULL, 0, 0, false};
+    uint64_t damaged = 1;
+
+    save(run, test->path);
+    alter(test->path,
+          "DELETE FROM segments WHERE name IN ('tasks', 'stays', 'offsets');"
+          "DELETE FROM contents WHERE name IN ('tasks', 'stays', 'offsets',"
+          " 'activities', 'hot_lines');"
+          "DROP TABLE activities; DROP TABLE hot_lines;");
+    assert_int_equal(sqlite3_open(test->path, &db), SQLITE_OK);
+    assert_int_equal(roast__schema_sum(&sum, db, NULL), ROAST_OK);
+    (void)snprintf(sql, sizeof(sql),
+                   "UPDATE contents SET sums=x'%02x%02x%02x%02x'"
+                   " WHERE name='sqlite_master'",
+                   sum.data[0], sum.data[1], sum.data[2], sum.data[3]);
+    (void)sqlite3_close(db);
+    alter(test->path, sql);
+    old = load(test->path, &damaged);
+    assert_int_equal(damaged, 0);
+    assert_same_whole(run, old);
+    roast__buf_release(&sum);
+    roast_run_free(old);
+    roast_run_free(run);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        saved_test_of(many_tasks_come_back),
+        saved_test_of(workers_of_one_process_come_back),
+        saved_test_of(extremes_come_back),
+        saved_test_of(every_lost_kind_is_told),
+        saved_test_of(an_older_file_is_whole),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

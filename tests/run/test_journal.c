@@ -1,0 +1,324 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* test_journal.c - the queue between a run and its live file: what goes in, in which
+ * order, and what happens when there is no room. */
+#include "heap.h"
+#include "run/journal.h"
+#include "runs.h"
+
+static const size_t PLENTY = (size_t)1 << 20;
+
+struct listening {
+    roast_run *run;
+    struct roast_journal journal;
+    int half_full;
+};
+
+static void note_half_full(void *context)
+{
+    ((struct listening *)context)->half_full++;
+}
+
+static void listen(struct listening *to, size_t limit_bytes)
+{
+    *to = (struct listening){.journal = {.half_full = note_half_full, .context = to}};
+    assert_int_equal(roast_run_new(&to->run, MONO_0, EPOCH_0, NULL), ROAST_OK);
+    assert_int_equal(roast__journal_open(&to->journal, to->run, limit_bytes, NULL),
+                     ROAST_OK);
+}
+
+static void end(struct listening *to)
+{
+    roast__journal_close(&to->journal);
+    roast__journal_release(&to->journal);
+    roast_run_free(to->run);
+}
+
+/* How many bytes of entries, and releases them. */
+static size_t free_leaves(struct roast_leaf *leaves)
+{
+    size_t size = 0;
+
+    while (leaves) {
+        struct roast_leaf *next = leaves->next;
+        size += leaves->size_bytes;
+        roast__free(leaves);
+        leaves = next;
+    }
+    return size;
+}
+
+/* The kinds of the entries, one letter each: a start, ... */
+static void show_kinds(char out[100], const struct roast_leaf *leaves)
+{
+    for (; leaves; leaves = leaves->next) {
+        struct roast_cursor in =
+            roast__cursor(leaves->bytes + ROAST_LEAF_HEAD_BYTES, leaves->size_bytes);
+        while (roast__cursor_left(&in) > 0) {
+            *out++ = (char)('a' - 1 + roast__cursor_varint(&in));
+            uint64_t size = roast__cursor_varint(&in);
+            assert_non_null(roast__cursor_bytes(&in, size));
+        }
+    }
+    *out = '\0';
+}
+
+static void lose(roast_run *run)
+{
+    roast_run_lose(run, ROAST_RUN_LOSS_frames_dropped, 1);
+}
+
+static void changes_come_in_their_order_behind_a_start(void **state)
+{
+    struct listening to;
+    char kinds[100];
+    (void)state;
+
+    listen(&to, PLENTY);
+    assert_null(roast__journal_take(&to.journal)); /* nothing changed */
+    roast_run_finish(to.run, MONO_0);
+    lose(to.run);
+    roast_run_set_fact(to.run, ROAST_FACT_report_events, 1);
+    roast_run_lose(to.run, ROAST_RUN_LOSS_frames_dropped, 0); /* no loss */
+    struct roast_leaf *leaves = roast__journal_take(&to.journal);
+    show_kinds(kinds, leaves);
+    assert_string_equal(kinds, "ablk");
+    assert_int_equal(leaves->changes, 3);
+    assert_int_equal(to.journal.queued, 3);
+    assert_int_equal(to.journal.held_bytes, leaves->size_bytes);
+    roast__journal_done(&to.journal, free_leaves(leaves));
+    assert_int_equal(to.journal.held_bytes, 0);
+    end(&to);
+}
+
+static void nothing_is_queued_where_nobody_listens(void **state)
+{
+    struct listening to;
+    (void)state;
+
+    listen(&to, PLENTY);
+    roast__journal_close(&to.journal);
+    lose(to.run);
+    assert_int_equal(to.journal.queued, 0);
+    assert_null(to.run->journal);
+    end(&to);
+}
+
+static void a_full_queue_drops_and_says_so(void **state)
+{
+    struct listening to;
+    char kinds[100];
+    (void)state;
+
+    listen(&to, 300);
+    while (to.journal.dropped == 0)
+        lose(to.run);
+    uint64_t queued = to.journal.queued;
+    assert_true(queued > 5 && queued < 20);
+    assert_int_equal(to.half_full, 1);
+    lose(to.run);
+    assert_int_equal(to.journal.queued, queued);
+    assert_int_equal(to.journal.dropped, 2);
+    struct roast_leaf *leaves = roast__journal_take(&to.journal);
+    assert_int_equal(leaves->changes, queued);
+    show_kinds(kinds, leaves);
+    assert_true(kinds[strlen(kinds) - 1] == 'a' - 1 + ROAST_ENTRY_dropped);
+    assert_int_equal(to.journal.untold, 0);
+    lose(to.run); /* the writer still holds all of it */
+    assert_int_equal(to.journal.dropped, 3);
+    roast__journal_done(&to.journal, free_leaves(leaves));
+    lose(to.run);
+    assert_int_equal(to.journal.queued, queued + 1);
+    leaves = roast__journal_take(&to.journal);
+    show_kinds(kinds, leaves);
+    assert_string_equal(kinds, "ql");
+    (void)free_leaves(leaves);
+    end(&to);
+}
+
+/* The first number of the last entry, which is a sample. */
+static uint64_t who_was_sampled(const struct roast_leaf *leaf)
+{
+    struct roast_cursor in =
+        roast__cursor(leaf->bytes + ROAST_LEAF_HEAD_BYTES, leaf->size_bytes);
+    uint64_t who = UINT64_MAX;
+
+    while (roast__cursor_left(&in) > 0) {
+        uint64_t kind = roast__cursor_varint(&in);
+        uint64_t size = roast__cursor_varint(&in);
+        struct roast_cursor payload =
+            roast__cursor(roast__cursor_bytes(&in, size), (size_t)size);
+        if (kind == ROAST_ENTRY_sample)
+            who = roast__cursor_varint(&payload);
+    }
+    return who;
+}
+
+/* Bit 0 of the number says that the name follows. */
+static void a_name_that_was_dropped_is_told_again(void **state)
+{
+    struct listening to;
+    roast_sample sample = {.worker = roast_str_of("w"), .time_ns = 1};
+    (void)state;
+
+    listen(&to, 300);
+    for (uint64_t expected = 1; to.journal.dropped == 0; expected = 0) {
+        assert_int_equal(roast_run_add_sample(to.run, &sample, NULL), ROAST_OK);
+        if (to.journal.dropped == 0)
+            assert_int_equal(who_was_sampled(to.journal.last), expected);
+    }
+    roast__journal_done(&to.journal, free_leaves(roast__journal_take(&to.journal)));
+    assert_int_equal(roast_run_add_sample(to.run, &sample, NULL), ROAST_OK);
+    assert_int_equal(who_was_sampled(to.journal.last), 1);
+    end(&to);
+}
+
+/* So that nothing is missing at its end either. */
+static void a_take_tells_what_was_dropped(void **state)
+{
+    struct listening to;
+    char kinds[100];
+    char text[300];
+    (void)state;
+
+    memset(text, 'x', sizeof(text));
+    listen(&to, 200);
+    assert_int_equal(roast_run_set_note(to.run, ROAST_NOTES_label, roast_str_of("n"),
+                                        str_from(text, sizeof(text)), NULL),
+                     ROAST_OK);
+    struct roast_leaf *leaves = roast__journal_take(&to.journal);
+    show_kinds(kinds, leaves);
+    assert_string_equal(kinds, "q");
+    assert_int_equal(leaves->changes, 0);
+    (void)free_leaves(leaves);
+    end(&to);
+}
+
+static void large_entries_go_in_parts(void **state)
+{
+    struct listening to;
+    char kinds[100];
+    size_t size = 2 * (size_t)ROAST_ENTRY_MAX_BYTES + 7;
+    char *text = calloc(size, 1);
+    (void)state;
+
+    assert_non_null(text);
+    listen(&to, PLENTY);
+    assert_int_equal(roast_run_set_note(to.run, ROAST_NOTES_document, roast_str_of("n"),
+                                        str_from(text, size), NULL),
+                     ROAST_OK);
+    free(text);
+    struct roast_leaf *leaves = roast__journal_take(&to.journal);
+    show_kinds(kinds, leaves);
+    assert_string_equal(kinds, "aoop");
+    assert_int_equal(to.journal.queued, 1);
+    for (const struct roast_leaf *leaf = leaves; leaf; leaf = leaf->next)
+        assert_true(leaf->size_bytes < (1 << 20));
+    (void)free_leaves(leaves);
+    end(&to);
+}
+
+/* A use is some 30 bytes; 1000 of them with all numbers a long run has. */
+static void uses_are_small(void **state)
+{
+    struct listening to;
+    const uint64_t count = 1000;
+    (void)state;
+
+    listen(&to, PLENTY);
+    for (uint64_t i = 0; i < count; i++) {
+        struct roast_process_use use = {
+            .pid = 1234567 + i % 64,
+            .parent_pid = 1234500,
+            .started_ticks = 987654321 + i % 64,
+            .time_ns = EPOCH_0 + 7200 * SECOND + (int64_t)i,
+            .cpu_ns = UINT64_C(7000000000000) + i,
+            .rss_bytes = UINT64_C(3000000000) + i,
+            .threads = 20,
+            .io_known = true,
+            .read_bytes = UINT64_C(30000000000) + i,
+            .write_bytes = 4000000 + i,
+        };
+        assert_int_equal(roast_run_add_use(to.run, &use, NULL), ROAST_OK);
+    }
+    print_message("%zu bytes per use\n", to.journal.held_bytes / count);
+    assert_true(to.journal.held_bytes <= 40 * count);
+    end(&to);
+}
+
+static void only_an_untouched_run_is_listened_to(void **state)
+{
+    struct listening to;
+    struct roast_journal second = {0};
+    roast_error err = {0};
+    (void)state;
+
+    listen(&to, PLENTY);
+    assert_int_equal(roast__journal_open(&second, to.run, PLENTY, &err), ROAST_LIMIT);
+    assert_non_null(strstr(err.message, "open the file first"));
+    roast__journal_close(&second); /* not the one that listens */
+    assert_ptr_equal(to.run->journal, &to.journal);
+    end(&to);
+}
+
+/* ---- no memory ----------------------------------------------------------- */
+
+static void add_all(roast_run *run, const char *text)
+{
+    roast_sample sample = {.worker = roast_str_of("w"), .time_ns = 1};
+    struct roast_process_use use = {.pid = 5};
+
+    for (int i = 0; i < 40; i++) {
+        (void)roast_run_add_sample(run, &sample, NULL);
+        (void)roast_run_add_use(run, &use, NULL);
+        lose(run);
+        (void)roast_run_set_note(run, ROAST_NOTES_document, roast_str_of("n"),
+                                 roast_str_of(text), NULL);
+    }
+}
+
+/* The run is what it is; the queue has it all, or counts what it has not. */
+static void without_memory_changes_are_dropped(void **state)
+{
+    size_t size = (size_t)ROAST_ENTRY_MAX_BYTES + 10;
+    char *text = malloc(size);
+    (void)state;
+
+    assert_non_null(text);
+    memset(text, 'x', size);
+    text[size - 1] = '\0';
+    test_heap_install();
+    for (size_t n = 1; n < 200; n++) {
+        struct listening to;
+        listen(&to, (size_t)100 << 20);
+        test_heap_fail(n, n % 2 == 0);
+        add_all(to.run, text);
+        test_heap_fail(0, false);
+        uint64_t changes = to.journal.queued + to.journal.dropped;
+        assert_true(changes <= 160);
+        assert_int_equal(roast_run_lost(to.run, ROAST_RUN_LOSS_frames_dropped), 40);
+        lose(to.run); /* with memory again, what is missing is told first */
+        assert_int_equal(to.journal.untold, 0);
+        (void)free_leaves(roast__journal_take(&to.journal));
+        end(&to);
+        assert_int_equal(test_heap.live_blocks, 0);
+    }
+    roast__heap_set(NULL);
+    free(text);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(changes_come_in_their_order_behind_a_start),
+        cmocka_unit_test(nothing_is_queued_where_nobody_listens),
+        cmocka_unit_test(a_full_queue_drops_and_says_so),
+        cmocka_unit_test(a_name_that_was_dropped_is_told_again),
+        cmocka_unit_test(a_take_tells_what_was_dropped),
+        cmocka_unit_test(large_entries_go_in_parts),
+        cmocka_unit_test(uses_are_small),
+        cmocka_unit_test(only_an_untouched_run_is_listened_to),
+        cmocka_unit_test(without_memory_changes_are_dropped),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
