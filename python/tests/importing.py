@@ -9,7 +9,8 @@ import shutil
 from pathlib import Path
 from typing import Any
 
-from roastcoffea import _core, _probe, save_measurement
+from roastcoffea import _probe, save_measurement
+from roastcoffea.export.importer import import_measurement
 from support import ROOT
 
 FIXTURES = ROOT / "tests" / "fixtures"
@@ -20,7 +21,7 @@ def imported(folder: Path, metrics: dict[str, Any]) -> Any:
     folder.mkdir(exist_ok=True)
     (folder / "metrics.json").write_text(json.dumps(metrics))
     (folder / "start_end_time.txt").write_text("1700000000.0,1700000010.0\n")
-    return _core.import_measurement(folder)
+    return import_measurement(folder)
 
 
 def records_of(core: Any) -> list[dict[str, Any]]:
@@ -31,7 +32,7 @@ def records_of(core: Any) -> list[dict[str, Any]]:
 def assert_same_records(folder: Path, records: list[dict[str, Any]]) -> None:
     """Saved as a measurement and imported, they are the same."""
     path = save_measurement({"raw_chunk_metrics": records}, 1e9, 2e9, folder)
-    found = records_of(_core.import_measurement(path))
+    found = records_of(import_measurement(path))
     shutil.rmtree(path)
     assert len(found) == len(records)
     for before, after in zip(records, found, strict=True):

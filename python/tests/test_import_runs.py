@@ -12,7 +12,8 @@ import pytest
 
 from collecting import Measured, MeasuredFailing, fileset_of, make_runner
 from importing import FIXTURES, assert_same_records, imported, records_of
-from roastcoffea import MetricsCollector, _core, _probe, load_measurement, open_run
+from roastcoffea import MetricsCollector, _probe, load_measurement, open_run
+from roastcoffea.export.importer import import_measurement
 
 # ---- runs of ours --------------------------------------------------------------------
 
@@ -51,8 +52,8 @@ UNTOLD |= {"checks", "findings", "verdict", "ramp_up", "tail"}  # made of these
 
 def test_numbers_of_a_real_run_are_identical(saved: Any) -> None:
     _, path = saved
-    before = _core.import_measurement(path.parent / "whole").metrics()
-    after = _core.import_measurement(path).metrics()
+    before = import_measurement(path.parent / "whole").core.metrics()
+    after = import_measurement(path).core.metrics()
     assert before.keys() - UNTOLD == after.keys() - UNTOLD
     for name in before.keys() - UNTOLD:
         same = after[name] == before[name]
@@ -69,14 +70,14 @@ def test_numbers_of_a_real_run_are_identical(saved: Any) -> None:
 
 def test_tracking_of_a_real_run_is_identical(saved: Any) -> None:
     collector, path = saved
-    after = _core.import_measurement(path).tracking()
+    after = import_measurement(path).core.tracking()
     for name, series in collector.tracking_data.items():
         assert after[name] == series, name
 
 
 def test_a_run_file_beside_is_the_run_itself(saved: Any) -> None:
     collector, path = saved
-    run = _core.import_measurement(path.parent / "whole")
+    run = import_measurement(path.parent / "whole").core
     assert run.metrics()["wall_account"] == collector.get_metrics()["wall_account"]
     assert run.note("run", "id")
 
@@ -119,7 +120,7 @@ def test_numbers_of_0_1_2(name: str) -> None:
 
 def test_a_real_directory_of_0_1_2() -> None:
     told, _, _ = load_measurement(FIXTURES / "measurement_0_1_2_dask")
-    core = _core.import_measurement(FIXTURES / "measurement_0_1_2_dask")
+    core = import_measurement(FIXTURES / "measurement_0_1_2_dask").core
     by_place = {(r["file"], r["entry_start"]): r for r in records_of(core)}
     for record in told["raw_chunk_metrics"]:
         found = by_place[record["file"], record["entry_start"]]
@@ -144,7 +145,7 @@ def test_errors_say_what_and_where(tmp_path: Path) -> None:
     with pytest.raises(FileNotFoundError):
         open_run(tmp_path / "none")
     with pytest.raises(OSError, match="Metrics file not found"):
-        _core.import_measurement(tmp_path)
+        import_measurement(tmp_path)
     imported(tmp_path, {})
     (tmp_path / "metrics.json").write_text('{"a": [1,\n2,, 3]}')
     with pytest.raises(_probe.FormatError, match=r"metrics.json: byte 12: line 2"):
