@@ -11,9 +11,12 @@ date, and sampled in local time without a zone.
 
 from __future__ import annotations
 
+import argparse
 import json
 import math
 import os
+import stat
+import sys
 from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime, timedelta, timezone
 from pathlib import Path
@@ -22,7 +25,7 @@ from typing import Any
 from roastcoffea import _core, _probe, known
 from roastcoffea.adapters import tracking
 from roastcoffea.export.decoding import decode_document
-from roastcoffea.export.encoding import HEADER, HIDDEN, Encoder
+from roastcoffea.export.encoding import HEADER
 from roastcoffea.export.measurements import METRICS, TIMING, read_files
 from roastcoffea.run import Run
 
@@ -116,6 +119,7 @@ class _Import:
         self.is_ours = isinstance(document.get(HEADER), dict)
         self.metrics = decode_document(document)
         self.lost = 0
+        self._sizes: dict[str, tuple[list[Any], float]] = {}  # by file and tree
         self.metadata = self._extra("metadata.json") or {}
         self.records = self._records()
         self.sampled = _Samples(self._tracking())
@@ -216,10 +220,25 @@ class _Import:
     def _add_records(self, core: Any) -> None:
         kept = known.GrowingList(core, "records")
         for record in self.records:
-            core.add_frames(_probe.frame_of(record, len(kept.items) + 1), True)
+            made = self._with_sizes(record)
+            core.add_frames(_probe.frame_of(made, len(kept.items) + 1), True)
             numbered = {"chunk_id", "attempt"}  # anew, when they are read
             kept.items.append({k: v for k, v in record.items() if k not in numbered})
         kept.write()
+
+    def _with_sizes(self, record: dict[str, Any]) -> dict[str, Any]:
+        """0.1.2 told the bytes of all branches that were read, not of each.
+
+        The first branch gets them all, where records of a file say the same."""
+        names, facts = record.get("accessed_branches"), record.get("file_metadata")
+        size = _number(record.get("accessed_bytes"))
+        if not (isinstance(names, list) and names and isinstance(facts, dict) and size):
+            return record
+        told = (names, size)
+        place = f"{record.get('file')}\n{record.get('treename')}"
+        if "branch_bytes" in facts or self._sizes.setdefault(place, told) != told:
+            return record
+        return record | {"file_metadata": facts | {"branch_bytes": {names[0]: size}}}
 
     def _set_facts(self, core: Any) -> None:
         def fact(name: str, value: float | None, may_be_zero: bool) -> None:
@@ -247,9 +266,7 @@ class _Import:
 
     def _set_notes(self, core: Any) -> None:
         for name, text in (self._take("labels", dict) or {}).items():
-            is_secret = Encoder().is_secret(name, text)
-            shown = HIDDEN if is_secret else known.shown(text)
-            self._note(core, "label", known.shown(name), shown)
+            self._note(core, "label", known.shown(name), known.shown(text))
         if isinstance(error := self.metrics.get("monitor_first_error"), str) and error:
             self._note(core, "run", "first_error", known.shown(error))
         told = {
@@ -405,3 +422,69 @@ def _zone(ahead_ns: int) -> int | None:
     """The zone that a clock is in, ahead of UTC; None for none."""
     zone_ns = round(ahead_ns / ZONE_NS) * ZONE_NS
     return zone_ns if abs(zone_ns) <= MAX_ZONE_NS else None
+
+
+# ---- the command ---------------------------------------------------------------------
+
+UNREADABLE, FAILED = 3, 4  # exit codes of roast
+
+
+def main(arguments: list[str]) -> int:
+    """``roast import``: the exit code."""
+    parser = argparse.ArgumentParser(
+        prog="roast import", description="Make a run file of a measurement directory."
+    )
+    parser.add_argument("-o", "--output", metavar="FILE", help="where to write it")
+    parser.add_argument("directory", metavar="DIR")
+    options = parser.parse_args(arguments)
+    given, target = options.directory, options.output
+    try:
+        is_folder = stat.S_ISDIR(os.stat(given).st_mode)
+    except (OSError, ValueError) as error:
+        return _fail(UNREADABLE, given, f"{_reason(error)}; is the path right?")
+    if not is_folder:
+        is_run = given.endswith((".roast", _core.LIVE_SUFFIX))
+        why = "a run file already: nothing to import"
+        return _fail(
+            UNREADABLE, given, why if is_run else "a file; a measurement is a directory"
+        )
+    beside = f"{given}/{_core.RUN_NAME}"
+    if target is None and os.path.isfile(beside):
+        return _fail(0, "import", f"{beside} is there already: nothing to import")
+    if target is None:
+        folder = given.rstrip("/") or "/"
+        name = os.path.basename(folder)
+        name = "run" if not name or name.startswith(".") else name
+        target = f"{folder}/{name}.roast"
+    try:
+        run = import_measurement(given)
+    except (OSError, _probe.RoastError) as error:
+        why = f"{_reason(error)}; is it a measurement directory?"
+        return _fail(UNREADABLE, given, why)
+    try:
+        run.core.save(target)
+    except (OSError, _probe.RoastError, MemoryError) as error:
+        why = _reason(error).removeprefix(f"{target}: ")
+        return _fail(FAILED, target, f"{why}; -o writes it elsewhere")
+    try:
+        print(_printable(target), flush=True)
+    except OSError as error:
+        return _fail(FAILED, "standard output", _reason(error))
+    return 0
+
+
+def _reason(error: BaseException) -> str:
+    if isinstance(error, OSError) and error.strerror:
+        named = f": {error.filename}" if error.filename else ""
+        return f"{error.strerror}{named}"
+    return str(error) or type(error).__name__
+
+
+def _printable(text: str) -> str:
+    """Text from data, without what a terminal acts on."""
+    return "".join(c if c.isprintable() else "?" for c in text)
+
+
+def _fail(code: int, subject: str, why: str) -> int:
+    print(_printable(f"roast: {subject}: {why}"), file=sys.stderr)
+    return code
