@@ -4,8 +4,8 @@
  * The machine is looked at in C; coffea's and uproot's entry points by the Python that
  * has them (python/roastcoffea/doctor.py), which writes its own lines. */
 #include <stdlib.h>
-#include <unistd.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "out.h"
 #include "python.h"

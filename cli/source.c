@@ -56,8 +56,8 @@ static int import_folder(struct source *source, const char *folder)
     source->path = join_path("", folder);
     char *dir = join_path(scratch && *scratch ? scratch : "/tmp", "roast-XXXXXX");
     if (!mkdtemp(dir)) {
-        int code = fail(CODE_FAILED, dir, "%s; TMPDIR names another folder",
-                        strerror(errno));
+        int code =
+            fail(CODE_FAILED, dir, "%s; TMPDIR names another folder", strerror(errno));
         free(dir);
         return code;
     }

@@ -75,7 +75,6 @@ PUBLIC = {
     "metric_aliases.def": "aggregate",
     "metric_defs.def": "aggregate",
     "verdict_rules.def": "aggregate",
-    "import.h": "file",
     "live.h": "file",
     "runfile.h": "file",
     "report.h": "report",

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""``python -m roastcoffea``: the program ``roast``; ``run SCRIPT …``, ``import DIR`` and
-``selftest`` are done in Python.
+"""``python -m roastcoffea``: the program ``roast``; ``run SCRIPT …``, ``import DIR``
+and ``selftest`` are done in Python.
 
 A script that is run finds everything as ``python SCRIPT`` gives it: arguments, folder,
 and a ``__main__`` of its own, which stays until the end: what the script left to be
@@ -167,7 +167,7 @@ def main() -> None:
     if sys.argv[1:2] == ["run"]:
         _run(_parser().parse_args(sys.argv[2:]))
     elif sys.argv[1:2] == ["import"]:
-        from roastcoffea.export.importer import main as import_
+        from roastcoffea.export.import_command import main as import_
 
         raise SystemExit(import_(sys.argv[2:]))
     elif sys.argv[1:] == ["selftest"]:

@@ -9,14 +9,14 @@ import shutil
 from pathlib import Path
 from typing import Any
 
-from roastcoffea import _probe, save_measurement
+from roastcoffea import Run, save_measurement
 from roastcoffea.export.importer import import_measurement
 from support import ROOT
 
 FIXTURES = ROOT / "tests" / "fixtures"
 
 
-def imported(folder: Path, metrics: dict[str, Any]) -> Any:
+def imported(folder: Path, metrics: dict[str, Any]) -> Run:
     """The run of a directory with these metrics."""
     folder.mkdir(exist_ok=True)
     (folder / "metrics.json").write_text(json.dumps(metrics))
@@ -24,9 +24,13 @@ def imported(folder: Path, metrics: dict[str, Any]) -> Any:
     return import_measurement(folder)
 
 
-def records_of(core: Any) -> list[dict[str, Any]]:
-    """Chunk records as dicts, in order of their start."""
-    return [dict(_probe.read_frames(row[0])[0]) for row in core.chunks()]
+def records_of(run: Run) -> list[dict[str, Any]]:
+    """Chunk records as dicts by start, without what is numbered anew."""
+    numbered = ("chunk_id", "attempt")
+    return [
+        {key: value for key, value in record.items() if key not in numbered}
+        for record in run.chunk_metrics
+    ]
 
 
 def assert_same_records(folder: Path, records: list[dict[str, Any]]) -> None:

@@ -253,11 +253,13 @@ static void set_identity(struct making *making, unsigned long number)
         (struct roast_str){(const char *)making->identity, ROAST_IDENTITY_BYTES});
 }
 
-/* The end frame, which has the time of the whole attempt; false where that is unknown. */
+/* The end frame of a record that a worker made: it has the time of the whole attempt.
+ * False where there is none. */
 static bool make_end(roast_record *end, const struct making *making)
 {
     PyObject *split = mapping_dict(making->mapping, "split");
     double on_cpu_s = 0;
+    double process_id = 0;
 
     *end = (roast_record){.kind = ROAST_FRAME_END};
     roast_record_set_str(end, ROAST_FIELD_identity,
@@ -269,7 +271,8 @@ static bool make_end(roast_record *end, const struct making *making)
     if (split && mapping_number(split, "on_cpu", &on_cpu_s))
         roast_record_set_u64(end, ROAST_FIELD_task_cpu_ns, whole_of(on_cpu_s, 1e9));
     Py_XDECREF(split);
-    return roast_record_has(&making->rec, ROAST_FIELD_task_ns);
+    return roast_record_has(&making->rec, ROAST_FIELD_task_ns) &&
+           mapping_number(making->mapping, "process_id", &process_id) && process_id > 0;
 }
 
 static PyObject *encode(struct making *making, struct probe_state *state)

@@ -15,6 +15,7 @@ what is there already is never replaced.
 from __future__ import annotations
 
 import errno
+import json
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
@@ -94,8 +95,8 @@ def load_measurement(
     from roastcoffea.export.decoding import decode_document
 
     folder = Path(measurement_path)
-    document, t0, t1 = read_files(folder)
     try:
+        document, t0, t1 = read_files(folder)
         return decode_document(document), t0, t1
     except RecursionError as error:
         raise ValueError(f"Metrics in {folder / METRICS} nest too deep") from error
@@ -103,23 +104,15 @@ def load_measurement(
 
 def read_files(folder: Path) -> tuple[dict[str, Any], float, float]:
     """(metrics.json as it is, t0, t1)."""
-    import json
-
     if not folder.is_dir():
         raise FileNotFoundError(f"Measurement directory not found: {folder}")
-    metrics_file = folder / METRICS
-    if not metrics_file.is_file():
-        raise FileNotFoundError(f"Metrics file not found: {metrics_file}")
-    timing_file = folder / TIMING
-    if not timing_file.is_file():
-        raise FileNotFoundError(f"Timing file not found: {timing_file}")
-    t0, t1 = _read_timing(timing_file)
-    try:
-        document = json.loads(metrics_file.read_text(encoding="utf-8"))
-    except RecursionError as error:
-        raise ValueError(f"Metrics in {metrics_file} nest too deep") from error
+    for what, name in (("Metrics", METRICS), ("Timing", TIMING)):
+        if not (folder / name).is_file():
+            raise FileNotFoundError(f"{what} file not found: {folder / name}")
+    t0, t1 = _read_timing(folder / TIMING)
+    document = json.loads((folder / METRICS).read_text(encoding="utf-8"))
     if not isinstance(document, dict):
-        raise ValueError(f"Metrics in {metrics_file} are no JSON object")
+        raise ValueError(f"Metrics in {folder / METRICS} are no JSON object")
     return document, t0, t1
 
 
