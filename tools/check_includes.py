@@ -21,9 +21,9 @@ KNOWS = {
     "probe": {"base", "record"},
     "ingest": {"base", "record"},
     "store": {"base", "record"},
-    "aggregate": {"base", "record", "ingest", "store"},
-    "file": {"base", "record", "ingest", "store", "aggregate"},
-    "report": {"base", "record", "ingest", "store", "aggregate"},
+    "aggregate": {"base", "record", "store"},
+    "file": {"base", "record", "store", "aggregate"},
+    "report": {"base", "record", "store", "aggregate"},
 }
 
 # The layer that a file of include/roast belongs to; roast.h, the sum of all, to none.

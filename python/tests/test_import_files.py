@@ -35,13 +35,15 @@ def timed(folder: Path, metrics: dict[str, Any], timing: str) -> Run:
     return import_measurement(folder)
 
 
-# ---- files -----------------------------------------------------------------------------
+# ---- files ---------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
     "timing",
-    ["", "1.0", "a,b", "1,2,3", ",", "1,", "nan,1", "1,inf", "1e99,2", "1 2,3", "0x1,2"]
-    + ["--1,2", "1,2\n3", "1," + "2" * 5000, "\x1b[31m,2"],
+    [
+        *("", "1.0", "a,b", "1,2,3", ",", "1,", "nan,1", "1,inf", "1e99,2", "1 2,3"),
+        *("0x1,2", "--1,2", "1,2\n3", "1," + "2" * 5000, "\x1b[31m,2"),
+    ],
 )
 def test_bad_timing_is_refused(timing: str, tmp_path: Path) -> None:
     with pytest.raises(FormatError, match=r"start_end_time\.txt") as caught:
@@ -57,8 +59,10 @@ def test_good_timing_is_read(timing: str, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     "text",
-    [b"", b"{bad", b"[1]", b'{"a": "\xff"}', b'{"a": ' + b"9" * 5000 + b"}"]
-    + [b'{"a": ' + b"[" * 10**5 + b"]" * 10**5 + b"}"],
+    [
+        *(b"", b"{bad", b"[1]", b'{"a": "\xff"}', b'{"a": ' + b"9" * 5000 + b"}"),
+        b'{"a": ' + b"[" * 10**5 + b"]" * 10**5 + b"}",
+    ],
     ids=["empty", "broken", "a list", "no UTF-8", "long number", "deep"],
 )
 def test_bad_metrics_are_refused(text: bytes, tmp_path: Path) -> None:
@@ -103,7 +107,7 @@ def test_samples_from_their_own_file(tmp_path: Path) -> None:
     assert dropped(run) == 2
 
 
-# ---- records and numbers ---------------------------------------------------------------
+# ---- records and numbers -------------------------------------------------------------
 
 
 def test_records_that_say_they_are_the_same_are_one(tmp_path: Path) -> None:
@@ -140,7 +144,7 @@ def test_notes_of_a_fixture() -> None:
     assert dropped(run) == 0
 
 
-# ---- clocks ----------------------------------------------------------------------------
+# ---- clocks --------------------------------------------------------------------------
 
 
 def counts(*times: str) -> dict[str, Any]:
@@ -171,7 +175,7 @@ def test_local_times_find_their_zone(ahead: float, tmp_path: Path) -> None:
     assert timed(tmp_path, by_chunk, "5,30").t_start == NOON_S - ahead * 3600
 
 
-# ---- anything --------------------------------------------------------------------------
+# ---- anything ------------------------------------------------------------------------
 
 KEYS = (
     "raw_chunk_metrics tracking_data chunk_info custom_metrics raw_section_metrics"
