@@ -199,7 +199,7 @@ class _Import:
         kept = known.GrowingList(core, "records")
         for record in self.records:
             made = dict(self._with_sizes(record))
-            if "error_type" in made:  # of which `error` is made
+            if number(record.get("process_id")):  # `error` is made of other keys
                 made.pop("error", None)
             core.add_frames(_probe.frame_of(made, len(kept.items) + 1), True)
             numbered = {"chunk_id", "attempt"}  # anew, when they are read

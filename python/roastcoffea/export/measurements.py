@@ -15,7 +15,6 @@ what is there already is never replaced.
 from __future__ import annotations
 
 import errno
-import json
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
@@ -94,16 +93,17 @@ def load_measurement(
     """(metrics, t0, t1) of a directory that save_measurement() or 0.1.2 wrote."""
     from roastcoffea.export.decoding import decode_document
 
-    folder = Path(measurement_path)
     try:
-        document, t0, t1 = read_files(folder)
+        document, t0, t1 = read_files(Path(measurement_path))
         return decode_document(document), t0, t1
     except RecursionError as error:
-        raise ValueError(f"Metrics in {folder / METRICS} nest too deep") from error
+        raise ValueError(f"{measurement_path}/{METRICS}: nests too deep") from error
 
 
 def read_files(folder: Path) -> tuple[dict[str, Any], float, float]:
     """(metrics.json as it is, t0, t1)."""
+    import json
+
     if not folder.is_dir():
         raise FileNotFoundError(f"Measurement directory not found: {folder}")
     for what, name in (("Metrics", METRICS), ("Timing", TIMING)):
