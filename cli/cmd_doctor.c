@@ -5,6 +5,7 @@
  * has them (python/roastcoffea/doctor.py), which writes its own lines. */
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "out.h"
 #include "python.h"
@@ -47,7 +48,7 @@ static void put_hooks(void)
     static char words[][24] = {"", "-P", "-m", "roastcoffea.doctor"};
     char *argv[] = {words[0], words[1], words[2], words[3], NULL};
 
-    if (run_python(argv) != 0)
+    if (run_python(argv, STDERR_FILENO) != 0)
         out_text("  hooks: not looked at, no Python with roastcoffea beside this "
                  "program\n");
 }

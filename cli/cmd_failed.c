@@ -41,7 +41,7 @@ static int show(struct source *source)
     if (!rerun.everything && rerun.unnamed_failed + rerun.unnamed_running == 0 &&
         strcmp(fileset.text, "{}") == 0)
         say(source->path, "nothing failed%s",
-            source->file && !source->info.ended ? " as far as known" : "");
+            !source->info.ended ? " as far as known" : "");
     roast_page_release(&fileset);
     return CODE_OK;
 }

@@ -8,12 +8,13 @@
 
 #include <fcntl.h>
 #include <limits.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
+
+#include "out.h"
 
 /* The path of python3 beside the program, in out; false where there is none. */
 static bool beside(char out[PATH_MAX])
@@ -48,7 +49,7 @@ void become_python(char **argv)
     (void)execvp(argv[0], argv);
 }
 
-int run_python(char **argv)
+int run_python(char **argv, int silent_fd)
 {
     int status = 0;
     pid_t child;
@@ -59,12 +60,33 @@ int run_python(char **argv)
         return -1;
     if (child == 0) {
         int nowhere = open("/dev/null", O_WRONLY | O_CLOEXEC);
-        if (nowhere >= 0)
-            (void)dup2(nowhere, STDERR_FILENO);
+        if (nowhere >= 0 && silent_fd >= 0)
+            (void)dup2(nowhere, silent_fd);
         become_python(argv);
         _exit(127);
     }
     if (waitpid(child, &status, 0) != child || !WIFEXITED(status))
         return -1;
     return WEXITSTATUS(status);
+}
+
+/* -P: a module in the folder that the user is in is not taken for one of Python's. */
+int python_import(const char *dir, const char *output, bool quiet)
+{
+    static char words[][16] = {"-P", "-m", "roastcoffea", "import", "-o", "--"};
+    char *argv[10] = {NULL, words[0], words[1], words[2], words[3]};
+    size_t count = 5;
+
+    if (output) {
+        argv[count++] = words[4];
+        argv[count++] = (char *)output;
+    }
+    argv[count++] = words[5];
+    argv[count++] = (char *)dir;
+    argv[count] = NULL;
+    int code = run_python(argv, quiet ? STDOUT_FILENO : -1);
+    if (code < 0 || code == 127)
+        return fail(CODE_FAILED, "import",
+                    "no Python found; install roastcoffea, or set ROAST_PYTHON");
+    return code == 1 ? CODE_FAILED : code; /* 1: Python said why */
 }

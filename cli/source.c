@@ -3,17 +3,19 @@
  *
  * A folder with several runs means the one that began last, which is said. A
  * measurement directory that has no run file, as roastcoffea 0.1.2 wrote them, is
- * imported in memory. */
+ * imported on the way. */
 #include "source.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "out.h"
-#include "roast/import.h"
+#include "python.h"
 #include "walk.h"
 
 /* ---- opening ------------------------------------------------------------------ */
@@ -39,17 +41,35 @@ static bool is_measurement(const char *folder)
     return there;
 }
 
+/* Python makes a run file of it, which has no name any more once it is open. */
 static int import_folder(struct source *source, const char *folder)
 {
+    const char *scratch = getenv("TMPDIR");
     roast_error err = {0};
 
     if (!is_measurement(folder))
         return fail(CODE_UNREADABLE, folder,
                     "no run in it; roast ls DIR looks into all folders below");
+    if (source->wants_file)
+        return fail(CODE_UNREADABLE, folder,
+                    "a measurement without a run file; make one with roast import");
     source->path = join_path("", folder);
-    if (roast_import(&source->imported, folder, &err) < 0)
-        return fail_with(folder, &err, "is it a measurement directory?");
-    return CODE_OK;
+    char *dir = join_path(scratch && *scratch ? scratch : "/tmp", "roast-XXXXXX");
+    if (!mkdtemp(dir)) {
+        int code =
+            fail(CODE_FAILED, dir, "%s; TMPDIR names another folder", strerror(errno));
+        free(dir);
+        return code;
+    }
+    char *path = join_path(dir, ROAST_RUN_NAME);
+    int code = python_import(folder, path, true);
+    if (code == CODE_OK && roast_runfile_open(&source->file, path, &err) < 0)
+        code = fail_with(path, &err, NULL);
+    (void)unlink(path);
+    (void)rmdir(dir);
+    free(path);
+    free(dir);
+    return code == CODE_OK ? open_file(source) : code;
 }
 
 static int open_folder(struct source *source, const char *folder)
@@ -84,18 +104,12 @@ int source_open(struct source *source, const char *path)
 
 int source_open_file(struct source *source, const char *path)
 {
-    int code = source_open(source, path);
-
-    if (code == CODE_OK && !source->file)
-        return fail(CODE_UNREADABLE, path,
-                    "a measurement without a run file; make one with roast import");
-    return code;
+    source->wants_file = true;
+    return source_open(source, path);
 }
 
 void source_close(struct source *source)
 {
-    roast_summary_free(source->summary);
-    roast_run_free(source->imported);
     roast_runfile_close(source->file);
     free(source->path);
     *source = (struct source){0};
@@ -106,51 +120,32 @@ void source_close(struct source *source)
 /* What is damaged is known when it was read. */
 static int read_well(struct source *source, int status, const roast_error *err)
 {
-    if (source->file)
-        roast_runfile_info(source->file, &source->info);
+    roast_runfile_info(source->file, &source->info);
     return status < 0 ? fail_with(source->path, err, NULL) : CODE_OK;
 }
 
 int source_run(struct source *source, bool whole, roast_run **run)
 {
     roast_error err = {0};
-    int status = ROAST_OK;
+    int status = roast_runfile_run(source->file, whole, run, &err);
 
-    *run = source->imported;
-    if (source->file)
-        status = roast_runfile_run(source->file, whole, run, &err);
     return read_well(source, status, &err);
 }
 
 int source_summary(struct source *source, const roast_summary **summary)
 {
     roast_error err = {0};
-    int status = ROAST_OK;
+    int status = roast_runfile_summary(source->file, summary, &err);
 
-    if (source->file)
-        status = roast_runfile_summary(source->file, summary, &err);
-    else if (!source->summary)
-        status = roast_summarize(&source->summary, source->imported, &err);
-    if (!source->file)
-        *summary = source->summary;
     return read_well(source, status, &err);
 }
 
 int source_columns(struct source *source, enum roast_columns_table table,
                    roast_columns **columns)
 {
-    const roast_summary *summary = NULL;
     roast_error err = {0};
-    int status;
+    int status = roast_runfile_columns(source->file, table, columns, &err);
 
-    if (source->file) {
-        status = roast_runfile_columns(source->file, table, columns, &err);
-        return read_well(source, status, &err);
-    }
-    int code = source_summary(source, &summary);
-    if (code != CODE_OK)
-        return code;
-    status = roast_columns_make(columns, table, source->imported, summary, &err);
     return read_well(source, status, &err);
 }
 
@@ -179,7 +174,7 @@ void source_say_state(const struct source *source)
     const struct roast_runfile_info *info = &source->info;
     const char *ending = roast_report_ending(source_origin(source), info->ended);
 
-    if (source->file && ending)
+    if (ending)
         say(source->path, "%s", ending);
     if (info->cut_bytes > 0)
         say(source->path, "%" PRIu64 " bytes at its end are no whole block; left out",

@@ -9,10 +9,9 @@
 /* Zeroed = nothing is open. */
 struct source {
     char *path;          /* owned; what was opened */
-    roast_runfile *file; /* NULL: a measurement directory without a run file */
+    roast_runfile *file; /* owned */
     struct roast_runfile_info info;
-    roast_run *imported;    /* owned; of such a directory */
-    roast_summary *summary; /* owned; of that run */
+    bool wants_file; /* a measurement directory without a run file is refused */
 };
 
 /* Each 0, or an exit code after the reason was told. */

@@ -20,8 +20,8 @@ KNOWS = {
     "record": {"base"},
     "probe": {"base", "record"},
     "run": {"base", "record"},
-    "analyze": {"base", "record", "run", "collect"},
-    "file": {"base", "record", "run", "analyze", "collect"},
+    "analyze": {"base", "record", "run"},
+    "file": {"base", "record", "run", "analyze"},
     "report": {"base", "record", "run", "analyze"},
     "collect": {"base", "record", "probe", "run"},
 }
@@ -75,7 +75,6 @@ PUBLIC = {
     "metric_aliases.def": "analyze",
     "metric_defs.def": "analyze",
     "verdict_rules.def": "analyze",
-    "import.h": "file",
     "live.h": "file",
     "runfile.h": "file",
     "report.h": "report",

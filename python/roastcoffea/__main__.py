@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""``python -m roastcoffea``: the program ``roast``; ``run SCRIPT …`` and ``selftest``
-are done in Python.
+"""``python -m roastcoffea``: the program ``roast``; ``run SCRIPT …``, ``import DIR``
+and ``selftest`` are done in Python.
 
 A script that is run finds everything as ``python SCRIPT`` gives it: arguments, folder,
 and a ``__main__`` of its own, which stays until the end: what the script left to be
@@ -166,6 +166,10 @@ def main() -> None:
     """The entry of the program."""
     if sys.argv[1:2] == ["run"]:
         _run(_parser().parse_args(sys.argv[2:]))
+    elif sys.argv[1:2] == ["import"]:
+        from roastcoffea.export.import_command import main as import_
+
+        raise SystemExit(import_(sys.argv[2:]))
     elif sys.argv[1:] == ["selftest"]:
         from roastcoffea.selftesting import main as test
 

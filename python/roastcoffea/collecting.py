@@ -212,7 +212,6 @@ class Collecting(Known):
         self._fileset = fileset.merged(self._fileset, plain)
         digest = fileset.hash_of(self._fileset)
         provenance.tell(self.core, {"fileset_sha256": digest})
-        self._documents.pop("fileset", None)
         self.core.set_note("document", "fileset", fileset.text_of(self._fileset))
 
     def _use_offers(self) -> None:

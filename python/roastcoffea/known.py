@@ -14,6 +14,7 @@ from collections.abc import Callable
 from typing import Any
 
 from roastcoffea import _core
+from roastcoffea.adapters import fileset
 from roastcoffea.export.decoding import decode
 from roastcoffea.export.encoding import Encoder
 
@@ -232,7 +233,7 @@ class Known:
     @property
     def fileset(self) -> dict[str, Any]:
         """Datasets and files that were given to the Runner, as far as they fit."""
-        return self._dict("fileset")
+        return fileset.read_text(self.core.note("document", "fileset") or "")
 
     def _dict(self, name: str) -> dict[Any, Any]:
         found = self.document(name, dict)

@@ -280,7 +280,9 @@ def open_run(path: str | os.PathLike[str]) -> Run:
             inside = place.parent if place.name == _core.RUN_NAME else place
             return Run(found[1], inside)
         if (given / "metrics.json").exists():
-            return Run(_core.import_measurement(given), given)
+            from roastcoffea.export.importer import import_measurement
+
+            return import_measurement(given)
         raise FileNotFoundError(_missing(given))
     if not given.exists():
         raise FileNotFoundError(_missing(given))

@@ -6,7 +6,6 @@ Every clock reading is given, so the pages that the program shows can be compare
 
 from __future__ import annotations
 
-import json
 import os
 import shutil
 from pathlib import Path
@@ -14,6 +13,7 @@ from typing import Any
 
 import framing
 from roastcoffea import _core, _probe
+from roastcoffea.adapters.fileset import text_of
 
 FIXTURES = Path(__file__).resolve().parents[2] / "tests" / "fixtures"
 EPOCH_NS = 1_763_215_323_000_000_000  # 15 Nov 2025 14:02:03 UTC
@@ -102,7 +102,7 @@ def bad() -> _core.Run:
             "metadata": {"xsec": 831.76},
         }
     }
-    run.set_note("document", "fileset", json.dumps(fileset))
+    run.set_note("document", "fileset", text_of(fileset))
     run.finish(SECOND + 60 * SECOND)
     return run
 

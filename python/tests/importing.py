@@ -9,29 +9,34 @@ import shutil
 from pathlib import Path
 from typing import Any
 
-from roastcoffea import _core, _probe, save_measurement
+from roastcoffea import Run, save_measurement
+from roastcoffea.export.importer import import_measurement
 from support import ROOT
 
 FIXTURES = ROOT / "tests" / "fixtures"
 
 
-def imported(folder: Path, metrics: dict[str, Any]) -> Any:
+def imported(folder: Path, metrics: dict[str, Any]) -> Run:
     """The run of a directory with these metrics."""
     folder.mkdir(exist_ok=True)
     (folder / "metrics.json").write_text(json.dumps(metrics))
     (folder / "start_end_time.txt").write_text("1700000000.0,1700000010.0\n")
-    return _core.import_measurement(folder)
+    return import_measurement(folder)
 
 
-def records_of(core: Any) -> list[dict[str, Any]]:
-    """Chunk records as dicts, in order of their start."""
-    return [dict(_probe.read_frames(row[0])[0]) for row in core.chunks()]
+def records_of(run: Run) -> list[dict[str, Any]]:
+    """Chunk records as dicts by start, without what is numbered anew."""
+    numbered = ("chunk_id", "attempt")
+    return [
+        {key: value for key, value in record.items() if key not in numbered}
+        for record in run.chunk_metrics
+    ]
 
 
 def assert_same_records(folder: Path, records: list[dict[str, Any]]) -> None:
     """Saved as a measurement and imported, they are the same."""
     path = save_measurement({"raw_chunk_metrics": records}, 1e9, 2e9, folder)
-    found = records_of(_core.import_measurement(path))
+    found = records_of(import_measurement(path))
     shutil.rmtree(path)
     assert len(found) == len(records)
     for before, after in zip(records, found, strict=True):

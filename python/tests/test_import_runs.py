@@ -12,7 +12,8 @@ import pytest
 
 from collecting import Measured, MeasuredFailing, fileset_of, make_runner
 from importing import FIXTURES, assert_same_records, imported, records_of
-from roastcoffea import MetricsCollector, _core, _probe, load_measurement, open_run
+from roastcoffea import MetricsCollector, _probe, load_measurement, open_run
+from roastcoffea.export.importer import import_measurement
 
 # ---- runs of ours --------------------------------------------------------------------
 
@@ -47,12 +48,15 @@ UNTOLD |= {"budget", "unexplained_percent", "budget_overlap_seconds"}
 UNTOLD |= {f"budget_{by}" for by in ("by_phase", "over_time", "by_dataset")}
 UNTOLD |= {f"budget_{by}" for by in ("by_worker", "by_host")}
 UNTOLD |= {"checks", "findings", "verdict", "ramp_up", "tail"}  # made of these
+# Nor is it known which of the sampled processes made which record, nor how long a fetch
+# used the CPU.
+UNTOLD |= {"per_worker", "processes_seen", "processes_unsampled", "chunk_split"}
 
 
 def test_numbers_of_a_real_run_are_identical(saved: Any) -> None:
     _, path = saved
-    before = _core.import_measurement(path.parent / "whole").metrics()
-    after = _core.import_measurement(path).metrics()
+    before = import_measurement(path.parent / "whole").core.metrics()
+    after = import_measurement(path).core.metrics()
     assert before.keys() - UNTOLD == after.keys() - UNTOLD
     for name in before.keys() - UNTOLD:
         same = after[name] == before[name]
@@ -69,14 +73,14 @@ def test_numbers_of_a_real_run_are_identical(saved: Any) -> None:
 
 def test_tracking_of_a_real_run_is_identical(saved: Any) -> None:
     collector, path = saved
-    after = _core.import_measurement(path).tracking()
+    after = import_measurement(path).core.tracking()
     for name, series in collector.tracking_data.items():
         assert after[name] == series, name
 
 
 def test_a_run_file_beside_is_the_run_itself(saved: Any) -> None:
     collector, path = saved
-    run = _core.import_measurement(path.parent / "whole")
+    run = import_measurement(path.parent / "whole").core
     assert run.metrics()["wall_account"] == collector.get_metrics()["wall_account"]
     assert run.note("run", "id")
 
@@ -119,15 +123,13 @@ def test_numbers_of_0_1_2(name: str) -> None:
 
 def test_a_real_directory_of_0_1_2() -> None:
     told, _, _ = load_measurement(FIXTURES / "measurement_0_1_2_dask")
-    core = _core.import_measurement(FIXTURES / "measurement_0_1_2_dask")
-    by_place = {(r["file"], r["entry_start"]): r for r in records_of(core)}
+    run = import_measurement(FIXTURES / "measurement_0_1_2_dask")
+    by_place = {(r["file"], r["entry_start"]): r for r in records_of(run)}
     for record in told["raw_chunk_metrics"]:
         found = by_place[record["file"], record["entry_start"]]
-        for key in record.keys() - {"timing", "timestamp", "file_metadata", "duration"}:
+        for key in record.keys() - {"chunk_id"}:
             assert found[key] == record[key], key
-        assert found["duration"] == pytest.approx(record["duration"], abs=1e-9)
-        assert found["timing"] == pytest.approx(record["timing"], abs=1e-9)
-    samples = core.tracking()["worker_memory"]
+    samples = run.core.tracking()["worker_memory"]
     assert {w: [v for _, v in line] for w, line in samples.items()} == {
         w: [v for _, v in line]
         for w, line in told["tracking_data"]["worker_memory"].items()
@@ -144,10 +146,10 @@ def test_errors_say_what_and_where(tmp_path: Path) -> None:
     with pytest.raises(FileNotFoundError):
         open_run(tmp_path / "none")
     with pytest.raises(OSError, match="Metrics file not found"):
-        _core.import_measurement(tmp_path)
+        import_measurement(tmp_path)
     imported(tmp_path, {})
     (tmp_path / "metrics.json").write_text('{"a": [1,\n2,, 3]}')
-    with pytest.raises(_probe.FormatError, match=r"metrics.json: byte 12: line 2"):
+    with pytest.raises(_probe.FormatError, match=r"metrics.json: .*line 2 column 3"):
         open_run(tmp_path)
     (tmp_path / "start_end_time.txt").write_text("noon")
     with pytest.raises(_probe.FormatError, match="Invalid timing format in"):
@@ -171,8 +173,9 @@ def test_secrets_do_not_come_along(tmp_path: Path) -> None:
         "monitor_first_error": "Bearer s3cr3t",
         "tracking_data": {HIDDEN["file"]: {"a": 1}},
     }
-    core = imported(tmp_path / "m", metrics)
-    core.save(tmp_path / "run.roast")
+    run = imported(tmp_path / "m", metrics)
+    assert "hunter2" not in str(run.chunk_metrics)
+    run.save(tmp_path / "run.roast")
     saved = (tmp_path / "run.roast").read_bytes()
     assert b"//store/f.root" in saved
     for secret in SECRETS:

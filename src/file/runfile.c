@@ -184,21 +184,6 @@ int roast_runfile_run(roast_runfile *file, bool whole, roast_run **out,
     return status;
 }
 
-int roast__runfile_load(roast_run **out, const char *path, roast_error *err)
-{
-    roast_runfile *file = NULL;
-    int status = roast_runfile_open(&file, path, err);
-
-    *out = NULL;
-    if (status < 0 || !file)
-        return status;
-    status = roast__runfile_whole(file, out, err);
-    if (status == ROAST_OK)
-        file->whole = NULL; /* moved to the caller */
-    roast_runfile_close(file);
-    return status;
-}
-
 /* ---- the summary ------------------------------------------------------------------- */
 
 int roast__runfile_summary(roast_runfile *file, const roast_summary **out,

@@ -26,9 +26,6 @@ struct roast_runfile {
     roast_error failure; /* of making one of them */
 };
 
-/* A whole run out of any run file. Returns owned. */
-int roast__runfile_load(roast_run **out, const char *path, roast_error *err);
-
 /* roast_runfile_glance(), without numbers that a live file would have to be read for. */
 int roast__glance(struct roast_glance *out, const char *path, bool wants_numbers,
                   roast_error *err);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* fuzz_fileset.c - any text as the fileset that a user gave: refused, or every file can
- * be written again, and what was written reads back as the same fileset. */
+/* fuzz_fileset.c - any text as the note `fileset`: refused, or every file can be written,
+ * as JSON of printable characters whose brackets close. */
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,38 +15,40 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size_bytes);
 
-static void write_sorted(struct roast_buf *out, struct roast_fileset *fileset)
+/* Quotes and brackets close at the last byte, not before. */
+static bool is_one_value(const struct roast_buf *json)
 {
-    roast__fileset_sort(fileset);
-    roast__fileset_write(out, fileset, fileset);
-    PROMISE(roast__buf_ok(out) && !fileset->failed);
-}
+    size_t depth = 0;
+    bool quoted = false;
 
-static struct roast_str text_of(const struct roast_buf *buf)
-{
-    return (struct roast_str){(const char *)buf->data, buf->size_bytes};
+    for (size_t i = 0; i < json->size_bytes; i++) {
+        unsigned char c = json->data[i];
+        PROMISE(c >= 0x20 && c < 0x7f);
+        if (quoted && c == '\\')
+            i++;
+        else if (c == '"')
+            quoted = !quoted;
+        else if (!quoted && (c == '{' || c == '['))
+            depth++;
+        else if (!quoted && (c == '}' || c == ']') && --depth == 0)
+            return i + 1 == json->size_bytes;
+    }
+    return false;
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size_bytes)
 {
-    struct roast_fileset first = {0}, second = {0};
-    struct roast_buf once = {0}, twice = {0};
+    struct roast_fileset fileset = {0};
+    struct roast_buf json = {0};
     roast_error err = {0};
     int status = roast__fileset_read(
-        &first, (struct roast_str){(const char *)data, size_bytes}, &err);
+        &fileset, (struct roast_str){(const char *)data, size_bytes}, &err);
 
     PROMISE(status == ROAST_OK || err.code == status);
-    if (status == ROAST_OK) {
-        write_sorted(&once, &first);
-        PROMISE(roast__fileset_read(&second, text_of(&once), NULL) == ROAST_OK);
-        PROMISE(second.count == first.count);
-        write_sorted(&twice, &second);
-        PROMISE(once.size_bytes == twice.size_bytes);
-        PROMISE(memcmp(once.data, twice.data, once.size_bytes) == 0);
-    }
-    roast__fileset_release(&first);
-    roast__fileset_release(&second);
-    roast__buf_release(&once);
-    roast__buf_release(&twice);
+    roast__fileset_sort(&fileset);
+    roast__fileset_write(&json, &fileset, &fileset);
+    PROMISE(roast__buf_ok(&json) && !fileset.failed && is_one_value(&json));
+    roast__fileset_release(&fileset);
+    roast__buf_release(&json);
     return 0;
 }

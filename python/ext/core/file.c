@@ -11,8 +11,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "roast/import.h"
-
 static struct run_object *cast(PyObject *self)
 {
     return (struct run_object *)self;
@@ -59,19 +57,11 @@ static struct run_object *opened_new(struct core_state *state)
     return cast(self);
 }
 
-typedef int opener(struct run_object *self, const char *path, roast_error *err);
-
 static int open_file(struct run_object *self, const char *path, roast_error *err)
 {
     int status = roast_runfile_open(&self->file, path, err);
 
     return status < 0 ? status : roast_runfile_run(self->file, false, &self->run, err);
-}
-
-static int import_dir(struct run_object *self, const char *path, roast_error *err)
-{
-    self->is_imported = true;
-    return roast_import(&self->run, path, err);
 }
 
 /* A run without anything in it, for the path that was given, which becomes owned. */
@@ -85,7 +75,7 @@ static struct run_object *opened_for(PyObject **path, PyObject *module, PyObject
     return self;
 }
 
-static PyObject *opened_by(opener *open, PyObject *module, PyObject *args)
+static PyObject *open_run(PyObject *module, PyObject *args)
 {
     struct core_state *state = PyModule_GetState(module);
     PyObject *path = NULL;
@@ -97,7 +87,7 @@ static PyObject *opened_by(opener *open, PyObject *module, PyObject *args)
         return NULL;
     const char *name = PyBytes_AsString(path);
     Py_BEGIN_ALLOW_THREADS;
-    status = open(self, name, &err);
+    status = open_file(self, name, &err);
     Py_END_ALLOW_THREADS;
     if (status < 0) {
         raise_error_of(state, name, &err);
@@ -105,11 +95,6 @@ static PyObject *opened_by(opener *open, PyObject *module, PyObject *args)
     }
     Py_DECREF(path);
     return (PyObject *)self;
-}
-
-static PyObject *open_run(PyObject *module, PyObject *args)
-{
-    return opened_by(open_file, module, args);
 }
 
 /* Where nothing that was found can be opened, the error is that of the newest. */
@@ -153,11 +138,6 @@ static PyObject *find_run(PyObject *module, PyObject *args)
     Py_DECREF(self);
     Py_DECREF(path);
     return result;
-}
-
-static PyObject *import_measurement(PyObject *module, PyObject *args)
-{
-    return opened_by(import_dir, module, args);
 }
 
 /* Only with the GIL is `run` changed: others look at it with the GIL alone. */
@@ -401,7 +381,5 @@ PyMethodDef file_methods[] = {
     {"open_run", open_run, METH_VARARGS, "A Run from a .roast or .roast-live file."},
     {"find_run", find_run, METH_VARARGS,
      "The path of the run that began last in a folder, or None."},
-    {"import_measurement", import_measurement, METH_VARARGS,
-     "A Run from a measurement directory, 0.1.2's too."},
     {NULL, NULL, 0, NULL},
 };

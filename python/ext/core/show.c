@@ -29,7 +29,7 @@ static enum roast_origin origin_of(const struct run_object *self)
     struct roast_runfile_info info = {.live = false};
 
     if (!self->file)
-        return self->is_imported ? ROAST_IN_RUN_FILE : ROAST_IN_MEMORY;
+        return ROAST_IN_MEMORY;
     roast_runfile_info(self->file, &info);
     return info.live ? ROAST_IN_LIVE_FILE : ROAST_IN_RUN_FILE;
 }

@@ -253,9 +253,34 @@ static void set_identity(struct making *making, unsigned long number)
         (struct roast_str){(const char *)making->identity, ROAST_IDENTITY_BYTES});
 }
 
+/* The end frame of a record that a worker made: it has the time of the whole attempt.
+ * False where there is none. */
+static bool make_end(roast_record *end, const struct making *making)
+{
+    PyObject *split = mapping_dict(making->mapping, "split");
+    double on_cpu_s = 0;
+    double process_id = 0;
+
+    *end = (roast_record){.kind = ROAST_FRAME_END};
+    roast_record_set_str(end, ROAST_FIELD_identity,
+                         making->rec.values[ROAST_FIELD_identity].str);
+    roast_record_set_u64(end, ROAST_FIELD_status,
+                         making->rec.values[ROAST_FIELD_status].u64);
+    roast_record_set_u64(end, ROAST_FIELD_task_ns,
+                         making->rec.values[ROAST_FIELD_task_ns].u64);
+    if (split && mapping_number(split, "on_cpu", &on_cpu_s))
+        roast_record_set_u64(end, ROAST_FIELD_task_cpu_ns, whole_of(on_cpu_s, 1e9));
+    Py_XDECREF(split);
+    return roast_record_has(&making->rec, ROAST_FIELD_task_ns) &&
+           mapping_number(making->mapping, "process_id", &process_id) && process_id > 0;
+}
+
 static PyObject *encode(struct making *making, struct probe_state *state)
 {
-    size_t bound = roast_record_bound(&making->rec) + ROAST_FRAME_OVERHEAD_BYTES;
+    roast_record end;
+    bool has_end = make_end(&end, making);
+    size_t bound = roast_record_bound(&making->rec) + roast_record_bound(&end) +
+                   2 * ROAST_FRAME_OVERHEAD_BYTES;
     char *out = PyMem_Malloc(bound);
     roast_error err = {0};
     PyObject *frame = NULL;
@@ -263,10 +288,13 @@ static PyObject *encode(struct making *making, struct probe_state *state)
     if (!out)
         return PyErr_NoMemory();
     int64_t size = roast_record_encode(out, bound, &making->rec, &err);
-    if (size < 0)
+    int64_t end_size = 0;
+    if (size >= 0 && has_end)
+        end_size = roast_record_encode(out + size, bound - (size_t)size, &end, &err);
+    if (size < 0 || end_size < 0)
         raise_roast(state, &err);
     else
-        frame = PyBytes_FromStringAndSize(out, (Py_ssize_t)size);
+        frame = PyBytes_FromStringAndSize(out, (Py_ssize_t)(size + end_size));
     PyMem_Free(out);
     return frame;
 }

@@ -9,15 +9,18 @@ found in it. A generator of chunks is not touched: it can be read only once.
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import json
 from collections.abc import Iterable, Mapping
 from typing import Any
 
 from roastcoffea import _core
+from roastcoffea.export.decoding import decode
 from roastcoffea.export.encoding import Encoder
 
-MAX_BYTES = 2**20  # of the JSON; of a larger one only the hash is kept
+MAX_BYTES = 2**20  # of the text; of a larger one only the hash is kept
+CONTROL = dict.fromkeys([*range(32), 127], "?")
 Plain = dict[str, dict[str, Any]]
 
 
@@ -131,6 +134,41 @@ def hash_of(entries: Mapping[str, Any]) -> str:
 
 
 def text_of(entries: Mapping[str, Any]) -> str | None:
-    """As JSON; None where it would be too large to keep."""
-    text = json.dumps(entries, allow_nan=False)
+    """For the note that C reads; None where it would be too large to keep.
+
+    The lines are ``dataset NAME``, ``other JSON`` (members) and ``file NAME [TREE]``,
+    with tabs between.
+    """
+    rows: list[tuple[str, ...]] = []
+    for dataset, entry in entries.items():
+        rows.append(("dataset", _line(dataset)))
+        others = {key: value for key, value in entry.items() if key != "files"}
+        if others:
+            members = json.dumps(others, allow_nan=False, separators=(",", ":"))[1:-1]
+            rows.append(("other", members))
+        for file, tree in entry["files"].items():
+            rows.append(("file", _line(file), *([] if tree is None else [_line(tree)])))
+    text = "\n".join(map("\t".join, rows))
     return text if len(text) <= MAX_BYTES else None
+
+
+def _line(name: str) -> str:
+    """A name that can stand in a line."""
+    return name.encode(errors="backslashreplace").decode().translate(CONTROL)
+
+
+def read_text(text: str) -> dict[str, Any]:
+    """What text_of() wrote, as far as it can be read."""
+    found: dict[str, Any] = {}
+    entry: dict[str, Any] = {}
+    for line in text.split("\n"):
+        kind, *fields = line.split("\t")
+        if kind == "dataset" and fields:
+            entry = found.setdefault(fields[0], {"files": {}})
+        elif kind == "file" and fields and entry:
+            entry["files"][fields[0]] = fields[1] if len(fields) > 1 else None
+        elif kind == "other" and fields and entry:
+            with contextlib.suppress(ValueError, RecursionError):  # not trusted
+                others = decode(json.loads("{" + fields[0] + "}"))
+                entry.update({k: v for k, v in others.items() if k != "files"})
+    return found

@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 
 __all__ = ["load_measurement", "save_measurement"]
 
+METRICS = "metrics.json"
+TIMING = "start_end_time.txt"
 FORMAT = "roastcoffea_measurement_v1"
 MAX_NAME_BYTES = 200
 MAX_SUFFIX = 1000
@@ -89,27 +91,29 @@ def load_measurement(
     measurement_path: str | os.PathLike[str],
 ) -> tuple[dict[str, Any], float, float]:
     """(metrics, t0, t1) of a directory that save_measurement() or 0.1.2 wrote."""
-    import json
-
     from roastcoffea.export.decoding import decode_document
 
-    folder = Path(measurement_path)
-    if not folder.exists():
-        raise FileNotFoundError(f"Measurement directory not found: {folder}")
-    metrics_file = folder / "metrics.json"
-    if not metrics_file.is_file():
-        raise FileNotFoundError(f"Metrics file not found: {metrics_file}")
-    timing_file = folder / "start_end_time.txt"
-    if not timing_file.is_file():
-        raise FileNotFoundError(f"Timing file not found: {timing_file}")
-    t0, t1 = _read_timing(timing_file)
     try:
-        document = json.loads(metrics_file.read_text(encoding="utf-8"))
-        if not isinstance(document, dict):
-            raise ValueError(f"Metrics in {metrics_file} are no JSON object")
+        document, t0, t1 = read_files(Path(measurement_path))
         return decode_document(document), t0, t1
     except RecursionError as error:
-        raise ValueError(f"Metrics in {metrics_file} nest too deep") from error
+        raise ValueError(f"{measurement_path}/{METRICS}: nests too deep") from error
+
+
+def read_files(folder: Path) -> tuple[dict[str, Any], float, float]:
+    """(metrics.json as it is, t0, t1)."""
+    import json
+
+    if not folder.is_dir():
+        raise FileNotFoundError(f"Measurement directory not found: {folder}")
+    for what, name in (("Metrics", METRICS), ("Timing", TIMING)):
+        if not (folder / name).is_file():
+            raise FileNotFoundError(f"{what} file not found: {folder / name}")
+    t0, t1 = _read_timing(folder / TIMING)
+    document = json.loads((folder / METRICS).read_text(encoding="utf-8"))
+    if not isinstance(document, dict):
+        raise ValueError(f"Metrics in {folder / METRICS} are no JSON object")
+    return document, t0, t1
 
 
 def _read_timing(path: Path) -> tuple[float, float]:
@@ -172,8 +176,8 @@ def _files(
         "format": FORMAT,
     }
     files = {
-        "metrics.json": _object(encoder.entries(metrics)),
-        "start_end_time.txt": iter([f"{t0},{t1}\n"]),
+        METRICS: _object(encoder.entries(metrics)),
+        TIMING: iter([f"{t0},{t1}\n"]),
         "metadata.json": _object_lines(metadata),
     }
     if config is not None:

@@ -55,10 +55,9 @@ void roast__fileset_add(struct roast_fileset *fileset,
 void roast__fileset_add_rest(struct roast_fileset *fileset,
                              struct roast_fileset_text dataset, struct roast_str json);
 
-/* Reads what a user gave to the Runner: {dataset: [file]}, {dataset: {"files": [file]}}
- * or {dataset: {"files": {file: tree}}}. File names lose credentials, as those of
- * records did. BAD_DATA when it is none of these; then what came before stays. */
-int roast__fileset_read(struct roast_fileset *fileset, struct roast_str json,
+/* Reads what a user gave to the Runner, as the note `fileset` has it. BAD_DATA for a line
+ * that is none of a fileset; then what came before stays. */
+int roast__fileset_read(struct roast_fileset *fileset, struct roast_str text,
                         roast_error *err);
 
 /* Orders by dataset, file and tree, and keeps each file of a dataset once; one whose

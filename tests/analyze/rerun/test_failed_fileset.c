@@ -26,10 +26,10 @@ static void check_fileset(roast_run *run, const char *wanted)
     roast_page_release(&page);
 }
 
-static void give_fileset(roast_run *run, const char *json)
+static void give_fileset(roast_run *run, const char *text)
 {
     assert_int_equal(roast_run_set_note(run, ROAST_NOTES_document,
-                                        roast_str_of("fileset"), roast_str_of(json),
+                                        roast_str_of("fileset"), roast_str_of(text),
                                         NULL),
                      ROAST_OK);
 }
@@ -183,11 +183,12 @@ static void test_names_are_escaped(void **state)
 /* ---- the fileset that was given ------------------------------------------------- */
 
 static const char *const given =
-    "{\"ttbar\": {\"files\": {\"a.root\": \"Events\", \"b.root\": \"Events\","
-    " \"root://me:pw@host//c.root?authz=x\": {\"object_path\": \"T\", \"steps\": [1]}},"
-    " \"metadata\": {\"xsec\": 1.25, \"tags\": [\"x\", null, true, -3]},"
-    " \"preload\": [\"Jet_pt\"]},"
-    " \"data\": [\"d.root\"]}";
+    "dataset\tttbar\n"
+    "other\t\"metadata\":{\"xsec\":1.25,\"tags\":[\"x\",null,true,-3]},"
+    "\"preload\":[\"Jet_pt\"]\n"
+    "file\ta.root\tEvents\nfile\tb.root\tEvents\nfile\troot://host//c.root\tT\n"
+    "dataset\tdata\n"
+    "file\td.root";
 
 static const char *const all_given =
     "{\"data\":{\"treename\":\"Events\",\"files\":[\"d.root\"]},"
@@ -370,15 +371,16 @@ static void test_documents_that_are_no_fileset(void **state)
 {
     static const char *const documents[] = {
         "",
-        "[1, 2]",
-        "\"fileset.json\"",
-        "{\"a\": 3}",
-        "{\"a\": [",
-        "{\"a\": {\"files\": 3}}",
-        "{\"a\": [[\"x\"]]}",
-        "{\"a\": [3]}",
+        "\n",
         "nonsense",
-        "{\"a\": {\"files\": {\"f\":",
+        "{\"a\": [\"x\"]}",
+        "file\tx", /* of no dataset */
+        "dataset",
+        "dataset\ta\nfile",
+        "dataset\ta\nother\t\"m\":1}", /* would end the object */
+        "dataset\ta\nother\t\"m\":[1",
+        "dataset\ta\nother\t\"m\":\"1\\\"",
+        "dataset\ta\nother\t\"m\":\"\x1b[31m\"",
     };
 
     (void)state;
@@ -403,7 +405,7 @@ static void test_a_document_cut_anywhere(void **state)
         struct roast_fileset fileset = {0};
         char *tight = tight_copy(given, size);
         int status = roast__fileset_read(&fileset, str_from(tight, size), NULL);
-        assert_int_equal(status == ROAST_OK, size == strlen(given));
+        assert_true(status == ROAST_OK || status == ROAST_BAD_DATA);
         roast__fileset_release(&fileset);
         free(tight);
     }

@@ -18,8 +18,8 @@ static roast_run *load(const char *path, uint64_t *damaged)
     *damaged = info.damaged;
     int64_t problems = roast_runfile_check(file, NULL, NULL, NULL);
     assert_int_equal(problems > 0, info.damaged > 0);
+    file->whole = NULL; /* moved to the caller */
     roast_runfile_close(file);
-    assert_int_equal(roast__runfile_load(&run, path, NULL), ROAST_OK);
     return run;
 }
 
