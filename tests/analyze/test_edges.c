@@ -333,5 +333,5 @@ int main(void)
         cmocka_unit_test(test_a_single_count_of_workers),
         cmocka_unit_test(test_a_single_chunk_has_no_spread),
     };
-    return cmocka_run_group_tests_name("aggregate/edges", tests, NULL, NULL);
+    return cmocka_run_group_tests_name("analyze/edges", tests, NULL, NULL);
 }

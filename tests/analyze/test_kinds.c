@@ -112,5 +112,5 @@ int main(void)
         cmocka_unit_test(test_attempts_whose_end_nobody_saw),
         cmocka_unit_test(test_quantiles_of_many),
     };
-    return cmocka_run_group_tests_name("aggregate/kinds", tests, NULL, NULL);
+    return cmocka_run_group_tests_name("analyze/kinds", tests, NULL, NULL);
 }

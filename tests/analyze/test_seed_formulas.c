@@ -300,5 +300,5 @@ int main(void)
         cmocka_unit_test(test_datasets),
         cmocka_unit_test(test_files_and_branches),
     };
-    return cmocka_run_group_tests_name("aggregate/seed_formulas", tests, NULL, NULL);
+    return cmocka_run_group_tests_name("analyze/seed_formulas", tests, NULL, NULL);
 }

@@ -534,5 +534,5 @@ int main(void)
         SPOOL_TEST(removal_takes_files_and_directory_and_may_repeat),
         SPOOL_TEST(closing_keeps_the_files_unless_asked),
     };
-    return cmocka_run_group_tests_name("ingest/spool", tests, NULL, NULL);
+    return cmocka_run_group_tests_name("collect/spool", tests, NULL, NULL);
 }

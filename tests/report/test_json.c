@@ -3,7 +3,6 @@
 #include <stdio.h>
 
 #include "analyze/runs.h"
-#include "collect/json.h"
 #include "heap.h"
 #include "roast/report.h"
 

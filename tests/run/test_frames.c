@@ -415,5 +415,5 @@ int main(void)
         cmocka_unit_test(a_search_has_an_end),
         cmocka_unit_test(nothing_is_fine),
     };
-    return cmocka_run_group_tests_name("store/frames", tests, NULL, NULL);
+    return cmocka_run_group_tests_name("run/frames", tests, NULL, NULL);
 }

@@ -321,5 +321,5 @@ int main(void)
         cmocka_unit_test(records_of_undecorated_chunks_are_kept_and_not_handed_out),
         cmocka_unit_test(what_is_told_of_a_file_is_kept_once),
     };
-    return cmocka_run_group_tests_name("store/ladder", tests, NULL, NULL);
+    return cmocka_run_group_tests_name("run/ladder", tests, NULL, NULL);
 }

@@ -375,5 +375,5 @@ int main(void)
         cmocka_unit_test(names_are_learned_without_credentials),
         cmocka_unit_test(a_place_without_names_or_entries_says_nothing),
     };
-    return cmocka_run_group_tests_name("store/merge", tests, NULL, NULL);
+    return cmocka_run_group_tests_name("run/merge", tests, NULL, NULL);
 }

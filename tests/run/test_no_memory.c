@@ -267,6 +267,6 @@ int main(void)
         cmocka_unit_test(a_run_that_cannot_be_made_is_none),
         cmocka_unit_test(thinning_survives),
     };
-    return cmocka_run_group_tests_name("store/no_memory", tests, make_frames,
+    return cmocka_run_group_tests_name("run/no_memory", tests, make_frames,
                                        free_frames);
 }

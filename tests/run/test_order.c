@@ -247,5 +247,5 @@ int main(void)
         cmocka_unit_test(rows_are_those_of_one_run_id_that_ended_well),
         cmocka_unit_test(many_chunks_are_told_apart),
     };
-    return cmocka_run_group_tests_name("store/order", tests, NULL, NULL);
+    return cmocka_run_group_tests_name("run/order", tests, NULL, NULL);
 }

@@ -201,5 +201,5 @@ int main(void)
         cmocka_unit_test(progress_counts_attempts),
         cmocka_unit_test(several_threads_write_while_one_reads),
     };
-    return cmocka_run_group_tests_name("store/run", tests, NULL, NULL);
+    return cmocka_run_group_tests_name("run/run", tests, NULL, NULL);
 }

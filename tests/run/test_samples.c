@@ -358,5 +358,5 @@ int main(void)
         cmocka_unit_test(a_pid_that_is_used_again_is_another_worker),
         cmocka_unit_test(blocks_say_what_one_by_one_says),
     };
-    return cmocka_run_group_tests_name("store/samples", tests, NULL, NULL);
+    return cmocka_run_group_tests_name("run/samples", tests, NULL, NULL);
 }

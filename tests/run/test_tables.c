@@ -176,5 +176,5 @@ int main(void)
         cmocka_unit_test(an_id_of_two_names_says_nothing),
         cmocka_unit_test(sums_stop_at_the_ends),
     };
-    return cmocka_run_group_tests_name("store/tables", tests, NULL, NULL);
+    return cmocka_run_group_tests_name("run/tables", tests, NULL, NULL);
 }

@@ -265,5 +265,5 @@ int main(void)
         cmocka_unit_test(pids_of_other_hosts_are_not_ours),
         cmocka_unit_test(what_a_backend_gave_is_not_made_up),
     };
-    return cmocka_run_group_tests_name("store/tracking", tests, NULL, NULL);
+    return cmocka_run_group_tests_name("run/tracking", tests, NULL, NULL);
 }

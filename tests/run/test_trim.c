@@ -164,5 +164,5 @@ int main(void)
         cmocka_unit_test(records_without_tables_are_left_alone),
         cmocka_unit_test(memory_is_bounded),
     };
-    return cmocka_run_group_tests_name("store/trim", tests, NULL, NULL);
+    return cmocka_run_group_tests_name("run/trim", tests, NULL, NULL);
 }

@@ -222,5 +222,5 @@ int main(void)
         cmocka_unit_test(test_trees_of_one_file_are_told_apart),
         cmocka_unit_test(test_many_branches_and_files),
     };
-    return cmocka_run_group_tests_name("aggregate/file_reads", tests, NULL, NULL);
+    return cmocka_run_group_tests_name("analyze/file_reads", tests, NULL, NULL);
 }

@@ -327,5 +327,5 @@ int main(void)
         cmocka_unit_test(test_a_run_without_chunks_has_a_reason_of_its_own),
         cmocka_unit_test(test_undecorated_chunks_count_like_others),
     };
-    return cmocka_run_group_tests_name("aggregate/ladder", tests, NULL, NULL);
+    return cmocka_run_group_tests_name("analyze/ladder", tests, NULL, NULL);
 }

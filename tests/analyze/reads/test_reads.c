@@ -323,5 +323,5 @@ int main(void)
         cmocka_unit_test(test_out_of_memory_anywhere),
     };
     test_heap_install();
-    return cmocka_run_group_tests_name("aggregate/reads", tests, NULL, NULL);
+    return cmocka_run_group_tests_name("analyze/reads", tests, NULL, NULL);
 }

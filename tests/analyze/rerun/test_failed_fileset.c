@@ -465,6 +465,6 @@ int main(void)
     };
 
     test_heap_install();
-    return cmocka_run_group_tests_name("aggregate/test_failed_fileset", tests, NULL,
+    return cmocka_run_group_tests_name("analyze/test_failed_fileset", tests, NULL,
                                        NULL);
 }
