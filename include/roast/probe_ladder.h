@@ -71,7 +71,7 @@ void roast_ladder_file(roast_thread *thread, const struct roast_file_facts *fact
 void roast_ladder_events(roast_thread *thread, uint64_t num_events);
 
 /* What has gone to the slices of this attempt so far; for tests and limits. */
-void roast_ladder_look(roast_thread *thread, struct roast_ladder *out);
+void roast_ladder_snapshot(roast_thread *thread, struct roast_ladder *out);
 
 #ifdef __cplusplus
 }

@@ -10,7 +10,7 @@
 #include <stdio.h>
 #include <unistd.h>
 
-#include "probe/linux/procio.h"
+#include "probe/linux/usage.h"
 
 enum { BLOCK_BYTES = 4096, BLOCKS = 256, MOVED_BYTES = BLOCK_BYTES * BLOCKS };
 

@@ -7,8 +7,7 @@
 
 #include <cmocka.h>
 
-#include "probe/linux/rss.h"
-#include "probe/linux/rusage.h"
+#include "probe/linux/usage.h"
 #include "probe/linux_help.h"
 #include "roast/error.h"
 

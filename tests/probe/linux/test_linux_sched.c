@@ -11,7 +11,7 @@
 #include <sys/prctl.h>
 
 #include "base/clock.h"
-#include "probe/linux/sched.h"
+#include "probe/linux/usage.h"
 #include "probe/linux_help.h"
 
 enum { SPIN_NS = 200 * 1000 * 1000 };

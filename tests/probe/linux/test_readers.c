@@ -8,10 +8,7 @@
 #include <cmocka.h>
 
 #include "probe/linux/host.h"
-#include "probe/linux/procio.h"
-#include "probe/linux/rss.h"
-#include "probe/linux/rusage.h"
-#include "probe/linux/sched.h"
+#include "probe/linux/usage.h"
 #include "roast/error.h"
 
 static void statm_gives_the_second_number(void **state)
