@@ -69,13 +69,12 @@ void roast__chunk_set_error_message(struct roast_thread *thread, struct roast_st
 /* Ends all open sections at now_ns and counts each as misused. */
 void roast__sections_close(struct roast_thread *thread, int64_t now_ns);
 
-/* Makes sure that the thread that samples memory runs; it ends by itself a second after
- * the last chunk. Costs one atomic load when it runs already. False when no thread can be
- * started, which is not tried again in this process. (memory_sampler.c) */
+/* Makes sure that memory_sampler.c runs; it ends by itself a second after the last chunk.
+ * False when no thread can be started, which is not tried again in this process. */
 bool roast__memory_sampler_start(void);
 
 /* Calls visit for every thread's state, holding the registry's lock. */
-void roast__threads_visit(void (*visit)(struct roast_thread *thread, void *context),
+void roast__threads_visit(void (*visit)(struct roast_thread *, void *context),
                           void *context);
 
 #endif

@@ -35,9 +35,8 @@ struct roast_procio {
 bool roast__procio_read(struct roast_procfile *file, struct roast_procio *io);
 
 /* How long this thread ran, and how long it waited for a core. The kernel updates
- * on_cpu_ns at ticks and switches only: between two readings it may be one tick (1-10 ms)
- * wrong. CPU time comes from the thread's clock; this is for the run queue, which has no
- * clock. */
+ * on_cpu_ns at ticks and switches only: it may be one tick (1-10 ms) wrong. CPU time comes
+ * from the thread's clock; this is for the run queue. */
 struct roast_sched {
     uint64_t on_cpu_ns;
     uint64_t runqueue_ns; /* ready to run, but another thread had the core */
