@@ -56,7 +56,7 @@ static bool has_run(const char *dir)
     bool there = stat(path, &found) == 0 && S_ISREG(found.st_mode);
 
     if (there)
-        say("import", "%s is there already: nothing to import", path);
+        note("import", "%s is there already: nothing to import", path);
     free(path);
     return there;
 }

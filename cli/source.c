@@ -65,10 +65,10 @@ static int open_folder(struct source *source, const char *folder)
     source->file = found.file;
     roast_page_release(&found.path);
     if (found.runs > 1)
-        say(folder, "%zu runs, this is the newest: %s", found.runs, source->path);
+        note(folder, "%zu runs, this is the newest: %s", found.runs, source->path);
     if (found.unreadable > 0 && found.unreadable < found.runs)
-        say(folder, "%zu of them cannot be read: roast check tells why",
-            found.unreadable);
+        note(folder, "%zu of them cannot be read: roast check tells why",
+             found.unreadable);
     return open_file(source);
 }
 
@@ -180,11 +180,11 @@ void source_say_state(const struct source *source)
     const char *ending = roast_report_ending(source_origin(source), info->ended);
 
     if (source->file && ending)
-        say(source->path, "%s", ending);
+        note(source->path, "%s", ending);
     if (info->cut_bytes > 0)
-        say(source->path, "%" PRIu64 " bytes at its end are no whole block; left out",
-            info->cut_bytes);
+        note(source->path, "%" PRIu64 " bytes at its end are no whole block; left out",
+             info->cut_bytes);
     if (info->damaged > 0)
-        say(source->path, "%" PRIu64 " damaged piece%s; left out", info->damaged,
-            info->damaged == 1 ? "" : "s");
+        note(source->path, "%" PRIu64 " damaged piece%s; left out", info->damaged,
+             info->damaged == 1 ? "" : "s");
 }

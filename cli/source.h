@@ -15,7 +15,7 @@ struct source {
     roast_summary *summary; /* owned; of that run */
 };
 
-/* Each 0, or an exit code after the reason was told. */
+/* Each 0, or an exit code after the reason was printed. */
 int source_open(struct source *source, const char *path);
 int source_run(struct source *source, bool whole, roast_run **run);
 int source_summary(struct source *source, const roast_summary **summary);
