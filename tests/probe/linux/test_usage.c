@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* test_readers.c - the parsers behind memory, run queue and I/O. */
+/* test_usage.c - the parsers behind memory, run queue and I/O. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -118,5 +118,5 @@ int main(void)
         cmocka_unit_test(without_procfs_everything_is_absent),
 #endif
     };
-    return cmocka_run_group_tests_name("probe/readers", tests, NULL, NULL);
+    return cmocka_run_group_tests_name("probe/usage", tests, NULL, NULL);
 }
