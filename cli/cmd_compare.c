@@ -32,11 +32,11 @@ static int find_measure(const char *name)
 }
 
 /* The gate: CODE_NO when the run is worse, CODE_UNKNOWN when that is not known. */
-static int judge(const struct roast_comparison *comparison, int asked, double percent,
+static int judge(const struct roast_comparison *comparison, int wanted, double percent,
                  const char *run)
 {
-    enum roast_measure measure =
-        asked == THE_MAIN ? roast_compare_main(comparison) : (enum roast_measure)asked;
+    enum roast_measure measure = wanted == THE_MAIN ? roast_compare_main(comparison)
+                                                    : (enum roast_measure)wanted;
     const struct roast_contrast *contrast = &comparison->measures[measure];
     const char *shown = roast_measure_info(measure)->shown;
 
@@ -50,7 +50,7 @@ static int judge(const struct roast_comparison *comparison, int asked, double pe
          100 * (contrast->high - 1), worse ? "more" : "not surely more", percent);
     const struct roast_contrast *inside =
         &comparison->measures[ROAST_MEASURE_cpu_per_event];
-    if (!worse && asked == THE_MAIN && roast_contrast_exceeds(inside, percent))
+    if (!worse && wanted == THE_MAIN && roast_contrast_exceeds(inside, percent))
         note(run, "%s is: %+.1f %%; --measure cpu_per_event judges by it",
              roast_measure_info(ROAST_MEASURE_cpu_per_event)->shown,
              100 * (inside->ratio - 1));
@@ -115,7 +115,7 @@ const struct command cmd_compare = {
     .operands = "A B",
     .summary = "two runs beside each other; a gate for CI",
     .help =
-        "A is the run as it was, B the new one. Chunks tell how much runs differ by\n"
+        "A is the old run, B the new one. Chunks show how much runs differ by\n"
         "chance: the change of the typical chunk is shown with the range that it is\n"
         "in, 95 % sure. With --fail-over the exit code is 1 when all of that range is\n"
         "beyond PERCENT, 0 when it is not, and 5 when that is not known: fewer than 8\n"

@@ -63,7 +63,7 @@ const struct command cmd_doctor = {
     .name = "doctor",
     .operands = "",
     .summary = "what can be measured on this machine",
-    .help = "Looks at the kernel, control groups, clocks and limits, and asks Python\n"
+    .help = "Checks the kernel, control groups, clocks and limits, and with Python\n"
             "which entry points of coffea and uproot are there (docs/hooks.md).\n",
     .run = doctor,
 };

@@ -64,7 +64,7 @@ const struct command cmd_failed = {
         "Files with a chunk that failed or was lost and never succeeded. When a call\n"
         "of the Runner gave no output (it raised, or the process was killed), what\n"
         "its chunks had made is gone: then it is everything that was to be\n"
-        "processed, and stderr says so. \"roast dump RUN failures\" has the single\n"
+        "processed, with a note on stderr. \"roast dump RUN failures\" has the single\n"
         "chunks. {} when nothing failed.\n",
     .min_operands = 1,
     .max_operands = 1,

@@ -57,7 +57,7 @@ const struct command cmd_scale = {
         "Runs of the same analysis with different numbers of workers. Efficiency is\n"
         "the rate of events per thread against that of the run with the fewest.\n"
         "The Universal Scalability Law is fitted where there are 3 different\n"
-        "numbers of threads; how sure the fit is, a 4th run tells.\n",
+        "numbers of threads; a 4th run shows how sure the fit is.\n",
     .options = options,
     .min_operands = 1,
     .max_operands = (size_t)-1,

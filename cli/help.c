@@ -15,7 +15,7 @@ static void show_program(void)
         out_format("  %-*s%s\n", NAME_COLUMNS, commands[i]->name, commands[i]->summary);
     }
     out_text("\nRUN is a .roast or .roast-live file, or a folder that holds one.\n"
-             "roast help COMMAND says more; roast --version tells the version.\n");
+             "roast help COMMAND has more; roast --version prints the version.\n");
 }
 
 static void show_option(const struct option *option)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* source.c - the run that a command was given: a file, or a folder that holds one.
  *
- * A folder with several runs means the one that began last, which is said. A
+ * A folder with several runs means the one that began last, with a note. A
  * measurement directory that has no run file, as roastcoffea 0.1.2 wrote them, is
  * imported in memory. */
 #include "source.h"
@@ -67,8 +67,7 @@ static int open_folder(struct source *source, const char *folder)
     if (found.runs > 1)
         note(folder, "%zu runs, this is the newest: %s", found.runs, source->path);
     if (found.unreadable > 0 && found.unreadable < found.runs)
-        note(folder, "%zu of them cannot be read: roast check tells why",
-             found.unreadable);
+        note(folder, "%zu of them cannot be read: see roast check", found.unreadable);
     return open_file(source);
 }
 

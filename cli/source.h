@@ -26,7 +26,7 @@ int source_columns(struct source *source, enum roast_columns_table table,
 int source_side(struct source *source, const char *path, struct roast_side *side,
                 roast_columns **chunks);
 
-/* Opens what only a run file can give. */
+/* Opens a run file; fails for a measurement directory. */
 int source_open_file(struct source *source, const char *path);
 
 enum roast_origin source_origin(const struct source *source);

@@ -125,7 +125,7 @@ struct roast_attempt_item {
 
 /* Opens an attempt on this thread: everything an executor does for one chunk, opening the
  * file and building the events too. The first chunk begun inside it is its chunk: it has
- * its identity, and what the item says where its events say nothing. Gives the begin
+ * its identity, and the fields of the item that its events do not have. Returns the begin
  * frame, borrowed until the next call for the thread; absent for an attempt inside
  * another one, which is part of that. */
 struct roast_str roast_attempt_begin(roast_thread *thread, const unsigned char *run_id,

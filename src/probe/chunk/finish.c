@@ -46,8 +46,8 @@ static bool mark_is_ours(const roast_thread *thread)
             before->peak_rss_bytes <= before->rss_bytes + SLACK_BYTES);
 }
 
-/* The mark is exact when no other chunk can have moved it (`shared`: one ran meanwhile).
- * Otherwise the highest of all samples is what we know. */
+/* The mark is exact when no other chunk can have moved it; `shared`: another one ran at
+ * the same time. Otherwise the peak is the highest of all samples. */
 static void set_memory(roast_thread *thread, bool shared)
 {
     const struct roast_readings *before = &thread->before;
@@ -152,7 +152,7 @@ uint64_t roast__set_process_facts(roast_thread *thread, roast_record *rec)
     return 0;
 }
 
-/* Fills fields that the events did not give from what the executor knew of the chunk. */
+/* Fills fields that the events do not have from the executor's item. */
 static void set_item(roast_thread *thread)
 {
     static const enum roast_field fields[] = {

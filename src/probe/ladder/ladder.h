@@ -53,8 +53,8 @@ static inline bool roast__is_slice(enum roast_ladder_item item)
     return item <= ROAST_ITEM_unnamed;
 }
 
-/* As roast_ladder_phase(), at a time that was read before: a chunk gives the reading
- * that its own times come from. */
+/* As roast_ladder_phase(), at a time that was read before: a chunk passes the reading of
+ * its own times. */
 void roast__ladder_phase_at(struct roast_ladder_state *state,
                             enum roast_ladder_item slice, int64_t now_ns);
 

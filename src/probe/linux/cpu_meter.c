@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* cpu_meter.c - CPU time of a process tree between two moments.
  *
- *     children = what the kernel counted of children that ended meanwhile
- *              + what those alive have used since they were seen first
- *              - what those that ended had used before the start
+ *     children = CPU that the kernel counted of children that ended since the start
+ *              + CPU that living ones have used since their first sample
+ *              - CPU that ended ones had used before the start
  *
  * A process that began after the start is counted from 0; one that was alive at the start
  * from what it had used by then. Parents are read before their children, this process

@@ -81,7 +81,7 @@ static void set_text(struct roast_host *host, enum roast_host_fact fact,
     host->present |= UINT64_C(1) << fact;
 }
 
-/* sysconf() gives -1 for what it does not know. */
+/* sysconf() returns -1 for an unknown value. */
 static void set_sysconf(struct roast_host *host, enum roast_host_fact fact, int name)
 {
     long value = sysconf(name);

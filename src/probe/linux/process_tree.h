@@ -20,7 +20,7 @@ struct roast_process_tree {
     char *root; /* owned */
     uint64_t root_pid;
     bool own_namespace; /* pids in root are those that system calls know */
-    bool scans_all;     /* no children files: look at all processes there are */
+    bool scans_all;     /* no children files: read all processes of the machine */
     uint64_t tick_ns;
     uint64_t page_bytes;
     uint64_t newest_pid;             /* at the last sample; 0: not known */
