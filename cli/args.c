@@ -5,6 +5,7 @@
  *
  * Not getopt_long: it prints messages of its own, accepts abbreviations that a later
  * option would break, and knows nothing of values that are one of a few words. */
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -13,20 +14,14 @@
 
 enum { MAX_WORDS = 24 };
 
-static const struct option *find_long(const struct command *command, const char *name,
-                                      size_t size)
+static const struct option *find_option(const struct command *command, const char *name,
+                                        size_t size, bool is_long)
 {
-    for (const struct option *o = command->options; o && o->name; o++)
-        if (strlen(o->name) == size && memcmp(o->name, name, size) == 0)
+    for (const struct option *o = command->options; o && o->name; o++) {
+        if (is_long ? strlen(o->name) == size && memcmp(o->name, name, size) == 0
+                    : o->letter == name[0])
             return o;
-    return NULL;
-}
-
-static const struct option *find_letter(const struct command *command, char letter)
-{
-    for (const struct option *o = command->options; o && o->name; o++)
-        if (o->letter == letter)
-            return o;
+    }
     return NULL;
 }
 
@@ -64,17 +59,6 @@ static bool is_one_of(const char *words, const char *value)
     return false;
 }
 
-static int keep(struct arguments *args, const struct option *option, const char *value)
-{
-    bool is_choice = option->value && strchr(option->value, '|');
-
-    if (is_choice && !is_one_of(option->value, value))
-        return fail(CODE_USAGE, args->command->name, "--%s cannot be \"%s\"; one of %s",
-                    option->name, value, option->value);
-    args->given[args->given_count++] = (struct given){option, value};
-    return CODE_OK;
-}
-
 /* Takes the option at argv[*at], and its value. */
 static int take_option(struct arguments *args, int argc, char **argv, int *at)
 {
@@ -82,8 +66,7 @@ static int take_option(struct arguments *args, int argc, char **argv, int *at)
     bool is_long = text[1] == '-';
     const char *name = text + (is_long ? 2 : 1);
     size_t size = is_long ? strcspn(name, "=") : 1;
-    const struct option *option = is_long ? find_long(args->command, name, size)
-                                          : find_letter(args->command, name[0]);
+    const struct option *option = find_option(args->command, name, size, is_long);
     const char *value = name[size] ? name + size + (is_long ? 1 : 0) : NULL;
 
     if (!option)
@@ -97,28 +80,11 @@ static int take_option(struct arguments *args, int argc, char **argv, int *at)
                         option->name, option->value);
         value = argv[++*at];
     }
-    return keep(args, option, value ? value : "");
-}
-
-static bool is_help(const char *text)
-{
-    return strcmp(text, "--help") == 0 || strcmp(text, "-h") == 0;
-}
-
-static int check_count(const struct arguments *args)
-{
-    const struct command *command = args->command;
-
-    if (args->help)
-        return CODE_OK;
-    if (args->operand_count < command->min_operands)
-        return fail(CODE_USAGE, command->name,
-                    "something is missing; usage: roast %s %s", command->name,
-                    command->operands);
-    if (args->operand_count > command->max_operands)
-        return fail(CODE_USAGE, command->name, "\"%s\" is too much; usage: roast %s %s",
-                    args->operands[command->max_operands], command->name,
-                    command->operands);
+    value = value ? value : "";
+    if (option->value && strchr(option->value, '|') && !is_one_of(option->value, value))
+        return fail(CODE_USAGE, args->command->name, "--%s cannot be \"%s\"; one of %s",
+                    option->name, value, option->value);
+    args->given[args->given_count++] = (struct given){option, value};
     return CODE_OK;
 }
 
@@ -133,7 +99,7 @@ int args_parse(struct arguments *args, const struct command *command, int argc,
     for (int at = 0; at < argc && status == CODE_OK; at++) {
         const char *text = argv[at];
         bool is_operand = options_end || text[0] != '-' || text[1] == '\0';
-        if (!is_operand && is_help(text))
+        if (!is_operand && (strcmp(text, "--help") == 0 || strcmp(text, "-h") == 0))
             args->help = true;
         else if (is_operand || command->verbatim) {
             args->operands[args->operand_count++] = argv[at]; /* never ahead of `at` */
@@ -143,7 +109,17 @@ int args_parse(struct arguments *args, const struct command *command, int argc,
         else
             status = take_option(args, argc, argv, &at);
     }
-    return status == CODE_OK ? check_count(args) : status;
+    if (status != CODE_OK || args->help)
+        return status;
+    if (args->operand_count < command->min_operands)
+        return fail(CODE_USAGE, command->name,
+                    "something is missing; usage: roast %s %s", command->name,
+                    command->operands);
+    if (args->operand_count > command->max_operands)
+        return fail(CODE_USAGE, command->name, "\"%s\" is too much; usage: roast %s %s",
+                    args->operands[command->max_operands], command->name,
+                    command->operands);
+    return CODE_OK;
 }
 
 void args_release(struct arguments *args)
@@ -167,4 +143,22 @@ enum format args_format(const struct arguments *args)
     if (value && strcmp(value, "json") == 0)
         return FORMAT_JSON;
     return value && strcmp(value, "csv") == 0 ? FORMAT_CSV : FORMAT_TEXT;
+}
+
+bool args_number(const struct arguments *args, const char *name, enum least least,
+                 double otherwise, double *value)
+{
+    const char *text = args_value(args, name);
+    char *end = NULL;
+
+    *value = otherwise;
+    if (!text)
+        return true;
+    *value = strtod(text, &end);
+    bool fits = least == FROM_0 ? *value >= 0 : *value > 0;
+    if (end != text && *end == '\0' && isfinite(*value) && fits)
+        return true;
+    (void)fail(CODE_USAGE, args->command->name, "--%s cannot be \"%s\": a number %s",
+               name, text, least == FROM_0 ? "from 0 on" : "above 0");
+    return false;
 }

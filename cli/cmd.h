@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* cmd.h - what a command of the program is, and how it is given its arguments.
+/* cmd.h - a command of the program, and its arguments.
  *
  * A command is one file, cmd_<name>.c, with one `const struct command`, and one row in
  * commands.def. Help and the parsing of options come from it. */
@@ -16,7 +16,7 @@ enum exit_code {
     CODE_USAGE = 2,      /* the command line is wrong */
     CODE_UNREADABLE = 3, /* missing, no run file, damaged, newer */
     CODE_FAILED = 4,     /* anything else: no memory, cannot write */
-    CODE_UNKNOWN = 5,    /* nobody can tell: a gate that has nothing to judge by */
+    CODE_UNKNOWN = 5,    /* the answer is not known: a gate without enough data */
 };
 
 enum format { FORMAT_TEXT, FORMAT_CSV, FORMAT_JSON };
@@ -24,7 +24,7 @@ enum format { FORMAT_TEXT, FORMAT_CSV, FORMAT_JSON };
 struct option {
     const char *name;
     char letter;       /* 0: none */
-    const char *value; /* what is shown for it; "a|b": one of these; NULL: a flag */
+    const char *value; /* as the help shows it; "a|b": one of these; NULL: a flag */
     const char *text;
 };
 
@@ -61,7 +61,7 @@ struct given {
     const char *value; /* "" of a flag */
 };
 
-/* Fills args; 0, or an exit code after the reason was told. */
+/* Fills args; 0, or an exit code after the reason was printed. */
 int args_parse(struct arguments *args, const struct command *command, int argc,
                char **argv);
 void args_release(struct arguments *args);
@@ -70,7 +70,14 @@ void args_release(struct arguments *args);
 const char *args_value(const struct arguments *args, const char *name);
 enum format args_format(const struct arguments *args);
 
-/* The word that `word` was perhaps meant to be, NULL if none is near. */
+enum least { ABOVE_0, FROM_0 };
+
+/* An option that is a number: 5, 0.5, 1e9. Fills *value, with `otherwise` where it was not
+ * given. False after the reason was printed: not a number, or too small. */
+bool args_number(const struct arguments *args, const char *name, enum least least,
+                 double otherwise, double *value);
+
+/* The word closest to a mistyped one, NULL if none is close. */
 const char *nearest(const char *word, const char *const *words, size_t count);
 
 extern const struct command *const commands[];

@@ -2,7 +2,6 @@
 /* cmd_compare.c - roast compare: two runs beside each other, and a gate for CI. */
 #include <string.h>
 
-#include "numbers.h"
 #include "out.h"
 #include "roast/compare.h"
 #include "roast/report.h"
@@ -10,7 +9,7 @@
 
 enum { NO_SUCH = -1, THE_MAIN = -2 };
 
-/* The measure that was asked for; NO_SUCH after the reason was told. */
+/* The measure of this name; NO_SUCH after the reason was printed. */
 static int find_measure(const char *name)
 {
     const char *names[ROAST_MEASURE_COUNT];
@@ -32,48 +31,32 @@ static int find_measure(const char *name)
     return NO_SUCH;
 }
 
-/* What the gate says: CODE_NO when it is shut, CODE_UNKNOWN when it cannot tell. */
-static int judge(const struct roast_comparison *comparison, int asked, double percent,
+/* The gate: CODE_NO when the run is worse, CODE_UNKNOWN when that is not known. */
+static int judge(const struct roast_comparison *comparison, int wanted, double percent,
                  const char *run)
 {
-    enum roast_measure measure =
-        asked == THE_MAIN ? roast_compare_main(comparison) : (enum roast_measure)asked;
+    enum roast_measure measure = wanted == THE_MAIN ? roast_compare_main(comparison)
+                                                    : (enum roast_measure)wanted;
     const struct roast_contrast *contrast = &comparison->measures[measure];
     const char *shown = roast_measure_info(measure)->shown;
 
     if (contrast->why) {
-        say(run, "%s: %s", shown, contrast->why);
+        note(run, "%s: %s", shown, contrast->why);
         return CODE_UNKNOWN;
     }
     bool worse = roast_contrast_exceeds(contrast, percent);
-    say(run, "%s: %+.1f %%, from %+.1f to %+.1f: %s than %g %% worse", shown,
-        100 * (contrast->ratio - 1), 100 * (contrast->low - 1),
-        100 * (contrast->high - 1), worse ? "more" : "not surely more", percent);
+    note(run, "%s: %+.1f %%, from %+.1f to %+.1f: %s than %g %% worse", shown,
+         100 * (contrast->ratio - 1), 100 * (contrast->low - 1),
+         100 * (contrast->high - 1), worse ? "more" : "not surely more", percent);
     const struct roast_contrast *inside =
         &comparison->measures[ROAST_MEASURE_cpu_per_event];
-    if (!worse && asked == THE_MAIN && roast_contrast_exceeds(inside, percent))
-        say(run, "%s is: %+.1f %%; --measure cpu_per_event judges by it",
-            roast_measure_info(ROAST_MEASURE_cpu_per_event)->shown,
-            100 * (inside->ratio - 1));
+    if (!worse && wanted == THE_MAIN && roast_contrast_exceeds(inside, percent))
+        note(run, "%s is: %+.1f %%; --measure cpu_per_event judges by it",
+             roast_measure_info(ROAST_MEASURE_cpu_per_event)->shown,
+             100 * (inside->ratio - 1));
     if (worse && roast_compare_blames_machine(comparison))
-        say(run, "outside process() they take as much more: was the machine slower?");
+        note(run, "outside process() they take as much more: was the machine slower?");
     return worse ? CODE_NO : CODE_OK;
-}
-
-static int show(const struct roast_comparison *comparison,
-                const struct roast_str names[2], enum format format)
-{
-    struct roast_page page = {NULL, 0};
-    roast_error err = {0};
-    int status = format == FORMAT_JSON
-                     ? roast_report_compare_json(&page, comparison, names, &err)
-                     : roast_report_compare(&page, comparison, names, &err);
-
-    if (status < 0)
-        return fail_with("compare", &err, NULL);
-    out_bytes((struct roast_str){page.text, page.size_bytes});
-    roast_page_release(&page);
-    return CODE_OK;
 }
 
 static int compare_sides(struct roast_comparison *comparison,
@@ -101,14 +84,20 @@ static int compare(const struct arguments *args)
     const struct roast_str names[2] = {roast_str_of(args->operands[0]),
                                        roast_str_of(args->operands[1])};
     static struct roast_comparison comparison;
+    struct roast_page page = {NULL, 0};
+    roast_error err = {0};
     int measure = find_measure(args_value(args, "measure"));
     double percent;
 
     if (measure == NO_SUCH || !args_number(args, "fail-over", FROM_0, -1, &percent))
         return CODE_USAGE;
     int code = compare_sides(&comparison, args);
-    if (code == CODE_OK)
-        code = show(&comparison, names, args_format(args));
+    if (code == CODE_OK) {
+        int status = args_format(args) == FORMAT_JSON
+                         ? roast_report_compare_json(&page, &comparison, names, &err)
+                         : roast_report_compare(&page, &comparison, names, &err);
+        code = out_page(&page, status, "compare", &err);
+    }
     if (code == CODE_OK && percent >= 0)
         code = judge(&comparison, measure, percent, args->operands[1]);
     return code;
@@ -126,11 +115,11 @@ const struct command cmd_compare = {
     .operands = "A B",
     .summary = "two runs beside each other; a gate for CI",
     .help =
-        "A is the run as it was, B the new one. Chunks tell how much runs differ by\n"
+        "A is the old run, B the new one. Chunks show how much runs differ by\n"
         "chance: the change of the typical chunk is shown with the range that it is\n"
         "in, 95 % sure. With --fail-over the exit code is 1 when all of that range is\n"
-        "beyond PERCENT, 0 when it is not, and 5 when nobody can tell: fewer than 8\n"
-        "chunks in a run, no dataset in common, or the measure is not known.\n"
+        "beyond PERCENT, 0 when it is not, and 5 when that is not known: fewer than 8\n"
+        "chunks in a run, no dataset in common, or no values of the measure.\n"
         "\nMeasures:\n"
 #define M(name, column, minus, per, unit, shown, text) "  " #name ": " text "\n"
 #include "roast/compare_measures.def"

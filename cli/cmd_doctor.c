@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* cmd_doctor.c - roast doctor: what can be measured here.
+/* cmd_doctor.c - roast doctor: what can be measured on this machine.
  *
- * The machine is looked at in C; coffea's and uproot's entry points by the Python that
- * has them (python/roastcoffea/doctor.py), which writes its own lines. */
+ * C code checks the machine; the Python that has coffea and uproot checks their entry
+ * points (python/roastcoffea/doctor.py) and writes its own lines. */
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -33,41 +33,30 @@ static void put_line(void *context, const struct roast_doctor_line *line)
     out_text("\n");
 }
 
-static void put_versions(void)
-{
-    struct roast_doctor_line line = {ROAST_DOCTOR_FACT, "roast", ROAST_VERSION, ""};
-
-    put_line(NULL, &line);
-    line.name = "SQLite";
-    line.found = roast_runfile_sqlite_version();
-    put_line(NULL, &line);
-}
-
-static void put_hooks(void)
-{
-    static char words[][24] = {"", "-P", "-m", "roastcoffea.doctor"};
-    char *argv[] = {words[0], words[1], words[2], words[3], NULL};
-
-    if (run_python(argv, STDERR_FILENO) != 0)
-        out_text("  hooks: not looked at, no Python with roastcoffea beside this "
-                 "program\n");
-}
-
 static int doctor(const struct arguments *args)
 {
     const char *scratch = getenv("TMPDIR");
     struct roast_doctor_places places = {.scratch =
                                              scratch && *scratch ? scratch : NULL};
+    const struct roast_doctor_line versions[] = {
+        {ROAST_DOCTOR_FACT, "roast", ROAST_VERSION, ""},
+        {ROAST_DOCTOR_FACT, "SQLite", roast_runfile_sqlite_version(), ""},
+    };
+    static char words[][24] = {"", "-P", "-m", "roastcoffea.doctor"};
+    char *argv[] = {words[0], words[1], words[2], words[3], NULL};
 
     (void)args;
     out_bold("This machine");
     out_text("\n");
-    put_versions();
+    put_line(NULL, &versions[0]);
+    put_line(NULL, &versions[1]);
     roast_doctor(&places, put_line, NULL);
     out_text("\n");
     out_bold("Python");
     out_text("\n");
-    put_hooks();
+    if (run_python(argv, STDERR_FILENO) != 0)
+        out_text("  hooks: not looked at, no Python with roastcoffea beside this "
+                 "program\n");
     return CODE_OK;
 }
 
@@ -75,7 +64,7 @@ const struct command cmd_doctor = {
     .name = "doctor",
     .operands = "",
     .summary = "what can be measured on this machine",
-    .help = "Looks at the kernel, control groups, clocks and limits, and asks Python\n"
+    .help = "Checks the kernel, control groups, clocks and limits, and with Python\n"
             "which entry points of coffea and uproot are there (docs/hooks.md).\n",
     .run = doctor,
 };

@@ -6,20 +6,19 @@
 #include "out.h"
 #include "source.h"
 
-static void say_what_is_missing(const char *path, const struct roast_rerun *rerun)
+static void note_unnamed(const char *path, const struct roast_rerun *rerun)
 {
     if (rerun->everything)
-        say(path, "the run returned no output: everything is to be run again%s",
-            rerun->fileset_known ? ""
-                                 : "; its fileset is not known, only what was tried");
+        note(path, "the run returned no output: everything is to be run again%s",
+             rerun->fileset_known ? ""
+                                  : "; its fileset is not known, only what was tried");
     if (rerun->unnamed_failed > 0)
-        say(path, "%" PRIu64 " more %s whose file nobody knows", rerun->unnamed_failed,
-            rerun->everything ? "tried" : "failed");
+        note(path, "%" PRIu64 " more %s; the file is not known", rerun->unnamed_failed,
+             rerun->everything ? "tried" : "failed");
     if (rerun->unnamed_running > 0)
-        say(path,
-            "%" PRIu64
-            " more %s running when the file ends; nobody knows of which file",
-            rerun->unnamed_running, rerun->unnamed_running == 1 ? "was" : "were");
+        note(path,
+             "%" PRIu64 " more %s running when the file ends; the file is not known",
+             rerun->unnamed_running, rerun->unnamed_running == 1 ? "was" : "were");
 }
 
 static int show(struct source *source)
@@ -37,11 +36,11 @@ static int show(struct source *source)
         return fail_with(source->path, &err, NULL);
     out_bytes((struct roast_str){fileset.text, fileset.size_bytes});
     out_text("\n");
-    say_what_is_missing(source->path, &rerun);
+    note_unnamed(source->path, &rerun);
     if (!rerun.everything && rerun.unnamed_failed + rerun.unnamed_running == 0 &&
         strcmp(fileset.text, "{}") == 0)
-        say(source->path, "nothing failed%s",
-            !source->info.ended ? " as far as known" : "");
+        note(source->path, "nothing failed%s",
+             !source->info.ended ? " as far as known" : "");
     roast_page_release(&fileset);
     return CODE_OK;
 }
@@ -65,7 +64,7 @@ const struct command cmd_failed = {
         "Files with a chunk that failed or was lost and never succeeded. When a call\n"
         "of the Runner gave no output (it raised, or the process was killed), what\n"
         "its chunks had made is gone: then it is everything that was to be\n"
-        "processed, and stderr says so. \"roast dump RUN failures\" has the single\n"
+        "processed, with a note on stderr. \"roast dump RUN failures\" has the single\n"
         "chunks. {} when nothing failed.\n",
     .min_operands = 1,
     .max_operands = 1,

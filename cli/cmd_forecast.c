@@ -1,40 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* cmd_forecast.c - roast forecast: what more events on other workers would take. */
-#include "numbers.h"
 #include "out.h"
 #include "roast/report.h"
 #include "source.h"
-
-/* Fills the plan; false after the reason was told. */
-static bool read_plan(struct roast_plan *plan, const struct arguments *args)
-{
-    if (!args_number(args, "events", ABOVE_0, 0, &plan->events) ||
-        !args_number(args, "workers", ABOVE_0, 0, &plan->workers) ||
-        !args_number(args, "chunksize", ABOVE_0, 0, &plan->chunksize))
-        return false;
-    if (plan->events >= 1 && plan->workers > 0)
-        return true;
-    (void)fail(CODE_USAGE, "forecast",
-               "of how many events on how many workers? give "
-               "--events N --workers M");
-    return false;
-}
-
-static int show(const struct roast_forecast *forecast, const struct roast_plan *plan,
-                enum format format)
-{
-    struct roast_page page = {NULL, 0};
-    roast_error err = {0};
-    int status = format == FORMAT_JSON
-                     ? roast_report_forecast_json(&page, forecast, plan, &err)
-                     : roast_report_forecast(&page, forecast, plan, &err);
-
-    if (status < 0)
-        return fail_with("forecast", &err, NULL);
-    out_bytes((struct roast_str){page.text, page.size_bytes});
-    roast_page_release(&page);
-    return CODE_OK;
-}
 
 static int forecast(const struct arguments *args)
 {
@@ -43,15 +11,26 @@ static int forecast(const struct arguments *args)
     roast_columns *chunks = NULL;
     struct roast_plan plan = {0};
     struct roast_forecast made;
+    struct roast_page page = {NULL, 0};
     roast_error err = {0};
 
-    if (!read_plan(&plan, args))
+    if (!args_number(args, "events", ABOVE_0, 0, &plan.events) ||
+        !args_number(args, "workers", ABOVE_0, 0, &plan.workers) ||
+        !args_number(args, "chunksize", ABOVE_0, 0, &plan.chunksize))
         return CODE_USAGE;
+    if (plan.events < 1 || plan.workers <= 0)
+        return fail(CODE_USAGE, "forecast",
+                    "of how many events on how many workers? give "
+                    "--events N --workers M");
     int code = source_side(&source, args->operands[0], &side, &chunks);
     if (code == CODE_OK && roast_make_forecast(&made, &side, &plan, &err) < 0)
         code = fail_with(source.path, &err, NULL);
-    if (code == CODE_OK)
-        code = show(&made, &plan, args_format(args));
+    if (code == CODE_OK) {
+        int status = args_format(args) == FORMAT_JSON
+                         ? roast_report_forecast_json(&page, &made, &plan, &err)
+                         : roast_report_forecast(&page, &made, &plan, &err);
+        code = out_page(&page, status, "forecast", &err);
+    }
     roast_columns_free(chunks);
     source_close(&source);
     return code;

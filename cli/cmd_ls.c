@@ -154,7 +154,7 @@ static bool run_has_label(const char *path, const char *label)
         roast_runfile_run(file, false, &run, &err) == ROAST_OK)
         roast_run_notes(run, ROAST_NOTES_label, compare_label, &wanted);
     else
-        say(path, "left out, its labels are not known: %s", err.message);
+        note(path, "left out, its labels are not known: %s", err.message);
     roast_runfile_close(file);
     return wanted.found;
 }
@@ -397,7 +397,7 @@ static int ls(const struct arguments *args)
         code = collect(&listing, place);
     if (code == CODE_OK) {
         if (listing.paths.count == 0)
-            say("ls", "no runs below %s", *place ? place : "this folder");
+            note("ls", "no runs below %s", *place ? place : "this folder");
         look(&listing, args);
         sort(&listing, args);
         if (args_format(args) == FORMAT_JSON)

@@ -1,17 +1,23 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* cmd_metrics.c - roast metrics: what every number means. */
+/* cmd_metrics.c - roast metrics: the definition of every number. */
 #include <stdio.h>
 #include <string.h>
 
 #include "out.h"
 #include "roast/analyze.h"
 
-static void put_aliases(int metric)
+static void put_metric(int metric)
 {
+    const struct roast_metric_info *info = roast_metric_info((enum roast_metric)metric);
     size_t count = 0;
     const struct roast_metric_alias *aliases = roast_metric_aliases(&count);
     bool any = false;
 
+    out_text("  ");
+    out_bold(info->name);
+    if (*info->unit)
+        out_format(" [%s]", info->unit);
+    out_format(", %s\n    %s\n", roast_metric_kind_name(info->kind), info->formula);
     for (size_t i = 0; i < count; i++) {
         if ((int)aliases[i].metric != metric)
             continue;
@@ -21,18 +27,6 @@ static void put_aliases(int metric)
         any = true;
     }
     out_text(any ? "\n" : "");
-}
-
-static void put_metric(int metric)
-{
-    const struct roast_metric_info *info = roast_metric_info((enum roast_metric)metric);
-
-    out_text("  ");
-    out_bold(info->name);
-    if (*info->unit)
-        out_format(" [%s]", info->unit);
-    out_format(", %s\n    %s\n", roast_metric_kind_name(info->kind), info->formula);
-    put_aliases(metric);
 }
 
 static void put_all(void)
@@ -51,8 +45,8 @@ static void put_all(void)
     }
 }
 
-/* The number of a metric by its name or another name, -1 for none. */
-static int find(const char *name)
+/* A metric by its name or an alias, -1 for none. */
+static int find_metric(const char *name)
 {
     size_t count = 0;
     const struct roast_metric_alias *aliases = roast_metric_aliases(&count);
@@ -66,7 +60,7 @@ static int find(const char *name)
     return -1;
 }
 
-static int unknown(const char *name)
+static int unknown_metric(const char *name)
 {
     const char *names[ROAST_METRIC_COUNT];
 
@@ -106,10 +100,10 @@ static void put_json(int metric)
 static int metrics(const struct arguments *args)
 {
     bool all = args->operand_count == 0;
-    int one = all ? -1 : find(args->operands[0]);
+    int one = all ? -1 : find_metric(args->operands[0]);
 
     if (!all && one < 0)
-        return unknown(args->operands[0]);
+        return unknown_metric(args->operands[0]);
     if (args_format(args) == FORMAT_JSON)
         for (int i = all ? 0 : one; i < (all ? ROAST_METRIC_COUNT : one + 1); i++)
             put_json(i);

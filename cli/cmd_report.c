@@ -6,7 +6,7 @@
 #include "roast/report.h"
 #include "source.h"
 
-/* Heads of blocks are the lines that follow an empty one and are not indented. */
+/* Headings are bold: lines that follow an empty one and are not indented. */
 static void put_page(struct roast_str page)
 {
     bool head = true;
@@ -25,37 +25,30 @@ static void put_page(struct roast_str page)
     out_bytes(page);
 }
 
-static int make_page(struct roast_page *page, const struct source *source,
-                     const roast_summary *summary, roast_run *run, enum format format)
-{
-    const struct roast_report_source from = {
-        source_origin(source), source->info.cut_bytes, source->info.damaged};
-    struct roast_heading_text text;
-    roast_error err = {0};
-    int status;
-
-    if (format == FORMAT_JSON)
-        status = roast_report_json(page, summary, run, &from, &err);
-    else {
-        roast_report_heading(&text, run, from.origin);
-        status = roast_report_text(page, summary, &text.heading, &err);
-    }
-    return status < 0 ? fail_with(source->path, &err, NULL) : CODE_OK;
-}
-
 static int show(struct source *source, enum format format)
 {
     const roast_summary *summary = NULL;
     roast_run *run = NULL;
     struct roast_page page = {0};
+    struct roast_heading_text text;
+    roast_error err = {0};
+    int status;
     int code = source_summary(source, &summary);
 
     if (code == CODE_OK)
         code = source_run(source, false, &run);
-    if (code == CODE_OK)
-        code = make_page(&page, source, summary, run, format);
     if (code != CODE_OK)
         return code;
+    const struct roast_report_source from = {
+        source_origin(source), source->info.cut_bytes, source->info.damaged};
+    if (format == FORMAT_JSON) {
+        status = roast_report_json(&page, summary, run, &from, &err);
+    } else {
+        roast_report_heading(&text, run, from.origin);
+        status = roast_report_text(&page, summary, &text.heading, &err);
+    }
+    if (status < 0)
+        return fail_with(source->path, &err, NULL);
     if (format == FORMAT_TEXT)
         source_say_state(source);
     put_page((struct roast_str){page.text, page.size_bytes});

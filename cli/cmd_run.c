@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* cmd_run.c - roast run: hands a script over to Python, measured. */
+/* cmd_run.c - roast run: runs a script in Python, measured. */
 #include <stdlib.h>
 #include <string.h>
 

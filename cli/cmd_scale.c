@@ -6,37 +6,6 @@
 #include "roast/report.h"
 #include "source.h"
 
-static int show(const struct roast_scaling *scaling, const struct roast_str *names,
-                enum format format)
-{
-    struct roast_page page = {NULL, 0};
-    roast_error err = {0};
-    int status = format == FORMAT_JSON
-                     ? roast_report_scale_json(&page, scaling, names, &err)
-                     : roast_report_scale(&page, scaling, names, &err);
-
-    if (status < 0)
-        return fail_with("scale", &err, NULL);
-    out_bytes((struct roast_str){page.text, page.size_bytes});
-    roast_page_release(&page);
-    return CODE_OK;
-}
-
-static int scale_all(const roast_summary *const *summaries,
-                     const struct roast_str *names, const struct arguments *args)
-{
-    struct roast_scaling scaling = {0};
-    roast_error err = {0};
-    int code = CODE_OK;
-
-    if (roast_scale(&scaling, summaries, args->operand_count, &err) < 0)
-        code = fail_with("scale", &err, NULL);
-    if (code == CODE_OK)
-        code = show(&scaling, names, args_format(args));
-    roast_scaling_release(&scaling);
-    return code;
-}
-
 static int scale(const struct arguments *args)
 {
     size_t count = args->operand_count;
@@ -44,6 +13,9 @@ static int scale(const struct arguments *args)
     const roast_summary **summaries =
         need_memory(NULL, count * sizeof(roast_summary *));
     struct roast_str *names = need_memory(NULL, count * sizeof(*names));
+    struct roast_scaling scaling = {0};
+    struct roast_page page = {NULL, 0};
+    roast_error err = {0};
     size_t opened = 0;
     int code = CODE_OK;
 
@@ -58,8 +30,15 @@ static int scale(const struct arguments *args)
             source_say_state(source);
         opened++;
     }
-    if (code == CODE_OK)
-        code = scale_all(summaries, names, args);
+    if (code == CODE_OK) {
+        int status = roast_scale(&scaling, summaries, count, &err);
+        if (status >= 0)
+            status = args_format(args) == FORMAT_JSON
+                         ? roast_report_scale_json(&page, &scaling, names, &err)
+                         : roast_report_scale(&page, &scaling, names, &err);
+        code = out_page(&page, status, "scale", &err);
+    }
+    roast_scaling_release(&scaling);
     for (size_t i = 0; i < opened; i++)
         source_close(&sources[i]);
     free(sources);
@@ -78,7 +57,7 @@ const struct command cmd_scale = {
         "Runs of the same analysis with different numbers of workers. Efficiency is\n"
         "the rate of events per thread against that of the run with the fewest.\n"
         "The Universal Scalability Law is fitted where there are 3 different\n"
-        "numbers of threads; how sure the fit is, a 4th run tells.\n",
+        "numbers of threads; a 4th run shows how sure the fit is.\n",
     .options = options,
     .min_operands = 1,
     .max_operands = (size_t)-1,

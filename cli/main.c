@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* main.c - the program `roast`: finds the command and runs it.
  *
- * Nothing is done before the command is known: `roast report` is meant to be on the
- * screen before one has looked up. */
+ * Nothing is done before the command is known, so that `roast report` is fast. */
 #include <signal.h>
 #include <string.h>
 
@@ -41,19 +40,6 @@ static int unknown_command(const char *name)
     return fail(CODE_USAGE, name, "no such command; see roast --help");
 }
 
-static int run_command(const struct command *command, int argc, char **argv)
-{
-    struct arguments args;
-    int code = args_parse(&args, command, argc, argv);
-
-    if (code == CODE_OK && args.help)
-        show_help(command);
-    else if (code == CODE_OK)
-        code = command->run(&args);
-    args_release(&args);
-    return code;
-}
-
 static int help_of(const struct arguments *args)
 {
     const struct command *command = NULL;
@@ -77,6 +63,8 @@ const struct command cmd_help = {
 
 static int run_program(int argc, char **argv)
 {
+    struct arguments args;
+
     if (argc < 2) {
         show_help(NULL);
         return CODE_USAGE;
@@ -94,7 +82,13 @@ static int run_program(int argc, char **argv)
     const struct command *command = find_command(argv[1]);
     if (!command)
         return unknown_command(argv[1]);
-    return run_command(command, argc - 2, argv + 2);
+    int code = args_parse(&args, command, argc - 2, argv + 2);
+    if (code == CODE_OK && args.help)
+        show_help(command);
+    else if (code == CODE_OK)
+        code = command->run(&args);
+    args_release(&args);
+    return code;
 }
 
 int main(int argc, char **argv)

@@ -1,20 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* nearest.c - the word that a mistyped one was perhaps meant to be. */
+/* nearest.c - the word closest to a mistyped one. */
 #include <string.h>
 
 #include "cmd.h"
 
 enum { MAX_BYTES = 64 };
 
-static size_t least(size_t a, size_t b, size_t c)
-{
-    size_t smaller = a < b ? a : b;
-
-    return smaller < c ? smaller : c;
-}
-
-/* How many letters have to be put, taken or changed to make one word of the other; both
- * are shorter than MAX_BYTES. */
+/* The edit distance: letters inserted, removed or changed. Both words are shorter than
+ * MAX_BYTES. */
 static size_t distance(const char *from, const char *to)
 {
     size_t row[MAX_BYTES + 1];
@@ -26,9 +19,10 @@ static size_t distance(const char *from, const char *to)
         size_t diagonal = row[0];
         row[0] = n;
         for (size_t i = 1; i <= size; i++) {
-            size_t change = diagonal + (from[n - 1] != to[i - 1]);
+            size_t best = diagonal + (from[n - 1] != to[i - 1]);
             diagonal = row[i];
-            row[i] = least(row[i] + 1, row[i - 1] + 1, change);
+            best = row[i] + 1 < best ? row[i] + 1 : best;
+            row[i] = row[i - 1] + 1 < best ? row[i - 1] + 1 : best;
         }
     }
     return row[size];
@@ -37,7 +31,7 @@ static size_t distance(const char *from, const char *to)
 const char *nearest(const char *word, const char *const *words, size_t count)
 {
     size_t size = strlen(word);
-    size_t best = size / 3 + 2; /* that far is no typing mistake any more */
+    size_t best = size / 3 + 2; /* farther is not a typing mistake */
     const char *found = NULL;
 
     if (size == 0 || size >= MAX_BYTES)

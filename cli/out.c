@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* out.c - everything the program writes, and how it says that something failed.
+/* out.c - everything the program writes, and how it reports failures.
  *
- * Standard output is buffered and checked once, at the end: a full disk is noticed and
- * told, a reader that went away (`| head`) is not worth a word. */
+ * Standard output is buffered and checked once, at the end: a full disk is reported, a
+ * reader that closed the pipe (`| head`) is not. */
 #include "out.h"
 
 #include <errno.h>
@@ -51,7 +51,7 @@ size_t out_data(struct roast_str text)
     while (text.size_bytes > 0) {
         struct roast_str piece = roast_str_cut(text, sizeof(fit));
         size_t piece_columns;
-        if (piece.size_bytes == 0) /* no UTF-8 at all */
+        if (piece.size_bytes == 0) /* not UTF-8 */
             piece.size_bytes = sizeof(fit);
         out_bytes(
             (struct roast_str){fit, roast_report_fit(fit, piece, &piece_columns)});
@@ -102,6 +102,16 @@ struct roast_json out_json(void)
     return (struct roast_json){.put = put_json};
 }
 
+int out_page(struct roast_page *page, int status, const char *subject,
+             const roast_error *err)
+{
+    if (status < 0)
+        return fail_with(subject, err, NULL);
+    out_bytes((struct roast_str){page->text, page->size_bytes});
+    roast_page_release(page);
+    return CODE_OK;
+}
+
 int out_finish(void)
 {
     errno = 0;
@@ -141,7 +151,7 @@ int fail(int code, const char *subject, const char *format, ...)
     return code;
 }
 
-void say(const char *subject, const char *format, ...)
+void note(const char *subject, const char *format, ...)
 {
     va_list args;
 
@@ -165,17 +175,7 @@ static const struct advice {
     {0, CODE_FAILED, NULL},
 };
 
-/* What libroast said, without the name that stands before it already. */
-static const char *without_subject(const char *message, const char *subject)
-{
-    size_t size = strlen(subject);
-    bool repeats =
-        strncmp(message, subject, size) == 0 && strncmp(message + size, ": ", 2) == 0;
-
-    return repeats ? message + size + 2 : message;
-}
-
-/* Some messages say what to do themselves. */
+/* Some messages have their own advice. */
 static bool advises(const char *message)
 {
     return strstr(message, "copy it again") || strstr(message, "update it");
@@ -184,8 +184,12 @@ static bool advises(const char *message)
 int fail_with(const char *subject, const roast_error *err, const char *what_to_do)
 {
     const struct advice *advice = advices;
-    const char *message = without_subject(err->message, subject);
+    const char *message = err->message;
+    size_t size = strlen(subject);
 
+    /* the subject is printed before the message already */
+    if (strncmp(message, subject, size) == 0 && strncmp(message + size, ": ", 2) == 0)
+        message += size + 2;
     while (advice->status != 0 && advice->status != err->code)
         advice++;
     what_to_do = what_to_do ? what_to_do : advice->text;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* out.h - everything the program writes, and how it says that something failed.
+/* out.h - everything the program writes, and how it reports failures.
  *
- * What came from data passes through out_data(), fail() or JSON: no control character
- * of a file ever reaches a terminal. */
+ * Text from data passes through out_data(), fail() or JSON: no control character of a
+ * file ever reaches a terminal. */
 #ifndef ROAST_CLI_OUT_H
 #define ROAST_CLI_OUT_H
 
@@ -15,8 +15,8 @@
 #define PLAIN "\033[0m"
 
 void out_text(const char *text);        /* our own */
-void out_bytes(struct roast_str text);  /* fit already */
-size_t out_data(struct roast_str text); /* made fit; its columns */
+void out_bytes(struct roast_str text);  /* without control characters */
+size_t out_data(struct roast_str text); /* of any kind; returns its columns */
 void out_blanks(size_t count);
 void out_format(const char *format, ...) __attribute__((format(printf, 1, 2)));
 void out_bold(const char *text); /* on a terminal that wants it */
@@ -36,16 +36,20 @@ static inline void json_text(struct roast_json *json, const char *key, const cha
     roast_json_text(json, roast_str_of(text));
 }
 
-/* Flushes; CODE_FAILED, told unless the reader went away, when something was not
- * written. */
+/* Writes a page and takes it, or reports the error of making it; returns an exit code. */
+int out_page(struct roast_page *page, int status, const char *subject,
+             const roast_error *err);
+
+/* Flushes; CODE_FAILED when something was not written. That is reported unless the reader
+ * closed the pipe. */
 int out_finish(void);
 
 /* "roast: SUBJECT: message" as one line on standard error; returns code. */
 int fail(int code, const char *subject, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
-/* The same for what libroast says; what_to_do NULL: what suits a run file. */
+/* The same for an error of libroast; what_to_do NULL: the advice for a run file. */
 int fail_with(const char *subject, const roast_error *err, const char *what_to_do);
-void say(const char *subject, const char *format, ...)
+void note(const char *subject, const char *format, ...)
     __attribute__((format(printf, 2, 3))); /* the same, no failure */
 
 /* Like realloc, but ends the program where there is no memory. */

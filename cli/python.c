@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* python.c - the Python that belongs to this program.
  *
- * ROAST_PYTHON names it. Else a wheel puts the program beside the interpreter that it
- * was installed for; that one has our package. The first python3 of PATH is the last
- * resort. */
+ * ROAST_PYTHON names it. Otherwise it is the python3 beside the program: a wheel puts the
+ * program beside the interpreter that has our package. The first python3 of PATH is the
+ * last resort. */
 #include "python.h"
 
 #include <fcntl.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* source.c - the run that a command was given: a file, or a folder that holds one.
  *
- * A folder with several runs means the one that began last, which is said. A
+ * A folder with several runs means the one that began last, with a note. A
  * measurement directory that has no run file, as roastcoffea 0.1.2 wrote them, is
  * imported on the way. */
 #include "source.h"
@@ -85,10 +85,9 @@ static int open_folder(struct source *source, const char *folder)
     source->file = found.file;
     roast_page_release(&found.path);
     if (found.runs > 1)
-        say(folder, "%zu runs, this is the newest: %s", found.runs, source->path);
+        note(folder, "%zu runs, this is the newest: %s", found.runs, source->path);
     if (found.unreadable > 0 && found.unreadable < found.runs)
-        say(folder, "%zu of them cannot be read: roast check tells why",
-            found.unreadable);
+        note(folder, "%zu of them cannot be read: see roast check", found.unreadable);
     return open_file(source);
 }
 
@@ -175,11 +174,11 @@ void source_say_state(const struct source *source)
     const char *ending = roast_report_ending(source_origin(source), info->ended);
 
     if (ending)
-        say(source->path, "%s", ending);
+        note(source->path, "%s", ending);
     if (info->cut_bytes > 0)
-        say(source->path, "%" PRIu64 " bytes at its end are no whole block; left out",
-            info->cut_bytes);
+        note(source->path, "%" PRIu64 " bytes at its end are no whole block; left out",
+             info->cut_bytes);
     if (info->damaged > 0)
-        say(source->path, "%" PRIu64 " damaged piece%s; left out", info->damaged,
-            info->damaged == 1 ? "" : "s");
+        note(source->path, "%" PRIu64 " damaged piece%s; left out", info->damaged,
+             info->damaged == 1 ? "" : "s");
 }

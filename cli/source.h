@@ -14,7 +14,7 @@ struct source {
     bool wants_file; /* a measurement directory without a run file is refused */
 };
 
-/* Each 0, or an exit code after the reason was told. */
+/* Each 0, or an exit code after the reason was printed. */
 int source_open(struct source *source, const char *path);
 int source_run(struct source *source, bool whole, roast_run **run);
 int source_summary(struct source *source, const roast_summary **summary);
@@ -25,7 +25,7 @@ int source_columns(struct source *source, enum roast_columns_table table,
 int source_side(struct source *source, const char *path, struct roast_side *side,
                 roast_columns **chunks);
 
-/* Opens what only a run file can give. */
+/* Opens a run file; fails for a measurement directory. */
 int source_open_file(struct source *source, const char *path);
 
 enum roast_origin source_origin(const struct source *source);

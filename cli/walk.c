@@ -104,7 +104,7 @@ int find_runs(struct paths *found, size_t *left_out, const char *folder)
     while (waiting.count > 0) {
         char *next = waiting.items[--waiting.count];
         if (!look_into(found, &waiting, next) && errno != ENOENT) { /* gone meanwhile */
-            say(next, "%s; what is below it is left out", strerror(errno));
+            note(next, "%s; what is below it is left out", strerror(errno));
             ++*left_out;
         }
         free(next);

@@ -54,7 +54,7 @@ PUBLIC = {
     "doctor.h": "collect",
     "probe.h": "probe",
     "probe_ladder.h": "probe",
-    "proctree.h": "probe",
+    "process_tree.h": "probe",
     "batch.h": "collect",
     "batch_items.def": "collect",
     "collect.h": "collect",

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* error.h - how every function of libroast says that it failed.
+/* error.h - how every function of libroast reports a failure.
  *
  * A function that can fail returns a status (0 or a negative value of status.def) and
  * takes a `roast_error *err` as its last argument. The caller owns the struct; NULL is
@@ -36,7 +36,7 @@ int roast_error_set(roast_error *err, int code, const char *format, ...)
 /* The name of a status ("BAD_DATA"), or "UNKNOWN". Borrows static memory. */
 const char *roast_status_name(int status);
 
-/* What a status means, in words. Borrows static memory. */
+/* The meaning of a status in words. Borrows static memory. */
 const char *roast_status_text(int status);
 
 #ifdef __cplusplus

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* number.h - a number as people read it.
  *
- * Reports and what the verdict says of a run write numbers alike. */
+ * Reports and findings format numbers in the same way. */
 #ifndef ROAST_NUMBER_H
 #define ROAST_NUMBER_H
 

@@ -9,9 +9,9 @@
  *     roast_chunk_finish(thread, &end, &frame, &err); the record as a frame
  *
  * All state belongs to the thread: several threads measure at once without locks. After
- * the first chunk of a thread nothing here allocates, unless a chunk is larger than all
- * before it. A forked child notices that it is one: it gets another process id, and a
- * chunk that was running when the process forked is not reported twice. */
+ * the first chunk of a thread no call allocates, unless a chunk is larger than all before
+ * it. A forked child gets another process id, and a chunk that was running when the
+ * process forked is not reported twice. */
 #ifndef ROAST_PROBE_H
 #define ROAST_PROBE_H
 
@@ -26,7 +26,7 @@ typedef struct roast_thread roast_thread;
 
 /* ---- one reading ------------------------------------------------------------- */
 
-/* Resident memory of this process now; false where the system does not tell. */
+/* Resident memory of this process now; false where it cannot be read. */
 bool roast_rss_now(roast_thread *thread, uint64_t *rss_bytes);
 
 /* Monotonic nanoseconds, the clock of all durations. */
@@ -37,40 +37,40 @@ int64_t roast_mono_ns(void);
 /* The calling thread's state; NULL before its first roast_thread_get(). */
 roast_thread *roast_thread_current(void);
 
-/* The same, made on first use. Belongs to the thread and goes with it. NULL and err
- * when out of memory. */
+/* The same, made on first use. Borrowed until the thread ends, which frees it. NULL and
+ * err when out of memory. */
 roast_thread *roast_thread_get(roast_error *err);
 
 /* ---- chunks ------------------------------------------------------------------ */
 
 struct roast_chunk_options {
     const unsigned char *run_id; /* 16 bytes, borrowed for the call; NULL: no run */
-    bool exact_peak; /* reset the kernel's high-water mark first (seen by everyone) */
+    bool exact_peak; /* reset the high-water mark first (the whole process sees it) */
 };
 #define ROAST_CHUNK_OPTIONS_INIT \
     { \
         NULL, false \
     }
 
-/* Opens a chunk: clears what the last one left and reads memory and I/O. There must be
- * none open on this thread. */
+/* Opens a chunk: clears the state of the last one and reads memory and I/O. No other chunk
+ * may be open on this thread. */
 void roast_chunk_begin(roast_thread *thread, const struct roast_chunk_options *options);
 
 /* True from begin to finish. */
 bool roast_chunk_active(const roast_thread *thread);
 
-/* The record being made, for facts the caller knows. What it sets is borrowed until
+/* The record of the open chunk, for facts the caller knows. Texts in it are borrowed until
  * finish. */
 roast_record *roast_chunk_record(roast_thread *thread);
 
 /* Sets the record's file to a copy without credentials and query. */
 void roast_chunk_set_file(roast_thread *thread, struct roast_str file);
 
-/* Says why a field of the record stays absent; the first reason counts. */
+/* Sets the reason why a field of the record is absent; the first reason counts. */
 void roast_chunk_absent(roast_thread *thread, enum roast_field field,
                         enum roast_reason why);
 
-/* Counts something that was measured and is not kept. */
+/* Counts a loss: measured, and not kept. */
 void roast_chunk_lose(roast_thread *thread, enum roast_loss loss, uint64_t count);
 
 /* Free-form values: keys the user set, and metrics the user recorded. */
@@ -89,19 +89,19 @@ struct roast_chunk_end {
     enum roast_chunk_status status;
     struct roast_str error_type;    /* with FAILED */
     struct roast_str error_message; /* credentials are taken out here */
-    const void *error_token; /* as given to roast_section_failed(), only compared */
+    const void *error_token; /* as passed to roast_section_failed(), only compared */
     uint64_t monitor_errors; /* of the attempt, outside of its chunks */
     struct roast_str monitor_first_error;
 };
 
-/* Closes the chunk and gives its frame, borrowed until the next begin on this thread.
+/* Closes the chunk and returns its frame, borrowed until the next begin on this thread.
  * Fails with NO_MEMORY, or with UNAVAILABLE in a forked child whose parent reports the
  * chunk; the chunk is closed in any case. */
 int roast_chunk_finish(roast_thread *thread, const struct roast_chunk_end *end,
                        struct roast_str *frame, roast_error *err);
 
-/* The caller has passed the frame on. What that took is our time too: it is counted
- * with the thread's next chunk, since this one's record is written. */
+/* The caller has passed the frame on. The time of that is monitor time too. It is counted
+ * with the thread's next chunk, because the record of this one is encoded already. */
 void roast_chunk_delivered(roast_thread *thread);
 
 /* The <= 256 bytes end frame of the chunk finished last, borrowed like its frame. */
@@ -109,13 +109,14 @@ struct roast_str roast_chunk_end_frame(roast_thread *thread);
 
 /* ---- attempts ---------------------------------------------------------------- */
 
-/* What an executor is about to try. Absent texts are fine; all are borrowed. */
+/* What an executor is about to process. Texts may be absent; all are borrowed for the
+ * call. */
 struct roast_attempt_item {
     struct roast_str dataset;
     struct roast_str file; /* credentials are taken out here */
     struct roast_str treename;
     struct roast_str uuid;
-    struct roast_str worker; /* the name that the executor has for it */
+    struct roast_str worker; /* its name in the executor */
     bool has_entries;
     uint64_t entry_start;
     uint64_t entry_stop;
@@ -124,7 +125,7 @@ struct roast_attempt_item {
 
 /* Opens an attempt on this thread: everything an executor does for one chunk, opening the
  * file and building the events too. The first chunk begun inside it is its chunk: it has
- * its identity, and what the item says where its events say nothing. Gives the begin
+ * its identity, and the fields of the item that its events do not have. Returns the begin
  * frame, borrowed until the next call for the thread; absent for an attempt inside
  * another one, which is part of that. */
 struct roast_str roast_attempt_begin(roast_thread *thread, const unsigned char *run_id,
@@ -161,7 +162,7 @@ enum {
     ROAST_SECTION_MAX_INTERVALS = 256,
 };
 
-/* Names one open section, so that an end can be matched whatever the caller does. */
+/* Identifies one open section, so that an end is matched in any order of calls. */
 struct roast_section_token {
     const void *thread; /* only compared */
     uint64_t serial;    /* 0: nothing was opened */
@@ -173,9 +174,9 @@ struct roast_section_token roast_section_begin(roast_thread *thread,
                                                struct roast_str name,
                                                enum roast_section_kind kind);
 
-/* Notes that the section which is ended next is left by an exception. error_token
- * names the exception and is never used for another one in the same chunk; the
- * innermost section it left is kept. */
+/* The section that is ended next is left by an exception. error_token identifies the
+ * exception and is never used for another one in the same chunk; the innermost section
+ * it left is kept. */
 void roast_section_failed(roast_thread *thread, const void *error_token);
 
 /* Ends a section; sections opened inside it and left open end with it. bytes counts
@@ -186,18 +187,18 @@ void roast_section_end(roast_thread *thread, struct roast_section_token token,
 
 /* ---- the process ------------------------------------------------------------- */
 
-/* Frames that could not travel with an output wait here, at most 16 MiB of them. */
+/* Queues a frame that could not travel with an output; at most 16 MiB wait. */
 int roast_outbox_put(struct roast_str frame, roast_error *err);
 
-/* Takes everything that waits: *frames is owned by the caller, who gives it to
- * roast_outbox_release(). *dropped gets how many frames found no room so far. */
+/* Empties the queue: *frames is returned owned, for roast_outbox_release(). *dropped gets
+ * how many frames found no room so far. */
 void roast_outbox_take(struct roast_str *frames, uint64_t *dropped);
 void roast_outbox_release(struct roast_str *frames);
 
-/* Puts frames that were taken back in front of what came meanwhile. Takes *frames. */
+/* Puts taken frames back before those that were queued since. Takes *frames. */
 void roast_outbox_give_back(struct roast_str *frames);
 
-/* Random, other after a fork. */
+/* A random id of this process; a forked child has another one. */
 uint64_t roast_process_id(void);
 
 #ifdef __cplusplus

@@ -41,19 +41,19 @@ struct roast_str roast_str_cut(struct roast_str str, size_t max_bytes);
 size_t roast_str_redact(char *out, size_t out_bytes, struct roast_str text);
 size_t roast_str_redact_file(char *out, size_t out_bytes, struct roast_str file);
 
-/* The room in which redact never cuts a text of so many bytes: `***` may be longer than
- * what it stands for. */
+/* The output size that is enough for any text of so many bytes: `***` may be longer than
+ * what it replaces. */
 size_t roast_str_redact_bound(size_t text_bytes);
 
-/* False where redact would change nothing, which is quick to see for most names. */
+/* False where redact would change nothing; a quick test for most names. */
 bool roast_str_may_hold_secret(struct roast_str text);
 
-/* Whether what is kept under this name must not be: `password`, `X-Auth-Token` ... */
+/* Whether a value of this name must not be stored: `password`, `X-Auth-Token` ... */
 bool roast_str_names_secret(struct roast_str name);
 
-/* A text that was made; owned by the caller. */
+/* A text returned by a function. */
 struct roast_page {
-    char *text; /* with a NUL behind it */
+    char *text; /* owned; NUL-terminated */
     size_t size_bytes;
 };
 

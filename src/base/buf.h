@@ -31,14 +31,14 @@ static inline bool roast__buf_ok(const struct roast_buf *buf)
     return !buf->failed;
 }
 
-/* Bit n of bytes that are taken for bits, least significant first; behind them 0. */
+/* Bit n of the bytes, least significant first; 0 behind their end. */
 static inline bool roast__buf_bit(const struct roast_buf *bits, uint64_t n)
 {
     return n / 8 < bits->size_bytes && (bits->data[n / 8] >> (n % 8)) & 1;
 }
 
-/* Reads what the puts above wrote. A read past the end gives 0 and sets `failed`,
- * which sticks, so a caller may read a whole structure and check once. */
+/* Reads what the puts above wrote. A read past the end returns 0 and sets `failed`, which
+ * stays set: a caller may read a whole structure and check once. */
 struct roast_cursor {
     const unsigned char *at;
     const unsigned char *end;

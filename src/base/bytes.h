@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* bytes.h - numbers as bytes: the three forms that are written anywhere.
+/* bytes.h - numbers as bytes, in the three forms that frames and files use.
  *
  * A varint holds 7 bits per byte, low bits first, the top bit set on all but the last:
  *     300 = 0b10_0101100  ->  AC 02        1 -> 01

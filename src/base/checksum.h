@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* checksum.h - CRC-32C for what travels, a 64-bit hash for names.
+/* checksum.h - CRC-32C for frames and blocks, a 64-bit hash for names.
  *
  * CRC-32C (Castagnoli) guards every frame. The hash is FNV-1a: stable across machines
- * and versions, because ids made from it are written down (docs/format.md). */
+ * and versions, because ids made from it are stored (docs/format.md). */
 #ifndef ROAST_BASE_CHECKSUM_H
 #define ROAST_BASE_CHECKSUM_H
 
@@ -11,7 +11,7 @@
 
 uint32_t roast__crc32c(const void *data, size_t size_bytes);
 
-/* The same of bytes that follow others, whose sum is given; 0 is that of none. */
+/* The same of bytes that follow others with this sum; 0 is the sum of none. */
 uint32_t roast__crc32c_more(uint32_t sum, const void *data, size_t size_bytes);
 uint32_t roast__crc32c_portable(const void *data, size_t size_bytes); /* for its test */
 uint64_t roast__hash64(const void *data, size_t size_bytes);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* json_write.c - JSON, written piece by piece to anywhere.
+/* json_write.c - writes JSON piece by piece to any destination.
  *
- * Only one thing has to be remembered between two calls, whether a comma is due: a
- * bracket or key that was just opened owes none, anything that ended does. */
+ * The only state between two calls is whether a comma is due: not after an opening
+ * bracket or a key, but after any value. */
 #include "roast/json_write.h"
 
 #include <inttypes.h>
@@ -12,8 +12,12 @@
 
 #include "base/utf8.h"
 
-enum { PIECE_BYTES = 256, ESCAPED_BYTES = 12, REPLACEMENT = 0xfffd };
-enum { FIRST_PAIR = 0x10000 };
+enum {
+    PIECE_BYTES = 256,
+    ESCAPED_BYTES = 12, /* the longest escape: two units */
+    REPLACEMENT = 0xfffd,
+    FIRST_PAIR = 0x10000,
+};
 
 static void put(struct roast_json *json, const char *text)
 {
@@ -59,50 +63,12 @@ static char *put_unit(char *at, unsigned unit)
     return at;
 }
 
-/* The escape of two letters, for what has one. */
-static bool put_short(char **at, uint32_t code)
+/* Takes the character at the front of a text that is not empty, and writes it escaped;
+ * at most ESCAPED_BYTES. With `utf8` only what JSON demands is escaped. */
+static char *put_next(char *at, bool utf8, struct roast_str *text)
 {
     static const char from[] = "\"\\\b\f\n\r\t";
     static const char to[] = "\"\\bfnrt";
-    const char *found = code > 0 && code < 0x80 ? strchr(from, (int)code) : NULL;
-
-    if (!found)
-        return false;
-    *(*at)++ = '\\';
-    *(*at)++ = to[found - from];
-    return true;
-}
-
-/* Escapes one character; at most ESCAPED_BYTES. */
-static char *put_code(char *at, uint32_t code)
-{
-    if (put_short(&at, code))
-        return at;
-    if (code >= 0x20 && code < 0x7f)
-        *at++ = (char)code;
-    else if (code < FIRST_PAIR)
-        at = put_unit(at, code);
-    else {
-        at = put_unit(at, 0xd800 + ((code - FIRST_PAIR) >> 10));
-        at = put_unit(at, 0xdc00 + ((code - FIRST_PAIR) & 0x3ff));
-    }
-    return at;
-}
-
-/* Keeps one character where it can. */
-static char *put_kept(char *at, uint32_t code, struct roast_str bytes)
-{
-    if (put_short(&at, code))
-        return at;
-    if (code < 0x20)
-        return put_unit(at, code);
-    memcpy(at, bytes.data, bytes.size_bytes);
-    return at + bytes.size_bytes;
-}
-
-/* Takes the character at the front of a text that is not empty. */
-static char *put_next(char *at, bool utf8, struct roast_str *text)
-{
     uint32_t code = 0;
     size_t size = roast__utf8_decode(&code, *text);
     struct roast_str bytes = {text->data, size};
@@ -114,7 +80,20 @@ static char *put_next(char *at, bool utf8, struct roast_str *text)
     }
     text->data += size;
     text->size_bytes -= size;
-    return utf8 ? put_kept(at, code, bytes) : put_code(at, code);
+    const char *found = code > 0 && code < 0x80 ? strchr(from, (int)code) : NULL;
+    if (found) {
+        *at++ = '\\';
+        *at++ = to[found - from];
+    } else if (code >= 0x20 && (utf8 || code < 0x7f)) {
+        memcpy(at, bytes.data, bytes.size_bytes);
+        at += bytes.size_bytes;
+    } else if (code < FIRST_PAIR) {
+        at = put_unit(at, code);
+    } else {
+        at = put_unit(at, 0xd800 + ((code - FIRST_PAIR) >> 10));
+        at = put_unit(at, 0xdc00 + ((code - FIRST_PAIR) & 0x3ff));
+    }
+    return at;
 }
 
 static void put_escaped(struct roast_json *json, struct roast_str text)
@@ -193,21 +172,6 @@ void roast_json_number(struct roast_json *json, double value)
     put(json, text);
 }
 
-/* printf's point is that of the locale of the program around us. */
-static size_t with_point(char *text)
-{
-    char *to = text;
-
-    for (const char *from = text; *from; from++) {
-        if (strchr("0123456789+-e", *from))
-            *to++ = *from;
-        else if (to == text || to[-1] != '.')
-            *to++ = '.';
-    }
-    *to = '\0';
-    return (size_t)(to - text);
-}
-
 size_t roast_shortest_number(char out[ROAST_JSON_NUMBER_BYTES], double value)
 {
     if (!isfinite(value)) {
@@ -219,7 +183,17 @@ size_t roast_shortest_number(char out[ROAST_JSON_NUMBER_BYTES], double value)
         if (strtod(out, NULL) == value)
             break;
     }
-    size_t size = with_point(out);
+    /* printf's point is that of the locale of the program around us, maybe of several
+     * bytes */
+    char *to = out;
+    for (const char *from = out; *from; from++) {
+        if (strchr("0123456789+-e", *from))
+            *to++ = *from;
+        else if (to == out || to[-1] != '.')
+            *to++ = '.';
+    }
+    *to = '\0';
+    size_t size = (size_t)(to - out);
     if (!strpbrk(out, ".e")) { /* so that readers take it for a float */
         memcpy(out + size, ".0", 3);
         size += 2;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* mem.c - the one door to the heap. */
+/* mem.c - all access to the heap. */
 #include "base/mem.h"
 
 #include <stdlib.h>

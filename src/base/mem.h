@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* mem.h - the one door to the heap.
+/* mem.h - all access to the heap.
  *
  * Everything in libroast allocates here and nowhere else, so that a test can make the
  * n-th allocation fail (tests/oom) and a host program can supply its own heap. */
@@ -8,7 +8,7 @@
 
 #include <stddef.h>
 
-/* The functions behind the door. Both follow the C library's contract for
+/* The functions of a heap. Both follow the C library's contract for
  * realloc(ptr, size > 0) and free(ptr). */
 struct roast_heap {
     void *(*resize)(void *ptr, size_t size_bytes);

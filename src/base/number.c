@@ -61,7 +61,7 @@ static struct rounded round_to_digits(double value)
     (void)snprintf(text, sizeof(text), "%.2e", fabs(value));
     const char *e = strchr(text, 'e'); /* finite values always have one */
     r.digits[0] = text[0];
-    r.digits[1] = e[-2]; /* what lies between is the point of the locale */
+    r.digits[1] = e[-2]; /* between them is the decimal point of the locale */
     r.digits[2] = e[-1];
     r.exponent = (int)strtol(e + 1, NULL, 10);
     return r;
@@ -81,15 +81,6 @@ static void put_fixed(struct pen *pen, const struct rounded *r, int whole)
     }
 }
 
-static void put_scientific(struct pen *pen, const struct rounded *r)
-{
-    char exponent[16];
-
-    put_fixed(pen, r, 1);
-    (void)snprintf(exponent, sizeof(exponent), "e%+03d", r->exponent);
-    put(pen, exponent);
-}
-
 static void put_unit(struct pen *pen, const char *prefix, const char *unit)
 {
     if (strcmp(unit, "x") != 0 && (*prefix || *unit))
@@ -107,10 +98,11 @@ static void put_whole(struct pen *pen, double value, const char *unit)
     put_unit(pen, "", unit);
 }
 
-/* Without a prefix: as it is where that is readable, else with an exponent. */
+/* Without a prefix: plain digits where that is readable, else with an exponent. */
 static void put_plain(struct pen *pen, double value, const char *unit)
 {
     struct rounded r = round_to_digits(value);
+    char exponent[16];
 
     if (r.exponent >= DIGITS && r.exponent <= 5) {
         put_whole(pen, value, unit);
@@ -118,19 +110,14 @@ static void put_plain(struct pen *pen, double value, const char *unit)
     }
     if (r.negative)
         put_char(pen, '-');
-    if (r.exponent < -4 || r.exponent > 5)
-        put_scientific(pen, &r);
-    else
+    if (r.exponent < -4 || r.exponent > 5) {
+        put_fixed(pen, &r, 1);
+        (void)snprintf(exponent, sizeof(exponent), "e%+03d", r.exponent);
+        put(pen, exponent);
+    } else {
         put_fixed(pen, &r, r.exponent + 1);
+    }
     put_unit(pen, "", unit);
-}
-
-static int prefix_of(const struct unit *unit, int exponent)
-{
-    if (exponent >= 0)
-        return unit->grows ? exponent / 3 : 0;
-    int prefix = unit->shrinks ? (exponent - 2) / 3 : 0;
-    return prefix < SMALLEST_PREFIX ? SMALLEST_PREFIX : prefix;
 }
 
 static void put_scaled(struct pen *pen, double value, const struct unit *unit)
@@ -138,9 +125,14 @@ static void put_scaled(struct pen *pen, double value, const struct unit *unit)
     static const char *const prefixes[] = {"n", "u", "m", "",  "k",
                                            "M", "G", "T", "P", "E"};
     struct rounded r = round_to_digits(value);
-    int prefix = prefix_of(unit, r.exponent);
-    int exponent = r.exponent - 3 * prefix;
+    int prefix = 0;
 
+    if (r.exponent >= 0)
+        prefix = unit->grows ? r.exponent / 3 : 0;
+    else if (unit->shrinks)
+        prefix = (r.exponent - 2) / 3;
+    prefix = prefix < SMALLEST_PREFIX ? SMALLEST_PREFIX : prefix;
+    int exponent = r.exponent - 3 * prefix;
     if (prefix == 0 || prefix > LARGEST_PREFIX || exponent < -4) {
         put_plain(pen, value, unit->name);
         return;
@@ -151,20 +143,15 @@ static void put_scaled(struct pen *pen, double value, const struct unit *unit)
     put_unit(pen, prefixes[prefix - SMALLEST_PREFIX], unit->name);
 }
 
-/* Nobody thinks in kiloseconds. */
-static bool put_long_time(struct pen *pen, double seconds)
+/* Minutes, hours and days in place of kiloseconds. */
+static void put_long_time(struct pen *pen, double seconds)
 {
-    int exponent = round_to_digits(seconds).exponent;
-
-    if (exponent < 3)
-        return false;
     if (fabs(seconds) < 6000)
         put_plain(pen, seconds / 60, "min");
     else if (fabs(seconds) < 360000)
         put_plain(pen, seconds / 3600, "h");
     else
         put_plain(pen, seconds / 86400, "d");
-    return true;
 }
 
 /* The customary unit of data rates stays while it is readable. */
@@ -173,32 +160,13 @@ static void put_gigabits(struct pen *pen, double value)
     static const struct unit bits = {"bit/s", true, false, 0};
     int exponent = round_to_digits(value).exponent;
 
-    if (exponent >= -1 && exponent < 3)
+    if ((exponent >= -1 && exponent < 3) || fabs(value) > 1e200) /* 1e9 times: inf */
         put_plain(pen, value, "Gbit/s");
-    else if (fabs(value) < 1e200) /* 1e9 times it is still a number */
-        put_scaled(pen, value * 1e9, &bits);
     else
-        put_plain(pen, value, "Gbit/s");
+        put_scaled(pen, value * 1e9, &bits);
 }
 
-static const struct unit *find_unit(const char *name)
-{
-    for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++)
-        if (strcmp(units[i].name, name) == 0)
-            return &units[i];
-    return NULL;
-}
-
-/* Whole values that are shown with all their digits; 0 is one of them. */
-static bool stays_whole(double value, const struct unit *unit)
-{
-    static const double powers[] = {1, 10, 100, 1e3, 1e4, 1e5};
-    double limit = unit ? powers[unit->whole_exp] : 1;
-
-    return fabs(value) < limit && value == (double)(int64_t)value;
-}
-
-/* Memory counted in powers of 1024 goes on in them. */
+/* Memory counted in powers of 1024 keeps them. */
 static void put_mebibytes(struct pen *pen, double value)
 {
     static const char *const names[] = {"MiB", "GiB", "TiB", "PiB"};
@@ -213,21 +181,26 @@ static void put_mebibytes(struct pen *pen, double value)
 
 size_t roast_format_number(char out[ROAST_NUMBER_BYTES], double value, const char *unit)
 {
+    static const double powers[] = {1, 10, 100, 1e3, 1e4, 1e5};
     struct pen pen = {out, 0};
     const char *name = unit ? unit : "";
-    const struct unit *known = find_unit(name);
+    const struct unit *known = NULL;
 
+    for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++)
+        if (strcmp(units[i].name, name) == 0)
+            known = &units[i];
     out[0] = '\0';
     if (!isfinite(value))
         put(&pen, "-");
-    else if (stays_whole(value, known))
+    else if (fabs(value) < (known ? powers[known->whole_exp] : 1) &&
+             value == (double)(int64_t)value)
         put_whole(&pen, value, name);
     else if (strcmp(name, "Gbit/s") == 0)
         put_gigabits(&pen, value);
     else if (strcmp(name, "MiB") == 0)
         put_mebibytes(&pen, value);
-    else if (strcmp(name, "s") == 0 && put_long_time(&pen, value))
-        return pen.size_bytes;
+    else if (strcmp(name, "s") == 0 && round_to_digits(value).exponent >= 3)
+        put_long_time(&pen, value);
     else if (known)
         put_scaled(&pen, value, known);
     else

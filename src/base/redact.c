@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* redact.c - takes secrets out of text before it is kept.
  *
- * Two rules, and when in doubt a word too many goes: a URL loses what stands before its
- * host and its query; a word that names a secret (`password=...`, `Bearer ...`) loses
- * what follows it. Only a blank ends a URL or a secret, because passwords and queries
- * may hold any other character. */
+ * Two rules, which rather remove a word too many: a URL loses its query and everything
+ * before its host; the value behind a word that names a secret (`password=...`,
+ * `Bearer ...`) is removed. Only a blank ends a URL or a secret, because passwords and
+ * queries may hold any other character. */
 #include "roast/text.h"
 
 /* Parts of words that name a secret, lower case. */
@@ -64,49 +64,41 @@ static bool starts_authority(const struct redactor *r)
            memcmp(r->text.data + r->at, "://", 3) == 0;
 }
 
-/* To the host: behind the last '@' before the path. */
-static void skip_user_info(struct redactor *r)
-{
-    size_t host = r->at;
-
-    for (; !url_ends(r) && here(r) != '/' && here(r) != '?' && here(r) != '#';
-         r->at++) {
-        if (here(r) == '@')
-            host = r->at + 1;
-    }
-    r->at = host;
-}
-
 /* Copies one URL from its "://" on. A URL in the path of another, as caches have them,
  * is treated the same way. */
 static void copy_url(struct redactor *r)
 {
     while (!url_ends(r) && here(r) != '?' && here(r) != '#') {
-        if (starts_authority(r)) {
-            put(r, "://", 3);
-            r->at += 3;
-            skip_user_info(r);
-        } else {
+        if (!starts_authority(r)) {
             put(r, r->text.data + r->at++, 1);
+            continue;
         }
+        put(r, "://", 3);
+        r->at += 3;
+        size_t host = r->at; /* behind the last '@' before the path */
+        for (; !url_ends(r) && here(r) != '/' && here(r) != '?' && here(r) != '#';
+             r->at++) {
+            if (here(r) == '@')
+                host = r->at + 1;
+        }
+        r->at = host;
     }
     while (!url_ends(r))
         r->at++;
 }
 
-static char lower(char c)
-{
-    return c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c;
-}
-
+/* Upper case counts as lower case; `part` is lower case. */
 static bool holds(struct roast_str word, const char *part)
 {
     size_t part_bytes = strlen(part);
 
     for (size_t i = 0; i + part_bytes <= word.size_bytes; i++) {
         size_t k = 0;
-        while (k < part_bytes && lower(word.data[i + k]) == part[k])
-            k++;
+        for (; k < part_bytes; k++) {
+            char c = word.data[i + k];
+            if ((c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c) != part[k])
+                break;
+        }
         if (k == part_bytes)
             return true;
     }
@@ -122,8 +114,7 @@ static bool names_secret(struct roast_str word)
     return word.size_bytes == 4 && holds(word, "auth");
 }
 
-/* A name may be of several words: what redact would take for a secret behind its last one
- * is one as a whole. */
+/* A name may have several words; one that names a secret is enough. */
 bool roast_str_names_secret(struct roast_str name)
 {
     if (!name.data || names_secret(name))
@@ -142,15 +133,6 @@ bool roast_str_names_secret(struct roast_str name)
 static bool is_token(struct roast_str word)
 {
     return word.size_bytes >= 16 && memcmp(word.data, "eyJ", 3) == 0;
-}
-
-static struct roast_str take_word(struct redactor *r)
-{
-    struct roast_str word = {r->text.data + r->at, 0};
-
-    for (; !at_end(r) && is_word(here(r)); r->at++)
-        word.size_bytes++;
-    return word;
 }
 
 /* Copies quotes, blanks and `=` or `:` behind a word; true if a value follows: after one
@@ -183,7 +165,7 @@ static void skip_value(struct redactor *r, char quote)
         r->at = r->text.size_bytes;
 }
 
-/* What follows is the secret, or says of which kind it is and the secret is the next. */
+/* The next word is the secret, or its kind, and then the one after it is. */
 static void replace_value(struct redactor *r, struct roast_str word, char quote)
 {
     struct roast_str kind = {r->text.data + r->at, r->text.size_bytes - r->at};
@@ -201,9 +183,11 @@ static void replace_value(struct redactor *r, struct roast_str word, char quote)
 
 static void copy_word(struct redactor *r)
 {
-    struct roast_str word = take_word(r);
+    struct roast_str word = {r->text.data + r->at, 0};
     char quote;
 
+    for (; !at_end(r) && is_word(here(r)); r->at++)
+        word.size_bytes++;
     if (is_token(word)) {
         skip_value(r, 0);
         put(r, "***", 3);
@@ -227,7 +211,7 @@ bool roast_str_may_hold_secret(struct roast_str text)
     return false;
 }
 
-/* What grows most is `pwd=a ` for ever, by two bytes in six. */
+/* The worst case is `pwd=a ` repeated: two bytes more in six. */
 size_t roast_str_redact_bound(size_t text_bytes)
 {
     return text_bytes + text_bytes / 3 + 2;
@@ -248,41 +232,24 @@ size_t roast_str_redact(char *out, size_t out_bytes, struct roast_str text)
     return out_bytes - r.left_bytes;
 }
 
-/* To the first "://", or to the end. */
-static void to_authority(struct redactor *r)
-{
-    while (!at_end(r) && !starts_authority(r)) {
-        const char *from = r->text.data + r->at + 1;
-        const char *end = r->text.data + r->text.size_bytes;
-        const char *colon = memchr(from, ':', (size_t)(end - from));
-        r->at = colon ? (size_t)(colon - r->text.data) : r->text.size_bytes;
-    }
-}
-
-/* A query of a path without a scheme, as XRootD servers take them: `?key=value`. */
-static struct roast_str without_query(struct roast_str path)
-{
-    const char *query = memchr(path.data, '?', path.size_bytes);
-    size_t before = query ? (size_t)(query - path.data) : path.size_bytes;
-
-    if (query && memchr(query, '=', path.size_bytes - before))
-        path.size_bytes = before;
-    return path;
-}
-
 size_t roast_str_redact_file(char *out, size_t out_bytes, struct roast_str file)
 {
     struct redactor r = {file, 0, out, out_bytes, false};
 
     if (!file.data)
         return 0;
-    to_authority(&r);
-    if (at_end(&r)) {
-        r.text = without_query(file);
-        put(&r, file.data, r.text.size_bytes);
-    } else {
+    const char *scheme = memmem(file.data, file.size_bytes, "://", 3);
+    if (scheme) {
+        r.at = (size_t)(scheme - file.data);
         put(&r, file.data, r.at);
         copy_url(&r);
+        return out_bytes - r.left_bytes;
     }
+    /* a query of a path without a scheme, as XRootD servers take them: `?key=value` */
+    const char *query = memchr(file.data, '?', file.size_bytes);
+    size_t path_bytes = query ? (size_t)(query - file.data) : file.size_bytes;
+    if (query && !memchr(query, '=', file.size_bytes - path_bytes))
+        path_bytes = file.size_bytes;
+    put(&r, file.data, path_bytes);
     return out_bytes - r.left_bytes;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* sink.h - fixed memory being filled, with sticky failure.
  *
- * For writers that must not allocate: put as often as you like, then check `full` once.
+ * For writers that must not allocate: append as often as you like, then check `full` once.
  * `at` never passes `end`. */
 #ifndef ROAST_BASE_SINK_H
 #define ROAST_BASE_SINK_H

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* sort.c - many items in the order of a number each, digit by digit.
+/* sort.c - sorts many items by an integer key each: radix sort.
  *
- * The first digits split what does not fit the caches into parts that do; what comes
- * nearly in order then hardly moves. Parts are sorted from the last digit to the first,
- * and only by digits in which keys differ. A few items are moved one by one. */
+ * The first digits split an array that does not fit the caches into parts that do; items
+ * that are nearly in order hardly move. Parts are sorted from the last digit to the
+ * first, and only by digits in which keys differ. Few items are sorted by insertion. */
 #include "base/sort.h"
 
 #include <stdbool.h>
@@ -44,7 +44,7 @@ static void sort_few(struct roast_keyed *keyed, size_t count)
     }
 }
 
-/* What keys are between. Distances do not overflow: they are taken without sign. */
+/* The range of keys. Distances are unsigned: they do not overflow. */
 struct range {
     uint64_t least;
     unsigned bits; /* of the largest distance from it */
@@ -63,7 +63,7 @@ static struct range range_of(const struct roast_keyed *keyed, size_t count)
                           span > 0 ? 64 - (unsigned)__builtin_clzll(span) : 0};
 }
 
-/* Which digit of a key is looked at. */
+/* One digit of a key. */
 struct digit {
     uint64_t least;
     unsigned shift;
@@ -95,7 +95,7 @@ static void deal(struct roast_keyed *to, const struct roast_keyed *from, size_t 
         to[ends[digit_of(&from[i], digit)]++] = from[i];
 }
 
-/* Sorts what fits the caches, or what could not be split; room is as large. */
+/* Sorts an array that fits the caches, or could not be split; room is as large. */
 static void sort_part(struct roast_keyed *keyed, struct roast_keyed *room, size_t count)
 {
     struct range range = range_of(keyed, count);

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* sort.h - many items in the order of a number each, digit by digit.
+/* sort.h - sorts many items by an integer key each.
  *
- * A run has a million of them, and they come nearly in order: this is ten times as quick
- * as comparing. Items that are equal stay in the order they were in, so what else is to
- * be in order is sorted first. */
+ * A run has a million of them, nearly in order: this is ten times as fast as comparing.
+ * Equal keys keep their order: to sort by a second key, sort by it first. */
 #ifndef ROAST_BASE_SORT_H
 #define ROAST_BASE_SORT_H
 
@@ -12,14 +11,14 @@
 
 struct roast_keyed {
     int64_t key;
-    uint32_t item; /* what it is the key of; may be anything */
+    uint32_t item; /* any number */
 };
 
-/* So many, and behind them room for sorting as many; returns owned, for roast__free().
- * NULL when out of memory. */
+/* Room for `count` items and, behind them, for sorting as many. Returns owned, for
+ * roast__free(); NULL when out of memory. */
 struct roast_keyed *roast__keyed_new(size_t count);
 
-/* Sorts them; `room` is for as many. */
+/* Sorts in place; `room` holds as many items. */
 void roast__keyed_sort(struct roast_keyed *keyed, struct roast_keyed *room,
                        size_t count);
 

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* str.h - comparing borrowed texts.
  *
- * An absent text equals an empty one here. Whoever must tell them apart looks at
- * `data` itself. */
+ * An absent text equals an empty one here; only `data` differs. */
 #ifndef ROAST_BASE_STR_H
 #define ROAST_BASE_STR_H
 

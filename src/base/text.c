@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* text.c - cutting text between characters, and giving a made one back. */
+/* text.c - cuts text between characters; releases a returned one. */
 #include "roast/text.h"
 
 #include "base/mem.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* utf8.c - decoding UTF-8, strictly: what is not in its shortest form is no character,
- * so that nothing can hide behind another spelling. */
+/* utf8.c - decodes UTF-8 strictly: a character that is not in its shortest form is
+ * refused, so that no byte sequence has a second spelling. */
 #include "base/utf8.h"
 
 #include <stdbool.h>

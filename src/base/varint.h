@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* varint.h - reads varints (bytes.h) in place, for loops that read millions of them.
  *
- * All others have a cursor (buf.h), which reads them with this. Where the bytes of a
- * number end is found with arithmetic: processors cannot guess it. */
+ * Other code uses a cursor (buf.h). The end of a number is found with arithmetic: a branch
+ * per byte could not be predicted. */
 #ifndef ROAST_BASE_VARINT_H
 #define ROAST_BASE_VARINT_H
 
@@ -24,7 +24,7 @@ static inline uint64_t roast__join_sevens(uint64_t word)
 
 /* Reads the varint at *at, which moves behind it; false when it is cut off at `end` or
  * has more than 64 bits. Most have one byte. Longer ones are read at once where 8 bytes
- * are left: nobody could predict a branch for each of their bytes. */
+ * are left. */
 static inline bool roast__load_varint(const unsigned char **at,
                                       const unsigned char *end, uint64_t *value)
 {

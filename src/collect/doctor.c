@@ -15,10 +15,8 @@
 
 #include "probe/linux/cgroup.h"
 #include "probe/linux/host.h"
-#include "probe/linux/procio.h"
-#include "probe/linux/rss.h"
-#include "probe/linux/sched.h"
-#include "roast/proctree.h"
+#include "probe/linux/usage.h"
+#include "roast/process_tree.h"
 
 enum { TEXT_BYTES = 256, FILE_BYTES = 4096, NUMBER_BYTES = 32 };
 
@@ -178,10 +176,10 @@ static void look_at_groups(const struct doctor *doctor)
 
 static bool can_find_tree(const struct doctor *doctor)
 {
-    roast_proctree *tree = NULL;
-    int status = roast_proctree_new(&tree, doctor->places.proc, 0, NULL);
+    roast_process_tree *tree = NULL;
+    int status = roast_process_tree_new(&tree, doctor->places.proc, 0, NULL);
 
-    roast_proctree_free(tree);
+    roast_process_tree_free(tree);
     return status == ROAST_OK;
 }
 

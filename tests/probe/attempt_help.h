@@ -4,8 +4,8 @@
 #define ROAST_TESTS_PROBE_ATTEMPT_HELP_H
 
 #include "probe/chunk_help.h"
-#include "probe/says_help.h"
-#include "probe/told_help.h"
+#include "probe/frames_help.h"
+#include "probe/record_help.h"
 
 static const struct roast_chunk_end ended_ok = {.status = ROAST_CHUNK_OK};
 static const struct roast_chunk_end ended_failed = {

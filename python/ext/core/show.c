@@ -4,7 +4,7 @@
 
 #include "file.h"
 #include "roast/collect.h"
-#include "roast/proctree.h"
+#include "roast/process_tree.h"
 #include "roast/report.h"
 
 /* ---- pages ---------------------------------------------------------------------- */

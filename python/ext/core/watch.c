@@ -12,7 +12,7 @@
 
 #include "roast/collect.h"
 #include "roast/cpu_meter.h"
-#include "roast/proctree.h"
+#include "roast/process_tree.h"
 #include "state.h"
 
 struct watch {
@@ -25,9 +25,9 @@ struct watch {
     int64_t interval_ns;
     int64_t round_ns; /* realtime clock of the round of samples that goes on */
     roast_run *run;
-    roast_proctree *tree;   /* NULL: this system does not tell */
-    roast_cpu_meter *meter; /* NULL with it */
-    roast_spool *spool;     /* NULL: no other process is expected */
+    roast_process_tree *tree; /* NULL: this system does not tell */
+    roast_cpu_meter *meter;   /* NULL with it */
+    roast_spool *spool;       /* NULL: no other process is expected */
 };
 
 enum { SECOND_NS = 1000000000 };
@@ -75,7 +75,7 @@ static void sample(struct watch *watch)
         return;
     watch->round_ns = clock_ns(CLOCK_REALTIME);
     roast_cpu_meter_round(watch->meter);
-    if (roast_proctree_sample(watch->tree, &sink, NULL) < 0) {
+    if (roast_process_tree_sample(watch->tree, &sink, NULL) < 0) {
         roast_run_add_fact(watch->run, ROAST_FACT_monitor_errors, 1);
         return;
     }
@@ -140,7 +140,7 @@ static void *go(void *context)
 
 static void watch_free(struct watch *watch)
 {
-    roast_proctree_free(watch->tree);
+    roast_process_tree_free(watch->tree);
     roast_cpu_meter_free(watch->meter);
     if (watch->spool)
         roast_spool_close(watch->spool, true);
@@ -155,7 +155,7 @@ static int open_tree(struct watch *watch, roast_error *err)
     int status = roast_cpu_meter_new(&watch->meter, err);
 
     if (status == ROAST_OK)
-        status = roast_proctree_new(&watch->tree, NULL, 0, err);
+        status = roast_process_tree_new(&watch->tree, NULL, 0, err);
     return status == ROAST_UNAVAILABLE ? ROAST_OK : status; /* no /proc: no samples */
 }
 

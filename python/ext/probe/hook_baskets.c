@@ -24,7 +24,7 @@ static uint64_t fetched_ns(roast_thread *thread)
 {
     struct roast_ladder ladder;
 
-    roast_ladder_look(thread, &ladder);
+    roast_ladder_snapshot(thread, &ladder);
     return ladder.values[ROAST_ITEM_fetch];
 }
 

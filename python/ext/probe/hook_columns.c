@@ -218,7 +218,7 @@ static uint64_t read_ns(roast_thread *thread)
 {
     struct roast_ladder ladder;
 
-    roast_ladder_look(thread, &ladder);
+    roast_ladder_snapshot(thread, &ladder);
     return ladder.values[ROAST_ITEM_fetch] + ladder.values[ROAST_ITEM_decompress] +
            ladder.values[ROAST_ITEM_interpret] + ladder.values[ROAST_ITEM_read_other] +
            ladder.values[ROAST_ITEM_unnamed];

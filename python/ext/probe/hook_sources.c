@@ -77,7 +77,7 @@ void reading_finish(struct probe_state *state, roast_thread *thread)
         return;
     }
     if (roast_ladder_active(thread)) {
-        roast_ladder_look(thread, &ladder);
+        roast_ladder_snapshot(thread, &ladder);
         weigh(state, thread, &ladder);
         tell_other_bytes(state, thread, &ladder);
     }

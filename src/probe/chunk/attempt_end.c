@@ -138,7 +138,7 @@ bool roast__attempt_put_end(struct roast_thread *thread,
     set_end(&frame.rec, close->end);
     set_times(attempt, &frame.rec, close->mono_ns, close->cpu_ns);
     if (attempt->ladder.armed)
-        roast__ladder_tell(&attempt->ladder, &frame.ladder);
+        roast__ladder_get(&attempt->ladder, &frame.ladder);
     attempt->end_at = attempt->frames.size_bytes;
     roast__buf_put(&attempt->frames, out, encode(out, &frame));
     bool whole = roast__buf_ok(&attempt->frames);
@@ -167,7 +167,7 @@ int roast_attempt_packed(roast_thread *thread, struct roast_str *frames,
         return status;
     set_times(attempt, &frame.rec, mono_ns, cpu_ns);
     roast__ladder_packed(&attempt->ladder, &thread->slow_files.schedstat, mono_ns);
-    roast__ladder_tell(&attempt->ladder, &frame.ladder);
+    roast__ladder_get(&attempt->ladder, &frame.ladder);
     *frames = (struct roast_str){(const char *)thread->small_frame,
                                  encode(thread->small_frame, &frame)};
     return ROAST_OK;

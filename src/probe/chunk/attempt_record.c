@@ -7,7 +7,7 @@
 #include "base/bytes.h"
 #include "base/clock.h"
 #include "probe/chunk/finish.h"
-#include "probe/linux/rss.h"
+#include "probe/linux/usage.h"
 
 /* The `losses` and `absences` of a record while it is encoded. */
 struct gaps {
@@ -159,10 +159,10 @@ bool roast__attempt_put_record(struct roast_thread *thread,
 
     rec.kind = ROAST_FRAME_CHUNK;
     roast_record_set_u64(&rec, ROAST_FIELD_status, close->end->status);
-    roast__finish_where(thread, &rec);
+    roast__set_process_fields(thread, &rec);
     if (roast__attempt_computed(attempt)) {
         unread = set_compute(thread, &rec, close);
-        lost |= roast__finish_first(thread, &rec);
+        lost |= roast__set_process_facts(thread, &rec);
     } else {
         set_start(attempt, &rec);
     }
@@ -172,7 +172,7 @@ bool roast__attempt_put_record(struct roast_thread *thread,
         set_error(thread, &rec, close->end);
     }
     if (attempt->ladder.armed)
-        lost |= roast__reads_tell(&attempt->ladder.reads, &rec);
+        lost |= roast__reads_set_fields(&attempt->ladder.reads, &rec);
     set_losses(attempt, &rec, &gaps);
     set_absences(&rec, &gaps, lost, unread);
     return put_frame(&attempt->frames, &rec);

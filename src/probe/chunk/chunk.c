@@ -1,20 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* chunk.c - the life of one chunk: begin, start, stop, finish.
  *
- *     begin     clear; read memory (and, at its pace, the rest)     our time
- *     start     thread CPU, epoch, monotonic                        clocks run
+ *     begin     clear; read memory, and sometimes the slow readings   monitor time
+ *     start     thread CPU, epoch, monotonic                          clocks start
  *               ... the user's work ...
- *     stop      monotonic, thread CPU                               clocks stand
- *     finish    read memory again, fill the record, encode          our time
+ *     stop      monotonic, thread CPU                                 clocks stop
+ *     finish    read memory again, fill the record, encode            monitor time
  *
- * The clocks stand closest to the work, so that our own readings are never part of it;
- * what they cost is kept in `monitor_ns`. */
+ * The clocks are read closest to the work, so that our own readings are never part of
+ * it; the cost of those is kept in `monitor_ns`. */
 #include "base/clock.h"
-#include "probe/chunk/peak.h"
 #include "probe/chunk/process.h"
 #include "probe/chunk/thread.h"
-#include "probe/linux/rss.h"
-#include "probe/linux/rusage.h"
+#include "probe/linux/usage.h"
 
 int64_t roast_mono_ns(void)
 {
@@ -49,7 +47,7 @@ void roast_chunk_absent(roast_thread *thread, enum roast_field field,
 
 void roast_chunk_lose(roast_thread *thread, enum roast_loss loss, uint64_t count)
 {
-    thread->tree.losses[loss] += count;
+    thread->sections.losses[loss] += count;
 }
 
 roast_values *roast_chunk_user_keys(roast_thread *thread)
@@ -62,8 +60,8 @@ roast_values *roast_chunk_custom_metrics(roast_thread *thread)
     return &thread->custom_metrics;
 }
 
-/* Keeps what was written to out, whole characters only. Full means that there was more,
- * or that it just fits: both are counted as cut. */
+/* Sets a field to the text in out, whole characters only. A full buffer means that there
+ * was more, or that it just fits: both are counted as cut. */
 static void set_copy(roast_thread *thread, enum roast_field field, const char *out,
                      size_t used_bytes, size_t room_bytes)
 {
@@ -71,7 +69,7 @@ static void set_copy(roast_thread *thread, enum roast_field field, const char *o
 
     if (used_bytes == room_bytes) {
         kept = roast_str_cut(kept, room_bytes - 1);
-        thread->tree.losses[ROAST_LOSS_text_cut]++;
+        thread->sections.losses[ROAST_LOSS_text_cut]++;
     }
     roast_record_set_str(&thread->record, field, kept);
 }
@@ -93,20 +91,6 @@ void roast__chunk_set_error_message(roast_thread *thread, struct roast_str text)
     if (text.data)
         set_copy(thread, ROAST_FIELD_error_message, thread->error_text,
                  roast_str_redact(thread->error_text, room_bytes, text), room_bytes);
-}
-
-static void clear(roast_thread *thread)
-{
-    thread->record.kind = ROAST_FRAME_CHUNK;
-    thread->record.present = 0;
-    thread->absent = 0;
-    memset(&thread->before, 0, sizeof(thread->before));
-    memset(&thread->after, 0, sizeof(thread->after));
-    roast__tree_clear(&thread->tree);
-    roast__values_clear(&thread->user_keys);
-    roast__values_clear(&thread->custom_metrics);
-    roast__buf_clear(&thread->blobs);
-    thread->encode_ns = 0;
 }
 
 void roast__identity_make(struct roast_identity *id, const unsigned char *run_id,
@@ -131,7 +115,7 @@ static void identify(roast_thread *thread, const unsigned char *run_id)
         thread->active_at_begin = thread->attempt.active_at_begin;
     } else {
         roast__identity_make(id, run_id, &thread->active_at_begin);
-        if (thread->of_attempt) /* which counts as running already */
+        if (thread->of_attempt) /* the attempt is counted already */
             thread->active_at_begin = roast__chunk_leaves(&newest) - 1;
     }
     roast_identity_pack(thread->identity_bytes, id);
@@ -146,11 +130,20 @@ void roast_chunk_begin(roast_thread *thread, const struct roast_chunk_options *o
 
     thread->begin_ns = roast__clock_mono_ns();
     thread->start_ns = thread->begin_ns; /* for sections before the work starts */
-    clear(thread);
+    thread->record.kind = ROAST_FRAME_CHUNK;
+    thread->record.present = 0;
+    thread->absent = 0;
+    memset(&thread->before, 0, sizeof(thread->before));
+    memset(&thread->after, 0, sizeof(thread->after));
+    roast__section_tree_clear(&thread->sections);
+    roast__values_clear(&thread->user_keys);
+    roast__values_clear(&thread->custom_metrics);
+    roast__buf_clear(&thread->blobs);
+    thread->encode_ns = 0;
     identify(thread, options->run_id);
     atomic_store_explicit(&thread->peak_rss_bytes, 0, memory_order_relaxed);
     atomic_store(&thread->active, true);
-    thread->sampled = roast__peak_watch();
+    thread->sampled = roast__memory_sampler_start();
     before->mark_was_reset = options->exact_peak && roast__peak_reset() == ROAST_OK;
     thread->after.mark_was_reset = before->mark_was_reset;
     before->rss_known = roast__rss_read(&thread->statm, &before->rss_bytes);
@@ -158,7 +151,7 @@ void roast_chunk_begin(roast_thread *thread, const struct roast_chunk_options *o
         roast__readings_take(before, &thread->slow_files, &thread->pace);
 }
 
-/* The chunk of an attempt tells its ladder where process() begins and ends. */
+/* The chunk of an attempt marks in its ladder where process() begins and ends. */
 static void enter_phase(roast_thread *thread, enum roast_ladder_item slice,
                         int64_t now_ns)
 {

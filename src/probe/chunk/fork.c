@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* fork.c - one counter that tells a forked child that it is one. */
+/* fork.c - one counter that a forked child raises. */
 #include "probe/chunk/fork.h"
 
 #include <pthread.h>

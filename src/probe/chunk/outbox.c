@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* outbox.c - frames waiting inside this process for whoever collects them.
+/* outbox.c - frames that wait inside this process for the collector.
  *
  * Frames carry their own length, so the queue is just bytes. When it is full the new
- * frame is refused and counted: what already waits belongs to somebody. A forked child
- * starts empty, because its parent delivers what waited. */
+ * frame is refused and counted, and the queue stays as it is. A forked child starts with
+ * an empty one, because its parent delivers the frames. */
 #include <pthread.h>
 
 #include "base/buf.h"
@@ -56,7 +56,7 @@ int roast_outbox_put(struct roast_str frame, roast_error *err)
     else
         roast__buf_put(&waiting, frame.data, frame.size_bytes);
     if (!roast__buf_ok(&waiting)) {
-        waiting.failed = false; /* what waits is still whole */
+        waiting.failed = false; /* the frames before it are still whole */
         status = roast_error_set(err, ROAST_NO_MEMORY, "%zu bytes", frame.size_bytes);
     }
     if (status < 0)
@@ -75,22 +75,6 @@ void roast_outbox_take(struct roast_str *frames, uint64_t *dropped)
     (void)pthread_mutex_unlock(&lock);
 }
 
-static uint64_t count_frames(const struct roast_buf *frames)
-{
-    struct roast_str left = {(const char *)frames->data, frames->size_bytes};
-    uint64_t count = 0;
-
-    while (left.size_bytes > 0) {
-        roast_record rec;
-        size_t used = left.size_bytes; /* what is no frame counts as one */
-        (void)roast_record_decode(&rec, &used, left, NULL);
-        left.data += used;
-        left.size_bytes -= used;
-        count++;
-    }
-    return count;
-}
-
 void roast_outbox_give_back(struct roast_str *frames)
 {
     struct roast_buf older = {(unsigned char *)(uintptr_t)frames->data,
@@ -98,8 +82,15 @@ void roast_outbox_give_back(struct roast_str *frames)
 
     enter();
     roast__buf_put(&older, waiting.data, waiting.size_bytes);
-    if (!roast__buf_ok(&older))
-        dropped_frames += count_frames(&waiting); /* what came meanwhile */
+    struct roast_str dropped = {(const char *)waiting.data, waiting.size_bytes};
+    while (!roast__buf_ok(&older) && dropped.size_bytes > 0) {
+        roast_record rec;
+        size_t used = dropped.size_bytes; /* bytes that are no frame count as one */
+        (void)roast_record_decode(&rec, &used, dropped, NULL);
+        dropped.data += used;
+        dropped.size_bytes -= used;
+        dropped_frames++;
+    }
     older.failed = false;
     roast__free(waiting.data);
     waiting = older;

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* process.c - the names and counters that all threads of a process share.
  *
- * Everything is renewed in a forked child; the counters are atomics, so asking costs no
- * lock. */
+ * Everything is renewed in a forked child; the counters are atomics and need no lock. */
 #include "probe/chunk/process.h"
 
 #include <fcntl.h>
@@ -30,8 +29,8 @@ static atomic_uint running;
 static _Atomic uint32_t sequence;
 static atomic_bool described;
 
-/* Random bytes from the system; clocks and pid where there are none, which still tell
- * two processes apart. */
+/* Random bytes from the system; clocks and pid where there are none, which still differ
+ * between two processes. */
 static uint64_t random_number(void)
 {
     uint64_t number = 0;

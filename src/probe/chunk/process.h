@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* process.h - what all threads of a process share: its names and its counters. */
+/* process.h - state that all threads of a process share: its names and its counters. */
 #ifndef ROAST_PROBE_CHUNK_PROCESS_H
 #define ROAST_PROBE_CHUNK_PROCESS_H
 
@@ -9,7 +9,7 @@
 #include "record/values.h"
 #include "roast/text.h"
 
-/* Ids and names, right also in a forked child. host borrows static memory. */
+/* Ids and names, renewed in a forked child. host borrows static memory. */
 struct roast_process {
     uint64_t id; /* random */
     uint64_t pid;
@@ -18,8 +18,8 @@ struct roast_process {
 
 struct roast_process roast__process(void);
 
-uint64_t roast__thread_number(
-    void); /* the operating system's thread id; 0 if unknown */
+/* The operating system's id of this thread; 0 if unknown. */
+uint64_t roast__thread_number(void);
 
 /* A chunk begins: its number in this process (1, 2, 3 ...; from 1 again in a forked
  * child), and in *active how many run now, this one included. */
@@ -33,10 +33,11 @@ unsigned roast__chunk_running(uint32_t *newest);
 unsigned roast__chunk_leaves(uint32_t *newest);
 
 /* The most that were seen at once, from how many ran at begin and end; one that began and
- * ended meanwhile is in neither count. */
+ * ended in between is in neither count. */
 unsigned roast__most_at_once(unsigned at_end, unsigned at_begin, bool another_began);
 
-/* True once per process, and again in a forked child: who gets it describes it. */
+/* True once per process, and again in a forked child: the caller that gets it adds the
+ * facts of the process to its record. */
 bool roast__process_claims_first(void);
 
 /* Appends the facts about host and process. */

@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* readings.c - the slow readings and the pace they keep. */
+/* readings.c - the slow readings and their budget. */
 #include "probe/chunk/readings.h"
 
 #include <pthread.h>
 
 #include "base/clock.h"
 #include "probe/linux/cgroup.h"
-#include "probe/linux/rusage.h"
 
-enum { SIDES = 2, COST_SHARE = 50, MOST_SAVED = 64 }; /* one part in 50 is 2 % */
+enum { SIDES = 2, COST_SHARE = 50, MAX_SAVED = 64 }; /* one part in 50 is 2 % */
 
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static struct roast_cgroup group;
@@ -29,7 +28,7 @@ void roast__slow_files_close(struct roast_slow_files *files)
 bool roast__pace_allows(struct roast_pace *pace, int64_t now_ns)
 {
     int64_t price_ns = SIDES * pace->cost_ns;
-    int64_t most_ns = MOST_SAVED * price_ns;
+    int64_t most_ns = MAX_SAVED * price_ns;
 
     if (pace->last_ns == 0)
         pace->saved_ns = most_ns;
@@ -44,39 +43,30 @@ bool roast__pace_allows(struct roast_pace *pace, int64_t now_ns)
     return true;
 }
 
-/* The first reading opens files, and any may be interrupted: the estimate falls at once
- * and rises slowly. */
-static void learn_cost(struct roast_pace *pace, int64_t cost_ns)
-{
-    if (pace->cost_ns == 0)
-        pace->saved_ns = MOST_SAVED * SIDES * cost_ns;
-    if (pace->cost_ns == 0 || cost_ns < pace->cost_ns)
-        pace->cost_ns = cost_ns;
-    else if (cost_ns < 4 * pace->cost_ns)
-        pace->cost_ns += (cost_ns - pace->cost_ns) / 16;
-}
-
-static bool read_throttle(struct roast_procfile *file, uint64_t *throttled_ns)
-{
-    struct roast_throttle throttle;
-
-    if (!group_found || !roast__throttle_read(file, &group, &throttle))
-        return false;
-    *throttled_ns = throttle.throttled_ns;
-    return true;
-}
-
 void roast__readings_take(struct roast_readings *out, struct roast_slow_files *files,
                           struct roast_pace *pace)
 {
+    struct roast_throttle throttle;
+
     (void)pthread_once(&once, find_group); /* not a cost of each reading */
     int64_t from_ns = roast__clock_mono_ns();
 
     out->slow = true;
     out->sched_known = roast__sched_read(&files->schedstat, &out->sched);
     (void)roast__procio_read(&files->io, &out->io);
-    out->throttle_known = read_throttle(&files->cpu_stat, &out->throttled_ns);
+    out->throttle_known =
+        group_found && roast__throttle_read(&files->cpu_stat, &group, &throttle);
+    if (out->throttle_known)
+        out->throttled_ns = throttle.throttled_ns;
     out->peak_known = out->mark_was_reset ? roast__peak_read_reset(&out->peak_rss_bytes)
                                           : roast__peak_read(&out->peak_rss_bytes);
-    learn_cost(pace, roast__clock_mono_ns() - from_ns);
+    /* the first reading opens files, and any may be interrupted: the estimate falls at
+     * once and rises slowly */
+    int64_t cost_ns = roast__clock_mono_ns() - from_ns;
+    if (pace->cost_ns == 0)
+        pace->saved_ns = MAX_SAVED * SIDES * cost_ns;
+    if (pace->cost_ns == 0 || cost_ns < pace->cost_ns)
+        pace->cost_ns = cost_ns;
+    else if (cost_ns < 4 * pace->cost_ns)
+        pace->cost_ns += (cost_ns - pace->cost_ns) / 16;
 }

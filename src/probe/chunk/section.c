@@ -2,11 +2,11 @@
 /* section.c - opens and ends sections; the hot path of the whole library.
  *
  * A section costs two clock readings and one hash of its name. Its end is matched by a
- * serial number, so a section that is ended late, twice, out of order or on another
- * thread can never change a sum it does not own. */
+ * serial number: a section that is ended late, twice, out of order or on another thread
+ * cannot change the sum of another section. */
 #include "base/clock.h"
 #include "probe/chunk/thread.h"
-#include "probe/linux/rss.h"
+#include "probe/linux/usage.h"
 
 static const struct roast_section_token nothing = {NULL, 0};
 
@@ -14,13 +14,13 @@ struct roast_section_token roast_section_begin(roast_thread *thread,
                                                struct roast_str name,
                                                enum roast_section_kind kind)
 {
-    struct roast_tree *tree = &thread->tree;
+    struct roast_section_tree *tree = &thread->sections;
 
     if (tree->depth >= ROAST_SECTION_MAX_DEPTH) {
         tree->losses[ROAST_LOSS_section_depth]++;
         return nothing;
     }
-    int32_t node = roast__tree_node(tree, name, kind);
+    int32_t node = roast__section_tree_node(tree, name, kind);
     struct roast_open_section *open = &tree->open[tree->depth++];
     open->serial = ++tree->serial;
     open->node = node;
@@ -34,7 +34,7 @@ struct roast_section_token roast_section_begin(roast_thread *thread,
 
 void roast_section_failed(roast_thread *thread, const void *error_token)
 {
-    roast__tree_failed(&thread->tree, error_token);
+    roast__section_tree_failed(&thread->sections, error_token);
 }
 
 static void add_memory(roast_thread *thread, struct roast_section *sum,
@@ -56,7 +56,7 @@ static void add_memory(roast_thread *thread, struct roast_section *sum,
 static void keep_interval(roast_thread *thread, const struct roast_open_section *open,
                           uint64_t duration_ns)
 {
-    struct roast_tree *tree = &thread->tree;
+    struct roast_section_tree *tree = &thread->sections;
 
     if (tree->interval_count >= ROAST_SECTION_MAX_INTERVALS) {
         tree->losses[ROAST_LOSS_intervals]++;
@@ -73,10 +73,10 @@ static void keep_interval(roast_thread *thread, const struct roast_open_section 
 /* Takes the innermost section off and adds it up. */
 static void close_top(roast_thread *thread, int64_t now_ns, uint64_t bytes)
 {
-    struct roast_tree *tree = &thread->tree;
+    struct roast_section_tree *tree = &thread->sections;
     const struct roast_open_section *open = &tree->open[--tree->depth];
 
-    if (open->node == ROAST_TREE_NO_NODE)
+    if (open->node == ROAST_SECTION_NO_NODE)
         return;
     struct roast_section *sum = &tree->nodes[open->node].sum;
     uint64_t duration_ns = (uint64_t)(now_ns - open->start_ns);
@@ -90,45 +90,35 @@ static void close_top(roast_thread *thread, int64_t now_ns, uint64_t bytes)
     keep_interval(thread, open, duration_ns);
 }
 
-/* Ends what was left open inside the section with this serial; false if it is not
- * open. */
-static bool close_inside(roast_thread *thread, int64_t now_ns, uint64_t serial)
+/* Ends the sections deeper than `depth`, which were left open. */
+static void close_above(roast_thread *thread, int64_t now_ns, size_t depth)
 {
-    struct roast_tree *tree = &thread->tree;
-    size_t depth = tree->depth;
-
-    while (depth > 0 && tree->open[depth - 1].serial != serial)
-        depth--;
-    if (depth == 0)
-        return false;
-    while (tree->depth > depth) {
+    while (thread->sections.depth > depth) {
         close_top(thread, now_ns, 0);
-        tree->losses[ROAST_LOSS_section_misuse]++;
+        thread->sections.losses[ROAST_LOSS_section_misuse]++;
     }
-    return true;
 }
 
 void roast__sections_close(roast_thread *thread, int64_t now_ns)
 {
-    while (thread->tree.depth > 0) {
-        close_top(thread, now_ns, 0);
-        thread->tree.losses[ROAST_LOSS_section_misuse]++;
-    }
+    close_above(thread, now_ns, 0);
 }
 
 void roast_section_end(roast_thread *thread, struct roast_section_token token,
                        uint64_t bytes)
 {
     int64_t now_ns = roast__clock_mono_ns();
-    struct roast_tree *tree = &thread->tree;
+    struct roast_section_tree *tree = &thread->sections;
+    size_t depth = token.thread == thread ? tree->depth : 0;
 
     if (token.serial == 0)
         return;
-    if (token.thread == thread && tree->depth > 0 &&
-        tree->open[tree->depth - 1].serial == token.serial)
-        close_top(thread, now_ns, bytes);
-    else if (token.thread == thread && close_inside(thread, now_ns, token.serial))
-        close_top(thread, now_ns, bytes);
-    else
+    while (depth > 0 && tree->open[depth - 1].serial != token.serial)
+        depth--;
+    if (depth == 0) {
         tree->losses[ROAST_LOSS_section_misuse]++;
+        return;
+    }
+    close_above(thread, now_ns, depth);
+    close_top(thread, now_ns, bytes);
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* section_tree.c - finds and adds up sections; writes them as the blobs of a record.
+/* section_tree.c - finds the node of a section; encodes all as the blobs of a record.
  *
  * Past the caps every new name goes to one node, "(other)", directly under process():
- * the seconds stay, the names are counted as lost. */
+ * the time is kept, the names are counted as lost. */
 #include "probe/chunk/section_tree.h"
 
 #include "base/checksum.h"
@@ -10,7 +10,7 @@
 
 static const struct roast_str other_name = {"(other)", 7};
 
-void roast__tree_clear(struct roast_tree *tree)
+void roast__section_tree_clear(struct roast_section_tree *tree)
 {
     for (size_t i = 0; i < tree->node_count; i++)
         tree->slots[tree->nodes[i].slot] = 0;
@@ -23,12 +23,6 @@ void roast__tree_clear(struct roast_tree *tree)
     memset(tree->losses, 0, sizeof(tree->losses));
 }
 
-static int32_t innermost(const struct roast_tree *tree)
-{
-    return tree->depth > 0 ? tree->open[tree->depth - 1].node : ROAST_TREE_NO_NODE;
-}
-
-/* What a node is found by. */
 struct key {
     uint64_t hash;
     int32_t parent;
@@ -44,7 +38,7 @@ static struct key make_key(int32_t parent, unsigned kind, struct roast_str name)
     return key;
 }
 
-static bool matches(const struct roast_node *node, const struct key *key)
+static bool matches(const struct roast_section_node *node, const struct key *key)
 {
     return node->hash == key->hash && node->sum.parent == key->parent &&
            node->kind == key->kind &&
@@ -54,18 +48,20 @@ static bool matches(const struct roast_node *node, const struct key *key)
 
 /* The slot that holds the node, or the free one where it belongs. There are four times
  * more slots than nodes, so the search ends. */
-static uint32_t find_slot(const struct roast_tree *tree, const struct key *key)
+static uint32_t find_slot(const struct roast_section_tree *tree, const struct key *key)
 {
-    uint32_t slot = (uint32_t)(key->hash ^ (key->hash >> 32)) % ROAST_TREE_SLOTS;
+    uint32_t slot =
+        (uint32_t)(key->hash ^ (key->hash >> 32)) % ROAST_SECTION_TREE_SLOTS;
 
     while (tree->slots[slot] != 0 && !matches(&tree->nodes[tree->slots[slot] - 1], key))
-        slot = (slot + 1) % ROAST_TREE_SLOTS;
+        slot = (slot + 1) % ROAST_SECTION_TREE_SLOTS;
     return slot;
 }
 
-static int32_t add_node(struct roast_tree *tree, uint32_t slot, const struct key *key)
+static int32_t add_node(struct roast_section_tree *tree, uint32_t slot,
+                        const struct key *key)
 {
-    struct roast_node *node = &tree->nodes[tree->node_count];
+    struct roast_section_node *node = &tree->nodes[tree->node_count];
     char *kept = tree->names + tree->names_bytes;
 
     memcpy(kept, key->name.data, key->name.size_bytes);
@@ -79,44 +75,32 @@ static int32_t add_node(struct roast_tree *tree, uint32_t slot, const struct key
     return (int32_t)tree->node_count - 1;
 }
 
-/* One node is kept free for "(other)". */
-static bool is_full(const struct roast_tree *tree, size_t name_bytes)
-{
-    return tree->node_count >= ROAST_SECTION_MAX_NODES - 1 ||
-           tree->names_bytes + name_bytes + other_name.size_bytes >
-               ROAST_TREE_NAME_BYTES;
-}
-
-static bool is_open(const struct roast_tree *tree, int32_t node)
-{
-    for (size_t i = 0; i < tree->depth; i++) {
-        if (tree->open[i].node == node)
-            return true;
-    }
-    return false;
-}
-
 /* No node when "(other)" is open: its time is being counted already. */
-static int32_t other_node(struct roast_tree *tree)
+static int32_t other_node(struct roast_section_tree *tree)
 {
-    struct key key = make_key(ROAST_TREE_NO_NODE, 0, other_name);
+    struct key key = make_key(ROAST_SECTION_NO_NODE, 0, other_name);
     uint32_t slot = find_slot(tree, &key);
 
     tree->losses[ROAST_LOSS_section_names]++;
     if (tree->slots[slot] == 0)
         return add_node(tree, slot, &key);
     int32_t node = tree->slots[slot] - 1;
-    return is_open(tree, node) ? ROAST_TREE_NO_NODE : node;
+    for (size_t i = 0; i < tree->depth; i++) {
+        if (tree->open[i].node == node)
+            return ROAST_SECTION_NO_NODE;
+    }
+    return node;
 }
 
-int32_t roast__tree_node(struct roast_tree *tree, struct roast_str name,
-                         enum roast_section_kind kind)
+int32_t roast__section_tree_node(struct roast_section_tree *tree, struct roast_str name,
+                                 enum roast_section_kind kind)
 {
-    int32_t parent = innermost(tree);
+    int32_t parent =
+        tree->depth > 0 ? tree->open[tree->depth - 1].node : ROAST_SECTION_NO_NODE;
 
-    if (tree->depth > 0 && parent == ROAST_TREE_NO_NODE) {
+    if (tree->depth > 0 && parent == ROAST_SECTION_NO_NODE) {
         tree->losses[ROAST_LOSS_section_names]++; /* "(other)" counts its time */
-        return ROAST_TREE_NO_NODE;
+        return ROAST_SECTION_NO_NODE;
     }
     if (!name.data)
         name = roast_str_of("");
@@ -128,28 +112,32 @@ int32_t roast__tree_node(struct roast_tree *tree, struct roast_str name,
     uint32_t slot = find_slot(tree, &key);
     if (tree->slots[slot] != 0)
         return tree->slots[slot] - 1;
-    if (is_full(tree, name.size_bytes))
+    if (tree->node_count >= ROAST_SECTION_MAX_NODES - 1 || /* one for "(other)" */
+        tree->names_bytes + name.size_bytes + other_name.size_bytes >
+            ROAST_SECTION_TREE_NAME_BYTES)
         return other_node(tree);
     return add_node(tree, slot, &key);
 }
 
-static void path_put(struct roast_tree *tree, const char *bytes, size_t size_bytes)
+static void path_put(struct roast_section_tree *tree, const char *bytes,
+                     size_t size_bytes)
 {
-    size_t room = ROAST_TREE_ERROR_BYTES - tree->error_path_bytes;
+    size_t room = ROAST_SECTION_TREE_ERROR_BYTES - tree->error_path_bytes;
     size_t fit = size_bytes < room ? size_bytes : room;
 
     memcpy(tree->error_path + tree->error_path_bytes, bytes, fit);
     tree->error_path_bytes += fit;
 }
 
-void roast__tree_failed(struct roast_tree *tree, const void *error_token)
+void roast__section_tree_failed(struct roast_section_tree *tree,
+                                const void *error_token)
 {
     if (tree->error_token == error_token)
         return; /* an inner section saw the same exception first */
     tree->error_token = error_token;
     tree->error_path_bytes = 0;
     for (size_t i = 0; i < tree->depth; i++) {
-        if (tree->open[i].node == ROAST_TREE_NO_NODE)
+        if (tree->open[i].node == ROAST_SECTION_NO_NODE)
             continue;
         const struct roast_section *sum = &tree->nodes[tree->open[i].node].sum;
         if (tree->error_path_bytes > 0)
@@ -158,7 +146,8 @@ void roast__tree_failed(struct roast_tree *tree, const void *error_token)
     }
 }
 
-void roast__tree_put_sections(struct roast_buf *out, const struct roast_tree *tree)
+void roast__section_tree_put_sections(struct roast_buf *out,
+                                      const struct roast_section_tree *tree)
 {
     if (tree->node_count == 0)
         return;
@@ -167,7 +156,8 @@ void roast__tree_put_sections(struct roast_buf *out, const struct roast_tree *tr
         roast__section_put(out, &tree->nodes[i].sum);
 }
 
-void roast__tree_put_intervals(struct roast_buf *out, const struct roast_tree *tree)
+void roast__section_tree_put_intervals(struct roast_buf *out,
+                                       const struct roast_section_tree *tree)
 {
     if (tree->interval_count == 0)
         return;

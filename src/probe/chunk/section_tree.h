@@ -3,8 +3,8 @@
  *
  * Everything is preallocated and capped: a loop that opens a section a million times
  * costs two clock readings each and no memory. Names are found through a small hash
- * table that is emptied by walking the nodes in use, so a chunk with three sections
- * pays for three. */
+ * table. It is cleared by walking the nodes in use: a chunk with three sections pays for
+ * three. */
 #ifndef ROAST_PROBE_CHUNK_SECTION_TREE_H
 #define ROAST_PROBE_CHUNK_SECTION_TREE_H
 
@@ -12,13 +12,13 @@
 #include "roast/probe.h"
 
 enum {
-    ROAST_TREE_SLOTS = 1024,
-    ROAST_TREE_NAME_BYTES = 16 * 1024,
-    ROAST_TREE_ERROR_BYTES = 512,
-    ROAST_TREE_NO_NODE = -1,
+    ROAST_SECTION_TREE_SLOTS = 1024,
+    ROAST_SECTION_TREE_NAME_BYTES = 16 * 1024,
+    ROAST_SECTION_TREE_ERROR_BYTES = 512,
+    ROAST_SECTION_NO_NODE = -1,
 };
 
-struct roast_node {
+struct roast_section_node {
     struct roast_section sum; /* name borrows the tree's own memory */
     unsigned kind;            /* 0: "(other)" */
     uint64_t hash;
@@ -27,7 +27,7 @@ struct roast_node {
 
 struct roast_open_section {
     uint64_t serial;
-    int32_t node; /* ROAST_TREE_NO_NODE: too deep, or already under "(other)" */
+    int32_t node; /* ROAST_SECTION_NO_NODE: too deep, or already under "(other)" */
     enum roast_section_kind kind;
     int64_t start_ns;
     uint64_t start_rss_bytes;
@@ -35,13 +35,13 @@ struct roast_open_section {
 };
 
 /* Zeroed = empty and valid. */
-struct roast_tree {
-    struct roast_node nodes[ROAST_SECTION_MAX_NODES];
+struct roast_section_tree {
+    struct roast_section_node nodes[ROAST_SECTION_MAX_NODES];
     struct roast_open_section open[ROAST_SECTION_MAX_DEPTH];
     struct roast_interval intervals[ROAST_SECTION_MAX_INTERVALS];
-    uint16_t slots[ROAST_TREE_SLOTS]; /* node + 1 */
-    char names[ROAST_TREE_NAME_BYTES];
-    char error_path[ROAST_TREE_ERROR_BYTES];
+    uint16_t slots[ROAST_SECTION_TREE_SLOTS]; /* node + 1 */
+    char names[ROAST_SECTION_TREE_NAME_BYTES];
+    char error_path[ROAST_SECTION_TREE_ERROR_BYTES];
     size_t error_path_bytes;
     const void *error_token;
     size_t names_bytes;
@@ -52,17 +52,20 @@ struct roast_tree {
     uint64_t losses[ROAST_LOSS_END];
 };
 
-void roast__tree_clear(struct roast_tree *tree);
+void roast__section_tree_clear(struct roast_section_tree *tree);
 
-/* The node of name and kind under the innermost open section, made if need be. */
-int32_t roast__tree_node(struct roast_tree *tree, struct roast_str name,
-                         enum roast_section_kind kind);
+/* The node of name and kind under the innermost open section, added if it is new. */
+int32_t roast__section_tree_node(struct roast_section_tree *tree, struct roast_str name,
+                                 enum roast_section_kind kind);
 
 /* Keeps the path to the innermost open section, once per exception. */
-void roast__tree_failed(struct roast_tree *tree, const void *error_token);
+void roast__section_tree_failed(struct roast_section_tree *tree,
+                                const void *error_token);
 
-/* Append the blobs of record.h; nothing when there is nothing to say. */
-void roast__tree_put_sections(struct roast_buf *out, const struct roast_tree *tree);
-void roast__tree_put_intervals(struct roast_buf *out, const struct roast_tree *tree);
+/* Append the blobs of record.h; nothing where they would be empty. */
+void roast__section_tree_put_sections(struct roast_buf *out,
+                                      const struct roast_section_tree *tree);
+void roast__section_tree_put_intervals(struct roast_buf *out,
+                                       const struct roast_section_tree *tree);
 
 #endif

@@ -3,10 +3,10 @@
  *
  * The collector's process made the folder and reads it. Each process writes a file of
  * its own, so whole frames follow one another without a lock between processes. The
- * file stays open, and a look before each write tells whether the descriptor is still
- * ours: a forked child opens a file of its own, and a program that closes every
- * descriptor it finds may have given the number to a file of the user's. Frames that
- * cannot be written whole are taken back: the caller can send them another way. */
+ * file stays open, and is checked before each write: a forked child opens a file of its
+ * own, and in a program that closes every descriptor it finds, the number may be a file
+ * of the user's by now. Frames that cannot be written whole are removed again: the caller
+ * can send them another way. */
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -46,24 +46,13 @@ static void install(void)
     (void)pthread_atfork(before_fork, after_fork, after_fork);
 }
 
-static int make_path(char out[PATH_BYTES], const char *dir, roast_error *err)
-{
-    int size =
-        snprintf(out, PATH_BYTES, "%s/%016" PRIx64 ".frames", dir, roast__process().id);
-
-    if (size < 0 || size >= PATH_BYTES)
-        return roast_error_set(err, ROAST_LIMIT, "the spool's path is longer than %d",
-                               PATH_BYTES - 1);
-    return ROAST_OK;
-}
-
 static bool is_ours(struct stat *about)
 {
     return open_fd >= 0 && fstat(open_fd, about) == 0 && about->st_dev == open_device &&
            about->st_ino == open_inode;
 }
 
-/* What is no longer ours is left alone. */
+/* A descriptor that is no longer ours is not closed. */
 static void close_file(void)
 {
     struct stat about;
@@ -73,21 +62,15 @@ static void close_file(void)
     open_fd = -1;
 }
 
-/* A file that was removed with its folder would take frames that nobody reads. */
-static bool is_open(const char *path)
-{
-    struct stat about;
-
-    return open_generation == roast__fork_generation() &&
-           strcmp(path, open_path) == 0 && is_ours(&about) && about.st_nlink > 0;
-}
-
-/* The descriptor that a parent left is closed too: its file is the parent's. */
+/* Opens the file unless it is open. The descriptor that a parent left is closed too: its
+ * file is the parent's. A file that was removed with its folder is opened again: no
+ * collector would read it. */
 static int open_file(const char *path, roast_error *err)
 {
     struct stat about;
 
-    if (is_open(path))
+    if (open_generation == roast__fork_generation() && strcmp(path, open_path) == 0 &&
+        is_ours(&about) && about.st_nlink > 0)
         return ROAST_OK;
     close_file();
     open_fd = open(path, O_WRONLY | O_APPEND | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
@@ -127,13 +110,15 @@ static int write_whole(struct roast_str frames, roast_error *err)
 int roast_spool_append(const char *dir, struct roast_str frames, roast_error *err)
 {
     char path[PATH_BYTES];
-    int status = make_path(path, dir, err);
+    int size = snprintf(path, sizeof(path), "%s/%016" PRIx64 ".frames", dir,
+                        roast__process().id);
 
-    if (status < 0)
-        return status;
+    if (size < 0 || size >= PATH_BYTES)
+        return roast_error_set(err, ROAST_LIMIT, "the spool's path is longer than %d",
+                               PATH_BYTES - 1);
     (void)pthread_once(&once, install);
     (void)pthread_mutex_lock(&lock);
-    status = open_file(path, err);
+    int status = open_file(path, err);
     if (status == ROAST_OK)
         status = write_whole(frames, err);
     (void)pthread_mutex_unlock(&lock);

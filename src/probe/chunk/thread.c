@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* thread.c - makes, finds and drops the state of a thread.
+/* thread.c - makes, finds and frees the state of a thread.
  *
- * A forked child keeps the state of the one thread it has and forgets the others', whose
- * owners do not exist there: it leaves their memory alone, because an owner may have been
- * in the middle of growing it. The lock is held across fork so that the list is whole. */
+ * A forked child keeps the state of the one thread it has. The other threads do not exist
+ * there: it takes their states off the list without freeing them, because a thread may
+ * have been growing its memory. The lock is held across fork so that the list is
+ * whole. */
 #include "probe/chunk/thread.h"
 
 #include <pthread.h>
@@ -25,26 +26,6 @@ static void close_files(struct roast_thread *thread)
     roast__slow_files_close(&thread->slow_files);
 }
 
-static void free_thread(struct roast_thread *thread)
-{
-    close_files(thread);
-    roast__values_release(&thread->user_keys);
-    roast__values_release(&thread->custom_metrics);
-    roast__values_release(&thread->process_facts);
-    roast__buf_release(&thread->blobs);
-    roast__buf_release(&thread->frame);
-    roast__attempt_release(&thread->attempt);
-    roast__free(thread);
-}
-
-static void link_thread(struct roast_thread *thread)
-{
-    thread->next = first;
-    if (first)
-        first->prev = thread;
-    first = thread;
-}
-
 static void unlink_thread(struct roast_thread *thread)
 {
     if (thread->next)
@@ -64,10 +45,17 @@ static void on_thread_exit(void *state)
     if (roast_attempt_active(thread) || (inside && !thread->of_attempt))
         (void)roast__chunk_leaves(&newest); /* the thread ended inside its chunk */
     (void)pthread_mutex_lock(&lock);
-    unlink_thread(state);
+    unlink_thread(thread);
     (void)pthread_mutex_unlock(&lock);
     current = NULL;
-    free_thread(state);
+    close_files(thread);
+    roast__values_release(&thread->user_keys);
+    roast__values_release(&thread->custom_metrics);
+    roast__values_release(&thread->process_facts);
+    roast__buf_release(&thread->blobs);
+    roast__buf_release(&thread->frame);
+    roast__attempt_release(&thread->attempt);
+    roast__free(thread);
 }
 
 static void before_fork(void)
@@ -125,7 +113,10 @@ roast_thread *roast_thread_get(roast_error *err)
     }
     thread->tid = roast__thread_number();
     (void)pthread_mutex_lock(&lock);
-    link_thread(thread);
+    thread->next = first;
+    if (first)
+        first->prev = thread;
+    first = thread;
     (void)pthread_mutex_unlock(&lock);
     current = thread;
     return thread;

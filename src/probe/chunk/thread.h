@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* thread.h - what one thread keeps while it measures.
+/* thread.h - the state of one thread that measures.
  *
  * Found through thread-local storage and linked in a list that only the memory sampler
- * walks. The owner writes everything but `peak_rss_bytes`, which the sampler raises. */
+ * walks. The thread writes everything but `peak_rss_bytes`, which the sampler raises. */
 #ifndef ROAST_PROBE_CHUNK_THREAD_H
 #define ROAST_PROBE_CHUNK_THREAD_H
 
@@ -23,8 +23,7 @@ enum {
 struct roast_thread {
     struct roast_thread *next; /* registry; guarded by its lock */
     struct roast_thread *prev;
-    atomic_bool
-        active; /* a chunk runs; false in a forked child, which does not own it */
+    atomic_bool active; /* a chunk runs; false in a forked child: it is the parent's */
     _Atomic uint64_t peak_rss_bytes; /* highest sample since the chunk began */
 
     struct roast_procfile statm;
@@ -39,17 +38,17 @@ struct roast_thread {
     int64_t start_ns;         /* ... and the same around the work */
     int64_t stop_ns;
     int64_t start_cpu_ns;
-    bool sampled; /* the sampler runs */
+    bool sampled; /* the memory sampler runs */
     struct roast_readings before;
     struct roast_readings after;
     unsigned active_at_begin;
     bool of_attempt;     /* the chunk is inside `attempt`, which counts as running */
-    bool claims_attempt; /* and is the first there, which has its identity */
-    uint64_t absent;     /* bit n set: reasons[n] says why field n is absent */
+    bool claims_attempt; /* and is the first one there: it has its identity */
+    uint64_t absent;     /* bit n set: reasons[n] is why field n is absent */
     unsigned char reasons[ROAST_FIELD_COUNT];
     char file_text[ROAST_CUT_FILE_BYTES];
     char error_text[ROAST_CUT_ERROR_BYTES];
-    struct roast_tree tree;
+    struct roast_section_tree sections;
 
     /* kept across chunks */
     struct roast_values user_keys;
@@ -58,8 +57,8 @@ struct roast_thread {
     struct roast_buf blobs;
     struct roast_buf frame;
     unsigned char small_frame[ROAST_END_MAX_BYTES]; /* begin, later end */
-    int64_t carried_ns; /* our time after the clock of the last record was read */
-    int64_t encode_ns;  /* when that clock was read */
+    int64_t carried_ns; /* monitor time that the last record could not count */
+    int64_t encode_ns;  /* when its monitor_ns was read */
     struct roast_pace pace;
     struct roast_attempt attempt;
 };
@@ -70,8 +69,12 @@ void roast__chunk_set_error_message(struct roast_thread *thread, struct roast_st
 /* Ends all open sections at now_ns and counts each as misused. */
 void roast__sections_close(struct roast_thread *thread, int64_t now_ns);
 
+/* Makes sure that memory_sampler.c runs; it ends by itself a second after the last chunk.
+ * False when no thread can be started, which is not tried again in this process. */
+bool roast__memory_sampler_start(void);
+
 /* Calls visit for every thread's state, holding the registry's lock. */
-void roast__threads_visit(void (*visit)(struct roast_thread *thread, void *context),
+void roast__threads_visit(void (*visit)(struct roast_thread *, void *context),
                           void *context);
 
 #endif

@@ -2,10 +2,9 @@
 /* branches.c - finds and adds up branches. */
 #include "probe/ladder/branches.h"
 
-#include <string.h>
-
 #include "base/checksum.h"
 #include "base/mem.h"
+#include "base/str.h"
 
 enum { FIRST_CAP = 64, SLOTS_PER_BRANCH = 2 }; /* powers of two */
 
@@ -36,14 +35,6 @@ static struct roast_str name_of(const struct roast_branches *table, uint32_t bra
     return name;
 }
 
-static bool is_named(const struct roast_branches *table, uint32_t branch, uint64_t hash,
-                     struct roast_str name)
-{
-    return table->keys[branch].hash == hash &&
-           table->sums[branch].name.size_bytes == name.size_bytes &&
-           memcmp(name_of(table, branch).data, name.data, name.size_bytes) == 0;
-}
-
 static uint32_t first_slot(uint64_t hash, uint32_t cap)
 {
     return (uint32_t)(hash ^ (hash >> 32)) & (cap * SLOTS_PER_BRANCH - 1);
@@ -61,24 +52,16 @@ static uint32_t find_slot(const struct roast_branches *table, uint64_t hash,
 {
     uint32_t slot = first_slot(hash, table->cap);
 
-    while (table->slots[slot] != 0 &&
-           !is_named(table, table->slots[slot] - 1u, hash, name))
-        slot = next_slot(slot, table->cap);
+    for (; table->slots[slot] != 0; slot = next_slot(slot, table->cap)) {
+        uint32_t branch = table->slots[slot] - 1u;
+        if (table->keys[branch].hash == hash &&
+            roast__str_equal(name_of(table, branch), name))
+            break;
+    }
     return slot;
 }
 
-static void fill_slots(struct roast_branches *table, uint16_t *slots, uint32_t cap)
-{
-    for (uint32_t i = 0; i < table->count; i++) {
-        uint32_t slot = first_slot(table->keys[i].hash, cap);
-        while (slots[slot] != 0)
-            slot = next_slot(slot, cap);
-        slots[slot] = (uint16_t)(i + 1);
-        table->keys[i].slot = slot;
-    }
-}
-
-/* False when there is no memory; whatever was made larger by then does no harm. */
+/* False when there is no memory; arrays that were enlarged by then stay so. */
 static bool grow(struct roast_branches *table)
 {
     uint32_t cap = table->cap > 0 ? 2 * table->cap : FIRST_CAP;
@@ -94,7 +77,13 @@ static bool grow(struct roast_branches *table)
     uint16_t *slots = roast__alloc(cap * SLOTS_PER_BRANCH * sizeof(*slots));
     if (!slots)
         return false;
-    fill_slots(table, slots, cap);
+    for (uint32_t i = 0; i < table->count; i++) {
+        uint32_t slot = first_slot(table->keys[i].hash, cap);
+        while (slots[slot] != 0)
+            slot = next_slot(slot, cap);
+        slots[slot] = (uint16_t)(i + 1);
+        table->keys[i].slot = slot;
+    }
     roast__free(table->slots);
     table->slots = slots;
     table->cap = cap;
@@ -125,7 +114,7 @@ int32_t roast__branches_find(struct roast_branches *table, struct roast_str name
     uint32_t slot = 0;
 
     if (name.size_bytes == 0)
-        return -1; /* nothing to tell it by */
+        return -1;
     uint64_t hash = roast__hash64(kept.data, kept.size_bytes);
     if (table->cap > 0) {
         slot = find_slot(table, hash, kept);

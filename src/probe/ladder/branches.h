@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* branches.h - what one attempt read, by branch.
  *
- * Branches are found by name through a hash table that is emptied by walking the
- * branches in use, so an attempt that reads three pays for three. All memory is kept
- * for the next attempt. */
+ * Branches are found by name through a hash table. It is cleared by walking the branches
+ * in use: an attempt that reads three pays for three. All memory is kept for the next
+ * attempt. */
 #ifndef ROAST_PROBE_LADDER_BRANCHES_H
 #define ROAST_PROBE_LADDER_BRANCHES_H
 
@@ -21,20 +21,20 @@ struct roast_branch_key {
 
 /* Zeroed = empty and valid. */
 struct roast_branches {
-    struct roast_branch *sums;     /* owned; their names are set when asked for */
+    struct roast_branch *sums;     /* owned; names are set by roast__branches_named() */
     struct roast_branch_key *keys; /* owned; of the branch with the same number */
     uint16_t *slots;               /* owned; branch + 1, two for each that has room */
     uint32_t count;
     uint32_t cap;
     struct roast_buf names;
-    uint64_t lost;      /* times that a branch was asked for and found no room */
+    uint64_t lost;      /* lookups of a branch that found no room */
     uint64_t names_cut; /* names that were longer than is kept */
 };
 
 void roast__branches_release(struct roast_branches *table);
 void roast__branches_clear(struct roast_branches *table); /* keeps the memory */
 
-/* The number of a branch, made if need be; -1 when there is no room, counted. */
+/* The number of a branch, added if it is new; -1 when there is no room, counted. */
 int32_t roast__branches_find(struct roast_branches *table, struct roast_str name);
 
 /* As roast_ladder_branch_add() and roast_ladder_branch_sized(). */

@@ -2,15 +2,14 @@
 /* ladder.c - gives every nanosecond of an attempt to one slice.
  *
  * Entering and leaving happens thousands of times in an attempt: it costs one reading of
- * the monotonic clock, and none when the slice has the time already. The CPU clock is a
- * system call, so only fetch reads it, inside of the two readings of the other clock: its
- * CPU time is never longer than it. */
+ * the monotonic clock, and none when the slice stays the same. The CPU clock is a system
+ * call, so only fetch reads it, between the two readings of the other clock: the CPU time
+ * of fetch is never longer than its time. */
 #include "probe/ladder/ladder.h"
 
 #include "base/clock.h"
 #include "probe/chunk/thread.h"
-#include "probe/linux/rss.h"
-#include "probe/linux/sched.h"
+#include "probe/linux/usage.h"
 
 bool roast_ladder_active(const roast_thread *thread)
 {
@@ -24,7 +23,8 @@ static struct roast_ladder_state *active(roast_thread *thread)
 
 /* ---- the clock --------------------------------------------------------------- */
 
-static void settle(struct roast_ladder_state *state, int64_t now_ns)
+/* Adds the time since the last switch to the slice of now. */
+static void add_time(struct roast_ladder_state *state, int64_t now_ns)
 {
     state->sums.values[state->now] += (uint64_t)(now_ns - state->switched_ns);
     state->switched_ns = now_ns;
@@ -43,7 +43,7 @@ static void switch_to(struct roast_ladder_state *state, enum roast_ladder_item s
         return;
     if (state->now == ROAST_ITEM_fetch)
         leave_fetch(state);
-    settle(state, roast__clock_mono_ns());
+    add_time(state, roast__clock_mono_ns());
     if (slice == ROAST_ITEM_fetch)
         state->fetch_cpu_ns = roast__clock_thread_ns();
     state->now = slice;
@@ -66,6 +66,21 @@ static bool read_runqueue(struct roast_procfile *file, uint64_t *runqueue_ns)
     return true;
 }
 
+/* Marks slices as missing whose hooks were not placed, or were removed since. */
+static void miss_hooks(struct roast_ladder_state *state, uint64_t hooks_missing)
+{
+    struct roast_ladder *sums = &state->sums;
+
+    roast_ladder_set(sums, ROAST_ITEM_hooks_missing,
+                     sums->values[ROAST_ITEM_hooks_missing] | hooks_missing);
+    for (unsigned hook = 0; hook < 64; hook++) {
+        const struct roast_hook_info *info = roast_hook_info(hook);
+        if (hooks_missing >> hook & 1 && info)
+            state->missing |= info->slices;
+    }
+    state->reads.sees_all &= hooks_missing == 0;
+}
+
 void roast_ladder_arm(roast_thread *thread, uint64_t hooks_missing)
 {
     struct roast_ladder_state *state = &thread->attempt.ladder;
@@ -83,7 +98,7 @@ void roast_ladder_arm(roast_thread *thread, uint64_t hooks_missing)
     state->reads.sees_all = true;
     state->missing = 0;
     if (hooks_missing != 0)
-        roast__ladder_miss(state, hooks_missing);
+        miss_hooks(state, hooks_missing);
     state->runqueue_known =
         read_runqueue(&thread->slow_files.schedstat, &state->runqueue_ns);
 }
@@ -96,12 +111,6 @@ void roast_ladder_disarm(roast_thread *thread)
 
 /* ---- phases ------------------------------------------------------------------ */
 
-static bool is_phase(enum roast_ladder_item slice)
-{
-    return slice == ROAST_ITEM_import || slice == ROAST_ITEM_form ||
-           slice == ROAST_ITEM_compute || slice == ROAST_ITEM_result;
-}
-
 void roast__ladder_phase_at(struct roast_ladder_state *state,
                             enum roast_ladder_item slice, int64_t now_ns)
 {
@@ -110,48 +119,36 @@ void roast__ladder_phase_at(struct roast_ladder_state *state,
     state->phase = slice;
     if (state->depth > 0)
         return; /* the slice that is entered keeps the time */
-    settle(state, now_ns);
+    add_time(state, now_ns);
     state->now = slice;
-}
-
-/* Returns when that was. */
-static int64_t mark_compute(roast_thread *thread, struct roast_ladder_state *state)
-{
-    struct roast_compute_mark *mark = &state->compute;
-
-    mark->reached = true;
-    (void)roast__ladder_bytes(state, &mark->bytes);
-    mark->rss_known = roast__rss_read(&thread->statm, &mark->rss_bytes);
-    mark->cpu_ns = roast__clock_thread_ns();
-    mark->epoch_ns = roast__clock_epoch_ns();
-    mark->mono_ns = roast__clock_mono_ns();
-    return mark->mono_ns;
-}
-
-static int64_t mark_result(struct roast_compute_mark *mark)
-{
-    mark->ended = mark->reached;
-    mark->end_mono_ns = roast__clock_mono_ns();
-    mark->end_cpu_ns = roast__clock_thread_ns();
-    return mark->end_mono_ns;
-}
-
-static int64_t mark_phase(roast_thread *thread, struct roast_ladder_state *state,
-                          enum roast_ladder_item slice)
-{
-    if (slice == ROAST_ITEM_compute)
-        return mark_compute(thread, state);
-    if (slice == ROAST_ITEM_result)
-        return mark_result(&state->compute);
-    return roast__clock_mono_ns();
 }
 
 void roast_ladder_phase(roast_thread *thread, enum roast_ladder_item slice)
 {
     struct roast_ladder_state *state = active(thread);
 
-    if (state && is_phase(slice) && slice > state->phase)
-        roast__ladder_phase_at(state, slice, mark_phase(thread, state, slice));
+    if (!state || slice <= state->phase ||
+        (slice != ROAST_ITEM_form && slice != ROAST_ITEM_compute &&
+         slice != ROAST_ITEM_result))
+        return;
+    struct roast_compute_mark *mark = &state->compute;
+    int64_t now_ns;
+    if (slice == ROAST_ITEM_compute) {
+        mark->reached = true;
+        (void)roast__ladder_bytes(state, &mark->bytes);
+        mark->rss_known = roast__rss_read(&thread->statm, &mark->rss_bytes);
+        mark->cpu_ns = roast__clock_thread_ns();
+        mark->epoch_ns = roast__clock_epoch_ns();
+        now_ns = mark->mono_ns = roast__clock_mono_ns();
+    } else {
+        now_ns = roast__clock_mono_ns();
+    }
+    if (slice == ROAST_ITEM_result) {
+        mark->ended = mark->reached;
+        mark->end_mono_ns = now_ns;
+        mark->end_cpu_ns = roast__clock_thread_ns();
+    }
+    roast__ladder_phase_at(state, slice, now_ns);
 }
 
 enum roast_ladder_item roast_ladder_phase_now(const roast_thread *thread)
@@ -164,7 +161,7 @@ enum roast_ladder_item roast_ladder_phase_now(const roast_thread *thread)
 
 enum { POSITION_BITS = 7 };
 
-/* The position of a token in what is entered, from 1; 0 when it is not there any more. */
+/* The position of a token in `entered`, from 1; 0 when it was left already. */
 static unsigned position_of(const struct roast_ladder_state *state, unsigned token)
 {
     unsigned position = token & ((1u << POSITION_BITS) - 1);
@@ -217,6 +214,45 @@ enum roast_ladder_item roast_ladder_now(const roast_thread *thread)
                                        : ROAST_ITEM_unnamed;
 }
 
+/* ---- other items ------------------------------------------------------------- */
+
+void roast_ladder_add(roast_thread *thread, enum roast_ladder_item item, uint64_t value)
+{
+    struct roast_ladder_state *state = active(thread);
+
+    if (!state || roast__is_slice(item) || item >= ROAST_ITEM_COUNT)
+        return;
+    if (item == ROAST_ITEM_hooks_missing)
+        miss_hooks(state, value);
+    else
+        roast_ladder_set(&state->sums, item, state->sums.values[item] + value);
+}
+
+void roast_ladder_events(roast_thread *thread, uint64_t num_events)
+{
+    struct roast_ladder_state *state = active(thread);
+
+    if (!state)
+        return;
+    state->events_known = true;
+    state->num_events = num_events;
+}
+
+bool roast__ladder_bytes(const struct roast_ladder_state *state, uint64_t *bytes)
+{
+    static const enum roast_ladder_item items[] = {
+        ROAST_ITEM_open_bytes, ROAST_ITEM_metadata_bytes, ROAST_ITEM_column_bytes,
+        ROAST_ITEM_other_bytes};
+    bool known = false;
+
+    *bytes = 0;
+    for (size_t i = 0; i < sizeof(items) / sizeof(items[0]); i++) {
+        *bytes += state->sums.values[items[i]];
+        known |= roast_ladder_has(&state->sums, items[i]);
+    }
+    return known;
+}
+
 /* ---- the end ----------------------------------------------------------------- */
 
 static void set_runqueue(struct roast_ladder_state *state, struct roast_procfile *file)
@@ -234,7 +270,7 @@ void roast__ladder_close(struct roast_ladder_state *state, struct roast_procfile
 {
     if (state->now == ROAST_ITEM_fetch)
         leave_fetch(state);
-    settle(state, now_ns);
+    add_time(state, now_ns);
     state->now = ROAST_ITEM_result; /* for what may still be packed */
     set_runqueue(state, file);
 }
@@ -242,17 +278,32 @@ void roast__ladder_close(struct roast_ladder_state *state, struct roast_procfile
 void roast__ladder_packed(struct roast_ladder_state *state, struct roast_procfile *file,
                           int64_t now_ns)
 {
-    settle(state, now_ns);
+    add_time(state, now_ns);
     set_runqueue(state, file);
 }
 
-void roast_ladder_look(roast_thread *thread, struct roast_ladder *out)
+void roast__ladder_get(const struct roast_ladder_state *state, struct roast_ladder *out)
+{
+    uint32_t slices = (UINT32_C(1) << ROAST_SLICE_COUNT) - 1;
+
+    *out = state->sums;
+    for (uint32_t left = state->missing; left; left &= left - 1) {
+        int slice = __builtin_ctz(left);
+        out->values[ROAST_ITEM_unnamed] += out->values[slice];
+        out->values[slice] = 0;
+    }
+    out->present |= slices & ~state->missing;
+    if (roast_ladder_has(out, ROAST_ITEM_fetch))
+        roast_ladder_set(out, ROAST_ITEM_fetch_cpu, out->values[ROAST_ITEM_fetch_cpu]);
+}
+
+void roast_ladder_snapshot(roast_thread *thread, struct roast_ladder *out)
 {
     struct roast_ladder_state *state = active(thread);
 
     memset(out, 0, sizeof(*out));
     if (!state)
         return;
-    settle(state, roast__clock_mono_ns());
-    roast__ladder_tell(state, out);
+    add_time(state, roast__clock_mono_ns());
+    roast__ladder_get(state, out);
 }

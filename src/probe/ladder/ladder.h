@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* ladder.h - where the time of an attempt goes, as its thread keeps it.
+/* ladder.h - where the time of an attempt goes: the state of its thread.
  *
- * One slice has the time of now: the innermost one that is entered, or else the phase.
- * A switch to another one reads the clock once and adds what has passed to the slice
- * that had it, so nothing is counted twice and nothing is left out. */
+ * At each moment the time belongs to one slice: the innermost one that is entered, or
+ * else the phase. A switch to another slice reads the clock once and adds the time since
+ * the last switch to the old one: nothing is counted twice or left out. */
 #ifndef ROAST_PROBE_LADDER_LADDER_H
 #define ROAST_PROBE_LADDER_LADDER_H
 
@@ -18,7 +18,7 @@ struct roast_entered {
     enum roast_ladder_item slice;
 };
 
-/* Where process() began and, if that was seen, ended, for one that is not decorated. */
+/* Where an undecorated process() began and, if that was seen, ended. */
 struct roast_compute_mark {
     bool reached, ended, rss_known;
     int64_t epoch_ns;
@@ -28,21 +28,21 @@ struct roast_compute_mark {
     uint64_t bytes; /* requested from the file until then */
 };
 
-/* Zeroed = not armed; then nothing else here means anything. */
+/* Zeroed = not armed; then no other field has a meaning. */
 struct roast_ladder_state {
     bool armed;
     bool runqueue_known;
     bool events_known;
     enum roast_ladder_item phase;
-    enum roast_ladder_item now; /* has the time since switched_ns */
+    enum roast_ladder_item now; /* the slice since switched_ns */
     int64_t switched_ns;
-    int64_t fetch_cpu_ns; /* CPU clock of the thread when fetch got the time */
+    int64_t fetch_cpu_ns; /* CPU clock of the thread at the switch to fetch */
     uint64_t runqueue_ns; /* of the thread when it was armed */
     uint64_t num_events;
-    uint32_t missing; /* slices that cannot be told */
+    uint32_t missing; /* bit n: slice n is not known */
     unsigned depth;
     unsigned serial;          /* of the slice entered last; never reset */
-    struct roast_ladder sums; /* slices, and of the others those that were added */
+    struct roast_ladder sums; /* slices, and other items that were added */
     struct roast_compute_mark compute;
     struct roast_reads reads;
     struct roast_entered entered[ROAST_LADDER_MAX_DEPTH];
@@ -53,12 +53,12 @@ static inline bool roast__is_slice(enum roast_ladder_item item)
     return item <= ROAST_ITEM_unnamed;
 }
 
-/* As roast_ladder_phase(), at a time that was read before: a chunk gives the reading
- * that its own times come from. */
+/* As roast_ladder_phase(), at a time that was read before: a chunk passes the reading of
+ * its own times. */
 void roast__ladder_phase_at(struct roast_ladder_state *state,
                             enum roast_ladder_item slice, int64_t now_ns);
 
-/* The attempt ends now: the last slice gets its time. The file tells the run queue. */
+/* The attempt ends now: the last slice gets its time. `file` is schedstat. */
 void roast__ladder_close(struct roast_ladder_state *state, struct roast_procfile *file,
                          int64_t now_ns);
 
@@ -66,14 +66,11 @@ void roast__ladder_close(struct roast_ladder_state *state, struct roast_procfile
 void roast__ladder_packed(struct roast_ladder_state *state, struct roast_procfile *file,
                           int64_t now_ns);
 
-/* Those hooks are missing, or were taken away meanwhile. */
-void roast__ladder_miss(struct roast_ladder_state *state, uint64_t hooks_missing);
+/* The ladder for an end frame: missing slices are absent, and their time is unnamed. */
+void roast__ladder_get(const struct roast_ladder_state *state,
+                       struct roast_ladder *out);
 
-/* What an end frame tells: slices that are missed are absent, and their time unnamed. */
-void roast__ladder_tell(const struct roast_ladder_state *state,
-                        struct roast_ladder *out);
-
-/* Bytes requested from the file so far; false when nobody told. */
+/* Bytes requested from the file so far; false when not known. */
 bool roast__ladder_bytes(const struct roast_ladder_state *state, uint64_t *bytes);
 
 #endif

@@ -18,25 +18,19 @@ struct roast_reads {
     char endpoint_names[ROAST_MAX_ENDPOINTS][ROAST_CUT_ENDPOINT_BYTES];
     size_t endpoint_count;
 
-    bool sees_all; /* every hook is in place: what is not told was not read */
+    bool sees_all; /* every hook is in place: all reads are seen */
     bool facts_known;
     struct roast_file_facts facts;
     struct roast_buf file_branches; /* failed: there was no memory for it */
 
-    struct roast_buf blobs; /* what a record borrows */
+    struct roast_buf blobs; /* a record borrows them */
 };
 
 void roast__reads_release(struct roast_reads *reads);
 void roast__reads_clear(struct roast_reads *reads); /* empties, keeps the memory */
 
-/* As roast_ladder_endpoint_add() and roast_ladder_file(). */
-void roast__reads_endpoint_add(struct roast_reads *reads,
-                               const struct roast_endpoint *more);
-void roast__reads_file(struct roast_reads *reads, const struct roast_file_facts *facts,
-                       struct roast_str all_branches);
-
-/* Sets the fields of a record that tell of the reads; it borrows until the next change
+/* Sets the fields of a record that describe the reads; it borrows until the next change
  * here. Returns a bit for each field that there was no memory for. */
-uint64_t roast__reads_tell(struct roast_reads *reads, roast_record *rec);
+uint64_t roast__reads_set_fields(struct roast_reads *reads, roast_record *rec);
 
 #endif

@@ -1,12 +1,19 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* cgroup.c - reads limits and counters of the control groups of this process.
+/* cgroup.c - finds the control groups of this process; reads limits and counters.
  *
- * The two versions say the same in other files; `rows` is the whole difference. */
+ *     4:memory:/jobs/7        version 1: <root>/memory/jobs/7
+ *     1:cpu,cpuacct:/         version 1: <root>/cpu,cpuacct or <root>/cpu
+ *     0::/user.slice          version 2: <root>/user.slice or <root>/unified/user.slice
+ *
+ * A directory counts when it holds a file that every group of its version has. The file
+ * system decides, not mountinfo: a container may see neither the mount nor the path of
+ * its host. The two versions print the same facts in other files; `rows` is the whole
+ * difference. */
 #include "probe/linux/cgroup.h"
 
 #include <stdio.h>
 
-#include "probe/linux/cgroup_dir.h"
+#include "base/str.h"
 #include "probe/linux/scan.h"
 #include "roast/error.h"
 
@@ -71,6 +78,109 @@ bool roast__throttle_parse(struct roast_throttle *throttle, struct roast_str tex
     return true;
 }
 
+/* ---- from a controller's name to the directory of its group ------------------- */
+
+static bool lists(struct roast_str controllers, const char *controller)
+{
+    struct roast_str one;
+
+    while (roast__scan_until(&one, &controllers, ',')) {
+        if (roast__str_is(one, controller))
+            return true;
+    }
+    return false;
+}
+
+bool roast__cgroup_line_find(struct roast_cgroup_line *found, struct roast_str text,
+                             const char *controller)
+{
+    struct roast_str line, hierarchy;
+    bool any = false;
+
+    while (roast__scan_until(&line, &text, '\n')) {
+        struct roast_cgroup_line read;
+        /* the path may hold colons of its own, so it is all that remains */
+        if (!roast__scan_until(&hierarchy, &line, ':') ||
+            !roast__scan_until(&read.controllers, &line, ':') || line.size_bytes == 0 ||
+            line.data[0] != '/')
+            continue;
+        read.version = roast__str_is(hierarchy, "0") ? 2 : 1;
+        read.path = line;
+        bool names_it = read.version == 1 && lists(read.controllers, controller);
+        if (names_it || read.version == 2) {
+            *found = read;
+            any = true;
+        }
+        if (names_it)
+            break; /* a controller of version 1 is not in the tree of version 2 */
+    }
+    return any;
+}
+
+/* The directory of a group. */
+struct group_dir {
+    int version;        /* 0 = not found */
+    size_t mount_bytes; /* the part of path that is the mount */
+    char path[ROAST_CGROUP_DIR_BYTES];
+};
+
+/* Appends path to the mount, or as much of its end as exists there: a directory with
+ * this file. A namespace shows what is outside of it as "/..", which would leave the
+ * mount. */
+static bool enter_path(struct group_dir *dir, struct roast_str path, const char *file)
+{
+    size_t room = sizeof(dir->path) - dir->mount_bytes;
+    char first[2];
+
+    if (roast__str_is(path, "/"))
+        path.size_bytes = 0;
+    for (;;) {
+        if (path.size_bytes < room && !memmem(path.data, path.size_bytes, "/..", 3)) {
+            memcpy(dir->path + dir->mount_bytes, path.data, path.size_bytes);
+            dir->path[dir->mount_bytes + path.size_bytes] = '\0';
+            if (roast__procfile_read_once(dir->path, file, first, sizeof(first)).data)
+                return true;
+        }
+        if (path.size_bytes == 0)
+            return false;
+        const char *next = memchr(path.data + 1, '/', path.size_bytes - 1);
+        size_t part = next ? (size_t)(next - path.data) : path.size_bytes;
+        path = (struct roast_str){path.data + part, path.size_bytes - part};
+    }
+}
+
+/* Finds the group below root; text is /proc/self/cgroup. */
+static struct group_dir find_dir(const char *root, struct roast_str text,
+                                 const char *controller)
+{
+    struct group_dir dir = {0, 0, ""};
+    struct roast_cgroup_line line;
+
+    if (!roast__cgroup_line_find(&line, text, controller))
+        return dir;
+    const char *file = line.version == 2                   ? "cgroup.controllers"
+                       : strcmp(controller, "memory") == 0 ? "memory.limit_in_bytes"
+                                                           : "cpu.shares";
+    struct roast_str mounts[2] = {
+        line.controllers,
+        roast_str_of(line.version == 1 ? controller : "unified"),
+    };
+    for (size_t i = 0; i < 2; i++) {
+        int size = snprintf(dir.path, sizeof(dir.path), "%s%s%.*s", root,
+                            mounts[i].size_bytes > 0 ? "/" : "",
+                            (int)mounts[i].size_bytes, mounts[i].data);
+        dir.mount_bytes = (size_t)size;
+        if (size > 0 && (size_t)size < sizeof(dir.path) &&
+            enter_path(&dir, line.path, file)) {
+            dir.version = line.version;
+            return dir;
+        }
+    }
+    return (struct group_dir){0, 0, ""};
+}
+
+/* ---- limits ------------------------------------------------------------------- */
+
 static bool read_memory_limit(uint64_t *limit, const char *dir, int version)
 {
     char buffer[NUMBER_BYTES];
@@ -105,24 +215,26 @@ struct limit {
     uint64_t value;
 };
 
-/* Walks from the group to the mount. Leaves place at the group with the smallest limit;
+/* Walks from the group to the mount. Leaves `dir` at the group with the smallest limit;
  * where there is none, at the group itself. */
-static struct limit smallest_limit(struct roast_cgroup_dir *place,
+static struct limit smallest_limit(struct group_dir *dir,
                                    bool (*read)(uint64_t *, const char *, int))
 {
     struct limit best = {false, 0};
-    struct roast_cgroup_dir at = *place;
+    struct group_dir at = *dir;
+    uint64_t value;
 
-    if (place->version == 0)
+    if (dir->version == 0)
         return best;
-    do {
-        uint64_t value;
+    for (;;) {
         if (read(&value, at.path, at.version) && (!best.found || value < best.value)) {
             best = (struct limit){true, value};
-            *place = at;
+            *dir = at;
         }
-    } while (roast__cgroup_dir_up(&at));
-    return best;
+        if (strlen(at.path) <= at.mount_bytes)
+            return best;
+        *strrchr(at.path, '/') = '\0';
+    }
 }
 
 int roast__cgroup_find(struct roast_cgroup *group, const char *proc_root,
@@ -132,8 +244,8 @@ int roast__cgroup_find(struct roast_cgroup *group, const char *proc_root,
     char buffer[CGROUP_BYTES];
     struct roast_str text =
         roast__procfile_read_once(proc_root, "self/cgroup", buffer, sizeof(buffer));
-    struct roast_cgroup_dir memory = roast__cgroup_dir_find(root, text, "memory");
-    struct roast_cgroup_dir cpu = roast__cgroup_dir_find(root, text, "cpu");
+    struct group_dir memory = find_dir(root, text, "memory");
+    struct group_dir cpu = find_dir(root, text, "cpu");
     struct limit memory_limit = smallest_limit(&memory, read_memory_limit);
     struct limit cpu_limit = smallest_limit(&cpu, read_cpu_limit);
 
@@ -149,6 +261,8 @@ int roast__cgroup_find(struct roast_cgroup *group, const char *proc_root,
     memcpy(group->cpu_dir, cpu.path, sizeof(group->cpu_dir));
     return memory.version || cpu.version ? ROAST_OK : ROAST_UNAVAILABLE;
 }
+
+/* ---- counters ----------------------------------------------------------------- */
 
 bool roast__throttle_read(struct roast_procfile *file, const struct roast_cgroup *group,
                           struct roast_throttle *throttle)

@@ -5,7 +5,7 @@
  * of any ancestor applies too, so the smallest one on the way to the root counts, and
  * the counters are read where it was found: a group that is held back by its parent's
  * quota has nothing in its own. In a container the path in /proc/self/cgroup may be the
- * host's: leading parts that do not exist below the mount are left away. */
+ * host's: leading parts that do not exist below the mount are left out. */
 #ifndef ROAST_PROBE_LINUX_CGROUP_H
 #define ROAST_PROBE_LINUX_CGROUP_H
 
@@ -19,7 +19,7 @@ enum { ROAST_CGROUP_DIR_BYTES = 512 };
 struct roast_cgroup {
     int memory_version; /* 1 or 2; 0 = no group found */
     int cpu_version;
-    bool memory_limited; /* whether memory_limit_bytes means something */
+    bool memory_limited; /* memory_limit_bytes is known */
     bool cpu_limited;
     uint64_t memory_limit_bytes;
     uint64_t cpu_limit_millicores;
@@ -37,8 +37,8 @@ struct roast_throttle {
     uint64_t throttled_count; /* periods that ended early */
 };
 
-/* Each keeps its own file, whose root becomes a directory of the group: the group must
- * stay where it is until the file is closed. */
+/* Each has its own file, whose root becomes a directory of the group: the file borrows
+ * the group until it is closed. */
 bool roast__throttle_read(struct roast_procfile *file, const struct roast_cgroup *group,
                           struct roast_throttle *throttle);
 bool roast__cgroup_memory_read(struct roast_procfile *file,
@@ -48,7 +48,7 @@ bool roast__cgroup_oom_kills_read(struct roast_procfile *file,
 
 /* ---- parsers ------------------------------------------------------------------ */
 
-/* The line of /proc/self/cgroup that speaks of a controller. */
+/* The line of /proc/self/cgroup for a controller. */
 struct roast_cgroup_line {
     int version;
     struct roast_str controllers; /* as listed, "cpu,cpuacct"; empty in version 2 */

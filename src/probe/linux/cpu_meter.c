@@ -1,33 +1,33 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* cpu_meter.c - CPU time of a process tree between two moments.
  *
- *     children = what the kernel counted of children that ended meanwhile
- *              + what those alive have used since they were seen first
- *              - what those that ended had used before the start
+ *     children = CPU that the kernel counted of children that ended since the start
+ *              + CPU that living ones have used since their first sample
+ *              - CPU that ended ones had used before the start
  *
- * A process that began after the start is counted from nothing; a process alive at the
- * start is counted from what it had used by then. Parents are read before their
- * children, we ourselves first of all: a process that is waited for meanwhile may be
- * missing until the next round, but is never counted twice.
+ * A process that began after the start is counted from 0; one that was alive at the start
+ * from what it had used by then. Parents are read before their children, this process
+ * first: a process that is waited for during a round may be missing until the next one,
+ * but is never counted twice.
  *
- * Not all that end are waited for by one of the tree: their parent ended first, or does
- * not care (SIGCHLD ignored). So what was seen of each is a lower bound of the sum. */
+ * Not every process that ends is waited for by one of the tree: its parent ended first,
+ * or ignores SIGCHLD. So the sum over all samples is a lower bound of the result. */
 #include "roast/cpu_meter.h"
 
 #include <stdbool.h>
 #include <unistd.h>
 
 #include "base/mem.h"
-#include "roast/proctree.h"
+#include "roast/process_tree.h"
 
 struct seen {
     uint64_t pid;
     uint64_t started_ticks;
-    uint64_t first_ns; /* CPU at the start of the meter; 0 for those begun later */
+    uint64_t first_ns; /* CPU at the start of the meter; 0 if it began later */
     uint64_t last_ns;
     uint64_t first_own_ns; /* the same without children that it waited for */
     uint64_t last_own_ns;
-    unsigned round; /* in which it was seen last */
+    unsigned round; /* of the last sample with it */
 };
 
 struct roast_cpu_meter {
@@ -35,10 +35,10 @@ struct roast_cpu_meter {
     size_t count;
     size_t cap;
     unsigned round;
-    bool start_missed; /* who was there at the start is not known of all */
+    bool start_missed; /* a process of the first round could not be kept */
     uint64_t own_ns;
     uint64_t children_ns;
-    uint64_t children_now_ns; /* when the round began */
+    uint64_t children_now_ns; /* at the begin of the round */
     uint64_t own_pid;
 };
 
@@ -70,20 +70,15 @@ void roast_cpu_meter_round(roast_cpu_meter *meter)
     roast_cpu_used(&own_ns, &meter->children_now_ns);
 }
 
-/* Trees are small and mostly the same from round to round: a scan from where the last
- * process was found would gain little. */
-static struct seen *find(roast_cpu_meter *meter, const struct roast_process_use *use)
+/* Trees are small: a plain search serves. NULL when there is no memory for a new one. */
+static struct seen *find_or_add(roast_cpu_meter *meter,
+                                const struct roast_process_use *use)
 {
     for (size_t i = 0; i < meter->count; i++) {
         struct seen *seen = &meter->processes[i];
         if (seen->pid == use->pid && seen->started_ticks == use->started_ticks)
             return seen;
     }
-    return NULL;
-}
-
-static struct seen *add(roast_cpu_meter *meter, const struct roast_process_use *use)
-{
     if (meter->count == meter->cap) {
         size_t cap = meter->cap ? 2 * meter->cap : 16;
         struct seen *more = roast__realloc(meter->processes, cap * sizeof(*more));
@@ -105,9 +100,7 @@ int roast_cpu_meter_use(roast_cpu_meter *meter, const struct roast_process_use *
 {
     if (use->pid == meter->own_pid)
         return ROAST_OK;
-    struct seen *seen = find(meter, use);
-    if (!seen)
-        seen = add(meter, use);
+    struct seen *seen = find_or_add(meter, use);
     if (!seen) {
         meter->start_missed |= meter->round <= 1;
         return roast_error_set(err, ROAST_NO_MEMORY, "CPU meter");

@@ -13,19 +13,20 @@
 #endif
 
 #include "base/clock.h"
+#include "probe/linux/process_tree.h"
 #include "probe/linux/scan.h"
 #include "roast/error.h"
 
-static const struct roast_host_info infos[ROAST_HOST_COUNT] = {
-#define H(name, type, unit, text) {ROAST_HOST_##type, #name, #unit, (text)},
+enum type { U64, TEXT };
+
+static const struct {
+    enum type type;
+    const char *name;
+} facts[ROAST_HOST_COUNT] = {
+#define H(name, type, unit, text) {type, #name},
 #include "probe/linux/host_facts.def"
 #undef H
 };
-
-const struct roast_host_info *roast__host_info(enum roast_host_fact fact)
-{
-    return &infos[fact];
-}
 
 static void set_u64(struct roast_host *host, enum roast_host_fact fact, uint64_t value)
 {
@@ -43,31 +44,6 @@ void roast__host_add_cgroup(struct roast_host *host, const struct roast_cgroup *
         set_u64(host, ROAST_HOST_memory_limit_bytes, group->memory_limit_bytes);
     if (group->cpu_limited)
         set_u64(host, ROAST_HOST_cpu_limit_millicores, group->cpu_limit_millicores);
-}
-
-/* A program may be called ") 1 (", so the name ends at the LAST parenthesis. */
-bool roast__process_stat_parse(struct roast_process_stat *stat, struct roast_str text)
-{
-    enum { STATE = 3, PARENT_PID = 4, START_TICKS = 22 };
-    struct roast_process_stat read = {0, 0};
-    struct roast_str word;
-    size_t at = text.size_bytes;
-
-    while (at > 0 && text.data[at - 1] != ')')
-        at--;
-    if (at == 0 || text.size_bytes - at < 2)
-        return false;
-    text = (struct roast_str){text.data + at + 1, text.size_bytes - at - 1};
-    for (int field = STATE; field <= START_TICKS; field++) {
-        if (!roast__scan_until(&word, &text, ' '))
-            return false;
-        if (field == PARENT_PID && !roast__scan_u64(&read.parent_pid, &word))
-            return false;
-        if (field == START_TICKS && !roast__scan_u64(&read.start_ticks, &word))
-            return false;
-    }
-    *stat = read;
-    return true;
 }
 
 struct roast_str roast__cpu_model_parse(char *out, size_t out_bytes,
@@ -91,7 +67,7 @@ struct roast_str roast__cpu_model_parse(char *out, size_t out_bytes,
 
 enum { PATH_BYTES = 1024, FILE_BYTES = 4096, MAX_CPUS = 8 * CPU_SETSIZE };
 
-/* An empty text says nothing, so it is absent. */
+/* An empty text counts as absent. */
 static void set_text(struct roast_host *host, enum roast_host_fact fact,
                      struct roast_str text)
 {
@@ -105,7 +81,7 @@ static void set_text(struct roast_host *host, enum roast_host_fact fact,
     host->present |= UINT64_C(1) << fact;
 }
 
-/* sysconf() gives -1 for what it does not know. */
+/* sysconf() returns -1 for an unknown value. */
 static void set_sysconf(struct roast_host *host, enum roast_host_fact fact, int name)
 {
     long value = sysconf(name);
@@ -130,47 +106,14 @@ static void read_system(struct roast_host *host)
     set_sysconf(host, ROAST_HOST_cpus_online, _SC_NPROCESSORS_ONLN);
     set_sysconf(host, ROAST_HOST_page_bytes, _SC_PAGESIZE);
     set_sysconf(host, ROAST_HOST_clock_tick_hz, _SC_CLK_TCK);
-}
-
-static void read_libc(struct roast_host *host)
-{
 #ifdef __GLIBC__
-    char text[ROAST_HOST_TEXT_BYTES];
-
-    (void)snprintf(text, sizeof(text), "glibc %s", gnu_get_libc_version());
-    set_text(host, ROAST_HOST_libc, roast_str_of(text));
-#else
-    (void)host;
+    char libc[ROAST_HOST_TEXT_BYTES];
+    (void)snprintf(libc, sizeof(libc), "glibc %s", gnu_get_libc_version());
+    set_text(host, ROAST_HOST_libc, roast_str_of(libc));
 #endif
 }
 
-static void read_hardware(struct roast_host *host, const char *root)
-{
-    char buffer[FILE_BYTES];
-    char model[ROAST_HOST_TEXT_BYTES];
-    uint64_t total_kib;
-    struct roast_str text =
-        roast__procfile_read_once(root, "cpuinfo", buffer, sizeof(buffer));
-
-    set_text(host, ROAST_HOST_cpu_model,
-             roast__cpu_model_parse(model, sizeof(model), text));
-    text = roast__procfile_read_once(root, "meminfo", buffer, sizeof(buffer));
-    if (roast__scan_find_u64(&total_kib, text, "MemTotal"))
-        set_u64(host, ROAST_HOST_memory_total_bytes, total_kib * 1024);
-}
-
-static void read_boot_id(struct roast_host *host, const char *root)
-{
-    char buffer[FILE_BYTES];
-    struct roast_str line;
-    struct roast_str text = roast__procfile_read_once(root, "sys/kernel/random/boot_id",
-                                                      buffer, sizeof(buffer));
-
-    if (roast__scan_until(&line, &text, '\n'))
-        set_text(host, ROAST_HOST_boot_id, line);
-}
-
-/* The kernel appends " (deleted)" when the file has been replaced meanwhile. */
+/* The kernel appends " (deleted)" when the file has been replaced since. */
 static void read_executable(struct roast_host *host, const char *root)
 {
     static const char deleted[] = " (deleted)";
@@ -191,20 +134,17 @@ static void read_executable(struct roast_host *host, const char *root)
     set_text(host, ROAST_HOST_executable, name);
 }
 
-static void read_process(struct roast_host *host, const char *root)
+static void read_process(struct roast_host *host, struct roast_str text)
 {
-    char buffer[FILE_BYTES];
     struct roast_process_stat stat;
-    struct roast_str text =
-        roast__procfile_read_once(root, "self/stat", buffer, sizeof(buffer));
     uint64_t tick_hz = host->values[ROAST_HOST_clock_tick_hz].u64;
 
     if (!roast__process_stat_parse(&stat, text))
         return;
     set_u64(host, ROAST_HOST_parent_pid, stat.parent_pid);
-    if (tick_hz == 0 || stat.start_ticks > UINT64_MAX / 1000000000)
+    if (tick_hz == 0 || stat.started_ticks > UINT64_MAX / 1000000000)
         return;
-    uint64_t start_ns = stat.start_ticks * 1000000000 / tick_hz;
+    uint64_t start_ns = stat.started_ticks * 1000000000 / tick_hz;
     int64_t boot_epoch_ns = roast__clock_epoch_ns() - roast__clock_ns(CLOCK_BOOTTIME);
     set_u64(host, ROAST_HOST_start_boot_ns, start_ns);
     set_u64(host, ROAST_HOST_start_epoch_ns, (uint64_t)boot_epoch_ns + start_ns);
@@ -213,14 +153,27 @@ static void read_process(struct roast_host *host, const char *root)
 int roast__host_read(struct roast_host *host, const char *proc_root)
 {
     const char *root = proc_root ? proc_root : "/proc";
+    char buffer[FILE_BYTES];
+    char model[ROAST_HOST_TEXT_BYTES];
+    uint64_t total_kib;
+    struct roast_str line;
 
     memset(host, 0, sizeof(*host));
     read_system(host);
-    read_libc(host);
-    read_hardware(host, root);
-    read_boot_id(host, root);
+    struct roast_str text =
+        roast__procfile_read_once(root, "cpuinfo", buffer, sizeof(buffer));
+    set_text(host, ROAST_HOST_cpu_model,
+             roast__cpu_model_parse(model, sizeof(model), text));
+    text = roast__procfile_read_once(root, "meminfo", buffer, sizeof(buffer));
+    if (roast__scan_find_u64(&total_kib, text, "MemTotal"))
+        set_u64(host, ROAST_HOST_memory_total_bytes, total_kib * 1024);
+    text = roast__procfile_read_once(root, "sys/kernel/random/boot_id", buffer,
+                                     sizeof(buffer));
+    if (roast__scan_until(&line, &text, '\n'))
+        set_text(host, ROAST_HOST_boot_id, line);
     read_executable(host, root);
-    read_process(host, root);
+    text = roast__procfile_read_once(root, "self/stat", buffer, sizeof(buffer));
+    read_process(host, text);
     return ROAST_OK;
 }
 
@@ -235,16 +188,6 @@ int roast__host_read(struct roast_host *host, const char *proc_root)
 
 #endif
 
-static void put_fact(struct roast_values *out, const struct roast_host *host,
-                     enum roast_host_fact fact)
-{
-    roast_values_put_key(out, roast_str_of(infos[fact].name));
-    if (infos[fact].type == ROAST_HOST_TEXT)
-        roast_values_put_text(out, roast_str_of(host->values[fact].text));
-    else
-        roast_values_put_int(out, (int64_t)host->values[fact].u64);
-}
-
 void roast__host_put_facts(struct roast_values *out)
 {
     struct roast_host host;
@@ -254,7 +197,12 @@ void roast__host_put_facts(struct roast_values *out)
     (void)roast__cgroup_find(&group, NULL, NULL);
     roast__host_add_cgroup(&host, &group);
     for (int fact = 0; fact < ROAST_HOST_COUNT; fact++) {
-        if (roast__host_has(&host, (enum roast_host_fact)fact))
-            put_fact(out, &host, (enum roast_host_fact)fact);
+        if (!roast__host_has(&host, (enum roast_host_fact)fact))
+            continue;
+        roast_values_put_key(out, roast_str_of(facts[fact].name));
+        if (facts[fact].type == TEXT)
+            roast_values_put_text(out, roast_str_of(host.values[fact].text));
+        else
+            roast_values_put_int(out, (int64_t)host.values[fact].u64);
     }
 }

@@ -4,8 +4,6 @@
  * Without procfs every file is absent, and so are all readers built on this one. */
 #include "probe/linux/procfile.h"
 
-#if ROAST_PROCFS
-
 #include <fcntl.h>
 #include <stdio.h>
 #include <unistd.h>
@@ -27,16 +25,11 @@ static void open_file(struct roast_procfile *file, const char *name)
         file->fd_plus_one = open(path, O_RDONLY | O_CLOEXEC) + 1;
 }
 
-/* A number that was cut in the middle would still look like one. */
-static size_t drop_cut_line(const char *text, size_t size_bytes)
-{
-    const char *end = memrchr(text, '\n', size_bytes);
-    return end ? (size_t)(end - text) + 1 : 0;
-}
-
 struct roast_str roast__procfile_read(struct roast_procfile *file, const char *name,
                                       char *out, size_t out_bytes)
 {
+    if (!ROAST_PROCFS)
+        return (struct roast_str){NULL, 0};
     if (file->generation != roast__fork_generation())
         open_file(file, name);
     if (file->fd_plus_one == 0)
@@ -45,8 +38,10 @@ struct roast_str roast__procfile_read(struct roast_procfile *file, const char *n
     if (got < 0)
         return (struct roast_str){NULL, 0};
     size_t size = (size_t)got;
-    if (size == out_bytes - 1)
-        size = drop_cut_line(out, size);
+    if (size == out_bytes - 1) { /* a number that was cut would still look like one */
+        while (size > 0 && out[size - 1] != '\n')
+            size--;
+    }
     out[size] = '\0';
     return (struct roast_str){out, size};
 }
@@ -58,25 +53,6 @@ void roast__procfile_close(struct roast_procfile *file)
     file->fd_plus_one = 0;
     file->generation = 0;
 }
-
-#else
-
-struct roast_str roast__procfile_read(struct roast_procfile *file, const char *name,
-                                      char *out, size_t out_bytes)
-{
-    (void)file;
-    (void)name;
-    (void)out;
-    (void)out_bytes;
-    return (struct roast_str){NULL, 0};
-}
-
-void roast__procfile_close(struct roast_procfile *file)
-{
-    (void)file;
-}
-
-#endif
 
 struct roast_str roast__procfile_read_once(const char *root, const char *name,
                                            char *out, size_t out_bytes)

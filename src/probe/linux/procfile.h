@@ -3,9 +3,9 @@
  *
  * Opening a file of /proc costs more than reading it, so the descriptor stays and a
  * read is one pread(2). It is opened again in a forked child, because a descriptor to
- * /proc/self goes on reading the process that opened it. The inherited one is left
- * alone then: daemons close what they find, and its number may be another file by now.
- * Only a fork handler still knows that the number is ours, and may close it.
+ * /proc/self goes on reading the process that opened it. The inherited descriptor is not
+ * closed then: a daemon may have closed it already, and its number may be another file.
+ * Only a fork handler knows that the number is still ours, and may close it.
  *
  * A file is for one thread at a time. */
 #ifndef ROAST_PROBE_LINUX_PROCFILE_H
@@ -22,7 +22,7 @@ struct roast_procfile {
 
 /* Reads root/name from its start to out, with a NUL behind it, and borrows out. A file
  * larger than out_bytes - 1 ends with its last whole line that fits. Absent when it
- * cannot be read; a file that could not be opened is not tried again before the next
+ * cannot be read. A file that could not be opened is not tried again before the next
  * fork. `name` is the same in every call for one file. */
 struct roast_str roast__procfile_read(struct roast_procfile *file, const char *name,
                                       char *out, size_t out_bytes);

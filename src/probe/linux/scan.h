@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* scan.h - takes numbers, lines and labels off the front of a text.
  *
- * What the kernel prints is all of one kind: lines of words and decimal numbers. These
- * functions know no locale, allocate nothing and need no NUL at the end. Each moves the
- * text past what it took; on false neither text nor result has changed. An absent text
- * is an empty one. */
+ * The kernel prints lines of words and decimal numbers. These functions use no locale,
+ * allocate nothing and need no NUL at the end. Each moves the text past what it took; on
+ * false neither text nor result has changed. An absent text counts as empty. */
 #ifndef ROAST_PROBE_LINUX_SCAN_H
 #define ROAST_PROBE_LINUX_SCAN_H
 
@@ -14,7 +13,7 @@
 #include "roast/text.h"
 
 /* The next decimal number after blanks. It must end at white space or with the text:
- * "12kB" and what does not fit in 64 bits are no numbers. */
+ * "12kB" and numbers of more than 64 bits are refused. */
 bool roast__scan_u64(uint64_t *value, struct roast_str *text);
 
 /* Everything up to `stop`, which is taken too, or up to the end. False at the end. */
@@ -23,11 +22,10 @@ bool roast__scan_until(struct roast_str *part, struct roast_str *text, char stop
 /* The label at the start of a line, its colon if it has one, and the blanks around. */
 bool roast__scan_label(struct roast_str *line, const char *label);
 
-/* Finds the line with this label anywhere in text: what follows the label, and the
- * number that follows it. */
-bool roast__scan_find(struct roast_str *rest, struct roast_str text, const char *label);
+/* Finds the line with this label anywhere in text: what follows the label, or the number
+ * that follows it. */
+bool roast__scan_find(struct roast_str *value, struct roast_str text,
+                      const char *label);
 bool roast__scan_find_u64(uint64_t *value, struct roast_str text, const char *label);
-
-bool roast__str_is(struct roast_str str, const char *text);
 
 #endif

@@ -150,10 +150,10 @@ static void *end_elsewhere(void *context)
     roast_chunk_begin(thread, &options);
     roast_chunk_start(thread);
     (void)open_section(thread, "its own");
-    elsewhere->token.serial = thread->tree.serial; /* the serials are even equal */
+    elsewhere->token.serial = thread->sections.serial; /* the serials are even equal */
     roast_section_end(thread, elsewhere->token, 0);
-    elsewhere->misuses = thread->tree.losses[ROAST_LOSS_section_misuse];
-    elsewhere->depth = thread->tree.depth;
+    elsewhere->misuses = thread->sections.losses[ROAST_LOSS_section_misuse];
+    elsewhere->depth = thread->sections.depth;
     roast_chunk_stop(thread);
     (void)roast_chunk_finish(thread, &end, &frame, NULL);
     return NULL;
@@ -305,7 +305,8 @@ static void a_long_path_is_cut_between_characters(void **state)
     roast_section_failed(thread, &error);
     roast_record rec = fail_chunk(thread, &error);
     struct roast_str path = rec.values[ROAST_FIELD_error_section].str;
-    assert_true(path.size_bytes > 500 && path.size_bytes < ROAST_TREE_ERROR_BYTES);
+    assert_true(path.size_bytes > 500 &&
+                path.size_bytes < ROAST_SECTION_TREE_ERROR_BYTES);
     assert_int_equal(path.size_bytes % 2, 0); /* two slashes, and whole characters */
     assert_int_equal(path.data[path.size_bytes - 1], '\xa9');
     assert_int_equal(loss_of(&rec, ROAST_LOSS_text_cut), 1);

@@ -233,8 +233,8 @@ static void an_emptied_tree_finds_nothing_of_before(void **state)
     (void)open_section(thread, "left open");
     (void)end_chunk(thread);
     thread = begin_chunk();
-    for (size_t i = 0; i < ROAST_TREE_SLOTS; i++)
-        assert_int_equal(thread->tree.slots[i], 0);
+    for (size_t i = 0; i < ROAST_SECTION_TREE_SLOTS; i++)
+        assert_int_equal(thread->sections.slots[i], 0);
     pass(thread, "name 7");
     roast_record rec = end_chunk(thread);
     read_sections(&sections, &rec);
@@ -246,20 +246,21 @@ static void an_emptied_tree_finds_nothing_of_before(void **state)
 static void the_writer_has_the_documented_bytes(void **state)
 {
     static const char expected[] = "\x01\x00\x01\x04jets\x02\xac\x02";
-    static struct roast_tree tree;
+    static struct roast_section_tree tree;
     struct roast_buf out = {0};
     (void)state;
 
-    roast__tree_put_sections(&out, &tree);
-    roast__tree_put_intervals(&out, &tree);
+    roast__section_tree_put_sections(&out, &tree);
+    roast__section_tree_put_intervals(&out, &tree);
     assert_int_equal(out.size_bytes, 0); /* nothing to say */
     struct roast_section *sum =
-        &tree.nodes[roast__tree_node(&tree, roast_str_of("jets"), ROAST_SECTION_TIME)]
+        &tree.nodes[roast__section_tree_node(&tree, roast_str_of("jets"),
+                                             ROAST_SECTION_TIME)]
              .sum;
     sum->kinds = ROAST_SECTION_TIME;
     sum->count = 2;
     sum->total_ns = 300;
-    roast__tree_put_sections(&out, &tree);
+    roast__section_tree_put_sections(&out, &tree);
     assert_int_equal(out.size_bytes, sizeof(expected) - 1);
     assert_memory_equal(out.data, expected, sizeof(expected) - 1);
     roast__buf_release(&out);

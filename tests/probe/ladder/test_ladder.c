@@ -3,7 +3,7 @@
  * that is entered, or the phase. What it read is in test_reads.c, attempts that have no
  * ladder are in test_ladder_off.c. */
 #include "probe/ladder_help.h"
-#include "probe/linux/sched.h"
+#include "probe/linux/usage.h"
 
 /* ---- phases ------------------------------------------------------------------ */
 
@@ -350,15 +350,15 @@ static void a_look_changes_nothing(void **state)
     (void)state;
 
     (void)roast_ladder_enter(thread, ROAST_ITEM_fetch);
-    roast_ladder_look(thread, &first);
+    roast_ladder_snapshot(thread, &first);
     burn();
-    roast_ladder_look(thread, &second);
+    roast_ladder_snapshot(thread, &second);
     assert_int_equal(roast_ladder_now(thread), ROAST_ITEM_fetch);
     struct roast_ladder last = end_armed(thread);
     assert_true(first.values[ROAST_ITEM_import] == last.values[ROAST_ITEM_import]);
     assert_true(sum_of_slices(&first) < sum_of_slices(&second));
     assert_true(sum_of_slices(&second) <= sum_of_slices(&last));
-    roast_ladder_look(thread, &first); /* it is over */
+    roast_ladder_snapshot(thread, &first); /* it is over */
     assert_int_equal(first.present, 0);
 }
 
@@ -413,7 +413,7 @@ static void slices_that_cannot_be_told_are_absent(void **state)
 
     roast_ladder_phase(thread, ROAST_ITEM_form);
     burn();
-    roast_ladder_look(thread, &before);
+    roast_ladder_snapshot(thread, &before);
     roast_ladder_phase(thread, ROAST_ITEM_compute);
     roast_ladder_phase(thread, ROAST_ITEM_result);
     struct roast_ladder ladder = end_armed(thread);

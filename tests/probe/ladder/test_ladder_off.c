@@ -29,7 +29,7 @@ static int does_nothing(void *context)
     roast_ladder_endpoint_add(thread, &endpoint);
     roast_ladder_file(thread, &facts, roast_str_of("blob"));
     roast_ladder_events(thread, 7);
-    roast_ladder_look(thread, &ladder);
+    roast_ladder_snapshot(thread, &ladder);
     MUST(ladder.present == 0);
     return 0;
 }

@@ -7,8 +7,8 @@
 
 #include <cmocka.h>
 
+#include "base/str.h"
 #include "probe/linux/cgroup.h"
-#include "probe/linux/scan.h"
 
 static const char mixed[] = "0::/unified/path\n"
                             "4:memory:/jobs:7/x\n"

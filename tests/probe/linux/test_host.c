@@ -9,30 +9,6 @@
 
 #include "probe/linux/host.h"
 
-static void stat_is_parsed_after_the_last_parenthesis(void **state)
-{
-    struct roast_process_stat stat;
-    (void)state;
-
-    assert_true(roast__process_stat_parse(
-        &stat,
-        roast_str_of("99 (a) (b) 7 () R 55 99 55 0 -1 4194304 1 0 0 0 2 3 0 0 20 "
-                     "0 1 0 777 1 2 3\n")));
-    assert_int_equal(stat.parent_pid, 55);
-    assert_int_equal(stat.start_ticks, 777);
-}
-
-static void stat_that_is_cut_is_refused(void **state)
-{
-    static const char whole[] = "1 (x) R 55 9 5 0 -1 4 1 0 0 0 2 3 0 0 20 0 1 0 777 1";
-    struct roast_process_stat stat;
-    (void)state;
-
-    assert_true(roast__process_stat_parse(&stat, roast_str_of(whole)));
-    for (size_t size = 0; size < sizeof(whole) - sizeof("777 1"); size++)
-        assert_false(roast__process_stat_parse(&stat, (struct roast_str){whole, size}));
-}
-
 static void cpu_model_is_the_first_name(void **state)
 {
     char out[32];
@@ -84,8 +60,6 @@ static void limits_are_added_only_where_there_are_some(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(stat_is_parsed_after_the_last_parenthesis),
-        cmocka_unit_test(stat_that_is_cut_is_refused),
         cmocka_unit_test(cpu_model_is_the_first_name),
         cmocka_unit_test(cpu_model_on_arm_is_made_of_part_numbers),
         cmocka_unit_test(cpu_model_is_cut_to_its_room_or_absent),

@@ -12,11 +12,11 @@
 
 #include "forks.h"
 #include "roast/cpu_meter.h"
-#include "roast/proctree.h"
+#include "roast/process_tree.h"
 #include "support.h"
 
 static roast_cpu_meter *meter;
-static roast_proctree *tree;
+static roast_process_tree *tree;
 
 /* ---- children ---------------------------------------------------------------- */
 
@@ -140,7 +140,7 @@ static double look(void)
     double own_s, children_s;
 
     roast_cpu_meter_round(meter);
-    assert_true(roast_proctree_sample(tree, &sink, NULL) >= 1);
+    assert_true(roast_process_tree_sample(tree, &sink, NULL) >= 1);
     roast_cpu_meter_read(meter, &own_s, &children_s);
     return children_s;
 }
@@ -161,7 +161,7 @@ static void assert_close(double value_s, double truth_s)
 static void start_meter(void)
 {
     assert_int_equal(roast_cpu_meter_new(&meter, NULL), ROAST_OK);
-    assert_int_equal(roast_proctree_new(&tree, NULL, 0, NULL), ROAST_OK);
+    assert_int_equal(roast_process_tree_new(&tree, NULL, 0, NULL), ROAST_OK);
     assert_close(look(), 0);
 }
 
@@ -169,7 +169,7 @@ static int stop_meter(void **state)
 {
     (void)state;
     roast_cpu_meter_free(meter);
-    roast_proctree_free(tree);
+    roast_process_tree_free(tree);
     meter = NULL;
     tree = NULL;
     return 0;

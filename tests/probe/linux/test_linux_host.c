@@ -12,8 +12,8 @@
 #include <sys/sysinfo.h>
 
 #include "base/clock.h"
+#include "base/str.h"
 #include "probe/linux/host.h"
-#include "probe/linux/scan.h"
 #include "probe/linux_help.h"
 #include "record/values.h"
 
@@ -145,11 +145,13 @@ static void a_child_started_when_it_was_forked(void **state)
 
 static bool is_listed(struct roast_str key)
 {
-    for (int fact = 0; fact < ROAST_HOST_COUNT; fact++) {
-        if (roast__str_is(key, roast__host_info((enum roast_host_fact)fact)->name))
-            return true;
-    }
-    return false;
+    static const char *const names[] = {
+#define H(name, type, unit, text) #name,
+#include "probe/linux/host_facts.def"
+#undef H
+        NULL};
+
+    return roast__str_is_one_of(key, names);
 }
 
 static void facts_travel_under_the_names_of_the_list(void **state)

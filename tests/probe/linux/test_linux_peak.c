@@ -15,7 +15,7 @@
 #include "forks.h"
 #include "probe/chunk/thread.h"
 #include "probe/chunk_help.h"
-#include "probe/linux/rusage.h"
+#include "probe/linux/usage.h"
 
 enum { MIB = 1024 * 1024 };
 

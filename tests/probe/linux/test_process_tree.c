@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* test_proctree.c - the process tree in folders that look like /proc.
+/* test_process_tree.c - the process tree in folders that look like /proc.
  *
  * Every case is a folder of tests/fixtures/proc_tree; time steps are its sub-folders,
  * and a symbolic link that is turned from one to the next makes time pass. What a step
@@ -8,64 +8,65 @@
 #include <unistd.h>
 
 #include "heap.h"
-#include "probe/linux/proctree.h"
+#include "probe/linux/process_tree.h"
+#include "probe/linux/usage.h"
 #include "support.h"
 
 enum { MOST_USES = 16, ROOT_PID = 100 };
 
 static void pids_are_kept_once_and_in_order(void **state)
 {
-    struct roast_pids pids = {0};
+    struct roast_pid_set pids = {0};
     (void)state;
 
-    assert_false(roast__pids_has(&pids, 7));
+    assert_false(roast__pid_set_has(&pids, 7));
     for (uint64_t i = 0; i < 1000; i++) {
-        assert_int_equal(roast__pids_add(&pids, i * 128), 1);
-        assert_int_equal(roast__pids_add(&pids, i * 128), 0);
+        assert_int_equal(roast__pid_set_add(&pids, i * 128), 1);
+        assert_int_equal(roast__pid_set_add(&pids, i * 128), 0);
     }
     assert_int_equal(pids.count, 1000);
     for (uint64_t i = 0; i < 1000; i++) {
         assert_true(pids.items[i] == i * 128);
-        assert_true(roast__pids_has(&pids, i * 128));
-        assert_false(roast__pids_has(&pids, i * 128 + 1));
+        assert_true(roast__pid_set_has(&pids, i * 128));
+        assert_false(roast__pid_set_has(&pids, i * 128 + 1));
     }
-    roast__pids_clear(&pids);
-    assert_false(roast__pids_has(&pids, 0));
-    assert_int_equal(roast__pids_add(&pids, 128), 1);
-    roast__pids_release(&pids);
+    roast__pid_set_clear(&pids);
+    assert_false(roast__pid_set_has(&pids, 0));
+    assert_int_equal(roast__pid_set_add(&pids, 128), 1);
+    roast__pid_set_release(&pids);
 }
 
 static void pids_end_at_the_limit(void **state)
 {
-    struct roast_pids pids = {0};
+    struct roast_pid_set pids = {0};
     (void)state;
 
-    for (uint64_t pid = 1; pid <= ROAST_PROCTREE_MAX; pid++)
-        assert_int_equal(roast__pids_add(&pids, pid), 1);
-    assert_int_equal(roast__pids_add(&pids, UINT64_MAX), 0);
-    assert_int_equal(pids.count, ROAST_PROCTREE_MAX);
-    assert_false(roast__pids_has(&pids, UINT64_MAX));
-    roast__pids_release(&pids);
+    for (uint64_t pid = 1; pid <= ROAST_PROCESS_TREE_MAX; pid++)
+        assert_int_equal(roast__pid_set_add(&pids, pid), 1);
+    assert_int_equal(roast__pid_set_add(&pids, UINT64_MAX), 0);
+    assert_int_equal(pids.count, ROAST_PROCESS_TREE_MAX);
+    assert_false(roast__pid_set_has(&pids, UINT64_MAX));
+    roast__pid_set_release(&pids);
 }
 
 static void pids_outlive_a_failed_allocation(void **state)
 {
-    struct roast_pids pids = {0};
+    struct roast_pid_set pids = {0};
     uint64_t next = 1;
     (void)state;
 
     for (size_t n = 1; n <= 8; n++) {
         test_heap_fail(1 + n % 2, false);
-        while (roast__pids_add(&pids, next) == 1)
+        while (roast__pid_set_add(&pids, next) == 1)
             next++;
         assert_true(test_heap_failed());
         test_heap_fail(0, false);
         assert_int_equal(pids.count, next - 1);
         for (uint64_t pid = 1; pid < next; pid++)
-            assert_true(roast__pids_has(&pids, pid));
-        assert_int_equal(roast__pids_add(&pids, next++), 1);
+            assert_true(roast__pid_set_has(&pids, pid));
+        assert_int_equal(roast__pid_set_add(&pids, next++), 1);
     }
-    roast__pids_release(&pids);
+    roast__pid_set_release(&pids);
     assert_int_equal(test_heap.live_blocks, 0);
 }
 
@@ -73,10 +74,10 @@ static void a_line_is_read_after_its_last_parenthesis(void **state)
 {
     static const char text[] = "7 () 1 (x) R 55 7 5 0 -1 4 1 0 0 0 2 3 40 50 20 0 9 0 "
                                "777 1 12 3\n";
-    struct roast_process_line line;
+    struct roast_process_stat line;
     (void)state;
 
-    assert_true(roast__process_line_parse(&line, roast_str_of(text)));
+    assert_true(roast__process_stat_parse(&line, roast_str_of(text)));
     assert_str_is(line.command, ") 1 (x");
     assert_int_equal(line.state, 'R');
     assert_int_equal(line.parent_pid, 55);
@@ -91,15 +92,15 @@ static void a_line_cut_before_its_last_number_is_refused(void **state)
 {
     static const char text[] = "7 (x) R 55 7 5 0 -1 4 1 0 0 0 2 3 40 50 20 0 9 0 777 1 "
                                "12 3\n";
-    struct roast_process_line line;
+    struct roast_process_stat line;
     (void)state;
 
     for (size_t size = 0; size <= sizeof(text) - sizeof("12 3\n"); size++) {
         char *copy = tight_copy(text, size);
-        assert_false(roast__process_line_parse(&line, str_from(copy, size)));
+        assert_false(roast__process_stat_parse(&line, str_from(copy, size)));
         free(copy);
     }
-    assert_true(roast__process_line_parse(&line, roast_str_of(text)));
+    assert_true(roast__process_stat_parse(&line, roast_str_of(text)));
 }
 
 static void cpu_used_is_that_of_getrusage(void **state)
@@ -131,12 +132,12 @@ static void keep(void *context, const struct roast_process_use *use)
     look->uses[look->count++] = *use;
 }
 
-static int sample(roast_proctree *tree, struct look *look)
+static int sample(roast_process_tree *tree, struct look *look)
 {
     const struct roast_use_sink sink = {keep, look};
 
     memset(look, 0, sizeof(*look));
-    return roast_proctree_sample(tree, &sink, NULL);
+    return roast_process_tree_sample(tree, &sink, NULL);
 }
 
 static const char *fixture(const char *name)
@@ -147,12 +148,12 @@ static const char *fixture(const char *name)
     return path;
 }
 
-static roast_proctree *new_tree(const char *root)
+static roast_process_tree *new_tree(const char *root)
 {
-    roast_proctree *tree = NULL;
+    roast_process_tree *tree = NULL;
     roast_error err = {0};
 
-    if (roast_proctree_new(&tree, root, ROOT_PID, &err) < 0)
+    if (roast_process_tree_new(&tree, root, ROOT_PID, &err) < 0)
         fail_msg("%s", err.message);
     return tree;
 }
@@ -198,7 +199,8 @@ static void check_use(const struct roast_process_use *use, const struct expected
     assert_true(use->time_ns > INT64_C(1500000000000000000));
 }
 
-static void check_look(roast_proctree *tree, const struct expected *rows, size_t count)
+static void check_look(roast_process_tree *tree, const struct expected *rows,
+                       size_t count)
 {
     struct look look;
 
@@ -221,8 +223,8 @@ static void turn_to(const char *step)
 static void check_steps(const char *first_step, const char *second_step, bool by_scan)
 {
     turn_to(first_step);
-    roast_proctree *tree = new_tree(now);
-    assert_int_equal(tree->by_scan, by_scan);
+    roast_process_tree *tree = new_tree(now);
+    assert_int_equal(tree->scans_all, by_scan);
     check_look(tree, first, COUNT_OF(first));
     check_look(tree, first, COUNT_OF(first));
     turn_to(second_step);
@@ -230,7 +232,7 @@ static void check_steps(const char *first_step, const char *second_step, bool by
     turn_to(first_step); /* in this order, now that 120 is known already */
     struct look look;
     assert_int_equal(sample(tree, &look), COUNT_OF(first));
-    roast_proctree_free(tree);
+    roast_process_tree_free(tree);
 }
 
 static void children_of_every_thread_are_found(void **state)
@@ -251,12 +253,12 @@ static void a_root_that_ended_gives_nothing_and_may_come_back(void **state)
     (void)state;
 
     turn_to("typical/first");
-    roast_proctree *tree = new_tree(now);
+    roast_process_tree *tree = new_tree(now);
     turn_to("memory_none");
     assert_int_equal(sample(tree, &look), 0);
     turn_to("typical/first");
     check_look(tree, first, COUNT_OF(first));
-    roast_proctree_free(tree);
+    roast_process_tree_free(tree);
 }
 
 /* A list cut short while somebody on it ended: who was known stays. */
@@ -266,16 +268,16 @@ static void who_is_missing_in_a_list_is_not_lost(void **state)
     (void)state;
 
     turn_to("typical/first");
-    roast_proctree *tree = new_tree(now);
+    roast_process_tree *tree = new_tree(now);
     assert_int_equal(sample(tree, &look), 4);
     turn_to("scan/first"); /* the same processes, and no lists at all */
     check_look(tree, first, COUNT_OF(first));
-    roast_proctree_free(tree);
+    roast_process_tree_free(tree);
 }
 
 static void absurd_data_ends_and_gives_what_makes_sense(void **state)
 {
-    roast_proctree *tree = new_tree(fixture("absurd"));
+    roast_process_tree *tree = new_tree(fixture("absurd"));
     struct look look;
     (void)state;
 
@@ -291,47 +293,47 @@ static void absurd_data_ends_and_gives_what_makes_sense(void **state)
     assert_int_equal(look.uses[3].pid, 777);
     assert_string_equal(look.uses[3].command, "a name that is ");
     assert_int_equal(sample(tree, &look), 4);
-    roast_proctree_free(tree);
+    roast_process_tree_free(tree);
 }
 
 static void a_cycle_of_parents_is_walked_once(void **state)
 {
-    roast_proctree *tree = new_tree(fixture("scan_cycle"));
+    roast_process_tree *tree = new_tree(fixture("scan_cycle"));
     struct look look;
     (void)state;
 
     assert_int_equal(sample(tree, &look), 3);
     assert_int_equal(look.uses[2].pid, 120);
-    roast_proctree_free(tree);
+    roast_process_tree_free(tree);
 }
 
 static void what_cannot_be_seen_is_refused(void **state)
 {
-    roast_proctree *tree = NULL;
+    roast_process_tree *tree = NULL;
     roast_error err = {0};
     char root[2000];
     (void)state;
 
-    assert_int_equal(roast_proctree_new(&tree, fixture("typical/first"), 555, &err),
+    assert_int_equal(roast_process_tree_new(&tree, fixture("typical/first"), 555, &err),
                      ROAST_UNAVAILABLE);
     assert_non_null(strstr(err.message, "555"));
-    assert_int_equal(roast_proctree_new(&tree, fixture("nowhere"), 0, &err),
+    assert_int_equal(roast_process_tree_new(&tree, fixture("nowhere"), 0, &err),
                      ROAST_UNAVAILABLE);
     memset(root, '/', sizeof(root) - 1);
     root[sizeof(root) - 1] = '\0';
-    assert_int_equal(roast_proctree_new(&tree, root, 0, &err), ROAST_LIMIT);
+    assert_int_equal(roast_process_tree_new(&tree, root, 0, &err), ROAST_LIMIT);
     assert_null(tree);
-    roast_proctree_free(NULL);
+    roast_process_tree_free(NULL);
 }
 
 /* True when it got through without a failure. */
 static bool try_with_failure(const char *root, size_t n, bool from_then_on)
 {
-    roast_proctree *tree = NULL;
+    roast_process_tree *tree = NULL;
     struct look look;
 
     test_heap_fail(n, from_then_on);
-    int status = roast_proctree_new(&tree, root, ROOT_PID, NULL);
+    int status = roast_process_tree_new(&tree, root, ROOT_PID, NULL);
     if (status == ROAST_OK)
         status = sample(tree, &look);
     bool failed = test_heap_failed();
@@ -339,7 +341,7 @@ static bool try_with_failure(const char *root, size_t n, bool from_then_on)
     assert_int_equal(status, failed ? ROAST_NO_MEMORY : (int)COUNT_OF(first));
     if (tree)
         check_look(tree, first, COUNT_OF(first)); /* nobody is forgotten */
-    roast_proctree_free(tree);
+    roast_process_tree_free(tree);
     assert_int_equal(test_heap.live_blocks, 0);
     return !failed;
 }
@@ -406,11 +408,11 @@ static int remove_folder(void **state)
 
 static void there_is_no_tree_without_procfs(void **state)
 {
-    roast_proctree *tree = NULL;
+    roast_process_tree *tree = NULL;
     double percent;
     (void)state;
 
-    assert_int_equal(roast_proctree_new(&tree, NULL, 0, NULL), ROAST_UNAVAILABLE);
+    assert_int_equal(roast_process_tree_new(&tree, NULL, 0, NULL), ROAST_UNAVAILABLE);
     assert_null(tree);
     assert_false(roast_memory_used_percent(NULL, &percent));
 }
@@ -453,6 +455,6 @@ int main(void)
         cmocka_unit_test(there_is_no_tree_without_procfs),
 #endif
     };
-    return cmocka_run_group_tests_name("probe/proctree", tests, make_folder,
+    return cmocka_run_group_tests_name("probe/process_tree", tests, make_folder,
                                        remove_folder);
 }

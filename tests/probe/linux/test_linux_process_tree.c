@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* test_linux_proctree.c - the process tree against processes that the test starts.
+/* test_linux_process_tree.c - the process tree against processes that the test starts.
  *
  * Each child says over a pipe when it is ready, and how much CPU it has used by its own
  * clock. Then it waits for the end of another pipe, whose last writer is the test: so
@@ -13,7 +13,7 @@
 
 #include "forks.h"
 #include "heap.h"
-#include "probe/linux/proctree.h"
+#include "probe/linux/process_tree.h"
 #include "probe/linux_help.h"
 #include "support.h"
 
@@ -100,12 +100,12 @@ static void keep(void *context, const struct roast_process_use *use)
         look->uses[look->count++] = *use;
 }
 
-static void sample(roast_proctree *tree, struct look *look)
+static void sample(roast_process_tree *tree, struct look *look)
 {
     const struct roast_use_sink sink = {keep, look};
 
     memset(look, 0, sizeof(*look));
-    int count = roast_proctree_sample(tree, &sink, NULL);
+    int count = roast_process_tree_sample(tree, &sink, NULL);
     assert_int_equal(count, look->count);
 }
 
@@ -118,12 +118,12 @@ static const struct roast_process_use *find(const struct look *look, pid_t pid)
     return NULL;
 }
 
-static roast_proctree *new_tree(void **state)
+static roast_process_tree *new_tree(void **state)
 {
-    roast_proctree *tree = NULL;
+    roast_process_tree *tree = NULL;
 
-    assert_int_equal(roast_proctree_new(&tree, NULL, 0, NULL), ROAST_OK);
-    tree->by_scan |= *(const bool *)*state;
+    assert_int_equal(roast_process_tree_new(&tree, NULL, 0, NULL), ROAST_OK);
+    tree->scans_all |= *(const bool *)*state;
     return tree;
 }
 
@@ -140,7 +140,7 @@ static void assert_close(uint64_t a_ns, uint64_t b_ns)
 
 static void this_process_alone_is_one(void **state)
 {
-    roast_proctree *tree = new_tree(state);
+    roast_process_tree *tree = new_tree(state);
     struct look look;
     struct timespec before, after;
 
@@ -154,7 +154,7 @@ static void this_process_alone_is_one(void **state)
     assert_true(look.uses[0].rss_bytes > 100000);
     assert_true(look.uses[0].threads >= 1);
     assert_in_range(look.uses[0].time_ns / 1000000000, before.tv_sec, after.tv_sec);
-    roast_proctree_free(tree);
+    roast_process_tree_free(tree);
 }
 
 static void start_two(void)
@@ -165,7 +165,7 @@ static void start_two(void)
 
 static void children_and_grandchildren_come_and_go(void **state)
 {
-    roast_proctree *tree = new_tree(state);
+    roast_process_tree *tree = new_tree(state);
     struct look look;
 
     sample(tree, &look);
@@ -185,12 +185,12 @@ static void children_and_grandchildren_come_and_go(void **state)
         sample(tree, &look); /* its children are init's now */
         assert_int_equal(look.count, 1);
     }
-    roast_proctree_free(tree);
+    roast_process_tree_free(tree);
 }
 
 static void cpu_is_what_the_child_says(void **state)
 {
-    roast_proctree *tree = new_tree(state);
+    roast_process_tree *tree = new_tree(state);
     struct child busy = start(burn, true);
     struct child idle = start(nothing, true);
     struct look look;
@@ -203,12 +203,12 @@ static void cpu_is_what_the_child_says(void **state)
     assert_close(find(&look, idle.pid)->cpu_ns, idle.cpu_ns);
     end(busy);
     end(idle);
-    roast_proctree_free(tree);
+    roast_process_tree_free(tree);
 }
 
 static void cpu_never_runs_back_while_it_is_used(void **state)
 {
-    roast_proctree *tree = new_tree(state);
+    roast_process_tree *tree = new_tree(state);
     struct look look;
     uint64_t last_ns = 0;
 
@@ -217,12 +217,12 @@ static void cpu_never_runs_back_while_it_is_used(void **state)
         assert_true(look.uses[0].cpu_ns >= last_ns);
         last_ns = look.uses[0].cpu_ns;
     }
-    roast_proctree_free(tree);
+    roast_process_tree_free(tree);
 }
 
 static void cpu_of_ended_children_is_seen_before_and_after_the_wait(void **state)
 {
-    roast_proctree *tree = new_tree(state);
+    roast_process_tree *tree = new_tree(state);
     struct child child = start(burn, false);
     uint64_t own_ns, before_ns, after_ns;
     siginfo_t ended;
@@ -243,7 +243,7 @@ static void cpu_of_ended_children_is_seen_before_and_after_the_wait(void **state
     assert_close(look.uses[0].reaped_cpu_ns - reaped_ns, child.cpu_ns);
     roast_cpu_used(&own_ns, &after_ns);
     assert_close(after_ns - before_ns, child.cpu_ns);
-    roast_proctree_free(tree);
+    roast_process_tree_free(tree);
 }
 
 static void *start_from_thread(void *child)
@@ -255,7 +255,7 @@ static void *start_from_thread(void *child)
 
 static void a_child_of_another_thread_is_found(void **state)
 {
-    roast_proctree *tree = new_tree(state);
+    roast_process_tree *tree = new_tree(state);
     struct child child = {-1, 0};
     pthread_t thread;
     struct look look;
@@ -274,7 +274,7 @@ static void a_child_of_another_thread_is_found(void **state)
     (void)close(hold[0]);
     hold[0] = keep_hold[0];
     hold[1] = keep_hold[1];
-    roast_proctree_free(tree);
+    roast_process_tree_free(tree);
 }
 
 static void take_a_hard_name(void)
@@ -284,7 +284,7 @@ static void take_a_hard_name(void)
 
 static void a_name_with_parentheses_is_a_name(void **state)
 {
-    roast_proctree *tree = new_tree(state);
+    roast_process_tree *tree = new_tree(state);
     struct child child = start(take_a_hard_name, true);
     struct look look;
 
@@ -294,7 +294,7 @@ static void a_name_with_parentheses_is_a_name(void **state)
     assert_string_equal(use->command, "x) R 1 (y) (");
     assert_int_equal(use->parent_pid, getpid());
     end(child);
-    roast_proctree_free(tree);
+    roast_process_tree_free(tree);
 }
 
 static void *memory;
@@ -306,7 +306,7 @@ static void take_memory(void)
 
 static void memory_of_a_child_is_its_own(void **state)
 {
-    roast_proctree *tree = new_tree(state);
+    roast_process_tree *tree = new_tree(state);
     struct child large = start(take_memory, true);
     struct child small = start(nothing, true);
     struct look look;
@@ -319,25 +319,25 @@ static void memory_of_a_child_is_its_own(void **state)
                                  find(&look, large.pid)->rss_bytes));
     end(large);
     end(small);
-    roast_proctree_free(tree);
+    roast_process_tree_free(tree);
 }
 
 static void the_tree_may_start_at_another_process(void **state)
 {
     struct child parent = start(start_two, true);
-    roast_proctree *tree = NULL;
+    roast_process_tree *tree = NULL;
     struct look look;
 
-    assert_int_equal(roast_proctree_new(&tree, NULL, (uint64_t)parent.pid, NULL),
+    assert_int_equal(roast_process_tree_new(&tree, NULL, (uint64_t)parent.pid, NULL),
                      ROAST_OK);
-    tree->by_scan |= *(const bool *)*state;
+    tree->scans_all |= *(const bool *)*state;
     sample(tree, &look);
     assert_int_equal(look.count, 3);
     assert_int_equal(look.uses[0].pid, parent.pid);
     end(parent);
     sample(tree, &look);
     assert_int_equal(look.count, 0);
-    roast_proctree_free(tree);
+    roast_process_tree_free(tree);
 }
 
 static void memory_of_the_machine_is_between_0_and_100(void **state)
@@ -385,6 +385,6 @@ int main(void)
         BOTH_WAYS(the_tree_may_start_at_another_process),
         cmocka_unit_test(memory_of_the_machine_is_between_0_and_100),
     };
-    return cmocka_run_group_tests_name("probe/linux_proctree", tests, open_hold,
+    return cmocka_run_group_tests_name("probe/linux_process_tree", tests, open_hold,
                                        close_hold);
 }

@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* peak.c - one thread that samples the process's memory while chunks run.
+/* memory_sampler.c - one thread that samples the process's memory while chunks run.
  *
- * The kernel's high-water mark is exact but only rises, and resetting it is seen by
- * everyone in the process. So this thread raises a per-chunk maximum 20 times a second,
- * and the record says "sampled" where the high-water mark could not say more. It blocks
- * all signals: a Ctrl-C it received would not wake the user's own thread. */
-#include "probe/chunk/peak.h"
-
+ * The kernel's high-water mark is exact but only rises, and the whole process sees a
+ * reset. So this thread raises a per-chunk maximum 20 times a second; the record has
+ * "sampled" where the high-water mark does not describe the chunk. The thread blocks all
+ * signals: a Ctrl-C it received would not wake the user's own thread. */
 #include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
@@ -14,17 +12,17 @@
 
 #include "base/clock.h"
 #include "probe/chunk/thread.h"
-#include "probe/linux/rss.h"
+#include "probe/linux/usage.h"
 
 enum { PERIOD_NS = 50 * 1000 * 1000, IDLE_TICKS = 20, STACK_BYTES = 128 * 1024 };
 
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static atomic_bool alive;
-static atomic_bool refused; /* the system would not give a thread */
+static atomic_bool refused; /* no thread could be started */
 
 struct tick {
-    int64_t before_ns; /* a moment before memory was read */
+    int64_t before_ns; /* before memory was read */
     uint64_t rss_bytes;
     bool busy;
 };
@@ -42,9 +40,9 @@ static void raise_peak(struct roast_thread *thread, void *context)
         atomic_store(&thread->peak_rss_bytes, tick->rss_bytes);
 }
 
-/* False when the thread has been idle long enough and goes. A chunk that began in
- * between either sees `alive` false and starts another thread, or is seen here. */
-static bool stays(int *idle_ticks, struct tick *tick)
+/* False when the thread has been idle long enough and ends. A chunk that begins now
+ * either reads `alive` as false and starts another thread, or is found here. */
+static bool goes_on(int *idle_ticks, struct tick *tick)
 {
     bool gone = false;
 
@@ -70,7 +68,7 @@ static void *sample(void *unused)
         if (!roast__rss_read(&statm, &tick.rss_bytes))
             tick.rss_bytes = 0;
         roast__threads_visit(raise_peak, &tick);
-    } while (stays(&idle_ticks, &tick));
+    } while (goes_on(&idle_ticks, &tick));
     roast__procfile_close(&statm);
     return unused;
 }
@@ -97,37 +95,29 @@ static void install(void)
     (void)pthread_atfork(before_fork, in_parent, in_child);
 }
 
-/* A small stack serves, unless the program's thread-local storage takes more. */
-static bool create_thread(void)
+/* A small stack is enough, unless the program's thread-local storage takes more. */
+static bool start_thread(void)
 {
+    sigset_t all, kept;
     pthread_attr_t attr;
     pthread_t thread;
 
     if (pthread_attr_init(&attr) != 0)
         return false;
-    (void)pthread_attr_setdetachstate(&attr, PTHREAD_CREATE_DETACHED);
-    bool small = pthread_attr_setstacksize(&attr, STACK_BYTES) == 0 &&
-                 pthread_create(&thread, &attr, sample, NULL) == 0;
-    (void)pthread_attr_destroy(&attr);
-    if (small)
-        return true;
-    return pthread_create(&thread, NULL, sample, NULL) == 0 &&
-           pthread_detach(thread) == 0;
-}
-
-static bool start_thread(void)
-{
-    sigset_t all;
-    sigset_t kept;
-
     (void)sigfillset(&all);
     (void)pthread_sigmask(SIG_SETMASK, &all, &kept);
-    bool started = create_thread();
+    (void)pthread_attr_setdetachstate(&attr, PTHREAD_CREATE_DETACHED);
+    bool started = pthread_attr_setstacksize(&attr, STACK_BYTES) == 0 &&
+                   pthread_create(&thread, &attr, sample, NULL) == 0;
+    if (!started)
+        started = pthread_create(&thread, NULL, sample, NULL) == 0 &&
+                  pthread_detach(thread) == 0;
+    (void)pthread_attr_destroy(&attr);
     (void)pthread_sigmask(SIG_SETMASK, &kept, NULL);
     return started;
 }
 
-bool roast__peak_watch(void)
+bool roast__memory_sampler_start(void)
 {
     if (atomic_load(&alive))
         return true;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* test_readers.c - the parsers behind memory, run queue and I/O. */
+/* test_usage.c - the parsers behind memory, run queue and I/O. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -8,10 +8,7 @@
 #include <cmocka.h>
 
 #include "probe/linux/host.h"
-#include "probe/linux/procio.h"
-#include "probe/linux/rss.h"
-#include "probe/linux/rusage.h"
-#include "probe/linux/sched.h"
+#include "probe/linux/usage.h"
 #include "roast/error.h"
 
 static void statm_gives_the_second_number(void **state)
@@ -121,5 +118,5 @@ int main(void)
         cmocka_unit_test(without_procfs_everything_is_absent),
 #endif
     };
-    return cmocka_run_group_tests_name("probe/readers", tests, NULL, NULL);
+    return cmocka_run_group_tests_name("probe/usage", tests, NULL, NULL);
 }

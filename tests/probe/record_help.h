@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* says_help.h - what a record says, and times to compare it with. */
-#ifndef ROAST_TESTS_PROBE_SAYS_HELP_H
-#define ROAST_TESTS_PROBE_SAYS_HELP_H
+/* record_help.h - fields of a record, and times to compare them with. */
+#ifndef ROAST_TESTS_PROBE_RECORD_HELP_H
+#define ROAST_TESTS_PROBE_RECORD_HELP_H
 
 #include "base/clock.h"
 #include "roast/record.h"
@@ -31,7 +31,7 @@ static inline struct roast_str long_text(void)
     return str_from(euros, sizeof(euros));
 }
 
-/* Takes CPU time, so that there is something to tell. */
+/* Takes CPU time, so that there is something to measure. */
 static inline void burn(void)
 {
     int64_t until_ns = roast__clock_thread_ns() + 5 * 1000 * 1000;

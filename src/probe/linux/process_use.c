@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* proctree_read.c - what one process of the tree has used.
+/* process_use.c - what one process of the tree has used.
  *
  * Two files per process: stat for nearly everything, io where we may read it. stat
- * counts CPU in ticks of 10 ms; the CPU clock of the process tells nanoseconds for one
- * system call more, and is asked where pids are those of our own namespace. */
+ * counts CPU in ticks of 10 ms; the CPU clock of the process has nanoseconds for one
+ * system call more, and is read where pids are those of our own namespace. */
 #include <inttypes.h>
 #include <stdio.h>
 
 #include "base/clock.h"
-#include "probe/linux/procio.h"
-#include "probe/linux/proctree.h"
+#include "probe/linux/process_tree.h"
 #include "probe/linux/scan.h"
+#include "probe/linux/usage.h"
 
 static uint64_t add_saturated(uint64_t a, uint64_t b)
 {
@@ -35,11 +35,11 @@ static bool take_command(struct roast_str *command, struct roast_str *text)
     return true;
 }
 
-bool roast__process_line_parse(struct roast_process_line *line, struct roast_str text)
+bool roast__process_stat_parse(struct roast_process_stat *stat, struct roast_str text)
 {
     enum { STATE = 3, RSS = 24 };
     uint64_t user = 0, system = 0, reaped_user = 0, reaped_system = 0;
-    struct roast_process_line read = {.state = '?'};
+    struct roast_process_stat read = {.state = '?'};
     uint64_t *const wanted[RSS + 1] = {
         [4] = &read.parent_pid,
         [14] = &user,
@@ -64,7 +64,7 @@ bool roast__process_line_parse(struct roast_process_line *line, struct roast_str
     }
     read.cpu_ticks = add_saturated(user, system);
     read.reaped_ticks = add_saturated(reaped_user, reaped_system);
-    *line = read;
+    *stat = read;
     return true;
 }
 
@@ -77,7 +77,7 @@ static uint64_t times_saturated(uint64_t a, uint64_t b)
     return b > 0 && a > UINT64_MAX / b ? UINT64_MAX : a * b;
 }
 
-static struct roast_str read_file(const roast_proctree *tree, uint64_t pid,
+static struct roast_str read_file(const roast_process_tree *tree, uint64_t pid,
                                   const char *file, char *out, size_t out_bytes)
 {
     char name[NAME_BYTES];
@@ -86,76 +86,47 @@ static struct roast_str read_file(const roast_proctree *tree, uint64_t pid,
     return roast__procfile_read_once(tree->root, name, out, out_bytes);
 }
 
-/* stat rounds down, so the clock is ahead of it; if not, it is of another process that
- * was given the same pid meanwhile. */
-static uint64_t finer_cpu_ns(const roast_proctree *tree, uint64_t pid, uint64_t stat_ns)
-{
-    clockid_t clock;
-
-    if (!tree->own_numbers || clock_getcpuclockid((pid_t)pid, &clock) != 0)
-        return stat_ns;
-    int64_t clock_ns = roast__clock_ns(clock);
-    return clock_ns > 0 && (uint64_t)clock_ns > stat_ns ? (uint64_t)clock_ns : stat_ns;
-}
-
-static void read_io(const roast_proctree *tree, struct roast_process_use *use)
-{
-    char buffer[IO_BYTES];
-    struct roast_procio io;
-    struct roast_str text = read_file(tree, use->pid, "io", buffer, sizeof(buffer));
-
-    if (!roast__procio_parse(&io, text) || !io.has_read_bytes || !io.has_write_bytes)
-        return;
-    use->io_known = true;
-    use->read_bytes = io.read_bytes;
-    use->write_bytes = io.write_bytes;
-}
-
-static void copy_command(char *out, size_t out_bytes, struct roast_str command)
-{
-    struct roast_str fit = roast_str_cut(command, out_bytes - 1);
-
-    memcpy(out, fit.data, fit.size_bytes);
-    out[fit.size_bytes] = '\0';
-}
-
-bool roast__process_use_read(const roast_proctree *tree, uint64_t pid,
+bool roast__process_use_read(const roast_process_tree *tree, uint64_t pid,
                              struct roast_process_use *use)
 {
     char buffer[STAT_BYTES];
-    struct roast_process_line line;
+    char io_buffer[IO_BYTES];
+    struct roast_process_stat stat;
+    struct roast_procio io;
+    clockid_t clock;
     int64_t time_ns = roast__clock_epoch_ns();
     struct roast_str text = read_file(tree, pid, "stat", buffer, sizeof(buffer));
 
-    if (!text.data || !roast__process_line_parse(&line, text))
+    if (!text.data || !roast__process_stat_parse(&stat, text))
         return false;
-    bool ended = line.state == 'Z' || line.state == 'X';
-    uint64_t cpu_ns = times_saturated(line.cpu_ticks, tree->tick_ns);
+    bool ended = stat.state == 'Z' || stat.state == 'X';
     *use = (struct roast_process_use){
         .pid = pid,
-        .parent_pid = line.parent_pid,
-        .started_ticks = line.started_ticks,
+        .parent_pid = stat.parent_pid,
+        .started_ticks = stat.started_ticks,
         .ended = ended,
         .time_ns = time_ns,
-        .cpu_ns = finer_cpu_ns(tree, pid, cpu_ns),
-        .reaped_cpu_ns = times_saturated(line.reaped_ticks, tree->tick_ns),
-        .rss_bytes = ended ? 0 : times_saturated(line.rss_pages, tree->page_bytes),
-        .threads = line.threads,
+        .cpu_ns = times_saturated(stat.cpu_ticks, tree->tick_ns),
+        .reaped_cpu_ns = times_saturated(stat.reaped_ticks, tree->tick_ns),
+        .rss_bytes = ended ? 0 : times_saturated(stat.rss_pages, tree->page_bytes),
+        .threads = stat.threads,
     };
-    copy_command(use->command, sizeof(use->command), line.command);
-    read_io(tree, use);
+    /* stat rounds down, so the clock is ahead of it; if not, it belongs to another
+     * process that was given the same pid since */
+    if (tree->own_namespace && clock_getcpuclockid((pid_t)pid, &clock) == 0) {
+        int64_t clock_ns = roast__clock_ns(clock);
+        if (clock_ns > 0 && (uint64_t)clock_ns > use->cpu_ns)
+            use->cpu_ns = (uint64_t)clock_ns;
+    }
+    struct roast_str command = roast_str_cut(stat.command, sizeof(use->command) - 1);
+    memcpy(use->command, command.data, command.size_bytes); /* zeros follow */
+    text = read_file(tree, pid, "io", io_buffer, sizeof(io_buffer));
+    if (roast__procio_parse(&io, text) && io.has_read_bytes && io.has_write_bytes) {
+        use->io_known = true;
+        use->read_bytes = io.read_bytes;
+        use->write_bytes = io.write_bytes;
+    }
     return true;
-}
-
-#else
-
-bool roast__process_use_read(const roast_proctree *tree, uint64_t pid,
-                             struct roast_process_use *use)
-{
-    (void)tree;
-    (void)pid;
-    (void)use;
-    return false;
 }
 
 #endif

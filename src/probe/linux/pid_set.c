@@ -1,35 +1,27 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* proctree_pids.c - a set of pids that keeps their order.
- *
- * It is the queue of the walk and what ends it: a pid is queued once, so neither a
- * cycle in absurd data nor a list that names a process twice is followed twice. */
-#include "probe/linux/proctree_pids.h"
+/* pid_set.c - a set of pids in the order they were added: the queue of a walk. */
+#include "probe/linux/pid_set.h"
 
 #include <string.h>
 
 #include "base/mem.h"
-#include "roast/proctree.h"
+#include "roast/process_tree.h"
 
 enum { FIRST_SLOTS = 128 };
 
-static size_t hash(uint64_t pid)
-{
-    return (size_t)((pid * UINT64_C(0x9e3779b97f4a7c15)) >> 32);
-}
-
 /* The slot that holds pid, or the empty one where it belongs. There always is one,
  * because at most half of the slots are taken. */
-static uint32_t *find_slot(const struct roast_pids *pids, uint64_t pid)
+static uint32_t *find_slot(const struct roast_pid_set *pids, uint64_t pid)
 {
     size_t mask = pids->slot_count - 1;
-    size_t at = hash(pid) & mask;
+    size_t at = (size_t)((pid * UINT64_C(0x9e3779b97f4a7c15)) >> 32) & mask;
 
     while (pids->slots[at] != 0 && pids->items[pids->slots[at] - 1] != pid)
         at = (at + 1) & mask;
     return &pids->slots[at];
 }
 
-static int grow(struct roast_pids *pids)
+static int grow(struct roast_pid_set *pids)
 {
     size_t slot_count = pids->slot_count ? 2 * pids->slot_count : FIRST_SLOTS;
     uint64_t *items = roast__realloc(pids->items, slot_count / 2 * sizeof(*items));
@@ -48,9 +40,9 @@ static int grow(struct roast_pids *pids)
     return ROAST_OK;
 }
 
-int roast__pids_add(struct roast_pids *pids, uint64_t pid)
+int roast__pid_set_add(struct roast_pid_set *pids, uint64_t pid)
 {
-    if (pids->count == ROAST_PROCTREE_MAX)
+    if (pids->count == ROAST_PROCESS_TREE_MAX)
         return 0;
     if (2 * pids->count >= pids->slot_count && grow(pids) < 0)
         return ROAST_NO_MEMORY;
@@ -62,19 +54,19 @@ int roast__pids_add(struct roast_pids *pids, uint64_t pid)
     return 1;
 }
 
-bool roast__pids_has(const struct roast_pids *pids, uint64_t pid)
+bool roast__pid_set_has(const struct roast_pid_set *pids, uint64_t pid)
 {
     return pids->slot_count > 0 && *find_slot(pids, pid) != 0;
 }
 
-void roast__pids_clear(struct roast_pids *pids)
+void roast__pid_set_clear(struct roast_pid_set *pids)
 {
     if (pids->count > 0)
         memset(pids->slots, 0, pids->slot_count * sizeof(*pids->slots));
     pids->count = 0;
 }
 
-void roast__pids_release(struct roast_pids *pids)
+void roast__pid_set_release(struct roast_pid_set *pids)
 {
     roast__free(pids->items);
     roast__free(pids->slots);

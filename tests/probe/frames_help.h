@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* told_help.h - what the frames of an attempt say. Nothing but decoded() fails a test,
+/* frames_help.h - decodes the frames of an attempt. Nothing but decoded() fails a test,
  * so that other threads and processes can use it. */
-#ifndef ROAST_TESTS_PROBE_TOLD_HELP_H
-#define ROAST_TESTS_PROBE_TOLD_HELP_H
+#ifndef ROAST_TESTS_PROBE_FRAMES_HELP_H
+#define ROAST_TESTS_PROBE_FRAMES_HELP_H
 
 #include "roast/record.h"
 #include "support.h"
 
 enum { MOST_TOLD = 8 };
 
-/* What the frames of an attempt say; borrows them. */
+/* The decoded frames of an attempt; borrows them. */
 struct told {
     size_t count;
     roast_record records[MOST_TOLD];
