@@ -89,7 +89,7 @@ def selftest(client: Any = None, directory: Any = None) -> SelfTest:
         _need_file(client, path)
         known = Known(chunks, total, threads)
         measured = _measure(client, path)
-    where = f"{measured.run.word('executor')} | {chunks} chunks"
+    where = f"{measured.run._notes.text('executor')} | {chunks} chunks"
     result = SelfTest(make_checks(known, measured), measured.run, where)
     print(result)
     return result

@@ -54,11 +54,11 @@ def chunk_tasks(run):
 
 
 def check_both(run):
-    assert run.get_metrics()["monitor_errors"] == 0, run.first_error
+    assert run.get_metrics()["monitor_errors"] == 0, run._notes.first_error
     assert len(run.chunk_metrics) == 2 * CHUNKS
     assert all(record["worker"] for record in run.chunk_metrics)
     assert chunk_tasks(run) == 2 * CHUNKS
-    assert any("client was closed" in remark for remark in run.remarks)
+    assert any("client was closed" in remark for remark in run._notes.remarks)
 
 
 def test_the_end_waits_for_no_start_in_another_thread(client, monkeypatch):
@@ -92,7 +92,9 @@ def test_one_scheduler_of_two_names_is_watched_once(client, tiny_file):
         assert other.scheduler.address != client.scheduler.address
         dask_runner(other)(fileset_of(tiny_file), processor_instance=Measured())
         assert len(collector.run.on_dask()._watches) == 1
-    assert collector.get_metrics()["monitor_errors"] == 0, collector.run.first_error
+    assert collector.get_metrics()["monitor_errors"] == 0, (
+        collector.run._notes.first_error
+    )
     assert len(collector.chunk_metrics) == chunk_tasks(collector.run) == CHUNKS
 
 
