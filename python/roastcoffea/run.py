@@ -255,10 +255,11 @@ class Run:
         """A table by its name, also those that are no attributes."""
         with self._lock:
             self._refresh()
-            if name not in self._results:
-                self._results[name] = self._core.table(name)
+            key = f"table {name}"
+            if key not in self._results:
+                self._results[key] = self._core.table(name)
                 self._warn_of_damage()
-            found: _core.Table = self._results[name]
+            found: _core.Table = self._results[key]
             return found
 
     def samples(self, series: str) -> _core.Table:

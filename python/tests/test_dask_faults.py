@@ -212,7 +212,7 @@ def test_a_killed_client_leaves_nothing_and_its_run_can_be_read(
 def test_a_client_that_slept_installs_its_plugin_again(client, tiny_file):
     """As after a laptop was closed: the scheduler has forgotten the run meanwhile."""
     with MetricsCollector(client) as collector:
-        (watch,) = collector.run.on_dask()._watches
+        (watch,) = collector._recorder.on_dask()._watches
         client.run_on_scheduler(forget, watch.mark)
         await_until(lambda: watch.installed_again)
         dask_runner(client)(fileset_of(tiny_file), processor_instance=Measured())

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What tab completion shows on a run and on a collector: what users need, and no more."""
+"""What tab completion shows on a run and on a collector: what users need, no more."""
 
 from __future__ import annotations
 
