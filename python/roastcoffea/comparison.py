@@ -99,7 +99,7 @@ def _amount(name: str, value: float, least: float = math.ulp(0.0)) -> float:
 
 
 def _run_of(given: Any, asker: str) -> Run:
-    """The run that is meant, with all that has arrived of it."""
+    """The run behind an argument, with everything that has arrived."""
     if isinstance(given, str | os.PathLike):
         run: Any = open_run(given)
     else:

@@ -177,7 +177,7 @@ def streamed(run: Run) -> dict[str, Any]:
 
 
 def _sections_by_hand(rows: list[dict[str, Any]]) -> dict[str, Any]:
-    """Sections that users measured themselves, in the words of both packages."""
+    """Sections that users measured themselves, under the names of both packages."""
     found: dict[str, Any] = {}
     if rows:
         found = _core.chunk_metrics([{}], rows).get("sections", {})

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A line on the terminal that follows a run; only where the user asked for it."""
+"""The live line of a run on the terminal, with ``progress=True``."""
 
 from __future__ import annotations
 

@@ -71,23 +71,17 @@ def at_end() -> dict[str, str]:
 
 def versions(names: Iterable[str]) -> dict[str, str]:
     """Of those that are installed; none is imported for it."""
+    from importlib import metadata
+
     found = {}
     for name in names:
         version = getattr(sys.modules.get(name), "__version__", None)
         if not isinstance(version, str):
-            version = _installed(name)
+            with contextlib.suppress(Exception):  # not installed, or broken metadata
+                version = metadata.version(name)
         if version:
             found[f"version.{name}"] = version
     return found
-
-
-def _installed(name: str) -> str | None:
-    from importlib import metadata
-
-    try:
-        return metadata.version(name)
-    except Exception:  # not installed, or its metadata are broken
-        return None
 
 
 # ---- command -----------------------------------------------------------------------
@@ -201,26 +195,17 @@ def settings(runner: Any) -> dict[str, str]:
     executor = getattr(runner, "executor", None)
     facts = {"executor": type(executor).__name__}
     for prefix, owner in (("runner", runner), ("executor", executor)):
-        for name, value in _fields(owner):
-            if name not in NOISE and (text := _simple(value)) is not None:
-                facts[f"{prefix}.{name}"] = text
+        for field in (
+            dataclasses.fields(owner) if dataclasses.is_dataclass(owner) else ()
+        ):
+            value = getattr(owner, field.name, None)
+            if field.name in NOISE:
+                continue
+            if isinstance(value, type):
+                facts[f"{prefix}.{field.name}"] = value.__name__
+            elif isinstance(value, SCALARS):
+                facts[f"{prefix}.{field.name}"] = str(value)
     return facts
-
-
-def _fields(owner: Any) -> list[tuple[str, Any]]:
-    if not dataclasses.is_dataclass(owner):
-        return []
-    return [
-        (field.name, getattr(owner, field.name, None))
-        for field in dataclasses.fields(owner)
-    ]
-
-
-def _simple(value: Any) -> str | None:
-    """A plain value or the name of a class, as text."""
-    if isinstance(value, type):
-        return value.__name__
-    return str(value) if isinstance(value, SCALARS) else None
 
 
 def store(core: _core.Run, facts: Mapping[str, str]) -> None:

@@ -206,8 +206,7 @@ def _object(entries: Iterable[tuple[str, Iterable[str]]]) -> Iterator[str]:
 def _tracking_lines(tracking: Mapping[str, Any]) -> Iterator[str]:
     """Samples as objects that say what they hold, times in UTC."""
     from roastcoffea import _core
-    from roastcoffea.export.encoding import Encoder, dumps
-    from roastcoffea.export.series import is_series, is_times
+    from roastcoffea.export.encoding import Encoder, dumps, is_series, is_times
 
     encoder = Encoder()
     value_keys = _core.series_value_keys()
