@@ -43,7 +43,7 @@ def _label(text: str) -> tuple[str, str]:
     key, equals, value = text.partition("=")
     if not (key and equals):
         raise argparse.ArgumentTypeError(f"{text} is not KEY=VALUE")
-    from roastcoffea.known import check_label
+    from roastcoffea.run_notes import check_label
 
     try:
         check_label(key)
@@ -92,8 +92,8 @@ def _summary(run: Run, script: str) -> str:
     """The page of a run; one line where there is nothing to be on it."""
     metrics = run.metrics
     known = metrics.get("runner_calls") or metrics.get("monitor_errors")
-    if known or run.why_off or metrics.get("num_chunks"):
-        return run.page("text")
+    if known or run._notes.text("why_off") or metrics.get("num_chunks"):
+        return run._page("text")
     return f"roastcoffea: no coffea run was seen in {script}"
 
 

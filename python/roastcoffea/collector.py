@@ -3,12 +3,14 @@
 
 from __future__ import annotations
 
+import functools
 import math
 import os
 import threading
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from pathlib import Path
 from types import TracebackType
-from typing import Any
+from typing import Any, Concatenate, ParamSpec, TypeVar
 
 from roastcoffea import _probe
 from roastcoffea.adapters import runner_call, runner_hook, switch
@@ -20,13 +22,59 @@ from roastcoffea.backends.find import (
 )
 from roastcoffea.backends.local import LocalMetricsBackend
 from roastcoffea.export.measurements import names_of
-from roastcoffea.known import check_label
-from roastcoffea.latest import LatestRun
+from roastcoffea.output_dir import OutputDir, refuse_taken
 from roastcoffea.progress import LiveLine
-from roastcoffea.run import NOT_TRACKED, Run
-from roastcoffea.writing import Writing, refuse_taken
+from roastcoffea.run import NOT_ENDED, NOT_STARTED, NOT_TRACKED, Run
+from roastcoffea.run_notes import check_label
+from roastcoffea.run_recorder import RunRecorder
 
 DASK_BACKEND = "roastcoffea.backends.dask"
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+
+def _run_method(
+    method: Callable[Concatenate[Run, P], T],
+) -> Callable[Concatenate[MetricsCollector, P], T]:
+    """A method of the latest run, as one of the collector."""
+
+    @functools.wraps(method)
+    def call(self: MetricsCollector, /, *args: P.args, **kwargs: P.kwargs) -> T:
+        return method(self.run, *args, **kwargs)
+
+    return call
+
+
+def _run_value(name: str, empty: Callable[[], Any] = lambda: None) -> Any:
+    """A property of the latest run, as one of the collector; ``empty()`` before."""
+
+    def value(self: MetricsCollector) -> Any:
+        return getattr(self._run, name) if self._run else empty()
+
+    return property(value, doc=getattr(Run, name).__doc__)
+
+
+class RunnerFilter:
+    """Which Runner calls a collector measures; ``run`` records them."""
+
+    def __init__(self, client: Any) -> None:
+        self.client = client
+        self.thread = threading.get_ident()
+        self.run: RunRecorder | None = None
+
+    def is_for(self, runner: Any) -> bool:
+        """Whether a Runner uses what the collector was given."""
+        given = self.client
+        if given is None or self.run is None:
+            return False
+        executors = [getattr(runner, x, None) for x in ("executor", "pre_executor")]
+        clients = [getattr(executor, "client", None) for executor in executors]
+        return given is runner or any(given is x for x in (*executors, *clients))
+
+    def wants(self, runner: Any) -> bool:
+        """Whether the collector takes what runs in its thread."""
+        return self.client is None
 
 
 def _labels(given: Any) -> dict[Any, Any]:
@@ -39,7 +87,7 @@ def _labels(given: Any) -> dict[Any, Any]:
     return labels
 
 
-class MetricsCollector(LatestRun):
+class MetricsCollector:
     """Measures what happens inside its ``with`` block.
 
     ``client`` is a coffea executor, a Runner, a ``distributed.Client`` or None
@@ -75,10 +123,11 @@ class MetricsCollector(LatestRun):
         names_of(measurement_name)  # a name that is none is refused now
         if measurement_name is not None and self._writes():
             refuse_taken(output_dir, measurement_name)
-        self.thread = 0
+        self._run: Run | None = None
+        self._recorder: RunRecorder | None = None
+        self._files: OutputDir | None = None
+        self._filter = RunnerFilter(client)
         self._line = LiveLine() if progress else None
-        super().__init__()
-        self._writing: Writing | None = None
         self._entered = False
         self._pid = 0
         self._held = False
@@ -90,18 +139,21 @@ class MetricsCollector(LatestRun):
     def __enter__(self) -> MetricsCollector:
         if self._entered:
             raise RuntimeError("this collector is collecting already; use another one")
-        self.thread = threading.get_ident()
         self._pid = os.getpid()
         enabled = _probe.status()["enabled"]
+        self._filter = RunnerFilter(self.client)
         try:  # coffea's import comes first: it is no part of the run
-            why = runner_hook.install(self, runner_call.begin) if enabled else None
-            self._run = run = self._begin()
+            why = None
+            if enabled:
+                why = runner_hook.install(self._filter, runner_call.begin)
+            run = self._begin()
         except BaseException:
-            runner_hook.remove(self)
+            runner_hook.remove(self._filter)
             raise
         self._entered = True
         if not enabled:
-            run.set_word("why_off", "roastcoffea is switched off (ROASTCOFFEA=off)")
+            text = "roastcoffea is switched off (ROASTCOFFEA=off)"
+            run.notes.set_text("why_off", text)
             return self
         if why:
             run.note_error("Runner.run", RuntimeError(why))
@@ -118,17 +170,19 @@ class MetricsCollector(LatestRun):
     def _writes(self) -> bool:
         return self.output_dir is not None and _probe.status()["enabled"]
 
-    def _begin(self) -> Run:
-        """A new run, written to disk from its first moment on if it is to be."""
-        run = Run()
-        self._writing = None
+    def _begin(self) -> RunRecorder:
+        """A new run; with an ``output_dir`` it is on disk from its first moment on."""
+        run = RunRecorder()
+        files = None
         if self._writes():
-            self._writing = Writing(self.output_dir, self.measurement_name)
-            self._writing.begin(run.core)
+            files = OutputDir(self.output_dir, self.measurement_name)
+            files.open_live(run.core)
         interval = f"{self.worker_tracking_interval} s"
         run.begin(self.labels, interval if self.track_workers else NOT_TRACKED)
-        if self._writing:
-            self._writing.tell_begun(run)
+        if files:
+            files.warn_begun(run)
+        self._recorder = self._filter.run = run
+        self._run, self._files = Run(run.core, recorder=run), files
         return run
 
     def _hold(self) -> None:
@@ -141,30 +195,30 @@ class MetricsCollector(LatestRun):
         error: BaseException | None,
         traceback: TracebackType | None,
     ) -> None:
-        run, self._entered = self.run, False
-        if os.getpid() != self._pid:
+        run, self._entered = self._recorder, False
+        if run is None or os.getpid() != self._pid:
             return  # a forked child: the threads of the run are its parent's
-        runner_hook.remove(self)
+        runner_hook.remove(self._filter)
         if self._held:
             self._held = False
             switch.release(self.processor_instance)
         if self._marked:
             run.guarded("marks of tasks", self._marked.leave)
         try:
-            if error is not None and not run.failure:
+            if error is not None and not run.notes.text("failure"):
                 run.body_failed(error)
             if self._line:
                 self._line.stop()
-            if not run.why_off:
+            if not run.notes.text("why_off"):
                 self._stop_tracking(run)
         except Exception as ours:  # the user's exception is the one to be seen
             run.note_error("end of the block", ours)
         finally:
             run.guarded("end of the block", run.finish)
-        if self._writing:
-            run.measurement_path = self._writing.end(run)
+        if self._files:
+            self.run._measurement_path = self._files.save(self.run, run)
 
-    def _start_tracking(self, run: Run) -> None:
+    def _start_tracking(self, run: RunRecorder) -> None:
         interval = self.worker_tracking_interval if self.track_workers else 0.0
         run.interval_s = interval
         if isinstance(self.backend, LocalMetricsBackend):
@@ -182,14 +236,14 @@ class MetricsCollector(LatestRun):
         fine = self._ask("supports_fine_metrics")
         self._span = self._ask("create_span", "coffea-processing") if fine else None
 
-    def _sample_here(self, run: Run, interval: float) -> None:
+    def _sample_here(self, run: RunRecorder, interval: float) -> None:
         """On Dask, processes of this machine are no workers. Who has a client and did
         not name it may use it or not: that is known when something runs."""
         if self.client is None and has_client():
             run.local_interval_s, interval = interval, 0.0
         run.core.watch(0.0 if runs_on_dask(self.client) else interval)
 
-    def _start_on_dask(self, run: Run) -> None:
+    def _start_on_dask(self, run: RunRecorder) -> None:
         from roastcoffea.dask.spans import Entered
 
         watches = run.on_dask()
@@ -197,7 +251,7 @@ class MetricsCollector(LatestRun):
         self._marked = Entered()
         self._marked.enter(watches.marked)
 
-    def _stop_tracking(self, run: Run) -> None:
+    def _stop_tracking(self, run: RunRecorder) -> None:
         run.end_dask()
         if isinstance(self.backend, LocalMetricsBackend):
             return  # finish() stops it
@@ -212,23 +266,61 @@ class MetricsCollector(LatestRun):
         try:
             return getattr(self.backend, method)(*args)
         except Exception as error:
-            self.run.note_error(f"{method}() of the backend", error)
+            if self._recorder:
+                self._recorder.note_error(f"{method}() of the backend", error)
             return None
 
-    # ---- which runs of coffea are ours ---------------------------------------
+    # ---- the latest run ------------------------------------------------------
 
-    def is_for(self, runner: Any) -> bool:
-        """Whether a Runner uses what this collector was given."""
-        given = self.client
-        if given is None:
-            return False
-        executors = [getattr(runner, x, None) for x in ("executor", "pre_executor")]
-        clients = [getattr(executor, "client", None) for executor in executors]
-        return given is runner or any(given is x for x in (*executors, *clients))
+    @property
+    def run(self) -> Run:
+        """The run of the latest block."""
+        if self._run is None:
+            raise RuntimeError(NOT_STARTED)
+        return self._run
 
-    def wants(self, runner: Any) -> bool:
-        """Whether it takes what runs in its thread."""
-        return self.client is None
+    set_coffea_report = _run_method(Run.set_coffea_report)
+    extract_metrics_from_output = _run_method(Run.extract_metrics_from_output)
+    set_chunk_metrics = _run_method(Run.set_chunk_metrics)
+    record_chunk_metrics = _run_method(Run.record_chunk_metrics)
+    record_section_metrics = _run_method(Run.record_section_metrics)
+    get_metrics = _run_method(Run.get_metrics)
+    print_summary = _run_method(Run.print_summary)
+    save = _run_method(Run.save)
+
+    def save_measurement(
+        self,
+        output_dir: str | os.PathLike[str],
+        measurement_name: str | None = None,
+        config: Mapping[str, Any] | None = None,
+    ) -> Path:
+        """Write a measurement directory with a run file in it and return its path."""
+        if self._run is None:
+            raise RuntimeError(NOT_ENDED)
+        return self._run.save_measurement(output_dir, measurement_name, config)
+
+    metrics = _run_value("metrics")
+    chunk_metrics = _run_value("chunk_metrics", list)
+    section_metrics = _run_value("section_metrics", list)
+    tracking_data = _run_value("tracking_data")
+    span_metrics = _run_value("span_metrics", dict)
+    measurement_path = _run_value("measurement_path")
+    t_start = _run_value("t_start")
+    t_end = _run_value("t_end")
+
+    def __str__(self) -> str:
+        return str(self._run) if self._run else repr(self)
+
+    def _repr_html_(self) -> str:
+        if self._run:
+            return self._run._repr_html_()
+        import html
+
+        return f"<pre>{html.escape(repr(self))}</pre>"
+
+    def _repr_pretty_(self, printer: Any, cycle: bool) -> None:
+        """In IPython on a terminal, where there are no cards."""
+        printer.text(str(self))
 
 
 def _is_dask_backend(backend: Any) -> bool:

@@ -14,6 +14,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from roastcoffea import _core
+from roastcoffea.metrics import Metrics
 from roastcoffea.run import Run, open_run
 
 
@@ -54,12 +55,12 @@ def compare(a: Any, b: Any) -> Comparison:
 
     Each is a ``Run``, a collector, the path of a run, or the metrics of a run of this
     process (``get_metrics()``). The ``change`` of a measure is "more", "less", "none",
-    or "unknown" where nobody can tell; ``why`` is there then, and the gate of the
+    or "unknown", with the reason in ``why``, and the gate of the
     program (``roast compare --fail-over``) ends with exit code 5.
     """
     first, second = _run_of(a, "compare"), _run_of(b, "compare")
     names = (_name_of(first, "A"), _name_of(second, "B"))
-    return Comparison(_core.compare(first.core, names[0], second.core, names[1]))
+    return Comparison(_core.compare(first._core, names[0], second._core, names[1]))
 
 
 def scale(runs: Iterable[Any]) -> Scaling:
@@ -71,7 +72,7 @@ def scale(runs: Iterable[Any]) -> Scaling:
     if not found:
         raise ValueError("scale() takes at least one run")
     named = enumerate(found, 1)
-    pairs = tuple((run.core, _name_of(run, f"run {i}")) for i, run in named)
+    pairs = tuple((run._core, _name_of(run, f"run {i}")) for i, run in named)
     return Scaling(_core.scale(pairs))
 
 
@@ -85,7 +86,7 @@ def forecast(
         _amount("workers", workers),
         0.0 if chunksize is None else _amount("chunksize", chunksize),
     )
-    return Forecast(_core.forecast(_run_of(run, "forecast").core, *plan))
+    return Forecast(_core.forecast(_run_of(run, "forecast")._core, *plan))
 
 
 def _amount(name: str, value: float, least: float = math.ulp(0.0)) -> float:
@@ -98,15 +99,17 @@ def _amount(name: str, value: float, least: float = math.ulp(0.0)) -> float:
 
 
 def _run_of(given: Any, asker: str) -> Run:
-    """The run that is meant, with all that has arrived of it."""
-    is_path = isinstance(given, str | os.PathLike)
-    run = open_run(given) if is_path else getattr(given, "run", None)
+    """The run behind an argument, with everything that has arrived."""
+    if isinstance(given, str | os.PathLike):
+        run: Any = open_run(given)
+    else:
+        run = getattr(given, "_run" if isinstance(given, Metrics) else "run", None)
     if not isinstance(run, Run):
         what = type(given).__name__
         raise TypeError(f"{asker}() takes runs, paths or metrics of a run, not {what}")
-    run.core.sync()
+    run._core.sync()
     return run
 
 
 def _name_of(run: Run, otherwise: str) -> str:
-    return str(run.path) if run.path else run.processor_name or otherwise
+    return str(run.path) if run.path else run._notes.text("processor") or otherwise

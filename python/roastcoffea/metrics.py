@@ -1,43 +1,61 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """What ``get_metrics()`` gives: a dict of C's numbers, with the bulky parts on demand.
 
-No formula is in here. Chunk dicts and samples of a large run are built only when
-somebody looks at them; to all other purposes this is a plain dict.
+No formula is in here. Chunk dicts and samples of a large run are built on first access;
+in every other respect this is a plain dict.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+import functools
+from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from roastcoffea import _core, _probe
 from roastcoffea.export.encoding import Stream
+from roastcoffea.user_records import identity_of
 
 if TYPE_CHECKING:
     from roastcoffea.run import Run
 
 
 def chunk_dicts(
-    rows: list[tuple[bytes, int, int, bool]], hand_made: list[dict[str, Any]]
-) -> list[dict[str, Any]]:
-    """The records as real dicts; those made by hand with all the keys they had."""
-    dicts = []
+    rows: Iterable[tuple[bytes, int, int, bool]], by_user: list[dict[str, Any]]
+) -> Iterator[dict[str, Any]]:
+    """The records as real dicts; those that the user passed with all their keys."""
+    passed: dict[Any, dict[str, Any]] = {
+        identity_of(record) or (0, number): record
+        for number, record in enumerate(by_user, 1)
+    }
     for frame, chunk_id, attempt, _ in rows:
         record = dict(_probe.read_frames(frame)[0])
-        if record.get("process_id") == 0 and 0 < record["sequence"] <= len(hand_made):
-            record |= hand_made[record["sequence"] - 1]
-        dicts.append({"chunk_id": chunk_id, "attempt": attempt} | record)
-    return dicts
+        identity = (record.get("process_id"), record.get("sequence"))
+        record |= passed.get(identity, {})
+        yield {"chunk_id": chunk_id, "attempt": attempt} | record
+
+
+def _made_first(name: str) -> Any:
+    """A method of dict, after all values were made."""
+    method = getattr(dict, name)
+
+    @functools.wraps(method)
+    def call(self: Metrics, *args: Any) -> Any:
+        for key in self._unmade():
+            self.get(key)
+        return method(self, *args)
+
+    return call
 
 
 class Metrics(dict[str, Any]):
     """The metrics of a run."""
 
     def __init__(self, run: Run) -> None:
-        super().__init__(run.core.metrics())
-        self.run = run
+        notes = run._notes
+        super().__init__(run._core.metrics())
+        self._run = run
         self._makers: dict[str, Callable[[], Any]] = {
-            "tracking_data": run.tracking,
+            "tracking_data": run._tracking,
             "raw_chunk_metrics": lambda: run.chunk_metrics,
             "chunk_info": lambda: _core.chunk_info(run.chunk_metrics),
         }
@@ -47,22 +65,22 @@ class Metrics(dict[str, Any]):
         self["raw_span_metrics"] = run.span_metrics
         self["labels"] = run.labels
         self["partial"] = run.partial
-        self["monitor_first_error"] = run.first_error
-        self["remarks"] = run.remarks
-        if run.why_off:
-            self["unavailable"] = dict.fromkeys(self["unavailable"], run.why_off)
+        self["monitor_first_error"] = notes.first_error
+        self["remarks"] = notes.remarks
+        why_off = notes.text("why_off")
+        if why_off:
+            self["unavailable"] = dict.fromkeys(self["unavailable"], why_off)
         for key, value in run.custom_metrics.items():
             self.setdefault(key, value)
         if run.custom_metrics:
             self["custom_metrics"] = run.custom_metrics
 
-    def unmade(self) -> list[str]:
-        """What nobody has looked at yet, by name."""
-        return list(self._makers)
+    def _made(self) -> list[str]:
+        return list(dict.keys(self))
 
-    def made(self) -> list[str]:
-        """The names of all the rest."""
-        return list(super().keys())
+    def _unmade(self) -> list[str]:
+        """The keys whose values are not made yet."""
+        return list(self._makers)
 
     def __missing__(self, key: str) -> Any:
         make = self._makers.get(key)
@@ -74,9 +92,17 @@ class Metrics(dict[str, Any]):
         self[key] = value
         return value
 
-    def _fill(self) -> None:
-        for key in list(self._makers):
-            self.get(key)
+    def get(self, key: str, default: Any = None) -> Any:
+        try:
+            return self[key]
+        except KeyError:
+            return default
+
+    def __contains__(self, key: object) -> bool:
+        return super().__contains__(key) or key in self._makers
+
+    def __len__(self) -> int:
+        return super().__len__() + len(self._makers)
 
     def __setitem__(self, key: str, value: Any) -> None:
         super().__setitem__(key, value)
@@ -89,10 +115,6 @@ class Metrics(dict[str, Any]):
     def pop(self, key: str, *default: Any) -> Any:
         self.get(key)
         return super().pop(key, *default)
-
-    def popitem(self) -> tuple[str, Any]:
-        self._fill()
-        return super().popitem()
 
     def setdefault(self, key: str, default: Any = None) -> Any:
         self.get(key)
@@ -110,95 +132,52 @@ class Metrics(dict[str, Any]):
         self._makers.clear()
         super().clear()
 
-    def __contains__(self, key: object) -> bool:
-        return super().__contains__(key) or key in self._makers
-
-    def get(self, key: str, default: Any = None) -> Any:
-        try:
-            return self[key]
-        except KeyError:
-            return default
-
-    def __iter__(self) -> Iterator[str]:
-        self._fill()
-        return super().__iter__()
-
-    def __reversed__(self) -> Iterator[str]:
-        self._fill()
-        return super().__reversed__()
-
-    def __len__(self) -> int:
-        return super().__len__() + len(self._makers)
-
-    def keys(self) -> Any:
-        self._fill()
-        return super().keys()
-
-    def values(self) -> Any:
-        self._fill()
-        return super().values()
-
-    def items(self) -> Any:
-        self._fill()
-        return super().items()
-
-    def copy(self) -> dict[str, Any]:
-        self._fill()
-        return dict(self)
-
-    def __eq__(self, other: object) -> bool:
-        self._fill()
-        return super().__eq__(other)
-
     def __ne__(self, other: object) -> bool:
         return not self == other
 
+    def __reduce__(self) -> Any:
+        return dict, (self.copy(),)
+
     __hash__ = None
 
-    def __repr__(self) -> str:
-        self._fill()
-        return super().__repr__()
+    # Those that look at all values make them first.
+    __iter__ = _made_first("__iter__")
+    __reversed__ = _made_first("__reversed__")
+    __eq__ = _made_first("__eq__")
+    __repr__ = _made_first("__repr__")
+    __or__ = _made_first("__or__")
+    __ror__ = _made_first("__ror__")
+    keys = _made_first("keys")
+    values = _made_first("values")
+    items = _made_first("items")
+    popitem = _made_first("popitem")
+    copy = _made_first("copy")
 
-    def __reduce__(self) -> Any:
-        return dict, (dict(self.items()),)
 
+def streamed(run: Run) -> dict[str, Any]:
+    """The metrics of a run, to be written once from the first to the last.
 
-class Streamed(Mapping[str, Any]):
-    """The metrics of a run for one writing, from the first to the last.
-
-    The dicts of 10^5 chunks would take gigabytes: those that nobody has looked at are
-    made in parts, as they are written, and not kept. What else comes of them is known
-    then.
+    The dicts of 10^5 chunks take gigabytes: unless they were made before, they are made
+    one by one as they are written, and ``chunk_info``, which follows, with them.
     """
+    metrics = run.metrics
+    info: dict[Any, Any] = {}
+    last = {"raw_chunk_metrics", "chunk_info"}
+    unmade = {*metrics._unmade()}
+    if not last <= unmade:
+        return metrics
 
-    def __init__(self, run: Run) -> None:
-        self._run = run
-        self._metrics = run.metrics
-        self._names = [*self._metrics.made(), *self._metrics.unmade()]
-        self._streams = {"raw_chunk_metrics", "chunk_info"} <= {*self._metrics.unmade()}
-        self._info: dict[Any, Any] = {}
+    def chunks() -> Iterator[dict[str, Any]]:
+        for record in run._chunk_dicts():
+            info.update(_core.chunk_info([record]))
+            yield record
 
-    def _chunks(self) -> Iterator[dict[str, Any]]:
-        for part in self._run.chunk_parts():
-            self._info |= _core.chunk_info(part)
-            yield from part
-
-    def __getitem__(self, name: str) -> Any:
-        if self._streams and name == "raw_chunk_metrics":
-            return Stream(self._chunks())
-        if self._streams and name == "chunk_info":
-            return self._info
-        return self._metrics[name]
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._names)
-
-    def __len__(self) -> int:
-        return len(self._names)
+    found = {name: metrics[name] for name in (*metrics._made(), *(unmade - last))}
+    return found | {"raw_chunk_metrics": Stream(chunks()), "chunk_info": info}
 
 
 def _sections_by_hand(rows: list[dict[str, Any]]) -> dict[str, Any]:
-    """Sections that users measured themselves, in the words of both packages."""
+    """Sections that users measured themselves, under the names of both packages."""
     found: dict[str, Any] = {}
     if rows:
         found = _core.chunk_metrics([{}], rows).get("sections", {})

@@ -33,8 +33,8 @@ def register(ipython: Any) -> None:
         with monitor() as run:
             result = ipython.run_cell(cell)
             error = result.error_before_exec or result.error_in_exec
-            if error is not None:
-                run.body_failed(error)
+            if error is not None and run._recorder:
+                run._recorder.body_failed(error)
         if name:
             ipython.user_ns[name] = run
         if error is None:

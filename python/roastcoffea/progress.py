@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A line on the terminal that follows a run; only where the user asked for it."""
+"""The live line of a run on the terminal, with ``progress=True``."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, TextIO
 from roastcoffea import _core
 
 if TYPE_CHECKING:
-    from roastcoffea.run import Run
+    from roastcoffea.run_recorder import RunRecorder
 
 
 class LiveLine:
@@ -23,7 +23,7 @@ class LiveLine:
         self._stop = threading.Event()
         self._thread: threading.Thread | None = None
 
-    def start(self, run: Run) -> None:
+    def start(self, run: RunRecorder) -> None:
         self._stop.clear()
         self._thread = None
         thread = threading.Thread(
@@ -38,7 +38,7 @@ class LiveLine:
         if self._thread:
             self._thread.join(timeout=5)
 
-    def _follow(self, run: Run) -> None:
+    def _follow(self, run: RunRecorder) -> None:
         stream = self.stream or sys.stderr
         try:
             while not self._stop.wait(self.every_s):
@@ -47,7 +47,7 @@ class LiveLine:
         except Exception as error:  # the stream is gone, most likely: so is the line
             run.note_error("live line", error)
 
-    def _write(self, stream: TextIO, run: Run, end: str) -> None:
+    def _write(self, stream: TextIO, run: RunRecorder, end: str) -> None:
         seconds = (time.monotonic_ns() - run.start_mono_ns) / 1e9
         clear = "\033[K" if stream.isatty() else ""
         stream.write(_core.live_line(run.core, seconds) + clear + end)

@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Where the numbers of a run come from: versions, command, host, settings, code.
 
-What matters after a crash and costs next to nothing is told when the block begins; the
-rest (packages that nobody has imported, whether the code was changed since its last
-commit) when a file is written or somebody asks. Of the environment only the ids of
-jobs, pods and sites are read; the user's home appears as ``~``.
+What matters after a crash and costs next to nothing is stored when the block begins.
+The rest (packages that are not imported, whether the code was changed since its last
+commit) is stored when a file is written or ``run.provenance`` is read. Of the
+environment only the ids of jobs, pods and sites are read; the user's home appears as
+``~``.
 """
 
 from __future__ import annotations
@@ -70,23 +71,17 @@ def at_end() -> dict[str, str]:
 
 def versions(names: Iterable[str]) -> dict[str, str]:
     """Of those that are installed; none is imported for it."""
+    from importlib import metadata
+
     found = {}
     for name in names:
         version = getattr(sys.modules.get(name), "__version__", None)
         if not isinstance(version, str):
-            version = _installed(name)
+            with contextlib.suppress(Exception):  # not installed, or broken metadata
+                version = metadata.version(name)
         if version:
             found[f"version.{name}"] = version
     return found
-
-
-def _installed(name: str) -> str | None:
-    from importlib import metadata
-
-    try:
-        return metadata.version(name)
-    except Exception:  # not installed, or its metadata are broken
-        return None
 
 
 # ---- command -----------------------------------------------------------------------
@@ -121,7 +116,7 @@ def _homeless(text: str) -> str:
 
 
 def folder_of_script() -> Path:
-    """Where the code of the analysis is, as far as anybody can tell."""
+    """The folder of the script, or the current one."""
     script = getattr(sys.modules.get("__main__"), "__file__", None)
     try:
         return Path(script).resolve().parent if script else Path.cwd()
@@ -172,10 +167,10 @@ def git_state(folder: Path) -> dict[str, str]:
     """Commit, and whether files that git knows differ from it; {} without git."""
     import subprocess
 
-    ask = ["git", "-c", "core.fsmonitor=false", "status", "--porcelain=v2", "--branch"]
+    git = ["git", "-c", "core.fsmonitor=false", "status", "--porcelain=v2", "--branch"]
     try:
-        told = subprocess.run(
-            [*ask, "--untracked-files=no", "--ignore-submodules"],
+        status = subprocess.run(
+            [*git, "--untracked-files=no", "--ignore-submodules"],
             cwd=folder,
             env=os.environ | {"GIT_OPTIONAL_LOCKS": "0"},
             stdin=subprocess.DEVNULL,
@@ -185,7 +180,7 @@ def git_state(folder: Path) -> dict[str, str]:
         ).stdout.decode(errors="replace")
     except (OSError, subprocess.SubprocessError):
         return {}
-    lines = told.splitlines()
+    lines = status.splitlines()
     oid = next((x.split()[-1] for x in lines if x.startswith("# branch.oid ")), "")
     dirty = any(not line.startswith("#") for line in lines)
     commit = {"git_commit": oid} if _hash(oid) else {}
@@ -196,33 +191,24 @@ def git_state(folder: Path) -> dict[str, str]:
 
 
 def settings(runner: Any) -> dict[str, str]:
-    """What coffea's Runner and its executor were told, as far as it is simple."""
+    """Plain settings of coffea's Runner and its executor."""
     executor = getattr(runner, "executor", None)
     facts = {"executor": type(executor).__name__}
     for prefix, owner in (("runner", runner), ("executor", executor)):
-        for name, value in _fields(owner):
-            if name not in NOISE and (text := _simple(value)) is not None:
-                facts[f"{prefix}.{name}"] = text
+        for field in (
+            dataclasses.fields(owner) if dataclasses.is_dataclass(owner) else ()
+        ):
+            value = getattr(owner, field.name, None)
+            if field.name in NOISE:
+                continue
+            if isinstance(value, type):
+                facts[f"{prefix}.{field.name}"] = value.__name__
+            elif isinstance(value, SCALARS):
+                facts[f"{prefix}.{field.name}"] = str(value)
     return facts
 
 
-def _fields(owner: Any) -> list[tuple[str, Any]]:
-    if not dataclasses.is_dataclass(owner):
-        return []
-    return [
-        (field.name, getattr(owner, field.name, None))
-        for field in dataclasses.fields(owner)
-    ]
-
-
-def _simple(value: Any) -> str | None:
-    """A plain value or the name of a class, as text."""
-    if isinstance(value, type):
-        return value.__name__
-    return str(value) if isinstance(value, SCALARS) else None
-
-
-def tell(core: Any, facts: Mapping[str, str]) -> None:
+def store(core: _core.Run, facts: Mapping[str, str]) -> None:
     """Keep facts with a run."""
     for name, text in facts.items():
         plain = text.encode(errors="replace").decode()

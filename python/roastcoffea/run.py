@@ -1,27 +1,33 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A run: what one block measured, and what it means.
+"""A run: what one block measured, as metrics, tables, records, pages and files.
 
 The same object whether its block has just ended or it was opened from a file years
-later: the facts are in C columns (``core``), and this gives them out as metrics, pages,
-tables, records and files. It lives on after its collector is used again.
+later. The facts are in C; RunRecorder (run_recorder.py) writes them while the block
+lasts, UserRecords (user_records.py) adds what the user passes, RunNotes (run_notes.py)
+holds the texts.
 """
 
 from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterator
+import threading
+import warnings
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 from roastcoffea import _core, provenance
-from roastcoffea.adapters.fileset import sign
+from roastcoffea.adapters.fileset import read_text, sign
 from roastcoffea.export.decoding import decode
-from roastcoffea.handed import Handed
 from roastcoffea.metrics import Metrics, chunk_dicts
+from roastcoffea.run_notes import RunNotes
+from roastcoffea.run_recorder import RunRecorder
+from roastcoffea.user_records import OUTPUT_KEY, UserRecords
 
 NOT_STARTED = "Timing not available: enter the collector's block first"
 NOT_ENDED = "Cannot save measurement before context manager completes"
+OPENED = "this run was opened from a file: nothing can be added to it"
 NOT_TRACKED = "off"  # how workers were sampled
 
 
@@ -35,7 +41,7 @@ class TableOf:
         return self if run is None else run.table(self.name)
 
 
-class Run(Handed):
+class Run:
     """Everything that was measured between entering a block and leaving it."""
 
     chunks = TableOf()
@@ -55,73 +61,147 @@ class Run(Handed):
     hot_lines = TableOf()
     timeline = TableOf()
 
-    def __init__(self, core: Any = None, path: Path | None = None) -> None:
-        super().__init__(core)
+    def __init__(
+        self,
+        core: _core.Run,
+        path: Path | None = None,
+        recorder: RunRecorder | None = None,
+    ) -> None:
         self.path = path  # of the file it was opened from
-        self.measurement_path: Path | None = None
-        self._chunks: list[dict[str, Any]] | None = None
-        self._metrics: Metrics | None = None
-        self._tables: dict[str, Any] = {}
+        self._core = core
+        self._recorder = recorder  # None: opened from a file
+        self._notes = recorder.notes if recorder else RunNotes(core)
+        self._lock = recorder.lock if recorder else threading.RLock()
+        self._user_records = UserRecords(recorder) if recorder else None
+        self._measurement_path: Path | None = None
+        self._results: dict[str, Any] = {}  # computed once, until something changes
+        self._results_of = 0  # recorder.changes
+        self._warned_of_damage = False
 
-    def _changed(self) -> None:
-        with self._lock:
-            self._chunks = None
-            self._metrics = None
-            self._tables.clear()
+    def _refresh(self) -> None:
+        """Read what has arrived, and drop results that are out of date."""
+        self._core.sync()
+        recorder = self._recorder
+        if recorder is None:
+            return
+        recorder.count_live_errors()
+        if self.t_end is None or self._results_of != recorder.changes:
+            self._results_of = recorder.changes
+            self._results.clear()
 
-    def _sync(self) -> None:
-        """Take what has come since somebody looked."""
-        self.core.sync()
-        self.look_at_live()
-        if self.t_end is None and not self.is_opened:
-            self._changed()
+    def _warn_of_damage(self) -> None:
+        """Once, if parts of the file could not be read; parts are read when needed."""
+        pieces = (self._core.info() or {}).get("damaged", 0)
+        if pieces and not self._warned_of_damage:
+            self._warned_of_damage = True
+            warnings.warn(
+                f"the file of this run is damaged: {pieces} pieces are left out"
+                " (`roast check` names them)",
+                stacklevel=4,
+            )
 
     @property
     def run(self) -> Run:
         """Itself, for code that was written for a collector."""
         return self
 
-    # ---- when, and how it ended ----------------------------------------------------
+    # ---- when, how it ended, where it comes from -----------------------------------
 
     @property
     def t_start(self) -> float:
         """When the block began, in seconds since 1970."""
-        start_ns: int = self.core.span()[0]
-        return start_ns / 1e9
+        return self._core.span()[0] / 1e9
 
     @property
     def t_end(self) -> float | None:
-        """When it ended; None while it goes on, or when nobody saw its end."""
-        end_ns: int = self.core.span()[1]
+        """When the block ended; None while it lasts, or if its end is not known."""
+        end_ns = self._core.span()[1]
         return end_ns / 1e9 if end_ns else None
 
     @property
+    def failure(self) -> str | None:
+        """The exception that ended the block, or a call in it."""
+        return self._notes.text("failure")
+
+    @property
     def partial(self) -> bool:
-        """Whether something is missing: it goes on, failed, or was cut short."""
-        opened = self.core.info() or {}
+        """Whether something is missing: the run goes on, failed, or was cut short."""
+        opened = self._core.info() or {}
         unfinished = self.t_end is None or self.failure is not None
         return unfinished or bool(opened.get("partial"))
+
+    @property
+    def id(self) -> str | None:
+        """32 hexadecimal digits that no other run has."""
+        return self._notes.text("id")
+
+    @property
+    def measurement_path(self) -> Path | None:
+        """The directory that was written for ``output_dir``."""
+        return self._measurement_path
 
     @property
     def info(self) -> dict[str, Any]:
         """Where it comes from: id, path, live, ended, partial, format, writer ..."""
         ended = self.t_end is not None
         here = {"live": not ended, "ended": ended}
-        found = {"id": self.id, "path": self.path} | (self.core.info() or here)
+        found = {"id": self.id, "path": self.path} | (self._core.info() or here)
         return found | {"partial": self.partial}
+
+    @property
+    def labels(self) -> dict[str, str]:
+        """What the user wrote on the run."""
+        return self._notes.labels
 
     @property
     def provenance(self) -> dict[str, str]:
         """Versions, command, host, settings, code: where the numbers come from."""
-        self._complete()
-        facts: dict[str, str] = self.core.notes("provenance")
-        return facts
+        if self._recorder and "git_dirty" not in self._core.notes("provenance"):
+            facts = {"git_dirty": "not known"} | provenance.at_end()
+            provenance.store(self._core, facts)
+        return self._core.notes("provenance")
 
-    def _complete(self) -> None:
-        """Find out what was left for later."""
-        if not self.is_opened and "git_dirty" not in self.core.notes("provenance"):
-            facts = provenance.at_end()
-            provenance.tell(self.core, {"git_dirty": "not known"} | facts)
+    # ---- what the user adds ----------------------------------------------------------
+
+    def set_coffea_report(
+        self, report: Any, custom_metrics: Mapping[str, Any] | None = None
+    ) -> None:
+        """Add coffea's report, ``(output, report)`` or an Ok/Err of it."""
+        self._additions().set_report(report, custom_metrics)
+
+    def extract_metrics_from_output(self, output: Any) -> Any:
+        """Take our key out of an output, which is returned."""
+        additions = self._additions()
+        if isinstance(output, dict) and isinstance(output.get(OUTPUT_KEY), list):
+            additions.add(output.pop(OUTPUT_KEY), may_repeat=True)
+        return output
+
+    def set_chunk_metrics(self, chunk_metrics: Iterable[Any]) -> None:
+        """Add chunk records; those that are known already are not counted again."""
+        self._additions().add(chunk_metrics or (), may_repeat=True)
+
+    def record_chunk_metrics(self, chunk_metrics: Mapping[str, Any]) -> None:
+        """Add one chunk record."""
+        self._additions().add([chunk_metrics], may_repeat=False)
+
+    def record_section_metrics(self, section_metrics: Mapping[str, Any]) -> None:
+        """Add one section that was measured by other means."""
+        self._additions().add_section(section_metrics)
+
+    def _additions(self) -> UserRecords:
+        if self._user_records is None:
+            raise RuntimeError(OPENED)
+        return self._user_records
+
+    @property
+    def custom_metrics(self) -> dict[str, Any]:
+        """What came with :meth:`set_coffea_report`."""
+        return self._notes.document("custom_metrics")
+
+    @property
+    def section_metrics(self) -> list[dict[str, Any]]:
+        """What came with :meth:`record_section_metrics`."""
+        return self._notes.list("sections").items
 
     # ---- numbers -------------------------------------------------------------------
 
@@ -129,104 +209,113 @@ class Run(Handed):
     def metrics(self) -> Metrics:
         """All metrics, under all their names."""
         with self._lock:
-            self._sync()
-            if self._metrics is None:
-                self._metrics = Metrics(self)
-            return self._metrics
+            self._refresh()
+            if "metrics" not in self._results:
+                self._results["metrics"] = Metrics(self)
+            found: Metrics = self._results["metrics"]
+            return found
 
     def get_metrics(self) -> dict[str, Any]:
-        """All metrics, under all their names."""
+        """All metrics, under all their names; also while the run goes on."""
         return self.metrics
 
     @property
     def chunk_metrics(self) -> list[dict[str, Any]]:
-        """One dict per chunk record, by start; built on first use."""
+        """A list with a dict for every chunk record, by start; built on first use."""
         with self._lock:
-            self._sync()
-            if self._chunks is None:
-                self._chunks = chunk_dicts(self.core.chunks(), self.made_records)
-                self.tell_damage()
-            return self._chunks
+            self._refresh()
+            if "chunk_metrics" not in self._results:
+                self._results["chunk_metrics"] = list(self._chunk_dicts())
+                self._warn_of_damage()
+            found: list[dict[str, Any]] = self._results["chunk_metrics"]
+            return found
 
-    def chunk_parts(self, most: int = 1000) -> Iterator[list[dict[str, Any]]]:
-        """The same in parts; none is kept unless all were made before."""
-        with self._lock:
-            self._sync()
-            made = self._chunks
-            rows = self.core.chunks() if made is None else []
-        if made is not None:
-            yield made
-        for start in range(0, len(rows), most):
-            yield chunk_dicts(rows[start : start + most], self.made_records)
-
-    def tracking(self) -> dict[str, Any]:
-        """What is known of workers; with what a user's backend added."""
-        sampled: dict[str, Any] = self.core.tracking()
-        return sampled | self.foreign_tracking
+    def _chunk_dicts(self) -> Iterator[dict[str, Any]]:
+        """The same one by one, without keeping them."""
+        return chunk_dicts(self._core.chunks(), self._notes.list("records").items)
 
     @property
     def tracking_data(self) -> dict[str, Any] | None:
-        """What was sampled of workers; None where nobody was to sample."""
-        tracked = self.core.note("provenance", "worker_tracking")
-        return None if tracked == NOT_TRACKED else self.tracking()
+        """What was sampled of workers; None if sampling was switched off."""
+        tracked = self._core.note("provenance", "worker_tracking")
+        return None if tracked == NOT_TRACKED else self._tracking()
 
-    def table(self, name: str) -> Any:
-        """A table by its name, those that are no attributes too."""
+    def _tracking(self) -> dict[str, Any]:
+        """Samples, and what only the user's own backend knows."""
+        return self._core.tracking() | self._notes.document("tracking_data")
+
+    @property
+    def span_metrics(self) -> dict[Any, Any]:
+        """What Dask, or a backend of the user's, measured under spans."""
+        return self._notes.document("span_metrics")
+
+    # ---- tables --------------------------------------------------------------------
+
+    def table(self, name: str) -> _core.Table:
+        """A table by its name, also those that are no attributes."""
         with self._lock:
-            self._sync()
-            if name not in self._tables:
-                self._tables[name] = self.core.table(name)
-                self.tell_damage()
-            return self._tables[name]
+            self._refresh()
+            key = f"table {name}"
+            if key not in self._results:
+                self._results[key] = self._core.table(name)
+                self._warn_of_damage()
+            found: _core.Table = self._results[key]
+            return found
 
-    def samples(self, series: str) -> Any:
+    def samples(self, series: str) -> _core.Table:
         """One series of all workers as columns: worker, time, value."""
-        return self.core.samples(series)
+        return self._core.samples(series)
 
     def to_pandas(self) -> Any:
         """The chunks as a pandas.DataFrame."""
         return self.chunks.to_pandas()
 
+    # ---- what to run again -----------------------------------------------------------
+
+    @property
+    def fileset(self) -> dict[str, Any]:
+        """Datasets and files that were given to the Runner, up to 1 MiB of JSON."""
+        return read_text(self._core.note("document", "fileset") or "")
+
     def failed_fileset(self) -> dict[str, Any]:
         """What to give to a Runner to run what failed again; {} if nothing did.
 
-        When a call of the Runner gave no output (it raised, or the process was killed)
-        what its chunks had made is gone: then it is everything that was to be
-        processed.
+        If a call of the Runner gave no output (it raised, or the process was killed),
+        the results of its chunks are lost: then it is the whole fileset.
 
         URLs that were signed are so again in the process that was given them.
         """
         with self._lock:
-            self._sync()
-        found = decode(json.loads(self.core.failed_fileset()))
-        self.tell_damage()
-        return sign(found, self._signed)
+            self._refresh()
+        found = decode(json.loads(self._core.failed_fileset()))
+        self._warn_of_damage()
+        return sign(found, self._recorder.signed_urls if self._recorder else {})
 
     # ---- pages ---------------------------------------------------------------------
 
     def print_summary(self) -> None:
         """Print what was measured."""
-        print(self.page("text"))
+        print(self._page("text"))
 
-    def page(self, kind: str) -> str:
-        """The run as text, as its first lines, or as a card for notebooks."""
-        if self.why_off:
-            return f"<div>{self.why_off}</div>" if kind == "card" else self.why_off
+    def _page(self, kind: str) -> str:
+        """The run as ``text``, as its first lines (``headline``), or as a ``card``."""
+        why_off = self._notes.text("why_off")
+        if why_off:
+            return f"<div>{why_off}</div>" if kind == "card" else why_off
         with self._lock:
-            self._sync()
-        text: str = self.core.page(kind)
-        return text
+            self._refresh()
+        return self._core.page(kind)
 
     def __str__(self) -> str:
-        return self.page("headline")
+        return self._page("headline")
 
     def __repr__(self) -> str:
         state = "partial" if self.partial else "finished"
-        known = [(self.id or "")[:8], self.processor_name, state]
+        known = [(self.id or "")[:8], self._notes.text("processor"), state]
         return f"<roastcoffea.Run {', '.join(filter(None, known))}>"
 
     def _repr_html_(self) -> str:
-        return self.page("card")
+        return self._page("card")
 
     def _repr_pretty_(self, printer: Any, cycle: bool) -> None:
         """In IPython on a terminal, where there are no cards."""
@@ -235,30 +324,30 @@ class Run(Handed):
     # ---- files ---------------------------------------------------------------------
 
     def save(self, path: str | os.PathLike[str], overwrite: bool = False) -> Path:
-        """Write the run to a file; also while it goes on, and then as far as it is.
+        """Write the run to a file and return its path; also while the run goes on.
 
-        FileExistsError where there is a file, unless it is to be replaced.
+        FileExistsError if there is a file, unless it is to be replaced.
         """
         target = Path(path)
         if not overwrite and os.path.lexists(target):
             raise FileExistsError(f"{target} exists: overwrite=True replaces it")
         with self._lock:
-            self._sync()
-        self.write_lists()
-        self._complete()
-        self.core.save(target, overwrite)
+            self._refresh()
+        self._notes.write_lists()
+        _ = self.provenance  # completed
+        self._core.save(target, overwrite)
         return target
 
     def save_measurement(
         self,
         output_dir: str | os.PathLike[str],
         measurement_name: str | None = None,
-        config: Any = None,
+        config: Mapping[str, Any] | None = None,
     ) -> Path:
-        """Write a measurement directory with a run file in it; its path."""
+        """Write a measurement directory with a run file in it and return its path."""
         from roastcoffea.export.measurements import save_run
 
-        if self.t_end is None and not self.is_opened:
+        if self.t_end is None and self._recorder:
             raise RuntimeError(NOT_ENDED)
         return save_run(self, output_dir, measurement_name, config)
 
@@ -267,8 +356,8 @@ def open_run(path: str | os.PathLike[str]) -> Run:
     """A run from a ``.roast`` or ``.roast-live`` file or a measurement directory.
 
     Of a folder of runs, as ``monitor("DIR")`` writes them, the one that began last.
-    What is large is read when it is asked for. Directories without a run file, of
-    roastcoffea 0.1.2 too, give what their JSON holds.
+    Chunks and samples are read when they are needed. Directories without a run file,
+    of roastcoffea 0.1.2 too, give what their JSON holds.
     """
     if not os.fspath(path):
         raise ValueError("open_run: the path is empty")

@@ -1,10 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""``roastcoffea.selftest(client)``: are the numbers true, here and on that cluster?
+"""``roastcoffea.selftest(client)``: are the numbers right, here and on that cluster?
 
-Runs a small analysis of which everything is known, and compares what we say of it with
-other sources: the analysis itself, coffea's report, Dask's clocks. Clocks around what
-is measured and inside of it give a range that no load of the machine can break; where
-the range is wide, the machine is too busy to tell.
+Runs a small analysis of which everything is known, and compares our numbers with other
+sources: the analysis itself, coffea's report, Dask's times.
 """
 
 from __future__ import annotations
@@ -17,19 +15,19 @@ import time
 from pathlib import Path
 from typing import Any
 
-from roastcoffea import __version__, _probe, known_analysis
+from roastcoffea import __version__, _probe, selftest_analysis
 from roastcoffea.collector import MetricsCollector
 from roastcoffea.run import Run
-from roastcoffea.selfchecks import (
+from roastcoffea.selftest_checks import (
     DIFFERS,
     HEAD,
     OK,
     UNSURE,
+    Checks,
     Known,
     Measured,
     Row,
-    make_checks,
-    shown,
+    line_of,
 )
 
 LEAST_CHUNKS, MOST_CHUNKS = 8, 200
@@ -62,12 +60,12 @@ class SelfTest:
         if wrong:
             text += f"; differs: {', '.join(wrong)}"
         if unsure:
-            text += f"; cannot be told: {', '.join(unsure)}"
+            text += f"; undecided: {', '.join(unsure)}"
         return f"<roastcoffea.selftest on {self.where}: {text}>"
 
     def __str__(self) -> str:
         heading = f"roastcoffea {__version__} selftest | {self.where}"
-        return "\n".join([heading, HEAD, *map(shown, self.checks)])
+        return "\n".join([heading, HEAD, *map(line_of, self.checks)])
 
     def _repr_pretty_(self, printer: Any, cycle: bool) -> None:
         printer.text(repr(self))  # the page was printed
@@ -75,22 +73,23 @@ class SelfTest:
 
 def selftest(client: Any = None, directory: Any = None) -> SelfTest:
     """Measure a known analysis here, or on the cluster of a ``distributed.Client``, and
-    print what we say of it beside what others say.
+    print our numbers beside those of other sources.
 
-    It writes a small file to ``directory``, which the workers must see too; to a
-    temporary one if none is given.
+    It writes a small file to ``directory``, by default a temporary one, which the
+    workers must be able to read.
     """
     _need_packages()
     threads = _threads_of(client)
     chunks = min(max(LEAST_CHUNKS, 2 * threads), MOST_CHUNKS)
     with tempfile.TemporaryDirectory(prefix="roast-selftest-", dir=directory) as folder:
         path = Path(folder, "known.root")
-        total = known_analysis.write_file(path, chunks)
+        total = selftest_analysis.write_file(path, chunks)
         _need_file(client, path)
         known = Known(chunks, total, threads)
         measured = _measure(client, path)
-    where = f"{measured.run.word('executor')} | {chunks} chunks"
-    result = SelfTest(make_checks(known, measured), measured.run, where)
+    executor = measured.run._notes.text("executor")
+    checks = list(Checks(known, measured).all())
+    result = SelfTest(checks, measured.run, f"{executor} | {chunks} chunks")
     print(result)
     return result
 
@@ -137,10 +136,10 @@ def _need_file(client: Any, path: Path) -> None:
     if client is None:
         return
     sees = client.run(os.access, str(path), os.R_OK)
-    blind = [worker for worker, can_read in sees.items() if not can_read]
-    if blind:
+    unable = [worker for worker, can_read in sees.items() if not can_read]
+    if unable:
         text = (
-            f"{len(blind)} of {len(sees)} workers cannot read {path.parent}, which is "
+            f"{len(unable)} of {len(sees)} workers cannot read {path.parent}, which is "
             "not shared with them: name a folder that is, selftest(client, directory=)"
         )
         raise RuntimeError(text)
@@ -159,11 +158,11 @@ def _measure(client: Any, path: Path) -> Measured:
     runner = Runner(
         executor,
         schema=BaseSchema,
-        chunksize=known_analysis.CHUNK_EVENTS,
+        chunksize=selftest_analysis.CHUNK_EVENTS,
         savemetrics=True,
     )
-    analysis = known_analysis.make_processor()
-    options = {"handler": known_analysis.make_source()}
+    analysis = selftest_analysis.make_processor()
+    options = {"handler": selftest_analysis.make_source()}
     fileset = {"known": {"files": {str(path): "Events"}}}
     before = _ours(client, analysis)
     enter_s = time.perf_counter()
@@ -177,7 +176,7 @@ def _measure(client: Any, path: Path) -> Measured:
 
 
 def _ours(client: Any, analysis: Any) -> set[tuple[str, Any]]:
-    """Whatever a run may put somewhere."""
+    """Everything that a run installs somewhere."""
     import uproot
     from coffea.processor import Runner
 

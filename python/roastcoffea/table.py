@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """How a table of a run is shown, and handed to packages that may be there.
 
-``_core.Table`` calls these. NumPy, pandas and pyarrow are imported when somebody asks
-for them; whoever takes Arrow streams (polars, DuckDB, pyarrow) needs nothing of this.
+``_core.Table`` calls these. NumPy, pandas and pyarrow are imported on first use;
+packages that take Arrow streams (polars, DuckDB, pyarrow) need nothing of this.
 """
 
 from __future__ import annotations

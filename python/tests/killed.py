@@ -32,7 +32,7 @@ class Telling(Measured):
         self.run, self.pipe, self.done = run, pipe, 0
 
     def process(self, events: Any) -> Any:
-        self.run.core.live_sync()
+        self.run._core.live_sync()
         os.write(self.pipe, b"%d\n" % self.done)
         self.done += 1
         return Measured.process(self, events)
@@ -87,7 +87,7 @@ def check(folder: Path, done: int) -> bool:
     events = run.get_metrics().get("total_events_from_chunks", 0)
     assert events == len(starts) * SIZE, events
     if done:
-        assert run.processor_name == "Telling"
+        assert run._notes.text("processor") == "Telling"
         assert run.provenance["fileset_sha256"]
         missing = run.failed_fileset()
         may_have_returned = len(starts) == CHUNKS  # and was killed on its way out

@@ -63,7 +63,7 @@ def test_run_that_fails_before_its_first_chunk_names_the_file(executor, tmp_path
     assert metrics["partial"] is True
     assert {row["file"] for row in metrics["failures"]} == {gone}
     assert metrics["unavailable"]["total_events"] == "no chunk ended well"
-    assert "gone.root" in collector.run.page("text")
+    assert "gone.root" in collector.run._page("text")
 
 
 def test_threads_of_one_process_share_its_cores(tiny_file):

@@ -23,6 +23,7 @@ from collecting import (
 )
 from roastcoffea import MetricsCollector, _core, _probe
 from roastcoffea.run import Run
+from roastcoffea.run_recorder import RunRecorder
 from support import KEY, run_python
 
 pytestmark = pytest.mark.filterwarnings("ignore::UserWarning")
@@ -124,7 +125,7 @@ STEPS = ["begin_call", "end_call", "take_wrapped", "records_of", "open_spool"]
 
 @pytest.mark.parametrize("method", STEPS)
 def test_error_of_ours_is_counted_not_raised(method, tiny_file, monkeypatch):
-    monkeypatch.setattr(Run, method, failing)
+    monkeypatch.setattr(RunRecorder, method, failing)
     runner, analysis = make_runner(threads()), Measured()
     around = Surroundings(runner, analysis)
     with roastcoffea.monitor() as collector:
@@ -137,11 +138,9 @@ def test_error_of_ours_is_counted_not_raised(method, tiny_file, monkeypatch):
         assert starts(collector.chunk_metrics) == [0, 1000, 2000]
 
 
-@pytest.mark.parametrize("method", ["finish", "save_measurement"])
-def test_error_of_ours_at_the_end_does_not_mask_the_users(
-    method, monkeypatch, tmp_path
-):
-    monkeypatch.setattr(Run, method, failing)
+@pytest.mark.parametrize("step", [(RunRecorder, "finish"), (Run, "save")])
+def test_error_of_ours_at_the_end_does_not_mask_the_users(step, monkeypatch, tmp_path):
+    monkeypatch.setattr(*step, failing)
     with pytest.raises(KeyError, match="mine"), roastcoffea.monitor(tmp_path):
         raise KeyError("mine")
 

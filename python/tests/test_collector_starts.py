@@ -114,7 +114,7 @@ def test_secret_in_a_label_or_an_error_of_a_backend_is_not_shown():
     with MetricsCollector(None, backend=Backend(), labels=labels) as collector:
         pass
     assert "hidden" not in collector.get_metrics()["monitor_first_error"]
-    for page in (str(collector), collector.run.page("text"), collector._repr_html_()):
+    for page in (str(collector), collector.run._page("text"), collector._repr_html_()):
         assert "hidden" not in page
         assert "site=T2" in page
 

@@ -23,7 +23,7 @@ class Looking(processor.ProcessorABC):
     @track_metrics
     def process(self, events: Any) -> Any:
         for name in TABLES:
-            self.seen[name] = len(self.run.core.table(name))
+            self.seen[name] = len(self.run.table(name))
         return {"n": len(events)}
 
     def postprocess(self, accumulator: Any) -> Any:
@@ -36,7 +36,7 @@ def test_all_tables_while_the_run_goes_on(tiny_file, monkeypatch):
         make_runner()(fileset_of(tiny_file), processor_instance=Looking())
     assert Looking.seen["tasks"] == 3
     assert Looking.seen["chunks"] == 2
-    assert len(run.core.table("chunks")) == 3
+    assert len(run.table("chunks")) == 3
 
 
 @pytest.mark.parametrize("make", [empty_run, mixed_run, lambda: large_run(1000)])

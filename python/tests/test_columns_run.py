@@ -60,7 +60,7 @@ def make_failed_run(tiny_file: Path) -> Any:
 
 
 def rows_of(run: Any, name: str) -> list[dict[str, Any]]:
-    return run.core.table(name).rows()
+    return run.table(name).rows()
 
 
 def without_unknown(row: dict[str, Any]) -> dict[str, Any]:
@@ -83,7 +83,7 @@ def expected_chunk(record: dict[str, Any]) -> dict[str, Any]:
 
 
 def test_every_column_of_chunks_is_in_chunk_metrics(run):
-    chunks = run.core.table("chunks")
+    chunks = run.table("chunks")
     records = run.chunk_metrics
     assert len(chunks) == len(records) > 5
     own = {"start", "task_start", "task_cpu_time"}
@@ -101,7 +101,7 @@ def test_every_column_of_chunks_is_in_chunk_metrics(run):
 
 
 def test_slices_of_chunks_add_up(run):
-    chunks = run.core.table("chunks").to_pandas()
+    chunks = run.table("chunks").to_pandas()
     slices = [f"{name}_s" for name in [*LADDER.split(), "unnamed"]]
     sums = chunks[slices].sum(axis=1)
     assert sums.tolist() == pytest.approx(chunks["task_time"].tolist())
@@ -111,9 +111,9 @@ def test_slices_of_chunks_add_up(run):
 
 
 def test_chunks_come_in_the_order_of_their_start(run):
-    starts = run.core.table("chunks")["start"].to_list()
+    starts = run.table("chunks")["start"].to_list()
     assert starts == sorted(starts)
-    assert run.core.table("chunks")["chunk_id"].to_list() == list(range(len(starts)))
+    assert run.table("chunks")["chunk_id"].to_list() == list(range(len(starts)))
 
 
 # ---- attempts ------------------------------------------------------------------------
@@ -159,7 +159,7 @@ def test_failures_are_those_of_the_metrics(failed):
 )
 def test_groups_are_those_of_the_metrics(run, name, key, groups):
     metrics = run.get_metrics()
-    table = run.core.table(name)
+    table = run.table(name)
     assert len(table) == len(metrics[groups[-1]]) > 0
     for row in table.rows():
         expected = {}
@@ -195,7 +195,7 @@ def test_losses_are_all_there(run):
 
 
 def test_sections_add_up_to_those_of_the_metrics(run):
-    frame = run.core.table("sections").to_pandas()
+    frame = run.table("sections").to_pandas()
     assert set(frame["dataset"]) == {"data", "ttbar", "wjets"}
     assert len(frame) == 3 * 3
     for name, expected in run.get_metrics()["sections"].items():
@@ -223,8 +223,8 @@ def test_sections_of_chunks_are_those_of_the_records(run):
 
 
 def test_branches_add_up_to_those_of_the_metrics(run):
-    frame = run.core.table("branches").to_pandas()
-    chunks = run.core.table("chunk_branches").to_pandas()
+    frame = run.table("branches").to_pandas()
+    chunks = run.table("chunk_branches").to_pandas()
     costs = run.get_metrics()["branch_costs"]
     assert set(frame["branch"]) == set(chunks["branch"]) == set(costs)
     for name, expected in costs.items():
@@ -244,7 +244,7 @@ def test_samples_are_the_tracking_data(run):
     for key, workers in tracking.items():
         if key == "worker_counts":
             continue
-        rows = run.core.samples(key).rows()
+        rows = run.samples(key).rows()
         points = [
             (name, *point) for name, series in workers.items() for point in series
         ]
@@ -258,17 +258,17 @@ def test_samples_are_the_tracking_data(run):
     counts = [row["value"] for row in rows if row["series"] == "workers"]
     assert counts == list(tracking["worker_counts"].values())
     memory = [row for row in rows if row["series"] == "memory"]
-    assert [row["value"] for row in memory] == run.core.samples("memory")["value"][:]
+    assert [row["value"] for row in memory] == run.samples("memory")["value"][:]
 
 
 def test_the_timeline_adds_up(run):
     metrics = run.get_metrics()
-    timeline = run.core.table("timeline").to_pandas()
+    timeline = run.table("timeline").to_pandas()
     assert 1 <= len(timeline) <= 1000
     assert timeline["length"].sum() == pytest.approx(metrics["wall_time"])
     assert timeline["events"].sum() == metrics["total_events"]
     assert timeline["chunks"].sum() == metrics["num_chunks_processed"]
-    bytes_read = run.core.table("chunks").to_pandas()
+    bytes_read = run.table("chunks").to_pandas()
     assert timeline["bytes"].sum() == (
         bytes_read["bytes_read"].sum() + bytes_read["bytes_before_process"].sum()
     )

@@ -227,7 +227,7 @@ def test_odd_samples_do_no_harm(collect, odd):
     assert metrics["peak_workers"] == 1
     assert metrics.get("peak_memory_bytes", 1) > 0
     assert {key: collector.tracking_data[key] for key in ODD[odd]} == ODD[odd]
-    assert "\nTiming Breakdown\n" in collector.run.page("text")
+    assert "\nTiming Breakdown\n" in collector.run._page("text")
 
 
 # ---- what goes wrong in it ---------------------------------------------------------
@@ -240,7 +240,7 @@ def test_error_in_it_is_counted_and_shown(collect, method):
     assert metrics["monitor_errors"] == 1
     assert f"{method}() of the backend" in metrics["monitor_first_error"]
     assert f"in {method}" in metrics["monitor_first_error"]
-    assert "\nmonitor errors: 1\n" in collector.run.page("text")
+    assert "\nmonitor errors: 1\n" in collector.run._page("text")
     assert metrics["num_attempts"] == 3
     assert metrics["partial"] is False
 

@@ -54,11 +54,11 @@ def chunk_tasks(run):
 
 
 def check_both(run):
-    assert run.get_metrics()["monitor_errors"] == 0, run.first_error
+    assert run.get_metrics()["monitor_errors"] == 0, run._notes.first_error
     assert len(run.chunk_metrics) == 2 * CHUNKS
     assert all(record["worker"] for record in run.chunk_metrics)
     assert chunk_tasks(run) == 2 * CHUNKS
-    assert any("client was closed" in remark for remark in run.remarks)
+    assert any("client was closed" in remark for remark in run._notes.remarks)
 
 
 def test_the_end_waits_for_no_start_in_another_thread(client, monkeypatch):
@@ -70,7 +70,7 @@ def test_the_end_waits_for_no_start_in_another_thread(client, monkeypatch):
 
     monkeypatch.setattr(Watch, "start", start)
     with monitor() as run:
-        watches = run.on_dask()
+        watches = run._recorder.on_dask()
         thread = threading.Thread(target=watches.add, args=(client,))
         thread.start()
         assert begun.wait(DEADLINE_S)
@@ -91,14 +91,16 @@ def test_one_scheduler_of_two_names_is_watched_once(client, tiny_file):
     ):
         assert other.scheduler.address != client.scheduler.address
         dask_runner(other)(fileset_of(tiny_file), processor_instance=Measured())
-        assert len(collector.run.on_dask()._watches) == 1
-    assert collector.get_metrics()["monitor_errors"] == 0, collector.run.first_error
+        assert len(collector._recorder.on_dask()._watches) == 1
+    assert collector.get_metrics()["monitor_errors"] == 0, (
+        collector.run._notes.first_error
+    )
     assert len(collector.chunk_metrics) == chunk_tasks(collector.run) == CHUNKS
 
 
 def test_a_run_keeps_no_client(client):
     with MetricsCollector(client) as collector:
-        (watch,) = collector.run.on_dask()._watches
-    assert collector.run.on_dask()._watches == []
+        (watch,) = collector._recorder.on_dask()._watches
+    assert collector._recorder.on_dask()._watches == []
     assert "pages" not in watch._last_answer
     assert watch._installing._plugin == b""

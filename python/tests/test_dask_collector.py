@@ -100,7 +100,7 @@ def test_the_client_is_found(what, client, tiny_file):
     assert metrics["num_successful_chunks"] == CHUNKS
     assert metrics["peak_workers"] == 2
     assert collector.span_metrics
-    assert collector.run.executor_text == "Dask, 2 workers x 1 thread"
+    assert collector.run._notes.text("executor") == "Dask, 2 workers x 1 thread"
 
 
 def test_monitor_needs_nothing(client, tiny_file, expected):
@@ -130,7 +130,7 @@ def test_a_run_in_another_thread_is_of_the_collector(client, tiny_file):
 
 def ours(collector):
     """How many tasks the scheduler saw that were sent from the block."""
-    return sum(collector.run.core.tasks_seen()["ours"].values())
+    return sum(collector.run._core.tasks_seen()["ours"].values())
 
 
 def seconds(collector, prefix):
@@ -203,7 +203,7 @@ def test_two_threads_at_the_same_time_see_their_own(client, tiny_file):
     names = {"first": "Measured", "second": "Histograms"}
     for name, collector in found.items():
         assert starts(collector.chunk_metrics) == STARTS
-        assert collector.run.processor_name == names[name]
+        assert collector.run._notes.text("processor") == names[name]
 
 
 def test_two_clusters_in_one_block(client, tiny_file):
@@ -213,7 +213,7 @@ def test_two_clusters_in_one_block(client, tiny_file):
                 runner = dask_runner(each)
                 runner(fileset_of(tiny_file), processor_instance=Measured())
         assert len(run.chunk_metrics) == 2 * CHUNKS
-    assert run.get_metrics()["monitor_errors"] == 0, run.first_error
+    assert run.get_metrics()["monitor_errors"] == 0, run._notes.first_error
     assert len(run.tracking_data["worker_memory"]) == 3
 
 

@@ -86,7 +86,7 @@ def check(client, file, analysis, expected):
     assert output == expected
     metrics = collector.get_metrics()
     assert metrics["monitor_errors"] == 0, metrics["monitor_first_error"]
-    assert not any("unmeasured" in remark for remark in collector.run.remarks)
+    assert not any("unmeasured" in remark for remark in collector.run._notes.remarks)
     assert not any(copies.values())  # what is installed there measures
     assert starts(collector.chunk_metrics) == [0, 1000, 2000]
     assert all(list(record["timing"]) == ["sum"] for record in collector.chunk_metrics)
@@ -102,7 +102,7 @@ def check(client, file, analysis, expected):
 
 def test_run_on_programs(remote, tiny_file, expected):
     collector = check(remote, tiny_file, Measured(), expected)
-    assert collector.run.executor_text == "Dask, 2 workers x 1 thread"
+    assert collector.run._notes.text("executor") == "Dask, 2 workers x 1 thread"
     protocol = remote.scheduler.address.partition(":")[0]
     workers = {record["worker"] for record in collector.chunk_metrics}
     assert {worker.partition(":")[0] for worker in workers} == {protocol}

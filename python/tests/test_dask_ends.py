@@ -158,7 +158,7 @@ def test_a_client_that_went_meanwhile_is_not_watched(client):
 def test_the_end_is_asked_for_though_nobody_answers_in_time(apart, distant, installing):
     with contextlib.ExitStack() as stack, MetricsCollector(distant) as collector:
         stack.enter_context(apart.silent())
-    assert "end on the scheduler: TimeoutError" in collector.run.first_error
+    assert "end on the scheduler: TimeoutError" in collector.run._notes.first_error
     check_ended(installing.watches[0], distant)
 
 

@@ -76,7 +76,7 @@ def test_a_worker_that_does_nothing_holds_nobody_up(client, tiny_file):
         os.kill(pids[frozen], signal.SIGSTOP)
     os.kill(pids[frozen], signal.SIGCONT)
     assert len(collector.chunk_metrics) == 3
-    assert any("did not answer" in remark for remark in collector.run.remarks)
+    assert any("did not answer" in remark for remark in collector.run._notes.remarks)
     assert collector.t_end is not None
     await_until(lambda: nothing_left(client))
 
@@ -159,7 +159,7 @@ def test_a_scheduler_that_does_not_answer(tmp_path):
         scheduler.wait()
     client.close(timeout=1)
     assert collector.t_end is not None
-    assert "end on the scheduler" in collector.run.first_error
+    assert "end on the scheduler" in collector.run._notes.first_error
 
 
 def test_a_client_that_is_closed_in_the_block(tiny_file):
@@ -212,9 +212,9 @@ def test_a_killed_client_leaves_nothing_and_its_run_can_be_read(
 def test_a_client_that_slept_installs_its_plugin_again(client, tiny_file):
     """As after a laptop was closed: the scheduler has forgotten the run meanwhile."""
     with MetricsCollector(client) as collector:
-        (watch,) = collector.run.on_dask()._watches
+        (watch,) = collector._recorder.on_dask()._watches
         client.run_on_scheduler(forget, watch.mark)
         await_until(lambda: watch.installed_again)
         dask_runner(client)(fileset_of(tiny_file), processor_instance=Measured())
     assert starts(collector.chunk_metrics) == [0, 1000, 2000]
-    assert any("forgot the run 1 time" in text for text in collector.run.remarks)
+    assert any("forgot the run 1 time" in text for text in collector.run._notes.remarks)

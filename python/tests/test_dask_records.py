@@ -122,7 +122,7 @@ def test_a_chunk_that_always_fails(client, tiny_file):
         assert "ValueError: no luck" in record["error"]
         assert record["worker"] in workers_of(client)
         assert record["timing"]["selection"] >= 0
-    ends = collector.run.core.tasks_seen()["ours"]
+    ends = collector.run._core.tasks_seen()["ours"]
     assert (ends["retried"], ends["failed"]) == (2, 1)
     assert "no luck" in collector.run.failure
     assert collector.run.partial
@@ -188,11 +188,11 @@ def test_plain_work_on_dask(client):
     metrics = collector.get_metrics()
     assert metrics["monitor_errors"] == 0, metrics["monitor_first_error"]
     assert metrics["peak_workers"] == 2
-    assert collector.run.core.tasks_seen()["ours"] == {"ok": 5}
+    assert collector.run._core.tasks_seen()["ours"] == {"ok": 5}
     assert any("abs" in names for names in collector.span_metrics)
     assert "Runner" in metrics["unavailable"]["num_chunks"]
     assert not metrics["remarks"]
-    assert collector.run.page("text").count("no coffea chunks") == 1
+    assert collector.run._page("text").count("no coffea chunks") == 1
 
 
 # ---- the backend alone ---------------------------------------------------------------

@@ -184,7 +184,7 @@ def test_patterns(block, names):
     assert len(collector.chunk_metrics) == 3
     assert metrics["peak_workers"] == 2
     stored = roastcoffea.open_run(collector.measurement_path)
-    assert stored.executor_text == "Dask, 2 workers x 1 thread"
+    assert stored._notes.text("executor") == "Dask, 2 workers x 1 thread"
     assert stored.span_metrics == collector.span_metrics
 
 

@@ -73,7 +73,7 @@ def run(executor, files):
 
 def asked(run):
     """How many files were asked, as the run was told."""
-    return sum(run.core.tasks_seen()["ours"].values())
+    return sum(run._core.tasks_seen()["ours"].values())
 
 
 @pytest.mark.parametrize("kind", ["processes", "threads"])

@@ -133,7 +133,7 @@ def test_last_line_comes_even_in_a_short_run():
     line = LiveLine(stream, every_s=PATIENCE_S)
     collector = roastcoffea.monitor()
     with collector:
-        line.start(collector.run)
+        line.start(collector._recorder)
         line.stop()
     assert len(lines_of(stream)) == 1
     assert follower_threads() == []
@@ -189,7 +189,7 @@ def test_no_line_unless_asked_for(tiny_file, capsys):
 def test_line_of_any_time_is_one_line(seconds):
     collector = roastcoffea.monitor()
     with collector:
-        line = _core.live_line(collector.run.core, seconds)
+        line = _core.live_line(collector.run._core, seconds)
     assert "0 chunks done" in line
     assert line.isprintable()
     assert len(line) < 120

@@ -14,6 +14,7 @@ import roastcoffea
 from collecting import Plain, fileset_of, iterative, make_runner, threads
 from roastcoffea import provenance
 from roastcoffea.adapters import fileset
+from roastcoffea.run_recorder import RunRecorder
 from support import run_python
 
 SECRET = "s3cr3t"
@@ -59,7 +60,7 @@ def test_facts_are_there_before_the_block_ends(tiny_file):
     """A process that is killed has told them already."""
     with roastcoffea.monitor() as run:
         make_runner()(fileset_of(tiny_file), processor_instance=Plain())
-        facts = run.core.notes("provenance")
+        facts = run._core.notes("provenance")
     told = (
         *("version.coffea", "version.python", "host", "command", "folder"),
         "fileset_sha256",
@@ -244,7 +245,9 @@ def test_fileset_is_kept_as_it_was_given(tiny_file):
 
 def test_large_fileset_keeps_its_hash_alone():
     many = {"a": [f"/store/{'x' * 100}/{i}.root" for i in range(10_000)]}
-    run = roastcoffea.Run()
-    run.take_fileset(many, "Events")
-    assert run.fileset == {}
-    assert run.core.notes("provenance")["fileset_sha256"] == hash_of(many, "Events")
+    recorder = RunRecorder()
+    recorder.take_fileset(many, "Events")
+    assert recorder.notes.document("fileset") == {}
+    assert recorder.core.notes("provenance")["fileset_sha256"] == hash_of(
+        many, "Events"
+    )

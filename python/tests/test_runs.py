@@ -71,7 +71,7 @@ def test_opened_run_says_what_the_live_one_says(run, opened):
 
 
 def test_its_records_are_the_same_bytes(run, opened):
-    assert opened.core.chunks() == run.core.chunks()
+    assert opened._core.chunks() == run._core.chunks()
 
 
 def test_opened_run_saves_as_the_same(run, opened, tmp_path):
@@ -101,14 +101,14 @@ def test_threads_may_read_an_opened_run_at_once(run, saved):
         opened, found = roastcoffea.open_run(saved), []
 
         def read(opened=opened, found=found):
-            found.append((opened.chunk_metrics, opened.page("text")))
+            found.append((opened.chunk_metrics, opened._page("text")))
 
         threads = [threading.Thread(target=read) for _ in range(4)]
         for thread in threads:
             thread.start()
         for thread in threads:
             thread.join()
-        wanted = (run.chunk_metrics, run.page("text"))
+        wanted = (run.chunk_metrics, run._page("text"))
         assert [same(one, wanted) for one in found] == [True] * 4
 
 

@@ -60,8 +60,8 @@ def test_numbers_samples_and_labels_come_back(run, folder):
 def test_imported_run_becomes_a_run_file(folder, tmp_path):
     imported = roastcoffea.open_run(folder)
     saved = roastcoffea.open_run(imported.save(tmp_path / "x.roast"))
-    assert saved.core.chunks() == imported.core.chunks()
-    assert saved.page("text") == imported.page("text")
+    assert saved._core.chunks() == imported._core.chunks()
+    assert saved._page("text") == imported._page("text")
     with pytest.raises(RuntimeError, match="opened from a file"):
         imported.set_chunk_metrics([])
 

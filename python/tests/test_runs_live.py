@@ -42,7 +42,7 @@ class Looking(Measured):
 
     def process(self, events):
         (live,) = self.folder.glob("*.roast-live")
-        self.run.core.live_sync()
+        self.run._core.live_sync()
         opened = roastcoffea.open_run(live)
         chunks = [chunk["entry_start"] for chunk in opened.chunk_metrics]
         self.running.append(list(opened.tasks["file"])[-1])
@@ -73,15 +73,15 @@ def test_live_file_has_words_and_facts_of_the_run(tiny_file, tmp_path):
     with collector as run:
         make_runner()(fileset_of(tiny_file), processor_instance=Plain())
         hand_over(run)
-        run.core.live_sync()
+        run._core.live_sync()
         opened = roastcoffea.open_run(tmp_path / "x.roast-live")
         assert opened.labels == {"site": "T2"}
-        assert opened.processor_name == "Plain"
+        assert opened._notes.text("processor") == "Plain"
         assert opened.custom_metrics["answer"] == 42
         assert opened.section_metrics == run.section_metrics
         assert opened.fileset == fileset_of(tiny_file)
-        live = opened.core.notes("provenance")
-        assert live == run.core.notes("provenance")
+        live = opened._core.notes("provenance")
+        assert live == run._core.notes("provenance")
         assert opened.get_metrics()["total_events"] == EVENTS
         assert len(opened.chunk_metrics) == CHUNKS + len(HAND_MADE)
         assert "killed" in str(opened)
@@ -91,10 +91,10 @@ def test_live_file_with_worker_processes_has_their_chunks(tiny_file, tmp_path, p
     with roastcoffea.monitor(tmp_path, measurement_name="x") as run:
         runner = make_runner(processes(pool))
         runner(fileset_of(tiny_file), processor_instance=Measured())
-        run.core.sync()
-        run.core.live_sync()
+        run._core.sync()
+        run._core.live_sync()
         opened = roastcoffea.open_run(tmp_path / "x.roast-live")
-        assert opened.core.chunks() == run.core.chunks()
+        assert opened._core.chunks() == run._core.chunks()
         assert len(opened.chunk_metrics) == CHUNKS
 
 
@@ -102,12 +102,12 @@ def test_live_file_becomes_a_run_file(tiny_file, tmp_path):
     """As one would after a crash."""
     with roastcoffea.monitor(tmp_path, measurement_name="x") as run:
         make_runner()(fileset_of(tiny_file), processor_instance=Measured())
-        run.core.live_sync()
+        run._core.live_sync()
         live = roastcoffea.open_run(tmp_path / "x.roast-live")
         live.save(tmp_path / "rescued.roast")
     rescued = roastcoffea.open_run(tmp_path / "rescued.roast")
     assert rescued.partial
-    assert rescued.core.chunks() == run.core.chunks()
+    assert rescued._core.chunks() == run._core.chunks()
     folder = rescued.save_measurement(tmp_path, "measurement")
     metrics, t0, t1 = roastcoffea.load_measurement(folder)
     assert metrics["partial"] is True
@@ -157,7 +157,7 @@ def test_config_is_in_the_run_too(tiny_file, tmp_path):
         pass
     folder = run.save_measurement(tmp_path, "x", config={"sites": ("T2", "T3")})
     opened = roastcoffea.open_run(folder)
-    assert opened.document("config", dict) == {"sites": ("T2", "T3")}
+    assert opened._notes.document("config") == {"sites": ("T2", "T3")}
 
 
 def test_blocks_at_the_same_second_have_names_of_their_own(tmp_path, monkeypatch):
@@ -194,9 +194,9 @@ def test_forked_child_writes_nothing_and_ends(tiny_file, tmp_path):
             if pid == 0:
                 sys.exit(0)
             assert os.waitpid(pid, 0)[1] == 0
-            run.core.live_sync()
+            run._core.live_sync()
         opened = roastcoffea.open_run(run.measurement_path)
-        assert opened.core.chunks() == run.core.chunks()
+        assert opened._core.chunks() == run._core.chunks()
         assert os.listdir(folder) == ["x"]
     """
     run_python(script, tiny_file, tmp_path)

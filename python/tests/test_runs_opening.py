@@ -245,9 +245,9 @@ def test_nothing_failed_is_nothing_to_run(small):
 
 def test_core_refuses_what_it_does_not_know(small):
     with pytest.raises(KeyError, match="nonsense"):
-        small.core.set_note("nonsense", "a", "b")
+        small._core.set_note("nonsense", "a", "b")
     with pytest.raises(KeyError, match="nonsense"):
-        small.core.notes("nonsense")
+        small._core.notes("nonsense")
     with pytest.raises((KeyError, ValueError), match="nonsense"):
         small.table("nonsense")
     with pytest.raises(_core.StoreError):

@@ -107,8 +107,8 @@ def test_opened_run_is_saved_with_a_config(small, tmp_path):
     opened = roastcoffea.open_run(small.save(tmp_path / "x"))
     folder = opened.save_measurement(tmp_path, "m", config={"a": (1, 2)})
     again = roastcoffea.open_run(folder)
-    assert again.document("config", dict) == {"a": (1, 2)}
-    assert again.core.chunks() == small.core.chunks()
+    assert again._notes.document("config") == {"a": (1, 2)}
+    assert again._core.chunks() == small._core.chunks()
 
 
 def test_many_records_made_by_hand_come_back(tmp_path):

@@ -86,7 +86,7 @@ def test_name_that_is_taken_later_leaves_the_run_in_the_live_file(tiny_file, tmp
     assert names(tmp_path) == ["x", "x.roast-live"]
     assert names(tmp_path / "x") == ["mine"]
     opened = roastcoffea.open_run(tmp_path / "x.roast-live")
-    assert opened.core.chunks() == run.core.chunks()
+    assert opened._core.chunks() == run._core.chunks()
     assert opened.t_end == run.t_end
     assert opened.info["live"]
     assert opened.info["ended"]
@@ -129,8 +129,8 @@ def test_folder_that_cannot_be_made_costs_one_warning(folder, tiny_file, tmp_pat
     assert output["n"] == EVENTS
     assert run.measurement_path is None
     assert run.get_metrics()["monitor_errors"] == 1
-    assert run.first_error.startswith("output_dir: ")
-    assert "monitor errors: 1" in run.page("text")
+    assert run._notes.first_error.startswith("output_dir: ")
+    assert "monitor errors: 1" in run._page("text")
     assert run.save(tmp_path / "elsewhere.roast").is_file()
 
 
@@ -161,8 +161,8 @@ def test_run_file_that_cannot_be_built_leaves_the_live_file(
         make_runner()(fileset_of(tiny_file), processor_instance=Measured())
     assert names(tmp_path) == ["x.roast-live"]
     opened = roastcoffea.open_run(tmp_path / "x.roast-live")
-    assert opened.core.chunks() == run.core.chunks()
-    assert opened.first_error == "output_dir: StoreError: no room"
+    assert opened._core.chunks() == run._core.chunks()
+    assert opened._notes.first_error == "output_dir: StoreError: no room"
 
 
 FULL = """
@@ -180,7 +180,7 @@ FULL = """
     with roastcoffea.monitor(folder, measurement_name="x") as run:
         output = runner(fileset_of(path), processor_instance=Measured())
         try:
-            run.core.live_sync()
+            run._core.live_sync()
         except OSError:
             pass
     resource.setrlimit(resource.RLIMIT_FSIZE, (resource.RLIM_INFINITY,) * 2)
@@ -189,9 +189,9 @@ FULL = """
     assert metrics["total_events"] == EVENTS
     if run.measurement_path is None:
         assert metrics["monitor_errors"] >= 1, metrics
-        said = run.first_error
+        said = run._notes.first_error
         assert said.startswith(("output_dir: ", "live file: ")), said
-        assert "monitor errors: " in run.page("text")
+        assert "monitor errors: " in run._page("text")
     assert run.save(folder / "later.roast").is_file()
     left = sorted(p.name for p in folder.iterdir())
     for name in left:

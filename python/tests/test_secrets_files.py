@@ -153,7 +153,7 @@ def secret_run(server, executor, folder, seen, **options):
         fill(run, fileset)
         with pytest.raises(Exception, match="login failed"):
             make_runner(executor)(fileset, processor_instance=Leaking())
-        run.core.live_sync()
+        run._core.live_sync()
         seen.append(assert_clean(folder))
         runner(fileset, processor_instance=Plain())
     run.save_measurement(folder, "again", config=dict(NAMED) | TEXTS)
@@ -192,7 +192,7 @@ def test_no_secret_is_written(kind, server, pool, tmp_path, monkeypatch, noticin
         opened = roastcoffea.open_run(path)
         told = repr([dict(opened.metrics.items()), opened.info, opened.provenance])
         assert not leaks(told.encode(errors="replace"))
-        assert not leaks(opened.page("text").encode())
+        assert not leaks(opened._page("text").encode())
         assert opened.provenance["command"].startswith("a.py --token ***")
     assert not leaks(cells(tmp_path / "saved.roast").encode(errors="replace"))
 
@@ -245,7 +245,7 @@ NAMES = ["password", "db_password", "token", "my auth", "https://u:p@h/ token"]
 @pytest.mark.parametrize("words", WORDS)
 def test_label_of_several_words_goes_as_a_whole(name, words, tmp_path):
     with roastcoffea.monitor(tmp_path, labels={name: words}) as run:
-        run.core.live_sync()
+        run._core.live_sync()
         assert assert_clean(tmp_path) == 1
     assert list(run.labels.values()) == ["***"]
     assert assert_clean(tmp_path) >= 3

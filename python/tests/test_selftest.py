@@ -19,7 +19,7 @@ import pytest
 import roastcoffea
 from clusters import open_client
 from plugged import dask_worker, link_others, open_scheduler
-from roastcoffea import selfchecks, selftesting
+from roastcoffea import selftest_checks, selftesting
 from roastcoffea.__main__ import main
 from roastcoffea.adapters import coffea_result
 from support import run_python
@@ -82,13 +82,14 @@ def here(tmp_path_factory):
     folder = tmp_path_factory.mktemp("here")
     made = []
 
-    def make_checks(known, measured):
-        made.extend((known, measured))
-        return selfchecks.make_checks(known, measured)
+    class Kept(selftest_checks.Checks):
+        def __init__(self, known, measured):
+            made.extend((known, measured))
+            super().__init__(known, measured)
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(tempfile, "tempdir", str(folder))
-        patch.setattr(selftesting, "make_checks", make_checks)
+        patch.setattr(selftesting, "Checks", Kept)
         with contextlib.redirect_stdout(io.StringIO()) as printed:
             result = roastcoffea.selftest()
     return Here(result, printed.getvalue(), os.listdir(folder), *made)
@@ -139,7 +140,7 @@ def test_a_number_that_differs_from_coffeas_is_found(monkeypatch, folder):
     assert not os.listdir(folder)
 
 
-class Lying(selfchecks.Checks):
+class Lying(selftest_checks.Checks):
     """Every number that is not counted is half as large again."""
 
     def __init__(self, known, measured):
@@ -233,8 +234,8 @@ def test_as_a_program(code, monkeypatch):
 
 
 def test_what_a_busy_machine_cannot_tell():
-    known = selfchecks.Known(chunks=8, sum=0.0, threads=1)
-    checks = object.__new__(selfchecks.Checks)
+    known = selftest_checks.Known(chunks=8, sum=0.0, threads=1)
+    checks = object.__new__(selftest_checks.Checks)
     checks.known, checks.slack_s, checks.is_busy = known, 0.0, True
     verdicts = [
         checks.between("sleep", ours, span, "")["verdict"]

@@ -89,8 +89,8 @@ def test_chunk_that_never_works_ends_the_run_as_ever(kind, tiny_file):
     found = [(row["attempt"], row["status"], row["resolved"]) for row in doomed]
     assert found == [(n, "failed", False) for n in (1, 2, 3)]
     assert metrics["partial"]
-    assert "ValueError" in collector.run.page("text")
-    assert "password" not in collector.run.page("text")
+    assert "ValueError" in collector.run._page("text")
+    assert "password" not in collector.run._page("text")
 
 
 def test_chunks_that_outlive_their_run_do_not_show_in_the_next_one(tiny_file):

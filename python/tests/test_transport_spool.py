@@ -96,7 +96,7 @@ def test_folder_is_gone_after_ctrl_c_in_a_run(temporary, tiny_file):
         run(Interrupting(), tiny_file, forked(), CHUNK)
     assert folders(temporary) == []
     assert places(collector.chunk_metrics) == once(tiny_file, CHUNK)
-    assert "KeyboardInterrupt" in collector.run.page("text")
+    assert "KeyboardInterrupt" in collector.run._page("text")
 
 
 # ---- left by a process that was killed ---------------------------------------------

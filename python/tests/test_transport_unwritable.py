@@ -94,7 +94,7 @@ def test_folder_removed_while_the_run_goes_on(kind, tiny_file, tmp_path, monkeyp
     """As those do who clean up temporary files, here before the first chunk."""
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     with monitor() as collector:
-        shutil.rmtree(collector.run.open_spool())
+        shutil.rmtree(collector.run._recorder.open_spool())
         output = run(Measured(kind), tiny_file, processes(), CHUNK)
     check(collector, output, tiny_file, kind)
     assert list(tmp_path.iterdir()) == []
@@ -112,7 +112,7 @@ def test_one_of_two_collectors_cannot_make_its_folder(tiny_file, tmp_path, monke
     """What came both ways is there once."""
     with monitor() as outer, monitor() as inner:
         monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
-        outer.run.open_spool()
+        outer.run._recorder.open_spool()
         monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "gone"))
         run(Measured("dict"), tiny_file, processes(), CHUNK)
     for collector in (outer, inner):

@@ -6,6 +6,7 @@
  * the mapping, which the caller keeps; only what formulas read goes into the frame. A
  * value of the wrong type leaves its field absent. */
 #include <math.h>
+#include <string.h>
 
 #include "mapping.h"
 #include "types.h"
@@ -243,10 +244,40 @@ static int set_sections(struct making *making, struct probe_state *state)
 
 /* ---- the frame --------------------------------------------------------------- */
 
+/* 16 bytes in hexadecimal digits; left zero where there are none. */
+static void set_run_id(struct roast_identity *id, PyObject *mapping)
+{
+    PyObject *item = mapping_item(mapping, "run_id");
+    PyObject *bytes = NULL;
+
+    if (item && PyUnicode_Check(item))
+        bytes = PyObject_CallMethod((PyObject *)&PyBytes_Type, "fromhex", "O", item);
+    if (bytes && PyBytes_Size(bytes) == ROAST_RUN_ID_BYTES)
+        memcpy(id->run_id, PyBytes_AsString(bytes), ROAST_RUN_ID_BYTES);
+    (void)guard_clear();
+    Py_XDECREF(bytes);
+    Py_XDECREF(item);
+}
+
+/* That of the record which a dict was made from; a dict made by hand gets a number. */
 static void set_identity(struct making *making, unsigned long number)
 {
-    const struct roast_identity id = {.sequence = (uint32_t)number};
+    struct roast_identity id = {.sequence = (uint32_t)number};
+    PyObject *process = mapping_item(making->mapping, "process_id");
+    PyObject *sequence = mapping_item(making->mapping, "sequence");
 
+    if (process && sequence && PyLong_Check(process) && PyLong_Check(sequence)) {
+        unsigned long long process_id = PyLong_AsUnsignedLongLong(process);
+        unsigned long long count = PyLong_AsUnsignedLongLong(sequence);
+        if (!PyErr_Occurred() && process_id > 0 && count <= UINT32_MAX) {
+            id.process_id = process_id;
+            id.sequence = (uint32_t)count;
+            set_run_id(&id, making->mapping);
+        }
+        (void)guard_clear();
+    }
+    Py_XDECREF(process);
+    Py_XDECREF(sequence);
     roast_identity_pack(making->identity, &id);
     roast_record_set_str(
         &making->rec, ROAST_FIELD_identity,

@@ -28,8 +28,8 @@ from roastcoffea.adapters.client_work import ClientWork, workers_ask
 from roastcoffea.adapters.dask_call import EXECUTORS, DaskCall
 from roastcoffea.adapters.packing import packing
 from roastcoffea.adapters.work_function import Token, WorkFunction
-from roastcoffea.handed import OUTPUT_KEY
-from roastcoffea.run import Run
+from roastcoffea.run_recorder import RunRecorder
+from roastcoffea.user_records import OUTPUT_KEY
 
 CARRIES_KEY = (dict, defaultdict, OrderedDict)
 FETCHERS = ("metadata_fetcher_root", "metadata_fetcher_parquet")
@@ -82,7 +82,7 @@ class RunnerCall:
 
     def __init__(
         self,
-        runs: list[Run],
+        runs: list[RunRecorder],
         runner: Any,
         args: tuple[Any, ...],
         kwargs: dict[str, Any],

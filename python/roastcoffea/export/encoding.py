@@ -22,10 +22,9 @@ from datetime import date, datetime
 from typing import Any
 
 from roastcoffea import _core
-from roastcoffea.export.series import is_series, is_times
 
 HEADER = "__roastcoffea__"
-AS_REPR = "values_as_repr"  # how many, for whoever reads the metrics
+AS_REPR = "values_as_repr"  # how many
 MAX_DEPTH = 50
 MAX_REPR = 1000
 MAX_INT_BITS = 4096  # Python itself refuses to read some 14 000
@@ -290,3 +289,30 @@ def redacted(text: str) -> str:
 def _writable(text: str) -> str:
     """The same with lone surrogates, which have no UTF-8, written out."""
     return text.encode(errors="backslashreplace").decode()
+
+
+# ---- samples as 0.1.2 has them in ``tracking_data``, known by their shape ----------
+
+
+def is_times(series: Any) -> bool:
+    """{datetime: number}, not empty."""
+    return (
+        isinstance(series, Mapping)
+        and bool(series)
+        and all(isinstance(time, datetime) for time in series)
+    )
+
+
+def is_series(series: Any) -> bool:
+    """{worker: [(datetime, number), ...]}, not empty."""
+    return (
+        isinstance(series, Mapping)
+        and bool(series)
+        and all(isinstance(worker, str) for worker in series)
+        and all(type(line) is list for line in series.values())
+        and all(
+            type(pair) is tuple and len(pair) == 2 and isinstance(pair[0], datetime)
+            for line in series.values()
+            for pair in line
+        )
+    )

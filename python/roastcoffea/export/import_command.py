@@ -49,7 +49,7 @@ def main(arguments: list[str]) -> int:
         why = f"{_reason(error)}; is it a measurement directory?"
         return _fail(UNREADABLE, given, why)
     try:
-        run.core.save(target)
+        run._core.save(target)
     except (OSError, _probe.RoastError, MemoryError) as error:
         why = _reason(error).removeprefix(f"{target}: ")
         return _fail(FAILED, target, f"{why}; -o writes it elsewhere")

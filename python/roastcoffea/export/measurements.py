@@ -63,15 +63,15 @@ def save_run(
 ) -> Path:
     """The same of a run, with the run file beside; the first name that is free."""
     from roastcoffea._core import RUN_NAME
-    from roastcoffea.metrics import Streamed
+    from roastcoffea.metrics import streamed
 
     if names is None or isinstance(names, str):
         names = names_of(names)
     if config is not None:
-        run.keep("config", dict(config))
+        run._notes.set_document("config", dict(config))
     t0, metrics = run.t_start, run.metrics
     t1 = run.t_end or t0 + metrics.get("wall_time", 0.0)
-    files = _files(Streamed(run), t0, t1, config)
+    files = _files(streamed(run), t0, t1, config)
     return _save(files, Path(output_dir), names, lambda at: run.save(at / RUN_NAME))
 
 
@@ -210,8 +210,7 @@ def _object(entries: Iterable[tuple[str, Iterable[str]]]) -> Iterator[str]:
 def _tracking_lines(tracking: Mapping[str, Any]) -> Iterator[str]:
     """Samples as objects that say what they hold, times in UTC."""
     from roastcoffea import _core
-    from roastcoffea.export.encoding import Encoder, dumps
-    from roastcoffea.export.series import is_series, is_times
+    from roastcoffea.export.encoding import Encoder, dumps, is_series, is_times
 
     encoder = Encoder()
     value_keys = _core.series_value_keys()

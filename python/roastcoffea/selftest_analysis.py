@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The analysis of ``selftest()``: all that it does is known, or clocked by itself.
+"""The analysis of ``selftest()``: all that it does is known, or timed by itself.
 
-What travels to workers is made inside functions and of nothing else in here: so it is
-pickled by value, and runs where roastcoffea is not installed.
+What is sent to workers is defined inside functions and uses nothing else of this
+module: so it is pickled by value, and runs where roastcoffea is not installed.
 """
 
 from __future__ import annotations
@@ -31,9 +31,10 @@ def write_file(path: Path, chunks: int) -> float:
 
 
 def make_source() -> Any:
-    """A source of uproot whose baskets come late, by a known time; they are what is
-    large in the file. Methods that are looked at by hooks stay uproot's own: those of
-    a class that travels by value are renewed whenever it arrives."""
+    """A source of uproot that delays baskets, the large reads, by a known time.
+
+    The methods that our hooks patch stay uproot's own: a class that is pickled by value
+    gets new methods whenever it is unpickled."""
     import time
 
     from uproot.source.file import FileResource, MultithreadedFileSource
@@ -58,9 +59,9 @@ def make_source() -> Any:
 
 
 def make_processor() -> Any:
-    """Reads late columns, loops, sleeps and allocates; its output has its own clocks.
+    """Reads delayed columns, loops, sleeps and allocates; its output has its own times.
 
-    Clocks around a section and inside of it: what is measured lies between them.
+    Taken around a section and inside of it: our measurement lies between them.
     """
     import mmap
     import time

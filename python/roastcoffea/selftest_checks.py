@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What ``selftest()`` checks: our numbers of a known run against those of others.
+"""What ``selftest()`` checks: our numbers of a known run against other sources.
 
-Each check is a row: what, ours, theirs, difference_percent, verdict, source, why. A
-clock inside of what is measured and one around it give a range; ours is in it whatever
-else the machine does, and a wide range says that it did a lot.
+Each check is a row: what, ours, theirs, difference_percent, verdict, source, why. Times
+taken inside of what is measured and around it give a range. Ours is in it whatever else
+the machine does; a wide range shows that the machine was busy.
 """
 
 from __future__ import annotations
@@ -12,8 +12,8 @@ import statistics
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-from roastcoffea.known_analysis import CHUNK_EVENTS, DELAY_S, MEMORY_BYTES
 from roastcoffea.run import Run
+from roastcoffea.selftest_analysis import CHUNK_EVENTS, DELAY_S, MEMORY_BYTES
 
 OK, DIFFERS, UNSURE = "ok", "differs", "unsure"
 SLACK = 0.02  # between two clocks that are read one after the other
@@ -22,7 +22,7 @@ WIDE = 0.25  # a range that says little
 MEMORY_SLACK = 0.1
 MOST_UNEXPLAINED_PERCENT = 5.0  # of a run of seconds; long ones stay below 2
 ROUNDING_PERCENT = 1e-7
-BUSY = "the machine is too busy to tell"
+BUSY = "the machine is too busy to decide"
 
 HEAD = f"  {'':<8}{'':<24}{'ours':>11}{'theirs':>11}"
 
@@ -30,7 +30,7 @@ Row = dict[str, Any]
 
 
 class Known(NamedTuple):
-    """What is known before."""
+    """What is known before the run."""
 
     chunks: int
     sum: float
@@ -38,37 +38,31 @@ class Known(NamedTuple):
 
 
 class Measured(NamedTuple):
-    """A run, and what others say of it."""
+    """A run, and what other sources say of it."""
 
     run: Run
     output: dict[str, Any]
     inside_s: float  # a clock in the block, and one around it
     around_s: float
     threads: int  # when it was over
-    left: list[str]  # of us, behind
+    left: list[str]  # what we left behind
 
 
-def shown(row: Row) -> str:
+def line_of(row: Row) -> str:
     """A check as a line."""
-    numbers = [_text(row[side], row["unit"]) for side in ("ours", "theirs")]
+
+    def text(value: float | None) -> str:
+        if value is None:
+            return "-"
+        unit = row["unit"]
+        return f"{round(value, 9):.4g} {unit}" if unit else f"{value:.10g}"
+
     off = row["difference_percent"]
     exact = off is not None and abs(off) < ROUNDING_PERCENT
     difference = "" if off is None else "exact" if exact else f"{off:+.2g} %"
-    about = row["why"] or row["source"]
     start = f"  {row['verdict']:<8}{row['what']:<24}"
-    line = f"{start}{numbers[0]:>11}{numbers[1]:>11}{difference:>10}  {about}"
-    return line.rstrip()
-
-
-def _text(value: float | None, unit: str) -> str:
-    if value is None:
-        return "-"
-    return f"{round(value, 9):.4g} {unit}" if unit else f"{value:.10g}"
-
-
-def make_checks(known: Known, measured: Measured) -> list[Row]:
-    """All of them."""
-    return list(Checks(known, measured).all())
+    numbers = f"{text(row['ours']):>11}{text(row['theirs']):>11}{difference:>10}"
+    return f"{start}{numbers}  {row['why'] or row['source']}".rstrip()
 
 
 class Checks:
@@ -78,7 +72,7 @@ class Checks:
         self.known, self.measured = known, measured
         self.metrics = measured.run.get_metrics()
         self.records = measured.run.chunk_metrics
-        self.own = measured.output  # clocks of the analysis
+        self.own = measured.output  # times that the analysis took
         self.slack_s = SLACK_S * known.chunks
         busy = self.own["loop"] / self.own["loop_cpu"] - 1
         self.is_busy = busy > WIDE
@@ -86,7 +80,7 @@ class Checks:
     def all(self) -> Iterator[Row]:
         yield from self.counts()
         yield from self.clocks()
-        yield from self.told_by_others()
+        yield from self.other_sources()
         yield self.memory()
         yield from self.accounts()
         yield from self.traces()
@@ -103,7 +97,7 @@ class Checks:
         yield _exact("events", events, chunks * CHUNK_EVENTS, "the file")
         yield _exact("your result", self.own["sum"], self.known.sum, "the file")
 
-    # ---- what the analysis clocked itself --------------------------------------------
+    # ---- times that the analysis took itself -----------------------------------------
 
     def clocks(self) -> Iterator[Row]:
         own, budget = self.own, self.metrics.get("budget") or {}
@@ -116,7 +110,7 @@ class Checks:
         delays_s = self.known.chunks * DELAY_S
         span = (delays_s, own["read"])
         row = self.between("wait for data", budget.get("fetch"), span, "planted")
-        yield self.excused(row)  # a thread that got no core in time did not wait
+        yield self.excused(row)  # a thread without a core did not wait
         inside_s = own["loop"] + own["sleep_inside"] + own["memory"]
         span = (inside_s, own["process"] - delays_s)
         row = self.between("your process()", budget.get("compute"), span, clock)
@@ -139,7 +133,7 @@ class Checks:
 
     # ---- coffea and Dask -------------------------------------------------------------
 
-    def told_by_others(self) -> Iterator[Row]:
+    def other_sources(self) -> Iterator[Row]:
         shown = {
             "events": ("events", ""),
             "bytes": ("bytes", ""),
@@ -148,9 +142,9 @@ class Checks:
         }
         for check in self.metrics.get("checks") or ():
             if check["name"] in shown and check["verdict"] != "absent":
-                yield self.told(check, *shown[check["name"]])
+                yield self.compared(check, *shown[check["name"]])
 
-    def told(self, check: Row, what: str, unit: str) -> Row:
+    def compared(self, check: Row, what: str, unit: str) -> Row:
         """A row of the run's own checks; short tasks may differ by a little more."""
         ours, theirs = check["ours"], check["theirs"]
         verdict = OK
@@ -161,7 +155,7 @@ class Checks:
         return self.excused(row) if unit else row
 
     def excused(self, row: Row) -> Row:
-        """What differs on a busy machine may be true."""
+        """On a busy machine a number that differs may be right."""
         if row["verdict"] == DIFFERS and row["ours"] is not None and self.is_busy:
             return row | {"verdict": UNSURE, "why": BUSY}
         return row
@@ -169,7 +163,7 @@ class Checks:
     # ---- memory ----------------------------------------------------------------------
 
     def memory(self) -> Row:
-        """Of the typical chunk: others may allocate and free beside it."""
+        """Of the typical chunk: other threads may allocate and free beside it."""
         found = [record.get("memory", {}).get("allocation") for record in self.records]
         known = [value for value in found if value is not None]
         ours, theirs = statistics.median(known) if known else None, MEMORY_BYTES / 2**20
@@ -196,15 +190,13 @@ class Checks:
             yield self.inside("worker time", offered_s, span, f"{threads} x the same")
         budget_s = sum((metrics.get("budget") or {}).values())
         near = abs(budget_s - (offered_s or 0)) <= 1e-4 * budget_s
-        verdict = OK if near else DIFFERS
-        yield _row(
-            "sum of the budget", budget_s, offered_s, "worker time", verdict, "s"
-        )
+        name, source = "sum of the budget", "worker time"
+        yield _row(name, budget_s, offered_s, source, _verdict(near), "s")
         percent = metrics.get("unexplained_percent")
         few = percent is not None and percent <= MOST_UNEXPLAINED_PERCENT
         most = f"at most {MOST_UNEXPLAINED_PERCENT:g} %"
-        verdict = OK if few else DIFFERS
-        yield self.excused(_row("not explained", percent, None, most, verdict, "%"))
+        row = _row("not explained", percent, None, most, _verdict(few), "%")
+        yield self.excused(row)
 
     def inside(
         self, what: str, ours: float | None, span: tuple[float, float], source: str
@@ -212,7 +204,7 @@ class Checks:
         """Between two clocks, of which the outer one has our own begin and end."""
         slack_s = SLACK * span[1]
         fits = ours is not None and span[0] - slack_s <= ours <= span[1] + slack_s
-        return _row(what, ours, span[1], source, OK if fits else DIFFERS, "s")
+        return _row(what, ours, span[1], source, _verdict(fits), "s")
 
     def traces(self) -> Iterator[Row]:
         errors = self.metrics.get("monitor_errors")
@@ -223,7 +215,11 @@ class Checks:
 
 
 def _exact(what: str, ours: float | None, theirs: float, source: str) -> Row:
-    return _row(what, ours, theirs, source, OK if ours == theirs else DIFFERS)
+    return _row(what, ours, theirs, source, _verdict(ours == theirs))
+
+
+def _verdict(agrees: bool) -> str:
+    return OK if agrees else DIFFERS
 
 
 def _row(

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What goes into a run while its block lasts: from the collector and from coffea.
+"""Records a run while its block lasts: called by the collector, the hook on coffea's
+Runner and the Dask side.
 
-Facts go to C at once. What fails in here is counted and shown, never raised.
+Facts go to the run in C at once. An error in here is counted and shown, never raised.
 """
 
 from __future__ import annotations
@@ -14,54 +15,54 @@ import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from roastcoffea import _core, _probe, known, provenance, spool
+from roastcoffea import _core, _probe, provenance, spool
 from roastcoffea.adapters import coffea_result, fileset, tracking
-from roastcoffea.known import Known, shown
+from roastcoffea.run_notes import RunNotes, printable
 
 if TYPE_CHECKING:
     from roastcoffea.dask.watches import Watches
 
 
-class Collecting(Known):
-    """A run as the collector and a call of coffea's Runner see it: an inlet."""
+class RunRecorder:
+    """The writing side of a run; ``core`` is the run in C, ``notes`` are its texts."""
 
-    def __init__(self, core: Any = None) -> None:
-        self.is_opened = core is not None
+    def __init__(self) -> None:
         self.start_mono_ns = time.monotonic_ns()
-        if core is None:
-            core = _core.Run(self.start_mono_ns, time.time_ns(), socket.gethostname())
-        super().__init__(core)
+        host = socket.gethostname()
+        self.core = _core.Run(self.start_mono_ns, time.time_ns(), host)
+        self.notes = RunNotes(self.core)
+        self.lock = threading.RLock()
+        self.changes = 0  # results computed before the latest one are out of date
         self.awaits_counts = False  # of workers, from a backend of the user's
         self.interval_s = 0.0  # between samples of workers on a cluster; 0: none
-        self.local_interval_s = 0.0  # the same on this machine, still to be begun
+        self.local_interval_s = 0.0  # the same on this machine, not started yet
         self.packages: set[str] = set()  # those that the analysis is in
+        self.reports: list[Mapping[str, Any]] = []  # that were counted
+        self.signed_urls: dict[str, str] = {}  # with credentials, never written
         self._dask: Watches | None = None
         self._without_output = 0  # calls of the Runner
         self._offers: list[tuple[int, int]] = []
-        self._reports: list[Mapping[str, Any]] = []
         self._fileset: dict[str, Any] = {}
-        self._signed: dict[str, str] = {}  # URLs with credentials, never written
         self._spool: str | None = None
         self._live_errors = 0
-        self._lock = threading.RLock()
 
     # ---- from the collector ------------------------------------------------------
 
     def begin(self, labels: Mapping[Any, Any], tracked: str) -> None:
         """The block begins; ``tracked`` says how workers are sampled."""
         self.core.set_fact("monitor_errors", 0)
-        self.set_word("id", secrets.token_hex(16))
-        provenance.tell(self.core, {"worker_tracking": tracked})
+        self.notes.set_text("id", secrets.token_hex(16))
+        provenance.store(self.core, {"worker_tracking": tracked})
         for name, text in labels.items():
-            self.guarded("labels", self.set_label, name, text)
-        self.guarded("provenance", self._tell_provenance)
-
-    def _tell_provenance(self) -> None:
-        provenance.tell(self.core, provenance.at_begin())
+            self.guarded("labels", self.notes.set_label, name, text)
+        self.guarded(
+            "provenance",
+            lambda: provenance.store(self.core, provenance.at_begin()),
+        )
 
     def open_spool(self) -> str | None:
         """The folder that other processes of this machine write their frames to."""
-        with self._lock:  # two threads may begin a call at once
+        with self.lock:  # two threads may begin a call at once
             try:
                 if self._spool is None:
                     self._spool = spool.make()
@@ -73,8 +74,8 @@ class Collecting(Known):
             return self._spool
 
     def on_dask(self) -> Watches:
-        """The schedulers of the run; from now on it is they who know its workers."""
-        with self._lock:
+        """The schedulers of the run; from now on they know its workers."""
+        with self.lock:
             if self._dask is None:
                 from roastcoffea.dask.watches import Watches
 
@@ -88,29 +89,29 @@ class Collecting(Known):
         """No task of the run is sent any more."""
         if self._dask is not None:
             self._dask.end()
-            self.guarded("the cluster in words", self._tell_cluster)
+            self.guarded("text of the cluster", self._describe_cluster)
 
-    def _tell_cluster(self) -> None:
-        numbers = self.core.metrics(True)
-        self.set_word("executor", coffea_result.cluster_text(numbers))
+    def _describe_cluster(self) -> None:
+        text = coffea_result.cluster_text(self.core.metrics(True))
+        self.notes.set_text("executor", text)
 
     def finish(self) -> None:
         """The block ends."""
         now = time.monotonic_ns()
-        if self._dask is not None:  # Ctrl-C may have come before they were asked
+        if self._dask is not None:  # Ctrl-C may have come before end_dask()
             self.guarded("end on Dask", self._dask.leave)
         try:
-            with self._lock:  # nobody is reading the spool then
+            with self.lock:  # no other thread reads the spool then
                 self.core.unwatch()
         finally:
             self.core.finish(now)
             spool.remove(self._spool)
             self._spool = None
-            self._changed()
-        self.guarded("what was handed over", self.write_lists)
+            self.changes += 1
+        self.guarded("records and sections of the user", self.notes.write_lists)
 
     def take_tracking(self, sampled: Any) -> None:
-        """What a backend of the user's sampled; it knows workers better than we do."""
+        """What a user's backend sampled; its workers replace those of the executors."""
         counts = 0
         try:
             found = dict(sampled or {})
@@ -122,50 +123,57 @@ class Collecting(Known):
             self._use_offers()
 
     def _keep_tracking(self, found: dict[str, Any]) -> None:
-        self._documents["tracking_data"] = found
+        name = "tracking_data"
         try:
-            known.write(self.core, "tracking_data", found)
-        except _probe.RoastError:  # too long for a note: what only it knows, then
+            self.notes.set_document(name, found)
+        except _probe.RoastError:  # too long for a note: without what are samples now
             series = _core.series_value_keys()
-            others = {k: v for k, v in found.items() if k not in series}
-            known.write(self.core, "tracking_data", others)
+            self.notes.write(name, {k: v for k, v in found.items() if k not in series})
 
     def take_spans(self, spans: Any) -> None:
-        """What a backend of the user's accounted under spans."""
+        """What a user's backend measured under spans."""
         self.guarded("span_metrics", self.core.set_activities, spans or {})
         self.keep_spans(spans)
 
     def keep_spans(self, spans: Any) -> None:
         """Spans as they came, beside the metrics that are made of them."""
-        self.guarded("span_metrics", self.keep, "span_metrics", dict(spans or {}))
+        name = "span_metrics"
+        self.guarded(name, self.notes.set_document, name, dict(spans or {}))
+
+    def body_failed(self, error: BaseException) -> None:
+        """The user's own code in the block raised."""
+        if not (isinstance(error, SystemExit) and not error.code):
+            self.notes.set_text("failure", _one_line(error))
+
+    # ---- errors of ours ----------------------------------------------------------
 
     def note_error(self, where: str, error: BaseException, count: int = 1) -> None:
-        """Something of ours failed: counted and shown, never raised."""
+        """Count an error of the monitor; the first one is kept as a text."""
         with contextlib.suppress(MemoryError):  # then it is counted at least
-            if not self.word("first_error"):
-                self.set_word("first_error", f"{where}: {_one_line(error)}"[:300])
+            if not self.notes.text("first_error"):
+                text = f"{where}: {_one_line(error)}"[:300]
+                self.notes.set_text("first_error", text)
         self.core.add_fact("monitor_errors", count)
-        self._changed()
-
-    def look_at_live(self) -> None:
-        """Count what the disk has refused of the live file since the last time."""
-        state = self.core.live_state()
-        if state and state["errors"] > self._live_errors:
-            new = state["errors"] - self._live_errors
-            self._live_errors = state["errors"]
-            self.note_error("live file", OSError(state["first_error"]), new)
+        self.changes += 1
 
     def guarded(self, what: str, step: Callable[..., Any], *args: Any) -> None:
-        """A step of ours; when it fails, everything else goes on."""
+        """Call a step; its error is counted."""
         try:
             step(*args)
         except Exception as error:
             self.note_error(what, error)
 
-    def body_failed(self, error: BaseException) -> None:
-        """The user's own code in the block raised."""
-        if not (isinstance(error, SystemExit) and not error.code):
-            self.set_word("failure", _one_line(error))
+    def add_remark(self, text: str) -> None:
+        """Say what is missing in the run and why."""
+        self.notes.add_remark(text)
+
+    def count_live_errors(self) -> None:
+        """Count the errors of the live file since the last call."""
+        state = self.core.live_state()
+        if state and state["errors"] > self._live_errors:
+            new = state["errors"] - self._live_errors
+            self._live_errors = state["errors"]
+            self.note_error("live file", OSError(state["first_error"]), new)
 
     # ---- from a call of Runner.run -----------------------------------------------
 
@@ -182,16 +190,19 @@ class Collecting(Known):
         self.core.add_fact("runner_outputs", 0)
         self._without_output += 1
         name = getattr(processor, "__name__", type(processor).__name__)
-        self.set_word("processor", name)
+        self.notes.set_text("processor", name)
         self.packages.add(str(type(processor).__module__).partition(".")[0])
-        self.set_word("executor", offer.text)
+        self.notes.set_text("executor", offer.text)
         if offer.kind != "Dask":
             self.guarded("start of the sampling", self._sample_here)
         if offer.workers:
             self._offers.append((time.time_ns(), offer.workers))
         if not self.awaits_counts:
             self._use_offers()
-        self.guarded("settings of the Runner", self._tell_settings, runner)
+        self.guarded(
+            "settings of the Runner",
+            lambda: provenance.store(self.core, provenance.settings(runner)),
+        )
 
     def _sample_here(self) -> None:
         """The workers are processes of this machine after all."""
@@ -200,32 +211,37 @@ class Collecting(Known):
             self.core.unwatch()
             self.core.watch(interval_s)
 
-    def _tell_settings(self, runner: Any) -> None:
-        provenance.tell(self.core, provenance.settings(runner))
-
-    def take_fileset(self, given: Any, treename: Any) -> None:
-        """What is to be processed; those of several calls add up."""
-        plain = fileset.encoded(fileset.plain_fileset(given, treename))
-        if not plain:
-            return
-        self._signed |= fileset.signed(given)
-        self._fileset = fileset.merged(self._fileset, plain)
-        digest = fileset.hash_of(self._fileset)
-        provenance.tell(self.core, {"fileset_sha256": digest})
-        self.core.set_note("document", "fileset", fileset.text_of(self._fileset))
-
     def _use_offers(self) -> None:
         """Count the workers that the executors have."""
         for when_ns, workers in self._offers:
             self.core.offer(when_ns, workers, workers)
         self._offers.clear()
 
+    def take_fileset(self, given: Any, treename: Any) -> None:
+        """The fileset of a call; those of several calls add up."""
+        plain = fileset.encoded(fileset.plain_fileset(given, treename))
+        if not plain:
+            return
+        self.signed_urls |= fileset.signed(given)
+        self._fileset = fileset.merged(self._fileset, plain)
+        digest = fileset.hash_of(self._fileset)
+        provenance.store(self.core, {"fileset_sha256": digest})
+        self.core.set_note("document", "fileset", fileset.text_of(self._fileset))
+
+    def learn_names(self, items: Any) -> None:
+        """Datasets and files that begin frames name by id.
+
+        Called before the first chunk begins: a live file has them even if this process
+        is killed."""
+        for name in coffea_result.names_of(items):
+            self.core.learn_name(name)
+
     def mark(self, name: str, mono_ns: int) -> None:
         """A moment of the client."""
         self.guarded("mark", self.core.mark, name, mono_ns)
 
     def client_did(self, prefix: str, start_ns: int, stop_ns: int) -> None:
-        """Something that the client did itself, where it is the only worker."""
+        """Work of the client itself, where it is the only worker."""
         self.guarded(
             "work of the client", self.core.add_client_task, prefix, start_ns, stop_ns
         )
@@ -242,36 +258,28 @@ class Collecting(Known):
             self.core.lose("spool_unwritable", len(pieces))
 
     def end_call(self) -> None:
-        with self._lock:
+        with self.lock:
             self.core.sync()
-        self._changed()
-
-    def learn_names(self, items: Any) -> None:
-        """Chunks without a record are known by the ids of their names alone.
-
-        Before the first one begins: a live file then has them even if this process is
-        killed."""
-        for name in coffea_result.names_of(items):
-            self.core.learn_name(name)
+        self.changes += 1
 
     def call_failed(self, error: BaseException) -> None:
         self.core.add_fact("runner_failures", 1)
-        self.set_word("failure", _one_line(error))
+        self.notes.set_text("failure", _one_line(error))
 
     def call_returned(self) -> None:
-        """With an output: what its chunks made is not lost with the call."""
+        """The call gave an output: the results of its chunks are not lost."""
         self.core.add_fact("runner_outputs", 1)
         self._without_output -= 1
 
     def lacks_output(self) -> bool:
-        """Whether what went with the results of chunks may not have arrived."""
+        """Whether results of chunks, and what came with them, may not have arrived."""
         return self._without_output > 0
 
     def take_wrapped(self, wrapped: dict[str, Any]) -> None:
-        """Report, processed items and exception of a run that returned."""
+        """Report, processed items and exception of a call that returned."""
         report = wrapped.get("metrics")
         if isinstance(report, Mapping):
-            self._reports.append(report)
+            self.reports.append(report)
             for fact, value in coffea_result.numbers_of(report).items():
                 self.core.add_fact(fact, value)
         processed = coffea_result.processed_of(wrapped)
@@ -282,17 +290,14 @@ class Collecting(Known):
         error = wrapped.get("exception")
         if isinstance(error, BaseException):
             self.call_failed(error)
-        self._changed()
+        self.changes += 1
 
     def records_of(self, run_id: bytes) -> Sequence[Mapping[str, Any]]:
         """The records of the chunks that ended well in one call of Runner.run."""
         return _probe.records_at(self.core, self.core.rows(run_id))
 
-    def _changed(self) -> None:
-        """What was computed before is not true any more."""
-
 
 def _one_line(error: BaseException) -> str:
     """An exception for the first screen, without secrets."""
     words = " ".join(coffea_result.text_of(error).split())
-    return shown(words)[:400].removesuffix(":")  # cut, a secret might look like none
+    return printable(words)[:400].removesuffix(":")  # redacted before it is cut
