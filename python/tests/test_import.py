@@ -94,7 +94,7 @@ def test_a_record_of_others_is_what_python_makes_of_it(
     folder = tmp_path_factory.getbasetemp() / "hand_made"
     run = imported(folder, {"raw_chunk_metrics": [record]})
     ((expected, *_),) = handed_over(record).chunks()
-    ((frame, *_),) = run.core.chunks()
+    ((frame, *_),) = run._core.chunks()
     assert _probe.read_frames(frame)[0] == _probe.read_frames(expected)[0]
     assert frame == expected
 

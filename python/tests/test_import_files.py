@@ -102,8 +102,8 @@ def test_samples_from_their_own_file(tmp_path: Path) -> None:
     imported(tmp_path, {})
     (tmp_path / "worker_tracking.json").write_text(json.dumps(tracking))
     run = imported(tmp_path, OURS | {"tracking_data": None})
-    assert [n for _, n in run.core.tracking()["worker_memory"]["w"]] == [7]
-    assert list(run.core.tracking()["worker_counts"].values()) == [2]
+    assert [n for _, n in run._core.tracking()["worker_memory"]["w"]] == [7]
+    assert list(run._core.tracking()["worker_counts"].values()) == [2]
     assert dropped(run) == 2
 
 
@@ -126,7 +126,7 @@ def test_zeros_of_0_1_2_are_no_facts(tmp_path: Path) -> None:
 def test_what_has_no_place_is_kept(tmp_path: Path) -> None:
     metrics = {"mine": [1, None], "chunk_info": {"('f', 0, 1)": [0, 1, 2]}}
     run = imported(tmp_path, metrics | {"labels": {"a": 1, "b" * 999: "x"}})
-    kept = json.loads(run.core.note("document", "imported_metrics"))
+    kept = json.loads(run._core.note("document", "imported_metrics"))
     assert kept["mine"] == [1, None]
     assert "chunk_info" in kept
     assert run.labels == {"a": "1"}
@@ -137,7 +137,7 @@ def test_notes_of_a_fixture() -> None:
     run = open_run(FIXTURES / "measurement_0_1_2")
     assert run.provenance["imported_from"] == "roastcoffea_measurement_v1"
     assert run.provenance["imported_layout"] == "roastcoffea 0.1.2"
-    config = json.loads(run.core.note("document", "config"))
+    config = json.loads(run._core.note("document", "config"))
     assert config == {"executor": "dask", "chunksize": 100000}
     assert run.metrics["cpu_time_seconds"] == pytest.approx(3.5)
     assert run.metrics["io_time_seconds"] == pytest.approx(1.25)
@@ -155,11 +155,11 @@ def test_a_block_without_a_date_is_placed(tmp_path: Path) -> None:
     chunk = {"t_start": NOON_S + 1.0, "t_end": NOON_S + 3.0}
     chunks = {"raw_chunk_metrics": [chunk]}
     samples = {"tracking_data": counts(NOON)}
-    assert timed(tmp_path, samples, "5,9").core.span()[0] == NOON_S * 10**9
-    assert timed(tmp_path, chunks, "5,9").core.span()[0] == (NOON_S - 1) * 10**9
-    assert timed(tmp_path, {}, "5,9").core.span() == (5 * 10**9, 9 * 10**9)
+    assert timed(tmp_path, samples, "5,9")._core.span()[0] == NOON_S * 10**9
+    assert timed(tmp_path, chunks, "5,9")._core.span()[0] == (NOON_S - 1) * 10**9
+    assert timed(tmp_path, {}, "5,9")._core.span() == (5 * 10**9, 9 * 10**9)
     (tmp_path / "metadata.json").write_text(json.dumps({"timestamp": NOON}))
-    assert timed(tmp_path, {}, "5,9").core.span()[1] == NOON_S * 10**9
+    assert timed(tmp_path, {}, "5,9")._core.span()[1] == NOON_S * 10**9
 
 
 @pytest.mark.parametrize("ahead", [-5, 0, 5.75, 14])

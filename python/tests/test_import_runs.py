@@ -55,8 +55,8 @@ UNTOLD |= {"per_worker", "processes_seen", "processes_unsampled", "chunk_split"}
 
 def test_numbers_of_a_real_run_are_identical(saved: Any) -> None:
     _, path = saved
-    before = import_measurement(path.parent / "whole").core.metrics()
-    after = import_measurement(path).core.metrics()
+    before = import_measurement(path.parent / "whole")._core.metrics()
+    after = import_measurement(path)._core.metrics()
     assert before.keys() - UNTOLD == after.keys() - UNTOLD
     for name in before.keys() - UNTOLD:
         same = after[name] == before[name]
@@ -73,14 +73,14 @@ def test_numbers_of_a_real_run_are_identical(saved: Any) -> None:
 
 def test_tracking_of_a_real_run_is_identical(saved: Any) -> None:
     collector, path = saved
-    after = import_measurement(path).core.tracking()
+    after = import_measurement(path)._core.tracking()
     for name, series in collector.tracking_data.items():
         assert after[name] == series, name
 
 
 def test_a_run_file_beside_is_the_run_itself(saved: Any) -> None:
     collector, path = saved
-    run = import_measurement(path.parent / "whole").core
+    run = import_measurement(path.parent / "whole")._core
     assert run.metrics()["wall_account"] == collector.get_metrics()["wall_account"]
     assert run.note("run", "id")
 
@@ -129,7 +129,7 @@ def test_a_real_directory_of_0_1_2() -> None:
         found = by_place[record["file"], record["entry_start"]]
         for key in record.keys() - {"chunk_id"}:
             assert found[key] == record[key], key
-    samples = run.core.tracking()["worker_memory"]
+    samples = run._core.tracking()["worker_memory"]
     assert {w: [v for _, v in line] for w, line in samples.items()} == {
         w: [v for _, v in line]
         for w, line in told["tracking_data"]["worker_memory"].items()

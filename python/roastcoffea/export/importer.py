@@ -18,7 +18,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from roastcoffea import _core, _probe, known
+from roastcoffea import _core, _probe
 from roastcoffea.adapters import tracking
 from roastcoffea.export.decoding import decode_document
 from roastcoffea.export.encoding import HEADER
@@ -32,6 +32,7 @@ from roastcoffea.export.imported_samples import (
 )
 from roastcoffea.export.measurements import METRICS, TIMING, read_files
 from roastcoffea.run import Run
+from roastcoffea.run_notes import RunNotes, printable
 
 MAX_FILE_BYTES = 2**31  # of JSON; in Python objects it is several times as large
 EPOCH_FROM_S = 1e9  # a block that began earlier was timed by a clock without a date
@@ -191,12 +192,12 @@ class _Import:
         hosts = {str(record["host"]) for record in self.records if record.get("host")}
         is_local = any(name.startswith("pid-") for name in self.sampled.workers())
         known_here = self.is_ours and is_local and len(hosts) == 1
-        return known.shown(hosts.pop()) if known_here else None
+        return printable(hosts.pop()) if known_here else None
 
     # ---- into the run ------------------------------------------------------------
 
     def _add_records(self, core: Any) -> None:
-        kept = known.GrowingList(core, "records")
+        kept = RunNotes(core).list("records")
         for record in self.records:
             made = dict(self._with_sizes(record))
             if number(record.get("process_id")):  # `error` is made of other keys
@@ -240,9 +241,9 @@ class _Import:
 
     def _set_notes(self, core: Any) -> None:
         for name, text in (self._take("labels", dict) or {}).items():
-            self._note(core, "label", known.shown(name), known.shown(text))
+            self._note(core, "label", printable(name), printable(text))
         if isinstance(error := self.metrics.get("monitor_first_error"), str) and error:
-            self._note(core, "run", "first_error", known.shown(error))
+            self._note(core, "run", "first_error", printable(error))
         told = {
             "imported_from": self.metadata.get("format", "measurement directory"),
             "imported_saved_at": self.metadata.get("timestamp"),
@@ -250,7 +251,7 @@ class _Import:
         }
         for name, text in told.items():
             if isinstance(text, str):
-                self._note(core, "provenance", name, known.shown(text))
+                self._note(core, "provenance", name, printable(text))
         documents = {
             "custom_metrics": self._take("custom_metrics", dict),
             "sections 0": self._take("raw_section_metrics", list),
@@ -262,7 +263,7 @@ class _Import:
         for name, value in (documents | {"imported_metrics": self.metrics}).items():
             if value:
                 try:
-                    known.write(core, name, value)
+                    RunNotes(core).write(name, value)
                 except _probe.RoastError:  # too large for a note
                     self.lost += 1
 
