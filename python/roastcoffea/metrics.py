@@ -10,7 +10,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
-from roastcoffea import _core, _probe
+from roastcoffea import _probe
+from roastcoffea.aggregation.chunk import aggregate_sections, build_chunk_info
 from roastcoffea.export.encoding import Stream
 
 if TYPE_CHECKING:
@@ -39,7 +40,7 @@ class Metrics(dict[str, Any]):
         self._makers: dict[str, Callable[[], Any]] = {
             "tracking_data": run.tracking,
             "raw_chunk_metrics": lambda: run.chunk_metrics,
-            "chunk_info": lambda: _core.chunk_info(run.chunk_metrics),
+            "chunk_info": lambda: build_chunk_info(run.chunk_metrics),
         }
         self["raw_section_metrics"] = run.section_metrics
         for name, row in _sections_by_hand(run.section_metrics).items():
@@ -180,7 +181,7 @@ class Streamed(Mapping[str, Any]):
 
     def _chunks(self) -> Iterator[dict[str, Any]]:
         for part in self._run.chunk_parts():
-            self._info |= _core.chunk_info(part)
+            self._info |= build_chunk_info(part)
             yield from part
 
     def __getitem__(self, name: str) -> Any:
@@ -199,9 +200,7 @@ class Streamed(Mapping[str, Any]):
 
 def _sections_by_hand(rows: list[dict[str, Any]]) -> dict[str, Any]:
     """Sections that users measured themselves, in the words of both packages."""
-    found: dict[str, Any] = {}
-    if rows:
-        found = _core.chunk_metrics([{}], rows).get("sections", {})
+    found = aggregate_sections(rows)
     for row in found.values():
         row |= {"total": row["total_duration"], "mean": row["mean_duration"]}
     return found

@@ -7,7 +7,10 @@
 #include <Python.h>
 #include <pthread.h>
 #include <stdint.h>
+#include <unistd.h>
 
+#include "roast/collect.h"
+#include "roast/dask_batch.h"
 #include "roast/live.h"
 #include "roast/runfile.h"
 
@@ -22,25 +25,33 @@ struct core_state {
     PyObject *utc;
 };
 
-struct watch;
-
 struct run_object {
     PyObject_HEAD
     roast_run *run;      /* borrows file where there is one */
     roast_runfile *file; /* NULL: it is collected here, or `is_imported`; see file.h */
     bool is_imported;
-    bool is_whole;           /* attempts and samples of the file were loaded */
-    pthread_mutex_t lock;    /* guards file and live while the GIL is free */
-    roast_live *live;        /* NULL: nobody writes it while it grows */
-    struct watch *watch;     /* NULL: nobody samples */
-    struct batches *batches; /* NULL: no scheduler was heard; see batch.h */
+    bool is_whole;          /* attempts and samples of the file were loaded */
+    pthread_mutex_t lock;   /* guards file, live and sampler; taken without the GIL */
+    roast_live *live;       /* NULL: no live file is written */
+    roast_sampler *sampler; /* NULL: not sampled */
+    roast_dask_batches *batches; /* NULL: not collected here */
     struct core_state *state;
     long pid; /* of the process that made it: a forked child leaves it alone */
 };
 
 extern PyType_Spec run_spec;
 
-/* ---- support.c ---------------------------------------------------------------- */
+/* One call of libroast without the GIL: it may wait for the run's lock, which a save
+ * holds for as long as it takes. Texts that the call borrows must belong to objects that
+ * the caller holds. */
+#define WITHOUT_GIL(call) \
+    do { \
+        Py_BEGIN_ALLOW_THREADS; \
+        call; \
+        Py_END_ALLOW_THREADS; \
+    } while (0)
+
+/* ---- module.c ----------------------------------------------------------------- */
 
 /* Raises the exception of a libroast error; returns NULL. */
 PyObject *raise_error(const struct core_state *state, const roast_error *err);
@@ -57,24 +68,45 @@ int dict_set(PyObject *dict, const char *key, PyObject *value);
 /* UTF-8 of a str, borrowed from it; absent for None. -1 with an exception. */
 int text_borrow(PyObject *object, struct roast_str *text);
 
-/* ---- what a run gives, one file each ------------------------------------------- */
+/* ---- methods of Run, by file -------------------------------------------------- */
+
+/* False in a forked child, which has neither the threads nor a lock it could trust. */
+static inline bool run_is_ours(const struct run_object *self)
+{
+    return self->pid == (long)getpid();
+}
+
+/* None, or the exception of a status. */
+PyObject *run_result(const struct run_object *self, int status, const roast_error *err);
 
 PyObject *run_metrics(struct run_object *self, bool quick);
-PyObject *run_chunks(struct run_object *self);
-PyObject *run_rows(struct run_object *self, const unsigned char *run_id);
-PyObject *run_frame(struct run_object *self, uint32_t row);
-PyObject *run_tracking(struct run_object *self);
 PyObject *run_page(struct run_object *self, const char *kind);
 
-/* ---- watch.c ------------------------------------------------------------------ */
+/* run_records.c; run_id_of() gives the 16 bytes that are the only argument, borrowed, or
+ * NULL with an exception. */
+const unsigned char *run_id_of(PyObject *args);
+PyObject *run_chunks(PyObject *self, PyObject *unused);
+PyObject *run_rows(PyObject *self, PyObject *args);
+PyObject *run_frame(PyObject *self, PyObject *args);
+PyObject *run_tracking(PyObject *self, PyObject *unused);
 
-int watch_start(struct run_object *self, double interval_s); /* 0: spool only */
-int watch_read_from(struct run_object *self, const char *dir);
-void watch_sync(struct run_object *self); /* reads what waits in the spool, now */
-void watch_stop(struct run_object *self); /* last sample, last frames; also twice */
+/* run_dask.c */
+PyObject *run_add_batch(PyObject *self, PyObject *args);
+PyObject *run_set_activities(PyObject *self, PyObject *mapping);
+PyObject *run_add_hot_lines(PyObject *self, PyObject *rows);
+PyObject *run_tasks_seen(PyObject *self, PyObject *unused);
 
-/* ---- functions of the module ---------------------------------------------------- */
+/* live.c; run_live_end() closes the file if there is one. */
+int run_live_end(struct run_object *self, bool remove, roast_error *err);
+PyObject *run_live_open(PyObject *self, PyObject *args);
+PyObject *run_live_state(PyObject *self, PyObject *unused);
+PyObject *run_live_sync(PyObject *self, PyObject *unused);
+PyObject *run_live_close(PyObject *self, PyObject *args);
+
+/* ---- functions of the module, by file ------------------------------------------ */
 
 extern PyMethodDef show_methods[];
 extern PyMethodDef json_text_methods[];
+extern PyMethodDef formula_methods[];
+extern PyMethodDef list_methods[];
 #endif

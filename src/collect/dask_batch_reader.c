@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* batch.c - reads what the plugin on the scheduler packed, item by item.
+/* dask_batch_reader.c - decodes the batches of one scheduler, item by item.
  *
- * Fields are loaded by the letters of batch_items.def, so that list is the only place
+ * Fields are loaded by the letters of dask_batch_items.def, so that list is the only place
  * that knows the layout. Numbers of workers and prefixes count up from 0; where names
  * were lost the next one fills the gap, but never a larger one than the bytes that were
  * read could have named. Each batch says the time of its samples anew, because the one
@@ -12,8 +12,8 @@
 #include "base/checksum.h"
 #include "base/mem.h"
 #include "base/str.h"
-#include "collect/batch_names.h"
-#include "roast/batch.h"
+#include "collect/dask_batch_names.h"
+#include "collect/dask_batch_reader.h"
 
 enum {
     MOST_FIELDS = 7,
@@ -27,13 +27,13 @@ static const uint64_t OFFSET_STEP_NS = 1000000;
 
 enum kind {
 #define I(number, name, format, texts, meaning) KIND_##name = (number),
-#include "roast/batch_items.def"
+#include "roast/dask_batch_items.def"
 #undef I
 };
 
-static const struct roast_batch_item items[] = {
+static const struct roast_dask_batch_item items[] = {
 #define I(number, name, format, texts, meaning) {#name, format, (number), (texts)},
-#include "roast/batch_items.def"
+#include "roast/dask_batch_items.def"
 #undef I
 };
 enum { ITEM_COUNT = sizeof(items) / sizeof(items[0]) };
@@ -41,7 +41,7 @@ enum { ITEM_COUNT = sizeof(items) / sizeof(items[0]) };
 /* Every item fits into struct item. */
 #define I(number, name, format, texts, meaning) \
     _Static_assert(sizeof(format) - 1 <= MOST_FIELDS && (texts) <= MOST_TEXTS, #name);
-#include "roast/batch_items.def"
+#include "roast/dask_batch_items.def"
 #undef I
 
 /* Where reading ended before the end of a batch. */
@@ -52,18 +52,18 @@ struct stop {
     double tick_s;
 };
 
-struct roast_batch_reader {
-    struct roast_batch_names workers;
+struct roast_dask_reader {
+    struct roast_dask_names workers;
     int32_t *worker_hosts; /* owned; number of a host, by number of a worker */
     size_t worker_cap;
     size_t hosts_known; /* how many of them: all, unless memory was short */
-    struct roast_batch_names prefixes;
-    struct roast_batch_hosts hosts;
+    struct roast_dask_names prefixes;
+    struct roast_dask_hosts hosts;
     int64_t offset_ns;
     int64_t used_offset_ns; /* when all hosts were looked at last */
     uint64_t read_bytes;
     struct stop stop; /* size_bytes 0: none */
-    struct roast_batch_state told;
+    struct roast_dask_reader_state told;
 };
 
 /* A field is what its letter says: a double in `real`, else a whole number. */
@@ -74,15 +74,15 @@ struct field {
 
 /* One item as it lies in the batch, and where it goes. */
 struct item {
-    roast_batch_reader *reader;
-    const struct roast_batch_sink *sink;
+    struct roast_dask_reader *reader;
+    const struct roast_dask_sink *sink;
     double *tick_s; /* of this batch; NaN: none yet */
     struct field fields[MOST_FIELDS];
     struct roast_str texts[MOST_TEXTS];
     struct roast_str tail; /* what follows fields and texts */
 };
 
-const struct roast_batch_item *roast_batch_item(size_t index)
+const struct roast_dask_batch_item *roast_dask_batch_item(size_t index)
 {
     return index < ITEM_COUNT ? &items[index] : NULL;
 }
@@ -101,7 +101,7 @@ static int64_t to_ns(double seconds)
 }
 
 /* On the client's clock; 0 where it is not known. */
-static int64_t client_ns(const roast_batch_reader *reader, double scheduler_s)
+static int64_t client_ns(const struct roast_dask_reader *reader, double scheduler_s)
 {
     return time_known(scheduler_s) ? to_ns(scheduler_s) + reader->offset_ns : 0;
 }
@@ -113,7 +113,7 @@ static bool has_worker(const struct item *item, uint64_t number)
 
 static struct roast_str worker_name(const struct item *item, uint64_t number)
 {
-    return roast__batch_names_get(&item->reader->workers, (size_t)number);
+    return roast__dask_names_get(&item->reader->workers, (size_t)number);
 }
 
 /* A text that was not said is absent. */
@@ -124,7 +124,7 @@ static struct roast_str text_or_absent(struct roast_str text)
 
 /* The next name in order, or behind some that were lost; one that is known may be said
  * again. */
-static int take_name(struct roast_batch_names *names, const struct item *item,
+static int take_name(struct roast_dask_names *names, const struct item *item,
                      uint64_t most)
 {
     uint64_t number = item->fields[0].whole;
@@ -135,18 +135,18 @@ static int take_name(struct roast_batch_names *names, const struct item *item,
         (number > names->count && number >= could_be_named))
         return ROAST_BAD_DATA;
     while (names->count < number) {
-        if (!roast__batch_names_add(names, roast_str_of("?")))
+        if (!roast__dask_names_add(names, roast_str_of("?")))
             return ROAST_NO_MEMORY;
     }
     if (number < names->count)
-        return roast__str_equal(roast__batch_names_get(names, (size_t)number), name)
+        return roast__str_equal(roast__dask_names_get(names, (size_t)number), name)
                    ? ROAST_OK
                    : ROAST_BAD_DATA;
-    return roast__batch_names_add(names, name) ? ROAST_OK : ROAST_NO_MEMORY;
+    return roast__dask_names_add(names, name) ? ROAST_OK : ROAST_NO_MEMORY;
 }
 
 /* A host for each worker that has a name, which is not known yet. */
-static bool hosts_of_workers(roast_batch_reader *reader)
+static bool hosts_of_workers(struct roast_dask_reader *reader)
 {
     size_t count = reader->workers.count;
 
@@ -159,7 +159,7 @@ static bool hosts_of_workers(roast_batch_reader *reader)
         reader->worker_cap = cap;
     }
     while (reader->hosts_known < count)
-        reader->worker_hosts[reader->hosts_known++] = ROAST_NO_BATCH_HOST;
+        reader->worker_hosts[reader->hosts_known++] = ROAST_NO_DASK_HOST;
     return true;
 }
 
@@ -216,8 +216,8 @@ static int take_sample(struct item *item)
 
 static int take_worker(struct item *item)
 {
-    roast_batch_reader *reader = item->reader;
-    int status = take_name(&reader->workers, item, ROAST_BATCH_MOST_WORKERS);
+    struct roast_dask_reader *reader = item->reader;
+    int status = take_name(&reader->workers, item, ROAST_DASK_MOST_WORKERS);
 
     return hosts_of_workers(reader) ? status : ROAST_NO_MEMORY;
 }
@@ -235,7 +235,7 @@ static int take_joined(struct item *item)
     if (!has_worker(item, fields[0].whole))
         return ROAST_BAD_DATA;
     if (host.data) {
-        int32_t number = roast__batch_hosts_put(&item->reader->hosts, host);
+        int32_t number = roast__dask_hosts_put(&item->reader->hosts, host);
         if (number < 0)
             return ROAST_NO_MEMORY;
         item->reader->worker_hosts[fields[0].whole] = number;
@@ -269,21 +269,21 @@ static int take_left(struct item *item)
 
 static int take_prefix(struct item *item)
 {
-    return take_name(&item->reader->prefixes, item, ROAST_BATCH_MOST_PREFIXES);
+    return take_name(&item->reader->prefixes, item, ROAST_DASK_MOST_PREFIXES);
 }
 
 static int take_task(struct item *item)
 {
-    const roast_batch_reader *reader = item->reader;
+    const struct roast_dask_reader *reader = item->reader;
     const struct field *fields = item->fields;
     uint64_t end = fields[3].whole % ROAST_TASK_OURS;
-    bool assigned = fields[2].whole != ROAST_BATCH_NOBODY;
+    bool assigned = fields[2].whole != ROAST_DASK_NO_WORKER;
 
     if (fields[1].whole >= reader->prefixes.count || end < ROAST_TASK_ok ||
         end >= ROAST_TASK_END_LAST || (assigned && !has_worker(item, fields[2].whole)))
         return ROAST_BAD_DATA;
     struct roast_task task = {
-        .prefix = roast__batch_names_get(&reader->prefixes, (size_t)fields[1].whole),
+        .prefix = roast__dask_names_get(&reader->prefixes, (size_t)fields[1].whole),
         .key_hash = (uint32_t)fields[0].whole,
         .ours = fields[3].whole >= ROAST_TASK_OURS,
         .end = (enum roast_task_end)end,
@@ -309,14 +309,14 @@ static int take_frames(struct item *item)
 
 static int take_delay(struct item *item)
 {
-    roast_batch_reader *reader = item->reader;
+    struct roast_dask_reader *reader = item->reader;
 
     if (!has_worker(item, item->fields[0].whole))
         return ROAST_BAD_DATA;
     int32_t host = reader->worker_hosts[item->fields[0].whole];
     if (host < 0 || !time_known(item->fields[1].real))
         return ROAST_OK;
-    return roast__batch_hosts_add_delay(&reader->hosts, host, item->fields[1].real)
+    return roast__dask_hosts_add_delay(&reader->hosts, host, item->fields[1].real)
                ? ROAST_OK
                : ROAST_NO_MEMORY;
 }
@@ -335,7 +335,7 @@ static int take(struct item *item, unsigned number)
 #define I(number, name, format, texts, meaning) \
     case KIND_##name: \
         return take_##name(item);
-#include "roast/batch_items.def"
+#include "roast/dask_batch_items.def"
 #undef I
     }
     return ROAST_BAD_DATA;
@@ -391,7 +391,7 @@ static size_t tail_bytes(const struct item *item, enum kind kind)
 }
 
 /* All of one item, whatever it says; false: the batch ends before it does. */
-static bool load_item(struct item *item, const struct roast_batch_item *kind,
+static bool load_item(struct item *item, const struct roast_dask_batch_item *kind,
                       struct roast_cursor *rest)
 {
     for (size_t i = 0; kind->format[i] && i < MOST_FIELDS; i++)
@@ -405,13 +405,13 @@ static bool load_item(struct item *item, const struct roast_batch_item *kind,
 static bool texts_are_short(const struct item *item)
 {
     for (size_t i = 0; i < MOST_TEXTS; i++) {
-        if (item->texts[i].size_bytes > ROAST_BATCH_MOST_TEXT_BYTES)
+        if (item->texts[i].size_bytes > ROAST_DASK_MOST_TEXT_BYTES)
             return false;
     }
     return true;
 }
 
-static const struct roast_batch_item *find_kind(unsigned number)
+static const struct roast_dask_batch_item *find_kind(unsigned number)
 {
     for (size_t i = 0; i < ITEM_COUNT; i++)
         if (items[i].number == number)
@@ -427,17 +427,18 @@ static uint64_t apart_ns(int64_t a, int64_t b)
 }
 
 /* Of hosts with new delays only; one that cannot be told is told the next time. */
-static int tell_offsets(roast_batch_reader *reader, const struct roast_batch_sink *sink)
+static int tell_offsets(struct roast_dask_reader *reader,
+                        const struct roast_dask_sink *sink)
 {
-    struct roast_batch_hosts *hosts = &reader->hosts;
+    struct roast_dask_hosts *hosts = &reader->hosts;
 
-    for (; hosts->fresh > 0; roast__batch_hosts_seen(hosts)) {
-        struct roast_batch_delays *host = &hosts->delays[hosts->fresh - 1];
-        int64_t offset_ns = to_ns(roast__batch_least_delay(host)) + reader->offset_ns;
+    for (; hosts->fresh > 0; roast__dask_hosts_seen(hosts)) {
+        struct roast_dask_delays *host = &hosts->delays[hosts->fresh - 1];
+        int64_t offset_ns = to_ns(roast__dask_least_delay(host)) + reader->offset_ns;
         if (host->is_told && apart_ns(offset_ns, host->told_ns) < OFFSET_STEP_NS)
             continue;
         int status = sink->offset(
-            sink->context, roast__batch_names_get(&hosts->names, hosts->fresh - 1),
+            sink->context, roast__dask_names_get(&hosts->names, hosts->fresh - 1),
             offset_ns);
         if (status < 0)
             return status;
@@ -450,14 +451,14 @@ static int tell_offsets(roast_batch_reader *reader, const struct roast_batch_sin
 /* ---- one batch --------------------------------------------------------------- */
 
 /* What comes again is not told again. */
-static void stop_at(roast_batch_reader *reader, struct roast_str batch, size_t at,
+static void stop_at(struct roast_dask_reader *reader, struct roast_str batch, size_t at,
                     double tick_s)
 {
     reader->stop = (struct stop){roast__hash64(batch.data, batch.size_bytes),
                                  batch.size_bytes, at, tick_s};
 }
 
-static size_t where_it_stopped(roast_batch_reader *reader, struct roast_str batch,
+static size_t where_it_stopped(struct roast_dask_reader *reader, struct roast_str batch,
                                double *tick_s)
 {
     struct stop stop = reader->stop;
@@ -472,15 +473,16 @@ static size_t where_it_stopped(roast_batch_reader *reader, struct roast_str batc
     return stop.at;
 }
 
-static int say_where(roast_error *err, int status, const struct roast_batch_item *kind,
-                     size_t at, size_t size_bytes)
+static int say_where(roast_error *err, int status,
+                     const struct roast_dask_batch_item *kind, size_t at,
+                     size_t size_bytes)
 {
     return roast_error_set(err, status, "item %s of a batch, at byte %zu of %zu",
                            kind ? kind->name : "of no known kind", at, size_bytes);
 }
 
-int roast_batch_read(roast_batch_reader *reader, struct roast_str batch,
-                     const struct roast_batch_sink *sink, roast_error *err)
+int roast__dask_reader_read(struct roast_dask_reader *reader, struct roast_str batch,
+                            const struct roast_dask_sink *sink, roast_error *err)
 {
     double tick_s = (double)NAN;
     size_t at = where_it_stopped(reader, batch, &tick_s);
@@ -490,7 +492,8 @@ int roast_batch_read(roast_batch_reader *reader, struct roast_str batch,
         struct roast_cursor rest =
             roast__cursor(batch.data + at + 1, batch.size_bytes - at - 1);
         struct item item = {.reader = reader, .sink = sink, .tick_s = &tick_s};
-        const struct roast_batch_item *kind = find_kind((unsigned char)batch.data[at]);
+        const struct roast_dask_batch_item *kind =
+            find_kind((unsigned char)batch.data[at]);
         int status = ROAST_BAD_DATA;
         whole = kind && load_item(&item, kind, &rest);
         if (whole && texts_are_short(&item))
@@ -514,9 +517,9 @@ int roast_batch_read(roast_batch_reader *reader, struct roast_str batch,
 
 /* ---- the reader -------------------------------------------------------------- */
 
-int roast_batch_reader_new(roast_batch_reader **out, roast_error *err)
+int roast__dask_reader_new(struct roast_dask_reader **out, roast_error *err)
 {
-    roast_batch_reader *reader = roast__alloc(sizeof(*reader));
+    struct roast_dask_reader *reader = roast__alloc(sizeof(*reader));
 
     if (!reader)
         return roast_error_set(err, ROAST_NO_MEMORY, "reader of batches");
@@ -524,18 +527,18 @@ int roast_batch_reader_new(roast_batch_reader **out, roast_error *err)
     return ROAST_OK;
 }
 
-void roast_batch_reader_free(roast_batch_reader *reader)
+void roast__dask_reader_free(struct roast_dask_reader *reader)
 {
     if (!reader)
         return;
-    roast__batch_names_release(&reader->workers);
-    roast__batch_names_release(&reader->prefixes);
-    roast__batch_hosts_release(&reader->hosts);
+    roast__dask_names_release(&reader->workers);
+    roast__dask_names_release(&reader->prefixes);
+    roast__dask_hosts_release(&reader->hosts);
     roast__free(reader->worker_hosts);
     roast__free(reader);
 }
 
-void roast_batch_set_offset(roast_batch_reader *reader, int64_t offset_ns)
+void roast__dask_reader_set_offset(struct roast_dask_reader *reader, int64_t offset_ns)
 {
     if (offset_ns > MOST_NS)
         offset_ns = MOST_NS;
@@ -543,12 +546,13 @@ void roast_batch_set_offset(roast_batch_reader *reader, int64_t offset_ns)
     if (apart_ns(reader->offset_ns, reader->used_offset_ns) < OFFSET_STEP_NS)
         return;
     reader->used_offset_ns = reader->offset_ns;
-    roast__batch_hosts_refresh(&reader->hosts);
+    roast__dask_hosts_refresh(&reader->hosts);
 }
 
-struct roast_batch_state roast_batch_state(const roast_batch_reader *reader)
+struct roast_dask_reader_state roast__dask_reader_state(
+    const struct roast_dask_reader *reader)
 {
-    struct roast_batch_state state = reader->told;
+    struct roast_dask_reader_state state = reader->told;
 
     state.workers = reader->workers.count;
     return state;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* spool.c - reads what local workers append to their files.
+/* spool_reader.c - reads what local workers append to their files.
  *
  * A spool may hold the file of every process a pool ever started, most of them dead, so
  * no file stays open: a look at its size tells whether there is anything to read. Names

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* batch_names.c - names by number, hosts by name, and the least of their delays. */
-#include "collect/batch_names.h"
+/* dask_batch_names.c - names by number, hosts by name, and the least of their delays. */
+#include "collect/dask_batch_names.h"
 
 #include "base/checksum.h"
 #include "base/mem.h"
@@ -26,7 +26,7 @@ static bool grow(void **items, size_t *cap, size_t count, size_t item_bytes)
 
 /* ---- names ------------------------------------------------------------------- */
 
-bool roast__batch_names_add(struct roast_batch_names *names, struct roast_str text)
+bool roast__dask_names_add(struct roast_dask_names *names, struct roast_str text)
 {
     void *ends = names->ends;
     bool room = grow(&ends, &names->cap, names->count, sizeof(*names->ends));
@@ -43,8 +43,8 @@ bool roast__batch_names_add(struct roast_batch_names *names, struct roast_str te
     return true;
 }
 
-struct roast_str roast__batch_names_get(const struct roast_batch_names *names,
-                                        size_t number)
+struct roast_str roast__dask_names_get(const struct roast_dask_names *names,
+                                       size_t number)
 {
     size_t start = number > 0 ? names->ends[number - 1] : 0;
     size_t size = names->ends[number] - start;
@@ -54,36 +54,36 @@ struct roast_str roast__batch_names_get(const struct roast_batch_names *names,
     return (struct roast_str){(const char *)names->bytes.data + start, size};
 }
 
-void roast__batch_names_release(struct roast_batch_names *names)
+void roast__dask_names_release(struct roast_dask_names *names)
 {
     roast__buf_release(&names->bytes);
     roast__free(names->ends);
-    *names = (struct roast_batch_names){0};
+    *names = (struct roast_dask_names){0};
 }
 
 /* ---- hosts ------------------------------------------------------------------- */
 
-static size_t first_slot(const struct roast_batch_hosts *hosts, struct roast_str name)
+static size_t first_slot(const struct roast_dask_hosts *hosts, struct roast_str name)
 {
     return (size_t)roast__hash64(name.data, name.size_bytes) & (hosts->slot_count - 1);
 }
 
-static int32_t find(const struct roast_batch_hosts *hosts, struct roast_str name)
+static int32_t find(const struct roast_dask_hosts *hosts, struct roast_str name)
 {
     if (hosts->slot_count == 0)
-        return ROAST_NO_BATCH_HOST;
+        return ROAST_NO_DASK_HOST;
     for (size_t at = first_slot(hosts, name); hosts->slots[at] > 0;
          at = (at + 1) & (hosts->slot_count - 1)) {
         uint32_t host = hosts->slots[at] - 1;
-        if (roast__str_equal(roast__batch_names_get(&hosts->names, host), name))
+        if (roast__str_equal(roast__dask_names_get(&hosts->names, host), name))
             return (int32_t)host;
     }
-    return ROAST_NO_BATCH_HOST;
+    return ROAST_NO_DASK_HOST;
 }
 
-static void put_slot(struct roast_batch_hosts *hosts, uint32_t host)
+static void put_slot(struct roast_dask_hosts *hosts, uint32_t host)
 {
-    size_t at = first_slot(hosts, roast__batch_names_get(&hosts->names, host));
+    size_t at = first_slot(hosts, roast__dask_names_get(&hosts->names, host));
 
     while (hosts->slots[at] > 0)
         at = (at + 1) & (hosts->slot_count - 1);
@@ -91,7 +91,7 @@ static void put_slot(struct roast_batch_hosts *hosts, uint32_t host)
 }
 
 /* At most three quarters of the slots are taken. */
-static bool slots_room(struct roast_batch_hosts *hosts)
+static bool slots_room(struct roast_dask_hosts *hosts)
 {
     size_t count = hosts->slot_count > 0 ? 2 * hosts->slot_count : (size_t)FIRST_SLOTS;
 
@@ -108,7 +108,7 @@ static bool slots_room(struct roast_batch_hosts *hosts)
     return true;
 }
 
-int32_t roast__batch_hosts_put(struct roast_batch_hosts *hosts, struct roast_str name)
+int32_t roast__dask_hosts_put(struct roast_dask_hosts *hosts, struct roast_str name)
 {
     int32_t known = find(hosts, name);
     size_t count = hosts->names.count;
@@ -118,14 +118,14 @@ int32_t roast__batch_hosts_put(struct roast_batch_hosts *hosts, struct roast_str
         return known;
     bool room = grow(&delays, &hosts->cap, count, sizeof(*hosts->delays));
     hosts->delays = delays;
-    if (!room || !slots_room(hosts) || !roast__batch_names_add(&hosts->names, name))
-        return ROAST_NO_BATCH_HOST;
-    hosts->delays[count] = (struct roast_batch_delays){0};
+    if (!room || !slots_room(hosts) || !roast__dask_names_add(&hosts->names, name))
+        return ROAST_NO_DASK_HOST;
+    hosts->delays[count] = (struct roast_dask_delays){0};
     put_slot(hosts, (uint32_t)count);
     return (int32_t)count;
 }
 
-static bool delays_room(struct roast_batch_delays *delays)
+static bool delays_room(struct roast_dask_delays *delays)
 {
     uint32_t cap = delays->cap > 0 ? 2 * delays->cap : (uint32_t)FIRST_DELAYS;
 
@@ -139,9 +139,9 @@ static bool delays_room(struct roast_batch_delays *delays)
     return true;
 }
 
-static void refresh(struct roast_batch_hosts *hosts, uint32_t host)
+static void refresh(struct roast_dask_hosts *hosts, uint32_t host)
 {
-    struct roast_batch_delays *delays = &hosts->delays[host];
+    struct roast_dask_delays *delays = &hosts->delays[host];
 
     if (delays->is_fresh || delays->count == 0)
         return;
@@ -150,24 +150,24 @@ static void refresh(struct roast_batch_hosts *hosts, uint32_t host)
     hosts->fresh = host + 1;
 }
 
-void roast__batch_hosts_refresh(struct roast_batch_hosts *hosts)
+void roast__dask_hosts_refresh(struct roast_dask_hosts *hosts)
 {
     for (uint32_t host = 0; host < hosts->names.count; host++)
         refresh(hosts, host);
 }
 
-void roast__batch_hosts_seen(struct roast_batch_hosts *hosts)
+void roast__dask_hosts_seen(struct roast_dask_hosts *hosts)
 {
-    struct roast_batch_delays *first = &hosts->delays[hosts->fresh - 1];
+    struct roast_dask_delays *first = &hosts->delays[hosts->fresh - 1];
 
     hosts->fresh = first->next_fresh;
     first->is_fresh = false;
 }
 
-bool roast__batch_hosts_add_delay(struct roast_batch_hosts *hosts, int32_t host,
-                                  double delay_s)
+bool roast__dask_hosts_add_delay(struct roast_dask_hosts *hosts, int32_t host,
+                                 double delay_s)
 {
-    struct roast_batch_delays *delays = &hosts->delays[host];
+    struct roast_dask_delays *delays = &hosts->delays[host];
 
     if (!delays_room(delays))
         return false;
@@ -179,7 +179,7 @@ bool roast__batch_hosts_add_delay(struct roast_batch_hosts *hosts, int32_t host,
     return true;
 }
 
-double roast__batch_least_delay(const struct roast_batch_delays *delays)
+double roast__dask_least_delay(const struct roast_dask_delays *delays)
 {
     double least_s = delays->values_s[0];
 
@@ -190,12 +190,12 @@ double roast__batch_least_delay(const struct roast_batch_delays *delays)
     return least_s;
 }
 
-void roast__batch_hosts_release(struct roast_batch_hosts *hosts)
+void roast__dask_hosts_release(struct roast_dask_hosts *hosts)
 {
     for (size_t i = 0; i < hosts->names.count; i++)
         roast__free(hosts->delays[i].values_s);
     roast__free(hosts->delays);
     roast__free(hosts->slots);
-    roast__batch_names_release(&hosts->names);
-    *hosts = (struct roast_batch_hosts){0};
+    roast__dask_names_release(&hosts->names);
+    *hosts = (struct roast_dask_hosts){0};
 }
