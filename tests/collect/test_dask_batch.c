@@ -162,7 +162,7 @@ static void the_least_delay_of_a_host_counts(void **state)
     roast__dask_reader_free(reader);
 }
 
-static void an_offset_is_told_when_it_moves(void **state)
+static void an_offset_is_reported_when_it_moves(void **state)
 {
     struct roast_dask_reader *reader = new_reader();
     struct roast_buf batch = {0};
@@ -246,7 +246,7 @@ int main(void)
         cmocka_unit_test(the_clock_is_the_clients),
         cmocka_unit_test(values_that_are_no_numbers_are_not_known),
         cmocka_unit_test(the_least_delay_of_a_host_counts),
-        cmocka_unit_test(an_offset_is_told_when_it_moves),
+        cmocka_unit_test(an_offset_is_reported_when_it_moves),
         cmocka_unit_test(clocks_may_be_as_far_apart_as_numbers_go),
         cmocka_unit_test(a_clock_that_drifts_is_followed),
         cmocka_unit_test(many_hosts_are_known_again),

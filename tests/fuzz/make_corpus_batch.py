@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Write the seeds of the corpus of batches: python3 tests/fuzz/make_corpus_batch.py
 
-They are packed with Python's struct from dask_batch_items.def, as the scheduler does it. The
-first byte says where the second batch begins.
+They are packed with Python's struct from dask_batch_items.def, as the scheduler does
+it. The first byte says where the second batch begins.
 """
 
 from __future__ import annotations

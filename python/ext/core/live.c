@@ -4,7 +4,7 @@
  * The run's lock keeps one thread from closing the file while another one syncs it; it
  * is taken without the GIL, because a disk may be slow. A forked child leaves all
  * of it alone: the lock may be held by a thread that it does not have. */
-#include "state.h"
+#include "run_methods.h"
 
 static struct run_object *cast(PyObject *self)
 {

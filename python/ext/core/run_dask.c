@@ -7,6 +7,7 @@
  * converted first and given to the run in one call without the GIL. */
 #include "file.h"
 #include "roast/scheduler.h"
+#include "run_methods.h"
 
 static struct run_object *cast(PyObject *self)
 {

@@ -6,6 +6,7 @@
 #include <math.h>
 
 #include "file.h"
+#include "run_methods.h"
 
 static struct run_object *cast(PyObject *self)
 {

@@ -8,6 +8,7 @@
 
 #include "file.h"
 #include "roast/scheduler.h"
+#include "run_methods.h"
 #include "table.h"
 
 static struct run_object *cast(PyObject *self)

@@ -7,7 +7,6 @@
 #include <Python.h>
 #include <pthread.h>
 #include <stdint.h>
-#include <unistd.h>
 
 #include "roast/collect.h"
 #include "roast/dask_batch.h"
@@ -42,8 +41,7 @@ struct run_object {
 extern PyType_Spec run_spec;
 
 /* One call of libroast without the GIL: it may wait for the run's lock, which a save
- * holds for as long as it takes. Texts that the call borrows must belong to objects that
- * the caller holds. */
+ * holds for long. Texts it borrows must belong to objects that the caller holds. */
 #define WITHOUT_GIL(call) \
     do { \
         Py_BEGIN_ALLOW_THREADS; \
@@ -68,45 +66,15 @@ int dict_set(PyObject *dict, const char *key, PyObject *value);
 /* UTF-8 of a str, borrowed from it; absent for None. -1 with an exception. */
 int text_borrow(PyObject *object, struct roast_str *text);
 
-/* ---- methods of Run, by file -------------------------------------------------- */
-
-/* False in a forked child, which has neither the threads nor a lock it could trust. */
-static inline bool run_is_ours(const struct run_object *self)
-{
-    return self->pid == (long)getpid();
-}
-
-/* None, or the exception of a status. */
-PyObject *run_result(const struct run_object *self, int status, const roast_error *err);
+/* ---- of other files ------------------------------------------------------------- */
 
 PyObject *run_metrics(struct run_object *self, bool quick);
 PyObject *run_page(struct run_object *self, const char *kind);
 
-/* run_records.c; run_id_of() gives the 16 bytes that are the only argument, borrowed, or
- * NULL with an exception. */
-const unsigned char *run_id_of(PyObject *args);
-PyObject *run_chunks(PyObject *self, PyObject *unused);
-PyObject *run_rows(PyObject *self, PyObject *args);
-PyObject *run_frame(PyObject *self, PyObject *args);
-PyObject *run_tracking(PyObject *self, PyObject *unused);
-
-/* run_dask.c */
-PyObject *run_add_batch(PyObject *self, PyObject *args);
-PyObject *run_set_activities(PyObject *self, PyObject *mapping);
-PyObject *run_add_hot_lines(PyObject *self, PyObject *rows);
-PyObject *run_tasks_seen(PyObject *self, PyObject *unused);
-
-/* live.c; run_live_end() closes the file if there is one. */
-int run_live_end(struct run_object *self, bool remove, roast_error *err);
-PyObject *run_live_open(PyObject *self, PyObject *args);
-PyObject *run_live_state(PyObject *self, PyObject *unused);
-PyObject *run_live_sync(PyObject *self, PyObject *unused);
-PyObject *run_live_close(PyObject *self, PyObject *args);
-
-/* ---- functions of the module, by file ------------------------------------------ */
-
+/* Functions of the module. */
 extern PyMethodDef show_methods[];
 extern PyMethodDef json_text_methods[];
 extern PyMethodDef formula_methods[];
 extern PyMethodDef list_methods[];
+
 #endif

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Dask's cumulative worker metrics as fine metrics.
 
-Keys are (context, task prefix, activity, unit, ...); other keys are left out. A count is
-never taken for seconds, nor seconds for bytes.
+Keys are (context, task prefix, activity, unit, ...); other keys are left out. A count
+is never taken for seconds, nor seconds for bytes.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ __all__ = ["parse_fine_metrics"]
 
 
 def parse_fine_metrics(
-    cumulative_worker_metrics: Mapping[tuple[str, ...], Any],
+    cumulative_worker_metrics: Mapping[Any, Any],
     processor_name: str | None = None,
 ) -> dict[str, Any]:
     """Seconds and bytes by activity.

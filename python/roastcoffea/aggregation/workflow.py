@@ -29,22 +29,20 @@ def aggregate_workflow_metrics(
     if not isinstance(coffea_report, Mapping):
         raise TypeError(f"the report is a mapping, not {coffea_report!r}")
     wall = t_end - t_start
-    report = {
-        name: [value] for name, value in coffea_report.items() if value is not None
-    }
-    bytes_read = events = seconds = []
+    report = [coffea_report]
+    bytes_read, events, seconds = known(report, "bytesread"), [], []
     if custom_metrics:
         rows = [row for row in dict(custom_metrics).values() if isinstance(row, dict)]
         events, seconds = known(rows, "entries"), known(rows, "duration")
         counters = known(rows, "performance_counters")
         bytes_read = known(counters, "num_requested_bytes")
-    elif "bytesread" in report:
-        bytes_read, events = report["bytesread"], report.get("entries", [])
-        seconds = report.get("processtime", [wall])
+    elif bytes_read:
+        events = known(report, "entries")
+        seconds = known(report, "processtime") or [wall]
     total_bytes, total_events, process_seconds = (
         _core.statistics(values)["total"] for values in (bytes_read, events, seconds)
     )
-    chunks = report.get("chunks", [0])[0]
+    chunks = (known(report, "chunks") or [0])[0]
     derived = _core.derive_metrics(
         {
             "wall_time": wall,

@@ -160,7 +160,6 @@ def _files(
     """{name: pieces of text}; what is read for them is read while they are written."""
     from datetime import UTC, datetime
 
-    from roastcoffea import _core
     from roastcoffea.export.encoding import Encoder
 
     if not isinstance(metrics, Mapping):

@@ -50,20 +50,22 @@ def calculate_average_memory_per_worker(worker_memory: Series | None) -> float:
         for pairs in (worker_memory or {}).values()
         if any(pair[1] is not None for pair in pairs or ())
     ]
-    return _core.statistics([_time_average(pairs) for pairs in sampled])["mean"]
+    means = [_time_average(pairs) for pairs in sampled]
+    return float(_core.statistics(means)["mean"])
 
 
-def _peak(values: Iterable[Any]) -> Any:
+def _peak(values: Iterable[Any]) -> float:
     """The highest value as it was given; 0 without one."""
     from roastcoffea import _core
 
-    highest = _core.statistics([v for v in values if v is not None])["max"]
+    known = [value for value in values if value is not None]
+    highest: float | None = _core.statistics(known)["max"]
     return 0 if highest is None else highest
 
 
 def _time_average(pairs: Iterable[tuple[Any, Any]]) -> float:
-    """Of (time, value), in any order. Times are datetimes or numbers of seconds; a value
-    of None is not known."""
+    """Of (time, value), in any order. Times are datetimes or numbers of seconds; a
+    value of None is not known."""
     from roastcoffea import _core
 
     ordered = sorted(pairs, key=itemgetter(0))
