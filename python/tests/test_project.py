@@ -88,7 +88,7 @@ def test_symbol_law_is_kept() -> None:
 @no_asan
 def test_symbol_law_finds_a_breach(tmp_path: Path) -> None:
     sources = {
-        "src/run/low.c": "int roast__up(void);\nint low(void) { return roast__up(); }\n",
+        "src/run/low.c": "int roast__up(void);\nint f(void) { return roast__up(); }\n",
         "src/analyze/up.c": "int roast__up(void) { return 1; }\n",
         "cli/main.c": "int roast__up(void);\nint main(void) { return roast__up(); }\n",
     }
