@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* test_dask_batch.c - every item says what it means; names last from batch to batch; and
+/* test_dask_batch.c - every item is decoded; names last from batch to batch; and
  * clocks are turned. */
 #include <math.h>
 

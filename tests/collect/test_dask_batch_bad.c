@@ -16,7 +16,7 @@ static void sample_without_tick(struct roast_buf *batch)
     put_sample(batch, 0, 1);
 }
 
-static void sample_of_nobody(struct roast_buf *batch)
+static void sample_of_unknown_worker(struct roast_buf *batch)
 {
     put_tick(batch, T0);
     put_sample(batch, 1, 1);
@@ -62,12 +62,12 @@ static void prefix_far_out_of_turn(struct roast_buf *batch)
     put_prefix(batch, 99, "x");
 }
 
-static void joined_by_nobody(struct roast_buf *batch)
+static void joined_by_unknown_worker(struct roast_buf *batch)
 {
     put_joined(batch, 1, 0, "h");
 }
 
-static void left_by_nobody(struct roast_buf *batch)
+static void left_by_unknown_worker(struct roast_buf *batch)
 {
     put_left(batch, 1, 0, "");
 }
@@ -94,13 +94,13 @@ static void task_with_later_end(struct roast_buf *batch)
     put_task(batch, 0, ROAST_TASK_END_LAST, T0);
 }
 
-static void task_of_nobody(struct roast_buf *batch)
+static void task_of_unknown_worker(struct roast_buf *batch)
 {
     put_prefix(batch, 0, "p");
     put_task(batch, 1, ROAST_TASK_ok, T0);
 }
 
-static void frames_of_nobody(struct roast_buf *batch)
+static void frames_of_unknown_worker(struct roast_buf *batch)
 {
     put_frames(batch, 9, "x");
 }
@@ -111,7 +111,7 @@ static void frames_without_end(struct roast_buf *batch)
     put_uint(batch, 0, 8);
 }
 
-static void delay_of_nobody(struct roast_buf *batch)
+static void delay_of_unknown_worker(struct roast_buf *batch)
 {
     put_delay(batch, UINT32_MAX, 0);
 }
@@ -149,12 +149,15 @@ static struct roast_dask_reader_state read_around(bad_item *bad, size_t facts)
 static void what_makes_no_sense_is_passed_over(void **state)
 {
     static bad_item *const bad[] = {
-        sample_without_tick, sample_of_nobody,       sample_of_later_series,
-        tick_of_no_time,     worker_far_out_of_turn, worker_renamed,
-        worker_without_name, name_too_long,          prefix_far_out_of_turn,
-        joined_by_nobody,    left_by_nobody,         left_in_two_ways,
-        task_of_no_prefix,   task_without_end,       task_with_later_end,
-        task_of_nobody,      frames_of_nobody,       delay_of_nobody,
+        sample_without_tick,      sample_of_unknown_worker,
+        sample_of_later_series,   tick_of_no_time,
+        worker_far_out_of_turn,   worker_renamed,
+        worker_without_name,      name_too_long,
+        prefix_far_out_of_turn,   joined_by_unknown_worker,
+        left_by_unknown_worker,   left_in_two_ways,
+        task_of_no_prefix,        task_without_end,
+        task_with_later_end,      task_of_unknown_worker,
+        frames_of_unknown_worker, delay_of_unknown_worker,
     };
     (void)state;
 
@@ -201,7 +204,7 @@ static void names_that_were_lost_leave_a_gap(void **state)
     roast__dask_reader_free(reader);
 }
 
-static void an_error_says_where(void **state)
+static void an_error_names_its_place(void **state)
 {
     struct roast_dask_reader *reader = new_reader();
     struct roast_buf batch = {0};
@@ -231,7 +234,7 @@ static void a_batch_goes_on_where_the_sink_ended_it(void **state)
     (void)state;
 
     put_everything(&batch);
-    put_left(&batch, 99, 0, "nobody");
+    put_left(&batch, 99, 0, "unknown");
     struct roast_str bytes = str_from(batch.data, batch.size_bytes);
     for (size_t end = 0; end < 7; end++) {
         notes = (struct notes){.refuses = ROAST_NO_MEMORY};
@@ -378,7 +381,7 @@ int main(void)
         cmocka_unit_test(what_makes_no_sense_is_passed_over),
         cmocka_unit_test(what_has_no_length_ends_a_batch),
         cmocka_unit_test(names_that_were_lost_leave_a_gap),
-        cmocka_unit_test(an_error_says_where),
+        cmocka_unit_test(an_error_names_its_place),
         cmocka_unit_test(a_batch_goes_on_where_the_sink_ended_it),
         cmocka_unit_test(another_batch_begins_at_its_front),
         cmocka_unit_test(a_batch_may_be_cut_at_every_byte),

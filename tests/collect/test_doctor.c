@@ -45,7 +45,7 @@ static size_t line_of(const struct results *results, const char *name)
     return found;
 }
 
-static void test_a_machine_that_tells_everything(void **state)
+static void test_a_machine_where_all_is_known(void **state)
 {
     const struct roast_doctor_places places = {.proc = ROAST_FIXTURES "/proc/typical",
                                                .cgroup = "/nonexistent",
@@ -69,7 +69,7 @@ static void test_a_machine_that_tells_everything(void **state)
         strstr(results.lines[line_of(&results, "clock")].found, "an unknown source"));
 }
 
-static void test_a_machine_that_tells_nothing(void **state)
+static void test_a_machine_where_nothing_is_known(void **state)
 {
     const struct roast_doctor_places places = {"/nonexistent", "/nonexistent",
                                                "/nonexistent", "/nonexistent"};
@@ -79,8 +79,8 @@ static void test_a_machine_that_tells_nothing(void **state)
     roast_doctor(&places, take, &results);
     for (size_t i = 0; i < results.count; i++) {
         assert_int_not_equal(results.lines[i].kind, ROAST_DOCTOR_YES);
-        bool says_lost = results.lines[i].lost[0] != '\0';
-        assert_int_equal(says_lost, results.lines[i].kind == ROAST_DOCTOR_NO);
+        bool has_lost = results.lines[i].lost[0] != '\0';
+        assert_int_equal(has_lost, results.lines[i].kind == ROAST_DOCTOR_NO);
         assert_int_equal(line_of(&results, results.lines[i].name),
                          i); /* results once */
     }
@@ -100,8 +100,8 @@ static void test_this_machine(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_a_machine_that_tells_everything),
-        cmocka_unit_test(test_a_machine_that_tells_nothing),
+        cmocka_unit_test(test_a_machine_where_all_is_known),
+        cmocka_unit_test(test_a_machine_where_nothing_is_known),
         cmocka_unit_test(test_this_machine),
     };
 

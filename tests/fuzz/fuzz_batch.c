@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* fuzz_batch.c - any bytes as two batches of the scheduler: refused, or facts whose texts
- * can be read, and no more memory than four times what was read.
+ * can be read, and no more memory than eight times what was read.
  *
  * The first byte says where the second batch begins, in 255ths. */
 #include <math.h>
@@ -113,7 +113,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size_bytes)
     roast__dask_reader_set_offset(reader, data[0] % 2 ? INT64_MAX : INT64_MIN);
     read_batch(reader, data + 1, cut - 1);
     read_batch(reader, data + cut, size_bytes - cut);
-    PROMISE(weighed.peak_bytes <= 4 * size_bytes + ALLOWED_BYTES);
+    PROMISE(weighed.peak_bytes <= 8 * size_bytes + ALLOWED_BYTES);
     PROMISE(roast__dask_reader_state(reader).workers <= size_bytes);
     roast__dask_reader_free(reader);
     PROMISE(weighed.now_bytes == 0);
