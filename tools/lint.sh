@@ -25,5 +25,6 @@ tools/quiet.sh "sizes" "$python" tools/check_sizes.py
 tools/quiet.sh "mypy" "$python" -m mypy
 
 tools/ctest.sh test build
+tools/quiet.sh "symbol law" "$python" tools/check_symbol_law.py build/test
 tools/ctest.sh clang build
 tools/tidy.sh 100000

@@ -117,7 +117,22 @@ struct roast_rerun {
 int roast_failed_fileset(struct roast_page *out, roast_run *run,
                          struct roast_rerun *rerun, roast_error *err);
 
-/* ---- single formulas, for those who bring their own numbers -------------------- */
+/* ---- single formulas, for callers that bring their own numbers ------------------ */
+
+/* Count, sum, mean, extremes and spread of numbers, as 0.1.2 defines them: without any
+ * value all are 0, and the standard deviation (n - 1) of one value is 0. The sum is
+ * compensated, so that a million small values beside a large one add up. With a NaN
+ * among the values sum, mean and deviation are NaN; the extremes are of the others. */
+struct roast_statistics {
+    size_t count;
+    double sum;
+    double mean;
+    double min;
+    double max;
+    double std;
+};
+
+struct roast_statistics roast_statistics_of(const double *values, size_t count);
 
 /* Integral of a step or trapezoid over (time, count) points divided by their span; the
  * seeds' formula is the trapezoid. False with fewer than two points or no span. */
@@ -145,9 +160,13 @@ enum roast_fine_sum {
  * seconds for bytes. */
 enum roast_fine_sum roast_fine_sum_of(struct roast_str activity, struct roast_str unit);
 
-/* The rates, and the efficiency metrics, of known workflow and worker metrics, filled
- * into values. What cannot be made says why; one that was known before stays as it was
- * then. */
+/* The metric that a sum over all tasks is. */
+enum roast_metric roast_fine_metric(enum roast_fine_sum sum);
+
+/* Metrics that follow from known metrics, filled into values: shares and totals of fine
+ * metrics, rates, efficiencies. The last two give a reason for what cannot be made, and
+ * keep a value that was known before. */
+void roast_derive_fine(struct roast_metric_values *values);
 void roast_derive_rates(struct roast_metric_values *values);
 void roast_derive_efficiency(struct roast_metric_values *values);
 

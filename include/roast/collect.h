@@ -1,33 +1,84 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* collect.h - facts that others left for us: the spool of the local workers.
+/* collect.h - facts of other processes, into a run.
  *
- * A worker process appends frames to <dir>/<process id, 16 hex digits>.frames, one or
- * several with each write(2), and what it wrote outlives it. The client reads what was
- * appended, as often as it likes, and removes the spool at the end.
- *
- * Only regular files with such a name (digits in lower case) are read. Symbolic links
- * are not followed, and whatever else lies in the directory is left alone. */
+ * A source brings what it finds into a run each time it is polled. The sampler is a
+ * thread that polls the sources of a run while it goes on. */
 #ifndef ROAST_COLLECT_H
 #define ROAST_COLLECT_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "roast/error.h"
-#include "roast/text.h"
+#include "roast/run.h"
 
 #ifdef __cplusplus
 extern "C" {
 #endif
 
+/* ---- sources ---------------------------------------------------------------------- */
+
+/* One kind of source. `open` makes its state for a run, which is borrowed until `close`,
+ * and a place; UNAVAILABLE where this system has no such thing. `poll` brings what is new
+ * into the run. `close` counts in the run what was lost, and frees the state. A state is
+ * used by one thread at a time. */
+struct roast_source {
+    int (*open)(void **state, roast_run *run, const char *place, roast_error *err);
+    int (*poll)(void *state, roast_error *err);
+    void (*close)(void *state);
+};
+
+/* This process and its descendants: memory and CPU. The place is a procfs; NULL: /proc. */
+extern const struct roast_source roast_process_source;
+
+/* Frames in a spool. The place is its directory, which close removes. */
+extern const struct roast_source roast_spool_source;
+
+/* ---- the sampler ------------------------------------------------------------------ */
+
+/* Its functions are for one thread at a time; the thread of the sampler apart. A forked
+ * child has no such thread and must leave the sampler alone. */
+typedef struct roast_sampler roast_sampler;
+
+enum { ROAST_SAMPLER_MAX_SOURCES = 8 };
+
+/* Starts the thread. Returns owned; borrows the run until it is stopped. A poll that
+ * fails is counted in the run as a monitor error. */
+int roast_sampler_start(roast_sampler **out, roast_run *run, roast_error *err);
+
+/* Polls a source from now on, first after delay_s seconds; the interval is at least 10 ms.
+ * Fails as its open does, and with LIMIT when there are too many. */
+struct roast_polling {
+    const char *place;
+    double delay_s;
+    double interval_s;
+};
+
+int roast_sampler_add(roast_sampler *sampler, const struct roast_source *source,
+                      const struct roast_polling *polling, roast_error *err);
+
+/* Polls the sources of this kind now. */
+void roast_sampler_poll(roast_sampler *sampler, const struct roast_source *source);
+
+/* Ends the thread, polls and closes every source, and frees the sampler. */
+void roast_sampler_stop(roast_sampler *sampler);
+
+/* ---- the spool reader --------------------------------------------------------------
+ *
+ * A worker process appends frames to <dir>/<process id, 16 hex digits>.frames, one or
+ * several with each write(2), and what it wrote outlives it. The client reads what was
+ * appended, as often as it likes, and removes the spool at the end.
+ *
+ * Only regular files with such a name (digits in lower case) are read. Symbolic links
+ * are not followed, and other files in the directory are left alone. */
+
 enum {
     ROAST_SPOOL_FRAME_MAX_BYTES = 16 * 1024 * 1024, /* a larger one is damaged */
     ROAST_SPOOL_PIECE_BYTES = 1024 * 1024,          /* read at once */
-    ROAST_SPOOL_MAX_FILES = 65536,                  /* the rest counts as unreadable */
+    ROAST_SPOOL_MAX_FILES = 65536,                  /* further ones are unreadable */
 };
 
-/* Where frames go. They are borrowed for the call; each call has either whole frames or
- * bytes that are none, never both. A negative status ends the reading and comes back
+/* Receives frames. They are borrowed for the call; each call has either whole frames or
+ * bytes that are none, never both. A negative status ends the reading and is returned
  * from it; the same frames are given again by the next one. */
 struct roast_frames_sink {
     int (*frames)(void *context, struct roast_str frames);
@@ -41,19 +92,19 @@ typedef struct roast_spool roast_spool;
 int roast_spool_open(roast_spool **out, const char *dir, roast_error *err);
 
 /* Gives everything that was appended since the last call. A frame that has not yet been
- * written to its end waits there for the rest, unless a whole one follows: then it was
- * cut, and is given as bytes that are none. A file that became shorter is read again
- * from its start. Fails with what the sink said, with IO when the directory cannot be
+ * written to its end waits there for its other bytes, unless a whole one follows: then it
+ * was cut, and is given as bytes that are none. A file that became shorter is read again
+ * from its start. Fails with the status of the sink, with IO when the directory cannot be
  * read, or NO_MEMORY; nothing is lost by any of them. */
 int roast_spool_read(roast_spool *spool, const struct roast_frames_sink *sink,
                      roast_error *err);
 
 struct roast_spool_state {
-    uint64_t files;         /* that have been seen */
+    uint64_t files;         /* seen so far */
     uint64_t bytes;         /* that the sink has taken */
-    uint64_t unreadable;    /* files that could not be read, at some time */
+    uint64_t unreadable;    /* files that could not be read at some time */
     uint64_t waiting_files; /* with a frame without an end, */
-    uint64_t waiting_bytes; /* of so many bytes; lost, if nobody writes on */
+    uint64_t waiting_bytes; /* of so many bytes; lost, unless its writer goes on */
 };
 
 struct roast_spool_state roast_spool_state(const roast_spool *spool);

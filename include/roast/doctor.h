@@ -13,17 +13,17 @@ enum roast_doctor_kind {
     ROAST_DOCTOR_NO,
 };
 
-/* One thing that was looked at. Texts are borrowed for the call. */
+/* The result of one check. Texts are borrowed for the call. */
 struct roast_doctor_line {
     enum roast_doctor_kind kind;
     const char *name;
-    const char *found; /* what there is; of NO: where it was looked for */
+    const char *found; /* what there is; of NO: the place that was checked */
     const char *lost;  /* of NO: what cannot be known; else "" */
 };
 
 typedef void roast_doctor_visitor(void *context, const struct roast_doctor_line *line);
 
-/* Where to look; NULL: "/proc", "/sys/fs/cgroup", "/sys" and "/tmp". */
+/* The places to check; NULL: "/proc", "/sys/fs/cgroup", "/sys" and "/tmp". */
 struct roast_doctor_places {
     const char *proc;
     const char *cgroup;
@@ -31,7 +31,7 @@ struct roast_doctor_places {
     const char *scratch; /* a file is written there, synced and removed */
 };
 
-/* Looks at everything and tells each thing once. Nothing is changed. */
+/* Makes every check and gives each result once. Nothing is changed. */
 void roast_doctor(const struct roast_doctor_places *places, roast_doctor_visitor *line,
                   void *context);
 

@@ -11,7 +11,8 @@ import functools
 from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
-from roastcoffea import _core, _probe
+from roastcoffea import _probe
+from roastcoffea.aggregation.chunk import aggregate_sections, build_chunk_info
 from roastcoffea.export.encoding import Stream
 from roastcoffea.user_records import identity_of
 
@@ -57,7 +58,7 @@ class Metrics(dict[str, Any]):
         self._makers: dict[str, Callable[[], Any]] = {
             "tracking_data": run._tracking,
             "raw_chunk_metrics": lambda: run.chunk_metrics,
-            "chunk_info": lambda: _core.chunk_info(run.chunk_metrics),
+            "chunk_info": lambda: build_chunk_info(run.chunk_metrics),
         }
         self["raw_section_metrics"] = run.section_metrics
         for name, row in _sections_by_hand(run.section_metrics).items():
@@ -169,7 +170,7 @@ def streamed(run: Run) -> dict[str, Any]:
 
     def chunks() -> Iterator[dict[str, Any]]:
         for record in run._chunk_dicts():
-            info.update(_core.chunk_info([record]))
+            info.update(build_chunk_info([record]))
             yield record
 
     found = {name: metrics[name] for name in (*metrics._made(), *(unmade - last))}
@@ -178,9 +179,7 @@ def streamed(run: Run) -> dict[str, Any]:
 
 def _sections_by_hand(rows: list[dict[str, Any]]) -> dict[str, Any]:
     """Sections that users measured themselves, under the names of both packages."""
-    found: dict[str, Any] = {}
-    if rows:
-        found = _core.chunk_metrics([{}], rows).get("sections", {})
+    found = aggregate_sections(rows)
     for row in found.values():
         row |= {"total": row["total_duration"], "mean": row["mean_duration"]}
     return found

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Runs the scheduler part without a collector, and reads what it sends by itself.
 
-The reader is a second opinion on batch_items.def: the one that counts is C's. For
+The reader is a second opinion on dask_batch_items.def: the one that counts is C's. For
 test_dask_scheduler.py and test_dask_scale.py.
 """
 
@@ -28,8 +28,8 @@ END = re.compile(r"^E\((\d+), (\w+), ", re.MULTILINE)
 
 
 def items() -> dict[str, tuple[int, str, int]]:
-    """batch_items.def: {name: (number, format, texts)}."""
-    found = ROW.findall((INCLUDE / "batch_items.def").read_text())
+    """dask_batch_items.def: {name: (number, format, texts)}."""
+    found = ROW.findall((INCLUDE / "dask_batch_items.def").read_text())
     return {
         name: (int(number), form, int(texts)) for number, name, form, texts in found
     }

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The front functions give their result or MemoryError, whichever allocation fails."""
+"""The formulas give their result or MemoryError, whichever allocation fails."""
 
 from __future__ import annotations
 
@@ -12,40 +12,21 @@ pytest.importorskip("_testcapi", reason="this Python is built without its test m
 SCRIPT = """
 import gc
 import sys
-from datetime import datetime, timedelta
 
 import nomemory
 from roastcoffea import _core
 
 value = 123456.789
-start = datetime(2025, 1, 1)
-times = [start + timedelta(seconds=n) for n in range(3)]
-chunks = [
-    {"duration": value, "mem_delta_mb": value, "num_events": 5, "dataset": name,
-     "file": name, "entry_start": 0, "entry_stop": 5, "t_start": 1.0, "t_end": value,
-     "bytes_read": 7, "accessed_branches": ["a", name], "bytes_read_percent": value,
-     "file_metadata": {"filename": name, "compression_ratio": value}}
-    for name in "abcdefghijk"
-]
-sections = [{"name": n, "type": "memory", "mem_delta_mb": value} for n in "abcdefghijk"]
-report = {"bytesread": 10**20, "entries": value, "processtime": value, "chunks": 3}
-datasets = {"d": {"entries": 5, "duration": value,
-                  "performance_counters": {"num_requested_bytes": 2**70}}}
-spans = {("execute", "p", "thread-cpu", "seconds"): value,
-         ("execute", "q", "memory-read", "bytes"): 2**70}
-tracking = {"worker_counts": dict.fromkeys(times, value),
-            "worker_memory": {"w": [(time, value) for time in times]},
-            "worker_cores": {"w": [(times[0], value)]}}
+chunks = [{"duration": value, "dataset": name} for name in "abcdefghijk"]
+times = [0.0, 1.0, value]
+integers = [2**70, 3, 2**70]
+known = {"wall_time": value, "total_events": 2**70, "total_cpu_time": value,
+         "total_cores": 3, "num_chunks": 4, "total_bytes_read": None}
 calls = {
-    "workflow": lambda: _core.workflow_metrics(report, 0.0, value),
-    "custom": lambda: _core.workflow_metrics(report, 0.0, value, datasets),
-    "efficiency": lambda: _core.efficiency_metrics({}, {"total_cores": value}),
-    "chunks": lambda: _core.chunk_metrics(chunks, sections),
-    "info": lambda: _core.chunk_info(chunks),
-    "branches": lambda: _core.accessed_branches(["a-data", "b-data", "c"]),
-    "coverage": lambda: _core.branch_coverage(chunks, report),
-    "fine": lambda: _core.fine_metrics(spans, "p"),
-    "workers": lambda: _core.worker_metrics(tracking),
+    "statistics": lambda: _core.statistics(times),
+    "integers": lambda: _core.statistics(integers),
+    "average": lambda: _core.time_average(times, integers),
+    "derived": lambda: _core.derive_metrics(known),
     "json": lambda: _core.json_text([chunks, "é\\n https://u:p@h/", 2**62], 0, {}),
     "names": lambda: (_core.series_value_keys(), _core.table_titles()),
 }
@@ -75,7 +56,7 @@ for name, call in calls.items():
 """
 
 
-def test_front_functions_survive_every_failed_allocation() -> None:
+def test_formulas_survive_every_failed_allocation() -> None:
     lines = run_python(SCRIPT).splitlines()
-    assert len(lines) == 11
+    assert len(lines) == 6
     assert all(int(line.split()[1]) >= 20 for line in lines)

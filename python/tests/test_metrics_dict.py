@@ -115,7 +115,7 @@ def test_part_that_could_not_be_made_can_be_asked_for_again(metrics, monkeypatch
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patch:
-        patch.setattr("roastcoffea._core.chunk_info", interrupted)
+        patch.setattr("roastcoffea.metrics.build_chunk_info", interrupted)
         with pytest.raises(KeyboardInterrupt):
             metrics["chunk_info"]
     assert metrics["chunk_info"] == {}
@@ -124,7 +124,9 @@ def test_part_that_could_not_be_made_can_be_asked_for_again(metrics, monkeypatch
 def test_threads_that_look_at_once_all_find_it(metrics, monkeypatch):
     both = threading.Barrier(2)
     found = []
-    monkeypatch.setattr("roastcoffea._core.chunk_info", lambda chunks: both.wait(10))
+    monkeypatch.setattr(
+        "roastcoffea.metrics.build_chunk_info", lambda chunks: both.wait(10)
+    )
     threads = [
         threading.Thread(target=lambda: found.append(metrics["chunk_info"]))
         for _ in range(2)

@@ -77,6 +77,40 @@ def test_include_law_finds_a_breach(
 
 
 @no_asan
+def test_symbol_law_is_kept() -> None:
+    build = ROOT / "build" / "test"
+    if not (build / "CMakeFiles").is_dir():
+        pytest.skip("the C tests were not built: tools/ctest.sh test")
+    status, output = check("symbol_law", build, ROOT)
+    assert status == 0, output
+
+
+@no_asan
+def test_symbol_law_finds_a_breach(tmp_path: Path) -> None:
+    sources = {
+        "src/run/low.c": "int roast__up(void);\nint f(void) { return roast__up(); }\n",
+        "src/analyze/up.c": "int roast__up(void) { return 1; }\n",
+        "cli/main.c": "int roast__up(void);\nint main(void) { return roast__up(); }\n",
+    }
+    for name, text in sources.items():
+        cli = name.startswith("cli/")
+        target = Path("build/cli/x.dir/main.c.o" if cli else f"build/x.dir/{name}.o")
+        for path in (tmp_path / name, tmp_path / target):
+            path.parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text(text)
+        command = ["cc", "-c", tmp_path / name, "-o", tmp_path / target]
+        subprocess.run(list(map(str, command)), check=True)
+    status, output = check("symbol_law", tmp_path / "build", tmp_path)
+    assert status == 1
+    assert output.splitlines() == [
+        "cli/main.c: roast__up is of analyze",
+        "src/run/low.c: roast__up is of analyze",
+    ]
+    (tmp_path / "src/run/low.c").unlink()
+    assert "low.c" not in check("symbol_law", tmp_path / "build", tmp_path)[1]
+
+
+@no_asan
 def test_files_and_functions_are_small() -> None:
     status, output = check("sizes", ROOT)
     assert status == 0, output

@@ -9,6 +9,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "roast/analyze.h"
+
 /* Two numbers that one instruction works on. Sums run in two of them side by side,
  * which do not wait for each other. */
 typedef double pair __attribute__((vector_size(16)));
@@ -169,4 +171,30 @@ void roast__moments_add(struct roast_moments *moments, const double *values,
         if (!isnan(values[i]))
             add_known(moments, &values[i], 1);
     }
+}
+
+/* ---- statistics of a caller's numbers -------------------------------------------- */
+
+struct roast_statistics roast_statistics_of(const double *values, size_t count)
+{
+    struct roast_statistics found = {.count = count};
+    struct roast_moments moments = {0};
+    double sum = 0, lost = 0; /* Neumaier: what rounding took from the sum */
+
+    if (count == 0)
+        return found;
+    for (size_t i = 0; i < count; i++) {
+        double next = sum + values[i];
+        lost += fabs(sum) >= fabs(values[i]) ? (sum - next) + values[i]
+                                             : (values[i] - next) + sum;
+        sum = next;
+    }
+    roast__moments_add(&moments, values, count);
+    found.sum = isfinite(sum) ? sum + lost : sum;
+    found.mean = found.sum / (double)count;
+    found.min = moments.extremes.min;
+    found.max = moments.extremes.max;
+    if (count > 1)
+        found.std = isnan(sum) ? sum : roast__spread_std(&moments.spread);
+    return found;
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* doctor.c - what can be measured on this machine.
  *
- * Each reader is the one that measures chunks, asked once: what works here works there.
- * Without procfs its readers find nothing and say so. */
+ * Each check calls the reader that measures chunks: what works here works there. Without
+ * procfs the readers find nothing, and each check reports it. */
 #include "roast/doctor.h"
 
 #include <inttypes.h>
@@ -26,9 +26,8 @@ struct doctor {
     void *context;
 };
 
-__attribute__((format(printf, 3, 4))) static void tell_fact(const struct doctor *doctor,
-                                                            const char *name,
-                                                            const char *format, ...)
+__attribute__((format(printf, 3, 4))) static void report_fact(
+    const struct doctor *doctor, const char *name, const char *format, ...)
 {
     char text[TEXT_BYTES];
     struct roast_doctor_line line = {ROAST_DOCTOR_FACT, name, text, ""};
@@ -40,8 +39,8 @@ __attribute__((format(printf, 3, 4))) static void tell_fact(const struct doctor 
     doctor->line(doctor->context, &line);
 }
 
-static void tell(const struct doctor *doctor, bool works, const char *name,
-                 const char *found, const char *lost)
+static void report(const struct doctor *doctor, bool works, const char *name,
+                   const char *found, const char *lost)
 {
     struct roast_doctor_line line = {works ? ROAST_DOCTOR_YES : ROAST_DOCTOR_NO, name,
                                      found, works ? "" : lost};
@@ -65,27 +64,27 @@ static const char *host_count(char room[NUMBER_BYTES], const struct roast_host *
     return room;
 }
 
-static void look_at_host(const struct doctor *doctor)
+static void check_host(const struct doctor *doctor)
 {
     struct roast_host host;
     char online[NUMBER_BYTES], allowed[NUMBER_BYTES];
 
     (void)roast__host_read(&host, doctor->places.proc);
-    tell_fact(doctor, "kernel", "%s, %s", host_text(&host, ROAST_HOST_kernel),
-              host_text(&host, ROAST_HOST_machine));
-    tell_fact(doctor, "C library", "%s", host_text(&host, ROAST_HOST_libc));
-    tell_fact(doctor, "processor", "%s", host_text(&host, ROAST_HOST_cpu_model));
-    tell_fact(doctor, "cores", "%s online, %s allowed",
-              host_count(online, &host, ROAST_HOST_cpus_online),
-              host_count(allowed, &host, ROAST_HOST_cpus_allowed));
+    report_fact(doctor, "kernel", "%s, %s", host_text(&host, ROAST_HOST_kernel),
+                host_text(&host, ROAST_HOST_machine));
+    report_fact(doctor, "C library", "%s", host_text(&host, ROAST_HOST_libc));
+    report_fact(doctor, "processor", "%s", host_text(&host, ROAST_HOST_cpu_model));
+    report_fact(doctor, "cores", "%s online, %s allowed",
+                host_count(online, &host, ROAST_HOST_cpus_online),
+                host_count(allowed, &host, ROAST_HOST_cpus_allowed));
     if (roast__host_has(&host, ROAST_HOST_memory_total_bytes))
-        tell_fact(doctor, "memory", "%.1f GB",
-                  (double)host.values[ROAST_HOST_memory_total_bytes].u64 / 1e9);
+        report_fact(doctor, "memory", "%.1f GB",
+                    (double)host.values[ROAST_HOST_memory_total_bytes].u64 / 1e9);
     else
-        tell_fact(doctor, "memory", "unknown");
+        report_fact(doctor, "memory", "unknown");
 }
 
-static void look_at_clock(const struct doctor *doctor)
+static void check_clock(const struct doctor *doctor)
 {
     struct timespec step = {0, 0};
     char name[64];
@@ -97,57 +96,57 @@ static void look_at_clock(const struct doctor *doctor)
     (void)clock_getres(CLOCK_MONOTONIC, &step);
     if (source.data)
         name[strcspn(name, "\n")] = '\0';
-    tell_fact(doctor, "clock", "monotonic, steps of %ld ns, from %s", step.tv_nsec,
-              source.data ? name : "an unknown source");
+    report_fact(doctor, "clock", "monotonic, steps of %ld ns, from %s", step.tv_nsec,
+                source.data ? name : "an unknown source");
 }
 
-static void tell_limit(const struct doctor *doctor, rlim_t limit, const char *name,
-                       const char *unit)
+static void report_limit(const struct doctor *doctor, rlim_t limit, const char *name,
+                         const char *unit)
 {
     if (limit == RLIM_INFINITY)
-        tell_fact(doctor, name, "no limit");
+        report_fact(doctor, name, "no limit");
     else
-        tell_fact(doctor, name, "at most %" PRIu64 " %s", (uint64_t)limit, unit);
+        report_fact(doctor, name, "at most %" PRIu64 " %s", (uint64_t)limit, unit);
 }
 
-static void look_at_limits(const struct doctor *doctor)
+static void check_limits(const struct doctor *doctor)
 {
     struct rlimit limit;
 
     if (getrlimit(RLIMIT_NOFILE, &limit) == 0)
-        tell_limit(doctor, limit.rlim_cur, "open files", "per process");
+        report_limit(doctor, limit.rlim_cur, "open files", "per process");
     if (getrlimit(RLIMIT_NPROC, &limit) == 0)
-        tell_limit(doctor, limit.rlim_cur, "processes",
-                   "processes and threads of this user");
+        report_limit(doctor, limit.rlim_cur, "processes",
+                     "processes and threads of this user");
     if (getrlimit(RLIMIT_AS, &limit) == 0)
-        tell_limit(doctor, limit.rlim_cur, "address space", "bytes per process");
+        report_limit(doctor, limit.rlim_cur, "address space", "bytes per process");
     if (getrlimit(RLIMIT_FSIZE, &limit) == 0)
-        tell_limit(doctor, limit.rlim_cur, "file size", "bytes");
+        report_limit(doctor, limit.rlim_cur, "file size", "bytes");
 }
 
 /* ---- control groups ----------------------------------------------------------- */
 
-static void tell_group_limits(const struct doctor *doctor,
-                              const struct roast_cgroup *group)
+static void report_group_limits(const struct doctor *doctor,
+                                const struct roast_cgroup *group)
 {
     if (group->memory_version == 0)
-        tell_fact(doctor, "cgroup, memory", "none");
+        report_fact(doctor, "cgroup, memory", "none");
     else if (group->memory_limited)
-        tell_fact(doctor, "cgroup, memory", "version %d, at most %.1f GB",
-                  group->memory_version, (double)group->memory_limit_bytes / 1e9);
+        report_fact(doctor, "cgroup, memory", "version %d, at most %.1f GB",
+                    group->memory_version, (double)group->memory_limit_bytes / 1e9);
     else
-        tell_fact(doctor, "cgroup, memory", "version %d, no limit",
-                  group->memory_version);
+        report_fact(doctor, "cgroup, memory", "version %d, no limit",
+                    group->memory_version);
     if (group->cpu_version == 0)
-        tell_fact(doctor, "cgroup, CPU", "none");
+        report_fact(doctor, "cgroup, CPU", "none");
     else if (group->cpu_limited)
-        tell_fact(doctor, "cgroup, CPU", "version %d, at most %.2f cores",
-                  group->cpu_version, (double)group->cpu_limit_millicores / 1000);
+        report_fact(doctor, "cgroup, CPU", "version %d, at most %.2f cores",
+                    group->cpu_version, (double)group->cpu_limit_millicores / 1000);
     else
-        tell_fact(doctor, "cgroup, CPU", "version %d, no limit", group->cpu_version);
+        report_fact(doctor, "cgroup, CPU", "version %d, no limit", group->cpu_version);
 }
 
-static void look_at_groups(const struct doctor *doctor)
+static void check_groups(const struct doctor *doctor)
 {
     struct roast_cgroup group;
     struct roast_procfile files[3] = {{0}, {0}, {0}};
@@ -156,18 +155,19 @@ static void look_at_groups(const struct doctor *doctor)
     bool memory, cpu;
 
     (void)roast__cgroup_find(&group, doctor->places.proc, doctor->places.cgroup);
-    tell_group_limits(doctor, &group);
+    report_group_limits(doctor, &group);
     memory = group.memory_version > 0;
     cpu = group.cpu_version > 0;
     if (cpu)
-        tell(doctor, roast__throttle_read(&files[0], &group, &throttle), "throttling",
-             group.cpu_dir, "time that the CPU quota took away");
+        report(doctor, roast__throttle_read(&files[0], &group, &throttle), "throttling",
+               group.cpu_dir, "time that the CPU quota took away");
     if (memory)
-        tell(doctor, roast__cgroup_memory_read(&files[1], &group, &number),
-             "memory of the group", group.memory_dir, "how near its limit it came");
+        report(doctor, roast__cgroup_memory_read(&files[1], &group, &number),
+               "memory of the group", group.memory_dir, "how near its limit it came");
     if (memory)
-        tell(doctor, roast__cgroup_oom_kills_read(&files[2], &group, &number),
-             "kills for memory", group.memory_dir, "whether the kernel killed workers");
+        report(doctor, roast__cgroup_oom_kills_read(&files[2], &group, &number),
+               "kills for memory", group.memory_dir,
+               "whether the kernel killed workers");
     for (size_t i = 0; i < 3; i++)
         roast__procfile_close(&files[i]);
 }
@@ -191,7 +191,7 @@ static bool can_write(const char *root, const char *name)
     return access(path, W_OK) == 0;
 }
 
-static void look_at_process(const struct doctor *doctor)
+static void check_process(const struct doctor *doctor)
 {
     const char *proc = doctor->places.proc;
     struct roast_procfile files[3] = {{.root = proc}, {.root = proc}, {.root = proc}};
@@ -199,23 +199,23 @@ static void look_at_process(const struct doctor *doctor)
     struct roast_procio io;
     uint64_t rss_bytes;
 
-    tell(doctor, roast__rss_read(&files[0], &rss_bytes), "memory of processes",
-         "/proc/self/statm", "memory of chunks and workers");
-    tell(doctor, can_write(proc, "self/clear_refs"), "exact peak of memory",
-         "/proc/self/clear_refs", "peaks of memory between two samples");
-    tell(doctor, roast__sched_read(&files[1], &sched), "waiting for a core",
-         "/proc/thread-self/schedstat", "time that chunks waited for a core");
-    tell(doctor, roast__procio_read(&files[2], &io), "bytes from storage",
-         "/proc/self/io", "what processes read and wrote");
-    tell(doctor, can_find_tree(doctor), "worker processes", "/proc/PID/stat",
-         "CPU and memory of local workers");
+    report(doctor, roast__rss_read(&files[0], &rss_bytes), "memory of processes",
+           "/proc/self/statm", "memory of chunks and workers");
+    report(doctor, can_write(proc, "self/clear_refs"), "exact peak of memory",
+           "/proc/self/clear_refs", "peaks of memory between two samples");
+    report(doctor, roast__sched_read(&files[1], &sched), "waiting for a core",
+           "/proc/thread-self/schedstat", "time that chunks waited for a core");
+    report(doctor, roast__procio_read(&files[2], &io), "bytes from storage",
+           "/proc/self/io", "what processes read and wrote");
+    report(doctor, can_find_tree(doctor), "worker processes", "/proc/PID/stat",
+           "CPU and memory of local workers");
     for (size_t i = 0; i < 3; i++)
         roast__procfile_close(&files[i]);
 }
 
 /* ---- the disk ----------------------------------------------------------------- */
 
-/* Whether a file of ours can be made, written and synced there. */
+/* Whether a file can be made, written and synced there. */
 static bool can_sync(const char *folder)
 {
     char path[FILE_BYTES];
@@ -244,11 +244,11 @@ void roast_doctor(const struct roast_doctor_places *places, roast_doctor_visitor
         doctor.places.sys = "/sys";
     if (!doctor.places.scratch)
         doctor.places.scratch = "/tmp";
-    look_at_host(&doctor);
-    look_at_clock(&doctor);
-    look_at_groups(&doctor);
-    look_at_process(&doctor);
-    look_at_limits(&doctor);
-    tell(&doctor, can_sync(doctor.places.scratch), "files that outlive a crash",
-         doctor.places.scratch, "what a run measured before a crash");
+    check_host(&doctor);
+    check_clock(&doctor);
+    check_groups(&doctor);
+    check_process(&doctor);
+    check_limits(&doctor);
+    report(&doctor, can_sync(doctor.places.scratch), "files that outlive a crash",
+           doctor.places.scratch, "what a run measured before a crash");
 }

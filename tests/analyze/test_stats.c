@@ -7,6 +7,7 @@
 #include "analyze/stats.h"
 #include "analyze/totals/best_rate.h"
 #include "heap.h"
+#include "roast/analyze.h"
 #include "support.h"
 
 static uint64_t seed = 1;
@@ -251,6 +252,39 @@ static void test_best_window_of_hostile_times(void **state)
     roast__line_release(&line);
 }
 
+static void test_statistics_are_those_of_0_1_2(void **state)
+{
+    static const double values[] = {2, 4, 0.5};
+    static const double odd[] = {1, NAN, 3};
+    struct roast_statistics found = roast_statistics_of(values, 3);
+
+    (void)state;
+    assert_int_equal(found.count, 3);
+    assert_true(found.sum == 6.5 && found.min == 0.5 && found.max == 4);
+    assert_true(fabs(found.mean - 6.5 / 3) < 1e-15);
+    assert_true(fabs(found.std - 1.7559422921421233) < 1e-12);
+    found = roast_statistics_of(values, 1);
+    assert_true(found.mean == 2 && found.std == 0);
+    found = roast_statistics_of(values, 0);
+    assert_true(found.sum == 0 && found.mean == 0 && found.std == 0);
+    found = roast_statistics_of(odd, 3);
+    assert_true(isnan(found.sum) && isnan(found.mean) && isnan(found.std));
+    assert_true(found.min == 1 && found.max == 3);
+}
+
+static void test_small_values_beside_a_large_one_add_up(void **state)
+{
+    static double values[100001] = {1e8};
+
+    (void)state;
+    for (size_t i = 1; i < COUNT_OF(values); i++)
+        values[i] = 1e-8;
+    double sum = roast_statistics_of(values, COUNT_OF(values)).sum;
+    assert_true(fabs(sum - (1e8 + 1e-3)) < 2e-8);
+    values[1] = INFINITY;
+    assert_true(isinf(roast_statistics_of(values, COUNT_OF(values)).sum));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -263,6 +297,8 @@ int main(void)
         cmocka_unit_test(test_quantiles_without_memory_know_nothing),
         cmocka_unit_test(test_best_window_is_the_best_of_all),
         cmocka_unit_test(test_best_window_of_hostile_times),
+        cmocka_unit_test(test_statistics_are_those_of_0_1_2),
+        cmocka_unit_test(test_small_values_beside_a_large_one_add_up),
     };
     test_heap_install();
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* spool_help.h - a spool of its own for every test, and a sink that keeps what it was
- * given and refuses when told to. */
+ * given and refuses on request. */
 #ifndef ROAST_TESTS_COLLECT_SPOOL_HELP_H
 #define ROAST_TESTS_COLLECT_SPOOL_HELP_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* test_doctor.c - what can be measured here: each thing told once, from folders that
+/* test_doctor.c - what can be measured here: each check once, from folders that
  * stand for a machine, and what is lost where something is missing. */
 #include <stdio.h>
 
@@ -8,7 +8,7 @@
 
 enum { MAX_LINES = 64 };
 
-struct told {
+struct results {
     struct {
         enum roast_doctor_kind kind;
         char name[64];
@@ -20,23 +20,23 @@ struct told {
 
 static void take(void *context, const struct roast_doctor_line *line)
 {
-    struct told *told = context;
+    struct results *results = context;
 
-    assert_true(told->count < MAX_LINES);
-    told->lines[told->count].kind = line->kind;
-    (void)snprintf(told->lines[told->count].name, 64, "%s", line->name);
-    (void)snprintf(told->lines[told->count].found, 256, "%s", line->found);
-    (void)snprintf(told->lines[told->count].lost, 128, "%s", line->lost);
-    told->count++;
+    assert_true(results->count < MAX_LINES);
+    results->lines[results->count].kind = line->kind;
+    (void)snprintf(results->lines[results->count].name, 64, "%s", line->name);
+    (void)snprintf(results->lines[results->count].found, 256, "%s", line->found);
+    (void)snprintf(results->lines[results->count].lost, 128, "%s", line->lost);
+    results->count++;
 }
 
 /* The number of the only line with this name. */
-static size_t line_of(const struct told *told, const char *name)
+static size_t line_of(const struct results *results, const char *name)
 {
     size_t found = MAX_LINES;
 
-    for (size_t i = 0; i < told->count; i++)
-        if (strcmp(told->lines[i].name, name) == 0) {
+    for (size_t i = 0; i < results->count; i++)
+        if (strcmp(results->lines[i].name, name) == 0) {
             assert_int_equal(found, MAX_LINES);
             found = i;
         }
@@ -45,7 +45,7 @@ static size_t line_of(const struct told *told, const char *name)
     return found;
 }
 
-static void test_a_machine_that_tells_everything(void **state)
+static void test_a_machine_where_all_is_known(void **state)
 {
     const struct roast_doctor_places places = {.proc = ROAST_FIXTURES "/proc/typical",
                                                .cgroup = "/nonexistent",
@@ -54,51 +54,54 @@ static void test_a_machine_that_tells_everything(void **state)
     static const char *const works[] = {"memory of processes", "waiting for a core",
                                         "bytes from storage",
                                         "files that outlive a crash"};
-    struct told told = {.count = 0};
+    struct results results = {.count = 0};
 
     (void)state;
     if (!ROAST_PROCFS)
         skip();
-    roast_doctor(&places, take, &told);
+    roast_doctor(&places, take, &results);
     for (size_t i = 0; i < COUNT_OF(works); i++)
-        assert_int_equal(told.lines[line_of(&told, works[i])].kind, ROAST_DOCTOR_YES);
-    assert_string_equal(told.lines[line_of(&told, "cgroup, memory")].found, "none");
+        assert_int_equal(results.lines[line_of(&results, works[i])].kind,
+                         ROAST_DOCTOR_YES);
+    assert_string_equal(results.lines[line_of(&results, "cgroup, memory")].found,
+                        "none");
     assert_non_null(
-        strstr(told.lines[line_of(&told, "clock")].found, "an unknown source"));
+        strstr(results.lines[line_of(&results, "clock")].found, "an unknown source"));
 }
 
-static void test_a_machine_that_tells_nothing(void **state)
+static void test_a_machine_where_nothing_is_known(void **state)
 {
     const struct roast_doctor_places places = {"/nonexistent", "/nonexistent",
                                                "/nonexistent", "/nonexistent"};
-    struct told told = {.count = 0};
+    struct results results = {.count = 0};
 
     (void)state;
-    roast_doctor(&places, take, &told);
-    for (size_t i = 0; i < told.count; i++) {
-        assert_int_not_equal(told.lines[i].kind, ROAST_DOCTOR_YES);
-        bool says_lost = told.lines[i].lost[0] != '\0';
-        assert_int_equal(says_lost, told.lines[i].kind == ROAST_DOCTOR_NO);
-        assert_int_equal(line_of(&told, told.lines[i].name), i); /* told once */
+    roast_doctor(&places, take, &results);
+    for (size_t i = 0; i < results.count; i++) {
+        assert_int_not_equal(results.lines[i].kind, ROAST_DOCTOR_YES);
+        bool has_lost = results.lines[i].lost[0] != '\0';
+        assert_int_equal(has_lost, results.lines[i].kind == ROAST_DOCTOR_NO);
+        assert_int_equal(line_of(&results, results.lines[i].name),
+                         i); /* results once */
     }
-    assert_string_equal(told.lines[line_of(&told, "waiting for a core")].lost,
+    assert_string_equal(results.lines[line_of(&results, "waiting for a core")].lost,
                         "time that chunks waited for a core");
 }
 
 static void test_this_machine(void **state)
 {
-    struct told told = {.count = 0};
+    struct results results = {.count = 0};
 
     (void)state;
-    roast_doctor(NULL, take, &told);
-    assert_true(told.count > 10);
+    roast_doctor(NULL, take, &results);
+    assert_true(results.count > 10);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_a_machine_that_tells_everything),
-        cmocka_unit_test(test_a_machine_that_tells_nothing),
+        cmocka_unit_test(test_a_machine_where_all_is_known),
+        cmocka_unit_test(test_a_machine_where_nothing_is_known),
         cmocka_unit_test(test_this_machine),
     };
 

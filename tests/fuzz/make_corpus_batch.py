@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Write the seeds of the corpus of batches: python3 tests/fuzz/make_corpus_batch.py
 
-They are packed with Python's struct from batch_items.def, as the scheduler does it. The
-first byte says where the second batch begins.
+They are packed with Python's struct from dask_batch_items.def, as the scheduler does
+it. The first byte says where the second batch begins.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from make_corpus import CORPUS
 
 T0 = 1_760_000_000.0
 NAN = float("nan")
-LIST = CORPUS.parents[2] / "include" / "roast" / "batch_items.def"
+LIST = CORPUS.parents[2] / "include" / "roast" / "dask_batch_items.def"
 ROWS = re.findall(r'^I\((\d+), (\w+), "(\w+)"', LIST.read_text(), re.MULTILINE)
 KINDS = {name: (int(number), "<B" + form) for number, name, form in ROWS}
 

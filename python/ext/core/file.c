@@ -361,8 +361,8 @@ PyObject *run_note(PyObject *self, PyObject *args)
         text = PyMem_Malloc(room);
         if (!text)
             return PyErr_NoMemory();
-        size = roast_run_note(cast(self)->run, (enum roast_note_group)group, name, text,
-                              room);
+        WITHOUT_GIL(size = roast_run_note(cast(self)->run, (enum roast_note_group)group,
+                                          name, text, room));
     } while (size >= (int64_t)room);
     PyObject *found = size < 0 ? Py_NewRef(Py_None)
                                : text_new((struct roast_str){text, (size_t)size});
@@ -372,8 +372,10 @@ PyObject *run_note(PyObject *self, PyObject *args)
 
 PyObject *run_span(PyObject *self, PyObject *unused)
 {
+    struct roast_span span;
+
     (void)unused;
-    struct roast_span span = roast_run_span(cast(self)->run);
+    WITHOUT_GIL(span = roast_run_span(cast(self)->run));
     return Py_BuildValue("LL", (long long)span.start_ns, (long long)span.end_ns);
 }
 

@@ -1,21 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* live.c - the live file of a Run: opened, looked at, synced, closed.
+/* live.c - the live file of a Run: open, state, sync, close.
  *
  * The run's lock keeps one thread from closing the file while another one syncs it; it
- * is taken without the GIL, because a disk may take its time. A forked child leaves all
+ * is taken without the GIL, because a disk may be slow. A forked child leaves all
  * of it alone: the lock may be held by a thread that it does not have. */
-#include "live.h"
-
-#include <unistd.h>
+#include "run_methods.h"
 
 static struct run_object *cast(PyObject *self)
 {
     return (struct run_object *)self;
-}
-
-static bool is_ours(const struct run_object *self)
-{
-    return self->pid == (long)getpid();
 }
 
 PyObject *run_live_open(PyObject *self, PyObject *args)
@@ -28,7 +21,7 @@ PyObject *run_live_open(PyObject *self, PyObject *args)
     if (!PyArg_ParseTuple(args, "O&", PyUnicode_FSConverter, &path))
         return NULL;
     const char *bytes = PyBytes_AsString(path);
-    if (is_ours(run)) {
+    if (run_is_ours(run)) {
         roast_live *live = NULL;
         Py_BEGIN_ALLOW_THREADS;
         (void)pthread_mutex_lock(&run->lock);
@@ -63,7 +56,7 @@ PyObject *run_live_state(PyObject *self, PyObject *unused)
     bool open = false;
 
     (void)unused;
-    if (is_ours(run)) {
+    if (run_is_ours(run)) {
         Py_BEGIN_ALLOW_THREADS;
         (void)pthread_mutex_lock(&run->lock);
         open = run->live != NULL;
@@ -84,7 +77,7 @@ PyObject *run_live_sync(PyObject *self, PyObject *unused)
     int status = ROAST_OK;
 
     (void)unused;
-    if (is_ours(run)) {
+    if (run_is_ours(run)) {
         Py_BEGIN_ALLOW_THREADS;
         (void)pthread_mutex_lock(&run->lock);
         if (run->live)
@@ -101,7 +94,7 @@ int run_live_end(struct run_object *self, bool remove, roast_error *err)
 {
     int status;
 
-    if (!is_ours(self))
+    if (!run_is_ours(self))
         return ROAST_OK;
     Py_BEGIN_ALLOW_THREADS;
     (void)pthread_mutex_lock(&self->lock);

@@ -1,16 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* run_type.c - roastcoffea._core.Run: a roast_run for Python.
  *
- * A thin shell: it takes frames, samples, facts and marks, and gives metrics, records and
- * pages. Nothing is computed here. Calls that may wait for another writer give up the
- * GIL around the one library call. */
+ * A thin shell: frames, samples, facts and marks go in; metrics, records and pages come
+ * out. Nothing is computed here. Every call of libroast may wait for the run's lock and
+ * is made without the GIL. */
 #include <string.h>
-#include <unistd.h>
 
-#include "batch.h"
 #include "file.h"
-#include "live.h"
 #include "roast/scheduler.h"
+#include "run_methods.h"
 #include "table.h"
 
 static struct run_object *cast(PyObject *self)
@@ -40,11 +38,27 @@ static PyObject *run_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
     (void)pthread_mutex_init(&cast(self)->lock, NULL);
     struct roast_str name = {host, (size_t)host_bytes};
     if (roast_run_new(&cast(self)->run, mono_ns, epoch_ns, &err) < 0 ||
-        (host && roast_run_set_host(cast(self)->run, name, &err) < 0)) {
+        (host && roast_run_set_host(cast(self)->run, name, &err) < 0) ||
+        roast_dask_batches_new(&cast(self)->batches, cast(self)->run, &err) < 0) {
         Py_DECREF(self);
         return raise_error(state, &err);
     }
     return self;
+}
+
+/* Takes the last sample and the last frames. A forked child has neither the thread nor a
+ * lock it could trust. */
+static void stop_sampler(struct run_object *self)
+{
+    if (!run_is_ours(self))
+        return;
+    Py_BEGIN_ALLOW_THREADS;
+    (void)pthread_mutex_lock(&self->lock);
+    if (self->sampler)
+        roast_sampler_stop(self->sampler);
+    self->sampler = NULL;
+    (void)pthread_mutex_unlock(&self->lock);
+    Py_END_ALLOW_THREADS;
 }
 
 static void run_dealloc(PyObject *self)
@@ -52,11 +66,10 @@ static void run_dealloc(PyObject *self)
     PyTypeObject *type = Py_TYPE(self);
     freefunc release = (freefunc)PyType_GetSlot(type, Py_tp_free);
 
-    /* a forked child has neither the watching thread nor a lock it could trust */
-    if (cast(self)->pid == (long)getpid()) {
-        watch_stop(cast(self));
+    if (run_is_ours(cast(self))) {
+        stop_sampler(cast(self));
         (void)run_live_end(cast(self), false, NULL);
-        batches_free(cast(self)->batches);
+        roast_dask_batches_free(cast(self)->batches);
         if (cast(self)->file)
             run_close_file(cast(self));
         else
@@ -67,8 +80,7 @@ static void run_dealloc(PyObject *self)
     Py_DECREF(type);
 }
 
-/* None, or the exception of a status. */
-static PyObject *result_of(struct run_object *self, int status, const roast_error *err)
+PyObject *run_result(const struct run_object *self, int status, const roast_error *err)
 {
     if (status < 0)
         return raise_error(self->state, err);
@@ -81,32 +93,20 @@ static PyObject *finish(PyObject *self, PyObject *args)
 
     if (!PyArg_ParseTuple(args, "L", &mono_ns))
         return NULL;
-    roast_run_finish(cast(self)->run, mono_ns);
+    WITHOUT_GIL(roast_run_finish(cast(self)->run, mono_ns));
     Py_RETURN_NONE;
-}
-
-/* The 16 bytes that are the only argument, borrowed; NULL with an exception. */
-static const unsigned char *run_id_of(PyObject *args)
-{
-    const char *id = NULL;
-    Py_ssize_t size = 0;
-
-    if (!PyArg_ParseTuple(args, "y#", &id, &size))
-        return NULL;
-    if (size == ROAST_RUN_ID_BYTES)
-        return (const unsigned char *)id;
-    PyErr_Format(PyExc_ValueError, "run id of %zd bytes, not 16", size);
-    return NULL;
 }
 
 static PyObject *accept(PyObject *self, PyObject *args)
 {
     const unsigned char *id = run_id_of(args);
     roast_error err = {0};
+    int status;
 
     if (!id)
         return NULL;
-    return result_of(cast(self), roast_run_accept(cast(self)->run, id, &err), &err);
+    WITHOUT_GIL(status = roast_run_accept(cast(self)->run, id, &err));
+    return run_result(cast(self), status, &err);
 }
 
 static PyObject *add_frames(PyObject *self, PyObject *args)
@@ -137,13 +137,14 @@ static PyObject *learn_name(PyObject *self, PyObject *name)
 {
     struct roast_str text;
     roast_error err = {0};
+    int status;
 
     if (text_borrow(name, &text) < 0) {
         PyErr_Clear(); /* lone surrogates: no frame can name it either */
         Py_RETURN_NONE;
     }
-    return result_of(cast(self), roast_run_learn_name(cast(self)->run, text, &err),
-                     &err);
+    WITHOUT_GIL(status = roast_run_learn_name(cast(self)->run, text, &err));
+    return run_result(cast(self), status, &err);
 }
 
 static PyObject *progress(PyObject *self, PyObject *unused)
@@ -153,9 +154,7 @@ static PyObject *progress(PyObject *self, PyObject *unused)
     (void)unused;
     if (run_load(cast(self)) < 0)
         return NULL;
-    Py_BEGIN_ALLOW_THREADS;
-    roast_run_progress(cast(self)->run, &now);
-    Py_END_ALLOW_THREADS;
+    WITHOUT_GIL(roast_run_progress(cast(self)->run, &now));
     return Py_BuildValue(
         "{s:K,s:K,s:K,s:K,s:K}", "begun", (unsigned long long)now.begun, "done",
         (unsigned long long)now.done, "failed", (unsigned long long)now.failed,
@@ -202,6 +201,7 @@ static PyObject *add_sample(PyObject *self, PyObject *args)
     long long time_ns = 0;
     PyObject *values = NULL;
     roast_error err = {0};
+    int status;
 
     if (!PyArg_ParseTuple(args, "s#LO!", &worker, &size, &time_ns, &PyDict_Type,
                           &values))
@@ -209,8 +209,8 @@ static PyObject *add_sample(PyObject *self, PyObject *args)
     roast_sample sample = {.worker = {worker, (size_t)size}, .time_ns = time_ns};
     if (fill_sample(&sample, values) < 0)
         return NULL;
-    int status = roast_run_add_sample(cast(self)->run, &sample, &err);
-    return result_of(cast(self), status, &err);
+    WITHOUT_GIL(status = roast_run_add_sample(cast(self)->run, &sample, &err));
+    return run_result(cast(self), status, &err);
 }
 
 static PyObject *add_count(PyObject *self, PyObject *args)
@@ -218,11 +218,12 @@ static PyObject *add_count(PyObject *self, PyObject *args)
     long long time_ns = 0;
     unsigned long long workers = 0;
     roast_error err = {0};
+    int status;
 
     if (!PyArg_ParseTuple(args, "LK", &time_ns, &workers))
         return NULL;
-    int status = roast_run_add_count(cast(self)->run, time_ns, workers, &err);
-    return result_of(cast(self), status, &err);
+    WITHOUT_GIL(status = roast_run_add_count(cast(self)->run, time_ns, workers, &err));
+    return run_result(cast(self), status, &err);
 }
 
 static PyObject *offer(PyObject *self, PyObject *args)
@@ -231,11 +232,13 @@ static PyObject *offer(PyObject *self, PyObject *args)
     unsigned long long workers = 0;
     unsigned long long threads = 0;
     roast_error err = {0};
+    int status;
 
     if (!PyArg_ParseTuple(args, "LKK", &time_ns, &workers, &threads))
         return NULL;
-    int status = roast_run_offer(cast(self)->run, time_ns, workers, threads, &err);
-    return result_of(cast(self), status, &err);
+    WITHOUT_GIL(status =
+                    roast_run_offer(cast(self)->run, time_ns, workers, threads, &err));
+    return run_result(cast(self), status, &err);
 }
 
 /* ---- facts, marks, losses -------------------------------------------------------- */
@@ -264,7 +267,7 @@ static PyObject *with_fact(PyObject *self, PyObject *args, change_fact *change)
     int fact = fact_number(name);
     if (fact < 0)
         return NULL;
-    change(cast(self)->run, (enum roast_fact)fact, value);
+    WITHOUT_GIL(change(cast(self)->run, (enum roast_fact)fact, value));
     Py_RETURN_NONE;
 }
 
@@ -283,7 +286,7 @@ static PyObject *first_error(PyObject *self, PyObject *unused)
     char text[128];
 
     (void)unused;
-    roast_run_first_error(cast(self)->run, text, sizeof(text));
+    WITHOUT_GIL(roast_run_first_error(cast(self)->run, text, sizeof(text)));
     return text_new(roast_str_of(text));
 }
 
@@ -292,12 +295,14 @@ static PyObject *add_client_task(PyObject *self, PyObject *args)
     const char *prefix = NULL;
     long long start_mono_ns = 0, stop_mono_ns = 0;
     roast_error err = {0};
+    int status;
 
     if (!PyArg_ParseTuple(args, "sLL", &prefix, &start_mono_ns, &stop_mono_ns))
         return NULL;
-    int status = roast_run_add_client_task(cast(self)->run, roast_str_of(prefix),
-                                           start_mono_ns, stop_mono_ns, &err);
-    return result_of(cast(self), status, &err);
+    WITHOUT_GIL(status =
+                    roast_run_add_client_task(cast(self)->run, roast_str_of(prefix),
+                                              start_mono_ns, stop_mono_ns, &err));
+    return run_result(cast(self), status, &err);
 }
 
 static PyObject *mark(PyObject *self, PyObject *args)
@@ -314,14 +319,16 @@ static PyObject *mark(PyObject *self, PyObject *args)
     const char *name = NULL;
     long long mono_ns = 0;
     roast_error err = {0};
+    int status;
 
     if (!PyArg_ParseTuple(args, "sL", &name, &mono_ns))
         return NULL;
     for (size_t i = 0; i < sizeof(marks) / sizeof(marks[0]); i++) {
-        if (strcmp(marks[i].name, name) == 0)
-            return result_of(
-                cast(self),
-                roast_run_mark(cast(self)->run, marks[i].mark, mono_ns, &err), &err);
+        if (strcmp(marks[i].name, name) != 0)
+            continue;
+        WITHOUT_GIL(status =
+                        roast_run_mark(cast(self)->run, marks[i].mark, mono_ns, &err));
+        return run_result(cast(self), status, &err);
     }
     PyErr_SetString(PyExc_KeyError, name);
     return NULL;
@@ -337,7 +344,7 @@ static PyObject *lose(PyObject *self, PyObject *args)
     for (int i = 0; i < ROAST_RUN_LOSS_COUNT; i++) {
         if (strcmp(roast_run_loss_name((enum roast_run_loss)i), name) != 0)
             continue;
-        roast_run_lose(cast(self)->run, (enum roast_run_loss)i, count);
+        WITHOUT_GIL(roast_run_lose(cast(self)->run, (enum roast_run_loss)i, count));
         Py_RETURN_NONE;
     }
     PyErr_SetString(PyExc_KeyError, name);
@@ -346,39 +353,77 @@ static PyObject *lose(PyObject *self, PyObject *args)
 
 /* ---- sampling and results --------------------------------------------------------- */
 
+/* Without the GIL, under the object's lock. */
+static int start_sampler(struct run_object *self, double interval_s, roast_error *err)
+{
+    const struct roast_polling polling = {NULL, 0, interval_s};
+
+    if (self->sampler)
+        roast_sampler_stop(self->sampler);
+    self->sampler = NULL;
+    int status = roast_sampler_start(&self->sampler, self->run, err);
+    if (status == ROAST_OK && interval_s > 0)
+        status = roast_sampler_add(self->sampler, &roast_process_source, &polling, err);
+    return status == ROAST_UNAVAILABLE && self->sampler ? ROAST_OK : status;
+}
+
 static PyObject *watch(PyObject *self, PyObject *args)
 {
     double interval_s = 1;
+    roast_error err = {0};
+    int status;
 
     if (!PyArg_ParseTuple(args, "d", &interval_s))
         return NULL;
-    while (cast(self)->watch) /* another thread may start one meanwhile */
-        watch_stop(cast(self));
-    if (watch_start(cast(self), interval_s) < 0)
-        return NULL;
-    Py_RETURN_NONE;
+    if (!run_is_ours(cast(self)))
+        Py_RETURN_NONE;
+    Py_BEGIN_ALLOW_THREADS;
+    (void)pthread_mutex_lock(&cast(self)->lock);
+    status = start_sampler(cast(self), interval_s, &err);
+    (void)pthread_mutex_unlock(&cast(self)->lock);
+    Py_END_ALLOW_THREADS;
+    return run_result(cast(self), status, &err);
 }
 
 static PyObject *read_from(PyObject *self, PyObject *args)
 {
-    const char *dir = NULL;
+    struct roast_polling polling = {NULL, 1, 1};
+    roast_error err = {0};
+    int status = ROAST_UNAVAILABLE;
 
-    if (!PyArg_ParseTuple(args, "s", &dir) || watch_read_from(cast(self), dir) < 0)
+    if (!PyArg_ParseTuple(args, "s", &polling.place))
         return NULL;
-    Py_RETURN_NONE;
+    (void)roast_error_set(&err, status, "a spool is read while the run is sampled");
+    if (run_is_ours(cast(self))) {
+        Py_BEGIN_ALLOW_THREADS;
+        (void)pthread_mutex_lock(&cast(self)->lock);
+        if (cast(self)->sampler)
+            status = roast_sampler_add(cast(self)->sampler, &roast_spool_source,
+                                       &polling, &err);
+        (void)pthread_mutex_unlock(&cast(self)->lock);
+        Py_END_ALLOW_THREADS;
+    }
+    return run_result(cast(self), status, &err);
 }
 
 static PyObject *unwatch(PyObject *self, PyObject *unused)
 {
     (void)unused;
-    watch_stop(cast(self));
+    stop_sampler(cast(self));
     Py_RETURN_NONE;
 }
 
 static PyObject *sync_spool(PyObject *self, PyObject *unused)
 {
     (void)unused;
-    watch_sync(cast(self));
+    if (!run_is_ours(cast(self)))
+        Py_RETURN_NONE;
+    Py_BEGIN_ALLOW_THREADS;
+    (void)pthread_mutex_lock(&cast(self)->lock);
+    if (cast(self)->sampler)
+        roast_sampler_poll(cast(self)->sampler, &roast_spool_source);
+    (void)pthread_mutex_unlock(&cast(self)->lock);
+    Py_END_ALLOW_THREADS;
     Py_RETURN_NONE;
 }
 
@@ -389,34 +434,6 @@ static PyObject *metrics(PyObject *self, PyObject *args)
     if (!PyArg_ParseTuple(args, "|p", &quick))
         return NULL;
     return run_metrics(cast(self), quick);
-}
-
-static PyObject *chunks(PyObject *self, PyObject *unused)
-{
-    (void)unused;
-    return run_load(cast(self)) < 0 ? NULL : run_chunks(cast(self));
-}
-
-static PyObject *rows(PyObject *self, PyObject *args)
-{
-    const unsigned char *id = run_id_of(args);
-
-    return !id || run_load(cast(self)) < 0 ? NULL : run_rows(cast(self), id);
-}
-
-static PyObject *frame(PyObject *self, PyObject *args)
-{
-    unsigned int row = 0;
-
-    if (!PyArg_ParseTuple(args, "I", &row) || run_load(cast(self)) < 0)
-        return NULL;
-    return run_frame(cast(self), row);
-}
-
-static PyObject *tracking(PyObject *self, PyObject *unused)
-{
-    (void)unused;
-    return run_load(cast(self)) < 0 ? NULL : run_tracking(cast(self));
 }
 
 static PyObject *page(PyObject *self, PyObject *args)
@@ -437,13 +454,13 @@ static PyMethodDef run_methods[] = {
     {"add_count", add_count, METH_VARARGS, "A number of workers that was sampled."},
     {"offer", offer, METH_VARARGS, "Workers and threads offered from now on."},
     {"add_batch", run_add_batch, METH_VARARGS,
-     "What a scheduler noted: bytes, ns that the client's clock is ahead, its name."},
+     "A batch of a scheduler: bytes, ns that the client's clock is ahead, its name."},
     {"set_activities", run_set_activities, METH_O,
      "{(context, [prefix,] activity, unit): value} that the cluster added up."},
     {"add_hot_lines", run_add_hot_lines, METH_O,
      "(file, line, function, text, seconds, self_seconds) of a profile."},
     {"tasks_seen", run_tasks_seen, METH_NOARGS,
-     "How many tasks and workers a scheduler told."},
+     "How many tasks and workers schedulers reported."},
     {"set_fact", set_fact, METH_VARARGS, "Sets a number of run_facts.def."},
     {"add_fact", add_fact, METH_VARARGS, "Adds to a number of run_facts.def."},
     {"first_error", first_error, METH_NOARGS, "What a worker's monitor failed at."},
@@ -457,13 +474,14 @@ static PyMethodDef run_methods[] = {
     {"sync", sync_spool, METH_NOARGS, "Reads what waits in the spool, now."},
     {"metrics", metrics, METH_VARARGS,
      "All metrics and tables as a dict; quick: from the columns alone."},
-    {"chunks", chunks, METH_NOARGS, "[(frame, chunk_id, attempt, ended well)]."},
-    {"rows", rows, METH_VARARGS, "Rows of the records of a run id that ended well."},
-    {"frame", frame, METH_VARARGS, "The chunk frame of a row."},
+    {"chunks", run_chunks, METH_NOARGS, "[(frame, chunk_id, attempt, ended well)]."},
+    {"rows", run_rows, METH_VARARGS,
+     "Rows of the records of a run id that ended well."},
+    {"frame", run_frame, METH_VARARGS, "The chunk frame of a row."},
     {"table", run_table, METH_VARARGS, "A table of docs/tables.md, by name."},
     {"samples", run_samples, METH_VARARGS,
      "One series of all workers: worker, time, value."},
-    {"tracking", tracking, METH_NOARGS, "What was sampled, as tracking_data."},
+    {"tracking", run_tracking, METH_NOARGS, "What was sampled, as tracking_data."},
     {"page", page, METH_VARARGS,
      "A page of text or HTML: 'text', 'headline' or 'card'."},
     {"save", run_save, METH_VARARGS, "Writes a run file; True: in place of another."},
@@ -475,12 +493,12 @@ static PyMethodDef run_methods[] = {
     {"note", run_note, METH_VARARGS, "The text of a note, or None."},
     {"notes", run_notes, METH_VARARGS, "{name: text} of a group."},
     {"live_open", run_live_open, METH_VARARGS,
-     "Writes the run to this live file from now on; nothing was told to it yet."},
+     "Writes the run to this live file from now on; the run is still empty."},
     {"live_state", run_live_state, METH_NOARGS,
      "Changes queued, written, acknowledged, dropped; errors. None without a file."},
     {"live_sync", run_live_sync, METH_NOARGS, "Writes and syncs what is queued, now."},
     {"live_close", run_live_close, METH_VARARGS,
-     "Writes the rest and closes; True: removes the file instead."},
+     "Writes what is queued and closes; True: removes the file instead."},
     {"span", run_span, METH_NOARGS, "(begin, end) in ns since 1970; end 0: open."},
     {NULL, NULL, 0, NULL},
 };

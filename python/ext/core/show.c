@@ -141,7 +141,7 @@ static PyObject *live_line(PyObject *module, PyObject *args)
 
     if (!PyArg_ParseTuple(args, "O!d", state->run_type, &object, &live.seconds))
         return NULL;
-    roast_run_progress(((struct run_object *)object)->run, &live.progress);
+    WITHOUT_GIL(roast_run_progress(((struct run_object *)object)->run, &live.progress));
     if (!roast_memory_used_percent(NULL, &live.machine_memory_percent))
         live.machine_memory_percent = -1;
     size_t size = roast_report_live(line, sizeof(line), &live);

@@ -8,6 +8,8 @@
 #include <pthread.h>
 #include <stdint.h>
 
+#include "roast/collect.h"
+#include "roast/dask_batch.h"
 #include "roast/live.h"
 #include "roast/runfile.h"
 
@@ -22,24 +24,31 @@ struct core_state {
     PyObject *utc;
 };
 
-struct watch;
-
 struct run_object {
     PyObject_HEAD
-    roast_run *run;      /* borrows file where there is one */
-    roast_runfile *file; /* NULL: it is collected or imported here; see file.h */
-    bool is_whole;           /* attempts and samples of the file were loaded */
-    pthread_mutex_t lock;    /* guards file and live while the GIL is free */
-    roast_live *live;        /* NULL: nobody writes it while it grows */
-    struct watch *watch;     /* NULL: nobody samples */
-    struct batches *batches; /* NULL: no scheduler was heard; see batch.h */
+    roast_run *run;         /* borrows file where there is one */
+    roast_runfile *file;    /* NULL: it is collected or imported here; see file.h */
+    bool is_whole;          /* attempts and samples of the file were loaded */
+    pthread_mutex_t lock;   /* guards file, live and sampler; taken without the GIL */
+    roast_live *live;       /* NULL: no live file is written */
+    roast_sampler *sampler; /* NULL: not sampled */
+    roast_dask_batches *batches; /* NULL: not collected here */
     struct core_state *state;
     long pid; /* of the process that made it: a forked child leaves it alone */
 };
 
 extern PyType_Spec run_spec;
 
-/* ---- support.c ---------------------------------------------------------------- */
+/* One call of libroast without the GIL: it may wait for the run's lock, which a save
+ * holds for long. Texts it borrows must belong to objects that the caller holds. */
+#define WITHOUT_GIL(call) \
+    do { \
+        Py_BEGIN_ALLOW_THREADS; \
+        call; \
+        Py_END_ALLOW_THREADS; \
+    } while (0)
+
+/* ---- module.c ----------------------------------------------------------------- */
 
 /* Raises the exception of a libroast error; returns NULL. */
 PyObject *raise_error(const struct core_state *state, const roast_error *err);
@@ -56,24 +65,15 @@ int dict_set(PyObject *dict, const char *key, PyObject *value);
 /* UTF-8 of a str, borrowed from it; absent for None. -1 with an exception. */
 int text_borrow(PyObject *object, struct roast_str *text);
 
-/* ---- what a run gives, one file each ------------------------------------------- */
+/* ---- of other files ------------------------------------------------------------- */
 
 PyObject *run_metrics(struct run_object *self, bool quick);
-PyObject *run_chunks(struct run_object *self);
-PyObject *run_rows(struct run_object *self, const unsigned char *run_id);
-PyObject *run_frame(struct run_object *self, uint32_t row);
-PyObject *run_tracking(struct run_object *self);
 PyObject *run_page(struct run_object *self, const char *kind);
 
-/* ---- watch.c ------------------------------------------------------------------ */
-
-int watch_start(struct run_object *self, double interval_s); /* 0: spool only */
-int watch_read_from(struct run_object *self, const char *dir);
-void watch_sync(struct run_object *self); /* reads what waits in the spool, now */
-void watch_stop(struct run_object *self); /* last sample, last frames; also twice */
-
-/* ---- functions of the module ---------------------------------------------------- */
-
+/* Functions of the module. */
 extern PyMethodDef show_methods[];
 extern PyMethodDef json_text_methods[];
+extern PyMethodDef formula_methods[];
+extern PyMethodDef list_methods[];
+
 #endif

@@ -10,7 +10,7 @@ import math
 from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
-from roastcoffea import _core
+from roastcoffea.aggregation.workflow import aggregate_workflow_metrics
 
 WRAPPED = " The error was: "  # coffea's words
 
@@ -80,7 +80,7 @@ def numbers_of_custom(custom: Mapping[str, Any]) -> dict[str, float]:
         isinstance(row, Mapping) and "entries" in row for row in custom.values()
     ):
         return {}
-    totals = _core.workflow_metrics({}, 0.0, 1.0, custom)
+    totals = aggregate_workflow_metrics({}, 0.0, 1.0, custom)
     names = {
         "total_events": "report_events",
         "total_bytes_read": "report_bytes",

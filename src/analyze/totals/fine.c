@@ -231,17 +231,9 @@ double roast__recorded_task_seconds(const struct roast_study *study)
 
 static void set_processor(const struct roast_study *study, struct clocks clocks)
 {
-    double both_s = clocks.cpu_s + clocks.noncpu_s;
-
     roast__study_set(study, ROAST_METRIC_processor_cpu_time_seconds, clocks.cpu_s);
     roast__study_set(study, ROAST_METRIC_processor_noncpu_time_seconds,
                      clocks.noncpu_s);
-    if (!(both_s > 0))
-        return;
-    roast__study_set(study, ROAST_METRIC_processor_cpu_percentage,
-                     clocks.cpu_s / both_s * 100);
-    roast__study_set(study, ROAST_METRIC_processor_noncpu_percentage,
-                     clocks.noncpu_s / both_s * 100);
 }
 
 static void set_all_tasks(const struct roast_study *study, struct clocks clocks)
@@ -250,47 +242,13 @@ static void set_all_tasks(const struct roast_study *study, struct clocks clocks)
     roast__study_set(study, ROAST_METRIC_io_time_seconds, clocks.noncpu_s);
 }
 
-/* What does not depend on the prefix. */
-static void set_sums(const struct roast_study *study, const double *sums)
-{
-    static const struct {
-        enum roast_metric metric;
-        enum roast_fine_sum sum;
-        enum roast_fine_sum other; /* added to it; ROAST_FINE_SUMS: none */
-    } rows[] = {
-#define SUM(metric, sum, other) \
-    {ROAST_METRIC_##metric, ROAST_FINE_##sum, ROAST_FINE_##other}
-        SUM(cpu_time_seconds, CPU_S, SUMS),
-        SUM(io_time_seconds, NONCPU_S, SUMS),
-        SUM(failed_time_seconds, FAILED_S, SUMS),
-        SUM(cancelled_time_seconds, CANCELLED_S, SUMS),
-        SUM(executor_time_seconds, EXECUTOR_S, SUMS),
-        SUM(offload_time_seconds, OFFLOAD_S, SUMS),
-        SUM(total_bytes_memory_read_dask, MEMORY_READ_BYTES, SUMS),
-        SUM(disk_read_bytes, DISK_READ_BYTES, SUMS),
-        SUM(disk_write_bytes, DISK_WRITE_BYTES, SUMS),
-        SUM(compression_time_seconds, COMPRESS_S, SUMS),
-        SUM(decompression_time_seconds, DECOMPRESS_S, SUMS),
-        SUM(total_compression_overhead_seconds, COMPRESS_S, DECOMPRESS_S),
-        SUM(serialization_time_seconds, SERIALIZE_S, SUMS),
-        SUM(deserialization_time_seconds, DESERIALIZE_S, SUMS),
-        SUM(total_serialization_overhead_seconds, SERIALIZE_S, DESERIALIZE_S),
-#undef SUM
-    };
-
-    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
-        bool two = rows[i].other != ROAST_FINE_SUMS;
-        roast__study_set(study, rows[i].metric,
-                         sums[rows[i].sum] + (two ? sums[rows[i].other] : 0));
-    }
-}
-
 static void set_from_spans(const struct roast_study *study, const struct spans *spans)
 {
     const double *sums = spans->sums;
     double own_cpu_s = clocks_of_tasks(study).cpu_s;
 
-    set_sums(study, sums);
+    for (int i = 0; i < ROAST_FINE_SUMS; i++)
+        roast__study_set(study, roast_fine_metric((enum roast_fine_sum)i), sums[i]);
     if (!spans->has_processor) {
         set_processor(study, own_clocks(study));
         return;
@@ -331,6 +289,7 @@ void roast__study_fine(const struct roast_study *study)
         set_from_spans(study, &spans);
     else
         set_from_clocks(study);
+    roast_derive_fine(&study->summary->values);
 }
 
 const char *roast__without_spans(const struct roast_study *study)

@@ -1,25 +1,32 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* fine_sums.c - which sum of the fine metrics an activity of Dask belongs to.
+/* fine_sums.c - the sums of Dask's fine metrics: which activity belongs to which sum,
+ * which metric a sum is, and what follows from the sums.
  *
- * Apart from the sums themselves: the front of 0.1.2 adds Python's numbers by the same
- * rule. */
+ * Separate from fine.c, which reads a run: the functions of 0.1.2 bring their own
+ * numbers and follow the same rules. */
+#include "analyze/summary.h"
 #include "base/str.h"
-#include "roast/analyze.h"
 
-static const char *const activities[ROAST_FINE_SUMS] = {
-    [ROAST_FINE_CPU_S] = "thread-cpu",
-    [ROAST_FINE_NONCPU_S] = "thread-noncpu",
-    [ROAST_FINE_COMPRESS_S] = "compress",
-    [ROAST_FINE_DECOMPRESS_S] = "decompress",
-    [ROAST_FINE_SERIALIZE_S] = "serialize",
-    [ROAST_FINE_DESERIALIZE_S] = "deserialize",
-    [ROAST_FINE_FAILED_S] = "failed",
-    [ROAST_FINE_CANCELLED_S] = "cancelled",
-    [ROAST_FINE_EXECUTOR_S] = "executor",
-    [ROAST_FINE_OFFLOAD_S] = "offload",
-    [ROAST_FINE_MEMORY_READ_BYTES] = "memory-read",
-    [ROAST_FINE_DISK_READ_BYTES] = "disk-read",
-    [ROAST_FINE_DISK_WRITE_BYTES] = "disk-write",
+static const struct {
+    const char *activity;
+    enum roast_metric metric;
+} sums[ROAST_FINE_SUMS] = {
+#define SUM(name, activity, metric) \
+    [ROAST_FINE_##name] = {activity, ROAST_METRIC_##metric}
+    SUM(CPU_S, "thread-cpu", cpu_time_seconds),
+    SUM(NONCPU_S, "thread-noncpu", io_time_seconds),
+    SUM(COMPRESS_S, "compress", compression_time_seconds),
+    SUM(DECOMPRESS_S, "decompress", decompression_time_seconds),
+    SUM(SERIALIZE_S, "serialize", serialization_time_seconds),
+    SUM(DESERIALIZE_S, "deserialize", deserialization_time_seconds),
+    SUM(FAILED_S, "failed", failed_time_seconds),
+    SUM(CANCELLED_S, "cancelled", cancelled_time_seconds),
+    SUM(EXECUTOR_S, "executor", executor_time_seconds),
+    SUM(OFFLOAD_S, "offload", offload_time_seconds),
+    SUM(MEMORY_READ_BYTES, "memory-read", total_bytes_memory_read_dask),
+    SUM(DISK_READ_BYTES, "disk-read", disk_read_bytes),
+    SUM(DISK_WRITE_BYTES, "disk-write", disk_write_bytes),
+#undef SUM
 };
 
 enum roast_fine_sum roast_fine_sum_of(struct roast_str activity, struct roast_str unit)
@@ -31,8 +38,42 @@ enum roast_fine_sum roast_fine_sum_of(struct roast_str activity, struct roast_st
     if (roast__str_is(unit, "count"))
         return ROAST_FINE_SUMS;
     for (int i = from; i < to; i++) {
-        if (roast__str_is(activity, activities[i]))
+        if (roast__str_is(activity, sums[i].activity))
             return (enum roast_fine_sum)i;
     }
     return ROAST_FINE_SUMS;
+}
+
+enum roast_metric roast_fine_metric(enum roast_fine_sum sum)
+{
+    return sums[sum].metric;
+}
+
+/* metric = a + b, where both are known. */
+static void derive_sum(struct roast_metric_values *values, enum roast_metric metric,
+                       enum roast_metric a, enum roast_metric b)
+{
+    if (values->known[a] && values->known[b])
+        roast__metric_set(values, metric, values->value[a] + values->value[b]);
+}
+
+void roast_derive_fine(struct roast_metric_values *values)
+{
+    double cpu_s = values->value[ROAST_METRIC_processor_cpu_time_seconds];
+    double noncpu_s = values->value[ROAST_METRIC_processor_noncpu_time_seconds];
+
+    derive_sum(values, ROAST_METRIC_total_compression_overhead_seconds,
+               ROAST_METRIC_compression_time_seconds,
+               ROAST_METRIC_decompression_time_seconds);
+    derive_sum(values, ROAST_METRIC_total_serialization_overhead_seconds,
+               ROAST_METRIC_serialization_time_seconds,
+               ROAST_METRIC_deserialization_time_seconds);
+    if (!values->known[ROAST_METRIC_processor_cpu_time_seconds] ||
+        !values->known[ROAST_METRIC_processor_noncpu_time_seconds] ||
+        !(cpu_s + noncpu_s > 0))
+        return;
+    roast__metric_set(values, ROAST_METRIC_processor_cpu_percentage,
+                      cpu_s / (cpu_s + noncpu_s) * 100);
+    roast__metric_set(values, ROAST_METRIC_processor_noncpu_percentage,
+                      noncpu_s / (cpu_s + noncpu_s) * 100);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* test_spool.c - files that grow: every frame once, whole, whatever was cut or damaged
+/* test_spool_reader.c - files that grow: every frame once, whole, whatever was cut or damaged
  * before it; and only files of the spool, read or removed. */
 #include "collect/spool_help.h"
 
@@ -73,7 +73,7 @@ static void what_was_appended_comes_once(void **state)
     roast__buf_release(&all);
 }
 
-static void a_frame_cut_at_every_byte_waits_for_its_rest(void **state)
+static void a_frame_cut_at_every_byte_waits_for_its_end(void **state)
 {
     struct spool_test *test = *state;
     struct roast_buf all = {0};
@@ -307,7 +307,7 @@ static void sizes_that_cannot_be_do_not_wait(void **state)
     assert_int_equal(roast_spool_state(test->spool).waiting_bytes, 0);
 }
 
-/* Each pair costs a checksum over the rest of the piece: with no limit, hours. */
+/* Each pair costs a checksum over all bytes behind it: with no limit, hours. */
 static void a_hostile_file_is_given_up_and_lost_are_only_its_own(void **state)
 {
     enum { PAIRS = 40000 };
@@ -513,7 +513,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         SPOOL_TEST(an_empty_spool_gives_nothing),
         SPOOL_TEST(what_was_appended_comes_once),
-        SPOOL_TEST(a_frame_cut_at_every_byte_waits_for_its_rest),
+        SPOOL_TEST(a_frame_cut_at_every_byte_waits_for_its_end),
         SPOOL_TEST(a_frame_may_come_byte_by_byte),
         SPOOL_TEST(files_are_read_apart),
         SPOOL_TEST(many_files_are_all_known),

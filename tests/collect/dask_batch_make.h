@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* batch_made.h - batches made item by item, by the letters of batch_items.def. */
-#ifndef ROAST_TESTS_COLLECT_BATCH_MADE_H
-#define ROAST_TESTS_COLLECT_BATCH_MADE_H
+/* dask_batch_made.h - batches made item by item, by the letters of dask_batch_items.def. */
+#ifndef ROAST_TESTS_COLLECT_DASK_BATCH_MADE_H
+#define ROAST_TESTS_COLLECT_DASK_BATCH_MADE_H
 
 #include "base/buf.h"
 #include "base/bytes.h"
-#include "roast/batch.h"
+#include "collect/dask_batch_reader.h"
 #include "support.h"
 
 enum { TICK = 1, SAMPLE, WORKER, JOINED, LEFT, PREFIX, TASK, FRAMES, DELAY, DROPPED };
@@ -41,7 +41,7 @@ static inline void put_field(struct roast_buf *out, char letter, va_list *args)
 /* One item: double for d, uint64_t for Q, unsigned for the others, then texts. */
 static inline void put(struct roast_buf *out, unsigned kind, ...)
 {
-    const struct roast_batch_item *item = roast_batch_item(kind - 1);
+    const struct roast_dask_batch_item *item = roast_dask_batch_item(kind - 1);
     va_list args;
 
     put_uint(out, kind, 1);

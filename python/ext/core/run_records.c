@@ -1,11 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* run_series.c - records and samples of a run as Python objects.
+/* run_records.c - records and samples of a run as Python objects.
  *
  * Copied out of the run under its lock first, and made into objects afterwards: making an
  * object may run any code. */
 #include <math.h>
 
-#include "state.h"
+#include "file.h"
+#include "run_methods.h"
+
+static struct run_object *cast(PyObject *self)
+{
+    return (struct run_object *)self;
+}
 
 static bool ended_well(struct roast_str frame)
 {
@@ -27,17 +33,18 @@ static PyObject *chunk_new(const struct roast_chunk_list *found,
                          (unsigned long long)item->attempt, well ? Py_True : Py_False);
 }
 
-PyObject *run_chunks(struct run_object *self)
+PyObject *run_chunks(PyObject *self, PyObject *unused)
 {
     struct roast_chunk_list found = {NULL, NULL, 0};
     roast_error err = {0};
     int status;
 
-    Py_BEGIN_ALLOW_THREADS;
-    status = roast_run_chunks(self->run, &found, &err);
-    Py_END_ALLOW_THREADS;
+    (void)unused;
+    if (run_load(cast(self)) < 0)
+        return NULL;
+    WITHOUT_GIL(status = roast_run_chunks(cast(self)->run, &found, &err));
     if (status < 0)
-        return raise_error(self->state, &err);
+        return raise_error(cast(self)->state, &err);
     PyObject *list = PyList_New(0);
     for (size_t i = 0; list && i < found.count; i++) {
         PyObject *row = chunk_new(&found, &found.items[i]);
@@ -49,17 +56,31 @@ PyObject *run_chunks(struct run_object *self)
     return list;
 }
 
-PyObject *run_rows(struct run_object *self, const unsigned char *run_id)
+const unsigned char *run_id_of(PyObject *args)
 {
+    const char *id = NULL;
+    Py_ssize_t size = 0;
+
+    if (!PyArg_ParseTuple(args, "y#", &id, &size))
+        return NULL;
+    if (size == ROAST_RUN_ID_BYTES)
+        return (const unsigned char *)id;
+    PyErr_Format(PyExc_ValueError, "run id of %zd bytes, not 16", size);
+    return NULL;
+}
+
+PyObject *run_rows(PyObject *self, PyObject *args)
+{
+    const unsigned char *run_id = run_id_of(args);
     struct roast_rows found = {NULL, 0};
     roast_error err = {0};
     int status;
 
-    Py_BEGIN_ALLOW_THREADS;
-    status = roast_run_rows(self->run, run_id, &found, &err);
-    Py_END_ALLOW_THREADS;
+    if (!run_id || run_load(cast(self)) < 0)
+        return NULL;
+    WITHOUT_GIL(status = roast_run_rows(cast(self)->run, run_id, &found, &err));
     if (status < 0)
-        return raise_error(self->state, &err);
+        return raise_error(cast(self)->state, &err);
     PyObject *list = PyList_New(0);
     for (size_t i = 0; list && i < found.count; i++) {
         PyObject *row = PyLong_FromUnsignedLong(found.rows[i]);
@@ -71,25 +92,28 @@ PyObject *run_rows(struct run_object *self, const unsigned char *run_id)
     return list;
 }
 
-/* Most frames are small; one that is not is asked for again with more room. */
-PyObject *run_frame(struct run_object *self, uint32_t row)
+/* Most frames are small; a larger one is read again with more room. */
+PyObject *run_frame(PyObject *self, PyObject *args)
 {
     size_t room = 4096;
     int64_t size = ROAST_LIMIT;
+    unsigned int row = 0;
     roast_error err = {0};
     PyObject *frame = NULL;
     char *out = NULL;
 
+    if (!PyArg_ParseTuple(args, "I", &row) || run_load(cast(self)) < 0)
+        return NULL;
     while (size == ROAST_LIMIT && room < (size_t)1 << 28) {
         PyMem_Free(out);
         out = PyMem_Malloc(room);
         if (!out)
             return PyErr_NoMemory();
-        size = roast_run_frame(self->run, row, out, room, &err);
+        WITHOUT_GIL(size = roast_run_frame(cast(self)->run, row, out, room, &err));
         room *= 8;
     }
     if (size < 0)
-        raise_error(self->state, &err);
+        raise_error(cast(self)->state, &err);
     else
         frame = PyBytes_FromStringAndSize(out, (Py_ssize_t)size);
     PyMem_Free(out);
@@ -165,22 +189,23 @@ static int add_line(const struct core_state *state, PyObject *tracking,
     return status;
 }
 
-PyObject *run_tracking(struct run_object *self)
+PyObject *run_tracking(PyObject *self, PyObject *unused)
 {
     struct roast_tracking found = {NULL, 0};
     roast_error err = {0};
     int status;
 
-    Py_BEGIN_ALLOW_THREADS;
-    status = roast_run_tracking(self->run, &found, &err);
-    Py_END_ALLOW_THREADS;
+    (void)unused;
+    if (run_load(cast(self)) < 0)
+        return NULL;
+    WITHOUT_GIL(status = roast_run_tracking(cast(self)->run, &found, &err));
     if (status < 0)
-        return raise_error(self->state, &err);
+        return raise_error(cast(self)->state, &err);
     PyObject *tracking = PyDict_New();
     if (tracking && dict_set(tracking, "worker_counts", PyDict_New()) < 0)
         Py_CLEAR(tracking);
     for (size_t i = 0; tracking && i < found.count; i++) {
-        if (add_line(self->state, tracking, &found.lines[i]) < 0)
+        if (add_line(cast(self)->state, tracking, &found.lines[i]) < 0)
             Py_CLEAR(tracking);
     }
     roast_tracking_release(&found);

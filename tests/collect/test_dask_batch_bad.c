@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* test_batch_bad.c - no bytes do any harm, nor does a lack of memory: what makes no sense
+/* test_dask_batch_bad.c - no bytes do any harm, nor does a lack of memory: what makes no sense
  * is passed over and counted, what found no room comes again. */
 #include <math.h>
 
-#include "batch_items.h"
-#include "batch_read.h"
+#include "dask_batch_items.h"
+#include "dask_batch_sink.h"
 #include "heap.h"
 
 /* ---- what makes no sense ----------------------------------------------------- */
@@ -16,7 +16,7 @@ static void sample_without_tick(struct roast_buf *batch)
     put_sample(batch, 0, 1);
 }
 
-static void sample_of_nobody(struct roast_buf *batch)
+static void sample_of_unknown_worker(struct roast_buf *batch)
 {
     put_tick(batch, T0);
     put_sample(batch, 1, 1);
@@ -62,12 +62,12 @@ static void prefix_far_out_of_turn(struct roast_buf *batch)
     put_prefix(batch, 99, "x");
 }
 
-static void joined_by_nobody(struct roast_buf *batch)
+static void joined_by_unknown_worker(struct roast_buf *batch)
 {
     put_joined(batch, 1, 0, "h");
 }
 
-static void left_by_nobody(struct roast_buf *batch)
+static void left_by_unknown_worker(struct roast_buf *batch)
 {
     put_left(batch, 1, 0, "");
 }
@@ -94,13 +94,13 @@ static void task_with_later_end(struct roast_buf *batch)
     put_task(batch, 0, ROAST_TASK_END_LAST, T0);
 }
 
-static void task_of_nobody(struct roast_buf *batch)
+static void task_of_unknown_worker(struct roast_buf *batch)
 {
     put_prefix(batch, 0, "p");
     put_task(batch, 1, ROAST_TASK_ok, T0);
 }
 
-static void frames_of_nobody(struct roast_buf *batch)
+static void frames_of_unknown_worker(struct roast_buf *batch)
 {
     put_frames(batch, 9, "x");
 }
@@ -111,7 +111,7 @@ static void frames_without_end(struct roast_buf *batch)
     put_uint(batch, 0, 8);
 }
 
-static void delay_of_nobody(struct roast_buf *batch)
+static void delay_of_unknown_worker(struct roast_buf *batch)
 {
     put_delay(batch, UINT32_MAX, 0);
 }
@@ -126,35 +126,38 @@ static void later_kind(struct roast_buf *batch)
     put_uint(batch, 11, 8);
 }
 
-static struct roast_batch_state read_around(bad_item *bad, size_t facts)
+static struct roast_dask_reader_state read_around(bad_item *bad, size_t facts)
 {
-    roast_batch_reader *reader = new_reader();
+    struct roast_dask_reader *reader = new_reader();
     struct roast_buf batch = {0};
-    struct heard heard = {0};
+    struct notes notes = {0};
 
     put_worker(&batch, 0, "w");
     put_joined(&batch, 0, 0, "h");
     bad(&batch);
     put_left(&batch, 0, 1, "behind it");
-    assert_int_equal(read_and_clear(reader, &batch, &heard), ROAST_BAD_DATA);
-    assert_int_equal(heard.facts, facts);
+    assert_int_equal(read_and_clear(reader, &batch, &notes), ROAST_BAD_DATA);
+    assert_int_equal(notes.facts, facts);
     put_left(&batch, 0, 1, "still reads");
-    assert_int_equal(read_and_clear(reader, &batch, &heard), ROAST_OK);
-    assert_int_equal(heard.facts, facts + 1);
-    struct roast_batch_state told = roast_batch_state(reader);
-    roast_batch_reader_free(reader);
-    return told;
+    assert_int_equal(read_and_clear(reader, &batch, &notes), ROAST_OK);
+    assert_int_equal(notes.facts, facts + 1);
+    struct roast_dask_reader_state seen = roast__dask_reader_state(reader);
+    roast__dask_reader_free(reader);
+    return seen;
 }
 
 static void what_makes_no_sense_is_passed_over(void **state)
 {
     static bad_item *const bad[] = {
-        sample_without_tick, sample_of_nobody,       sample_of_later_series,
-        tick_of_no_time,     worker_far_out_of_turn, worker_renamed,
-        worker_without_name, name_too_long,          prefix_far_out_of_turn,
-        joined_by_nobody,    left_by_nobody,         left_in_two_ways,
-        task_of_no_prefix,   task_without_end,       task_with_later_end,
-        task_of_nobody,      frames_of_nobody,       delay_of_nobody,
+        sample_without_tick,      sample_of_unknown_worker,
+        sample_of_later_series,   tick_of_no_time,
+        worker_far_out_of_turn,   worker_renamed,
+        worker_without_name,      name_too_long,
+        prefix_far_out_of_turn,   joined_by_unknown_worker,
+        left_by_unknown_worker,   left_in_two_ways,
+        task_of_no_prefix,        task_without_end,
+        task_with_later_end,      task_of_unknown_worker,
+        frames_of_unknown_worker, delay_of_unknown_worker,
     };
     (void)state;
 
@@ -174,9 +177,9 @@ static void what_has_no_length_ends_a_batch(void **state)
 /* Their batch could not be read; those that follow are numbered behind them. */
 static void names_that_were_lost_leave_a_gap(void **state)
 {
-    roast_batch_reader *reader = new_reader();
+    struct roast_dask_reader *reader = new_reader();
     struct roast_buf batch = {0};
-    struct heard heard = {0};
+    struct notes notes = {0};
     (void)state;
 
     no_kind(&batch);
@@ -184,88 +187,91 @@ static void names_that_were_lost_leave_a_gap(void **state)
         put_worker(&batch, i, "lost");
         put_prefix(&batch, i, "lost");
     }
-    assert_int_equal(read_and_clear(reader, &batch, &heard), ROAST_BAD_DATA);
+    assert_int_equal(read_and_clear(reader, &batch, &notes), ROAST_BAD_DATA);
     put_worker(&batch, 4, "w4");
     put_prefix(&batch, 4, "p4");
     put_left(&batch, 4, 1, "");
     put_left(&batch, 2, 1, "");
     put(&batch, TASK, 1u, 4u, 4u, (unsigned)ROAST_TASK_ok, T0, T0, T0);
     put(&batch, TASK, 2u, 3u, 1u, (unsigned)ROAST_TASK_ok, T0, T0, T0);
-    assert_int_equal(read_and_clear(reader, &batch, &heard), ROAST_OK);
-    assert_string_equal(heard.lines, "left w4 9 told -\n"
-                                     "left ? 9 told -\n"
+    assert_int_equal(read_and_clear(reader, &batch, &notes), ROAST_OK);
+    assert_string_equal(notes.lines, "left w4 9 expected -\n"
+                                     "left ? 9 expected -\n"
                                      "task p4 w4 1 foreign 1 0 0 0\n"
                                      "task ? ? 2 foreign 1 0 0 0\n");
-    assert_int_equal(roast_batch_state(reader).workers, 5);
-    assert_int_equal(roast_batch_state(reader).unread, 1);
-    roast_batch_reader_free(reader);
+    assert_int_equal(roast__dask_reader_state(reader).workers, 5);
+    assert_int_equal(roast__dask_reader_state(reader).unread, 1);
+    roast__dask_reader_free(reader);
 }
 
-static void an_error_says_where(void **state)
+static void an_error_names_its_place(void **state)
 {
-    roast_batch_reader *reader = new_reader();
+    struct roast_dask_reader *reader = new_reader();
     struct roast_buf batch = {0};
-    struct heard heard = {0};
-    struct roast_batch_sink sink = sink_of(&heard);
+    struct notes notes = {0};
+    struct roast_dask_sink sink = sink_of(&notes);
     roast_error err = {0};
     (void)state;
 
     put_worker(&batch, 0, "w");
     put_left(&batch, 5, 0, "");
     struct roast_str bytes = str_from(batch.data, batch.size_bytes);
-    assert_int_equal(roast_batch_read(reader, bytes, &sink, &err), ROAST_BAD_DATA);
+    assert_int_equal(roast__dask_reader_read(reader, bytes, &sink, &err),
+                     ROAST_BAD_DATA);
     assert_string_equal(err.message, "item left of a batch, at byte 8 of 24");
     roast__buf_release(&batch);
-    roast_batch_reader_free(reader);
+    roast__dask_reader_free(reader);
 }
 
-/* All is heard once, whenever and however often the sink has no room for it. */
+/* All is notes once, whenever and however often the sink has no room for it. */
 static void a_batch_goes_on_where_the_sink_ended_it(void **state)
 {
-    roast_batch_reader *reader = new_reader();
+    struct roast_dask_reader *reader = new_reader();
     struct roast_buf batch = {0};
-    struct heard heard = {0};
-    struct roast_batch_sink sink = sink_of(&heard);
-    char lines[sizeof(heard.lines)] = "";
+    struct notes notes = {0};
+    struct roast_dask_sink sink = sink_of(&notes);
+    char lines[sizeof(notes.lines)] = "";
     (void)state;
 
     put_everything(&batch);
-    put_left(&batch, 99, 0, "nobody");
+    put_left(&batch, 99, 0, "unknown");
     struct roast_str bytes = str_from(batch.data, batch.size_bytes);
     for (size_t end = 0; end < 7; end++) {
-        heard = (struct heard){.refuses = ROAST_NO_MEMORY};
-        assert_int_equal(roast_batch_read(reader, bytes, &sink, NULL), ROAST_NO_MEMORY);
-        assert_int_equal(heard.facts, 1);
-        heard = (struct heard){.refuses = ROAST_NO_MEMORY, .takes = 1};
-        int status = roast_batch_read(reader, bytes, &sink, NULL);
+        notes = (struct notes){.refuses = ROAST_NO_MEMORY};
+        assert_int_equal(roast__dask_reader_read(reader, bytes, &sink, NULL),
+                         ROAST_NO_MEMORY);
+        assert_int_equal(notes.facts, 1);
+        notes = (struct notes){.refuses = ROAST_NO_MEMORY, .takes = 1};
+        int status = roast__dask_reader_read(reader, bytes, &sink, NULL);
         assert_int_equal(status, end < 6 ? ROAST_NO_MEMORY : ROAST_OK);
-        strncat(lines, heard.lines, strcspn(heard.lines, "\n") + 1);
+        strncat(lines, notes.lines, strcspn(notes.lines, "\n") + 1);
     }
-    assert_int_equal(roast_batch_state(reader).unread, 1);
-    roast_batch_reader_free(reader);
+    assert_int_equal(roast__dask_reader_state(reader).unread, 1);
+    roast__dask_reader_free(reader);
     reader = new_reader();
-    heard = (struct heard){0};
-    assert_int_equal(roast_batch_read(reader, bytes, &sink, NULL), ROAST_BAD_DATA);
-    assert_string_equal(lines, heard.lines);
+    notes = (struct notes){0};
+    assert_int_equal(roast__dask_reader_read(reader, bytes, &sink, NULL),
+                     ROAST_BAD_DATA);
+    assert_string_equal(lines, notes.lines);
     roast__buf_release(&batch);
-    roast_batch_reader_free(reader);
+    roast__dask_reader_free(reader);
 }
 
 static void another_batch_begins_at_its_front(void **state)
 {
-    roast_batch_reader *reader = new_reader();
+    struct roast_dask_reader *reader = new_reader();
     struct roast_buf batch = {0};
-    struct heard heard = {.refuses = ROAST_LIMIT};
+    struct notes notes = {.refuses = ROAST_LIMIT};
     (void)state;
 
     put_everything(&batch);
-    assert_int_equal(read_and_clear(reader, &batch, &heard), ROAST_LIMIT);
-    assert_int_equal(heard.facts, 1);
-    heard = (struct heard){0};
+    assert_int_equal(read_and_clear(reader, &batch, &notes), ROAST_LIMIT);
+    assert_int_equal(notes.facts, 1);
+    notes = (struct notes){0};
     put_left(&batch, 0, 1, "another");
-    assert_int_equal(read_and_clear(reader, &batch, &heard), ROAST_OK);
-    assert_string_equal(heard.lines, "left tcp://a:1 9 told another\n");
-    roast_batch_reader_free(reader);
+    assert_int_equal(read_and_clear(reader, &batch, &notes), ROAST_OK);
+    assert_string_equal(notes.lines, "left tcp://a:1 9 expected another\n");
+    roast__dask_reader_free(reader);
 }
 
 static void a_batch_may_be_cut_at_every_byte(void **state)
@@ -276,15 +282,16 @@ static void a_batch_may_be_cut_at_every_byte(void **state)
 
     put_everything(&batch);
     for (size_t size = 0; size <= batch.size_bytes; size++) {
-        roast_batch_reader *reader = new_reader();
-        struct heard heard = {0};
-        struct roast_batch_sink sink = sink_of(&heard);
+        struct roast_dask_reader *reader = new_reader();
+        struct notes notes = {0};
+        struct roast_dask_sink sink = sink_of(&notes);
         char *tight = tight_copy(batch.data, size);
-        int status = roast_batch_read(reader, str_from(tight, size), &sink, NULL);
+        int status =
+            roast__dask_reader_read(reader, str_from(tight, size), &sink, NULL);
         assert_true(status == ROAST_OK || status == ROAST_BAD_DATA);
         whole += status == ROAST_OK;
         free(tight);
-        roast_batch_reader_free(reader);
+        roast__dask_reader_free(reader);
     }
     assert_int_equal(whole, 13); /* before, between and behind twelve items */
     roast__buf_release(&batch);
@@ -298,17 +305,17 @@ static void any_bit_may_be_flipped(void **state)
     put_everything(&batch);
     put_everything(&batch);
     for (size_t bit = 0; bit < 8 * batch.size_bytes; bit++) {
-        roast_batch_reader *reader = new_reader();
-        struct heard heard = {0};
-        struct roast_batch_sink sink = sink_of(&heard);
+        struct roast_dask_reader *reader = new_reader();
+        struct notes notes = {0};
+        struct roast_dask_sink sink = sink_of(&notes);
         char *tight = tight_copy(batch.data, batch.size_bytes);
         tight[bit / 8] = (char)(tight[bit / 8] ^ 1 << bit % 8);
-        int status =
-            roast_batch_read(reader, str_from(tight, batch.size_bytes), &sink, NULL);
+        int status = roast__dask_reader_read(reader, str_from(tight, batch.size_bytes),
+                                             &sink, NULL);
         assert_true(status == ROAST_OK || status == ROAST_BAD_DATA);
-        assert_in_range(roast_batch_state(reader).workers, 0, 60);
+        assert_in_range(roast__dask_reader_state(reader).workers, 0, 60);
         free(tight);
-        roast_batch_reader_free(reader);
+        roast__dask_reader_free(reader);
     }
     roast__buf_release(&batch);
 }
@@ -332,23 +339,23 @@ static void put_many(struct roast_buf *batch)
 /* Whether there was an n-th allocation to fail. */
 static bool fail_and_try_again(const struct roast_buf *batch, size_t n, bool on)
 {
-    roast_batch_reader *reader = NULL;
-    struct heard heard = {0};
-    struct roast_batch_sink sink = sink_of(&heard);
+    struct roast_dask_reader *reader = NULL;
+    struct notes notes = {0};
+    struct roast_dask_sink sink = sink_of(&notes);
     struct roast_str bytes = str_from(batch->data, batch->size_bytes);
 
     test_heap_fail(n, on);
-    int status = roast_batch_reader_new(&reader, NULL);
+    int status = roast__dask_reader_new(&reader, NULL);
     if (status == ROAST_OK)
-        status = roast_batch_read(reader, bytes, &sink, NULL);
+        status = roast__dask_reader_read(reader, bytes, &sink, NULL);
     bool failed = test_heap_failed();
     assert_int_equal(status, failed ? ROAST_NO_MEMORY : ROAST_OK);
     test_heap_fail(0, false);
     if (reader) { /* what it knew, it still knows */
-        assert_int_equal(roast_batch_read(reader, bytes, &sink, NULL), ROAST_OK);
-        assert_int_equal(roast_batch_state(reader).workers, 40);
+        assert_int_equal(roast__dask_reader_read(reader, bytes, &sink, NULL), ROAST_OK);
+        assert_int_equal(roast__dask_reader_state(reader).workers, 40);
     }
-    roast_batch_reader_free(reader);
+    roast__dask_reader_free(reader);
     assert_int_equal(test_heap.live_blocks, 0);
     return failed;
 }
@@ -374,7 +381,7 @@ int main(void)
         cmocka_unit_test(what_makes_no_sense_is_passed_over),
         cmocka_unit_test(what_has_no_length_ends_a_batch),
         cmocka_unit_test(names_that_were_lost_leave_a_gap),
-        cmocka_unit_test(an_error_says_where),
+        cmocka_unit_test(an_error_names_its_place),
         cmocka_unit_test(a_batch_goes_on_where_the_sink_ended_it),
         cmocka_unit_test(another_batch_begins_at_its_front),
         cmocka_unit_test(a_batch_may_be_cut_at_every_byte),

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* spool.c - reads what local workers append to their files.
+/* spool_reader.c - reads what local workers append to their files.
  *
  * A spool may hold the file of every process a pool ever started, most of them dead, so
- * no file stays open: a look at its size tells whether there is anything to read. Names
- * and types are checked because the directory may lie where others can write. */
+ * no file stays open: its size shows whether there is anything to read. Names and types
+ * are checked because other users may be able to write to the directory. */
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -18,14 +18,14 @@
 enum {
     ID_DIGITS = 16,
     FIRST_FILES = 32,
-    EFFORT_PER_BYTE = 16, /* bytes summed up in vain per byte read */
+    EFFORT_PER_BYTE = 16, /* bytes that the scan may check in vain per byte read */
 };
 
 struct spool_file {
     uint64_t process_id;
     uint64_t position;   /* everything before it was taken by the sink */
     uint64_t seen_bytes; /* size of the file when it was last read to its end */
-    bool unreadable;     /* at some time */
+    bool unreadable;     /* some read failed */
 };
 
 struct roast_spool {
@@ -63,7 +63,7 @@ static bool parse_name(uint64_t *process_id, const char *name)
     return strcmp(name + ID_DIGITS, ".frames") == 0;
 }
 
-/* NULL, and errno says why. */
+/* NULL with errno. */
 static DIR *open_dir(const char *path)
 {
     int fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
@@ -91,7 +91,7 @@ static const char *next_name(DIR *dir, uint64_t *process_id)
     return entry ? entry->d_name : NULL;
 }
 
-/* ---- what is known of each file ---------------------------------------------- */
+/* ---- state of each file ------------------------------------------------------ */
 
 static size_t lower_bound(const roast_spool *spool, uint64_t process_id)
 {
@@ -159,7 +159,7 @@ struct reading {
     int dir_fd;
     struct spool_file *file;
     int fd;
-    uint64_t limit; /* the size it had; what comes meanwhile is for the next call */
+    uint64_t limit; /* the size it had; later bytes are for the next call */
     uint64_t effort_bytes;
 };
 
@@ -191,8 +191,8 @@ static int read_piece(roast_spool *spool, struct reading *reading)
     return ROAST_OK;
 }
 
-/* Gives what is whole; the rest moves to the front of the window. */
-static int hand_over(roast_spool *spool, struct reading *reading, bool at_end)
+/* Gives whole frames to the sink; a part of one moves to the front of the window. */
+static int give_frames(roast_spool *spool, struct reading *reading, bool at_end)
 {
     const struct roast_frames_sink *sink = reading->sink;
     struct roast_buf *window = &spool->window;
@@ -200,14 +200,14 @@ static int hand_over(roast_spool *spool, struct reading *reading, bool at_end)
     int status = ROAST_OK;
 
     while (at < window->size_bytes && status >= 0) {
-        struct roast_str rest = {(const char *)window->data + at,
-                                 window->size_bytes - at};
-        rest.size_bytes = roast__stretch_size(rest, at_end, &reading->effort_bytes);
-        if (rest.size_bytes == 0)
+        struct roast_str piece = {(const char *)window->data + at,
+                                  window->size_bytes - at};
+        piece.size_bytes = roast__stretch_size(piece, at_end, &reading->effort_bytes);
+        if (piece.size_bytes == 0)
             break;
-        status = sink->frames(sink->context, rest);
+        status = sink->frames(sink->context, piece);
         if (status >= 0)
-            at += rest.size_bytes;
+            at += piece.size_bytes;
     }
     reading->file->position += at;
     spool->taken_bytes += at;
@@ -229,7 +229,7 @@ static int drain(roast_spool *spool, struct reading *reading, roast_error *err)
         if (status < 0)
             return mark_unreadable(spool, reading->file);
         at_end = reading->file->position + spool->window.size_bytes >= reading->limit;
-        status = hand_over(spool, reading, at_end);
+        status = give_frames(spool, reading, at_end);
         if (status < 0)
             return roast_error_set(err, status, "frames of a spool were not taken");
     }
@@ -237,7 +237,7 @@ static int drain(roast_spool *spool, struct reading *reading, roast_error *err)
     return ROAST_OK;
 }
 
-/* O_NONBLOCK: a pipe that took the place of the file meanwhile must not hold us. */
+/* O_NONBLOCK: opening must not wait if a pipe took the place of the file. */
 static int read_file(roast_spool *spool, struct reading *reading, const char *name,
                      roast_error *err)
 {
@@ -357,7 +357,7 @@ int roast_spool_remove(const char *dir)
          name = next_name(there, &process_id)) {
         if (fstatat(dirfd(there), name, &about, AT_SYMLINK_NOFOLLOW) == 0 &&
             S_ISREG(about.st_mode))
-            (void)unlinkat(dirfd(there), name, 0); /* rmdir() tells if it stays */
+            (void)unlinkat(dirfd(there), name, 0); /* else rmdir() fails */
     }
     (void)closedir(there);
     return rmdir(dir) == 0 || errno == ENOENT ? ROAST_OK : ROAST_IO;
