@@ -26,8 +26,8 @@ struct watch;
 
 struct run_object {
     PyObject_HEAD
-    roast_run *run;      /* borrows file where there is one */
-    roast_runfile *file; /* NULL: it is collected or imported here; see file.h */
+    roast_run *run;          /* borrows file where there is one */
+    roast_runfile *file;     /* NULL: it is collected or imported here; see file.h */
     bool is_whole;           /* attempts and samples of the file were loaded */
     pthread_mutex_t lock;    /* guards file and live while the GIL is free */
     roast_live *live;        /* NULL: nobody writes it while it grows */
