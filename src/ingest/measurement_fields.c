@@ -152,7 +152,7 @@ static int64_t first_start(const roast_record *rec, const struct roast_view *vie
 
     while (low < high) {
         *start_ns = low + (high - low) / 2;
-        double seen = roast_view_cell(view, &tried).number;
+        double seen = roast_view_value(view, &tried).number;
         if (seen > least || (or_equal && seen >= least))
             high = *start_ns;
         else

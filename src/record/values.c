@@ -202,6 +202,7 @@ static void read_payload(struct roast_cursor *cur, struct roast_value *value)
     case ROAST_VALUE_DICT:
         value->count = roast__cursor_varint(cur);
         break;
+    case ROAST_VALUE_COUNT:
     default:
         cur->failed = true;
     }

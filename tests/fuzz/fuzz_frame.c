@@ -84,14 +84,14 @@ static void read_views(const roast_record *rec)
     const struct roast_view *views = roast_views(&count);
 
     for (size_t i = 0; i < count; i++) {
-        struct roast_cell cell = roast_view_cell(&views[i], rec);
+        struct roast_value value = roast_view_value(&views[i], rec);
         bool said = roast_record_has(rec, views[i].field) &&
                     roast_record_has(rec, views[i].other);
         bool packed = roast_field_info(views[i].field)->type == ROAST_TYPE_BLOB;
-        PROMISE(said || cell.type == ROAST_CELL_ABSENT);
-        PROMISE(!said || packed || cell.type != ROAST_CELL_ABSENT);
-        if (cell.type == ROAST_CELL_TEXT)
-            touch(cell.text);
+        PROMISE(said || value.type == ROAST_VALUE_NULL);
+        PROMISE(!said || packed || value.type != ROAST_VALUE_NULL);
+        if (value.type == ROAST_VALUE_TEXT)
+            touch(value.str);
     }
 }
 

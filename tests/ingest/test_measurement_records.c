@@ -45,7 +45,7 @@ static double shown(const roast_record *rec, const char *key)
 
     while (strcmp(view->key, key) != 0)
         view++;
-    return roast_view_cell(view, rec).number;
+    return roast_view_value(view, rec).number;
 }
 
 /* The start is the one that gives both times again. */

@@ -45,7 +45,7 @@ static int64_t measure(PyObject *plain, PyObject *hooked, PyObject *args)
  * one here. */
 static void calibrate(PyObject *module, struct probe_state *state)
 {
-    PyObject *plain = dict_get(PyEval_GetBuiltins(), "getattr");
+    PyObject *plain = PyDict_GetItemString(PyEval_GetBuiltins(), "getattr");
     PyObject *made_of =
         plain ? Py_BuildValue("iiO", ROAST_HOOK_buffer, HOOK_PLAIN, plain) : NULL;
     PyObject *hooked = made_of ? hook_new(module, made_of) : NULL;

@@ -444,6 +444,8 @@ static int clear(PyObject *module)
     PROBE_OWNED(Py_CLEAR, state);
     for (int i = 0; i < PROBE_KNOWN_FILES; i++)
         Py_CLEAR(state->known_files[i].columns);
+    for (int i = 0; i < PROBE_KEPT_TEXTS; i++)
+        Py_CLEAR(state->kept_texts[i]);
 #define NAME(id, text) Py_CLEAR(state->names.id);
     PROBE_NAMES(NAME)
 #undef NAME

@@ -17,6 +17,7 @@ enum {
     PROBE_MAX_ERRORS = 100,
     PROBE_ERROR_BYTES = 256,
     PROBE_KNOWN_FILES = 64,
+    PROBE_KEPT_TEXTS = 1024,
     PROBE_HEAVY_CHUNKS = 3, /* in a row, and the hooks are given up */
     PROBE_HEAVY_PERCENT = 5 /* of a chunk's time in hooks is too much */
 };
@@ -57,6 +58,7 @@ struct probe_state {
     PyObject *roast_error;  /* exception types */
     PyObject *format_error;
     struct probe_names names;
+    PyObject *kept_texts[PROBE_KEPT_TEXTS]; /* str that records share, or NULL */
     struct known_file known_files[PROBE_KNOWN_FILES];
     unsigned next_file;
     unsigned file_tables;    /* sizes of all branches that were told */

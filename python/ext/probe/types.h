@@ -62,12 +62,4 @@ PyObject *ambient_ask(PyObject *module, PyObject *callable);
 PyObject *ambient_shelve(PyObject *module, PyObject *object);
 PyObject *ambient_shelved(PyObject *module, PyObject *unused);
 
-/* Its sections, their sums and intervals. */
-int record_add_sections(struct probe_state *state, PyObject *dict,
-                        const roast_record *rec);
-
-/* Its ladder, branches, endpoints and file. */
-int record_add_ladder(struct probe_state *state, PyObject *dict,
-                      const roast_record *rec);
-
 #endif
