@@ -21,9 +21,8 @@ extern "C" {
 #endif
 
 enum {
-    ROAST_SPOOL_FRAME_MAX_BYTES = 16 * 1024 * 1024, /* a larger one is damaged */
-    ROAST_SPOOL_PIECE_BYTES = 1024 * 1024,          /* read at once */
-    ROAST_SPOOL_MAX_FILES = 65536,                  /* the rest counts as unreadable */
+    ROAST_SPOOL_PIECE_BYTES = 1024 * 1024, /* read at once */
+    ROAST_SPOOL_MAX_FILES = 65536,         /* the rest counts as unreadable */
 };
 
 /* Where frames go. They are borrowed for the call; each call has either whole frames or

@@ -37,7 +37,9 @@ enum roast_peak_kind { ROAST_PEAK_EXACT = 1, ROAST_PEAK_SAMPLED = 2 };
 
 enum {
     ROAST_FORMAT_VERSION = 1,
-    ROAST_FRAME_OVERHEAD_BYTES = 12, /* most that header and checksum take */
+    ROAST_FRAME_MAGIC = 0xcf,         /* the first byte of a frame */
+    ROAST_FRAME_MAX_BYTES = 16 << 20, /* a larger one in a spool is damaged */
+    ROAST_FRAME_OVERHEAD_BYTES = 12,  /* most that header and checksum take */
     ROAST_BEGIN_MAX_BYTES = 64,
     ROAST_END_MAX_BYTES = 256,
     ROAST_IDENTITY_BYTES = 28,

@@ -12,7 +12,7 @@
 
 #include "base/buf.h"
 #include "base/mem.h"
-#include "ingest/stretch.h"
+#include "record/frame_scan.h"
 #include "roast/ingest.h"
 
 enum {
@@ -202,7 +202,7 @@ static int hand_over(roast_spool *spool, struct reading *reading, bool at_end)
     while (at < window->size_bytes && status >= 0) {
         struct roast_str rest = {(const char *)window->data + at,
                                  window->size_bytes - at};
-        rest.size_bytes = roast__stretch_size(rest, at_end, &reading->effort_bytes);
+        rest.size_bytes = roast__frame_scan(rest, at_end, &reading->effort_bytes);
         if (rest.size_bytes == 0)
             break;
         status = sink->frames(sink->context, rest);

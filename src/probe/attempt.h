@@ -7,12 +7,16 @@
 #include "probe/ladder.h"
 #include "roast/probe.h"
 
+/* As long as a frame of ROAST_END_MAX_BYTES allows, with the largest numbers in all other
+ * fields, when there is no ladder. */
+enum { ROAST_END_ERROR_TYPE_BYTES = 64, ROAST_END_FIRST_ERROR_BYTES = 48 };
+
 /* Zeroed = none. */
 struct roast_attempt {
     unsigned depth; /* attempts open on this thread; those inside the first are part */
     bool hidden;    /* it began inside a chunk, and is part of that */
     bool claimed;   /* a chunk has the attempt's identity */
-    bool packable;  /* it ended well, and how its result is packed can be told */
+    bool packable;  /* it ended well, and packing its result can be measured */
     uint64_t texts_lost; /* bit n: no memory for field n of the item */
     unsigned texts_cut;  /* texts of its own record that were longer */
     unsigned active_at_begin;
@@ -22,11 +26,12 @@ struct roast_attempt {
     int64_t start_cpu_ns;
     roast_record item;       /* what is tried; borrows texts */
     struct roast_buf texts;  /* copies of its texts */
-    struct roast_buf frames; /* of its chunks, then all it has to tell */
-    size_t end_at;           /* where in frames the end frame begins */
+    struct roast_buf frames; /* of its chunks; at last the end frame */
+    roast_record end;        /* what the end frame holds, without the ladder */
     struct roast_ladder_state ladder;
     unsigned char identity_bytes[ROAST_IDENTITY_BYTES];
     unsigned char place_bytes[ROAST_PLACE_BYTES];
+    char first_error[ROAST_END_FIRST_ERROR_BYTES]; /* of the monitor; for `end` */
 };
 
 /* True for the first chunk inside an attempt: it takes the attempt's identity. */

@@ -9,6 +9,7 @@
 
 #include <pthread.h>
 
+#include "attempt_frames.h"
 #include "forks.h"
 #include "heap.h"
 #include "probe/told_help.h"

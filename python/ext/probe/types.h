@@ -29,13 +29,15 @@ PyObject *record_to_dict(struct probe_state *state, struct roast_str frame);
  * roastcoffea 0.1.2 made. */
 PyObject *frame_of(PyObject *module, PyObject *args);
 
-/* attempt_begin(run_id, client, spools, item), attempt_end(client, spools, error). */
+/* attempt_begin(run_id, client, spools, item), attempt_end(client, spools, error, apart).
+ */
 PyObject *attempt_begin(PyObject *module, PyObject *args);
 PyObject *attempt_end(PyObject *module, PyObject *args);
 
-/* attempt_packed(client, spools): the executor has packed the result of the attempt that
- * this thread ended last. */
-PyObject *attempt_packed(PyObject *module, PyObject *args);
+/* attempt_packed(): the executor has packed the result of the attempt that this thread
+ * ended last. send_frames(client, spools, frames). */
+PyObject *attempt_packed(PyObject *module, PyObject *unused);
+PyObject *send_frames(PyObject *module, PyObject *args);
 
 /* surround(class): its instances are called as entered(), what that names, left(). */
 PyObject *surround(PyObject *module, PyObject *type);
