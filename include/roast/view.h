@@ -82,16 +82,16 @@ struct roast_value roast_view_value(const struct roast_view *view,
  * GB) from one in its unit. What the field cannot hold leaves it absent. */
 void roast_view_set(roast_record *rec, const struct roast_view *view, double number);
 
-/* What a record that others made says of its times, in seconds; NAN: nothing. */
-struct roast_told_times {
+/* The times of a record that was made by hand, in seconds; NAN where one is missing. */
+struct roast_given_times {
     double start_s;
     double end_s;
-    double stamp_s; /* "timestamp": the end, where that is not told */
+    double stamp_s; /* "timestamp": the end, where end_s is missing */
 };
 
 /* Sets what rec does not have yet: the duration from start and end, the start from the
  * end and the duration. */
-void roast_record_set_times(roast_record *rec, const struct roast_told_times *told);
+void roast_record_set_times(roast_record *rec, const struct roast_given_times *given);
 
 /* ---- everything in a record --------------------------------------------------- */
 

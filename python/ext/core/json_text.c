@@ -153,9 +153,15 @@ static enum outcome put_int(struct writer *out, PyObject *value)
     long long number = PyLong_AsLongLongAndOverflow(value, &overflow);
     char text[32];
 
-    if (overflow != 0)
-        return ODD;
     (void)snprintf(text, sizeof(text), "%lld", number);
+    if (overflow != 0) { /* the id of a process may need all 64 bits */
+        unsigned long long large = PyLong_AsUnsignedLongLong(value);
+        if (PyErr_Occurred()) {
+            PyErr_Clear();
+            return ODD;
+        }
+        (void)snprintf(text, sizeof(text), "%llu", large);
+    }
     put_word(out, text);
     return PUT;
 }

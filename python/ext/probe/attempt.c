@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "chunk.h"
-#include "reading.h"
+#include "hook.h"
 #include "support.h"
 #include "types.h"
 

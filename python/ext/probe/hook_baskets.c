@@ -6,8 +6,7 @@
  * run in this thread, and what is left of the time is waiting. Any of the three may fail;
  * an error of the storage is only what the source did not give: bytes that came and
  * cannot be unpacked are damaged in the file. */
-#include "handlers.h"
-#include "reading.h"
+#include "hook.h"
 #include "support.h"
 
 enum { DECOMPRESSION_EXECUTOR = 5, INTERPRETATION_EXECUTOR = 6 };

@@ -5,8 +5,7 @@
  * at the data. A reader stands in for that function: it brackets the whole read. */
 #include <string.h>
 
-#include "handlers.h"
-#include "reading.h"
+#include "hook.h"
 #include "support.h"
 #include "types.h"
 

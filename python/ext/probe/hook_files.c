@@ -6,8 +6,7 @@
  * only: they are the largest thing that a worker ever sends. */
 #include <string.h>
 
-#include "handlers.h"
-#include "reading.h"
+#include "hook.h"
 #include "support.h"
 
 enum { MOST_TABLES = 64 };

@@ -5,8 +5,7 @@
  * name is told by the column that its pages belong to. */
 #include <string.h>
 
-#include "handlers.h"
-#include "reading.h"
+#include "hook.h"
 #include "support.h"
 
 /* ntuple.read_locator(locator, uncompressed_bytes): fetches a page and unpacks it. */

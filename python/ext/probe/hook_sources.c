@@ -6,8 +6,7 @@
  * outermost request counts. */
 #include <string.h>
 
-#include "handlers.h"
-#include "reading.h"
+#include "hook.h"
 #include "support.h"
 
 static _Thread_local struct reading here;

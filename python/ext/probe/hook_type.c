@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* hook_type.c - the type of hooks: called, bound, compared and asked like what they
  * stand for. */
-#include "handlers.h" /* Python.h comes first */
+#include "hook.h" /* Python.h comes first */
 
 #include <stddef.h>
 #include <structmember.h>

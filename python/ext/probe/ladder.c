@@ -4,7 +4,6 @@
 #include <time.h>
 
 #include "hook.h"
-#include "reading.h"
 #include "support.h"
 #include "types.h"
 
