@@ -17,7 +17,7 @@ from coffea.processor import Runner
 
 import cli_runs
 from cli_program import ENVIRONMENT, program
-from roastcoffea import _core
+from roastcoffea import _core, _probe
 
 COMMANDS = {  # everything that shows names
     "report": ["report", "hostile.roast"],
