@@ -171,8 +171,7 @@ class WorkFunction:
         else:
             frames, end = _probe.attempt_end(token.client, token.spools, None, True)
         if frames is not None and not guarded(END, _hand_over, token, None, frames):
-            held = [*_waited(token.run_id), frames, end]
-            return _with_frames(result, [frame for frame in held if frame])
+            return _with_frames(result, [*_waited(token.run_id), frames + (end or b"")])
         if end is not None:
             self.finish_later(None, end, packs)
         return result
