@@ -163,10 +163,8 @@ int roast_spool_append(const char *dir, struct roast_str frames, roast_error *er
 /* ---- sections ---------------------------------------------------------------- */
 
 enum {
-    ROAST_SECTION_MAX_NODES = 256,
     ROAST_SECTION_MAX_DEPTH = 64,
     ROAST_SECTION_MAX_NAME_BYTES = 200,
-    ROAST_SECTION_MAX_INTERVALS = 256,
 };
 
 /* Names one open section, so that an end can be matched whatever the caller does. */

@@ -7,8 +7,7 @@
 #include "probe/ladder.h"
 #include "roast/probe.h"
 
-/* As long as a frame of ROAST_END_MAX_BYTES allows, with the largest numbers in all other
- * fields, when there is no ladder. */
+/* With the largest numbers in all other fields, and no ladder, these fit an end frame. */
 enum { ROAST_END_ERROR_TYPE_BYTES = 64, ROAST_END_FIRST_ERROR_BYTES = 48 };
 
 /* Zeroed = none. */
@@ -65,8 +64,7 @@ bool roast__attempt_put_end(struct roast_thread *thread,
 void roast__attempt_identify(struct roast_attempt *attempt, roast_record *out,
                              enum roast_frame_kind kind);
 
-/* What a redaction wrote. A full room may hold half a character: as for a chunk, one
- * byte is given up and the text counts as cut. */
+/* What a redaction wrote. A full room may hold half a character: it counts as cut. */
 struct roast_str roast__attempt_redacted(struct roast_attempt *attempt, const char *out,
                                          size_t used_bytes, size_t room_bytes);
 

@@ -67,7 +67,7 @@ static void sink_field(struct roast_sink *out, enum roast_field field,
 }
 
 /* The size of the fields is a varint in front of them, so they are written behind room
- * for the longest one and moved up by the rest. */
+ * for the longest one, and moved up when it is known. */
 int64_t roast_record_encode(void *out, size_t out_bytes, const roast_record *rec,
                             roast_error *err)
 {

@@ -20,8 +20,8 @@ size_t roast__frame_skip(struct roast_str data, uint64_t *effort_bytes);
 
 /* For a file that grows: the size of the front of data that can be handed over. That is
  * whole frames without a gap, or everything before the next frame; 0 = wait for more
- * bytes. `at_end` says that there are none at present: only then can a frame be known as
- * cut, by a whole one that follows. */
+ * bytes. With `at_end` there are none at present: only then does a whole frame that
+ * follows prove that a frame was cut. */
 size_t roast__frame_scan(struct roast_str data, bool at_end, uint64_t *effort_bytes);
 
 #endif

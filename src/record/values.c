@@ -147,7 +147,7 @@ void roast_values_put_dict(roast_values *values, uint64_t count)
     put_container(values, ROAST_VALUE_DICT, count);
 }
 
-/* Ends a step of reading: moves blob on, or says that it is broken. */
+/* Ends a step of reading: moves blob on, or reports that it is broken. */
 static int step(const struct roast_cursor *cur, struct roast_str *blob,
                 roast_error *err)
 {

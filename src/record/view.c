@@ -46,7 +46,7 @@ double roast_gb(int64_t bytes)
     return (double)bytes / 1e9;
 }
 
-/* Epoch nanoseconds do not fit a double; whole seconds and the rest do. */
+/* Epoch nanoseconds do not fit a double; whole seconds and their fraction do. */
 static double epoch_seconds(int64_t ns)
 {
     int64_t whole_s = ns / 1000000000;

@@ -108,7 +108,7 @@ static struct roast_str user_map(const struct roast_visit *v, const char *name)
 void roast__part_open(struct roast_visit *v, const char *name)
 {
     roast__put_key(v, name);
-    roast__open_map(v);
+    roast__open(v, ROAST_MAP);
     v->parts[v->part_count++] = name;
     v->names.size_bytes = 0;
     v->joining = user_map(v, name);
@@ -159,7 +159,7 @@ static void join_user_entries(struct roast_visit *v)
 void roast__part_close(struct roast_visit *v)
 {
     join_user_entries(v);
-    roast__close_map(v);
+    roast__close(v, ROAST_MAP);
 }
 
 /* ---- single values -------------------------------------------------------------- */
@@ -351,7 +351,7 @@ static void visit_stored(struct roast_visit *v, const struct roast_record_parts 
     if (!parts->ladder_known)
         return;
     roast__put_key(v, "ladder_items");
-    roast__open_map(v);
+    roast__open(v, ROAST_MAP);
     for (int i = ROAST_SLICE_COUNT; i < ROAST_ITEM_COUNT; i++) {
         enum roast_ladder_item item = (enum roast_ladder_item)i;
         char name[64];
@@ -361,7 +361,7 @@ static void visit_stored(struct roast_visit *v, const struct roast_record_parts 
                        roast_ladder_info(item)->kind == ROAST_LADDER_TIME ? "_ns" : "");
         roast__put(v, name, roast__count(parts->ladder.values[i]));
     }
-    roast__close_map(v);
+    roast__close(v, ROAST_MAP);
 }
 
 int roast_record_visit(const roast_record *rec, const struct roast_value_sink *sink,
@@ -398,7 +398,7 @@ int roast_record_visit(const roast_record *rec, const struct roast_value_sink *s
     visit_entries(&v, checked_values(&v, ROAST_FIELD_custom_metrics));
     join_user_entries(&v);
     visit_user_keys(&v, true);
-    roast__close_map(&v);
+    roast__close(&v, ROAST_MAP);
     visit_user_keys(&v, false);
     if (sink->wants_stored)
         visit_stored(&v, &parts);

@@ -8,13 +8,11 @@
 #include "base/buf.h"
 #include "record/view.h"
 
-enum { ROAST_VISIT_MAX_PARTS = 16 };
-
 struct roast_visit {
     const roast_record *rec;
     const struct roast_value_sink *sink;
-    struct roast_str user_keys;               /* checked; absent where there are none */
-    const char *parts[ROAST_VISIT_MAX_PARTS]; /* the maps of ours that were shown */
+    struct roast_str user_keys; /* checked; absent where there are none */
+    const char *parts[16];      /* the maps of ours that were shown */
     size_t part_count;
     struct roast_str joining; /* entries of the user's map of the name of this part */
     struct roast_buf names;   /* struct roast_str each: entries of this part */
@@ -32,14 +30,11 @@ void roast__part_key(struct roast_visit *v, struct roast_str name);
 void roast__part_put(struct roast_visit *v, const char *name, struct roast_value value);
 void roast__part_close(struct roast_visit *v);
 
-/* The parts that have files of their own. */
 void roast__visit_sections(struct roast_visit *v);
 void roast__visit_ladder(struct roast_visit *v, const struct roast_ladder *ladder);
 void roast__visit_branches(struct roast_visit *v);
 void roast__visit_endpoints(struct roast_visit *v);
 void roast__visit_file(struct roast_visit *v, const struct roast_file_facts *facts);
-
-/* ---- values -------------------------------------------------------------------- */
 
 static inline void roast__put_key(struct roast_visit *v, const char *key)
 {
@@ -53,24 +48,16 @@ static inline void roast__put(struct roast_visit *v, const char *key,
     v->sink->value(v->sink->context, &value);
 }
 
-static inline void roast__open_map(struct roast_visit *v)
+enum { ROAST_LIST = false, ROAST_MAP = true };
+
+static inline void roast__open(struct roast_visit *v, bool is_map)
 {
-    v->sink->open(v->sink->context, true);
+    v->sink->open(v->sink->context, is_map);
 }
 
-static inline void roast__open_list(struct roast_visit *v)
+static inline void roast__close(struct roast_visit *v, bool is_map)
 {
-    v->sink->open(v->sink->context, false);
-}
-
-static inline void roast__close_map(struct roast_visit *v)
-{
-    v->sink->close(v->sink->context, true);
-}
-
-static inline void roast__close_list(struct roast_visit *v)
-{
-    v->sink->close(v->sink->context, false);
+    v->sink->close(v->sink->context, is_map);
 }
 
 static inline bool roast__has(const struct roast_visit *v, enum roast_field field)

@@ -11,12 +11,6 @@
 
 #include "base/mem.h"
 #include "record/visit.h"
-#include "roast/probe.h"
-
-enum {
-    MAX_SECTIONS = ROAST_SECTION_MAX_NODES,
-    MAX_INTERVALS = ROAST_SECTION_MAX_INTERVALS,
-};
 
 /* ---- sections -------------------------------------------------------------------- */
 
@@ -33,16 +27,16 @@ static struct sections read_sections(struct roast_visit *v)
 
     if (!blob.data)
         return s;
-    s.all = roast__alloc(MAX_SECTIONS * sizeof(*s.all));
+    s.all = roast__alloc(ROAST_SECTION_MAX_NODES * sizeof(*s.all));
     if (!s.all) {
         roast__visit_no_memory(v, "sections of a record");
         return s;
     }
-    int64_t got = roast_sections_read(s.all, MAX_SECTIONS, blob, &err);
+    int64_t got = roast_sections_read(s.all, ROAST_SECTION_MAX_NODES, blob, &err);
     if (got < 0)
         roast__visit_fail(v, (int)got, &err);
     else
-        s.count = got < MAX_SECTIONS ? (size_t)got : MAX_SECTIONS;
+        s.count = got < ROAST_SECTION_MAX_NODES ? (size_t)got : ROAST_SECTION_MAX_NODES;
     return s;
 }
 
@@ -104,7 +98,7 @@ static void visit_sum(struct roast_visit *v, const struct sections *s,
 static void visit_section(struct roast_visit *v, const struct sections *s,
                           const struct roast_section *one, bool with_memory)
 {
-    roast__open_map(v);
+    roast__open(v, ROAST_MAP);
     roast__put(v, "section_name", roast__text(one->name));
     if (with_memory) {
         roast__put(v, "memory_start_gb",
@@ -122,46 +116,46 @@ static void visit_section(struct roast_visit *v, const struct sections *s,
     roast__put(v, "parent",
                one->parent >= 0 ? roast__text(s->all[one->parent].name)
                                 : (struct roast_value){.type = ROAST_VALUE_NULL});
-    roast__close_map(v);
+    roast__close(v, ROAST_MAP);
 }
 
 static void visit_section_list(struct roast_visit *v, const struct sections *s,
                                const char *key, unsigned kinds)
 {
     roast__put_key(v, key);
-    roast__open_list(v);
+    roast__open(v, ROAST_LIST);
     for (size_t i = 0; i < s->count; i++) {
         if (s->all[i].kinds & kinds)
             visit_section(v, s, &s->all[i], kinds & ROAST_SECTION_MEMORY);
     }
-    roast__close_list(v);
+    roast__close(v, ROAST_LIST);
 }
 
 /* [name, start, duration] of the first passes, in seconds. An interval of a section that
  * does not exist is left out. */
 static void visit_intervals(struct roast_visit *v, const struct sections *s)
 {
-    struct roast_interval all[MAX_INTERVALS];
+    struct roast_interval all[ROAST_SECTION_MAX_INTERVALS];
     roast_error err = {0};
-    int64_t got = roast_intervals_read(all, MAX_INTERVALS,
+    int64_t got = roast_intervals_read(all, ROAST_SECTION_MAX_INTERVALS,
                                        roast__blob_of(v, ROAST_FIELD_intervals), &err);
 
     if (got < 0)
         roast__visit_fail(v, (int)got, &err);
     roast__put_key(v, "intervals");
-    roast__open_list(v);
-    for (int64_t i = 0; i < got && i < MAX_INTERVALS; i++) {
+    roast__open(v, ROAST_LIST);
+    for (int64_t i = 0; i < got && i < ROAST_SECTION_MAX_INTERVALS; i++) {
         if (all[i].section >= s->count)
             continue;
         const struct roast_value item[] = {roast__text(s->all[all[i].section].name),
                                            roast__seconds(all[i].start_ns),
                                            roast__seconds(all[i].duration_ns)};
-        roast__open_list(v);
+        roast__open(v, ROAST_LIST);
         for (size_t k = 0; k < 3; k++)
             v->sink->value(v->sink->context, &item[k]);
-        roast__close_list(v);
+        roast__close(v, ROAST_LIST);
     }
-    roast__close_list(v);
+    roast__close(v, ROAST_LIST);
 }
 
 void roast__visit_sections(struct roast_visit *v)
@@ -259,13 +253,13 @@ static void visit_names(struct roast_visit *v, const char *key,
                         bool (*is_wanted)(const struct roast_branch *branch))
 {
     roast__put_key(v, key);
-    roast__open_list(v);
+    roast__open(v, ROAST_LIST);
     for (size_t i = 0; i < branch_count; i++) {
         const struct roast_value name = roast__text(all[i].name);
         if (is_wanted(&all[i]))
             v->sink->value(v->sink->context, &name);
     }
-    roast__close_list(v);
+    roast__close(v, ROAST_LIST);
 }
 
 void roast__visit_branches(struct roast_visit *v)
@@ -278,12 +272,12 @@ void roast__visit_branches(struct roast_visit *v)
     roast__part_open(v, "branches");
     for (size_t i = 0; i < branch_count; i++) {
         roast__part_key(v, all[i].name);
-        roast__open_map(v);
+        roast__open(v, ROAST_MAP);
         roast__put(v, "bytes", roast__count(all[i].bytes));
         roast__put(v, "uncompressed_bytes", roast__count(all[i].uncompressed_bytes));
         roast__put(v, "seconds", roast__seconds(all[i].ns));
         roast__put(v, "reads", roast__count(all[i].reads));
-        roast__close_map(v);
+        roast__close(v, ROAST_MAP);
     }
     roast__part_close(v);
     qsort(all, branch_count, sizeof(*all), by_name);
@@ -302,13 +296,13 @@ void roast__visit_endpoints(struct roast_visit *v)
     roast__part_open(v, "endpoints");
     for (size_t i = 0; i < endpoint_count; i++) {
         roast__part_key(v, all[i].name);
-        roast__open_map(v);
+        roast__open(v, ROAST_MAP);
         roast__put(v, "requests", roast__count(all[i].requests));
         roast__put(v, "ranges", roast__count(all[i].ranges));
         roast__put(v, "bytes", roast__count(all[i].bytes));
         roast__put(v, "wait", roast__seconds(all[i].wait_ns));
         roast__put(v, "errors", roast__count(all[i].errors));
-        roast__close_map(v);
+        roast__close(v, ROAST_MAP);
     }
     roast__part_close(v);
     roast__free(all);
@@ -322,7 +316,7 @@ static void visit_branch_bytes(struct roast_visit *v)
     if (!all)
         return;
     roast__part_key(v, roast_str_of("branch_bytes"));
-    roast__open_map(v);
+    roast__open(v, ROAST_MAP);
     for (size_t i = 0; i < branch_count; i++) {
         const struct roast_value bytes = roast__count(all[i].file_bytes);
         if (!all[i].sizes_known)
@@ -330,7 +324,7 @@ static void visit_branch_bytes(struct roast_visit *v)
         v->sink->key(v->sink->context, all[i].name);
         v->sink->value(v->sink->context, &bytes);
     }
-    roast__close_map(v);
+    roast__close(v, ROAST_MAP);
     roast__free(all);
 }
 

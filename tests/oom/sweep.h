@@ -9,7 +9,6 @@
 
 #include <pthread.h>
 
-#include "attempt_frames.h"
 #include "forks.h"
 #include "heap.h"
 #include "probe/told_help.h"

@@ -2,6 +2,7 @@
 /* test_oom_ladder.c - fails the n-th allocation of attempts that are looked into. */
 #include <stdio.h>
 
+#include "attempt_frames.h"
 #include "roast/probe_ladder.h"
 #include "sweep.h"
 

@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
+#include "attempt_frames.h"
 #include "base/buf.h"
 #include "probe/thread.h"
 #include "roast/cpu_meter.h"

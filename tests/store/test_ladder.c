@@ -134,8 +134,8 @@ static void without_a_record_there_is_what_the_end_knew(void **state)
 
     (void)add_part(run, 'e');
     assert_false(roast__attempt_record(run, 0, &rec, identity));
-    assert_str_is(rec.values[ROAST_FIELD_ladder].str, "short");
-    assert_int_equal(rec.values[ROAST_FIELD_task_ns].u64, 100);
+    assert_str_is(rec.values[ROAST_FIELD_ladder].str, "a ladder");
+    assert_int_equal(rec.values[ROAST_FIELD_task_ns].u64, 300);
     assert_false(roast_record_has(&rec, ROAST_FIELD_identity));
     roast_run_free(run);
 }

@@ -215,8 +215,8 @@ static bool is_same(struct roast_str a, struct roast_str b)
     return a.size_bytes == b.size_bytes && memcmp(a.data, b.data, a.size_bytes) == 0;
 }
 
-/* How a key is put, with the colon; before it one byte, which says whether what stands
- * under it is secret. NULL: *outcome says why. */
+/* A key as it is written, with the colon; before it one byte, which marks keys of secret
+ * values. NULL: *outcome is the reason. */
 static PyObject *make_key(struct writer *out, PyObject *key, enum outcome *outcome)
 {
     struct roast_str plain;

@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "chunk.h"
-#include "hook.h"
+#include "reading.h"
 #include "support.h"
 #include "types.h"
 
@@ -168,9 +168,10 @@ static roast_thread *thread_of(struct probe_state *state)
     return thread;
 }
 
-/* Chunks may outlive their run: its troubles are nothing to the next one, and what it
- * was told of files the next one has not heard. A run inside a chunk tells nothing. */
-static void run_is(struct probe_state *state, const char *run_id, Py_ssize_t size_bytes)
+/* Chunks may outlive their run: its errors do not count for the next one, which needs all
+ * facts about files again. A run inside a chunk changes nothing. */
+static void enter_run(struct probe_state *state, const char *run_id,
+                      Py_ssize_t size_bytes)
 {
     const roast_thread *thread = roast_thread_current();
 
@@ -199,7 +200,7 @@ PyObject *attempt_begin(PyObject *module, PyObject *args)
         return NULL;
     if (!thread)
         Py_RETURN_NONE;
-    run_is(state, run_id, run_id_bytes);
+    enter_run(state, run_id, run_id_bytes);
     bool goes_on =
         item_fill(&item, tuple) == 0 || guard_note(state, "what an attempt is about");
     if (run_id_bytes != ROAST_RUN_ID_BYTES)

@@ -138,8 +138,8 @@ PyObject *raise_roast(struct probe_state *state, const roast_error *err)
 /* ---- is this still the same exception? ------------------------------------------
  *
  * The section that an exception left first is the one to name. But an exception may be
- * caught, freed, and another one made at the same address. A strong reference would tell
- * them apart and would keep the user's frames and arrays alive; so the place where it
+ * caught, freed, and another one made at the same address. A strong reference would
+ * distinguish them and keep the user's frames and arrays alive; so the place where it
  * stood in its traceback is compared instead. The entry of a frame stays in the
  * traceback while the exception travels on, and another exception that stands at the
  * same instruction of the same frame has left the same section, which noted it anew. */

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* hook_steps.c - the steps of an attempt around reading: imports, opening, building
  * events, writing files. */
-#include "hook.h"
+#include "handlers.h"
+#include "reading.h"
 #include "support.h"
 
 PyObject *hook_import(struct hook *hook, roast_thread *thread, PyObject *args,

@@ -4,6 +4,7 @@
 #include <time.h>
 
 #include "hook.h"
+#include "reading.h"
 #include "support.h"
 #include "types.h"
 
@@ -100,7 +101,7 @@ PyObject *ladder_arm(PyObject *module, PyObject *args)
     }
     if (thread) {
         const uint64_t of_rntuple = HOOK_BIT(pages) | HOOK_BIT(clusters);
-        reading_here()->missing = missing & of_rntuple; /* told when the file is one */
+        reading_here()->missing = missing & of_rntuple; /* used when the file is one */
         roast_ladder_arm(thread, missing & ~of_rntuple);
         begin_counts(thread, missing);
     }

@@ -287,13 +287,14 @@ static PyMethodDef functions[] = {
     {"codecs", codecs, METH_NOARGS, "Numbers of codecs, by name."},
     {"gc_callback", gc_callback, METH_VARARGS, "For gc.callbacks."},
     {"frame_of", frame_of, METH_VARARGS,
-     "The frame of a mapping with the keys of a record; number tells it from others."},
+     "The frame of a mapping with the keys of a record; number is its sequence if it "
+     "has none."},
     {"ambient_ask", ambient_ask, METH_O,
      "Who is asked about decorated functions that are not switched on, or None."},
     {"ambient_shelve", ambient_shelve, METH_O, "Keep an object with the library."},
     {"ambient_shelved", ambient_shelved, METH_NOARGS, "That object, or None."},
     {"records_at", records_at, METH_VARARGS,
-     "Records whose frames source.frame(row) gives when somebody looks."},
+     "Records whose frames source.frame(row) gives when they are read."},
     {"fields", fields, METH_NOARGS, "(number, name, unit, meaning) of every field."},
     {NULL, NULL, 0, NULL},
 };

@@ -17,7 +17,7 @@ bool guard_note(struct probe_state *state, const char *where);
 /* Clears an exception that is an Exception. False, and it stays, when it is not. */
 bool guard_clear(void);
 
-/* The exception that somebody else's code has raised, if any, kept while we look on. */
+/* The exception that other code has raised, if any, kept while our code runs. */
 struct raised {
     PyObject *type, *value, *traceback;
 };

@@ -4,9 +4,8 @@
 It stands in for ``Runner._work_function`` on one Runner during one run, travels to
 wherever chunks run, and gives up to the plain function where we are not installed. All
 that is measured happens in C; here a result only passes through. On Dask, frames go out
-as events, but for the chunk of an attempt that ended well: it goes with the result. The
-end frame of an attempt is sent once: when its result is packed, where the executor does
-that, else at once.
+as events, but for the chunk of an attempt that ended well: it goes with the result. An
+end frame is sent once: when the result is packed, or at once where it is not.
 """
 
 from __future__ import annotations
@@ -163,46 +162,40 @@ class WorkFunction:
         """The result of an attempt, with its frames where they have no other way."""
         token = self.token
         packs = token.packs and token.looks and packing.is_possible()
-        if place is not None:
-            frames, end = _probe.attempt_end(token.client, token.spools, None, True)
-            return self.ended_on_dask(place, result, frames, end, packs)
-        if not packs:
+        if place is None and not packs:
             frames, end = _probe.attempt_end(token.client, token.spools, None), None
         else:
             frames, end = _probe.attempt_end(token.client, token.spools, None, True)
+        if place is not None:
+            return self.ended_on_dask(place, result, frames, end)
         if frames is not None and not guarded(END, _hand_over, token, None, frames):
             return _with_frames(result, [*_waited(token.run_id), frames + (end or b"")])
         if end is not None:
-            self.finish_later(None, end, packs)
+            self.finish_later(None, end)
         return result
 
     def ended_on_dask(
-        self,
-        place: Place,
-        result: Any,
-        frames: bytes | None,
-        end: bytes | None,
-        packs: bool,
+        self, place: Place, result: Any, frames: bytes | None, end: bytes | None
     ) -> Any:
         """The chunk goes with the result, the end as soon as it is known."""
         guarded(END, place.tell_trouble)
         if end is None:
             return result
         held = [*_waited(self.token.run_id), *([frames] if frames else [])]
-        carrying = _with_frames(result, held) if held else result
-        if held and carrying is result:  # a DataFrame, say: there is no other way
+        if held and not _carries(result):  # a DataFrame, say: there is no other way
             place.tell(b"".join([*held, end]))
             return result
         if frames:
             guarded(END, place.keep, frames)
-        self.finish_later(place, end, packs)
-        return carrying
+        self.finish_later(place, end)
+        return _with_frames(result, held) if held else result
 
-    def finish_later(self, place: Place | None, end: bytes, packs: bool) -> None:
+    def finish_later(self, place: Place | None, end: bytes) -> None:
         """Send the end of the attempt: when its result is packed, else at once."""
-        run_id = self.token.run_id
+        token = self.token
+        packs = token.packs and token.looks
         finish = functools.partial(guarded, PACKED, self.finish, place, end)
-        if not (packs and guarded(PACKED, packing.expect, run_id, finish)):
+        if not (packs and guarded(PACKED, packing.expect, token.run_id, finish)):
             finish(False)
 
     def finish(self, place: Place | None, end: bytes, is_packed: bool) -> None:
@@ -292,16 +285,16 @@ def _unpacked(processor: Any) -> Any:
 def _waited(run_id: bytes) -> list[bytes]:
     """What failed attempts of a run left; that of other runs nobody waits for."""
     found = []
-    while _waiting:
-        try:
+    with contextlib.suppress(IndexError):  # until it is empty
+        while True:
             found.append(_waiting.popleft())
-        except IndexError:  # another thread took it
-            break
     return [frames for run, frames in found if run == run_id]
+
+
+def _carries(result: Any) -> bool:
+    return type(result) is dict and "processed" in result
 
 
 def _with_frames(result: Any, frames: list[bytes]) -> Any:
     """Where no other way is left, frames travel beside the output."""
-    if type(result) is not dict or "processed" not in result:
-        return result
-    return {**result, WRAPPED_KEY: frames}
+    return {**result, WRAPPED_KEY: frames} if _carries(result) else result
