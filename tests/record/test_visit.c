@@ -2,10 +2,11 @@
 /* test_visit.c - everything in a record as a sink gets it, shown as JSON: parts under
  * the names readers know, keys of the user beside ours, and nothing of broken bytes. */
 #include "base/buf.h"
-#include "support.h"
+#include "heap.h"
 #include "record/values.h"
 #include "roast/json_write.h"
 #include "roast/view.h"
+#include "support.h"
 
 static void put(void *context, const void *bytes, size_t size_bytes)
 {
@@ -152,6 +153,43 @@ static void broken_parts_are_left_out_and_reported(void **state)
     roast__buf_release(&out);
 }
 
+static void without_memory_it_is_balanced_and_reported(void **state)
+{
+    /* {"branches": {"x": null}}, so that names are kept for comparing */
+    static const char user[] = "\x08"
+                               "branches\x08\x01\x01x\x00";
+    const struct roast_branch branch = {.name = {"b", 1}};
+    const struct roast_section section = {.name = {"a", 1}, .parent = -1, .kinds = 1};
+    struct roast_buf out = {NULL, 0, 0, false};
+    roast_record rec = {.kind = ROAST_FRAME_CHUNK};
+    char branches[200], sections[200];
+    size_t failures = 0;
+    (void)state;
+
+    int64_t size = roast_branches_write(branches, sizeof(branches), &branch, 1, NULL);
+    set_blob(&rec, ROAST_FIELD_branches, branches, (size_t)size);
+    size = roast_sections_write(sections, sizeof(sections), &section, 1, NULL);
+    set_blob(&rec, ROAST_FIELD_sections, sections, (size_t)size);
+    set_blob(&rec, ROAST_FIELD_user_keys, user, sizeof(user) - 1);
+    roast_record_set_str(&rec, ROAST_FIELD_error_type, roast_str_of("OSError"));
+    assert_int_equal(show(&out, &rec, true), ROAST_OK); /* out has room from now on */
+    assert_non_null(strstr((const char *)out.data, "\"branches\":{\"b\":"));
+    test_heap_install();
+    for (size_t n = 1;; n++) {
+        test_heap_fail(n, false);
+        int status = show(&out, &rec, true);
+        if (!test_heap_failed())
+            break;
+        failures++;
+        assert_int_equal(status, ROAST_NO_MEMORY);
+        assert_non_null(strstr((const char *)out.data, "\"custom_metrics\":{"));
+    }
+    test_heap_fail(0, false);
+    assert_true(failures >= 4);
+    roast__heap_set(NULL);
+    roast__buf_release(&out);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -161,6 +199,7 @@ int main(void)
         cmocka_unit_test(stored_numbers_are_for_those_who_want_them),
         cmocka_unit_test(keys_of_the_user_never_replace_ours),
         cmocka_unit_test(broken_parts_are_left_out_and_reported),
+        cmocka_unit_test(without_memory_it_is_balanced_and_reported),
     };
     return cmocka_run_group_tests_name("record/visit", tests, NULL, NULL);
 }
