@@ -4,19 +4,20 @@
 #include <string.h>
 
 #include "out.h"
-#include "record_json.h"
 #include "roast/report.h"
+#include "roast/view.h"
 #include "rows.h"
 #include "source.h"
 
 /* ---- records ------------------------------------------------------------------ */
 
 static void put_chunk(const struct roast_chunk_list *list,
-                      const struct roast_chunk_item *item, struct unpacked *room)
+                      const struct roast_chunk_item *item)
 {
     struct roast_str frame = {(const char *)list->frames + item->offset,
                               item->size_bytes};
     struct roast_json json = out_json();
+    struct roast_value_sink sink = roast_json_sink(&json);
     roast_record rec;
 
     if (roast_record_decode(&rec, NULL, frame, NULL) < 0)
@@ -26,7 +27,8 @@ static void put_chunk(const struct roast_chunk_list *list,
     roast_json_count(&json, item->chunk_id);
     json_key(&json, "attempt");
     roast_json_count(&json, item->attempt);
-    put_record(&json, &rec, room);
+    sink.wants_stored = true;
+    (void)roast_record_visit(&rec, &sink, NULL); /* a broken part is left out */
     roast_json_close(&json, '}');
     out_text("\n");
 }
@@ -34,7 +36,6 @@ static void put_chunk(const struct roast_chunk_list *list,
 static int dump_records(struct source *source)
 {
     struct roast_chunk_list list = {0};
-    struct unpacked room = {0};
     roast_error err = {0};
     roast_run *run = NULL;
     int code = source_run(source, true, &run);
@@ -44,8 +45,7 @@ static int dump_records(struct source *source)
     if (code == CODE_OK && roast_run_chunks(run, &list, &err) < 0)
         code = fail_with(source->path, &err, NULL);
     for (size_t i = 0; i < list.count; i++)
-        put_chunk(&list, &list.items[i], &room);
-    free(room.items);
+        put_chunk(&list, &list.items[i]);
     roast_chunk_list_release(&list);
     return code;
 }
@@ -144,7 +144,8 @@ const struct command cmd_dump = {
     .operands = "RUN [TABLE]",
     .summary = "every record of a run as JSON lines, or a table of it",
     .help =
-        "Without TABLE: one JSON object per record, with every field that is in it.\n"
+        "Without TABLE: one JSON object per record, with the keys of chunk_metrics in\n"
+        "Python and the numbers of the record as they were stored.\n"
         "Tables, and what one row is:\n"
 #define T(name, text) "  " #name ": " text "\n"
 #include "roast/columns.def"

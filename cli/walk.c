@@ -47,7 +47,7 @@ void paths_release(struct paths *paths)
 
 enum kind { OTHER, FOLDER, FILE_ITSELF };
 
-/* What an entry is; few file systems do not say so at once. */
+/* The kind of an entry; a few file systems give it by lstat() only. */
 static enum kind kind_of(const char *folder, const struct dirent *entry)
 {
     struct paths one = {0};
@@ -67,7 +67,7 @@ static enum kind kind_of(const char *folder, const struct dirent *entry)
     return kind;
 }
 
-/* Goes on to the end of a folder; false: errno says why it was not reached. */
+/* Reads a folder to its end; false, with errno, where that fails. */
 static bool look_into(struct paths *found, struct paths *waiting, const char *folder)
 {
     DIR *dir = opendir(*folder ? folder : ".");

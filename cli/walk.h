@@ -20,7 +20,7 @@ void paths_release(struct paths *paths);
 
 /* Adds every .roast and .roast-live file below a folder ("": this one), in any order.
  * Links are not followed, what is hidden is passed over. A folder below that cannot be
- * read is told and counted in *left_out; 0, or an exit code when that is the first one. */
+ * read is reported and counted in *left_out; 0, or an exit code when that is the first one. */
 int find_runs(struct paths *found, size_t *left_out, const char *folder);
 
 #endif

@@ -72,7 +72,6 @@ void roast_sampler_stop(roast_sampler *sampler);
  * are not followed, and other files in the directory are left alone. */
 
 enum {
-    ROAST_SPOOL_FRAME_MAX_BYTES = 16 * 1024 * 1024, /* a larger one is damaged */
     ROAST_SPOOL_PIECE_BYTES = 1024 * 1024,          /* read at once */
     ROAST_SPOOL_MAX_FILES = 65536,                  /* further ones are unreadable */
 };

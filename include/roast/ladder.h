@@ -77,7 +77,7 @@ struct roast_split {
     uint64_t on_cpu_ns;
     uint64_t runqueue_ns;   /* could run, had no core */
     uint64_t fetch_wait_ns; /* waited for data; 0 unless fetch_known */
-    uint64_t blocked_ns;    /* the rest: the GIL, locks, sleep */
+    uint64_t blocked_ns;    /* the remaining time: the GIL, locks, sleep */
     bool fetch_known;       /* if not, waiting for data is in blocked_ns */
 };
 
@@ -98,7 +98,7 @@ enum roast_hook {
 struct roast_hook_info {
     const char *name;
     const char *where;
-    uint32_t slices; /* bit n: slice n cannot be told without it */
+    uint32_t slices; /* bit n: slice n cannot be measured without it */
     const char *text;
 };
 
@@ -110,7 +110,7 @@ const struct roast_hook_info *roast_hook_info(unsigned hook);
 enum roast_branch_flag {
     ROAST_BRANCH_DATA = 1,      /* its values were looked at */
     ROAST_BRANCH_OFFSETS = 2,   /* it was read for offsets */
-    ROAST_BRANCH_PRELOADED = 4, /* it was read in bulk, before anybody asked */
+    ROAST_BRANCH_PRELOADED = 4, /* it was read in bulk, before it was needed */
 };
 
 /* One branch, column or field of a chunk. */

@@ -137,17 +137,25 @@ bool roast_attempt_active(const roast_thread *thread);
 /* Keeps the frame of a chunk until the attempt ends. */
 int roast_attempt_keep(roast_thread *thread, struct roast_str frame, roast_error *err);
 
-/* Closes the attempt. *frames gets what it has to tell, borrowed until the next attempt:
- * the chunks it kept, a failed record of its own if it never reached one, and the end
- * frame; absent for an attempt inside another one. */
-int roast_attempt_end(roast_thread *thread, const struct roast_chunk_end *end,
-                      struct roast_str *frames, roast_error *err);
+/* What an attempt sends: its chunks, and its end frame, which lies behind them in memory.
+ * Absent for an attempt inside another one. */
+struct roast_attempt_frames {
+    struct roast_str chunks; /* may be empty */
+    struct roast_str end;
+};
 
-/* The executor has packed the result of the attempt that this thread ended last. *frames
- * gets its end frame again, with the time of packing; absent when there is nothing to
- * tell (no attempt, one that failed or was packed before). */
-int roast_attempt_packed(roast_thread *thread, struct roast_str *frames,
-                         roast_error *err);
+/* Closes the attempt. *frames borrows until the next attempt of the thread. Chunks are
+ * those that were kept, or a record of the attempt itself where it failed before
+ * process(), or where process() is not decorated. One end frame is sent per attempt: this
+ * one, or that of roast_attempt_packed(). */
+int roast_attempt_end(roast_thread *thread, const struct roast_chunk_end *end,
+                      struct roast_attempt_frames *frames, roast_error *err);
+
+/* The executor has packed the result of the attempt that this thread ended last: the end
+ * frame that includes the packing, borrowed until the next call for the thread. Absent
+ * when there is none: no attempt, one that failed or was packed before, or one without a
+ * ladder. */
+struct roast_str roast_attempt_packed(roast_thread *thread);
 
 /* Appends frames to <dir>/<process id>.frames with one write(2); all of them or, with
  * ROAST_IO, none. */
@@ -156,10 +164,8 @@ int roast_spool_append(const char *dir, struct roast_str frames, roast_error *er
 /* ---- sections ---------------------------------------------------------------- */
 
 enum {
-    ROAST_SECTION_MAX_NODES = 256,
     ROAST_SECTION_MAX_DEPTH = 64,
     ROAST_SECTION_MAX_NAME_BYTES = 200,
-    ROAST_SECTION_MAX_INTERVALS = 256,
 };
 
 /* Identifies one open section, so that an end is matched in any order of calls. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* record.h - what a fact is: records in memory, frames on the wire.
+/* record.h - the chunk record: records in memory, frames on the wire.
  *
  * A frame is one record as bytes: it travels in the output of a chunk, through a spool
  * file or as an event, and is the only thing that crosses between programs.
@@ -10,7 +10,7 @@
  *     end     <= 256 B     how the attempt ended
  *
  * A record borrows: texts and blobs point into the frame it was decoded from, or into
- * memory of whoever set them. Decoding checks every length before use, checks the
+ * memory of the code that set them. Decoding checks every length before use, checks the
  * CRC, skips unknown fields and never allocates. */
 #ifndef ROAST_RECORD_H
 #define ROAST_RECORD_H
@@ -37,7 +37,9 @@ enum roast_peak_kind { ROAST_PEAK_EXACT = 1, ROAST_PEAK_SAMPLED = 2 };
 
 enum {
     ROAST_FORMAT_VERSION = 1,
-    ROAST_FRAME_OVERHEAD_BYTES = 12, /* most that header and checksum take */
+    ROAST_FRAME_MAGIC = 0xcf,         /* the first byte of a frame */
+    ROAST_FRAME_MAX_BYTES = 16 << 20, /* a larger one in a spool is damaged */
+    ROAST_FRAME_OVERHEAD_BYTES = 12,  /* most that header and checksum take */
     ROAST_BEGIN_MAX_BYTES = 64,
     ROAST_END_MAX_BYTES = 256,
     ROAST_IDENTITY_BYTES = 28,
@@ -174,6 +176,9 @@ uint32_t roast_name_id(struct roast_str name);
 bool roast_place_pack(unsigned char out[ROAST_PLACE_BYTES], const roast_record *rec);
 
 /* ---- sections --------------------------------------------------------------- */
+
+/* The most that a record holds. */
+enum { ROAST_SECTION_MAX_NODES = 256, ROAST_SECTION_MAX_INTERVALS = 256 };
 
 /* What a section measures; a node may hold several. */
 enum roast_section_kind {

@@ -29,8 +29,9 @@ enum roast_value_type {
     ROAST_VALUE_DOUBLE = 4,
     ROAST_VALUE_TEXT = 5,
     ROAST_VALUE_BYTES = 6,
-    ROAST_VALUE_LIST = 7, /* its items follow */
-    ROAST_VALUE_DICT = 8, /* its entries follow: key, value, key, value ... */
+    ROAST_VALUE_LIST = 7,  /* its items follow */
+    ROAST_VALUE_DICT = 8,  /* its entries follow: key, value, key, value ... */
+    ROAST_VALUE_COUNT = 9, /* uint64_t; in memory only, never in a blob */
 };
 
 /* ---- writing ---------------------------------------------------------------- */
@@ -66,7 +67,7 @@ struct roast_value {
     int64_t integer;
     double number;
     struct roast_str str; /* borrows the blob */
-    uint64_t count;
+    uint64_t count;       /* of items or entries; the value of a COUNT */
 };
 
 /* Each takes one key or token off the front of blob: 1 got one, 0 end, < 0 error. */

@@ -8,6 +8,7 @@
 
 #include "roast/ladder.h"
 #include "roast/record.h"
+#include "roast/value.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -73,27 +74,50 @@ struct roast_cell {
 /* The list. *count gets its length. Borrows static memory. */
 const struct roast_view *roast_views(size_t *count);
 
-/* The value of one view of rec. */
-struct roast_cell roast_view_cell(const struct roast_view *view,
-                                  const roast_record *rec);
+/* The value of one view of rec; NULL when it is absent. Borrows rec. */
+struct roast_value roast_view_value(const struct roast_view *view,
+                                    const roast_record *rec);
 
 /* The way back: sets the field of a view of numbers (COUNT, FLAG, SECONDS, EPOCH_S, MIB,
  * GB) from one in its unit. What the field cannot hold leaves it absent. */
 void roast_view_set(roast_record *rec, const struct roast_view *view, double number);
 
-/* What a record that others made says of its times, in seconds; NAN: nothing. */
-struct roast_told_times {
+/* The times of a record that was made by hand, in seconds; NAN where one is missing. */
+struct roast_given_times {
     double start_s;
     double end_s;
-    double stamp_s; /* "timestamp": the end, where that is not told */
+    double stamp_s; /* "timestamp": the end, where end_s is missing */
 };
 
 /* Sets what rec does not have yet: the duration from start and end, the start from the
  * end and the duration. */
-void roast_record_set_times(roast_record *rec, const struct roast_told_times *told);
+void roast_record_set_times(roast_record *rec, const struct roast_given_times *given);
+
+/* ---- everything in a record --------------------------------------------------- */
+
+/* Where a visitor writes: maps and lists are opened and closed, an entry of a map is a
+ * key and then its value or its map or list. A sink keeps its own failures. */
+struct roast_value_sink {
+    void (*open)(void *context, bool is_map); /* a map, else a list */
+    void (*close)(void *context, bool is_map);
+    void (*key)(void *context, struct roast_str key);
+    void (*value)(void *context, const struct roast_value *value); /* no LIST, DICT */
+    void *context;
+    bool wants_stored; /* numbers in the units of docs/format.md too */
+};
+
+/* Gives the keys and values of a record, in the names and units of docs/api, to a map
+ * that the caller has opened. A part whose bytes are broken is left out; the first such
+ * failure is returned, and the sink is complete all the same. */
+int roast_record_visit(const roast_record *rec, const struct roast_value_sink *sink,
+                       roast_error *err);
+
+struct roast_json;
+
+/* A sink that writes JSON; bytes become {"hex": "..."}. Borrows json. */
+struct roast_value_sink roast_json_sink(struct roast_json *json);
 
 /* A cell as JSON. */
-struct roast_json;
 void roast_json_cell(struct roast_json *json, const struct roast_cell *cell);
 
 double roast_seconds(uint64_t ns);

@@ -2,7 +2,7 @@
 # The C extension: measures chunks where they run (python/ext/probe).
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager
-from typing import Any, Final, TypeVar, final
+from typing import Any, Final, Literal, TypeVar, final, overload
 
 _C = TypeVar("_C")
 _F = TypeVar("_F", bound=Callable[..., Any])
@@ -82,10 +82,22 @@ def attempt_begin(
     item: tuple[Any, ...],
     /,
 ) -> bytes | None: ...
+@overload
 def attempt_end(
     client: int, spools: tuple[str, ...], error: BaseException | None, /
 ) -> bytes | None: ...
-def attempt_packed(client: int, spools: tuple[str, ...], /) -> bytes | None: ...
+@overload
+def attempt_end(
+    client: int,
+    spools: tuple[str, ...],
+    error: BaseException | None,
+    apart: Literal[True],
+    /,
+) -> tuple[bytes | None, bytes | None]: ...
+def attempt_packed() -> bytes | None: ...
+def send_frames(
+    client: int, spools: tuple[str, ...], frames: bytes, /
+) -> bytes | None: ...
 def surround(cls: type[_C], /) -> type[_C]: ...
 def hook(number: int, binding: int, original: Any, /) -> Any: ...
 def hooks() -> list[tuple[int, str, str, str]]: ...

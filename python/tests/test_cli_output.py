@@ -17,7 +17,7 @@ from coffea.processor import Runner
 
 import cli_runs
 from cli_program import ENVIRONMENT, program
-from roastcoffea import _core
+from roastcoffea import _core, _probe
 
 COMMANDS = {  # everything that shows names
     "report": ["report", "hostile.roast"],
@@ -87,13 +87,17 @@ def test_records_have_everything_that_was_in_them(folder):
         assert record["start_epoch_ns"] == cli_runs.EPOCH_NS + number * cli_runs.SECOND
         assert record["duration_ns"] == 500_000_000
         assert record["rss_after_bytes"] == 210 * 2**20
-    assert records[0]["sections"][0]["name"] == "jets"
-    assert records[0]["sections"][0]["total_ns"] == 250_000_000
-    assert records[3]["ladder"] == {
-        "open_ns": 62_500_000,
-        "form_ns": 125_000_000,
-        "compute_ns": 312_500_000,
-    }
+    assert records[0]["sections"][0]["section_name"] == "jets"
+    assert records[0]["timing"] == {"jets": 0.25}
+    assert records[3]["ladder"] == {"open": 0.0625, "form": 0.125, "compute": 0.3125}
+
+
+def test_records_are_those_of_python(folder):
+    lines = roast("dump", "good.roast", cwd=folder).stdout.splitlines()
+    chunks = _core.open_run(folder / "good.roast").chunks()
+    for line, (frame, *_) in zip(lines, chunks, strict=True):
+        (record,) = _probe.read_frames(frame)
+        assert dict(record).items() <= strict(line).items()
 
 
 def test_hostile_names_come_back_from_json(folder):

@@ -261,7 +261,7 @@ def test_plain_values_are_left_to_c() -> None:
     for odd in (
         (1,),
         b"x",
-        2**63,
+        2**64,
         math.nan,
         "\ud800",
         {1: 2},

@@ -24,7 +24,7 @@ ITEM = WorkItem("ttbar", "/data/a.root", "Events", 0, 10, b"0" * 16)
 EXPECTED = {"out": {"n": 10}, "processed": {0}}
 STEPS = {
     "item": (work_function, "item_of"),
-    "forget packing": (packing, "forget"),
+    "flush packing": (packing, "flush_thread"),
     "begin": (_probe, "attempt_begin"),
     "hooks in": (hooks, "arm"),
     "switch": (work_function, "_switched_on"),
@@ -38,7 +38,7 @@ DASK_STEPS = {
     "tell": (Place, "tell"),
     "trouble": (Place, "tell_trouble"),
     "waited": (work_function, "_waited"),
-    "last frame": (_probe, "read_frames"),
+    "keep": (Place, "keep"),
 }
 ALWAYS = 10**9
 
@@ -80,7 +80,7 @@ def received(monkeypatch):
     frames = []
     monkeypatch.setitem(work_function.receivers, RUN_ID, frames.append)
     yield frames
-    packing.forget()
+    packing.clear()
     hooks.clear()
 
 
@@ -112,6 +112,8 @@ def test_chunk_is_unharmed_by_a_step_that_fails(
     hooks.clear()
     received.clear()
     assert work(chunk)(ITEM) == EXPECTED
+    assert ends(received) == []  # until it is packed
+    packing.clear()
     assert len(ends(received)) == 1
 
 

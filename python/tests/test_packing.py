@@ -12,6 +12,8 @@ import pytest
 from hooked import Originals
 from roastcoffea.adapters.packing import Packing
 
+RUN = bytes(16)
+
 
 @pytest.fixture
 def packing():
@@ -24,11 +26,15 @@ class Told:
     """Counts how often it is told, and may fail."""
 
     def __init__(self, error=None):
-        self.times = 0
+        self.packed = []
         self.error = error
 
-    def __call__(self):
-        self.times += 1
+    @property
+    def times(self):
+        return len(self.packed)
+
+    def __call__(self, is_packed):
+        self.packed.append(is_packed)
         if self.error:
             raise self.error
 
@@ -45,15 +51,15 @@ def in_thread(work):
 
 def test_one_packing_is_told(packing):
     told = Told()
-    packing.expect(told)
+    packing.expect(RUN, told)
     assert module._decompress(pack()) == {"n": 1}
     pack()
-    assert told.times == 1
+    assert told.packed == [True]
 
 
 def test_others_are_not(packing):
     told = Told()
-    packing.expect(told)
+    packing.expect(RUN, told)
     in_thread(pack)
     assert told.times == 0
     pack()
@@ -62,26 +68,37 @@ def test_others_are_not(packing):
 
 def test_what_cannot_be_packed_is_told_too(packing):
     told = Told()
-    packing.expect(told)
+    packing.expect(RUN, told)
     with pytest.raises(TypeError, match="cannot pickle"):
         module._compress(threading.Lock(), 1)
     assert told.times == 1
 
 
 def test_a_ctrl_c_while_it_is_told_leaves_nothing(packing):
-    packing.expect(Told(KeyboardInterrupt()))
+    packing.expect(RUN, Told(KeyboardInterrupt()))
     with pytest.raises(KeyboardInterrupt):
         pack()
 
 
-def test_nobody_waits_after_forgetting(packing):
+def test_an_end_that_waits_in_vain_is_sent_unpacked(packing):
     told = Told()
-    packing.expect(told)
-    packing.expect(told)  # twice is once
-    packing.forget()
-    packing.forget()
+    packing.expect(RUN, told)
+    packing.expect(RUN, told)  # twice is once
+    packing.flush_thread()
+    packing.flush_thread()
     pack()
-    assert told.times == 0
+    assert told.packed == [False]
+
+
+def test_ends_of_one_run_are_sent_from_any_thread(packing):
+    mine, other = Told(), Told()
+    packing.expect(RUN, mine)
+    in_thread(lambda: packing.expect(b"another", other))
+    in_thread(lambda: packing.flush(RUN))
+    assert (mine.packed, other.packed) == ([False], [])
+    assert module._compress is packing.ours
+    packing.clear()
+    assert (mine.packed, other.packed) == ([False], [False])
 
 
 def test_a_thread_of_an_earlier_run_takes_nothing_from_the_next(packing):
@@ -89,7 +106,7 @@ def test_a_thread_of_an_earlier_run_takes_nothing_from_the_next(packing):
     early, late, goes_on, waits = Told(), Told(), threading.Event(), threading.Event()
 
     def leftover():
-        packing.expect(early)
+        packing.expect(RUN, early)
         waits.set()
         assert goes_on.wait(60)
         pack()
@@ -98,12 +115,12 @@ def test_a_thread_of_an_earlier_run_takes_nothing_from_the_next(packing):
     thread.start()
     assert waits.wait(60)
     packing.clear()
-    packing.expect(late)
+    packing.expect(RUN, late)
     goes_on.set()
     thread.join()
     assert module._compress is packing.ours
     pack()
-    assert (early.times, late.times) == (1, 1)
+    assert (early.packed, late.packed) == ([False], [True])
 
 
 def test_what_somebody_else_puts_there_stays(packing, monkeypatch):
@@ -112,17 +129,17 @@ def test_what_somebody_else_puts_there_stays(packing, monkeypatch):
 
     told, original = Told(), module._compress
     monkeypatch.setattr(module, "_compress", original)  # put back at the end
-    packing.expect(told)
+    packing.expect(RUN, told)
     ours, module._compress = module._compress, mine
     packing.clear()
     assert module._compress is mine
-    ours({"n": 1}, 1)  # by whoever kept it
-    assert told.times == 1
+    ours({"n": 1}, 1)  # by code that kept it
+    assert told.packed == [False]
 
 
 def test_without_such_a_function_nothing_is_put_there(packing, monkeypatch):
     with monkeypatch.context() as patch:
         patch.delattr(module, "_compress")
         assert not packing.is_possible()
-        packing.expect(Told())
+        packing.expect(RUN, Told())
         assert not hasattr(module, "_compress")

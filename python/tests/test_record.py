@@ -121,3 +121,32 @@ def test_record_of_a_failed_chunk_survives_its_bytes():
     (again,) = _probe.read_frames(pickle.loads(pickle.dumps(record)))
     assert again == record
     assert again["error"] == "ValueError: π"
+
+
+def test_a_dict_of_a_record_keeps_its_identity(record):
+    (again,) = _probe.read_frames(_probe.frame_of(dict(record), 7))
+    for key in ("run_id", "process_id", "sequence"):
+        assert again.get(key) == record.get(key)
+
+
+def test_the_identity_of_a_run_survives_a_dict():
+    given = {"run_id": bytes(range(16)).hex(), "process_id": 2**64 - 1, "sequence": 3}
+    (record,) = _probe.read_frames(_probe.frame_of(given, 7))
+    assert {key: record[key] for key in given} == given
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        {},
+        {"process_id": 0, "sequence": 3},
+        {"process_id": 5},
+        {"process_id": "5", "sequence": 3},
+        {"process_id": 5, "sequence": 2**32},
+        {"process_id": -5, "sequence": 3.5},
+    ],
+)
+def test_a_dict_without_identity_gets_the_number_of_the_caller(given):
+    (record,) = _probe.read_frames(_probe.frame_of(given, 7))
+    assert (record["process_id"], record["sequence"]) == (0, 7)
+    assert "run_id" not in record

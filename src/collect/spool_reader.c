@@ -12,7 +12,7 @@
 
 #include "base/buf.h"
 #include "base/mem.h"
-#include "collect/stretch.h"
+#include "record/frame_scan.h"
 #include "roast/collect.h"
 
 enum {
@@ -202,7 +202,7 @@ static int give_frames(roast_spool *spool, struct reading *reading, bool at_end)
     while (at < window->size_bytes && status >= 0) {
         struct roast_str piece = {(const char *)window->data + at,
                                   window->size_bytes - at};
-        piece.size_bytes = roast__stretch_size(piece, at_end, &reading->effort_bytes);
+        piece.size_bytes = roast__frame_scan(piece, at_end, &reading->effort_bytes);
         if (piece.size_bytes == 0)
             break;
         status = sink->frames(sink->context, piece);

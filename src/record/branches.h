@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* branches.h - single rows of a `branches` blob, for whoever walks it himself. */
+/* branches.h - single rows of a `branches` blob, for code that walks it. */
 #ifndef ROAST_RECORD_BRANCHES_H
 #define ROAST_RECORD_BRANCHES_H
 

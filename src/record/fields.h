@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* fields.h - how a field's type is laid out on the wire.
  *
- * A field is a tag, `number << 2 | wire`, then its value. The wire type alone tells how
- * long the value is, so a reader skips fields it does not know. */
+ * A field is a tag, `number << 2 | wire`, then its value. The wire type alone gives
+ * the length of the value, so a reader skips fields it does not know. */
 #ifndef ROAST_RECORD_FIELDS_H
 #define ROAST_RECORD_FIELDS_H
 

@@ -16,8 +16,9 @@
 #include "base/checksum.h"
 #include "base/sink.h"
 #include "record/fields.h"
+#include "record/frame_scan.h"
 
-enum { MAGIC = 0xcf, CRC_BYTES = 4 };
+enum { CRC_BYTES = 4 };
 
 static size_t field_bound(const roast_record *rec, enum roast_field field)
 {
@@ -66,7 +67,7 @@ static void sink_field(struct roast_sink *out, enum roast_field field,
 }
 
 /* The size of the fields is a varint in front of them, so they are written behind room
- * for the longest one and moved up by the rest. */
+ * for the longest one, and moved up when it is known. */
 int64_t roast_record_encode(void *out, size_t out_bytes, const roast_record *rec,
                             roast_error *err)
 {
@@ -85,7 +86,7 @@ int64_t roast_record_encode(void *out, size_t out_bytes, const roast_record *rec
         return roast_error_set(err, ROAST_LIMIT, "a frame needs more than %zu bytes",
                                out_bytes);
     size_t fields_bytes = (size_t)(fields.at - (start + ROOM));
-    *head.at++ = MAGIC;
+    *head.at++ = ROAST_FRAME_MAGIC;
     *head.at++ = (unsigned char)(ROAST_FORMAT_VERSION << 4 | rec->kind);
     roast__sink_varint(&head, fields_bytes);
     memmove(head.at, start + ROOM, fields_bytes);
@@ -96,36 +97,44 @@ int64_t roast_record_encode(void *out, size_t out_bytes, const roast_record *rec
     return head.at - start;
 }
 
-/* Checks magic, version, size and CRC; leaves cur on the fields alone. A kind that is
- * not known is the caller's to judge. */
-static int open_frame(struct roast_cursor *cur, roast_record *rec, size_t *used_bytes,
-                      roast_error *err)
+/* Checks magic, version, size and CRC; *fields gets what lies between. A kind that is not
+ * known is for the caller to judge. */
+static int open_frame(struct roast_str *fields, size_t *used_bytes,
+                      struct roast_str data, roast_error *err)
 {
-    const unsigned char *start = cur->at;
+    struct roast_cursor cur = roast__cursor(data.data, data.size_bytes);
+    const unsigned char *start = cur.at;
 
-    if (roast__cursor_left(cur) < 3 + CRC_BYTES)
+    if (data.size_bytes < 3 + CRC_BYTES)
         return roast_error_set(err, ROAST_TRUNCATED, "%zu bytes are no frame",
-                               roast__cursor_left(cur));
-    if (start[0] != MAGIC)
+                               data.size_bytes);
+    if (start[0] != ROAST_FRAME_MAGIC)
         return roast_error_set(err, ROAST_BAD_DATA,
-                               "frame starts with 0x%02x, not 0xcf", start[0]);
+                               "frame starts with 0x%02x, not 0x%02x", start[0],
+                               (unsigned)ROAST_FRAME_MAGIC);
     if (start[1] >> 4 != ROAST_FORMAT_VERSION)
         return roast_error_set(err, ROAST_NEWER_FORMAT,
                                "frame of version %u, this reads version %d",
                                start[1] >> 4, ROAST_FORMAT_VERSION);
-    rec->kind = (enum roast_frame_kind)(start[1] & 0x0f);
-    cur->at += 2;
-    uint64_t size = roast__cursor_varint(cur);
-    const unsigned char *fields = cur->at;
-    if (!roast__cursor_bytes(cur, size) || roast__cursor_left(cur) < CRC_BYTES)
+    cur.at += 2;
+    fields->size_bytes = (size_t)roast__cursor_varint(&cur);
+    fields->data = (const char *)cur.at;
+    if (!roast__cursor_bytes(&cur, fields->size_bytes) ||
+        roast__cursor_left(&cur) < CRC_BYTES)
         return roast_error_set(err, ROAST_TRUNCATED, "frame cut at %zu bytes",
-                               (size_t)(cur->end - start));
-    size_t covered = (size_t)(cur->at - start);
-    if (roast__cursor_fixed32(cur) != roast__crc32c(start, covered))
+                               data.size_bytes);
+    size_t covered = (size_t)(cur.at - start);
+    if (roast__cursor_fixed32(&cur) != roast__crc32c(start, covered))
         return roast_error_set(err, ROAST_BAD_CHECKSUM, "frame of %zu bytes", covered);
     *used_bytes = covered + CRC_BYTES;
-    *cur = roast__cursor(fields, (size_t)size);
     return ROAST_OK;
+}
+
+int roast__frame_check(size_t *size_bytes, struct roast_str data, roast_error *err)
+{
+    struct roast_str fields;
+
+    return open_frame(&fields, size_bytes, data, err);
 }
 
 static union roast_field_value read_value(struct roast_cursor *cur, unsigned wire,
@@ -174,13 +183,15 @@ static void read_field(struct roast_cursor *cur, roast_record *rec)
 int roast_record_decode(roast_record *rec, size_t *used_bytes, struct roast_str data,
                         roast_error *err)
 {
-    struct roast_cursor cur = roast__cursor(data.data, data.size_bytes);
+    struct roast_str fields;
     size_t used = 0;
 
     rec->present = 0;
-    int status = open_frame(&cur, rec, &used, err);
+    int status = open_frame(&fields, &used, data, err);
     if (status < 0)
         return status;
+    rec->kind = (enum roast_frame_kind)(data.data[1] & 0x0f);
+    struct roast_cursor cur = roast__cursor(fields.data, fields.size_bytes);
     while (roast__cursor_left(&cur) > 0 && !cur.failed)
         read_field(&cur, rec);
     if (cur.failed) {

@@ -108,10 +108,10 @@ bool roast_ladder_split(struct roast_split *out, uint64_t task_ns, uint64_t task
         return false;
     out->fetch_known = roast_ladder_has(ladder, ROAST_ITEM_fetch);
     out->on_cpu_ns = less(task_cpu_ns, task_ns);
-    uint64_t rest = task_ns - out->on_cpu_ns;
-    out->runqueue_ns = less(ns[ROAST_ITEM_runqueue], rest);
-    rest -= out->runqueue_ns;
-    out->fetch_wait_ns = out->fetch_known ? less(waited, rest) : 0;
-    out->blocked_ns = rest - out->fetch_wait_ns;
+    uint64_t left = task_ns - out->on_cpu_ns;
+    out->runqueue_ns = less(ns[ROAST_ITEM_runqueue], left);
+    left -= out->runqueue_ns;
+    out->fetch_wait_ns = out->fetch_known ? less(waited, left) : 0;
+    out->blocked_ns = left - out->fetch_wait_ns;
     return true;
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* series.c - what is sampled of a worker, as a table made from its list.
  *
- * It lies with the records because whoever looks at a worker and whoever keeps what was
- * seen must agree on it, and neither knows the other. */
+ * It lies with the records because the code that samples a worker and the code that keeps
+ * the samples must agree on it, and neither includes the other. */
 #include "roast/sample.h"
 
 static const struct roast_series_info all[ROAST_SERIES_COUNT] = {

@@ -147,7 +147,7 @@ void roast_values_put_dict(roast_values *values, uint64_t count)
     put_container(values, ROAST_VALUE_DICT, count);
 }
 
-/* Ends a step of reading: moves blob on, or says that it is broken. */
+/* Ends a step of reading: moves blob on, or reports that it is broken. */
 static int step(const struct roast_cursor *cur, struct roast_str *blob,
                 roast_error *err)
 {
@@ -202,6 +202,7 @@ static void read_payload(struct roast_cursor *cur, struct roast_value *value)
     case ROAST_VALUE_DICT:
         value->count = roast__cursor_varint(cur);
         break;
+    case ROAST_VALUE_COUNT:
     default:
         cur->failed = true;
     }

@@ -1,6 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* view.c - raw facts under the names and units their readers know. */
-#include "roast/view.h"
+/* view.c - raw facts under the names and units that readers know, and back.
+ *
+ * The way back serves records that were made by hand. A number that its field cannot hold
+ * leaves the field absent. */
+#include "record/view.h"
+
+#include <math.h>
 
 static const struct roast_view views[] = {
 #define V(name, view, of, and_of, is_always) \
@@ -41,25 +46,7 @@ double roast_gb(int64_t bytes)
     return (double)bytes / 1e9;
 }
 
-static struct roast_cell number(double value)
-{
-    struct roast_cell cell = {.type = ROAST_CELL_NUMBER, .number = value};
-    return cell;
-}
-
-static struct roast_cell text(struct roast_str str)
-{
-    struct roast_cell cell = {.type = ROAST_CELL_TEXT, .text = str};
-    return cell;
-}
-
-static struct roast_cell count(enum roast_cell_type type, uint64_t value)
-{
-    struct roast_cell cell = {.type = type, .count = value};
-    return cell;
-}
-
-/* Epoch nanoseconds do not fit a double; whole seconds and the rest do. */
+/* Epoch nanoseconds do not fit a double; whole seconds and their fraction do. */
 static double epoch_seconds(int64_t ns)
 {
     int64_t whole_s = ns / 1000000000;
@@ -67,56 +54,79 @@ static double epoch_seconds(int64_t ns)
     return (double)whole_s + (double)(ns % 1000000000) / 1e9;
 }
 
-static struct roast_cell absent(void)
+static struct roast_value absent(void)
 {
-    return (struct roast_cell){.type = ROAST_CELL_ABSENT};
+    return (struct roast_value){.type = ROAST_VALUE_NULL};
 }
 
-static struct roast_cell percent(uint64_t part, uint64_t whole)
+static struct roast_value percent(uint64_t part, uint64_t whole)
 {
-    return whole > 0 ? number(100.0 * (double)part / (double)whole) : absent();
+    return whole > 0 ? roast__number(100.0 * (double)part / (double)whole) : absent();
 }
 
-static struct roast_cell item_cell(enum roast_ladder_item item, struct roast_str blob)
+static struct roast_value item_value(enum roast_ladder_item item,
+                                     const struct roast_record_parts *parts)
 {
-    struct roast_ladder ladder;
-
-    if (roast_ladder_read(&ladder, blob, NULL) < 0 || !roast_ladder_has(&ladder, item))
+    if (!parts->ladder_known || !roast_ladder_has(&parts->ladder, item))
         return absent();
     if (roast_ladder_info(item)->kind == ROAST_LADDER_SLICE ||
         roast_ladder_info(item)->kind == ROAST_LADDER_TIME)
-        return number(roast_seconds(ladder.values[item]));
-    return count(ROAST_CELL_COUNT, ladder.values[item]);
+        return roast__seconds(parts->ladder.values[item]);
+    return roast__count(parts->ladder.values[item]);
 }
 
-/* What was looked at. Its bytes are those of the branches whose sizes are known, and
- * unknown when none of them is. */
-static struct roast_cell access_cell(enum roast_view_kind kind,
-                                     struct roast_str branches, struct roast_str file)
+/* The accessed branches. Their bytes are those of the branches whose sizes are known, and
+ * absent when no size is known. */
+static struct roast_value access_value(enum roast_view_kind kind,
+                                       const struct roast_record_parts *parts)
 {
-    struct roast_access access;
-    struct roast_file_facts facts;
+    const struct roast_access *access = &parts->access;
+    bool has_bytes = access->branches == 0 || access->sized_branches > 0;
 
-    if (roast_access_read(&access, branches, NULL) < 0)
+    if (!parts->access_known)
         return absent();
     if (kind == ROAST_VIEW_ACCESSED)
-        return count(ROAST_CELL_COUNT, access.branches);
-    bool has_bytes = access.branches == 0 || access.sized_branches > 0;
+        return roast__count(access->branches);
     if (kind == ROAST_VIEW_ACCESSED_BYTES && has_bytes)
-        return count(ROAST_CELL_COUNT, access.file_bytes);
+        return roast__count(access->file_bytes);
     if (kind == ROAST_VIEW_ACCESSED_UNCOMPRESSED && has_bytes)
-        return count(ROAST_CELL_COUNT, access.file_uncompressed_bytes);
-    bool is_percent = kind == ROAST_VIEW_ACCESSED_PERCENT ||
-                      (kind == ROAST_VIEW_ACCESSED_BYTES_PERCENT && has_bytes);
-    if (!is_percent || roast_file_facts_read(&facts, file, NULL) < 0)
-        return absent();
-    return kind == ROAST_VIEW_ACCESSED_PERCENT
-               ? percent(access.branches, facts.branches)
-               : percent(access.file_bytes, facts.compressed_bytes);
+        return roast__count(access->file_uncompressed_bytes);
+    if (kind == ROAST_VIEW_ACCESSED_PERCENT && parts->facts_known)
+        return percent(access->branches, parts->facts.branches);
+    if (kind == ROAST_VIEW_ACCESSED_BYTES_PERCENT && has_bytes && parts->facts_known)
+        return percent(access->file_bytes, parts->facts.compressed_bytes);
+    return absent();
 }
 
-struct roast_cell roast_view_cell(const struct roast_view *view,
-                                  const roast_record *rec)
+int roast__record_parts_read(struct roast_record_parts *parts, const roast_record *rec,
+                             roast_error *err)
+{
+    const union roast_field_value *values = rec->values;
+    int status = ROAST_OK;
+
+    parts->ladder_known = parts->access_known = parts->facts_known = false;
+    if (roast_record_has(rec, ROAST_FIELD_ladder)) {
+        status = roast_ladder_read(&parts->ladder, values[ROAST_FIELD_ladder].str, err);
+        parts->ladder_known = status == ROAST_OK;
+    }
+    if (roast_record_has(rec, ROAST_FIELD_branches)) {
+        int got = roast_access_read(&parts->access, values[ROAST_FIELD_branches].str,
+                                    status < 0 ? NULL : err);
+        parts->access_known = got == ROAST_OK;
+        status = status < 0 ? status : got;
+    }
+    if (roast_record_has(rec, ROAST_FIELD_file_facts)) {
+        int got = roast_file_facts_read(
+            &parts->facts, values[ROAST_FIELD_file_facts].str, status < 0 ? NULL : err);
+        parts->facts_known = got == ROAST_OK;
+        status = status < 0 ? status : got;
+    }
+    return status;
+}
+
+struct roast_value roast__view_value(const struct roast_view *view,
+                                     const roast_record *rec,
+                                     const struct roast_record_parts *parts)
 {
     union roast_field_value a = rec->values[view->field];
     union roast_field_value b = rec->values[view->other];
@@ -127,37 +137,101 @@ struct roast_cell roast_view_cell(const struct roast_view *view,
     case ROAST_VIEW_NONE:
         break;
     case ROAST_VIEW_TEXT:
-        return text(a.str);
+        return roast__text(a.str);
     case ROAST_VIEW_COUNT:
-        return count(ROAST_CELL_COUNT, a.u64);
+        return roast__count(a.u64);
     case ROAST_VIEW_FLAG:
-        return count(ROAST_CELL_BOOL, a.u64);
+        return (struct roast_value){.type =
+                                        a.u64 ? ROAST_VALUE_TRUE : ROAST_VALUE_FALSE};
     case ROAST_VIEW_SECONDS:
-        return number(roast_seconds(a.u64));
+        return roast__seconds(a.u64);
     case ROAST_VIEW_EPOCH_S:
-        return number(epoch_seconds(a.i64));
+        return roast__number(epoch_seconds(a.i64));
     case ROAST_VIEW_EPOCH_END_S:
-        return number(epoch_seconds((int64_t)((uint64_t)a.i64 + b.u64)));
+        return roast__number(epoch_seconds((int64_t)((uint64_t)a.i64 + b.u64)));
     case ROAST_VIEW_MIB:
-        return number(roast_mib((int64_t)a.u64));
+        return roast__number(roast_mib((int64_t)a.u64));
     case ROAST_VIEW_MIB_DELTA:
-        return number(roast_mib((int64_t)(a.u64 - b.u64)));
+        return roast__number(roast_mib((int64_t)(a.u64 - b.u64)));
     case ROAST_VIEW_GB:
-        return number(roast_gb((int64_t)a.u64));
+        return roast__number(roast_gb((int64_t)a.u64));
     case ROAST_VIEW_GB_DELTA:
-        return number(roast_gb((int64_t)(a.u64 - b.u64)));
+        return roast__number(roast_gb((int64_t)(a.u64 - b.u64)));
     case ROAST_VIEW_STATUS:
-        return text(roast_str_of(a.u64 == ROAST_CHUNK_OK ? "ok" : "failed"));
+        return roast__text(roast_str_of(a.u64 == ROAST_CHUNK_OK ? "ok" : "failed"));
     case ROAST_VIEW_PEAK_KIND:
-        return text(roast_str_of(a.u64 == ROAST_PEAK_EXACT ? "exact" : "sampled"));
+        return roast__text(
+            roast_str_of(a.u64 == ROAST_PEAK_EXACT ? "exact" : "sampled"));
     case ROAST_VIEW_ITEM:
-        return item_cell(view->item, a.str);
+        return item_value(view->item, parts);
     case ROAST_VIEW_ACCESSED:
     case ROAST_VIEW_ACCESSED_BYTES:
     case ROAST_VIEW_ACCESSED_UNCOMPRESSED:
     case ROAST_VIEW_ACCESSED_PERCENT:
     case ROAST_VIEW_ACCESSED_BYTES_PERCENT:
-        return access_cell(view->kind, a.str, b.str);
+        return access_value(view->kind, parts);
     }
     return absent();
+}
+
+struct roast_value roast_view_value(const struct roast_view *view,
+                                    const roast_record *rec)
+{
+    struct roast_record_parts parts;
+
+    (void)roast__record_parts_read(&parts, rec, NULL);
+    return roast__view_value(view, rec, &parts);
+}
+
+/* ---- back into fields ----------------------------------------------------------- */
+
+/* From the unit of a view to that of its field; 0: there is no way back. */
+static double scale_of(enum roast_view_kind kind)
+{
+    switch (kind) {
+    case ROAST_VIEW_COUNT:
+    case ROAST_VIEW_FLAG:
+        return 1;
+    case ROAST_VIEW_SECONDS:
+    case ROAST_VIEW_EPOCH_S:
+    case ROAST_VIEW_GB:
+        return 1e9;
+    case ROAST_VIEW_MIB:
+        return 1024.0 * 1024.0;
+    default: /* made from several fields, or no number */
+        return 0;
+    }
+}
+
+static void set_rounded(roast_record *rec, enum roast_field field, double value)
+{
+    double rounded = nearbyint(value);
+    bool is_time = roast_field_info(field)->type == ROAST_TYPE_TIME;
+
+    if (is_time && fabs(rounded) < 9e18)
+        roast_record_set_i64(rec, field, (int64_t)rounded);
+    else if (!is_time && rounded >= 0 && rounded < 9e18)
+        roast_record_set_u64(rec, field, (uint64_t)rounded);
+}
+
+void roast_view_set(roast_record *rec, const struct roast_view *view, double number)
+{
+    double scale = scale_of(view->kind);
+
+    if (scale > 0)
+        set_rounded(rec, view->field, number * scale);
+}
+
+void roast_record_set_times(roast_record *rec, const struct roast_given_times *given)
+{
+    double end_s = isnan(given->end_s) ? given->stamp_s : given->end_s;
+
+    if (!roast_record_has(rec, ROAST_FIELD_duration_ns) &&
+        given->end_s >= given->start_s)
+        set_rounded(rec, ROAST_FIELD_duration_ns,
+                    (given->end_s - given->start_s) * 1e9);
+    if (roast_record_has(rec, ROAST_FIELD_start_epoch_ns) || isnan(end_s))
+        return;
+    double took_s = roast_seconds(rec->values[ROAST_FIELD_duration_ns].u64);
+    set_rounded(rec, ROAST_FIELD_start_epoch_ns, (end_s - took_s) * 1e9);
 }

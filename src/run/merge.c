@@ -4,8 +4,6 @@
  * Everything that can fail comes first: what a frame says is gathered, room is made,
  * and only then is the row touched. The result does not depend on the order in which
  * the frames of an attempt arrive: what is weak gives way to what another frame says.
- * An attempt may end twice, when process() returned and when its result was packed: the
- * end that took longer counts, but one without a ladder never outdoes one that has it.
  *
  * The timeline is the client's realtime clock at the start of the run, carried on by
  * its monotonic clock. Processes on the client's host share that clock; of others only
@@ -194,39 +192,6 @@ static bool hear_end(struct roast_run *run, struct saying *says,
         say(says, ROAST_COLUMN_error_type, text, WEAK);
     }
     return say_ladder(run, says, rec) && say_place(run, says, rec);
-}
-
-/* Whether an end frame knows more than the one that is there. Its ladder and its time
- * belong together: all of one end is taken, never some of both. */
-static bool knows_more(const struct roast_attempts *attempts, size_t row,
-                       const roast_record *rec)
-{
-    const struct roast_column *known = &attempts->columns[ROAST_COLUMN_task_ns];
-    bool had_ladder = roast__column_has(&attempts->columns[ROAST_COLUMN_ladder], row);
-    bool has_ladder = roast_record_has(rec, ROAST_FIELD_ladder);
-
-    if (rec->kind != ROAST_FRAME_END || !knows_task_ns(rec))
-        return false;
-    if (has_ladder != had_ladder)
-        return has_ladder;
-    return rec->values[ROAST_FIELD_task_ns].i64 > roast__column_get(known, row, -1);
-}
-
-/* What the other end frame said gives way, weak or not; what the chunk frame said does
- * not. */
-static void outdo_other_end(struct saying *says, struct roast_run *run, size_t row)
-{
-    const struct roast_column *ladder = &run->attempts.columns[ROAST_COLUMN_ladder];
-    uint64_t chunk_fields = roast__attempt_present(run, row);
-    int64_t *packed_at = &says->values[ROAST_COLUMN_ladder];
-
-    if (is_said(says, ROAST_COLUMN_ladder) && roast__column_has(ladder, row))
-        *packed_at =
-            roast__ladder_replace(&run->attempts, ladder->values[row], *packed_at);
-    if (!((chunk_fields >> ROAST_FIELD_duration_ns) & 1))
-        says->weak &= ~(UINT32_C(1) << ROAST_COLUMN_duration_ns);
-    if (!((chunk_fields >> ROAST_FIELD_error_type) & 1))
-        says->weak &= ~(UINT32_C(1) << ROAST_COLUMN_error_type);
 }
 
 /* ---- chunk ------------------------------------------------------------------- */
@@ -497,8 +462,7 @@ enum roast_merged roast__merge(struct roast_run *run, const struct roast_identit
         link = NULL;
     say_link(&says, link);
     int64_t row = id ? roast__attempts_find(attempts, process, id->sequence) : -1;
-    bool again = row >= 0 && attempts->parts[row] & says.part;
-    if (again && !knows_more(attempts, (size_t)row, rec))
+    if (row >= 0 && attempts->parts[row] & says.part)
         return link_row(run, (size_t)row, &says, link);
     if ((row < 0 && !roast__attempts_room(attempts)) ||
         !hear(run, &says, process, rec) || !reserve_columns(attempts, &says) ||
@@ -512,10 +476,8 @@ enum roast_merged roast__merge(struct roast_run *run, const struct roast_identit
         row = (int64_t)roast__attempts_append(attempts, seat, sequence, id != NULL);
     }
     attempts->process[row] = seat;
-    if (again)
-        outdo_other_end(&says, run, (size_t)row);
     write_row(attempts, (size_t)row, &says);
     if (says.trimmed)
         roast__run_lose(run, ROAST_RUN_LOSS_tables_trimmed, 1);
-    return again ? ROAST_MERGED_BETTER : ROAST_MERGED_NEW;
+    return ROAST_MERGED_NEW;
 }

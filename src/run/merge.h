@@ -16,7 +16,6 @@ struct roast_task_link {
 /* What became of a frame. */
 enum roast_merged {
     ROAST_MERGED_NEW,
-    ROAST_MERGED_BETTER, /* an end frame in the place of one that knew less */
     ROAST_MERGED_REPEATED,
     ROAST_MERGED_LINKED, /* repeated, but its task was not known */
     ROAST_MERGED_NO_MEMORY

@@ -375,21 +375,6 @@ static struct roast_str ladder_at(const struct roast_buf *packed, int64_t from)
     return ladder;
 }
 
-int64_t roast__ladder_replace(struct roast_attempts *attempts, int64_t before,
-                              int64_t last)
-{
-    struct roast_buf *packed = &attempts->packed;
-    struct roast_str old = ladder_at(packed, before);
-    const unsigned char *old_end = (const unsigned char *)old.data + old.size_bytes;
-    size_t size_bytes = packed->size_bytes - (size_t)last;
-
-    if (old_end != packed->data + last)
-        return last; /* another record came between: those bytes are lost */
-    memmove(packed->data + before, packed->data + last, size_bytes);
-    packed->size_bytes = (size_t)before + size_bytes;
-    return before;
-}
-
 struct roast_str roast__attempt_ladder(const struct roast_attempts *attempts,
                                        size_t row)
 {

@@ -39,11 +39,6 @@ uint64_t roast__rest_pack(struct roast_run *run, const roast_record *rec,
  * out of memory. */
 int64_t roast__ladder_pack(struct roast_attempts *attempts, struct roast_str ladder);
 
-/* The ladder packed last takes the place of one that it replaces, if that lies directly
- * before it. Returns where it is then. */
-int64_t roast__ladder_replace(struct roast_attempts *attempts, int64_t before,
-                              int64_t last);
-
 /* The ladder that the end frame of a row told, borrowed; absent where there is none. */
 struct roast_str roast__attempt_ladder(const struct roast_attempts *attempts,
                                        size_t row);

@@ -1,17 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* run_frames.c - frames into a run: whose they are, and what to do with broken ones.
  *
- * Behind something broken the next frame is searched byte by byte, from one 0xcf to the
- * next. Each try may cost a checksum over as much as the bytes claim to be, so the
- * search has a budget: past it the rest of the buffer counts as broken. */
-#include "base/buf.h"
+ * Behind something broken the next frame is searched, with an effort in proportion to the
+ * size of the buffer. */
+#include "record/frame_scan.h"
 #include "run/array.h"
 #include "run/clean.h"
 #include "run/merge.h"
 #include "run/replay.h"
 #include "run/tell.h"
 
-enum { MAGIC = 0xcf, SEARCH_FACTOR = 16, SEARCH_SMALL_BYTES = 1 << 20 };
+enum { SEARCH_FACTOR = 16, SEARCH_SMALL_BYTES = 1 << 20 };
 
 static bool is_accepted(const struct roast_run *run,
                         const unsigned char run_id[ROAST_RUN_ID_BYTES])
@@ -101,9 +100,6 @@ static int take(struct roast_run *run, const roast_record *rec, struct origin *o
         tally->kept++;
         hear_errors(run, rec);
         return ROAST_OK;
-    case ROAST_MERGED_BETTER: /* its errors were counted with the other one's */
-        tally->kept++;
-        return ROAST_OK;
     case ROAST_MERGED_LINKED:
         origin->linked++;
         tally->repeated++;
@@ -119,48 +115,16 @@ static int take(struct roast_run *run, const roast_record *rec, struct origin *o
 
 /* ---- a buffer of them -------------------------------------------------------- */
 
-/* Bytes that are read as frames, and how many may still be spent on searching. */
+/* Bytes that are read as frames, and how many may still be summed up in vain. */
 struct reading {
     struct roast_str left;
-    size_t budget_bytes;
+    uint64_t effort_bytes;
 };
 
 static void skip(struct reading *in, size_t size_bytes)
 {
     in->left.data += size_bytes;
     in->left.size_bytes -= size_bytes;
-}
-
-/* How many bytes what is no frame said that it has; the checksum went over them. */
-static size_t claimed_bytes(struct roast_str data)
-{
-    struct roast_cursor cur = roast__cursor(data.data + 2, data.size_bytes - 2);
-    uint64_t size = roast__cursor_varint(&cur);
-
-    return size < data.size_bytes ? (size_t)size : data.size_bytes;
-}
-
-/* Leaves the input at the next frame that can be read, or at its end. */
-static void skip_broken(struct reading *in)
-{
-    roast_record rec;
-
-    while (in->left.size_bytes > 1) {
-        const char *next = memchr(in->left.data + 1, MAGIC, in->left.size_bytes - 1);
-        if (!next)
-            break;
-        skip(in, (size_t)(next - in->left.data));
-        int status = roast_record_decode(&rec, NULL, in->left, NULL);
-        if (status == ROAST_OK)
-            return;
-        if (status != ROAST_BAD_CHECKSUM && status != ROAST_BAD_DATA)
-            continue;
-        size_t cost_bytes = claimed_bytes(in->left);
-        if (cost_bytes > in->budget_bytes)
-            break;
-        in->budget_bytes -= cost_bytes;
-    }
-    skip(in, in->left.size_bytes);
 }
 
 static void tell(struct roast_run *run, const struct origin *origin,
@@ -181,7 +145,7 @@ static int read_all(struct roast_run *run, struct reading *in, struct origin *or
         uint64_t changes = tally->kept + origin->linked;
         if (roast_record_decode(&rec, &used, in->left, NULL) < 0) {
             tally->damaged++;
-            skip_broken(in);
+            skip(in, roast__frame_skip(in->left, &in->effort_bytes));
             continue;
         }
         if (!is_known_kind(&rec))
@@ -204,7 +168,7 @@ static int add(struct roast_run *run, struct roast_str frames, struct origin ori
     int status = ROAST_OK;
 
     if (frames.size_bytes < SIZE_MAX / SEARCH_FACTOR)
-        in.budget_bytes += frames.size_bytes * SEARCH_FACTOR;
+        in.effort_bytes += frames.size_bytes * SEARCH_FACTOR;
     if (frames.data)
         status = read_all(run, &in, &origin, &seen);
     if (status == ROAST_OK) { /* else the buffer may come again */

@@ -178,14 +178,14 @@ static void the_largest_frame_is_whole_and_a_larger_one_damaged(void **state)
     struct spool_test *test = *state;
     struct roast_buf all = {0};
 
-    put_frame(&all, 1, ROAST_SPOOL_FRAME_MAX_BYTES - 100);
-    assert_true(all.size_bytes <= ROAST_SPOOL_FRAME_MAX_BYTES);
+    put_frame(&all, 1, ROAST_FRAME_MAX_BYTES - 100);
+    assert_true(all.size_bytes <= ROAST_FRAME_MAX_BYTES);
     append(test, one, buf_str(&all));
     assert_int_equal(read_spool(test), ROAST_OK);
     assert_int_equal(test->frames, 1);
     assert_int_equal(test->damaged, 0);
     roast__buf_clear(&all);
-    put_frame(&all, 2, ROAST_SPOOL_FRAME_MAX_BYTES);
+    put_frame(&all, 2, ROAST_FRAME_MAX_BYTES);
     size_t larger = all.size_bytes;
     put_frame(&all, 3, 10);
     append(test, two, buf_str(&all));

@@ -5,7 +5,7 @@
  * No fuzzer guesses a CRC. So a frame that is refused for its checksum alone is
  * given the right one and tried again: a hostile writer computes it too. Decoding
  * allocates nothing, whatever the input says; the heap behind libroast's door ends
- * the run here. */
+ * the run here. Only the visitor may use it. */
 #include "base/buf.h"
 #include "base/checksum.h"
 #include "base/mem.h"
@@ -22,6 +22,8 @@ static void *refuse(void *ptr, size_t size_bytes)
     (void)size_bytes;
     abort();
 }
+
+static const struct roast_heap no_heap = {refuse, free};
 
 /* Puts the right CRC behind the frame at data, which is long enough. */
 static void repair(unsigned char *data, size_t size_bytes)
@@ -84,15 +86,71 @@ static void read_views(const roast_record *rec)
     const struct roast_view *views = roast_views(&count);
 
     for (size_t i = 0; i < count; i++) {
-        struct roast_cell cell = roast_view_cell(&views[i], rec);
+        struct roast_value value = roast_view_value(&views[i], rec);
         bool said = roast_record_has(rec, views[i].field) &&
                     roast_record_has(rec, views[i].other);
         bool packed = roast_field_info(views[i].field)->type == ROAST_TYPE_BLOB;
-        PROMISE(said || cell.type == ROAST_CELL_ABSENT);
-        PROMISE(!said || packed || cell.type != ROAST_CELL_ABSENT);
-        if (cell.type == ROAST_CELL_TEXT)
-            touch(cell.text);
+        PROMISE(said || value.type == ROAST_VALUE_NULL);
+        PROMISE(!said || packed || value.type != ROAST_VALUE_NULL);
+        if (value.type == ROAST_VALUE_TEXT)
+            touch(value.str);
     }
+}
+
+/* What a sink may rely on: balanced, and a key before each entry of a map. */
+struct checking {
+    bool is_map[32];
+    bool has_key;
+    int depth;
+};
+
+static void check_entry(struct checking *checking)
+{
+    PROMISE(checking->is_map[checking->depth] == checking->has_key);
+    checking->has_key = false;
+}
+
+static void check_open(void *context, bool is_map)
+{
+    struct checking *checking = context;
+
+    check_entry(checking);
+    PROMISE(checking->depth < 12);
+    checking->is_map[++checking->depth] = is_map;
+}
+
+static void check_close(void *context, bool is_map)
+{
+    struct checking *checking = context;
+
+    PROMISE(!checking->has_key && checking->is_map[checking->depth] == is_map);
+    PROMISE(--checking->depth >= 0);
+}
+
+static void check_key(void *context, struct roast_str key)
+{
+    struct checking *checking = context;
+
+    PROMISE(checking->is_map[checking->depth] && !checking->has_key);
+    checking->has_key = true;
+    touch(key);
+}
+
+static void check_value(void *context, const struct roast_value *value)
+{
+    check_entry(context);
+    if (value->type == ROAST_VALUE_TEXT || value->type == ROAST_VALUE_BYTES)
+        touch(value->str);
+}
+
+static void visit(const roast_record *rec)
+{
+    struct checking checking = {.is_map = {true}};
+    const struct roast_value_sink sink = {check_open,  check_close, check_key,
+                                          check_value, &checking,   true};
+
+    (void)roast_record_visit(rec, &sink, NULL);
+    PROMISE(checking.depth == 0 && !checking.has_key);
 }
 
 static bool same_field(const roast_record *a, const roast_record *b, int i)
@@ -141,6 +199,9 @@ static void read_record(const roast_record *rec)
     read_inside(rec);
     read_views(rec);
     write_again(rec);
+    roast__heap_set(NULL);
+    visit(rec);
+    roast__heap_set(&no_heap);
 }
 
 /* One frame at the start of data; returns its size, 0 when there is none. */
@@ -167,14 +228,13 @@ static size_t read_frame(unsigned char *data, size_t size_bytes)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size_bytes)
 {
-    static const struct roast_heap none = {refuse, free};
     unsigned char *copy = malloc(size_bytes > 0 ? size_bytes : 1);
     size_t used = 1;
 
     PROMISE(copy);
     if (size_bytes > 0)
         memcpy(copy, data, size_bytes);
-    roast__heap_set(&none);
+    roast__heap_set(&no_heap);
     for (size_t at = 0; used > 0; at += used)
         used = read_frame(copy + at, size_bytes - at);
     free(copy);

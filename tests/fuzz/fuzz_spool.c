@@ -6,7 +6,7 @@
  * the rest is the file. */
 #include <stdlib.h>
 
-#include "collect/stretch.h"
+#include "record/frame_scan.h"
 #include "roast/collect.h"
 #include "roast/record.h"
 #include "walk.h"
@@ -54,7 +54,7 @@ static struct roast_str take_stretches(struct roast_str rest, bool at_end)
     uint64_t effort_bytes = 16 * (uint64_t)rest.size_bytes;
 
     for (;;) {
-        size_t size = roast__stretch_size(rest, at_end, &effort_bytes);
+        size_t size = roast__frame_scan(rest, at_end, &effort_bytes);
         PROMISE(size <= rest.size_bytes);
         if (size == 0)
             break;

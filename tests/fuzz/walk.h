@@ -43,6 +43,8 @@ static inline void copy_token(roast_values *copy, const struct roast_value *valu
     case ROAST_VALUE_DICT:
         roast_values_put_dict(copy, value->count);
         break;
+    case ROAST_VALUE_COUNT:
+        PROMISE(false); /* in memory only */
     }
 }
 

@@ -2,6 +2,7 @@
 /* test_oom_ladder.c - fails the n-th allocation of attempts that are looked into. */
 #include <stdio.h>
 
+#include "attempt_frames.h"
 #include "roast/probe_ladder.h"
 #include "sweep.h"
 
@@ -86,7 +87,7 @@ static bool run_chunk(roast_thread *thread, uint64_t lost)
 static bool end_attempt(roast_thread *thread, uint64_t lost, bool decorated)
 {
     struct roast_str frames = {NULL, 0};
-    int status = roast_attempt_end(thread, &ended_well, &frames, NULL);
+    int status = attempt_end(thread, &ended_well, &frames, NULL);
     uint64_t count = count_frames(frames);
     roast_record first = {.present = 0};
 
@@ -96,9 +97,7 @@ static bool end_attempt(roast_thread *thread, uint64_t lost, bool decorated)
         return false;
     if (first.kind == ROAST_FRAME_CHUNK && !is_whole(frames, lost))
         return false;
-    if (roast_attempt_packed(thread, &frames, NULL) != ROAST_OK)
-        return false;
-    return count_frames(frames) == 1 || (status != ROAST_OK && !frames.data);
+    return count_frames(roast_attempt_packed(thread)) == 1;
 }
 
 /* Three attempts: when memory lacked for the first only, the others are as good as

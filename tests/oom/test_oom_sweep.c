@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
+#include "attempt_frames.h"
 #include "base/buf.h"
 #include "probe/chunk/thread.h"
 #include "roast/cpu_meter.h"
@@ -215,7 +216,7 @@ static bool close_attempt(roast_thread *thread, uint64_t frames_told)
     roast_error err = {0};
     roast_record rec;
 
-    int status = roast_attempt_end(thread, &failed, &frames, &err);
+    int status = attempt_end(thread, &failed, &frames, &err);
     uint64_t count = count_frames(frames);
     if (roast_attempt_active(thread) || err.code != status || count > frames_told)
         return false;

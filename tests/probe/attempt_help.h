@@ -3,6 +3,7 @@
 #ifndef ROAST_TESTS_PROBE_ATTEMPT_HELP_H
 #define ROAST_TESTS_PROBE_ATTEMPT_HELP_H
 
+#include "attempt_frames.h"
 #include "probe/chunk_help.h"
 #include "probe/frames_help.h"
 #include "probe/record_help.h"
@@ -30,7 +31,7 @@ static inline struct told end_attempt(roast_thread *thread, struct roast_chunk_e
     struct roast_str frames = {NULL, 0};
     struct told told;
 
-    assert_int_equal(roast_attempt_end(thread, &end, &frames, NULL), ROAST_OK);
+    assert_int_equal(attempt_end(thread, &end, &frames, NULL), ROAST_OK);
     assert_false(roast_attempt_active(thread));
     assert_true(read_told(&told, frames));
     assert_true(told.count > 0);

@@ -5,33 +5,33 @@
 
 #include "roast/view.h"
 
-static struct roast_cell cell_of(const roast_record *rec, const char *key)
+static struct roast_value value_of(const roast_record *rec, const char *key)
 {
     size_t count;
     const struct roast_view *views = roast_views(&count);
 
     for (size_t i = 0; i < count; i++) {
         if (strcmp(views[i].key, key) == 0)
-            return roast_view_cell(&views[i], rec);
+            return roast_view_value(&views[i], rec);
     }
     fail_msg("no view %s", key);
-    return (struct roast_cell){.type = ROAST_CELL_ABSENT};
+    return (struct roast_value){.type = ROAST_VALUE_NULL};
 }
 
 static void assert_number(const roast_record *rec, const char *key, double expected)
 {
-    struct roast_cell cell = cell_of(rec, key);
+    struct roast_value value = value_of(rec, key);
 
-    assert_int_equal(cell.type, ROAST_CELL_NUMBER);
-    assert_true(cell.number == expected);
+    assert_int_equal(value.type, ROAST_VALUE_DOUBLE);
+    assert_true(value.number == expected);
 }
 
 static void assert_text(const roast_record *rec, const char *key, const char *expected)
 {
-    struct roast_cell cell = cell_of(rec, key);
+    struct roast_value value = value_of(rec, key);
 
-    assert_int_equal(cell.type, ROAST_CELL_TEXT);
-    assert_str_is(cell.text, expected);
+    assert_int_equal(value.type, ROAST_VALUE_TEXT);
+    assert_str_is(value.str, expected);
 }
 
 static void texts_and_counts_are_as_stored(void **state)
@@ -43,9 +43,9 @@ static void texts_and_counts_are_as_stored(void **state)
     roast_record_set_u64(&rec, ROAST_FIELD_num_events, UINT64_MAX);
     assert_text(&rec, "file", "f.root");
     assert_text(&rec, "filename", "f.root");
-    struct roast_cell cell = cell_of(&rec, "num_events");
-    assert_int_equal(cell.type, ROAST_CELL_COUNT);
-    assert_true(cell.count == UINT64_MAX);
+    struct roast_value value = value_of(&rec, "num_events");
+    assert_int_equal(value.type, ROAST_VALUE_COUNT);
+    assert_true(value.count == UINT64_MAX);
 }
 
 static void a_flag_is_true_or_false(void **state)
@@ -54,10 +54,9 @@ static void a_flag_is_true_or_false(void **state)
     (void)state;
 
     roast_record_set_u64(&rec, ROAST_FIELD_first_chunk, 1);
-    assert_int_equal(cell_of(&rec, "first_chunk").type, ROAST_CELL_BOOL);
-    assert_int_equal(cell_of(&rec, "first_chunk").count, 1);
+    assert_int_equal(value_of(&rec, "first_chunk").type, ROAST_VALUE_TRUE);
     roast_record_set_u64(&rec, ROAST_FIELD_first_chunk, 0);
-    assert_int_equal(cell_of(&rec, "first_chunk").count, 0);
+    assert_int_equal(value_of(&rec, "first_chunk").type, ROAST_VALUE_FALSE);
 }
 
 static void times_are_in_seconds(void **state)
@@ -143,15 +142,15 @@ static void set_facts(struct inside *in, const struct roast_file_facts *facts)
 
 static void assert_count(const roast_record *rec, const char *key, uint64_t expected)
 {
-    struct roast_cell cell = cell_of(rec, key);
+    struct roast_value value = value_of(rec, key);
 
-    assert_int_equal(cell.type, ROAST_CELL_COUNT);
-    assert_true(cell.count == expected);
+    assert_int_equal(value.type, ROAST_VALUE_COUNT);
+    assert_true(value.count == expected);
 }
 
 static void assert_absent(const roast_record *rec, const char *key)
 {
-    assert_int_equal(cell_of(rec, key).type, ROAST_CELL_ABSENT);
+    assert_int_equal(value_of(rec, key).type, ROAST_VALUE_NULL);
 }
 
 static const struct roast_branch read_branches[] = {
@@ -233,7 +232,7 @@ static void what_is_absent_is_absent_and_not_zero(void **state)
 
     memset(rec.values, 0xff, sizeof(rec.values)); /* left from another record */
     for (size_t i = 0; i < count; i++)
-        assert_int_equal(roast_view_cell(&views[i], &rec).type, ROAST_CELL_ABSENT);
+        assert_int_equal(roast_view_value(&views[i], &rec).type, ROAST_VALUE_NULL);
 }
 
 static void a_view_of_two_fields_needs_both(void **state)
@@ -243,10 +242,10 @@ static void a_view_of_two_fields_needs_both(void **state)
 
     roast_record_set_u64(&rec, ROAST_FIELD_rss_after_bytes, 1);
     roast_record_set_i64(&rec, ROAST_FIELD_start_epoch_ns, 1);
-    assert_int_equal(cell_of(&rec, "mem_delta_mb").type, ROAST_CELL_ABSENT);
-    assert_int_equal(cell_of(&rec, "t_end").type, ROAST_CELL_ABSENT);
-    assert_int_equal(cell_of(&rec, "mem_after_mb").type, ROAST_CELL_NUMBER);
-    assert_int_equal(cell_of(&rec, "t_start").type, ROAST_CELL_NUMBER);
+    assert_int_equal(value_of(&rec, "mem_delta_mb").type, ROAST_VALUE_NULL);
+    assert_int_equal(value_of(&rec, "t_end").type, ROAST_VALUE_NULL);
+    assert_int_equal(value_of(&rec, "mem_after_mb").type, ROAST_VALUE_DOUBLE);
+    assert_int_equal(value_of(&rec, "t_start").type, ROAST_VALUE_DOUBLE);
 }
 
 /* Scripts written for roastcoffea 0.1.2 index these keys. */

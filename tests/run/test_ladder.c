@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* test_ladder.c - what only end frames know: times of attempts and their ladders. An
- * attempt may end twice, and its chunk record gets all of it. */
+/* test_ladder.c - what only end frames know: times of attempts and their ladders, which
+ * the chunk record gets. */
 #include "runs.h"
 
 static void make_chunk(struct made *made, uint32_t sequence)
@@ -22,7 +22,7 @@ static void make_end(struct made *made, uint32_t sequence, uint64_t task_ns,
     set_text(made, ROAST_FIELD_ladder, ladder);
 }
 
-/* ---- two ends ------------------------------------------------------------------ */
+/* ---- the end ------------------------------------------------------------------- */
 
 static struct roast_tally add_part(roast_run *run, char part)
 {
@@ -32,30 +32,30 @@ static struct roast_tally add_part(roast_run *run, char part)
         make(&made, ROAST_FRAME_BEGIN, 1, 1);
     else if (part == 'c')
         make_chunk(&made, 1);
-    else if (part == 'e')
-        make_end(&made, 1, 100, "short");
     else
-        make_end(&made, 1, 300, "and longer");
-    if (part == 'e' || part == 'E')
+        make_end(&made, 1, 300, "a ladder");
+    if (part == 'e')
         roast_record_set_u64(&made.rec, ROAST_FIELD_monitor_errors, 2);
     return add_from(run, &made.rec, ROAST_FROM_WORKERS);
 }
 
-static void the_later_end_counts_whatever_comes_first(void **state)
+static void an_end_counts_once_whatever_comes_first(void **state)
 {
-    static const char *const orders[] = {"bceE", "bcEe", "cbeE", "eEcb", "Eecb", "ecEb",
-                                         "Eceb", "beEc", "eE",   "Ee",   "E"};
+    static const char *const orders[] = {"bce",  "bece", "cbe", "ecb",
+                                         "eecb", "bec",  "ee",  "e"};
     (void)state;
 
     for (size_t i = 0; i < COUNT_OF(orders); i++) {
         roast_run *run = new_run();
+        uint64_t kept = 0;
         for (const char *part = orders[i]; *part; part++)
-            (void)add_part(run, *part);
+            kept += add_part(run, *part).kept * (*part == 'e');
+        assert_int_equal(kept, 1);
         assert_int_equal(run->attempts.count, 1);
         assert_cell(run, 0, task_ns, 300);
         assert_cell(run, 0, task_cpu_ns, 150);
         assert_cell(run, 0, duration_ns, 30);
-        assert_str_is(roast__attempt_ladder(&run->attempts, 0), "and longer");
+        assert_str_is(roast__attempt_ladder(&run->attempts, 0), "a ladder");
         assert_true(run->facts[ROAST_FACT_monitor_errors] == 2);
         for (int loss = 0; loss < ROAST_RUN_LOSS_COUNT; loss++)
             assert_int_equal(roast_run_lost(run, (enum roast_run_loss)loss), 0);
@@ -63,90 +63,23 @@ static void the_later_end_counts_whatever_comes_first(void **state)
     }
 }
 
-static void an_end_that_knows_less_is_a_repeat(void **state)
-{
-    roast_run *run = new_run();
-    struct made made;
-    (void)state;
-
-    assert_int_equal(add_part(run, 'e').kept, 1);
-    assert_int_equal(add_part(run, 'e').repeated, 1);
-    assert_int_equal(add_part(run, 'E').kept, 1);
-    assert_int_equal(add_part(run, 'E').repeated, 1);
-    assert_int_equal(add_part(run, 'e').repeated, 1);
-    make(&made, ROAST_FRAME_END, 1, 1);
-    assert_int_equal(add_from(run, &made.rec, ROAST_FROM_WORKERS).repeated, 1);
-    roast_record_set_u64(&made.rec, ROAST_FIELD_task_ns, UINT64_MAX); /* no column */
-    assert_int_equal(add_from(run, &made.rec, ROAST_FROM_WORKERS).repeated, 1);
-    assert_cell(run, 0, task_ns, 300);
-    roast_run_free(run);
-}
-
-/* Slices add up to the time of their own end only. */
-static void an_end_without_a_ladder_does_not_outdo_one_with_it(void **state)
-{
-    (void)state;
-
-    for (int first = 0; first < 2; first++) {
-        roast_run *run = new_run();
-        struct made bare;
-        make(&bare, ROAST_FRAME_END, 1, 1);
-        roast_record_set_u64(&bare.rec, ROAST_FIELD_task_ns, 700);
-        if (first)
-            add(run, &bare);
-        assert_int_equal(add_part(run, 'e').kept, 1);
-        if (!first)
-            assert_int_equal(add_from(run, &bare.rec, ROAST_FROM_WORKERS).repeated, 1);
-        assert_cell(run, 0, task_ns, 100);
-        assert_str_is(roast__attempt_ladder(&run->attempts, 0), "short");
-        roast_run_free(run);
-    }
-}
-
 static void what_the_chunk_frame_said_of_process_stays(void **state)
 {
-    roast_run *run = new_run();
-    struct made made;
     (void)state;
 
-    (void)add_part(run, 'e');
-    make_chunk(&made, 1);
-    roast_record_set_u64(&made.rec, ROAST_FIELD_duration_ns, 7);
-    add(run, &made);
-    (void)add_part(run, 'E');
-    assert_cell(run, 0, duration_ns, 7);
-    roast_run_free(run);
-}
-
-/* Both ends mostly come together: then the first one's bytes are not wasted. */
-static void a_later_ladder_takes_the_place_of_the_first(void **state)
-{
-    roast_run *run = new_run();
-    (void)state;
-
-    (void)add_part(run, 'E');
-    size_t one_bytes = run->attempts.packed.size_bytes;
-    roast_run_free(run);
-    run = new_run();
-    (void)add_part(run, 'e');
-    (void)add_part(run, 'E');
-    assert_int_equal(run->attempts.packed.size_bytes, one_bytes);
-    roast_run_free(run);
-}
-
-static void records_between_two_ends_are_left_alone(void **state)
-{
-    roast_run *run = new_run();
-    struct made other;
-    (void)state;
-
-    (void)add_part(run, 'e');
-    make_end(&other, 2, 500, "of another");
-    add(run, &other);
-    (void)add_part(run, 'E');
-    assert_str_is(roast__attempt_ladder(&run->attempts, 0), "and longer");
-    assert_str_is(roast__attempt_ladder(&run->attempts, 1), "of another");
-    roast_run_free(run);
+    for (int end_first = 0; end_first < 2; end_first++) {
+        roast_run *run = new_run();
+        struct made made;
+        if (end_first)
+            (void)add_part(run, 'e');
+        make_chunk(&made, 1);
+        roast_record_set_u64(&made.rec, ROAST_FIELD_duration_ns, 7);
+        add(run, &made);
+        if (!end_first)
+            (void)add_part(run, 'e');
+        assert_cell(run, 0, duration_ns, 7);
+        roast_run_free(run);
+    }
 }
 
 /* ---- the record ---------------------------------------------------------------- */
@@ -201,8 +134,8 @@ static void without_a_record_there_is_what_the_end_knew(void **state)
 
     (void)add_part(run, 'e');
     assert_false(roast__attempt_record(run, 0, &rec, identity));
-    assert_str_is(rec.values[ROAST_FIELD_ladder].str, "short");
-    assert_int_equal(rec.values[ROAST_FIELD_task_ns].u64, 100);
+    assert_str_is(rec.values[ROAST_FIELD_ladder].str, "a ladder");
+    assert_int_equal(rec.values[ROAST_FIELD_task_ns].u64, 300);
     assert_false(roast_record_has(&rec, ROAST_FIELD_identity));
     roast_run_free(run);
 }
@@ -307,12 +240,8 @@ static void what_is_told_of_a_file_is_kept_once(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_later_end_counts_whatever_comes_first),
-        cmocka_unit_test(an_end_that_knows_less_is_a_repeat),
-        cmocka_unit_test(an_end_without_a_ladder_does_not_outdo_one_with_it),
+        cmocka_unit_test(an_end_counts_once_whatever_comes_first),
         cmocka_unit_test(what_the_chunk_frame_said_of_process_stays),
-        cmocka_unit_test(a_later_ladder_takes_the_place_of_the_first),
-        cmocka_unit_test(records_between_two_ends_are_left_alone),
         cmocka_unit_test(a_record_has_what_its_end_knew),
         cmocka_unit_test(what_a_record_says_itself_comes_back_as_it_was),
         cmocka_unit_test(without_a_record_there_is_what_the_end_knew),

@@ -153,9 +153,15 @@ static enum outcome put_int(struct writer *out, PyObject *value)
     long long number = PyLong_AsLongLongAndOverflow(value, &overflow);
     char text[32];
 
-    if (overflow != 0)
-        return ODD;
     (void)snprintf(text, sizeof(text), "%lld", number);
+    if (overflow != 0) { /* the id of a process may need all 64 bits */
+        unsigned long long large = PyLong_AsUnsignedLongLong(value);
+        if (PyErr_Occurred()) {
+            PyErr_Clear();
+            return ODD;
+        }
+        (void)snprintf(text, sizeof(text), "%llu", large);
+    }
     put_word(out, text);
     return PUT;
 }
@@ -209,8 +215,8 @@ static bool is_same(struct roast_str a, struct roast_str b)
     return a.size_bytes == b.size_bytes && memcmp(a.data, b.data, a.size_bytes) == 0;
 }
 
-/* How a key is put, with the colon; before it one byte, which says whether what stands
- * under it is secret. NULL: *outcome says why. */
+/* A key as it is written, with the colon; before it one byte, which marks keys of secret
+ * values. NULL: *outcome is the reason. */
 static PyObject *make_key(struct writer *out, PyObject *key, enum outcome *outcome)
 {
     struct roast_str plain;

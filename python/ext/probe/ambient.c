@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* ambient.c - decorated functions that nobody has switched on, while runs are known here.
+/* ambient.c - decorated functions that are not switched on, while runs are known here.
  *
  * On a Dask worker the task itself says which run it belongs to: the Python layer is asked
  * before a decorated function is called as it is. What is kept here belongs to the

@@ -99,6 +99,7 @@ static void item_release(struct item *item)
 struct address {
     unsigned long long client; /* process id of the collector's process */
     PyObject *spools;          /* tuple of folders, one per collector */
+    bool apart;                /* the end frame is given back, for later */
 };
 
 /* Appends to every spool; false when one could not be written. */
@@ -123,19 +124,25 @@ static bool spool(struct probe_state *state, struct roast_str frames, PyObject *
     return whole;
 }
 
+/* None for absent frames. */
+static PyObject *frame_new(struct roast_str frames)
+{
+    if (!frames.data || frames.size_bytes == 0)
+        Py_RETURN_NONE;
+    return PyBytes_FromStringAndSize(frames.data, (Py_ssize_t)frames.size_bytes);
+}
+
 /* Sends frames, or gives them back as bytes. None when there is nothing to give. */
 static PyObject *send(struct probe_state *state, struct roast_str frames,
                       const struct address *address)
 {
     bool is_client = address->client == roast_process_id();
 
-    if (!frames.data || frames.size_bytes == 0)
-        Py_RETURN_NONE;
-    if (!is_client && spool(state, frames, address->spools))
+    if (frames.size_bytes > 0 && !is_client && spool(state, frames, address->spools))
         Py_RETURN_NONE;
     if (PyErr_Occurred())
         return NULL;
-    return PyBytes_FromStringAndSize(frames.data, (Py_ssize_t)frames.size_bytes);
+    return frame_new(frames);
 }
 
 /* What we return when something of ours went wrong. */
@@ -161,9 +168,10 @@ static roast_thread *thread_of(struct probe_state *state)
     return thread;
 }
 
-/* Chunks may outlive their run: its troubles are nothing to the next one, and what it
- * was told of files the next one has not heard. A run inside a chunk tells nothing. */
-static void run_is(struct probe_state *state, const char *run_id, Py_ssize_t size_bytes)
+/* Chunks may outlive their run: its errors do not count for the next one, which needs all
+ * facts about files again. A run inside a chunk changes nothing. */
+static void enter_run(struct probe_state *state, const char *run_id,
+                      Py_ssize_t size_bytes)
 {
     const roast_thread *thread = roast_thread_current();
 
@@ -181,7 +189,7 @@ PyObject *attempt_begin(PyObject *module, PyObject *args)
     struct probe_state *state = PyModule_GetState(module);
     const char *run_id = NULL;
     Py_ssize_t run_id_bytes = 0;
-    struct address address = {0, NULL};
+    struct address address = {0, NULL, false};
     PyObject *tuple = NULL;
     struct item item = {.file = Py_None};
     roast_thread *thread = thread_of(state);
@@ -192,7 +200,7 @@ PyObject *attempt_begin(PyObject *module, PyObject *args)
         return NULL;
     if (!thread)
         Py_RETURN_NONE;
-    run_is(state, run_id, run_id_bytes);
+    enter_run(state, run_id, run_id_bytes);
     bool goes_on =
         item_fill(&item, tuple) == 0 || guard_note(state, "what an attempt is about");
     if (run_id_bytes != ROAST_RUN_ID_BYTES)
@@ -227,7 +235,7 @@ static PyObject *root_cause(PyObject *error)
 static PyObject *end_with(struct probe_state *state, roast_thread *thread,
                           struct roast_chunk_end *end, const struct address *address)
 {
-    struct roast_str frames;
+    struct roast_attempt_frames frames;
     roast_error err = {0};
 
     reading_finish(state, thread);
@@ -236,9 +244,18 @@ static PyObject *end_with(struct probe_state *state, roast_thread *thread,
     if (roast_attempt_end(thread, end, &frames, &err) < 0 &&
         err.code != ROAST_UNAVAILABLE) /* a forked copy: the parent reports */
         guard_note_error(state, "end of an attempt", &err);
-    if (frames.data) /* told; an attempt inside another one tells nothing */
+    if (frames.end.data) /* reported; an attempt inside another one reports nothing */
         state->loose_errors -= end->monitor_errors;
-    return send(state, frames, address);
+    if (!address->apart) {
+        frames.chunks.size_bytes += frames.end.size_bytes;
+        return send(state, frames.chunks, address);
+    }
+    PyObject *chunks = send(state, frames.chunks, address);
+    PyObject *last = chunks ? frame_new(frames.end) : NULL;
+    if (last)
+        return Py_BuildValue("NN", chunks, last);
+    Py_XDECREF(chunks);
+    return NULL;
 }
 
 static PyObject *end_failed(struct probe_state *state, roast_thread *thread,
@@ -260,19 +277,26 @@ static PyObject *end_failed(struct probe_state *state, roast_thread *thread,
     return result;
 }
 
+static PyObject *nothing(bool apart)
+{
+    return apart ? Py_BuildValue("OO", Py_None, Py_None) : Py_NewRef(Py_None);
+}
+
 PyObject *attempt_end(PyObject *module, PyObject *args)
 {
     struct probe_state *state = PyModule_GetState(module);
-    struct address address = {0, NULL};
+    struct address address = {0, NULL, false};
     PyObject *error = NULL;
+    int apart = 0;
     roast_thread *thread = roast_thread_current();
-    PyObject *result;
+    PyObject *result = NULL;
 
-    if (!PyArg_ParseTuple(args, "KO!O", &address.client, &PyTuple_Type, &address.spools,
-                          &error))
+    if (!PyArg_ParseTuple(args, "KO!O|p", &address.client, &PyTuple_Type,
+                          &address.spools, &error, &apart))
         return NULL;
+    address.apart = apart;
     if (!thread)
-        Py_RETURN_NONE;
+        return nothing(apart);
     if (error != Py_None && PyExceptionInstance_Check(error)) {
         result = end_failed(state, thread, error, &address);
     } else {
@@ -281,23 +305,32 @@ PyObject *attempt_end(PyObject *module, PyObject *args)
     }
     if (result && PyErr_Occurred() && !guard_clear()) /* a Ctrl-C is the user's */
         Py_CLEAR(result);
-    return result ? result : give_up(state, "end of an attempt");
+    if (!result)
+        return guard_note(state, "end of an attempt") ? nothing(apart) : NULL;
+    return result;
 }
 
-PyObject *attempt_packed(PyObject *module, PyObject *args)
+PyObject *attempt_packed(PyObject *module, PyObject *unused)
+{
+    roast_thread *thread = roast_thread_current();
+    struct roast_str end =
+        thread ? roast_attempt_packed(thread) : (struct roast_str){NULL, 0};
+
+    (void)module;
+    (void)unused;
+    return frame_new(end);
+}
+
+PyObject *send_frames(PyObject *module, PyObject *args)
 {
     struct probe_state *state = PyModule_GetState(module);
-    struct address address = {0, NULL};
-    roast_thread *thread = roast_thread_current();
-    struct roast_str frames = {NULL, 0};
-    roast_error err = {0};
+    struct address address = {0, NULL, false};
+    char *data = NULL;
+    Py_ssize_t size = 0;
 
-    if (!PyArg_ParseTuple(args, "KO!", &address.client, &PyTuple_Type, &address.spools))
+    if (!PyArg_ParseTuple(args, "KO!y#", &address.client, &PyTuple_Type,
+                          &address.spools, &data, &size))
         return NULL;
-    if (!thread)
-        Py_RETURN_NONE;
-    if (roast_attempt_packed(thread, &frames, &err) < 0)
-        guard_note_error(state, "packed result of an attempt", &err);
-    PyObject *result = send(state, frames, &address);
-    return result ? result : give_up(state, "packed result of an attempt");
+    PyObject *result = send(state, (struct roast_str){data, (size_t)size}, &address);
+    return result ? result : give_up(state, "frames of an attempt");
 }

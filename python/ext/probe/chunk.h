@@ -25,9 +25,9 @@ PyObject *events_byte_source(struct probe_state *state, PyObject *events);
 /* Its counter. False when it has none. */
 bool byte_source_read(struct probe_state *state, PyObject *source, uint64_t *bytes);
 
-/* ---- failure.c ---------------------------------------------------------------- */
+/* ---- guard.c ------------------------------------------------------------------ */
 
-/* Tells one exception on its way out from a later one that took its place in memory.
+/* Distinguishes an exception on its way out from a later one at the same address.
  * Nothing is kept alive for it: addresses are compared only, together with the place
  * in the traceback, which no other exception can share. Zeroed = none seen. */
 struct failure {

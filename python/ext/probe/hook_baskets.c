@@ -28,7 +28,7 @@ static uint64_t fetched_ns(roast_thread *thread)
     return ladder.values[ROAST_ITEM_fetch];
 }
 
-/* Waiting is told once per call: uproot may have asked for hundreds of baskets. */
+/* Waiting is recorded once per call: uproot may have asked for hundreds of baskets. */
 static void tell_wait(struct hook *hook, roast_thread *thread, PyObject *tree,
                       struct roast_endpoint *waited)
 {
@@ -36,7 +36,7 @@ static void tell_wait(struct hook *hook, roast_thread *thread, PyObject *tree,
     PyObject *source = reading_source_of(hook->state, tree);
 
     if (source)
-        source_tell(hook->state, thread, source, waited);
+        source_record(hook->state, thread, source, waited);
     Py_XDECREF(source);
     guard_raise_again(&raised);
 }
@@ -206,7 +206,7 @@ static PyObject *interpret(struct hook *hook, roast_thread *thread, PyObject *ar
     return hook_done(hook->state, result, "size of a basket");
 }
 
-/* executor.submit(task, ...): tasks are told apart by the names they have in uproot. */
+/* executor.submit(task, ...): tasks are distinguished by the names they have in uproot. */
 PyObject *hook_submit(struct hook *hook, roast_thread *thread, PyObject *args,
                       PyObject *kwargs)
 {

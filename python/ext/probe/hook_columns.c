@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* hook_columns.c - buffers of arrays, and the columns they come from.
  *
- * coffea gives awkward a function for each buffer, which is called when somebody looks
- * at the data. A reader stands in for that function: it brackets the whole read. */
+ * coffea gives awkward a function for each buffer, which is called when the
+ * data is used. A reader stands in for that function: it brackets the whole read. */
 #include <string.h>
 
 #include "handlers.h"

@@ -2,7 +2,7 @@
 /* hook_files.c - what is known of the tree that a chunk reads.
  *
  * A file is walked once per process and run; the facts of the last files are kept. The
- * sizes of all its branches are told with the first chunk only, and of the first files
+ * sizes of all its branches are sent with the first chunk only, and of the first files
  * only: they are the largest thing that a worker ever sends. */
 #include <string.h>
 
@@ -74,7 +74,8 @@ static struct known_file *keep_file(struct probe_state *state, uint64_t key,
 }
 
 /* The codec may be known already, from what was read in bulk. */
-static void tell(roast_thread *thread, struct known_file *file, struct roast_str table)
+static void send_file(roast_thread *thread, struct known_file *file,
+                      struct roast_str table)
 {
     struct reading *reading = reading_here();
 
@@ -212,7 +213,7 @@ static void add_up(const struct walk *walk, struct roast_file_facts *facts)
     }
 }
 
-/* Tells the file with the sizes of its branches, if there is still room for them. */
+/* Sends the file with the sizes of its branches, if there is still room for them. */
 static void tell_table(roast_thread *thread, struct known_file *file,
                        const struct walk *walk)
 {
@@ -224,8 +225,8 @@ static void tell_table(roast_thread *thread, struct known_file *file,
 
     if (size > 0)
         state->file_tables++;
-    tell(thread, file,
-         (struct roast_str){size > 0 ? out : NULL, size > 0 ? (size_t)size : 0});
+    send_file(thread, file,
+              (struct roast_str){size > 0 ? out : NULL, size > 0 ? (size_t)size : 0});
     PyMem_Free(out);
 }
 
@@ -291,7 +292,8 @@ static void learn_tree(struct probe_state *state, roast_thread *thread, uint64_t
     Py_ssize_t fields = PyObject_Size(tree);
     facts.branches = fields > 0 ? (uint64_t)fields : 0;
     if (fields >= 0)
-        tell(thread, keep_file(state, key, &facts, NULL), (struct roast_str){NULL, 0});
+        send_file(thread, keep_file(state, key, &facts, NULL),
+                  (struct roast_str){NULL, 0});
 }
 
 void file_learn_root(struct probe_state *state, roast_thread *thread, PyObject *factory,
@@ -303,11 +305,11 @@ void file_learn_root(struct probe_state *state, roast_thread *thread, PyObject *
     PyObject *tree = needs_tree ? tree_of(state, factory) : NULL;
 
     (void)kwargs;
-    if (tree && !reading->source) /* nobody saw it being opened */
+    if (tree && !reading->source) /* its opening was not seen */
         hook_set(&reading->source, reading_source_of(state, tree));
     struct known_file *known = find_file(state, key); /* another thread may know now */
     if (known)
-        tell(thread, known, (struct roast_str){NULL, 0});
+        send_file(thread, known, (struct roast_str){NULL, 0});
     else if (tree && !PyErr_Occurred())
         learn_tree(state, thread, key, tree);
     Py_XDECREF(tree);
@@ -343,7 +345,7 @@ static void learn_columns(struct probe_state *state, roast_thread *thread, uint6
     }
     struct known_file *file = keep_file(state, key, &facts, Py_NewRef(columns));
     file->footer_bytes = footer_bytes;
-    tell(thread, file, (struct roast_str){NULL, 0});
+    send_file(thread, file, (struct roast_str){NULL, 0});
 }
 
 void file_learn_parquet(struct probe_state *state, roast_thread *thread,
@@ -357,7 +359,7 @@ void file_learn_parquet(struct probe_state *state, roast_thread *thread,
         return;
     struct known_file *known = find_file(state, key);
     if (known) {
-        tell(thread, known, (struct roast_str){NULL, 0});
+        send_file(thread, known, (struct roast_str){NULL, 0});
         return;
     }
     if (!state->describe_parquet)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* hook_pages.c - inside a field of an RNTuple: pages.
  *
- * uproot reads them one by one, in the thread that asks. A field that nobody asked for by
- * name is told by the column that its pages belong to. */
+ * uproot reads them one by one, in the thread that asks. A field that was not requested
+ * by name is found by the column that its pages belong to. */
 #include <string.h>
 
 #include "handlers.h"

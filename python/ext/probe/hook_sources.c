@@ -54,18 +54,18 @@ static void weigh(struct probe_state *state, roast_thread *thread,
 }
 
 /* The counter of the source knows of everything that was requested. */
-static void tell_other_bytes(struct probe_state *state, roast_thread *thread,
-                             const struct roast_ladder *ladder)
+static void add_other_bytes(struct probe_state *state, roast_thread *thread,
+                            const struct roast_ladder *ladder)
 {
-    uint64_t told = ladder->values[ROAST_ITEM_open_bytes] +
-                    ladder->values[ROAST_ITEM_metadata_bytes] +
-                    ladder->values[ROAST_ITEM_column_bytes];
+    uint64_t known = ladder->values[ROAST_ITEM_open_bytes] +
+                     ladder->values[ROAST_ITEM_metadata_bytes] +
+                     ladder->values[ROAST_ITEM_column_bytes];
     uint64_t requested = 0;
 
     if (here.source && !PyErr_Occurred() &&
         hook_number(here.source, state->names.requested, &requested))
         roast_ladder_add(thread, ROAST_ITEM_other_bytes,
-                         requested > told ? requested - told : 0);
+                         requested > known ? requested - known : 0);
 }
 
 void reading_finish(struct probe_state *state, roast_thread *thread)
@@ -79,7 +79,7 @@ void reading_finish(struct probe_state *state, roast_thread *thread)
     if (roast_ladder_active(thread)) {
         roast_ladder_snapshot(thread, &ladder);
         weigh(state, thread, &ladder);
-        tell_other_bytes(state, thread, &ladder);
+        add_other_bytes(state, thread, &ladder);
     }
     clear();
 }
@@ -144,8 +144,8 @@ static bool is_named(PyObject *source)
     return named == source;
 }
 
-void source_tell(struct probe_state *state, roast_thread *thread, PyObject *source,
-                 struct roast_endpoint *more)
+void source_record(struct probe_state *state, roast_thread *thread, PyObject *source,
+                   struct roast_endpoint *more)
 {
     if (more->requests == 0 && here.endpoint[0] == '\0')
         return; /* requests are not seen: waiting alone would look like all of it */
@@ -230,7 +230,7 @@ static PyObject *single(struct hook *hook, roast_thread *thread, PyObject *args,
         hook_set(&here.page, Py_NewRef(result));
         here.page_bytes = bytes;
     }
-    source_tell(hook->state, thread, source, &more);
+    source_record(hook->state, thread, source, &more);
     guard_raise_again(&raised);
     return hook_done(hook->state, result, "a request");
 }
@@ -275,7 +275,7 @@ static PyObject *many(struct hook *hook, roast_thread *thread, PyObject *args,
         roast_ladder_become(thread, here.baskets, ROAST_ITEM_fetch);
     }
     if (more.ranges > 0 && !PyErr_Occurred())
-        source_tell(hook->state, thread, source, &more);
+        source_record(hook->state, thread, source, &more);
     if (PyErr_Occurred()) /* Ctrl-C */
         return NULL;
     if (!reading_is_ours(&here, source))
@@ -320,7 +320,7 @@ static void tell_awaited(struct probe_state *state, roast_thread *thread,
     PyObject *source = PyObject_GetAttr(chunk, state->names.own_source);
 
     if (source)
-        source_tell(state, thread, source, waited);
+        source_record(state, thread, source, waited);
     Py_XDECREF(source);
     guard_raise_again(&raised);
 }

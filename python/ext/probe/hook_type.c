@@ -204,7 +204,7 @@ static Py_hash_t hash(PyObject *object)
     return PyObject_Hash(((struct hook *)object)->target);
 }
 
-/* Whoever keeps functions in a dict or set finds them, hooked or not. */
+/* Code that keeps functions in a dict or set finds them, hooked or not. */
 static PyObject *compare(PyObject *object, PyObject *other, int operation)
 {
     const struct hook *self = (struct hook *)object;
@@ -365,7 +365,7 @@ PyObject *hook_new(PyObject *module, PyObject *args)
         PyErr_Format(PyExc_ValueError, "no hook %d of kind %d", number, binding);
         return NULL;
     }
-    if (is_hook(state, original)) /* that somebody kept and put back */
+    if (is_hook(state, original)) /* that was kept and put back */
         original = ((struct hook *)original)->original;
     PyObject *target = target_of(original, (enum hook_binding)binding);
     if (!target)

@@ -45,7 +45,7 @@ static int64_t measure(PyObject *plain, PyObject *hooked, PyObject *args)
  * one here. */
 static void calibrate(PyObject *module, struct probe_state *state)
 {
-    PyObject *plain = dict_get(PyEval_GetBuiltins(), "getattr");
+    PyObject *plain = PyDict_GetItemString(PyEval_GetBuiltins(), "getattr");
     PyObject *made_of =
         plain ? Py_BuildValue("iiO", ROAST_HOOK_buffer, HOOK_PLAIN, plain) : NULL;
     PyObject *hooked = made_of ? hook_new(module, made_of) : NULL;
@@ -101,7 +101,7 @@ PyObject *ladder_arm(PyObject *module, PyObject *args)
     }
     if (thread) {
         const uint64_t of_rntuple = HOOK_BIT(pages) | HOOK_BIT(clusters);
-        reading_here()->missing = missing & of_rntuple; /* told when the file is one */
+        reading_here()->missing = missing & of_rntuple; /* used when the file is one */
         roast_ladder_arm(thread, missing & ~of_rntuple);
         begin_counts(thread, missing);
     }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* mapping.c - values of mappings that somebody made by hand, and blobs of them. */
+/* mapping.c - values of mappings that users made, and parts of a record from them. */
 #include "mapping.h"
 
 #include <math.h>
@@ -78,31 +78,31 @@ PyObject *mapping_dict(PyObject *mapping, const char *key)
     return copy;
 }
 
-bool blob_room(struct blob *blob, size_t size_bytes)
+bool part_room(struct record_parts *parts, size_t size_bytes)
 {
-    blob->out = PyMem_Malloc(size_bytes);
-    if (!blob->out)
+    parts->out = PyMem_Malloc(size_bytes);
+    if (!parts->out)
         PyErr_NoMemory();
-    return blob->out != NULL;
+    return parts->out != NULL;
 }
 
-int blob_finish(struct blob *blob, enum roast_field field, int64_t size,
+int part_finish(struct record_parts *parts, enum roast_field field, int64_t size,
                 const roast_error *err)
 {
     PyObject *bytes = NULL;
     int status = -1;
 
     if (size < 0)
-        raise_roast(blob->state, err);
+        raise_roast(parts->state, err);
     else
-        bytes = PyBytes_FromStringAndSize(blob->out, (Py_ssize_t)size);
+        bytes = PyBytes_FromStringAndSize(parts->out, (Py_ssize_t)size);
     if (bytes)
-        status = PyList_Append(blob->kept, bytes);
+        status = PyList_Append(parts->kept, bytes);
     if (status == 0)
-        roast_record_set_str(blob->rec, field,
+        roast_record_set_str(parts->rec, field,
                              (struct roast_str){PyBytes_AsString(bytes), (size_t)size});
     Py_XDECREF(bytes);
-    PyMem_Free(blob->out);
-    blob->out = NULL;
+    PyMem_Free(parts->out);
+    parts->out = NULL;
     return status;
 }

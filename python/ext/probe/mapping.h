@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* mapping.h - reading mappings that somebody made by hand.
+/* mapping.h - reading mappings that users made.
  *
- * Nothing here fails: what is not there, or of the wrong type, is absent. An exception
- * of the user's that is not an Exception stays set; callers look for it at the end. */
+ * Nothing here fails: what is missing, or of the wrong type, is absent. An exception of
+ * the user that is not an Exception stays set; callers check for it at the end. */
 #ifndef ROAST_EXT_MAPPING_H
 #define ROAST_EXT_MAPPING_H
 
@@ -26,30 +26,26 @@ struct roast_str file_kept(PyObject *kept, PyObject *object);
 /* mapping[key] * scale, rounded; 0 if there is no such number. */
 uint64_t mapping_whole(PyObject *mapping, const char *key, double scale);
 
-/* A copy of the dict at a key, which no number of the user's own kind can change while
- * it is read; NULL if there is none. */
+/* A copy of the dict at a key, which code of the user cannot change while it is read;
+ * NULL if there is none. */
 PyObject *mapping_dict(PyObject *mapping, const char *key);
 
-/* A blob being written, and where it goes. */
-struct blob {
+/* A record that is made from a mapping, part by part. */
+struct record_parts {
     struct probe_state *state;
     roast_record *rec;
-    PyObject *kept; /* list that keeps alive what rec borrows */
-    char *out;      /* NULL, or room */
+    PyObject *mapping; /* borrowed */
+    PyObject *kept;    /* list that keeps alive what rec borrows */
+    char *out;         /* NULL, or room for the part that is being written */
 };
 
-/* Both false, or -1, with an exception. finish takes what was written to the room, and
- * a negative size as the failure that err tells. */
-bool blob_room(struct blob *blob, size_t size_bytes);
-int blob_finish(struct blob *blob, enum roast_field field, int64_t size,
+/* Room for a part: false with an exception. finish makes what was written there a field;
+ * a negative size is the failure that err describes. -1 with an exception. */
+bool part_room(struct record_parts *parts, size_t size_bytes);
+int part_finish(struct record_parts *parts, enum roast_field field, int64_t size,
                 const roast_error *err);
 
-/* Branches of a mapping; sizes is NULL or {name: bytes in the file}. */
-int branches_from_mapping(struct blob *blob, PyObject *mapping, PyObject *sizes);
-
-/* The ladder, branches, endpoints and file of a mapping, put into rec; `kept` keeps
- * their blobs alive. -1 with an exception. */
-int ladder_from_mapping(struct probe_state *state, roast_record *rec, PyObject *mapping,
-                        PyObject *kept);
+/* Ladder, endpoints, branches and file. (inside_from_dict.c) */
+int inside_from_mapping(struct record_parts *parts);
 
 #endif

@@ -270,9 +270,12 @@ static PyMethodDef functions[] = {
     {"attempt_begin", attempt_begin, METH_VARARGS,
      "Opens an attempt; gives its begin frame, or None when it went to the spool."},
     {"attempt_end", attempt_end, METH_VARARGS,
-     "Closes it; gives its frames, or None when they went to the spool."},
-    {"attempt_packed", attempt_packed, METH_VARARGS,
-     "Its result is packed; gives its last frame, or None."},
+     "Closes it; gives its frames, or None when they went to the spool. With apart:"
+     " (chunk frames or None, end frame), and the end frame is the caller's to send."},
+    {"attempt_packed", attempt_packed, METH_NOARGS,
+     "Its result is packed; the end frame that includes that, or None."},
+    {"send_frames", send_frames, METH_VARARGS,
+     "Gives frames, or None when they went to the spool."},
     {"surround", surround, METH_O,
      "Gives a class a __call__ without a frame: between entered() and left()."},
     {"hook", hook_new, METH_VARARGS, "Something to put in the place of a callable."},
@@ -284,13 +287,14 @@ static PyMethodDef functions[] = {
     {"codecs", codecs, METH_NOARGS, "Numbers of codecs, by name."},
     {"gc_callback", gc_callback, METH_VARARGS, "For gc.callbacks."},
     {"frame_of", frame_of, METH_VARARGS,
-     "The frame of a mapping with the keys of a record; number tells it from others."},
+     "The frame of a mapping with the keys of a record; number is its sequence if it "
+     "has none."},
     {"ambient_ask", ambient_ask, METH_O,
      "Who is asked about decorated functions that are not switched on, or None."},
     {"ambient_shelve", ambient_shelve, METH_O, "Keep an object with the library."},
     {"ambient_shelved", ambient_shelved, METH_NOARGS, "That object, or None."},
     {"records_at", records_at, METH_VARARGS,
-     "Records whose frames source.frame(row) gives when somebody looks."},
+     "Records whose frames source.frame(row) gives when they are read."},
     {"fields", fields, METH_NOARGS, "(number, name, unit, meaning) of every field."},
     {NULL, NULL, 0, NULL},
 };
@@ -444,6 +448,8 @@ static int clear(PyObject *module)
     PROBE_OWNED(Py_CLEAR, state);
     for (int i = 0; i < PROBE_KNOWN_FILES; i++)
         Py_CLEAR(state->known_files[i].columns);
+    for (int i = 0; i < PROBE_KEPT_TEXTS; i++)
+        Py_CLEAR(state->kept_texts[i]);
 #define NAME(id, text) Py_CLEAR(state->names.id);
     PROBE_NAMES(NAME)
 #undef NAME

@@ -22,7 +22,7 @@ struct reading {
     unsigned sources;  /* ... requests to a source */
     bool opening_ours; /* uproot.open goes on for the chunk's file */
     int32_t branch;    /* number of the column that is read, + 1; 0: none */
-    bool sees_caches;  /* what a cache has can be told from what is read */
+    bool sees_caches;  /* cached data can be distinguished from data that is read */
     bool offsets;      /* the buffer holds offsets */
     bool touched;      /* its column was really read, not served by a cache */
     unsigned baskets;  /* token of the baskets that are waited for */
@@ -41,7 +41,7 @@ struct reading *reading_here(void);
 /* Before an attempt begins, on a file of that name. */
 void reading_begin(const roast_thread *thread, PyObject *file);
 
-/* Before an attempt ends: what is left to tell of its reads. No exception of ours. */
+/* Before an attempt ends: records what is left of its reads. No exception of ours. */
 void reading_finish(struct probe_state *state, roast_thread *thread);
 
 /* Whether bytes of a source are those of the chunk's file. */
@@ -50,17 +50,17 @@ bool reading_is_ours(const struct reading *reading, PyObject *source);
 /* What a column is read from; new reference, or NULL with an exception. */
 PyObject *reading_source_of(struct probe_state *state, PyObject *column);
 
-/* Whether a column is one of the chunk's file; true where events are built and nobody
- * knows. No exception but the user's. */
+/* Whether a column is one of the chunk's file; true while events are built, when it
+ * is not known. No exception but the user's. */
 bool reading_owns(struct probe_state *state, PyObject *column);
 
-/* What a stretch of waiting for `source` was. more's name is filled in here. */
-void source_tell(struct probe_state *state, roast_thread *thread, PyObject *source,
-                 struct roast_endpoint *more);
+/* Records one wait for `source`. more's name is filled in here. */
+void source_record(struct probe_state *state, roast_thread *thread, PyObject *source,
+                   struct roast_endpoint *more);
 
 /* ---- hook_files.c ------------------------------------------------------------ */
 
-/* Another run begins, which is told everything anew. */
+/* Another run begins, which gets everything again. */
 void files_forget(struct probe_state *state);
 
 /* What is known of the tree behind a NanoEventsFactory. */

@@ -1,118 +1,106 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* record_from_dict.c - the frame of a mapping that somebody made by hand.
+/* record_from_dict.c - the frame of a mapping with the keys of a record.
  *
  * The reverse of record_dict.c, by the same list: what a key means and its unit is in
- * record_views.def; the ladder has a file of its own. Keys of the user's own stay with
- * the mapping, which the caller keeps; only what formulas read goes into the frame. A
- * value of the wrong type leaves its field absent. */
+ * record_views.def; inside_from_dict.c does the ladder and what was read. Keys of the
+ * user stay with the mapping, which the caller keeps; only what formulas read goes into
+ * the frame. A value of the wrong type leaves its field absent. */
 #include <math.h>
-#include <string.h>
+#include <stdio.h>
 
 #include "mapping.h"
 #include "types.h"
 
 enum { MAX_SECTIONS = 256 };
 
-/* A mapping on its way into a record; owns what the record borrows. */
-struct making {
+/* A mapping on its way into a record. */
+struct builder {
+    struct record_parts parts;
     roast_record rec;
-    PyObject *mapping;
-    PyObject *texts; /* list that keeps what the record borrows alive */
     struct roast_section sections[MAX_SECTIONS];
     size_t section_count;
-    char *blob;
     unsigned char identity[ROAST_IDENTITY_BYTES];
 };
 
-/* A whole number keeps all its digits. */
-static void set_count(roast_record *rec, const struct roast_view *view, PyObject *value)
-{
-    double number = 0;
+/* ---- single values ------------------------------------------------------------- */
 
-    if (PyLong_Check(value)) {
-        unsigned long long whole = PyLong_AsUnsignedLongLong(value);
-        if (!PyErr_Occurred())
-            roast_record_set_u64(rec, view->field, whole);
-        (void)guard_clear();
-    } else if (number_of(value, &number)) {
-        roast_view_set(rec, view, number);
-    }
-}
-
-static void set_status(roast_record *rec, PyObject *value)
-{
-    bool failed = PyUnicode_Check(value) &&
-                  PyUnicode_CompareWithASCIIString(value, "failed") == 0;
-
-    roast_record_set_u64(rec, ROAST_FIELD_status,
-                         failed ? ROAST_CHUNK_FAILED : ROAST_CHUNK_OK);
-}
-
-static void set_view(struct making *making, const struct roast_view *view,
+static void set_view(struct builder *builder, const struct roast_view *view,
                      PyObject *value)
 {
+    roast_record *rec = &builder->rec;
+    PyObject *kept = builder->parts.kept;
+    bool is_count = view->kind == ROAST_VIEW_COUNT || view->kind == ROAST_VIEW_FLAG;
     double number = 0;
 
     switch (view->kind) {
     case ROAST_VIEW_TEXT:
-        roast_record_set_str(&making->rec, view->field,
-                             view->field == ROAST_FIELD_file
-                                 ? file_kept(making->texts, value)
-                                 : text_kept(making->texts, value));
+        roast_record_set_str(rec, view->field,
+                             view->field == ROAST_FIELD_file ? file_kept(kept, value)
+                                                             : text_kept(kept, value));
+        break;
+    case ROAST_VIEW_STATUS:
+        roast_record_set_u64(rec, ROAST_FIELD_status,
+                             PyUnicode_Check(value) && PyUnicode_CompareWithASCIIString(
+                                                           value, "failed") == 0
+                                 ? ROAST_CHUNK_FAILED
+                                 : ROAST_CHUNK_OK);
         break;
     case ROAST_VIEW_COUNT:
     case ROAST_VIEW_FLAG:
-        set_count(&making->rec, view, value);
-        break;
     case ROAST_VIEW_SECONDS:
     case ROAST_VIEW_EPOCH_S:
     case ROAST_VIEW_MIB:
     case ROAST_VIEW_GB:
-        if (number_of(value, &number))
-            roast_view_set(&making->rec, view, number);
+        if (is_count && PyLong_Check(value)) { /* keeps all its digits */
+            unsigned long long whole = PyLong_AsUnsignedLongLong(value);
+            if (!PyErr_Occurred())
+                roast_record_set_u64(rec, view->field, whole);
+            (void)guard_clear();
+        } else if (number_of(value, &number)) {
+            roast_view_set(rec, view, number);
+        }
         break;
-    case ROAST_VIEW_STATUS:
-        set_status(&making->rec, value);
-        break;
-    default: /* made from other fields, or not measured yet */
+    default: /* computed from other fields */
         break;
     }
 }
 
-/* Several keys may stand for one field; the first that says something counts. */
-static void set_views(struct making *making)
+/* Several keys may stand for one field; the first one with a usable value counts. */
+static void set_views(struct builder *builder)
 {
     size_t count = 0;
     const struct roast_view *views = roast_views(&count);
 
     for (size_t i = 0; i < count && !PyErr_Occurred(); i++) {
-        bool known = roast_record_has(&making->rec, views[i].field);
-        PyObject *value = known ? NULL : mapping_item(making->mapping, views[i].key);
+        bool known = roast_record_has(&builder->rec, views[i].field);
+        PyObject *value =
+            known ? NULL : mapping_item(builder->parts.mapping, views[i].key);
         if (value)
-            set_view(making, &views[i], value);
+            set_view(builder, &views[i], value);
         Py_XDECREF(value);
     }
-    if (!roast_record_has(&making->rec, ROAST_FIELD_status))
-        roast_record_set_u64(&making->rec, ROAST_FIELD_status, ROAST_CHUNK_OK);
+    if (!roast_record_has(&builder->rec, ROAST_FIELD_status))
+        roast_record_set_u64(&builder->rec, ROAST_FIELD_status, ROAST_CHUNK_OK);
 }
 
-static double told_number(PyObject *mapping, const char *key)
+static double number_at(PyObject *mapping, const char *key)
 {
     double number = NAN;
 
-    return !PyErr_Occurred() && mapping_number(mapping, key, &number) ? number : NAN;
+    return mapping_number(mapping, key, &number) ? number : NAN;
 }
 
-static void set_times(struct making *making)
+static void set_times(struct builder *builder)
 {
-    const struct roast_told_times told = {told_number(making->mapping, "t_start"),
-                                          told_number(making->mapping, "t_end"),
-                                          told_number(making->mapping, "timestamp")};
+    const struct roast_given_times given = {
+        number_at(builder->parts.mapping, "t_start"),
+        number_at(builder->parts.mapping, "t_end"),
+        number_at(builder->parts.mapping, "timestamp")};
 
-    roast_record_set_times(&making->rec, &told);
+    roast_record_set_times(&builder->rec, &given);
 }
 
-static void set_error(struct making *making)
+static void set_error(struct builder *builder)
 {
     static const struct {
         const char *key;
@@ -123,235 +111,209 @@ static void set_error(struct making *making)
         {"error", ROAST_FIELD_error_message},
         {"error_section", ROAST_FIELD_error_section},
     };
+    roast_record *rec = &builder->rec;
 
     for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
-        if (roast_record_has(&making->rec, parts[i].field))
+        if (roast_record_has(rec, parts[i].field))
             continue;
-        PyObject *value = mapping_item(making->mapping, parts[i].key);
-        roast_record_set_str(&making->rec, parts[i].field,
-                             text_kept(making->texts, value));
+        PyObject *value = mapping_item(builder->parts.mapping, parts[i].key);
+        roast_record_set_str(rec, parts[i].field,
+                             text_kept(builder->parts.kept, value));
         Py_XDECREF(value);
     }
-    if (roast_record_has(&making->rec, ROAST_FIELD_error_type))
-        roast_record_set_u64(&making->rec, ROAST_FIELD_status, ROAST_CHUNK_FAILED);
+    if (roast_record_has(rec, ROAST_FIELD_error_type))
+        roast_record_set_u64(rec, ROAST_FIELD_status, ROAST_CHUNK_FAILED);
 }
 
-/* ---- sections ---------------------------------------------------------------- */
+/* ---- identity ------------------------------------------------------------------ */
 
-static struct roast_section *section_of(struct making *making, PyObject *name,
-                                        enum roast_section_kind kind)
+/* The integer at a key of the mapping; 0 when there is none. */
+static unsigned long long whole_at(PyObject *mapping, const char *key)
 {
-    if (making->section_count == MAX_SECTIONS)
-        return NULL;
-    struct roast_section *section = &making->sections[making->section_count];
-    *section = (struct roast_section){.parent = -1, .kinds = kind, .count = 1};
-    section->name = text_kept(making->texts, name);
-    if (!section->name.data)
-        return NULL;
-    making->section_count++;
-    return section;
+    PyObject *value = mapping_item(mapping, key);
+    unsigned long long whole =
+        value && PyLong_Check(value) ? PyLong_AsUnsignedLongLong(value) : 0;
+
+    Py_XDECREF(value);
+    if (!PyErr_Occurred())
+        return whole;
+    (void)guard_clear();
+    return 0;
 }
 
-static void add_time(struct making *making, PyObject *name, double seconds)
+/* From hex digits; all zero when the text is no run id. */
+static void read_run_id(unsigned char out[ROAST_RUN_ID_BYTES], PyObject *value)
 {
-    struct roast_section *section = section_of(making, name, ROAST_SECTION_TIME);
+    struct roast_str hex = {NULL, 0};
+    unsigned byte = 0;
 
-    if (section)
-        section->total_ns = whole_of(seconds, 1e9);
+    if (value && PyUnicode_Check(value))
+        hex = text_borrow(value);
+    if (hex.size_bytes != 2 * ROAST_RUN_ID_BYTES)
+        return;
+    for (int i = 0; i < ROAST_RUN_ID_BYTES; i++)
+        out[i] = sscanf(hex.data + 2 * i, "%2x", &byte) == 1 ? (unsigned char)byte : 0;
 }
 
-static void add_memory(struct making *making, PyObject *name, double mib)
+/* A mapping that was made from one of our records keeps that record's identity, so that a
+ * run counts it once. Others get the number of the caller. */
+static void set_identity(struct builder *builder, unsigned long number)
 {
-    struct roast_section *section = section_of(making, name, ROAST_SECTION_MEMORY);
+    PyObject *mapping = builder->parts.mapping;
+    struct roast_identity id = {.process_id = whole_at(mapping, "process_id")};
+    unsigned long long sequence = whole_at(mapping, "sequence");
+    PyObject *run_id = mapping_item(mapping, "run_id");
 
-    if (section && fabs(mib) < 1e12)
-        section->memory_delta_bytes = (int64_t)nearbyint(mib * 1024.0 * 1024.0);
+    if (id.process_id > 0 && sequence > 0 && sequence <= UINT32_MAX) {
+        read_run_id(id.run_id, run_id);
+        id.sequence = (uint32_t)sequence;
+    } else {
+        id = (struct roast_identity){.sequence = (uint32_t)number};
+    }
+    Py_XDECREF(run_id);
+    roast_identity_pack(builder->identity, &id);
+    roast_record_set_str(
+        &builder->rec, ROAST_FIELD_identity,
+        (struct roast_str){(const char *)builder->identity, ROAST_IDENTITY_BYTES});
 }
 
-static void add_bytes(struct making *making, PyObject *name, double bytes)
-{
-    struct roast_section *section = section_of(making, name, ROAST_SECTION_BYTES);
+/* ---- sections ------------------------------------------------------------------ */
 
-    if (section)
-        section->bytes = whole_of(bytes, 1);
+/* value is in the unit of the key: seconds, MiB or bytes. */
+static void add_section(struct builder *builder, PyObject *name,
+                        enum roast_section_kind kind, double value)
+{
+    struct roast_section section = {.parent = -1, .kinds = kind, .count = 1};
+
+    section.name = text_kept(builder->parts.kept, name);
+    if (!section.name.data || builder->section_count == MAX_SECTIONS)
+        return;
+    if (kind == ROAST_SECTION_TIME)
+        section.total_ns = whole_of(value, 1e9);
+    else if (kind == ROAST_SECTION_BYTES)
+        section.bytes = whole_of(value, 1);
+    else if (fabs(value) < 1e12)
+        section.memory_delta_bytes = (int64_t)nearbyint(value * 1024.0 * 1024.0);
+    builder->sections[builder->section_count++] = section;
 }
 
 /* {name: number}, the shape of `timing`, `memory` and `bytes`. */
-static void add_dict(struct making *making, const char *key,
-                     void (*add)(struct making *making, PyObject *name, double value))
+static void add_dict(struct builder *builder, const char *key,
+                     enum roast_section_kind kind)
 {
-    PyObject *dict = mapping_item(making->mapping, key);
+    PyObject *dict = mapping_dict(builder->parts.mapping, key);
     PyObject *name;
     PyObject *value;
     Py_ssize_t at = 0;
     double number = 0;
 
-    while (dict && PyDict_Check(dict) && PyDict_Next(dict, &at, &name, &value)) {
+    while (dict && PyDict_Next(dict, &at, &name, &value)) {
         if (PyUnicode_Check(name) && number_of(value, &number))
-            add(making, name, number);
+            add_section(builder, name, kind, number);
     }
     Py_XDECREF(dict);
 }
 
 /* [{section_name, time_delta}], where there is no `timing`. */
-static void add_list(struct making *making)
+static void add_list(struct builder *builder)
 {
-    PyObject *list = mapping_item(making->mapping, "sections");
+    PyObject *list = mapping_item(builder->parts.mapping, "sections");
     bool is_list = list && PyList_Check(list);
     double seconds = 0;
 
-    /* a number of the user's own kind may change the list while it is read */
+    /* converting a number may run code of the user, which changes the list */
     for (Py_ssize_t i = 0; is_list && i < PyList_Size(list); i++) {
         PyObject *row = Py_NewRef(PyList_GetItem(list, i));
         PyObject *name = PyDict_Check(row) ? mapping_item(row, "section_name") : NULL;
         if (name && mapping_number(row, "time_delta", &seconds))
-            add_time(making, name, seconds);
+            add_section(builder, name, ROAST_SECTION_TIME, seconds);
         Py_XDECREF(name);
         Py_DECREF(row);
     }
     Py_XDECREF(list);
 }
 
-static int set_sections(struct making *making, struct probe_state *state)
+static int set_sections(struct builder *builder)
 {
     size_t bound = 10;
     roast_error err = {0};
 
-    add_dict(making, "timing", add_time);
-    if (making->section_count == 0)
-        add_list(making);
-    add_dict(making, "memory", add_memory);
-    add_dict(making, "bytes", add_bytes);
-    if (making->section_count == 0)
+    add_dict(builder, "timing", ROAST_SECTION_TIME);
+    if (builder->section_count == 0)
+        add_list(builder);
+    add_dict(builder, "memory", ROAST_SECTION_MEMORY);
+    add_dict(builder, "bytes", ROAST_SECTION_BYTES);
+    if (builder->section_count == 0)
         return 0;
-    for (size_t i = 0; i < making->section_count; i++)
-        bound += ROAST_SECTION_BOUND_BYTES + making->sections[i].name.size_bytes;
-    making->blob = PyMem_Malloc(bound);
-    if (!making->blob) {
-        PyErr_NoMemory();
+    for (size_t i = 0; i < builder->section_count; i++)
+        bound += ROAST_SECTION_BOUND_BYTES + builder->sections[i].name.size_bytes;
+    if (!part_room(&builder->parts, bound))
         return -1;
-    }
-    int64_t size = roast_sections_write(making->blob, bound, making->sections,
-                                        making->section_count, &err);
-    if (size < 0) {
-        raise_roast(state, &err);
-        return -1;
-    }
-    roast_record_set_str(&making->rec, ROAST_FIELD_sections,
-                         (struct roast_str){making->blob, (size_t)size});
-    return 0;
+    int64_t size = roast_sections_write(builder->parts.out, bound, builder->sections,
+                                        builder->section_count, &err);
+    return part_finish(&builder->parts, ROAST_FIELD_sections, size, &err);
 }
 
-/* ---- the frame --------------------------------------------------------------- */
-
-/* 16 bytes in hexadecimal digits; left zero where there are none. */
-static void set_run_id(struct roast_identity *id, PyObject *mapping)
-{
-    PyObject *item = mapping_item(mapping, "run_id");
-    PyObject *bytes = NULL;
-
-    if (item && PyUnicode_Check(item))
-        bytes = PyObject_CallMethod((PyObject *)&PyBytes_Type, "fromhex", "O", item);
-    if (bytes && PyBytes_Size(bytes) == ROAST_RUN_ID_BYTES)
-        memcpy(id->run_id, PyBytes_AsString(bytes), ROAST_RUN_ID_BYTES);
-    (void)guard_clear();
-    Py_XDECREF(bytes);
-    Py_XDECREF(item);
-}
-
-/* That of the record which a dict was made from; a dict made by hand gets a number. */
-static void set_identity(struct making *making, unsigned long number)
-{
-    struct roast_identity id = {.sequence = (uint32_t)number};
-    PyObject *process = mapping_item(making->mapping, "process_id");
-    PyObject *sequence = mapping_item(making->mapping, "sequence");
-
-    if (process && sequence && PyLong_Check(process) && PyLong_Check(sequence)) {
-        unsigned long long process_id = PyLong_AsUnsignedLongLong(process);
-        unsigned long long count = PyLong_AsUnsignedLongLong(sequence);
-        if (!PyErr_Occurred() && process_id > 0 && count <= UINT32_MAX) {
-            id.process_id = process_id;
-            id.sequence = (uint32_t)count;
-            set_run_id(&id, making->mapping);
-        }
-        (void)guard_clear();
-    }
-    Py_XDECREF(process);
-    Py_XDECREF(sequence);
-    roast_identity_pack(making->identity, &id);
-    roast_record_set_str(
-        &making->rec, ROAST_FIELD_identity,
-        (struct roast_str){(const char *)making->identity, ROAST_IDENTITY_BYTES});
-}
+/* ---- the frame ----------------------------------------------------------------- */
 
 /* The end frame of a record that a worker made: it has the time of the whole attempt.
  * False where there is none. */
-static bool make_end(roast_record *end, const struct making *making)
+static bool make_end(roast_record *end, const struct builder *builder)
 {
-    PyObject *split = mapping_dict(making->mapping, "split");
+    const roast_record *rec = &builder->rec;
+    PyObject *split = mapping_dict(builder->parts.mapping, "split");
     double on_cpu_s = 0;
-    double process_id = 0;
 
     *end = (roast_record){.kind = ROAST_FRAME_END};
     roast_record_set_str(end, ROAST_FIELD_identity,
-                         making->rec.values[ROAST_FIELD_identity].str);
-    roast_record_set_u64(end, ROAST_FIELD_status,
-                         making->rec.values[ROAST_FIELD_status].u64);
+                         rec->values[ROAST_FIELD_identity].str);
+    roast_record_set_u64(end, ROAST_FIELD_status, rec->values[ROAST_FIELD_status].u64);
     roast_record_set_u64(end, ROAST_FIELD_task_ns,
-                         making->rec.values[ROAST_FIELD_task_ns].u64);
+                         rec->values[ROAST_FIELD_task_ns].u64);
     if (split && mapping_number(split, "on_cpu", &on_cpu_s))
         roast_record_set_u64(end, ROAST_FIELD_task_cpu_ns, whole_of(on_cpu_s, 1e9));
     Py_XDECREF(split);
-    return roast_record_has(&making->rec, ROAST_FIELD_task_ns) &&
-           mapping_number(making->mapping, "process_id", &process_id) && process_id > 0;
+    return roast_record_has(rec, ROAST_FIELD_task_ns) &&
+           whole_at(builder->parts.mapping, "process_id") > 0;
 }
 
-static PyObject *encode(struct making *making, struct probe_state *state)
+static PyObject *build(struct builder *builder, unsigned long number)
 {
-    roast_record end;
-    bool has_end = make_end(&end, making);
-    size_t bound = roast_record_bound(&making->rec) + roast_record_bound(&end) +
-                   2 * ROAST_FRAME_OVERHEAD_BYTES;
-    char *out = PyMem_Malloc(bound);
-    roast_error err = {0};
+    struct record_parts *parts = &builder->parts;
     PyObject *frame = NULL;
+    roast_error err = {0};
 
-    if (!out)
-        return PyErr_NoMemory();
-    int64_t size = roast_record_encode(out, bound, &making->rec, &err);
+    set_identity(builder, number);
+    if (!PyErr_Occurred())
+        set_views(builder);
+    if (!PyErr_Occurred())
+        set_times(builder);
+    if (!PyErr_Occurred())
+        set_error(builder);
+    if (PyErr_Occurred() || set_sections(builder) < 0 || PyErr_Occurred() ||
+        inside_from_mapping(parts) < 0)
+        return NULL;
+    roast_record end;
+    bool has_end = make_end(&end, builder);
+    size_t bound = roast_record_bound(&builder->rec) + roast_record_bound(&end) +
+                   2 * ROAST_FRAME_OVERHEAD_BYTES;
+    if (!part_room(parts, bound))
+        return NULL;
+    int64_t size = roast_record_encode(parts->out, bound, &builder->rec, &err);
     int64_t end_size = 0;
     if (size >= 0 && has_end)
-        end_size = roast_record_encode(out + size, bound - (size_t)size, &end, &err);
+        end_size = roast_record_encode((char *)parts->out + size, bound - (size_t)size,
+                                       &end, &err);
     if (size < 0 || end_size < 0)
-        raise_roast(state, &err);
+        raise_roast(parts->state, &err);
     else
-        frame = PyBytes_FromStringAndSize(out, (Py_ssize_t)(size + end_size));
-    PyMem_Free(out);
+        frame = PyBytes_FromStringAndSize(parts->out, (Py_ssize_t)(size + end_size));
+    PyMem_Free(parts->out);
     return frame;
-}
-
-static PyObject *make(struct making *making, struct probe_state *state,
-                      unsigned long number)
-{
-    making->rec.kind = ROAST_FRAME_CHUNK;
-    making->texts = PyList_New(0);
-    if (!making->texts)
-        return NULL;
-    set_identity(making, number);
-    set_views(making);
-    if (!PyErr_Occurred())
-        set_times(making);
-    if (!PyErr_Occurred())
-        set_error(making);
-    if (PyErr_Occurred() || set_sections(making, state) < 0 || PyErr_Occurred() ||
-        ladder_from_mapping(state, &making->rec, making->mapping, making->texts) < 0)
-        return NULL;
-    return encode(making, state);
 }
 
 PyObject *frame_of(PyObject *module, PyObject *args)
 {
-    struct probe_state *state = PyModule_GetState(module);
     PyObject *mapping = NULL;
     unsigned long number = 0;
 
@@ -360,13 +322,16 @@ PyObject *frame_of(PyObject *module, PyObject *args)
     if (!PyMapping_Check(mapping) || PyUnicode_Check(mapping) || PyList_Check(mapping))
         return PyErr_Format(PyExc_TypeError, "a chunk record is a mapping, not %R",
                             Py_TYPE(mapping));
-    struct making *making = PyMem_Calloc(1, sizeof(*making));
-    if (!making)
+    struct builder *builder = PyMem_Calloc(1, sizeof(*builder));
+    if (!builder)
         return PyErr_NoMemory();
-    making->mapping = mapping;
-    PyObject *frame = make(making, state, number);
-    Py_XDECREF(making->texts);
-    PyMem_Free(making->blob);
-    PyMem_Free(making);
+    builder->rec.kind = ROAST_FRAME_CHUNK;
+    builder->parts = (struct record_parts){.state = PyModule_GetState(module),
+                                           .rec = &builder->rec,
+                                           .mapping = mapping,
+                                           .kept = PyList_New(0)};
+    PyObject *frame = builder->parts.kept ? build(builder, number) : NULL;
+    Py_XDECREF(builder->parts.kept);
+    PyMem_Free(builder);
     return frame;
 }

@@ -2,8 +2,8 @@
 /* record_type.c - one chunk's record: a read-only mapping over its frame.
  *
  * The dict is made on first look, so a record that is only merged costs its bytes; one
- * that rests in the columns of a run costs no more than its place there. It pickles as
- * plain bytes: whoever merges outputs needs nothing of ours. */
+ * that is in the columns of a run costs no more than its place there. It pickles as plain
+ * bytes: code that merges outputs needs nothing of ours. */
 #include "support.h"
 #include "types.h"
 

@@ -17,6 +17,7 @@ enum {
     PROBE_MAX_ERRORS = 100,
     PROBE_ERROR_BYTES = 256,
     PROBE_KNOWN_FILES = 64,
+    PROBE_KEPT_TEXTS = 1024,
     PROBE_HEAVY_CHUNKS = 3, /* in a row, and the hooks are given up */
     PROBE_HEAVY_PERCENT = 5 /* of a chunk's time in hooks is too much */
 };
@@ -57,9 +58,10 @@ struct probe_state {
     PyObject *roast_error;  /* exception types */
     PyObject *format_error;
     struct probe_names names;
+    PyObject *kept_texts[PROBE_KEPT_TEXTS]; /* str that records share, or NULL */
     struct known_file known_files[PROBE_KNOWN_FILES];
     unsigned next_file;
-    unsigned file_tables;    /* sizes of all branches that were told */
+    unsigned file_tables;    /* files whose branch sizes were sent */
     uint64_t hook_cost_ns;   /* of one call through a hook; 0: not measured */
     unsigned heavy_chunks;   /* in a row, in which they cost too much; then it stays */
     PyObject *spare_section; /* memory of a dead section, or NULL */
@@ -69,7 +71,7 @@ struct probe_state {
     uint64_t strikes;       /* those since it was switched on */
     char loose_run[16];     /* id of the run that loose_errors belong to */
     uint64_t source_errors; /* those of byte_source */
-    uint64_t loose_errors;  /* outside of chunks, not yet told by an attempt */
+    uint64_t loose_errors;  /* outside of chunks, not yet in an end frame */
     char first_loose_error[PROBE_ERROR_BYTES], first_error[PROBE_ERROR_BYTES];
 };
 

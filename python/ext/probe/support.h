@@ -17,7 +17,7 @@ bool guard_note(struct probe_state *state, const char *where);
 /* Clears an exception that is an Exception. False, and it stays, when it is not. */
 bool guard_clear(void);
 
-/* The exception that somebody else's code has raised, if any, kept while we look on. */
+/* The exception that other code has raised, if any, kept while our code runs. */
 struct raised {
     PyObject *type, *value, *traceback;
 };
@@ -56,22 +56,11 @@ PyObject *text_new(struct roast_str text); /* undecodable bytes are replaced */
 PyObject *text_redacted(PyObject *object);
 PyObject *file_redacted(PyObject *object); /* of one file name or URL */
 
-/* ---- dict.c ------------------------------------------------------------------- */
-
-/* Sets dict[key] = value and takes the reference; value NULL is an earlier failure. */
-int dict_set(PyObject *dict, const char *key, PyObject *value);
-
-/* dict[key], borrowed; NULL with an exception when it is not there or cannot be had. */
-PyObject *dict_get(PyObject *dict, const char *key);
-
 /* ---- values.c ---------------------------------------------------------------- */
 
 /* Puts key and value, or takes both back and counts the loss. -1 only when a foreign
  * exception (not an Exception) is set. */
 int values_put(struct probe_state *state, roast_thread *thread, roast_values *out,
                PyObject *key, PyObject *value);
-
-/* A dict from a blob of entries. */
-PyObject *values_to_dict(struct probe_state *state, struct roast_str blob);
 
 #endif

@@ -7,7 +7,7 @@
 #include "support.h"
 #include "types.h"
 
-/* What self.entered(args, kwargs) gives: what to call, and what is told afterwards. */
+/* What self.entered(args, kwargs) gives: what to call, and what left() gets. */
 struct entered {
     PyObject *function; /* borrowed from the tuple, as all of these */
     PyObject *args;

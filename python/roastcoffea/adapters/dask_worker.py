@@ -45,6 +45,7 @@ def end(mark: str, worker: Any, kept_bytes: int = 0) -> tuple[list[Any], int]:
     """It forgets it; the last one takes along what is still in place. Gives what is to
     be told to the run and has not been sent, and how much could not be; with kept_bytes
     also what went with results that came to nothing, as far as it fits."""
+    guarded(END, packing.flush)
     with gate.lock:  # whoever sends at this moment has sent, or will not any more
         known = forget(mark, worker)
         if not runs:

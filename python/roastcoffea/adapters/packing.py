@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Packing of a chunk's result, which coffea does after the work function has returned.
 
-From then until it is packed, coffea's function for it is replaced by one that tells the
-attempt how long that took.
+An attempt whose result will be packed sends its end frame afterwards. Until then
+coffea's function is replaced by one that reports when it has packed. An end that waits
+in vain is sent before the thread's next attempt, and when the run ends.
 """
 
 from __future__ import annotations
@@ -16,13 +17,8 @@ from typing import Any
 
 MODULE, NAME = "coffea.processor.executor", "_compress"
 
-Told = Callable[[], None]
-
-
-class _Waiting(threading.local):
-    """What this thread's next packing is told to."""
-
-    told: Told | None = None
+# Sends the end of an attempt; True: its result was packed.
+Finish = Callable[[bool], None]
 
 
 def _space() -> dict[str, Any]:
@@ -31,12 +27,12 @@ def _space() -> dict[str, Any]:
 
 
 class Packing:
-    """The replacement in this process, in place while somebody waits."""
+    """The replacement in this process, in place while an end frame waits."""
 
     def __init__(self) -> None:
         self.lock = threading.Lock()
-        self.waiting = _Waiting()
-        self.threads: set[int] = set()  # those that wait
+        # By thread: the run, and what sends the end; None while it is packing.
+        self.waiting: dict[int, tuple[bytes, Finish] | None] = {}
         self.original: Any = None
         self.ours: Any = None
 
@@ -44,13 +40,12 @@ class Packing:
         """Whether this coffea has such a function."""
         return callable(_space().get(NAME))
 
-    def expect(self, told: Told) -> bool:
-        """Call ``told`` when this thread has packed; False when it never will."""
+    def expect(self, run_id: bytes, finish: Finish) -> bool:
+        """Call ``finish`` when this thread has packed; False when it never will."""
         if not self.is_possible():
             return False
         with self.lock:
-            self.waiting.told = told
-            self.threads.add(threading.get_ident())
+            self.waiting[threading.get_ident()] = run_id, finish
             if self.ours is None:
                 self.original = _space()[NAME]
                 self.ours = _space()[NAME] = self.wrap(self.original)
@@ -59,35 +54,54 @@ class Packing:
     def wrap(self, original: Callable[..., Any]) -> Callable[..., Any]:
         @functools.wraps(original)
         def _compress(*args: Any, **kwargs: Any) -> Any:
-            told, self.waiting.told = self.waiting.told, None
-            if told is None:
+            thread = threading.get_ident()
+            with self.lock:
+                waiting = self.waiting.get(thread)
+                if waiting is not None:
+                    self.waiting[thread] = None
+            if waiting is None:
                 return original(*args, **kwargs)
             try:
                 return original(*args, **kwargs)
             finally:
                 try:
-                    told()
+                    waiting[1](True)
                 finally:
-                    self.done()
+                    with self.lock:
+                        self.drop(thread)
 
         return _compress
 
-    def forget(self) -> None:
-        """This thread packs nothing any more."""
-        if self.waiting.told is not None:
-            self.waiting.told = None
-            self.done()
-
-    def done(self) -> None:
+    def flush(self, run_id: bytes | None = None) -> None:
+        """Send the ends that wait: of one run, or all of them."""
         with self.lock:
-            self.threads.discard(threading.get_ident())
-            if not self.threads:
-                self.restore()
+            waiting = list(self.waiting.items())
+        for thread, entry in waiting:
+            if entry is not None and run_id in (None, entry[0]):
+                self.flush_thread(thread)
+
+    def flush_thread(self, thread: int | None = None) -> None:
+        """This thread, or another one, packs nothing any more."""
+        thread = threading.get_ident() if thread is None else thread
+        if self.waiting.get(thread) is None:
+            return
+        with self.lock:
+            entry = self.waiting.get(thread)
+            self.drop(thread)
+        if entry is not None:
+            entry[1](False)
+
+    def drop(self, thread: int) -> None:
+        """The lock is held."""
+        self.waiting.pop(thread, None)
+        if not self.waiting:
+            self.restore()
 
     def clear(self) -> None:
-        """Coffea's own function again, whoever still waits."""
+        """Coffea's own function again, and no end waits."""
+        self.flush()
         with self.lock:
-            self.threads.clear()
+            self.waiting.clear()
             self.restore()
 
     def restore(self) -> None:
@@ -99,8 +113,7 @@ class Packing:
         """In a forked child, which packs nothing and may find the lock taken."""
         self.restore()
         self.lock = threading.Lock()
-        self.waiting = _Waiting()
-        self.threads = set()
+        self.waiting = {}
 
 
 packing = Packing()

@@ -209,6 +209,7 @@ class RunnerCall:
 
     def restore(self) -> None:
         """Runner and processor as they were."""
+        self.guarded(packing.flush, self.run_id)
         with _patching:
             work_function.receivers.pop(self.run_id, None)
             work_function.askers.pop(self.run_id, None)

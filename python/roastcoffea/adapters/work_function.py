@@ -4,7 +4,8 @@
 It stands in for ``Runner._work_function`` on one Runner during one run, travels to
 wherever chunks run, and gives up to the plain function where we are not installed. All
 that is measured happens in C; here a result only passes through. On Dask, frames go out
-as events, but for the chunk of an attempt that ended well: it goes with the result.
+as events, but for the chunk of an attempt that ended well: it goes with the result. An
+end frame is sent once: when the result is packed, or at once where it is not.
 """
 
 from __future__ import annotations
@@ -104,7 +105,7 @@ class WorkFunction:
                 guarded(BEGIN, self.begin_asking, attempt, args)
             else:
                 item = item_at(place, guarded(ITEM, item_of, args))
-                guarded(PACKED, packing.forget)
+                guarded(PACKED, packing.flush_thread)
                 guarded(BEGIN, self.begin, place, item)
                 args, kwargs = self.look_into(attempt, args, kwargs)
         except BaseException as error:  # Ctrl-C
@@ -160,35 +161,50 @@ class WorkFunction:
     def ended(self, place: Place | None, result: Any) -> Any:
         """The result of an attempt, with its frames where they have no other way."""
         token = self.token
-        frames = _probe.attempt_end(token.client, token.spools, None)
+        packs = token.packs and token.looks and packing.is_possible()
+        if place is None and not packs:
+            frames, end = _probe.attempt_end(token.client, token.spools, None), None
+        else:
+            frames, end = _probe.attempt_end(token.client, token.spools, None, True)
         if place is not None:
-            return self.ended_on_dask(place, result, frames)
-        if frames is None or guarded(END, _hand_over, token, None, frames):
-            guarded(PACKED, self.expect_packing, None)
-            return result
-        return _with_frames(result, [*_waited(token.run_id), frames])
+            return self.ended_on_dask(place, result, frames, end)
+        if frames is not None and not guarded(END, _hand_over, token, None, frames):
+            return _with_frames(result, [*_waited(token.run_id), frames + (end or b"")])
+        if end is not None:
+            self.finish_later(None, end)
+        return result
 
-    def ended_on_dask(self, place: Place, result: Any, frames: bytes | None) -> Any:
+    def ended_on_dask(
+        self, place: Place, result: Any, frames: bytes | None, end: bytes | None
+    ) -> Any:
         """The chunk goes with the result, the end as soon as it is known."""
         guarded(END, place.tell_trouble)
-        if frames is None:
+        if end is None:
             return result
-        held = [*_waited(self.token.run_id), frames]
-        carrying = _with_frames(result, held)
-        if carrying is result:  # a DataFrame, say: there is no other way
-            place.tell(b"".join(held))
+        held = [*_waited(self.token.run_id), *([frames] if frames else [])]
+        if held and not _carries(result):  # a DataFrame, say: there is no other way
+            place.tell(b"".join([*held, end]))
             return result
-        guarded(END, place.keep, frames)
-        if not guarded(PACKED, self.expect_packing, place):
-            guarded(END, _tell_last, place, frames)
-        return carrying
+        if frames:
+            guarded(END, place.keep, frames)
+        self.finish_later(place, end)
+        return _with_frames(result, held) if held else result
 
-    def expect_packing(self, place: Place | None) -> bool:
-        """Whether the end of the attempt is told when its result is packed."""
-        if not (self.token.packs and self.token.looks):
-            return False
-        told = functools.partial(guarded, PACKED, self.packed, place)
-        return packing.expect(told)
+    def finish_later(self, place: Place | None, end: bytes) -> None:
+        """Send the end of the attempt: when its result is packed, else at once."""
+        token = self.token
+        packs = token.packs and token.looks
+        finish = functools.partial(guarded, PACKED, self.finish, place, end)
+        if not (packs and guarded(PACKED, packing.expect, token.run_id, finish)):
+            finish(False)
+
+    def finish(self, place: Place | None, end: bytes, is_packed: bool) -> None:
+        """Send the end of the attempt: with its packing, or as it returned."""
+        token = self.token
+        last = (_probe.attempt_packed() if is_packed else None) or end
+        left = _probe.send_frames(token.client, token.spools, last)
+        if left and not _hand_over(token, place, left) and place is None:
+            _waiting.append((token.run_id, left))
 
     def look_into(
         self, attempt: Attempt, args: tuple[Any, ...], kwargs: dict[str, Any]
@@ -201,12 +217,6 @@ class WorkFunction:
             switched = guarded(SWITCH, _switched_on, args, kwargs)
             (args, kwargs), attempt.held = switched or ((args, kwargs), None)
         return args, kwargs
-
-    def packed(self, place: Place | None) -> None:
-        """The executor has packed what the last call gave."""
-        token = self.token
-        frames = _probe.attempt_packed(token.client, token.spools)
-        _hand_over(token, place, frames)
 
     def begin_asking(self, attempt: Attempt, args: tuple[Any, ...]) -> None:
         """Preprocessing of a file. When it works, nobody hears of it but the client,
@@ -233,11 +243,6 @@ def _note_asked(spool: str, line: str) -> None:
             os.write(file, line.encode())
         finally:
             os.close(file)
-
-
-def _tell_last(place: Place, frames: bytes) -> None:
-    """The chunk travels with the result: only its end is told."""
-    place.tell(_probe.read_frames(frames)[-1].frame)
 
 
 def _hand_over(token: Token, place: Place | None, frames: bytes | None) -> bool:
@@ -280,16 +285,16 @@ def _unpacked(processor: Any) -> Any:
 def _waited(run_id: bytes) -> list[bytes]:
     """What failed attempts of a run left; that of other runs nobody waits for."""
     found = []
-    while _waiting:
-        try:
+    with contextlib.suppress(IndexError):  # until it is empty
+        while True:
             found.append(_waiting.popleft())
-        except IndexError:  # another thread took it
-            break
     return [frames for run, frames in found if run == run_id]
+
+
+def _carries(result: Any) -> bool:
+    return type(result) is dict and "processed" in result
 
 
 def _with_frames(result: Any, frames: list[bytes]) -> Any:
     """Where no other way is left, frames travel beside the output."""
-    if type(result) is not dict or "processed" not in result:
-        return result
-    return {**result, WRAPPED_KEY: frames}
+    return {**result, WRAPPED_KEY: frames} if _carries(result) else result

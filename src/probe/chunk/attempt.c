@@ -222,7 +222,7 @@ static bool needs_record(const struct roast_attempt *attempt,
 }
 
 int roast_attempt_end(roast_thread *thread, const struct roast_chunk_end *end,
-                      struct roast_str *frames, roast_error *err)
+                      struct roast_attempt_frames *frames, roast_error *err)
 {
     struct roast_attempt *attempt = &thread->attempt;
     struct roast_attempt_close close = {.end = end};
@@ -230,7 +230,7 @@ int roast_attempt_end(roast_thread *thread, const struct roast_chunk_end *end,
 
     close.mono_ns = roast__clock_mono_ns();
     close.cpu_ns = roast__clock_thread_ns();
-    *frames = (struct roast_str){NULL, 0};
+    *frames = (struct roast_attempt_frames){{NULL, 0}, {NULL, 0}};
     if (attempt->depth == 0) /* a forked child: the parent reports */
         return roast_error_set(err, ROAST_UNAVAILABLE, "no attempt is open");
     if (--attempt->depth > 0 || attempt->hidden)
@@ -241,9 +241,13 @@ int roast_attempt_end(roast_thread *thread, const struct roast_chunk_end *end,
                             close.mono_ns);
     if (needs_record(attempt, end))
         whole = roast__attempt_put_record(thread, &close);
+    size_t end_at = attempt->frames.size_bytes;
     whole &= roast__attempt_put_end(thread, &close);
-    *frames = (struct roast_str){(const char *)attempt->frames.data,
-                                 attempt->frames.size_bytes};
+    const char *data = (const char *)attempt->frames.data;
+    frames->chunks = (struct roast_str){data, end_at};
+    if (attempt->frames.size_bytes > end_at)
+        frames->end =
+            (struct roast_str){data + end_at, attempt->frames.size_bytes - end_at};
     if (whole)
         return ROAST_OK;
     return roast_error_set(err, ROAST_NO_MEMORY, "frames of an attempt");

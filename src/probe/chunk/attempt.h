@@ -7,12 +7,15 @@
 #include "probe/ladder/ladder.h"
 #include "roast/probe.h"
 
+/* With the largest numbers in all other fields, and no ladder, these fit an end frame. */
+enum { ROAST_END_ERROR_TYPE_BYTES = 64, ROAST_END_FIRST_ERROR_BYTES = 48 };
+
 /* Zeroed = none. */
 struct roast_attempt {
     unsigned depth; /* attempts open on this thread; those inside the first are part */
     bool hidden;    /* it began inside a chunk, and is part of that */
     bool claimed;   /* a chunk has the attempt's identity */
-    bool packable;  /* it ended well, and how its result is packed can be told */
+    bool packable;  /* it ended well, and packing its result can be measured */
     uint64_t texts_lost; /* bit n: no memory for field n of the item */
     unsigned texts_cut;  /* texts of its own record that were longer */
     unsigned active_at_begin;
@@ -22,11 +25,12 @@ struct roast_attempt {
     int64_t start_cpu_ns;
     roast_record item;       /* what is tried; borrows texts */
     struct roast_buf texts;  /* copies of its texts */
-    struct roast_buf frames; /* of its chunks, then all it has to tell */
-    size_t end_at;           /* where in frames the end frame begins */
+    struct roast_buf frames; /* of its chunks; at last the end frame */
+    roast_record end;        /* what the end frame holds, without the ladder */
     struct roast_ladder_state ladder;
     unsigned char identity_bytes[ROAST_IDENTITY_BYTES];
     unsigned char place_bytes[ROAST_PLACE_BYTES];
+    char first_error[ROAST_END_FIRST_ERROR_BYTES]; /* of the monitor; for `end` */
 };
 
 /* True for the first chunk inside an attempt: it takes the attempt's identity. */
@@ -60,8 +64,7 @@ bool roast__attempt_put_end(struct roast_thread *thread,
 void roast__attempt_identify(struct roast_attempt *attempt, roast_record *out,
                              enum roast_frame_kind kind);
 
-/* What a redaction wrote. A full room may hold half a character: as for a chunk, one
- * byte is given up and the text counts as cut. */
+/* What a redaction wrote. A full room may hold half a character: it counts as cut. */
 struct roast_str roast__attempt_redacted(struct roast_attempt *attempt, const char *out,
                                          size_t used_bytes, size_t room_bytes);
 

@@ -1,15 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* attempt_end.c - the end frame of an attempt, and the same again when its result is
+/* attempt_end.c - the end frame of an attempt, when it returns or when its result is
  * packed.
  *
  * It must stay small: what does not fit is left out, the least needed first. */
 #include "base/clock.h"
 #include "probe/chunk/process.h"
 #include "probe/chunk/thread.h"
-
-/* The texts are as long as a frame of ROAST_END_MAX_BYTES allows, with the largest
- * numbers in all other fields, when there is no ladder. */
-enum { END_ERROR_TYPE_BYTES = 64, END_FIRST_ERROR_BYTES = 48 };
 
 /* An end frame being made. */
 struct end_frame {
@@ -29,20 +25,6 @@ static void set_times(const struct roast_attempt *attempt, roast_record *rec,
     roast_record_set_u64(rec, ROAST_FIELD_task_cpu_ns,
                          roast__since(attempt->start_cpu_ns, cpu_ns));
     roast_record_set_u64(rec, ROAST_FIELD_process_cpu_ns, (uint64_t)process_ns);
-}
-
-static void set_end(roast_record *rec, const struct roast_chunk_end *end)
-{
-    roast_record_set_u64(rec, ROAST_FIELD_status, end->status);
-    if (end->status == ROAST_CHUNK_FAILED)
-        roast_record_set_str(rec, ROAST_FIELD_error_type,
-                             roast_str_cut(end->error_type, END_ERROR_TYPE_BYTES));
-    if (end->monitor_errors == 0)
-        return;
-    roast_record_set_u64(rec, ROAST_FIELD_monitor_errors, end->monitor_errors);
-    roast_record_set_str(
-        rec, ROAST_FIELD_monitor_first_error,
-        roast_str_cut(end->monitor_first_error, END_FIRST_ERROR_BYTES));
 }
 
 /* ---- making it fit ----------------------------------------------------------- */
@@ -124,51 +106,69 @@ static size_t encode(unsigned char out[ROAST_END_MAX_BYTES], struct end_frame *f
 
 /* ---- end and packed ---------------------------------------------------------- */
 
+static void set_end(struct roast_attempt *attempt, const struct roast_chunk_end *end)
+{
+    roast_record *rec = &attempt->end;
+
+    roast_record_set_u64(rec, ROAST_FIELD_status, end->status);
+    if (end->status == ROAST_CHUNK_FAILED)
+        roast_record_set_str(
+            rec, ROAST_FIELD_error_type,
+            roast_str_cut(end->error_type, ROAST_END_ERROR_TYPE_BYTES));
+    if (end->monitor_errors == 0)
+        return;
+    roast_record_set_u64(rec, ROAST_FIELD_monitor_errors, end->monitor_errors);
+    struct roast_str text =
+        roast_str_cut(end->monitor_first_error, sizeof(attempt->first_error));
+    if (!text.data)
+        return;
+    memcpy(attempt->first_error, text.data, text.size_bytes);
+    text.data = attempt->first_error;
+    roast_record_set_str(rec, ROAST_FIELD_monitor_first_error, text);
+}
+
+static size_t make_end(unsigned char out[ROAST_END_MAX_BYTES],
+                       struct roast_attempt *attempt, int64_t mono_ns, int64_t cpu_ns)
+{
+    struct end_frame frame;
+
+    set_times(attempt, &attempt->end, mono_ns, cpu_ns);
+    frame.rec = attempt->end;
+    frame.ladder.present = 0;
+    if (attempt->ladder.armed)
+        roast__ladder_get(&attempt->ladder, &frame.ladder);
+    return encode(out, &frame);
+}
+
 bool roast__attempt_put_end(struct roast_thread *thread,
                             const struct roast_attempt_close *close)
 {
     struct roast_attempt *attempt = &thread->attempt;
     unsigned char out[ROAST_END_MAX_BYTES];
-    struct end_frame frame = {.ladder = {.present = 0}};
 
-    roast__attempt_identify(attempt, &frame.rec, ROAST_FRAME_END);
-    roast_record_set_u64(&frame.rec, ROAST_FIELD_pid, roast__process().pid);
-    roast_record_set_i64(&frame.rec, ROAST_FIELD_task_start_mono_ns,
+    roast__attempt_identify(attempt, &attempt->end, ROAST_FRAME_END);
+    roast_record_set_u64(&attempt->end, ROAST_FIELD_pid, roast__process().pid);
+    roast_record_set_i64(&attempt->end, ROAST_FIELD_task_start_mono_ns,
                          attempt->start_mono_ns);
-    set_end(&frame.rec, close->end);
-    set_times(attempt, &frame.rec, close->mono_ns, close->cpu_ns);
-    if (attempt->ladder.armed)
-        roast__ladder_get(&attempt->ladder, &frame.ladder);
-    attempt->end_at = attempt->frames.size_bytes;
-    roast__buf_put(&attempt->frames, out, encode(out, &frame));
+    set_end(attempt, close->end);
+    roast__buf_put(&attempt->frames, out,
+                   make_end(out, attempt, close->mono_ns, close->cpu_ns));
     bool whole = roast__buf_ok(&attempt->frames);
     attempt->frames.failed = false; /* what was kept before is whole */
-    attempt->packable =
-        whole && attempt->ladder.armed && close->end->status == ROAST_CHUNK_OK;
+    attempt->packable = attempt->ladder.armed && close->end->status == ROAST_CHUNK_OK;
     return whole;
 }
 
-int roast_attempt_packed(roast_thread *thread, struct roast_str *frames,
-                         roast_error *err)
+struct roast_str roast_attempt_packed(roast_thread *thread)
 {
     struct roast_attempt *attempt = &thread->attempt;
     int64_t mono_ns = roast__clock_mono_ns();
     int64_t cpu_ns = roast__clock_thread_ns();
-    struct end_frame frame;
 
-    *frames = (struct roast_str){NULL, 0};
     if (!attempt->packable)
-        return ROAST_OK;
+        return (struct roast_str){NULL, 0};
     attempt->packable = false;
-    struct roast_str told = {(const char *)attempt->frames.data + attempt->end_at,
-                             attempt->frames.size_bytes - attempt->end_at};
-    int status = roast_record_decode(&frame.rec, NULL, told, err);
-    if (status < 0)
-        return status;
-    set_times(attempt, &frame.rec, mono_ns, cpu_ns);
     roast__ladder_packed(&attempt->ladder, &thread->slow_files.schedstat, mono_ns);
-    roast__ladder_get(&attempt->ladder, &frame.ladder);
-    *frames = (struct roast_str){(const char *)thread->small_frame,
-                                 encode(thread->small_frame, &frame)};
-    return ROAST_OK;
+    return (struct roast_str){(const char *)thread->small_frame,
+                              make_end(thread->small_frame, attempt, mono_ns, cpu_ns)};
 }

@@ -49,7 +49,7 @@ static unsigned char *put_absences(unsigned char *at, uint64_t fields,
     return at;
 }
 
-/* lost: there was no memory; unread: the system did not tell. */
+/* lost: there was no memory; unread: the system did not give it. */
 static void set_absences(roast_record *rec, struct gaps *gaps, uint64_t lost,
                          uint64_t unread)
 {
@@ -106,7 +106,7 @@ static void set_bytes(const struct roast_ladder_state *ladder, roast_record *rec
 }
 
 /* From where process() began to where it ended; to the end of the attempt where that was
- * not seen. Returns a bit for each field that the system did not tell. */
+ * not seen. Returns a bit for each field that the system did not give. */
 static uint64_t set_compute(struct roast_thread *thread, roast_record *rec,
                             const struct roast_attempt_close *close)
 {

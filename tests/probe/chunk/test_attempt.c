@@ -403,7 +403,7 @@ static void assert_silent_inside(roast_thread *thread, struct roast_chunk_end en
     struct roast_str frames = str_from("?", 1);
 
     assert_null(roast_attempt_begin(thread, NULL, &nothing_known).data);
-    assert_int_equal(roast_attempt_end(thread, &end, &frames, NULL), ROAST_OK);
+    assert_int_equal(attempt_end(thread, &end, &frames, NULL), ROAST_OK);
     assert_null(frames.data);
     assert_int_equal(frames.size_bytes, 0);
 }
@@ -419,7 +419,7 @@ static void an_attempt_inside_another_is_part_of_it(void **state)
     assert_true(keep_chunk(thread, NULL));
     assert_silent_inside(thread, ended_ok);
     struct roast_str frames;
-    assert_int_equal(roast_attempt_end(thread, &ended_ok, &frames, NULL), ROAST_OK);
+    assert_int_equal(attempt_end(thread, &ended_ok, &frames, NULL), ROAST_OK);
     struct told told = end_attempt(thread, ended_failed);
     assert_int_equal(told.count, 2);
     assert_true(same_identity(&told.records[0], &told.records[1]));
@@ -437,7 +437,7 @@ static void an_attempt_inside_a_chunk_is_part_of_that(void **state)
     assert_false(roast_attempt_active(thread));
     assert_silent_inside(thread, ended_failed);
     struct roast_str frames;
-    assert_int_equal(roast_attempt_end(thread, &ended_failed, &frames, NULL), ROAST_OK);
+    assert_int_equal(attempt_end(thread, &ended_failed, &frames, NULL), ROAST_OK);
     assert_null(frames.data);
     roast_record rec = end_chunk(thread);
     uint32_t sequence = identity_of(&rec).sequence;
@@ -465,7 +465,7 @@ static void nothing_is_kept_outside_of_an_attempt(void **state)
                      ROAST_UNAVAILABLE);
     (void)end_chunk(thread);
     struct roast_str frames;
-    assert_int_equal(roast_attempt_end(thread, &ended_ok, &frames, NULL), ROAST_OK);
+    assert_int_equal(attempt_end(thread, &ended_ok, &frames, NULL), ROAST_OK);
 }
 
 static void an_end_without_a_begin_tells_nothing(void **state)
@@ -474,9 +474,8 @@ static void an_end_without_a_begin_tells_nothing(void **state)
     roast_error err = {0};
     (void)state;
 
-    assert_int_equal(
-        roast_attempt_end(roast_thread_get(NULL), &ended_ok, &frames, &err),
-        ROAST_UNAVAILABLE);
+    assert_int_equal(attempt_end(roast_thread_get(NULL), &ended_ok, &frames, &err),
+                     ROAST_UNAVAILABLE);
     assert_int_equal(err.code, ROAST_UNAVAILABLE);
     assert_null(frames.data);
 }

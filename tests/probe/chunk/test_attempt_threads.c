@@ -61,8 +61,8 @@ static bool run_attempt(roast_thread *thread, const char *name, bool fails_early
         return false;
     if (!fails_early && !keep_chunk(thread, NULL))
         return false;
-    return roast_attempt_end(thread, fails_early ? &ended_failed : &ended_ok, &frames,
-                             NULL) == ROAST_OK &&
+    return attempt_end(thread, fails_early ? &ended_failed : &ended_ok, &frames,
+                       NULL) == ROAST_OK &&
            read_told(&told, frames) && is_of_one(&told, &begin, name, fails_early) &&
            roast_outbox_put(frames, NULL) == ROAST_OK;
 }
@@ -137,7 +137,7 @@ static void *hold_attempt(void *unused)
     (void)sem_post(&reached);
     (void)sem_wait(&go_on);
     if (thread)
-        (void)roast_attempt_end(thread, &ended_ok, &frames, NULL);
+        (void)attempt_end(thread, &ended_ok, &frames, NULL);
     return unused;
 }
 
@@ -298,7 +298,7 @@ static void *leave_chunk_that_outlived_its_attempt(void *unused)
     if (thread) {
         (void)roast_attempt_begin(thread, NULL, &usual);
         roast_chunk_begin(thread, &options);
-        (void)roast_attempt_end(thread, &ended_ok, &frames, NULL);
+        (void)attempt_end(thread, &ended_ok, &frames, NULL);
     }
     return unused;
 }
@@ -339,7 +339,7 @@ static int is_silent_in_child(void *thread)
     roast_chunk_stop(thread);
     MUST(roast_chunk_finish(thread, &ended_ok, &frame, NULL) == ROAST_UNAVAILABLE);
     MUST(roast_attempt_keep(thread, frame, NULL) == ROAST_UNAVAILABLE);
-    MUST(roast_attempt_end(thread, &ended_failed, &frame, &err) == ROAST_UNAVAILABLE);
+    MUST(attempt_end(thread, &ended_failed, &frame, &err) == ROAST_UNAVAILABLE);
     MUST(err.code == ROAST_UNAVAILABLE);
     MUST(frame.data == NULL && frame.size_bytes == 0);
     return 0;
@@ -352,7 +352,7 @@ static int tries_itself(void *thread)
 
     MUST(roast_attempt_begin(thread, NULL, &usual).data);
     MUST(keep_chunk(thread, NULL));
-    MUST(roast_attempt_end(thread, &ended_ok, &frames, NULL) == ROAST_OK);
+    MUST(attempt_end(thread, &ended_ok, &frames, NULL) == ROAST_OK);
     MUST(read_told(&told, frames) && told.count == 2); /* none of the parent's */
     MUST(identity_of(&told.records[1]).sequence == 1);
     MUST(identity_of(&told.records[1]).process_id == roast_process_id());
@@ -395,7 +395,7 @@ static void a_fork_in_the_chunk_of_a_nested_attempt_is_silent_too(void **state)
     roast_record rec = end_chunk(thread);
     assert_int_equal(concurrency(&rec), 1);
     struct roast_str frames;
-    assert_int_equal(roast_attempt_end(thread, &ended_ok, &frames, NULL), ROAST_OK);
+    assert_int_equal(attempt_end(thread, &ended_ok, &frames, NULL), ROAST_OK);
     assert_int_equal(end_attempt(thread, ended_failed).count, 1);
 }
 

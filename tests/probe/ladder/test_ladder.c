@@ -397,7 +397,7 @@ static void a_chunk_of_no_attempt_has_no_ladder(void **state)
     roast_ladder_arm(thread, 0);
     assert_false(roast_ladder_active(thread));
     struct roast_str frames;
-    assert_int_equal(roast_attempt_end(thread, &ended_ok, &frames, NULL), ROAST_OK);
+    assert_int_equal(attempt_end(thread, &ended_ok, &frames, NULL), ROAST_OK);
     roast_record rec = end_chunk(thread);
     assert_false(roast_record_has(&rec, ROAST_FIELD_ladder));
 }
