@@ -15,11 +15,12 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from roastcoffea import _core, _probe, known, provenance, spool
-from roastcoffea.adapters import coffea_result, fileset, tracking
+from roastcoffea.backends import tracking_data
+from roastcoffea.coffea import fileset, results
 from roastcoffea.known import Known, shown
 
 if TYPE_CHECKING:
-    from roastcoffea.dask.watches import Watches
+    from roastcoffea.dask.watch import Watches
 
 
 class Collecting(Known):
@@ -76,7 +77,7 @@ class Collecting(Known):
         """The schedulers of the run; from now on it is they who know its workers."""
         with self._lock:
             if self._dask is None:
-                from roastcoffea.dask.watches import Watches
+                from roastcoffea.dask.watch import Watches
 
                 self._dask = Watches(self, self.interval_s)
                 if self._spool is None:
@@ -92,7 +93,7 @@ class Collecting(Known):
 
     def _tell_cluster(self) -> None:
         numbers = self.core.metrics(True)
-        self.set_word("executor", coffea_result.cluster_text(numbers))
+        self.set_word("executor", results.cluster_text(numbers))
 
     def finish(self) -> None:
         """The block ends."""
@@ -114,7 +115,7 @@ class Collecting(Known):
         counts = 0
         try:
             found = dict(sampled or {})
-            counts = tracking.feed(self.core, found)
+            counts = tracking_data.feed(self.core, found)
             self._keep_tracking(found)
         except Exception as error:
             self.note_error("tracking_data of the backend", error)
@@ -173,7 +174,7 @@ class Collecting(Known):
         self,
         run_id: bytes,
         processor: Any,
-        offer: coffea_result.Offer,
+        offer: results.Offer,
         runner: Any = None,
     ) -> None:
         self.core.accept(run_id)
@@ -185,7 +186,7 @@ class Collecting(Known):
         self.set_word("processor", name)
         self.packages.add(str(type(processor).__module__).partition(".")[0])
         self.set_word("executor", offer.text)
-        if offer.kind != "Dask":
+        if offer.is_local:
             self.guarded("start of the sampling", self._sample_here)
         if offer.workers:
             self._offers.append((time.time_ns(), offer.workers))
@@ -252,7 +253,7 @@ class Collecting(Known):
 
         Before the first one begins: a live file then has them even if this process is
         killed."""
-        for name in coffea_result.names_of(items):
+        for name in results.names_of(items):
             self.core.learn_name(name)
 
     def call_failed(self, error: BaseException) -> None:
@@ -273,9 +274,9 @@ class Collecting(Known):
         report = wrapped.get("metrics")
         if isinstance(report, Mapping):
             self._reports.append(report)
-            for fact, value in coffea_result.numbers_of(report).items():
+            for fact, value in results.numbers_of(report).items():
                 self.core.add_fact(fact, value)
-        processed = coffea_result.processed_of(wrapped)
+        processed = results.processed_of(wrapped)
         if processed:
             self.core.add_fact("processed_chunks", processed[0])
             self.core.add_fact("processed_events", processed[1])
@@ -295,5 +296,5 @@ class Collecting(Known):
 
 def _one_line(error: BaseException) -> str:
     """An exception for the first screen, without secrets."""
-    words = " ".join(coffea_result.text_of(error).split())
+    words = " ".join(results.text_of(error).split())
     return shown(words)[:400].removesuffix(":")  # cut, a secret might look like none

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from roastcoffea import _probe
-from roastcoffea.adapters import coffea_result
+from roastcoffea.coffea import results
 from roastcoffea.collecting import Collecting
 
 OUTPUT_KEY = "__roastcoffea_metrics__"
@@ -85,8 +85,8 @@ class Handed(Collecting):
     ) -> None:
         """Hand over coffea's report, ``(output, report)`` or an Ok/Err of it."""
         self._refuse_if_opened()
-        found = coffea_result.report_of(report)
-        if found is None and coffea_result.is_result(report):
+        found = results.report_of(report)
+        if found is None and results.is_result(report):
             return  # an Err without a value
         if found is None:
             raise TypeError(
@@ -95,10 +95,10 @@ class Handed(Collecting):
             )
         if not any(found is known for known in self._reports):
             self._reports = [found]
-            for fact, value in coffea_result.numbers_of(found).items():
+            for fact, value in results.numbers_of(found).items():
                 self.core.set_fact(fact, value)
         custom = dict(custom_metrics or {})
-        for fact, value in coffea_result.numbers_of_custom(custom).items():
+        for fact, value in results.numbers_of_custom(custom).items():
             self.core.set_fact(fact, value)
         if custom:
             self.custom_metrics.update(custom)

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from roastcoffea import _core, provenance
-from roastcoffea.adapters.fileset import sign
+from roastcoffea.coffea.fileset import sign
 from roastcoffea.export.decoding import decode
 from roastcoffea.handed import Handed
 from roastcoffea.metrics import Metrics, chunk_dicts

@@ -14,7 +14,7 @@ import tempfile
 from pathlib import Path
 
 from roastcoffea import _core
-from roastcoffea.adapters.work_function import ASKED
+from roastcoffea.coffea.work_function import ASKED
 
 PREFIX = "roast-spool-"
 TRIES = 5

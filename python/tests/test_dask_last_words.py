@@ -25,9 +25,9 @@ from plugged import (
     make_function,
     one,
 )
-from roastcoffea.adapters import dask_outbox, dask_task, work_function
-from roastcoffea.adapters.dask_task import Place
-from roastcoffea.adapters.work_function import Token, WorkFunction
+from roastcoffea.coffea import dask_outbox, dask_task, work_function
+from roastcoffea.dask.task import Place
+from roastcoffea.coffea.work_function import Token, WorkFunction
 from roastcoffea.dask import farewell, shipping
 from support import Events
 
@@ -61,7 +61,7 @@ def held_back(monkeypatch):
 
 def hold_back():
     """In the process of a worker: what waits is not sent by itself."""
-    from roastcoffea.adapters import dask_outbox
+    from roastcoffea.coffea import dask_outbox
 
     dask_outbox.WAIT_S = 1e6
 

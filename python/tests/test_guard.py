@@ -12,11 +12,11 @@ from distributed import Client, LocalCluster
 from collecting import CHUNKS, Measured, fileset_of, iterative, make_runner, threads
 from plugged import Plugged, make_function, one
 from roastcoffea import MetricsCollector, _probe, track_metrics
-from roastcoffea.adapters import dask_outbox, hooks, work_function
-from roastcoffea.adapters.dask_task import Place
-from roastcoffea.adapters.guard import guarded
-from roastcoffea.adapters.packing import packing
-from roastcoffea.adapters.work_function import WRAPPED_KEY, Token, WorkFunction
+from roastcoffea.coffea import dask_outbox, hooks, work_function
+from roastcoffea.dask.task import Place
+from roastcoffea.coffea.guard import guarded
+from roastcoffea.coffea.packing import packing
+from roastcoffea.coffea.work_function import WRAPPED_KEY, Token, WorkFunction
 from support import KEY, Events
 
 RUN_ID = bytes(range(16))

@@ -26,9 +26,9 @@ HEAD = """
 """
 IMPORTED = """
     from roastcoffea import track_metrics
-    import roastcoffea.adapters.switch, coffea_metrics
+    import roastcoffea.coffea.switch, coffea_metrics
     assert sys.modules[name] is roastcoffea is coffea_metrics
-    assert sys.modules[name + ".adapters.switch"] is roastcoffea.adapters.switch
+    assert sys.modules[name + ".adapters.switch"] is roastcoffea.coffea.switch
     function = track_metrics(lambda events: len(events))
     function._roastcoffea_collect_metrics = True
     assert function([1, 2]) == 2

@@ -13,7 +13,7 @@ from coffea.processor import FuturesExecutor, IterativeExecutor, ProcessorABC
 
 from outputs import Measured, once, places, run
 from roastcoffea import _probe, monitor, track_metrics, track_time
-from roastcoffea.adapters.work_function import Token, WorkFunction
+from roastcoffea.coffea.work_function import Token, WorkFunction
 from support import KEY, Events, make_processor, run_bare, waiting
 
 CHUNK = 500

@@ -11,7 +11,7 @@ import threading
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from roastcoffea.dask.scheduler_counts import boot_id
+from roastcoffea.dask.scheduler_plugin import boot_id
 
 SOON_S = 0.1  # an answer that says the time well enough
 MOST_LEARNED = 3  # answers, after which the best of them must do

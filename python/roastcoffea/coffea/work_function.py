@@ -18,9 +18,10 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from .. import _probe
+from .._by_value import ByValue
+from ..dask.task import Place, place_of
+from ..dask.task import runs as dask_runs
 from . import hooks, switch
-from .dask_task import Place, place_of
-from .dask_task import runs as dask_runs
 from .guard import guarded
 from .packing import packing
 from .work_item import file_of, item_at, item_of
@@ -78,6 +79,15 @@ class Attempt:
             guarded(SWITCH, switch.release, held)
 
 
+def rebuild(parts: tuple[Any, Any, Any]) -> Any:
+    """A work function where it is unpickled: of the front there, or its stand-in."""
+    function, token, front = parts
+    return front.work_function(function, token)
+
+
+REBUILD = ByValue(rebuild, otherwise=0)  # the plain function on another Python
+
+
 @_probe.surround
 class WorkFunction:
     """``function`` as an attempt of the run that ``token`` names."""
@@ -87,7 +97,7 @@ class WorkFunction:
         self.token = Token(*token)
 
     def __reduce__(self) -> Any:
-        return _probe.front.work_function, (self.function, tuple(self.token))
+        return REBUILD, ((self.function, tuple(self.token), _probe.front),)
 
     __call__: Callable[..., Any]  # entered(), the function, left(): without a frame
 
@@ -155,7 +165,7 @@ class WorkFunction:
         if frames and not is_taken and place is None:
             _waiting.append((token.run_id, frames))
         if place is not None:
-            place.tell_trouble()
+            place.send_trouble()
 
     def ended(self, place: Place | None, result: Any) -> Any:
         """The result of an attempt, with its frames where they have no other way."""
@@ -170,13 +180,13 @@ class WorkFunction:
 
     def ended_on_dask(self, place: Place, result: Any, frames: bytes | None) -> Any:
         """The chunk goes with the result, the end as soon as it is known."""
-        guarded(END, place.tell_trouble)
+        guarded(END, place.send_trouble)
         if frames is None:
             return result
         held = [*_waited(self.token.run_id), frames]
         carrying = _with_frames(result, held)
         if carrying is result:  # a DataFrame, say: there is no other way
-            place.tell(b"".join(held))
+            place.send(b"".join(held))
             return result
         guarded(END, place.keep, frames)
         if not guarded(PACKED, self.expect_packing, place):
@@ -237,13 +247,13 @@ def _note_asked(spool: str, line: str) -> None:
 
 def _tell_last(place: Place, frames: bytes) -> None:
     """The chunk travels with the result: only its end is told."""
-    place.tell(_probe.read_frames(frames)[-1].frame)
+    place.send(_probe.read_frames(frames)[-1].frame)
 
 
 def _hand_over(token: Token, place: Place | None, frames: bytes | None) -> bool:
     """Give frames to the collector: by Dask, or if it is in this process."""
     if place is not None:
-        return place.tell(frames)
+        return place.send(frames)
     receive = receivers.get(token.run_id)
     if frames is None or receive is None or token.client != _probe.process_id():
         return False

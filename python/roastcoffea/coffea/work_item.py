@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from .dask_task import Place
+from ..dask.task import Place
 
 UNKNOWN = (None,) * 6  # dataset, file, tree, uuid, first entry, one past the last
 

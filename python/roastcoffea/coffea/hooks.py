@@ -18,7 +18,7 @@ from collections.abc import Collection, Sequence
 from typing import Any, NamedTuple
 
 from .. import _probe
-from .hook_places import (
+from .hook_list import (
     CLASS,
     METHOD,
     NUMBER,

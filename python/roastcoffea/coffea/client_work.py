@@ -15,8 +15,8 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-from roastcoffea.adapters.coffea_result import is_iterative
-from roastcoffea.adapters.work_function import ASKED
+from roastcoffea.coffea.results import is_iterative
+from roastcoffea.coffea.work_function import ASKED
 
 Tell = Callable[[str, int, int], None]
 
