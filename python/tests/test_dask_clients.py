@@ -101,4 +101,4 @@ def test_a_run_keeps_no_client(client):
         (watch,) = collector.run.on_dask()._watches
     assert collector.run.on_dask()._watches == []
     assert "pages" not in watch._last_answer
-    assert watch._installing._plugin == b""
+    assert watch._installation._plugin == b""

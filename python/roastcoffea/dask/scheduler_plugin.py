@@ -470,16 +470,12 @@ class Plugin(SchedulerPlugin):
     async def _watch(self) -> None:
         """Tick, and check whether the client still pulls."""
         ticked = monotonic()
-        while True:
-            since_s = monotonic() - ticked
-            pause_s = min(TURN_S, self.limits["silence_s"])
-            if self.interval:
-                pause_s = min(max(self.pace() - since_s, 0.0), pause_s)
+        while not self.stopping:
+            pause_s = self.pause_s(monotonic() - ticked)
             await asyncio.sleep(pause_s)
-            if self._is_abandoned(pause_s):
+            self.count_silence(pause_s)
+            if self.is_abandoned():
                 self._background(self._remove_itself())
-                return
-            if self.stopping:
                 return
             if not self.interval or monotonic() - ticked < self.pace():
                 continue
@@ -489,15 +485,23 @@ class Plugin(SchedulerPlugin):
             except Exception as error:
                 self.errors.add("a tick", error)
 
-    def _is_abandoned(self, pause_s: float) -> bool:
-        """Silence is counted in turns of the event loop, of which a late one counts for
-        little: a scheduler that takes a huge graph cannot answer for a minute."""
+    def pause_s(self, since_tick_s: float) -> float:
+        """Until the next turn: silence is noticed though ticks may be rare."""
+        longest_s: float = min(TURN_S, self.limits["silence_s"])
+        if not self.interval:
+            return longest_s
+        return min(max(self.pace() - since_tick_s, 0.0), longest_s)
+
+    def count_silence(self, pause_s: float) -> None:
+        """In turns of the event loop, of which a late one counts for little: a
+        scheduler that takes a huge graph cannot answer for a minute."""
         now = monotonic()
         self.silent_s += min(now - self._turned, pause_s + LATE_TURN_S)
         self._turned = now
-        is_old: bool = now - self._began > self.limits["lifetime_s"]
-        is_silent: bool = self.silent_s > self.limits["silence_s"]
-        return is_old or is_silent
+
+    def is_abandoned(self) -> bool:
+        is_old: bool = monotonic() - self._began > self.limits["lifetime_s"]
+        return is_old or self.silent_s > float(self.limits["silence_s"])
 
     def pace(self) -> float:
         """Seconds between two ticks: doubled each time that there was no room."""
@@ -516,13 +520,13 @@ class Plugin(SchedulerPlugin):
     # ---- handlers ----------------------------------------------------------------
 
     async def pull(self, after: int = 0) -> dict[str, Any]:
-        self._note_request()
+        self.note_request()
         answer = self._answer(after)
         if self.gone and not answer["more"]:
             self._drop_handler("pull")
         return answer
 
-    def _note_request(self) -> None:
+    def note_request(self) -> None:
         self.silent_s = 0.0
         self._asked = self._turned = monotonic()
 
@@ -541,7 +545,7 @@ class Plugin(SchedulerPlugin):
         self, after: int = 0, spans: Any = (), kept: bool = False, files: Any = None
     ) -> dict[str, Any]:
         """The end of the run: removes everything."""
-        self._note_request()
+        self.note_request()
         self._begin_to_leave()
         try:
             for _ in self.tasks.find_prefixes():  # profiled, though they still run
@@ -567,7 +571,7 @@ class Plugin(SchedulerPlugin):
         self._leave_scheduler()
         answer = self._answer(after)
         if answer["more"]:
-            self._note_request()  # the client has still to get this answer
+            self.note_request()  # the client has still to get this answer
             self.scheduler.handlers[f"{self.mark}_pull"] = self.pull
             self._background(self._keep_pages())
         return {**found, **answer}
