@@ -91,7 +91,7 @@ def _remove_abandoned() -> None:
             if folder.stat().st_uid != os.getuid() or str(folder) in _locks:
                 continue
             descriptor = _lock(str(folder))
-        except OSError:  # in use, somebody else's, or gone meanwhile
+        except OSError:  # in use, of another user, or removed meanwhile
             continue
         _empty(str(folder))
         os.close(descriptor)

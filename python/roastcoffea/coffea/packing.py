@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Packing of a chunk's result, which coffea does after the work function has returned.
 
-From then until it is packed, coffea's function for it is replaced by one that tells the
-attempt how long that took.
+Until it is packed, coffea's function for it is replaced by one that measures how long
+that took.
 """
 
 from __future__ import annotations
@@ -16,13 +16,13 @@ from typing import Any
 
 MODULE, NAME = "coffea.processor.executor", "_compress"
 
-Told = Callable[[], None]
+OnPacked = Callable[[], None]
 
 
 class _Waiting(threading.local):
-    """What this thread's next packing is told to."""
+    """What is called after this thread's next packing."""
 
-    told: Told | None = None
+    on_packed: OnPacked | None = None
 
 
 def _space() -> dict[str, Any]:
@@ -31,7 +31,7 @@ def _space() -> dict[str, Any]:
 
 
 class Packing:
-    """The replacement in this process, in place while somebody waits."""
+    """The replacement in this process, in place while a thread waits."""
 
     def __init__(self) -> None:
         self.lock = threading.Lock()
@@ -44,12 +44,12 @@ class Packing:
         """Whether this coffea has such a function."""
         return callable(_space().get(NAME))
 
-    def expect(self, told: Told) -> bool:
-        """Call ``told`` when this thread has packed; False when it never will."""
+    def expect(self, on_packed: OnPacked) -> bool:
+        """Call ``on_packed`` when this thread has packed; False when it never will."""
         if not self.is_possible():
             return False
         with self.lock:
-            self.waiting.told = told
+            self.waiting.on_packed = on_packed
             self.threads.add(threading.get_ident())
             if self.ours is None:
                 self.original = _space()[NAME]
@@ -59,14 +59,14 @@ class Packing:
     def wrap(self, original: Callable[..., Any]) -> Callable[..., Any]:
         @functools.wraps(original)
         def _compress(*args: Any, **kwargs: Any) -> Any:
-            told, self.waiting.told = self.waiting.told, None
-            if told is None:
+            on_packed, self.waiting.on_packed = self.waiting.on_packed, None
+            if on_packed is None:
                 return original(*args, **kwargs)
             try:
                 return original(*args, **kwargs)
             finally:
                 try:
-                    told()
+                    on_packed()
                 finally:
                     self.done()
 
@@ -74,8 +74,8 @@ class Packing:
 
     def forget(self) -> None:
         """This thread packs nothing any more."""
-        if self.waiting.told is not None:
-            self.waiting.told = None
+        if self.waiting.on_packed is not None:
+            self.waiting.on_packed = None
             self.done()
 
     def done(self) -> None:
@@ -85,7 +85,7 @@ class Packing:
                 self.restore()
 
     def clear(self) -> None:
-        """Coffea's own function again, whoever still waits."""
+        """Coffea's own function again, even if threads still wait."""
         with self.lock:
             self.threads.clear()
             self.restore()

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Reads what coffea gives: results, reports, work items, executors, filesets.
+"""Reads coffea's objects: results, reports, work items, executors, filesets.
 
-Foreign objects in, plain values out. An object that nobody knows gives nothing.
+Foreign objects in, plain values out. An unknown object gives nothing.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ def report_of(result: Any) -> Mapping[str, Any] | None:
 
 
 def numbers_of(report: Mapping[str, Any]) -> dict[str, float]:
-    """What a report says, under the names of the run's facts."""
+    """The numbers of a report, under the names of the run's facts."""
     names = {
         "entries": "report_events",
         "bytesread": "report_bytes",

@@ -2,8 +2,8 @@
 """One call of ``Runner.run`` inside a collector's block.
 
 Before: the switch on the processor, an attempt around the work function, a clock around
-preprocessing. After: everything as it was, the records to the collector and to whoever
-looks for them in the output. What fails in here is counted by the run, never raised.
+preprocessing. After: everything as it was, the records to the collector and into the
+output. What fails in here is counted by the run, never raised.
 """
 
 from __future__ import annotations

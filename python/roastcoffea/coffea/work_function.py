@@ -29,17 +29,17 @@ from .work_item import file_of, item_at, item_of
 # In the dict that coffea wraps around every output, never in the output itself.
 WRAPPED_KEY = "__roastcoffea_frames__"
 
-# Where something of ours may fail, in the words that the run is told.
+# Steps of ours that may fail, as the run names them.
 ITEM, BEGIN, END = "item of a chunk", "begin of a chunk", "end of a chunk"
 HOOKS, SWITCH, PACKED = "hooks", "switch of a processor", "packed result"
 
 Call = tuple[tuple[Any, ...], dict[str, Any]]
 
-# Who takes frames in this process: {run id: function of bytes}.
+# What takes frames in this process: {run id: function of bytes}.
 receivers: dict[bytes, Callable[[bytes], None]] = {}
-hooks.tellers += [receivers, dask_runs]
+hooks.clearers += [receivers, dask_runs]
 
-# Who is told when the client has asked a file itself: {run id: ClientWork.asked}.
+# Called when the client has read the entries of a file: {run id: ClientWork.asked}.
 askers: dict[bytes, Callable[[int, int], None]] = {}
 
 # In a spool: when processes of a pool have asked files, a line each.
@@ -56,7 +56,7 @@ class Token(NamedTuple):
     client: int
     spools: tuple[str, ...]
     unpack: bool  # the switch does not travel with the processor: set it on arrival
-    counts_entries: bool = False  # a file is asked for its entries: only failures tell
+    counts_entries: bool = False  # reads the entries of a file: only failures are sent
     packs: bool = False  # the executor packs the result afterwards
     looks: bool = True  # into chunks, unless the user has switched measuring off
     marks: tuple[str, ...] = ()  # of the runs on Dask, one for each collector
@@ -158,7 +158,7 @@ class WorkFunction:
 
     def failed(self, place: Place | None, error: BaseException) -> None:
         """An attempt raised: its frames go out at once, or with the next result. What
-        Dask does not take is counted as lost, or nobody wants it any more."""
+        Dask does not take is counted as lost, or its run has ended."""
         token = self.token
         frames = _probe.attempt_end(token.client, token.spools, error)
         is_taken = guarded(END, _hand_over, token, place, frames)
@@ -185,20 +185,19 @@ class WorkFunction:
             return result
         held = [*_waited(self.token.run_id), frames]
         carrying = _with_frames(result, held)
-        if carrying is result:  # a DataFrame, say: there is no other way
+        if carrying is result:  # a DataFrame, for one: there is no other way
             place.send(b"".join(held))
             return result
         guarded(END, place.keep, frames)
         if not guarded(PACKED, self.expect_packing, place):
-            guarded(END, _tell_last, place, frames)
+            guarded(END, _send_end, place, frames)
         return carrying
 
     def expect_packing(self, place: Place | None) -> bool:
-        """Whether the end of the attempt is told when its result is packed."""
+        """Whether the end of the attempt is sent when its result is packed."""
         if not (self.token.packs and self.token.looks):
             return False
-        told = functools.partial(guarded, PACKED, self.packed, place)
-        return packing.expect(told)
+        return packing.expect(functools.partial(guarded, PACKED, self.packed, place))
 
     def look_into(
         self, attempt: Attempt, args: tuple[Any, ...], kwargs: dict[str, Any]
@@ -219,8 +218,7 @@ class WorkFunction:
         _hand_over(token, place, frames)
 
     def begin_asking(self, attempt: Attempt, args: tuple[Any, ...]) -> None:
-        """Preprocessing of a file. When it works, nobody hears of it but the client,
-        and only how long it took."""
+        """Preprocessing of a file. When it works, only the client gets its duration."""
         item = item_at(attempt.place, guarded(ITEM, file_of, args))
         _probe.attempt_begin(self.token.run_id, self.token.client, (), item)
 
@@ -237,7 +235,7 @@ class WorkFunction:
 def _note_asked(spool: str, line: str) -> None:
     """One write: lines of several processes do not mix."""
     flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC
-    with contextlib.suppress(OSError):  # on another machine: then nobody knows
+    with contextlib.suppress(OSError):  # on another machine: then it is unknown
         file = os.open(os.path.join(spool, ASKED), flags, 0o600)
         try:
             os.write(file, line.encode())
@@ -245,8 +243,8 @@ def _note_asked(spool: str, line: str) -> None:
             os.close(file)
 
 
-def _tell_last(place: Place, frames: bytes) -> None:
-    """The chunk travels with the result: only its end is told."""
+def _send_end(place: Place, frames: bytes) -> None:
+    """The chunk travels with the result: only its end is sent."""
     place.send(_probe.read_frames(frames)[-1].frame)
 
 
@@ -283,12 +281,12 @@ def _unpacked(processor: Any) -> Any:
         import lz4.frame
 
         return cloudpickle.loads(lz4.frame.decompress(processor))
-    except Exception:  # coffea is about to try the same, and says what is wrong
+    except Exception:  # coffea is about to try the same, and raises
         return None
 
 
 def _waited(run_id: bytes) -> list[bytes]:
-    """What failed attempts of a run left; that of other runs nobody waits for."""
+    """What failed attempts of a run left; those of other runs are dropped."""
     found = []
     while _waiting:
         try:

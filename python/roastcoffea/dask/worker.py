@@ -148,7 +148,7 @@ def _end(send: Send, run: WorkerRun, error: BaseException | None) -> None:
 
 
 def _item(args: tuple[Any, ...], kwargs: Any) -> tuple[Any, ...]:
-    """What a WorkItem among the arguments says."""
+    """The fields of a WorkItem among the arguments."""
     values = (*args, *(kwargs or {}).values())
     return item_of(tuple(value for value in values if _is_item(value)))
 

@@ -125,7 +125,7 @@ class Plugin(WorkerPlugin):
         for message in unsent:
             is_sent = self.log(worker, message)
             lost = lost if is_sent or lost is None else lost + 1
-        if lost is not None:  # else unknown, and the missing last event tells so
+        if lost is not None:  # else unknown: the last event is left out
             self.report(worker, "last", str(lost))
         if getattr(worker.status, "name", "") in RUNNING:
             beat = asyncio.ensure_future(worker.heartbeat())  # completes Dask's spans
@@ -188,7 +188,7 @@ def load_copy(name: str, files: dict[str, bytes], folders: tuple[str, ...]) -> N
                 sys.path.append(root)  # our own folder, with nothing else in it
             import_module(name)  # waits for a thread that does the same
             return
-        except (ImportError, OSError) as error:  # noexec, say
+        except (ImportError, OSError) as error:  # a noexec mount, for one
             errors.append(error)
         finally:
             if root:
@@ -223,7 +223,7 @@ def unpack(name: str, files: dict[str, bytes], folder: str) -> tuple[str, bool]:
 
 
 def _is_unpacked(target: str, name: str, files: dict[str, bytes]) -> bool:
-    """Whether these very files are there, and nobody else can write to them."""
+    """Whether these very files are there, and no other user can write to them."""
     try:
         state = os.lstat(target)
         if state.st_uid != os.getuid() or state.st_mode & 0o77:
