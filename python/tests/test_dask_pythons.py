@@ -18,7 +18,6 @@ from distributed import Client, LocalCluster, __version__
 from plugged import Plugged, dask_worker, one
 from roastcoffea import MetricsCollector
 from roastcoffea.coffea.work_function import Token, WorkFunction
-from scheduling import workers_of
 from support import ROOT
 
 MODULE = """
@@ -30,10 +29,14 @@ def analyse(events):
 def modules():
     return sorted(name for name in sys.modules if "roast" in name)
 
-def version():
-    import roastcoffea
+def installed():
+    from importlib.metadata import version
+    from importlib.util import find_spec
 
-    return roastcoffea.__version__
+    return version("roastcoffea"), "site-packages" in find_spec("roastcoffea").origin
+
+def plugins(dask_worker):
+    return [name for name in dask_worker.plugins if "roast" in name]
 """
 OTHERS = [minor for minor in (11, 12, 13, 14) if minor != sys.version_info[1]]
 
@@ -71,11 +74,11 @@ def interpreter(version: str) -> str:
     return found.stdout.strip().partition("\t")[2]
 
 
-def install(python: Path, package: str) -> None:
-    pip = [python, "-m", "pip", "install", "--quiet", package]
+def install(python: Path, *packages: str) -> None:
+    pip = [python, "-m", "pip", "install", "--quiet", *packages]
     done = subprocess.run(pip, capture_output=True, text=True)
     if done.returncode:
-        pytest.skip(f"{package} cannot be installed: {done.stderr[-200:]}")
+        pytest.skip(f"{packages[-1]} cannot be installed: {done.stderr[-200:]}")
 
 
 def site_of(python: Path) -> Path:
@@ -101,7 +104,7 @@ def test_worker_of_another_python_is_unmeasured(client, users, python):
             assert size == 2
             assert tuple(version) != sys.version_info[:2]
         assert one(client, others_module.modules) == []
-        assert client.run(plugins_of) == {name: [] for name in workers_of(client)}
+        assert list(client.run(others_module.plugins).values()) == [[]]
     metrics = collector.get_metrics()
     assert metrics["monitor_errors"] == 0, metrics["monitor_first_error"]
     there, here = version[1], sys.version_info[1]
@@ -109,22 +112,16 @@ def test_worker_of_another_python_is_unmeasured(client, users, python):
     assert f"1 worker(s) unmeasured: {why}" in collector.run.remarks
 
 
-def plugins_of(dask_worker):
-    return [name for name in dask_worker.plugins if "roast" in name]
-
-
 def test_real_0_1_2_is_left_alone(client, users, tmp_path):
-    if sys.version_info < (3, 12):
-        pytest.skip("0.1.2 needs Python 3.12")
     made = tmp_path / "environment" / "bin" / "python"
     subprocess.run([sys.executable, "-m", "venv", made.parents[1]], check=True)
     install(made, f"distributed=={__version__}")
-    install(made, "roastcoffea==0.1.2")
+    install(made, "--no-deps", "--ignore-requires-python", "roastcoffea==0.1.2")
     import others_module
 
     with dask_worker(client, site_of(made), users, python=str(made)):
         with Plugged(client) as heard, heard.tasks():
             assert heard.status() == ["measured: a copy of the client's"]
             assert one(client, others_module.analyse, [1, 2])[0] == 2
-            assert one(client, others_module.version) == "0.1.2"
-        assert one(client, others_module.version) == "0.1.2"
+            assert one(client, others_module.installed) == ("0.1.2", True)
+        assert one(client, others_module.installed) == ("0.1.2", True)
