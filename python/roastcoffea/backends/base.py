@@ -8,12 +8,19 @@ A backend knows the workers of one kind of executor. Five methods are required, 
 
 from __future__ import annotations
 
+import sys
 from abc import ABC, abstractmethod
 from typing import Any
 
 __all__ = ["AbstractMetricsBackend", "RunTracking", "track_run"]
 
 SPAN = "coffea-processing"
+
+
+def is_instance(value: Any, module: str, name: str) -> bool:
+    """isinstance() without an import: a class that is not loaded has no objects."""
+    kind = getattr(sys.modules.get(module), name, None)
+    return isinstance(kind, type) and isinstance(value, kind)
 
 
 class AbstractMetricsBackend(ABC):

@@ -17,7 +17,7 @@ from typing import Any
 
 from roastcoffea import _core
 from roastcoffea._by_value import ByValue
-from roastcoffea.backends.base import AbstractMetricsBackend, RunTracking
+from roastcoffea.backends.base import AbstractMetricsBackend, RunTracking, is_instance
 
 __all__ = ["DaskBackend", "DaskMetricsBackend"]
 
@@ -33,22 +33,16 @@ EXECUTORS = ("executor", "pre_executor")  # of a Runner
 
 def is_dask_executor(executor: Any) -> bool:
     """Whether chunks of a coffea executor are tasks of a Dask client."""
-    return _is_instance(executor, "coffea.processor.executor", "DaskExecutor")
+    return is_instance(executor, "coffea.processor.executor", "DaskExecutor")
 
 
 def client_of(given: Any) -> Any:
     """The Dask client in what a collector was given; None where there is none."""
-    if _is_instance(given, "distributed.client", "Client"):
+    if is_instance(given, "distributed.client", "Client"):
         return given
     executors = [given, *(getattr(given, name, None) for name in EXECUTORS)]
     clients = [each.client for each in executors if is_dask_executor(each)]
     return next((client for client in clients if client is not None), None)
-
-
-def _is_instance(value: Any, module: str, name: str) -> bool:
-    """isinstance() without an import: a class that is not loaded has no objects."""
-    kind = getattr(sys.modules.get(module), name, None)
-    return isinstance(kind, type) and isinstance(value, kind)
 
 
 class DaskMetricsBackend(AbstractMetricsBackend):
@@ -66,7 +60,7 @@ class DaskMetricsBackend(AbstractMetricsBackend):
     @classmethod
     def matches(cls, executor_or_client: Any) -> bool:
         executor = getattr(executor_or_client, EXECUTORS[0], executor_or_client)
-        is_client = _is_instance(executor_or_client, "distributed.client", "Client")
+        is_client = is_instance(executor_or_client, "distributed.client", "Client")
         return is_client or is_dask_executor(executor)
 
     @classmethod

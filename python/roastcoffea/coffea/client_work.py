@@ -60,7 +60,8 @@ class ClientWork:
         """The executor for the call: itself, or a copy with a clock."""
         executor = getattr(type(executor), "_without_clock", executor)
         kind = type(executor)
-        if kind.__name__ != "IterativeExecutor" or not _is_coffeas(kind):
+        module = kind.__module__.partition(".")[0]
+        if not is_iterative(executor) or module != "coffea":
             return executor
         if id(executor) not in self._clocked:
             try:
@@ -81,10 +82,6 @@ def _taken_notes(spool: str) -> list[tuple[int, int]]:
         os.unlink(path)
     rows = [line.split() for line in text.splitlines()]
     return sorted((int(row[0]), int(row[1])) for row in rows if len(row) == 2)
-
-
-def _is_coffeas(kind: type) -> bool:
-    return kind.__module__.partition(".")[0] == "coffea"
 
 
 class _Between:

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
 from roastcoffea import _core
+from roastcoffea.backends.base import is_instance
 from roastcoffea.backends.registry import kind_of
 
 WRAPPED = " The error was: "  # coffea's words
@@ -128,7 +129,7 @@ class Offer(NamedTuple):
 
 def is_iterative(executor: Any) -> bool:
     """Whether chunks run one by one in this very process."""
-    return any(base.__name__ == "IterativeExecutor" for base in type(executor).__mro__)
+    return is_instance(executor, "coffea.processor.executor", "IterativeExecutor")
 
 
 def cluster_text(numbers: Mapping[str, Any]) -> str:
