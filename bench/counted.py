@@ -15,7 +15,7 @@ import time
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
-from roastcoffea.adapters.work_function import WorkFunction
+from roastcoffea.coffea.work_function import WorkFunction
 from roastcoffea.dask.watch import Watch
 
 cpu_clock = time.thread_time_ns

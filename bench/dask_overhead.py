@@ -32,7 +32,7 @@ from distributed import Client, LocalCluster
 import report
 from counted import Calls, counting
 from roastcoffea import MetricsCollector
-from roastcoffea.dask.scheduler_pages import DEFAULT_LIMITS
+from roastcoffea.dask.scheduler_plugin import DEFAULT_LIMITS
 from together import Ready, Together, stay_on
 
 sys.path.append(str(Path(__file__).parents[1] / "examples"))

@@ -110,11 +110,11 @@ class Ours:
     """The scheduler part, and a client that pulls every second into a run."""
 
     def __init__(self) -> None:
-        from roastcoffea.dask import recipe, scheduler_part
+        from roastcoffea.dask import install, scheduler_plugin
 
         self.crowd = Crowd()
-        payload = recipe.scheduler_payload(MARK, "", 1.0)
-        self.plugin = scheduler_part.make(payload)
+        payload = install.scheduler_payload(MARK, "", 1.0)
+        self.plugin = scheduler_plugin.Plugin(payload)
         crowds.install(self.crowd.scheduler, self.plugin)
         self.run = _core.Run(0, 0)
         self.after = self.longest_ns = 0

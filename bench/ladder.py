@@ -27,7 +27,7 @@ from coffea.processor import IterativeExecutor, ProcessorABC, Runner
 from nano import TREE, nano_file
 from pairs import Pairs
 from roastcoffea import _probe
-from roastcoffea.adapters.work_function import Token, WorkFunction, receivers
+from roastcoffea.coffea.work_function import Token, WorkFunction, receivers
 
 RUN_ID = bytes(range(1, 17))
 WITNESSES = ("hook_calls", "hook_cost", "task_time")

@@ -21,22 +21,40 @@ from types import ModuleType
 from typing import Any
 
 from . import _probe, _standin, decorator
-from .adapters import uproot_source
+from ._by_value import ByValue, dumps_by_value
+from .coffea import uproot_source
 
 PUBLIC = "roastcoffea"
 HERE = __name__.rpartition(".")[0]
-KEY = _standin.key_of(_probe.frame_version)
+# Where modules have, in a tuple, what is pickled for this version of frames.
+KEY = f"_roastcoffea frames {_probe.frame_version}"
+
+_find = ByValue(_standin.find, otherwise="nothing")
+_private = HERE  # of the copy that workers have
+
+
+class Needs:
+    """What _standin.find() takes for a module of ours, made when it is pickled."""
+
+    def __init__(self, module: str) -> None:
+        self.module = module  # in the package: "._probe", or "" for itself
+
+    def __reduce__(self) -> Any:
+        needs = {
+            "key": KEY,
+            "modules": [_private + self.module, PUBLIC + self.module],
+            "standin": dumps_by_value(_standin.Standin),
+            "nothing": None,
+        }
+        return dict, (needs,)
 
 
 class _Package(ModuleType):
-    """The package, pickled so that code which says ``roastcoffea.track_time`` runs
-    where it is not installed."""
+    """The package, pickled so that code with ``roastcoffea.track_time`` in it runs
+    where the package is not installed."""
 
     def __reduce__(self) -> Any:
-        return _recipe("")
-
-
-_private = HERE if HERE != PUBLIC else "(no copy was sent)"
+        return _find, (Needs(""),)
 
 
 def is_shipped() -> bool:
@@ -62,18 +80,9 @@ def is_switched_off() -> bool:
     return _is("ROASTCOFFEA", "off", "0", "no", "false")
 
 
-def _recipe(module: str) -> Any:
-    """How to pickle what a module of ours has under KEY: a callable and arguments."""
-    get_source = getattr(_standin.__loader__, "get_source", None)
-    source = get_source(_standin.__name__) if get_source else None
-    if not source:  # installed without sources: there is nothing to send
-        source = "def find(ns):\n    raise ImportError('roastcoffea')\n"
-    return _standin.recipe(source, _private + module, PUBLIC + module, KEY)
-
-
 def _work_function(function: Any, token: Any) -> Any:
     """Rebuilds a pickled work function; imported on the first chunk, not with us."""
-    from .adapters.work_function import WorkFunction
+    from .coffea.work_function import WorkFunction
 
     return WorkFunction(function, token)
 
@@ -81,20 +90,18 @@ def _work_function(function: Any, token: Any) -> Any:
 def ships_as(name: str) -> None:
     """What is pickled from now on looks for a copy of this name first."""
     global _private
-    if name != _private:
-        _private = name
-        _probe.configure(stub=_recipe("._probe"))
+    _private = name
 
 
 def install() -> None:
-    """Tell the probe who decorates, who counts bytes, and what is switched on."""
+    """Configure the probe: who decorates, who counts bytes, and what is switched on."""
     _probe.configure(
         enabled=not is_switched_off(),
         exact_peak=_is("ROASTCOFFEA_PEAK", "exact"),
         decorate=decorator.decorate,
         byte_source=uproot_source.byte_source,
         work=_work_function,
-        stub=_recipe("._probe"),
+        stub=(_find, (Needs("._probe"),)),
     )
     package = sys.modules[HERE]
     package.__class__ = _Package

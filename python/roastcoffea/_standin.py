@@ -1,52 +1,28 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What pickled code rebuilds instead of us where the package is not installed.
+"""What pickled code gets in place of us where the package is not installed.
 
-``_probe.front`` and the package itself pickle as ``eval(expression, globals)``: the
-globals carry the text of this very file, so that it needs nothing on the far side and
-fits every Python version there. It gives the real thing: the copy that a collector sent
-to this worker, or what is installed, if that speaks of frames as we do. Otherwise it is
-a stand-in that does nothing: the user's processor runs unmeasured. So this file imports
-nothing of ours at its top.
+``_probe.front`` and the package itself pickle as a call of :func:`find`, by value. On
+the other side it gives the real thing: that of the copy which a collector sent to this
+worker, or of what is installed, if that has our frame version. Otherwise a stand-in
+that does nothing: the user's processor runs unmeasured. So this file imports nothing of
+ours, and nothing but the standard library.
 """
 
-from types import ModuleType
+from __future__ import annotations
+
+import sys
+import threading
+from importlib.util import find_spec
 from typing import Any
 
-# What is evaluated, with `recipe` as its globals: the quick ways first, because it
-# happens once per chunk on workers, and must not fail there. `key` says which frames we
-# speak; under it a module that is whole has what is looked for, and under `kept` the
-# class of stand-ins has the one that somebody uses already. Classes know those that
-# derive from them only weakly: a stand-in goes with the last code that mentions it, and
-# a process that is not ours keeps nothing. The text of this file is compiled only where
-# it is needed.
-EXPRESSION = (
-    "(lambda sys, of: of(sys.modules.get(private), key)"
-    " or of(sys.modules.get(module), key)"
-    " or next(filter(None, [of(x, kept) for x in type(sys).__subclasses__()]), None)"
-    " or (exec(source, globals()), find(globals()))[1])"
-    "(__import__('sys'), lambda found, name: getattr(found, '__dict__', {}).get(name))"
-    "[0]"
-)
-PROBE = "roastcoffea._probe"
-IMPORTER = "roastcoffea import"  # the thread of a plugin that imports us on a worker
-
-
-def key_of(version: int) -> str:
-    """Where modules have, in a tuple, what is pickled for this version of frames."""
-    return f"_roastcoffea frames {version}"
-
-
-def recipe(source: str, private: str, module: str, key: str) -> Any:
-    """How to pickle what a module has under `key`: a callable and its arguments."""
-    needs = {"source": source, "private": private, "module": module, "key": key}
-    needs |= {"kept": f"{key} in place of {module}"}
-    return eval, (EXPRESSION, needs | {"__name__": "roastcoffea_standin"})
+PUBLIC = "roastcoffea"
+IMPORTER = "roastcoffea import"  # the thread in which a worker plugin imports us
 
 
 class Nothing:
     """A context that does nothing."""
 
-    def __enter__(self) -> "Nothing":
+    def __enter__(self) -> Nothing:
         return self
 
     def __exit__(self, *exc: object) -> None:
@@ -92,9 +68,9 @@ ACTIONS: dict[str, Any] = {
 
 
 class Name:
-    """One name users mention. Sent back to where we are, it is the real one again."""
+    """One public name. Pickled and sent back to where we are, it is the real one."""
 
-    def __init__(self, owner: "Standin", name: str) -> None:
+    def __init__(self, owner: Standin, name: str) -> None:
         self.owner = owner
         self.name = name
         self.action = ACTIONS[name]
@@ -106,12 +82,13 @@ class Name:
         return getattr, (self.owner, self.name)
 
 
-class Standin(ModuleType):
-    """Stands in for ``_probe.front`` or the package: every name, doing nothing."""
+class Standin:
+    """In place of ``_probe.front`` or the package: every name, doing nothing.
 
-    def __init__(self, name: str, needs: tuple[str, ...]) -> None:
-        super().__init__(name)
-        self.recipe = needs
+    Pickled again it is a call of :func:`find`, as it came."""
+
+    def __init__(self, find: Any, needs: dict[str, Any]) -> None:
+        self._found_by = find, (needs,)
         for action in ACTIONS:
             setattr(self, action, Name(self, action))
 
@@ -119,43 +96,40 @@ class Standin(ModuleType):
         return False
 
     def __reduce__(self) -> Any:
-        return recipe(*self.recipe)
+        return self._found_by
 
 
-def may_be_ours(modules: dict[str, Any]) -> bool:
-    """Whether it is worth to import what has our name; another one is not imported."""
-    from importlib.util import find_spec
-    from sys import meta_path
-
-    if "roastcoffea" in modules:
+def may_be_ours() -> bool:
+    """Whether the installed package of our name has a probe; another one is not
+    imported."""
+    if PUBLIC in sys.modules:
         return True
-    package = find_spec("roastcoffea")
+    package = find_spec(PUBLIC)
     where = package.submodule_search_locations if package else None
-    finders = [finder for finder in meta_path if hasattr(finder, "find_spec")]
-    return bool(where) and any(finder.find_spec(PROBE, where) for finder in finders)
+    finders = [finder for finder in sys.meta_path if hasattr(finder, "find_spec")]
+    probe = PUBLIC + "._probe"
+    return bool(where) and any(finder.find_spec(probe, where) for finder in finders)
 
 
-def is_awaited() -> bool:
-    """Whether somebody imports us here already. Code arrives on the event loop of a
-    worker, which waits for no import."""
-    from threading import enumerate as threads
+def find(needs: dict[str, Any]) -> Any:
+    """What a module of ours has under ``key``; else a stand-in, whatever the reason.
 
-    return any(thread.name == IMPORTER for thread in threads())
-
-
-def find(ns: dict[str, Any]) -> Any:
-    """The real thing; the stand-in when there is none, for whatever reason."""
-    from sys import modules
-
-    module, key = ns["module"], ns["key"]
+    It is called for each chunk, on the event loop of a worker: the cheap ways come
+    first, and an import that another thread is busy with is not waited for."""
+    key = needs["key"]
+    for name in needs["modules"]:
+        found = getattr(sys.modules.get(name), "__dict__", {}).get(key)
+        if found:
+            return found[0]
     try:
-        if not is_awaited() and may_be_ours(modules):
-            __import__(PROBE)
-            found = vars(__import__(module, fromlist=["front"])).get(key)
+        is_importing = any(each.name == IMPORTER for each in threading.enumerate())
+        if not is_importing and may_be_ours():
+            __import__(PUBLIC + "._probe")
+            found = vars(sys.modules[needs["modules"][-1]]).get(key)
             if found:
-                return found
+                return found[0]
     except Exception:
         pass
-    standin = Standin(module, (ns["source"], ns["private"], module, key))
-    setattr(Standin, ns["kept"], (standin,))
-    return (standin,)
+    import cloudpickle
+
+    return cloudpickle.loads(needs["standin"])(find, needs)

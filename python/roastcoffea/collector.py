@@ -13,22 +13,15 @@ from types import TracebackType
 from typing import Any, Concatenate, ParamSpec, TypeVar
 
 from roastcoffea import _probe
-from roastcoffea.adapters import runner_call, runner_hook, switch
-from roastcoffea.backends.find import (
-    find_backend,
-    has_client,
-    is_backend_name,
-    runs_on_dask,
-)
-from roastcoffea.backends.local import LocalMetricsBackend
+from roastcoffea.backends.base import RunTracking, track_run
+from roastcoffea.backends.registry import find_backend, is_backend_name
+from roastcoffea.coffea import runner_call, runner_hook, switch
 from roastcoffea.export.measurements import names_of
 from roastcoffea.output_dir import OutputDir, refuse_taken
 from roastcoffea.progress import LiveLine
 from roastcoffea.run import NOT_ENDED, NOT_STARTED, NOT_TRACKED, Run
 from roastcoffea.run_notes import check_label
 from roastcoffea.run_recorder import RunRecorder
-
-DASK_BACKEND = "roastcoffea.backends.dask"
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -131,8 +124,7 @@ class MetricsCollector:
         self._entered = False
         self._pid = 0
         self._held = False
-        self._span: Any = None
-        self._marked: Any = None
+        self._tracking: RunTracking | None = None
 
     # ---- the block -----------------------------------------------------------
 
@@ -202,15 +194,15 @@ class MetricsCollector:
         if self._held:
             self._held = False
             switch.release(self.processor_instance)
-        if self._marked:
-            run.guarded("marks of tasks", self._marked.leave)
+        tracking, self._tracking = self._tracking, None
         try:
+            if tracking:
+                run.guarded("end of the sampling", tracking.end)
             if error is not None and not run.notes.text("failure"):
                 run.body_failed(error)
             if self._line:
                 self._line.stop()
-            if not run.notes.text("why_off"):
-                self._stop_tracking(run)
+            run.end_dask()
         except Exception as ours:  # the user's exception is the one to be seen
             run.note_error("end of the block", ours)
         finally:
@@ -221,54 +213,8 @@ class MetricsCollector:
     def _start_tracking(self, run: RunRecorder) -> None:
         interval = self.worker_tracking_interval if self.track_workers else 0.0
         run.interval_s = interval
-        if isinstance(self.backend, LocalMetricsBackend):
-            self.backend = LocalMetricsBackend(run.core)
-            self._sample_here(run, interval)
-            return
-        run.core.watch(0.0)
-        if _is_dask_backend(self.backend):
-            self._start_on_dask(run)
-            return
-        run.interval_s = 0.0  # the backend samples
-        run.awaits_counts = self.track_workers
-        if self.track_workers:
-            self._ask("start_tracking", interval)
-        fine = self._ask("supports_fine_metrics")
-        self._span = self._ask("create_span", "coffea-processing") if fine else None
-
-    def _sample_here(self, run: RunRecorder, interval: float) -> None:
-        """On Dask, processes of this machine are no workers. Who has a client and did
-        not name it may use it or not: that is known when something runs."""
-        if self.client is None and has_client():
-            run.local_interval_s, interval = interval, 0.0
-        run.core.watch(0.0 if runs_on_dask(self.client) else interval)
-
-    def _start_on_dask(self, run: RunRecorder) -> None:
-        from roastcoffea.dask.spans import Entered
-
-        watches = run.on_dask()
-        watches.add(self.backend.client)
-        self._marked = Entered()
-        self._marked.enter(watches.marked)
-
-    def _stop_tracking(self, run: RunRecorder) -> None:
-        run.end_dask()
-        if isinstance(self.backend, LocalMetricsBackend):
-            return  # finish() stops it
-        if _is_dask_backend(self.backend):
-            return
-        run.take_tracking(self._ask("stop_tracking") if self.track_workers else None)
-        if self._span is not None:
-            run.take_spans(self._ask("get_span_metrics", self._span))
-
-    def _ask(self, method: str, *args: Any) -> Any:
-        """A method of the user's backend; None where it raises."""
-        try:
-            return getattr(self.backend, method)(*args)
-        except Exception as error:
-            if self._recorder:
-                self._recorder.note_error(f"{method}() of the backend", error)
-            return None
+        self._tracking = track_run(self.backend, run, interval, self.client)
+        self._tracking.begin()
 
     # ---- the latest run ------------------------------------------------------
 
@@ -321,12 +267,6 @@ class MetricsCollector:
     def _repr_pretty_(self, printer: Any, cycle: bool) -> None:
         """In IPython on a terminal, where there are no cards."""
         printer.text(str(self))
-
-
-def _is_dask_backend(backend: Any) -> bool:
-    """Our own one, that is; a subclass of the user's is asked as he wrote it."""
-    kind = type(backend)
-    return (kind.__module__, kind.__name__) == (DASK_BACKEND, "DaskMetricsBackend")
 
 
 class Monitor(MetricsCollector):

@@ -45,7 +45,7 @@ def hook_lines() -> list[str]:
     for module in LOOKED_AT:
         with contextlib.suppress(Exception):  # then its hooks are missing
             importlib.import_module(module)
-    from roastcoffea.adapters import hooks
+    from roastcoffea.coffea import hooks
 
     looking = hooks.Hooks()
     looking.look()

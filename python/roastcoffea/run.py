@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from roastcoffea import _core, provenance
-from roastcoffea.adapters.fileset import read_text, sign
+from roastcoffea.coffea.fileset import read_text, sign
 from roastcoffea.export.decoding import decode
 from roastcoffea.metrics import Metrics, chunk_dicts
 from roastcoffea.run_notes import RunNotes

@@ -16,11 +16,12 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from roastcoffea import _core, _probe, provenance, spool
-from roastcoffea.adapters import coffea_result, fileset, tracking
+from roastcoffea.backends import tracking_data
+from roastcoffea.coffea import fileset, results
 from roastcoffea.run_notes import RunNotes, printable
 
 if TYPE_CHECKING:
-    from roastcoffea.dask.watches import Watches
+    from roastcoffea.dask.watch import Watches
 
 
 class RunRecorder:
@@ -77,7 +78,7 @@ class RunRecorder:
         """The schedulers of the run; from now on they know its workers."""
         with self.lock:
             if self._dask is None:
-                from roastcoffea.dask.watches import Watches
+                from roastcoffea.dask.watch import Watches
 
                 self._dask = Watches(self, self.interval_s)
                 if self._spool is None:
@@ -92,7 +93,7 @@ class RunRecorder:
             self.guarded("text of the cluster", self._describe_cluster)
 
     def _describe_cluster(self) -> None:
-        text = coffea_result.cluster_text(self.core.metrics(True))
+        text = results.cluster_text(self.core.metrics(True))
         self.notes.set_text("executor", text)
 
     def finish(self) -> None:
@@ -115,7 +116,7 @@ class RunRecorder:
         counts = 0
         try:
             found = dict(sampled or {})
-            counts = tracking.feed(self.core, found)
+            counts = tracking_data.feed(self.core, found)
             self._keep_tracking(found)
         except Exception as error:
             self.note_error("tracking_data of the backend", error)
@@ -181,7 +182,7 @@ class RunRecorder:
         self,
         run_id: bytes,
         processor: Any,
-        offer: coffea_result.Offer,
+        offer: results.Offer,
         runner: Any = None,
     ) -> None:
         self.core.accept(run_id)
@@ -193,7 +194,7 @@ class RunRecorder:
         self.notes.set_text("processor", name)
         self.packages.add(str(type(processor).__module__).partition(".")[0])
         self.notes.set_text("executor", offer.text)
-        if offer.kind != "Dask":
+        if offer.is_local:
             self.guarded("start of the sampling", self._sample_here)
         if offer.workers:
             self._offers.append((time.time_ns(), offer.workers))
@@ -233,7 +234,7 @@ class RunRecorder:
 
         Called before the first chunk begins: a live file has them even if this process
         is killed."""
-        for name in coffea_result.names_of(items):
+        for name in results.names_of(items):
             self.core.learn_name(name)
 
     def mark(self, name: str, mono_ns: int) -> None:
@@ -280,9 +281,9 @@ class RunRecorder:
         report = wrapped.get("metrics")
         if isinstance(report, Mapping):
             self.reports.append(report)
-            for fact, value in coffea_result.numbers_of(report).items():
+            for fact, value in results.numbers_of(report).items():
                 self.core.add_fact(fact, value)
-        processed = coffea_result.processed_of(wrapped)
+        processed = results.processed_of(wrapped)
         if processed:
             self.core.add_fact("processed_chunks", processed[0])
             self.core.add_fact("processed_events", processed[1])
@@ -299,5 +300,5 @@ class RunRecorder:
 
 def _one_line(error: BaseException) -> str:
     """An exception for the first screen, without secrets."""
-    words = " ".join(coffea_result.text_of(error).split())
+    words = " ".join(results.text_of(error).split())
     return printable(words)[:400].removesuffix(":")  # redacted before it is cut

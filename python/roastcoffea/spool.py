@@ -14,7 +14,7 @@ import tempfile
 from pathlib import Path
 
 from roastcoffea import _core
-from roastcoffea.adapters.work_function import ASKED
+from roastcoffea.coffea.work_function import ASKED
 
 PREFIX = "roast-spool-"
 TRIES = 5
@@ -91,7 +91,7 @@ def _remove_abandoned() -> None:
             if folder.stat().st_uid != os.getuid() or str(folder) in _locks:
                 continue
             descriptor = _lock(str(folder))
-        except OSError:  # in use, of another user, or gone meanwhile
+        except OSError:  # in use, of another user, or removed meanwhile
             continue
         _empty(str(folder))
         os.close(descriptor)

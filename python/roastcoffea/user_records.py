@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from roastcoffea import _probe
-from roastcoffea.adapters import coffea_result
+from roastcoffea.coffea import results
 from roastcoffea.run_recorder import RunRecorder
 
 OUTPUT_KEY = "__roastcoffea_metrics__"
@@ -39,8 +39,8 @@ class UserRecords:
 
     def set_report(self, report: Any, custom_metrics: Mapping[str, Any] | None) -> None:
         recorder = self._recorder
-        found = coffea_result.report_of(report)
-        if found is None and coffea_result.is_result(report):
+        found = results.report_of(report)
+        if found is None and results.is_result(report):
             return  # an Err without a value
         if found is None:
             raise TypeError(
@@ -50,9 +50,9 @@ class UserRecords:
         facts = {}
         if not any(found is known for known in recorder.reports):
             recorder.reports = [found]
-            facts = coffea_result.numbers_of(found)
+            facts = results.numbers_of(found)
         custom = dict(custom_metrics or {})
-        facts |= coffea_result.numbers_of_custom(custom)
+        facts |= results.numbers_of_custom(custom)
         for fact, value in facts.items():
             recorder.core.set_fact(fact, value)
         if custom:

@@ -98,7 +98,7 @@ def pull_fast(monkeypatch: Any) -> None:
 
 async def forget(mark: str, dask_scheduler: Any) -> None:
     """What the plugin does after a minute without a pull."""
-    await dask_scheduler.plugins[mark]._go()
+    await dask_scheduler.plugins[mark]._remove_itself()
 
 
 def tell(mark: str, times: int, size: int) -> None:

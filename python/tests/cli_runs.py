@@ -13,7 +13,7 @@ from typing import Any
 
 import framing
 from roastcoffea import _core, _probe
-from roastcoffea.adapters.fileset import text_of
+from roastcoffea.coffea.fileset import text_of
 
 FIXTURES = Path(__file__).resolve().parents[2] / "tests" / "fixtures"
 EPOCH_NS = 1_763_215_323_000_000_000  # 15 Nov 2025 14:02:03 UTC

@@ -18,7 +18,7 @@ import uproot
 
 import roastcoffea
 from roastcoffea import _probe
-from roastcoffea.adapters.uproot_source import byte_source
+from roastcoffea.coffea.uproot_source import byte_source
 from sharing import join, made_once
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"

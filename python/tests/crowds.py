@@ -39,26 +39,20 @@ class Clock:
         return self.now
 
     def install(self, patch: Any) -> None:
-        from roastcoffea.dask import (
-            scheduler_leaving,
-            scheduler_members,
-            scheduler_part,
-            scheduler_samples,
-            scheduler_silence,
-            scheduler_tasks,
-        )
+        from roastcoffea.dask import scheduler_pages, scheduler_plugin
 
-        for part in (
-            scheduler_leaving,
-            scheduler_part,
-            scheduler_members,
-            scheduler_tasks,
-            scheduler_samples,
-            scheduler_silence,
-        ):
-            for name in ("time", "monotonic"):
-                if hasattr(part, name):
-                    patch.setattr(part, name, self)
+        for part in (scheduler_pages, scheduler_plugin):
+            for space in _globals_of(part):
+                for name in {"time", "monotonic"} & space.keys():
+                    patch.setitem(space, name, self)
+
+
+def _globals_of(module: Any) -> list[dict[str, Any]]:
+    """Of its classes, too: unpickling them in this process gives them methods anew."""
+    kinds = [each for each in vars(module).values() if isinstance(each, type)]
+    methods = [each for kind in kinds for each in vars(kind).values()]
+    spaces = [getattr(each, "__globals__", {}) for each in methods]
+    return [vars(module), *spaces]
 
 
 class Named:
@@ -170,13 +164,13 @@ def stop(plugin: Any, **more: Any) -> dict[str, Any]:
 
 def made(workers: int, clock: Clock, **more: Any) -> tuple[Scheduler, Any]:
     """A scheduler of so many workers, and the plugin of a run on it."""
-    from roastcoffea.dask import scheduler_part
+    from roastcoffea.dask.scheduler_plugin import Plugin
     from scheduling import new_mark, payload
 
     scheduler = Scheduler()
     for _ in range(workers):
         scheduler.join(clock.now)
-    plugin = scheduler_part.make(payload(new_mark(), **{"interval": 1.0, **more}))
+    plugin = Plugin(payload(new_mark(), **{"interval": 1.0, **more}))
     install(scheduler, plugin)
     return scheduler, plugin
 

@@ -16,15 +16,15 @@ import pytest
 from coffea import processor
 
 from roastcoffea import _probe
-from roastcoffea.adapters import hook_places, hooks
+from roastcoffea.coffea import hook_list, hooks
 
-KIND = type(_probe.hook(hook_places.NUMBER["open"], hook_places.PLAIN, len))
-METHOD_KIND = type(_probe.hook(hook_places.NUMBER["events"], hook_places.METHOD, len))
+KIND = type(_probe.hook(hook_list.NUMBER["open"], hook_list.PLAIN, len))
+METHOD_KIND = type(_probe.hook(hook_list.NUMBER["events"], hook_list.METHOD, len))
 
 
 def hooked_objects() -> dict[Any, Any]:
     """What is at each place now."""
-    places = [(hooks.owner_of(place), place.attribute) for place in hook_places.PLACES]
+    places = [(hooks.owner_of(place), place.attribute) for place in hook_list.PLACES]
     places += [(kind, name) for kind in hooks.sources() for name in ("chunk", "chunks")]
     now = {
         (owner, name): vars(owner)[name]

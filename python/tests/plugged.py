@@ -22,7 +22,7 @@ from distributed import Client, LocalCluster
 from clusters import await_until
 from roastcoffea import track_metrics, track_time
 from roastcoffea._probe import read_frames
-from roastcoffea.dask import shipping
+from roastcoffea.dask import install
 from scheduling import workers_of
 
 OURS = ("roastcoffea", "coffea_metrics", "_roastcoffea")
@@ -57,7 +57,7 @@ class Plugged:
                 self._came.wait(0.1)
         self.client.sync(
             self.client.scheduler.register_worker_plugin,
-            plugin=shipping.worker_plugin(self.mark),
+            plugin=install.worker_plugin(self.mark),
             name=self.mark,
             idempotent=False,
         )
@@ -249,5 +249,4 @@ def state(client: Client) -> dict[str, Any]:
 def libraries() -> int:
     """How many copies of the extension this process has loaded."""
     lines = Path("/proc/self/maps").read_text().splitlines()
-    named = [line for line in lines if "roastcoffea" in line]
-    return sum(line.split()[2] == "00000000" for line in named)
+    return len({line.split()[-1] for line in lines if "_probe.abi3.so" in line})

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from roastcoffea import _core
-from roastcoffea.dask import farewell, recipe, scheduler_part
+from roastcoffea.dask import install
 
 INCLUDE = Path(__file__).parents[2] / "include" / "roast"
 ROW = re.compile(r'^I\((\d+), (\w+), "(\w+)", (\d+),', re.MULTILINE)
@@ -49,7 +49,7 @@ def new_mark() -> str:
 
 
 def payload(mark: str, client: str = "", **more: Any) -> dict[str, Any]:
-    """What make() takes; no samples unless told."""
+    """What the plugin takes; no samples by default."""
     return {
         "mark": mark,
         "items": items(),
@@ -58,7 +58,8 @@ def payload(mark: str, client: str = "", **more: Any) -> dict[str, Any]:
         "interval": None,
         "client": client,
         "worker_plugin": None,
-        "farewell": recipe.parts_of(farewell),
+        "python": "",
+        "leave_function": install.scheduler_payload("", "", None)["leave_function"],
         **more,
     }
 
@@ -178,17 +179,14 @@ class Run:
 
     def send(self, **more: Any) -> None:
         """Make what is sent, with this in its payload."""
-        from distributed.protocol.pickle import dumps
-
-        told = payload(self.mark, self.client.id, **more)
-        self.shipped = dumps(
-            recipe.Shipped(payload=told, **recipe.parts_of(scheduler_part))
+        self.plugin = install.scheduler_plugin(
+            payload(self.mark, self.client.id, **more)
         )
 
     def start(self) -> Run:
         self.client.sync(
             self.client.scheduler.register_scheduler_plugin,
-            plugin=self.shipped,
+            plugin=self.plugin,
             name=self.mark,
             idempotent=False,
         )

@@ -7,12 +7,15 @@ from __future__ import annotations
 import concurrent.futures
 import mmap
 import os
+import shutil
 import subprocess
 import sys
 import textwrap
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
+
+import cloudpickle
 
 from roastcoffea import _probe, track_metrics
 
@@ -123,6 +126,15 @@ def run_python(script: str, *arguments: object, **environment: str) -> str:
 def run_bare(script: str, *arguments: object) -> str:
     """The same in an interpreter that finds nothing but the standard library."""
     return _run(["-I", "-S"], script, arguments, {})
+
+
+def cloudpickle_alone(folder: Path) -> Path:
+    """A folder to search in which only cloudpickle is."""
+    site = folder / "site"
+    if not site.exists():
+        package = Path(str(cloudpickle.__file__)).parent
+        shutil.copytree(package, site / "cloudpickle")
+    return site
 
 
 def _run(

@@ -16,7 +16,7 @@ from coffea.processor.executor import WorkItem, _compression_wrapper, _decompres
 
 from plugged import Plugged, addresses, make_function, open_cluster, plug
 from roastcoffea import _probe
-from roastcoffea.adapters.work_function import WRAPPED_KEY, Token, WorkFunction
+from roastcoffea.coffea.work_function import WRAPPED_KEY, Token, WorkFunction
 from support import Events
 
 RUN_ID = bytes(range(16))

@@ -103,4 +103,4 @@ def test_a_run_keeps_no_client(client):
         (watch,) = collector._recorder.on_dask()._watches
     assert collector._recorder.on_dask()._watches == []
     assert "pages" not in watch._last_answer
-    assert watch._installing._plugin == b""
+    assert watch._installation._plugin == b""

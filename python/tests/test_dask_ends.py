@@ -17,9 +17,9 @@ from clusters import await_until, open_client
 from roastcoffea import MetricsCollector
 from roastcoffea.backends import dask as backend_module
 from roastcoffea.backends.dask import DaskMetricsBackend
-from roastcoffea.dask import recipe
+from roastcoffea.dask import install
 from roastcoffea.dask import watch as watch_module
-from roastcoffea.dask.installing import Installing
+from roastcoffea.dask.install import Installation
 from roastcoffea.dask.spans import new_mark
 from roastcoffea.dask.watch import Watch
 
@@ -72,7 +72,7 @@ def installing(monkeypatch):
 def check_ended(watch, client):
     """It was there, and has ended by itself since."""
     watch._over.result(DEADLINE_S)
-    assert watch._installing.is_there
+    assert watch._installation.is_there
     soon_left(client)
 
 
@@ -121,7 +121,7 @@ def test_ctrl_c_while_it_ends_leaves_nothing(apart, distant, installing, monkeyp
     def interrupt(watches):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("roastcoffea.dask.watches.Watches.end", interrupt)
+    monkeypatch.setattr("roastcoffea.dask.watch.Watches.end", interrupt)
     with pytest.raises(KeyboardInterrupt), MetricsCollector(distant):
         pass
     check_ended(installing.watches[0], distant)
@@ -148,10 +148,11 @@ def test_spans_of_a_silent_scheduler_are_not_waited_for(apart, distant, monkeypa
 def test_a_client_that_went_meanwhile_is_not_watched(client):
     """It asked for it, and was gone before a busy scheduler came to that."""
     with Client(client.scheduler.address, set_as_default=False) as other:
-        plugin = recipe.scheduler_plugin(new_mark(), other.id, 1.0)
-    install = client.scheduler.register_scheduler_plugin
+        payload = install.scheduler_payload(new_mark(), other.id, 1.0)
+        plugin = install.scheduler_plugin(payload)
+    register = client.scheduler.register_scheduler_plugin
     with pytest.raises(RuntimeError, match="went before its run began"):
-        client.sync(install, plugin=plugin, name="roastcoffea", idempotent=False)
+        client.sync(register, plugin=plugin, name="roastcoffea", idempotent=False)
     assert nothing_left(client)
 
 
@@ -213,7 +214,7 @@ class Silences:
 def test_a_pull_that_misses_its_cancelling_installs_nothing(client, fast, monkeypatch):
     """As on Python 3.11, when an answer comes with the end."""
     sent, pulling, followed = [], threading.Event(), []
-    send, follow = Installing.send, Watch._follow
+    send, follow = Installation.send, Watch._follow
 
     async def count(installing, again):
         sent.append(again)
@@ -230,7 +231,7 @@ def test_a_pull_that_misses_its_cancelling_installs_nothing(client, fast, monkey
         await follow(watch)
         followed.append(watch)
 
-    monkeypatch.setattr(Installing, "send", count)
+    monkeypatch.setattr(Installation, "send", count)
     monkeypatch.setattr(Watch, "_follow", note)
     monkeypatch.setattr(watch_module, "FIRST_PULL_S", 0.0)
     watch = Watch(client, Core(), new_mark(), 0.0)

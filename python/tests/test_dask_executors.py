@@ -11,7 +11,7 @@ from coffea.nanoevents import BaseSchema
 from clusters import dask_runner, on_dask
 from collecting import CHUNKS, Measured, fileset_of, iterative
 from roastcoffea import monitor
-from roastcoffea.adapters.dask_call import DaskCall
+from roastcoffea.dask.runner import DaskCall
 
 
 class Labelled(processor.DaskExecutor):

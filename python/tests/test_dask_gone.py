@@ -3,27 +3,19 @@
 
 from __future__ import annotations
 
-import ast
 import contextlib
 import os
 import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import cloudpickle
 import pytest
 from distributed import Client, get_worker
 
 import scheduling
-from roastcoffea.dask import (
-    asked,
-    farewell,
-    recipe,
-    scheduler_part,
-    worker_part,
-)
+from roastcoffea.dask import install
 from scheduling import (
     DEADLINE_S,
     Run,
@@ -35,9 +27,6 @@ from scheduling import (
 )
 
 pytestmark = pytest.mark.no_asan
-
-DEFINING = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
-TRAVELLING = [scheduler_part, farewell, asked, worker_part]
 
 
 @pytest.fixture(scope="module")
@@ -138,39 +127,10 @@ def bare_cluster(folder: Path) -> Iterator[str]:
             process.wait(DEADLINE_S)
 
 
-# ---- the text that travels ---------------------------------------------------------
-
-
-@pytest.mark.parametrize("module", TRAVELLING, ids=lambda m: m.__name__)
-def test_the_source_stands_alone(module: Any) -> None:
-    tree = ast.parse(recipe.source_of(module))
-    imported = {
-        (node.module or "").split(".")[0] if isinstance(node, ast.ImportFrom) else name
-        for node in ast.walk(tree)
-        if isinstance(node, (ast.Import, ast.ImportFrom))
-        for name in [alias.name for alias in node.names]
-    }
-    assert imported - set(sys.stdlib_module_names) <= {"distributed"}
-    allowed = (ast.Import, ast.ImportFrom, ast.Expr, ast.Assign, ast.AnnAssign)
-    defined: dict[str, str] = {}
-    for node in tree.body:
-        assert isinstance(node, (*allowed, *DEFINING))
-        for name in _names(node):
-            text = ast.dump(node)
-            assert defined.setdefault(name, text) == text, name
-
-
-def _names(node: ast.stmt) -> list[str]:
-    if isinstance(node, DEFINING):
-        return [node.name]
-    targets = node.targets if isinstance(node, ast.Assign) else []
-    return [target.id for target in targets if isinstance(target, ast.Name)]
-
-
 def test_its_lists_are_those_of_the_core() -> None:
     from roastcoffea import _core
 
     assert {k: tuple(v) for k, v in _core.batch_items().items()} == scheduling.items()
     assert list(_core.series_names()) == scheduling.series()
-    made = recipe.scheduler_payload("mark", "client", None)
+    made = install.scheduler_payload("mark", "client", None)
     assert set(made) == set(scheduling.payload("mark"))

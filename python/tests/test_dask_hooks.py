@@ -11,8 +11,8 @@ import pytest
 
 from crowds import Clock, Task, made, pull, stop, tick
 from roastcoffea import _core
-from roastcoffea.dask import scheduler_members
-from roastcoffea.dask.scheduler_workers import trouble
+from roastcoffea.dask import scheduler_pages
+from roastcoffea.dask.scheduler_plugin import failure_of
 from scheduling import Read, ends
 
 
@@ -170,7 +170,7 @@ def test_whoever_goes_leaves_the_workers_of_another(clock: Clock) -> None:
 
     scheduler.broadcast = broadcast
     scheduler.plugins[plugin.mark] = other = object()
-    asyncio.run(plugin._go())
+    asyncio.run(plugin._remove_itself())
     assert asked == []
     assert scheduler.plugins == {plugin.mark: other}
 
@@ -215,7 +215,7 @@ def test_why_a_worker_went(clock: Clock) -> None:
 
 
 def test_every_reason_of_the_list_is_written() -> None:
-    used = set(scheduler_members.WORDS.values()) | {"memory", "silent", "closed"}
+    used = set(scheduler_pages.REASONS.values()) | {"memory", "silent", "closed"}
     assert used == set(_core.batch_rules()["reasons"])
     numbers = {number: name for name, number in _core.batch_rules()["ends"].items()}
     assert numbers == ends()
@@ -229,10 +229,10 @@ def test_words_that_are_no_utf8_are_sent_all_the_same(clock: Clock) -> None:
 
     scheduler, plugin = made(1, clock)
     scheduler.extensions["spans"] = Spans()
-    plugin.unmeasured["tcp://x"] = trouble(ValueError("\ud800"))
+    plugin.workers.unmeasured["tcp://x"] = failure_of(ValueError("\ud800"))
     plugin.add_worker(None, "a")  # type: ignore[arg-type]
     plugin.errors.first = ""
-    plugin.errors.note("here", OSError("\udcff"))
+    plugin.errors.add("here", OSError("\udcff"))
     scheduler.cumulative_worker_metrics["\ud800", "seconds"] += 1
     answer = stop(plugin, spans=["some"])
     assert answer["error"] == "here: OSError: ?"

@@ -25,10 +25,11 @@ from plugged import (
     make_function,
     one,
 )
-from roastcoffea.adapters import dask_outbox, dask_task, work_function
-from roastcoffea.adapters.dask_task import Place
-from roastcoffea.adapters.work_function import Token, WorkFunction
-from roastcoffea.dask import farewell, shipping
+from roastcoffea.coffea import work_function
+from roastcoffea.coffea.work_function import Token, WorkFunction
+from roastcoffea.dask import install, task
+from roastcoffea.dask.task import Place
+from roastcoffea.dask.worker_plugin import leave
 from support import Events
 
 CALLS = 3  # the first is told at once, the others wait to be told together
@@ -56,14 +57,14 @@ def heard(client):
 
 @pytest.fixture
 def held_back(monkeypatch):
-    monkeypatch.setattr(dask_outbox, "WAIT_S", 1e6)
+    monkeypatch.setattr(task, "OUTBOX_WAIT_S", 1e6)
 
 
 def hold_back():
     """In the process of a worker: what waits is not sent by itself."""
-    from roastcoffea.adapters import dask_outbox
+    from roastcoffea.dask import task
 
-    dask_outbox.WAIT_S = 1e6
+    task.OUTBOX_WAIT_S = 1e6
 
 
 def make_task():
@@ -127,7 +128,7 @@ def test_worker_that_runs_sends_a_last_heartbeat(client, worker, heard, status):
 
 def test_everything_is_sent_by_a_worker_that_is_retired(tmp_path):
     """A process of its own, as it is when a cluster gets smaller."""
-    others, ours = link_others(tmp_path / "site"), Path(shipping.__file__).parents[2]
+    others, ours = link_others(tmp_path / "site"), Path(install.__file__).parents[2]
     tests = Path(__file__).parent
     with (
         LocalCluster(n_workers=0, dashboard_address=None) as cluster,
@@ -208,7 +209,7 @@ def test_last_word_is_behind_what_threads_have_sent(client, worker, heard):
 
     async def leave(mark, dask_worker):
         place = Place(dask_worker, dask_worker.address, "of-a-thread", (mark,), 0.0)
-        thread = threading.Thread(target=place.tell, args=(b"",))
+        thread = threading.Thread(target=place.send, args=(b"",))
         thread.start()
         thread.join()
         await dask_worker.plugin_remove(name=mark)
@@ -226,7 +227,7 @@ def test_run_that_ends_while_threads_send_loses_nothing(worker, heard):
         go.wait()
         for key in (f"{number}-{i}" for i in range(200)):
             place = Place(worker, worker.address, key, (heard.mark,), 0.0)
-            if place.tell(b""):
+            if place.send(b""):
                 sent.append(key)
 
     threads = [threading.Thread(target=send, args=(number,)) for number in range(4)]
@@ -246,20 +247,17 @@ def test_worker_whose_end_fails_says_nothing_and_goes_on(client, heard, monkeypa
     def fail(mark, worker):
         raise MemoryError
 
-    monkeypatch.setattr(dask_outbox.outbox, "take", fail)
+    monkeypatch.setattr(task.outbox, "take", fail)
     heard.leave()
     monkeypatch.undo()
     assert not any(each.words[:1] == [LAST] for each in heard.all())
-    assert not dask_task.runs
+    assert not task.runs
     assert one(client, make_task()) == 2 * CALLS
 
 
-def test_farewell_tells_whether_a_last_word_comes(client, worker, heard):
-    told = {"mark": heard.mark, "start": 0.0, "prefixes": []}
-
-    async def leave(dask_worker):
-        return await farewell.make(told)(dask_worker)
-
-    assert client.run(leave) == {worker.address: {"left": {"status": "OK"}}}
-    assert client.run(leave) == {worker.address: {}}
+def test_leave_reports_whether_a_last_word_comes(client, worker, heard):
+    options = {"mark": heard.mark, "prefixes": [], "late": False, "kept_bytes": 0}
+    left = {"left": {"status": "OK"}}
+    assert client.run(leave, options) == {worker.address: left}
+    assert client.run(leave, options) == {worker.address: {}}
     check_end(heard)

@@ -10,42 +10,35 @@ import asyncio
 from collections.abc import Iterator
 from typing import Any
 
+import cloudpickle
 import pytest
-from distributed import Client, get_worker
-from distributed.protocol.pickle import dumps
+from distributed import Client, WorkerPlugin, get_worker
 
 from clusters import Surrounded
-from roastcoffea.dask import recipe
 from scheduling import Read, Run, cluster_of, ours, soon_gone, until, workers_of
 
 pytestmark = pytest.mark.no_asan
 
 FEW = {"page_bytes": 200, "answer_bytes": 300}  # of which an answer holds a part
 
-WORKER_PART = """
-import asyncio
-from distributed import WorkerPlugin
 
+def worker_part(mark: str, last: list[str], after_s: float) -> bytes:
+    """A worker plugin by value that reports this at its end."""
 
-class Plugin(WorkerPlugin):
-    def __init__(self, mark, last, after_s=0.5):
-        self.mark, self.last, self.after_s = mark, last, after_s
+    class Plugin(WorkerPlugin):
+        def setup(self, worker: Any) -> None:
+            worker.log_event(mark, [worker.address, "", b"", "measured"])
 
-    def setup(self, worker):
-        worker.log_event(self.mark, [worker.address, "", b"", "measured"])
+        async def teardown(self, worker: Any) -> None:
+            if last:  # long after the answer to the removal
+                loop = asyncio.get_running_loop()
+                loop.call_later(after_s, self.report_last, worker)
 
-    async def teardown(self, worker):
-        if self.last:  # long after the answer to whoever took this away
-            asyncio.get_running_loop().call_later(self.after_s, self.say_last, worker)
+        def report_last(self, worker: Any) -> None:
+            worker.log_event(mark, [worker.address, "key", b"frame"])
+            worker.log_event(mark, [worker.address, "", b"", *last])
 
-    def say_last(self, worker):
-        worker.log_event(self.mark, [worker.address, "key", b"frame"])
-        worker.log_event(self.mark, [worker.address, "", b"", *self.last])
-
-
-def make(payload):
-    return Plugin(**payload)
-"""
+    return cloudpickle.dumps(Plugin())
 
 
 @pytest.fixture(scope="module")
@@ -66,9 +59,7 @@ def surrounded(shared: Client) -> Iterator[Surrounded]:
 def equipped(client: Client, last: list[str], after_s: float = 0.5, **more: Any) -> Run:
     """A run with a worker part that says this last."""
     run = Run(client)
-    told = {"mark": run.mark, "last": last, "after_s": after_s}
-    part = dumps(recipe.Shipped(WORKER_PART, told))
-    run.send(worker_plugin=part, **more)
+    run.send(worker_plugin=worker_part(run.mark, last, after_s), **more)
     return run.start()
 
 
@@ -190,7 +181,7 @@ def test_what_has_gone_leaves_its_successor_alone(shared: Client) -> None:
 
 async def go(plugin: Any) -> None:
     """As after a minute without a pull."""
-    await plugin._go()
+    await plugin._remove_itself()
 
 
 def test_the_rest_is_there_however_long_the_stop_took(shared: Client) -> None:

@@ -99,8 +99,8 @@ def test_blocks_about_what_went_wrong(tiny_file, tmp_path, capsys):
 
 def test_commands_and_settings_are_real():
     """What stands in the text, outside of blocks."""
-    from roastcoffea.dask.scheduler_pages import DEFAULT_LIMITS
-    from roastcoffea.dask.shipping import SETTING
+    from roastcoffea.dask.install import SETTING
+    from roastcoffea.dask.scheduler_plugin import DEFAULT_LIMITS
 
     text = PAGE.read_text(encoding="utf-8")
     assert f"`{SETTING}`" in text

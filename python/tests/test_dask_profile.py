@@ -7,9 +7,14 @@ import json
 
 import pytest
 
-from roastcoffea.dask import profiled
-from roastcoffea.dask.hot_places import HotPlaces, is_users
-from roastcoffea.dask.profiled import MOST_ROWS, HotLine, our_files
+from roastcoffea.dask import profile
+from roastcoffea.dask.profile import (
+    MOST_ROWS,
+    HotLine,
+    HotPlaces,
+    is_users,
+    our_files,
+)
 
 LIBRARY = "/env/lib/python3.11/site-packages/coffea/processor/executor.py"
 ANALYSIS = "/home/me/analysis.py"
@@ -44,7 +49,7 @@ def sent(*trees, weight=1.0):
 
 
 def hot_lines(tree, interval_s):
-    return profiled.hot_lines({"rows": [sent(tree)], "weight": 1}, interval_s)
+    return profile.hot_lines({"rows": [sent(tree)], "weight": 1}, interval_s)
 
 
 def seconds(tree):
@@ -144,10 +149,10 @@ def test_seconds_and_workers_are_added_up():
         return root(call("work", count, call("f", 0), file=LIBRARY))
 
     first, second = sent(tree(3), tree(1), weight=2), sent(tree(2))
-    rows = profiled.hot_lines({"rows": [first, second], "weight": 1.5}, 0.1)
+    rows = profile.hot_lines({"rows": [first, second], "weight": 1.5}, 0.1)
     place = (ANALYSIS, 10, "f", "")
     assert rows == [HotLine(*place, pytest.approx(1.5), pytest.approx(1.5))]
-    assert profiled.hot_lines({}, 0.1) == []
+    assert profile.hot_lines({}, 0.1) == []
 
 
 def test_names_that_are_no_utf8_can_be_sent():
@@ -166,5 +171,5 @@ def test_a_deep_profile_is_no_harm():
 def test_the_last_text_of_a_line_does_not_hide_the_first():
     named, unnamed = call("f", 1, line=10), call("f", 1)
     rows = [sent(root(unnamed)), sent(root(named))]
-    (row,) = profiled.hot_lines({"rows": rows, "weight": 1}, 1.0)
+    (row,) = profile.hot_lines({"rows": rows, "weight": 1}, 1.0)
     assert row.text == "line 10"

@@ -15,7 +15,7 @@ from clusters import await_until, open_client
 from roastcoffea.dask import batches as batches_module
 from roastcoffea.dask import watch as watch_module
 from roastcoffea.dask.batches import Batches, Clock
-from roastcoffea.dask.installing import AGAIN, Installing
+from roastcoffea.dask.install import AGAIN, Installation
 from roastcoffea.dask.spans import new_mark
 from roastcoffea.dask.watch import Watch
 
@@ -161,7 +161,7 @@ def test_an_installing_that_always_fails_is_told_once():
     noted = []
     scheduler = SimpleNamespace(register_scheduler_plugin=refuse)
     client = SimpleNamespace(scheduler=scheduler)
-    installing = Installing(client, "mark", lambda *told: noted.append(told))
+    installing = Installation(client, "mark", lambda *told: noted.append(told))
 
     async def try_often():
         for _ in range(3):

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Workers of other Python versions, and the real roastcoffea 0.1.2 on them.
+"""Workers of another Python version stay unmeasured, and are not harmed; and the real
+roastcoffea 0.1.2 on workers is left alone.
 
 An environment is made for each, from the package index; skipped where that is not to be
 reached, or where there is no other interpreter.
@@ -15,27 +16,27 @@ import pytest
 from distributed import Client, LocalCluster, __version__
 
 from plugged import Plugged, dask_worker, one
+from roastcoffea import MetricsCollector
+from roastcoffea.coffea.work_function import Token, WorkFunction
 from support import ROOT
 
 MODULE = """
 import sys
-from roastcoffea import track_metrics
-
-class Analysis:
-    @track_metrics
-    def process(self, events):
-        return [len(events), *sys.version_info[:2]]
 
 def analyse(events):
-    return Analysis().process(events)
+    return [len(events), *sys.version_info[:2]]
 
 def modules():
     return sorted(name for name in sys.modules if "roast" in name)
 
-def version():
-    import roastcoffea
+def installed():
+    from importlib.metadata import version
+    from importlib.util import find_spec
 
-    return roastcoffea.__version__
+    return version("roastcoffea"), "site-packages" in find_spec("roastcoffea").origin
+
+def plugins(dask_worker):
+    return [name for name in dask_worker.plugins if "roast" in name]
 """
 OTHERS = [minor for minor in (11, 12, 13, 14) if minor != sys.version_info[1]]
 
@@ -73,11 +74,11 @@ def interpreter(version: str) -> str:
     return found.stdout.strip().partition("\t")[2]
 
 
-def install(python: Path, package: str) -> None:
-    pip = [python, "-m", "pip", "install", "--quiet", package]
+def install(python: Path, *packages: str) -> None:
+    pip = [python, "-m", "pip", "install", "--quiet", *packages]
     done = subprocess.run(pip, capture_output=True, text=True)
     if done.returncode:
-        pytest.skip(f"{package} cannot be installed: {done.stderr[-200:]}")
+        pytest.skip(f"{packages[-1]} cannot be installed: {done.stderr[-200:]}")
 
 
 def site_of(python: Path) -> Path:
@@ -92,30 +93,35 @@ def client():
         yield client
 
 
-def test_worker_of_another_python_gets_a_copy(client, users, python):
+def test_worker_of_another_python_is_unmeasured(client, users, python):
+    """Neither plugin nor work function loads our bytecode there."""
     import others_module
 
+    work = WorkFunction(others_module.analyse, Token(bytes(16), 7, (), False))
     with dask_worker(client, site_of(python), users, python=str(python)):
-        for _ in range(2):
-            with Plugged(client) as heard, heard.tasks():
-                assert heard.status() == ["measured: a copy of the client's"]
-                size, *version = one(client, others_module.analyse, [1, 2])
-                assert size == 2
-                assert tuple(version) != sys.version_info[:2]
-                heard.records("chunk", 1)
-            assert one(client, others_module.modules) == []
+        with MetricsCollector(client) as collector:
+            size, *version = one(client, work, [1, 2])
+            assert size == 2
+            assert tuple(version) != sys.version_info[:2]
+        assert one(client, others_module.modules) == []
+        assert list(client.run(others_module.plugins).values()) == [[]]
+    metrics = collector.get_metrics()
+    assert metrics["monitor_errors"] == 0, metrics["monitor_first_error"]
+    there, here = version[1], sys.version_info[1]
+    why = f"Python 3.{there} is there, the client has 3.{here}"
+    assert f"1 worker(s) unmeasured: {why}" in collector.run.remarks
 
 
-def test_real_0_1_2_is_left_alone(client, users, python):
-    if int(site_of(python).parent.name.rpartition(".")[2]) < 12:
-        pytest.skip("0.1.2 needs Python 3.12")
-    install(python, "roastcoffea==0.1.2")
+def test_real_0_1_2_is_left_alone(client, users, tmp_path):
+    made = tmp_path / "environment" / "bin" / "python"
+    subprocess.run([sys.executable, "-m", "venv", made.parents[1]], check=True)
+    install(made, f"distributed=={__version__}")
+    install(made, "--no-deps", "--ignore-requires-python", "roastcoffea==0.1.2")
     import others_module
 
-    with dask_worker(client, site_of(python), users, python=str(python)):
+    with dask_worker(client, site_of(made), users, python=str(made)):
         with Plugged(client) as heard, heard.tasks():
             assert heard.status() == ["measured: a copy of the client's"]
             assert one(client, others_module.analyse, [1, 2])[0] == 2
-            assert one(client, others_module.version) == "0.1.2"
-        ours = [name for name in one(client, others_module.modules) if name[0] == "_"]
-        assert ours == []
+            assert one(client, others_module.installed) == ("0.1.2", True)
+        assert one(client, others_module.installed) == ("0.1.2", True)

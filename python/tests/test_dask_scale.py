@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from crowds import Clock, Scheduler, Task, held_bytes, made, pull, tick
-from roastcoffea.dask import scheduler_samples
+from roastcoffea.dask import scheduler_pages
 from scheduling import Read
 
 FAR_S = 86400.0
@@ -83,7 +83,7 @@ def test_only_what_moved_is_sampled(clock: Clock) -> None:
     (_, busy, tasks), (when, who, values) = read.samples[10:]
     assert (busy, tasks) == (second.address, {"active_tasks": 1.0})
     assert (when, who) == (clock.now, first.address)
-    assert len(values) == len(scheduler_samples.READERS) - 1
+    assert len(values) == len(scheduler_pages.READERS) - 1
     assert values["memory_limit"] == 8e9
     assert values["last_seen"] == clock.now
     assert len(read.delays) == 10
@@ -147,8 +147,8 @@ def test_a_day_leaves_no_more_than_an_hour(clock: Clock) -> None:
             _work(scheduler, plugin, step)
             tick(plugin)
             after = _forget(plugin, after)
-            plugin.silence.heard()
-            assert not plugin.silence.is_too_long()
+            plugin.note_request()
+            assert not plugin.is_abandoned()
             if step % 6 == 5:
                 sizes.append(tracemalloc.get_traced_memory()[0])
     finally:
@@ -186,7 +186,7 @@ def test_without_a_client_memory_is_bounded(clock: Clock) -> None:
     produced = 0
     for minute in range(60):
         clock.now += 1
-        plugin.silence.turn(1.0)
+        plugin.count_silence(1.0)
         for state in scheduler.workers.values():
             scheduler.beat(state, clock.now)
         _work(scheduler, plugin, minute)
@@ -195,10 +195,10 @@ def test_without_a_client_memory_is_bounded(clock: Clock) -> None:
         produced += 500
         assert held_bytes(plugin) <= cap + 4 * plugin.pages.page_bytes
     assert plugin.pace() > 1.0
-    assert not plugin.silence.is_too_long()
+    assert not plugin.is_abandoned()
     clock.now += 1
-    plugin.silence.turn(1.0)
-    assert plugin.silence.is_too_long()
+    plugin.count_silence(1.0)
+    assert plugin.is_abandoned()
     read = Read()
     pull(plugin, read, 0)
     assert read.dropped[0] > 0
@@ -214,32 +214,29 @@ def test_a_busy_scheduler_has_not_been_forgotten(clock: Clock) -> None:
     _, plugin = made(1, clock)
     for _ in range(5):
         clock.now += 600
-        plugin.silence.turn(1.0)
-        assert not plugin.silence.is_too_long()
-    plugin.silence.heard()
+        plugin.count_silence(1.0)
+        assert not plugin.is_abandoned()
+    plugin.note_request()
     for _ in range(60):
-        assert not plugin.silence.is_too_long()
+        assert not plugin.is_abandoned()
         clock.now += 1.001
-        plugin.silence.turn(1.0)
-    assert plugin.silence.is_too_long()
+        plugin.count_silence(1.0)
+    assert plugin.is_abandoned()
 
 
 def test_a_week_is_the_longest_run(clock: Clock) -> None:
     _, plugin = made(1, clock)
     clock.now += 8 * 86400
-    plugin.silence.heard()
-    assert plugin.silence.is_too_long()
+    plugin.note_request()
+    assert plugin.is_abandoned()
 
 
 def test_silence_is_noticed_though_ticks_are_rare(clock: Clock) -> None:
     _, plugin = made(1, clock, interval=600.0)
     assert plugin.pause_s(0.0) == 1.0
     assert plugin.pause_s(599.5) == 0.5
-    assert not plugin.is_due(60.0)
-    assert plugin.is_due(600.0)
     _, without = made(1, clock, interval=0.0)
     assert without.pause_s(5.0) == 1.0
-    assert not without.is_due(5.0)
 
 
 # ---- several things at once --------------------------------------------------------
@@ -254,7 +251,7 @@ def test_ticks_do_not_mix(clock: Clock) -> None:
         await asyncio.sleep(0)
         assert plugin.pages.head, "it breathes"
         clock.now += 1
-        await asyncio.gather(first, plugin._look_last())
+        await asyncio.gather(first, plugin.tick())
 
     begin = clock.now
     asyncio.run(two())
@@ -282,8 +279,9 @@ def test_a_late_answer_is_waited_for_by_somebody(clock: Clock) -> None:
         gc.collect()
         (answer,) = waiting
         answer.set_exception(OSError("gone meanwhile"))
-        while await plugin.workers.is_awaited():
+        while await plugin.workers.has_late_answers():
             pass
 
     asyncio.run(leave())
-    assert plugin.workers.late == "1 worker(s), the first: it did not answer in time"
+    late = {"last heartbeat": "1 worker(s), the first: it did not answer in time"}
+    assert plugin.workers.left_out == late

@@ -10,42 +10,37 @@ import time
 from typing import Any
 from zlib import crc32
 
+import cloudpickle
 import pytest
-from distributed import Client, get_worker, wait
-from distributed.protocol.pickle import dumps
+from distributed import Client, WorkerPlugin, get_worker, wait
 
 from roastcoffea import MetricsCollector
-from roastcoffea.dask import recipe
-from roastcoffea.dask.profiled import hot_lines
+from roastcoffea.dask.profile import hot_lines
 from scheduling import DEADLINE_S, Run, ours, traces_of, two_workers, until, workers_of
 
 pytestmark = pytest.mark.no_asan
 
-WORKER_PART = """
-from distributed import WorkerPlugin
+
+def worker_part(mark: str) -> bytes:
+    """A worker plugin by value."""
+
+    class Plugin(WorkerPlugin):
+        def setup(self, worker: Any) -> None:
+            worker.log_event(mark, [worker.address, "", b"", "measured"])
+
+        async def teardown(self, worker: Any) -> None:
+            await worker.heartbeat()
+            worker.log_event(mark, [worker.address, "", b"", "last", "0"])
+
+    return cloudpickle.dumps(Plugin())
 
 
-class Plugin(WorkerPlugin):
-    def __init__(self, mark):
-        self.mark = mark
+def broken_part() -> bytes:
+    class Broken(WorkerPlugin):
+        def setup(self, worker: Any) -> None:
+            raise OSError("no room")
 
-    def setup(self, worker):
-        if worker.nthreads if hasattr(worker, "nthreads") else worker.state.nthreads:
-            worker.log_event(self.mark, [worker.address, "", b"", "measured"])
-
-    async def teardown(self, worker):
-        await worker.heartbeat()
-        worker.log_event(self.mark, [worker.address, "", b"", "last", "0"])
-
-
-class Broken(WorkerPlugin):
-    def setup(self, worker):
-        raise OSError("no room")
-
-
-def make(payload):
-    return Broken() if payload == "broken" else Plugin(payload)
-"""
+    return cloudpickle.dumps(Broken())
 
 
 shared = pytest.fixture(scope="module")(two_workers)  # that no test harms
@@ -130,9 +125,9 @@ def test_the_profile_is_of_our_tasks(shared: Client) -> None:
 def test_its_worker_part_follows_workers(own: Client) -> None:
     client, cluster = own, own.cluster
     run = Run(client)
-    run.send(worker_plugin=dumps(recipe.Shipped(WORKER_PART, run.mark)))
+    run.send(worker_plugin=worker_part(run.mark))
     other = Run(client)
-    other.send(worker_plugin=dumps(recipe.Shipped(WORKER_PART, "broken")))
+    other.send(worker_plugin=broken_part())
     run.start()
     other.start()
     cluster.scale(3)

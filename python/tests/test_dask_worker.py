@@ -14,7 +14,7 @@ from coffea.processor.executor import WorkItem
 
 from plugged import Plugged, addresses, make_function, open_cluster, plug
 from roastcoffea import _probe, track_metrics, track_time
-from roastcoffea.dask import shipping
+from roastcoffea.dask import install
 from support import Events
 
 kinds = {"params": [True, False], "ids": ["processes", "threads"]}
@@ -51,7 +51,7 @@ def test_identity_is_that_of_the_collectors_of_this_process(client, plugged):
     with plugged.tasks():
         client.submit(make_function(), Events(), pure=False).result()
     (record,) = plugged.records("chunk", 1)
-    assert bytes.fromhex(record["run_id"]) == shipping.RUN_ID
+    assert bytes.fromhex(record["run_id"]) == install.RUN_ID
 
 
 def test_delayed_and_bag_are_chunks(client, plugged):

@@ -12,11 +12,11 @@ from distributed import Client, LocalCluster
 from collecting import CHUNKS, Measured, fileset_of, iterative, make_runner, threads
 from plugged import Plugged, make_function, one
 from roastcoffea import MetricsCollector, _probe, track_metrics
-from roastcoffea.adapters import dask_outbox, hooks, work_function
-from roastcoffea.adapters.dask_task import Place
-from roastcoffea.adapters.guard import guarded
-from roastcoffea.adapters.packing import packing
-from roastcoffea.adapters.work_function import WRAPPED_KEY, Token, WorkFunction
+from roastcoffea.coffea import hooks, work_function
+from roastcoffea.coffea.guard import guarded
+from roastcoffea.coffea.packing import packing
+from roastcoffea.coffea.work_function import WRAPPED_KEY, Token, WorkFunction
+from roastcoffea.dask.task import Place, outbox
 from support import KEY, Events
 
 RUN_ID = bytes(range(16))
@@ -35,8 +35,8 @@ STEPS = {
     "packed": (_probe, "attempt_packed"),
 }
 DASK_STEPS = {
-    "tell": (Place, "tell"),
-    "trouble": (Place, "tell_trouble"),
+    "send": (Place, "send"),
+    "trouble": (Place, "send_trouble"),
     "waited": (work_function, "_waited"),
     "keep": (Place, "keep"),
 }
@@ -187,7 +187,7 @@ def test_chunk_on_dask_is_unharmed(client, heard, monkeypatch, monitor_errors, s
 @pytest.mark.parametrize("after", [0, 1, 2, 3], ids=lambda calls: f"call {calls + 1}")
 @pytest.mark.parametrize(
     "step",
-    [(Place, "tell"), (dask_outbox.outbox, "put"), (hooks, "arm"), (hooks, "disarm")],
+    [(Place, "send"), (outbox, "put"), (hooks, "arm"), (hooks, "disarm")],
     ids=lambda step: step[1],
 )
 def test_decorated_function_is_unharmed(

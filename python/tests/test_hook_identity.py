@@ -11,11 +11,11 @@ from coffea.nanoevents import NanoEventsFactory
 
 from hooked import in_place
 from roastcoffea import _probe
-from roastcoffea.adapters import hook_places
+from roastcoffea.coffea import hook_list
 
 
 def hook_on(original):
-    return _probe.hook(hook_places.NUMBER["open"], hook_places.PLAIN, original)
+    return _probe.hook(hook_list.NUMBER["open"], hook_list.PLAIN, original)
 
 
 def test_functions_are_found_in_tables_hooked_or_not():

@@ -16,7 +16,7 @@ from collecting import threads
 from hooked import Originals, fresh_hooks, is_hook
 from reads import CHUNKS, EVENTS, NAMES, Reader, Run, bytes_of, fileset, kind_folder
 from roastcoffea import _probe
-from roastcoffea.adapters import hook_places, hooks
+from roastcoffea.coffea import hook_list, hooks
 
 renewed = pytest.fixture(name="renewed")(fresh_hooks)
 folder = pytest.fixture(scope="module", name="folder")(kind_folder)
@@ -218,7 +218,7 @@ class Directory:
 
 @pytest.mark.parametrize("error", [None, ValueError("the user's")])
 def test_a_ctrl_c_at_the_end_of_an_attempt_is_the_users(tmp_path, error):
-    number, kind = hook_places.NUMBER["open"], hook_places.PLAIN
+    number, kind = hook_list.NUMBER["open"], hook_list.PLAIN
     opened = _probe.hook(number, kind, lambda files: Directory())
     other = _probe.process_id() ^ 1  # the collector's process is another one
     item = ("data", "file.root", "Events", None, 0, 10)

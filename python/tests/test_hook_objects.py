@@ -33,14 +33,14 @@ from reads import (
     kind_folder,
 )
 from roastcoffea import _probe
-from roastcoffea.adapters import hook_places
+from roastcoffea.coffea import hook_list
 
 folder = pytest.fixture(scope="module", name="folder")(kind_folder)
 PICKLES = (pickle, cloudpickle)
 
 
-def hook_on(original, name="open", binding=hook_places.PLAIN):
-    return _probe.hook(hook_places.NUMBER[name], binding, original)
+def hook_on(original, name="open", binding=hook_list.PLAIN):
+    return _probe.hook(hook_list.NUMBER[name], binding, original)
 
 
 # ---- called -----------------------------------------------------------------------
@@ -87,9 +87,9 @@ def test_a_hook_on_a_method_binds():
             return super().make(more + 1)
 
     originals = {name: vars(Base)[name] for name in ("method", "make", "value")}
-    Base.method = hook_on(originals["method"], "events", hook_places.METHOD)
-    Base.make = hook_on(originals["make"], "from_root", hook_places.CLASS)
-    Base.value = hook_on(originals["value"], "page_lists", hook_places.PROPERTY)
+    Base.method = hook_on(originals["method"], "events", hook_list.METHOD)
+    Base.make = hook_on(originals["make"], "from_root", hook_list.CLASS)
+    Base.value = hook_on(originals["value"], "page_lists", hook_list.PROPERTY)
     for kind, more in ((Base, 0), (Derived, 1)):
         one = kind()
         assert one.method() == one.method.__func__(one) == (one, more)

@@ -23,7 +23,7 @@ from collecting import (
 )
 from hooked import Looking, Originals, fresh_hooks, hooked_objects, in_place, is_hook
 from roastcoffea import _probe
-from roastcoffea.adapters import hooks
+from roastcoffea.coffea import hooks
 from support import run_python, waiting
 
 renewed = pytest.fixture(name="renewed")(fresh_hooks)
@@ -147,7 +147,7 @@ def test_importing_us_changes_nothing_of_others():
         import roastcoffea
         with roastcoffea.monitor():
             pass
-        from roastcoffea.adapters import hooks
+        from roastcoffea.coffea import hooks
         after = everything()
         same = [after[key] == value for key, value in before.items()]
         print(len(same) > 1000, all(same), gc.callbacks == callbacks)

@@ -23,12 +23,12 @@ from reads import (
     kind_folder,
 )
 from roastcoffea import _probe
-from roastcoffea.adapters import hook_places, hooks
+from roastcoffea.coffea import hook_list, hooks
 from support import ROOT
 
 renewed = pytest.fixture(name="renewed")(fresh_hooks)
 folder = pytest.fixture(scope="module", name="folder")(kind_folder)
-PLACED = sorted({place.name for place in hook_places.PLACES} | {"source"})
+PLACED = sorted({place.name for place in hook_list.PLACES} | {"source"})
 KIND_OF = dict.fromkeys(("pages", "clusters", "page_lists"), "rntuple") | {
     name: "parquet" for name in PLACED if "parquet" in name
 }

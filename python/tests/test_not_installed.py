@@ -5,30 +5,27 @@ there as bytes."""
 from __future__ import annotations
 
 import pickle
-import shutil
 import textwrap
-from pathlib import Path
 
 import cloudpickle
 import pytest
 
 import roastcoffea
 from roastcoffea import track_bytes, track_metrics, track_time
-from support import KEY, Events, run_bare
+from support import KEY, Events, cloudpickle_alone, run_bare
 from travelling import check, make_local, make_local_by_module, make_local_function, on
 
 
 @pytest.fixture
 def lonely(tmp_path):
     """Runs a script that finds only cloudpickle, and `data`, a pickle."""
-    package = Path(cloudpickle.__file__).parent
-    shutil.copytree(package, tmp_path / "site" / "cloudpickle")
+    site = cloudpickle_alone(tmp_path)
 
     def run(data, script):
         (tmp_path / "data").write_bytes(data)
         head = f"""
             import pickle, sys
-            sys.path.append({str(tmp_path / "site")!r})
+            sys.path.append({str(site)!r})
             try:
                 import roastcoffea
             except ImportError:

@@ -10,7 +10,7 @@ import coffea.processor.executor as module
 import pytest
 
 from hooked import Originals
-from roastcoffea.adapters.packing import Packing
+from roastcoffea.coffea.packing import Packing
 
 RUN = bytes(16)
 

@@ -26,8 +26,8 @@ from collecting import (
     threads,
 )
 from roastcoffea import MetricsCollector, spool
-from roastcoffea.adapters import client_work
-from roastcoffea.adapters.work_function import ASKED
+from roastcoffea.coffea import client_work
+from roastcoffea.coffea.work_function import ASKED
 
 pool = pytest.fixture(scope="module")(open_pool)
 

@@ -13,7 +13,7 @@ import pytest
 import roastcoffea
 from collecting import Plain, fileset_of, iterative, make_runner, threads
 from roastcoffea import provenance
-from roastcoffea.adapters import fileset
+from roastcoffea.coffea import fileset
 from roastcoffea.run_recorder import RunRecorder
 from support import run_python
 

@@ -21,7 +21,7 @@ from clusters import open_client
 from plugged import dask_worker, link_others, open_scheduler
 from roastcoffea import selftest_checks, selftesting
 from roastcoffea.__main__ import main
-from roastcoffea.adapters import coffea_result
+from roastcoffea.coffea import results
 from support import run_python
 
 client = pytest.fixture(scope="module")(open_client)
@@ -124,13 +124,13 @@ def test_on_a_worker_without_us(tmp_path):
 
 
 def test_a_number_that_differs_from_coffeas_is_found(monkeypatch, folder):
-    real = coffea_result.numbers_of
+    real = results.numbers_of
 
     def more_bytes(report):
         numbers = real(report)
         return numbers | {"report_bytes": 2 * numbers["report_bytes"]}
 
-    monkeypatch.setattr(coffea_result, "numbers_of", more_bytes)
+    monkeypatch.setattr(results, "numbers_of", more_bytes)
     result = roastcoffea.selftest()
     assert wrong(result) == {"bytes"}
     assert not result.ok

@@ -13,19 +13,27 @@ from coffea.processor import FuturesExecutor, IterativeExecutor, ProcessorABC
 
 from outputs import Measured, once, places, run
 from roastcoffea import _probe, monitor, track_metrics, track_time
-from roastcoffea.adapters.work_function import Token, WorkFunction
-from support import KEY, Events, make_processor, run_bare, waiting
+from roastcoffea.coffea.work_function import Token, WorkFunction
+from support import (
+    KEY,
+    Events,
+    cloudpickle_alone,
+    make_processor,
+    run_bare,
+    waiting,
+)
 
 CHUNK = 500
 TOKEN = Token(bytes(range(16)), 7, ("/nowhere",), False)
 
 
 def work_of(data, folder):
-    """What a pickle is to an interpreter that finds the standard library only."""
+    """What a pickle is to an interpreter that finds cloudpickle only."""
     path = folder / "data"
     path.write_bytes(data)
     script = """
         import pickle, sys
+        sys.path.append(sys.argv[2])
         try:
             import roastcoffea
         except ImportError:
@@ -35,7 +43,7 @@ def work_of(data, folder):
         work = pickle.loads(open(sys.argv[1], "rb").read())
         print(work, getattr(work, "func", None), work([1, 2, 3]))
     """
-    return run_bare(script, path)
+    return run_bare(script, path, cloudpickle_alone(folder))
 
 
 def test_work_function_is_the_plain_one_where_we_are_not(tmp_path):

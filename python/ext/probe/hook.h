@@ -2,7 +2,7 @@
 /* hook.h - callables that stand in for entry points of coffea and uproot.
  *
  * While chunks run, the Python layer puts a hook where such an entry point was
- * (adapters/hooks.py). A hook calls what it stands for with the same arguments and
+ * (coffea/hooks.py). A hook calls what it stands for with the same arguments and
  * gives back the same result; on a thread whose attempt is looked into it also says
  * which slice the time goes to, and what was read. It holds no state of its own. */
 #ifndef ROAST_EXT_HOOK_H

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The backend of runs on a cluster of dask.distributed, for those who use it alone.
+"""The backend of runs on a cluster of dask.distributed.
 
-A collector does more with a client than these five methods can say: it watches the
-scheduler through :mod:`roastcoffea.dask.watches`. This front gives what 0.1.2's did.
+A collector watches the scheduler through :mod:`roastcoffea.dask.watch`. The five
+methods are for those who use the backend alone, as in 0.1.2.
 """
 
 from __future__ import annotations
@@ -10,12 +10,14 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import socket
+import sys
 import time
 from collections.abc import Iterator, Mapping
 from typing import Any
 
 from roastcoffea import _core
-from roastcoffea.backends.base import AbstractMetricsBackend
+from roastcoffea._by_value import ByValue
+from roastcoffea.backends.base import AbstractMetricsBackend, RunTracking, is_instance
 
 __all__ = ["DaskBackend", "DaskMetricsBackend"]
 
@@ -26,6 +28,21 @@ ASYNCHRONOUS = (
 HEARTBEAT_TIMEOUT_S = 2.0
 SPANS_TIMEOUT_S = 20.0  # of a scheduler that is busy
 EXECUTED = "thread-cpu"
+EXECUTORS = ("executor", "pre_executor")  # of a Runner
+
+
+def is_dask_executor(executor: Any) -> bool:
+    """Whether chunks of a coffea executor are tasks of a Dask client."""
+    return is_instance(executor, "coffea.processor.executor", "DaskExecutor")
+
+
+def client_of(given: Any) -> Any:
+    """The Dask client in what a collector was given; None where there is none."""
+    if is_instance(given, "distributed.client", "Client"):
+        return given
+    executors = [given, *(getattr(given, name, None) for name in EXECUTORS)]
+    clients = [each.client for each in executors if is_dask_executor(each)]
+    return next((client for client in clients if client is not None), None)
 
 
 class DaskMetricsBackend(AbstractMetricsBackend):
@@ -40,6 +57,27 @@ class DaskMetricsBackend(AbstractMetricsBackend):
         self._core: Any = None
         self._watch: Any = None
 
+    @classmethod
+    def matches(cls, executor_or_client: Any) -> bool:
+        executor = getattr(executor_or_client, EXECUTORS[0], executor_or_client)
+        is_client = is_instance(executor_or_client, "distributed.client", "Client")
+        return is_client or is_dask_executor(executor)
+
+    @classmethod
+    def is_connected(cls) -> bool:
+        client = getattr(sys.modules.get("distributed.client"), "Client", None)
+        clients = list(getattr(client, "_instances", ()))
+        return any(getattr(each, "status", "") == "running" for each in clients)
+
+    def sources(self) -> tuple[str, ...]:
+        return ("dask_batches",)
+
+    def track_run(self, run: Any, interval_s: float, given: Any) -> RunTracking:
+        """A subclass may have other methods: it is used through those."""
+        if type(self) is not DaskMetricsBackend:
+            return super().track_run(run, interval_s, given)
+        return DaskTracking(self, run, interval_s)
+
     def start_tracking(self, interval: float = 1.0) -> None:
         """Begin to sample workers every ``interval`` seconds."""
         from roastcoffea.dask.spans import new_mark
@@ -53,7 +91,7 @@ class DaskMetricsBackend(AbstractMetricsBackend):
         is_there = False
         try:
             is_there = watch.start()
-        finally:  # Ctrl-C too: it may come to be there by and by
+        finally:  # Ctrl-C too: it may still be installed
             if not is_there:
                 watch.ask_to_stop(())
                 watch.leave()
@@ -86,10 +124,10 @@ class DaskMetricsBackend(AbstractMetricsBackend):
     ) -> dict[tuple[str, ...], Any]:
         """What the tasks of a span used, by (context, prefix, activity, unit).
 
-        Workers are asked to tell what they have first, so it is complete at once. The
-        arguments are for clusters where they cannot be asked: how often to look again
-        while nothing has been told, and how long to wait before that, twice as long
-        each time.
+        Workers are asked for a heartbeat first, so it is complete at once. The
+        arguments are for clusters where they cannot be asked: how often to try again
+        while nothing has arrived, and how long to wait before that, twice as long each
+        time.
         """
         ids = _ids(span_info)
         wait_s = retry_delay if delay is None else delay
@@ -106,10 +144,10 @@ class DaskMetricsBackend(AbstractMetricsBackend):
         return True
 
     def _flush(self) -> None:
-        """Let all workers tell what they have."""
+        """Let all workers send a heartbeat."""
         from roastcoffea.dask.watch import send
 
-        # then they tell by themselves, or what is asked next says what is wrong
+        # else they send one by themselves, or the next request says what is wrong
         with contextlib.suppress(TimeoutError, OSError, RuntimeError):
             send(self.client, _ask_workers(self.client)).result(2 * HEARTBEAT_TIMEOUT_S)
 
@@ -126,20 +164,36 @@ class DaskMetricsBackend(AbstractMetricsBackend):
 DaskBackend = DaskMetricsBackend
 
 
-async def _ask_workers(client: Any) -> None:
-    from roastcoffea.dask import asked, recipe
+class DaskTracking(RunTracking):
+    """Watches the scheduler of the client, and marks the tasks of this thread."""
 
-    heartbeat = recipe.Shipped(payload="heartbeat", **recipe.parts_of(asked))
+    def begin(self) -> None:
+        from roastcoffea.dask.spans import Entered
+
+        self.run.core.watch(0.0)
+        watches = self.run.on_dask()
+        watches.add(self.backend.client)
+        self._span = Entered()
+        self._span.enter(watches.marked)
+
+    def end(self) -> None:
+        if self._span is not None:
+            self._span.leave()
+
+
+async def _ask_workers(client: Any) -> None:
+    from roastcoffea.dask.worker_plugin import heartbeat
+
     await asyncio.wait_for(
-        client.run(heartbeat, on_error="ignore"), HEARTBEAT_TIMEOUT_S
+        client.run(ByValue(heartbeat, otherwise=""), {}, on_error="ignore"),
+        HEARTBEAT_TIMEOUT_S,
     )
 
 
 async def _ask_scheduler(client: Any, ids: list[str]) -> list[Any]:
-    from roastcoffea.dask import asked, recipe
+    from roastcoffea.dask.scheduler_plugin import spans_on
 
-    spans = recipe.Shipped(payload="spans", **recipe.parts_of(asked))
-    answer = client.run_on_scheduler(spans, ids)
+    answer = client.run_on_scheduler(ByValue(spans_on, otherwise=""), {"ids": ids})
     rows: list[Any] = await asyncio.wait_for(answer, SPANS_TIMEOUT_S)
     return rows
 

@@ -2,7 +2,7 @@
 """The backend of runs on this machine: coffea's Iterative and Futures executors.
 
 The workers of such a run are the client process and its descendants, which a thread in
-C samples. There are no spans; the clocks of the chunks say what spans would.
+C samples.
 """
 
 from __future__ import annotations
@@ -12,14 +12,29 @@ import time
 from typing import Any
 
 from roastcoffea import _core
-from roastcoffea.backends.base import AbstractMetricsBackend
+from roastcoffea.backends.base import AbstractMetricsBackend, RunTracking
+
+NO_SPANS = "only a Dask scheduler has spans; chunks have their own clocks"
 
 
 class LocalMetricsBackend(AbstractMetricsBackend):
     """Samples this process and its descendants."""
 
+    is_local = True
+
     def __init__(self, core: Any = None) -> None:
         self._core = core
+
+    @classmethod
+    def matches(cls, executor_or_client: Any) -> bool:
+        """Whatever no other backend matches."""
+        return True
+
+    def sources(self) -> tuple[str, ...]:
+        return ("process_tree", "spool")
+
+    def cannot_know(self) -> dict[str, str]:
+        return {"span_metrics": NO_SPANS}
 
     def start_tracking(self, interval: float = 1.0) -> None:
         """Take a sample now and every ``interval`` seconds."""
@@ -38,7 +53,6 @@ class LocalMetricsBackend(AbstractMetricsBackend):
         return tracking
 
     def create_span(self, name: str) -> None:
-        """There are no spans on one machine."""
         return None
 
     def get_span_metrics(self, span_info: Any) -> dict[tuple[str, ...], Any]:
@@ -46,3 +60,31 @@ class LocalMetricsBackend(AbstractMetricsBackend):
 
     def supports_fine_metrics(self) -> bool:
         return False
+
+    def track_run(self, run: Any, interval_s: float, given: Any) -> RunTracking:
+        self._core = run.core
+        return LocalTracking(self, run, interval_s, given)
+
+
+class LocalTracking(RunTracking):
+    """Sampling by the run's own core, which its finish() ends."""
+
+    def __init__(self, backend: Any, run: Any, interval_s: float, given: Any) -> None:
+        super().__init__(backend, run, interval_s)
+        self.given = given
+
+    def begin(self) -> None:
+        """Where chunks run elsewhere, processes of this machine are no workers. A
+        connection that the collector was not given may be used or not: that is known
+        with the first call of a Runner."""
+        from roastcoffea.backends import registry
+
+        interval_s = self.interval_s
+        if self.given is None and registry.is_connected():
+            self.run.local_interval_s, interval_s = interval_s, 0.0
+        elif not registry.kind_of(self.given).is_local:
+            interval_s = 0.0
+        self.run.core.watch(interval_s)
+
+    def end(self) -> None:
+        pass

@@ -11,21 +11,21 @@ import threading
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from roastcoffea.dask.scheduler_counts import boot_id
+from roastcoffea.dask.scheduler_plugin import boot_id
 
-SOON_S = 0.1  # an answer that says the time well enough
+SOON_S = 0.1  # an answer within it gives the clock well enough
 MOST_LEARNED = 3  # answers, after which the best of them must do
 
 
 class Batches:
-    """What one scheduler tells a run; ``core`` gets it."""
+    """Pages of one scheduler; ``core`` takes them."""
 
     def __init__(self, core: Any, scheduler: str) -> None:
         self.core = core
         self.scheduler = scheduler
         self.after = 0  # the last page that was read
         self.clock = Clock()
-        self.is_left = False  # nobody is interested any more
+        self.is_left = False  # nothing is added to the run any more
         self._plugin = ""  # whose pages these are
         self._one_page = threading.Lock()
 
@@ -63,15 +63,15 @@ class Batches:
         reader = f"{self.scheduler} {self._plugin}"
         try:
             self.core.add_batch(page, self.clock.offset_ns, reader)
-        except MemoryError:  # somebody may have given some back
+        except MemoryError:  # another thread may have freed some
             self.core.add_batch(page, self.clock.offset_ns, reader)
 
 
 class Clock:
     """How far this machine's clock is ahead of the scheduler's.
 
-    The answer that came soonest says it best: it was made in the middle, give or take
-    half the time it took.
+    The quickest answer is the best: it was made in the middle, give or take half the
+    time it took.
     """
 
     def __init__(self) -> None:

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The two contexts that make Dask's tasks those of a run.
 
-Dask's own span is for its fine metrics; it gives a group of tasks to whoever used the
-name first, so our own annotation beside it says whose a task really is. Annotations
-belong to a thread: each one that sends work of the run enters them.
+Dask's own span is for its fine metrics; a group of tasks belongs to the span that used
+its name first, so our own annotation beside it identifies the run of a task.
+Annotations belong to a thread: each one that sends work of the run enters them.
 """
 
 from __future__ import annotations

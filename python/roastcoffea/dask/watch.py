@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""One run on one Dask client: installs the plugins, pulls what they note, ends them.
+"""The client's side of runs on Dask: installs the plugins, pulls pages, ends the run.
 
-All of it is one coroutine on the client's own event loop, from the installing to the
-end: whatever becomes of the thread of the block, which only waits for these two and for
-no longer than it is told, what was begun is ended. What goes wrong is kept and told at
-the end, never raised. The scheduler is pulled: it keeps what it notes until this has
-it, and forgets us by itself when nobody pulls.
+A ``Watch`` is one run on the scheduler of one client. It is one coroutine on the
+client's own event loop, from the installation to the end: the thread of the block only
+waits for these two, and for a limited time, so that what was begun is ended whatever
+becomes of that thread. Errors are kept and reported at the end, never raised. The
+scheduler keeps what it records until it is pulled, and removes the plugin by itself
+when nothing pulls. ``Watches`` are those of one block, one for each scheduler.
 """
 
 from __future__ import annotations
@@ -16,29 +17,45 @@ import threading
 import time
 from collections.abc import Coroutine, Iterable, Mapping
 from concurrent.futures import Future, InvalidStateError
-from typing import Any
+from typing import Any, NamedTuple
 
+from roastcoffea.dask import profile
 from roastcoffea.dask.batches import Batches
-from roastcoffea.dask.found import Errors, Found, read
-from roastcoffea.dask.installing import START, Installing
-from roastcoffea.dask.profiled import our_files
+from roastcoffea.dask.install import RUN_ID, START, Installation
+from roastcoffea.dask.spans import Marked, new_mark
 
 PULL_EVERY_S = 1.0
 LONGEST_PAUSE_S = 10.0  # between two pulls of a scheduler that does not answer
 FIRST_PULL_S = 1.0  # for which the end of a short block may have to wait
-PULL_TIMEOUT_S = 20.0  # of a scheduler that is busy; it forgets us after 60
+PULL_TIMEOUT_S = 20.0  # of a busy scheduler; it removes the plugin after 60
 START_TIMEOUT_S = 10.0
 STOP_TIMEOUT_S = 4.0
 GONE_TIMEOUT_S = 1.0  # for a scheduler that has not answered lately
+END = "end on the scheduler"
 CLOSED = "the Dask client was closed, or lost its scheduler, before the block ended"
+
+Activities = dict[tuple[str, ...], float]
+Errors = dict[str, tuple[BaseException, int]]  # {where: (the first, how many)}
 
 
 class VanishedError(Exception):
-    """The scheduler answers, and knows nothing of the run."""
+    """The scheduler answers, and does not know the run."""
+
+
+class Found(NamedTuple):
+    """What the run leaves on one scheduler beside its pages; any part may be empty."""
+
+    scheduler: str
+    spans: Activities  # {(context, prefix, activity, unit): value}
+    differences: Activities  # of what Dask counts outside of spans
+    profile: dict[str, Any]  # as profile.hot_lines() takes it
+    unmeasured: dict[str, str]  # {address of a worker: why}
+    reasons: list[str]  # what is missing, and why
+    errors: Errors  # of the monitor itself
 
 
 def send(client: Any, work: Coroutine[Any, Any, Any]) -> Future[Any]:
-    """Let a client's event loop do something."""
+    """Run a coroutine on a client's event loop."""
     loop = getattr(client.loop, "asyncio_loop", None)
     if loop is None or not loop.is_running():
         work.close()
@@ -47,10 +64,19 @@ def send(client: Any, work: Coroutine[Any, Any, Any]) -> Future[Any]:
 
 
 def scheduler_of(client: Any) -> str:
-    """Which scheduler a client uses; users may write one address in many ways."""
-    told = getattr(client, "_scheduler_identity", None) or {}
+    """Identifies the scheduler of a client; one address can be written in many ways."""
+    identity = getattr(client, "_scheduler_identity", None) or {}
     address = getattr(client.scheduler, "address", None)
-    return str(told.get("id") or address or id(client))
+    return str(identity.get("id") or address or id(client))
+
+
+def add_up(parts: Iterable[Activities]) -> Activities:
+    """The sum of what several schedulers counted."""
+    total: Activities = {}
+    for part in parts:
+        for names, value in part.items():
+            total[names] = total.get(names, 0.0) + value
+    return total
 
 
 class Watch:
@@ -77,10 +103,10 @@ class Watch:
         self._over: Future[None] = Future()
         self._begin_by_s: float | None = None  # of the monotonic clock; None: not sent
         self._to_end = False
-        self._told_to_end = asyncio.Event()  # the same, on the event loop
-        self._stop_with: dict[str, Any] = {}  # what the scheduler part takes then
-        self._installing = Installing(client, mark, self._note)
-        self._is_forgotten = self._is_silent = False
+        self._end_event = asyncio.Event()  # the same, on the event loop
+        self._stop_with: dict[str, Any] = {}  # arguments of the plugin's stop()
+        self._installation = Installation(client, mark, self._note)
+        self._was_removed = self._is_silent = False
         self._last_answer: Mapping[str, Any] = {}
 
     @property
@@ -91,10 +117,15 @@ class Watch:
     # ---- in the thread of the block ------------------------------------------------
 
     def start(self, timeout_s: float = START_TIMEOUT_S) -> bool:
-        """Install the plugins and begin to pull; False: that is not done yet. Whoever
-        comes second waits for the first."""
+        """Install the plugins and begin to pull; False: that is not done yet. A second
+        thread waits for the first."""
         try:
-            wait_s = self._send_once(timeout_s) - time.monotonic()
+            with self._lock:
+                if self._begin_by_s is None:
+                    self._installation.make(self.interval_s, self.is_new)
+                    self._begin_by_s = time.monotonic() + timeout_s
+                    send(self.client, self._live())
+            wait_s = self._begin_by_s - time.monotonic()
             if wait_s > 0:
                 self._begun.result(wait_s)
         except TimeoutError:
@@ -102,7 +133,7 @@ class Watch:
             self._note(START, late)
         except Exception as error:
             self._note(START, error)
-        return self._installing.is_there
+        return self._installation.is_there
 
     def ask_to_stop(
         self,
@@ -110,38 +141,52 @@ class Watch:
         lacks_output: bool = False,
         packages: Iterable[str] = (),
     ) -> None:
-        """Begin to end it; :meth:`found` waits for that. To ask twice is no harm. Where
-        an output is lacking, workers send again what went with it; the packages are
-        those of the analysis, whose lines are looked for."""
+        """Begin to end it; :meth:`found` waits for that. May be called twice. Where an
+        output is lacking, workers send again the frames that went with it; ``packages``
+        are those of the analysis, whose lines the profile shows."""
         self._stop_with = {
             "spans": list(span_ids),
             "kept": lacks_output,
-            "files": {"own": list(packages), "ours": our_files()},
+            "files": {"own": list(packages), "ours": profile.our_files()},
         }
         self._to_end = True
-        _settle(self._begun)
+        _resolve(self._begun)
         try:
             loop = self.client.loop.asyncio_loop
-            loop.call_soon_threadsafe(self._told_to_end.set)
+            loop.call_soon_threadsafe(self._end_event.set)
             is_there = self._begin_by_s is not None and loop.is_running()
         except (AttributeError, RuntimeError):  # the event loop is closed
             is_there = False
         if not is_there:
-            _settle(self._over)
+            _resolve(self._over)
 
     def found(self, timeout_s: float = STOP_TIMEOUT_S) -> Found:
-        """What it leaves, as soon as it has ended; if that takes longer it goes on."""
+        """What it leaves, as soon as it has ended; what takes longer goes on alone."""
         if self._is_silent:
             timeout_s = min(timeout_s, GONE_TIMEOUT_S)
         try:
             if not self.batches.is_left:
                 self._over.result(timeout_s)
         except TimeoutError:
-            late = TimeoutError(f"no answer within {timeout_s:.1f} s")
-            self._note("end on the scheduler", late)
+            self._note(END, TimeoutError(f"no answer within {timeout_s:.1f} s"))
         finally:
             self.leave()
-        return self._read()
+        answer, reasons = self._last_answer, []
+        if not answer and self._is_closed():
+            reasons.append(CLOSED)
+        if self.installed_again:
+            times = f"{self.installed_again} time(s)"
+            reasons.append(f"the scheduler forgot the run {times}: parts are lost")
+        left_out = answer.get("left_out") or {}
+        return Found(
+            self.scheduler,
+            _activities(answer.get("spans")),
+            _activities(answer.get("differences")),
+            dict(answer.get("profile") or {}),
+            dict(answer.get("unmeasured") or {}),
+            [*reasons, *(f"{what}: {why}" for what, why in left_out.items())],
+            dict(self.errors),
+        )
 
     def stop(self, span_ids: Iterable[str], timeout_s: float = STOP_TIMEOUT_S) -> Found:
         """End it; what it leaves."""
@@ -149,7 +194,7 @@ class Watch:
         return self.found(timeout_s)
 
     def leave(self) -> None:
-        """The run is told nothing any more."""
+        """Nothing is added to the run any more."""
         self.batches.leave()
 
     def first_error(self) -> BaseException:
@@ -158,61 +203,40 @@ class Watch:
         why = CLOSED if self._is_closed() else "the run was ended while it began"
         return next(known, RuntimeError(why))
 
-    def _send_once(self, timeout_s: float) -> float:
-        """Until when somebody who begins it waits."""
-        with self._lock:
-            if self._begin_by_s is None:
-                self._installing.make(self.interval_s, self.is_new)
-                self._begin_by_s = time.monotonic() + timeout_s
-                send(self.client, self._live())
-            return self._begin_by_s
-
     def _note(self, where: str, error: BaseException, count: int = 1) -> None:
         first, before = self.errors.get(where, (error, 0))
         self.errors[where] = (first, before + count)
 
-    def _read(self) -> Found:
-        reasons = []
-        if not self._last_answer and self._is_closed():
-            reasons.append(CLOSED)
-        if self.installed_again:
-            times = f"{self.installed_again} time(s)"
-            reasons.append(f"the scheduler forgot the run {times}: parts are lost")
-        return read(self.scheduler, self._last_answer, reasons, self.errors)
-
     # ---- on the client's event loop ------------------------------------------------
 
     async def _live(self) -> None:
-        """All of it. Who is told to end while it begins, ends when it has begun."""
+        """From start to end. One that is ended while it begins, ends afterwards."""
         try:
             goes_on = self._goes_on()  # not so with a client that is closed already
-            if goes_on and await self._installing.begin():
-                _settle(self._begun)
-                await self._pull_first()
-                await self._follow_until_told()
+            if goes_on and await self._installation.begin():
+                _resolve(self._begun)
+                with contextlib.suppress(Exception):  # the next pull has the same error
+                    # even a short block learns the scheduler's clock
+                    await asyncio.wait_for(self._pull(), FIRST_PULL_S)
+                await self._follow_until_end()
                 await self._end()
         except Exception as error:
-            self._note("end on the scheduler", error)
+            self._note(END, error)
         finally:
-            _settle(self._begun)
-            _settle(self._over)
+            _resolve(self._begun)
+            _resolve(self._over)
 
-    async def _pull_first(self) -> None:
-        """To know the scheduler's clock, however short the block is."""
-        with contextlib.suppress(Exception):  # the next pull meets it again
-            await asyncio.wait_for(self._pull(), FIRST_PULL_S)
-
-    async def _follow_until_told(self) -> None:
-        """Nobody follows behind this, though a cancel may come too late to be felt."""
+    async def _follow_until_end(self) -> None:
+        """No pull follows this, though a cancellation may come too late for one."""
         following = asyncio.create_task(self._follow())
-        told = asyncio.create_task(self._told_to_end.wait())
-        await asyncio.wait({following, told}, return_when=asyncio.FIRST_COMPLETED)
+        ending = asyncio.create_task(self._end_event.wait())
+        await asyncio.wait({following, ending}, return_when=asyncio.FIRST_COMPLETED)
         following.cancel()
-        told.cancel()
+        ending.cancel()
         await asyncio.wait({following}, timeout=GONE_TIMEOUT_S)
 
     async def _follow(self) -> None:
-        """Pull as long as there may be a scheduler, be it silent for hours."""
+        """Pull as long as there may be a scheduler, even if it is silent for hours."""
         pause_s = PULL_EVERY_S
         while self._goes_on():
             await asyncio.sleep(pause_s)
@@ -224,7 +248,7 @@ class Watch:
             except VanishedError:
                 await self._begin_again()
                 pause_s = min(2 * pause_s, LONGEST_PAUSE_S)
-            except (OSError, TimeoutError):  # no connection, or nobody answers
+            except (OSError, TimeoutError):  # no connection, or no answer
                 self._is_silent = True
                 pause_s = min(2 * pause_s, LONGEST_PAUSE_S)
             except Exception as error:
@@ -235,16 +259,16 @@ class Watch:
         return not (self._to_end or self._is_closed())
 
     def _is_closed(self) -> bool:
-        """The client, that is; one that looks for its scheduler is not."""
+        """The client, that is; one that reconnects is not."""
         return self.client.status in ("closing", "closed")
 
     async def _begin_again(self) -> None:
-        """This process was stopped for so long that the scheduler forgot the run."""
+        """This process was stopped for so long that the scheduler removed the run."""
         if not self._goes_on():
             return
         self.batches.after = 0  # of a plugin that is still to come
-        self._is_forgotten = self._installing.is_there
-        await self._installing.begin_again(START_TIMEOUT_S)
+        self._was_removed = self._installation.is_there
+        await self._installation.begin_again(START_TIMEOUT_S)
 
     async def _pull(self) -> bool:
         """Take some pages; whether there are more."""
@@ -258,16 +282,17 @@ class Watch:
         self._take(answer)
         return bool(answer["more"])
 
-    async def _ask(self, what: str, **told: Any) -> Mapping[str, Any]:
+    async def _ask(self, what: str, **options: Any) -> Mapping[str, Any]:
         ask = getattr(self.client.scheduler, f"{self.mark}_{what}")
-        answer: Mapping[str, Any] | None = await ask(after=self.batches.after, **told)
+        answer: Mapping[str, Any] | None
+        answer = await ask(after=self.batches.after, **options)
         if answer is None:
-            raise VanishedError("it knows nothing of the run")
+            raise VanishedError("the scheduler does not know the run")
         return answer
 
     def _recognise(self, answer: Mapping[str, Any]) -> None:
-        self.installed_again += self._is_forgotten
-        self._is_forgotten = False
+        self.installed_again += self._was_removed
+        self._was_removed = False
         self.batches.recognise(answer["plugin"])
 
     def _take(self, answer: Mapping[str, Any]) -> None:
@@ -276,14 +301,14 @@ class Watch:
 
     async def _end(self) -> None:
         """The stop goes first: what is still to be pulled may take its time."""
-        await self._installing.end()  # or it would come to be after the stop
+        await self._installation.end()  # or it would be installed after the stop
         if self._is_closed():
             return
         answer = await self._ask("stop", **self._stop_with)
         self._last_answer = {k: answer[k] for k in answer.keys() - {"pages"}}
         if answer["errors"]:
-            told = RuntimeError(answer["error"])
-            self._note("on the scheduler", told, answer["errors"])
+            error = RuntimeError(answer["error"])
+            self._note("on the scheduler", error, answer["errors"])
         self.batches.clock.is_settled = True  # or as good as it will be
         self._recognise(answer)
         self._take(answer)
@@ -292,7 +317,113 @@ class Watch:
             is_more = await self._pull()
 
 
-def _settle(future: Future[None]) -> None:
-    """Whoever waits for it goes on."""
+class Watches:
+    """The schedulers that the runs of one block use, under one mark.
+
+    A client may be known from the start, come with a Runner's executor, or be made by
+    coffea for a single call and closed after it. Each scheduler is watched once, and
+    all of them end together. ``run`` gets what they found.
+    """
+
+    def __init__(self, run: Any, interval_s: float) -> None:
+        self.run = run
+        self.interval_s = interval_s  # 0: workers are not sampled
+        self.mark = new_mark()
+        self.marked = Marked(self.mark)
+        self._watches: list[Watch] = []  # the last of a scheduler is its present one
+        self._is_ended = False
+        self._lock = threading.Lock()  # never held while Dask is waited for
+        run.core.accept(RUN_ID)  # of decorated functions in any task
+
+    def add(self, client: Any, is_new: bool = False) -> None:
+        """Watch the scheduler of a client, unless that is done already; anew where the
+        client of that watch was closed."""
+        scheduler = scheduler_of(client)
+        with self._lock:
+            if self._is_ended:
+                return
+            known = [each for each in self._watches if each.scheduler == scheduler]
+            if known and not known[-1].is_over:
+                watch = known[-1]
+            else:
+                mark = self.mark
+                if known and not is_new:  # the earlier plugin may still be there
+                    mark = new_mark()
+                    self.marked.add(mark)
+                watch = Watch(client, self.run.core, mark, self.interval_s, is_new)
+                self._watches.append(watch)
+        watch.start()
+
+    def drop(self, client: Any) -> None:
+        """A client is about to be closed."""
+        with self._lock:
+            watches = [each for each in self._watches if each.client is client]
+        for watch in watches:
+            watch.stop(self.marked.span_ids)
+
+    def end(self, timeout_s: float = STOP_TIMEOUT_S) -> None:
+        """End all of them at once, and give the run what they found."""
+        ends_s = time.monotonic() + timeout_s
+        watches = self._ask_to_stop()
+        found = [each.found(max(0.0, ends_s - time.monotonic())) for each in watches]
+        self.run.guarded("what Dask told", self._give, found)
+        self._forget()
+
+    def leave(self) -> None:
+        """The run is over, for whatever reason: nothing is added to it any more."""
+        for watch in self._ask_to_stop():
+            watch.leave()
+        self._forget()
+
+    def _forget(self) -> None:
+        """Runs are kept for long: not with the clients they had."""
+        with self._lock:
+            self._watches.clear()
+
+    def _ask_to_stop(self) -> list[Watch]:
+        self._is_ended = True
+        with self._lock:
+            watches = list(self._watches)
+        lacks_output, packages = self.run.lacks_output(), self.run.packages
+        for watch in watches:
+            watch.ask_to_stop(self.marked.span_ids, lacks_output, packages)
+        return watches
+
+    def _give(self, found: list[Found]) -> None:
+        run = self.run
+        for each in found:
+            for where, (error, count) in each.errors.items():
+                run.note_error(where, error, count)
+        for reason in dict.fromkeys(text for each in found for text in each.reasons):
+            run.add_remark(reason)
+        unmeasured = {k: why for each in found for k, why in each.unmeasured.items()}
+        for why in dict.fromkeys(unmeasured.values()):
+            count = sum(1 for other in unmeasured.values() if other == why)
+            run.add_remark(f"{count} worker(s) unmeasured: {why}")
+        # Spans of a scheduler that was watched twice count on from the first time.
+        last = {each.scheduler: each.spans for each in found if each.spans}
+        spans = add_up(last.values())
+        run.core.set_activities(spans | add_up(each.differences for each in found))
+        run.keep_spans(spans)
+        for each in found:
+            rows = profile.hot_lines(each.profile, _profile_interval())
+            run.core.add_hot_lines(rows)
+
+
+def _activities(rows: Any) -> Activities:
+    """{names: value} of [[names, value], ...]."""
+    return {tuple(map(str, names)): float(value) for names, value in rows or ()}
+
+
+def _profile_interval() -> float:
+    """Seconds between two samples of Dask's profiler, as configured on this machine."""
+    import dask
+    from dask.utils import parse_timedelta
+
+    interval = dask.config.get("distributed.worker.profile.interval", "10ms")
+    return float(parse_timedelta(interval, default="ms"))
+
+
+def _resolve(future: Future[None]) -> None:
     with contextlib.suppress(InvalidStateError):
         future.set_result(None)

@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from roastcoffea import _core, _probe
-from roastcoffea.adapters import tracking
+from roastcoffea.backends import tracking_data
 from roastcoffea.export.decoding import decode_document
 from roastcoffea.export.encoding import HEADER
 from roastcoffea.export.imported_samples import (
@@ -112,7 +112,7 @@ class _Import:
         core = _core.Run(0, min(start_ns, to_ns(MAX_TIME_S)), self._host())
         self._add_records(core)
         self._set_facts(core)
-        tracking.feed(core, self.sampled.series)
+        tracking_data.feed(core, self.sampled.series)
         core.finish(took_ns)
         self._set_notes(core)
         core.lose("import_dropped", self.lost + self.sampled.lost)

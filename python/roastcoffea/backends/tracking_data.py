@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Reads ``tracking_data`` that somebody else sampled into a run's columns.
+"""Reads ``tracking_data`` of a user's backend into a run's columns.
 
 A user's backend may give anything under any key. What has the documented shape is
 taken; the rest is left to its owner and stays in ``tracking_data`` as it was given.

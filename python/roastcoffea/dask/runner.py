@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """A call of ``Runner.run`` whose executor is coffea's ``DaskExecutor``.
 
-Its schedulers are watched, and its tasks marked in whatever thread it is. An executor
-without a client makes one when it is called, or the Runner does: for the call, the
-Runner gets a copy of it that tells when its client comes and goes.
+Its schedulers are watched, and its tasks marked, whichever thread makes the call. An
+executor without a client makes one when it is called, or the Runner does: for the call,
+the Runner gets a copy of it that reports when its client comes and goes.
 """
 
 from __future__ import annotations
@@ -11,11 +11,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from roastcoffea.adapters.coffea_result import is_dask
+from roastcoffea.backends.dask import EXECUTORS, is_dask_executor
 
-EXECUTORS = ("executor", "pre_executor")
-
-Told = Callable[[Any], None]
+OnClient = Callable[[Any], None]
 
 
 class DaskCall:
@@ -24,7 +22,7 @@ class DaskCall:
     def __init__(self, runs: list[Any], runner: Any) -> None:
         self.runs = runs
         self.executors: list[Any] = [getattr(runner, name, None) for name in EXECUTORS]
-        self.is_dask = any(map(is_dask, self.executors))
+        self.is_dask = any(map(is_dask_executor, self.executors))
         self._entered: Any = None
         self._watched: dict[int, Any] = {}  # copies of executors, by the original's id
 
@@ -35,7 +33,7 @@ class DaskCall:
         from roastcoffea.dask.spans import Entered
 
         for executor in self.executors:
-            if is_dask(executor) and executor.client is not None:
+            if is_dask_executor(executor) and executor.client is not None:
                 self.came(executor.client, False)
         self._entered = Entered()
         for run in self.runs:
@@ -56,9 +54,9 @@ class DaskCall:
             run.guarded("end on Dask", run.on_dask().drop, client)
 
     def replaced(self, executor: Any) -> Any:
-        """The executor for the call: itself, or a copy that tells of its client. An odd
-        one that cannot be copied is left alone: nobody watches its client."""
-        if not is_dask(executor) or executor.client is not None:
+        """The executor for the call: itself, or a copy that reports its client. One
+        that cannot be copied is left alone: its client is not watched."""
+        if not is_dask_executor(executor) or executor.client is not None:
             return executor
         if id(executor) not in self._watched:
             try:
@@ -71,20 +69,13 @@ class DaskCall:
         return self._watched[id(executor)]
 
 
-def _copied(executor: Any, came: Told, goes: Told) -> Any:
-    """An executor that has everything that this one has; its class may take other
-    arguments than it has attributes."""
-    kind = type(executor)
+def _copied(executor: Any, came: OnClient, goes: OnClient) -> Any:
+    """An executor with the same attributes; its class may take other arguments.
+
+    It reports when its client is set, and before it is unset: coffea closes it then."""
+    kind: Any = type(executor)
     if any(vars(base).get("__slots__") for base in kind.__mro__):
         raise TypeError("an executor with slots")
-    copied = object.__new__(_telling(kind, came, goes))
-    vars(copied).update(vars(executor))
-    return copied
-
-
-def _telling(kind: Any, came: Told, goes: Told) -> Any:
-    """A class of executors that tell when their client is set, and before it is
-    taken away: coffea closes it then."""
 
     def get(self: Any) -> Any:
         return vars(self).get("client")
@@ -97,4 +88,7 @@ def _telling(kind: Any, came: Told, goes: Told) -> Any:
         if client is not None:
             came(client)
 
-    return type(kind.__name__, (kind,), {"client": property(get, put)})
+    reporting = type(kind.__name__, (kind,), {"client": property(get, put)})
+    copied: Any = object.__new__(reporting)
+    vars(copied).update(vars(executor))
+    return copied

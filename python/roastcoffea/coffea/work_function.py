@@ -19,9 +19,10 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from .. import _probe
+from .._by_value import ByValue
+from ..dask.task import Place, place_of
+from ..dask.task import runs as dask_runs
 from . import hooks, switch
-from .dask_task import Place, place_of
-from .dask_task import runs as dask_runs
 from .guard import guarded
 from .packing import packing
 from .work_item import file_of, item_at, item_of
@@ -29,17 +30,17 @@ from .work_item import file_of, item_at, item_of
 # In the dict that coffea wraps around every output, never in the output itself.
 WRAPPED_KEY = "__roastcoffea_frames__"
 
-# Where something of ours may fail, in the words that the run is told.
+# Steps of ours that may fail, as the run names them.
 ITEM, BEGIN, END = "item of a chunk", "begin of a chunk", "end of a chunk"
 HOOKS, SWITCH, PACKED = "hooks", "switch of a processor", "packed result"
 
 Call = tuple[tuple[Any, ...], dict[str, Any]]
 
-# Who takes frames in this process: {run id: function of bytes}.
+# What takes frames in this process: {run id: function of bytes}.
 receivers: dict[bytes, Callable[[bytes], None]] = {}
-hooks.tellers += [receivers, dask_runs]
+hooks.clearers += [receivers, dask_runs]
 
-# Who is told when the client has asked a file itself: {run id: ClientWork.asked}.
+# Called when the client has read the entries of a file: {run id: ClientWork.asked}.
 askers: dict[bytes, Callable[[int, int], None]] = {}
 
 # In a spool: when processes of a pool have asked files, a line each.
@@ -56,7 +57,7 @@ class Token(NamedTuple):
     client: int
     spools: tuple[str, ...]
     unpack: bool  # the switch does not travel with the processor: set it on arrival
-    counts_entries: bool = False  # a file is asked for its entries: only failures tell
+    counts_entries: bool = False  # reads the entries of a file: only failures are sent
     packs: bool = False  # the executor packs the result afterwards
     looks: bool = True  # into chunks, unless the user has switched measuring off
     marks: tuple[str, ...] = ()  # of the runs on Dask, one for each collector
@@ -79,6 +80,15 @@ class Attempt:
             guarded(SWITCH, switch.release, held)
 
 
+def rebuild(parts: tuple[Any, Any, Any]) -> Any:
+    """A work function where it is unpickled: of the front there, or its stand-in."""
+    function, token, front = parts
+    return front.work_function(function, token)
+
+
+REBUILD = ByValue(rebuild, otherwise=0)  # the plain function on another Python
+
+
 @_probe.surround
 class WorkFunction:
     """``function`` as an attempt of the run that ``token`` names."""
@@ -88,7 +98,7 @@ class WorkFunction:
         self.token = Token(*token)
 
     def __reduce__(self) -> Any:
-        return _probe.front.work_function, (self.function, tuple(self.token))
+        return REBUILD, ((self.function, tuple(self.token), _probe.front),)
 
     __call__: Callable[..., Any]  # entered(), the function, left(): without a frame
 
@@ -149,14 +159,14 @@ class WorkFunction:
 
     def failed(self, place: Place | None, error: BaseException) -> None:
         """An attempt raised: its frames go out at once, or with the next result. What
-        Dask does not take is counted as lost, or nobody wants it any more."""
+        Dask does not take is counted as lost, or its run has ended."""
         token = self.token
         frames = _probe.attempt_end(token.client, token.spools, error)
         is_taken = guarded(END, _hand_over, token, place, frames)
         if frames and not is_taken and place is None:
             _waiting.append((token.run_id, frames))
         if place is not None:
-            place.tell_trouble()
+            place.send_trouble()
 
     def ended(self, place: Place | None, result: Any) -> Any:
         """The result of an attempt, with its frames where they have no other way."""
@@ -178,12 +188,12 @@ class WorkFunction:
         self, place: Place, result: Any, frames: bytes | None, end: bytes | None
     ) -> Any:
         """The chunk goes with the result, the end as soon as it is known."""
-        guarded(END, place.tell_trouble)
+        guarded(END, place.send_trouble)
         if end is None:
             return result
         held = [*_waited(self.token.run_id), *([frames] if frames else [])]
         if held and not _carries(result):  # a DataFrame, say: there is no other way
-            place.tell(b"".join([*held, end]))
+            place.send(b"".join([*held, end]))
             return result
         if frames:
             guarded(END, place.keep, frames)
@@ -219,8 +229,7 @@ class WorkFunction:
         return args, kwargs
 
     def begin_asking(self, attempt: Attempt, args: tuple[Any, ...]) -> None:
-        """Preprocessing of a file. When it works, nobody hears of it but the client,
-        and only how long it took."""
+        """Preprocessing of a file. When it works, only the client gets its duration."""
         item = item_at(attempt.place, guarded(ITEM, file_of, args))
         _probe.attempt_begin(self.token.run_id, self.token.client, (), item)
 
@@ -237,7 +246,7 @@ class WorkFunction:
 def _note_asked(spool: str, line: str) -> None:
     """One write: lines of several processes do not mix."""
     flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC
-    with contextlib.suppress(OSError):  # on another machine: then nobody knows
+    with contextlib.suppress(OSError):  # on another machine: then it is unknown
         file = os.open(os.path.join(spool, ASKED), flags, 0o600)
         try:
             os.write(file, line.encode())
@@ -248,7 +257,7 @@ def _note_asked(spool: str, line: str) -> None:
 def _hand_over(token: Token, place: Place | None, frames: bytes | None) -> bool:
     """Give frames to the collector: by Dask, or if it is in this process."""
     if place is not None:
-        return place.tell(frames)
+        return place.send(frames)
     receive = receivers.get(token.run_id)
     if frames is None or receive is None or token.client != _probe.process_id():
         return False
@@ -278,12 +287,12 @@ def _unpacked(processor: Any) -> Any:
         import lz4.frame
 
         return cloudpickle.loads(lz4.frame.decompress(processor))
-    except Exception:  # coffea is about to try the same, and says what is wrong
+    except Exception:  # coffea is about to try the same, and raises
         return None
 
 
 def _waited(run_id: bytes) -> list[bytes]:
-    """What failed attempts of a run left; that of other runs nobody waits for."""
+    """What failed attempts of a run left; those of other runs are dropped."""
     found = []
     with contextlib.suppress(IndexError):  # until it is empty
         while True:

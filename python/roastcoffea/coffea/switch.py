@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The switch that a decorated process() looks at, held on while somebody collects.
+"""The switch that a decorated process() looks at, held on while a collector is entered.
 
 Several collectors may hold the same processor, from several threads: it goes back to
 what it was when the last one lets go. A user's own ``False`` is left alone.

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The one wrapper on ``coffea.processor.Runner.run``, there while somebody collects.
+"""The wrapper on ``coffea.processor.Runner.run``, there while a collector is entered.
 
 Importing us patches nothing. The first collector that is entered puts the wrapper on
 the class, the last one that leaves takes it off again, and what was there before is
@@ -111,8 +111,8 @@ def _watchers_of(runner: Any) -> list[Watcher]:
     """Who a run belongs to, the innermost collector last.
 
     Those that were given this very executor, runner or client, and those of the same
-    thread that were given nothing. When that is nobody, the innermost of the thread:
-    who runs something inside a block wants to see it.
+    thread that were given nothing. When there is none, the innermost of the
+    thread: what runs inside a block belongs to it.
     """
     me = threading.get_ident()
     with _lock:

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Reads what coffea gives: results, reports, work items, executors, filesets.
+"""Reads coffea's objects: results, reports, work items, executors, filesets.
 
-Foreign objects in, plain values out. An object that nobody knows gives nothing.
+Foreign objects in, plain values out. An unknown object gives nothing.
 """
 
 from __future__ import annotations
@@ -11,6 +11,8 @@ from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
 from roastcoffea.aggregation.workflow import aggregate_workflow_metrics
+from roastcoffea.backends.base import is_instance
+from roastcoffea.backends.registry import kind_of
 
 WRAPPED = " The error was: "  # coffea's words
 
@@ -55,7 +57,7 @@ def report_of(result: Any) -> Mapping[str, Any] | None:
 
 
 def numbers_of(report: Mapping[str, Any]) -> dict[str, float]:
-    """What a report says, under the names of the run's facts."""
+    """The numbers of a report, under the names of the run's facts."""
     names = {
         "entries": "report_events",
         "bytesread": "report_bytes",
@@ -117,22 +119,17 @@ def names_of(fileset: Any) -> set[str]:
 
 
 class Offer(NamedTuple):
-    """What an executor offers, as far as it can be told from it."""
+    """What is known of an executor before it runs."""
 
-    kind: str
     workers: int | None
     text: str
     in_process: bool
+    is_local: bool  # its workers are processes of this machine, as far as is known
 
 
 def is_iterative(executor: Any) -> bool:
     """Whether chunks run one by one in this very process."""
-    return any(base.__name__ == "IterativeExecutor" for base in type(executor).__mro__)
-
-
-def is_dask(executor: Any) -> bool:
-    """Whether chunks are tasks of a Dask client."""
-    return any(base.__name__ == "DaskExecutor" for base in type(executor).__mro__)
+    return is_instance(executor, "coffea.processor.executor", "IterativeExecutor")
 
 
 def cluster_text(numbers: Mapping[str, Any]) -> str:
@@ -147,15 +144,15 @@ def cluster_text(numbers: Mapping[str, Any]) -> str:
 def offer_of(executor: Any) -> Offer:
     """The workers of a coffea executor; one thread each."""
     kind = type(executor).__name__.removesuffix("Executor")
-    workers = getattr(executor, "workers", None)
+    is_local = kind_of(executor).is_local
     if is_iterative(executor):
-        return Offer(kind, 1, f"{kind}, 1 worker", True)
+        return Offer(1, f"{kind}, 1 worker", True, is_local)
     pool = getattr(executor, "pool", None)
-    workers = getattr(pool, "_max_workers", workers)
-    if not isinstance(workers, int) or kind in ("Dask", "TaskVine", "Parsl"):
-        return Offer(kind, None, kind, False)
+    workers = getattr(pool, "_max_workers", getattr(executor, "workers", None))
+    if not isinstance(workers, int) or not is_local:
+        return Offer(None, kind, False, is_local)
     noun = "worker" if workers == 1 else "workers"
-    return Offer(kind, workers, f"{kind}, {workers} {noun}", False)
+    return Offer(workers, f"{kind}, {workers} {noun}", False, is_local)
 
 
 def packs(executor: Any) -> bool:

@@ -1,15 +1,14 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """What coffea's executors hand to a call: which file, which entries of it.
 
-Items are told as tuples of plain values; what coffea does not say, or says otherwise in
-another version, is None.
+Items are tuples of plain values; None is what this version of coffea does not have.
 """
 
 from __future__ import annotations
 
 from typing import Any
 
-from .dask_task import Place
+from ..dask.task import Place
 
 UNKNOWN = (None,) * 6  # dataset, file, tree, uuid, first entry, one past the last
 
@@ -21,7 +20,7 @@ def item_at(place: Place | None, item: tuple[Any, ...] | None) -> tuple[Any, ...
 
 
 def file_of(args: tuple[Any, ...]) -> tuple[Any, ...]:
-    """What a FileMeta says of itself: a chunk of no entries yet."""
+    """The fields of a FileMeta: a chunk of no entries yet."""
     for arg in reversed(args):
         if hasattr(arg, "filename") and hasattr(arg, "dataset"):
             treename = getattr(arg, "treename", None)
@@ -30,7 +29,7 @@ def file_of(args: tuple[Any, ...]) -> tuple[Any, ...]:
 
 
 def item_of(args: tuple[Any, ...]) -> tuple[Any, ...]:
-    """What a WorkItem says of itself, wherever it is among the arguments."""
+    """The fields of a WorkItem, wherever it is among the arguments."""
     for arg in reversed(args):
         item = arg[0] if isinstance(arg, tuple) and arg else arg
         try:

@@ -18,7 +18,7 @@ from collections.abc import Collection, Sequence
 from typing import Any, NamedTuple
 
 from .. import _probe
-from .hook_places import (
+from .hook_list import (
     CLASS,
     METHOD,
     NUMBER,
@@ -35,10 +35,10 @@ from .packing import packing
 SPECIAL = (staticmethod, classmethod, property)
 SPECIAL_OF = {CLASS: classmethod, PROPERTY: property}
 CODECS = _probe.codecs()
-MOST_PLACED = 10  # times in a process that nobody tells when the run ends
+MOST_PLACED = 10  # times in a process that does not learn when the run ends
 
-# While one of these holds anything, somebody in this process is to call ``clear``.
-tellers: list[Collection[Any]] = []
+# While one of these holds anything, code in this process will call ``clear``.
+clearers: list[Collection[Any]] = []
 
 
 class Hook(NamedTuple):
@@ -81,16 +81,16 @@ def sources() -> list[Any]:
 
 
 class Hooks:
-    """Those of this process: found once, in place while somebody needs them.
+    """Those of this process: found once, in place while a user needs them.
 
     A class that changes loses what Python has cached of it, and after a thousand times
     in Python 3.13 for ever. So hooks stay between chunks, where they pass everything
-    on, until the run ends; in a pool of processes, which nobody tells, they come and go
-    a few times, then stay until those end."""
+    on, until the run ends; in a pool of processes, which do not learn of that, they
+    come and go a few times, then stay until those end."""
 
-    def __init__(self, told_by: Sequence[Collection[Any]] = tellers) -> None:
+    def __init__(self, cleared_by: Sequence[Collection[Any]] = clearers) -> None:
         self.lock = threading.Lock()
-        self.told_by = told_by
+        self.cleared_by = cleared_by
         self.users: set[object] = set()
         self.in_place = False
         self.times_placed = 0
@@ -151,7 +151,7 @@ class Hooks:
         """It needs them no more, or never came to need them."""
         with self.lock:
             self.users.discard(user)
-            stay = any(self.told_by) or self.times_placed >= MOST_PLACED
+            stay = any(self.cleared_by) or self.times_placed >= MOST_PLACED
             if not self.users and not stay:
                 self.take()
 
@@ -240,7 +240,7 @@ def clear() -> None:
 
 
 def _in_child() -> None:
-    """A forked child runs no chunks of its parent, and hears of no end."""
+    """A forked child runs no chunks of its parent, and does not learn of an end."""
     global _hooks
     _hooks.take()
     _hooks = Hooks(())

@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What no attempt tells of a call of ``Runner.run``: merging, and asking files.
+"""Work in a call of ``Runner.run`` that is part of no attempt: merging outputs, and
+reading the number of entries of files.
 
-Processes of a pool leave notes of the files that they asked beside their frames.
+Processes of a pool write notes of the files that they read beside their frames.
 Coffea's ``IterativeExecutor`` does all in one thread: what it does between two chunks
-is merging their outputs. For the call, the Runner gets a copy of it that has a clock
-there. Executors of the user's own classes are left as they are.
+is merging their outputs. For the call, the Runner gets a copy of it with a clock there.
+Executors of the user's own classes are left as they are.
 """
 
 from __future__ import annotations
@@ -15,10 +16,10 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-from roastcoffea.adapters.coffea_result import is_iterative
-from roastcoffea.adapters.work_function import ASKED
+from roastcoffea.coffea.results import is_iterative
+from roastcoffea.coffea.work_function import ASKED
 
-Tell = Callable[[str, int, int], None]
+Report = Callable[[str, int, int], None]
 
 ASKS_FILES = "get_metadata"  # coffea's names, as on Dask
 MERGES = "reduce"
@@ -31,24 +32,24 @@ def workers_ask(runner: Any) -> bool:
 
 
 class ClientWork:
-    """Tells the runs of a call what their client did, and when."""
+    """Reports to the runs of a call what their client did, and when."""
 
     def __init__(self, runs: list[Any]) -> None:
         self.runs = runs
         self.spools: tuple[str, ...] = ()  # of the runs, where there is a pool
         self._clocked: dict[int, Any] = {}  # copies of executors, by the original's id
 
-    def tell(self, prefix: str, start_ns: int, stop_ns: int) -> None:
+    def report(self, prefix: str, start_ns: int, stop_ns: int) -> None:
         for run in self.runs:
             run.client_did(prefix, start_ns, stop_ns)
 
     def asked(self, start_ns: int, stop_ns: int) -> None:
-        """A file said how many entries it has."""
-        self.tell(ASKS_FILES, start_ns, stop_ns)
+        """The number of entries of a file was read."""
+        self.report(ASKS_FILES, start_ns, stop_ns)
 
     def take_notes(self) -> None:
-        """What processes of a pool have asked so far. Their clock is ours, unless they
-        are on another machine: what cannot have been is not told."""
+        """The files that processes of a pool have read so far. Their clock is ours,
+        unless they are on another machine: impossible times are left out."""
         for run, spool in zip(self.runs, self.spools, strict=False):
             now_ns = time.monotonic_ns()
             for start_ns, stop_ns in _taken_notes(spool):
@@ -59,12 +60,13 @@ class ClientWork:
         """The executor for the call: itself, or a copy with a clock."""
         executor = getattr(type(executor), "_without_clock", executor)
         kind = type(executor)
-        if kind.__name__ != "IterativeExecutor" or not _is_coffeas(kind):
+        module = kind.__module__.partition(".")[0]
+        if not is_iterative(executor) or module != "coffea":
             return executor
         if id(executor) not in self._clocked:
             try:
-                clocked = _with_clock(executor, self.tell)
-            except Exception as error:  # an odd one: nobody clocks its merges
+                clocked = _with_clock(executor, self.report)
+            except Exception as error:  # an odd one: its merges have no clock
                 clocked = executor
                 for run in self.runs:
                     run.note_error("copy of an executor", error)
@@ -82,16 +84,12 @@ def _taken_notes(spool: str) -> list[tuple[int, int]]:
     return sorted((int(row[0]), int(row[1])) for row in rows if len(row) == 2)
 
 
-def _is_coffeas(kind: type) -> bool:
-    return kind.__module__.partition(".")[0] == "coffea"
-
-
 class _Between:
     """A function that is called for one item after the other, and the time between."""
 
-    def __init__(self, function: Callable[[Any], Any], tell: Tell) -> None:
+    def __init__(self, function: Callable[[Any], Any], report: Report) -> None:
         self.function = function
-        self.tell = tell
+        self.report = report
         self.since_ns = 0  # 0: nothing is there to be merged
 
     def __call__(self, item: Any) -> Any:
@@ -104,16 +102,16 @@ class _Between:
     def end(self) -> None:
         since_ns, self.since_ns = self.since_ns, 0
         if since_ns:
-            self.tell(MERGES, since_ns, time.monotonic_ns())
+            self.report(MERGES, since_ns, time.monotonic_ns())
 
 
-def _with_clock(executor: Any, tell: Tell) -> Any:
+def _with_clock(executor: Any, report: Report) -> Any:
     kind: Any = type(executor)
 
     def call(self: Any, items: Any, function: Any, accumulator: Any) -> Any:
         if self.function_name == ASKS_FILES:  # each file has a clock of its own
             return kind.__call__(self, items, function, accumulator)
-        between = _Between(function, tell)
+        between = _Between(function, report)
         try:
             return kind.__call__(self, items, between, accumulator)
         finally:

@@ -1,42 +1,47 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""On a worker: Dask's statistical profile, as the functions of user code that it met.
+"""Dask's statistical profile, as the functions of user code in it.
 
 A profile is a tree of calls, of nodes {"count", "identifier", "description",
-"children"}, as in distributed.profile. A sample is in every function of the user's that
-is on its way down, and in the innermost of them alone: what libraries do is theirs who
-called them. Dask tells functions apart and not lines, so a row is a function, at the
-line where it begins. It counts a sample at every call but the last one: where several
-calls may have been that, those that never were another share the rest, else all.
+"children"}, as in distributed.profile. A sample counts for every user function on its
+path, and as own time for the innermost of them: what libraries do belongs to their
+caller. Dask distinguishes functions, not lines, so a row is a function, at its first
+line. It counts a sample at every call but the last one: where several calls may have
+been the last, those that never were another share the remainder, else all of them.
 
-Only what is found is sent: trees are large, and Dask looks at every object of what it
-sends. Travels as source: standard library only.
+Workers read their own profile and send rows: trees are large, and Dask inspects every
+object that it sends. That part is pickled by value with worker_plugin.py: standard
+library only.
 """
 
 from __future__ import annotations
 
+import functools
+import json
 import re
 from collections.abc import Iterable
-from functools import cache
-from typing import Any
+from pathlib import Path
+from typing import Any, NamedTuple
 
-from .texts import plain
+from .scheduler_pages import plain
 
 MOST_SENT = 100
+MOST_SECONDS_READ = 50
 MOST_NODES = 200_000
+MOST_ROWS = 20
 INSTALLED = re.compile(r"[/\\](?:site|dist)-packages[/\\]([^/\\.]+)")
 STANDARD = re.compile(r"[/\\]lib(?:64)?[/\\]python\d\.\d+[/\\]")
 TYPED = ("<stdin>", "<ipython-input")  # code that came from no file
 OURS = re.compile(r".*[/\\]_?roastcoffea[\w.]*[/\\](.*)")
 
 Place = tuple[str, int, str]  # file, line, function
-# A call, its samples, those that ended in it, and the user's functions on its way.
+# A call, its samples, those that ended in it, and the user functions on its path.
 Waiting = tuple[dict[str, Any], int, float, tuple[Place, ...]]
 Row = tuple[str, int, str, str, float, float]  # place, text of the line, samples
 
 
 def is_users(file: str, own: Iterable[str] = (), ours: Iterable[str] = ()) -> bool:
-    """Whether a file is of the analysis. ``own`` are its packages, where installed;
-    ``ours`` the files of this package, which may be anywhere there."""
+    """Whether a file is user code. ``own`` are installed packages of the analysis;
+    ``ours`` the files of this package, which may be in any folder there."""
     installed = INSTALLED.search(file)
     if installed:
         return installed[1] in own
@@ -49,18 +54,18 @@ def is_users(file: str, own: Iterable[str] = (), ours: Iterable[str] = ()) -> bo
 
 
 class HotPlaces:
-    """Samples of functions of the user's, of trees that are added one by one."""
+    """Samples of user functions, summed over trees."""
 
     def __init__(self, own: Iterable[str] = (), ours: Iterable[str] = ()) -> None:
         known = frozenset(own), frozenset(ours)
-        self.is_users = cache(lambda file: is_users(file, *known))
+        self.is_users = functools.cache(lambda file: is_users(file, *known))
         self.places: dict[Any, Place | None] = {}  # of identifiers
         self.total: dict[Place, float] = {}
         self.alone: dict[Place, float] = {}
         self.texts: dict[Place, str] = {}
 
     def add(self, tree: Any, weight: float = 1.0) -> None:
-        """No function calls itself: a profile may be as deep as a stack."""
+        """Not recursive: a profile may be as deep as a stack."""
         waiting: list[Waiting] = [(tree, _count(tree), 0.0, ())]
         for _ in range(MOST_NODES):
             if not waiting:
@@ -79,7 +84,7 @@ class HotPlaces:
                 self.alone[users[-1]] = self.alone.get(users[-1], 0) + here
 
     def rows(self) -> list[Row]:
-        """The hottest first. Names that are no UTF-8 would not travel."""
+        """The hottest first."""
         hottest = sorted(self.total, key=lambda place: (-self.total[place], place))
         return [
             (
@@ -94,25 +99,31 @@ class HotPlaces:
         ]
 
     def _place(self, node: dict[str, Any]) -> Place | None:
-        """Which function of the user's a node is; None for others."""
+        """The user function of a node; None for other code."""
         identifier = node.get("identifier")
         if identifier not in self.places:
-            self.places[identifier] = self._look(node)
+            self.places[identifier] = self._find_place(node)
         return self.places[identifier]
 
-    def _look(self, node: dict[str, Any]) -> Place | None:
-        told = node.get("description")
-        if not isinstance(told, dict):
+    def _find_place(self, node: dict[str, Any]) -> Place | None:
+        described = node.get("description")
+        if not isinstance(described, dict):
             return None
-        file = str(told.get("filename", ""))
+        file = str(described.get("filename", ""))
         if not self.is_users(file):
             return None
         first = str(node.get("identifier", "")).rpartition(";")[2]  # name;file;line
-        line = first if first.isdecimal() else str(told.get("line_number", ""))
-        place = (file, int(line) if line.isdecimal() else 0, str(told.get("name", "")))
+        line = first if first.isdecimal() else str(described.get("line_number", ""))
+        place = (
+            file,
+            int(line) if line.isdecimal() else 0,
+            str(described.get("name", "")),
+        )
         if place not in self.texts:
-            noted = told.get("line_number") == place[1]
-            self.texts[place] = str(told.get("line") or "").strip() if noted else ""
+            noted = described.get("line_number") == place[1]
+            self.texts[place] = (
+                str(described.get("line") or "").strip() if noted else ""
+            )
         return place
 
 
@@ -140,3 +151,65 @@ def _calls(node: dict[str, Any], count: int, users: tuple[Place, ...]) -> list[W
 def _count(node: dict[str, Any]) -> int:
     count = node.get("count")
     return count if isinstance(count, int) and count > 0 else 0
+
+
+def profile_of(
+    worker: Any, start: float, prefixes: list[str], files: dict[str, list[str]]
+) -> str:
+    """On a worker: rows of tasks of these prefixes since then, as JSON. Dask keeps a
+    profile of every second; of a long run some are read, with a weight."""
+    history = [
+        rows for when, rows in list(worker.profile_keys_history) if when >= start
+    ]
+    history.append(worker.profile_keys)
+    step = 1 + (len(history) - 1) // MOST_SECONDS_READ
+    found = HotPlaces(**files)
+    for rows in history[::step]:
+        for prefix in prefixes:
+            if prefix in rows:
+                found.add(rows[prefix], len(history) / len(history[::step]))
+    return json.dumps(found.rows())
+
+
+# ---- on the client -------------------------------------------------------------------
+
+
+class HotLine(NamedTuple):
+    """What ``add_hot_lines`` takes."""
+
+    file: str
+    line: int
+    function: str
+    text: str
+    seconds: float
+    self_seconds: float
+
+
+@functools.cache
+def our_files() -> list[str]:
+    """The files of this package, relative to it."""
+    package = Path(__file__).parents[1]
+    found = package.rglob("*.py")
+    return sorted(path.relative_to(package).as_posix() for path in found)
+
+
+def hot_lines(profile: Any, interval_s: float) -> list[HotLine]:
+    """The functions with the most seconds, those first: ``rows`` of some workers, and
+    for how many workers each of them counts."""
+    if not profile:
+        return []
+    seconds_each = interval_s * profile["weight"]
+    added: dict[tuple[str, int, str], HotLine] = {}
+    for sent in profile["rows"]:
+        for file, line, function, text, total, alone in json.loads(sent):
+            row = added.get((file, line, function))
+            before = (row.seconds, row.self_seconds) if row else (0.0, 0.0)
+            added[file, line, function] = HotLine(
+                file,
+                line,
+                function,
+                row.text or text if row else text,
+                before[0] + total * seconds_each,
+                before[1] + alone * seconds_each,
+            )
+    return sorted(added.values(), key=lambda row: (-row.seconds, row))[:MOST_ROWS]

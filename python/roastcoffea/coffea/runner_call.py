@@ -2,8 +2,8 @@
 """One call of ``Runner.run`` inside a collector's block.
 
 Before: the switch on the processor, an attempt around the work function, a clock around
-preprocessing. After: everything as it was, the records to the collector and to whoever
-looks for them in the output. What fails in here is counted by the run, never raised.
+preprocessing. After: everything as it was, the records to the collector and into the
+output. What fails in here is counted by the run, never raised.
 """
 
 from __future__ import annotations
@@ -17,17 +17,13 @@ from collections.abc import Callable
 from typing import Any
 
 from roastcoffea import _probe
-from roastcoffea.adapters import (
-    coffea_result,
-    dask_task,
-    hooks,
-    switch,
-    work_function,
-)
-from roastcoffea.adapters.client_work import ClientWork, workers_ask
-from roastcoffea.adapters.dask_call import EXECUTORS, DaskCall
-from roastcoffea.adapters.packing import packing
-from roastcoffea.adapters.work_function import Token, WorkFunction
+from roastcoffea.backends.dask import EXECUTORS
+from roastcoffea.coffea import hooks, results, switch, work_function
+from roastcoffea.coffea.client_work import ClientWork, workers_ask
+from roastcoffea.coffea.packing import packing
+from roastcoffea.coffea.work_function import Token, WorkFunction
+from roastcoffea.dask import task
+from roastcoffea.dask.runner import DaskCall
 from roastcoffea.run_recorder import RunRecorder
 from roastcoffea.user_records import OUTPUT_KEY
 
@@ -92,7 +88,7 @@ class RunnerCall:
         self.processor = kwargs.get("processor_instance", args[1] if args[1:] else None)
         self.fileset = kwargs.get("fileset", args[0] if args else None)
         self.treename = kwargs.get("treename")
-        self.offer = coffea_result.offer_of(runner.executor)
+        self.offer = results.offer_of(runner.executor)
         self.run_id = os.urandom(16)
         self.pid = os.getpid()
         self.dask = DaskCall(runs, runner)
@@ -107,15 +103,15 @@ class RunnerCall:
         for run in self.runs:
             run.begin_call(self.run_id, self.processor, self.offer, self.runner)
         marks = self.dask.begin()
-        remote = coffea_result.is_dask(self.runner.executor)
-        spools = () if self.offer.in_process or remote else self.open_spools()
+        has_pool = self.offer.is_local and not self.offer.in_process
+        spools = self.open_spools() if has_pool else ()
         self.own.spools = spools
         token = Token(
             self.run_id,
             _probe.process_id(),
             spools,
             self.must_unpack(),
-            packs=coffea_result.packs(self.runner.executor),
+            packs=results.packs(self.runner.executor),
             looks=not switch.is_off(self.processor),
             marks=marks,
         )
@@ -213,7 +209,7 @@ class RunnerCall:
         with _patching:
             work_function.receivers.pop(self.run_id, None)
             work_function.askers.pop(self.run_id, None)
-            if not work_function.receivers and not dask_task.runs:
+            if not work_function.receivers and not task.runs:
                 packing.clear()
                 hooks.clear()
         self.guarded(self.dask.end)
@@ -267,8 +263,8 @@ class RunnerCall:
 
     def take(self, result: Any) -> None:
         """What coffea wraps around the output of a run."""
-        error = coffea_result.error_of(result)
-        wrapped = coffea_result.unwrap(result)
+        error = results.error_of(result)
+        wrapped = results.unwrap(result)
         gave_output = wrapped is not None  # an Err may have none
         if not isinstance(wrapped, dict):
             wrapped = {}

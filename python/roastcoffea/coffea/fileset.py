@@ -25,7 +25,7 @@ Plain = dict[str, dict[str, Any]]
 
 
 def plain_fileset(fileset: Any, treename: Any = None) -> Plain:
-    """The plain form; {} for what has no files that could be told."""
+    """The plain form; {} for what has no known files."""
     if isinstance(fileset, Mapping):
         pairs = ((str(name), _dataset(x, treename)) for name, x in fileset.items())
         return {name: entry for name, entry in pairs if entry}
