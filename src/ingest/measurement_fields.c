@@ -129,8 +129,8 @@ static double told_number(const struct roast_record_draft *draft, const char *ke
 void roast__making_times(struct making *making)
 {
     const struct roast_given_times told = {told_number(making->draft, "t_start"),
-                                          told_number(making->draft, "t_end"),
-                                          told_number(making->draft, "timestamp")};
+                                           told_number(making->draft, "t_end"),
+                                           told_number(making->draft, "timestamp")};
 
     roast_record_set_times(&making->rec, &told);
 }
