@@ -8,10 +8,13 @@ import datetime
 import importlib.metadata
 
 import pytest
+from coffea import processor
 
 from collecting import EVENTS, Plain, fileset_of, make_runner
 from roastcoffea import MetricsCollector
+from roastcoffea.backends import registry
 from roastcoffea.backends.base import AbstractMetricsBackend
+from roastcoffea.backends.dask import DaskMetricsBackend
 from roastcoffea.backends.local import LocalMetricsBackend
 
 
@@ -98,3 +101,48 @@ def test_backend_is_found_by_its_entry_point(monkeypatch):
     assert isinstance(MetricsCollector(None, backend="mine").backend, Backend)
     assert isinstance(MetricsCollector(None, "mine").backend, Backend)
     assert isinstance(MetricsCollector(None).backend, LocalMetricsBackend)
+
+
+# ---- the registry --------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("given", "kind"),
+    [
+        (None, LocalMetricsBackend),
+        (processor.IterativeExecutor(), LocalMetricsBackend),
+        (processor.FuturesExecutor(), LocalMetricsBackend),
+        (processor.DaskExecutor(), DaskMetricsBackend),
+        (processor.Runner(processor.DaskExecutor()), DaskMetricsBackend),
+    ],
+)
+def test_backend_of_an_executor(given, kind):
+    assert registry.kind_of(given) is kind
+
+
+def test_what_a_backend_cannot_know_has_a_reason():
+    for kind in registry.KINDS.values():
+        backend = object.__new__(kind)
+        assert all(backend.cannot_know().values())
+        assert backend.sources()
+    assert "span_metrics" in LocalMetricsBackend().cannot_know()
+
+
+def test_optional_methods_have_defaults():
+    backend = Backend()
+    assert not backend.matches(None)
+    assert not backend.is_connected()
+    assert not backend.is_local
+    assert (backend.sources(), backend.cannot_know()) == ((), {})
+
+
+def test_subclass_of_ours_is_used_through_its_own_methods(tiny_file):
+    """It may sample in another way than the class that it derives from."""
+
+    class Own(Backend, DaskMetricsBackend):
+        pass
+
+    backend = Own()
+    metrics = run(MetricsCollector(None, backend=backend), tiny_file)
+    assert [call[0] for call in backend.calls][:2] == ["start_tracking", "create_span"]
+    assert metrics["peak_memory_bytes"] == 5e9

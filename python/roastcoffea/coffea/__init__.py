@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Adapters translate objects of other packages into plain facts, and stop there."""
+"""Code that meets coffea and uproot: hooks, the Runner, the function around a chunk."""
