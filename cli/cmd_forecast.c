@@ -40,7 +40,7 @@ static int forecast(const struct arguments *args)
 {
     struct source source = {0};
     struct roast_side side = {0};
-    roast_columns *chunks = NULL;
+    roast_table *chunks = NULL;
     struct roast_plan plan = {0};
     struct roast_forecast made;
     roast_error err = {0};
@@ -52,7 +52,7 @@ static int forecast(const struct arguments *args)
         code = fail_with(source.path, &err, NULL);
     if (code == CODE_OK)
         code = show(&made, &plan, args_format(args));
-    roast_columns_free(chunks);
+    roast_table_free(chunks);
     source_close(&source);
     return code;
 }

@@ -9,7 +9,6 @@
 #define ROAST_RUNFILE_H
 
 #include "roast/analyze.h"
-#include "roast/columns.h"
 #include "roast/live.h"
 
 #ifdef __cplusplus
@@ -73,8 +72,8 @@ int roast_runfile_summary(roast_runfile *file, const roast_summary **out,
                           roast_error *err);
 
 /* A table of columns.def; loads what it needs. Returns owned. */
-int roast_runfile_columns(roast_runfile *file, enum roast_columns_table table,
-                          roast_columns **out, roast_error *err);
+int roast_runfile_columns(roast_runfile *file, enum roast_table_id table,
+                          roast_table **out, roast_error *err);
 
 /* Reads everything there is and tells each thing that is wrong or missing as one line;
  * how many, or negative when it could not look. */

@@ -60,7 +60,7 @@ static struct roast_cell count(enum roast_cell_type type, uint64_t value)
 }
 
 /* Epoch nanoseconds do not fit a double; whole seconds and the rest do. */
-static double epoch_seconds(int64_t ns)
+double roast_epoch_seconds(int64_t ns)
 {
     int64_t whole_s = ns / 1000000000;
 
@@ -135,9 +135,9 @@ struct roast_cell roast_view_cell(const struct roast_view *view,
     case ROAST_VIEW_SECONDS:
         return number(roast_seconds(a.u64));
     case ROAST_VIEW_EPOCH_S:
-        return number(epoch_seconds(a.i64));
+        return number(roast_epoch_seconds(a.i64));
     case ROAST_VIEW_EPOCH_END_S:
-        return number(epoch_seconds((int64_t)((uint64_t)a.i64 + b.u64)));
+        return number(roast_epoch_seconds((int64_t)((uint64_t)a.i64 + b.u64)));
     case ROAST_VIEW_MIB:
         return number(roast_mib((int64_t)a.u64));
     case ROAST_VIEW_MIB_DELTA:

@@ -52,11 +52,12 @@ void roast__put_sentence(struct roast_buf *buf, size_t indent, const char *text)
 
 /* ---- ranks -------------------------------------------------------------------- */
 
-/* Cells that are ranked by their numbers, every stride-th of them. Borrowed. */
+/* Numbers that are ranked: those of a column, or of columns of the first row. Borrowed. */
 struct roast_ranked {
-    const struct roast_cell *cells;
+    const roast_table *table;
+    int col;
     size_t count;
-    size_t stride;
+    bool across; /* columns of one row, from `col` on */
 };
 
 #define ROAST_NO_RANK SIZE_MAX

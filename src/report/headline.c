@@ -99,15 +99,17 @@ static void put_events(struct roast_line *line, const struct roast_shown *shown)
 /* Work on a cluster that is not coffea's. */
 static void put_tasks(struct roast_line *line, const struct roast_shown *shown)
 {
-    const struct roast_table *table = roast__find_table(shown, "tasks_by_kind");
+    const roast_table *table = shown->tables[ROAST_TABLE_tasks_by_kind];
     char number[ROAST_NUMBER_BYTES];
     char part[PART_BYTES];
     double count = 0;
 
-    for (size_t row = 0; table && row < table->row_count; row++) {
-        if (!roast__str_is(roast__text_or(roast__cell(table, row, "kind"), ""),
-                           "foreign"))
-            count += roast__shown_number(roast__cell(table, row, "count"));
+    for (size_t row = 0; table && row < roast_table_rows(table); row++) {
+        if (!roast__str_is(
+                roast__text_or(
+                    roast_table_text(table, row, ROAST_COL_tasks_by_kind_kind), ""),
+                "foreign"))
+            count += roast_table_number(table, row, ROAST_COL_tasks_by_kind_count);
     }
     if (!(count > 0))
         return;
@@ -282,23 +284,23 @@ static void put_rate_line(struct roast_buf *buf, const struct roast_shown *shown
 static void put_wall_line(struct roast_buf *buf, const struct roast_shown *shown)
 {
     static const struct {
-        const char *column;
+        int col;
         const char *words;
     } phases[] = {
-        {"client", "client"},
-        {"preprocess", "preprocessing"},
-        {"wait_first_worker", "waiting for workers"},
-        {"chunks", "chunks"},
-        {"tail", "tail"},
-        {"merge", "merge"},
+        {ROAST_COL_wall_account_client, "client"},
+        {ROAST_COL_wall_account_preprocess, "preprocessing"},
+        {ROAST_COL_wall_account_wait_first_worker, "waiting for workers"},
+        {ROAST_COL_wall_account_chunks, "chunks"},
+        {ROAST_COL_wall_account_tail, "tail"},
+        {ROAST_COL_wall_account_merge, "merge"},
     };
-    const struct roast_table *wall = roast__find_table(shown, "wall_account");
+    const roast_table *wall = shown->tables[ROAST_TABLE_wall_account];
     struct roast_line line = {.buf = buf, .indent = 6, .columns = 6};
 
-    if (!wall || wall->row_count == 0)
+    if (!wall || roast_table_rows(wall) == 0)
         return;
     for (size_t i = 0; i < sizeof(phases) / sizeof(phases[0]); i++) {
-        double seconds = roast__shown_number(roast__cell(wall, 0, phases[i].column));
+        double seconds = roast_table_number(wall, 0, phases[i].col);
         char number[ROAST_NUMBER_BYTES];
         char part[PART_BYTES];
         if (!(seconds > 0))

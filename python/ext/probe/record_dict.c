@@ -18,7 +18,6 @@ static PyObject *cell_new(struct roast_cell cell)
         return PyFloat_FromDouble(cell.number);
     case ROAST_CELL_TEXT:
         return text_new(cell.text);
-    case ROAST_CELL_LIST:
     case ROAST_CELL_ABSENT:
         break;
     }

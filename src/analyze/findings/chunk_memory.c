@@ -127,13 +127,13 @@ static void settle(struct roast_chunk_model *model, const struct looking *lookin
 /* Workers that were killed for their memory had none left, whatever was sampled last. */
 static bool is_memory_short(const struct roast_study *study)
 {
-    const struct roast_table *lost =
-        roast_summary_table(study->summary, "lost_workers");
+    const roast_table *lost =
+        roast_summary_table(study->summary, ROAST_TABLE_lost_workers);
     double most_percent = roast__summary_metric(
         study->summary, ROAST_METRIC_memory_utilization_max_percent);
 
     return most_percent > LIMIT_ADVISED_PERCENT ||
-           roast__table_count(lost, "ended",
+           roast__table_count(lost, ROAST_COL_lost_workers_ended,
                               roast_leave_reason_info(ROAST_LEAVE_memory)->ended) > 0;
 }
 
