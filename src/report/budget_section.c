@@ -40,7 +40,8 @@ static void put_title(struct roast_buf *buf, const struct roast_shown *shown,
     roast__put_title(buf, line);
 }
 
-static void put_part(struct roast_line *line, int col, double seconds, double total)
+static void put_part(struct roast_wrapped_line *line, int col, double seconds,
+                     double total)
 {
     char number[ROAST_NUMBER_BYTES];
     char part[LINE_BYTES];
@@ -58,7 +59,7 @@ static void put_part(struct roast_line *line, int col, double seconds, double to
 static void put_own(struct roast_buf *buf, const struct roast_shown *shown,
                     const roast_table *budget, double total)
 {
-    struct roast_line line = {.buf = buf, .indent = INDENT, .columns = INDENT};
+    struct roast_wrapped_line line = {.buf = buf, .indent = INDENT, .columns = INDENT};
     double percent;
 
     roast__put_blanks(buf, INDENT);
@@ -70,7 +71,7 @@ static void put_own(struct roast_buf *buf, const struct roast_shown *shown,
     roast__line_end(&line);
 }
 
-void roast__put_where(struct roast_buf *buf, const struct roast_shown *shown)
+void roast__put_budget_section(struct roast_buf *buf, const struct roast_shown *shown)
 {
     const roast_table *budget = shown->tables[ROAST_TABLE_budget];
     double total = roast__row_sum(budget);
@@ -97,7 +98,8 @@ void roast__put_where(struct roast_buf *buf, const struct roast_shown *shown)
 /* ---- checks ---------------------------------------------------------------------- */
 
 /* "CPU = Dask to 0.04 %", "events = coffea, exact", "bytes differ from coffea by 3 %" */
-static void put_check(struct roast_line *line, const roast_table *checks, size_t row)
+static void put_check(struct roast_wrapped_line *line, const roast_table *checks,
+                      size_t row)
 {
     static const struct {
         const char *name;
@@ -137,7 +139,7 @@ void roast__put_checks(struct roast_buf *buf, const struct roast_shown *shown)
 {
     const roast_table *checks = shown->tables[ROAST_TABLE_checks];
     struct roast_buf text = {0};
-    struct roast_line line = {.buf = &text, .indent = 8, .columns = 8};
+    struct roast_wrapped_line line = {.buf = &text, .indent = 8, .columns = 8};
 
     for (size_t row = 0; checks && row < roast_table_rows(checks); row++)
         put_check(&line, checks, row);

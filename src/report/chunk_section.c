@@ -60,7 +60,7 @@ static void put_split(struct roast_buf *buf, const roast_table *split)
         {ROAST_COL_chunk_split_blocked, "blocked (GIL, sleep)"},
         {ROAST_COL_chunk_split_waiting, "storage or blocked"},
     };
-    struct roast_line line = {.buf = buf, .indent = INDENT, .columns = INDENT};
+    struct roast_wrapped_line line = {.buf = buf, .indent = INDENT, .columns = INDENT};
     double total = roast__row_sum(split);
 
     if (!(total > 0))
@@ -160,7 +160,7 @@ static void put_time_title(struct roast_buf *buf, const struct roast_shown *show
     roast__put_title(buf, line);
 }
 
-void roast__put_inside(struct roast_buf *buf, const struct roast_shown *shown)
+void roast__put_chunk_section(struct roast_buf *buf, const struct roast_shown *shown)
 {
     const roast_table *ladder = shown->tables[ROAST_TABLE_ladder];
     double total = roast__row_sum(ladder);

@@ -63,7 +63,7 @@ static void put_others(struct roast_buf *buf, const roast_table *findings)
         roast__put_sentence(buf, INDENT, line);
 }
 
-void roast__put_change(struct roast_buf *buf, const struct roast_shown *shown)
+void roast__put_findings_section(struct roast_buf *buf, const struct roast_shown *shown)
 {
     const roast_table *findings = shown->tables[ROAST_TABLE_findings];
 

@@ -37,15 +37,16 @@ void roast__put_title(struct roast_buf *buf, const char *title);
 void roast__put_count_line(struct roast_buf *buf, uint64_t count, const char *words);
 
 /* Parts joined by " | "; one that does not fit starts the next line. */
-struct roast_line {
+struct roast_wrapped_line {
     struct roast_buf *buf;
     size_t indent;
     size_t columns;
     size_t parts;
 };
 
-void roast__line_part(struct roast_line *line, struct roast_str text);
-void roast__line_end(struct roast_line *line); /* nothing when there was no part */
+void roast__line_part(struct roast_wrapped_line *line, struct roast_str text);
+void roast__line_end(
+    struct roast_wrapped_line *line); /* nothing when there was no part */
 
 /* A sentence, broken between words; its lines are indented, from the second on more. */
 void roast__put_sentence(struct roast_buf *buf, size_t indent, const char *text);

@@ -34,11 +34,12 @@ void roast__put_rows(struct roast_buf *buf, const char *title,
 void roast__put_first_screen(struct roast_buf *buf, const struct roast_shown *shown);
 /* What to change, where the time of all workers went, and what that was checked
  * against; nothing where not known. */
-void roast__put_change(struct roast_buf *buf, const struct roast_shown *shown);
-void roast__put_where(struct roast_buf *buf, const struct roast_shown *shown);
+void roast__put_findings_section(struct roast_buf *buf,
+                                 const struct roast_shown *shown);
+void roast__put_budget_section(struct roast_buf *buf, const struct roast_shown *shown);
 void roast__put_checks(struct roast_buf *buf, const struct roast_shown *shown);
 /* Where the time of the chunks went, and what they read; nothing where not known. */
-void roast__put_inside(struct roast_buf *buf, const struct roast_shown *shown);
+void roast__put_chunk_section(struct roast_buf *buf, const struct roast_shown *shown);
 void roast__put_reading(struct roast_buf *buf, const struct roast_shown *shown);
 /* Lost workers, tasks and hot lines of a cluster; nothing without one. */
 void roast__put_cluster(struct roast_buf *buf, const struct roast_shown *shown);

@@ -58,7 +58,7 @@ static void put_read_title(struct roast_buf *buf, struct read_bytes bytes)
 
 static void put_byte_kinds(struct roast_buf *buf, const struct roast_shown *shown)
 {
-    struct roast_line line = {.buf = buf, .indent = INDENT, .columns = INDENT};
+    struct roast_wrapped_line line = {.buf = buf, .indent = INDENT, .columns = INDENT};
 
     for (size_t i = 0; i < BYTE_KINDS; i++) {
         char part[LINE_BYTES];

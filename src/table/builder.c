@@ -80,9 +80,14 @@ static bool join_lists(struct roast_own_column *column, int64_t *ends)
 
 static bool show_words(struct roast_own_column *column)
 {
+    static const int64_t no_ends[2];
     const struct roast_strings *words = &column->words;
-    int64_t *ends = roast__alloc((words->count + 1) * sizeof(ends[0]));
 
+    if (words->count == 0) {
+        column->shown.ends = no_ends + 1;
+        return true;
+    }
+    int64_t *ends = roast__alloc((words->count + 1) * sizeof(ends[0]));
     if (!ends)
         return false;
     column->shown.ends = ends + 1; /* behind the 0 that Arrow wants to see */
@@ -93,25 +98,49 @@ static bool show_words(struct roast_own_column *column)
     return !column->shown.is_list || join_lists(column, ends);
 }
 
-/* Gives back room for more. */
-static bool shrink(unsigned char **block, size_t bytes)
+/* Where the bitmap begins: behind the values, in the same block. */
+static size_t values_bytes(const struct roast_own_column *column, size_t rows)
 {
-    unsigned char *smaller = roast__realloc(*block, bytes);
+    return (rows * column->width + 7) / 8 * 8;
+}
 
-    if (smaller)
-        *block = smaller;
-    return smaller != NULL;
+/* Room for `cap` values in place of `before`; new ones are zero. */
+static bool resize(struct roast_own_column *column, size_t before, size_t cap)
+{
+    size_t old_values = values_bytes(column, before),
+           values = values_bytes(column, cap);
+    size_t old_bits = bitmap_bytes(before), bits = bitmap_bytes(cap);
+
+    if (cap < before)
+        memmove(column->values + values, column->values + old_values, bits);
+    unsigned char *block = roast__realloc(column->values, values + bits);
+    if (!block)
+        return false;
+    if (cap > before) {
+        memmove(block + values, block + old_values, old_bits);
+        memset(block + values + old_bits, 0, bits - old_bits);
+        memset(block + before * column->width, 0, values - before * column->width);
+    }
+    column->values = block;
+    column->valid = block + values;
+    return true;
 }
 
 static bool show_column(roast_table *table, struct roast_own_column *column)
 {
     struct roast_table_column *shown = &column->shown;
 
+    static const uint64_t few_zeros[FEWEST_ROWS];
+
     shown->unknown = table->rows - column->known;
-    shown->values = shown->valid = table->zeros;
+    if (column->known == 0 && table->rows > FEWEST_ROWS && !table->zeros) {
+        table->zeros = roast__alloc(table->rows * sizeof(int64_t));
+        if (!table->zeros)
+            return false;
+    }
+    shown->values = shown->valid = table->zeros ? table->zeros : few_zeros;
     if (column->known > 0) {
-        if (!shrink(&column->values, table->rows * column->width) ||
-            !shrink(&column->valid, bitmap_bytes(table->rows)))
+        if (table->cap > FEWEST_ROWS && !resize(column, table->cap, table->rows))
             return false;
         shown->values = column->values;
         shown->valid = column->valid;
@@ -126,10 +155,6 @@ int roast__table_finish(roast_table **out, roast_error *err)
     roast_table *table = *out;
     bool done = roast__table_ok(table);
 
-    if (done) {
-        table->zeros = roast__alloc(table->rows * sizeof(int64_t));
-        done = table->zeros != NULL;
-    }
     for (size_t i = 0; done && i < table->count; i++)
         done = show_column(table, &table->columns[i]);
     if (done)
@@ -143,24 +168,6 @@ int roast__table_finish(roast_table **out, roast_error *err)
 
 /* ---- rows ------------------------------------------------------------------------ */
 
-/* Room for `bytes` in a block of `before` bytes, the new ones zeroed. */
-static bool grow_block(unsigned char **block, size_t before, size_t bytes)
-{
-    unsigned char *larger = roast__realloc(*block, bytes);
-
-    if (!larger)
-        return false;
-    memset(larger + before, 0, bytes - before);
-    *block = larger;
-    return true;
-}
-
-static bool grow_column(struct roast_own_column *column, size_t before, size_t cap)
-{
-    return grow_block(&column->values, before * column->width, cap * column->width) &&
-           grow_block(&column->valid, bitmap_bytes(before), bitmap_bytes(cap));
-}
-
 void roast__table_row(roast_table *table)
 {
     if (!roast__table_ok(table))
@@ -170,7 +177,7 @@ void roast__table_row(roast_table *table)
         table->failed = table->cap > SIZE_MAX / 4 / sizeof(int64_t);
         for (size_t i = 0; i < table->count && !table->failed; i++) {
             struct roast_own_column *column = &table->columns[i];
-            table->failed = column->known > 0 && !grow_column(column, table->cap, cap);
+            table->failed = column->known > 0 && !resize(column, table->cap, cap);
         }
         table->cap = cap;
     }
@@ -186,7 +193,7 @@ static void *slot(roast_table *table, int col)
            table->rows > 0);
     struct roast_own_column *column = &table->columns[col - table->first];
     size_t row = table->rows - 1;
-    if (column->known == 0 && !column->values && !grow_column(column, 0, table->cap)) {
+    if (column->known == 0 && !column->values && !resize(column, 0, table->cap)) {
         table->failed = true;
         return NULL;
     }
@@ -198,7 +205,7 @@ static void *slot(roast_table *table, int col)
 
 /* ---- values ---------------------------------------------------------------------- */
 
-static bool has_type(const roast_table *table, int col, enum roast_dtype type)
+static inline bool has_type(const roast_table *table, int col, enum roast_dtype type)
 {
     return !table || table->columns[col - table->first].shown.type == type;
 }

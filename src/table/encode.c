@@ -3,10 +3,11 @@
  *
  *     varint   layout, 1
  *     varint   tables; each: text name, varint rows, varint columns
- *     column   text name, varint type, varint bytes, then so many: none where no value
- *              is known; else, of TEXT, varint words and the words, and then row by row
+ *     column   one with a known value: text name, varint type, varint bytes, then so
+ *              many: of TEXT, varint words and the words; then row by row
  *              INT64, TIME  varint: 0 not known, 1 + zigzag
- *              DOUBLE       a byte: 0 not known, 1 and 8 bytes (IEEE 754, little endian)
+ *              DOUBLE       a byte: 0 not known, 1 and 8 bytes (IEEE 754, little
+ *                           endian), 2 zero
  *              BOOL         varint: 0 not known, 1 false, 2 true
  *              TEXT         varint: 0 not known, 1 + number of the word
  *     text     varint bytes, UTF-8
@@ -46,8 +47,9 @@ static void put_value(struct roast_buf *out, const struct roast_own_column *colu
         break;
     case ROAST_DTYPE_DOUBLE:
         memcpy(&bits, &((const double *)values)[row], sizeof(bits));
-        roast__buf_put_varint(out, 1);
-        roast__buf_put_fixed64(out, bits);
+        roast__buf_put_varint(out, bits != 0 ? 1 : 2);
+        if (bits != 0)
+            roast__buf_put_fixed64(out, bits);
         break;
     case ROAST_DTYPE_BOOL:
         roast__buf_put_varint(out, 1 + (uint64_t)(column->values[row] != 0));
@@ -63,14 +65,12 @@ static void put_column(struct roast_buf *out, const roast_table *table, size_t n
     const struct roast_own_column *column = &table->columns[number];
     struct roast_buf bytes = {0};
 
-    if (column->known > 0) {
-        if (column->shown.type == ROAST_DTYPE_TEXT)
-            roast__buf_put_varint(&bytes, column->words.count);
-        for (size_t i = 0; i < column->words.count; i++)
-            put_text(&bytes, roast__strings_get(&column->words, (int32_t)i));
-        for (size_t row = 0; row < table->rows; row++)
-            put_value(&bytes, column, row);
-    }
+    if (column->shown.type == ROAST_DTYPE_TEXT)
+        roast__buf_put_varint(&bytes, column->words.count);
+    for (size_t i = 0; i < column->words.count; i++)
+        put_text(&bytes, roast__strings_get(&column->words, (int32_t)i));
+    for (size_t row = 0; row < table->rows; row++)
+        put_value(&bytes, column, row);
     put_text(out, roast_str_of(column->shown.name));
     roast__buf_put_varint(out, column->shown.type);
     roast__buf_put_varint(out, bytes.size_bytes);
@@ -93,9 +93,14 @@ void roast__tables_encode(struct roast_buf *out, roast_tables tables)
             continue;
         put_text(out, roast_str_of(roast_table_name(table->id)));
         roast__buf_put_varint(out, table->rows);
-        roast__buf_put_varint(out, table->count);
+        size_t known = 0;
         for (size_t i = 0; i < table->count; i++)
-            put_column(out, table, i);
+            known += table->columns[i].known > 0;
+        roast__buf_put_varint(out, known);
+        for (size_t i = 0; i < table->count; i++) {
+            if (table->columns[i].known > 0)
+                put_column(out, table, i);
+        }
     }
 }
 
@@ -131,7 +136,7 @@ static void read_value(struct roast_cursor *in, roast_table *table, int col,
         roast__fill_int(table, col, roast__unzigzag(number - 1));
         break;
     case ROAST_DTYPE_DOUBLE:
-        bits = roast__cursor_fixed64(in);
+        bits = number == 1 ? roast__cursor_fixed64(in) : 0;
         memcpy(&value, &bits, sizeof(value));
         roast__fill_number(table, col, value);
         break;

@@ -11,7 +11,7 @@
 /* One column; what every value needs stands first. */
 struct roast_own_column {
     unsigned char *values; /* owned; NULL while nothing is known */
-    unsigned char *valid;  /* owned; as many bits as there is room for values */
+    unsigned char *valid;  /* behind the values: as many bits as there is room for */
     size_t known;
     size_t width;                    /* bytes of a value */
     struct roast_table_column shown; /* name, type, unit, text; all when finished */

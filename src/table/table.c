@@ -17,10 +17,10 @@ roast_table *roast_table_hold(roast_table *table)
 static void release_column(struct roast_own_column *column)
 {
     roast__free(column->values);
-    roast__free(column->valid);
     roast__strings_release(&column->words);
     roast__free(column->joined);
-    roast__free(column->shown.ends ? (void *)(column->shown.ends - 1) : NULL);
+    if (column->shown.word_count > 0)
+        roast__free((void *)(column->shown.ends - 1));
 }
 
 void roast_table_free(roast_table *table)

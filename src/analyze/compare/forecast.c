@@ -20,9 +20,9 @@
 
 /* What was seen of chunks. */
 struct seen {
-    struct roast_line all;  /* seconds over events */
-    struct roast_line rest; /* the same of what is not done once per chunk */
-    double split;           /* chunks of which that is known */
+    struct roast_linear_fit all;  /* seconds over events */
+    struct roast_linear_fit rest; /* the same of what is not done once per chunk */
+    double split;                 /* chunks of which that is known */
     double longest_s;
     double largest; /* events */
     double first_s; /* on the clock of the run */
@@ -85,8 +85,8 @@ static void add_chunk(struct seen *seen, const roast_table *chunks, size_t row)
     double once = once_s(chunks, row);
     bool is_split = once >= 0 && once <= seconds;
     seen->split += is_split;
-    roast__line_add(&seen->all, events, seconds);
-    roast__line_add(&seen->rest, events, is_split ? seconds - once : seconds);
+    roast__fit_add(&seen->all, events, seconds);
+    roast__fit_add(&seen->rest, events, is_split ? seconds - once : seconds);
     seen->largest = fmax(seen->largest, events);
     seen->longest_s = fmax(seen->longest_s, seconds);
 }
@@ -112,12 +112,12 @@ struct cost {
 
 static struct cost cost_of(const struct seen *seen)
 {
-    const struct roast_line *all = &seen->all;
-    bool tells = roast__line_tells(&seen->rest);
+    const struct roast_linear_fit *all = &seen->all;
+    bool tells = roast__fit_is_clear(&seen->rest);
     struct cost cost = {.of_any_size = tells || seen->split == all->count};
 
     if (cost.of_any_size)
-        cost.per_event_s = roast__line_each(&seen->rest);
+        cost.per_event_s = roast__fit_each(&seen->rest);
     double b = cost.per_event_s;
     double left = all->yy - 2 * b * all->xy + b * b * all->xx;
     cost.per_chunk_s = all->mean_y - b * all->mean_x;
