@@ -12,6 +12,7 @@
 #include "analyze/totals/task_kinds.h"
 #include "base/mem.h"
 #include "base/str.h"
+#include "table/encode.h"
 
 /* Those that read the columns alone are quick; the others unpack every record. */
 static const struct {

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* grid.h - what blocks are made of: cells in aligned columns, lines that wrap, ranks.
  *
- * A grid collects its cells, cut to their columns as they come, then is written once
- * all widths are known. No line is longer than the page. */
+ * A grid collects its cells, then is written. No line is longer than the page. */
 #ifndef ROAST_REPORT_GRID_H
 #define ROAST_REPORT_GRID_H
 
@@ -53,7 +52,7 @@ void roast__put_sentence(struct roast_buf *buf, size_t indent, const char *text)
 
 /* ---- ranks -------------------------------------------------------------------- */
 
-/* Numbers that are ranked: those of a column, or of columns of the first row. Borrowed. */
+/* Numbers that are ranked, of a column or of the first row. Borrowed. */
 struct roast_ranked {
     const roast_table *table;
     int col;
@@ -67,7 +66,7 @@ struct roast_ranked {
  * first after ROAST_NO_RANK, and ROAST_NO_RANK after the last. */
 size_t roast__next_in_rank(const struct roast_ranked *ranked, size_t after);
 
-/* Tables whose rows are ranked and counted beyond the first. */
+/* Tables whose rows are ranked. */
 enum roast_group {
     ROAST_GROUP_SECTIONS,
     ROAST_GROUP_DATASETS,

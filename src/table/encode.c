@@ -15,6 +15,8 @@
  * Tables and columns go by name, so a version that knows others keeps what both know. A
  * value takes at least a byte: what is decoded takes little more than nine times as much
  * memory as its bytes. */
+#include "table/encode.h"
+
 #include <string.h>
 
 #include "base/bytes.h"

@@ -68,19 +68,7 @@ size_t roast__table_listed(enum roast_table_id id);
 /* Name, type, unit and meaning of a column. */
 struct roast_table_column roast__table_info(enum roast_table_id id, size_t column);
 
-/* ---- as bytes ------------------------------------------------------------------ */
-
 /* By roast_table_id; NULL where there is none. */
 typedef roast_table *roast_tables[ROAST_TABLE_COUNT];
-
-/* Appends all tables; failure is the buffer's. They are finished. */
-void roast__tables_encode(struct roast_buf *out, roast_tables tables);
-
-/* Returns owned tables in `tables`, which is empty before. The bytes may be hostile:
- * memory is bounded by about ten times their number. Tables and columns that this
- * version does not know are left out. On failure `tables` is empty. */
-int roast__tables_decode(roast_tables tables, struct roast_str bytes, roast_error *err);
-
-void roast__tables_release(roast_tables tables);
 
 #endif

@@ -41,15 +41,12 @@ static inline void check_closed(const roast_summary *summary, const char *file,
     double sum = 0;
 
     for (size_t i = 0; i < roast_table_width(budget); i++) {
-        double seconds =
-            column_sum(summary, "budget", roast_table_column(budget, i)->name);
+        const char *name = roast_table_column(budget, i)->name;
+        double seconds = column_sum(summary, "budget", name);
         sum += seconds;
         for (size_t view = 0; view < sizeof(views) / sizeof(views[0]); view++)
-            check_near(
-                column_sum(summary, views[view], roast_table_column(budget, i)->name),
-                seconds, file, line);
-        assert_true(column_sum(summary, "budget_by_dataset",
-                               roast_table_column(budget, i)->name) <=
+            check_near(column_sum(summary, views[view], name), seconds, file, line);
+        assert_true(column_sum(summary, "budget_by_dataset", name) <=
                     seconds * (1 + 1e-9) + 1e-9);
     }
     check_metric(summary, ROAST_METRIC_offered_thread_seconds, sum, file, line);
@@ -62,14 +59,11 @@ static inline void check_budget(const roast_summary *summary,
     const roast_table *budget = roast_summary_table(summary, ROAST_TABLE_budget);
 
     for (size_t i = 0; i < roast_table_width(budget); i++) {
+        const char *name = roast_table_column(budget, i)->name;
         double expected = 0;
         for (size_t at = 0; at < count; at++)
-            expected +=
-                strcmp(slices[at].name, roast_table_column(budget, i)->name) == 0
-                    ? slices[at].seconds
-                    : 0;
-        double seconds =
-            number_at(summary, "budget", 0, roast_table_column(budget, i)->name);
+            expected += strcmp(slices[at].name, name) == 0 ? slices[at].seconds : 0;
+        double seconds = number_at(summary, "budget", 0, name);
         if (fabs(seconds - expected) > 1e-9) {
             print_error("%s: %.17g s, not %.17g\n", roast_table_column(budget, i)->name,
                         seconds, expected);

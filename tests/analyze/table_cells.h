@@ -30,8 +30,7 @@ static inline struct roast_cell value_at(const roast_table *columns, const char 
 {
     const struct roast_table_column *data = column_named(columns, column);
 
-    if (!data)
-        fail_msg("no column %s", column);
+    assert_non_null(data);
     if (row >= roast_table_rows(columns))
         fail_msg("%zu rows", roast_table_rows(columns));
     return roast_column_cell(data, row);
@@ -60,8 +59,7 @@ static inline struct roast_str text_in(const roast_table *columns, const char *c
 {
     struct roast_cell cell = value_at(columns, column, row);
 
-    if (cell.type != ROAST_CELL_TEXT)
-        fail_msg("%s of row %zu is no text", column, row);
+    assert_int_equal(cell.type, ROAST_CELL_TEXT);
     return cell.text;
 }
 
