@@ -64,7 +64,7 @@ static int compare_sides(struct roast_comparison *comparison,
 {
     struct source sources[2] = {{0}};
     struct roast_side sides[2] = {{0}};
-    roast_columns *chunks[2] = {NULL, NULL};
+    roast_table *chunks[2] = {NULL, NULL};
     roast_error err = {0};
     int code = CODE_OK;
 
@@ -73,7 +73,7 @@ static int compare_sides(struct roast_comparison *comparison,
     if (code == CODE_OK && roast_compare(comparison, &sides[0], &sides[1], &err) < 0)
         code = fail_with("compare", &err, NULL);
     for (int i = 0; i < 2; i++) {
-        roast_columns_free(chunks[i]);
+        roast_table_free(chunks[i]);
         source_close(&sources[i]);
     }
     return code;

@@ -54,12 +54,11 @@ static int dump_records(struct source *source)
 
 static int unknown_table(const char *name)
 {
-    static const char *const names[] = {
-#define T(name, text) #name,
-#include "roast/columns.def"
-#undef T
-    };
-    const char *near = nearest(name, names, sizeof(names) / sizeof(names[0]));
+    const char *names[ROAST_RUN_TABLE_COUNT];
+
+    for (int i = 0; i < ROAST_RUN_TABLE_COUNT; i++)
+        names[i] = roast_table_name((enum roast_table_id)i);
+    const char *near = nearest(name, names, ROAST_RUN_TABLE_COUNT);
 
     if (near)
         return fail(CODE_USAGE, name, "no such table; did you mean %s?", near);
@@ -67,13 +66,13 @@ static int unknown_table(const char *name)
 }
 
 /* A row of a table; `times` is room for those that are shown as text. */
-static void put_row(struct rows *rows, const roast_columns *columns, size_t row,
+static void put_row(struct rows *rows, const roast_table *table, size_t row,
                     struct roast_cell *cells, char (*times)[ROAST_TIME_BYTES])
 {
     for (size_t i = 0; i < rows->count; i++) {
-        const struct roast_data *data = roast_columns_at(columns, i);
-        bool is_time = rows->format == FORMAT_TEXT && data->type == ROAST_DATA_TIME;
-        cells[i] = roast_data_cell(data, row);
+        const struct roast_table_column *data = roast_table_column(table, i);
+        bool is_time = rows->format == FORMAT_TEXT && data->type == ROAST_DTYPE_TIME;
+        cells[i] = roast_column_cell(data, row);
         if (!is_time || cells[i].type != ROAST_CELL_COUNT)
             continue;
         size_t size = roast_format_time(times[i], (int64_t)cells[i].count);
@@ -83,35 +82,35 @@ static void put_row(struct rows *rows, const roast_columns *columns, size_t row,
     rows_put(rows, cells);
 }
 
-static void put_columns(const roast_columns *columns, enum format format)
+static void put_table(const roast_table *table, enum format format)
 {
-    size_t count = roast_columns_count(columns);
+    size_t count = roast_table_width(table);
     const char **names = need_memory(NULL, count * sizeof(*names));
     struct roast_cell *cells = need_memory(NULL, count * sizeof(*cells));
     char(*times)[ROAST_TIME_BYTES] = need_memory(NULL, count * sizeof(*times));
     struct rows rows = {.format = format};
 
     for (size_t i = 0; i < count; i++)
-        names[i] = roast_columns_at(columns, i)->name;
+        names[i] = roast_table_column(table, i)->name;
     rows_begin(&rows, names, count);
-    for (size_t row = 0; row < roast_columns_rows(columns); row++)
-        put_row(&rows, columns, row, cells, times);
+    for (size_t row = 0; row < roast_table_rows(table); row++)
+        put_row(&rows, table, row, cells, times);
     rows_end(&rows);
     free(names);
     free(cells);
     free(times);
 }
 
-static int dump_table(struct source *source, int table, enum format format)
+static int dump_table(struct source *source, int id, enum format format)
 {
-    roast_columns *columns = NULL;
-    int code = source_columns(source, (enum roast_columns_table)table, &columns);
+    roast_table *table = NULL;
+    int code = source_table(source, (enum roast_table_id)id, &table);
 
     if (code != CODE_OK)
         return code;
     source_say_state(source);
-    put_columns(columns, format);
-    roast_columns_free(columns);
+    put_table(table, format);
+    roast_table_free(table);
     return CODE_OK;
 }
 
@@ -121,7 +120,7 @@ static int dump(const struct arguments *args)
 {
     const char *name = args->operand_count > 1 ? args->operands[1] : NULL;
     const char *format = args_value(args, "format");
-    int table = name ? roast_columns_table_find(name) : -1;
+    int table = name ? roast_table_find(name) : -1;
     struct source source = {0};
 
     if (name && table < 0)
@@ -147,9 +146,11 @@ const struct command cmd_dump = {
         "Without TABLE: one JSON object per record, with the keys of chunk_metrics in\n"
         "Python and the numbers of the record as they were stored.\n"
         "Tables, and what one row is:\n"
-#define T(name, text) "  " #name ": " text "\n"
-#include "roast/columns.def"
+#define T(name, key, shape, text) "  " #name ": " text "\n"
+#define S(name, key, shape, text)
+#include "roast/tables.def"
 #undef T
+#undef S
         "CSV and JSON have times as nanoseconds since 1970, UTC, and all digits.\n",
     .options = options,
     .min_operands = 1,

@@ -8,7 +8,7 @@ static int forecast(const struct arguments *args)
 {
     struct source source = {0};
     struct roast_side side = {0};
-    roast_columns *chunks = NULL;
+    roast_table *chunks = NULL;
     struct roast_plan plan = {0};
     struct roast_forecast made;
     struct roast_page page = {NULL, 0};
@@ -31,7 +31,7 @@ static int forecast(const struct arguments *args)
                          : roast_report_forecast(&page, &made, &plan, &err);
         code = out_page(&page, status, "forecast", &err);
     }
-    roast_columns_free(chunks);
+    roast_table_free(chunks);
     source_close(&source);
     return code;
 }

@@ -48,9 +48,11 @@ const struct command cmd_sql = {
     .operands = "RUN QUERY",
     .summary = "ask a run with a SELECT",
     .help = "One SELECT, which cannot change the file. Tables:\n"
-#define T(name, text) "  " #name ": " text "\n"
-#include "roast/columns.def"
+#define T(name, key, shape, text) "  " #name ": " text "\n"
+#define S(name, key, shape, text)
+#include "roast/tables.def"
 #undef T
+#undef S
             "Beside them there are those of the file itself (docs/format.md).\n"
             "Times are nanoseconds since 1970, UTC.\n",
     .options = options,

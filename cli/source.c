@@ -139,22 +139,21 @@ int source_summary(struct source *source, const roast_summary **summary)
     return read_well(source, status, &err);
 }
 
-int source_columns(struct source *source, enum roast_columns_table table,
-                   roast_columns **columns)
+int source_table(struct source *source, enum roast_table_id id, roast_table **table)
 {
     roast_error err = {0};
-    int status = roast_runfile_columns(source->file, table, columns, &err);
+    int status = roast_runfile_columns(source->file, id, table, &err);
 
     return read_well(source, status, &err);
 }
 
 int source_side(struct source *source, const char *path, struct roast_side *side,
-                roast_columns **chunks)
+                roast_table **chunks)
 {
     int code = source_open(source, path);
 
     if (code == CODE_OK)
-        code = source_columns(source, ROAST_COLUMNS_chunks, chunks);
+        code = source_table(source, ROAST_TABLE_chunks, chunks);
     if (code == CODE_OK) /* what is damaged is known when chunks were read */
         code = source_summary(source, &side->summary);
     side->chunks = *chunks;

@@ -18,12 +18,11 @@ struct source {
 int source_open(struct source *source, const char *path);
 int source_run(struct source *source, bool whole, roast_run **run);
 int source_summary(struct source *source, const roast_summary **summary);
-int source_columns(struct source *source, enum roast_columns_table table,
-                   roast_columns **columns);
+int source_table(struct source *source, enum roast_table_id id, roast_table **table);
 
 /* What comparing and forecasting take of it; its chunks are to be freed. */
 int source_side(struct source *source, const char *path, struct roast_side *side,
-                roast_columns **chunks);
+                roast_table **chunks);
 
 /* Opens a run file; fails for a measurement directory. */
 int source_open_file(struct source *source, const char *path);

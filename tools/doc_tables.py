@@ -17,9 +17,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 ROOT = Path(__file__).resolve().parent.parent
-LIST_ROW = re.compile(
-    r'^[A-Z]\(((?:"(?:[^"\\]|\\.)*"|\([^"()]*\)|[^"()])*)\)$', re.MULTILINE
-)
+LIST_ROW = r'^[%s]\(((?:"(?:[^"\\]|\\.)*"|\([^"()]*\)|[^"()])*)\)$'
 LISTS = ROOT / "include" / "roast"
 ARGUMENT = re.compile(r'\s*("(?:[^"\\]|\\.)*"|[^,]*?)\s*(?:,|$)')
 
@@ -34,6 +32,7 @@ class Table(NamedTuple):
     code: int | None = None  # column of names in code
     bits: int | None = None  # column of SLICE(a) | SLICE(b)
     made: Callable[[list[str]], list[str]] | None = None  # another row of each
+    kind: str = "A-Z"  # the macros whose rows are shown
 
 
 def plain(source: str, *header: str) -> Table:
@@ -68,18 +67,22 @@ def level(name: str) -> Table:
 
 
 def columns_of(name: str) -> Table:
-    return Table(
-        "table_columns.def", ("column", "type", "unit", "meaning"), (0, 2, 3, 4), name
-    )
+    header = ("column", "type", "unit", "meaning")
+    return Table("table_columns.def", header, (0, 2, 3, 4), name, made=column)
+
+
+def column(item: list[str]) -> list[str]:
+    """A column; a list of texts is shown as a text."""
+    return [*item[:2], item[2].replace("TEXTS", "TEXT"), *item[3:]]
 
 
 def table_names() -> list[str]:
-    text = (LISTS / "columns.def").read_text()
+    text = (LISTS / "tables.def").read_text()
     return re.findall(r"^T\((\w+),", text, re.MULTILINE)
 
 
 def ladder_column(item: list[str]) -> list[str]:
-    """The column of a ladder item, as src/analyze/tables/columns_info.c makes it."""
+    """The column of a ladder item, as src/table/catalog.c makes it."""
     _, name, kind, _, meaning = item[:5]
     views = (LISTS / "record_views.def").read_text()
     view = re.search(rf'^VI\("(\w+)", {name}\)$', views, re.MULTILINE)
@@ -129,7 +132,7 @@ DOCUMENTS = {
         "losses": plain("run_losses.def", "name", "meaning"),
     },
     "tables.md": {
-        "tables": plain("columns.def", "table", "one row is"),
+        "tables": Table("tables.def", ("table", "one row is"), (0, 3), kind="T"),
         "ladder": Table(
             "ladder_items.def",
             ("column", "type", "unit", "meaning"),
@@ -155,7 +158,9 @@ def rows(table: Table) -> list[list[str]]:
     """The rows of a list that the table shows, cell by cell."""
     text = (LISTS / table.source).read_text()
     found = []
-    for arguments in LIST_ROW.findall(text.partition("*/\n")[2]):
+    for arguments in re.findall(
+        LIST_ROW % table.kind, text.partition("*/\n")[2], re.MULTILINE
+    ):
         cells = ARGUMENT.findall(arguments)
         cells = [shown(table, i, cell) for i, cell in enumerate(cells)]
         cells = table.made(cells) if table.made else cells

@@ -2,13 +2,13 @@
 /* analyze.h - what a run means: every formula, once.
  *
  * roast_summarize() reads a run and gives a summary: single metrics (metric_defs.def)
- * and tables. What cannot be known is absent, with the reason. The summary owns all it
- * holds and does not change when the run goes on. */
+ * and tables (tables.def). What cannot be known is absent, with the reason. The summary
+ * owns all it holds and does not change when the run goes on. */
 #ifndef ROAST_ANALYZE_H
 #define ROAST_ANALYZE_H
 
 #include "roast/run.h"
-#include "roast/view.h"
+#include "roast/table.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -63,28 +63,6 @@ struct roast_metric_values {
 enum roast_metric_kind roast_metric_kind(const struct roast_metric_values *values,
                                          enum roast_metric metric);
 
-/* How a table is given to users: rows under their key, as a list, or a single row. */
-enum roast_table_shape {
-    ROAST_TABLE_KEYED, /* the first column is the key and not part of the row */
-    ROAST_TABLE_LIST,
-    ROAST_TABLE_SINGLE,
-    ROAST_TABLE_VALUES, /* a list of the cells of the only column */
-    ROAST_TABLE_SCALAR, /* the only cell itself */
-};
-
-/* The table of this name says why parts of other tables are missing: (name, why). It
- * is there when anything is missing. */
-#define ROAST_TABLE_UNAVAILABLE "unavailable"
-
-struct roast_table {
-    const char *name;
-    enum roast_table_shape shape;
-    const char *const *columns; /* borrows the summary */
-    size_t column_count;
-    const struct roast_cell *cells; /* row by row */
-    size_t row_count;
-};
-
 typedef struct roast_summary roast_summary;
 
 /* Returns owned. */
@@ -95,12 +73,24 @@ int roast_summarize(roast_summary **out, roast_run *run, roast_error *err);
 int roast_summarize_quick(roast_summary **out, roast_run *run, roast_error *err);
 void roast_summary_free(roast_summary *summary);
 
-/* All borrow the summary. */
+/* Both borrow the summary. NULL: this summary has no such table. The table
+ * `unavailable` lists the parts of other tables that are missing, and why. */
 const struct roast_metric_values *roast_summary_metrics(const roast_summary *summary);
-const struct roast_table *roast_summary_tables(const roast_summary *summary,
-                                               size_t *count);
-const struct roast_table *roast_summary_table(const roast_summary *summary,
-                                              const char *name); /* NULL: no such */
+const roast_table *roast_summary_table(const roast_summary *summary,
+                                       enum roast_table_id id);
+
+/* A table of a run. Returns owned, with one reference. The summary is of the same run
+ * (NULL: it is made); the run may be one whose attempts were not loaded if
+ * roast_table_from_summary() holds. */
+int roast_run_table(roast_table **out, enum roast_table_id id, roast_run *run,
+                    const roast_summary *summary, roast_error *err);
+
+/* Whether the table comes from the summary alone and needs no records. */
+bool roast_table_from_summary(enum roast_table_id id);
+
+/* One series of all workers: worker, time, value. */
+int roast_series_table(roast_table **out, roast_run *run, enum roast_series series,
+                       roast_error *err);
 
 /* What has to be run again, as JSON that coffea's Runner takes: {dataset: {"treename":
  * tree, "files": [file]}}, "{}" for nothing. Metadata and preload of the fileset that was

@@ -8,7 +8,7 @@
 #ifndef ROAST_COMPARE_H
 #define ROAST_COMPARE_H
 
-#include "roast/columns.h"
+#include "roast/analyze.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -20,7 +20,7 @@ extern "C" {
 /* A run as it is compared. Borrowed; `chunks` is its table of that name. */
 struct roast_side {
     const roast_summary *summary;
-    const roast_columns *chunks;
+    const roast_table *chunks;
 };
 
 /* ---- two runs ------------------------------------------------------------------ */
@@ -34,9 +34,9 @@ enum roast_measure {
 
 struct roast_measure_info {
     const char *name;
-    const char *column; /* of the table chunks */
-    const char *minus;  /* another one; "": none */
-    const char *per;    /* the same */
+    int column; /* of the table chunks */
+    int minus;  /* another one; -1: none */
+    int per;    /* the same */
     const char *unit;
     const char *shown;
     const char *text;

@@ -9,7 +9,6 @@
 #define ROAST_RUNFILE_H
 
 #include "roast/analyze.h"
-#include "roast/columns.h"
 #include "roast/live.h"
 
 #ifdef __cplusplus
@@ -72,9 +71,9 @@ int roast_runfile_run(roast_runfile *file, bool whole, roast_run **out,
 int roast_runfile_summary(roast_runfile *file, const roast_summary **out,
                           roast_error *err);
 
-/* A table of columns.def; loads what it needs. Returns owned. */
-int roast_runfile_columns(roast_runfile *file, enum roast_columns_table table,
-                          roast_columns **out, roast_error *err);
+/* A table of tables.def; loads what it needs. Returns owned. */
+int roast_runfile_columns(roast_runfile *file, enum roast_table_id table,
+                          roast_table **out, roast_error *err);
 
 /* Reads everything there is and tells each thing that is wrong or missing as one line;
  * how many, or negative when it could not look. */
@@ -83,7 +82,7 @@ int64_t roast_runfile_check(roast_runfile *file, roast_problem_visitor *problem,
                             void *context, roast_error *err);
 
 /* Runs one SELECT on the file, which cannot change it. Beside the tables of the file
- * there are those of columns.def. `row` is called with the names once and cells NULL,
+ * there are those of tables.def. `row` is called with the names once and cells NULL,
  * then for every row; it returns false to stop. */
 typedef bool roast_sql_visitor(void *context, const char *const *names,
                                const struct roast_cell *cells, size_t count);

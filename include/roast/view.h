@@ -51,12 +51,6 @@ enum roast_cell_type {
     ROAST_CELL_COUNT,
     ROAST_CELL_NUMBER,
     ROAST_CELL_TEXT,
-    ROAST_CELL_LIST, /* in tables of a summary only */
-};
-
-struct roast_cell_list {
-    const struct roast_cell *items; /* none of them is a list */
-    uint64_t count;
 };
 
 /* There may be millions of them, most of them absent: look at the type first. */
@@ -64,10 +58,9 @@ struct roast_cell {
     enum roast_cell_type type;
     bool whole; /* NUMBER: an integer below 0 */
     union {
-        uint64_t count;              /* COUNT, BOOL */
-        double number;               /* NUMBER */
-        struct roast_str text;       /* TEXT; borrows the record or static memory */
-        struct roast_cell_list list; /* LIST */
+        uint64_t count;        /* COUNT, BOOL */
+        double number;         /* NUMBER */
+        struct roast_str text; /* TEXT; borrows the record or static memory */
     };
 };
 
@@ -121,6 +114,7 @@ struct roast_value_sink roast_json_sink(struct roast_json *json);
 void roast_json_cell(struct roast_json *json, const struct roast_cell *cell);
 
 double roast_seconds(uint64_t ns);
+double roast_epoch_seconds(int64_t ns); /* since 1970 */
 double roast_mib(int64_t bytes);
 double roast_gb(int64_t bytes);
 

@@ -55,12 +55,11 @@ static inline void roast__study_set(const struct roast_study *study,
     roast__metric_set(&study->summary->values, metric, value);
 }
 
-/* A text of the run as a cell. */
-static inline struct roast_cell roast__study_text(const struct roast_study *study,
-                                                  int32_t number)
+/* A text of the run. */
+static inline struct roast_str roast__study_text(const struct roast_study *study,
+                                                 int32_t number)
 {
-    return roast__cell_text(study->summary,
-                            roast__strings_get(&study->run->strings, number));
+    return roast__strings_get(&study->run->strings, number);
 }
 
 /* The name of a process for people: its worker's, else "pid-<pid>"; NULL data when

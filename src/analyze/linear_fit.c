@@ -11,7 +11,7 @@ enum { FEWEST_POINTS = 8 };
 static const double LEAST_SPREAD = 0.1; /* of x, relative to the mean */
 static const double LEAST_R2 = 0.5;
 
-void roast__line_add(struct roast_line *line, double x, double y)
+void roast__fit_add(struct roast_linear_fit *line, double x, double y)
 {
     double off_x = x - line->mean_x, off_y = y - line->mean_y;
 
@@ -23,41 +23,41 @@ void roast__line_add(struct roast_line *line, double x, double y)
     line->yy += off_y * (y - line->mean_y);
 }
 
-double roast__line_slope(const struct roast_line *line)
+double roast__fit_slope(const struct roast_linear_fit *line)
 {
     return line->xx > 0 ? line->xy / line->xx : NAN;
 }
 
-double roast__line_at(const struct roast_line *line, double x)
+double roast__fit_at(const struct roast_linear_fit *line, double x)
 {
-    return line->mean_y + roast__line_slope(line) * (x - line->mean_x);
+    return line->mean_y + roast__fit_slope(line) * (x - line->mean_x);
 }
 
-double roast__line_r2(const struct roast_line *line)
+double roast__fit_r2(const struct roast_linear_fit *line)
 {
     return line->xx > 0 && line->yy > 0 ? line->xy / line->xx * (line->xy / line->yy)
                                         : 0;
 }
 
-double roast__line_rest(const struct roast_line *line)
+double roast__fit_residual(const struct roast_linear_fit *line)
 {
-    return fmax(0, line->yy * (1 - roast__line_r2(line)));
+    return fmax(0, line->yy * (1 - roast__fit_r2(line)));
 }
 
-bool roast__line_tells(const struct roast_line *line)
+bool roast__fit_is_clear(const struct roast_linear_fit *line)
 {
     double spread = sqrt(line->xx / line->count);
 
     return line->count >= FEWEST_POINTS && spread >= LEAST_SPREAD * line->mean_x &&
-           line->xy > 0 && roast__line_r2(line) >= LEAST_R2;
+           line->xy > 0 && roast__fit_r2(line) >= LEAST_R2;
 }
 
-double roast__line_constant(const struct roast_line *line)
+double roast__fit_constant(const struct roast_linear_fit *line)
 {
-    return roast__line_tells(line) ? fmax(0, roast__line_at(line, 0)) : 0;
+    return roast__fit_is_clear(line) ? fmax(0, roast__fit_at(line, 0)) : 0;
 }
 
-double roast__line_each(const struct roast_line *line)
+double roast__fit_each(const struct roast_linear_fit *line)
 {
-    return (line->mean_y - roast__line_constant(line)) / line->mean_x;
+    return (line->mean_y - roast__fit_constant(line)) / line->mean_x;
 }

@@ -36,7 +36,8 @@ struct roast_hosts_seen {
 bool roast__is_slow_host(struct roast_hosts_seen *seen, const struct roast_study *study,
                          int32_t host);
 
-/* The key of a process in the table per worker (roast__worker_key()) as a cell. */
-struct roast_cell roast__worker_cell(const struct roast_study *study, size_t process);
+/* Fills a column with the key of a process in the table per worker. */
+void roast__fill_worker(roast_table *table, int col, const struct roast_study *study,
+                        size_t process);
 
 #endif

@@ -11,6 +11,8 @@
 #include "analyze/formulas.h"
 #include "analyze/totals/task_kinds.h"
 #include "base/mem.h"
+#include "base/str.h"
+#include "table/encode.h"
 
 /* Those that read the columns alone are quick; the others unpack every record. */
 static const struct {
@@ -69,6 +71,53 @@ static void apply_formulas(struct roast_study *study, bool quick)
     roast_derive_efficiency(&study->summary->values);
 }
 
+/* ---- filling --------------------------------------------------------------------- */
+
+roast_table *roast__summary_open(struct roast_summary *summary, enum roast_table_id id)
+{
+    if (!summary->tables[id])
+        summary->tables[id] = roast__table_new(id, 0);
+    summary->failed |= !summary->tables[id];
+    return summary->tables[id];
+}
+
+void roast__summary_miss(struct roast_summary *summary, const char *name,
+                         const char *why)
+{
+    roast_table *table = roast__summary_open(summary, ROAST_TABLE_unavailable);
+
+    roast__table_row(table);
+    roast__fill_string(table, ROAST_COL_unavailable_name, name);
+    roast__fill_string(table, ROAST_COL_unavailable_why, why);
+}
+
+void roast__metric_set(struct roast_metric_values *values, enum roast_metric metric,
+                       double value)
+{
+    if (!isfinite(value))
+        return;
+    values->known[metric] = true;
+    values->value[metric] = value;
+    values->why[metric] = NULL;
+}
+
+void roast__metric_mark(struct roast_metric_values *values, enum roast_metric metric,
+                        enum roast_metric_kind kind)
+{
+    if (kind > roast_metric_kind(values, metric))
+        values->kind[metric] = (unsigned char)kind;
+}
+
+double roast__summary_metric(const struct roast_summary *summary,
+                             enum roast_metric metric)
+{
+    const struct roast_metric_values *values = &summary->values;
+
+    return values->known[metric] ? values->value[metric] : NAN;
+}
+
+/* ---- all formulas ---------------------------------------------------------------- */
+
 static int study_run(struct roast_summary *summary, struct roast_run *run,
                      struct roast_totals *totals, bool quick, roast_error *err)
 {
@@ -90,7 +139,11 @@ static int study_run(struct roast_summary *summary, struct roast_run *run,
     if (summary->failed)
         return roast_error_set(err, ROAST_NO_MEMORY, "summary of %zu attempts",
                                run->attempts.count);
-    return ROAST_OK;
+    for (int id = 0; id < ROAST_TABLE_COUNT && status == ROAST_OK; id++) {
+        if (summary->tables[id])
+            status = roast__table_finish(&summary->tables[id], err);
+    }
+    return status;
 }
 
 static int summarize(roast_summary **out, roast_run *run, bool quick, roast_error *err)
@@ -123,4 +176,135 @@ int roast_summarize(roast_summary **out, roast_run *run, roast_error *err)
 int roast_summarize_quick(roast_summary **out, roast_run *run, roast_error *err)
 {
     return summarize(out, run, true, err);
+}
+
+/* ---- reading --------------------------------------------------------------------- */
+
+const struct roast_metric_values *roast_summary_metrics(const roast_summary *summary)
+{
+    return &summary->values;
+}
+
+const roast_table *roast_summary_table(const roast_summary *summary,
+                                       enum roast_table_id id)
+{
+    return summary->tables[id];
+}
+
+void roast_summary_free(roast_summary *summary)
+{
+    if (!summary)
+        return;
+    roast__tables_release(summary->tables);
+    roast__free(summary->reasons);
+    roast__free(summary);
+}
+
+/* ---- as bytes -------------------------------------------------------------------- */
+
+void roast__metrics_fill(roast_table *table, const struct roast_metric_values *values)
+{
+    for (int i = 0; i < ROAST_METRIC_COUNT; i++) {
+        enum roast_metric metric = (enum roast_metric)i;
+        const struct roast_metric_info *info = roast_metric_info(metric);
+        roast__table_row(table);
+        roast__fill_string(table, ROAST_COL_metrics_name, info->name);
+        roast__fill_string(table, ROAST_COL_metrics_unit, info->unit);
+        roast__fill_string(table, ROAST_COL_metrics_level, info->level);
+        if (values->known[i]) {
+            enum roast_metric_kind kind = roast_metric_kind(values, metric);
+            roast__fill_number(table, ROAST_COL_metrics_value, values->value[i]);
+            roast__fill_string(table, ROAST_COL_metrics_kind,
+                               roast_metric_kind_name(kind));
+        } else {
+            roast__fill_string(table, ROAST_COL_metrics_reason, values->why[i]);
+        }
+    }
+}
+
+void roast__summary_encode(struct roast_buf *out, const struct roast_summary *summary)
+{
+    roast_tables tables;
+
+    memcpy(tables, summary->tables, sizeof(tables));
+    roast_table *metrics = roast__table_new(ROAST_TABLE_metrics, ROAST_METRIC_COUNT);
+    roast__metrics_fill(metrics, &summary->values);
+    if (roast__table_finish(&metrics, NULL) == ROAST_OK) {
+        tables[ROAST_TABLE_metrics] = metrics;
+        roast__tables_encode(out, tables);
+    } else {
+        out->failed = true;
+    }
+    roast_table_free(metrics);
+}
+
+static int metric_named(struct roast_str name)
+{
+    int metric = 0;
+
+    while (metric < ROAST_METRIC_COUNT &&
+           !roast__str_is(name, roast_metric_info((enum roast_metric)metric)->name))
+        metric++;
+    return metric;
+}
+
+/* A kind that only a later version knows counts as the worst. */
+static enum roast_metric_kind kind_named(struct roast_str name)
+{
+    int kind = ROAST_EXACT;
+
+    while (kind < ROAST_ESTIMATED &&
+           !roast__str_is(name, roast_metric_kind_name((enum roast_metric_kind)kind)))
+        kind++;
+    return (enum roast_metric_kind)kind;
+}
+
+/* False when out of memory. */
+static bool read_metrics(struct roast_summary *summary, const roast_table *table)
+{
+    struct roast_metric_values *values = &summary->values;
+    size_t bytes = 0;
+
+    for (size_t row = 0; row < roast_table_rows(table); row++)
+        bytes += roast_table_text(table, row, ROAST_COL_metrics_reason).size_bytes + 1;
+    char *at = summary->reasons = roast__alloc(bytes);
+    for (size_t row = 0; at && row < roast_table_rows(table); row++) {
+        struct roast_str why = roast_table_text(table, row, ROAST_COL_metrics_reason);
+        double value = roast_table_number(table, row, ROAST_COL_metrics_value);
+        int number = metric_named(roast_table_text(table, row, ROAST_COL_metrics_name));
+        enum roast_metric metric = (enum roast_metric)number;
+        if (number == ROAST_METRIC_COUNT)
+            continue;
+        if (!isnan(value)) {
+            roast__metric_set(values, metric, value);
+            roast__metric_mark(
+                values, metric,
+                kind_named(roast_table_text(table, row, ROAST_COL_metrics_kind)));
+        } else if (why.size_bytes > 0) {
+            values->why[metric] = memcpy(at, why.data, why.size_bytes);
+            at[why.size_bytes] = '\0';
+            at += why.size_bytes + 1;
+        }
+    }
+    return at != NULL;
+}
+
+int roast__summary_decode(roast_summary **out, struct roast_str bytes, roast_error *err)
+{
+    struct roast_summary *summary = roast__alloc(sizeof(*summary));
+    int status = ROAST_OK;
+
+    *out = NULL;
+    if (!summary)
+        return roast_error_set(err, ROAST_NO_MEMORY, "a summary");
+    status = roast__tables_decode(summary->tables, bytes, err);
+    if (status == ROAST_OK &&
+        !read_metrics(summary, summary->tables[ROAST_TABLE_metrics]))
+        status = roast_error_set(err, ROAST_NO_MEMORY, "a summary");
+    if (status == ROAST_OK) {
+        *out = summary;
+        summary = NULL; /* moved to the caller */
+    }
+    roast_summary_free(summary);
+    return status;
 }

@@ -1,35 +1,23 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* summary.h - the inside of a summary, and how the formulas fill it.
  *
- * Failure is sticky, as in base/buf.h: once out of memory, rows go nowhere and texts
- * are absent, and whoever drives the formulas checks once. */
+ * Failure is sticky, as in base/buf.h and table/table.h: the caller of the formulas
+ * checks once. */
 #ifndef ROAST_ANALYZE_SUMMARY_H
 #define ROAST_ANALYZE_SUMMARY_H
 
 #include <math.h>
 
-#include "analyze/tables/tables.h"
 #include "analyze/totals/totals.h"
 #include "roast/analyze.h"
 #include "run/run.h"
-
-enum { ROAST_MAX_TABLES = 48, ROAST_MAX_COLUMNS = 32 };
-
-/* The room of a table. */
-struct roast_sheet {
-    struct roast_cell *cells; /* owned */
-    const char **columns;     /* owned where they are not static */
-    size_t cap;               /* rows */
-};
+#include "table/table.h"
 
 struct roast_summary {
     struct roast_metric_values values;
-    struct roast_table tables[ROAST_MAX_TABLES];
-    struct roast_sheet sheets[ROAST_MAX_TABLES];
-    size_t table_count;
-    struct roast_text_block *texts; /* owned; what cells point to */
-    struct roast_cell spare[ROAST_MAX_COLUMNS];
-    bool failed; /* out of memory */
+    roast_tables tables; /* owned */
+    char *reasons;       /* owned; of a decoded summary: what values.why points to */
+    bool failed;         /* out of memory */
 };
 
 /* What all formulas look at. The run is locked. */
@@ -41,6 +29,27 @@ struct roast_study {
     struct roast_budget *budget;     /* NULL: only what is quick is asked, or not yet */
     struct roast_summary *summary;
 };
+
+/* Begins a table of the summary, to be filled; NULL when out of memory. Borrowed. */
+roast_table *roast__summary_open(struct roast_summary *summary, enum roast_table_id id);
+
+/* Adds to `unavailable`: a part of a table is missing. */
+void roast__summary_miss(struct roast_summary *summary, const char *name,
+                         const char *why);
+
+/* A summary as bytes, and back: what the first screen of a saved run is made of. The
+ * metrics are the table `metrics`. Failure of the first is the buffer's. The bytes may
+ * be hostile. */
+void roast__summary_encode(struct roast_buf *out, const struct roast_summary *summary);
+int roast__summary_decode(roast_summary **out, struct roast_str bytes,
+                          roast_error *err);
+
+/* Fills the table `metrics`, and reads values from it. */
+void roast__metrics_fill(roast_table *table, const struct roast_metric_values *values);
+
+/* Fills the table `losses`; NULL: the counts are not known. */
+void roast__losses_fill(roast_table *table, const uint64_t *of_run,
+                        const uint64_t *of_records);
 
 /* Sets a metric; what is no finite number stays absent. */
 void roast__metric_set(struct roast_metric_values *values, enum roast_metric metric,

@@ -29,12 +29,4 @@ static inline int64_t roast__time_clamp(int64_t time_ns, int64_t low, int64_t hi
     return time_ns > high ? high : time_ns;
 }
 
-/* Epoch nanoseconds do not fit a double; whole seconds and the rest do. */
-static inline double roast__epoch_seconds(int64_t time_ns)
-{
-    int64_t whole_s = time_ns / 1000000000;
-
-    return (double)whole_s + (double)(time_ns % 1000000000) / 1e9;
-}
-
 #endif

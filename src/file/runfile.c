@@ -115,8 +115,8 @@ void roast_runfile_close(roast_runfile *file)
     if (!file)
         return;
     roast__sql_close(file->asked); /* before what its tables borrow */
-    for (int i = 0; i < ROAST_COLUMNS_TABLE_COUNT; i++)
-        roast_columns_free(file->tables[i]);
+    for (int i = 0; i < ROAST_RUN_TABLE_COUNT; i++)
+        roast_table_free(file->tables[i]);
     roast__sql_close(file->db);
     roast_summary_free(file->summary);
     roast_run_free(file->small);
@@ -214,20 +214,20 @@ int roast_runfile_summary(roast_runfile *file, const roast_summary **out,
 
 /* ---- tables ------------------------------------------------------------------------ */
 
-static int make_columns(roast_runfile *file, enum roast_columns_table table,
-                        roast_columns **out, roast_error *err)
+static int make_columns(roast_runfile *file, enum roast_table_id table,
+                        roast_table **out, roast_error *err)
 {
     const roast_summary *summary = NULL;
     roast_run *run = file->small;
     int status = roast__runfile_summary(file, &summary, err);
 
-    if (status == ROAST_OK && (!run || !roast_columns_from_summary(table)))
+    if (status == ROAST_OK && (!run || !roast_table_from_summary(table)))
         status = roast__runfile_whole(file, &run, err);
-    return status < 0 ? status : roast_columns_make(out, table, run, summary, err);
+    return status < 0 ? status : roast_run_table(out, table, run, summary, err);
 }
 
-int roast__runfile_columns(roast_runfile *file, enum roast_columns_table table,
-                           roast_columns **out, roast_error *err)
+int roast__runfile_columns(roast_runfile *file, enum roast_table_id table,
+                           roast_table **out, roast_error *err)
 {
     int status = 0;
 
@@ -239,8 +239,8 @@ int roast__runfile_columns(roast_runfile *file, enum roast_columns_table table,
     return status < 0 ? status : ROAST_OK;
 }
 
-int roast_runfile_columns(roast_runfile *file, enum roast_columns_table table,
-                          roast_columns **out, roast_error *err)
+int roast_runfile_columns(roast_runfile *file, enum roast_table_id table,
+                          roast_table **out, roast_error *err)
 {
     roast__runfile_lock(file);
     int status = roast__runfile_columns(file, table, out, err);

@@ -21,8 +21,8 @@ struct roast_runfile {
     roast_run *whole;                  /* owned; NULL: not loaded yet */
     roast_summary *summary;            /* owned; NULL: not read yet */
     sqlite3 *asked; /* owned; for queries of users; NULL: nobody asked */
-    /* owned; tables of queries, by roast_columns_table */
-    roast_columns *tables[ROAST_COLUMNS_TABLE_COUNT];
+    /* owned; tables of queries, by roast_table_id */
+    roast_table *tables[ROAST_RUN_TABLE_COUNT];
     roast_error failure; /* of making one of them */
 };
 
@@ -40,13 +40,13 @@ void roast__runfile_unlock(roast_runfile *file);
 int roast__runfile_whole(roast_runfile *file, roast_run **out, roast_error *err);
 int roast__runfile_summary(roast_runfile *file, const roast_summary **out,
                            roast_error *err);
-int roast__runfile_columns(roast_runfile *file, enum roast_columns_table table,
-                           roast_columns **out, roast_error *err);
+int roast__runfile_columns(roast_runfile *file, enum roast_table_id table,
+                           roast_table **out, roast_error *err);
 
 /* A table as plain rows of a finished file have it: 1, or 0 where it is not there or not
  * whole. */
-int roast__load_columns(roast_columns **out, sqlite3 *db,
-                        enum roast_columns_table table, roast_error *err);
+int roast__load_columns(roast_table **out, sqlite3 *db, enum roast_table_id table,
+                        roast_error *err);
 
 /* The summary that was saved: 1; 0: it cannot be read. LIMIT: it is larger than that of
  * any run in a file of this size. */

@@ -70,7 +70,7 @@ struct roast_value_sink roast_json_sink(struct roast_json *json)
                                      json_value, json,       false};
 }
 
-static void put_plain(struct roast_json *json, const struct roast_cell *cell)
+void roast_json_cell(struct roast_json *json, const struct roast_cell *cell)
 {
     if (cell->type == ROAST_CELL_BOOL)
         roast_json_bool(json, cell->count != 0);
@@ -84,18 +84,4 @@ static void put_plain(struct roast_json *json, const struct roast_cell *cell)
         roast_json_text(json, cell->text);
     else
         roast_json_null(json);
-}
-
-/* Lists hold plain cells in every table; a list inside a list is null, so that the depth
- * does not depend on the input. */
-void roast_json_cell(struct roast_json *json, const struct roast_cell *cell)
-{
-    if (cell->type != ROAST_CELL_LIST) {
-        put_plain(json, cell);
-        return;
-    }
-    roast_json_open(json, '[');
-    for (uint64_t i = 0; i < cell->list.count; i++)
-        put_plain(json, &cell->list.items[i]);
-    roast_json_close(json, ']');
 }

@@ -47,7 +47,7 @@ double roast_gb(int64_t bytes)
 }
 
 /* Epoch nanoseconds do not fit a double; whole seconds and their fraction do. */
-static double epoch_seconds(int64_t ns)
+double roast_epoch_seconds(int64_t ns)
 {
     int64_t whole_s = ns / 1000000000;
 
@@ -146,9 +146,9 @@ struct roast_value roast__view_value(const struct roast_view *view,
     case ROAST_VIEW_SECONDS:
         return roast__seconds(a.u64);
     case ROAST_VIEW_EPOCH_S:
-        return roast__number(epoch_seconds(a.i64));
+        return roast__number(roast_epoch_seconds(a.i64));
     case ROAST_VIEW_EPOCH_END_S:
-        return roast__number(epoch_seconds((int64_t)((uint64_t)a.i64 + b.u64)));
+        return roast__number(roast_epoch_seconds((int64_t)((uint64_t)a.i64 + b.u64)));
     case ROAST_VIEW_MIB:
         return roast__number(roast_mib((int64_t)a.u64));
     case ROAST_VIEW_MIB_DELTA:

@@ -147,7 +147,7 @@ void roast__grid_release(struct roast_grid *grid)
     roast__buf_release(&grid->cells);
 }
 
-void roast__line_part(struct roast_line *line, struct roast_str text)
+void roast__line_part(struct roast_wrapped_line *line, struct roast_str text)
 {
     static const size_t joint = sizeof(" | ") - 1;
     size_t room = ROAST_PAGE_COLUMNS - line->indent;
@@ -167,7 +167,7 @@ void roast__line_part(struct roast_line *line, struct roast_str text)
     line->parts++;
 }
 
-void roast__line_end(struct roast_line *line)
+void roast__line_end(struct roast_wrapped_line *line)
 {
     if (line->parts > 0)
         roast__end_line(line->buf);

@@ -6,40 +6,39 @@
 #include <inttypes.h>
 #include <stdio.h>
 
+#include "base/str.h"
 #include "report/grid.h"
 
 enum { MAX_FAILURES = 10, NUMBER_COLUMNS = 11 };
 
 /* ---- failures ----------------------------------------------------------------- */
 
-static void put_entries(struct roast_grid *grid, const struct roast_table *table,
-                        size_t row)
+static void put_entries(struct roast_grid *grid, const roast_table *table, size_t row)
 {
-    struct roast_cell start = roast__cell(table, row, "entry_start");
-    struct roast_cell stop = roast__cell(table, row, "entry_stop");
     char text[64] = "-";
+    int64_t start, stop;
 
-    if (start.type == ROAST_CELL_COUNT && stop.type == ROAST_CELL_COUNT)
-        (void)snprintf(text, sizeof(text), "%" PRIu64 "-%" PRIu64, start.count,
-                       stop.count);
+    if (roast_table_int(&start, table, row, ROAST_COL_failures_entry_start) &&
+        roast_table_int(&stop, table, row, ROAST_COL_failures_entry_stop))
+        (void)snprintf(text, sizeof(text), "%" PRId64 "-%" PRId64, start, stop);
     roast__grid_put(grid, roast_str_of(text));
 }
 
 /* "OSError: no such file", or "lost". */
-static void put_error(struct roast_grid *grid, const struct roast_table *table,
-                      size_t row)
+static void put_error(struct roast_grid *grid, const roast_table *table, size_t row)
 {
-    struct roast_cell message = roast__cell(table, row, "error_message");
-    struct roast_cell type = roast__cell(table, row, "error_type");
-    struct roast_str status =
-        roast__text_or(roast__cell(table, row, "status"), "failed");
+    struct roast_str message =
+        roast_table_text(table, row, ROAST_COL_failures_error_message);
+    struct roast_str type = roast_table_text(table, row, ROAST_COL_failures_error_type);
+    struct roast_str status = roast__text_or(
+        roast_table_text(table, row, ROAST_COL_failures_status), "failed");
     struct roast_buf error = {0};
 
-    (void)roast__put_text(&error, type.type == ROAST_CELL_TEXT ? type.text : status,
-                          ROAST_PAGE_COLUMNS, ROAST_CUT_END);
-    if (message.type == ROAST_CELL_TEXT && message.text.size_bytes > 0) {
+    (void)roast__put_text(&error, type.data ? type : status, ROAST_PAGE_COLUMNS,
+                          ROAST_CUT_END);
+    if (message.size_bytes > 0) {
         roast__put(&error, ": ");
-        (void)roast__put_text(&error, message.text, ROAST_PAGE_COLUMNS, ROAST_CUT_END);
+        (void)roast__put_text(&error, message, ROAST_PAGE_COLUMNS, ROAST_CUT_END);
     }
     if (!roast__buf_ok(&error))
         grid->text.failed = true;
@@ -48,60 +47,54 @@ static void put_error(struct roast_grid *grid, const struct roast_table *table,
     roast__buf_release(&error);
 }
 
-static bool is_resolved(const struct roast_table *table, size_t row)
+static bool is_resolved(const roast_table *table, size_t row)
 {
-    struct roast_cell cell = roast__cell(table, row, "resolved");
-
-    return cell.type == ROAST_CELL_BOOL && cell.count != 0;
-}
-
-static bool same_cell(struct roast_cell a, struct roast_cell b)
-{
-    if (a.type != b.type)
-        return false;
-    if (a.type == ROAST_CELL_COUNT || a.type == ROAST_CELL_BOOL)
-        return a.count == b.count;
-    if (a.type != ROAST_CELL_TEXT)
-        return true;
-    return a.text.size_bytes == b.text.size_bytes &&
-           (a.text.size_bytes == 0 ||
-            memcmp(a.text.data, b.text.data, a.text.size_bytes) == 0);
+    return roast_table_flag(table, row, ROAST_COL_failures_resolved);
 }
 
 /* Tries at one chunk that failed in the same way. */
-static bool same_failure(const struct roast_table *table, size_t a, size_t b)
+static bool same_failure(const roast_table *table, size_t a, size_t b)
 {
-    static const char *const columns[] = {"dataset",       "file",    "entry_start",
-                                          "entry_stop",    "status",  "error_type",
-                                          "error_message", "resolved"};
+    static const int texts[] = {
+        ROAST_COL_failures_dataset, ROAST_COL_failures_file, ROAST_COL_failures_status,
+        ROAST_COL_failures_error_type, ROAST_COL_failures_error_message};
 
-    for (size_t i = 0; i < sizeof(columns) / sizeof(columns[0]); i++) {
-        if (!same_cell(roast__cell(table, a, columns[i]),
-                       roast__cell(table, b, columns[i])))
+    for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
+        struct roast_str left = roast_table_text(table, a, texts[i]);
+        struct roast_str right = roast_table_text(table, b, texts[i]);
+        if (!left.data != !right.data || !roast__str_equal(left, right))
             return false;
     }
-    return true;
+    for (int col = ROAST_COL_failures_entry_start; col <= ROAST_COL_failures_entry_stop;
+         col++) {
+        int64_t left = -1, right = -1;
+        (void)roast_table_int(&left, table, a, col);
+        (void)roast_table_int(&right, table, b, col);
+        if (left != right)
+            return false;
+    }
+    return is_resolved(table, a) == is_resolved(table, b);
 }
 
-static size_t count_same(const struct roast_table *table, size_t row)
+static size_t count_same(const roast_table *table, size_t row)
 {
     size_t count = 0;
 
-    for (size_t other = 0; other < table->row_count; other++)
+    for (size_t other = 0; other < roast_table_rows(table); other++)
         count += same_failure(table, row, other);
     return count;
 }
 
 /* Which try it was, or how often the same was tried: "x 4". */
-static void put_tries(struct roast_grid *grid, const struct roast_table *table,
-                      size_t row, size_t count)
+static void put_tries(struct roast_grid *grid, const roast_table *table, size_t row,
+                      size_t count)
 {
     char number[ROAST_NUMBER_BYTES];
     char text[ROAST_NUMBER_BYTES + 2];
 
     if (count == 1) {
         roast__grid_put_number(
-            grid, roast__shown_number(roast__cell(table, row, "attempt")), "");
+            grid, roast_table_number(table, row, ROAST_COL_failures_attempt), "");
         return;
     }
     (void)roast_format_number(number, (double)count, "");
@@ -115,8 +108,8 @@ struct failures_shown {
     size_t rows; /* that they stand for */
 };
 
-static bool is_shown(const struct failures_shown *shown,
-                     const struct roast_table *table, size_t row)
+static bool is_shown(const struct failures_shown *shown, const roast_table *table,
+                     size_t row)
 {
     for (size_t i = 0; i < shown->count; i++) {
         if (same_failure(table, shown->first[i], row))
@@ -126,11 +119,13 @@ static bool is_shown(const struct failures_shown *shown,
 }
 
 static void put_failure(struct roast_grid *grid, struct failures_shown *shown,
-                        const struct roast_table *table, size_t row)
+                        const roast_table *table, size_t row)
 {
     size_t same = count_same(table, row);
 
-    roast__grid_put(grid, roast__text_or(roast__cell(table, row, "file"), "-"));
+    roast__grid_put(
+        grid,
+        roast__text_or(roast_table_text(table, row, ROAST_COL_failures_file), "-"));
     put_entries(grid, table, row);
     put_tries(grid, table, row, same);
     put_error(grid, table, row);
@@ -139,13 +134,13 @@ static void put_failure(struct roast_grid *grid, struct failures_shown *shown,
 }
 
 /* Failures that another attempt made good come last. How many rows are shown. */
-static size_t put_failure_rows(struct roast_grid *grid, const struct roast_table *table)
+static size_t put_failure_rows(struct roast_grid *grid, const roast_table *table)
 {
     struct failures_shown shown = {.count = 0};
 
     for (int resolved = 0; resolved <= 1; resolved++)
-        for (size_t row = 0; row < table->row_count && shown.count < MAX_FAILURES;
-             row++) {
+        for (size_t row = 0;
+             row < roast_table_rows(table) && shown.count < MAX_FAILURES; row++) {
             if (is_resolved(table, row) == (resolved == 1) &&
                 !is_shown(&shown, table, row))
                 put_failure(grid, &shown, table, row);
@@ -161,19 +156,19 @@ static void put_failures(struct roast_buf *buf, const struct roast_shown *shown)
         {.heading = "try", .max_columns = 6, .right = true, .cut = ROAST_CUT_END},
         {.heading = "error", .cut = ROAST_CUT_END},
     };
-    const struct roast_table *table = roast__find_table(shown, "failures");
+    const roast_table *table = shown->tables[ROAST_TABLE_failures];
     struct roast_grid grid = {.columns = columns, .column_count = 4};
     size_t resolved = 0;
 
-    if (!table || table->row_count == 0)
+    if (roast_table_rows(table) == 0)
         return;
-    for (size_t row = 0; row < table->row_count; row++)
+    for (size_t row = 0; row < roast_table_rows(table); row++)
         resolved += is_resolved(table, row);
     roast__put_title(buf, "Failures");
     size_t rows = put_failure_rows(&grid, table);
     roast__grid_write(buf, &grid);
-    if (table->row_count > rows)
-        roast__put_count_line(buf, table->row_count - rows, "more");
+    if (roast_table_rows(table) > rows)
+        roast__put_count_line(buf, roast_table_rows(table) - rows, "more");
     if (resolved > 0)
         roast__put_count_line(buf, resolved, "made good by another attempt");
     roast__grid_release(&grid);
@@ -181,43 +176,27 @@ static void put_failures(struct roast_buf *buf, const struct roast_shown *shown)
 
 /* ---- losses and reasons ------------------------------------------------------- */
 
-static const char *loss_meaning(const char *name)
-{
-    static const struct {
-        const char *name;
-        const char *meaning;
-    } losses[] = {
-#define K(name, text) {#name, (text)},
-#include "roast/run_losses.def"
-#undef K
-#define L(number, name, text) {#name, (text)},
-#include "roast/losses.def"
-#undef L
-    };
-
-    for (size_t i = 0; i < sizeof(losses) / sizeof(losses[0]); i++)
-        if (strcmp(losses[i].name, name) == 0)
-            return losses[i].meaning;
-    return name;
-}
-
 static void put_losses(struct roast_buf *buf, const struct roast_shown *shown)
 {
     static const struct roast_column columns[] = {
         {.max_columns = NUMBER_COLUMNS, .right = true, .cut = ROAST_CUT_END},
         {.cut = ROAST_CUT_END},
     };
-    const struct roast_table *table = roast__find_table(shown, "losses");
+    const roast_table *table = shown->tables[ROAST_TABLE_losses];
     struct roast_grid grid = {.columns = columns, .column_count = 2};
 
-    if (!table || table->row_count == 0)
+    if (roast_table_rows(table) == 0)
         return;
-    for (size_t i = 0; i < table->column_count; i++) {
-        double lost = roast__shown_number(table->cells[i]);
+    for (size_t row = 0; row < roast_table_rows(table); row++) {
+        double lost = roast_table_number(table, row, ROAST_COL_losses_count);
+        struct roast_str meaning =
+            roast_table_text(table, row, ROAST_COL_losses_meaning);
         if (!(lost > 0))
             continue;
         roast__grid_put_number(&grid, lost, "");
-        roast__grid_put(&grid, roast_str_of(loss_meaning(table->columns[i])));
+        roast__grid_put(
+            &grid, meaning.data ? meaning
+                                : roast_table_text(table, row, ROAST_COL_losses_name));
     }
     if (grid.cells.size_bytes > 0)
         roast__put_title(buf, "Lost or not kept");

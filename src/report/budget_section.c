@@ -12,17 +12,9 @@
 
 enum { MOST_SLICES = 9, INDENT = 2, LINE_BYTES = 256 };
 
-static const char not_explained[] = "unexplained";
-
-/* The words for a slice; its name where it is one that we do not know. */
-static const char *shown_name(const char *name)
+static const char *shown_slice(int slice)
 {
-    for (int i = 0; i < ROAST_COMPARED_SLICES; i++) {
-        enum roast_compared_slice slice = (enum roast_compared_slice)i;
-        if (strcmp(roast_slice_name(slice), name) == 0)
-            return roast_slice_shown(slice);
-    }
-    return name;
+    return roast_slice_shown((enum roast_compared_slice)slice);
 }
 
 /* "WHERE THE WORKER TIME WENT   3469 thread-s = 62.0 s x 56.0 threads" */
@@ -48,14 +40,15 @@ static void put_title(struct roast_buf *buf, const struct roast_shown *shown,
     roast__put_title(buf, line);
 }
 
-static void put_part(struct roast_line *line, const char *name, double seconds,
+static void put_part(struct roast_wrapped_line *line, int col, double seconds,
                      double total)
 {
     char number[ROAST_NUMBER_BYTES];
     char part[LINE_BYTES];
 
     (void)roast_format_number(number, seconds, "s");
-    (void)snprintf(part, sizeof(part), "%s %s, %.2g %%", shown_name(name), number,
+    (void)snprintf(part, sizeof(part), "%s %s, %.2g %%",
+                   shown_slice(col - ROAST_COL_budget_import), number,
                    100 * seconds / total);
     roast__line_part(line, roast_str_of(part));
 }
@@ -64,32 +57,35 @@ static void put_part(struct roast_line *line, const char *name, double seconds,
  *
  * The first is the metric, which holds more than the slice: what is in no slice. */
 static void put_own(struct roast_buf *buf, const struct roast_shown *shown,
-                    const struct roast_table *budget, double total)
+                    const roast_table *budget, double total)
 {
-    static const char ours[] = "monitor";
-    struct roast_line line = {.buf = buf, .indent = INDENT, .columns = INDENT};
+    struct roast_wrapped_line line = {.buf = buf, .indent = INDENT, .columns = INDENT};
     double percent;
 
     roast__put_blanks(buf, INDENT);
     if (roast__metric(&percent, shown, ROAST_METRIC_unexplained_percent))
-        put_part(&line, not_explained, percent / 100 * total, total);
-    put_part(&line, ours, roast__amount(roast__cell(budget, 0, ours)), total);
+        put_part(&line, ROAST_COL_budget_unexplained, percent / 100 * total, total);
+    put_part(&line, ROAST_COL_budget_monitor,
+             roast__amount(roast_table_number(budget, 0, ROAST_COL_budget_monitor)),
+             total);
     roast__line_end(&line);
 }
 
-void roast__put_where(struct roast_buf *buf, const struct roast_shown *shown)
+void roast__put_budget_section(struct roast_buf *buf, const struct roast_shown *shown)
 {
-    const struct roast_table *budget = roast__find_table(shown, "budget");
+    const roast_table *budget = shown->tables[ROAST_TABLE_budget];
     double total = roast__row_sum(budget);
     struct roast_slices slices = {
         .table = budget,
+        .first = ROAST_COL_budget_import,
+        .count = ROAST_COMPARED_SLICES,
         .total = total,
         .smallest_share = 0.005,
         .most = MOST_SLICES,
         .bar_columns = 28,
         .rest_words = "others",
-        .shown_name = shown_name,
-        .left_out = not_explained,
+        .shown = shown_slice,
+        .left_out = ROAST_COL_budget_unexplained,
     };
 
     if (!(total > 0))
@@ -102,7 +98,7 @@ void roast__put_where(struct roast_buf *buf, const struct roast_shown *shown)
 /* ---- checks ---------------------------------------------------------------------- */
 
 /* "CPU = Dask to 0.04 %", "events = coffea, exact", "bytes differ from coffea by 3 %" */
-static void put_check(struct roast_line *line, const struct roast_table *checks,
+static void put_check(struct roast_wrapped_line *line, const roast_table *checks,
                       size_t row)
 {
     static const struct {
@@ -115,10 +111,12 @@ static void put_check(struct roast_line *line, const struct roast_table *checks,
         {"events", "events", "coffea"},
         {"bytes", "bytes", "coffea"},
     };
-    struct roast_str name = roast__text_or(roast__cell(checks, row, "name"), "");
-    struct roast_str verdict = roast__text_or(roast__cell(checks, row, "verdict"), "");
+    struct roast_str name =
+        roast__text_or(roast_table_text(checks, row, ROAST_COL_checks_name), "");
+    struct roast_str verdict =
+        roast__text_or(roast_table_text(checks, row, ROAST_COL_checks_verdict), "");
     double off =
-        fabs(roast__shown_number(roast__cell(checks, row, "difference_percent")));
+        fabs(roast_table_number(checks, row, ROAST_COL_checks_difference_percent));
     char part[LINE_BYTES];
 
     for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++) {
@@ -139,11 +137,11 @@ static void put_check(struct roast_line *line, const struct roast_table *checks,
 
 void roast__put_checks(struct roast_buf *buf, const struct roast_shown *shown)
 {
-    const struct roast_table *checks = roast__find_table(shown, "checks");
+    const roast_table *checks = shown->tables[ROAST_TABLE_checks];
     struct roast_buf text = {0};
-    struct roast_line line = {.buf = &text, .indent = 8, .columns = 8};
+    struct roast_wrapped_line line = {.buf = &text, .indent = 8, .columns = 8};
 
-    for (size_t row = 0; checks && row < checks->row_count; row++)
+    for (size_t row = 0; checks && row < roast_table_rows(checks); row++)
         put_check(&line, checks, row);
     bool any = line.parts > 0;
     roast__line_end(&line);

@@ -68,7 +68,7 @@ int roast__report_card(struct roast_page *out, const struct roast_shown *shown,
     roast__put(&buf, "<div style=\"border:1px solid #8888;border-radius:4px;"
                      "padding:.6em;display:inline-block\">\n");
     roast__put_first_screen(&plain, shown);
-    roast__put_inside(&plain, shown);
+    roast__put_chunk_section(&plain, shown);
     roast__put_reading(&plain, shown);
     roast__put_cluster(&plain, shown);
     put_pre(&buf, &plain);

@@ -23,29 +23,23 @@ static const double smallest_share = 0.0005;
 
 /* ---- slices ------------------------------------------------------------------- */
 
-/* The words for a slice; its name where it is one that we do not know. */
-static const char *shown_name(const char *name)
+static const char *shown_slice(int slice)
 {
-    for (int i = 0; i < ROAST_SLICE_COUNT; i++) {
-        const struct roast_ladder_info *info =
-            roast_ladder_info((enum roast_ladder_item)i);
-        if (strcmp(info->name, name) == 0)
-            return info->shown;
-    }
-    return name;
+    return roast_ladder_info((enum roast_ladder_item)slice)->shown;
 }
 
-static void put_slices(struct roast_buf *buf, const struct roast_table *ladder,
-                       double total)
+static void put_slices(struct roast_buf *buf, const roast_table *ladder, double total)
 {
     struct roast_slices slices = {
         .table = ladder,
+        .first = ROAST_COL_ladder_import,
+        .count = ROAST_SLICE_COUNT,
         .total = total,
         .smallest_share = smallest_share,
-        .most = ladder->column_count,
+        .most = ROAST_SLICE_COUNT,
         .bar_columns = 40,
         .rest_words = "below 0.05 %",
-        .shown_name = shown_name,
+        .shown = shown_slice,
     };
 
     roast__put_slices(buf, &slices);
@@ -54,31 +48,31 @@ static void put_slices(struct roast_buf *buf, const struct roast_table *ladder,
 /* ---- overlays ----------------------------------------------------------------- */
 
 /* The same seconds by what the thread did in them. */
-static void put_split(struct roast_buf *buf, const struct roast_table *split)
+static void put_split(struct roast_buf *buf, const roast_table *split)
 {
     static const struct {
-        const char *column;
+        int col;
         const char *words;
     } parts[] = {
-        {"on_cpu", "on CPU"},
-        {"runqueue", "no core free"},
-        {"fetch_wait", "storage"},
-        {"blocked", "blocked (GIL, sleep)"},
-        {"waiting", "storage or blocked"},
+        {ROAST_COL_chunk_split_on_cpu, "on CPU"},
+        {ROAST_COL_chunk_split_runqueue, "no core free"},
+        {ROAST_COL_chunk_split_fetch_wait, "storage"},
+        {ROAST_COL_chunk_split_blocked, "blocked (GIL, sleep)"},
+        {ROAST_COL_chunk_split_waiting, "storage or blocked"},
     };
-    struct roast_line line = {.buf = buf, .indent = INDENT, .columns = INDENT};
+    struct roast_wrapped_line line = {.buf = buf, .indent = INDENT, .columns = INDENT};
     double total = roast__row_sum(split);
 
     if (!(total > 0))
         return;
     roast__put_blanks(buf, INDENT);
     for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
-        struct roast_cell cell = roast__cell(split, 0, parts[i].column);
+        double seconds = roast_table_number(split, 0, parts[i].col);
         char part[LINE_BYTES];
-        if (isnan(roast__shown_number(cell)))
+        if (isnan(seconds))
             continue;
         (void)snprintf(part, sizeof(part), "%s %.0f %%", parts[i].words,
-                       100 * roast__amount(cell) / total);
+                       100 * roast__amount(seconds) / total);
         roast__line_part(&line, roast_str_of(part));
     }
     roast__line_end(&line);
@@ -102,10 +96,12 @@ static void put_overlay(struct roast_buf *buf, const struct roast_shown *shown,
     roast__put_sentence(buf, INDENT, line);
 }
 
-static void put_hook(struct roast_buf *buf, const struct roast_table *hooks, size_t row)
+static void put_hook(struct roast_buf *buf, const roast_table *hooks, size_t row)
 {
-    struct roast_str hook = roast__text_or(roast__cell(hooks, row, "hook"), "-");
-    struct roast_str lost = roast__text_or(roast__cell(hooks, row, "lost"), "-");
+    struct roast_str hook =
+        roast__text_or(roast_table_text(hooks, row, ROAST_COL_hooks_missing_hook), "-");
+    struct roast_str lost =
+        roast__text_or(roast_table_text(hooks, row, ROAST_COL_hooks_missing_lost), "-");
     char line[LINE_BYTES];
 
     hook = roast_str_cut(hook, NAME_BYTES);
@@ -117,8 +113,8 @@ static void put_hook(struct roast_buf *buf, const struct roast_table *hooks, siz
 
 static void put_hooks(struct roast_buf *buf, const struct roast_shown *shown)
 {
-    const struct roast_table *hooks = roast__find_table(shown, "hooks_missing");
-    size_t count = hooks && hooks->column_count > 0 ? hooks->row_count : 0;
+    const roast_table *hooks = shown->tables[ROAST_TABLE_hooks_missing];
+    size_t count = roast_table_rows(hooks);
 
     for (size_t row = 0; row < count && row < MAX_HOOKS; row++)
         put_hook(buf, hooks, row);
@@ -164,18 +160,18 @@ static void put_time_title(struct roast_buf *buf, const struct roast_shown *show
     roast__put_title(buf, line);
 }
 
-void roast__put_inside(struct roast_buf *buf, const struct roast_shown *shown)
+void roast__put_chunk_section(struct roast_buf *buf, const struct roast_shown *shown)
 {
-    const struct roast_table *ladder = roast__find_table(shown, "ladder");
+    const roast_table *ladder = shown->tables[ROAST_TABLE_ladder];
     double total = roast__row_sum(ladder);
     size_t start = buf->size_bytes;
 
     put_time_title(buf, shown, total);
     size_t title_end = buf->size_bytes;
     if (total > 0) {
-        if (!roast__find_table(shown, "budget")) /* which shows the same slices */
+        if (!shown->tables[ROAST_TABLE_budget]) /* which shows the same slices */
             put_slices(buf, ladder, total);
-        put_split(buf, roast__find_table(shown, "chunk_split"));
+        put_split(buf, shown->tables[ROAST_TABLE_chunk_split]);
         put_overlay(buf, shown, ROAST_METRIC_storage_wait_seconds,
                     "waiting for storage while opening and building", total);
         put_overlay(buf, shown, ROAST_METRIC_gc_seconds, "garbage collection (CPU)",

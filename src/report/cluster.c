@@ -12,11 +12,11 @@ enum { MOST_WORKERS = 5, MOST_LINES = 5, LINE_BYTES = 256, NUMBER_COLUMNS = 11 }
 /* ---- lost workers ---------------------------------------------------------------- */
 
 /* "2.10 GB of 4.00 GB" */
-static void put_memory(struct roast_grid *grid, const struct roast_table *table,
-                       size_t row)
+static void put_memory(struct roast_grid *grid, const roast_table *table, size_t row)
 {
-    double used = roast__shown_number(roast__cell(table, row, "memory_bytes"));
-    double limit = roast__shown_number(roast__cell(table, row, "memory_limit_bytes"));
+    double used = roast_table_number(table, row, ROAST_COL_lost_workers_memory_bytes);
+    double limit =
+        roast_table_number(table, row, ROAST_COL_lost_workers_memory_limit_bytes);
     char text[2 * ROAST_NUMBER_BYTES + 8];
     char number[ROAST_NUMBER_BYTES];
     size_t size = roast_format_number(text, used, "B");
@@ -28,37 +28,44 @@ static void put_memory(struct roast_grid *grid, const struct roast_table *table,
     roast__grid_put(grid, roast_str_of(text));
 }
 
-static void put_lost_rows(struct roast_grid *grid, const struct roast_table *table)
+static void put_lost_rows(struct roast_grid *grid, const roast_table *table)
 {
-    for (size_t row = 0; row < table->row_count && row < MOST_WORKERS; row++) {
-        struct roast_cell worker = roast__cell(table, row, "worker");
-        double seconds = roast__shown_number(roast__cell(table, row, "seconds_lost"));
+    for (size_t row = 0; row < roast_table_rows(table) && row < MOST_WORKERS; row++) {
+        struct roast_str worker =
+            roast_table_text(table, row, ROAST_COL_lost_workers_worker);
+        double seconds =
+            roast_table_number(table, row, ROAST_COL_lost_workers_seconds_lost);
         roast__grid_put(grid, roast__text_or(worker, "-"));
-        roast__grid_put(grid, roast__text_or(roast__cell(table, row, "ended"), "-"));
+        roast__grid_put(
+            grid, roast__text_or(
+                      roast_table_text(table, row, ROAST_COL_lost_workers_ended), "-"));
         put_memory(grid, table, row);
         roast__grid_put_number(grid, seconds, "s");
     }
 }
 
 /* Why, in the words of the scheduler, and what it was doing. */
-static void put_lost_details(struct roast_buf *buf, const struct roast_table *table)
+static void put_lost_details(struct roast_buf *buf, const roast_table *table)
 {
-    for (size_t row = 0; row < table->row_count && row < MOST_WORKERS; row++) {
-        struct roast_cell reason = roast__cell(table, row, "reason");
-        struct roast_cell chunks = roast__cell(table, row, "chunks");
-        struct roast_str worker =
-            roast_str_cut(roast__text_or(roast__cell(table, row, "worker"), "-"), 80);
+    for (size_t row = 0; row < roast_table_rows(table) && row < MOST_WORKERS; row++) {
+        struct roast_str why =
+            roast_table_text(table, row, ROAST_COL_lost_workers_reason);
+        struct roast_str chunks =
+            roast_table_text(table, row, ROAST_COL_lost_workers_chunks);
+        struct roast_str held;
+        struct roast_str worker = roast_str_cut(
+            roast__text_or(roast_table_text(table, row, ROAST_COL_lost_workers_worker),
+                           "-"),
+            80);
         char line[3 * LINE_BYTES];
-        if (reason.type == ROAST_CELL_TEXT) {
-            struct roast_str why = roast_str_cut(reason.text, LINE_BYTES);
+        if (why.data) {
+            why = roast_str_cut(why, LINE_BYTES);
             (void)snprintf(line, sizeof(line), "%.*s: %.*s", (int)worker.size_bytes,
                            worker.data, (int)why.size_bytes, why.data);
             roast__put_sentence(buf, 2, line);
         }
-        for (uint64_t i = 0; chunks.type == ROAST_CELL_LIST && i < chunks.list.count;
-             i++) {
-            struct roast_str held = roast_str_cut(
-                roast__text_or(chunks.list.items[i], "?"), 2 * LINE_BYTES);
+        while (roast_table_item(&held, &chunks)) {
+            held = roast_str_cut(held, 2 * LINE_BYTES);
             (void)snprintf(line, sizeof(line), "it held %.*s", (int)held.size_bytes,
                            held.data);
             roast__put_sentence(buf, 4, line);
@@ -74,17 +81,17 @@ static void put_lost_workers(struct roast_buf *buf, const struct roast_shown *sh
         {.heading = "last memory", .max_columns = 20, .cut = ROAST_CUT_END},
         {.heading = "lost", .right = true, .cut = ROAST_CUT_END},
     };
-    const struct roast_table *table = roast__find_table(shown, "lost_workers");
+    const roast_table *table = shown->tables[ROAST_TABLE_lost_workers];
     struct roast_grid grid = {.columns = columns, .column_count = 4};
 
-    if (!table || table->row_count == 0)
+    if (!table || roast_table_rows(table) == 0)
         return;
     roast__put_title(buf, "LOST WORKERS");
     put_lost_rows(&grid, table);
     roast__grid_write(buf, &grid);
     put_lost_details(buf, table);
-    if (table->row_count > MOST_WORKERS)
-        roast__put_count_line(buf, table->row_count - MOST_WORKERS, "more");
+    if (roast_table_rows(table) > MOST_WORKERS)
+        roast__put_count_line(buf, roast_table_rows(table) - MOST_WORKERS, "more");
     roast__grid_release(&grid);
 }
 
@@ -92,8 +99,6 @@ static void put_lost_workers(struct roast_buf *buf, const struct roast_shown *sh
 
 static void put_tasks(struct roast_buf *buf, const struct roast_shown *shown)
 {
-    static const char *const numbers[] = {"count", "seconds", "failed", "lost"};
-    static const char *const units[] = {"", "s", "", ""};
     static const struct roast_column columns[] = {
         {.heading = "tasks", .max_columns = 26, .cut = ROAST_CUT_END},
         {.heading = "count", .max_columns = NUMBER_COLUMNS, .right = true},
@@ -101,20 +106,27 @@ static void put_tasks(struct roast_buf *buf, const struct roast_shown *shown)
         {.heading = "failed", .max_columns = NUMBER_COLUMNS, .right = true},
         {.heading = "lost", .max_columns = NUMBER_COLUMNS, .right = true},
     };
-    const struct roast_table *table = roast__find_table(shown, "tasks_by_kind");
+    const roast_table *table = shown->tables[ROAST_TABLE_tasks_by_kind];
     struct roast_grid grid = {.columns = columns, .column_count = 5};
 
-    if (!table || table->row_count == 0)
+    if (!table || roast_table_rows(table) == 0)
         return;
     roast__put_title(buf, "TASKS ON DASK");
-    for (size_t row = 0; row < table->row_count; row++) {
-        double again = roast__shown_number(roast__cell(table, row, "retried"));
-        roast__grid_put(&grid, roast__text_or(roast__cell(table, row, "kind"), "-"));
-        for (int i = 0; i < 4; i++) {
-            double value = roast__shown_number(roast__cell(table, row, numbers[i]));
-            bool failed = strcmp(numbers[i], "failed") == 0 && !isnan(again);
-            roast__grid_put_number(&grid, failed ? value + again : value, units[i]);
-        }
+    for (size_t row = 0; row < roast_table_rows(table); row++) {
+        double failed = roast_table_number(table, row, ROAST_COL_tasks_by_kind_failed);
+        double again = roast_table_number(table, row, ROAST_COL_tasks_by_kind_retried);
+        roast__grid_put(
+            &grid,
+            roast__text_or(roast_table_text(table, row, ROAST_COL_tasks_by_kind_kind),
+                           "-"));
+        roast__grid_put_number(
+            &grid, roast_table_number(table, row, ROAST_COL_tasks_by_kind_count), "");
+        roast__grid_put_number(
+            &grid, roast_table_number(table, row, ROAST_COL_tasks_by_kind_seconds),
+            "s");
+        roast__grid_put_number(&grid, isnan(again) ? failed : failed + again, "");
+        roast__grid_put_number(
+            &grid, roast_table_number(table, row, ROAST_COL_tasks_by_kind_lost), "");
     }
     roast__grid_write(buf, &grid);
     roast__grid_release(&grid);
@@ -123,12 +135,13 @@ static void put_tasks(struct roast_buf *buf, const struct roast_shown *shown)
 /* ---- hot lines ------------------------------------------------------------------- */
 
 /* "analysis.py:12 process" */
-static void put_place(struct roast_grid *grid, const struct roast_table *table,
-                      size_t row)
+static void put_place(struct roast_grid *grid, const roast_table *table, size_t row)
 {
-    struct roast_str file = roast__text_or(roast__cell(table, row, "file"), "-");
-    struct roast_str name = roast__text_or(roast__cell(table, row, "function"), "");
-    double line = roast__shown_number(roast__cell(table, row, "line"));
+    struct roast_str file =
+        roast__text_or(roast_table_text(table, row, ROAST_COL_hottest_lines_file), "-");
+    struct roast_str name = roast__text_or(
+        roast_table_text(table, row, ROAST_COL_hottest_lines_function), "");
+    double line = roast_table_number(table, row, ROAST_COL_hottest_lines_line);
     struct roast_buf place = {0};
     char number[ROAST_NUMBER_BYTES] = "";
 
@@ -157,18 +170,20 @@ static void put_hot_lines(struct roast_buf *buf, const struct roast_shown *shown
         {.heading = "time", .max_columns = NUMBER_COLUMNS, .right = true},
         {.heading = "in it alone", .max_columns = NUMBER_COLUMNS, .right = true},
     };
-    const struct roast_table *table = roast__find_table(shown, "hot_lines");
+    const roast_table *table = shown->tables[ROAST_TABLE_hottest_lines];
     struct roast_grid grid = {.columns = columns, .column_count = 3};
 
-    if (!table || table->row_count == 0)
+    if (!table || roast_table_rows(table) == 0)
         return;
     roast__put_title(buf, "HOT LINES   as Dask's profiler saw them");
-    for (size_t row = 0; row < table->row_count && row < MOST_LINES; row++) {
+    for (size_t row = 0; row < roast_table_rows(table) && row < MOST_LINES; row++) {
         put_place(&grid, table, row);
         roast__grid_put_number(
-            &grid, roast__shown_number(roast__cell(table, row, "seconds")), "s");
+            &grid, roast_table_number(table, row, ROAST_COL_hottest_lines_seconds),
+            "s");
         roast__grid_put_number(
-            &grid, roast__shown_number(roast__cell(table, row, "self_seconds")), "s");
+            &grid, roast_table_number(table, row, ROAST_COL_hottest_lines_self_seconds),
+            "s");
     }
     roast__grid_write(buf, &grid);
     roast__grid_release(&grid);

@@ -24,7 +24,7 @@ static void put_side(struct roast_buf *buf, const struct roast_comparison *compa
         {ROAST_METRIC_num_chunks_processed, "", " chunk"},
         {ROAST_METRIC_total_cores, "", " thread"},
     };
-    struct roast_line line = {.buf = buf, .indent = 2};
+    struct roast_wrapped_line line = {.buf = buf, .indent = 2};
 
     roast__put(buf, is_b ? "B " : "A ");
     line.columns = 2;

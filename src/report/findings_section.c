@@ -9,21 +9,18 @@
 
 enum { MOST_FINDINGS = 3, INDENT = 2, LINE_BYTES = 1200, PART_BYTES = 560 };
 
-static struct roast_str text_at(const struct roast_table *findings, size_t row,
-                                const char *column)
+static struct roast_str text_at(const roast_table *findings, size_t row, int col)
 {
-    struct roast_str text = roast__text_or(roast__cell(findings, row, column), "");
-
-    return roast_str_cut(text, PART_BYTES);
+    return roast_str_cut(roast__text_or(roast_table_text(findings, row, col), ""),
+                         PART_BYTES);
 }
 
 /* "   -> chunksize=40_000 (now 10_000); saves about 10 s" */
-static void put_advice(struct roast_buf *buf, const struct roast_table *findings,
-                       size_t row)
+static void put_advice(struct roast_buf *buf, const roast_table *findings, size_t row)
 {
-    struct roast_str advice = text_at(findings, row, "advice");
+    struct roast_str advice = text_at(findings, row, ROAST_COL_findings_advice);
     double saves =
-        roast__shown_number(roast__cell(findings, row, "saves_wall_seconds"));
+        roast_table_number(findings, row, ROAST_COL_findings_saves_wall_seconds);
     char line[LINE_BYTES];
     char number[ROAST_NUMBER_BYTES];
 
@@ -37,11 +34,10 @@ static void put_advice(struct roast_buf *buf, const struct roast_table *findings
     roast__put_sentence(buf, 2 * INDENT, line);
 }
 
-static void put_finding(struct roast_buf *buf, const struct roast_table *findings,
-                        size_t row)
+static void put_finding(struct roast_buf *buf, const roast_table *findings, size_t row)
 {
-    struct roast_str title = text_at(findings, row, "title");
-    struct roast_str evidence = text_at(findings, row, "evidence");
+    struct roast_str title = text_at(findings, row, ROAST_COL_findings_title);
+    struct roast_str evidence = text_at(findings, row, ROAST_COL_findings_evidence);
     char line[LINE_BYTES];
 
     (void)snprintf(line, sizeof(line), "%zu %.*s: %.*s", row + 1, (int)title.size_bytes,
@@ -51,44 +47,36 @@ static void put_finding(struct roast_buf *buf, const struct roast_table *finding
 }
 
 /* "  and: Garbage collection, Uneven datasets" */
-static void put_others(struct roast_buf *buf, const struct roast_table *findings)
+static void put_others(struct roast_buf *buf, const roast_table *findings)
 {
     char line[LINE_BYTES] = "and:";
 
-    for (size_t row = MOST_FINDINGS; row < findings->row_count; row++) {
-        struct roast_str title = roast_str_cut(text_at(findings, row, "title"), 80);
+    for (size_t row = MOST_FINDINGS; row < roast_table_rows(findings); row++) {
+        struct roast_str title =
+            roast_str_cut(text_at(findings, row, ROAST_COL_findings_title), 80);
         size_t used = strlen(line);
         (void)snprintf(line + used, sizeof(line) - used, "%s %.*s",
                        row > MOST_FINDINGS ? "," : "", (int)title.size_bytes,
                        title.data);
     }
-    if (findings->row_count > MOST_FINDINGS)
+    if (roast_table_rows(findings) > MOST_FINDINGS)
         roast__put_sentence(buf, INDENT, line);
 }
 
-static bool any_overlap(const struct roast_table *findings)
+void roast__put_findings_section(struct roast_buf *buf, const struct roast_shown *shown)
 {
-    for (size_t row = 0; row < findings->row_count; row++)
-        if (text_at(findings, row, "overlaps").size_bytes > 0)
-            return true;
-    return false;
-}
-
-void roast__put_change(struct roast_buf *buf, const struct roast_shown *shown)
-{
-    const struct roast_table *findings = roast__find_table(shown, "findings");
+    const roast_table *findings = shown->tables[ROAST_TABLE_findings];
 
     if (!findings)
         return;
-    if (findings->row_count == 0) {
+    if (roast_table_rows(findings) == 0) {
         bool ended = !shown->heading || !shown->heading->incomplete;
-        if (ended && roast__find_table(shown, "budget")) /* else nobody knows */
+        if (ended && shown->tables[ROAST_TABLE_budget]) /* else nobody knows */
             roast__put(buf, "\nWHAT TO CHANGE   nothing that would be worth it\n");
         return;
     }
-    roast__put_title(buf, any_overlap(findings) ? "WHAT TO CHANGE   (savings overlap)"
-                                                : "WHAT TO CHANGE");
-    for (size_t row = 0; row < findings->row_count && row < MOST_FINDINGS; row++)
+    roast__put_title(buf, "WHAT TO CHANGE");
+    for (size_t row = 0; row < roast_table_rows(findings) && row < MOST_FINDINGS; row++)
         put_finding(buf, findings, row);
     put_others(buf, findings);
 }

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* grid.h - what blocks are made of: cells in aligned columns, lines that wrap, ranks.
  *
- * A grid collects its cells, cut to their columns as they come, then is written once
- * all widths are known. No line is longer than the page. */
+ * A grid collects its cells, then is written. No line is longer than the page. */
 #ifndef ROAST_REPORT_GRID_H
 #define ROAST_REPORT_GRID_H
 
@@ -37,26 +36,28 @@ void roast__put_title(struct roast_buf *buf, const char *title);
 void roast__put_count_line(struct roast_buf *buf, uint64_t count, const char *words);
 
 /* Parts joined by " | "; one that does not fit starts the next line. */
-struct roast_line {
+struct roast_wrapped_line {
     struct roast_buf *buf;
     size_t indent;
     size_t columns;
     size_t parts;
 };
 
-void roast__line_part(struct roast_line *line, struct roast_str text);
-void roast__line_end(struct roast_line *line); /* nothing when there was no part */
+void roast__line_part(struct roast_wrapped_line *line, struct roast_str text);
+void roast__line_end(
+    struct roast_wrapped_line *line); /* nothing when there was no part */
 
 /* A sentence, broken between words; its lines are indented, from the second on more. */
 void roast__put_sentence(struct roast_buf *buf, size_t indent, const char *text);
 
 /* ---- ranks -------------------------------------------------------------------- */
 
-/* Cells that are ranked by their numbers, every stride-th of them. Borrowed. */
+/* Numbers that are ranked, of a column or of the first row. Borrowed. */
 struct roast_ranked {
-    const struct roast_cell *cells;
+    const roast_table *table;
+    int col;
     size_t count;
-    size_t stride;
+    bool across; /* columns of one row, from `col` on */
 };
 
 #define ROAST_NO_RANK SIZE_MAX
@@ -65,7 +66,7 @@ struct roast_ranked {
  * first after ROAST_NO_RANK, and ROAST_NO_RANK after the last. */
 size_t roast__next_in_rank(const struct roast_ranked *ranked, size_t after);
 
-/* Tables whose rows are ranked and counted beyond the first. */
+/* Tables whose rows are ranked. */
 enum roast_group {
     ROAST_GROUP_SECTIONS,
     ROAST_GROUP_DATASETS,

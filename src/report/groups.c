@@ -11,87 +11,90 @@ enum { MANY_ROWS = 20, FEW_ROWS = 5, NAME_COLUMNS = 26, NUMBER_COLUMNS = 11 };
 
 struct group_value {
     const char *heading;
-    const char *column; /* NULL: the name of the row */
+    int col; /* the first column is the name of the row */
     const char *unit;
     double scale;
     bool of_all; /* divided by the sum over all rows */
 };
 
 struct group_block {
-    const char *table;
+    enum roast_table_id table;
     const char *title;  /* NULL: goes on in the block above */
     size_t fewest_rows; /* shown from this many rows on */
     size_t most_rows;
-    const char *rank_by;
-    const char *rank_else; /* NULL, or what ranks where no row has any of rank_by */
+    int rank_by;
+    int rank_else; /* what ranks where no row has any of rank_by; may be the same */
     size_t column_count;
     struct group_value values[ROAST_GRID_MAX_COLUMNS];
 };
 
-#define NAME(heading) \
-    { \
-        (heading), NULL, "", 1, false \
-    }
-#define NUMBER(heading, column, unit) \
-    { \
-        (heading), (column), (unit), 1, false \
-    }
-#define RATIO(heading, column) \
-    { \
-        (heading), (column), "%", 100, false \
-    }
-#define OF_ALL(heading, column) \
-    { \
-        (heading), (column), "%", 100, true \
-    }
-
 /* In the order of enum roast_group. */
 static const struct group_block group_blocks[] = {
-    {"sections",
+#define COL(name) ROAST_COL_section_totals_##name
+    {ROAST_TABLE_section_totals,
      "Sections",
      1,
      MANY_ROWS,
-     "total",
-     NULL,
+     COL(total),
+     COL(total),
      5,
-     {NAME("name"), NUMBER("calls", "count", ""), NUMBER("total", "total", "s"),
-      NUMBER("itself", "self", "s"), RATIO("share", "share")}},
-    {"per_dataset",
+     {{"name", COL(name), "", 1, false},
+      {"calls", COL(count), "", 1, false},
+      {"total", COL(total), "s", 1, false},
+      {"itself", COL(self), "s", 1, false},
+      {"share", COL(share), "%", 100, false}}},
+#undef COL
+#define COL(name) ROAST_COL_datasets_##name
+    {ROAST_TABLE_datasets,
      "Datasets",
      2,
      MANY_ROWS,
-     "total_duration",
-     NULL,
+     COL(total_duration),
+     COL(total_duration),
      5,
-     {NAME("name"), NUMBER("chunks", "num_chunks", ""),
-      NUMBER("events", "total_events", ""), NUMBER("process()", "total_duration", "s"),
-      NUMBER("rate", "events_per_second", "Hz")}},
-    {"branch_costs",
-     NULL,
-     1,
-     FEW_ROWS,
-     "bytes",
-     "seconds",
-     5,
-     {NAME("branch"), NUMBER("bytes", "bytes", "B"), OF_ALL("of columns", "bytes"),
-      NUMBER("time", "seconds", "s"), NUMBER("reads", "reads", "")}},
-    {"per_endpoint",
+     {{"name", COL(dataset), "", 1, false},
+      {"chunks", COL(num_chunks), "", 1, false},
+      {"events", COL(total_events), "", 1, false},
+      {"process()", COL(total_duration), "s", 1, false},
+      {"rate", COL(events_per_second), "Hz", 1, false}}},
+#undef COL
+#define COL(name) ROAST_COL_branch_costs_##name
+    {ROAST_TABLE_branch_costs,
      NULL,
      1,
      FEW_ROWS,
-     "bytes",
-     "requests",
+     COL(bytes),
+     COL(seconds),
      5,
-     {NAME("storage"), NUMBER("requests", "requests", ""),
-      NUMBER("mean size", "mean_request_bytes", "B"),
-      NUMBER("wait", "wait_seconds", "s"), NUMBER("errors", "errors", "")}},
+     {{"branch", COL(branch), "", 1, false},
+      {"bytes", COL(bytes), "B", 1, false},
+      {"of columns", COL(bytes), "%", 100, true},
+      {"time", COL(seconds), "s", 1, false},
+      {"reads", COL(reads), "", 1, false}}},
+#undef COL
+#define COL(name) ROAST_COL_endpoints_##name
+    {ROAST_TABLE_endpoints,
+     NULL,
+     1,
+     FEW_ROWS,
+     COL(bytes),
+     COL(requests),
+     5,
+     {{"storage", COL(endpoint), "", 1, false},
+      {"requests", COL(requests), "", 1, false},
+      {"mean size", COL(mean_request_bytes), "B", 1, false},
+      {"wait", COL(wait_seconds), "s", 1, false},
+      {"errors", COL(errors), "", 1, false}}},
+#undef COL
 };
 
 /* ---- ranks -------------------------------------------------------------------- */
 
 static double rank_of(const struct roast_ranked *ranked, size_t index)
 {
-    double value = roast__shown_number(ranked->cells[index * ranked->stride]);
+    double value = ranked->across
+                       ? roast_table_number(ranked->table, 0, ranked->col + (int)index)
+                       : roast_table_number(ranked->table, index, ranked->col);
 
     return isnan(value) ? -INFINITY : value;
 }
@@ -114,26 +117,13 @@ size_t roast__next_in_rank(const struct roast_ranked *ranked, size_t after)
     return best;
 }
 
-/* A column of a table; the first one when there is no such column. */
-static struct roast_ranked ranked_by(const struct roast_table *table,
-                                     const char *column)
-{
-    size_t at = 0;
-
-    for (size_t i = 0; i < table->column_count; i++)
-        if (strcmp(table->columns[i], column) == 0)
-            at = i;
-    return (struct roast_ranked){table->cells + at, table->row_count,
-                                 table->column_count};
-}
-
 /* The sum of what is known; what no table should hold counts nothing. */
-static double sum_of(const struct roast_table *table, const char *column)
+static double sum_of(const roast_table *table, int col)
 {
     double sum = 0;
 
-    for (size_t row = 0; row < table->row_count; row++) {
-        double value = roast__shown_number(roast__cell(table, row, column));
+    for (size_t row = 0; row < roast_table_rows(table); row++) {
+        double value = roast_table_number(table, row, col);
         if (isfinite(value) && value > 0)
             sum += value;
     }
@@ -145,7 +135,7 @@ static double sum_of(const struct roast_table *table, const char *column)
 static void fill_columns(struct roast_column *columns, const struct group_block *block)
 {
     for (size_t i = 0; i < block->column_count; i++) {
-        bool name = !block->values[i].column;
+        bool name = i == 0;
         columns[i] = (struct roast_column){
             .heading = block->values[i].heading,
             .max_columns = name ? NAME_COLUMNS : NUMBER_COLUMNS,
@@ -156,34 +146,34 @@ static void fill_columns(struct roast_column *columns, const struct group_block 
 }
 
 static void put_group_row(struct roast_grid *grid, const struct group_block *block,
-                          const struct roast_table *table, size_t row)
+                          const roast_table *table, size_t row)
 {
     for (size_t i = 0; i < block->column_count; i++) {
         const struct group_value *shown = &block->values[i];
-        if (!shown->column) {
-            struct roast_cell name = table->cells[row * table->column_count];
+        if (i == 0) {
+            struct roast_str name = roast_table_text(table, row, shown->col);
             roast__grid_put(grid, roast__text_or(name, "-"));
             continue;
         }
-        double value = roast__shown_number(roast__cell(table, row, shown->column));
+        double value = roast_table_number(table, row, shown->col);
         if (shown->of_all)
-            value /= sum_of(table, shown->column);
+            value /= sum_of(table, shown->col);
         roast__grid_put_number(grid, value * shown->scale, shown->unit);
     }
 }
 
 static void put_rows(struct roast_buf *buf, const struct group_block *block,
-                     const struct roast_table *table)
+                     const roast_table *table)
 {
     struct roast_column columns[ROAST_GRID_MAX_COLUMNS] = {{0}};
     struct roast_grid grid = {.columns = columns, .column_count = block->column_count};
-    bool by_other = block->rank_else && !(sum_of(table, block->rank_by) > 0);
-    struct roast_ranked ranks =
-        ranked_by(table, by_other ? block->rank_else : block->rank_by);
+    bool has_rank = sum_of(table, block->rank_by) > 0;
+    struct roast_ranked ranks = {table, has_rank ? block->rank_by : block->rank_else,
+                                 roast_table_rows(table), false};
     size_t row = ROAST_NO_RANK;
 
     fill_columns(columns, block);
-    for (size_t i = 0; i < table->row_count && i < block->most_rows; i++) {
+    for (size_t i = 0; i < roast_table_rows(table) && i < block->most_rows; i++) {
         row = roast__next_in_rank(&ranks, row);
         put_group_row(&grid, block, table, row);
     }
@@ -195,13 +185,13 @@ void roast__put_group(struct roast_buf *buf, const struct roast_shown *shown,
                       enum roast_group group)
 {
     const struct group_block *block = &group_blocks[group];
-    const struct roast_table *table = roast__find_table(shown, block->table);
+    const roast_table *table = shown->tables[block->table];
 
-    if (!table || table->row_count < block->fewest_rows || table->column_count == 0)
+    if (roast_table_rows(table) < block->fewest_rows)
         return;
     if (block->title)
         roast__put_title(buf, block->title);
     put_rows(buf, block, table);
-    if (table->row_count > block->most_rows)
-        roast__put_count_line(buf, table->row_count - block->most_rows, "more");
+    if (roast_table_rows(table) > block->most_rows)
+        roast__put_count_line(buf, roast_table_rows(table) - block->most_rows, "more");
 }

@@ -9,14 +9,14 @@
 
 enum { PART_BYTES = 160, STATE_BYTES = 32 };
 
-static void put_part(struct roast_line *line, const char *text)
+static void put_part(struct roast_wrapped_line *line, const char *text)
 {
     roast__line_part(line, roast_str_of(text));
 }
 
 static void put_title(struct roast_buf *buf, const struct roast_heading *heading)
 {
-    struct roast_line line = {.buf = buf, .indent = 2};
+    struct roast_wrapped_line line = {.buf = buf, .indent = 2};
 
     put_part(&line, "roastcoffea");
     if (heading) {
@@ -63,7 +63,7 @@ static bool is_finished(const struct roast_shown *shown)
     return !shown->heading || !shown->heading->incomplete;
 }
 
-static void put_state(struct roast_line *line, struct roast_str word,
+static void put_state(struct roast_wrapped_line *line, struct roast_str word,
                       const struct roast_shown *shown)
 {
     char part[PART_BYTES];
@@ -83,7 +83,7 @@ static void put_state(struct roast_line *line, struct roast_str word,
     put_part(line, part);
 }
 
-static void put_events(struct roast_line *line, const struct roast_shown *shown)
+static void put_events(struct roast_wrapped_line *line, const struct roast_shown *shown)
 {
     char part[PART_BYTES];
     char number[ROAST_NUMBER_BYTES];
@@ -97,17 +97,19 @@ static void put_events(struct roast_line *line, const struct roast_shown *shown)
 }
 
 /* Work on a cluster that is not coffea's. */
-static void put_tasks(struct roast_line *line, const struct roast_shown *shown)
+static void put_tasks(struct roast_wrapped_line *line, const struct roast_shown *shown)
 {
-    const struct roast_table *table = roast__find_table(shown, "tasks_by_kind");
+    const roast_table *table = shown->tables[ROAST_TABLE_tasks_by_kind];
     char number[ROAST_NUMBER_BYTES];
     char part[PART_BYTES];
     double count = 0;
 
-    for (size_t row = 0; table && row < table->row_count; row++) {
-        if (!roast__str_is(roast__text_or(roast__cell(table, row, "kind"), ""),
-                           "foreign"))
-            count += roast__shown_number(roast__cell(table, row, "count"));
+    for (size_t row = 0; table && row < roast_table_rows(table); row++) {
+        if (!roast__str_is(
+                roast__text_or(
+                    roast_table_text(table, row, ROAST_COL_tasks_by_kind_kind), ""),
+                "foreign"))
+            count += roast_table_number(table, row, ROAST_COL_tasks_by_kind_count);
     }
     if (!(count > 0))
         return;
@@ -118,7 +120,7 @@ static void put_tasks(struct roast_line *line, const struct roast_shown *shown)
 }
 
 /* How many there are to be is known only when a run has finished. */
-static void put_chunks(struct roast_line *line, const struct roast_shown *shown)
+static void put_chunks(struct roast_wrapped_line *line, const struct roast_shown *shown)
 {
     char rest_text[ROAST_NUMBER_BYTES];
     char part[PART_BYTES];
@@ -151,7 +153,7 @@ static void put_chunks(struct roast_line *line, const struct roast_shown *shown)
 }
 
 /* Complete chunks of the files that could be asked, and no word of the others? */
-static void put_files(struct roast_line *line, const struct roast_shown *shown)
+static void put_files(struct roast_wrapped_line *line, const struct roast_shown *shown)
 {
     char number[ROAST_NUMBER_BYTES];
     char part[PART_BYTES];
@@ -165,7 +167,8 @@ static void put_files(struct roast_line *line, const struct roast_shown *shown)
     put_part(line, part);
 }
 
-static void put_trouble(struct roast_line *line, const struct roast_shown *shown)
+static void put_trouble(struct roast_wrapped_line *line,
+                        const struct roast_shown *shown)
 {
     static const struct {
         const char *of_one;
@@ -198,7 +201,7 @@ static void put_trouble(struct roast_line *line, const struct roast_shown *shown
 
 static void put_state_line(struct roast_buf *buf, const struct roast_shown *shown)
 {
-    struct roast_line line = {.buf = buf, .indent = 2};
+    struct roast_wrapped_line line = {.buf = buf, .indent = 2};
     struct roast_str state = {NULL, 0};
     struct roast_str word;
     struct roast_str detail;
@@ -231,7 +234,8 @@ static void drop_same_unit(char *number, const char *other)
         *unit = '\0';
 }
 
-static void put_data_part(struct roast_line *line, const struct roast_shown *shown)
+static void put_data_part(struct roast_wrapped_line *line,
+                          const struct roast_shown *shown)
 {
     char part[PART_BYTES];
     char bytes[ROAST_NUMBER_BYTES];
@@ -259,7 +263,7 @@ static void put_data_part(struct roast_line *line, const struct roast_shown *sho
 
 static void put_rate_line(struct roast_buf *buf, const struct roast_shown *shown)
 {
-    struct roast_line line = {.buf = buf, .indent = 2};
+    struct roast_wrapped_line line = {.buf = buf, .indent = 2};
     char number[ROAST_NUMBER_BYTES];
     char each[ROAST_NUMBER_BYTES];
     char part[PART_BYTES];
@@ -282,23 +286,23 @@ static void put_rate_line(struct roast_buf *buf, const struct roast_shown *shown
 static void put_wall_line(struct roast_buf *buf, const struct roast_shown *shown)
 {
     static const struct {
-        const char *column;
+        int col;
         const char *words;
     } phases[] = {
-        {"client", "client"},
-        {"preprocess", "preprocessing"},
-        {"wait_first_worker", "waiting for workers"},
-        {"chunks", "chunks"},
-        {"tail", "tail"},
-        {"merge", "merge"},
+        {ROAST_COL_wall_account_client, "client"},
+        {ROAST_COL_wall_account_preprocess, "preprocessing"},
+        {ROAST_COL_wall_account_wait_first_worker, "waiting for workers"},
+        {ROAST_COL_wall_account_chunks, "chunks"},
+        {ROAST_COL_wall_account_tail, "tail"},
+        {ROAST_COL_wall_account_merge, "merge"},
     };
-    const struct roast_table *wall = roast__find_table(shown, "wall_account");
-    struct roast_line line = {.buf = buf, .indent = 6, .columns = 6};
+    const roast_table *wall = shown->tables[ROAST_TABLE_wall_account];
+    struct roast_wrapped_line line = {.buf = buf, .indent = 6, .columns = 6};
 
-    if (!wall || wall->row_count == 0)
+    if (!wall || roast_table_rows(wall) == 0)
         return;
     for (size_t i = 0; i < sizeof(phases) / sizeof(phases[0]); i++) {
-        double seconds = roast__shown_number(roast__cell(wall, 0, phases[i].column));
+        double seconds = roast_table_number(wall, 0, phases[i].col);
         char number[ROAST_NUMBER_BYTES];
         char part[PART_BYTES];
         if (!(seconds > 0))
@@ -323,8 +327,8 @@ void roast__put_headline(struct roast_buf *buf, const struct roast_shown *shown)
 void roast__put_first_screen(struct roast_buf *buf, const struct roast_shown *shown)
 {
     roast__put_headline(buf, shown);
-    roast__put_change(buf, shown);
-    roast__put_where(buf, shown);
+    roast__put_findings_section(buf, shown);
+    roast__put_budget_section(buf, shown);
     roast__put_checks(buf, shown);
 }
 

@@ -122,41 +122,96 @@ static void put_metrics(struct roast_json *json, const struct roast_shown *shown
 
 /* ---- tables ------------------------------------------------------------------- */
 
-static void put_row(struct roast_json *json, const struct roast_table *table,
-                    size_t row)
+static void put_value(struct roast_json *json, const roast_table *table, size_t row,
+                      size_t number)
 {
-    const struct roast_cell *cells = &table->cells[row * table->column_count];
+    const struct roast_table_column *column = roast_table_column(table, number);
+    struct roast_cell cell = roast_column_cell(column, row);
+    enum roast_col col = roast_table_col(table, number);
 
-    if (table->shape == ROAST_TABLE_VALUES || table->shape == ROAST_TABLE_SCALAR) {
-        roast_json_cell(json, &cells[0]);
+    if (cell.type != ROAST_CELL_ABSENT && column->is_list) {
+        struct roast_str list = roast_table_text(table, row, col), item;
+        roast_json_open(json, '[');
+        while (roast_table_item(&item, &list))
+            roast_json_text(json, item);
+        roast_json_close(json, ']');
         return;
     }
+    int64_t time_ns;
+    if (column->type == ROAST_DTYPE_TIME && roast_table_int(&time_ns, table, row, col))
+        roast_json_number(json, roast_epoch_seconds(time_ns));
+    else
+        roast_json_cell(json, &cell);
+}
+
+static void put_row(struct roast_json *json, const roast_table *table, size_t row)
+{
     roast_json_open(json, '{');
-    for (size_t i = 0; i < table->column_count; i++) {
-        put_key(json, table->columns[i]);
-        roast_json_cell(json, &cells[i]);
+    for (size_t i = 0; i < roast_table_width(table); i++) {
+        put_key(json, roast_col_key(roast_table_col(table, i)));
+        put_value(json, table, row, i);
     }
     roast_json_close(json, '}');
 }
 
-static void put_table(struct roast_json *json, const struct roast_table *table)
+/* Those that were lost; null: none. */
+static void put_losses(struct roast_json *json, const roast_table *table)
 {
-    bool single =
-        table->shape == ROAST_TABLE_SINGLE || table->shape == ROAST_TABLE_SCALAR;
+    bool any = false;
 
-    put_key(json, table->name);
-    if (single && table->row_count == 0) {
+    for (size_t row = 0; row < roast_table_rows(table); row++) {
+        if (!(roast_table_number(table, row, ROAST_COL_losses_count) > 0))
+            continue;
+        if (!any)
+            roast_json_open(json, '{');
+        any = true;
+        roast_json_key(json, roast_table_text(table, row, ROAST_COL_losses_name));
+        put_value(json, table, row, ROAST_COL_losses_count - ROAST_COL_losses_name);
+    }
+    if (any)
+        roast_json_close(json, '}');
+    else
         roast_json_null(json);
-        return;
+}
+
+static void put_table(struct roast_json *json, const roast_table *table,
+                      enum roast_table_id id)
+{
+    size_t rows = roast_table_rows(table);
+
+    put_key(json, roast_table_key(id));
+    switch (roast_table_shape(id)) {
+    case ROAST_SHAPE_NONE:
+        break;
+    case ROAST_SHAPE_COUNTS:
+        put_losses(json, table);
+        break;
+    case ROAST_SHAPE_SINGLE:
+        if (rows > 0)
+            put_row(json, table, 0);
+        else
+            roast_json_null(json);
+        break;
+    case ROAST_SHAPE_SCALAR:
+        if (rows > 0)
+            put_value(json, table, 0, 0);
+        else
+            roast_json_null(json);
+        break;
+    case ROAST_SHAPE_VALUES:
+        roast_json_open(json, '[');
+        for (size_t row = 0; row < rows; row++)
+            put_value(json, table, row, 0);
+        roast_json_close(json, ']');
+        break;
+    case ROAST_SHAPE_KEYED:
+    case ROAST_SHAPE_LIST:
+        roast_json_open(json, '[');
+        for (size_t row = 0; row < rows; row++)
+            put_row(json, table, row);
+        roast_json_close(json, ']');
+        break;
     }
-    if (single) {
-        put_row(json, table, 0);
-        return;
-    }
-    roast_json_open(json, '[');
-    for (size_t row = 0; row < table->row_count; row++)
-        put_row(json, table, row);
-    roast_json_close(json, ']');
 }
 
 /* ---- notes -------------------------------------------------------------------- */
@@ -189,7 +244,6 @@ int roast_report_json(struct roast_page *out, const roast_summary *summary,
     struct roast_buf buf = {0};
     struct roast_json json = {.put = put_bytes, .context = &buf};
 
-    shown.tables = roast_summary_tables(summary, &shown.table_count);
     roast_json_open(&json, '{');
     put_text(&json, "format", roast_str_of("roast_report_v1"));
     put_text(&json, "writer", roast_str_of("roastcoffea " ROAST_VERSION));
@@ -197,8 +251,11 @@ int roast_report_json(struct roast_page *out, const roast_summary *summary,
     put_metrics(&json, &shown);
     put_key(&json, "tables");
     roast_json_open(&json, '{');
-    for (size_t i = 0; i < shown.table_count; i++)
-        put_table(&json, &shown.tables[i]);
+    for (int i = 0; i < ROAST_TABLE_COUNT; i++) {
+        enum roast_table_id id = (enum roast_table_id)i;
+        if (roast_table_key(id) && roast_summary_table(summary, id))
+            put_table(&json, roast_summary_table(summary, id), id);
+    }
     roast_json_close(&json, '}');
     put_notes(&json, run);
     roast_json_close(&json, '}');

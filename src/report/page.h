@@ -15,9 +15,8 @@ enum { ROAST_PAGE_COLUMNS = 80 };
 /* What is shown. Borrowed. */
 struct roast_shown {
     const struct roast_metric_values *values;
-    const struct roast_table *tables;
-    size_t table_count;
-    const struct roast_heading *heading; /* NULL: none */
+    const roast_table *tables[ROAST_TABLE_COUNT]; /* NULL: there is none */
+    const struct roast_heading *heading;          /* NULL: none */
 };
 
 int roast__report_text(struct roast_page *out, const struct roast_shown *shown,
@@ -35,11 +34,12 @@ void roast__put_rows(struct roast_buf *buf, const char *title,
 void roast__put_first_screen(struct roast_buf *buf, const struct roast_shown *shown);
 /* What to change, where the time of all workers went, and what that was checked
  * against; nothing where not known. */
-void roast__put_change(struct roast_buf *buf, const struct roast_shown *shown);
-void roast__put_where(struct roast_buf *buf, const struct roast_shown *shown);
+void roast__put_findings_section(struct roast_buf *buf,
+                                 const struct roast_shown *shown);
+void roast__put_budget_section(struct roast_buf *buf, const struct roast_shown *shown);
 void roast__put_checks(struct roast_buf *buf, const struct roast_shown *shown);
 /* Where the time of the chunks went, and what they read; nothing where not known. */
-void roast__put_inside(struct roast_buf *buf, const struct roast_shown *shown);
+void roast__put_chunk_section(struct roast_buf *buf, const struct roast_shown *shown);
 void roast__put_reading(struct roast_buf *buf, const struct roast_shown *shown);
 /* Lost workers, tasks and hot lines of a cluster; nothing without one. */
 void roast__put_cluster(struct roast_buf *buf, const struct roast_shown *shown);
@@ -49,19 +49,17 @@ void roast__put_blocks(struct roast_buf *buf, const struct roast_shown *shown);
 /* The end of every page: moves buf's bytes to *out, or says that memory ran out. */
 int roast__page_finish(struct roast_page *out, struct roast_buf *buf, roast_error *err);
 
-/* ---- tables of a summary ------------------------------------------------------ */
+/* ---- values ------------------------------------------------------------------- */
 
 bool roast__metric(double *value, const struct roast_shown *shown,
                    enum roast_metric metric); /* false: not known */
 size_t roast__format_metric(char out[ROAST_NUMBER_BYTES], enum roast_metric metric,
                             double value); /* in the unit that readers know */
 
-const struct roast_table *roast__find_table(const struct roast_shown *shown,
-                                            const char *name); /* NULL: no such */
-/* Absent when there is no such column. */
-struct roast_cell roast__cell(const struct roast_table *table, size_t row,
-                              const char *column);
-double roast__shown_number(struct roast_cell cell); /* NaN: it is none */
-struct roast_str roast__text_or(struct roast_cell cell, const char *other);
+/* A text of a table, or another one where it is absent. */
+static inline struct roast_str roast__text_or(struct roast_str text, const char *other)
+{
+    return text.data ? text : roast_str_of(other);
+}
 
 #endif

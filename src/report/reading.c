@@ -58,7 +58,7 @@ static void put_read_title(struct roast_buf *buf, struct read_bytes bytes)
 
 static void put_byte_kinds(struct roast_buf *buf, const struct roast_shown *shown)
 {
-    struct roast_line line = {.buf = buf, .indent = INDENT, .columns = INDENT};
+    struct roast_wrapped_line line = {.buf = buf, .indent = INDENT, .columns = INDENT};
 
     for (size_t i = 0; i < BYTE_KINDS; i++) {
         char part[LINE_BYTES];
@@ -81,13 +81,13 @@ static void put_byte_kinds(struct roast_buf *buf, const struct roast_shown *show
 static void put_all_attempts(struct roast_buf *buf, const struct roast_shown *shown,
                              double counted)
 {
-    const struct roast_table *table = roast__find_table(shown, "per_endpoint");
+    const roast_table *table = shown->tables[ROAST_TABLE_endpoints];
     char number[ROAST_NUMBER_BYTES];
     char line[LINE_BYTES];
     double attempts, successful, asked = 0;
 
-    for (size_t row = 0; table && row < table->row_count; row++) {
-        double bytes = roast__shown_number(roast__cell(table, row, "bytes"));
+    for (size_t row = 0; table && row < roast_table_rows(table); row++) {
+        double bytes = roast_table_number(table, row, ROAST_COL_endpoints_bytes);
         asked += bytes > 0 ? bytes : 0;
     }
     if (!roast__metric(&attempts, shown, ROAST_METRIC_num_attempts) ||

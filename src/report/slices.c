@@ -8,19 +8,17 @@
 
 enum { MOST_BAR_COLUMNS = 40, LABEL_BYTES = 64 };
 
-double roast__amount(struct roast_cell cell)
+double roast__amount(double value)
 {
-    double value = roast__shown_number(cell);
-
     return isfinite(value) && value > 0 ? value : 0;
 }
 
-double roast__row_sum(const struct roast_table *table)
+double roast__row_sum(const roast_table *table)
 {
     double sum = 0;
 
-    for (size_t i = 0; table && table->row_count > 0 && i < table->column_count; i++)
-        sum += roast__amount(table->cells[i]);
+    for (size_t i = 0; roast_table_rows(table) > 0 && i < roast_table_width(table); i++)
+        sum += roast__amount(roast_table_number(table, 0, roast_table_col(table, i)));
     return isfinite(sum) ? sum : 0;
 }
 
@@ -32,7 +30,7 @@ void roast__format_share(char out[ROAST_NUMBER_BYTES], double share)
 }
 
 static void put_slice(struct roast_grid *grid, const struct roast_slices *slices,
-                      const char *name, double seconds)
+                      int number, double seconds)
 {
     double share = seconds / slices->total;
     size_t bar_columns =
@@ -44,7 +42,7 @@ static void put_slice(struct roast_grid *grid, const struct roast_slices *slices
     roast__format_share(percent, share);
     memset(bar, '#', columns);
     bar[columns] = '\0';
-    roast__grid_put(grid, roast_str_of(slices->shown_name(name)));
+    roast__grid_put(grid, roast_str_of(slices->shown(number)));
     roast__grid_put_number(grid, seconds, "s");
     roast__grid_put(grid, roast_str_of(percent));
     roast__grid_put(grid, roast_str_of(bar));
@@ -75,21 +73,21 @@ void roast__put_slices(struct roast_buf *buf, const struct roast_slices *slices)
         {.max_columns = 7, .right = true, .cut = ROAST_CUT_END},
         {.max_columns = MOST_BAR_COLUMNS, .cut = ROAST_CUT_END},
     };
-    const struct roast_table *table = slices->table;
     struct roast_grid grid = {.columns = columns, .column_count = 4};
-    struct roast_ranked ranks = {table->cells, table->column_count, 1};
+    struct roast_ranked ranks = {slices->table, slices->first, (size_t)slices->count,
+                                 true};
     size_t slice = ROAST_NO_RANK;
     size_t shown = 0;
     size_t rest_count = 0;
     double rest = 0;
 
     while ((slice = roast__next_in_rank(&ranks, slice)) != ROAST_NO_RANK) {
-        const char *name = table->columns[slice];
-        double seconds = roast__amount(table->cells[slice]);
-        if (slices->left_out && strcmp(name, slices->left_out) == 0)
+        int col = slices->first + (int)slice;
+        double seconds = roast__amount(roast_table_number(slices->table, 0, col));
+        if (col == slices->left_out)
             continue;
         if (shown < slices->most && seconds / slices->total >= slices->smallest_share) {
-            put_slice(&grid, slices, name, seconds);
+            put_slice(&grid, slices, (int)slice, seconds);
             shown++;
         } else if (seconds > 0) {
             rest_count++;

@@ -11,7 +11,8 @@ static struct roast_shown shown_of(const roast_summary *summary,
     struct roast_shown shown = {.heading = heading};
 
     shown.values = roast_summary_metrics(summary);
-    shown.tables = roast_summary_tables(summary, &shown.table_count);
+    for (int id = 0; id < ROAST_TABLE_COUNT; id++)
+        shown.tables[id] = roast_summary_table(summary, (enum roast_table_id)id);
     return shown;
 }
 

@@ -23,7 +23,7 @@ int roast__report_text(struct roast_page *out, const struct roast_shown *shown,
     struct roast_buf buf = {0};
 
     roast__put_first_screen(&buf, shown);
-    roast__put_inside(&buf, shown);
+    roast__put_chunk_section(&buf, shown);
     roast__put_reading(&buf, shown);
     roast__put_cluster(&buf, shown);
     for (int i = 0; i < ROAST_REPORT_TABLE_COUNT; i++)

@@ -37,16 +37,16 @@ static inline void check_closed(const roast_summary *summary, const char *file,
 {
     static const char *const views[] = {"budget_by_phase", "budget_over_time",
                                         "budget_by_worker", "budget_by_host"};
-    const struct roast_table *budget = roast_summary_table(summary, "budget");
+    const roast_table *budget = roast_summary_table(summary, ROAST_TABLE_budget);
     double sum = 0;
 
-    for (size_t i = 0; i < budget->column_count; i++) {
-        double seconds = column_sum(summary, "budget", budget->columns[i]);
+    for (size_t i = 0; i < roast_table_width(budget); i++) {
+        const char *name = roast_table_column(budget, i)->name;
+        double seconds = column_sum(summary, "budget", name);
         sum += seconds;
         for (size_t view = 0; view < sizeof(views) / sizeof(views[0]); view++)
-            check_near(column_sum(summary, views[view], budget->columns[i]), seconds,
-                       file, line);
-        assert_true(column_sum(summary, "budget_by_dataset", budget->columns[i]) <=
+            check_near(column_sum(summary, views[view], name), seconds, file, line);
+        assert_true(column_sum(summary, "budget_by_dataset", name) <=
                     seconds * (1 + 1e-9) + 1e-9);
     }
     check_metric(summary, ROAST_METRIC_offered_thread_seconds, sum, file, line);
@@ -56,23 +56,22 @@ static inline void check_budget(const roast_summary *summary,
                                 const struct slice *slices, size_t count,
                                 const char *file, int line)
 {
-    const struct roast_table *budget = roast_summary_table(summary, "budget");
+    const roast_table *budget = roast_summary_table(summary, ROAST_TABLE_budget);
 
-    for (size_t i = 0; i < budget->column_count; i++) {
+    for (size_t i = 0; i < roast_table_width(budget); i++) {
+        const char *name = roast_table_column(budget, i)->name;
         double expected = 0;
         for (size_t at = 0; at < count; at++)
-            expected += strcmp(slices[at].name, budget->columns[i]) == 0
-                            ? slices[at].seconds
-                            : 0;
-        double seconds = number_at(summary, "budget", 0, budget->columns[i]);
+            expected += strcmp(slices[at].name, name) == 0 ? slices[at].seconds : 0;
+        double seconds = number_at(summary, "budget", 0, name);
         if (fabs(seconds - expected) > 1e-9) {
-            print_error("%s: %.17g s, not %.17g\n", budget->columns[i], seconds,
-                        expected);
+            print_error("%s: %.17g s, not %.17g\n", roast_table_column(budget, i)->name,
+                        seconds, expected);
             _fail(file, line);
         }
     }
     for (size_t at = 0; at < count; at++)
-        (void)column_of(budget, slices[at].name); /* no slice is misspelled */
+        (void)col_of(budget, slices[at].name); /* no slice is misspelled */
     check_closed(summary, file, line);
 }
 

@@ -1,43 +1,38 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* cells.h - looks into the tables of a summary. */
+/* cells.h - looks into the tables of a summary as users see them: by name, with times
+ * in seconds. */
 #ifndef ROAST_TESTS_ANALYZE_CELLS_H
 #define ROAST_TESTS_ANALYZE_CELLS_H
 
-#include "roast/analyze.h"
-#include "support.h"
+#include "analyze/tables_named.h"
 
-static inline size_t column_of(const struct roast_table *table, const char *column)
+static inline struct roast_cell cell_at(const roast_summary *summary, const char *name,
+                                        size_t row, const char *column)
 {
-    size_t i = 0;
-
-    while (i < table->column_count && strcmp(table->columns[i], column) != 0)
-        i++;
-    if (i == table->column_count)
-        fail_msg("%s has no column %s", table->name, column);
-    return i;
-}
-
-static inline const struct roast_cell *cell_at(const roast_summary *summary,
-                                               const char *name, size_t row,
-                                               const char *column)
-{
-    const struct roast_table *table = roast_summary_table(summary, name);
+    const roast_table *table = table_named(summary, name);
+    int64_t time_ns;
 
     assert_non_null(table);
-    if (row >= table->row_count)
-        fail_msg("%s has %zu rows", name, table->row_count);
-    return &table->cells[row * table->column_count + column_of(table, column)];
+    if (row >= roast_table_rows(table))
+        fail_msg("%s has %zu rows", name, roast_table_rows(table));
+    int col = col_of(table, column);
+    const struct roast_table_column *data =
+        roast_table_column(table, (size_t)(col - (int)roast_table_col(table, 0)));
+    if (data->type == ROAST_DTYPE_TIME && roast_table_int(&time_ns, table, row, col))
+        return (struct roast_cell){.type = ROAST_CELL_NUMBER,
+                                   .number = roast_epoch_seconds(time_ns)};
+    return roast_column_cell(data, row);
 }
 
 /* The row of a keyed table with this key; fails where there is none. */
 static inline size_t row_of(const roast_summary *summary, const char *name,
                             const char *key)
 {
-    const struct roast_table *table = roast_summary_table(summary, name);
+    const roast_table *table = table_named(summary, name);
 
     assert_non_null(table);
-    for (size_t i = 0; i < table->row_count; i++) {
-        if (str_is(table->cells[i * table->column_count].text, key))
+    for (size_t i = 0; i < roast_table_rows(table); i++) {
+        if (str_is(roast_table_text(table, i, roast_table_col(table, 0)), key))
             return i;
     }
     fail_msg("%s has no row %s", name, key);
@@ -47,24 +42,27 @@ static inline size_t row_of(const roast_summary *summary, const char *name,
 static inline double number_at(const roast_summary *summary, const char *name,
                                size_t row, const char *column)
 {
-    const struct roast_cell *cell = cell_at(summary, name, row, column);
+    struct roast_cell cell = cell_at(summary, name, row, column);
 
-    if (cell->type == ROAST_CELL_COUNT || cell->type == ROAST_CELL_BOOL)
-        return (double)cell->count;
-    if (cell->type != ROAST_CELL_NUMBER)
+    if (cell.type == ROAST_CELL_COUNT || cell.type == ROAST_CELL_BOOL)
+        return (double)cell.count;
+    if (cell.type != ROAST_CELL_NUMBER)
         fail_msg("%s[%zu].%s is no number", name, row, column);
-    return cell->number;
+    return cell.number;
 }
 
+/* Of a list, the texts joined by ", ". */
 static inline struct roast_str text_at(const roast_summary *summary, const char *name,
                                        size_t row, const char *column)
 {
-    return cell_at(summary, name, row, column)->text;
+    struct roast_cell cell = cell_at(summary, name, row, column);
+
+    return cell.type == ROAST_CELL_TEXT ? cell.text : (struct roast_str){NULL, 0};
 }
 
 static inline size_t rows_of(const roast_summary *summary, const char *name)
 {
-    return roast_summary_table(summary, name)->row_count;
+    return roast_table_rows(table_named(summary, name));
 }
 
 #endif

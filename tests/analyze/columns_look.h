@@ -3,7 +3,7 @@
 #ifndef ROAST_TESTS_ANALYZE_COLUMNS_LOOK_H
 #define ROAST_TESTS_ANALYZE_COLUMNS_LOOK_H
 
-#include "columns_cells.h"
 #include "runs.h"
+#include "table_cells.h"
 
 #endif

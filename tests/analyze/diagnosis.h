@@ -33,7 +33,7 @@ static inline void check_texts(const roast_summary *summary)
             assert_false(contains(text, " // "));
             assert_false(contains(text, "not known"));
         }
-        double saves = cell_at(summary, "findings", i, "saves_wall_seconds")->number;
+        double saves = cell_at(summary, "findings", i, "saves_wall_seconds").number;
         assert_true(saves >= 0);
     }
 }

@@ -48,15 +48,16 @@ static inline void check_metrics_are_sensible(const roast_summary *summary)
 
 static inline void check_tables_are_finite(const roast_summary *summary)
 {
-    size_t count = 0;
-    const struct roast_table *tables = roast_summary_tables(summary, &count);
-
-    for (size_t i = 0; i < count; i++) {
-        for (size_t k = 0; k < tables[i].row_count * tables[i].column_count; k++) {
-            const struct roast_cell *cell = &tables[i].cells[k];
-            if (cell->type == ROAST_CELL_NUMBER && !isfinite(cell->number))
-                fail_msg("%s.%s", tables[i].name,
-                         tables[i].columns[k % tables[i].column_count]);
+    for (int id = 0; id < ROAST_TABLE_COUNT; id++) {
+        const roast_table *table =
+            roast_summary_table(summary, (enum roast_table_id)id);
+        for (size_t i = 0; i < roast_table_width(table); i++) {
+            const struct roast_table_column *column = roast_table_column(table, i);
+            for (size_t row = 0; row < roast_table_rows(table); row++) {
+                struct roast_cell cell = roast_column_cell(column, row);
+                if (cell.type == ROAST_CELL_NUMBER && !isfinite(cell.number))
+                    fail_msg("table %d, %s", id, column->name);
+            }
         }
     }
 }

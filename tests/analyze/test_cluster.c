@@ -113,10 +113,9 @@ static void assert_lost_worker(roast_run *run)
     assert_near(number_at(summary, "lost_workers", 0, "memory_limit_bytes"), 1000);
     assert_near(number_at(summary, "lost_workers", 0, "attempts"), 2);
     assert_near(number_at(summary, "lost_workers", 0, "seconds_lost"), 3.5);
-    const struct roast_cell *chunks = cell_at(summary, "lost_workers", 0, "chunks");
-    assert_int_equal(chunks->type, ROAST_CELL_LIST);
-    assert_int_equal(chunks->list.count, 1);
-    assert_str_is(chunks->list.items[0].text, "ttbar a.root 100-200");
+    assert_int_equal(items_at(summary, "lost_workers", 0, "chunks"), 1);
+    assert_str_is(item_at(summary, "lost_workers", 0, "chunks", 0),
+                  "ttbar a.root 100-200");
     assert_int_equal(rows_of(summary, "failures"), 1);
     assert_near(number_at(summary, "failures", 0, "seconds"), 2);
     assert_str_is(text_at(summary, "failures", 0, "worker"), W1);
@@ -164,7 +163,7 @@ static void test_how_workers_end(void **state)
         assert_str_is(text_at(summary, "lost_workers", i, "ended"), ends[i].ended);
         assert_str_is(text_at(summary, "lost_workers", i, "reason"), ends[i].reason);
         assert_near(number_at(summary, "lost_workers", i, "seconds_lost"), 0);
-        assert_int_equal(cell_at(summary, "lost_workers", i, "memory_bytes")->type,
+        assert_int_equal(cell_at(summary, "lost_workers", i, "memory_bytes").type,
                          ROAST_CELL_ABSENT);
     }
     roast_summary_free(summary);
@@ -329,10 +328,8 @@ static void test_tasks_by_kind(void **state)
     assert_near(number_at(summary, "tasks_by_kind", chunk, "ok"), 3);
     assert_near(number_at(summary, "tasks_by_kind", chunk, "lost"), 1);
     assert_near(number_at(summary, "tasks_by_kind", chunk, "seconds"), 3.5);
-    const struct roast_cell *names =
-        cell_at(summary, "tasks_by_kind", chunk, "prefixes");
-    assert_int_equal(names->list.count, 1);
-    assert_str_is(names->list.items[0].text, "Processor");
+    assert_int_equal(items_at(summary, "tasks_by_kind", chunk, "prefixes"), 1);
+    assert_str_is(item_at(summary, "tasks_by_kind", chunk, "prefixes", 0), "Processor");
     size_t reduce = row_of(summary, "tasks_by_kind", "reduce");
     assert_near(number_at(summary, "tasks_by_kind", reduce, "retried"), 1);
     assert_near(number_at(summary, "tasks_by_kind", reduce, "sent_back"), 1);

@@ -196,19 +196,20 @@ static double rate_of(const void *context, uint32_t number)
 }
 
 /* Returns owned; gives the whole amount. */
-static double draw(struct roast_line *line, const struct work *work, size_t count)
+static double draw(struct roast_cumulative_curve *line, const struct work *work,
+                   size_t count)
 {
-    *line = (struct roast_line){0};
-    assert_true(roast__line_reserve(line, count));
+    *line = (struct roast_cumulative_curve){0};
+    assert_true(roast__curve_reserve(line, count));
     for (uint32_t i = 0; i < count; i++)
-        roast__line_put(line, i, work[i].start, work[i].length);
-    assert_true(roast__line_sort(line));
-    return roast__line_sum(line, rate_of, work);
+        roast__curve_put(line, i, work[i].start, work[i].length);
+    assert_true(roast__curve_sort(line));
+    return roast__curve_sum(line, rate_of, work);
 }
 
 static void check_window(const struct work *work, size_t count)
 {
-    struct roast_line line;
+    struct roast_cumulative_curve line;
 
     double all = draw(&line, work, count);
     double want_all = amount_between(work, count, 0, 1e6);
@@ -219,7 +220,7 @@ static void check_window(const struct work *work, size_t count)
         if (fabs(got - want) > 1e-9 * (1 + want))
             fail_msg("window %d: %g is not %g", (int)window, got, want);
     }
-    roast__line_release(&line);
+    roast__curve_release(&line);
 }
 
 static void test_best_window_is_the_best_of_all(void **state)
@@ -241,15 +242,15 @@ static void test_best_window_of_hostile_times(void **state)
 {
     static const struct work work[] = {
         {INT64_MIN, INT64_MAX, 10}, {INT64_MAX, INT64_MAX, 10}, {0, -5, 1e300}};
-    struct roast_line line;
+    struct roast_cumulative_curve line;
 
     (void)state;
     assert_true(isfinite(draw(&line, work, COUNT_OF(work))));
     assert_true(isfinite(roast__best_window(&line, 10)));
-    roast__line_release(&line);
+    roast__curve_release(&line);
     assert_true(draw(&line, work, 0) == 0);
     assert_true(roast__best_window(&line, 10) == 0);
-    roast__line_release(&line);
+    roast__curve_release(&line);
 }
 
 static void test_statistics_are_those_of_0_1_2(void **state)

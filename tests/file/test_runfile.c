@@ -311,7 +311,7 @@ static void live_files_are_opened(void **state)
     struct live_test *test = *state;
     struct roast_runfile_info info;
     const roast_summary *summary = NULL;
-    roast_columns *columns = NULL;
+    roast_table *columns = NULL;
     struct roast_glance glance;
 
     open_live(test, &BY_HAND);
@@ -324,10 +324,10 @@ static void live_files_are_opened(void **state)
     assert_string_equal(info.writer, "roastcoffea " ROAST_VERSION);
     assert_int_equal(roast_runfile_check(file, NULL, NULL, NULL), 0);
     assert_int_equal(roast_runfile_summary(file, &summary, NULL), ROAST_OK);
-    assert_int_equal(roast_runfile_columns(file, ROAST_COLUMNS_metrics, &columns, NULL),
+    assert_int_equal(roast_runfile_columns(file, ROAST_TABLE_metrics, &columns, NULL),
                      ROAST_OK);
-    assert_true(roast_columns_rows(columns) > 0);
-    roast_columns_free(columns);
+    assert_true(roast_table_rows(columns) > 0);
+    roast_table_free(columns);
     roast_runfile_close(file);
     assert_int_equal(roast_runfile_glance(&glance, test->path, NULL), ROAST_OK);
     assert_true(glance.live);

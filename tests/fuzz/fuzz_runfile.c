@@ -27,10 +27,10 @@ static void use_file(roast_runfile *file)
 
     (void)roast_runfile_check(file, NULL, NULL, NULL);
     (void)roast_runfile_summary(file, &summary, NULL);
-    for (int i = 0; i < ROAST_COLUMNS_TABLE_COUNT; i++) {
-        roast_columns *columns = NULL;
-        (void)roast_runfile_columns(file, (enum roast_columns_table)i, &columns, NULL);
-        roast_columns_free(columns);
+    for (int i = 0; i < ROAST_RUN_TABLE_COUNT; i++) {
+        roast_table *columns = NULL;
+        (void)roast_runfile_columns(file, (enum roast_table_id)i, &columns, NULL);
+        roast_table_free(columns);
     }
     if (roast_runfile_run(file, true, &run, NULL) == 0)
         use_run(run);

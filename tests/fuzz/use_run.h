@@ -3,18 +3,17 @@
 #ifndef ROAST_TESTS_FUZZ_USE_RUN_H
 #define ROAST_TESTS_FUZZ_USE_RUN_H
 
-#include "roast/columns.h"
+#include "roast/analyze.h"
 #include "roast/run.h"
 #include "walk.h"
 
 static inline void use_tables(roast_run *run, const roast_summary *summary)
 {
-    for (int i = 0; i < ROAST_COLUMNS_TABLE_COUNT; i++) {
-        roast_columns *columns = NULL;
-        if (roast_columns_make(&columns, (enum roast_columns_table)i, run, summary,
-                               NULL) == 0)
-            PROMISE(roast_columns_count(columns) > 0);
-        roast_columns_free(columns);
+    for (int i = 0; i < ROAST_RUN_TABLE_COUNT; i++) {
+        roast_table *columns = NULL;
+        if (roast_run_table(&columns, (enum roast_table_id)i, run, summary, NULL) == 0)
+            PROMISE(roast_table_width(columns) > 0);
+        roast_table_free(columns);
     }
 }
 

@@ -3,8 +3,8 @@
 #ifndef ROAST_TESTS_REPORT_MAKE_HELP_H
 #define ROAST_TESTS_REPORT_MAKE_HELP_H
 
+#include "hand_tables.h"
 #include "heap.h"
-#include "page_help.h"
 
 typedef int (*page_maker)(struct roast_page *, const struct roast_shown *,
                           roast_error *);

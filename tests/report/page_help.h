@@ -1,36 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* page_help.h - tables filled by hand, and what every page must keep to. */
+/* page_help.h - what every page must keep to. */
 #ifndef ROAST_TESTS_REPORT_PAGE_HELP_H
 #define ROAST_TESTS_REPORT_PAGE_HELP_H
 
 #include "report_help.h"
-
-static inline struct roast_cell cell_text(const char *text)
-{
-    return (struct roast_cell){.type = ROAST_CELL_TEXT, .text = roast_str_of(text)};
-}
-
-static inline struct roast_cell cell_count(uint64_t count)
-{
-    return (struct roast_cell){.type = ROAST_CELL_COUNT, .count = count};
-}
-
-static inline struct roast_cell cell_bool(bool value)
-{
-    return (struct roast_cell){.type = ROAST_CELL_BOOL, .count = value};
-}
-
-static inline struct roast_cell cell_number(double number)
-{
-    return (struct roast_cell){.type = ROAST_CELL_NUMBER, .number = number};
-}
-
-#define TABLE(label, kind, names, values) \
-    { \
-        .name = (label), .shape = (kind), .columns = (names), \
-        .column_count = COUNT_OF(names), .cells = (values), \
-        .row_count = COUNT_OF(values) / COUNT_OF(names) \
-    }
 
 /* Fails when a line of the text is longer than the page, ends with a blank, or holds a
  * byte that a terminal acts on. */

@@ -113,7 +113,7 @@ static void test_numbers_align_to_the_right(void **state)
 
 static void test_parts_wrap_at_the_page(void **state)
 {
-    struct roast_line line = {.buf = &buf, .indent = 4};
+    struct roast_wrapped_line line = {.buf = &buf, .indent = 4};
 
     (void)state;
     roast__line_part(&line, roast_str_of("one"));
@@ -128,7 +128,7 @@ static void test_parts_wrap_at_the_page(void **state)
 
 static void test_a_part_longer_than_the_page_is_cut(void **state)
 {
-    struct roast_line line = {.buf = &buf, .indent = 2};
+    struct roast_wrapped_line line = {.buf = &buf, .indent = 2};
     char name[300];
 
     (void)state;
@@ -142,7 +142,7 @@ static void test_a_part_longer_than_the_page_is_cut(void **state)
 
 static void test_a_line_without_parts_is_no_line(void **state)
 {
-    struct roast_line line = {.buf = &buf};
+    struct roast_wrapped_line line = {.buf = &buf};
 
     (void)state;
     roast__line_end(&line);

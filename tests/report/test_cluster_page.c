@@ -23,14 +23,8 @@ static int setup(void **state)
     return 0;
 }
 
-static struct roast_cell cell_list(const struct roast_cell *items, uint64_t count)
-{
-    return (struct roast_cell){.type = ROAST_CELL_LIST, .list = {items, count}};
-}
-
 static void test_a_cluster_in_trouble(void **state)
 {
-    const struct roast_cell chunk = cell_text("ttbar root://host//a.root 0-100000");
     const struct roast_cell lost[] = {
         cell_text("tcp://10.0.0.1:40001"),
         cell_text("killed for memory"),
@@ -38,14 +32,14 @@ static void test_a_cluster_in_trouble(void **state)
         cell_count(3900000000),
         cell_count(4000000000),
         cell_number(12.5),
-        cell_list(&chunk, 1),
+        cell_text("ttbar root://host//a.root 0-100000"),
         cell_text("tcp://10.0.0.2:40001"),
         cell_text("unknown"),
         {.type = ROAST_CELL_ABSENT},
         {.type = ROAST_CELL_ABSENT},
         {.type = ROAST_CELL_ABSENT},
         cell_number(0),
-        cell_list(NULL, 0),
+        cell_text(""),
     };
     const struct roast_cell kinds[] = {
         cell_text("chunk"), cell_count(1240), cell_number(900.5),  cell_count(1),
@@ -57,13 +51,13 @@ static void test_a_cluster_in_trouble(void **state)
                                      cell_text("x = y"),
                                      cell_number(80),
                                      cell_number(2)};
-    const struct roast_table tables[] = {
-        TABLE("lost_workers", ROAST_TABLE_LIST, lost_columns, lost),
-        TABLE("tasks_by_kind", ROAST_TABLE_KEYED, kind_columns, kinds),
-        TABLE("hot_lines", ROAST_TABLE_LIST, hot_columns, hot)};
-    const struct roast_shown shown = {&values, tables, COUNT_OF(tables), NULL};
+    const struct hand_table tables[] = {TABLE("lost_workers", lost_columns, lost),
+                                        TABLE("tasks_by_kind", kind_columns, kinds),
+                                        TABLE("hottest_lines", hot_columns, hot)};
+    struct roast_shown shown = {.values = &values};
 
     (void)state;
+    show_tables(&shown, tables, COUNT_OF(tables));
     SET(&values, dask_cpu_ratio, 0.9996);
     SET(&values, num_lost_workers, 2);
     struct roast_page page = make_page(roast__report_text, &shown);
@@ -99,10 +93,9 @@ static void test_hostile_texts(void **state)
     static char text[BYTES + 1];
     static struct roast_cell lost[ROWS * COUNT_OF(lost_columns)];
     static struct roast_cell hot[ROWS * COUNT_OF(hot_columns)];
-    const struct roast_table tables[] = {
-        TABLE("lost_workers", ROAST_TABLE_LIST, lost_columns, lost),
-        TABLE("hot_lines", ROAST_TABLE_LIST, hot_columns, hot)};
-    const struct roast_shown shown = {&values, tables, COUNT_OF(tables), NULL};
+    const struct hand_table tables[] = {TABLE("lost_workers", lost_columns, lost),
+                                        TABLE("hottest_lines", hot_columns, hot)};
+    struct roast_shown shown = {.values = &values};
 
     (void)state;
     for (int i = 0; i < BYTES; i++)
@@ -111,9 +104,17 @@ static void test_hostile_texts(void **state)
     for (size_t i = 0; i < COUNT_OF(lost); i++)
         lost[i] = odd;
     for (size_t row = 0; row < ROWS; row++)
-        lost[(row + 1) * COUNT_OF(lost_columns) - 1] = cell_list(&odd, 1);
+        lost[(row + 1) * COUNT_OF(lost_columns) - 1] = odd;
     for (size_t i = 0; i < COUNT_OF(hot); i++)
         hot[i] = odd;
+    for (size_t row = 0; row < ROWS; row++) {
+        for (size_t k = 3; k < 6; k++)
+            lost[row * COUNT_OF(lost_columns) + k] = cell_absent();
+        hot[row * COUNT_OF(hot_columns) + 1] = cell_absent();
+        hot[row * COUNT_OF(hot_columns) + 4] = cell_absent();
+        hot[row * COUNT_OF(hot_columns) + 5] = cell_absent();
+    }
+    show_tables(&shown, tables, COUNT_OF(tables));
     struct roast_page page = make_page(roast__report_text, &shown);
     check_page_fits(&page);
     assert_non_null(strstr(page.text, "\n  3 more\n"));

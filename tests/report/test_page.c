@@ -21,8 +21,7 @@ static const char *const section_columns[] = {"name", "count", "total", "self",
                                               "share"};
 static const char *const dataset_columns[] = {"dataset", "num_chunks", "total_events",
                                               "total_duration", "events_per_second"};
-static const char *const loss_columns[] = {"frames_damaged", "text_cut", "a_new_loss",
-                                           "intervals"};
+static const char *const loss_columns[] = {"name", "count", "meaning"};
 
 static int setup(void **state)
 {
@@ -60,14 +59,15 @@ static void test_a_run_that_went_well(void **state)
         cell_text("jets"),  cell_count(1240),  cell_number(20.1), cell_number(20.1),
         cell_number(0.184), cell_text("fill"), cell_count(2480),  cell_number(61),
         cell_number(61),    cell_number(0.559)};
-    const struct roast_table tables[] = {
-        TABLE("wall_account", ROAST_TABLE_SINGLE, wall_columns, wall),
-        TABLE("sections", ROAST_TABLE_KEYED, section_columns, sections)};
+    const struct hand_table tables[] = {
+        TABLE("wall_account", wall_columns, wall),
+        TABLE("section_totals", section_columns, sections)};
     const struct roast_heading heading = heading_of("finished");
-    const struct roast_shown shown = {&values, tables, COUNT_OF(tables), &heading};
+    struct roast_shown shown = {.values = &values, .heading = &heading};
 
     (void)state;
     set_typical(&values, WORKFLOW | WORKERS | CHUNKS | OWN_CLOCKS);
+    show_tables(&shown, tables, COUNT_OF(tables));
     check_text(&shown, "report_good.txt");
     struct roast_page page = make_page(roast__report_headline, &shown);
     check_golden("report_headline.txt", str_from(page.text, page.size_bytes));
@@ -110,21 +110,30 @@ static void test_a_run_that_went_wrong(void **state)
         cell_number(200000), cell_text("TTbar"),
         cell_count(0),       cell_count(0),
         cell_number(0),      {.type = ROAST_CELL_ABSENT}};
-    const struct roast_cell losses[] = {cell_count(3), cell_count(0), cell_count(7),
-                                        cell_count(1234567)};
-    const struct roast_table tables[] = {
-        {.name = "failures",
-         .shape = ROAST_TABLE_LIST,
-         .columns = failure_columns,
-         .column_count = COUNT_OF(failure_columns),
-         .cells = failures,
-         .row_count = fill_failures(failures)},
-        TABLE("per_dataset", ROAST_TABLE_KEYED, dataset_columns, datasets),
-        TABLE("losses", ROAST_TABLE_SINGLE, loss_columns, losses)};
+    const struct roast_cell losses[] = {
+        cell_text("frames_damaged"),
+        cell_count(3),
+        cell_text("pieces of frames that could not be read"),
+        cell_text("text_cut"),
+        cell_count(0),
+        cell_text("nothing"),
+        cell_text("a_new_loss"),
+        cell_count(7),
+        cell_absent(),
+        cell_text("intervals"),
+        cell_count(1234567),
+        cell_text("section intervals beyond the first 256, kept in the sums only")};
+    const struct hand_table tables[] = {{.name = "failures",
+                                         .columns = failure_columns,
+                                         .column_count = COUNT_OF(failure_columns),
+                                         .cells = failures,
+                                         .row_count = fill_failures(failures)},
+                                        TABLE("datasets", dataset_columns, datasets),
+                                        TABLE("losses", loss_columns, losses)};
     struct roast_heading heading = heading_of("failed: OSError: XRootD error: [ERROR] "
                                               "Server responded with an error: [3011] "
                                               "No such file or directory");
-    const struct roast_shown shown = {&values, tables, COUNT_OF(tables), &heading};
+    struct roast_shown shown = {.values = &values, .heading = &heading};
 
     (void)state;
     heading.incomplete = true;
@@ -144,6 +153,7 @@ static void test_a_run_that_went_wrong(void **state)
     SET(&values, num_failed_attempts, 14);
     SET(&values, chunk_duration_mean, 0.5);
     SET(&values, monitor_errors, 2);
+    show_tables(&shown, tables, COUNT_OF(tables));
     check_text(&shown, "report_bad.txt");
 }
 
@@ -151,13 +161,12 @@ static void test_a_run_that_went_wrong(void **state)
 static void test_failures_that_are_alike_are_one_row(void **state)
 {
     struct roast_cell cells[6 * COUNT_OF(failure_columns)];
-    const struct roast_table tables[] = {{.name = "failures",
-                                          .shape = ROAST_TABLE_LIST,
-                                          .columns = failure_columns,
-                                          .column_count = COUNT_OF(failure_columns),
-                                          .cells = cells,
-                                          .row_count = 6}};
-    const struct roast_shown shown = {&values, tables, 1, NULL};
+    const struct hand_table tables[] = {{.name = "failures",
+                                         .columns = failure_columns,
+                                         .column_count = COUNT_OF(failure_columns),
+                                         .cells = cells,
+                                         .row_count = 6}};
+    struct roast_shown shown = {.values = &values};
 
     (void)state;
     for (size_t i = 0; i < 6; i++) {
@@ -173,6 +182,7 @@ static void test_failures_that_are_alike_are_one_row(void **state)
             cell_bool(i == 5)};
         memcpy(cells + i * COUNT_OF(failure_columns), row, sizeof(row));
     }
+    show_tables(&shown, tables, 1);
     struct roast_page page = make_page(roast__report_text, &shown);
     assert_non_null(strstr(page.text, "a.root  0-10     x 4  OSError: a message that"));
     assert_non_null(
@@ -194,17 +204,18 @@ static void test_an_empty_run(void **state)
 /* A run without reasons, tables without rows, a heading without texts. */
 static void test_a_run_without_anything(void **state)
 {
-    static const struct roast_table tables[] = {
+    static const struct hand_table tables[] = {
         {.name = "failures", .columns = failure_columns, .column_count = 1},
-        {.name = "sections"},
-        {.name = "per_dataset"},
+        {.name = "section_totals"},
+        {.name = "datasets"},
         {.name = "losses"},
         {.name = "wall_account"}};
     static const struct roast_heading heading;
     struct roast_metric_values nothing = {.known = {false}};
-    const struct roast_shown shown = {&nothing, tables, COUNT_OF(tables), &heading};
+    struct roast_shown shown = {.values = &nothing, .heading = &heading};
 
     (void)state;
+    show_tables(&shown, tables, COUNT_OF(tables));
     struct roast_page page = make_page(roast__report_headline, &shown);
     assert_string_equal(page.text, "roastcoffea\nnothing was measured\n");
     roast_page_release(&page);
@@ -218,9 +229,8 @@ static void test_many_groups_are_ranked_and_counted(void **state)
     enum { GROUPS = 50 };
     static struct roast_cell cells[GROUPS * COUNT_OF(section_columns)];
     static char names[GROUPS][8];
-    const struct roast_table table =
-        TABLE("sections", ROAST_TABLE_KEYED, section_columns, cells);
-    const struct roast_shown shown = {&values, &table, 1, NULL};
+    const struct hand_table table = TABLE("section_totals", section_columns, cells);
+    struct roast_shown shown = {.values = &values};
 
     (void)state;
     for (size_t i = 0; i < GROUPS; i++) {
@@ -230,6 +240,7 @@ static void test_many_groups_are_ranked_and_counted(void **state)
         row[1] = cell_count(1);
         row[2] = cell_number(i == 7 ? NAN : (double)(i / 2));
     }
+    show_tables(&shown, &table, 1);
     struct roast_page page = make_page(roast__report_text, &shown);
     assert_non_null(strstr(page.text, "\n  30 more\n"));
     const char *last_pair = strstr(page.text, "s48 ");
@@ -259,14 +270,15 @@ static void check_hostile(struct roast_str text)
                                           bad,
                                           bad,
                                           bad};
-    const struct roast_table tables[] = {
-        TABLE("failures", ROAST_TABLE_LIST, failure_columns, failures),
-        TABLE("sections", ROAST_TABLE_KEYED, section_columns, sections),
-        TABLE("per_dataset", ROAST_TABLE_KEYED, dataset_columns, datasets)};
+    const struct hand_table tables[] = {
+        TABLE("failures", failure_columns, failures),
+        TABLE("section_totals", section_columns, sections),
+        TABLE("datasets", dataset_columns, datasets)};
     const struct roast_heading heading = {text, text, text, text,
                                           text, text, text, true};
-    const struct roast_shown shown = {&values, tables, COUNT_OF(tables), &heading};
+    struct roast_shown shown = {.values = &values, .heading = &heading};
 
+    show_tables(&shown, tables, COUNT_OF(tables));
     struct roast_page page = make_page(roast__report_text, &shown);
     check_page_fits(&page);
     assert_true(page.size_bytes < 16 * 1024);
@@ -339,23 +351,24 @@ static void test_markup_is_escaped_in_the_card(void **state)
 static void test_every_page_survives_a_heap_that_is_empty(void **state)
 {
     struct roast_cell failures[15 * COUNT_OF(failure_columns)];
-    const struct roast_cell losses[] = {cell_count(3), cell_count(0), cell_count(7),
-                                        cell_count(1)};
+    const struct roast_cell losses[] = {cell_text("frames_damaged"), cell_count(3),
+                                        cell_text("pieces of frames")};
     const struct roast_cell sections[] = {cell_text("jets"), cell_count(1240),
                                           cell_number(20.1), cell_number(20.1),
                                           cell_number(0.184)};
-    const struct roast_table tables[] = {
+    const struct hand_table tables[] = {
         {.name = "failures",
          .columns = failure_columns,
          .column_count = COUNT_OF(failure_columns),
          .cells = failures,
          .row_count = fill_failures(failures)},
-        TABLE("losses", ROAST_TABLE_SINGLE, loss_columns, losses),
-        TABLE("sections", ROAST_TABLE_KEYED, section_columns, sections)};
+        TABLE("losses", loss_columns, losses),
+        TABLE("section_totals", section_columns, sections)};
     const struct roast_heading heading = heading_of("finished");
-    const struct roast_shown shown = {&values, tables, COUNT_OF(tables), &heading};
+    struct roast_shown shown = {.values = &values, .heading = &heading};
 
     (void)state;
+    show_tables(&shown, tables, COUNT_OF(tables));
     check_memory_sweep(roast__report_headline, &shown);
     check_memory_sweep(roast__report_text, &shown);
     check_memory_sweep(roast__report_card, &shown);

@@ -12,18 +12,18 @@
 
 /* ---- schemas --------------------------------------------------------------------- */
 
-static const char *format_of(const struct roast_data *data)
+static const char *format_of(const struct roast_table_column *data)
 {
     switch (data->type) {
-    case ROAST_DATA_INT64:
+    case ROAST_DTYPE_INT64:
         return "l";
-    case ROAST_DATA_DOUBLE:
+    case ROAST_DTYPE_DOUBLE:
         return "g";
-    case ROAST_DATA_BOOL:
+    case ROAST_DTYPE_BOOL:
         return "b";
-    case ROAST_DATA_TIME:
+    case ROAST_DTYPE_TIME:
         return "tsn:UTC";
-    case ROAST_DATA_TEXT:
+    case ROAST_DTYPE_TEXT:
         break;
     }
     return "i"; /* numbers of words; the words are the dictionary */
@@ -84,10 +84,10 @@ static struct ArrowSchema *inner_schema_new(const char *format, const char *name
     return schema;
 }
 
-static struct ArrowSchema *column_schema_new(const struct roast_data *data)
+static struct ArrowSchema *column_schema_new(const struct roast_table_column *data)
 {
     struct ArrowSchema *schema = inner_schema_new(format_of(data), data->name);
-    bool is_text = data->type == ROAST_DATA_TEXT;
+    bool is_text = data->type == ROAST_DTYPE_TEXT;
     bool has_unit = data->unit[0] != '\0';
 
     if (!schema)
@@ -103,14 +103,14 @@ static struct ArrowSchema *column_schema_new(const struct roast_data *data)
 }
 
 /* 0, or ENOMEM and then nothing is in out. */
-static int fill_schema(struct ArrowSchema *out, const roast_columns *columns)
+static int fill_schema(struct ArrowSchema *out, const roast_table *columns)
 {
-    size_t count = roast_columns_count(columns);
+    size_t count = roast_table_width(columns);
 
     *out = (struct ArrowSchema){.format = "+s", .name = "", .release = release_schema};
     out->children = calloc(count > 0 ? count : 1, sizeof(void *));
     for (size_t i = 0; out->children && i < count; i++) {
-        out->children[i] = column_schema_new(roast_columns_at(columns, i));
+        out->children[i] = column_schema_new(roast_table_column(columns, i));
         if (!out->children[i])
             break;
         out->n_children++;
@@ -125,8 +125,8 @@ static int fill_schema(struct ArrowSchema *out, const roast_columns *columns)
 
 /* What an array holds. */
 struct held {
-    roast_columns *columns; /* a reference */
-    unsigned char *bits;    /* owned; flags */
+    roast_table *columns; /* a reference */
+    unsigned char *bits;  /* owned; flags */
     const void *buffers[3];
 };
 
@@ -145,7 +145,7 @@ static void release_array(struct ArrowArray *array)
         release_inner_array(array->children[i]);
     free(array->children);
     release_inner_array(array->dictionary);
-    roast_columns_free(held->columns);
+    roast_table_free(held->columns);
     free(held->bits);
     free(held);
     array->release = NULL;
@@ -153,21 +153,21 @@ static void release_array(struct ArrowArray *array)
 
 /* Fills an array that has no buffers yet; false when out of memory, and then nothing is
  * in out. */
-static bool fill_array(struct ArrowArray *out, roast_columns *columns, size_t length)
+static bool fill_array(struct ArrowArray *out, roast_table *columns, size_t length)
 {
     struct held *held = calloc(1, sizeof(*held));
 
     *out = (struct ArrowArray){.length = (int64_t)length};
     if (!held)
         return false;
-    held->columns = roast_columns_hold(columns);
+    held->columns = roast_table_hold(columns);
     out->buffers = held->buffers;
     out->private_data = held;
     out->release = release_array;
     return true;
 }
 
-static struct ArrowArray *inner_array_new(roast_columns *columns, size_t length)
+static struct ArrowArray *inner_array_new(roast_table *columns, size_t length)
 {
     struct ArrowArray *array = malloc(sizeof(*array));
 
@@ -177,8 +177,8 @@ static struct ArrowArray *inner_array_new(roast_columns *columns, size_t length)
     return NULL;
 }
 
-static struct ArrowArray *words_new(roast_columns *columns,
-                                    const struct roast_data *data)
+static struct ArrowArray *words_new(roast_table *columns,
+                                    const struct roast_table_column *data)
 {
     struct ArrowArray *array = inner_array_new(columns, data->word_count);
 
@@ -202,8 +202,8 @@ static unsigned char *bits_new(const unsigned char *flags, size_t count)
 }
 
 /* Puts the values of a column into its array; false when out of memory. */
-static bool put_values(struct ArrowArray *array, roast_columns *columns,
-                       const struct roast_data *data)
+static bool put_values(struct ArrowArray *array, roast_table *columns,
+                       const struct roast_table_column *data)
 {
     struct held *held = array->private_data;
 
@@ -211,34 +211,34 @@ static bool put_values(struct ArrowArray *array, roast_columns *columns,
     array->n_buffers = 2;
     held->buffers[0] = data->valid;
     held->buffers[1] = data->values;
-    if (data->type == ROAST_DATA_BOOL) {
+    if (data->type == ROAST_DTYPE_BOOL) {
         held->bits = bits_new(data->values, (size_t)array->length);
         held->buffers[1] = held->bits;
         return held->bits != NULL;
     }
-    if (data->type == ROAST_DATA_TEXT) {
+    if (data->type == ROAST_DTYPE_TEXT) {
         array->dictionary = words_new(columns, data);
         return array->dictionary != NULL;
     }
     return true;
 }
 
-static struct ArrowArray *column_array_new(roast_columns *columns, size_t column)
+static struct ArrowArray *column_array_new(roast_table *columns, size_t column)
 {
-    struct ArrowArray *array = inner_array_new(columns, roast_columns_rows(columns));
+    struct ArrowArray *array = inner_array_new(columns, roast_table_rows(columns));
 
-    if (array && put_values(array, columns, roast_columns_at(columns, column)))
+    if (array && put_values(array, columns, roast_table_column(columns, column)))
         return array;
     release_inner_array(array);
     return NULL;
 }
 
 /* The whole table: rows that are all known, made of columns. */
-static int fill_batch(struct ArrowArray *out, roast_columns *columns)
+static int fill_batch(struct ArrowArray *out, roast_table *columns)
 {
-    size_t count = roast_columns_count(columns);
+    size_t count = roast_table_width(columns);
 
-    if (!fill_array(out, columns, roast_columns_rows(columns)))
+    if (!fill_array(out, columns, roast_table_rows(columns)))
         return ENOMEM;
     out->n_buffers = 1;
     out->children = calloc(count > 0 ? count : 1, sizeof(void *));
@@ -257,7 +257,7 @@ static int fill_batch(struct ArrowArray *out, roast_columns *columns)
 /* ---- the stream ------------------------------------------------------------------ */
 
 struct source {
-    roast_columns *columns; /* a reference */
+    roast_table *columns; /* a reference */
     bool given;
 };
 
@@ -291,12 +291,12 @@ static void release_stream(struct ArrowArrayStream *stream)
 {
     struct source *source = stream->private_data;
 
-    roast_columns_free(source->columns);
+    roast_table_free(source->columns);
     free(source);
     stream->release = NULL;
 }
 
-static struct ArrowArrayStream *stream_new(roast_columns *columns)
+static struct ArrowArrayStream *stream_new(roast_table *columns)
 {
     struct ArrowArrayStream *stream = malloc(sizeof(*stream));
     struct source *source = malloc(sizeof(*source));
@@ -306,7 +306,7 @@ static struct ArrowArrayStream *stream_new(roast_columns *columns)
         free(source);
         return NULL;
     }
-    *source = (struct source){roast_columns_hold(columns), false};
+    *source = (struct source){roast_table_hold(columns), false};
     *stream = (struct ArrowArrayStream){get_schema, get_next, get_last_error,
                                         release_stream, source};
     return stream;
@@ -331,7 +331,7 @@ static void schema_dealloc(PyObject *capsule)
     release_inner_schema(PyCapsule_GetPointer(capsule, "arrow_schema"));
 }
 
-PyObject *arrow_stream_new(roast_columns *columns)
+PyObject *arrow_stream_new(roast_table *columns)
 {
     struct ArrowArrayStream *stream = stream_new(columns);
 
@@ -343,7 +343,7 @@ PyObject *arrow_stream_new(roast_columns *columns)
     return capsule;
 }
 
-PyObject *arrow_schema_new(roast_columns *columns)
+PyObject *arrow_schema_new(roast_table *columns)
 {
     struct ArrowSchema *schema = malloc(sizeof(*schema));
 

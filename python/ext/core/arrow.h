@@ -47,7 +47,7 @@ struct ArrowArrayStream {
 
 /* Capsules of Arrow's PyCapsule interface; those that nobody takes free what they hold.
  * Both hold the columns for themselves. */
-PyObject *arrow_stream_new(roast_columns *columns);
-PyObject *arrow_schema_new(roast_columns *columns);
+PyObject *arrow_stream_new(roast_table *columns);
+PyObject *arrow_schema_new(roast_table *columns);
 
 #endif

@@ -10,23 +10,23 @@
 
 struct column_object {
     PyObject_HEAD
-    roast_columns *columns; /* a reference */
-    const struct roast_data *data;
+    roast_table *columns; /* a reference */
+    const struct roast_table_column *data;
     size_t rows;
     PyObject *words; /* list of str; NULL until it is asked for */
     Py_ssize_t shape[1];
     Py_ssize_t strides[1];
 };
 
-/* By roast_data_type. */
+/* By roast_dtype. */
 static const struct {
     const char *name;
     const char *format; /* of struct and memoryview */
     Py_ssize_t width;
 } kinds[] = {
-    [ROAST_DATA_INT64] = {"int64", "q", 8}, [ROAST_DATA_DOUBLE] = {"float64", "d", 8},
-    [ROAST_DATA_BOOL] = {"bool", "?", 1},   [ROAST_DATA_TIME] = {"time", "q", 8},
-    [ROAST_DATA_TEXT] = {"text", "i", 4},
+    [ROAST_DTYPE_INT64] = {"int64", "q", 8}, [ROAST_DTYPE_DOUBLE] = {"float64", "d", 8},
+    [ROAST_DTYPE_BOOL] = {"bool", "?", 1},   [ROAST_DTYPE_TIME] = {"time", "q", 8},
+    [ROAST_DTYPE_TEXT] = {"text", "i", 4},
 };
 
 static struct column_object *cast(PyObject *self)
@@ -34,7 +34,7 @@ static struct column_object *cast(PyObject *self)
     return (struct column_object *)self;
 }
 
-PyObject *column_new(const struct core_state *state, roast_columns *columns,
+PyObject *column_new(const struct core_state *state, roast_table *columns,
                      size_t column)
 {
     allocfunc alloc = (allocfunc)PyType_GetSlot(state->column_type, Py_tp_alloc);
@@ -42,9 +42,9 @@ PyObject *column_new(const struct core_state *state, roast_columns *columns,
 
     if (!self)
         return NULL;
-    cast(self)->columns = roast_columns_hold(columns);
-    cast(self)->data = roast_columns_at(columns, column);
-    cast(self)->rows = roast_columns_rows(columns);
+    cast(self)->columns = roast_table_hold(columns);
+    cast(self)->data = roast_table_column(columns, column);
+    cast(self)->rows = roast_table_rows(columns);
     cast(self)->shape[0] = (Py_ssize_t)cast(self)->rows;
     cast(self)->strides[0] = kinds[cast(self)->data->type].width;
     return self;
@@ -55,7 +55,7 @@ static void column_dealloc(PyObject *self)
     PyTypeObject *type = Py_TYPE(self);
     freefunc release = (freefunc)PyType_GetSlot(type, Py_tp_free);
 
-    roast_columns_free(cast(self)->columns);
+    roast_table_free(cast(self)->columns);
     Py_XDECREF(cast(self)->words);
     release(self);
     Py_DECREF(type);
@@ -63,7 +63,7 @@ static void column_dealloc(PyObject *self)
 
 /* ---- values ---------------------------------------------------------------------- */
 
-static PyObject *word_new(const struct roast_data *data, size_t word)
+static PyObject *word_new(const struct roast_table_column *data, size_t word)
 {
     int64_t from = data->ends[(ptrdiff_t)word - 1];
     size_t size = (size_t)(data->ends[word] - from);
@@ -71,7 +71,7 @@ static PyObject *word_new(const struct roast_data *data, size_t word)
     return text_new((struct roast_str){size > 0 ? data->words + from : "", size});
 }
 
-static PyObject *words_new(const struct roast_data *data)
+static PyObject *words_new(const struct roast_table_column *data)
 {
     PyObject *words = PyList_New(0);
 
@@ -84,30 +84,36 @@ static PyObject *words_new(const struct roast_data *data)
     return words;
 }
 
-static bool is_known(const struct roast_data *data, size_t row)
+static bool is_known(const struct roast_table_column *data, size_t row)
 {
     return !data->valid || (data->valid[row >> 3] >> (row & 7)) & 1;
 }
 
 /* `words` are those of a column of texts; NULL: make this one alone. */
-static PyObject *value_new(const struct roast_data *data, size_t row, PyObject *words)
+static PyObject *value_new(const struct roast_table_column *data, size_t row,
+                           PyObject *words)
 {
     if (!is_known(data, row))
         return Py_NewRef(Py_None);
     switch (data->type) {
-    case ROAST_DATA_INT64:
-    case ROAST_DATA_TIME:
+    case ROAST_DTYPE_INT64:
+    case ROAST_DTYPE_TIME:
         return PyLong_FromLongLong(((const int64_t *)data->values)[row]);
-    case ROAST_DATA_DOUBLE:
+    case ROAST_DTYPE_DOUBLE:
         return PyFloat_FromDouble(((const double *)data->values)[row]);
-    case ROAST_DATA_BOOL:
+    case ROAST_DTYPE_BOOL:
         return PyBool_FromLong(((const unsigned char *)data->values)[row]);
-    case ROAST_DATA_TEXT:
+    case ROAST_DTYPE_TEXT:
         break;
     }
     int32_t word = ((const int32_t *)data->values)[row];
     return words ? Py_XNewRef(PyList_GetItem(words, word))
                  : word_new(data, (size_t)word);
+}
+
+PyObject *column_value(const struct roast_table_column *column, size_t row)
+{
+    return value_new(column, row, NULL);
 }
 
 /* Rows of a column, as a slice has them. */
@@ -117,7 +123,7 @@ struct range {
     Py_ssize_t count;
 };
 
-static PyObject *list_new(const struct roast_data *data, struct range range,
+static PyObject *list_new(const struct roast_table_column *data, struct range range,
                           PyObject *words)
 {
     PyObject *list = PyList_New(range.count);
@@ -130,11 +136,11 @@ static PyObject *list_new(const struct roast_data *data, struct range range,
     return list;
 }
 
-static PyObject *values_new(const struct roast_data *data, struct range range)
+static PyObject *values_new(const struct roast_table_column *data, struct range range)
 {
     PyObject *words = NULL;
 
-    if (data->type == ROAST_DATA_TEXT && (size_t)range.count > data->word_count) {
+    if (data->type == ROAST_DTYPE_TEXT && (size_t)range.count > data->word_count) {
         words = words_new(data); /* each made once */
         if (!words)
             return NULL;
@@ -144,7 +150,7 @@ static PyObject *values_new(const struct roast_data *data, struct range range)
     return list;
 }
 
-PyObject *column_values(const struct roast_data *data, size_t from, size_t to)
+PyObject *column_values(const struct roast_table_column *data, size_t from, size_t to)
 {
     return values_new(data,
                       (struct range){(Py_ssize_t)from, 1, (Py_ssize_t)(to - from)});
@@ -198,7 +204,7 @@ static PyObject *to_list(PyObject *self, PyObject *unused)
 
 static int column_getbuffer(PyObject *self, Py_buffer *view, int flags)
 {
-    const struct roast_data *data = cast(self)->data;
+    const struct roast_table_column *data = cast(self)->data;
 
     if (flags & PyBUF_WRITABLE) {
         view->obj = NULL;
@@ -254,7 +260,7 @@ static PyObject *get_unknown(PyObject *self, void *unused)
 
 static PyObject *get_valid(PyObject *self, void *unused)
 {
-    const struct roast_data *data = cast(self)->data;
+    const struct roast_table_column *data = cast(self)->data;
 
     (void)unused;
     if (!data->valid)
@@ -265,7 +271,7 @@ static PyObject *get_valid(PyObject *self, void *unused)
 
 static int need_text(PyObject *self, const char *what)
 {
-    if (cast(self)->data->type == ROAST_DATA_TEXT)
+    if (cast(self)->data->type == ROAST_DTYPE_TEXT)
         return 0;
     PyErr_Format(PyExc_AttributeError, "only columns of texts have %s, not %s", what,
                  cast(self)->data->name);
@@ -298,7 +304,7 @@ static PyObject *get_ids(PyObject *self, void *unused)
 
 static PyObject *column_repr(PyObject *self)
 {
-    const struct roast_data *data = cast(self)->data;
+    const struct roast_table_column *data = cast(self)->data;
 
     return PyUnicode_FromFormat("<Column %s: %zd x %s%s%s, %zd unknown>", data->name,
                                 column_len(self), kinds[data->type].name,

@@ -13,7 +13,7 @@ struct held {
     struct run_object *run;
     struct roast_side side;
     roast_summary *summary; /* NULL: borrowed from the file */
-    roast_columns *chunks;
+    roast_table *chunks;
 };
 
 /* To be called without the GIL. */
@@ -22,7 +22,7 @@ static int hold(struct held *held, roast_error *err)
     int status = run_summary(held->run, &held->side.summary, &held->summary, err);
 
     if (status == ROAST_OK)
-        status = run_columns(held->run, ROAST_COLUMNS_chunks, &held->chunks, err);
+        status = run_columns(held->run, ROAST_TABLE_chunks, &held->chunks, err);
     held->side.chunks = held->chunks;
     return status;
 }
@@ -30,7 +30,7 @@ static int hold(struct held *held, roast_error *err)
 static void let_go(struct held *held, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
-        roast_columns_free(held[i].chunks);
+        roast_table_free(held[i].chunks);
         roast_summary_free(held[i].summary);
     }
 }

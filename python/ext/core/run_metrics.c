@@ -5,10 +5,9 @@
  * and what is not known is missing and named in `unavailable` with the reason. A few keys exist always, because the
  * documents users follow index them: not known is NaN there. */
 #include <math.h>
-#include <string.h>
 
 #include "file.h"
-#include "roast/analyze.h"
+#include "table.h"
 
 static const char *const always[] = {
     "processor_cpu_time_seconds", "processor_noncpu_time_seconds",
@@ -87,63 +86,58 @@ static int add_metrics(const struct published *to,
 
 /* ---- tables -------------------------------------------------------------------- */
 
-static PyObject *cell_new(const struct roast_cell *cell);
-
-static PyObject *cells_new(const struct roast_cell *cells, size_t count)
+static PyObject *texts_new(struct roast_str list)
 {
-    PyObject *list = PyList_New(0);
+    PyObject *texts = PyList_New(0);
+    struct roast_str item;
 
-    for (size_t i = 0; list && i < count; i++) {
-        PyObject *item = cell_new(&cells[i]);
-        if (!item || PyList_Append(list, item) < 0)
-            Py_CLEAR(list);
-        Py_XDECREF(item);
+    while (texts && roast_table_item(&item, &list)) {
+        PyObject *text = text_new(item);
+        if (!text || PyList_Append(texts, text) < 0)
+            Py_CLEAR(texts);
+        Py_XDECREF(text);
     }
-    return list;
+    return texts;
 }
 
-static PyObject *cell_new(const struct roast_cell *cell)
+/* A value; times are seconds since 1970. */
+static PyObject *value_new(const roast_table *table, size_t row, size_t number)
 {
-    switch (cell->type) {
-    case ROAST_CELL_BOOL:
-        return PyBool_FromLong(cell->count != 0);
-    case ROAST_CELL_COUNT:
-        return PyLong_FromUnsignedLongLong(cell->count);
-    case ROAST_CELL_NUMBER:
-        return PyFloat_FromDouble(cell->number);
-    case ROAST_CELL_TEXT:
-        return text_new(cell->text);
-    case ROAST_CELL_LIST:
-        return cells_new(cell->list.items, (size_t)cell->list.count);
-    case ROAST_CELL_ABSENT:
-        break;
-    }
-    return Py_NewRef(Py_None);
+    const struct roast_table_column *column = roast_table_column(table, number);
+    enum roast_col col = roast_table_col(table, number);
+    int64_t time_ns;
+
+    if (column->is_list && roast_table_known(table, row, col))
+        return texts_new(roast_table_text(table, row, col));
+    if (column->type == ROAST_DTYPE_TIME && roast_table_int(&time_ns, table, row, col))
+        return PyFloat_FromDouble(roast_epoch_seconds(time_ns));
+    return column_value(column, row);
 }
 
 /* A row as a dict of the columns it knows. */
-static PyObject *row_new(const struct roast_table *table, size_t row,
-                         size_t first_column)
+static PyObject *row_new(const roast_table *table, size_t row, size_t first_column)
 {
-    const struct roast_cell *cells = &table->cells[row * table->column_count];
     PyObject *dict = PyDict_New();
 
-    for (size_t i = first_column; dict && i < table->column_count; i++) {
-        if (cells[i].type == ROAST_CELL_ABSENT)
-            continue;
-        if (dict_set(dict, table->columns[i], cell_new(&cells[i])) < 0)
+    for (size_t i = first_column; dict && i < roast_table_width(table); i++) {
+        enum roast_col col = roast_table_col(table, i);
+        if (roast_table_known(table, row, col) &&
+            dict_set(dict, roast_col_key(col), value_new(table, row, i)) < 0)
             Py_CLEAR(dict);
     }
     return dict;
 }
 
-static PyObject *keyed_new(const struct roast_table *table)
+/* Rows under their keys, or, of a table of counts, the counts. */
+static PyObject *keyed_new(const roast_table *table, bool counts)
 {
     PyObject *dict = PyDict_New();
 
-    for (size_t i = 0; dict && i < table->row_count; i++) {
-        PyObject *key = cell_new(&table->cells[i * table->column_count]);
-        PyObject *row = row_new(table, i, 1);
+    for (size_t i = 0; dict && i < roast_table_rows(table); i++) {
+        if (counts && !(roast_table_number(table, i, roast_table_col(table, 1)) > 0))
+            continue;
+        PyObject *key = value_new(table, i, 0);
+        PyObject *row = counts ? value_new(table, i, 1) : row_new(table, i, 1);
         if (!key || !row || PyDict_SetItem(dict, key, row) < 0)
             Py_CLEAR(dict);
         Py_XDECREF(key);
@@ -152,12 +146,13 @@ static PyObject *keyed_new(const struct roast_table *table)
     return dict;
 }
 
-static PyObject *list_new(const struct roast_table *table)
+/* A list of rows, or of the values of the only column. */
+static PyObject *list_new(const roast_table *table, bool values)
 {
     PyObject *list = PyList_New(0);
 
-    for (size_t i = 0; list && i < table->row_count; i++) {
-        PyObject *row = row_new(table, i, 0);
+    for (size_t i = 0; list && i < roast_table_rows(table); i++) {
+        PyObject *row = values ? value_new(table, i, 0) : row_new(table, i, 0);
         if (!row || PyList_Append(list, row) < 0)
             Py_CLEAR(list);
         Py_XDECREF(row);
@@ -165,30 +160,32 @@ static PyObject *list_new(const struct roast_table *table)
     return list;
 }
 
-static PyObject *table_new(const struct roast_table *table)
+static PyObject *shaped_new(const roast_table *table, enum roast_table_shape shape)
 {
-    switch (table->shape) {
-    case ROAST_TABLE_KEYED:
-        return keyed_new(table);
-    case ROAST_TABLE_LIST:
-        return list_new(table);
-    case ROAST_TABLE_VALUES:
-        return cells_new(table->cells, table->row_count);
-    case ROAST_TABLE_SCALAR:
-        return table->row_count > 0 ? cell_new(&table->cells[0]) : Py_NewRef(Py_None);
-    case ROAST_TABLE_SINGLE:
+    bool any = roast_table_rows(table) > 0;
+
+    switch (shape) {
+    case ROAST_SHAPE_KEYED:
+    case ROAST_SHAPE_COUNTS:
+        return keyed_new(table, shape == ROAST_SHAPE_COUNTS);
+    case ROAST_SHAPE_LIST:
+    case ROAST_SHAPE_VALUES:
+        return list_new(table, shape == ROAST_SHAPE_VALUES);
+    case ROAST_SHAPE_SCALAR:
+        return any ? value_new(table, 0, 0) : Py_NewRef(Py_None);
+    case ROAST_SHAPE_SINGLE:
+    case ROAST_SHAPE_NONE:
         break;
     }
-    return table->row_count > 0 ? row_new(table, 0, 0) : PyDict_New();
+    return any ? row_new(table, 0, 0) : PyDict_New();
 }
 
 /* Why parts of tables are missing goes where the reasons of metrics are. */
-static int add_reasons(PyObject *unavailable, const struct roast_table *table)
+static int add_reasons(PyObject *unavailable, const roast_table *table)
 {
-    for (size_t i = 0; i < table->row_count; i++) {
-        const struct roast_cell *cells = &table->cells[i * table->column_count];
-        PyObject *name = cell_new(&cells[0]);
-        PyObject *why = cell_new(&cells[1]);
+    for (size_t i = 0; i < roast_table_rows(table); i++) {
+        PyObject *name = value_new(table, i, 0);
+        PyObject *why = value_new(table, i, 1);
         int status = name && why ? PyDict_SetItem(unavailable, name, why) : -1;
         Py_XDECREF(name);
         Py_XDECREF(why);
@@ -200,19 +197,17 @@ static int add_reasons(PyObject *unavailable, const struct roast_table *table)
 
 static int add_tables(const struct published *to, const roast_summary *summary)
 {
-    size_t count = 0;
-    const struct roast_table *tables = roast_summary_tables(summary, &count);
-
-    for (size_t i = 0; i < count; i++) {
-        int status = 0;
-        if (strcmp(tables[i].name, ROAST_TABLE_UNAVAILABLE) == 0)
-            status = add_reasons(to->unavailable, &tables[i]);
-        else
-            status = dict_set(to->all, tables[i].name, table_new(&tables[i]));
-        if (status < 0)
+    for (int i = 0; i < ROAST_TABLE_COUNT; i++) {
+        enum roast_table_id id = (enum roast_table_id)i;
+        const roast_table *table = roast_summary_table(summary, id);
+        const char *key = roast_table_key(id);
+        if (!table || !key || id == ROAST_TABLE_unavailable)
+            continue;
+        if (dict_set(to->all, key, shaped_new(table, roast_table_shape(id))) < 0)
             return -1;
     }
-    return 0;
+    return add_reasons(to->unavailable,
+                       roast_summary_table(summary, ROAST_TABLE_unavailable));
 }
 
 /* A new dict of a summary, NULL with an exception. */

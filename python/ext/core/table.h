@@ -9,20 +9,24 @@ extern PyType_Spec table_spec;
 extern PyType_Spec column_spec;
 
 /* Takes the reference to columns. */
-PyObject *table_new(const struct core_state *state, roast_columns *columns);
+PyObject *table_new(const struct core_state *state, roast_table *columns);
 
 /* Holds the columns for itself. */
-PyObject *column_new(const struct core_state *state, roast_columns *columns,
+PyObject *column_new(const struct core_state *state, roast_table *columns,
                      size_t column);
 
 /* Calls a function of roastcoffea.table. */
 PyObject *call_table_function(const char *function, PyObject *argument);
 
-/* The values of a column from one row to before another, None where not known. */
-PyObject *column_values(const struct roast_data *data, size_t from, size_t to);
+/* One value of a column, None where not known. */
+PyObject *column_value(const struct roast_table_column *column, size_t row);
 
-/* A table of columns.def; called without the GIL. */
-int run_columns(struct run_object *self, int table, roast_columns **out,
+/* The values of a column from one row to before another, None where not known. */
+PyObject *column_values(const struct roast_table_column *column, size_t from,
+                        size_t to);
+
+/* A table of tables.def; called without the GIL. */
+int run_columns(struct run_object *self, int table, roast_table **out,
                 roast_error *err);
 
 /* Methods of Run. */

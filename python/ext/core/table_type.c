@@ -12,7 +12,7 @@
 
 struct table_object {
     PyObject_HEAD
-    roast_columns *columns; /* a reference */
+    roast_table *columns; /* a reference */
     const struct core_state *state;
 };
 
@@ -31,13 +31,13 @@ PyObject *call_table_function(const char *function, PyObject *argument)
     return result;
 }
 
-PyObject *table_new(const struct core_state *state, roast_columns *columns)
+PyObject *table_new(const struct core_state *state, roast_table *columns)
 {
     allocfunc alloc = (allocfunc)PyType_GetSlot(state->table_type, Py_tp_alloc);
     PyObject *self = alloc(state->table_type, 0);
 
     if (!self) {
-        roast_columns_free(columns);
+        roast_table_free(columns);
         return NULL;
     }
     cast(self)->columns = columns;
@@ -50,7 +50,7 @@ static void table_dealloc(PyObject *self)
     PyTypeObject *type = Py_TYPE(self);
     freefunc release = (freefunc)PyType_GetSlot(type, Py_tp_free);
 
-    roast_columns_free(cast(self)->columns);
+    roast_table_free(cast(self)->columns);
     release(self);
     Py_DECREF(type);
 }
@@ -59,17 +59,17 @@ static void table_dealloc(PyObject *self)
 
 static size_t column_count(PyObject *self)
 {
-    return roast_columns_count(cast(self)->columns);
+    return roast_table_width(cast(self)->columns);
 }
 
-static const struct roast_data *data_at(PyObject *self, size_t column)
+static const struct roast_table_column *data_at(PyObject *self, size_t column)
 {
-    return roast_columns_at(cast(self)->columns, column);
+    return roast_table_column(cast(self)->columns, column);
 }
 
 static Py_ssize_t table_len(PyObject *self)
 {
-    return (Py_ssize_t)roast_columns_rows(cast(self)->columns);
+    return (Py_ssize_t)roast_table_rows(cast(self)->columns);
 }
 
 /* The column of a name; -1: none, with an exception only for what is no text. */
@@ -160,7 +160,7 @@ static PyObject *lists_of(PyObject *self, size_t from, size_t to)
     PyObject *dict = PyDict_New();
 
     for (size_t i = 0; dict && i < column_count(self); i++) {
-        const struct roast_data *data = data_at(self, i);
+        const struct roast_table_column *data = data_at(self, i);
         if (dict_set(dict, data->name, column_values(data, from, to)) < 0)
             Py_CLEAR(dict);
     }
@@ -170,7 +170,7 @@ static PyObject *lists_of(PyObject *self, size_t from, size_t to)
 static PyObject *to_dict(PyObject *self, PyObject *unused)
 {
     (void)unused;
-    return lists_of(self, 0, roast_columns_rows(cast(self)->columns));
+    return lists_of(self, 0, roast_table_rows(cast(self)->columns));
 }
 
 /* One row of what lists_of() gave. */
@@ -296,23 +296,20 @@ PyType_Spec table_spec = {
 
 /* ---- methods of Run -------------------------------------------------------------- */
 
-int run_columns(struct run_object *self, int table, roast_columns **out,
-                roast_error *err)
+int run_columns(struct run_object *self, int table, roast_table **out, roast_error *err)
 {
     int status;
 
     if (!self->file)
-        return roast_columns_make(out, (enum roast_columns_table)table, self->run, NULL,
-                                  err);
+        return roast_run_table(out, (enum roast_table_id)table, self->run, NULL, err);
     (void)pthread_mutex_lock(&self->lock);
-    status =
-        roast_runfile_columns(self->file, (enum roast_columns_table)table, out, err);
+    status = roast_runfile_columns(self->file, (enum roast_table_id)table, out, err);
     (void)pthread_mutex_unlock(&self->lock);
     return status;
 }
 
 /* The table, or the exception of a status. */
-static PyObject *result_of(struct run_object *self, int status, roast_columns *columns,
+static PyObject *result_of(struct run_object *self, int status, roast_table *columns,
                            const roast_error *err)
 {
     return status < 0 ? raise_error(self->state, err) : table_new(self->state, columns);
@@ -322,13 +319,13 @@ PyObject *run_table(PyObject *object, PyObject *args)
 {
     struct run_object *self = (struct run_object *)object;
     const char *name = NULL;
-    roast_columns *columns = NULL;
+    roast_table *columns = NULL;
     roast_error err = {0};
     int status;
 
     if (!PyArg_ParseTuple(args, "s:table", &name))
         return NULL;
-    int table = roast_columns_table_find(name);
+    int table = roast_table_find(name);
     if (table < 0) {
         PyErr_Format(PyExc_KeyError, "no table '%s'; see docs/tables.md", name);
         return NULL;
@@ -355,7 +352,7 @@ PyObject *run_samples(PyObject *object, PyObject *args)
 {
     struct run_object *self = (struct run_object *)object;
     const char *name = NULL;
-    roast_columns *columns = NULL;
+    roast_table *columns = NULL;
     roast_error err = {0};
     int status;
 
@@ -365,8 +362,7 @@ PyObject *run_samples(PyObject *object, PyObject *args)
     if (series < 0 || run_load(self) < 0)
         return NULL;
     Py_BEGIN_ALLOW_THREADS;
-    status =
-        roast_columns_of_series(&columns, self->run, (enum roast_series)series, &err);
+    status = roast_series_table(&columns, self->run, (enum roast_series)series, &err);
     Py_END_ALLOW_THREADS;
     return result_of(self, status, columns, &err);
 }

@@ -11,66 +11,47 @@
 #include "analyze/timeline.h"
 #include "base/mem.h"
 
-/* The column in front of the slices is the key. */
-static const char *const columns[] = {
-    NULL,
-#define S(name, shown, text) #name,
-#include "roast/budget_slices.def"
-#undef S
-};
-
-static void put_slices(struct roast_cell *cells, const roast_slices slices)
+/* `first` is the column of the first slice. */
+static void put_slices(roast_table *table, int first, const roast_slices slices)
 {
     for (int i = 0; i < ROAST_SLICES; i++)
-        cells[i] = roast__cell_number(slices[i]);
+        roast__fill_number(table, first + i, slices[i]);
 }
 
 static void put_total(const struct roast_study *study,
                       const struct roast_budget *budget)
 {
-    size_t table = roast__table_open(study->summary, "budget", ROAST_TABLE_SINGLE,
-                                     columns + 1, ROAST_SLICES);
+    roast_table *table = roast__summary_open(study->summary, ROAST_TABLE_budget);
 
-    put_slices(roast__table_row(study->summary, table), budget->total);
-}
-
-/* Opens a table with a key of this name in front. */
-static size_t open_keyed(const struct roast_study *study, const char *name,
-                         enum roast_table_shape shape, const char *key)
-{
-    const char **named =
-        roast__summary_memory(study->summary, sizeof(columns), sizeof(columns[0]));
-
-    if (!named)
-        return roast__table_open(study->summary, name, shape, columns + 1, 0);
-    named[0] = key;
-    for (int i = 1; i <= ROAST_SLICES; i++)
-        named[i] = columns[i];
-    return roast__table_open(study->summary, name, shape, named, ROAST_SLICES + 1);
+    roast__table_row(table);
+    put_slices(table, ROAST_COL_budget_import, budget->total);
 }
 
 static void put_phases(const struct roast_study *study,
                        const struct roast_budget *budget)
 {
-    size_t table = open_keyed(study, "budget_by_phase", ROAST_TABLE_KEYED, "phase");
+    roast_table *table =
+        roast__summary_open(study->summary, ROAST_TABLE_budget_by_phase);
 
     for (int phase = 0; phase < ROAST_PHASE_COUNT; phase++) {
-        const char *name = roast__phase_name((enum roast_phase)phase);
-        struct roast_cell *row = roast__table_row(study->summary, table);
-        row[0] = roast__cell_text(study->summary, roast_str_of(name));
-        put_slices(row + 1, budget->by_phase[phase]);
+        roast__table_row(table);
+        roast__fill_string(table, ROAST_COL_budget_by_phase_phase,
+                           roast__phase_name((enum roast_phase)phase));
+        put_slices(table, ROAST_COL_budget_by_phase_import, budget->by_phase[phase]);
     }
 }
 
 static void put_bins(const struct roast_study *study, const struct roast_budget *budget)
 {
     double length_s = roast__seconds_between(budget->start_ns, budget->end_ns);
-    size_t table = open_keyed(study, "budget_over_time", ROAST_TABLE_LIST, "from");
+    roast_table *table =
+        roast__summary_open(study->summary, ROAST_TABLE_budget_over_time);
 
     for (int bin = 0; length_s > 0 && bin < ROAST_BUDGET_BINS; bin++) {
-        struct roast_cell *row = roast__table_row(study->summary, table);
-        row[0] = roast__cell_number(length_s * bin / ROAST_BUDGET_BINS);
-        put_slices(row + 1, budget->by_bin[bin]);
+        roast__table_row(table);
+        roast__fill_number(table, ROAST_COL_budget_over_time_from,
+                           length_s * bin / ROAST_BUDGET_BINS);
+        put_slices(table, ROAST_COL_budget_over_time_import, budget->by_bin[bin]);
     }
 }
 
@@ -93,18 +74,13 @@ static int by_owner(const void *a, const void *b)
     return (left->account > right->account) - (left->account < right->account);
 }
 
-static struct roast_cell name_of(const struct roast_study *study, int64_t owner)
-{
-    if (owner < 0)
-        return roast__cell_text(study->summary, roast_str_of("(unknown)"));
-    return owner < PROCESSES ? roast__study_text(study, (int32_t)owner)
-                             : roast__worker_cell(study, (size_t)(owner - PROCESSES));
-}
-
 /* Adds up accounts of one owner, and puts a row for each. */
-static void put_named(const struct roast_study *study, size_t table,
+static void put_named(const struct roast_study *study, enum roast_table_id id,
                       struct named *named, size_t count, roast_slices *accounts)
 {
+    roast_table *table = roast__summary_open(study->summary, id);
+    int key = roast__table_first(id); /* the slices follow it */
+
     if (count > 1)
         qsort(named, count, sizeof(named[0]), by_owner);
     for (size_t i = 0; i < count;) {
@@ -114,9 +90,14 @@ static void put_named(const struct roast_study *study, size_t table,
             for (int slice = 0; slice < ROAST_SLICES; slice++)
                 sum[slice] += accounts[named[i].account][slice];
         }
-        struct roast_cell *row = roast__table_row(study->summary, table);
-        row[0] = name_of(study, owner);
-        put_slices(row + 1, sum);
+        roast__table_row(table);
+        if (owner < 0)
+            roast__fill_string(table, key, "(unknown)");
+        else if (owner < PROCESSES)
+            roast__fill_text(table, key, roast__study_text(study, (int32_t)owner));
+        else
+            roast__fill_worker(table, key, study, (size_t)(owner - PROCESSES));
+        put_slices(table, key + 1, sum);
     }
 }
 
@@ -147,11 +128,10 @@ static int64_t dataset_of(const struct roast_study *study, size_t account)
                                             : ROAST_NO_STRING;
 }
 
-static void put_by(const struct roast_study *study, const char *name, const char *key,
+static void put_by(const struct roast_study *study, enum roast_table_id id,
                    int64_t owner_of(const struct roast_study *, size_t), size_t count,
                    roast_slices *accounts)
 {
-    size_t table = open_keyed(study, name, ROAST_TABLE_KEYED, key);
     struct named *named = roast__alloc(count * sizeof(named[0]));
 
     if (!named) {
@@ -160,7 +140,7 @@ static void put_by(const struct roast_study *study, const char *name, const char
     }
     for (size_t i = 0; i < count; i++)
         named[i] = (struct named){owner_of(study, i), (uint32_t)i};
-    put_named(study, table, named, count, accounts);
+    put_named(study, id, named, count, accounts);
     roast__free(named);
 }
 
@@ -198,9 +178,9 @@ void roast__study_budget(const struct roast_study *study)
     put_total(study, budget);
     put_phases(study, budget);
     put_bins(study, budget);
-    put_by(study, "budget_by_dataset", "dataset", dataset_of,
+    put_by(study, ROAST_TABLE_budget_by_dataset, dataset_of,
            study->run->attempts.source_count + 1, budget->by_source);
-    put_by(study, "budget_by_worker", "worker", worker_of, shifts, budget->by_shift);
-    put_by(study, "budget_by_host", "host", host_of, shifts, budget->by_shift);
+    put_by(study, ROAST_TABLE_budget_by_worker, worker_of, shifts, budget->by_shift);
+    put_by(study, ROAST_TABLE_budget_by_host, host_of, shifts, budget->by_shift);
     set_metrics(study, budget);
 }

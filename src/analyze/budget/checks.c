@@ -7,17 +7,6 @@
 #include "analyze/formulas.h"
 #include "analyze/recorded.h"
 
-enum { NAME, OURS, THEIRS, SOURCE, DIFFERENCE_PERCENT, VERDICT, COLUMNS };
-
-static const char *const columns[COLUMNS] = {
-    [NAME] = "name",
-    [OURS] = "ours",
-    [THEIRS] = "theirs",
-    [SOURCE] = "source",
-    [DIFFERENCE_PERCENT] = "difference_percent",
-    [VERDICT] = "verdict",
-};
-
 struct check {
     const char *name;
     double ours; /* NaN: not known */
@@ -48,18 +37,16 @@ static const char *verdict_of(const struct check *check)
     return distance <= check->most_percent ? "agrees" : "differs";
 }
 
-static void put(const struct roast_study *study, size_t table,
-                const struct check *check)
+static void put(roast_table *table, const struct check *check)
 {
-    struct roast_summary *summary = study->summary;
-    struct roast_cell *row = roast__table_row(summary, table);
-
-    row[NAME] = roast__cell_text(summary, roast_str_of(check->name));
-    row[OURS] = roast__cell_number(check->ours);
-    row[THEIRS] = roast__cell_number(check->theirs);
-    row[SOURCE] = roast__cell_text(summary, roast_str_of(check->source));
-    row[DIFFERENCE_PERCENT] = roast__cell_number(difference_percent(check));
-    row[VERDICT] = roast__cell_text(summary, roast_str_of(verdict_of(check)));
+    roast__table_row(table);
+    roast__fill_string(table, ROAST_COL_checks_name, check->name);
+    roast__fill_number(table, ROAST_COL_checks_ours, check->ours);
+    roast__fill_number(table, ROAST_COL_checks_theirs, check->theirs);
+    roast__fill_string(table, ROAST_COL_checks_source, check->source);
+    roast__fill_number(table, ROAST_COL_checks_difference_percent,
+                       difference_percent(check));
+    roast__fill_string(table, ROAST_COL_checks_verdict, verdict_of(check));
 }
 
 /* Where spans told nothing, the processor's seconds are our own. */
@@ -100,8 +87,7 @@ static double budget_sum(const struct roast_study *study)
 
 void roast__study_checks(const struct roast_study *study)
 {
-    size_t table =
-        roast__table_open(study->summary, "checks", ROAST_TABLE_LIST, columns, COLUMNS);
+    roast_table *table = roast__summary_open(study->summary, ROAST_TABLE_checks);
     const struct check checks[] = {
         {"events", roast__recorded_events(&study->totals->all),
          roast__study_fact(study, ROAST_FACT_report_events), "coffea's report", 0},
@@ -115,5 +101,5 @@ void roast__study_checks(const struct roast_study *study)
     };
 
     for (size_t i = 0; i < sizeof(checks) / sizeof(checks[0]); i++)
-        put(study, table, &checks[i]);
+        put(table, &checks[i]);
 }

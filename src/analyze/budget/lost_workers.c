@@ -114,37 +114,6 @@ static struct victims take_of_stay(const struct victims *all, size_t *next, size
 
 /* ---- one worker ------------------------------------------------------------------ */
 
-enum cell {
-    WORKER,
-    NAME,
-    HOST,
-    PID,
-    LEFT,
-    ENDED,
-    REASON,
-    MEMORY,
-    LIMIT,
-    ATTEMPTS,
-    SECONDS,
-    CHUNKS,
-    CELLS
-};
-
-static const char *const columns[CELLS] = {
-    [WORKER] = "worker",
-    [NAME] = "name",
-    [HOST] = "host",
-    [PID] = "pid",
-    [LEFT] = "left",
-    [ENDED] = "ended",
-    [REASON] = "reason",
-    [MEMORY] = "memory_bytes",
-    [LIMIT] = "memory_limit_bytes",
-    [ATTEMPTS] = "attempts",
-    [SECONDS] = "seconds_lost",
-    [CHUNKS] = "chunks",
-};
-
 static bool begins_with(struct roast_str text, const char *words)
 {
     size_t size = strlen(words);
@@ -207,7 +176,8 @@ static void put_text(struct roast_buf *out, struct roast_str text)
 }
 
 /* "ttbar a.root 0-100" */
-static struct roast_cell chunk_text(const struct roast_study *study, uint32_t row)
+static void list_chunk(struct roast_buf *list, const struct roast_study *study,
+                       uint32_t row)
 {
     const struct roast_run *run = study->run;
     const struct roast_column *column = run->attempts.columns;
@@ -228,57 +198,48 @@ static struct roast_cell chunk_text(const struct roast_study *study, uint32_t ro
     }
     if (roast__column_has(&column[ROAST_COLUMN_entry_stop], row))
         roast__buf_put(&text, entries, (size_t)size);
-    study->summary->failed |= !roast__buf_ok(&text);
-    struct roast_cell cell = roast__cell_text(
-        study->summary, (struct roast_str){(const char *)text.data, text.size_bytes});
+    list->failed |= !roast__buf_ok(&text);
+    roast__list_add(list, (struct roast_str){(const char *)text.data, text.size_bytes});
     roast__buf_release(&text);
-    return cell;
 }
 
-static struct roast_cell held_chunks(const struct roast_study *study,
-                                     const struct victims *own)
-{
-    struct roast_cell *items;
-    size_t held = 0;
-
-    for (size_t i = 0; i < own->count; i++)
-        held += is_held(study, own->items[i].row);
-    struct roast_cell list = roast__cell_list(study->summary, &items, held);
-    for (size_t i = 0, next = 0; i < own->count && next < list.count; i++) {
-        if (is_held(study, own->items[i].row))
-            items[next++] = chunk_text(study, own->items[i].row);
-    }
-    return list;
-}
-
-static void put_worker(const struct roast_study *study, size_t table,
+static void put_worker(roast_table *table, const struct roast_study *study,
                        const struct roast_stay *stay, const struct victims *own)
 {
     struct roast_str reason = roast__strings_get(&study->run->strings, stay->reason);
-    struct roast_cell *cells = roast__table_row(study->summary, table);
+    struct roast_buf chunks = {0};
 
-    cells[WORKER] = roast__study_text(study, stay->worker);
-    cells[NAME] = roast__study_text(study, stay->name);
-    cells[HOST] = roast__study_text(study, stay->host);
+    roast__table_row(table);
+    roast__fill_text(table, ROAST_COL_lost_workers_worker,
+                     roast__study_text(study, stay->worker));
+    roast__fill_text(table, ROAST_COL_lost_workers_name,
+                     roast__study_text(study, stay->name));
+    roast__fill_text(table, ROAST_COL_lost_workers_host,
+                     roast__study_text(study, stay->host));
     if (stay->pid != 0)
-        cells[PID] = roast__cell_count(stay->pid);
-    cells[LEFT] = roast__cell_number(roast__epoch_seconds(stay->left_ns));
-    cells[ENDED] =
-        roast__cell_text(study->summary, roast_str_of(how_it_ended(stay, reason)));
-    cells[REASON] = roast__cell_text(study->summary, reason);
-    cells[MEMORY] = roast__cell_sum(last_memory(study->run, stay));
+        roast__fill_count(table, ROAST_COL_lost_workers_pid, stay->pid);
+    roast__fill_int(table, ROAST_COL_lost_workers_left, stay->left_ns);
+    roast__fill_string(table, ROAST_COL_lost_workers_ended, how_it_ended(stay, reason));
+    roast__fill_text(table, ROAST_COL_lost_workers_reason, reason);
+    roast__fill_sum(table, ROAST_COL_lost_workers_memory_bytes,
+                    last_memory(study->run, stay));
     if (stay->memory_limit_bytes != 0)
-        cells[LIMIT] = roast__cell_count(stay->memory_limit_bytes);
-    cells[ATTEMPTS] = roast__cell_count(own->count);
-    cells[SECONDS] = roast__cell_number(seconds_of(study, own));
-    cells[CHUNKS] = held_chunks(study, own);
+        roast__fill_count(table, ROAST_COL_lost_workers_memory_limit_bytes,
+                          stay->memory_limit_bytes);
+    roast__fill_count(table, ROAST_COL_lost_workers_attempts, own->count);
+    roast__fill_number(table, ROAST_COL_lost_workers_seconds_lost,
+                       seconds_of(study, own));
+    for (size_t i = 0; i < own->count; i++) {
+        if (is_held(study, own->items[i].row))
+            list_chunk(&chunks, study, own->items[i].row);
+    }
+    roast__fill_list(table, ROAST_COL_lost_workers_chunks, &chunks);
 }
 
 void roast__study_lost_workers(const struct roast_study *study)
 {
     const struct roast_stays *stays = &study->run->scheduler.stays;
-    size_t table = roast__table_open(study->summary, "lost_workers", ROAST_TABLE_LIST,
-                                     columns, CELLS);
+    roast_table *table = roast__summary_open(study->summary, ROAST_TABLE_lost_workers);
     struct victims victims = {.items = NULL};
     size_t next = 0;
     double lost = 0;
@@ -292,7 +253,7 @@ void roast__study_lost_workers(const struct roast_study *study)
         struct victims own = take_of_stay(&victims, &next, i);
         if (stay->left_ns == 0 || (stay->expected && own.count == 0))
             continue;
-        put_worker(study, table, stay, &own);
+        put_worker(table, study, stay, &own);
         lost++;
     }
     if (stays->count > 0)

@@ -14,25 +14,6 @@
 #include "analyze/totals/worker_steps.h"
 #include "base/mem.h"
 
-enum ramp {
-    FIRST_WORKER,
-    SECONDS_TO_90_PERCENT,
-    THREAD_SECONDS_MISSING,
-    FIRST_THREADS,
-    THREADS,
-    WORKERS,
-    RAMP_PARTS
-};
-
-static const char *const columns[RAMP_PARTS] = {
-    [FIRST_WORKER] = "first_worker",
-    [SECONDS_TO_90_PERCENT] = "seconds_to_90_percent",
-    [THREAD_SECONDS_MISSING] = "thread_seconds_missing",
-    [FIRST_THREADS] = "first_threads",
-    [THREADS] = "threads",
-    [WORKERS] = "workers",
-};
-
 static const double LEAST_SHARE = 0.1; /* of the time, that a peak holds */
 
 /* What was there for some time. */
@@ -135,35 +116,34 @@ static bool find_peak(struct hold *peak, const struct holds *holds)
 
 /* ---- the table ------------------------------------------------------------------- */
 
-static void put(const struct roast_study *study, size_t table,
-                const struct holds *holds, const struct hold *peak)
+static void put(roast_table *table, const struct holds *holds, const struct hold *peak)
 {
-    struct roast_cell *row = roast__table_row(study->summary, table);
     double missing_s = 0;
     bool any = false;
 
+    roast__table_row(table);
     for (size_t i = 0; i < holds->count; i++) {
         const struct hold *hold = &holds->all[i];
         double waited_s = roast__seconds_between(holds->start_ns, hold->from_ns);
         if (hold->threads > 0 && !any)
-            row[FIRST_WORKER] = roast__cell_number(waited_s);
+            roast__fill_number(table, ROAST_COL_ramp_up_first_worker, waited_s);
         any |= hold->threads > 0;
         if (hold->threads >= ROAST_NEAR_PEAK * peak->threads) {
-            row[SECONDS_TO_90_PERCENT] = roast__cell_number(waited_s);
+            roast__fill_number(table, ROAST_COL_ramp_up_seconds_to_90_percent,
+                               waited_s);
             break;
         }
         missing_s += (peak->threads - hold->threads) * seconds_of(hold);
     }
-    row[THREAD_SECONDS_MISSING] = roast__cell_number(missing_s);
-    row[FIRST_THREADS] = roast__cell_sum(holds->all[0].threads);
-    row[THREADS] = roast__cell_sum(peak->threads);
-    row[WORKERS] = roast__cell_sum(peak->workers);
+    roast__fill_number(table, ROAST_COL_ramp_up_thread_seconds_missing, missing_s);
+    roast__fill_sum(table, ROAST_COL_ramp_up_first_threads, holds->all[0].threads);
+    roast__fill_sum(table, ROAST_COL_ramp_up_threads, peak->threads);
+    roast__fill_sum(table, ROAST_COL_ramp_up_workers, peak->workers);
 }
 
 void roast__study_ramp_up(const struct roast_study *study)
 {
-    size_t table = roast__table_open(study->summary, "ramp_up", ROAST_TABLE_SINGLE,
-                                     columns, RAMP_PARTS);
+    roast_table *table = roast__summary_open(study->summary, ROAST_TABLE_ramp_up);
     struct holds holds = {.all = NULL};
     struct hold peak = {.threads = 0};
 
@@ -171,7 +151,7 @@ void roast__study_ramp_up(const struct roast_study *study)
         (!find_holds(&holds, study) || !find_peak(&peak, &holds)))
         study->summary->failed = true;
     if (holds.all && peak.threads > 0)
-        put(study, table, &holds, &peak);
+        put(table, &holds, &peak);
     else
         roast__summary_miss(study->summary, "ramp_up",
                             "nobody told when how many threads were there");

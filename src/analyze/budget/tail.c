@@ -15,54 +15,6 @@
 
 enum { LAST_PART = 20, MOST_THREADS = 1 << 16, MOST_STRAGGLERS = 20 };
 
-enum {
-    TAIL_START,
-    TAIL_SECONDS,
-    TAIL_LOST,
-    TAIL_CHUNKS,
-    LAST_PART_START,
-    MEDIAN_SECONDS,
-    LAST_DATASET,
-    LAST_FILE,
-    LAST_HOST,
-    LAST_SECONDS,
-    LAST_CAUSE,
-    TAIL_COLUMNS
-};
-
-static const char *const tail_columns[TAIL_COLUMNS] = {
-    [TAIL_START] = "start",
-    [TAIL_SECONDS] = "seconds",
-    [TAIL_LOST] = "thread_seconds_lost",
-    [TAIL_CHUNKS] = "chunks",
-    [LAST_PART_START] = "last_5_percent_start",
-    [MEDIAN_SECONDS] = "median_seconds",
-    [LAST_DATASET] = "last_dataset",
-    [LAST_FILE] = "last_file",
-    [LAST_HOST] = "last_host",
-    [LAST_SECONDS] = "last_seconds",
-    [LAST_CAUSE] = "last_cause",
-};
-
-enum {
-    DATASET,
-    FILE_NAME,
-    ENTRY_START,
-    ENTRY_STOP,
-    WORKER,
-    HOST,
-    SECONDS,
-    ENDS_AFTER,
-    CAUSE,
-    COLUMNS
-};
-
-static const char *const columns[COLUMNS] = {
-    [DATASET] = "dataset",       [FILE_NAME] = "file", [ENTRY_START] = "entry_start",
-    [ENTRY_STOP] = "entry_stop", [WORKER] = "worker",  [HOST] = "host",
-    [SECONDS] = "seconds",       [CAUSE] = "cause",    [ENDS_AFTER] = "ends_after",
-};
-
 struct looking {
     const struct roast_study *study;
     struct roast_calls calls;
@@ -247,34 +199,39 @@ static int32_t host_of(const struct roast_run *run, size_t row)
     return host != ROAST_NO_STRING ? host : run->host;
 }
 
-static void put_straggler(struct looking *looking, size_t table, size_t row,
+static void put_straggler(struct looking *looking, roast_table *table, size_t row,
                           double after_s)
 {
     const struct roast_study *study = looking->study;
     const struct roast_attempts *attempts = &study->run->attempts;
-    struct roast_cell *cells = roast__table_row(study->summary, table);
     int32_t source = attempts->source[row];
     int64_t times[2] = {0, 0};
 
+    roast__table_row(table);
     (void)is_chunk(looking, row, times);
     double took_s = roast__seconds_between(times[0], times[1]);
     if (source >= 0) {
-        cells[DATASET] = roast__study_text(study, attempts->sources[source].dataset);
-        cells[FILE_NAME] = roast__study_text(study, attempts->sources[source].file);
+        roast__fill_text(table, ROAST_COL_stragglers_dataset,
+                         roast__study_text(study, attempts->sources[source].dataset));
+        roast__fill_text(table, ROAST_COL_stragglers_file,
+                         roast__study_text(study, attempts->sources[source].file));
     }
-    cells[ENTRY_START] =
-        roast__cell_sum(column_of(looking, ROAST_COLUMN_entry_start, row));
-    cells[ENTRY_STOP] =
-        roast__cell_sum(column_of(looking, ROAST_COLUMN_entry_stop, row));
-    cells[WORKER] = roast__worker_cell(study, (size_t)attempts->process[row]);
-    cells[HOST] = roast__study_text(study, host_of(study->run, row));
-    cells[SECONDS] = roast__cell_number(took_s);
-    cells[ENDS_AFTER] = roast__cell_number(after_s);
-    cells[CAUSE] =
-        roast__cell_text(study->summary, roast_str_of(cause_of(looking, row, took_s)));
+    roast__fill_sum(table, ROAST_COL_stragglers_entry_start,
+                    column_of(looking, ROAST_COLUMN_entry_start, row));
+    roast__fill_sum(table, ROAST_COL_stragglers_entry_stop,
+                    column_of(looking, ROAST_COLUMN_entry_stop, row));
+    roast__fill_worker(table, ROAST_COL_stragglers_worker, study,
+                       (size_t)attempts->process[row]);
+    roast__fill_text(table, ROAST_COL_stragglers_host,
+                     roast__study_text(study, host_of(study->run, row)));
+    roast__fill_number(table, ROAST_COL_stragglers_seconds, took_s);
+    roast__fill_number(table, ROAST_COL_stragglers_ends_after, after_s);
+    roast__fill_string(table, ROAST_COL_stragglers_cause,
+                       cause_of(looking, row, took_s));
 }
 
-static void put_late(struct looking *looking, size_t table, struct roast_latest *ends)
+static void put_late(struct looking *looking, roast_table *table,
+                     struct roast_latest *ends)
 {
     roast__latest_sort(ends); /* the last one first */
     int64_t median_ns = ends->items[ends->count / 2].time_ns;
@@ -288,7 +245,7 @@ static void put_late(struct looking *looking, size_t table, struct roast_latest 
 }
 
 /* False when out of memory. */
-static bool find_stragglers(struct looking *looking, size_t table)
+static bool find_stragglers(struct looking *looking, roast_table *table)
 {
     struct roast_latest ends = {0};
     size_t most = looking->chunks < MOST_THREADS ? looking->chunks : MOST_THREADS;
@@ -311,7 +268,7 @@ static bool find_stragglers(struct looking *looking, size_t table)
 
 /* ---- tables ---------------------------------------------------------------------- */
 
-static void put_last(struct looking *looking, struct roast_cell *cells)
+static void put_last(struct looking *looking, roast_table *table)
 {
     const struct roast_study *study = looking->study;
     const struct roast_attempts *attempts = &study->run->attempts;
@@ -321,47 +278,48 @@ static void put_last(struct looking *looking, struct roast_cell *cells)
     (void)is_chunk(looking, looking->last, times);
     double took_s = roast__seconds_between(times[0], times[1]);
     if (source >= 0) {
-        cells[LAST_DATASET] =
-            roast__study_text(study, attempts->sources[source].dataset);
-        cells[LAST_FILE] = roast__study_text(study, attempts->sources[source].file);
+        roast__fill_text(table, ROAST_COL_tail_last_dataset,
+                         roast__study_text(study, attempts->sources[source].dataset));
+        roast__fill_text(table, ROAST_COL_tail_last_file,
+                         roast__study_text(study, attempts->sources[source].file));
     }
-    cells[LAST_HOST] = roast__study_text(study, host_of(study->run, looking->last));
-    cells[LAST_SECONDS] = roast__cell_number(took_s);
+    roast__fill_text(table, ROAST_COL_tail_last_host,
+                     roast__study_text(study, host_of(study->run, looking->last)));
+    roast__fill_number(table, ROAST_COL_tail_last_seconds, took_s);
     if (is_long(looking, took_s) || is_repeat(looking, looking->last))
-        cells[LAST_CAUSE] = roast__cell_text(
-            study->summary, roast_str_of(cause_of(looking, looking->last, took_s)));
+        roast__fill_string(table, ROAST_COL_tail_last_cause,
+                           cause_of(looking, looking->last, took_s));
 }
 
-static void put_tail(struct looking *looking, size_t table)
+static void put_tail(struct looking *looking, roast_table *table)
 {
     const struct roast_study *study = looking->study;
     const struct roast_tail *tail = looking->tail;
-    struct roast_cell *cells = roast__table_row(study->summary, table);
 
-    cells[LAST_PART_START] = roast__cell_number(
+    roast__table_row(table);
+    roast__fill_number(
+        table, ROAST_COL_tail_last_5_percent_start,
         roast__seconds_between(study->run->start_ns, looking->last_part_ns));
-    cells[MEDIAN_SECONDS] = roast__cell_number(looking->median_s);
-    put_last(looking, cells);
+    roast__fill_number(table, ROAST_COL_tail_median_seconds, looking->median_s);
+    put_last(looking, table);
     if (!tail->any) {
         roast__summary_miss(study->summary, "tail", "the threads are not known");
         return;
     }
-    cells[TAIL_START] =
-        roast__cell_number(roast__seconds_between(study->run->start_ns, tail->from_ns));
-    cells[TAIL_SECONDS] =
-        roast__cell_number(roast__seconds_between(tail->from_ns, tail->to_ns));
-    cells[TAIL_LOST] =
-        roast__cell_number(roast__tail_lost_s(&study->budget->phases, tail));
-    cells[TAIL_CHUNKS] = roast__cell_count(looking->still_running);
+    roast__fill_number(table, ROAST_COL_tail_start,
+                       roast__seconds_between(study->run->start_ns, tail->from_ns));
+    roast__fill_number(table, ROAST_COL_tail_seconds,
+                       roast__seconds_between(tail->from_ns, tail->to_ns));
+    roast__fill_number(table, ROAST_COL_tail_thread_seconds_lost,
+                       roast__tail_lost_s(&study->budget->phases, tail));
+    roast__fill_count(table, ROAST_COL_tail_chunks, looking->still_running);
 }
 
 void roast__study_tail(const struct roast_study *study)
 {
     struct roast_summary *summary = study->summary;
-    size_t tail = roast__table_open(summary, "tail", ROAST_TABLE_SINGLE, tail_columns,
-                                    TAIL_COLUMNS);
-    size_t stragglers =
-        roast__table_open(summary, "stragglers", ROAST_TABLE_LIST, columns, COLUMNS);
+    roast_table *tail = roast__summary_open(summary, ROAST_TABLE_tail);
+    roast_table *stragglers = roast__summary_open(summary, ROAST_TABLE_stragglers);
     struct looking looking = {.study = study};
     bool done = choose_call(&looking);
 

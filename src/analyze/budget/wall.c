@@ -17,12 +17,8 @@
 #include "analyze/timeline.h"
 #include "base/mem.h"
 
+/* In the order of the columns of wall_account. */
 enum wall { WAIT, CLIENT, PREPROCESS, CHUNKS, TAIL, MERGE, WALL_PARTS };
-
-static const char *const columns[WALL_PARTS] = {
-    [WAIT] = "wait_first_worker", [CLIENT] = "client", [PREPROCESS] = "preprocess",
-    [CHUNKS] = "chunks",          [TAIL] = "tail",     [MERGE] = "merge",
-};
 
 /* The attempts of one call. */
 struct work {
@@ -121,22 +117,21 @@ static void add_call(int64_t parts[WALL_PARTS], const struct roast_call *call,
 }
 
 static void put_account(const struct roast_study *study, int64_t parts[WALL_PARTS],
-                        size_t table)
+                        roast_table *table)
 {
-    struct roast_cell *row = roast__table_row(study->summary, table);
-
     parts[CLIENT] = roast__time_between(study->run->start_ns, study->end_ns);
     for (int i = 0; i < WALL_PARTS; i++)
         parts[CLIENT] = roast__sat_sub(parts[CLIENT], i == CLIENT ? 0 : parts[i]);
+    roast__table_row(table);
     for (int i = 0; i < WALL_PARTS; i++)
-        row[i] = roast__cell_number((double)parts[i] / 1e9);
+        roast__fill_number(table, ROAST_COL_wall_account_wait_first_worker + i,
+                           (double)parts[i] / 1e9);
 }
 
 void roast__study_wall(const struct roast_study *study)
 {
     const struct roast_run *run = study->run;
-    size_t table = roast__table_open(study->summary, "wall_account", ROAST_TABLE_SINGLE,
-                                     columns, WALL_PARTS);
+    roast_table *table = roast__summary_open(study->summary, ROAST_TABLE_wall_account);
     int64_t parts[WALL_PARTS] = {0};
     struct roast_calls calls = {0};
     struct work *work = NULL;

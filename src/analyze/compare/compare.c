@@ -13,10 +13,12 @@
 static const double paired_share = 0.8;
 
 static const struct roast_measure_info measures[ROAST_MEASURE_COUNT] = {
+#define COL(name) ROAST_COL_chunks_##name
 #define M(name, column, minus, per, unit, shown, text) \
     {#name, (column), (minus), (per), (unit), (shown), (text)},
 #include "roast/compare_measures.def"
 #undef M
+#undef COL
 };
 
 const struct roast_measure_info *roast_measure_info(enum roast_measure measure)
@@ -77,7 +79,7 @@ bool roast_contrast_exceeds(const struct roast_contrast *contrast, double percen
 /* In words of A, -1 in a dataset that the other run lacks; all are of one where a run
  * names none. */
 static int32_t stratum_of(const struct roast_match *match, int side,
-                          const struct roast_data *datasets, size_t row)
+                          const struct roast_table_column *datasets, size_t row)
 {
     int32_t word = roast__data_word(datasets, row);
 
@@ -92,16 +94,16 @@ static int32_t stratum_of(const struct roast_match *match, int side,
 static int fill_sample(struct roast_sample_set *set, const struct roast_match *match,
                        int side, enum roast_measure measure, roast_error *err)
 {
-    const roast_columns *chunks = match->chunks[side];
-    const struct roast_data *datasets = roast_columns_find(chunks, "dataset");
-    struct roast_measured measured = roast__measured(chunks, measure);
-    size_t rows = roast_columns_rows(chunks);
+    const roast_table *chunks = match->chunks[side];
+    const struct roast_table_column *datasets =
+        roast__chunk_column(chunks, ROAST_COL_chunks_dataset);
+    size_t rows = roast_table_rows(chunks);
 
     set->all = roast__realloc(NULL, (rows + 1) * sizeof(set->all[0]));
     if (!set->all)
         return roast_error_set(err, ROAST_NO_MEMORY, "%zu chunks", rows);
     for (size_t row = 0; row < rows; row++) {
-        double value = roast__measured_at(&measured, row);
+        double value = roast__measured_at(chunks, measure, row);
         int32_t stratum = stratum_of(match, side, datasets, row);
         if (isnan(value) || stratum < 0)
             continue;
@@ -117,9 +119,7 @@ static int fill_differences(struct roast_sample_set *set,
                             const struct roast_match *match, enum roast_measure measure,
                             roast_error *err)
 {
-    struct roast_measured a = roast__measured(match->chunks[0], measure);
-    struct roast_measured b = roast__measured(match->chunks[1], measure);
-    size_t rows = roast_columns_rows(match->chunks[0]);
+    size_t rows = roast_table_rows(match->chunks[0]);
 
     set->all = roast__realloc(NULL, (rows + 1) * sizeof(set->all[0]));
     if (!set->all)
@@ -127,8 +127,8 @@ static int fill_differences(struct roast_sample_set *set,
     for (size_t row = 0; row < rows; row++) {
         if (match->twin[row] == UINT32_MAX)
             continue;
-        double ratio =
-            roast__measured_at(&b, match->twin[row]) / roast__measured_at(&a, row);
+        double ratio = roast__measured_at(match->chunks[1], measure, match->twin[row]) /
+                       roast__measured_at(match->chunks[0], measure, row);
         if (isfinite(ratio) && ratio > 0) /* it may be too large or small for one */
             set->all[set->count++] =
                 (struct roast_graded){log(ratio), 0, (uint32_t)row};
@@ -245,9 +245,10 @@ static double metric_of(const struct roast_side *side, int metric)
     return roast__summary_metric(side->summary, (enum roast_metric)metric);
 }
 
-static double slice_of(const struct roast_side *side, const char *slice)
+static double slice_of(const struct roast_side *side, int slice)
 {
-    return roast__table_number(roast_summary_table(side->summary, "budget"), 0, slice);
+    return roast_table_number(roast_summary_table(side->summary, ROAST_TABLE_budget), 0,
+                              ROAST_COL_budget_import + slice);
 }
 
 int roast_compare(struct roast_comparison *out, const struct roast_side *a,
@@ -263,8 +264,7 @@ int roast_compare(struct roast_comparison *out, const struct roast_side *a,
     for (int i = 0; i < ROAST_METRIC_COUNT; i++)
         out->metrics[i] = compared(metric_of(a, i), metric_of(b, i));
     for (int i = 0; i < ROAST_COMPARED_SLICES; i++)
-        out->slices[i] =
-            compared(slice_of(a, slice_names[i]), slice_of(b, slice_names[i]));
+        out->slices[i] = compared(slice_of(a, i), slice_of(b, i));
     if (status == ROAST_OK)
         roast__compare_first(out);
     roast__match_release(&match);

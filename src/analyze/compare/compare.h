@@ -24,7 +24,7 @@ struct roast_sample_set {
 
 /* What the two runs have in common. Zeroed = nothing. */
 struct roast_match {
-    const struct roast_columns *chunks[2];
+    const roast_table *chunks[2];
     int32_t *datasets; /* owned; word of B -> word of A, -1: not in A */
     int32_t *files;    /* the same */
     uint32_t *twin;    /* owned; row of A -> row of B, UINT32_MAX: none */
@@ -33,28 +33,23 @@ struct roast_match {
     bool any_shared;
 };
 
-int roast__match_find(struct roast_match *match, const struct roast_columns *a,
-                      const struct roast_columns *b, roast_error *err);
+int roast__match_find(struct roast_match *match, const roast_table *a,
+                      const roast_table *b, roast_error *err);
 void roast__match_release(struct roast_match *match);
 
-/* A value of a table as a number; NaN where it is not known. */
-double roast__data_number(const struct roast_data *data, size_t row);
+/* A column of the table chunks. */
+static inline const struct roast_table_column *roast__chunk_column(
+    const roast_table *chunks, int col)
+{
+    return roast_table_column(chunks, (size_t)(col - ROAST_COL_chunks_chunk_id));
+}
 
 /* The number of its word; -1: not known. */
-int32_t roast__data_word(const struct roast_data *data, size_t row);
+int32_t roast__data_word(const struct roast_table_column *data, size_t row);
 
-/* A measure of all chunks of a run. */
-struct roast_measured {
-    const struct roast_data *value;
-    const struct roast_data *minus; /* NULL: nothing is taken off */
-    const struct roast_data *per;   /* NULL: not divided */
-};
-
-struct roast_measured roast__measured(const roast_columns *chunks,
-                                      enum roast_measure measure);
-
-/* Its value in one chunk; NaN: not known, or not above 0. */
-double roast__measured_at(const struct roast_measured *measured, size_t row);
+/* A measure in one chunk; NaN: not known, or not above 0. */
+double roast__measured_at(const roast_table *chunks, enum roast_measure measure,
+                          size_t row);
 
 /* By how much one sample is above another. */
 struct roast_offset {

@@ -20,9 +20,9 @@
 
 /* What was seen of chunks. */
 struct seen {
-    struct roast_line all;  /* seconds over events */
-    struct roast_line rest; /* the same of what is not done once per chunk */
-    double split;           /* chunks of which that is known */
+    struct roast_linear_fit all;  /* seconds over events */
+    struct roast_linear_fit rest; /* the same of what is not done once per chunk */
+    double split;                 /* chunks of which that is known */
     double longest_s;
     double largest; /* events */
     double first_s; /* on the clock of the run */
@@ -31,64 +31,48 @@ struct seen {
 
 /* ---- the chunks ------------------------------------------------------------------ */
 
-/* The columns of the table that tell of a chunk. */
-struct told {
-    const struct roast_data *events;
-    const struct roast_data *task_time, *duration;
-    const struct roast_data *task_start, *start;
-    const struct roast_data *import, *open, *form, *result; /* of the ladder */
-};
-
-static struct told told_by(const roast_columns *chunks)
+/* A column of the chunk, NaN where it is not known. */
+static double value_of(const roast_table *chunks, size_t row, int col)
 {
-    return (struct told){
-        .events = roast_columns_find(chunks, "num_events"),
-        .task_time = roast_columns_find(chunks, "task_time"),
-        .duration = roast_columns_find(chunks, "duration"),
-        .task_start = roast_columns_find(chunks, "task_start"),
-        .start = roast_columns_find(chunks, "start"),
-        .import = roast_columns_find(chunks, "import_s"),
-        .open = roast_columns_find(chunks, "open_s"),
-        .form = roast_columns_find(chunks, "form_s"),
-        .result = roast_columns_find(chunks, "result_s"),
-    };
+    return roast_table_number(chunks, row, col);
 }
 
 /* Of the whole attempt, of process() where that is not known. */
-static double either(const struct roast_data *whole, const struct roast_data *inside,
-                     size_t row)
+static double either(const roast_table *chunks, size_t row, int whole, int inside)
 {
-    double number = roast__data_number(whole, row);
+    double number = value_of(chunks, row, whole);
 
-    return isnan(number) ? roast__data_number(inside, row) : number;
+    return isnan(number) ? value_of(chunks, row, inside) : number;
 }
 
-/* 0 where it is not known. */
-static double part(const struct roast_data *data, size_t row)
+/* Seconds of a slice; 0 where it is not known. */
+static double slice_s(const roast_table *chunks, size_t row,
+                      enum roast_ladder_item slice)
 {
-    double number = roast__data_number(data, row);
+    double number = value_of(chunks, row, roast_chunk_item_col(slice));
 
     return isnan(number) ? 0 : number;
 }
 
 /* Seconds that a chunk of any size takes: all outside process(), where the ladder does
- * not say more; NaN: not known. */
-static double once_s(const struct told *told, size_t row)
+ * not know more; NaN: not known. */
+static double once_s(const roast_table *chunks, size_t row)
 {
-    double ladder_s =
-        part(told->open, row) + part(told->form, row) + part(told->result, row);
-
-    if (!isnan(roast__data_number(told->form, row)))
-        return ladder_s;
-    return roast__data_number(told->task_time, row) -
-           roast__data_number(told->duration, row);
+    if (roast_table_known(chunks, row, roast_chunk_item_col(ROAST_ITEM_form)))
+        return slice_s(chunks, row, ROAST_ITEM_open) +
+               slice_s(chunks, row, ROAST_ITEM_form) +
+               slice_s(chunks, row, ROAST_ITEM_result);
+    return value_of(chunks, row, ROAST_COL_chunks_task_time) -
+           value_of(chunks, row, ROAST_COL_chunks_duration);
 }
 
-static void add_chunk(struct seen *seen, const struct told *told, size_t row)
+static void add_chunk(struct seen *seen, const roast_table *chunks, size_t row)
 {
-    double events = roast__data_number(told->events, row);
-    double seconds = either(told->task_time, told->duration, row);
-    double start_s = either(told->task_start, told->start, row) / 1e9;
+    double events = value_of(chunks, row, ROAST_COL_chunks_num_events);
+    double seconds =
+        either(chunks, row, ROAST_COL_chunks_task_time, ROAST_COL_chunks_duration);
+    double start_s =
+        either(chunks, row, ROAST_COL_chunks_task_start, ROAST_COL_chunks_start) / 1e9;
 
     if (!(events > 0) || isnan(seconds))
         return;
@@ -96,23 +80,23 @@ static void add_chunk(struct seen *seen, const struct told *told, size_t row)
         seen->first_s = fmin(seen->first_s, start_s);
         seen->last_s = fmax(seen->last_s, start_s + seconds);
     }
-    seconds -= part(told->import, row); /* the next chunks have it already */
-    double once = once_s(told, row);
+    seconds -=
+        slice_s(chunks, row, ROAST_ITEM_import); /* later chunks have it already */
+    double once = once_s(chunks, row);
     bool is_split = once >= 0 && once <= seconds;
     seen->split += is_split;
-    roast__line_add(&seen->all, events, seconds);
-    roast__line_add(&seen->rest, events, is_split ? seconds - once : seconds);
+    roast__fit_add(&seen->all, events, seconds);
+    roast__fit_add(&seen->rest, events, is_split ? seconds - once : seconds);
     seen->largest = fmax(seen->largest, events);
     seen->longest_s = fmax(seen->longest_s, seconds);
 }
 
-static struct seen look_at(const roast_columns *chunks)
+static struct seen look_at(const roast_table *chunks)
 {
-    struct told told = told_by(chunks);
     struct seen seen = {.first_s = INFINITY, .last_s = -INFINITY};
 
-    for (size_t row = 0; row < roast_columns_rows(chunks); row++)
-        add_chunk(&seen, &told, row);
+    for (size_t row = 0; row < roast_table_rows(chunks); row++)
+        add_chunk(&seen, chunks, row);
     return seen;
 }
 
@@ -128,12 +112,12 @@ struct cost {
 
 static struct cost cost_of(const struct seen *seen)
 {
-    const struct roast_line *all = &seen->all;
-    bool tells = roast__line_tells(&seen->rest);
+    const struct roast_linear_fit *all = &seen->all;
+    bool tells = roast__fit_is_clear(&seen->rest);
     struct cost cost = {.of_any_size = tells || seen->split == all->count};
 
     if (cost.of_any_size)
-        cost.per_event_s = roast__line_each(&seen->rest);
+        cost.per_event_s = roast__fit_each(&seen->rest);
     double b = cost.per_event_s;
     double left = all->yy - 2 * b * all->xy + b * b * all->xx;
     cost.per_chunk_s = all->mean_y - b * all->mean_x;
@@ -152,34 +136,35 @@ static double metric_of(const struct roast_side *run, enum roast_metric metric)
     return roast__summary_metric(run->summary, metric);
 }
 
-static double cell_of(const struct roast_side *run, const char *table,
-                      const char *column)
+static double wall_of(const struct roast_side *run, int col)
 {
-    return roast__table_number(roast_summary_table(run->summary, table), 0, column);
+    return roast_table_number(
+        roast_summary_table(run->summary, ROAST_TABLE_wall_account), 0, col);
 }
 
 /* How long chunks ran: by the account of the wall time, else from first to last. */
 static double chunk_phase_s(const struct roast_side *run, const struct seen *seen)
 {
-    double account_s =
-        cell_of(run, "wall_account", "chunks") + cell_of(run, "wall_account", "tail");
+    double account_s = wall_of(run, ROAST_COL_wall_account_chunks) +
+                       wall_of(run, ROAST_COL_wall_account_tail);
 
     return account_s > 0 ? account_s : seen->last_s - seen->first_s;
 }
 
 /* Seconds of threads in a phase, but for those that wait for the last chunks: they are
  * no sign of what many chunks would do. */
-static double offered_in(const struct roast_table *phases, const char *phase)
+static double offered_in(const roast_table *phases, const char *phase)
 {
     double sum_s = 0;
 
-    for (size_t row = 0; row < phases->row_count; row++) {
-        const struct roast_cell *cells = &phases->cells[row * phases->column_count];
-        if (!roast__str_is(cells[0].text, phase))
+    for (size_t row = 0; row < roast_table_rows(phases); row++) {
+        if (!roast__str_is(
+                roast_table_text(phases, row, ROAST_COL_budget_by_phase_phase), phase))
             continue;
-        for (size_t i = 1; i < phases->column_count; i++)
-            sum_s += cells[i].number;
-        sum_s -= roast__table_number(phases, row, "idle_tail");
+        for (int col = ROAST_COL_budget_by_phase_import;
+             col <= ROAST_COL_budget_by_phase_unexplained; col++)
+            sum_s += roast_table_number(phases, row, col);
+        sum_s -= roast_table_number(phases, row, ROAST_COL_budget_by_phase_idle_tail);
     }
     return sum_s;
 }
@@ -189,8 +174,8 @@ static double offered_in(const struct roast_table *phases, const char *phase)
 static double busy_share_of(const struct roast_side *run, const struct seen *seen,
                             double phase_s)
 {
-    const struct roast_table *phases =
-        roast_summary_table(run->summary, "budget_by_phase");
+    const roast_table *phases =
+        roast_summary_table(run->summary, ROAST_TABLE_budget_by_phase);
     double offered_s = phases
                            ? offered_in(phases, "chunks") + offered_in(phases, "tail")
                            : metric_of(run, ROAST_METRIC_total_cores) * phase_s;
@@ -203,7 +188,7 @@ static double busy_share_of(const struct roast_side *run, const struct seen *see
 
 static double seen_preprocess_s(const struct roast_side *run)
 {
-    double seconds = cell_of(run, "wall_account", "preprocess");
+    double seconds = wall_of(run, ROAST_COL_wall_account_preprocess);
 
     return seconds > 0 ? seconds : 0;
 }
@@ -212,9 +197,9 @@ static double seen_preprocess_s(const struct roast_side *run)
 static double preprocess_s(const struct roast_side *run, const struct seen *seen,
                            double events, double threads)
 {
-    const struct roast_table *table = roast_summary_table(run->summary, "per_file");
+    const roast_table *table = roast_summary_table(run->summary, ROAST_TABLE_per_file);
     double growth = events / (seen->all.mean_x * seen->all.count);
-    double files = table ? (double)table->row_count : 0;
+    double files = (double)roast_table_rows(table);
     double rounds = ceil(files / fmax(1, metric_of(run, ROAST_METRIC_total_cores)));
 
     if (rounds > 0)

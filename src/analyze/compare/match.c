@@ -9,36 +9,16 @@
 #include "analyze/compare/compare.h"
 #include "base/mem.h"
 
-double roast__data_number(const struct roast_data *data, size_t row)
-{
-    if (!data)
-        return NAN;
-    struct roast_cell cell = roast_data_cell(data, row);
-    if (cell.type == ROAST_CELL_COUNT)
-        return (double)cell.count;
-    return cell.type == ROAST_CELL_NUMBER ? cell.number : NAN;
-}
-
-struct roast_measured roast__measured(const roast_columns *chunks,
-                                      enum roast_measure measure)
+double roast__measured_at(const roast_table *chunks, enum roast_measure measure,
+                          size_t row)
 {
     const struct roast_measure_info *info = roast_measure_info(measure);
+    double value = roast_table_number(chunks, row, info->column);
 
-    return (struct roast_measured){
-        .value = roast_columns_find(chunks, info->column),
-        .minus = *info->minus ? roast_columns_find(chunks, info->minus) : NULL,
-        .per = *info->per ? roast_columns_find(chunks, info->per) : NULL,
-    };
-}
-
-double roast__measured_at(const struct roast_measured *measured, size_t row)
-{
-    double value = roast__data_number(measured->value, row);
-
-    if (measured->minus)
-        value -= roast__data_number(measured->minus, row);
-    if (measured->per)
-        value /= roast__data_number(measured->per, row);
+    if (info->minus >= 0)
+        value -= roast_table_number(chunks, row, info->minus);
+    if (info->per >= 0)
+        value /= roast_table_number(chunks, row, info->per);
     return value > 0 && isfinite(value) ? value : NAN;
 }
 
@@ -63,7 +43,7 @@ static int by_text(const void *a, const void *b)
            (left->text.size_bytes < right->text.size_bytes);
 }
 
-static struct word word_at(const struct roast_data *data, size_t number)
+static struct word word_at(const struct roast_table_column *data, size_t number)
 {
     int64_t start = number > 0 ? data->ends[number - 1] : 0;
 
@@ -72,7 +52,8 @@ static struct word word_at(const struct roast_data *data, size_t number)
 }
 
 /* Returns owned: the word of A of each word of B. */
-static int32_t *match_words(const struct roast_data *a, const struct roast_data *b)
+static int32_t *match_words(const struct roast_table_column *a,
+                            const struct roast_table_column *b)
 {
     struct word *words = roast__realloc(NULL, (a->word_count + 1) * sizeof(words[0]));
     int32_t *numbers = roast__realloc(NULL, (b->word_count + 1) * sizeof(numbers[0]));
@@ -98,7 +79,7 @@ static int32_t *match_words(const struct roast_data *a, const struct roast_data 
     return numbers;
 }
 
-int32_t roast__data_word(const struct roast_data *data, size_t row)
+int32_t roast__data_word(const struct roast_table_column *data, size_t row)
 {
     const int32_t *numbers = data->values;
     bool known = !data->valid || (data->valid[row / 8] >> (row % 8)) & 1;
@@ -139,20 +120,21 @@ static int by_key(const void *a, const void *b)
 static struct chunk_key *keys_of(const struct roast_match *match, int side,
                                  size_t *count)
 {
-    const roast_columns *chunks = match->chunks[side];
-    size_t rows = roast_columns_rows(chunks);
+    const roast_table *chunks = match->chunks[side];
+    size_t rows = roast_table_rows(chunks);
     struct chunk_key *keys = roast__realloc(NULL, (rows + 1) * sizeof(keys[0]));
-    const struct roast_data *datasets = roast_columns_find(chunks, "dataset");
-    const struct roast_data *files = roast_columns_find(chunks, "file");
-    const struct roast_data *first = roast_columns_find(chunks, "entry_start");
-    const struct roast_data *stop = roast_columns_find(chunks, "entry_stop");
+    const struct roast_table_column *datasets =
+        roast__chunk_column(chunks, ROAST_COL_chunks_dataset);
+    const struct roast_table_column *files =
+        roast__chunk_column(chunks, ROAST_COL_chunks_file);
 
     *count = 0;
     for (size_t row = 0; keys && row < rows; row++) {
-        struct chunk_key key = {roast__data_word(datasets, row),
-                                roast__data_word(files, row),
-                                roast__data_number(first, row),
-                                roast__data_number(stop, row), (uint32_t)row};
+        struct chunk_key key = {
+            roast__data_word(datasets, row), roast__data_word(files, row),
+            roast_table_number(chunks, row, ROAST_COL_chunks_entry_start),
+            roast_table_number(chunks, row, ROAST_COL_chunks_entry_stop),
+            (uint32_t)row};
         if (side == 1 && key.dataset >= 0)
             key.dataset = match->datasets[key.dataset];
         if (side == 1 && key.file >= 0)
@@ -167,7 +149,7 @@ static struct chunk_key *keys_of(const struct roast_match *match, int side,
 
 static int match_chunks(struct roast_match *match, roast_error *err)
 {
-    size_t rows = roast_columns_rows(match->chunks[0]);
+    size_t rows = roast_table_rows(match->chunks[0]);
     size_t counts[2];
     struct chunk_key *a = keys_of(match, 0, &counts[0]);
     struct chunk_key *b = keys_of(match, 1, &counts[1]);
@@ -190,17 +172,19 @@ static int match_chunks(struct roast_match *match, roast_error *err)
     return ROAST_OK;
 }
 
-int roast__match_find(struct roast_match *match, const struct roast_columns *a,
-                      const struct roast_columns *b, roast_error *err)
+int roast__match_find(struct roast_match *match, const roast_table *a,
+                      const roast_table *b, roast_error *err)
 {
-    const struct roast_data *of_a = roast_columns_find(a, "dataset");
-    const struct roast_data *datasets = roast_columns_find(b, "dataset");
+    const struct roast_table_column *of_a =
+        roast__chunk_column(a, ROAST_COL_chunks_dataset);
+    const struct roast_table_column *datasets =
+        roast__chunk_column(b, ROAST_COL_chunks_dataset);
 
     *match = (struct roast_match){.chunks = {a, b}};
     match->datasets = match_words(of_a, datasets);
     match->shared = roast__alloc(of_a->word_count * sizeof(match->shared[0]));
-    match->files =
-        match_words(roast_columns_find(a, "file"), roast_columns_find(b, "file"));
+    match->files = match_words(roast__chunk_column(a, ROAST_COL_chunks_file),
+                               roast__chunk_column(b, ROAST_COL_chunks_file));
     if (!match->datasets || !match->files || !match->shared)
         return roast_error_set(err, ROAST_NO_MEMORY, "names of %zu datasets",
                                datasets->word_count);

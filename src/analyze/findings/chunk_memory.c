@@ -24,9 +24,9 @@ struct process {
 
 struct looking {
     const struct roast_study *study;
-    struct process *processes; /* owned */
-    struct roast_line line;    /* bytes above the lowest over events */
-    double lowest_sum;         /* over the same chunks */
+    struct process *processes;    /* owned */
+    struct roast_linear_fit line; /* bytes above the lowest over events */
+    double lowest_sum;            /* over the same chunks */
 };
 
 static double column_of(const struct looking *looking, enum roast_attempt_column column,
@@ -63,8 +63,8 @@ static void add_chunk(struct looking *looking, const struct process *own, size_t
         column_of(looking, ROAST_COLUMN_rss_peak_bytes, row) - own->lowest_bytes;
 
     looking->lowest_sum += own->lowest_bytes;
-    roast__line_add(&looking->line, column_of(looking, ROAST_COLUMN_num_events, row),
-                    above > 0 ? above : 0);
+    roast__fit_add(&looking->line, column_of(looking, ROAST_COLUMN_num_events, row),
+                   above > 0 ? above : 0);
 }
 
 /* Three times over all chunks: who was first, what was lowest then, what came on top. */
@@ -94,7 +94,7 @@ static void look(struct looking *looking)
 /* What an event takes, where chunks do not show it: no more than all that they took, no
  * less than what buffers do not explain, and as usual in between. */
 static double guessed_bytes(const struct roast_chunk_model *model,
-                            const struct roast_line *line)
+                            const struct roast_linear_fit *line)
 {
     double threads = model->threads_per_worker;
     double least = (line->mean_y - USUAL_PER_CHUNK_BYTES * threads) / line->mean_x;
@@ -105,15 +105,15 @@ static double guessed_bytes(const struct roast_chunk_model *model,
 
 static void settle(struct roast_chunk_model *model, const struct looking *looking)
 {
-    const struct roast_line *line = &looking->line;
+    const struct roast_linear_fit *line = &looking->line;
     double left = line->yy;
 
     if (line->count == 0)
         return;
-    if (roast__line_tells(line)) {
+    if (roast__fit_is_clear(line)) {
         model->memory_known = ROAST_MEMORY_FITTED;
-        model->per_event_bytes = roast__line_each(line);
-        left = roast__line_rest(line);
+        model->per_event_bytes = roast__fit_each(line);
+        left = roast__fit_residual(line);
     } else {
         model->per_event_bytes = guessed_bytes(model, line);
         if (model->per_event_bytes * line->mean_x >= line->mean_y)
@@ -127,13 +127,13 @@ static void settle(struct roast_chunk_model *model, const struct looking *lookin
 /* Workers that were killed for their memory had none left, whatever was sampled last. */
 static bool is_memory_short(const struct roast_study *study)
 {
-    const struct roast_table *lost =
-        roast_summary_table(study->summary, "lost_workers");
+    const roast_table *lost =
+        roast_summary_table(study->summary, ROAST_TABLE_lost_workers);
     double most_percent = roast__summary_metric(
         study->summary, ROAST_METRIC_memory_utilization_max_percent);
 
     return most_percent > LIMIT_ADVISED_PERCENT ||
-           roast__table_count(lost, "ended",
+           roast__table_count(lost, ROAST_COL_lost_workers_ended,
                               roast_leave_reason_info(ROAST_LEAVE_memory)->ended) > 0;
 }
 

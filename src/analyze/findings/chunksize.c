@@ -23,10 +23,10 @@ static const double USUAL_BYTES = 2e9;   /* what batch systems give to a thread 
 struct fitting {
     double chunks; /* with events, and those in them */
     double events;
-    double per_chunk_s;     /* sum of what does not depend on events, where known */
-    double largest;         /* chunk, in events */
-    struct roast_line rest; /* seconds that may depend on them */
-    struct roast_line all;
+    double per_chunk_s; /* sum of what does not depend on events, where known */
+    double largest;     /* chunk, in events */
+    struct roast_linear_fit rest; /* seconds that may depend on them */
+    struct roast_linear_fit all;
 };
 
 /* ---- chunks ---------------------------------------------------------------------- */
@@ -82,17 +82,18 @@ static void add_chunk(struct fitting *fitting, const struct roast_study *study,
     if (!split_chunk(study, row, split))
         return;
     fitting->per_chunk_s += split[0];
-    roast__line_add(&fitting->rest, events, split[1]);
-    roast__line_add(&fitting->all, events, split[0] + split[1]);
+    roast__fit_add(&fitting->rest, events, split[1]);
+    roast__fit_add(&fitting->all, events, split[0] + split[1]);
 }
 
 /* ---- the fit --------------------------------------------------------------------- */
 
 /* How far chunks are off what their events say, relative to the mean. */
-static double spread_of(const struct roast_line *line)
+static double spread_of(const struct roast_linear_fit *line)
 {
-    return line->mean_y > 0 ? sqrt(roast__line_rest(line) / line->count) / line->mean_y
-                            : 0;
+    return line->mean_y > 0
+               ? sqrt(roast__fit_residual(line) / line->count) / line->mean_y
+               : 0;
 }
 
 /* The chunksize that the Runner was given; NaN: nobody told. */
@@ -162,9 +163,9 @@ static void settle(struct roast_chunk_model *model, const struct fitting *fittin
     model->events = fitting->events;
     model->handing_s = handing_of(budget);
     model->per_chunk_s = fitting->per_chunk_s / fitting->rest.count +
-                         roast__line_constant(&fitting->rest) +
+                         roast__fit_constant(&fitting->rest) +
                          (model->handing_s + merging_s) / model->chunks;
-    model->per_event_s = roast__line_each(&fitting->rest);
+    model->per_event_s = roast__fit_each(&fitting->rest);
     model->spread = fmax(LEAST_SPREAD, spread_of(&fitting->all));
     model->threads = fmax(1, budget->offered_s / wall_s);
     model->now_events = isnan(told) ? fitting->largest : told;

@@ -14,19 +14,6 @@
 #include "analyze/findings/text.h"
 #include "base/mem.h"
 
-enum cell { ID, SEVERITY, TITLE, EVIDENCE, COST, SAVES, OVERLAPS, ADVICE, CELLS };
-
-static const char *const columns[CELLS] = {
-    [ID] = "id",
-    [SEVERITY] = "severity",
-    [TITLE] = "title",
-    [EVIDENCE] = "evidence",
-    [COST] = "cost_thread_seconds",
-    [SAVES] = "saves_wall_seconds",
-    [OVERLAPS] = "overlaps",
-    [ADVICE] = "advice",
-};
-
 static const struct rule {
     const char *id;
     void (*check)(const struct roast_case *at, struct roast_finding *finding);
@@ -40,18 +27,11 @@ static const struct rule {
 };
 enum { RULES = sizeof(rules) / sizeof(rules[0]) };
 
-/* What is left of a finding when its texts are in the summary. */
-struct ranked {
-    const char *id;
-    bool failure;
-    uint64_t claims;
-    double cost_s;
-    double saves_s; /* at most, where nobody can say */
-    struct roast_cell cells[CELLS];
-};
-
 struct ranking {
-    struct ranked all[RULES];
+    struct ranked {
+        const struct rule *rule;
+        struct roast_finding finding;
+    } all[RULES];
     size_t count;
 };
 
@@ -78,27 +58,6 @@ double roast__percent_inside(const struct roast_case *at, double seconds)
 double roast__case_metric(const struct roast_case *at, enum roast_metric metric)
 {
     return roast__summary_metric(at->study->summary, metric);
-}
-
-const struct roast_table *roast__case_table(const struct roast_case *at,
-                                            const char *name)
-{
-    return roast_summary_table(at->study->summary, name);
-}
-
-struct roast_str roast__case_text(const struct roast_table *table, size_t row,
-                                  const char *column)
-{
-    const struct roast_cell *cell = roast__table_cell(table, row, column);
-
-    return cell->type == ROAST_CELL_TEXT ? cell->text : (struct roast_str){NULL, 0};
-}
-
-bool roast__case_flag(const struct roast_table *table, size_t row, const char *column)
-{
-    const struct roast_cell *cell = roast__table_cell(table, row, column);
-
-    return cell->type == ROAST_CELL_BOOL && cell->count != 0;
 }
 
 static struct roast_case open_case(const struct roast_study *study)
@@ -133,57 +92,36 @@ static const char *severity_of(const struct roast_case *at,
     return finding->risk || percent >= LIMIT_COST_PERCENT ? "medium" : "low";
 }
 
-/* Of the finding's own pattern, if it has one and its blanks are told, or the rule's. */
-static struct roast_cell made_text(const struct roast_case *at,
-                                   const struct roast_finding *finding, const char *own,
-                                   const char *of_rule)
+/* By the finding's own pattern, if it has one and its blanks are filled, or the rule's. */
+static void put_pattern(roast_table *table, int col,
+                        const struct roast_finding *finding, const char *own,
+                        const char *of_rule)
 {
     char text[ROAST_FINDING_TEXT_BYTES];
     size_t size = roast__fill_pattern(text, own, finding);
 
     if (size == 0)
         size = roast__fill_pattern(text, of_rule, finding);
-    return roast__cell_text(at->study->summary,
-                            size > 0 ? (struct roast_str){text, size}
-                                     : roast_str_of("its numbers are not known"));
-}
-
-static struct ranked keep(const struct roast_case *at, const struct rule *rule,
-                          const struct roast_finding *finding)
-{
-    struct ranked kept = {.id = rule->id,
-                          .failure = finding->failure,
-                          .claims = finding->claims,
-                          .cost_s = finding->cost_s,
-                          .saves_s = finding->saves_s};
-
-    kept.cells[ID] = roast__cell_text(at->study->summary, roast_str_of(rule->id));
-    kept.cells[SEVERITY] =
-        roast__cell_text(at->study->summary, roast_str_of(severity_of(at, finding)));
-    kept.cells[TITLE] = made_text(at, finding, NULL, rule->title);
-    kept.cells[EVIDENCE] = made_text(at, finding, finding->evidence, rule->evidence);
-    kept.cells[ADVICE] = made_text(at, finding, finding->advice, rule->advice);
-    kept.cells[COST] = roast__cell_number(finding->cost_s);
-    kept.cells[SAVES] =
-        roast__cell_number(finding->saves_unknown ? NAN : finding->saves_s);
-    return kept;
+    roast__fill_string(table, col, size > 0 ? text : "its numbers are not known");
 }
 
 static void apply(const struct roast_case *at, const struct rule *rule,
                   struct ranking *ranking)
 {
-    struct roast_finding finding = {.saves_s = NAN};
+    struct ranked *ranked = &ranking->all[ranking->count];
+    struct roast_finding *finding = &ranked->finding;
 
-    rule->check(at, &finding);
-    if (!finding.found)
+    *ranked = (struct ranked){.rule = rule, .finding = {.saves_s = NAN}};
+    rule->check(at, finding);
+    if (!finding->found)
         return;
-    if (isnan(finding.saves_s) && at->threads > 0)
-        finding.saves_s = finding.cost_s / at->threads;
-    if (isnan(finding.cost_s))
-        finding.saves_s = NAN;
-    if (finding.saves_s > at->wall_s)
-        finding.saves_s = at->wall_s;
-    ranking->all[ranking->count++] = keep(at, rule, &finding);
+    if (isnan(finding->saves_s) && at->threads > 0)
+        finding->saves_s = finding->cost_s / at->threads;
+    if (isnan(finding->cost_s))
+        finding->saves_s = NAN;
+    if (finding->saves_s > at->wall_s)
+        finding->saves_s = at->wall_s;
+    ranking->count++;
 }
 
 /* ---- ranks ----------------------------------------------------------------------- */
@@ -198,54 +136,55 @@ static int larger_first(double left, double right)
 static int by_rank(const void *a, const void *b)
 {
     const struct ranked *left = a, *right = b;
-    int order = (int)right->failure - (int)left->failure;
+    int order = (int)right->finding.failure - (int)left->finding.failure;
 
     if (order == 0)
-        order = larger_first(left->saves_s, right->saves_s);
+        order = larger_first(left->finding.saves_s, right->finding.saves_s);
     if (order == 0)
-        order = larger_first(left->cost_s, right->cost_s);
-    return order != 0 ? order : strcmp(left->id, right->id);
+        order = larger_first(left->finding.cost_s, right->finding.cost_s);
+    return order != 0 ? order : strcmp(left->rule->id, right->rule->id);
 }
 
-/* The ids of those that claim the same seconds. */
-static struct roast_cell overlaps_of(const struct roast_case *at,
-                                     const struct ranking *ranking, size_t own)
+static void put_finding(roast_table *table, const struct roast_case *at,
+                        const struct ranking *ranking, size_t number)
 {
-    struct roast_cell *items;
-    size_t count = 0, next = 0;
+    const struct rule *rule = ranking->all[number].rule;
+    const struct roast_finding *finding = &ranking->all[number].finding;
+    struct roast_buf overlaps = {0};
 
-    for (size_t i = 0; i < ranking->count; i++)
-        count += i != own && ranking->all[i].claims & ranking->all[own].claims;
-    struct roast_cell list = roast__cell_list(at->study->summary, &items, count);
-    for (size_t i = 0; i < ranking->count && next < list.list.count; i++) {
-        if (i != own && ranking->all[i].claims & ranking->all[own].claims)
-            items[next++] = ranking->all[i].cells[ID];
+    roast__table_row(table);
+    roast__fill_string(table, ROAST_COL_findings_id, rule->id);
+    roast__fill_string(table, ROAST_COL_findings_severity, severity_of(at, finding));
+    put_pattern(table, ROAST_COL_findings_title, finding, NULL, rule->title);
+    put_pattern(table, ROAST_COL_findings_evidence, finding, finding->evidence,
+                rule->evidence);
+    put_pattern(table, ROAST_COL_findings_advice, finding, finding->advice,
+                rule->advice);
+    roast__fill_number(table, ROAST_COL_findings_cost_thread_seconds, finding->cost_s);
+    if (!finding->saves_unknown)
+        roast__fill_number(table, ROAST_COL_findings_saves_wall_seconds,
+                           finding->saves_s);
+    for (size_t i = 0; i < ranking->count; i++) {
+        if (i != number && ranking->all[i].finding.claims & finding->claims)
+            roast__list_add(&overlaps, roast_str_of(ranking->all[i].rule->id));
     }
-    return list;
-}
-
-static void put_findings(const struct roast_case *at, struct ranking *ranking)
-{
-    struct roast_summary *summary = at->study->summary;
-    size_t table =
-        roast__table_open(summary, "findings", ROAST_TABLE_LIST, columns, CELLS);
-
-    for (size_t i = 0; i < ranking->count; i++)
-        ranking->all[i].cells[OVERLAPS] = overlaps_of(at, ranking, i);
-    for (size_t i = 0; i < ranking->count; i++)
-        memcpy(roast__table_row(summary, table), ranking->all[i].cells,
-               sizeof(ranking->all[i].cells));
+    roast__fill_list(table, ROAST_COL_findings_overlaps, &overlaps);
 }
 
 void roast__study_verdict(const struct roast_study *study)
 {
     struct roast_case at = open_case(study);
-    struct ranking ranking = {.count = 0};
+    struct ranking *ranking = roast__alloc(sizeof(*ranking));
+    roast_table *table = roast__summary_open(study->summary, ROAST_TABLE_findings);
 
+    study->summary->failed |= !ranking;
     for (size_t i = 0; i < RULES && !study->summary->failed; i++)
-        apply(&at, &rules[i], &ranking);
-    qsort(ranking.all, ranking.count, sizeof(ranking.all[0]), by_rank);
-    put_findings(&at, &ranking);
+        apply(&at, &rules[i], ranking);
+    if (ranking && ranking->count > 0)
+        qsort(ranking->all, ranking->count, sizeof(ranking->all[0]), by_rank);
+    for (size_t i = 0; ranking && i < ranking->count; i++)
+        put_finding(table, &at, ranking, i);
     roast__put_verdict(&at);
     roast__chunk_model_release(&at.model);
+    roast__free(ranking);
 }

@@ -56,12 +56,7 @@ void roast__claim(const struct roast_case *at, struct roast_finding *finding,
 bool roast__is_worth(const struct roast_case *at, double seconds);
 double roast__percent_inside(const struct roast_case *at, double seconds);
 
-/* A metric, NaN where it is absent; a text that is absent has no data. */
+/* A metric, NaN where it is absent. */
 double roast__case_metric(const struct roast_case *at, enum roast_metric metric);
-const struct roast_table *roast__case_table(const struct roast_case *at,
-                                            const char *name);
-struct roast_str roast__case_text(const struct roast_table *table, size_t row,
-                                  const char *column);
-bool roast__case_flag(const struct roast_table *table, size_t row, const char *column);
 
 #endif

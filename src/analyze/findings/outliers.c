@@ -9,12 +9,6 @@
 
 enum { FEWEST_CHUNKS = 8, MOST_OUTLIERS = 50 };
 
-static const char *const columns[] = {
-    "dataset",           "file",         "entry_start",
-    "entry_stop",        "worker",       "duration",
-    "time_per_event_us", "times_median", "cause",
-};
-
 /* A measure of chunks: its value where it is known, else NaN. */
 typedef double measure(const struct roast_attempts *attempts, size_t row);
 
@@ -205,42 +199,46 @@ static const char *cause_of(struct search *search, const struct outlier *outlier
     return "more work per event";
 }
 
-static void put_outlier(struct search *search, size_t table,
+static void put_outlier(struct search *search, roast_table *table,
                         const struct outlier *outlier)
 {
     const struct roast_study *study = search->study;
     const struct roast_attempts *attempts = &study->run->attempts;
     const struct roast_column *start = &attempts->columns[ROAST_COLUMN_entry_start];
     const struct roast_column *stop = &attempts->columns[ROAST_COLUMN_entry_stop];
-    struct roast_cell *cells = roast__table_row(study->summary, table);
     size_t row = outlier->row;
     int32_t source = attempts->source[row];
     char room[ROAST_PROCESS_NAME_BYTES];
 
+    roast__table_row(table);
     if (source >= 0) {
-        cells[0] = roast__study_text(study, attempts->sources[source].dataset);
-        cells[1] = roast__study_text(study, attempts->sources[source].file);
+        roast__fill_text(table, ROAST_COL_outliers_dataset,
+                         roast__study_text(study, attempts->sources[source].dataset));
+        roast__fill_text(table, ROAST_COL_outliers_file,
+                         roast__study_text(study, attempts->sources[source].file));
     }
     if (roast__column_has(start, row))
-        cells[2] = roast__cell_count((uint64_t)start->values[row]);
+        roast__fill_count(table, ROAST_COL_outliers_entry_start,
+                          (uint64_t)start->values[row]);
     if (roast__column_has(stop, row))
-        cells[3] = roast__cell_count((uint64_t)stop->values[row]);
-    cells[4] = roast__cell_text(
-        study->summary,
-        roast__process_name(study->run, &attempts->processes[attempts->process[row]],
-                            room));
-    cells[5] =
-        roast__cell_number(number(attempts, ROAST_COLUMN_duration_ns, row) / 1e9);
-    cells[6] = roast__cell_number(outlier->ns_per_event / 1e3);
-    cells[7] = roast__cell_number(outlier->ns_per_event / search->time.median);
-    cells[8] =
-        roast__cell_text(study->summary, roast_str_of(cause_of(search, outlier)));
+        roast__fill_count(table, ROAST_COL_outliers_entry_stop,
+                          (uint64_t)stop->values[row]);
+    roast__fill_text(table, ROAST_COL_outliers_worker,
+                     roast__process_name(study->run,
+                                         &attempts->processes[attempts->process[row]],
+                                         room));
+    roast__fill_number(table, ROAST_COL_outliers_duration,
+                       number(attempts, ROAST_COLUMN_duration_ns, row) / 1e9);
+    roast__fill_number(table, ROAST_COL_outliers_time_per_event_us,
+                       outlier->ns_per_event / 1e3);
+    roast__fill_number(table, ROAST_COL_outliers_times_median,
+                       outlier->ns_per_event / search->time.median);
+    roast__fill_string(table, ROAST_COL_outliers_cause, cause_of(search, outlier));
 }
 
 void roast__study_outliers(const struct roast_study *study)
 {
-    size_t table = roast__table_open(study->summary, "outliers", ROAST_TABLE_LIST,
-                                     columns, sizeof(columns) / sizeof(columns[0]));
+    roast_table *table = roast__summary_open(study->summary, ROAST_TABLE_outliers);
     struct search search = {.study = study};
 
     if (study->totals->ns_per_event.count < FEWEST_CHUNKS)

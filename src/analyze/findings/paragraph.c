@@ -22,10 +22,10 @@ static void put(struct roast_buf *out, const char *text)
     roast__buf_put(out, text, strlen(text));
 }
 
-static void put_cell(struct roast_buf *out, const struct roast_table *table, size_t row,
-                     const char *column)
+static void put_text(struct roast_buf *out, const roast_table *table, size_t row,
+                     int col)
 {
-    struct roast_str text = roast__case_text(table, row, column);
+    struct roast_str text = roast_table_text(table, row, col);
 
     if (text.data)
         roast__buf_put(out, text.data, text.size_bytes);
@@ -76,14 +76,15 @@ static void put_time(struct roast_buf *out, const struct roast_case *at)
     put(out, ".");
 }
 
-static const struct roast_table *findings_of(const struct roast_case *at)
+static const roast_table *findings_of(const struct roast_case *at)
 {
-    return roast__case_table(at, "findings");
+    return at->study->summary->tables[ROAST_TABLE_findings];
 }
 
 static void put_saving(struct roast_buf *out, const struct roast_case *at, size_t row)
 {
-    double saves_s = roast__table_number(findings_of(at), row, "saves_wall_seconds");
+    double saves_s =
+        roast_table_number(findings_of(at), row, ROAST_COL_findings_saves_wall_seconds);
 
     if (!(saves_s * 100 >= LIMIT_TOLD_PERCENT * at->wall_s))
         return;
@@ -92,10 +93,10 @@ static void put_saving(struct roast_buf *out, const struct roast_case *at, size_
     put(out, ")");
 }
 
-static bool any_overlap(const struct roast_table *findings)
+static bool any_overlap(const roast_table *findings)
 {
-    for (size_t row = 0; row < findings->row_count; row++) {
-        if (roast__table_cell(findings, row, "overlaps")->list.count > 0)
+    for (size_t row = 0; row < roast_table_rows(findings); row++) {
+        if (roast_table_text(findings, row, ROAST_COL_findings_overlaps).size_bytes > 0)
             return true;
     }
     return false;
@@ -103,41 +104,42 @@ static bool any_overlap(const struct roast_table *findings)
 
 static void put_first(struct roast_buf *out, const struct roast_case *at)
 {
-    const struct roast_table *findings = findings_of(at);
+    const roast_table *findings = findings_of(at);
 
     put(out, "First: ");
-    put_cell(out, findings, 0, "title");
+    put_text(out, findings, 0, ROAST_COL_findings_title);
     put(out, ": ");
-    put_cell(out, findings, 0, "evidence");
+    put_text(out, findings, 0, ROAST_COL_findings_evidence);
     put(out, ". Advice: ");
-    put_cell(out, findings, 0, "advice");
+    put_text(out, findings, 0, ROAST_COL_findings_advice);
     put_saving(out, at, 0);
     put(out, ".");
 }
 
 static void put_others(struct roast_buf *out, const struct roast_case *at)
 {
-    const struct roast_table *findings = findings_of(at);
+    const roast_table *findings = findings_of(at);
 
     put(out, " Then: ");
-    for (size_t row = 1; row < findings->row_count && row <= MOST_OTHERS; row++) {
+    for (size_t row = 1; row < roast_table_rows(findings) && row <= MOST_OTHERS;
+         row++) {
         put(out, row > 1 ? "; " : "");
-        put_cell(out, findings, row, "title");
+        put_text(out, findings, row, ROAST_COL_findings_title);
         put_saving(out, at, row);
     }
-    if (findings->row_count > MOST_OTHERS + 1)
+    if (roast_table_rows(findings) > MOST_OTHERS + 1)
         put(out, "; ...");
     put(out, any_overlap(findings) ? ". Savings overlap." : ".");
 }
 
 static void put_paragraph(struct roast_buf *out, const struct roast_case *at)
 {
-    const struct roast_table *findings = findings_of(at);
+    const roast_table *findings = findings_of(at);
     bool timed = at->offered_s > 0;
 
-    if (findings->row_count > 0) {
+    if (roast_table_rows(findings) > 0) {
         put_first(out, at);
-        if (findings->row_count > 1)
+        if (roast_table_rows(findings) > 1)
             put_others(out, at);
     } else if (at->study->run->attempts.count == 0) {
         put(out, "No chunk was seen, so there is nothing to say.");
@@ -155,16 +157,14 @@ static void put_paragraph(struct roast_buf *out, const struct roast_case *at)
 
 void roast__put_verdict(const struct roast_case *at)
 {
-    static const char *const columns[] = {"verdict"};
     struct roast_summary *summary = at->study->summary;
-    size_t table =
-        roast__table_open(summary, "verdict", ROAST_TABLE_SCALAR, columns, 1);
+    roast_table *table = roast__summary_open(summary, ROAST_TABLE_verdict);
     struct roast_buf text = {0};
 
     put_paragraph(&text, at);
     summary->failed |= !roast__buf_ok(&text);
-    struct roast_cell cell = roast__cell_text(
-        summary, (struct roast_str){(const char *)text.data, text.size_bytes});
-    *roast__table_row(summary, table) = cell;
+    roast__table_row(table);
+    roast__fill_text(table, ROAST_COL_verdict_verdict,
+                     (struct roast_str){(const char *)text.data, text.size_bytes});
     roast__buf_release(&text);
 }

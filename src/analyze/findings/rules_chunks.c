@@ -96,8 +96,8 @@ static bool saves_enough(const struct roast_case *at, double saves_s)
 /* The most that were there for a while. */
 static double peak_threads(const struct roast_case *at)
 {
-    double threads =
-        roast__table_number(roast__case_table(at, "ramp_up"), 0, "threads");
+    double threads = roast_table_number(at->study->summary->tables[ROAST_TABLE_ramp_up],
+                                        0, ROAST_COL_ramp_up_threads);
 
     return threads > 0 ? threads : at->threads;
 }
@@ -247,18 +247,18 @@ struct tail {
 
 static struct tail read_tail(const struct roast_case *at)
 {
-    const struct roast_table *table = roast__case_table(at, "tail");
+    const roast_table *table = at->study->summary->tables[ROAST_TABLE_tail];
 
     return (struct tail){
-        .seconds = roast__table_number(table, 0, "seconds"),
-        .lost_s = roast__table_number(table, 0, "thread_seconds_lost"),
-        .chunks = roast__table_number(table, 0, "chunks"),
-        .median_s = roast__table_number(table, 0, "median_seconds"),
-        .last_s = roast__table_number(table, 0, "last_seconds"),
-        .dataset = roast__case_text(table, 0, "last_dataset"),
-        .file = roast__case_text(table, 0, "last_file"),
-        .host = roast__case_text(table, 0, "last_host"),
-        .cause = roast__case_text(table, 0, "last_cause"),
+        .seconds = roast_table_number(table, 0, ROAST_COL_tail_seconds),
+        .lost_s = roast_table_number(table, 0, ROAST_COL_tail_thread_seconds_lost),
+        .chunks = roast_table_number(table, 0, ROAST_COL_tail_chunks),
+        .median_s = roast_table_number(table, 0, ROAST_COL_tail_median_seconds),
+        .last_s = roast_table_number(table, 0, ROAST_COL_tail_last_seconds),
+        .dataset = roast_table_text(table, 0, ROAST_COL_tail_last_dataset),
+        .file = roast_table_text(table, 0, ROAST_COL_tail_last_file),
+        .host = roast_table_text(table, 0, ROAST_COL_tail_last_host),
+        .cause = roast_table_text(table, 0, ROAST_COL_tail_last_cause),
     };
 }
 

@@ -24,9 +24,10 @@ static double phase_seconds(const struct roast_case *at, enum roast_phase phase)
 void roast__rule_waiting_for_workers(const struct roast_case *at,
                                      struct roast_finding *finding)
 {
-    const struct roast_table *ramp_up = roast__case_table(at, "ramp_up");
-    double missing_s = roast__table_number(ramp_up, 0, "thread_seconds_missing");
-    double threads = roast__table_number(ramp_up, 0, "threads");
+    const roast_table *ramp_up = at->study->summary->tables[ROAST_TABLE_ramp_up];
+    double missing_s =
+        roast_table_number(ramp_up, 0, ROAST_COL_ramp_up_thread_seconds_missing);
+    double threads = roast_table_number(ramp_up, 0, ROAST_COL_ramp_up_threads);
 
     finding->found = at->on_cluster && roast__is_worth(at, missing_s);
     if (!finding->found)
@@ -35,10 +36,13 @@ void roast__rule_waiting_for_workers(const struct roast_case *at,
     finding->saves_s = missing_s / threads;
     roast__say(finding, "missing", missing_s, "s");
     roast__say(finding, "seconds",
-               roast__table_number(ramp_up, 0, "seconds_to_90_percent"), "s");
-    roast__say(finding, "first", roast__table_number(ramp_up, 0, "first_threads"), "");
+               roast_table_number(ramp_up, 0, ROAST_COL_ramp_up_seconds_to_90_percent),
+               "s");
+    roast__say(finding, "first",
+               roast_table_number(ramp_up, 0, ROAST_COL_ramp_up_first_threads), "");
     roast__say(finding, "threads", threads, "");
-    roast__say_size(finding, "workers", roast__table_number(ramp_up, 0, "workers"));
+    roast__say_size(finding, "workers",
+                    roast_table_number(ramp_up, 0, ROAST_COL_ramp_up_workers));
 }
 
 /* Whether the client can have worked for so long: where it has used far less of its CPU,

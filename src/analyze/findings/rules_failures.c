@@ -20,24 +20,25 @@ enum fault { OF_FILE, BEFORE_PROCESS, OF_PROCESS, OF_MEMORY, OF_NOBODY, FAULTS }
 
 /* Attempts that failed, and the one that is told. */
 struct failing {
-    const struct roast_table *table;
+    const roast_table *table;
     size_t first; /* row of the table */
     double attempts;
     double unresolved;
 };
 
-static bool is_failed(const struct roast_table *failures, size_t row)
+static bool is_failed(const roast_table *failures, size_t row)
 {
-    return roast__str_is(roast__case_text(failures, row, "status"), "failed");
+    return roast__str_is(roast_table_text(failures, row, ROAST_COL_failures_status),
+                         "failed");
 }
 
 static struct failing find_failing(const struct roast_case *at)
 {
-    struct failing found = {.table = roast__case_table(at, "failures")};
-    size_t count = found.table ? found.table->row_count : 0;
+    struct failing found = {.table = at->study->summary->tables[ROAST_TABLE_failures]};
+    size_t count = found.table ? roast_table_rows(found.table) : 0;
 
     for (size_t row = 0; row < count; row++) {
-        bool open = !roast__case_flag(found.table, row, "resolved");
+        bool open = !roast_table_flag(found.table, row, ROAST_COL_failures_resolved);
         if (!is_failed(found.table, row))
             continue;
         if (found.attempts == 0 || (open && found.unresolved == 0))
@@ -155,7 +156,7 @@ static bool is_of_file(const struct roast_case *at, const struct failing *found,
 {
     size_t row = attempt_of(at, found->first);
     struct roast_str message =
-        roast__case_text(found->table, found->first, "error_message");
+        roast_table_text(found->table, found->first, ROAST_COL_failures_error_message);
 
     if (is_of_damage(type, message))
         return true;
@@ -167,8 +168,8 @@ static bool is_of_file(const struct roast_case *at, const struct failing *found,
 static enum fault fault_of(const struct roast_case *at, const struct failing *found)
 {
     const struct roast_column *columns = at->study->run->attempts.columns;
-    struct roast_str type =
-        class_of(roast__case_text(found->table, found->first, "error_type"));
+    struct roast_str type = class_of(
+        roast_table_text(found->table, found->first, ROAST_COL_failures_error_type));
     size_t row = attempt_of(at, found->first);
     bool began = roast__column_has(&columns[ROAST_COLUMN_duration_ns], row);
 
@@ -187,14 +188,16 @@ static enum fault fault_of(const struct roast_case *at, const struct failing *fo
 /* " in a.root (3 of 5 failures)" */
 static void tell_file(struct roast_finding *finding, const struct failing *found)
 {
-    struct roast_str file = roast__case_text(found->table, found->first, "file");
+    struct roast_str file =
+        roast_table_text(found->table, found->first, ROAST_COL_failures_file);
     double same = 0;
 
     if (!file.data)
         return;
-    for (size_t row = 0; row < found->table->row_count; row++)
+    for (size_t row = 0; row < roast_table_rows(found->table); row++)
         same += is_failed(found->table, row) &&
-                roast__str_equal(roast__case_text(found->table, row, "file"), file);
+                roast__str_equal(
+                    roast_table_text(found->table, row, ROAST_COL_failures_file), file);
     roast__say_file(finding, "file", file);
     roast__say(finding, "same", same, "");
     roast__say(finding, "of", found->attempts, "");
@@ -223,7 +226,7 @@ static void tell_result(const struct roast_case *at, struct roast_finding *findi
 static void tell_section(struct roast_finding *finding, const struct failing *found)
 {
     struct roast_str section =
-        roast__case_text(found->table, found->first, "error_section");
+        roast_table_text(found->table, found->first, ROAST_COL_failures_error_section);
 
     if (!section.data)
         return;
@@ -271,7 +274,8 @@ void roast__rule_failures(const struct roast_case *at, struct roast_finding *fin
     finding->saves_unknown = !resolved; /* what is missing has to be done yet */
     finding->risk = true;
     roast__claim(at, finding, ROAST_SLICE_failed);
-    struct roast_str error = roast__case_text(found.table, found.first, "error");
+    struct roast_str error =
+        roast_table_text(found.table, found.first, ROAST_COL_failures_error);
     roast__say_count(finding, "attempts", found.attempts, "attempt");
     roast__say_text(finding, "error",
                     error.data ? error : roast_str_of("no exception told"));
@@ -283,14 +287,14 @@ void roast__rule_failures(const struct roast_case *at, struct roast_finding *fin
 
 /* ---- dead workers ---------------------------------------------------------------- */
 
-static double count_ended(const struct roast_table *lost, enum roast_leave_reason how)
+static double count_ended(const roast_table *lost, enum roast_leave_reason how)
 {
-    return (double)roast__table_count(lost, "ended",
+    return (double)roast__table_count(lost, ROAST_COL_lost_workers_ended,
                                       roast_leave_reason_info(how)->ended);
 }
 
 /* "2 killed for memory, 1 closed" */
-static void tell_causes(struct roast_finding *finding, const struct roast_table *lost)
+static void tell_causes(struct roast_finding *finding, const roast_table *lost)
 {
     char text[ROAST_BLANK_BYTES] = "";
     size_t used = 0;
@@ -307,18 +311,20 @@ static void tell_causes(struct roast_finding *finding, const struct roast_table 
 }
 
 /* Of the one that was nearest to its limit; of those that were killed for it, if any. */
-static void tell_last_memory(struct roast_finding *finding,
-                             const struct roast_table *lost)
+static void tell_last_memory(struct roast_finding *finding, const roast_table *lost)
 {
     const char *killed = roast_leave_reason_info(ROAST_LEAVE_memory)->ended;
     bool any_killed = count_ended(lost, ROAST_LEAVE_memory) > 0;
     double memory = NAN, limit = NAN;
 
-    for (size_t row = 0; row < lost->row_count; row++) {
-        if (any_killed && !roast__str_is(roast__case_text(lost, row, "ended"), killed))
+    for (size_t row = 0; row < roast_table_rows(lost); row++) {
+        if (any_killed &&
+            !roast__str_is(roast_table_text(lost, row, ROAST_COL_lost_workers_ended),
+                           killed))
             continue;
-        double own = roast__table_number(lost, row, "memory_bytes");
-        double own_limit = roast__table_number(lost, row, "memory_limit_bytes");
+        double own = roast_table_number(lost, row, ROAST_COL_lost_workers_memory_bytes);
+        double own_limit =
+            roast_table_number(lost, row, ROAST_COL_lost_workers_memory_limit_bytes);
         if (own_limit > 0 && own >= 0 && !(own / own_limit <= memory / limit)) {
             memory = own;
             limit = own_limit;
@@ -334,12 +340,12 @@ static void tell_last_memory(struct roast_finding *finding,
 }
 
 /* The sum of a column over the rows that know it; NaN: none does. */
-static double sum_of(const struct roast_table *table, const char *column)
+static double sum_of(const roast_table *table, int col)
 {
     double sum = NAN;
 
-    for (size_t row = 0; row < table->row_count; row++) {
-        double own = roast__table_number(table, row, column);
+    for (size_t row = 0; row < roast_table_rows(table); row++) {
+        double own = roast_table_number(table, row, col);
         if (!isnan(own))
             sum = (isnan(sum) ? 0 : sum) + own;
     }
@@ -349,18 +355,20 @@ static double sum_of(const struct roast_table *table, const char *column)
 void roast__rule_workers_died(const struct roast_case *at,
                               struct roast_finding *finding)
 {
-    const struct roast_table *lost = roast__case_table(at, "lost_workers");
+    const roast_table *lost = at->study->summary->tables[ROAST_TABLE_lost_workers];
 
-    finding->found = lost && lost->row_count > 0;
+    finding->found = lost && roast_table_rows(lost) > 0;
     finding->failure = true;
     if (!finding->found)
         return;
-    struct roast_str host = roast__case_text(lost, 0, "host");
+    struct roast_str host = roast_table_text(lost, 0, ROAST_COL_lost_workers_host);
     finding->claims = UINT64_C(1) << ROAST_SLICE_lost | UINT64_C(1)
                                                             << ROAST_SLICE_skipped;
-    finding->cost_s = fmax(sum_of(lost, "seconds_lost"), at->slices[ROAST_SLICE_lost]);
-    roast__say_count(finding, "workers", (double)lost->row_count, "worker");
-    roast__say_count(finding, "attempts", sum_of(lost, "attempts"), "attempt");
+    finding->cost_s = fmax(sum_of(lost, ROAST_COL_lost_workers_seconds_lost),
+                           at->slices[ROAST_SLICE_lost]);
+    roast__say_count(finding, "workers", (double)roast_table_rows(lost), "worker");
+    roast__say_count(finding, "attempts", sum_of(lost, ROAST_COL_lost_workers_attempts),
+                     "attempt");
     tell_causes(finding, lost);
     tell_last_memory(finding, lost);
     if (host.data)

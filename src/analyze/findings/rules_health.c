@@ -19,18 +19,17 @@ static uint64_t all_of_chunks(void)
 }
 
 /* Seconds of one part of the split, and of all of it. */
-static double split_part(const struct roast_case *at, const char *part, double *all)
+static double split_part(const struct roast_case *at, int part, double *all)
 {
-    const struct roast_table *split = roast__case_table(at, "chunk_split");
-    static const char *const parts[] = {"on_cpu", "runqueue", "fetch_wait", "blocked",
-                                        "waiting"};
+    const roast_table *split = at->study->summary->tables[ROAST_TABLE_chunk_split];
 
     *all = 0;
-    for (int i = 0; i < 5; i++) {
-        double seconds = roast__table_number(split, 0, parts[i]);
+    for (int col = ROAST_COL_chunk_split_on_cpu; col <= ROAST_COL_chunk_split_waiting;
+         col++) {
+        double seconds = roast_table_number(split, 0, col);
         *all += isnan(seconds) ? 0 : seconds;
     }
-    return roast__table_number(split, 0, part);
+    return roast_table_number(split, 0, part);
 }
 
 /* ---- threads --------------------------------------------------------------------- */
@@ -62,10 +61,11 @@ static double threads_per_worker(const struct roast_case *at)
  * something else. */
 static double most_in_lock(const struct roast_case *at, double threads)
 {
-    const struct roast_table *split = roast__case_table(at, "chunk_split");
+    const roast_table *split = at->study->summary->tables[ROAST_TABLE_chunk_split];
 
-    return (threads - 1) * (roast__table_number(split, 0, "on_cpu") +
-                            roast__table_number(split, 0, "runqueue"));
+    return (threads - 1) *
+           (roast_table_number(split, 0, ROAST_COL_chunk_split_on_cpu) +
+            roast_table_number(split, 0, ROAST_COL_chunk_split_runqueue));
 }
 
 static bool is_blocked(const struct roast_case *at, double blocked, double all)
@@ -75,7 +75,7 @@ static bool is_blocked(const struct roast_case *at, double blocked, double all)
 
 void roast__rule_gil(const struct roast_case *at, struct roast_finding *finding)
 {
-    double all, blocked = split_part(at, "blocked", &all);
+    double all, blocked = split_part(at, ROAST_COL_chunk_split_blocked, &all);
     double workers = roast__case_metric(at, ROAST_METRIC_peak_workers);
 
     if (!is_blocked(at, blocked, all))
@@ -105,17 +105,17 @@ void roast__rule_gil(const struct roast_case *at, struct roast_finding *finding)
 /* The only host there is needs no name. */
 static void tell_host(const struct roast_case *at, struct roast_finding *finding)
 {
-    const struct roast_table *hosts = roast__case_table(at, "per_host");
+    const roast_table *hosts = at->study->summary->tables[ROAST_TABLE_per_host];
 
-    if (!hosts || hosts->row_count < 2)
+    if (!hosts || roast_table_rows(hosts) < 2)
         return;
-    roast__say(finding, "hosts", (double)hosts->row_count, "");
+    roast__say(finding, "hosts", (double)roast_table_rows(hosts), "");
     roast__say_made(finding, "host", ", on {hosts} hosts");
 }
 
 void roast__rule_overloaded(const struct roast_case *at, struct roast_finding *finding)
 {
-    double all, runqueue = split_part(at, "runqueue", &all);
+    double all, runqueue = split_part(at, ROAST_COL_chunk_split_runqueue, &all);
 
     finding->claims = all_of_chunks();
     finding->cost_s = runqueue;

@@ -114,8 +114,9 @@ void roast__rule_memory_pressure(const struct roast_case *at,
 struct growing {
     uint32_t chunks;
     uint32_t seen;
-    struct roast_line all;
-    struct roast_line later; /* of the second half: caches that fill up come to rest */
+    struct roast_linear_fit all;
+    struct roast_linear_fit
+        later; /* of the second half: caches that fill up come to rest */
 };
 
 /* Whether the memory of a process after an attempt tells anything. */
@@ -139,24 +140,24 @@ static void add_all(struct growing *processes, const struct roast_case *at)
         if (!is_told(at, row))
             continue;
         double number = own->seen++, bytes = (double)after->values[row];
-        roast__line_add(&own->all, number, bytes);
+        roast__fit_add(&own->all, number, bytes);
         if (own->seen * 2 > own->chunks)
-            roast__line_add(&own->later, number, bytes);
+            roast__fit_add(&own->later, number, bytes);
     }
 }
 
 static bool grows(const struct growing *own)
 {
-    double slope = roast__line_slope(&own->all);
+    double slope = roast__fit_slope(&own->all);
 
-    return slope > 0 && roast__line_r2(&own->all) * 100 >= LIMIT_GROWTH_R2_PERCENT &&
-           roast__line_slope(&own->later) * 100 >= LIMIT_GROWTH_LATER_PERCENT * slope;
+    return slope > 0 && roast__fit_r2(&own->all) * 100 >= LIMIT_GROWTH_R2_PERCENT &&
+           roast__fit_slope(&own->later) * 100 >= LIMIT_GROWTH_LATER_PERCENT * slope;
 }
 
 /* What a process gained from its first chunk to its last. */
 static double growth_of(const struct growing *own)
 {
-    return roast__line_slope(&own->all) * (own->all.count - 1);
+    return roast__fit_slope(&own->all) * (own->all.count - 1);
 }
 
 /* Processes with enough chunks, and those of them that grow. */
@@ -192,7 +193,7 @@ static bool is_leak(const struct growth *found)
     return largest && found->growing * 2 >= found->processes &&
            growth_of(largest) >= LIMIT_GROWTH_MB * 1e6 &&
            growth_of(largest) * 100 >=
-               LIMIT_GROWTH_PERCENT * roast__line_at(&largest->all, 0);
+               LIMIT_GROWTH_PERCENT * roast__fit_at(&largest->all, 0);
 }
 
 void roast__rule_memory_leak(const struct roast_case *at, struct roast_finding *finding)
@@ -211,9 +212,9 @@ void roast__rule_memory_leak(const struct roast_case *at, struct roast_finding *
         const struct growing *largest = found.largest;
         finding->found = true;
         finding->risk = true;
-        roast__say(finding, "rate", roast__line_slope(&largest->all), "B");
+        roast__say(finding, "rate", roast__fit_slope(&largest->all), "B");
         roast__say(finding, "growth", growth_of(largest), "B");
-        roast__say(finding, "first", roast__line_at(&largest->all, 0), "B");
+        roast__say(finding, "first", roast__fit_at(&largest->all, 0), "B");
         roast__say(finding, "growing", found.growing, "");
         roast__say(finding, "processes", found.processes, "");
     }

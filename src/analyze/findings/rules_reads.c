@@ -14,7 +14,7 @@
 
 /* The endpoint with the longest wait, and how long that is. */
 struct slowest {
-    const struct roast_table *endpoints;
+    const roast_table *endpoints;
     size_t row;
     double own_s;
     double all_s; /* of all endpoints */
@@ -22,11 +22,13 @@ struct slowest {
 
 static struct slowest find_slowest(const struct roast_case *at)
 {
-    struct slowest found = {.endpoints = roast__case_table(at, "per_endpoint")};
-    size_t count = found.endpoints ? found.endpoints->row_count : 0;
+    struct slowest found = {.endpoints =
+                                at->study->summary->tables[ROAST_TABLE_endpoints]};
+    size_t count = found.endpoints ? roast_table_rows(found.endpoints) : 0;
 
     for (size_t row = 0; row < count; row++) {
-        double wait_s = roast__table_number(found.endpoints, row, "wait_seconds");
+        double wait_s =
+            roast_table_number(found.endpoints, row, ROAST_COL_endpoints_wait_seconds);
         if (!(wait_s > 0))
             continue;
         found.all_s += wait_s;
@@ -41,7 +43,7 @@ static struct slowest find_slowest(const struct roast_case *at)
 /* Whether the wait is that of one endpoint, all in all. */
 static bool is_most(const struct slowest *found)
 {
-    return found->endpoints->row_count == 1 || found->own_s * 2 > found->all_s;
+    return roast_table_rows(found->endpoints) == 1 || found->own_s * 2 > found->all_s;
 }
 
 static bool is_local(struct roast_str endpoint)
@@ -61,20 +63,23 @@ static bool from_disk(const struct roast_case *at, double bytes)
 /* Whether bytes of an endpoint only went from thread to thread. */
 static bool is_hand_over(const struct roast_case *at, const struct slowest *found)
 {
-    const struct roast_table *endpoints = found->endpoints;
-    double reads = roast__table_number(endpoints, found->row, "ranges");
+    const roast_table *endpoints = found->endpoints;
+    double reads =
+        roast_table_number(endpoints, found->row, ROAST_COL_endpoints_ranges);
 
-    return is_local(roast__case_text(endpoints, found->row, "endpoint")) &&
-           !from_disk(at, roast__table_number(endpoints, found->row, "bytes")) &&
+    return is_local(
+               roast_table_text(endpoints, found->row, ROAST_COL_endpoints_endpoint)) &&
+           !from_disk(at, roast_table_number(endpoints, found->row,
+                                             ROAST_COL_endpoints_bytes)) &&
            found->own_s * 1e3 < LIMIT_HAND_OVER_MS * reads;
 }
 
 static bool any_preloaded(const struct roast_case *at)
 {
-    const struct roast_table *costs = roast__case_table(at, "branch_costs");
+    const roast_table *costs = at->study->summary->tables[ROAST_TABLE_branch_costs];
 
-    for (size_t row = 0; costs && row < costs->row_count; row++) {
-        if (roast__case_flag(costs, row, "preloaded"))
+    for (size_t row = 0; costs && row < roast_table_rows(costs); row++) {
+        if (roast_table_flag(costs, row, ROAST_COL_branch_costs_preloaded))
             return true;
     }
     return false;
@@ -84,10 +89,10 @@ static bool any_preloaded(const struct roast_case *at)
 static void tell_bulk(const struct roast_case *at, struct roast_finding *finding,
                       double request_bytes)
 {
-    const struct roast_table *preload = roast__case_table(at, "preload");
+    const roast_table *preload = at->study->summary->tables[ROAST_TABLE_preload];
 
     if (!(request_bytes < LIMIT_SMALL_REQUEST_KB * 1e3) || any_preloaded(at) ||
-        !preload || preload->row_count == 0)
+        !preload || roast_table_rows(preload) == 0)
         return;
     roast__say_preload(at, finding, "columns");
     roast__say_made(finding, "preload",
@@ -98,21 +103,24 @@ static void tell_bulk(const struct roast_case *at, struct roast_finding *finding
  * have taken more than chunks waited. */
 static void tell_wait(struct roast_finding *finding, const struct slowest *found)
 {
-    struct roast_str name = roast__case_text(found->endpoints, found->row, "endpoint");
-    double bytes = roast__table_number(found->endpoints, found->row, "bytes");
-    bool is_alone = found->endpoints->row_count == 1;
+    struct roast_str name =
+        roast_table_text(found->endpoints, found->row, ROAST_COL_endpoints_endpoint);
+    double bytes =
+        roast_table_number(found->endpoints, found->row, ROAST_COL_endpoints_bytes);
+    bool is_alone = roast_table_rows(found->endpoints) == 1;
     double own_s = is_alone ? finding->cost_s : fmin(found->own_s, finding->cost_s);
 
     roast__say_text(finding, is_most(found) ? "from" : "longest", name);
     roast__say(finding, "own", own_s, "s");
     roast__say(finding, "bytes", bytes, "B");
     roast__say(finding, "rate", bytes / own_s, "B/s");
-    roast__say_count(finding, "requests",
-                     roast__table_number(found->endpoints, found->row, "requests"),
-                     "request");
+    roast__say_count(
+        finding, "requests",
+        roast_table_number(found->endpoints, found->row, ROAST_COL_endpoints_requests),
+        "request");
     if (is_alone)
         return;
-    roast__say_count(finding, "places", (double)found->endpoints->row_count,
+    roast__say_count(finding, "places", (double)roast_table_rows(found->endpoints),
                      "endpoint");
     roast__say_made(finding, "all", ", of {wait} for {places} in all");
     if (!is_most(found))
@@ -124,10 +132,11 @@ static void tell_wait(struct roast_finding *finding, const struct slowest *found
 static void tell_endpoint(const struct roast_case *at, struct roast_finding *finding)
 {
     struct slowest found = find_slowest(at);
-    double request_bytes =
-        roast__table_number(found.endpoints, found.row, "mean_request_bytes");
+    double request_bytes = roast_table_number(found.endpoints, found.row,
+                                              ROAST_COL_endpoints_mean_request_bytes);
 
-    if (!(roast__table_number(found.endpoints, found.row, "bytes") > 0))
+    if (!(roast_table_number(found.endpoints, found.row, ROAST_COL_endpoints_bytes) >
+          0))
         return;
     tell_wait(finding, &found);
     roast__say(finding, "request_bytes", request_bytes, "B");
@@ -162,13 +171,13 @@ void roast__rule_waiting_for_data(const struct roast_case *at,
 /* The codec of most files. */
 static struct roast_str codec_of(const struct roast_case *at)
 {
-    const struct roast_table *files = roast__case_table(at, "file_metadata");
+    const roast_table *files = at->study->summary->tables[ROAST_TABLE_file_metadata];
     struct roast_str found = {NULL, 0};
     size_t most = 0;
 
     for (unsigned i = ROAST_CODEC_UNKNOWN + 1; files && i < ROAST_CODEC_COUNT; i++) {
         const char *codec = roast_codec_name(i);
-        size_t count = roast__table_count(files, "codec", codec);
+        size_t count = roast__table_count(files, ROAST_COL_file_metadata_codec, codec);
         if (count > most) {
             most = count;
             found = roast_str_of(codec);
@@ -202,17 +211,17 @@ void roast__rule_decompression(const struct roast_case *at,
 void roast__rule_unused_columns(const struct roast_case *at,
                                 struct roast_finding *finding)
 {
-    const struct roast_table *costs = roast__case_table(at, "branch_costs");
+    const roast_table *costs = at->study->summary->tables[ROAST_TABLE_branch_costs];
     double unused = 0, columns = 0, bytes = 0, seconds = 0;
 
-    for (size_t row = 0; costs && row < costs->row_count; row++) {
-        double own_bytes = roast__table_number(costs, row, "bytes");
-        double own_s = roast__table_number(costs, row, "seconds");
-        if (!roast__case_flag(costs, row, "preloaded"))
+    for (size_t row = 0; costs && row < roast_table_rows(costs); row++) {
+        double own_bytes = roast_table_number(costs, row, ROAST_COL_branch_costs_bytes);
+        double own_s = roast_table_number(costs, row, ROAST_COL_branch_costs_seconds);
+        if (!roast_table_flag(costs, row, ROAST_COL_branch_costs_preloaded))
             continue;
         columns++;
-        if (roast__case_flag(costs, row, "accessed") ||
-            roast__case_flag(costs, row, "offsets_only"))
+        if (roast_table_flag(costs, row, ROAST_COL_branch_costs_accessed) ||
+            roast_table_flag(costs, row, ROAST_COL_branch_costs_offsets_only))
             continue;
         unused++;
         bytes += own_bytes > 0 ? own_bytes : 0;

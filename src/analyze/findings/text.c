@@ -135,15 +135,16 @@ void roast__say_made(struct roast_finding *finding, const char *name,
 void roast__say_preload(const struct roast_case *at, struct roast_finding *finding,
                         const char *name)
 {
-    const struct roast_table *table = roast__case_table(at, "preload");
-    size_t count = table ? table->row_count : 0, row = 0, used = 1;
+    const roast_table *table = at->study->summary->tables[ROAST_TABLE_preload];
+    size_t count = table ? roast_table_rows(table) : 0, row = 0, used = 1;
 
     if (count == 0)
         return;
     struct roast_blank *blank = new_blank(finding, name);
     blank->text[0] = '[';
     for (; row < count; row++) {
-        struct roast_str branch = table->cells[row].text;
+        struct roast_str branch =
+            roast_table_text(table, row, ROAST_COL_preload_branch);
         if (used + branch.size_bytes + 4 > MOST_LIST_BYTES)
             break;
         used +=

@@ -8,11 +8,6 @@
 #include "analyze/formulas.h"
 #include "analyze/reads/branch_costs.h"
 
-static const char *const columns[] = {
-    "branch", "bytes",    "uncompressed_bytes", "seconds",   "reads",
-    "chunks", "accessed", "offsets_only",       "preloaded",
-};
-
 static int by_bytes(const void *a, const void *b)
 {
     const struct roast_branch_cost *left = a, *right = b;
@@ -30,40 +25,40 @@ static int by_name(const void *a, const void *b)
                                 ((const struct roast_branch_cost *)b)->name);
 }
 
-static void put_cost(const struct roast_study *study, size_t table,
-                     const struct roast_branch_cost *cost)
+static void put_cost(roast_table *table, const struct roast_branch_cost *cost)
 {
-    struct roast_cell *row = roast__table_row(study->summary, table);
-
-    row[0] = roast__cell_text(study->summary, cost->name);
+    roast__table_row(table);
+    roast__fill_text(table, ROAST_COL_branch_costs_branch, cost->name);
     if (cost->bytes_known)
-        row[1] = roast__cell_sum(cost->bytes);
+        roast__fill_sum(table, ROAST_COL_branch_costs_bytes, cost->bytes);
     if (cost->unpacked_known)
-        row[2] = roast__cell_sum(cost->uncompressed_bytes);
+        roast__fill_sum(table, ROAST_COL_branch_costs_uncompressed_bytes,
+                        cost->uncompressed_bytes);
     if (cost->known) {
-        row[3] = roast__cell_number(cost->ns / 1e9);
-        row[4] = roast__cell_sum(cost->reads);
+        roast__fill_number(table, ROAST_COL_branch_costs_seconds, cost->ns / 1e9);
+        roast__fill_sum(table, ROAST_COL_branch_costs_reads, cost->reads);
     }
-    row[5] = roast__cell_count(cost->chunks);
-    row[6] = roast__cell_bool(roast_flags_say_accessed(cost->flags));
-    row[7] = roast__cell_bool(roast_flags_say_offsets_only(cost->flags));
-    row[8] = roast__cell_bool(cost->flags & ROAST_BRANCH_PRELOADED);
+    roast__fill_count(table, ROAST_COL_branch_costs_chunks, cost->chunks);
+    roast__fill_bool(table, ROAST_COL_branch_costs_accessed,
+                     roast_flags_say_accessed(cost->flags));
+    roast__fill_bool(table, ROAST_COL_branch_costs_offsets_only,
+                     roast_flags_say_offsets_only(cost->flags));
+    roast__fill_bool(table, ROAST_COL_branch_costs_preloaded,
+                     cost->flags & ROAST_BRANCH_PRELOADED);
 }
 
 /* Everything that somebody looked at: read in bulk it would cover the run. */
 static void put_preload(const struct roast_study *study,
                         const struct roast_branch_costs *costs)
 {
-    static const char *const names[] = {"branch"};
-    size_t table =
-        roast__table_open(study->summary, "preload", ROAST_TABLE_VALUES, names, 1);
+    roast_table *table = roast__summary_open(study->summary, ROAST_TABLE_preload);
     bool any = false;
 
     for (size_t i = 0; i < costs->names.count; i++) {
         if (!costs->all[i].preloadable)
             continue;
-        *roast__table_row(study->summary, table) =
-            roast__cell_text(study->summary, costs->all[i].name);
+        roast__table_row(table);
+        roast__fill_text(table, ROAST_COL_preload_branch, costs->all[i].name);
         any = true;
     }
     if (!any && costs->names.count > 0)
@@ -74,13 +69,12 @@ static void put_preload(const struct roast_study *study,
 static void put_all(const struct roast_study *study, struct roast_branch_costs *costs)
 {
     size_t count = costs->names.count, accessed = 0;
-    size_t table = roast__table_open(study->summary, "branch_costs", ROAST_TABLE_KEYED,
-                                     columns, sizeof(columns) / sizeof(columns[0]));
+    roast_table *table = roast__summary_open(study->summary, ROAST_TABLE_branch_costs);
 
     if (count > 0)
         qsort(costs->all, count, sizeof(costs->all[0]), by_bytes);
     for (size_t i = 0; i < count; i++) {
-        put_cost(study, table, &costs->all[i]);
+        put_cost(table, &costs->all[i]);
         accessed += roast_flags_say_accessed(costs->all[i].flags);
     }
     if (count > 0)

@@ -10,11 +10,6 @@
 #include "base/mem.h"
 #include "run/array.h"
 
-static const char *const columns[] = {
-    "endpoint",           "requests",     "ranges", "bytes",
-    "mean_request_bytes", "wait_seconds", "errors",
-};
-
 struct place {
     struct roast_str name; /* borrows the run */
     double requests;
@@ -91,24 +86,22 @@ static int by_bytes(const void *a, const void *b)
     return roast__compare_names(left->name, right->name);
 }
 
-static void put_place(const struct roast_study *study, size_t table,
-                      const struct place *place)
+static void put_place(roast_table *table, const struct place *place)
 {
-    struct roast_cell *row = roast__table_row(study->summary, table);
-
-    row[0] = roast__cell_text(study->summary, place->name);
-    row[1] = roast__cell_sum(place->requests);
-    row[2] = roast__cell_sum(place->ranges);
-    row[3] = roast__cell_sum(place->bytes);
-    row[4] = roast__cell_number(place->bytes / place->requests);
-    row[5] = roast__cell_number(place->wait_ns / 1e9);
-    row[6] = roast__cell_sum(place->errors);
+    roast__table_row(table);
+    roast__fill_text(table, ROAST_COL_endpoints_endpoint, place->name);
+    roast__fill_sum(table, ROAST_COL_endpoints_requests, place->requests);
+    roast__fill_sum(table, ROAST_COL_endpoints_ranges, place->ranges);
+    roast__fill_sum(table, ROAST_COL_endpoints_bytes, place->bytes);
+    roast__fill_number(table, ROAST_COL_endpoints_mean_request_bytes,
+                       place->bytes / place->requests);
+    roast__fill_number(table, ROAST_COL_endpoints_wait_seconds, place->wait_ns / 1e9);
+    roast__fill_sum(table, ROAST_COL_endpoints_errors, place->errors);
 }
 
 void roast__study_endpoints(const struct roast_study *study)
 {
-    size_t table = roast__table_open(study->summary, "per_endpoint", ROAST_TABLE_KEYED,
-                                     columns, sizeof(columns) / sizeof(columns[0]));
+    roast_table *table = roast__summary_open(study->summary, ROAST_TABLE_endpoints);
     struct roast_walk walk = {
         .study = study, .fields = ROAST_FIELD_BIT(endpoints), .roles = ROAST_ROLES_ALL};
     struct places places = {0};
@@ -119,7 +112,7 @@ void roast__study_endpoints(const struct roast_study *study)
     if (places.names.count > 0)
         qsort(places.all, places.names.count, sizeof(places.all[0]), by_bytes);
     for (size_t i = 0; i < places.names.count; i++)
-        put_place(study, table, &places.all[i]);
+        put_place(table, &places.all[i]);
     roast__name_table_release(&places.names);
     roast__free(places.all);
     roast__free(places.read);

@@ -30,108 +30,74 @@ static void add_to_mean(struct mean *mean, double value)
     mean->count++;
 }
 
-/* ---- cells ----------------------------------------------------------------------- */
+/* ---- what files are -------------------------------------------------------------- */
 
-static struct roast_cell file_cell(const struct roast_study *study,
-                                   const struct roast_file_read *file)
+/* The name of a file, with its tree where it was read with several. */
+static void put_name(roast_table *table, int col, const struct roast_study *study,
+                     const struct roast_file_read *file)
 {
-    const struct roast_strings *strings = &study->run->strings;
-    struct roast_str name = roast__strings_get(strings, file->name);
-    struct roast_str tree = roast__strings_get(strings, file->tree);
+    struct roast_str name = roast__study_text(study, file->name);
+    struct roast_str tree = roast__study_text(study, file->tree);
     struct roast_buf text = {0};
 
     if (!name.data)
         name = roast_str_of("(unknown)");
-    if (!file->among_trees || !tree.data)
-        return roast__cell_text(study->summary, name);
+    if (!file->among_trees || !tree.data) {
+        roast__fill_text(table, col, name);
+        return;
+    }
     roast__buf_put(&text, name.data, name.size_bytes);
     roast__buf_put(&text, ":", 1);
     roast__buf_put(&text, tree.data, tree.size_bytes);
     study->summary->failed |= !roast__buf_ok(&text);
-    struct roast_cell cell = roast__cell_text(
-        study->summary, (struct roast_str){(char *)text.data, text.size_bytes});
+    roast__fill_text(table, col,
+                     (struct roast_str){(char *)text.data, text.size_bytes});
     roast__buf_release(&text);
-    return cell;
 }
 
-static struct roast_cell constant_cell(const struct roast_study *study,
-                                       const char *text)
-{
-    return roast__cell_text(study->summary, roast_str_of(text));
-}
+#define AT(name) ROAST_COL_file_metadata_##name
 
-/* The names of branches whose flags say so. */
-static struct roast_cell names_cell(const struct roast_study *study,
-                                    const struct roast_file_branch *branches,
-                                    size_t count, bool (*say_so)(unsigned flags))
-{
-    struct roast_cell *items;
-    size_t found = 0, used = 0;
-
-    for (size_t i = 0; i < count; i++)
-        found += say_so(branches[i].flags);
-    struct roast_cell list = roast__cell_list(study->summary, &items, found);
-    for (size_t i = 0; i < count && used < list.list.count; i++) {
-        if (say_so(branches[i].flags))
-            items[used++] = roast__cell_text(study->summary, branches[i].name);
-    }
-    return list;
-}
-
-/* ---- what files are -------------------------------------------------------------- */
-
-static void put_metadata(const struct roast_study *study, size_t table,
+static void put_metadata(roast_table *table, const struct roast_study *study,
                          const struct roast_file_read *file)
 {
-    struct roast_cell *row = roast__table_row(study->summary, table);
     const struct roast_file_facts *facts = &file->facts;
 
-    row[0] = file_cell(study, file);
+    roast__table_row(table);
+    put_name(table, AT(file), study, file);
     if (facts->kind != ROAST_FILE_UNKNOWN)
-        row[1] = constant_cell(study, roast_file_kind_name(facts->kind));
+        roast__fill_string(table, AT(kind), roast_file_kind_name(facts->kind));
     if (facts->codec != ROAST_CODEC_UNKNOWN)
-        row[2] = constant_cell(study, roast_codec_name(facts->codec));
+        roast__fill_string(table, AT(codec), roast_codec_name(facts->codec));
     if (facts->branches > 0)
-        row[3] = roast__cell_count(facts->branches);
+        roast__fill_count(table, AT(total_branches), facts->branches);
     if (facts->entries > 0)
-        row[4] = roast__cell_count(facts->entries);
+        roast__fill_count(table, AT(num_entries), facts->entries);
     if (!facts->sizes_known)
         return;
-    row[5] = roast__cell_count(facts->compressed_bytes);
-    row[6] = roast__cell_count(facts->compressed_bytes);
-    row[7] = roast__cell_count(facts->uncompressed_bytes);
-    row[8] = roast__cell_number(roast_file_ratio(facts));
-    row[9] = roast__cell_number(roast_file_factor(facts));
+    roast__fill_count(table, AT(total_tree_bytes), facts->compressed_bytes);
+    roast__fill_count(table, AT(compressed_bytes), facts->compressed_bytes);
+    roast__fill_count(table, AT(uncompressed_bytes), facts->uncompressed_bytes);
+    roast__fill_number(table, AT(compression_ratio), roast_file_ratio(facts));
+    roast__fill_number(table, AT(compression_factor), roast_file_factor(facts));
 }
 
 static void put_all_metadata(const struct roast_study *study,
                              const struct roast_file_reads *reads)
 {
-    static const char *const columns[] = {
-        "file",
-        "kind",
-        "codec",
-        "total_branches",
-        "num_entries",
-        "total_tree_bytes",
-        "compressed_bytes",
-        "uncompressed_bytes",
-        "compression_ratio",
-        "compression_factor",
-    };
-    static const char *const ratio[] = {"compression_ratio"};
-    size_t table = roast__table_open(study->summary, "file_metadata", ROAST_TABLE_KEYED,
-                                     columns, sizeof(columns) / sizeof(columns[0]));
-    size_t ratios = roast__table_open(study->summary, "compression_ratios",
-                                      ROAST_TABLE_VALUES, ratio, 1);
+    roast_table *table = roast__summary_open(study->summary, ROAST_TABLE_file_metadata);
+    roast_table *ratios =
+        roast__summary_open(study->summary, ROAST_TABLE_compression_ratios);
 
     for (size_t i = 0; i < reads->count; i++) {
         double own_ratio = roast_file_ratio(&reads->files[i].facts);
         if (!reads->files[i].has_facts)
             continue;
-        put_metadata(study, table, &reads->files[i]);
-        if (own_ratio > 0)
-            *roast__table_row(study->summary, ratios) = roast__cell_number(own_ratio);
+        put_metadata(table, study, &reads->files[i]);
+        if (own_ratio > 0) {
+            roast__table_row(ratios);
+            roast__fill_number(ratios, ROAST_COL_compression_ratios_compression_ratio,
+                               own_ratio);
+        }
     }
 }
 
@@ -157,27 +123,44 @@ static struct share share_of(const struct roast_file_read *file,
     return share;
 }
 
-static void put_share(const struct roast_study *study, size_t table,
+#undef AT
+#define AT(name) ROAST_COL_file_read_metrics_##name
+
+/* The names of branches whose flags say so. */
+static void put_names(roast_table *table, int col,
+                      const struct roast_file_branch *branches, size_t count,
+                      bool (*say_so)(unsigned flags))
+{
+    struct roast_buf list = {0};
+
+    for (size_t i = 0; i < count; i++) {
+        if (say_so(branches[i].flags))
+            roast__list_add(&list, branches[i].name);
+    }
+    roast__fill_list(table, col, &list);
+}
+
+static void put_share(roast_table *table, const struct roast_study *study,
                       const struct roast_file_read *file,
                       const struct roast_file_branch *branches,
                       const struct share *share)
 {
-    struct roast_cell *row = roast__table_row(study->summary, table);
-
-    row[0] = file_cell(study, file);
+    roast__table_row(table);
+    put_name(table, AT(file), study, file);
     if (file->has_facts && file->facts.branches > 0)
-        row[1] = roast__cell_count(file->facts.branches);
-    row[2] = roast__cell_count(share->branches);
-    row[3] = roast__cell_number(share->branches_percent);
+        roast__fill_count(table, AT(total_branches), file->facts.branches);
+    roast__fill_count(table, AT(branches_read), share->branches);
+    roast__fill_number(table, AT(branches_read_percent), share->branches_percent);
     if (file->has_facts && file->facts.sizes_known)
-        row[4] = roast__cell_count(file->facts.compressed_bytes);
-    row[5] = roast__cell_sum(share->bytes);
-    row[6] = roast__cell_number(share->bytes_percent);
+        roast__fill_count(table, AT(total_tree_bytes), file->facts.compressed_bytes);
+    roast__fill_sum(table, AT(bytes_read), share->bytes);
+    roast__fill_number(table, AT(bytes_read_percent), share->bytes_percent);
     if (file->has_bytes || file->requested_bytes > 0)
-        row[7] = roast__cell_sum(file->requested_bytes);
-    row[8] = names_cell(study, branches, file->branch_count, roast_flags_say_accessed);
-    row[9] =
-        names_cell(study, branches, file->branch_count, roast_flags_say_offsets_only);
+        roast__fill_sum(table, AT(bytes_requested), file->requested_bytes);
+    put_names(table, AT(accessed_branches), branches, file->branch_count,
+              roast_flags_say_accessed);
+    put_names(table, AT(offset_branches), branches, file->branch_count,
+              roast_flags_say_offsets_only);
 }
 
 static void set_means(const struct roast_study *study, const struct mean *branches,
@@ -192,25 +175,11 @@ static void set_means(const struct roast_study *study, const struct mean *branch
 static void put_all_shares(const struct roast_study *study,
                            const struct roast_file_reads *reads)
 {
-    static const char *const columns[] = {
-        "file",
-        "total_branches",
-        "branches_read",
-        "branches_read_percent",
-        "total_tree_bytes",
-        "bytes_read",
-        "bytes_read_percent",
-        "bytes_requested",
-        "accessed_branches",
-        "offset_branches",
-    };
-    static const char *const percent[] = {"bytes_read_percent"};
     struct mean branch_mean = {0}, byte_mean = {0};
-    size_t table =
-        roast__table_open(study->summary, "file_read_metrics", ROAST_TABLE_KEYED,
-                          columns, sizeof(columns) / sizeof(columns[0]));
-    size_t percents = roast__table_open(study->summary, "bytes_read_percent_per_file",
-                                        ROAST_TABLE_VALUES, percent, 1);
+    roast_table *table =
+        roast__summary_open(study->summary, ROAST_TABLE_file_read_metrics);
+    roast_table *percents =
+        roast__summary_open(study->summary, ROAST_TABLE_bytes_read_percent_per_file);
 
     for (size_t i = 0; i < reads->count; i++) {
         const struct roast_file_read *file = &reads->files[i];
@@ -219,12 +188,15 @@ static void put_all_shares(const struct roast_study *study,
         const struct roast_file_branch *own =
             file->branch_count > 0 ? &reads->branches[file->first_branch] : NULL;
         struct share share = share_of(file, own);
-        put_share(study, table, file, own, &share);
+        put_share(table, study, file, own, &share);
         add_to_mean(&branch_mean, share.branches_percent);
         add_to_mean(&byte_mean, share.bytes_percent);
-        if (share.bytes_percent > 0)
-            *roast__table_row(study->summary, percents) =
-                roast__cell_number(share.bytes_percent);
+        if (share.bytes_percent > 0) {
+            roast__table_row(percents);
+            roast__fill_number(percents,
+                               ROAST_COL_bytes_read_percent_per_file_bytes_read_percent,
+                               share.bytes_percent);
+        }
     }
     set_means(study, &branch_mean, &byte_mean);
 }

@@ -8,12 +8,6 @@
 #include "analyze/formulas.h"
 #include "analyze/record_iter.h"
 
-static const char *const slice_names[ROAST_ITEM_COUNT] = {
-#define I(number, name, kind, shown, text) #name,
-#include "roast/ladder_items.def"
-#undef I
-};
-
 /* ---- sums ------------------------------------------------------------------------ */
 
 static bool is_known(const struct roast_ladder_sums *sums, enum roast_ladder_item item)
@@ -91,15 +85,15 @@ static void add_all(struct roast_ladder_sums *sums, const struct roast_study *st
 static void put_ladder(const struct roast_study *study,
                        const struct roast_ladder_sums *sums)
 {
-    size_t table = roast__table_open(study->summary, "ladder", ROAST_TABLE_SINGLE,
-                                     slice_names, ROAST_SLICE_COUNT);
+    roast_table *table = roast__summary_open(study->summary, ROAST_TABLE_ladder);
 
     if (sums->ladders == 0)
         return;
-    struct roast_cell *row = roast__table_row(study->summary, table);
+    roast__table_row(table);
     for (int i = 0; i < ROAST_SLICE_COUNT; i++) {
         if (is_known(sums, (enum roast_ladder_item)i))
-            row[i] = roast__cell_number(sums->items[i] / 1e9);
+            roast__fill_number(table, ROAST_COL_ladder_import + i,
+                               sums->items[i] / 1e9);
     }
 }
 
@@ -119,10 +113,7 @@ static void miss_waits(const struct roast_study *study)
 static void put_split(const struct roast_study *study,
                       const struct roast_ladder_sums *sums)
 {
-    static const char *const columns[] = {"on_cpu", "runqueue", "fetch_wait", "blocked",
-                                          "waiting"};
-    size_t table = roast__table_open(study->summary, "chunk_split", ROAST_TABLE_SINGLE,
-                                     columns, 5);
+    roast_table *table = roast__summary_open(study->summary, ROAST_TABLE_chunk_split);
 
     if (sums->splits == 0) {
         if (sums->ladders > 0)
@@ -131,17 +122,20 @@ static void put_split(const struct roast_study *study,
                                 "core");
         return;
     }
-    struct roast_cell *row = roast__table_row(study->summary, table);
-    row[0] = roast__cell_number(sums->on_cpu_ns / 1e9);
-    row[1] = roast__cell_number(sums->runqueue_ns / 1e9);
+    roast__table_row(table);
+    roast__fill_number(table, ROAST_COL_chunk_split_on_cpu, sums->on_cpu_ns / 1e9);
+    roast__fill_number(table, ROAST_COL_chunk_split_runqueue, sums->runqueue_ns / 1e9);
     if (sums->splits_with_fetch > 0) {
-        row[2] = roast__cell_number(sums->fetch_wait_ns / 1e9);
-        row[3] = roast__cell_number(sums->blocked_ns / 1e9);
+        roast__fill_number(table, ROAST_COL_chunk_split_fetch_wait,
+                           sums->fetch_wait_ns / 1e9);
+        roast__fill_number(table, ROAST_COL_chunk_split_blocked,
+                           sums->blocked_ns / 1e9);
     } else {
         miss_waits(study);
     }
     if (sums->splits_with_fetch < sums->splits)
-        row[4] = roast__cell_number(sums->waiting_ns / 1e9);
+        roast__fill_number(table, ROAST_COL_chunk_split_waiting,
+                           sums->waiting_ns / 1e9);
 }
 
 static void set_metrics(const struct roast_study *study,

@@ -20,17 +20,17 @@ static const char *const not_looked_into = "no chunk was looked into";
 
 /* Tables that are empty without one of these hooks (0: no other), or else because. */
 static const struct {
-    const char *table;
+    enum roast_table_id table;
     unsigned hooks[3];
     const char *otherwise;
 } tables[] = {
-    {"branch_costs",
+    {ROAST_TABLE_branch_costs,
      {ROAST_HOOK_buffer, ROAST_HOOK_extract_root, ROAST_HOOK_extract_parquet},
      "the chunks read nothing"},
-    {"per_endpoint",
+    {ROAST_TABLE_endpoints,
      {ROAST_HOOK_source, 0, 0},
      "no request was seen: parquet files do not tell"},
-    {"file_metadata",
+    {ROAST_TABLE_file_metadata,
      {ROAST_HOOK_from_root, ROAST_HOOK_from_parquet, 0},
      "the chunks read no file"},
 };
@@ -38,19 +38,18 @@ static const struct {
 static void put_hooks(const struct roast_study *study,
                       const struct roast_ladder_sums *sums)
 {
-    static const char *const columns[] = {"hook", "where", "lost", "chunks"};
-    size_t table = roast__table_open(study->summary, "hooks_missing", ROAST_TABLE_LIST,
-                                     columns, 4);
+    roast_table *table = roast__summary_open(study->summary, ROAST_TABLE_hooks_missing);
 
     for (unsigned hook = 0; hook < ROAST_HOOK_END; hook++) {
         const struct roast_hook_info *info = roast_hook_info(hook);
         if (!info || sums->without_hook[hook] == 0)
             continue;
-        struct roast_cell *row = roast__table_row(study->summary, table);
-        row[0] = roast__cell_text(study->summary, roast_str_of(info->name));
-        row[1] = roast__cell_text(study->summary, roast_str_of(info->where));
-        row[2] = roast__cell_text(study->summary, roast_str_of(info->text));
-        row[3] = roast__cell_count(sums->without_hook[hook]);
+        roast__table_row(table);
+        roast__fill_string(table, ROAST_COL_hooks_missing_hook, info->name);
+        roast__fill_string(table, ROAST_COL_hooks_missing_where, info->where);
+        roast__fill_string(table, ROAST_COL_hooks_missing_lost, info->text);
+        roast__fill_count(table, ROAST_COL_hooks_missing_chunks,
+                          sums->without_hook[hook]);
     }
 }
 
@@ -96,10 +95,10 @@ static void miss_tables(const struct roast_study *study,
                         const struct roast_ladder_sums *sums)
 {
     for (size_t i = 0; i < sizeof(tables) / sizeof(tables[0]); i++) {
-        const struct roast_table *table =
-            roast_summary_table(study->summary, tables[i].table);
-        if (table && table->row_count == 0)
-            roast__summary_miss(study->summary, tables[i].table, why_no_table(sums, i));
+        const roast_table *table = study->summary->tables[tables[i].table];
+        if (table && roast_table_rows(table) == 0)
+            roast__summary_miss(study->summary, roast_table_key(tables[i].table),
+                                why_no_table(sums, i));
     }
 }
 

@@ -10,21 +10,21 @@
 #include "base/mem.h"
 #include "base/sort.h"
 
-bool roast__line_reserve(struct roast_line *line, size_t chunks)
+bool roast__curve_reserve(struct roast_cumulative_curve *line, size_t chunks)
 {
     line->ends = roast__keyed_new(2 * chunks);
     return line->ends != NULL;
 }
 
-void roast__line_release(struct roast_line *line)
+void roast__curve_release(struct roast_cumulative_curve *line)
 {
     roast__free(line->ends);
     roast__free(line->knots);
-    *line = (struct roast_line){.ends = NULL};
+    *line = (struct roast_cumulative_curve){.ends = NULL};
 }
 
-void roast__line_put(struct roast_line *line, uint32_t number, int64_t start_ns,
-                     int64_t duration_ns)
+void roast__curve_put(struct roast_cumulative_curve *line, uint32_t number,
+                      int64_t start_ns, int64_t duration_ns)
 {
     int64_t end_ns = roast__sat_add(start_ns, duration_ns > 0 ? duration_ns : 1);
 
@@ -32,7 +32,7 @@ void roast__line_put(struct roast_line *line, uint32_t number, int64_t start_ns,
     line->ends[line->count++] = (struct roast_keyed){end_ns, 2 * number + 1};
 }
 
-bool roast__line_sort(struct roast_line *line)
+bool roast__curve_sort(struct roast_cumulative_curve *line)
 {
     size_t size_bytes = line->count * sizeof(line->ends[0]);
 
@@ -45,8 +45,8 @@ bool roast__line_sort(struct roast_line *line)
     return line->knots != NULL;
 }
 
-double roast__line_sum(struct roast_line *line, roast_rate_of *rate_of,
-                       const void *context)
+double roast__curve_sum(struct roast_cumulative_curve *line, roast_rate_of *rate_of,
+                        const void *context)
 {
     double total = 0, rate = 0;
     size_t running = 0;
@@ -76,7 +76,7 @@ static double larger(double a, double b)
 }
 
 /* The total at a moment; *at walks along and stays at the last knot before it. */
-static inline double total_at(const struct roast_line *line, size_t *at,
+static inline double total_at(const struct roast_cumulative_curve *line, size_t *at,
                               int64_t time_ns)
 {
     if (time_ns <= line->ends[0].key)
@@ -95,8 +95,8 @@ struct walkers {
 };
 
 /* The most that lies in a window which begins or ends at a knot. */
-static double most_at(const struct roast_line *line, size_t knot, int64_t window_ns,
-                      struct walkers *walkers)
+static double most_at(const struct roast_cumulative_curve *line, size_t knot,
+                      int64_t window_ns, struct walkers *walkers)
 {
     int64_t time_ns = line->ends[knot].key;
     double here = line->knots[knot].total;
@@ -110,8 +110,8 @@ static double most_at(const struct roast_line *line, size_t knot, int64_t window
 
 /* No window of these knots holds more than one from the first of them to the last. Moves
  * the walkers to where those of the next knots begin. */
-static double most_among(const struct roast_line *line, size_t first, size_t last,
-                         int64_t window_ns, struct walkers *walkers)
+static double most_among(const struct roast_cumulative_curve *line, size_t first,
+                         size_t last, int64_t window_ns, struct walkers *walkers)
 {
     int64_t low_ns = roast__sat_add(line->ends[first].key, -window_ns);
     int64_t high_ns = roast__sat_add(line->ends[last].key, window_ns);
@@ -123,7 +123,7 @@ static double most_among(const struct roast_line *line, size_t first, size_t las
 
 /* Nearly all knots are left out: first every 16th one is looked at, then only those are
  * that could hold more than the best of these. */
-double roast__best_window(const struct roast_line *line, int64_t window_ns)
+double roast__best_window(const struct roast_cumulative_curve *line, int64_t window_ns)
 {
     enum { STRIDE = 16 };
     struct walkers rough = {0, 0}, walkers = {0, 0};

@@ -19,31 +19,31 @@ struct roast_knot {
 };
 
 /* Amounts over time. Zeroed = empty and valid; everything is owned. */
-struct roast_line {
+struct roast_cumulative_curve {
     struct roast_keyed *ends; /* of chunks: item is 2 x number, + 1 where it stops */
     struct roast_knot *knots; /* at each of them */
     size_t count;
 };
 
 /* Room for so many chunks; false when out of memory. */
-bool roast__line_reserve(struct roast_line *line, size_t chunks);
-void roast__line_release(struct roast_line *line);
+bool roast__curve_reserve(struct roast_cumulative_curve *line, size_t chunks);
+void roast__curve_release(struct roast_cumulative_curve *line);
 
 /* The time of a chunk; one without duration takes 1 ns. */
-void roast__line_put(struct roast_line *line, uint32_t number, int64_t start_ns,
-                     int64_t duration_ns);
+void roast__curve_put(struct roast_cumulative_curve *line, uint32_t number,
+                      int64_t start_ns, int64_t duration_ns);
 
 /* When all are put; false when out of memory. */
-bool roast__line_sort(struct roast_line *line);
+bool roast__curve_sort(struct roast_cumulative_curve *line);
 
 /* What chunk `number` did per ns, not negative. */
 typedef double roast_rate_of(const void *context, uint32_t number);
 
 /* Fills the knots; gives the amount of all chunks. */
-double roast__line_sum(struct roast_line *line, roast_rate_of *rate_of,
-                       const void *context);
+double roast__curve_sum(struct roast_cumulative_curve *line, roast_rate_of *rate_of,
+                        const void *context);
 
 /* The largest amount within any window_ns. */
-double roast__best_window(const struct roast_line *line, int64_t window_ns);
+double roast__best_window(const struct roast_cumulative_curve *line, int64_t window_ns);
 
 #endif

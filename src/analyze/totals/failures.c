@@ -12,47 +12,7 @@
 #include "base/mem.h"
 #include "run/rest.h"
 
-enum cell {
-    DATASET,
-    FILE_NAME,
-    ENTRY_START,
-    ENTRY_STOP,
-    ATTEMPT,
-    STATUS,
-    ERROR,
-    ERROR_TYPE,
-    ERROR_MESSAGE,
-    ERROR_SECTION,
-    WORKER,
-    HOST,
-    PID,
-    T_START,
-    SECONDS,
-    RESOLVED,
-    CELLS
-};
-
-static const char *const columns[CELLS] = {
-    [DATASET] = "dataset",
-    [FILE_NAME] = "file",
-    [ENTRY_START] = "entry_start",
-    [ENTRY_STOP] = "entry_stop",
-    [ATTEMPT] = "attempt",
-    [STATUS] = "status",
-    [ERROR] = "error",
-    [ERROR_TYPE] = "error_type",
-    [ERROR_MESSAGE] = "error_message",
-    [ERROR_SECTION] = "error_section",
-    [WORKER] = "worker",
-    [HOST] = "host",
-    [PID] = "pid",
-    [T_START] = "t_start",
-    [SECONDS] = "seconds",
-    [RESOLVED] = "resolved",
-};
-
-static void put_place(struct roast_cell *cells, const struct roast_study *study,
-                      size_t row)
+static void put_place(roast_table *table, const struct roast_study *study, size_t row)
 {
     const struct roast_attempts *attempts = &study->run->attempts;
     const struct roast_column *first = &attempts->columns[ROAST_COLUMN_entry_start];
@@ -60,109 +20,103 @@ static void put_place(struct roast_cell *cells, const struct roast_study *study,
     int32_t source = attempts->source[row];
 
     if (source >= 0) {
-        cells[DATASET] = roast__study_text(study, attempts->sources[source].dataset);
-        cells[FILE_NAME] = roast__study_text(study, attempts->sources[source].file);
+        roast__fill_text(table, ROAST_COL_failures_dataset,
+                         roast__study_text(study, attempts->sources[source].dataset));
+        roast__fill_text(table, ROAST_COL_failures_file,
+                         roast__study_text(study, attempts->sources[source].file));
     }
     if (roast__column_has(first, row))
-        cells[ENTRY_START] = roast__cell_count((uint64_t)first->values[row]);
+        roast__fill_count(table, ROAST_COL_failures_entry_start,
+                          (uint64_t)first->values[row]);
     if (roast__column_has(last, row))
-        cells[ENTRY_STOP] = roast__cell_count((uint64_t)last->values[row]);
+        roast__fill_count(table, ROAST_COL_failures_entry_stop,
+                          (uint64_t)last->values[row]);
 }
 
-/* "ValueError: text", as the records have it. */
-static void put_whole_error(struct roast_cell *cells, const struct roast_study *study)
+/* Type, message, and "ValueError: text" as the records have it. */
+static void put_error(roast_table *table, const struct roast_study *study, size_t row)
 {
-    struct roast_str type = cells[ERROR_TYPE].text;
-    struct roast_str message = cells[ERROR_MESSAGE].text;
+    const struct roast_column *types =
+        &study->run->attempts.columns[ROAST_COLUMN_error_type];
+    struct roast_str type = {NULL, 0}, message = {NULL, 0};
+    unsigned char identity[ROAST_IDENTITY_BYTES];
+    roast_record rec;
     char text[800];
 
-    if (cells[ERROR_TYPE].type != ROAST_CELL_TEXT)
-        return;
-    if (cells[ERROR_MESSAGE].type != ROAST_CELL_TEXT) {
-        cells[ERROR] = cells[ERROR_TYPE];
+    if (roast__column_has(types, row))
+        type = roast__study_text(study, (int32_t)types->values[row]);
+    if (roast__attempt_record(study->run, row, &rec, identity)) {
+        if (roast_record_has(&rec, ROAST_FIELD_error_message))
+            message = rec.values[ROAST_FIELD_error_message].str;
+        if (roast_record_has(&rec, ROAST_FIELD_error_section))
+            roast__fill_text(table, ROAST_COL_failures_error_section,
+                             rec.values[ROAST_FIELD_error_section].str);
+    }
+    roast__fill_text(table, ROAST_COL_failures_error_type, type);
+    roast__fill_text(table, ROAST_COL_failures_error_message, message);
+    if (!type.data || !message.data) {
+        roast__fill_text(table, ROAST_COL_failures_error, type);
         return;
     }
     type = roast_str_cut(type, 128);
     message = roast_str_cut(message, 600);
     int size = snprintf(text, sizeof(text), "%.*s: %.*s", (int)type.size_bytes,
                         type.data, (int)message.size_bytes, message.data);
-    cells[ERROR] =
-        roast__cell_text(study->summary, (struct roast_str){text, (size_t)size});
+    roast__fill_text(table, ROAST_COL_failures_error,
+                     (struct roast_str){text, (size_t)size});
 }
 
-static void put_error(struct roast_cell *cells, const struct roast_study *study,
-                      size_t row)
-{
-    const struct roast_column *types =
-        &study->run->attempts.columns[ROAST_COLUMN_error_type];
-    unsigned char identity[ROAST_IDENTITY_BYTES];
-    roast_record rec;
-
-    if (roast__column_has(types, row))
-        cells[ERROR_TYPE] = roast__study_text(study, (int32_t)types->values[row]);
-    if (!roast__attempt_record(study->run, row, &rec, identity))
-        return;
-    if (roast_record_has(&rec, ROAST_FIELD_error_message))
-        cells[ERROR_MESSAGE] =
-            roast__cell_text(study->summary, rec.values[ROAST_FIELD_error_message].str);
-    if (roast_record_has(&rec, ROAST_FIELD_error_section))
-        cells[ERROR_SECTION] =
-            roast__cell_text(study->summary, rec.values[ROAST_FIELD_error_section].str);
-}
-
-static void put_process(struct roast_cell *cells, const struct roast_study *study,
-                        size_t row)
+static void put_process(roast_table *table, const struct roast_study *study, size_t row)
 {
     const struct roast_attempts *attempts = &study->run->attempts;
     const struct roast_worker_process *process =
         &attempts->processes[attempts->process[row]];
     char room[ROAST_PROCESS_NAME_BYTES];
 
-    cells[WORKER] = roast__cell_text(study->summary,
-                                     roast__process_name(study->run, process, room));
-    cells[HOST] = roast__study_text(study, process->host);
+    roast__fill_text(table, ROAST_COL_failures_worker,
+                     roast__process_name(study->run, process, room));
+    roast__fill_text(table, ROAST_COL_failures_host,
+                     roast__study_text(study, process->host));
     if (process->pid != 0)
-        cells[PID] = roast__cell_count(process->pid);
+        roast__fill_count(table, ROAST_COL_failures_pid, process->pid);
 }
 
-static void put_times(struct roast_cell *cells, const struct roast_study *study,
-                      size_t row, const int64_t *last_signs)
+static void put_times(roast_table *table, const struct roast_study *study, size_t row,
+                      const int64_t *last_signs)
 {
     const struct roast_attempts *attempts = &study->run->attempts;
     bool lost = study->totals->roles.of_row[row] == ROAST_ROLE_LOST;
     int64_t start, end;
 
     if (roast__attempt_times(attempts, row, &start, &end))
-        cells[T_START] = roast__cell_number(roast__epoch_seconds(start));
-    cells[SECONDS] =
-        roast__cell_number(lost ? roast__lost_seconds(attempts, row, last_signs)
-                                : roast__attempt_seconds(attempts, row));
+        roast__fill_int(table, ROAST_COL_failures_start, start);
+    roast__fill_number(table, ROAST_COL_failures_seconds,
+                       lost ? roast__lost_seconds(attempts, row, last_signs)
+                            : roast__attempt_seconds(attempts, row));
 }
 
-static void put_failure(const struct roast_study *study, size_t table, size_t row,
+static void put_failure(roast_table *table, const struct roast_study *study, size_t row,
                         const int64_t *last_signs)
 {
     const struct roast_roles *roles = &study->totals->roles;
     const struct roast_tried *tried = roast__roles_tried(roles, row);
-    struct roast_cell *cells = roast__table_row(study->summary, table);
     bool lost = roles->of_row[row] == ROAST_ROLE_LOST;
 
-    put_place(cells, study, row);
-    put_error(cells, study, row);
-    put_whole_error(cells, study);
-    put_process(cells, study, row);
-    put_times(cells, study, row, last_signs);
-    cells[ATTEMPT] = roast__cell_count(tried ? tried->attempt : 1);
-    cells[STATUS] =
-        roast__cell_text(study->summary, roast_str_of(lost ? "lost" : "failed"));
-    cells[RESOLVED] = roast__cell_bool(roast__roles_resolved(roles, study->run, row));
+    roast__table_row(table);
+    put_place(table, study, row);
+    put_error(table, study, row);
+    put_process(table, study, row);
+    put_times(table, study, row, last_signs);
+    roast__fill_count(table, ROAST_COL_failures_attempt, tried ? tried->attempt : 1);
+    roast__fill_string(table, ROAST_COL_failures_status, lost ? "lost" : "failed");
+    roast__fill_bool(table, ROAST_COL_failures_resolved,
+                     roast__roles_resolved(roles, study->run, row));
 }
 
 void roast__study_failures(const struct roast_study *study)
 {
     const struct roast_roles *roles = &study->totals->roles;
-    size_t table =
-        roast__table_open(study->summary, "failures", ROAST_TABLE_LIST, columns, CELLS);
+    roast_table *table = roast__summary_open(study->summary, ROAST_TABLE_failures);
 
     if (roles->rows[ROAST_ROLE_FAILED] + roles->rows[ROAST_ROLE_LOST] == 0)
         return;
@@ -172,7 +126,7 @@ void roast__study_failures(const struct roast_study *study)
     for (size_t row = 0; last_signs && row < study->run->attempts.count; row++) {
         unsigned role = roles->of_row[row];
         if (role == ROAST_ROLE_FAILED || role == ROAST_ROLE_LOST)
-            put_failure(study, table, row, last_signs);
+            put_failure(table, study, row, last_signs);
     }
     roast__free(last_signs);
 }

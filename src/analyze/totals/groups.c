@@ -9,9 +9,27 @@
 #include "base/mem.h"
 #include "run/slots.h"
 
-/* ---- cells ----------------------------------------------------------------------- */
+/* ---- shared columns -------------------------------------------------------------- */
 
-void roast__group_cells(struct roast_cell *row, const struct roast_group *group)
+enum {
+#define SHARED(name, upper) \
+    upper = ROAST_COL_datasets_##name - ROAST_COL_datasets_num_chunks
+    SHARED(num_chunks, NUM_CHUNKS),
+    SHARED(num_attempts, NUM_ATTEMPTS),
+    SHARED(failures, FAILURES),
+    SHARED(total_duration, TOTAL_DURATION),
+    SHARED(mean_duration, MEAN_DURATION),
+    SHARED(min_duration, MIN_DURATION),
+    SHARED(max_duration, MAX_DURATION),
+    SHARED(total_events, TOTAL_EVENTS),
+    SHARED(mean_events_per_chunk, MEAN_EVENTS_PER_CHUNK),
+    SHARED(total_bytes, TOTAL_BYTES),
+    SHARED(cpu_seconds, CPU_SECONDS),
+    SHARED(events_per_second, EVENTS_PER_SECOND),
+#undef SHARED
+};
+
+void roast__fill_group(roast_table *table, int first, const struct roast_group *group)
 {
     double timed = (double)(group->chunks - group->without[ROAST_DURATION_NS]);
     double counted = (double)(group->chunks - group->without[ROAST_EVENTS]);
@@ -20,23 +38,28 @@ void roast__group_cells(struct roast_cell *row, const struct roast_group *group)
     bool both =
         group->without[ROAST_DURATION_NS] == 0 && group->without[ROAST_EVENTS] == 0;
 
-    row[0] = roast__cell_count((uint64_t)group->chunks + group->bare);
-    row[1] = roast__cell_count(roast__group_attempts(group));
-    row[2] = roast__cell_count(group->failures);
-    row[3] = roast__cell_number(timed > 0 ? group->sums[ROAST_DURATION_NS] / 1e9 : NAN);
-    row[4] = roast__cell_number(group->sums[ROAST_DURATION_NS] / timed / 1e9);
-    row[5] = roast__cell_number(group->shortest_ns / 1e9);
-    row[6] = roast__cell_number(group->longest_ns / 1e9);
+    roast__fill_count(table, first + NUM_CHUNKS, (uint64_t)group->chunks + group->bare);
+    roast__fill_count(table, first + NUM_ATTEMPTS, roast__group_attempts(group));
+    roast__fill_count(table, first + FAILURES, group->failures);
+    roast__fill_number(table, first + TOTAL_DURATION,
+                       timed > 0 ? group->sums[ROAST_DURATION_NS] / 1e9 : NAN);
+    roast__fill_number(table, first + MEAN_DURATION,
+                       group->sums[ROAST_DURATION_NS] / timed / 1e9);
+    roast__fill_number(table, first + MIN_DURATION, group->shortest_ns / 1e9);
+    roast__fill_number(table, first + MAX_DURATION, group->longest_ns / 1e9);
     double events = group->sums[ROAST_EVENTS] + group->bare_events;
     if (counted > 0 || group->bare > group->bare_unknown)
-        row[7] = roast__cell_sum(events);
-    row[8] = roast__cell_number(group->sums[ROAST_EVENTS] / counted);
+        roast__fill_sum(table, first + TOTAL_EVENTS, events);
+    roast__fill_number(table, first + MEAN_EVENTS_PER_CHUNK,
+                       group->sums[ROAST_EVENTS] / counted);
     if (bytes)
-        row[9] = roast__cell_sum(group->sums[ROAST_BYTES]);
-    row[10] = roast__cell_number(with_cpu > 0 ? group->sums[ROAST_CPU_NS] / 1e9 : NAN);
-    row[11] = roast__cell_number(both ? group->sums[ROAST_EVENTS] /
-                                            (group->sums[ROAST_DURATION_NS] / 1e9)
-                                      : NAN);
+        roast__fill_sum(table, first + TOTAL_BYTES, group->sums[ROAST_BYTES]);
+    roast__fill_number(table, first + CPU_SECONDS,
+                       with_cpu > 0 ? group->sums[ROAST_CPU_NS] / 1e9 : NAN);
+    roast__fill_number(table, first + EVENTS_PER_SECOND,
+                       both ? group->sums[ROAST_EVENTS] /
+                                  (group->sums[ROAST_DURATION_NS] / 1e9)
+                            : NAN);
 }
 
 /* ---- keys ------------------------------------------------------------------------ */
@@ -145,28 +168,25 @@ struct roast_key_rule roast__by_file(const struct roast_attempts *attempts)
     return (struct roast_key_rule){attempts, same_file, hash_file};
 }
 
-static struct roast_cell name_cell(const struct roast_study *study, int32_t name)
+static struct roast_str name_of(const struct roast_study *study, int32_t name)
 {
-    if (name == ROAST_NO_STRING)
-        return roast__cell_text(study->summary, roast_str_of("(unknown)"));
-    return roast__study_text(study, name);
+    return name == ROAST_NO_STRING ? roast_str_of("(unknown)")
+                                   : roast__study_text(study, name);
 }
 
 static void put_datasets(const struct roast_study *study, const struct roast_keys *keys)
 {
-    static const char *const columns[] = {"dataset", ROAST_GROUP_COLUMNS};
-    size_t table = roast__table_open(study->summary, "per_dataset", ROAST_TABLE_KEYED,
-                                     columns, sizeof(columns) / sizeof(columns[0]));
+    roast_table *table = roast__summary_open(study->summary, ROAST_TABLE_datasets);
 
     for (size_t i = 0; i < keys->count; i++) {
-        struct roast_cell *row = roast__table_row(study->summary, table);
-        row[0] = name_cell(
-            study, dataset_of(&study->run->attempts, (size_t)keys->first_item[i]));
-        roast__group_cells(row + 1, &keys->groups[i]);
+        int32_t name = dataset_of(&study->run->attempts, (size_t)keys->first_item[i]);
+        roast__table_row(table);
+        roast__fill_text(table, ROAST_COL_datasets_dataset, name_of(study, name));
+        roast__fill_group(table, ROAST_COL_datasets_num_chunks, &keys->groups[i]);
     }
 }
 
-/* A file that two datasets share has no one dataset: the cell is absent. */
+/* A file that two datasets share has no one dataset: it is unknown. */
 static void find_shared(bool *shared, const struct roast_keys *keys,
                         const struct roast_attempts *attempts)
 {
@@ -180,10 +200,8 @@ static void find_shared(bool *shared, const struct roast_keys *keys,
 
 static void put_files(const struct roast_study *study, const struct roast_keys *keys)
 {
-    static const char *const columns[] = {"file", ROAST_GROUP_COLUMNS, "dataset"};
     const struct roast_attempts *attempts = &study->run->attempts;
-    size_t table = roast__table_open(study->summary, "per_file", ROAST_TABLE_KEYED,
-                                     columns, sizeof(columns) / sizeof(columns[0]));
+    roast_table *table = roast__summary_open(study->summary, ROAST_TABLE_per_file);
     bool *shared = roast__alloc(keys->count * sizeof(shared[0]));
 
     if (shared)
@@ -191,13 +209,14 @@ static void put_files(const struct roast_study *study, const struct roast_keys *
     else
         study->summary->failed = true;
     for (size_t i = 0; shared && i < keys->count; i++) {
-        struct roast_cell *row = roast__table_row(study->summary, table);
         size_t first = (size_t)keys->first_item[i];
-        row[0] = name_cell(study, file_of(attempts, first));
-        roast__group_cells(row + 1, &keys->groups[i]);
+        roast__table_row(table);
+        roast__fill_text(table, ROAST_COL_per_file_file,
+                         name_of(study, file_of(attempts, first)));
+        roast__fill_group(table, ROAST_COL_per_file_num_chunks, &keys->groups[i]);
         if (!shared[i])
-            row[1 + ROAST_GROUP_COLUMN_COUNT] =
-                roast__study_text(study, dataset_of(attempts, first));
+            roast__fill_text(table, ROAST_COL_per_file_dataset,
+                             roast__study_text(study, dataset_of(attempts, first)));
     }
     roast__free(shared);
 }

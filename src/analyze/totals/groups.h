@@ -5,16 +5,8 @@
 
 #include "analyze/summary.h"
 
-/* The columns behind the key and before those of a table of its own. */
-#define ROAST_GROUP_COLUMNS \
-    "num_chunks", "num_attempts", "failures", "total_duration", "mean_duration", \
-        "min_duration", "max_duration", "total_events", "mean_events_per_chunk", \
-        "total_bytes", "cpu_seconds", "events_per_second"
-
-enum { ROAST_GROUP_COLUMN_COUNT = 12 };
-
-/* Fills the cells of those columns. */
-void roast__group_cells(struct roast_cell *row, const struct roast_group *group);
+/* Fills the columns that all these tables share; `first` is the column num_chunks. */
+void roast__fill_group(roast_table *table, int first, const struct roast_group *group);
 
 /* Items (files, processes) that come under one key. Zeroed = empty and valid. */
 struct roast_keys {

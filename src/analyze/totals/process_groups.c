@@ -157,15 +157,14 @@ static double *peaks_of(const struct roast_keys *keys, const struct roast_crew *
 
 /* ---- tables ---------------------------------------------------------------------- */
 
-struct roast_cell roast__worker_cell(const struct roast_study *study, size_t process)
+void roast__fill_worker(roast_table *table, int col, const struct roast_study *study,
+                        size_t process)
 {
     struct roast_buf room = {0};
-    struct roast_cell cell =
-        roast__cell_text(study->summary, roast__worker_key(study->run, process, &room));
 
+    roast__fill_text(table, col, roast__worker_key(study->run, process, &room));
     study->summary->failed |= !roast__buf_ok(&room);
     roast__buf_release(&room);
-    return cell;
 }
 
 /* Whether all records say which process they are of. */
@@ -180,7 +179,7 @@ static bool all_are_known(const struct roast_attempts *attempts)
 
 /* Workers that a backend sampled and no record names. They did nothing, unless there
  * are records that do not say whose they are: then nobody knows what they did. */
-static void put_sampled(const struct roast_study *study, size_t table,
+static void put_sampled(const struct roast_study *study, roast_table *table,
                         const struct roast_crew *crew)
 {
     const struct roast_samples *samples = &study->run->samples;
@@ -191,21 +190,19 @@ static void put_sampled(const struct roast_study *study, size_t table,
     for (size_t i = 0; i < samples->count; i++) {
         if (samples->workers[i].pid != 0 || crew->process[i] >= 0)
             continue;
-        struct roast_cell *row = roast__table_row(study->summary, table);
-        row[0] = roast__study_text(study, samples->workers[i].name);
+        roast__table_row(table);
+        roast__fill_text(table, ROAST_COL_per_worker_worker,
+                         roast__study_text(study, samples->workers[i].name));
         if (idle)
-            roast__group_cells(row + 1, &nothing);
-        row[1 + ROAST_GROUP_COLUMN_COUNT + 2] =
-            roast__cell_number(sampled_peak(study, i) / (1024.0 * 1024.0));
+            roast__fill_group(table, ROAST_COL_per_worker_num_chunks, &nothing);
+        roast__fill_number(table, ROAST_COL_per_worker_peak_memory_mb,
+                           sampled_peak(study, i) / (1024.0 * 1024.0));
     }
 }
 
 static void put_workers(const struct roast_study *study, const struct roast_keys *keys)
 {
-    static const char *const columns[] = {"worker", ROAST_GROUP_COLUMNS, "host", "pid",
-                                          "peak_memory_mb"};
-    size_t table = roast__table_open(study->summary, "per_worker", ROAST_TABLE_KEYED,
-                                     columns, sizeof(columns) / sizeof(columns[0]));
+    roast_table *table = roast__summary_open(study->summary, ROAST_TABLE_per_worker);
     struct roast_crew crew = {0};
     bool found = roast__crew_find(&crew, study->run);
     double *peaks = found ? peaks_of(keys, &crew, study) : NULL;
@@ -213,16 +210,17 @@ static void put_workers(const struct roast_study *study, const struct roast_keys
     if (!peaks)
         study->summary->failed = true;
     for (size_t i = 0; peaks && i < keys->count; i++) {
-        struct roast_cell *row = roast__table_row(study->summary, table);
-        struct roast_cell *own = row + 1 + ROAST_GROUP_COLUMN_COUNT;
         size_t first = (size_t)keys->first_item[i];
-        uint64_t pid = process_at(study->run, first)->pid;
-        row[0] = roast__worker_cell(study, first);
-        roast__group_cells(row + 1, &keys->groups[i]);
-        own[0] = roast__study_text(study, process_at(study->run, first)->host);
-        if (pid != 0)
-            own[1] = roast__cell_count(pid);
-        own[2] = roast__cell_number(peaks[i] / (1024.0 * 1024.0));
+        const struct roast_worker_process *process = process_at(study->run, first);
+        roast__table_row(table);
+        roast__fill_worker(table, ROAST_COL_per_worker_worker, study, first);
+        roast__fill_group(table, ROAST_COL_per_worker_num_chunks, &keys->groups[i]);
+        roast__fill_text(table, ROAST_COL_per_worker_host,
+                         roast__study_text(study, process->host));
+        if (process->pid != 0)
+            roast__fill_count(table, ROAST_COL_per_worker_pid, process->pid);
+        roast__fill_number(table, ROAST_COL_per_worker_peak_memory_mb,
+                           peaks[i] / (1024.0 * 1024.0));
     }
     if (peaks)
         put_sampled(study, table, &crew);
@@ -232,17 +230,15 @@ static void put_workers(const struct roast_study *study, const struct roast_keys
 
 static void put_hosts(const struct roast_study *study, const struct roast_keys *keys)
 {
-    static const char *const columns[] = {"host", ROAST_GROUP_COLUMNS};
-    size_t table = roast__table_open(study->summary, "per_host", ROAST_TABLE_KEYED,
-                                     columns, sizeof(columns) / sizeof(columns[0]));
+    roast_table *table = roast__summary_open(study->summary, ROAST_TABLE_per_host);
 
     for (size_t i = 0; i < keys->count; i++) {
-        struct roast_cell *row = roast__table_row(study->summary, table);
         int32_t host = host_number(study->run, (size_t)keys->first_item[i]);
-        row[0] = host == ROAST_NO_STRING
-                     ? roast__cell_text(study->summary, roast_str_of("(unknown)"))
-                     : roast__study_text(study, host);
-        roast__group_cells(row + 1, &keys->groups[i]);
+        roast__table_row(table);
+        roast__fill_text(table, ROAST_COL_per_host_host,
+                         host == ROAST_NO_STRING ? roast_str_of("(unknown)")
+                                                 : roast__study_text(study, host));
+        roast__fill_group(table, ROAST_COL_per_host_num_chunks, &keys->groups[i]);
     }
 }
 

@@ -48,29 +48,30 @@ static double data_rate_of(const void *context, uint32_t row)
 }
 
 /* False when out of memory. */
-static bool draw_line(struct roast_line *line, const struct roast_study *study)
+static bool draw_line(struct roast_cumulative_curve *line,
+                      const struct roast_study *study)
 {
     const struct roast_attempts *attempts = &study->run->attempts;
     const struct roast_column *starts = &attempts->columns[ROAST_COLUMN_start_ns];
     const struct roast_column *lengths = &attempts->columns[ROAST_COLUMN_duration_ns];
 
-    if (!roast__line_reserve(line, study->totals->all.chunks))
+    if (!roast__curve_reserve(line, study->totals->all.chunks))
         return false;
     for (uint32_t row = 0; row < attempts->count; row++) {
         if (study->totals->roles.of_row[row] == ROAST_ROLE_COUNTS &&
             roast__column_has(starts, row) && roast__column_has(lengths, row))
-            roast__line_put(line, row, starts->values[row], lengths->values[row]);
+            roast__curve_put(line, row, starts->values[row], lengths->values[row]);
     }
-    return roast__line_sort(line);
+    return roast__curve_sort(line);
 }
 
-static void set_rates(const struct roast_study *study, struct roast_line *line,
-                      roast_rate_of *rate, double scale,
-                      const enum roast_metric *metrics)
+static void set_rates(const struct roast_study *study,
+                      struct roast_cumulative_curve *line, roast_rate_of *rate,
+                      double scale, const enum roast_metric *metrics)
 {
     double run_s = roast__seconds_between(study->run->start_ns, study->end_ns);
 
-    if (!(roast__line_sum(line, rate, &study->run->attempts) > 0))
+    if (!(roast__curve_sum(line, rate, &study->run->attempts) > 0))
         return;
     for (size_t i = 0; i < WINDOWS; i++) {
         double seconds = (double)window_s[i];
@@ -86,7 +87,7 @@ void roast__study_best_rates(const struct roast_study *study)
 {
     const struct roast_group *all = &study->totals->all;
     double run_s = roast__seconds_between(study->run->start_ns, study->end_ns);
-    struct roast_line line = {0};
+    struct roast_cumulative_curve line = {0};
 
     if (all->chunks == 0 || run_s < (double)window_s[0])
         return;
@@ -96,5 +97,5 @@ void roast__study_best_rates(const struct roast_study *study)
         set_rates(study, &line, event_rate_of, 1e-3, event_rates);
     if (drawn && all->without[ROAST_BYTES] == 0)
         set_rates(study, &line, data_rate_of, 8e-9, data_rates);
-    roast__line_release(&line);
+    roast__curve_release(&line);
 }

@@ -78,31 +78,33 @@ static uint64_t note_records(struct notes *notes, const struct roast_run *run)
 
 /* ---- tables ---------------------------------------------------------------------- */
 
-/* The columns are the losses that there were: names of this table are made here. */
-static void put_losses(const struct roast_study *study, const struct notes *notes)
+static void put_loss(roast_table *table, const char *name, const char *meaning,
+                     const uint64_t *count)
 {
-    const char *names[ROAST_MAX_COLUMNS];
-    uint64_t counts[ROAST_MAX_COLUMNS];
-    size_t count = 0;
+    roast__table_row(table);
+    roast__fill_string(table, ROAST_COL_losses_name, name);
+    roast__fill_string(table, ROAST_COL_losses_meaning, meaning);
+    if (count)
+        roast__fill_count(table, ROAST_COL_losses_count, *count);
+}
 
-    for (int i = 0; i < ROAST_RUN_LOSS_COUNT && count < ROAST_MAX_COLUMNS; i++) {
-        names[count] = roast_run_loss_name((enum roast_run_loss)i);
-        counts[count] = study->run->losses[i];
-        count += counts[count] > 0;
+void roast__losses_fill(roast_table *table, const uint64_t *of_run,
+                        const uint64_t *of_records)
+{
+    for (int i = 0; i < ROAST_RUN_LOSS_COUNT; i++)
+        put_loss(table, roast_run_loss_name((enum roast_run_loss)i),
+                 roast_run_loss_text((enum roast_run_loss)i),
+                 of_run ? &of_run[i] : NULL);
+    for (unsigned i = 0; i < ROAST_LOSS_END; i++) {
+        if (roast_loss_name(i))
+            put_loss(table, roast_loss_name(i), roast_loss_text(i),
+                     of_records ? &of_records[i] : NULL);
     }
-    for (unsigned i = 0; i < ROAST_LOSS_END && count < ROAST_MAX_COLUMNS; i++) {
-        names[count] = roast_loss_name(i);
-        counts[count] = notes->losses[i];
-        count += names[count] && counts[count] > 0;
-    }
-    roast__table_single(study->summary, "losses", names, counts, count);
 }
 
 static void put_absences(const struct roast_study *study, const struct notes *notes)
 {
-    static const char *const columns[] = {"field", "reason", "chunks"};
-    size_t table = roast__table_open(study->summary, "absent_fields", ROAST_TABLE_LIST,
-                                     columns, 3);
+    roast_table *table = roast__summary_open(study->summary, ROAST_TABLE_absent_fields);
 
     for (int field = 0; field < ROAST_FIELD_COUNT; field++) {
         const char *name = roast_field_info((enum roast_field)field)->name;
@@ -110,11 +112,11 @@ static void put_absences(const struct roast_study *study, const struct notes *no
             uint64_t chunks = notes->absent[field][reason];
             if (chunks == 0)
                 continue;
-            struct roast_cell *row = roast__table_row(study->summary, table);
-            row[0] = roast__cell_text(study->summary, roast_str_of(name));
-            row[1] = roast__cell_text(study->summary,
-                                      roast_str_of(roast_reason_text(reason)));
-            row[2] = roast__cell_count(chunks);
+            roast__table_row(table);
+            roast__fill_string(table, ROAST_COL_absent_fields_field, name);
+            roast__fill_string(table, ROAST_COL_absent_fields_reason,
+                               roast_reason_text(reason));
+            roast__fill_count(table, ROAST_COL_absent_fields_chunks, chunks);
         }
     }
 }
@@ -134,7 +136,8 @@ void roast__study_records(const struct roast_study *study)
     if (records > 0 || !isnan(client))
         roast__study_set(study, ROAST_METRIC_monitor_errors,
                          notes->monitor_errors + (isnan(client) ? 0 : client));
-    put_losses(study, notes);
+    roast__losses_fill(roast__summary_open(study->summary, ROAST_TABLE_losses),
+                       study->run->losses, notes->losses);
     put_absences(study, notes);
     roast__free(notes);
 }

@@ -12,11 +12,6 @@
 
 enum { MOST_ANCESTORS = 256 }; /* more than the probe ever nests */
 
-static const char *const columns[] = {
-    "name", "count", "total",           "self",  "mean",   "max",
-    "p99",  "share", "memory_delta_mb", "bytes", "chunks",
-};
-
 /* One name. */
 struct named {
     uint64_t count;
@@ -170,42 +165,47 @@ static void read_all(struct sections *sections, const struct roast_study *study)
     }
 }
 
-static void put_times(struct roast_cell *row, struct named *named, double process_ns)
+static void put_times(roast_table *table, struct named *named, double process_ns)
 {
     double p99_ns = roast__quantiles_get(&named->per_chunk_ns, 0.99);
 
-    row[2] = roast__cell_number(named->total_ns / 1e9);
-    row[3] = roast__cell_number(named->self_ns / 1e9);
-    row[4] = roast__cell_number(named->total_ns / (double)named->count / 1e9);
-    row[5] = roast__cell_number(named->max_ns / 1e9);
-    row[6] = roast__cell_number(fmin(p99_ns, named->max_ns) / 1e9);
-    row[7] = roast__cell_number(named->total_ns / process_ns);
+    roast__fill_number(table, ROAST_COL_section_totals_total, named->total_ns / 1e9);
+    roast__fill_number(table, ROAST_COL_section_totals_self, named->self_ns / 1e9);
+    roast__fill_number(table, ROAST_COL_section_totals_mean,
+                       named->total_ns / (double)named->count / 1e9);
+    roast__fill_number(table, ROAST_COL_section_totals_max, named->max_ns / 1e9);
+    roast__fill_number(table, ROAST_COL_section_totals_p99,
+                       fmin(p99_ns, named->max_ns) / 1e9);
+    roast__fill_number(table, ROAST_COL_section_totals_share,
+                       named->total_ns / process_ns);
 }
 
-static void put_name(struct roast_cell *row, struct named *named, double process_ns)
+static void put_name(roast_table *table, struct named *named, double process_ns)
 {
-    row[1] = roast__cell_count(named->count);
+    roast__fill_count(table, ROAST_COL_section_totals_count, named->count);
     if (named->time_known)
-        put_times(row, named, process_ns);
+        put_times(table, named, process_ns);
     if (named->memory_known)
-        row[8] = roast__cell_number(named->memory_bytes / (1024.0 * 1024.0));
+        roast__fill_number(table, ROAST_COL_section_totals_memory_delta_mb,
+                           named->memory_bytes / (1024.0 * 1024.0));
     if (named->bytes_known)
-        row[9] = roast__cell_sum(named->bytes);
-    row[10] = roast__cell_count(named->chunks);
+        roast__fill_sum(table, ROAST_COL_section_totals_bytes, named->bytes);
+    roast__fill_count(table, ROAST_COL_section_totals_chunks, named->chunks);
 }
 
 void roast__study_sections(const struct roast_study *study)
 {
-    size_t table = roast__table_open(study->summary, "sections", ROAST_TABLE_KEYED,
-                                     columns, sizeof(columns) / sizeof(columns[0]));
+    roast_table *table =
+        roast__summary_open(study->summary, ROAST_TABLE_section_totals);
     struct sections sections = {0};
 
     read_all(&sections, study);
     study->summary->failed |= sections.failed;
     for (size_t i = 0; i < sections.names.count; i++) {
-        struct roast_cell *row = roast__table_row(study->summary, table);
-        row[0] = roast__cell_text(study->summary, sections.names.keys[i].name);
-        put_name(row, &sections.named[i], sections.process_ns);
+        roast__table_row(table);
+        roast__fill_text(table, ROAST_COL_section_totals_name,
+                         sections.names.keys[i].name);
+        put_name(table, &sections.named[i], sections.process_ns);
         roast__quantiles_release(&sections.named[i].per_chunk_ns);
     }
     roast__name_table_release(&sections.names);

@@ -21,30 +21,6 @@ struct kind_sums {
     double seconds;
 };
 
-enum cell {
-    KIND,
-    COUNT,
-    SECONDS,
-    OK,
-    FAILED,
-    RETRIED,
-    SENT_BACK,
-    LOST,
-    CANCELLED,
-    RUNNING,
-    PREFIXES,
-    CELLS
-};
-
-static const char *const columns[CELLS] = {
-    [KIND] = "kind",           [COUNT] = "count",
-    [SECONDS] = "seconds",     [OK] = "ok",
-    [FAILED] = "failed",       [RETRIED] = "retried",
-    [SENT_BACK] = "sent_back", [LOST] = "lost",
-    [CANCELLED] = "cancelled", [RUNNING] = "running",
-    [PREFIXES] = "prefixes",
-};
-
 /* The sums of each kind; bit n of names[prefix]: tasks of kind n are called so. */
 static void add_tasks(struct kind_sums sums[ROAST_KIND_COUNT], unsigned char *names,
                       const struct roast_tasks *tasks, const unsigned char *kinds)
@@ -93,48 +69,50 @@ static bool add_failed(struct kind_sums sums[ROAST_KIND_COUNT],
     return found;
 }
 
-static struct roast_cell list_names(const struct roast_study *study,
-                                    const unsigned char *names, int kind)
+static void put_prefixes(roast_table *table, const struct roast_study *study,
+                         const unsigned char *names, int kind)
 {
-    size_t all = study->run->strings.count;
+    struct roast_buf list = {0};
     size_t count = 0;
-    struct roast_cell *items;
 
-    for (size_t i = 0; i < all && count < MOST_PREFIXES; i++)
-        count += names[i] >> kind & 1;
-    struct roast_cell list = roast__cell_list(study->summary, &items, count);
-    for (size_t i = 0, next = 0; i < all && next < list.count; i++) {
-        if (names[i] >> kind & 1)
-            items[next++] = roast__study_text(study, (int32_t)i);
+    for (size_t i = 0; i < study->run->strings.count && count < MOST_PREFIXES; i++) {
+        if (names[i] >> kind & 1) {
+            roast__list_add(&list, roast__study_text(study, (int32_t)i));
+            count++;
+        }
     }
-    return list;
+    roast__fill_list(table, ROAST_COL_tasks_by_kind_prefixes, &list);
 }
 
-static void put_kind(const struct roast_study *study, size_t table, int kind,
+static void put_kind(roast_table *table, const struct roast_study *study, int kind,
                      const struct kind_sums *sums, const unsigned char *names)
 {
-    struct roast_cell *cells = roast__table_row(study->summary, table);
     const char *name = roast_task_kind_name((enum roast_task_kind)kind);
 
-    cells[KIND] = roast__cell_text(study->summary, roast_str_of(name));
-    cells[COUNT] = roast__cell_count(sums->count);
-    cells[SECONDS] = roast__cell_number(sums->seconds);
-    cells[OK] = roast__cell_count(sums->ends[ROAST_TASK_ok]);
-    cells[FAILED] = roast__cell_count(sums->ends[ROAST_TASK_failed]);
-    cells[RETRIED] = roast__cell_count(sums->ends[ROAST_TASK_retried]);
-    cells[SENT_BACK] = roast__cell_count(sums->ends[ROAST_TASK_sent_back]);
-    cells[LOST] = roast__cell_count(sums->ends[ROAST_TASK_lost]);
-    cells[CANCELLED] = roast__cell_count(sums->ends[ROAST_TASK_cancelled]);
-    cells[RUNNING] = roast__cell_count(sums->ends[ROAST_TASK_running]);
-    cells[PREFIXES] = list_names(study, names, kind);
+    roast__table_row(table);
+    roast__fill_string(table, ROAST_COL_tasks_by_kind_kind, name);
+    roast__fill_count(table, ROAST_COL_tasks_by_kind_count, sums->count);
+    roast__fill_number(table, ROAST_COL_tasks_by_kind_seconds, sums->seconds);
+    roast__fill_count(table, ROAST_COL_tasks_by_kind_ok, sums->ends[ROAST_TASK_ok]);
+    roast__fill_count(table, ROAST_COL_tasks_by_kind_failed,
+                      sums->ends[ROAST_TASK_failed]);
+    roast__fill_count(table, ROAST_COL_tasks_by_kind_retried,
+                      sums->ends[ROAST_TASK_retried]);
+    roast__fill_count(table, ROAST_COL_tasks_by_kind_sent_back,
+                      sums->ends[ROAST_TASK_sent_back]);
+    roast__fill_count(table, ROAST_COL_tasks_by_kind_lost, sums->ends[ROAST_TASK_lost]);
+    roast__fill_count(table, ROAST_COL_tasks_by_kind_cancelled,
+                      sums->ends[ROAST_TASK_cancelled]);
+    roast__fill_count(table, ROAST_COL_tasks_by_kind_running,
+                      sums->ends[ROAST_TASK_running]);
+    put_prefixes(table, study, names, kind);
 }
 
 void roast__study_task_kinds(const struct roast_study *study)
 {
     const struct roast_run *run = study->run;
     struct kind_sums sums[ROAST_KIND_COUNT] = {{.count = 0}};
-    size_t table = roast__table_open(study->summary, "tasks_by_kind", ROAST_TABLE_KEYED,
-                                     columns, CELLS);
+    roast_table *table = roast__summary_open(study->summary, ROAST_TABLE_tasks_by_kind);
 
     if (!roast__has_scheduled(&run->scheduler.tasks))
         return;
@@ -145,7 +123,7 @@ void roast__study_task_kinds(const struct roast_study *study)
         study->summary->failed = true;
     for (int kind = 0; names && kind < ROAST_KIND_COUNT; kind++) {
         if (sums[kind].count > 0)
-            put_kind(study, table, kind, &sums[kind], names);
+            put_kind(table, study, kind, &sums[kind], names);
     }
     roast__free(names);
 }
@@ -170,20 +148,21 @@ static const struct roast_hot_row *next_hot(const struct roast_scheduler_view *v
 
 void roast__study_hot_lines(const struct roast_study *study)
 {
-    static const char *const hot_columns[] = {"file", "line",    "function",
-                                              "text", "seconds", "self_seconds"};
     const struct roast_scheduler_view *view = &study->run->scheduler;
-    size_t table = roast__table_open(study->summary, "hot_lines", ROAST_TABLE_LIST,
-                                     hot_columns, 6);
+    roast_table *table = roast__summary_open(study->summary, ROAST_TABLE_hottest_lines);
     const struct roast_hot_row *row = next_hot(view, NULL);
 
     for (int i = 0; row && i < MOST_HOT_LINES; i++, row = next_hot(view, row)) {
-        struct roast_cell *cells = roast__table_row(study->summary, table);
-        cells[0] = roast__study_text(study, row->file);
-        cells[1] = roast__cell_count(row->line);
-        cells[2] = roast__study_text(study, row->function);
-        cells[3] = roast__study_text(study, row->text);
-        cells[4] = roast__cell_number(row->seconds);
-        cells[5] = roast__cell_number(row->self_seconds);
+        roast__table_row(table);
+        roast__fill_text(table, ROAST_COL_hottest_lines_file,
+                         roast__study_text(study, row->file));
+        roast__fill_count(table, ROAST_COL_hottest_lines_line, row->line);
+        roast__fill_text(table, ROAST_COL_hottest_lines_function,
+                         roast__study_text(study, row->function));
+        roast__fill_text(table, ROAST_COL_hottest_lines_text,
+                         roast__study_text(study, row->text));
+        roast__fill_number(table, ROAST_COL_hottest_lines_seconds, row->seconds);
+        roast__fill_number(table, ROAST_COL_hottest_lines_self_seconds,
+                           row->self_seconds);
     }
 }

@@ -225,15 +225,14 @@ static bool add_workers(struct use *use, const struct roast_study *study,
 
 static void set_peak(const struct roast_study *study, const struct use *use)
 {
-    static const char *const columns[] = {"worker", "time"};
-    size_t table = roast__table_open(study->summary, "peak_memory", ROAST_TABLE_SINGLE,
-                                     columns, 2);
+    roast_table *table = roast__summary_open(study->summary, ROAST_TABLE_peak_memory);
 
     if (!(use->peak_bytes > 0))
         return;
-    struct roast_cell *row = roast__table_row(study->summary, table);
-    row[0] = roast__study_text(study, use->peak_worker);
-    row[1] = roast__cell_number(roast__epoch_seconds(use->peak_time_ns));
+    roast__table_row(table);
+    roast__fill_text(table, ROAST_COL_peak_memory_worker,
+                     roast__study_text(study, use->peak_worker));
+    roast__fill_int(table, ROAST_COL_peak_memory_time, use->peak_time_ns);
 }
 
 static void set_use(const struct roast_study *study, const struct use *use)

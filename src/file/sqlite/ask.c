@@ -22,14 +22,14 @@ enum { SHOWN_BYTES = 1024 }; /* of a cell that is no text */
 struct asked_table {
     struct roast_lazy_rows rows;
     roast_runfile *file;
-    enum roast_columns_table table;
+    enum roast_table_id table;
 };
 
 static int make_table(struct roast_rowset *out, void *context, roast_error *err)
 {
     struct asked_table *asked = context;
     roast_runfile *file = asked->file;
-    roast_columns **columns = &file->tables[asked->table];
+    roast_table **columns = &file->tables[asked->table];
     int status = ROAST_OK;
 
     if (!*columns)
@@ -40,8 +40,8 @@ static int make_table(struct roast_rowset *out, void *context, roast_error *err)
     return ROAST_OK;
 }
 
-static int show_table(roast_runfile *file, enum roast_columns_table table,
-                      const char *name, roast_error *err)
+static int show_table(roast_runfile *file, enum roast_table_id table, const char *name,
+                      roast_error *err)
 {
     struct asked_table *asked = roast__alloc(sizeof(*asked));
 
@@ -54,11 +54,11 @@ static int show_table(roast_runfile *file, enum roast_columns_table table,
 
 static int show_tables(roast_runfile *file, roast_error *err)
 {
-    int status = show_table(file, ROAST_COLUMNS_chunks, "whole_chunks", err);
+    int status = show_table(file, ROAST_TABLE_chunks, "whole_chunks", err);
 
-    for (int i = 0; status == ROAST_OK && i < ROAST_COLUMNS_TABLE_COUNT; i++) {
-        enum roast_columns_table table = (enum roast_columns_table)i;
-        status = show_table(file, table, roast_columns_table_name(table), err);
+    for (int i = 0; status == ROAST_OK && i < ROAST_RUN_TABLE_COUNT; i++) {
+        enum roast_table_id table = (enum roast_table_id)i;
+        status = show_table(file, table, roast_table_name(table), err);
     }
     return status;
 }

@@ -132,9 +132,9 @@ static int check_tables(sqlite3 *db, struct telling *telling, roast_error *err)
 {
     int status = ROAST_OK;
 
-    for (int i = 0; status == ROAST_OK && i < ROAST_COLUMNS_TABLE_COUNT; i++) {
-        enum roast_columns_table table = (enum roast_columns_table)i;
-        const char *name = roast_columns_table_name(table);
+    for (int i = 0; status == ROAST_OK && i < ROAST_RUN_TABLE_COUNT; i++) {
+        enum roast_table_id table = (enum roast_table_id)i;
+        const char *name = roast_table_name(table);
         if (roast__is_stored(table))
             status = forgive(telling, check_table(db, name, telling, err), name, err);
     }

@@ -1,17 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* load_meaning.c - what a run meant when it was saved: its summary, and plain tables as
  * columns. Neither needs an attempt to be loaded. */
-#include "analyze/tables/columns.h"
-#include "analyze/tables/columns_own.h"
+#include "analyze/summary.h"
 #include "file/runfile.h"
 #include "file/sqlite/schema.h"
-#include "file/sqlite/summary_blob.h"
 
 int roast__load_summary(roast_summary **out, sqlite3 *db, roast_error *err)
 {
     struct roast_segment_reader in;
     struct roast_segment_part part = {.items = 0};
-    uint64_t file_bytes = roast__sql_file_bytes(db);
     roast_error why = {0};
     int status = roast__segment_open(&in, db, ROAST_SEGMENT_summary, err);
 
@@ -19,10 +16,9 @@ int roast__load_summary(roast_summary **out, sqlite3 *db, roast_error *err)
     if (status == ROAST_OK)
         status = roast__segment_next(&in, &part, err);
     if (status > 0) {
-        int read = part.items == 1
-                       ? roast__summary_unpack(out, part.content, file_bytes, &why)
-                       : ROAST_BAD_DATA;
-        if (read == ROAST_NO_MEMORY || read == ROAST_LIMIT)
+        int read = part.items == 1 ? roast__summary_decode(out, part.content, &why)
+                                   : ROAST_BAD_DATA;
+        if (read == ROAST_NO_MEMORY)
             status = roast_error_set(err, read, "%s", why.message);
         else
             status = read == ROAST_OK;
@@ -33,61 +29,62 @@ int roast__load_summary(roast_summary **out, sqlite3 *db, roast_error *err)
 
 /* ---- tables ------------------------------------------------------------------------ */
 
-static void put_cell(struct roast_builder *to, int at, enum roast_data_type type,
-                     sqlite3_stmt *row, int column)
+static void put_cell(roast_table *to, int at, enum roast_dtype type, sqlite3_stmt *row,
+                     int column)
 {
     if (sqlite3_column_type(row, column) == SQLITE_NULL)
         return;
     switch (type) {
-    case ROAST_DATA_INT64:
-    case ROAST_DATA_TIME:
+    case ROAST_DTYPE_INT64:
+    case ROAST_DTYPE_TIME:
         roast__fill_int(to, at, sqlite3_column_int64(row, column));
         break;
-    case ROAST_DATA_DOUBLE:
+    case ROAST_DTYPE_DOUBLE:
         roast__fill_number(to, at, sqlite3_column_double(row, column));
         break;
-    case ROAST_DATA_BOOL:
+    case ROAST_DTYPE_BOOL:
         roast__fill_bool(to, at, sqlite3_column_int64(row, column) != 0);
         break;
-    case ROAST_DATA_TEXT:
+    case ROAST_DTYPE_TEXT:
         roast__fill_text(to, at, roast__sql_text(row, column));
         break;
     }
 }
 
-static void put_row(struct roast_builder *to, enum roast_columns_table table,
+static void put_row(roast_table *to, enum roast_table_id table,
                     const struct roast_checked *in)
 {
-    roast__builder_row(to);
-    for (size_t i = 0; i < roast__columns_listed(table); i++) {
-        struct roast_data data = roast__columns_info(table, i);
+    roast__table_row(to);
+    for (size_t i = 0; i < roast__table_listed(table); i++) {
+        struct roast_table_column data = roast__table_info(table, i);
         int column = roast__checked_column(in, data.name);
         if (column >= 0)
-            put_cell(to, roast__columns_first(table) + (int)i, data.type, in->select,
+            put_cell(to, roast__table_first(table) + (int)i, data.type, in->select,
                      column);
     }
 }
 
-static int read_rows(roast_columns **out, struct roast_checked *in,
-                     enum roast_columns_table table, roast_error *err)
+static int read_rows(roast_table **out, struct roast_checked *in,
+                     enum roast_table_id table, roast_error *err)
 {
-    struct roast_builder *to = roast__builder_new(table, in->rows);
-    int status = to ? 1 : roast_error_set(err, ROAST_NO_MEMORY, "a table");
+    roast_table *to = roast__table_new(table, in->rows);
+    int status = 1;
 
     while (status > 0 && (status = roast__checked_next(in, err)) > 0)
         put_row(to, table, in);
     if (status < 0 || in->lost > 0) {
-        roast__builder_free(to);
+        roast_table_free(to);
         return status;
     }
-    status = roast__builder_finish(out, to, err);
+    *out = to;
+    status = roast__table_finish(out, err);
     return status < 0 ? status : 1;
 }
 
-int roast__load_columns(roast_columns **out, sqlite3 *db,
-                        enum roast_columns_table table, roast_error *err)
+int roast__load_columns(roast_table **out, sqlite3 *db, enum roast_table_id table,
+                        roast_error *err)
 {
-    const char *name = roast_columns_table_name(table);
+    const char *name = roast_table_name(table);
     struct roast_checked in;
     int status = roast__schema_has(db, name, err);
 

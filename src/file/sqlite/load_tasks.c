@@ -272,7 +272,7 @@ static int load_plain(struct roast_loading *loading, const char *table,
 
 int roast__load_tasks(struct roast_loading *loading, roast_error *err)
 {
-    const char *activities = roast_columns_table_name(ROAST_COLUMNS_activities);
+    const char *activities = roast_table_name(ROAST_TABLE_activities);
     struct roast_contents contents;
     int has = roast__contents_find(&contents, loading->db, activities, err);
 
@@ -285,7 +285,7 @@ int roast__load_tasks(struct roast_loading *loading, roast_error *err)
     if (status == ROAST_OK)
         status = load_plain(loading, activities, take_activity, err);
     if (status == ROAST_OK)
-        status = load_plain(loading, roast_columns_table_name(ROAST_COLUMNS_hot_lines),
+        status = load_plain(loading, roast_table_name(ROAST_TABLE_hot_lines),
                             take_hot_line, err);
     return status;
 }

@@ -221,9 +221,9 @@ int roast__rowset_insert(sqlite3 *db, const char *table,
 
 /* ---- columns as rows --------------------------------------------------------------- */
 
-static const struct roast_data *data_at(void *context, size_t column)
+static const struct roast_table_column *data_at(void *context, size_t column)
 {
-    return roast_columns_at(context, column);
+    return roast_table_column(context, column);
 }
 
 static const char *data_name(void *context, size_t column)
@@ -231,18 +231,18 @@ static const char *data_name(void *context, size_t column)
     return data_at(context, column)->name;
 }
 
-const char *roast__sql_type(enum roast_data_type type)
+const char *roast__sql_type(enum roast_dtype type)
 {
     switch (type) {
-    case ROAST_DATA_INT64:
+    case ROAST_DTYPE_INT64:
         return "INTEGER";
-    case ROAST_DATA_DOUBLE:
+    case ROAST_DTYPE_DOUBLE:
         return "REAL";
-    case ROAST_DATA_BOOL:
+    case ROAST_DTYPE_BOOL:
         return "BOOLEAN";
-    case ROAST_DATA_TIME:
+    case ROAST_DTYPE_TIME:
         return "TIME";
-    case ROAST_DATA_TEXT:
+    case ROAST_DTYPE_TEXT:
         break;
     }
     return "TEXT";
@@ -253,7 +253,8 @@ static const char *data_type(void *context, size_t column)
     return roast__sql_type(data_at(context, column)->type);
 }
 
-static void put_word(sqlite3_context *out, const struct roast_data *data, int32_t word)
+static void put_word(sqlite3_context *out, const struct roast_table_column *data,
+                     int32_t word)
 {
     int64_t from = word > 0 ? data->ends[word - 1] : 0;
 
@@ -264,32 +265,32 @@ static void put_word(sqlite3_context *out, const struct roast_data *data, int32_
 
 static void data_cell(sqlite3_context *out, void *context, size_t row, size_t column)
 {
-    const struct roast_data *data = data_at(context, column);
+    const struct roast_table_column *data = data_at(context, column);
 
     if (data->valid && !((data->valid[row >> 3] >> (row & 7)) & 1))
         return;
     switch (data->type) {
-    case ROAST_DATA_INT64:
-    case ROAST_DATA_TIME:
+    case ROAST_DTYPE_INT64:
+    case ROAST_DTYPE_TIME:
         sqlite3_result_int64(out, ((const int64_t *)data->values)[row]);
         break;
-    case ROAST_DATA_DOUBLE:
+    case ROAST_DTYPE_DOUBLE:
         sqlite3_result_double(out, ((const double *)data->values)[row]);
         break;
-    case ROAST_DATA_BOOL:
+    case ROAST_DTYPE_BOOL:
         sqlite3_result_int(out, ((const unsigned char *)data->values)[row]);
         break;
-    case ROAST_DATA_TEXT:
+    case ROAST_DTYPE_TEXT:
         put_word(out, data, ((const int32_t *)data->values)[row]);
         break;
     }
 }
 
-struct roast_rowset roast__rowset_of_columns(const roast_columns *columns)
+struct roast_rowset roast__rowset_of_columns(const roast_table *columns)
 {
     return (struct roast_rowset){
-        .rows = roast_columns_rows(columns),
-        .columns = roast_columns_count(columns),
+        .rows = roast_table_rows(columns),
+        .columns = roast_table_width(columns),
         .name = data_name,
         .type = data_type,
         .cell = data_cell,

@@ -8,7 +8,7 @@
 #define ROAST_FILE_SQLITE_ROWSET_H
 
 #include "file/sqlite/sql.h"
-#include "roast/columns.h"
+#include "roast/analyze.h"
 
 struct roast_rowset {
     size_t rows;
@@ -42,9 +42,9 @@ int roast__rowset_show(sqlite3 *db, const char *table, struct roast_lazy_rows *r
                        roast_error *err);
 
 /* The columns of a table as a rowset; borrows them. */
-struct roast_rowset roast__rowset_of_columns(const roast_columns *columns);
+struct roast_rowset roast__rowset_of_columns(const roast_table *columns);
 
 /* What a column of that type is declared as. */
-const char *roast__sql_type(enum roast_data_type type);
+const char *roast__sql_type(enum roast_dtype type);
 
 #endif

@@ -14,12 +14,12 @@
 #include "file/sqlite/rowset.h"
 #include "file/sqlite/schema.h"
 
-static int save_table(const struct roast_saving *saving, enum roast_columns_table table,
+static int save_table(const struct roast_saving *saving, enum roast_table_id table,
                       roast_error *err)
 {
-    const char *name = roast_columns_table_name(table);
-    roast_columns *columns = NULL;
-    int status = roast_columns_make(&columns, table, saving->run, saving->summary, err);
+    const char *name = roast_table_name(table);
+    roast_table *columns = NULL;
+    int status = roast_run_table(&columns, table, saving->run, saving->summary, err);
 
     if (status < 0)
         return status;
@@ -27,7 +27,7 @@ static int save_table(const struct roast_saving *saving, enum roast_columns_tabl
     status = roast__rowset_insert(saving->db, name, &rows, err);
     if (status == ROAST_OK)
         status = roast__checked_sum(saving->db, name, err);
-    roast_columns_free(columns);
+    roast_table_free(columns);
     return status;
 }
 
@@ -35,9 +35,9 @@ static int save_tables(const struct roast_saving *saving, roast_error *err)
 {
     int status = ROAST_OK;
 
-    for (int i = 0; status == ROAST_OK && i < ROAST_COLUMNS_TABLE_COUNT; i++) {
-        if (roast__is_stored((enum roast_columns_table)i))
-            status = save_table(saving, (enum roast_columns_table)i, err);
+    for (int i = 0; status == ROAST_OK && i < ROAST_RUN_TABLE_COUNT; i++) {
+        if (roast__is_stored((enum roast_table_id)i))
+            status = save_table(saving, (enum roast_table_id)i, err);
     }
     return status;
 }

@@ -4,11 +4,11 @@
  * Layouts are above the functions that write them; varints unless something else is
  * said, and signed ones are zigzagged. Samples are stored as they lie in memory
  * (store/samples.c). */
+#include "analyze/summary.h"
 #include "base/mem.h"
 #include "file/sqlite/save.h"
 #include "file/sqlite/save_tasks.h"
 #include "file/sqlite/segment.h"
-#include "file/sqlite/summary_blob.h"
 #include "run/series.h"
 
 static int64_t step(int64_t *last, int64_t now)
@@ -27,11 +27,11 @@ static void put_text(struct roast_buf *out, struct roast_str text)
 
 /* ---- the summary ------------------------------------------------------------------- */
 
-/* One item, which is not cut: summary_blob.c. */
+/* One item, which is not cut: table/encode.c. */
 static int put_summary(const struct roast_saving *saving,
                        struct roast_segment_writer *out, roast_error *err)
 {
-    roast__summary_pack(&out->data, saving->summary);
+    roast__summary_encode(&out->data, saving->summary);
     return roast__segment_item(out, err);
 }
 

@@ -2,7 +2,7 @@
 /* save_tasks.c - what a scheduler saw, as segments: tasks, stays of workers, clocks.
  *
  * Layouts are above the functions that write them, as in save_segments.c. Activities
- * and hot lines are not here: they are plain tables (columns.def), and read back from
+ * and hot lines are not here: they are plain tables (tables.def), and read back from
  * there. A task is much like the one before it, so that 37 bytes become some 20. */
 #include "file/sqlite/save_tasks.h"
 

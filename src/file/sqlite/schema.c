@@ -10,11 +10,11 @@
 #include <string.h>
 
 #include "analyze/roles.h"
-#include "analyze/tables/columns_own.h"
 #include "file/sqlite/attempt_row.h"
 #include "file/sqlite/checked.h"
 #include "file/sqlite/rowset.h"
 #include "roast/runfile.h"
+#include "table/table.h"
 
 struct table {
     const char *name;
@@ -65,14 +65,14 @@ bool roast__run_column_is_real(enum roast_run_column column)
     return strcmp(run_columns[column].type, "REAL") == 0;
 }
 
-bool roast__is_stored(enum roast_columns_table table)
+bool roast__is_stored(enum roast_table_id table)
 {
     switch (table) {
-    case ROAST_COLUMNS_chunks:
-    case ROAST_COLUMNS_tasks:
-    case ROAST_COLUMNS_chunk_sections:
-    case ROAST_COLUMNS_chunk_branches:
-    case ROAST_COLUMNS_samples:
+    case ROAST_TABLE_chunks:
+    case ROAST_TABLE_tasks:
+    case ROAST_TABLE_chunk_sections:
+    case ROAST_TABLE_chunk_branches:
+    case ROAST_TABLE_samples:
         return false;
     default:
         return true;
@@ -122,13 +122,13 @@ static void put_attempts_table(struct roast_buf *out, uint64_t columns)
     put(out, ");");
 }
 
-static void put_stored_table(struct roast_buf *out, enum roast_columns_table table)
+static void put_stored_table(struct roast_buf *out, enum roast_table_id table)
 {
     put(out, "CREATE TABLE ");
-    put(out, roast_columns_table_name(table));
+    put(out, roast_table_name(table));
     put(out, "(row INTEGER PRIMARY KEY");
-    for (size_t i = 0; i < roast__columns_listed(table); i++) {
-        struct roast_data data = roast__columns_info(table, i);
+    for (size_t i = 0; i < roast__table_listed(table); i++) {
+        struct roast_table_column data = roast__table_info(table, i);
         put(out, ",\"");
         put(out, data.name);
         put(out, "\" ");
@@ -163,7 +163,7 @@ static void put_name(struct roast_buf *out, const char *name)
 static void put_listed_columns(struct roast_buf *out, size_t fixed, uint64_t columns)
 {
     for (size_t i = 0; i < fixed; i++) {
-        struct roast_data data = roast__columns_info(ROAST_COLUMNS_chunks, i);
+        struct roast_table_column data = roast__table_info(ROAST_TABLE_chunks, i);
         for (size_t k = 0; k < VIEW_COUNT; k++) {
             if (strcmp(views[k].name, data.name) != 0)
                 continue;
@@ -176,11 +176,11 @@ static void put_listed_columns(struct roast_buf *out, size_t fixed, uint64_t col
 static void put_items(struct roast_buf *out, size_t fixed, uint64_t columns)
 {
     for (int i = 0; i < ROAST_ITEM_COUNT; i++) {
-        struct roast_data data =
-            roast__columns_info(ROAST_COLUMNS_chunks, fixed + (size_t)i);
+        struct roast_table_column data =
+            roast__table_info(ROAST_TABLE_chunks, fixed + (size_t)i);
         roast__row_put_value(out, (enum roast_row_column)(ROAST_ROW_FIRST_ITEM + i),
                              columns);
-        put(out, data.type == ROAST_DATA_DOUBLE ? "/1e9" : "");
+        put(out, data.type == ROAST_DTYPE_DOUBLE ? "/1e9" : "");
         put_name(out, data.name);
     }
 }
@@ -207,7 +207,7 @@ static void put_raw_columns(struct roast_buf *out, uint64_t columns)
 static void put_view(struct roast_buf *out, const char *name, const char *where,
                      uint64_t columns)
 {
-    size_t fixed = roast__columns_listed(ROAST_COLUMNS_chunks) - ROAST_ITEM_COUNT;
+    size_t fixed = roast__table_listed(ROAST_TABLE_chunks) - ROAST_ITEM_COUNT;
 
     put(out, "CREATE VIEW ");
     put(out, name);
@@ -250,9 +250,9 @@ int roast__schema_make(sqlite3 *db, roast_error *err)
     put(&sql, pragmas);
     put_run_table(&sql);
     put_fixed_tables(&sql);
-    for (int i = 0; i < ROAST_COLUMNS_TABLE_COUNT; i++) {
-        if (roast__is_stored((enum roast_columns_table)i))
-            put_stored_table(&sql, (enum roast_columns_table)i);
+    for (int i = 0; i < ROAST_RUN_TABLE_COUNT; i++) {
+        if (roast__is_stored((enum roast_table_id)i))
+            put_stored_table(&sql, (enum roast_table_id)i);
     }
     return run_made(db, &sql, err);
 }

@@ -5,7 +5,7 @@
 
 #include "base/buf.h"
 #include "file/sqlite/sql.h"
-#include "roast/columns.h"
+#include "roast/analyze.h"
 
 enum { ROAST_APPLICATION_ID = 0x526f7374 }; /* "Rost" */
 
@@ -25,8 +25,8 @@ bool roast__run_column_is_real(enum roast_run_column column);
 int roast__schema_make(sqlite3 *db, roast_error *err);
 int roast__schema_make_attempts(sqlite3 *db, uint64_t columns, roast_error *err);
 
-/* Whether a table of columns.def is in the file as plain rows. */
-bool roast__is_stored(enum roast_columns_table table);
+/* Whether a table of tables.def is in the file as plain rows. */
+bool roast__is_stored(enum roast_table_id table);
 
 /* Whether the file has a plain table of this name: 1, 0. One that is made of anything
  * but columns with a type, or is a view, is none. */

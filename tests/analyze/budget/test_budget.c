@@ -353,12 +353,12 @@ static void test_without_threads_there_is_none(void **state)
     add_bare(run, 1, 0, 1);
     roast_run_finish(run, NS(5));
     roast_summary *summary = summary_of(run);
-    assert_null(roast_summary_table(summary, "budget"));
+    assert_null(roast_summary_table(summary, ROAST_TABLE_budget));
     assert_absent(summary, unexplained_percent);
     roast_summary_free(summary);
     offer(run, 0, 5000, 5000); /* no pool of one machine */
     summary = summary_of(run);
-    assert_null(roast_summary_table(summary, "budget"));
+    assert_null(roast_summary_table(summary, ROAST_TABLE_budget));
     assert_metric(summary, offered_thread_seconds, 25000);
     roast_summary_free(summary);
     roast_run_free(run);

@@ -23,12 +23,12 @@ static const struct {
 struct held {
     roast_run *run;
     roast_summary *summary;
-    roast_columns *chunks;
+    roast_table *chunks;
 };
 
 static void release(struct held *held)
 {
-    roast_columns_free(held->chunks);
+    roast_table_free(held->chunks);
     roast_summary_free(held->summary);
     roast_run_free(held->run);
 }
@@ -37,8 +37,8 @@ static struct roast_side side_of(struct held *held)
 {
     roast_run_finish(held->run, NS(1000));
     held->summary = summary_of(held->run);
-    assert_int_equal(roast_columns_make(&held->chunks, ROAST_COLUMNS_chunks, held->run,
-                                        held->summary, NULL),
+    assert_int_equal(roast_run_table(&held->chunks, ROAST_TABLE_chunks, held->run,
+                                     held->summary, NULL),
                      ROAST_OK);
     return (struct roast_side){held->summary, held->chunks};
 }
@@ -403,8 +403,8 @@ static void test_the_slice_that_grew_most_is_named(void **state)
             roast_run_finish(held[side].run, NS(7));
     }
     struct roast_side a = {summary_of(held[0].run), NULL};
-    assert_int_equal(roast_columns_make(&held[0].chunks, ROAST_COLUMNS_chunks,
-                                        held[0].run, a.summary, NULL),
+    assert_int_equal(roast_run_table(&held[0].chunks, ROAST_TABLE_chunks, held[0].run,
+                                     a.summary, NULL),
                      ROAST_OK);
     a.chunks = held[0].chunks;
     struct roast_side b = side_of(&held[1]); /* 1000 s, of which 994 are idle */

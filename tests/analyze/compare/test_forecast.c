@@ -7,14 +7,14 @@
 struct held {
     roast_run *run;
     roast_summary *summary;
-    roast_columns *chunks;
+    roast_table *chunks;
 };
 
 static void hold_finished(struct held *held)
 {
     held->summary = summary_of(held->run);
-    assert_int_equal(roast_columns_make(&held->chunks, ROAST_COLUMNS_chunks, held->run,
-                                        held->summary, NULL),
+    assert_int_equal(roast_run_table(&held->chunks, ROAST_TABLE_chunks, held->run,
+                                     held->summary, NULL),
                      ROAST_OK);
 }
 
@@ -69,7 +69,7 @@ static struct roast_forecast foretell(struct held held, struct roast_plan plan)
     struct roast_forecast forecast;
 
     assert_int_equal(roast_make_forecast(&forecast, &side, &plan, NULL), ROAST_OK);
-    roast_columns_free(held.chunks);
+    roast_table_free(held.chunks);
     roast_summary_free(held.summary);
     roast_run_free(held.run);
     return forecast;

@@ -340,7 +340,7 @@ static void test_savings_that_nobody_knows(void **state)
     for (size_t i = 0; i < 2; i++) {
         roast_summary *summary = diagnose(patients[i]);
         size_t row = (size_t)finding_row(summary, ids[i]);
-        assert_int_equal(cell_at(summary, "findings", row, "saves_wall_seconds")->type,
+        assert_int_equal(cell_at(summary, "findings", row, "saves_wall_seconds").type,
                          ROAST_CELL_ABSENT);
         assert_true(number_at(summary, "findings", row, "cost_thread_seconds") > 2);
         roast_summary_free(summary);

@@ -3,94 +3,92 @@
  * table can be made of every run, or says that memory ran out. */
 #include "analyze/columns_look.h"
 #include "analyze/reads.h"
-#include "analyze/tables/columns.h"
 #include "heap.h"
 #include "roast/scheduler.h"
+#include "table/table.h"
 
-static roast_columns *finish(struct roast_builder *builder)
+static roast_table *finish(roast_table *table)
 {
-    roast_columns *columns = NULL;
-
-    assert_int_equal(roast__builder_finish(&columns, builder, NULL), ROAST_OK);
-    return columns;
+    assert_int_equal(roast__table_finish(&table, NULL), ROAST_OK);
+    return table;
 }
 
 /* ---- the builder ----------------------------------------------------------------- */
 
 static void test_values_and_what_is_not_known(void **state)
 {
-    struct roast_builder *to = roast__builder_new(ROAST_COLUMNS_branches, 0);
+    roast_table *to = roast__table_new(ROAST_TABLE_branches, 0);
 
     (void)state;
     for (int i = 0; i < 100; i++) {
-        roast__builder_row(to);
+        roast__table_row(to);
         if (i % 3 == 0)
-            roast__fill_int(to, ROAST_AT_branches_bytes, i - 30);
-        roast__fill_number(to, ROAST_AT_branches_seconds, i / 4.0);
+            roast__fill_int(to, ROAST_COL_branches_bytes, i - 30);
+        roast__fill_number(to, ROAST_COL_branches_seconds, i / 4.0);
         if (i == 99)
-            roast__fill_bool(to, ROAST_AT_branches_accessed, true);
+            roast__fill_bool(to, ROAST_COL_branches_accessed, true);
     }
-    roast_columns *columns = finish(to);
-    assert_int_equal(roast_columns_rows(columns), 100);
-    const struct roast_data *bytes = roast_columns_find(columns, "bytes");
-    const struct roast_data *seconds = roast_columns_find(columns, "seconds");
-    const struct roast_data *accessed = roast_columns_find(columns, "accessed");
-    const struct roast_data *reads = roast_columns_find(columns, "reads");
+    roast_table *columns = finish(to);
+    assert_int_equal(roast_table_rows(columns), 100);
+    const struct roast_table_column *bytes = column_named(columns, "bytes");
+    const struct roast_table_column *seconds = column_named(columns, "seconds");
+    const struct roast_table_column *accessed = column_named(columns, "accessed");
+    const struct roast_table_column *reads = column_named(columns, "reads");
     assert_int_equal(bytes->unknown, 66);
     assert_int_equal(((const int64_t *)bytes->values)[0], -30);
     assert_int_equal(((const int64_t *)bytes->values)[1], 0);
-    assert_near(roast_data_cell(bytes, 0).number, -30); /* no count */
-    assert_true(roast_data_cell(bytes, 0).whole);
-    assert_false(roast_data_cell(seconds, 0).whole);
-    assert_int_equal(roast_data_cell(bytes, 90).count, 60);
-    assert_int_equal(roast_data_cell(bytes, 91).type, ROAST_CELL_ABSENT);
+    assert_near(roast_column_cell(bytes, 0).number, -30); /* no count */
+    assert_true(roast_column_cell(bytes, 0).whole);
+    assert_false(roast_column_cell(seconds, 0).whole);
+    assert_int_equal(roast_column_cell(bytes, 90).count, 60);
+    assert_int_equal(roast_column_cell(bytes, 91).type, ROAST_CELL_ABSENT);
     assert_null(seconds->valid);
     assert_int_equal(seconds->unknown, 0);
-    assert_near(roast_data_cell(seconds, 99).number, 24.75);
+    assert_near(roast_column_cell(seconds, 99).number, 24.75);
     assert_int_equal(accessed->unknown, 99);
-    assert_int_equal(roast_data_cell(accessed, 99).type, ROAST_CELL_BOOL);
+    assert_int_equal(roast_column_cell(accessed, 99).type, ROAST_CELL_BOOL);
     assert_int_equal(reads->unknown, 100); /* nobody ever put one */
-    assert_int_equal(roast_data_cell(reads, 50).type, ROAST_CELL_ABSENT);
+    assert_int_equal(roast_column_cell(reads, 50).type, ROAST_CELL_ABSENT);
     assert_int_equal(((const int64_t *)reads->values)[99], 0);
-    roast_columns_free(columns);
+    roast_table_free(columns);
 }
 
 static void test_what_no_column_can_hold_is_not_known(void **state)
 {
-    struct roast_builder *to = roast__builder_new(ROAST_COLUMNS_branches, 1);
+    roast_table *to = roast__table_new(ROAST_TABLE_branches, 1);
 
     (void)state;
-    roast__builder_row(to);
-    roast__fill_count(to, ROAST_AT_branches_bytes, (uint64_t)INT64_MAX + 1);
-    roast__fill_sum(to, ROAST_AT_branches_reads, NAN);
-    roast__fill_sum(to, ROAST_AT_branches_chunks, 0x1p63);
-    roast__fill_number(to, ROAST_AT_branches_seconds, INFINITY);
-    roast__fill_text(to, ROAST_AT_branches_branch, (struct roast_str){NULL, 0});
-    roast_columns *columns = finish(to);
-    for (size_t i = 0; i < roast_columns_count(columns); i++)
-        assert_int_equal(roast_columns_at(columns, i)->unknown, 1);
-    roast_columns_free(columns);
+    roast__table_row(to);
+    roast__fill_count(to, ROAST_COL_branches_bytes, (uint64_t)INT64_MAX + 1);
+    roast__fill_sum(to, ROAST_COL_branches_reads, NAN);
+    roast__fill_sum(to, ROAST_COL_branches_chunks, 0x1p63);
+    roast__fill_number(to, ROAST_COL_branches_seconds, INFINITY);
+    roast__fill_text(to, ROAST_COL_branches_branch, (struct roast_str){NULL, 0});
+    roast_table *columns = finish(to);
+    for (size_t i = 0; i < roast_table_width(columns); i++)
+        assert_int_equal(roast_table_column(columns, i)->unknown, 1);
+    roast_table_free(columns);
 }
 
 static void test_words_are_kept_once(void **state)
 {
     static const char *const texts[] = {"b", "a", "b", "", "a", "b"};
-    struct roast_builder *to = roast__builder_new(ROAST_COLUMNS_labels, 0);
+    roast_table *to = roast__table_new(ROAST_TABLE_labels, 0);
 
     (void)state;
     for (size_t i = 0; i < COUNT_OF(texts); i++) {
-        roast__builder_row(to);
-        roast__fill_text(to, ROAST_AT_labels_name, roast_str_of(texts[i]));
+        roast__table_row(to);
+        roast__fill_text(to, ROAST_COL_labels_name, roast_str_of(texts[i]));
     }
-    roast_columns *columns = finish(to);
-    const struct roast_data *names = roast_columns_find(columns, "name");
+    roast_table *columns = finish(to);
+    const struct roast_table_column *names = column_named(columns, "name");
     assert_int_equal(names->word_count, 3);
     assert_int_equal(names->ends[-1], 0);
     assert_memory_equal(names->words, "ba", 2);
     for (size_t i = 0; i < COUNT_OF(texts); i++)
         assert_str_is(text_in(columns, "name", i), texts[i]);
-    assert_int_equal(roast_columns_find(columns, "value")->word_count, 0);
-    roast_columns_free(columns);
+    assert_int_equal(column_named(columns, "value")->word_count, 0);
+    roast_table_free(columns);
 }
 
 static void test_words_are_always_utf8(void **state)
@@ -102,33 +100,33 @@ static void test_words_are_always_utf8(void **state)
         {"\xc3", "\xef\xbf\xbd"},
         {"a\xef\xbf\xbd", "a\xef\xbf\xbd"}, /* the same word as the second */
     };
-    struct roast_builder *to = roast__builder_new(ROAST_COLUMNS_labels, 0);
+    roast_table *to = roast__table_new(ROAST_TABLE_labels, 0);
 
     (void)state;
     for (size_t i = 0; i < COUNT_OF(texts); i++) {
-        roast__builder_row(to);
-        roast__fill_text(to, ROAST_AT_labels_name, roast_str_of(texts[i][0]));
+        roast__table_row(to);
+        roast__fill_text(to, ROAST_COL_labels_name, roast_str_of(texts[i][0]));
     }
-    roast_columns *columns = finish(to);
+    roast_table *columns = finish(to);
     for (size_t i = 0; i < COUNT_OF(texts); i++)
         assert_str_is(text_in(columns, "name", i), texts[i][1]);
-    assert_int_equal(roast_columns_find(columns, "name")->word_count, 4);
-    roast_columns_free(columns);
+    assert_int_equal(column_named(columns, "name")->word_count, 4);
+    roast_table_free(columns);
 }
 
 static void test_references_are_counted(void **state)
 {
-    struct roast_builder *to = roast__builder_new(ROAST_COLUMNS_labels, 0);
+    roast_table *to = roast__table_new(ROAST_TABLE_labels, 0);
 
     (void)state;
-    roast__builder_row(to);
-    roast__fill_text(to, ROAST_AT_labels_name, roast_str_of("site"));
-    roast_columns *columns = finish(to);
-    assert_ptr_equal(roast_columns_hold(columns), columns);
-    roast_columns_free(columns);
+    roast__table_row(to);
+    roast__fill_text(to, ROAST_COL_labels_name, roast_str_of("site"));
+    roast_table *columns = finish(to);
+    assert_ptr_equal(roast_table_hold(columns), columns);
+    roast_table_free(columns);
     assert_str_is(text_in(columns, "name", 0), "site");
-    roast_columns_free(columns);
-    roast_columns_free(NULL);
+    roast_table_free(columns);
+    roast_table_free(NULL);
 }
 
 /* ---- the list of tables ---------------------------------------------------------- */
@@ -136,22 +134,22 @@ static void test_references_are_counted(void **state)
 static void test_tables_have_names_and_distinct_columns(void **state)
 {
     (void)state;
-    for (int i = 0; i < ROAST_COLUMNS_TABLE_COUNT; i++) {
-        enum roast_columns_table table = (enum roast_columns_table)i;
-        const char *name = roast_columns_table_name(table);
-        roast_columns *columns = finish(roast__builder_new(table, 0));
-        assert_int_equal(roast_columns_table_find(name), i);
-        assert_true(strlen(roast_columns_table_text(table)) > 0);
-        assert_true(roast_columns_count(columns) > 1);
-        for (size_t k = 0; k < roast_columns_count(columns); k++) {
-            const struct roast_data *data = roast_columns_at(columns, k);
-            assert_ptr_equal(roast_columns_find(columns, data->name), data);
+    for (int i = 0; i < ROAST_RUN_TABLE_COUNT; i++) {
+        enum roast_table_id table = (enum roast_table_id)i;
+        const char *name = roast_table_name(table);
+        roast_table *columns = finish(roast__table_new(table, 0));
+        assert_int_equal(roast_table_find(name), i);
+        assert_true(strlen(roast_table_meaning(table)) > 0);
+        assert_true(roast_table_width(columns) > 1);
+        for (size_t k = 0; k < roast_table_width(columns); k++) {
+            const struct roast_table_column *data = roast_table_column(columns, k);
+            assert_ptr_equal(column_named(columns, data->name), data);
             assert_true(strlen(data->text) > 0);
             assert_non_null(data->unit);
         }
-        roast_columns_free(columns);
+        roast_table_free(columns);
     }
-    assert_int_equal(roast_columns_table_find("no such"), -1);
+    assert_int_equal(roast_table_find("no such"), -1);
 }
 
 static void test_an_empty_run_has_all_tables(void **state)
@@ -159,11 +157,11 @@ static void test_an_empty_run_has_all_tables(void **state)
     roast_run *run = run_new();
 
     (void)state;
-    for (int i = 0; i < ROAST_COLUMNS_TABLE_COUNT; i++) {
-        roast_columns *columns = table_of(run, (enum roast_columns_table)i);
-        bool listed = i == ROAST_COLUMNS_metrics || i == ROAST_COLUMNS_losses;
-        assert_int_equal(roast_columns_rows(columns) > 0, listed);
-        roast_columns_free(columns);
+    for (int i = 0; i < ROAST_RUN_TABLE_COUNT; i++) {
+        roast_table *columns = table_of(run, (enum roast_table_id)i);
+        bool listed = i == ROAST_TABLE_metrics || i == ROAST_TABLE_losses;
+        assert_int_equal(roast_table_rows(columns) > 0, listed);
+        roast_table_free(columns);
     }
     roast_run_free(run);
 }
@@ -223,20 +221,20 @@ static roast_run *full_run(void)
     return run;
 }
 
-static void sweep(roast_run *run, enum roast_columns_table table, bool from_then_on)
+static void sweep(roast_run *run, enum roast_table_id table, bool from_then_on)
 {
     size_t before = test_heap.live_blocks;
     int status = ROAST_NO_MEMORY;
 
     for (size_t n = 1; status != ROAST_OK; n++) {
-        roast_columns *columns = NULL;
+        roast_table *columns = NULL;
         roast_error err = {0};
         test_heap_fail(n, from_then_on);
-        status = roast_columns_make(&columns, table, run, NULL, &err);
+        status = roast_run_table(&columns, table, run, NULL, &err);
         bool failed = test_heap_failed();
         test_heap_fail(0, false);
         if (status == ROAST_OK) {
-            roast_columns_free(columns);
+            roast_table_free(columns);
             status = failed ? ROAST_NO_MEMORY : ROAST_OK; /* it did without: go on */
         } else {
             assert_int_equal(status, ROAST_NO_MEMORY);
@@ -253,12 +251,12 @@ static void test_any_allocation_may_fail(void **state)
     roast_run *run = full_run();
 
     (void)state;
-    for (int i = 0; i < ROAST_COLUMNS_TABLE_COUNT; i++) {
-        roast_columns *columns = table_of(run, (enum roast_columns_table)i);
-        assert_true(roast_columns_rows(columns) > 0);
-        roast_columns_free(columns);
-        sweep(run, (enum roast_columns_table)i, false);
-        sweep(run, (enum roast_columns_table)i, true);
+    for (int i = 0; i < ROAST_RUN_TABLE_COUNT; i++) {
+        roast_table *columns = table_of(run, (enum roast_table_id)i);
+        assert_true(roast_table_rows(columns) > 0);
+        roast_table_free(columns);
+        sweep(run, (enum roast_table_id)i, false);
+        sweep(run, (enum roast_table_id)i, true);
     }
     roast_run_free(run);
 }
@@ -271,11 +269,11 @@ static void test_any_allocation_may_fail_in_a_series(void **state)
 
     (void)state;
     for (size_t n = 1; status != ROAST_OK; n++) {
-        roast_columns *columns = NULL;
+        roast_table *columns = NULL;
         test_heap_fail(n, true);
-        status = roast_columns_of_series(&columns, run, ROAST_SERIES_memory, NULL);
+        status = roast_series_table(&columns, run, ROAST_SERIES_memory, NULL);
         test_heap_fail(0, false);
-        roast_columns_free(columns);
+        roast_table_free(columns);
         assert_int_equal(test_heap.live_blocks, before);
     }
     roast_run_free(run);

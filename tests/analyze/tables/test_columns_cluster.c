@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* test_columns_cluster.c - what tables have from a scheduler: tasks that are joined to
  * attempts and others, workers that came and went, activities, hot lines. */
-#include "analyze/columns_cells.h"
+#include "analyze/table_cells.h"
 #include "run/scheduled.h"
 
 #define assert_number(got, expected) assert_true((got) == (expected))
@@ -41,8 +41,8 @@ static void test_an_attempt_knows_its_task(void **state)
     (void)state;
     add_attempt(run, 1, "tcp://w:1", 7, second(5) + 1000);
     tell_task(run, "tcp://w:1", 7, second(4), second(5));
-    roast_columns *tasks = table_of(run, ROAST_COLUMNS_tasks);
-    assert_int_equal(roast_columns_rows(tasks), 1);
+    roast_table *tasks = table_of(run, ROAST_TABLE_tasks);
+    assert_int_equal(roast_table_rows(tasks), 1);
     assert_str_is(text_in(tasks, "kind", 0), "chunk");
     assert_str_is(text_in(tasks, "prefix", 0), "MyProcessor");
     assert_str_is(text_in(tasks, "worker", 0), "tcp://w:1");
@@ -50,7 +50,7 @@ static void test_an_attempt_knows_its_task(void **state)
     assert_int_equal(value_at(tasks, "assigned", 0).count, second(4));
     assert_int_equal(value_at(tasks, "compute_start", 0).count, second(5));
     assert_int_equal(value_at(tasks, "compute_stop", 0).count, second(6));
-    roast_columns_free(tasks);
+    roast_table_free(tasks);
     roast_run_free(run);
 }
 
@@ -66,13 +66,13 @@ static void test_each_try_on_a_worker_is_its_own_task(void **state)
     tell_task(run, "w", 8, second(5), second(6));
     add_attempt(run, 1, "w", 7, second(2) + SECOND / 2);
     add_attempt(run, 2, "w", 7, second(21) - 1000);
-    roast_columns *tasks = table_of(run, ROAST_COLUMNS_tasks);
-    assert_int_equal(roast_columns_rows(tasks), 4);
+    roast_table *tasks = table_of(run, ROAST_TABLE_tasks);
+    assert_int_equal(roast_table_rows(tasks), 4);
     assert_int_equal(value_at(tasks, "assigned", 0).count, second(1));
     assert_int_equal(value_at(tasks, "assigned", 1).count, second(20));
     assert_true(is_unknown(tasks, "attempt", 2)); /* of the scheduler alone */
     assert_str_is(text_in(tasks, "worker", 2), "elsewhere");
-    roast_columns_free(tasks);
+    roast_table_free(tasks);
     roast_run_free(run);
 }
 
@@ -86,12 +86,12 @@ static void test_attempts_inside_a_task_are_all_of_it(void **state)
     tell_task(run, "w", 7, second(3), second(3));
     for (uint32_t i = 0; i < 10; i++)
         add_attempt(run, i + 1, "w", 7, second(2) + i * SECOND / 10);
-    roast_columns *tasks = table_of(run, ROAST_COLUMNS_tasks);
-    assert_int_equal(roast_columns_rows(tasks), 11);
+    roast_table *tasks = table_of(run, ROAST_TABLE_tasks);
+    assert_int_equal(roast_table_rows(tasks), 11);
     for (size_t i = 0; i < 10; i++)
         assert_int_equal(value_at(tasks, "assigned", i).count, second(1));
     assert_int_equal(value_at(tasks, "assigned", 10).count, second(3));
-    roast_columns_free(tasks);
+    roast_table_free(tasks);
     roast_run_free(run);
 }
 
@@ -104,11 +104,11 @@ static void test_a_lost_task_has_its_attempt(void **state)
     tell_task(run, "w", 7, second(1), second(2));
     tell_task(run, "w", 7, second(9), 0);
     add_attempt(run, 1, "w", 7, second(10));
-    roast_columns *tasks = table_of(run, ROAST_COLUMNS_tasks);
-    assert_int_equal(roast_columns_rows(tasks), 2);
+    roast_table *tasks = table_of(run, ROAST_TABLE_tasks);
+    assert_int_equal(roast_table_rows(tasks), 2);
     assert_int_equal(value_at(tasks, "assigned", 0).count, second(9));
     assert_true(is_unknown(tasks, "compute_start", 0));
-    roast_columns_free(tasks);
+    roast_table_free(tasks);
     roast_run_free(run);
 }
 
@@ -121,10 +121,10 @@ static void test_an_attempt_without_a_time_has_a_task(void **state)
     make(&made, ROAST_FRAME_BEGIN, 1, 1);
     assert_int_equal(add_with_task(run, &made, "w", 7, NULL), ROAST_OK);
     tell_task(run, "w", 7, second(1), second(2));
-    roast_columns *tasks = table_of(run, ROAST_COLUMNS_tasks);
-    assert_int_equal(roast_columns_rows(tasks), 1);
+    roast_table *tasks = table_of(run, ROAST_TABLE_tasks);
+    assert_int_equal(roast_table_rows(tasks), 1);
     assert_int_equal(value_at(tasks, "assigned", 0).count, second(1));
-    roast_columns_free(tasks);
+    roast_table_free(tasks);
     roast_run_free(run);
 }
 
@@ -140,8 +140,8 @@ static void test_other_tasks_have_rows(void **state)
     for (uint32_t i = 1; i < ROAST_TASK_END_LAST; i++)
         add_task(run, i < 3 ? "reduce" : "sum", "w", i, (enum roast_task_end)i);
     add_task(run, NULL, NULL, 99, ROAST_TASK_cancelled);
-    roast_columns *tasks = table_of(run, ROAST_COLUMNS_tasks);
-    assert_int_equal(roast_columns_rows(tasks), ROAST_TASK_END_LAST);
+    roast_table *tasks = table_of(run, ROAST_TABLE_tasks);
+    assert_int_equal(roast_table_rows(tasks), ROAST_TASK_END_LAST);
     for (uint32_t i = 1; i < ROAST_TASK_END_LAST; i++)
         assert_str_is(text_in(tasks, "status", i - 1), ends[i]);
     assert_str_is(text_in(tasks, "kind", 0), "reduce");
@@ -154,7 +154,7 @@ static void test_other_tasks_have_rows(void **state)
     assert_true(is_unknown(tasks, "dataset", 0));
     assert_true(is_unknown(tasks, "worker", ROAST_TASK_END_LAST - 1));
     assert_true(is_unknown(tasks, "prefix", ROAST_TASK_END_LAST - 1));
-    roast_columns_free(tasks);
+    roast_table_free(tasks);
     roast_run_free(run);
 }
 
@@ -169,8 +169,8 @@ static void test_workers_say_what_the_scheduler_knows(void **state)
     assert_int_equal(join_as(run, "busy", 1, 2, 78), ROAST_OK);
     add_attempt(run, 1, "busy", 7, second(2));
     assert_int_equal(leave_as(run, "busy", 9, "killed by its nanny"), ROAST_OK);
-    roast_columns *workers = table_of(run, ROAST_COLUMNS_workers);
-    assert_int_equal(roast_columns_rows(workers), 2);
+    roast_table *workers = table_of(run, ROAST_TABLE_workers);
+    assert_int_equal(roast_table_rows(workers), 2);
     size_t busy = row_with(workers, "worker", "busy");
     size_t idle = row_with(workers, "worker", "idle");
     assert_number(number_in(workers, "num_attempts", busy), 1);
@@ -189,7 +189,7 @@ static void test_workers_say_what_the_scheduler_knows(void **state)
     assert_true(is_unknown(workers, "left", idle));
     assert_true(is_unknown(workers, "expected", idle));
     assert_number(number_in(workers, "lost", idle), 0);
-    roast_columns_free(workers);
+    roast_table_free(workers);
     roast_run_free(run);
 }
 
@@ -202,8 +202,8 @@ static void test_one_that_comes_back_is_one_row(void **state)
     assert_int_equal(leave_as(run, "w", 3, "out of memory"), ROAST_OK);
     assert_int_equal(join_as(run, "w", 5, 8, 78), ROAST_OK);
     leaves(run, "w", 6);
-    roast_columns *workers = table_of(run, ROAST_COLUMNS_workers);
-    assert_int_equal(roast_columns_rows(workers), 1);
+    roast_table *workers = table_of(run, ROAST_TABLE_workers);
+    assert_int_equal(roast_table_rows(workers), 1);
     assert_number(number_in(workers, "stays", 0), 2);
     assert_number(number_in(workers, "lost", 0), 1);
     assert_number(number_in(workers, "threads", 0), 8);
@@ -211,7 +211,7 @@ static void test_one_that_comes_back_is_one_row(void **state)
     assert_int_equal(value_at(workers, "joined", 0).count, second(1));
     assert_int_equal(value_at(workers, "left", 0).count, second(6));
     assert_true(is_unknown(workers, "reason", 0));
-    roast_columns_free(workers);
+    roast_table_free(workers);
     roast_run_free(run);
 }
 
@@ -225,12 +225,12 @@ static void test_an_idle_worker_knows_its_memory(void **state)
     joins(run, "unseen", 0, 1);
     roast_sample_set(&sample, ROAST_SERIES_memory, 3 << 20);
     assert_int_equal(roast_run_add_sample(run, &sample, NULL), ROAST_OK);
-    roast_columns *workers = table_of(run, ROAST_COLUMNS_workers);
+    roast_table *workers = table_of(run, ROAST_TABLE_workers);
     assert_number(
         number_in(workers, "peak_memory_mb", row_with(workers, "worker", "w")), 3);
     assert_true(
         is_unknown(workers, "peak_memory_mb", row_with(workers, "worker", "unseen")));
-    roast_columns_free(workers);
+    roast_table_free(workers);
     roast_run_free(run);
 }
 
@@ -245,16 +245,16 @@ static void test_activities_and_hot_lines(void **state)
     assert_int_equal(set_activity(run, NULL, "", -2), ROAST_OK);
     assert_int_equal(add_hot_line(run, 12, "x = 1", 2), ROAST_OK);
     assert_int_equal(add_hot_line(run, 13, NULL, 4), ROAST_OK);
-    roast_columns *table = table_of(run, ROAST_COLUMNS_activities);
-    assert_int_equal(roast_columns_rows(table), 2);
+    roast_table *table = table_of(run, ROAST_TABLE_activities);
+    assert_int_equal(roast_table_rows(table), 2);
     assert_str_is(text_in(table, "context", 0), "execute");
     assert_str_is(text_in(table, "activity", 0), "thread-cpu");
     assert_str_is(text_in(table, "unit", 0), "seconds");
     assert_number(number_in(table, "value", 0), 1.25);
     assert_true(is_unknown(table, "prefix", 1));
-    roast_columns_free(table);
-    table = table_of(run, ROAST_COLUMNS_hot_lines);
-    assert_int_equal(roast_columns_rows(table), 2);
+    roast_table_free(table);
+    table = table_of(run, ROAST_TABLE_hot_lines);
+    assert_int_equal(roast_table_rows(table), 2);
     assert_str_is(text_in(table, "file", 0), "analysis.py");
     assert_str_is(text_in(table, "function", 0), "process");
     assert_str_is(text_in(table, "text", 0), "x = 1");
@@ -262,7 +262,7 @@ static void test_activities_and_hot_lines(void **state)
     assert_number(number_in(table, "seconds", 0), 2);
     assert_number(number_in(table, "self_seconds", 0), 1);
     assert_true(is_unknown(table, "text", 1));
-    roast_columns_free(table);
+    roast_table_free(table);
     roast_run_free(run);
 }
 

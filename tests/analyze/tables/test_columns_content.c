@@ -55,10 +55,10 @@ static roast_run *tried_run(void)
 static void test_chunks_are_those_that_count(void **state)
 {
     roast_run *run = tried_run();
-    roast_columns *chunks = table_of(run, ROAST_COLUMNS_chunks);
+    roast_table *chunks = table_of(run, ROAST_TABLE_chunks);
 
     (void)state;
-    assert_int_equal(roast_columns_rows(chunks), 2);
+    assert_int_equal(roast_table_rows(chunks), 2);
     assert_near(number_in(chunks, "chunk_id", 0), 1); /* the first record failed */
     assert_near(number_in(chunks, "chunk_id", 1), 3);
     assert_near(number_in(chunks, "attempt", 0), 2);
@@ -74,14 +74,14 @@ static void test_chunks_are_those_that_count(void **state)
     assert_true(is_unknown(chunks, "thread", 0));
     assert_near(number_in(chunks, "undecorated", 0), 1);
     assert_near(number_in(chunks, "undecorated", 1), 0);
-    roast_columns_free(chunks);
+    roast_table_free(chunks);
     roast_run_free(run);
 }
 
 static void test_chunks_know_when_where_and_how_much(void **state)
 {
     roast_run *run = tried_run();
-    roast_columns *chunks = table_of(run, ROAST_COLUMNS_chunks);
+    roast_table *chunks = table_of(run, ROAST_TABLE_chunks);
 
     (void)state;
     assert_str_is(text_in(chunks, "worker", 0), "w2");
@@ -105,7 +105,7 @@ static void test_chunks_know_when_where_and_how_much(void **state)
     assert_true(is_unknown(chunks, "open_s", 1));
     assert_true(is_unknown(chunks, "task_time", 1));
     assert_true(is_unknown(chunks, "bytes_read", 1));
-    roast_columns_free(chunks);
+    roast_table_free(chunks);
     roast_run_free(run);
 }
 
@@ -113,10 +113,10 @@ static void test_tasks_are_all_attempts(void **state)
 {
     static const char *const statuses[] = {"failed", "ok", "repeat", "ok", "running"};
     roast_run *run = tried_run();
-    roast_columns *tasks = table_of(run, ROAST_COLUMNS_tasks);
+    roast_table *tasks = table_of(run, ROAST_TABLE_tasks);
 
     (void)state;
-    assert_int_equal(roast_columns_rows(tasks), COUNT_OF(statuses));
+    assert_int_equal(roast_table_rows(tasks), COUNT_OF(statuses));
     for (size_t i = 0; i < COUNT_OF(statuses); i++) {
         assert_str_is(text_in(tasks, "status", i), statuses[i]);
         assert_str_is(text_in(tasks, "kind", i), "chunk");
@@ -129,11 +129,11 @@ static void test_tasks_are_all_attempts(void **state)
     assert_near(number_in(tasks, "duration", 1), 2.25);
     assert_true(is_unknown(tasks, "duration", 0));
     assert_true(is_unknown(tasks, "worker", 4)); /* a begin frame has no pid */
-    roast_columns_free(tasks);
+    roast_table_free(tasks);
     roast_run_finish(run, NS(9));
-    tasks = table_of(run, ROAST_COLUMNS_tasks);
+    tasks = table_of(run, ROAST_TABLE_tasks);
     assert_str_is(text_in(tasks, "status", 4), "lost");
-    roast_columns_free(tasks);
+    roast_table_free(tasks);
     roast_run_free(run);
 }
 
@@ -158,29 +158,29 @@ static void test_tasks_are_in_the_order_of_their_start(void **state)
         frame.start = starts[i][1];
         add_frame(run, frame);
     }
-    roast_columns *tasks = table_of(run, ROAST_COLUMNS_tasks);
-    assert_int_equal(roast_columns_rows(tasks), 3);
+    roast_table *tasks = table_of(run, ROAST_TABLE_tasks);
+    assert_int_equal(roast_table_rows(tasks), 3);
     for (size_t i = 1; i < 3; i++)
         assert_true(number_in(tasks, "start", i - 1) < number_in(tasks, "start", i));
     assert_near(number_in(tasks, "chunk_id", 0), 1);
     assert_near(number_in(tasks, "chunk_id", 1), 0);
     assert_true(is_unknown(tasks, "chunk_id", 2));
-    roast_columns_free(tasks);
+    roast_table_free(tasks);
     roast_run_free(run);
 }
 
 static void test_a_table_does_not_change_with_the_run(void **state)
 {
     roast_run *run = tried_run();
-    roast_columns *chunks = table_of(run, ROAST_COLUMNS_chunks);
+    roast_table *chunks = table_of(run, ROAST_TABLE_chunks);
 
     (void)state;
     for (uint64_t i = 0; i < 100; i++)
         add_frame(run, (struct frame){.file = "z.root", .first = i, .stop = i + 1});
     roast_run_free(run);
-    assert_int_equal(roast_columns_rows(chunks), 2);
+    assert_int_equal(roast_table_rows(chunks), 2);
     assert_str_is(text_in(chunks, "file", 1), "a.root");
-    roast_columns_free(chunks);
+    roast_table_free(chunks);
 }
 
 /* ---- sections -------------------------------------------------------------------- */
@@ -222,10 +222,10 @@ static roast_run *sectioned_run(void)
 static void test_sections_are_added_up_by_file_and_place(void **state)
 {
     roast_run *run = sectioned_run();
-    roast_columns *sections = table_of(run, ROAST_COLUMNS_sections);
+    roast_table *sections = table_of(run, ROAST_TABLE_sections);
 
     (void)state;
-    assert_int_equal(roast_columns_rows(sections), 5);
+    assert_int_equal(roast_table_rows(sections), 5);
     assert_str_is(text_in(sections, "file", 0), "a.root");
     assert_str_is(text_in(sections, "name", 0), "fit");
     assert_true(is_unknown(sections, "parent", 0));
@@ -243,7 +243,7 @@ static void test_sections_are_added_up_by_file_and_place(void **state)
     assert_near(number_in(sections, "memory_delta_bytes", 2), -70);
     assert_near(number_in(sections, "bytes", 2), 8);
     assert_str_is(text_in(sections, "file", 3), "b.root");
-    roast_columns_free(sections);
+    roast_table_free(sections);
     roast_run_free(run);
 }
 
@@ -251,16 +251,16 @@ static void test_sections_of_single_chunks(void **state)
 {
     static const double chunk_ids[] = {0, 0, 2, 2, 3, 3, 3};
     roast_run *run = sectioned_run();
-    roast_columns *sections = table_of(run, ROAST_COLUMNS_chunk_sections);
+    roast_table *sections = table_of(run, ROAST_TABLE_chunk_sections);
 
     (void)state;
-    assert_int_equal(roast_columns_rows(sections), COUNT_OF(chunk_ids));
+    assert_int_equal(roast_table_rows(sections), COUNT_OF(chunk_ids));
     for (size_t i = 0; i < COUNT_OF(chunk_ids); i++)
         assert_near(number_in(sections, "chunk_id", i), chunk_ids[i]);
     assert_near(number_in(sections, "self", 0), 600e-9);
     assert_str_is(text_in(sections, "parent", 1), "fit");
     assert_near(number_in(sections, "memory_delta_bytes", 6), -70);
-    roast_columns_free(sections);
+    roast_table_free(sections);
     roast_run_free(run);
 }
 
@@ -269,10 +269,10 @@ static void test_sections_of_single_chunks(void **state)
 static void test_branches_are_added_up_by_file(void **state)
 {
     roast_run *run = reading_run();
-    roast_columns *branches = table_of(run, ROAST_COLUMNS_branches);
+    roast_table *branches = table_of(run, ROAST_TABLE_branches);
 
     (void)state;
-    assert_int_equal(roast_columns_rows(branches), 5);
+    assert_int_equal(roast_table_rows(branches), 5);
     size_t jet = row_with(branches, "branch", "Jet_pt");
     assert_str_is(text_in(branches, "file", jet), "a.root");
     assert_str_is(text_in(branches, "dataset", jet), "ttbar");
@@ -287,7 +287,7 @@ static void test_branches_are_added_up_by_file(void **state)
     assert_near(number_in(branches, "offsets_only", other), 0);
     size_t offsets = row_with(branches, "branch", "nJet");
     assert_near(number_in(branches, "offsets_only", offsets), 1);
-    roast_columns_free(branches);
+    roast_table_free(branches);
     roast_run_free(run);
 }
 
@@ -297,19 +297,19 @@ static void test_branches_add_up_to_those_of_the_summary(void **state)
                                        "reads", "chunks"};
     roast_run *run = reading_run();
     roast_summary *summary = summary_of(run);
-    roast_columns *branches = table_of(run, ROAST_COLUMNS_branches);
-    roast_columns *chunks = table_of(run, ROAST_COLUMNS_chunk_branches);
+    roast_table *branches = table_of(run, ROAST_TABLE_branches);
+    roast_table *chunks = table_of(run, ROAST_TABLE_chunk_branches);
 
     (void)state;
     for (size_t i = 0; i < rows_of(summary, "branch_costs"); i++) {
         struct roast_str name = text_at(summary, "branch_costs", i, "branch");
         for (size_t k = 0; k < COUNT_OF(sums); k++) {
             double files = 0, single = 0;
-            for (size_t row = 0; row < roast_columns_rows(branches); row++) {
+            for (size_t row = 0; row < roast_table_rows(branches); row++) {
                 if (str_equal(text_in(branches, "branch", row), name))
                     files += number_in(branches, sums[k], row);
             }
-            for (size_t row = 0; row < roast_columns_rows(chunks); row++) {
+            for (size_t row = 0; row < roast_table_rows(chunks); row++) {
                 if (str_equal(text_in(chunks, "branch", row), name))
                     single += k == 4 ? 1 : number_in(chunks, sums[k], row);
             }
@@ -317,8 +317,8 @@ static void test_branches_add_up_to_those_of_the_summary(void **state)
             assert_near(single, files);
         }
     }
-    roast_columns_free(branches);
-    roast_columns_free(chunks);
+    roast_table_free(branches);
+    roast_table_free(chunks);
     roast_summary_free(summary);
     roast_run_free(run);
 }

@@ -19,11 +19,11 @@ static void sample(roast_run *run, const char *worker, double seconds,
 static void test_files_are_put_together(void **state)
 {
     roast_run *run = reading_run();
-    roast_columns *files = table_of(run, ROAST_COLUMNS_files);
+    roast_table *files = table_of(run, ROAST_TABLE_files);
     size_t row = row_with(files, "file", "a.root");
 
     (void)state;
-    assert_int_equal(roast_columns_rows(files), 2);
+    assert_int_equal(roast_table_rows(files), 2);
     assert_str_is(text_in(files, "dataset", row), "ttbar");
     assert_near(number_in(files, "num_chunks", row), 2);
     assert_near(number_in(files, "total_duration", row), 2);
@@ -39,7 +39,7 @@ static void test_files_are_put_together(void **state)
     assert_str_is(text_in(files, "accessed_branches", row), "Jet_pt, MET_pt");
     assert_str_is(text_in(files, "offset_branches", row), "nJet");
     assert_true(is_unknown(files, "total_bytes", row));
-    roast_columns_free(files);
+    roast_table_free(files);
     roast_run_free(run);
 }
 
@@ -54,11 +54,11 @@ static void test_a_file_with_several_trees_has_no_one_kind(void **state)
                                       .first = i,
                                       .stop = i + 1,
                                       .file_facts = facts});
-    roast_columns *files = table_of(run, ROAST_COLUMNS_files);
-    assert_int_equal(roast_columns_rows(files), 1);
+    roast_table *files = table_of(run, ROAST_TABLE_files);
+    assert_int_equal(roast_table_rows(files), 1);
     assert_near(number_in(files, "num_chunks", 0), 2);
     assert_true(is_unknown(files, "kind", 0));
-    roast_columns_free(files);
+    roast_table_free(files);
     roast_run_free(run);
 }
 
@@ -70,19 +70,19 @@ static void test_a_summary_that_is_given_is_used(void **state)
     (void)state;
     add_chunk(run, "z.root", 0, (struct roast_str){NULL, 0},
               (struct roast_str){NULL, 0});
-    for (int i = 0; i < ROAST_COLUMNS_TABLE_COUNT; i++) {
-        enum roast_columns_table table = (enum roast_columns_table)i;
-        roast_columns *columns = NULL;
-        if (!roast_columns_from_summary(table))
+    for (int i = 0; i < ROAST_RUN_TABLE_COUNT; i++) {
+        enum roast_table_id table = (enum roast_table_id)i;
+        roast_table *columns = NULL;
+        if (!roast_table_from_summary(table))
             continue;
-        assert_int_equal(roast_columns_make(&columns, table, run, summary, NULL),
+        assert_int_equal(roast_run_table(&columns, table, run, summary, NULL),
                          ROAST_OK);
-        if (table == ROAST_COLUMNS_files)
-            assert_int_equal(roast_columns_rows(columns), 2);
-        roast_columns_free(columns);
+        if (table == ROAST_TABLE_files)
+            assert_int_equal(roast_table_rows(columns), 2);
+        roast_table_free(columns);
     }
-    assert_false(roast_columns_from_summary(ROAST_COLUMNS_chunks));
-    assert_true(roast_columns_from_summary(ROAST_COLUMNS_labels));
+    assert_false(roast_table_from_summary(ROAST_TABLE_chunks));
+    assert_true(roast_table_from_summary(ROAST_TABLE_labels));
     roast_summary_free(summary);
     roast_run_free(run);
 }
@@ -99,25 +99,25 @@ static void test_failures_say_when(void **state)
                                   .status = ROAST_CHUNK_FAILED,
                                   .error_type = "OSError",
                                   .error_message = "gone"});
-    roast_columns *failures = table_of(run, ROAST_COLUMNS_failures);
-    assert_int_equal(roast_columns_rows(failures), 1);
+    roast_table *failures = table_of(run, ROAST_TABLE_failures);
+    assert_int_equal(roast_table_rows(failures), 1);
     struct roast_cell start = value_at(failures, "start", 0);
     assert_true(start.count == (uint64_t)(RUN_EPOCH_NS + NS(2.5)));
     assert_str_is(text_in(failures, "error", 0), "OSError: gone");
     assert_near(number_in(failures, "seconds", 0), 0.5);
     assert_int_equal(value_at(failures, "resolved", 0).type, ROAST_CELL_BOOL);
-    roast_columns_free(failures);
+    roast_table_free(failures);
     roast_run_free(run);
 }
 
 static void test_metrics_have_a_value_or_a_reason(void **state)
 {
     roast_run *run = reading_run();
-    roast_columns *metrics = table_of(run, ROAST_COLUMNS_metrics);
+    roast_table *metrics = table_of(run, ROAST_TABLE_metrics);
 
     (void)state;
-    assert_int_equal(roast_columns_rows(metrics), ROAST_METRIC_COUNT);
-    for (size_t i = 0; i < roast_columns_rows(metrics); i++) {
+    assert_int_equal(roast_table_rows(metrics), ROAST_METRIC_COUNT);
+    for (size_t i = 0; i < roast_table_rows(metrics); i++) {
         assert_int_not_equal(is_unknown(metrics, "value", i),
                              is_unknown(metrics, "reason", i));
         assert_int_equal(is_unknown(metrics, "value", i),
@@ -127,7 +127,7 @@ static void test_metrics_have_a_value_or_a_reason(void **state)
     assert_near(number_in(metrics, "value", row), 1);
     assert_str_is(text_in(metrics, "level", row), "chunks");
     assert_str_is(text_in(metrics, "kind", row), "exact");
-    roast_columns_free(metrics);
+    roast_table_free(metrics);
     roast_run_free(run);
 }
 
@@ -137,37 +137,32 @@ static void test_losses_are_all_listed(void **state)
 
     (void)state;
     roast_run_lose(run, ROAST_RUN_LOSS_samples_thinned, 3);
-    roast_columns *losses = table_of(run, ROAST_COLUMNS_losses);
-    for (size_t i = 0; i < roast_columns_rows(losses); i++) {
+    roast_table *losses = table_of(run, ROAST_TABLE_losses);
+    for (size_t i = 0; i < roast_table_rows(losses); i++) {
         bool lost = str_is(text_in(losses, "name", i), "samples_thinned");
         assert_near(number_in(losses, "count", i), lost ? 3 : 0);
         assert_true(text_in(losses, "meaning", i).size_bytes > 0);
     }
     (void)row_with(losses, "name", "frames_damaged");
     (void)row_with(losses, "name", "section_names");
-    roast_columns_free(losses);
+    roast_table_free(losses);
     roast_run_free(run);
 }
 
-/* A summary may come from a file, which can name losses and hold no row of them. */
-static void test_losses_without_a_row_are_not_known(void **state)
+/* A quick summary has not counted them. */
+static void test_losses_of_a_quick_summary_are_not_known(void **state)
 {
-    static const char *const names[] = {"samples_thinned"};
     roast_run *run = reading_run();
-    struct roast_summary *summary = NULL;
-    roast_columns *losses = NULL;
+    roast_summary *summary = NULL;
+    roast_table *losses = NULL;
 
     (void)state;
-    assert_int_equal(roast_summarize(&summary, run, NULL), ROAST_OK);
-    for (size_t i = 0; i < summary->table_count; i++)
-        if (strcmp(summary->tables[i].name, "losses") == 0)
-            summary->tables[i].name = "before";
-    (void)roast__table_open(summary, "losses", ROAST_TABLE_SINGLE, names, 1);
-    assert_int_equal(
-        roast_columns_make(&losses, ROAST_COLUMNS_losses, run, summary, NULL),
-        ROAST_OK);
-    assert_int_equal(roast_columns_find(losses, "count")->unknown, 1);
-    roast_columns_free(losses);
+    assert_int_equal(roast_summarize_quick(&summary, run, NULL), ROAST_OK);
+    assert_int_equal(roast_run_table(&losses, ROAST_TABLE_losses, run, summary, NULL),
+                     ROAST_OK);
+    assert_true(roast_table_rows(losses) > 0);
+    assert_int_equal(column_named(losses, "count")->unknown, roast_table_rows(losses));
+    roast_table_free(losses);
     roast_summary_free(summary);
     roast_run_free(run);
 }
@@ -189,25 +184,25 @@ static void test_notes_are_labels_and_provenance(void **state)
                                             roast_str_of(notes[i].name),
                                             roast_str_of(notes[i].text), NULL),
                          ROAST_OK);
-    roast_columns *labels = table_of(run, ROAST_COLUMNS_labels);
-    roast_columns *provenance = table_of(run, ROAST_COLUMNS_provenance);
-    assert_int_equal(roast_columns_rows(labels), 2);
+    roast_table *labels = table_of(run, ROAST_TABLE_labels);
+    roast_table *provenance = table_of(run, ROAST_TABLE_provenance);
+    assert_int_equal(roast_table_rows(labels), 2);
     assert_str_is(text_in(labels, "value", 0), "T2");
     assert_str_is(text_in(labels, "value", 1), "");
-    assert_int_equal(roast_columns_rows(provenance), 1);
+    assert_int_equal(roast_table_rows(provenance), 1);
     assert_str_is(text_in(provenance, "name", 0), "host");
-    roast_columns_free(labels);
-    roast_columns_free(provenance);
+    roast_table_free(labels);
+    roast_table_free(provenance);
     roast_run_free(run);
 }
 
 /* ---- the timeline ---------------------------------------------------------------- */
 
-static double sum_of(const roast_columns *columns, const char *column)
+static double sum_of(const roast_table *columns, const char *column)
 {
     double sum = 0;
 
-    for (size_t i = 0; i < roast_columns_rows(columns); i++)
+    for (size_t i = 0; i < roast_table_rows(columns); i++)
         sum += number_in(columns, column, i);
     return sum;
 }
@@ -236,8 +231,8 @@ static void test_steps_hold_what_ran_and_ended(void **state)
                                   .duration = 0.2, /* beyond the end */
                                   .status = ROAST_CHUNK_FAILED});
     roast_run_finish(run, NS(1));
-    roast_columns *steps = table_of(run, ROAST_COLUMNS_timeline);
-    assert_int_equal(roast_columns_rows(steps), 10);
+    roast_table *steps = table_of(run, ROAST_TABLE_timeline);
+    assert_int_equal(roast_table_rows(steps), 10);
     assert_near(number_in(steps, "length", 3), 0.1);
     assert_true(value_at(steps, "start", 3).count ==
                 (uint64_t)(RUN_EPOCH_NS + NS(0.3)));
@@ -256,7 +251,7 @@ static void test_steps_hold_what_ran_and_ended(void **state)
     assert_near(sum_of(steps, "events"), 105);
     assert_near(number_in(steps, "failures", 9), 1);
     assert_true(is_unknown(steps, "memory_bytes", 5)); /* nobody looked */
-    roast_columns_free(steps);
+    roast_table_free(steps);
     roast_run_free(run);
 }
 
@@ -270,7 +265,7 @@ static void test_steps_hold_the_samples_of_workers(void **state)
     sample(run, "w2", 0.35, ROAST_SERIES_memory, 7);  /* one moment */
     sample(run, "w2", 0.45, ROAST_SERIES_cpu, 150);
     roast_run_finish(run, NS(1));
-    roast_columns *steps = table_of(run, ROAST_COLUMNS_timeline);
+    roast_table *steps = table_of(run, ROAST_TABLE_timeline);
     assert_true(is_unknown(steps, "memory_bytes", 1));
     assert_near(number_in(steps, "memory_bytes", 2), 300);
     assert_near(number_in(steps, "memory_bytes", 3), 307);
@@ -279,7 +274,7 @@ static void test_steps_hold_the_samples_of_workers(void **state)
     assert_near(number_in(steps, "cpu_percent", 4), 150);
     assert_true(is_unknown(steps, "workers", 4)); /* no offer, no count */
     assert_true(is_unknown(steps, "threads", 4));
-    roast_columns_free(steps);
+    roast_table_free(steps);
     roast_run_free(run);
 }
 
@@ -292,11 +287,11 @@ static void test_steps_hold_counts_of_a_backend(void **state)
     assert_int_equal(roast_run_add_count(run, RUN_EPOCH_NS + NS(0.8), 10, NULL),
                      ROAST_OK);
     roast_run_finish(run, NS(1));
-    roast_columns *steps = table_of(run, ROAST_COLUMNS_timeline);
+    roast_table *steps = table_of(run, ROAST_TABLE_timeline);
     assert_near(number_in(steps, "workers", 0), 2.5); /* from 2 to 3 */
     assert_near(number_in(steps, "workers", 7), 9.5);
     assert_true(is_unknown(steps, "workers", 9));
-    roast_columns_free(steps);
+    roast_table_free(steps);
     roast_run_free(run);
 }
 
@@ -311,11 +306,11 @@ static void test_there_are_at_most_a_thousand_steps(void **state)
                                       .start = (double)i * 100,
                                       .duration = 4000,
                                       .events = 2});
-    roast_columns *steps = table_of(run, ROAST_COLUMNS_timeline);
-    assert_int_equal(roast_columns_rows(steps), 1000);
+    roast_table *steps = table_of(run, ROAST_TABLE_timeline);
+    assert_int_equal(roast_table_rows(steps), 1000);
     assert_near(sum_of(steps, "events"), 1000);
     assert_near(sum_of(steps, "running") * number_in(steps, "length", 0), 500 * 4000);
-    roast_columns_free(steps);
+    roast_table_free(steps);
     roast_run_free(run);
 }
 
@@ -331,10 +326,10 @@ static void test_times_of_hostile_frames_stay_in_the_run(void **state)
     sample(run, "w", 7e9, ROAST_SERIES_memory, 1);
     sample(run, "w", 1, ROAST_SERIES_memory, 1);
     roast_run_finish(run, NS(1));
-    roast_columns *steps = table_of(run, ROAST_COLUMNS_timeline);
-    assert_int_equal(roast_columns_rows(steps), 10);
+    roast_table *steps = table_of(run, ROAST_TABLE_timeline);
+    assert_int_equal(roast_table_rows(steps), 10);
     assert_near(sum_of(steps, "chunks"), 2);
-    roast_columns_free(steps);
+    roast_table_free(steps);
     roast_run_free(run);
 }
 
@@ -351,7 +346,7 @@ static void test_samples_are_those_of_tracking(void **state)
     sample(run, "w1", 1, ROAST_SERIES_memory, 100);
     sample(run, "w2", 1.5, ROAST_SERIES_cpu, 50.5);
     sample(run, "w1", 2, ROAST_SERIES_memory, 200);
-    roast_columns *samples = table_of(run, ROAST_COLUMNS_samples);
+    roast_table *samples = table_of(run, ROAST_TABLE_samples);
     assert_int_equal(roast_run_tracking(run, &tracking, NULL), ROAST_OK);
     for (size_t i = 0; i < tracking.count; i++) {
         const struct roast_timeline *line = &tracking.lines[i];
@@ -365,30 +360,30 @@ static void test_samples_are_those_of_tracking(void **state)
             assert_near(number_in(samples, "value", row), line->points[k].value);
         }
     }
-    assert_int_equal(roast_columns_rows(samples), row);
+    assert_int_equal(roast_table_rows(samples), row);
     assert_int_equal(row, 6); /* three moments, three values */
     roast_tracking_release(&tracking);
-    roast_columns_free(samples);
+    roast_table_free(samples);
     roast_run_free(run);
 }
 
 static void test_one_series_alone(void **state)
 {
     roast_run *run = run_new();
-    roast_columns *memory = NULL;
+    roast_table *memory = NULL;
 
     (void)state;
     sample(run, "w1", 1, ROAST_SERIES_memory, 100);
     sample(run, "w2", 1.5, ROAST_SERIES_cpu, 50.5);
     sample(run, "w1", 2, ROAST_SERIES_memory, 200);
-    assert_int_equal(roast_columns_of_series(&memory, run, ROAST_SERIES_memory, NULL),
+    assert_int_equal(roast_series_table(&memory, run, ROAST_SERIES_memory, NULL),
                      ROAST_OK);
-    assert_int_equal(roast_columns_rows(memory), 2);
-    assert_int_equal(roast_columns_count(memory), 3);
-    assert_null(roast_columns_find(memory, "series"));
+    assert_int_equal(roast_table_rows(memory), 2);
+    assert_int_equal(roast_table_width(memory), 3);
+    assert_null(column_named(memory, "series"));
     assert_str_is(text_in(memory, "worker", 1), "w1");
     assert_near(number_in(memory, "value", 1), 200);
-    roast_columns_free(memory);
+    roast_table_free(memory);
     roast_run_free(run);
 }
 
@@ -401,7 +396,7 @@ int main(void)
         cmocka_unit_test(test_failures_say_when),
         cmocka_unit_test(test_metrics_have_a_value_or_a_reason),
         cmocka_unit_test(test_losses_are_all_listed),
-        cmocka_unit_test(test_losses_without_a_row_are_not_known),
+        cmocka_unit_test(test_losses_of_a_quick_summary_are_not_known),
         cmocka_unit_test(test_notes_are_labels_and_provenance),
         cmocka_unit_test(test_steps_hold_what_ran_and_ended),
         cmocka_unit_test(test_steps_hold_the_samples_of_workers),

@@ -259,7 +259,7 @@ static void test_sampled_workers_have_rows(void **state)
         size_t row = row_of(summary, "per_worker", "tcp://b:2");
         assert_near(number_at(summary, "per_worker", row, "peak_memory_mb"), 3);
         if (whose == 0)
-            assert_int_equal(cell_at(summary, "per_worker", row, "num_chunks")->type,
+            assert_int_equal(cell_at(summary, "per_worker", row, "num_chunks").type,
                              ROAST_CELL_ABSENT);
         else
             assert_near(number_at(summary, "per_worker", row, "num_chunks"), 0);

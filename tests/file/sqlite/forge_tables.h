@@ -24,9 +24,9 @@ static inline void forge_tables(sqlite3 *db)
 
     for (size_t i = 0; i < sizeof(raw) / sizeof(raw[0]); i++)
         forge_table(db, raw[i]);
-    for (int i = 0; i < ROAST_COLUMNS_TABLE_COUNT; i++) {
-        if (roast__is_stored((enum roast_columns_table)i))
-            forge_table(db, roast_columns_table_name((enum roast_columns_table)i));
+    for (int i = 0; i < ROAST_RUN_TABLE_COUNT; i++) {
+        if (roast__is_stored((enum roast_table_id)i))
+            forge_table(db, roast_table_name((enum roast_table_id)i));
     }
 }
 

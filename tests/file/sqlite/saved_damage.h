@@ -10,11 +10,11 @@
 static inline void use_a_table(roast_runfile *file)
 {
     static int table;
-    roast_columns *columns = NULL;
+    roast_table *columns = NULL;
 
-    table = (table + 1) % ROAST_COLUMNS_TABLE_COUNT;
-    (void)roast_runfile_columns(file, (enum roast_columns_table)table, &columns, NULL);
-    roast_columns_free(columns);
+    table = (table + 1) % ROAST_RUN_TABLE_COUNT;
+    (void)roast_runfile_columns(file, (enum roast_table_id)table, &columns, NULL);
+    roast_table_free(columns);
 }
 
 /* Opens a file that may be damaged and uses all of it: it is refused, or says what is

@@ -4,7 +4,7 @@
 #ifndef ROAST_TESTS_FILE_SQLITE_SAVED_PRINT_H
 #define ROAST_TESTS_FILE_SQLITE_SAVED_PRINT_H
 
-#include "file/sqlite/summary_blob.h"
+#include "analyze/summary.h"
 #include "saved_print_inside.h"
 
 static inline void print_rows(struct roast_buf *out, const roast_run *run)
@@ -36,7 +36,7 @@ static inline struct roast_buf print_whole(roast_run *run)
     out = print_run(run); /* after names were looked up */
     print_inside(&out, run);
     print_rows(&out, run);
-    roast__summary_pack(&out, summary);
+    roast__summary_encode(&out, summary);
     assert_true(roast__buf_ok(&out));
     roast_summary_free(summary);
     return out;

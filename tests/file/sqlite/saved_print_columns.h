@@ -4,7 +4,7 @@
 #define ROAST_TESTS_FILE_SQLITE_SAVED_PRINT_COLUMNS_H
 
 #include "file/run_print.h"
-#include "roast/columns.h"
+#include "roast/analyze.h"
 
 static inline void print_cell(struct roast_buf *out, struct roast_cell cell)
 {
@@ -17,17 +17,17 @@ static inline void print_cell(struct roast_buf *out, struct roast_cell cell)
         roast__buf_put_varint(out, cell.count);
 }
 
-static inline struct roast_buf print_columns(const roast_columns *columns)
+static inline struct roast_buf print_columns(const roast_table *columns)
 {
     struct roast_buf out = {NULL, 0, 0, false};
 
-    for (size_t i = 0; i < roast_columns_count(columns); i++) {
-        const struct roast_data *data = roast_columns_at(columns, i);
+    for (size_t i = 0; i < roast_table_width(columns); i++) {
+        const struct roast_table_column *data = roast_table_column(columns, i);
         print_text(&out, roast_str_of(data->name));
         roast__buf_put_varint(&out, data->type);
         roast__buf_put_varint(&out, data->unknown);
-        for (size_t row = 0; row < roast_columns_rows(columns); row++)
-            print_cell(&out, roast_data_cell(data, row));
+        for (size_t row = 0; row < roast_table_rows(columns); row++)
+            print_cell(&out, roast_column_cell(data, row));
     }
     assert_true(roast__buf_ok(&out));
     return out;

@@ -3,11 +3,11 @@
  * and nothing but reading. */
 #include <sqlite3.h>
 
-#include "analyze/tables/columns_own.h"
 #include "file/live/live_help.h"
 #include "saved_open.h"
 #include "saved_print.h"
 #include "saved_runs.h"
+#include "table/table.h"
 
 /* An answer as text: names, then rows; cells are parted by |. */
 struct answer {
@@ -113,8 +113,8 @@ static void the_view_agrees_with_the_table(void **state)
 
     save(run, test->path);
     roast_runfile *file = open_saved(test->path);
-    for (size_t i = 0; i < roast__columns_listed(ROAST_COLUMNS_chunks); i++) {
-        const char *name = roast__columns_info(ROAST_COLUMNS_chunks, i).name;
+    for (size_t i = 0; i < roast__table_listed(ROAST_TABLE_chunks); i++) {
+        const char *name = roast__table_info(ROAST_TABLE_chunks, i).name;
         char query[400];
         if (strcmp(name, "thread") == 0 || strcmp(name, "undecorated") == 0)
             continue; /* only records know these */
@@ -186,9 +186,9 @@ static bool take_names(void *context, const char *const *names,
 
     if (!cells) {
         *seen = count;
-        for (size_t i = 0; i < roast__columns_listed(ROAST_COLUMNS_chunks); i++)
+        for (size_t i = 0; i < roast__table_listed(ROAST_TABLE_chunks); i++)
             assert_string_equal(names[i],
-                                roast__columns_info(ROAST_COLUMNS_chunks, i).name);
+                                roast__table_info(ROAST_TABLE_chunks, i).name);
     }
     return true;
 }
@@ -196,7 +196,7 @@ static bool take_names(void *context, const char *const *names,
 static void a_star_gives_the_columns_of_the_table(void **state)
 {
     roast_runfile *file = saved_plain(*state, 3);
-    size_t listed = roast__columns_listed(ROAST_COLUMNS_chunks);
+    size_t listed = roast__table_listed(ROAST_TABLE_chunks);
     size_t count = 0;
 
     assert_int_equal(

@@ -119,21 +119,21 @@ static void tables_come_back(void **state)
     roast_error err = {0};
 
     save(run, test->path);
-    for (int i = 0; i < ROAST_COLUMNS_TABLE_COUNT; i++) {
-        enum roast_columns_table table = (enum roast_columns_table)i;
+    for (int i = 0; i < ROAST_RUN_TABLE_COUNT; i++) {
+        enum roast_table_id table = (enum roast_table_id)i;
         roast_runfile *file = open_saved(test->path); /* afresh: nothing is loaded */
-        roast_columns *made = NULL, *read = NULL;
-        assert_int_equal(roast_columns_make(&made, table, run, NULL, NULL), ROAST_OK);
+        roast_table *made = NULL, *read = NULL;
+        assert_int_equal(roast_run_table(&made, table, run, NULL, NULL), ROAST_OK);
         if (roast_runfile_columns(file, table, &read, &err) < 0)
             fail_msg("%s", err.message);
         roast_runfile_close(file); /* columns outlive it */
         struct roast_buf a = print_columns(made), b = print_columns(read);
         if (!str_equal(buf_str(&a), buf_str(&b)))
-            fail_msg("%s differs", roast_columns_table_name(table));
+            fail_msg("%s differs", roast_table_name(table));
         roast__buf_release(&a);
         roast__buf_release(&b);
-        roast_columns_free(made);
-        roast_columns_free(read);
+        roast_table_free(made);
+        roast_table_free(read);
     }
     roast_run_free(run);
 }

@@ -93,16 +93,16 @@ static int open_job(const struct saved_test *test, roast_run *run, roast_error *
 
 static int tables_job(const struct saved_test *test, roast_run *run, roast_error *err)
 {
-    static const enum roast_columns_table tables[] = {
-        ROAST_COLUMNS_metrics, ROAST_COLUMNS_failures, ROAST_COLUMNS_labels};
+    static const enum roast_table_id tables[] = {
+        ROAST_TABLE_metrics, ROAST_TABLE_failures, ROAST_TABLE_labels};
     roast_runfile *file = NULL;
     int status = roast_runfile_open(&file, test->path, err);
 
     (void)run;
     for (size_t i = 0; status == ROAST_OK && i < COUNT_OF(tables); i++) {
-        roast_columns *columns = NULL;
+        roast_table *columns = NULL;
         status = roast_runfile_columns(file, tables[i], &columns, err);
-        roast_columns_free(columns);
+        roast_table_free(columns);
     }
     roast_runfile_close(file);
     return status;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* columns_branches.c - the tables `branches` and `chunk_branches`: what was read.
+/* branches.c - the tables `branches` and `chunk_branches`: what was read.
  *
  * The sums are those of the summary (branch_costs.h), kept apart by file. */
 #include "analyze/reads/branch_costs.h"
-#include "analyze/tables/columns_job.h"
+#include "analyze/tables/job.h"
 #include "analyze/totals/groups.h"
 #include "base/mem.h"
 
@@ -45,10 +45,10 @@ bool roast__join_dataset_files(struct roast_keys *keys, const struct roast_study
 
 /* ---- added up -------------------------------------------------------------------- */
 
-#define AT(name) ROAST_AT_branches_##name
+#define AT(name) ROAST_COL_branches_##name
 
 /* The columns that both tables have; they stand in the same order in both. */
-static void put_cost(struct roast_builder *to, int at_reads,
+static void put_cost(roast_table *to, int at_reads,
                      const struct roast_branch_cost *cost)
 {
     enum { READS, BYTES, UNCOMPRESSED, SECONDS, ACCESSED, OFFSETS_ONLY, PRELOADED };
@@ -67,12 +67,12 @@ static void put_cost(struct roast_builder *to, int at_reads,
     roast__fill_bool(to, at_reads + PRELOADED, cost->flags & ROAST_BRANCH_PRELOADED);
 }
 
-_Static_assert(AT(preloaded) - AT(reads) == ROAST_AT_chunk_branches_preloaded -
-                                                ROAST_AT_chunk_branches_reads &&
+_Static_assert(AT(preloaded) - AT(reads) == ROAST_COL_chunk_branches_preloaded -
+                                                ROAST_COL_chunk_branches_reads &&
                    AT(preloaded) - AT(reads) == 6,
                "both tables have these columns");
 
-void roast__columns_branches(const struct roast_columns_job *job)
+void roast__make_branches(const struct roast_table_job *job)
 {
     struct roast_branch_costs costs = {0};
     struct roast_keys files = {0};
@@ -81,10 +81,10 @@ void roast__columns_branches(const struct roast_columns_job *job)
     if (joined)
         roast__branch_costs_read(&costs, job->study, files.key_of);
     if (!joined || costs.failed)
-        roast__builder_fail(job->to);
-    for (size_t i = 0; i < costs.names.count && roast__builder_ok(job->to); i++) {
+        roast__table_fail(job->to);
+    for (size_t i = 0; i < costs.names.count && roast__table_ok(job->to); i++) {
         const struct roast_branch_cost *cost = &costs.all[i];
-        roast__builder_row(job->to);
+        roast__table_row(job->to);
         roast__put_dataset_file(job, AT(dataset), AT(file),
                                 files.first_item[cost->group] - 1);
         roast__fill_text(job->to, AT(branch), cost->name);
@@ -98,25 +98,24 @@ void roast__columns_branches(const struct roast_columns_job *job)
 /* ---- by chunk -------------------------------------------------------------------- */
 
 #undef AT
-#define AT(name) ROAST_AT_chunk_branches_##name
+#define AT(name) ROAST_COL_chunk_branches_##name
 
-static void put_chunk(const struct roast_columns_job *job,
-                      const struct roast_walk *walk,
+static void put_chunk(const struct roast_table_job *job, const struct roast_walk *walk,
                       const struct roast_branch_list *list, uint64_t chunk_id)
 {
     struct roast_branch_told told = roast__branch_told(walk);
 
-    for (size_t i = 0; i < list->count && roast__builder_ok(job->to); i++) {
+    for (size_t i = 0; i < list->count && roast__table_ok(job->to); i++) {
         struct roast_branch_cost cost = {.name = list->all[i].name};
         roast__branch_cost_add(&cost, &list->all[i], told);
-        roast__builder_row(job->to);
+        roast__table_row(job->to);
         roast__fill_count(job->to, AT(chunk_id), chunk_id);
         roast__fill_text(job->to, AT(branch), cost.name);
         put_cost(job->to, AT(reads), &cost);
     }
 }
 
-void roast__columns_chunk_branches(const struct roast_columns_job *job)
+void roast__make_chunk_branches(const struct roast_table_job *job)
 {
     struct roast_chunk_walk chunks = {.job = job};
     struct roast_walk walk = {.study = job->study};
@@ -124,7 +123,7 @@ void roast__columns_chunk_branches(const struct roast_columns_job *job)
 
     if (!(job->run->attempts.fields & ROAST_FIELD_BIT(branches)))
         return;
-    while (roast__builder_ok(job->to) && roast__chunk_walk_next(&chunks)) {
+    while (roast__table_ok(job->to) && roast__chunk_walk_next(&chunks)) {
         walk.row = chunks.row;
         (void)roast__attempt_record(job->run, walk.row, &walk.rec, walk.identity);
         if (roast__walk_branches(&walk, &list))

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* columns_sections.c - the tables `sections` and `chunk_sections`.
+/* sections.c - the tables `sections` and `chunk_sections`.
  *
  * Sections of the same name are kept apart by where they are nested: only then can the
  * totals of one level be added up. A number of the name table stands for a section
  * within its parent within a file of a dataset. */
+#include "record/sections.h"
 #include "analyze/name_table.h"
 #include "analyze/record_iter.h"
-#include "analyze/tables/columns_job.h"
+#include "analyze/tables/job.h"
 #include "analyze/totals/groups.h"
 #include "base/mem.h"
-#include "record/sections.h"
 #include "run/array.h"
 
-#define AT(name) ROAST_AT_sections_##name
+#define AT(name) ROAST_COL_sections_##name
 
 /* The sections of one chunk. Zeroed = empty and valid; everything is owned. */
 struct tree {
@@ -190,14 +190,14 @@ static bool add_all(struct sums *sums, const struct roast_study *study)
     return true;
 }
 
-static void put_node(const struct roast_columns_job *job, const struct sums *sums,
+static void put_node(const struct roast_table_job *job, const struct sums *sums,
                      size_t number)
 {
     const struct node *node = &sums->nodes[number];
-    struct roast_builder *to = job->to;
+    roast_table *to = job->to;
     char room[32];
 
-    roast__builder_row(to);
+    roast__table_row(to);
     roast__put_dataset_file(job, AT(dataset), AT(file),
                             sums->files.first_item[node->key] - 1);
     roast__fill_text(to, AT(name), sums->names.keys[number].name);
@@ -217,13 +217,13 @@ static void put_node(const struct roast_columns_job *job, const struct sums *sum
         roast__fill_sum(to, AT(bytes), node->bytes);
 }
 
-void roast__columns_sections(const struct roast_columns_job *job)
+void roast__make_sections(const struct roast_table_job *job)
 {
     struct sums sums = {0};
 
     if (!add_all(&sums, job->study))
-        roast__builder_fail(job->to);
-    for (size_t i = 0; i < sums.names.count && roast__builder_ok(job->to); i++)
+        roast__table_fail(job->to);
+    for (size_t i = 0; i < sums.names.count && roast__table_ok(job->to); i++)
         put_node(job, &sums, i);
     release_sums(&sums);
 }
@@ -231,15 +231,15 @@ void roast__columns_sections(const struct roast_columns_job *job)
 /* ---- by chunk -------------------------------------------------------------------- */
 
 #undef AT
-#define AT(name) ROAST_AT_chunk_sections_##name
+#define AT(name) ROAST_COL_chunk_sections_##name
 
-static void put_section(struct roast_builder *to, uint64_t chunk_id,
-                        const struct tree *tree, size_t i)
+static void put_section(roast_table *to, uint64_t chunk_id, const struct tree *tree,
+                        size_t i)
 {
     const struct roast_section *section = &tree->all[i];
     char room[32];
 
-    roast__builder_row(to);
+    roast__table_row(to);
     roast__fill_count(to, AT(chunk_id), chunk_id);
     roast__fill_text(to, AT(name), section->name);
     if (section->parent >= 0)
@@ -257,7 +257,7 @@ static void put_section(struct roast_builder *to, uint64_t chunk_id,
         roast__fill_count(to, AT(bytes), section->bytes);
 }
 
-void roast__columns_chunk_sections(const struct roast_columns_job *job)
+void roast__make_chunk_sections(const struct roast_table_job *job)
 {
     struct roast_chunk_walk walk = {.job = job};
     unsigned char identity[ROAST_IDENTITY_BYTES];
@@ -266,10 +266,10 @@ void roast__columns_chunk_sections(const struct roast_columns_job *job)
 
     if (!(job->run->attempts.fields & ROAST_FIELD_BIT(sections)))
         return;
-    while (roast__builder_ok(job->to) && roast__chunk_walk_next(&walk)) {
+    while (roast__table_ok(job->to) && roast__chunk_walk_next(&walk)) {
         (void)roast__attempt_record(job->run, walk.row, &rec, identity);
         if (!read_tree(&tree, &rec))
-            roast__builder_fail(job->to);
+            roast__table_fail(job->to);
         for (size_t i = 0; i < tree.count; i++)
             put_section(job->to, walk.chunk_id, &tree, i);
     }

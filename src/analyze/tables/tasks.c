@@ -1,26 +1,26 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* columns_tasks.c - what the table `tasks` has from a scheduler: when an attempt was
+/* tasks.c - what the table `tasks` has from a scheduler: when an attempt was
  * assigned, and all tasks that were no attempts. */
-#include "analyze/tables/columns_tasks.h"
+#include "analyze/tables/tasks.h"
 
 #include "analyze/totals/task_kinds.h"
 #include "base/mem.h"
 #include "run/array.h"
 
-#define AT(name) ROAST_AT_tasks_##name
+#define AT(name) ROAST_COL_tasks_##name
 
-static struct roast_str string_of(const struct roast_columns_job *job, int32_t number)
+static struct roast_str string_of(const struct roast_table_job *job, int32_t number)
 {
     return roast__strings_get(&job->run->strings, number);
 }
 
-static void put_time(const struct roast_columns_job *job, int at, int64_t time_ns)
+static void put_time(const struct roast_table_job *job, int at, int64_t time_ns)
 {
     if (time_ns != 0)
         roast__fill_int(job->to, at, time_ns);
 }
 
-static void put_scheduled(const struct roast_columns_job *job, size_t task)
+static void put_scheduled(const struct roast_table_job *job, size_t task)
 {
     const struct roast_tasks *tasks = &job->run->scheduler.tasks;
 
@@ -30,14 +30,14 @@ static void put_scheduled(const struct roast_columns_job *job, size_t task)
     put_time(job, AT(compute_stop), tasks->stop_ns[task]);
 }
 
-void roast__put_task_of_attempt(const struct roast_columns_job *job,
+void roast__put_task_of_attempt(const struct roast_table_job *job,
                                 const struct roast_task_joins *joins, size_t attempt)
 {
     if (joins->task_of[attempt] >= 0)
         put_scheduled(job, (size_t)joins->task_of[attempt]);
 }
 
-static void put_host(const struct roast_columns_job *job, int32_t worker)
+static void put_host(const struct roast_table_job *job, int32_t worker)
 {
     const struct roast_stay *stay =
         worker >= 0 ? roast__stay_of(&job->run->scheduler.stays, worker) : NULL;
@@ -46,7 +46,7 @@ static void put_host(const struct roast_columns_job *job, int32_t worker)
         roast__fill_text(job->to, AT(host), string_of(job, stay->host));
 }
 
-static void put_task(const struct roast_columns_job *job, size_t task,
+static void put_task(const struct roast_table_job *job, size_t task,
                      enum roast_task_kind kind)
 {
     const struct roast_tasks *tasks = &job->run->scheduler.tasks;
@@ -54,7 +54,7 @@ static void put_task(const struct roast_columns_job *job, size_t task,
     int64_t start_ns = tasks->start_ns[task];
     int64_t stop_ns = tasks->stop_ns[task];
 
-    roast__builder_row(job->to);
+    roast__table_row(job->to);
     roast__fill_text(job->to, AT(kind), roast_str_of(roast_task_kind_name(kind)));
     roast__fill_text(job->to, AT(status), roast_str_of(roast_task_end_name(end)));
     roast__fill_text(job->to, AT(worker), string_of(job, tasks->worker[task]));
@@ -66,16 +66,16 @@ static void put_task(const struct roast_columns_job *job, size_t task,
     put_scheduled(job, task);
 }
 
-void roast__put_other_tasks(const struct roast_columns_job *job,
+void roast__put_other_tasks(const struct roast_table_job *job,
                             const struct roast_task_joins *joins)
 {
     if (!roast__has_scheduled(&job->run->scheduler.tasks))
         return; /* what the client did itself is no task of anybody */
     unsigned char *kinds = roast__task_kinds(job->run);
     if (!kinds)
-        roast__builder_fail(job->to);
+        roast__table_fail(job->to);
     for (size_t i = 0; kinds && i < job->run->scheduler.tasks.count; i++) {
-        if (!roast__builder_ok(job->to))
+        if (!roast__table_ok(job->to))
             break;
         if (!joins->has_row[i])
             put_task(job, i, (enum roast_task_kind)kinds[i]);

@@ -1,29 +1,29 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* columns_cluster.c - what a cluster told of itself: the tables `activities` and
+/* cluster.c - what a cluster told of itself: the tables `activities` and
  * `hot_lines`, and of `workers` what its scheduler knows.
  *
  * A worker is known by its address and has one row. One that came back there has one
  * row too: attempts do not say in which of its stays they ran. */
-#include "analyze/tables/columns_job.h"
+#include "analyze/tables/job.h"
 #include "analyze/totals/groups.h"
 #include "base/mem.h"
 
-static struct roast_str string_of(const struct roast_columns_job *job, int32_t number)
+static struct roast_str string_of(const struct roast_table_job *job, int32_t number)
 {
     return roast__strings_get(&job->run->strings, number);
 }
 
 /* ---- activities and hot lines ---------------------------------------------------- */
 
-#define AT(name) ROAST_AT_activities_##name
+#define AT(name) ROAST_COL_activities_##name
 
-void roast__columns_activities(const struct roast_columns_job *job)
+void roast__make_activities(const struct roast_table_job *job)
 {
     const struct roast_scheduler_view *view = &job->run->scheduler;
 
-    for (size_t i = 0; i < view->activity_count && roast__builder_ok(job->to); i++) {
+    for (size_t i = 0; i < view->activity_count && roast__table_ok(job->to); i++) {
         const struct roast_activity_row *row = &view->activities[i];
-        roast__builder_row(job->to);
+        roast__table_row(job->to);
         roast__fill_text(job->to, AT(context), string_of(job, row->context));
         roast__fill_text(job->to, AT(prefix), string_of(job, row->prefix));
         roast__fill_text(job->to, AT(activity), string_of(job, row->activity));
@@ -33,15 +33,15 @@ void roast__columns_activities(const struct roast_columns_job *job)
 }
 
 #undef AT
-#define AT(name) ROAST_AT_hot_lines_##name
+#define AT(name) ROAST_COL_hot_lines_##name
 
-void roast__columns_hot_lines(const struct roast_columns_job *job)
+void roast__make_hot_lines(const struct roast_table_job *job)
 {
     const struct roast_scheduler_view *view = &job->run->scheduler;
 
-    for (size_t i = 0; i < view->hot_count && roast__builder_ok(job->to); i++) {
+    for (size_t i = 0; i < view->hot_count && roast__table_ok(job->to); i++) {
         const struct roast_hot_row *row = &view->hot[i];
-        roast__builder_row(job->to);
+        roast__table_row(job->to);
         roast__fill_text(job->to, AT(file), string_of(job, row->file));
         roast__fill_count(job->to, AT(line), row->line);
         roast__fill_text(job->to, AT(function), string_of(job, row->function));
@@ -54,7 +54,7 @@ void roast__columns_hot_lines(const struct roast_columns_job *job)
 /* ---- workers --------------------------------------------------------------------- */
 
 #undef AT
-#define AT(name) ROAST_AT_workers_##name
+#define AT(name) ROAST_COL_workers_##name
 
 /* All stays of one worker. */
 struct tale {
@@ -65,7 +65,7 @@ struct tale {
 };
 
 struct telling {
-    const struct roast_columns_job *job;
+    const struct roast_table_job *job;
     struct tale *tales; /* owned; of a worker, at the number of its latest stay */
 };
 
@@ -94,7 +94,7 @@ static bool gather(struct telling *telling)
 /* Adds the tale of a worker to the last row. */
 static void put_tale(struct telling *telling, size_t latest)
 {
-    const struct roast_columns_job *job = telling->job;
+    const struct roast_table_job *job = telling->job;
     const struct roast_stay *stay = &job->run->scheduler.stays.items[latest];
     struct tale *tale = &telling->tales[latest];
 
@@ -113,26 +113,37 @@ static void put_tale(struct telling *telling, size_t latest)
     roast__fill_count(job->to, AT(lost), tale->lost);
 }
 
-/* Attempts ran on it: the row begins with what they say. */
-static void put_known(void *context, struct roast_str worker)
+/* A worker that attempts ran on. */
+static void put_known(struct telling *telling, const roast_table *workers, size_t row)
 {
-    struct telling *telling = context;
-    const struct roast_run *run = telling->job->run;
-    int32_t number = roast__strings_find(&run->strings, worker);
+    const struct roast_table_job *job = telling->job;
+    const struct roast_stays *stays = &job->run->scheduler.stays;
+    struct roast_str worker =
+        roast_table_text(workers, row, ROAST_COL_per_worker_worker);
 
-    if (number >= 0 && roast__stay_of(&run->scheduler.stays, number))
-        put_tale(telling, latest_of(&run->scheduler.stays, number));
+    roast__table_row(job->to);
+    roast__fill_text(job->to, AT(worker), worker);
+    roast__fill_from(job->to, AT(host), workers, row, ROAST_COL_per_worker_host);
+    roast__fill_from(job->to, AT(pid), workers, row, ROAST_COL_per_worker_pid);
+    roast__fill_group_from(job->to, AT(num_chunks), workers, row,
+                           ROAST_COL_per_worker_num_chunks);
+    roast__fill_from(job->to, AT(peak_memory_mb), workers, row,
+                     ROAST_COL_per_worker_peak_memory_mb);
+    int32_t number =
+        worker.data ? roast__strings_find(&job->run->strings, worker) : ROAST_NO_STRING;
+    if (number >= 0 && roast__stay_of(stays, number))
+        put_tale(telling, latest_of(stays, number));
 }
 
 /* No attempt did, or none that told. */
 static void put_idle(struct telling *telling, size_t latest)
 {
-    const struct roast_columns_job *job = telling->job;
+    const struct roast_table_job *job = telling->job;
     const struct roast_stay *stay = &job->run->scheduler.stays.items[latest];
     const struct roast_worker_samples *samples =
         roast__samples_find(&job->run->samples, stay->worker);
 
-    roast__builder_row(job->to);
+    roast__table_row(job->to);
     roast__fill_text(job->to, AT(worker), string_of(job, stay->worker));
     roast__fill_text(job->to, AT(host), string_of(job, stay->host));
     if (stay->pid != 0)
@@ -143,16 +154,20 @@ static void put_idle(struct telling *telling, size_t latest)
     put_tale(telling, latest);
 }
 
-void roast__columns_workers(const struct roast_columns_job *job)
+void roast__make_workers(const struct roast_table_job *job)
 {
     const struct roast_stays *stays = &job->run->scheduler.stays;
     struct telling telling = {.job = job};
 
-    if (gather(&telling))
-        roast__columns_summarized_with(job, put_known, &telling);
-    else
-        roast__builder_fail(job->to);
-    for (size_t i = 0; i < stays->count && roast__builder_ok(job->to); i++) {
+    const roast_table *workers =
+        roast_summary_table(job->summary, ROAST_TABLE_per_worker);
+
+    if (!gather(&telling))
+        roast__table_fail(job->to);
+    for (size_t row = 0; row < roast_table_rows(workers) && roast__table_ok(job->to);
+         row++)
+        put_known(&telling, workers, row);
+    for (size_t i = 0; i < stays->count && roast__table_ok(job->to); i++) {
         size_t latest = latest_of(stays, stays->items[i].worker);
         if (!telling.tales[latest].shown)
             put_idle(&telling, latest);

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* columns_timeline.c - the table `timeline`: the run in equal steps of time.
+/* timeline.c - the table `timeline`: the run in equal steps of time.
  *
  * Positions on the timeline are numbers of steps, so an area is a mean. What lasts over
  * many steps is put into the two at its ends and, as a change, into those between: an
  * attempt costs the same however long it took. */
+#include "analyze/timeline.h"
 #include "analyze/budget/wasted_time.h"
 #include "analyze/budget/worker_match.h"
 #include "analyze/calls.h"
-#include "analyze/tables/columns_job.h"
-#include "analyze/timeline.h"
+#include "analyze/tables/job.h"
 #include "base/mem.h"
 #include "run/series.h"
 
-#define AT(name) ROAST_AT_timeline_##name
+#define AT(name) ROAST_COL_timeline_##name
 
 enum { MOST_STEPS = 1000, SHORTEST_STEP_MS = 100 };
 
@@ -304,11 +304,11 @@ static double workers_in(const struct steps *steps, size_t step)
                                 : mean_of(&steps->one, step);
 }
 
-static void put_step(struct roast_builder *to, const struct steps *steps, size_t step)
+static void put_step(roast_table *to, const struct steps *steps, size_t step)
 {
     int64_t after_ns = (int64_t)(steps->length_ns * (double)step);
 
-    roast__builder_row(to);
+    roast__table_row(to);
     roast__fill_int(to, AT(start), roast__sat_add(steps->start_ns, after_ns));
     roast__fill_number(to, AT(length), steps->length_ns / 1e9);
     roast__fill_number(to, AT(workers), workers_in(steps, step));
@@ -323,25 +323,25 @@ static void put_step(struct roast_builder *to, const struct steps *steps, size_t
     roast__fill_sum(to, AT(bytes), steps->bytes[step]);
 }
 
-void roast__columns_timeline(const struct roast_columns_job *job)
+void roast__make_timeline(const struct roast_table_job *job)
 {
     struct steps *steps = roast__alloc(sizeof(*steps));
 
     if (!steps) {
-        roast__builder_fail(job->to);
+        roast__table_fail(job->to);
         return;
     }
     divide(steps, job->study);
     if (steps->count > 0) {
         if (!add_attempts(steps) || !add_samples(steps))
-            roast__builder_fail(job->to);
+            roast__table_fail(job->to);
         add_offers(steps);
         add_counts(steps);
         settle(steps, &steps->workers);
         settle(steps, &steps->threads);
         settle(steps, &steps->running);
     }
-    for (size_t i = 0; i < steps->count && roast__builder_ok(job->to); i++)
+    for (size_t i = 0; i < steps->count && roast__table_ok(job->to); i++)
         put_step(job->to, steps, i);
     roast__free(steps);
 }

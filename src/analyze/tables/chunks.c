@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* columns_chunks.c - the tables `chunks` and `tasks`: attempts, one row each.
+/* chunks.c - the tables `chunks` and `tasks`: attempts, one row each.
  *
  * Ids are those of roast_run_chunks(): a row is found again in chunk_metrics. */
 #include <stdlib.h>
@@ -7,18 +7,18 @@
 #include "analyze/budget/wasted_time.h"
 #include "analyze/calls.h"
 #include "analyze/formulas.h"
-#include "analyze/tables/columns_tasks.h"
+#include "analyze/tables/tasks.h"
 #include "analyze/totals/groups.h"
 #include "base/mem.h"
 #include "roast/ladder.h"
 #include "roast/view.h"
 #include "run/rest.h"
 
-#define AT(name) ROAST_AT_chunks_##name
+#define AT(name) ROAST_COL_chunks_##name
 
 bool roast__chunk_walk_next(struct roast_chunk_walk *walk)
 {
-    const struct roast_columns_job *job = walk->job;
+    const struct roast_table_job *job = walk->job;
 
     while (walk->next < job->order->count) {
         walk->row = job->order->rows[walk->next++];
@@ -37,7 +37,7 @@ enum { NOT_ASKED = -2 };
 
 /* The word of every process for its worker, made when it is first asked for. */
 struct process_words {
-    const struct roast_columns_job *job;
+    const struct roast_table_job *job;
     int at;
     int32_t *words; /* owned */
 };
@@ -48,7 +48,7 @@ static bool open_words(struct process_words *words)
 
     words->words = roast__alloc(count * sizeof(words->words[0]));
     if (!words->words)
-        roast__builder_fail(words->job->to);
+        roast__table_fail(words->job->to);
     for (size_t i = 0; words->words && i < count; i++)
         words->words[i] = NOT_ASKED;
     return words->words != NULL;
@@ -62,7 +62,7 @@ static bool is_named(const struct roast_worker_process *process)
 
 static int32_t worker_word(struct process_words *words, int32_t process)
 {
-    const struct roast_columns_job *job = words->job;
+    const struct roast_table_job *job = words->job;
     int32_t *word = &words->words[process];
     struct roast_buf room = {0};
 
@@ -72,8 +72,8 @@ static int32_t worker_word(struct process_words *words, int32_t process)
     if (is_named(&job->run->attempts.processes[process])) {
         struct roast_str name = roast__worker_key(job->run, (size_t)process, &room);
         if (!name.data)
-            roast__builder_fail(job->to);
-        *word = roast__word(job->to, words->at, name);
+            roast__table_fail(job->to);
+        *word = roast__table_word(job->to, words->at, name);
     }
     roast__buf_release(&room);
     return *word;
@@ -110,7 +110,7 @@ static const struct {
     {ROAST_FIELD_bytes_before, AT(bytes_before_process), COUNT},
 };
 
-static void put_fields(struct roast_builder *to, const roast_record *rec)
+static void put_fields(roast_table *to, const roast_record *rec)
 {
     for (size_t i = 0; i < sizeof(fields) / sizeof(fields[0]); i++) {
         const union roast_field_value *value = &rec->values[fields[i].field];
@@ -125,7 +125,7 @@ static void put_fields(struct roast_builder *to, const roast_record *rec)
     }
 }
 
-static void put_ladder(struct roast_builder *to, const roast_record *rec)
+static void put_ladder(roast_table *to, const roast_record *rec)
 {
     struct roast_ladder ladder;
 
@@ -138,14 +138,14 @@ static void put_ladder(struct roast_builder *to, const roast_record *rec)
         if (!roast_ladder_has(&ladder, item))
             continue;
         if (kind == ROAST_LADDER_SLICE || kind == ROAST_LADDER_TIME)
-            roast__fill_number(to, roast__at_item(item),
+            roast__fill_number(to, roast_chunk_item_col(item),
                                roast_seconds(ladder.values[item]));
         else
-            roast__fill_count(to, roast__at_item(item), ladder.values[item]);
+            roast__fill_count(to, roast_chunk_item_col(item), ladder.values[item]);
     }
 }
 
-static void put_column(const struct roast_columns_job *job, int at,
+static void put_column(const struct roast_table_job *job, int at,
                        enum roast_attempt_column from, size_t row)
 {
     const struct roast_column *column = &job->run->attempts.columns[from];
@@ -156,13 +156,13 @@ static void put_column(const struct roast_columns_job *job, int at,
 
 static void put_chunk(struct process_words *words, const struct roast_chunk_walk *walk)
 {
-    const struct roast_columns_job *job = words->job;
-    struct roast_builder *to = job->to;
+    const struct roast_table_job *job = words->job;
+    roast_table *to = job->to;
     unsigned char identity[ROAST_IDENTITY_BYTES];
     roast_record rec;
 
     (void)roast__attempt_record(job->run, walk->row, &rec, identity);
-    roast__builder_row(to);
+    roast__table_row(to);
     roast__fill_count(to, AT(chunk_id), walk->chunk_id);
     roast__fill_int(to, AT(attempt), job->order->attempt[walk->row]);
     put_fields(to, &rec);
@@ -180,14 +180,14 @@ static void put_chunk(struct process_words *words, const struct roast_chunk_walk
     put_ladder(to, &rec);
 }
 
-void roast__columns_chunks(const struct roast_columns_job *job)
+void roast__make_chunks(const struct roast_table_job *job)
 {
     struct process_words words = {.job = job, .at = AT(worker)};
     struct roast_chunk_walk walk = {.job = job};
 
     if (!open_words(&words))
         return;
-    while (roast__builder_ok(job->to) && roast__chunk_walk_next(&walk))
+    while (roast__table_ok(job->to) && roast__chunk_walk_next(&walk))
         put_chunk(&words, &walk);
     roast__free(words.words);
 }
@@ -195,7 +195,7 @@ void roast__columns_chunks(const struct roast_columns_job *job)
 /* ---- tasks ----------------------------------------------------------------------- */
 
 #undef AT
-#define AT(name) ROAST_AT_tasks_##name
+#define AT(name) ROAST_COL_tasks_##name
 
 /* NULL: nobody knows. */
 static const char *status_of(const struct roast_run *run, unsigned role)
@@ -215,12 +215,12 @@ static const char *status_of(const struct roast_run *run, unsigned role)
     }
 }
 
-static struct roast_str string_of(const struct roast_columns_job *job, int32_t number)
+static struct roast_str string_of(const struct roast_table_job *job, int32_t number)
 {
     return roast__strings_get(&job->run->strings, number);
 }
 
-void roast__put_dataset_file(const struct roast_columns_job *job, int at_dataset,
+void roast__put_dataset_file(const struct roast_table_job *job, int at_dataset,
                              int at_file, int32_t source)
 {
     const struct roast_source *sources = job->run->attempts.sources;
@@ -231,7 +231,7 @@ void roast__put_dataset_file(const struct roast_columns_job *job, int at_dataset
     roast__fill_text(job->to, at_file, string_of(job, sources[source].file));
 }
 
-static void put_times(const struct roast_columns_job *job, size_t row, bool lost,
+static void put_times(const struct roast_table_job *job, size_t row, bool lost,
                       const int64_t *last_signs)
 {
     const struct roast_attempts *attempts = &job->run->attempts;
@@ -246,7 +246,7 @@ static void put_times(const struct roast_columns_job *job, size_t row, bool lost
 
 static void put_task(struct process_words *words, size_t row, const int64_t *last_signs)
 {
-    const struct roast_columns_job *job = words->job;
+    const struct roast_table_job *job = words->job;
     const struct roast_attempts *attempts = &job->run->attempts;
     const struct roast_column *errors = &attempts->columns[ROAST_COLUMN_error_type];
     unsigned role = job->study->totals->roles.of_row[row];
@@ -285,7 +285,7 @@ static int by_start(const void *a, const void *b)
 }
 
 /* Returns owned; NULL when out of memory. What has no start is behind all others. */
-static struct task *list_tasks(const struct roast_columns_job *job)
+static struct task *list_tasks(const struct roast_table_job *job)
 {
     const struct roast_attempts *attempts = &job->run->attempts;
     struct task *tasks = roast__alloc(job->order->count * sizeof(tasks[0]));
@@ -304,7 +304,7 @@ static struct task *list_tasks(const struct roast_columns_job *job)
     return tasks;
 }
 
-void roast__columns_tasks(const struct roast_columns_job *job)
+void roast__make_tasks(const struct roast_table_job *job)
 {
     struct process_words words = {.job = job, .at = AT(worker)};
     int64_t *last_signs = roast__last_signs(job->run);
@@ -313,12 +313,12 @@ void roast__columns_tasks(const struct roast_columns_job *job)
 
     if (!last_signs || !tasks || !open_words(&words) ||
         !roast__task_joins_find(&joins, job->run)) {
-        roast__builder_fail(job->to);
+        roast__table_fail(job->to);
         goto out;
     }
-    for (size_t i = 0; i < job->order->count && roast__builder_ok(job->to); i++) {
+    for (size_t i = 0; i < job->order->count && roast__table_ok(job->to); i++) {
         uint32_t row = job->order->rows[tasks[i].place];
-        roast__builder_row(job->to);
+        roast__table_row(job->to);
         put_task(&words, row, last_signs);
         roast__put_task_of_attempt(job, &joins, row);
         if (job->run->attempts.rest[row] != 0)

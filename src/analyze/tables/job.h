@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* job.h - what tables are made from, and the functions that make them. */
+#ifndef ROAST_ANALYZE_TABLES_JOB_H
+#define ROAST_ANALYZE_TABLES_JOB_H
+
+#include "analyze/summary.h"
+#include "run/order.h"
+
+/* Borrows all it holds. */
+struct roast_table_job {
+    enum roast_table_id table;
+    roast_table *to;
+    const struct roast_run *run; /* locked */
+    const roast_summary *summary;
+    const struct roast_study *study; /* of tables that need records */
+    const struct roast_order *order; /* of those by attempt */
+};
+
+/* From records and samples. */
+void roast__make_chunks(const struct roast_table_job *job);
+void roast__make_tasks(const struct roast_table_job *job);
+void roast__make_sections(const struct roast_table_job *job);
+void roast__make_chunk_sections(const struct roast_table_job *job);
+void roast__make_branches(const struct roast_table_job *job);
+void roast__make_chunk_branches(const struct roast_table_job *job);
+void roast__make_timeline(const struct roast_table_job *job);
+void roast__make_samples(const struct roast_table_job *job);
+
+/* From tables of the summary. */
+void roast__make_files(const struct roast_table_job *job);
+void roast__make_metrics(const struct roast_table_job *job);
+void roast__make_losses(const struct roast_table_job *job);
+
+/* Copies the columns that tables per dataset, file, worker and host share; `first` is
+ * the column num_chunks. */
+void roast__fill_group_from(roast_table *to, int first, const roast_table *from,
+                            size_t row, int from_first);
+
+/* From what a scheduler knows; the first from the summary too. */
+void roast__make_workers(const struct roast_table_job *job);
+void roast__make_activities(const struct roast_table_job *job);
+void roast__make_hot_lines(const struct roast_table_job *job);
+
+/* From notes. */
+void roast__make_notes(const struct roast_table_job *job);
+
+/* The chunks that count in the order of their start, with their ids. */
+struct roast_chunk_walk {
+    const struct roast_table_job *job;
+    size_t next;      /* in the order */
+    uint64_t next_id; /* of the next record */
+    uint32_t row;
+    uint64_t chunk_id;
+};
+
+bool roast__chunk_walk_next(struct roast_chunk_walk *walk);
+
+/* Dataset and file of sources: numbers of `key_of`, which counts rows without source
+ * as item 0. */
+struct roast_keys;
+bool roast__join_dataset_files(struct roast_keys *keys,
+                               const struct roast_study *study);
+void roast__put_dataset_file(const struct roast_table_job *job, int at_dataset,
+                             int at_file, int32_t source);
+
+#endif

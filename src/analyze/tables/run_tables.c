@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* run_tables.c - tables of a run: which are made from what.
+ *
+ * The run is locked while a table is made from it. Tables that come from the summary
+ * alone read nothing else, so that a saved run need not be loaded for them. */
+#include "roast/analyze.h"
+
+#include "analyze/calls.h"
+#include "analyze/tables/job.h"
+#include "base/mem.h"
+
+enum needs {
+    NOTHING = 0, /* but what a run always has: notes, losses */
+    SUMMARY = 1,
+    RECORDS = 2, /* or samples */
+    ORDER = 4,
+    SCHEDULER = 8, /* what it told; like records of a run that is whole */
+};
+
+static const struct {
+    void (*make)(const struct roast_table_job *job); /* NULL: a summary has all rows */
+    unsigned needs;
+} makers[ROAST_RUN_TABLE_COUNT] = {
+    [ROAST_TABLE_chunks] = {roast__make_chunks, RECORDS | ORDER},
+    [ROAST_TABLE_tasks] = {roast__make_tasks, RECORDS | ORDER},
+    [ROAST_TABLE_sections] = {roast__make_sections, RECORDS},
+    [ROAST_TABLE_branches] = {roast__make_branches, RECORDS},
+    [ROAST_TABLE_files] = {roast__make_files, SUMMARY},
+    [ROAST_TABLE_datasets] = {NULL, SUMMARY},
+    [ROAST_TABLE_workers] = {roast__make_workers, SUMMARY | SCHEDULER},
+    [ROAST_TABLE_endpoints] = {NULL, SUMMARY},
+    [ROAST_TABLE_failures] = {NULL, SUMMARY},
+    [ROAST_TABLE_metrics] = {roast__make_metrics, SUMMARY},
+    [ROAST_TABLE_findings] = {NULL, SUMMARY},
+    [ROAST_TABLE_losses] = {roast__make_losses, SUMMARY},
+    [ROAST_TABLE_labels] = {roast__make_notes, NOTHING},
+    [ROAST_TABLE_provenance] = {roast__make_notes, NOTHING},
+    [ROAST_TABLE_chunk_sections] = {roast__make_chunk_sections, RECORDS | ORDER},
+    [ROAST_TABLE_chunk_branches] = {roast__make_chunk_branches, RECORDS | ORDER},
+    [ROAST_TABLE_activities] = {roast__make_activities, SCHEDULER},
+    [ROAST_TABLE_hot_lines] = {roast__make_hot_lines, SCHEDULER},
+    [ROAST_TABLE_timeline] = {roast__make_timeline, RECORDS},
+    [ROAST_TABLE_samples] = {roast__make_samples, RECORDS},
+};
+
+bool roast_table_from_summary(enum roast_table_id table)
+{
+    return !(makers[table].needs & (RECORDS | SCHEDULER));
+}
+
+/* ---- making ---------------------------------------------------------------------- */
+
+/* What tables from records look at; everything is owned. */
+struct material {
+    struct roast_totals totals;
+    struct roast_order order;
+    struct roast_summary *notes; /* of the walks: they say there if memory runs out */
+    struct roast_study study;
+};
+
+static void release(struct material *material)
+{
+    roast__totals_release(&material->totals);
+    roast__order_release(&material->order);
+    roast_summary_free(material->notes);
+}
+
+static int prepare(struct material *material, struct roast_run *run, unsigned needs,
+                   roast_error *err)
+{
+    int status = ROAST_OK;
+
+    roast__run_settle(run);
+    material->notes = roast__alloc(sizeof(*material->notes));
+    if (!material->notes)
+        return roast_error_set(err, ROAST_NO_MEMORY, "a table");
+    material->study = (struct roast_study){.run = run,
+                                           .end_ns = roast__run_end(run),
+                                           .totals = &material->totals,
+                                           .summary = material->notes};
+    status = roast__aggregate_chunks(&material->totals, run, err);
+    if (status == ROAST_OK && needs & ORDER)
+        status = roast__order_make(&material->order, run, err);
+    return status;
+}
+
+/* The lock is held. */
+static int make(roast_table **out, struct roast_table_job *job, struct roast_run *run,
+                roast_error *err)
+{
+    unsigned needs = makers[job->table].needs;
+    struct material material = {0};
+    int status = ROAST_OK;
+
+    if (needs & RECORDS)
+        status = prepare(&material, run, needs, err);
+    if (status < 0)
+        goto out;
+    job->study = &material.study;
+    job->order = &material.order;
+    job->to = roast__table_new(job->table, needs & ORDER ? run->attempts.count : 0);
+    if (makers[job->table].make)
+        makers[job->table].make(job);
+    if (material.notes && material.notes->failed)
+        roast__table_fail(job->to);
+    *out = job->to;
+    status = roast__table_finish(out, err);
+out:
+    job->study = NULL; /* they were of this call */
+    job->order = NULL;
+    release(&material);
+    return status;
+}
+
+int roast_run_table(roast_table **out, enum roast_table_id table, roast_run *run,
+                    const roast_summary *summary, roast_error *err)
+{
+    struct roast_table_job job = {.table = table, .run = run, .summary = summary};
+    roast_summary *own = NULL;
+    int status = ROAST_OK;
+
+    *out = NULL;
+    if (makers[table].needs & SUMMARY && !summary) {
+        status = roast_summarize(&own, run, err);
+        job.summary = own;
+    }
+    if (status == ROAST_OK && makers[table].needs & SUMMARY &&
+        job.summary->tables[table]) {
+        *out = roast_table_hold(job.summary->tables[table]);
+    } else if (status == ROAST_OK) {
+        roast__run_lock(run);
+        status = make(out, &job, run, err);
+        roast__run_unlock(run);
+    }
+    roast_summary_free(own);
+    return status;
+}
