@@ -25,9 +25,9 @@ void roast__end_line(struct roast_buf *buf)
 
 void roast__put_title(struct roast_buf *buf, const char *title)
 {
-    roast__put(buf, "\n");
+    roast__put(buf, "\n" ROAST_HEADING);
     roast__put(buf, title);
-    roast__put(buf, "\n");
+    roast__put(buf, ROAST_HEADING_END "\n");
 }
 
 void roast__put_count_line(struct roast_buf *buf, uint64_t count, const char *words)
@@ -231,9 +231,10 @@ void roast__put_rows(struct roast_buf *buf, const char *title,
         roast__grid_put(&grid, field(rows[i].value, sizeof(rows[i].value)));
     }
     if (title) {
+        roast__put(buf, ROAST_HEADING);
         (void)roast__put_text(buf, roast_str_of(title), ROAST_PAGE_COLUMNS,
                               ROAST_CUT_END);
-        roast__end_line(buf);
+        roast__put(buf, ROAST_HEADING_END "\n");
     }
     roast__grid_write(buf, &grid);
     roast__grid_release(&grid);

@@ -264,7 +264,7 @@ static void put_monitor_errors(struct roast_buf *buf, const struct roast_shown *
     if (!roast__metric(&errors, shown, ROAST_METRIC_monitor_errors) || errors == 0)
         return;
     (void)roast_format_number(number, errors, "");
-    roast__put(buf, "\nmonitor errors: ");
+    roast__put(buf, "\n" ROAST_HEADING "monitor errors" ROAST_HEADING_END ": ");
     roast__put(buf, number);
     roast__put(buf, "\n");
     if (!shown->heading || shown->heading->first_error.size_bytes == 0)
