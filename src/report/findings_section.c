@@ -5,7 +5,7 @@
 #include <math.h>
 #include <stdio.h>
 
-#include "report/grid.h"
+#include "report/blocks.h"
 
 enum { MOST_FINDINGS = 3, INDENT = 2, LINE_BYTES = 1200, PART_BYTES = 560 };
 

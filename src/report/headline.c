@@ -5,7 +5,7 @@
 #include <stdio.h>
 
 #include "base/str.h"
-#include "report/grid.h"
+#include "report/blocks.h"
 
 enum { PART_BYTES = 160, STATE_BYTES = 32 };
 

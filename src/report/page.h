@@ -7,10 +7,8 @@
 #ifndef ROAST_REPORT_PAGE_H
 #define ROAST_REPORT_PAGE_H
 
-#include "report/glyphs.h"
 #include "roast/report.h"
-
-enum { ROAST_PAGE_COLUMNS = 80 };
+#include "table/grid.h"
 
 /* What is shown. Borrowed. */
 struct roast_shown {
