@@ -1,29 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* cmd_report.c - roast report: the first screen of a run, and its tables. */
-#include <string.h>
-
 #include "out.h"
 #include "roast/report.h"
 #include "source.h"
-
-/* Headings are bold: lines that follow an empty one and are not indented. */
-static void put_page(struct roast_str page)
-{
-    bool head = true;
-
-    while (out_wants_bold() && page.size_bytes > 0) {
-        const char *end = memchr(page.data, '\n', page.size_bytes);
-        size_t size = end ? (size_t)(end - page.data) + 1 : page.size_bytes;
-        bool bold = head && page.data[0] != ' ' && size > 1;
-        out_text(bold ? BOLD : "");
-        out_bytes((struct roast_str){page.data, size - (bold && end)});
-        out_text(bold ? (end ? PLAIN "\n" : PLAIN) : "");
-        head = size == 1;
-        page.data += size;
-        page.size_bytes -= size;
-    }
-    out_bytes(page);
-}
 
 static int show(struct source *source, enum format format)
 {
@@ -45,13 +24,14 @@ static int show(struct source *source, enum format format)
         status = roast_report_json(&page, summary, run, &from, &err);
     } else {
         roast_report_heading(&text, run, from.origin);
+        text.heading.bold = out_wants_bold();
         status = roast_report_text(&page, summary, &text.heading, &err);
     }
     if (status < 0)
         return fail_with(source->path, &err, NULL);
     if (format == FORMAT_TEXT)
         source_say_state(source);
-    put_page((struct roast_str){page.text, page.size_bytes});
+    out_bytes((struct roast_str){page.text, page.size_bytes});
     roast_page_release(&page);
     return CODE_OK;
 }

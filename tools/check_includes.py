@@ -70,6 +70,7 @@ PUBLIC = {
     "table.h": "table",
     "table_columns.def": "table",
     "tables.def": "table",
+    "text_rows.h": "table",
     "analyze.h": "analyze",
     "compare.h": "analyze",
     "compare_measures.def": "analyze",

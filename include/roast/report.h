@@ -67,6 +67,7 @@ struct roast_heading {
     struct roast_str first_error; /* of the monitor itself */
     struct roast_str remarks;     /* what is missing and why, one per line */
     bool incomplete; /* it failed or has no end: there may be chunks nobody knows of */
+    bool bold;       /* headings of the page are bold on a terminal */
 };
 
 /* Where a run is: of one in a file nobody here knows whether it goes on. */

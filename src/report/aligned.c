@@ -1,33 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* aligned.c - cells in aligned columns, and lines of parts that wrap.
- *
- * Widths are counted in columns of a terminal, not in bytes. Blanks at the end of a
- * line are never written: they would show up in everything that compares text. */
+/* aligned.c - titles, lines of parts that wrap, sentences, and rows of two columns. */
 #include <inttypes.h>
 #include <stdio.h>
 
-#include "report/grid.h"
-
-enum { INDENT = 2, GAP = 2 };
-
-struct cell_place {
-    size_t offset;
-    size_t size_bytes;
-    size_t columns;
-};
-
-void roast__end_line(struct roast_buf *buf)
-{
-    while (buf->size_bytes > 0 && buf->data[buf->size_bytes - 1] == ' ')
-        buf->size_bytes--;
-    roast__put(buf, "\n");
-}
+#include "report/blocks.h"
 
 void roast__put_title(struct roast_buf *buf, const char *title)
 {
-    roast__put(buf, "\n");
+    roast__put(buf, "\n" ROAST_HEADING);
     roast__put(buf, title);
-    roast__put(buf, "\n");
+    roast__put(buf, ROAST_HEADING_END "\n");
 }
 
 void roast__put_count_line(struct roast_buf *buf, uint64_t count, const char *words)
@@ -36,115 +18,6 @@ void roast__put_count_line(struct roast_buf *buf, uint64_t count, const char *wo
 
     (void)snprintf(line, sizeof(line), "  %" PRIu64 " %s\n", count, words);
     roast__put(buf, line);
-}
-
-static size_t cell_count(const struct roast_grid *grid)
-{
-    return grid->cells.size_bytes / sizeof(struct cell_place);
-}
-
-static struct cell_place cell_at(const struct roast_grid *grid, size_t index)
-{
-    struct cell_place place;
-
-    memcpy(&place, grid->cells.data + index * sizeof(place), sizeof(place));
-    return place;
-}
-
-void roast__grid_put(struct roast_grid *grid, struct roast_str text)
-{
-    const struct roast_column *column =
-        &grid->columns[cell_count(grid) % grid->column_count];
-    size_t most = column->max_columns ? column->max_columns : ROAST_PAGE_COLUMNS;
-    struct cell_place place = {.offset = grid->text.size_bytes};
-
-    place.columns = roast__put_text(&grid->text, text, most, column->cut);
-    place.size_bytes = grid->text.size_bytes - place.offset;
-    if (roast__buf_ok(&grid->text))
-        roast__buf_put(&grid->cells, &place, sizeof(place));
-}
-
-void roast__grid_put_number(struct roast_grid *grid, double value, const char *unit)
-{
-    char text[ROAST_NUMBER_BYTES];
-
-    (void)roast_format_number(text, value, unit);
-    roast__grid_put(grid, roast_str_of(text));
-}
-
-/* The widest cell of every column; the last one gets no more than what is left. */
-static void measure(size_t widths[ROAST_GRID_MAX_COLUMNS],
-                    const struct roast_grid *grid)
-{
-    size_t last = grid->column_count - 1;
-    size_t used = INDENT;
-
-    for (size_t i = 0; i <= last; i++)
-        widths[i] = grid->columns[0].heading ? strlen(grid->columns[i].heading) : 0;
-    for (size_t i = 0; i < cell_count(grid); i++) {
-        size_t columns = cell_at(grid, i).columns;
-        size_t *width = &widths[i % grid->column_count];
-        if (columns > *width)
-            *width = columns;
-    }
-    for (size_t i = 0; i < last; i++)
-        used += widths[i] + GAP;
-    size_t left = used < ROAST_PAGE_COLUMNS ? ROAST_PAGE_COLUMNS - used : 0;
-    if (widths[last] > left)
-        widths[last] = left;
-}
-
-static void write_cell(struct roast_buf *buf, const struct roast_column *column,
-                       struct roast_str text, size_t width, bool last)
-{
-    size_t columns = roast__text_columns(text);
-    size_t blanks = columns < width ? width - columns : 0;
-
-    if (column->right)
-        roast__put_blanks(buf, blanks);
-    (void)roast__put_text(buf, text, width, column->cut);
-    if (!last)
-        roast__put_blanks(buf, column->right ? GAP : blanks + GAP);
-}
-
-static struct roast_str grid_text(const struct roast_grid *grid, size_t index)
-{
-    struct cell_place place = cell_at(grid, index);
-
-    return (struct roast_str){(const char *)grid->text.data + place.offset,
-                              place.size_bytes};
-}
-
-void roast__grid_write(struct roast_buf *buf, struct roast_grid *grid)
-{
-    size_t widths[ROAST_GRID_MAX_COLUMNS] = {0};
-    size_t n = grid->column_count;
-
-    if (!roast__buf_ok(&grid->text) || !roast__buf_ok(&grid->cells)) {
-        buf->failed = true; /* the page checks once, at its end */
-        return;
-    }
-    measure(widths, grid);
-    if (grid->columns[0].heading) {
-        roast__put_blanks(buf, INDENT);
-        for (size_t i = 0; i < n; i++)
-            write_cell(buf, &grid->columns[i], roast_str_of(grid->columns[i].heading),
-                       widths[i], i + 1 == n);
-        roast__end_line(buf);
-    }
-    for (size_t cell = 0; cell + n <= cell_count(grid); cell += n) {
-        roast__put_blanks(buf, INDENT);
-        for (size_t i = 0; i < n; i++)
-            write_cell(buf, &grid->columns[i], grid_text(grid, cell + i), widths[i],
-                       i + 1 == n);
-        roast__end_line(buf);
-    }
-}
-
-void roast__grid_release(struct roast_grid *grid)
-{
-    roast__buf_release(&grid->text);
-    roast__buf_release(&grid->cells);
 }
 
 void roast__line_part(struct roast_wrapped_line *line, struct roast_str text)
@@ -220,7 +93,7 @@ static struct roast_str field(const char *text, size_t cap_bytes)
 void roast__put_rows(struct roast_buf *buf, const char *title,
                      const struct roast_row *rows, size_t count)
 {
-    static const struct roast_column columns[] = {
+    static const struct roast_grid_column columns[] = {
         {.max_columns = 40, .cut = ROAST_CUT_MIDDLE},
         {.max_columns = 0, .cut = ROAST_CUT_END},
     };
@@ -231,9 +104,10 @@ void roast__put_rows(struct roast_buf *buf, const char *title,
         roast__grid_put(&grid, field(rows[i].value, sizeof(rows[i].value)));
     }
     if (title) {
+        roast__put(buf, ROAST_HEADING);
         (void)roast__put_text(buf, roast_str_of(title), ROAST_PAGE_COLUMNS,
                               ROAST_CUT_END);
-        roast__end_line(buf);
+        roast__put(buf, ROAST_HEADING_END "\n");
     }
     roast__grid_write(buf, &grid);
     roast__grid_release(&grid);

@@ -7,7 +7,7 @@
 #include <stdio.h>
 
 #include "base/str.h"
-#include "report/grid.h"
+#include "report/blocks.h"
 
 enum { MAX_FAILURES = 10, NUMBER_COLUMNS = 11 };
 
@@ -150,7 +150,7 @@ static size_t put_failure_rows(struct roast_grid *grid, const roast_table *table
 
 static void put_failures(struct roast_buf *buf, const struct roast_shown *shown)
 {
-    static const struct roast_column columns[] = {
+    static const struct roast_grid_column columns[] = {
         {.heading = "file", .max_columns = 24, .cut = ROAST_CUT_MIDDLE},
         {.heading = "entries", .max_columns = 21, .cut = ROAST_CUT_MIDDLE},
         {.heading = "try", .max_columns = 6, .right = true, .cut = ROAST_CUT_END},
@@ -178,7 +178,7 @@ static void put_failures(struct roast_buf *buf, const struct roast_shown *shown)
 
 static void put_losses(struct roast_buf *buf, const struct roast_shown *shown)
 {
-    static const struct roast_column columns[] = {
+    static const struct roast_grid_column columns[] = {
         {.max_columns = NUMBER_COLUMNS, .right = true, .cut = ROAST_CUT_END},
         {.cut = ROAST_CUT_END},
     };
@@ -264,7 +264,7 @@ static void put_monitor_errors(struct roast_buf *buf, const struct roast_shown *
     if (!roast__metric(&errors, shown, ROAST_METRIC_monitor_errors) || errors == 0)
         return;
     (void)roast_format_number(number, errors, "");
-    roast__put(buf, "\nmonitor errors: ");
+    roast__put(buf, "\n" ROAST_HEADING "monitor errors" ROAST_HEADING_END ": ");
     roast__put(buf, number);
     roast__put(buf, "\n");
     if (!shown->heading || shown->heading->first_error.size_bytes == 0)

@@ -146,7 +146,7 @@ void roast__put_checks(struct roast_buf *buf, const struct roast_shown *shown)
     bool any = line.parts > 0;
     roast__line_end(&line);
     if (any) {
-        roast__put(buf, "\nCHECKS  ");
+        roast__put(buf, "\n" ROAST_HEADING "CHECKS" ROAST_HEADING_END "  ");
         roast__buf_put(buf, text.data, text.size_bytes);
     }
     buf->failed |= !roast__buf_ok(&text);

@@ -5,7 +5,7 @@
 #include <math.h>
 #include <stdio.h>
 
-#include "report/grid.h"
+#include "report/blocks.h"
 
 enum { MOST_WORKERS = 5, MOST_LINES = 5, LINE_BYTES = 256, NUMBER_COLUMNS = 11 };
 
@@ -75,7 +75,7 @@ static void put_lost_details(struct roast_buf *buf, const roast_table *table)
 
 static void put_lost_workers(struct roast_buf *buf, const struct roast_shown *shown)
 {
-    static const struct roast_column columns[] = {
+    static const struct roast_grid_column columns[] = {
         {.heading = "worker", .max_columns = 30, .cut = ROAST_CUT_MIDDLE},
         {.heading = "ended", .max_columns = 18, .cut = ROAST_CUT_END},
         {.heading = "last memory", .max_columns = 20, .cut = ROAST_CUT_END},
@@ -99,7 +99,7 @@ static void put_lost_workers(struct roast_buf *buf, const struct roast_shown *sh
 
 static void put_tasks(struct roast_buf *buf, const struct roast_shown *shown)
 {
-    static const struct roast_column columns[] = {
+    static const struct roast_grid_column columns[] = {
         {.heading = "tasks", .max_columns = 26, .cut = ROAST_CUT_END},
         {.heading = "count", .max_columns = NUMBER_COLUMNS, .right = true},
         {.heading = "time", .max_columns = NUMBER_COLUMNS, .right = true},
@@ -165,7 +165,7 @@ static void put_place(struct roast_grid *grid, const roast_table *table, size_t 
 
 static void put_hot_lines(struct roast_buf *buf, const struct roast_shown *shown)
 {
-    static const struct roast_column columns[] = {
+    static const struct roast_grid_column columns[] = {
         {.heading = "function", .max_columns = 50, .cut = ROAST_CUT_MIDDLE},
         {.heading = "time", .max_columns = NUMBER_COLUMNS, .right = true},
         {.heading = "in it alone", .max_columns = NUMBER_COLUMNS, .right = true},

@@ -60,7 +60,7 @@ static void put_interval(struct roast_grid *grid, const struct roast_contrast *c
 static void put_measures(struct roast_buf *buf,
                          const struct roast_comparison *comparison)
 {
-    static const struct roast_column columns[] = {
+    static const struct roast_grid_column columns[] = {
         {.heading = "median", .max_columns = 20, .cut = ROAST_CUT_END},
         {.heading = "A", .max_columns = NUMBER, .right = true, .cut = ROAST_CUT_END},
         {.heading = "B", .max_columns = NUMBER, .right = true, .cut = ROAST_CUT_END},
@@ -110,7 +110,7 @@ static bool is_shown(const struct roast_compared *row)
 
 static void put_slices(struct roast_buf *buf, const struct roast_comparison *comparison)
 {
-    static const struct roast_column columns[] = {
+    static const struct roast_grid_column columns[] = {
         {.heading = "worker time", .max_columns = 28, .cut = ROAST_CUT_END},
         {.heading = "A", .max_columns = 8, .right = true, .cut = ROAST_CUT_END},
         {.heading = "B", .max_columns = 8, .right = true, .cut = ROAST_CUT_END},
@@ -161,7 +161,7 @@ static void put_metric(struct roast_grid *grid, enum roast_metric metric, double
 static void put_metrics(struct roast_buf *buf,
                         const struct roast_comparison *comparison)
 {
-    static const struct roast_column columns[] = {
+    static const struct roast_grid_column columns[] = {
         {.heading = "metric", .max_columns = 38, .cut = ROAST_CUT_MIDDLE},
         {.heading = "A", .max_columns = NUMBER, .right = true, .cut = ROAST_CUT_END},
         {.heading = "B", .max_columns = NUMBER, .right = true, .cut = ROAST_CUT_END},

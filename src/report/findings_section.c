@@ -5,7 +5,7 @@
 #include <math.h>
 #include <stdio.h>
 
-#include "report/grid.h"
+#include "report/blocks.h"
 
 enum { MOST_FINDINGS = 3, INDENT = 2, LINE_BYTES = 1200, PART_BYTES = 560 };
 
@@ -72,7 +72,7 @@ void roast__put_findings_section(struct roast_buf *buf, const struct roast_shown
     if (roast_table_rows(findings) == 0) {
         bool ended = !shown->heading || !shown->heading->incomplete;
         if (ended && shown->tables[ROAST_TABLE_budget]) /* else nobody knows */
-            roast__put(buf, "\nWHAT TO CHANGE   nothing that would be worth it\n");
+            roast__put_title(buf, "WHAT TO CHANGE   nothing that would be worth it");
         return;
     }
     roast__put_title(buf, "WHAT TO CHANGE");

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* fit.c - text from data made fit for a terminal, for those who write their own lines. */
-#include "report/glyphs.h"
 #include "roast/report.h"
+#include "table/glyphs.h"
 
 size_t roast_report_fit(char *out, struct roast_str text, size_t *columns)
 {

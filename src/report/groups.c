@@ -5,7 +5,7 @@
  * shown, the rest is counted. */
 #include <math.h>
 
-#include "report/grid.h"
+#include "report/blocks.h"
 
 enum { MANY_ROWS = 20, FEW_ROWS = 5, NAME_COLUMNS = 26, NUMBER_COLUMNS = 11 };
 
@@ -132,11 +132,12 @@ static double sum_of(const roast_table *table, int col)
 
 /* ---- blocks ------------------------------------------------------------------- */
 
-static void fill_columns(struct roast_column *columns, const struct group_block *block)
+static void fill_columns(struct roast_grid_column *columns,
+                         const struct group_block *block)
 {
     for (size_t i = 0; i < block->column_count; i++) {
         bool name = i == 0;
-        columns[i] = (struct roast_column){
+        columns[i] = (struct roast_grid_column){
             .heading = block->values[i].heading,
             .max_columns = name ? NAME_COLUMNS : NUMBER_COLUMNS,
             .right = !name,
@@ -165,7 +166,7 @@ static void put_group_row(struct roast_grid *grid, const struct group_block *blo
 static void put_rows(struct roast_buf *buf, const struct group_block *block,
                      const roast_table *table)
 {
-    struct roast_column columns[ROAST_GRID_MAX_COLUMNS] = {{0}};
+    struct roast_grid_column columns[ROAST_GRID_MAX_COLUMNS] = {{0}};
     struct roast_grid grid = {.columns = columns, .column_count = block->column_count};
     bool has_rank = sum_of(table, block->rank_by) > 0;
     struct roast_ranked ranks = {table, has_rank ? block->rank_by : block->rank_else,

@@ -5,7 +5,7 @@
 #include <stdio.h>
 
 #include "base/str.h"
-#include "report/grid.h"
+#include "report/blocks.h"
 
 enum { PART_BYTES = 160, STATE_BYTES = 32 };
 
@@ -18,6 +18,7 @@ static void put_title(struct roast_buf *buf, const struct roast_heading *heading
 {
     struct roast_wrapped_line line = {.buf = buf, .indent = 2};
 
+    roast__put(buf, ROAST_HEADING);
     put_part(&line, "roastcoffea");
     if (heading) {
         const struct roast_str parts[] = {heading->name, heading->started,
@@ -27,6 +28,10 @@ static void put_title(struct roast_buf *buf, const struct roast_heading *heading
                 roast__line_part(&line, parts[i]);
     }
     roast__line_end(&line);
+    if (roast__buf_ok(buf)) {
+        buf->size_bytes--; /* the end of the line goes behind the mark */
+        roast__put(buf, ROAST_HEADING_END "\n");
+    }
 }
 
 /* "failed: OSError ..." is the word "failed" and a detail. */

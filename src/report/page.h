@@ -7,10 +7,8 @@
 #ifndef ROAST_REPORT_PAGE_H
 #define ROAST_REPORT_PAGE_H
 
-#include "report/glyphs.h"
 #include "roast/report.h"
-
-enum { ROAST_PAGE_COLUMNS = 80 };
+#include "table/grid.h"
 
 /* What is shown. Borrowed. */
 struct roast_shown {
@@ -46,8 +44,15 @@ void roast__put_cluster(struct roast_buf *buf, const struct roast_shown *shown);
 /* What the six tables do not hold: failures, sections, datasets, losses, reasons. */
 void roast__put_blocks(struct roast_buf *buf, const struct roast_shown *shown);
 
-/* The end of every page: moves buf's bytes to *out, or says that memory ran out. */
+/* Around a heading. No text from data has them: it is made fit for a terminal first. */
+#define ROAST_HEADING "\002"
+#define ROAST_HEADING_END "\003"
+
+/* The end of every page: moves buf's bytes to *out without the marks of headings, or
+ * reports that memory ran out. The second makes headings bold. */
 int roast__page_finish(struct roast_page *out, struct roast_buf *buf, roast_error *err);
+int roast__page_finish_bold(struct roast_page *out, struct roast_buf *buf,
+                            roast_error *err);
 
 /* ---- values ------------------------------------------------------------------- */
 

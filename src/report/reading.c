@@ -2,7 +2,7 @@
 /* reading.c - what the chunks read: bytes by kind, by branch and by storage. */
 #include <stdio.h>
 
-#include "report/grid.h"
+#include "report/blocks.h"
 
 enum { INDENT = 2, LINE_BYTES = 256 };
 

@@ -8,7 +8,7 @@
 static void put_points(struct roast_buf *buf, const struct roast_scaling *scaling,
                        const struct roast_str *names)
 {
-    static const struct roast_column columns[] = {
+    static const struct roast_grid_column columns[] = {
         {.heading = "run", .max_columns = 26, .cut = ROAST_CUT_MIDDLE},
         {.heading = "workers", .max_columns = 8, .right = true, .cut = ROAST_CUT_END},
         {.heading = "threads", .max_columns = 8, .right = true, .cut = ROAST_CUT_END},

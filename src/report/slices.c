@@ -67,7 +67,7 @@ static void put_rest(struct roast_grid *grid, const struct roast_slices *slices,
 
 void roast__put_slices(struct roast_buf *buf, const struct roast_slices *slices)
 {
-    static const struct roast_column columns[] = {
+    static const struct roast_grid_column columns[] = {
         {.max_columns = 28, .cut = ROAST_CUT_MIDDLE},
         {.max_columns = 9, .right = true, .cut = ROAST_CUT_END},
         {.max_columns = 7, .right = true, .cut = ROAST_CUT_END},

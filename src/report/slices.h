@@ -3,7 +3,7 @@
 #ifndef ROAST_REPORT_SLICES_H
 #define ROAST_REPORT_SLICES_H
 
-#include "report/grid.h"
+#include "report/blocks.h"
 
 /* A table of one row with a column for each slice. Borrowed. */
 struct roast_slices {

@@ -2,7 +2,8 @@
 /* text.c - the page of print_summary(): first lines, the inside of the
  * chunks, the six tables, then the rest.
  *
- * No colour and nothing but ASCII of our own, so that the page survives a log file. */
+ * No colour unless the caller asks for bold headings, and nothing but ASCII of our own,
+ * so that the page survives a log file. */
 #include "report/page.h"
 
 static void put_table(struct roast_buf *buf, enum roast_report_table table,
@@ -29,5 +30,7 @@ int roast__report_text(struct roast_page *out, const struct roast_shown *shown,
     for (int i = 0; i < ROAST_REPORT_TABLE_COUNT; i++)
         put_table(&buf, (enum roast_report_table)i, shown->values);
     roast__put_blocks(&buf, shown);
-    return roast__page_finish(out, &buf, err);
+    return shown->heading && shown->heading->bold
+               ? roast__page_finish_bold(out, &buf, err)
+               : roast__page_finish(out, &buf, err);
 }

@@ -4,7 +4,7 @@
 #ifndef ROAST_REPORT_VALUES_H
 #define ROAST_REPORT_VALUES_H
 
-#include "report/grid.h"
+#include "report/blocks.h"
 #include "roast/compare.h"
 #include "roast/json_write.h"
 

@@ -5,7 +5,7 @@
 #include "heap.h"
 #include "page_help.h"
 
-#include "report/grid.h"
+#include "report/blocks.h"
 
 static struct roast_buf buf;
 
@@ -93,7 +93,7 @@ static void test_columns_align_by_width_not_by_bytes(void **state)
 
 static void test_numbers_align_to_the_right(void **state)
 {
-    static const struct roast_column columns[] = {
+    static const struct roast_grid_column columns[] = {
         {.heading = "n", .max_columns = 8, .right = true},
         {.heading = "name", .cut = ROAST_CUT_MIDDLE},
     };

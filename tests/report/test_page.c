@@ -274,8 +274,8 @@ static void check_hostile(struct roast_str text)
         TABLE("failures", failure_columns, failures),
         TABLE("section_totals", section_columns, sections),
         TABLE("datasets", dataset_columns, datasets)};
-    const struct roast_heading heading = {text, text, text, text,
-                                          text, text, text, true};
+    const struct roast_heading heading = {text, text, text, text, text,
+                                          text, text, true, false};
     struct roast_shown shown = {.values = &values, .heading = &heading};
 
     show_tables(&shown, tables, COUNT_OF(tables));

@@ -114,6 +114,48 @@ static void test_words_are_always_utf8(void **state)
     roast_table_free(columns);
 }
 
+/* Texts of a list are found one by one, and shown joined. */
+static void test_lists_of_texts(void **state)
+{
+    roast_table *to = roast__table_new(ROAST_TABLE_findings, 0);
+    struct roast_buf list = {0};
+    struct roast_str texts, item;
+
+    (void)state;
+    roast__table_row(to);
+    roast__list_add(&list, roast_str_of("a, b"));
+    roast__list_add(&list, str_from("c\0d", 3));
+    roast__fill_list(to, ROAST_COL_findings_overlaps, &list);
+    roast__table_row(to);
+    roast__fill_list(to, ROAST_COL_findings_overlaps, &list);
+    roast__table_row(to);
+    roast_table *table = finish(to);
+    texts = roast_table_text(table, 0, ROAST_COL_findings_overlaps);
+    assert_true(roast_table_item(&item, &texts));
+    assert_str_is(item, "a, b");
+    assert_true(roast_table_item(&item, &texts));
+    assert_str_is(item, "c d");
+    assert_false(roast_table_item(&item, &texts));
+    assert_str_is(text_in(table, "overlaps", 0), "a, b, c d");
+    assert_str_is(text_in(table, "overlaps", 1), "");
+    assert_true(is_unknown(table, "overlaps", 2));
+    roast_table_free(table);
+}
+
+/* Columns stand in the order of their tables: catalog.c searches them. */
+static void test_every_table_has_its_columns(void **state)
+{
+    int next = 0;
+
+    (void)state;
+    for (int id = 0; id < ROAST_TABLE_COUNT; id++) {
+        size_t ladder = id == ROAST_TABLE_chunks ? ROAST_ITEM_COUNT : 0;
+        assert_int_equal(roast__table_first((enum roast_table_id)id), next);
+        next += (int)(roast__table_listed((enum roast_table_id)id) - ladder);
+    }
+    assert_int_equal(next, ROAST_COL_COUNT);
+}
+
 static void test_references_are_counted(void **state)
 {
     roast_table *to = roast__table_new(ROAST_TABLE_labels, 0);
@@ -286,6 +328,8 @@ int main(void)
         cmocka_unit_test(test_what_no_column_can_hold_is_not_known),
         cmocka_unit_test(test_words_are_kept_once),
         cmocka_unit_test(test_words_are_always_utf8),
+        cmocka_unit_test(test_lists_of_texts),
+        cmocka_unit_test(test_every_table_has_its_columns),
         cmocka_unit_test(test_references_are_counted),
         cmocka_unit_test(test_tables_have_names_and_distinct_columns),
         cmocka_unit_test(test_an_empty_run_has_all_tables),

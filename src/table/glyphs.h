@@ -5,8 +5,8 @@
  * reorders a line, is invisible or is no UTF-8 is shown as '?'; widths are those of a
  * terminal for the common cases (East Asian 2, combining marks 0). Nothing here cuts a
  * character. */
-#ifndef ROAST_REPORT_GLYPHS_H
-#define ROAST_REPORT_GLYPHS_H
+#ifndef ROAST_TABLE_GLYPHS_H
+#define ROAST_TABLE_GLYPHS_H
 
 #include <stdbool.h>
 

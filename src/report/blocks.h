@@ -1,35 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* grid.h - what blocks are made of: cells in aligned columns, lines that wrap, ranks.
- *
- * A grid collects its cells, then is written. No line is longer than the page. */
-#ifndef ROAST_REPORT_GRID_H
-#define ROAST_REPORT_GRID_H
+/* blocks.h - what blocks of a page are made of: grids, lines that wrap, ranks. */
+#ifndef ROAST_REPORT_BLOCKS_H
+#define ROAST_REPORT_BLOCKS_H
 
 #include "report/page.h"
+#include "table/grid.h"
 
-struct roast_column {
-    const char *heading; /* NULL in the first column: no line of headings */
-    size_t max_columns;  /* 0, for the last one only: what is left of the line */
-    bool right;          /* aligned to the right */
-    enum roast_cut cut;
-};
-
-struct roast_grid {
-    const struct roast_column *columns;
-    size_t column_count; /* at most ROAST_GRID_MAX_COLUMNS */
-    struct roast_buf text;
-    struct roast_buf cells;
-};
-
-enum { ROAST_GRID_MAX_COLUMNS = 6 };
-
-void roast__grid_put(struct roast_grid *grid, struct roast_str text);
-void roast__grid_put_number(struct roast_grid *grid, double value, const char *unit);
-void roast__grid_write(struct roast_buf *buf, struct roast_grid *grid);
-void roast__grid_release(struct roast_grid *grid);
-
-/* Ends a line without blanks at its end. */
-void roast__end_line(struct roast_buf *buf);
+enum { ROAST_GRID_MAX_COLUMNS = 6 }; /* of a block */
 
 /* The head of a block, with an empty line above it; "  3 more". */
 void roast__put_title(struct roast_buf *buf, const char *title);

@@ -3,7 +3,7 @@
  *
  * The ranges below are those that matter, not all of Unicode: a rare script may be a
  * column off, but nothing that is dangerous gets through. */
-#include "report/glyphs.h"
+#include "table/glyphs.h"
 
 #include <stdint.h>
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* cluster.c - what a cluster told of itself: the tables `activities` and
- * `hot_lines`, and of `workers` what its scheduler knows.
+/* workers.c - the tables of what a scheduler knows: `workers`, `activities` and
+ * `hot_lines`.
  *
- * A worker is known by its address and has one row. One that came back there has one
- * row too: attempts do not say in which of its stays they ran. */
+ * A worker is identified by its address and has one row, also where it joined several
+ * times: attempts do not record in which of its sessions they ran. */
 #include "analyze/tables/job.h"
 #include "analyze/totals/groups.h"
 #include "base/mem.h"
@@ -56,17 +56,17 @@ void roast__make_hot_lines(const struct roast_table_job *job)
 #undef AT
 #define AT(name) ROAST_COL_workers_##name
 
-/* All stays of one worker. */
-struct tale {
+/* All sessions of one worker. */
+struct history {
     int64_t joined_ns; /* first */
     uint64_t stays;
     uint64_t lost;
     bool shown;
 };
 
-struct telling {
+struct histories {
     const struct roast_table_job *job;
-    struct tale *tales; /* owned; of a worker, at the number of its latest stay */
+    struct history *items; /* owned; of a worker, at the number of its latest stay */
 };
 
 static size_t latest_of(const struct roast_stays *stays, int32_t worker)
@@ -75,48 +75,49 @@ static size_t latest_of(const struct roast_stays *stays, int32_t worker)
 }
 
 /* False when out of memory. */
-static bool gather(struct telling *telling)
+static bool gather(struct histories *histories)
 {
-    const struct roast_stays *stays = &telling->job->run->scheduler.stays;
+    const struct roast_stays *stays = &histories->job->run->scheduler.stays;
 
-    telling->tales = roast__alloc(stays->count * sizeof(telling->tales[0]));
-    for (size_t i = 0; telling->tales && i < stays->count; i++) {
+    histories->items = roast__alloc(stays->count * sizeof(histories->items[0]));
+    for (size_t i = 0; histories->items && i < stays->count; i++) {
         const struct roast_stay *stay = &stays->items[i];
-        struct tale *tale = &telling->tales[latest_of(stays, stay->worker)];
-        if (tale->stays == 0 || stay->joined_ns < tale->joined_ns)
-            tale->joined_ns = stay->joined_ns;
-        tale->stays++;
-        tale->lost += stay->left_ns != 0 && !stay->expected;
+        struct history *history = &histories->items[latest_of(stays, stay->worker)];
+        if (history->stays == 0 || stay->joined_ns < history->joined_ns)
+            history->joined_ns = stay->joined_ns;
+        history->stays++;
+        history->lost += stay->left_ns != 0 && !stay->expected;
     }
-    return telling->tales != NULL;
+    return histories->items != NULL;
 }
 
-/* Adds the tale of a worker to the last row. */
-static void put_tale(struct telling *telling, size_t latest)
+/* Adds the history of a worker to the last row. */
+static void put_history(struct histories *histories, size_t latest)
 {
-    const struct roast_table_job *job = telling->job;
+    const struct roast_table_job *job = histories->job;
     const struct roast_stay *stay = &job->run->scheduler.stays.items[latest];
-    struct tale *tale = &telling->tales[latest];
+    struct history *history = &histories->items[latest];
 
-    tale->shown = true;
+    history->shown = true;
     roast__fill_text(job->to, AT(name), string_of(job, stay->name));
     roast__fill_count(job->to, AT(threads), stay->threads);
     if (stay->memory_limit_bytes != 0)
         roast__fill_count(job->to, AT(memory_limit_bytes), stay->memory_limit_bytes);
-    roast__fill_int(job->to, AT(joined), tale->joined_ns);
+    roast__fill_int(job->to, AT(joined), history->joined_ns);
     if (stay->left_ns != 0) {
         roast__fill_int(job->to, AT(left), stay->left_ns);
         roast__fill_bool(job->to, AT(expected), stay->expected);
         roast__fill_text(job->to, AT(reason), string_of(job, stay->reason));
     }
-    roast__fill_count(job->to, AT(stays), tale->stays);
-    roast__fill_count(job->to, AT(lost), tale->lost);
+    roast__fill_count(job->to, AT(stays), history->stays);
+    roast__fill_count(job->to, AT(lost), history->lost);
 }
 
 /* A worker that attempts ran on. */
-static void put_known(struct telling *telling, const roast_table *workers, size_t row)
+static void put_known(struct histories *histories, const roast_table *workers,
+                      size_t row)
 {
-    const struct roast_table_job *job = telling->job;
+    const struct roast_table_job *job = histories->job;
     const struct roast_stays *stays = &job->run->scheduler.stays;
     struct roast_str worker =
         roast_table_text(workers, row, ROAST_COL_per_worker_worker);
@@ -132,13 +133,13 @@ static void put_known(struct telling *telling, const roast_table *workers, size_
     int32_t number =
         worker.data ? roast__strings_find(&job->run->strings, worker) : ROAST_NO_STRING;
     if (number >= 0 && roast__stay_of(stays, number))
-        put_tale(telling, latest_of(stays, number));
+        put_history(histories, latest_of(stays, number));
 }
 
-/* No attempt did, or none that told. */
-static void put_idle(struct telling *telling, size_t latest)
+/* A worker that no attempt names. */
+static void put_idle(struct histories *histories, size_t latest)
 {
-    const struct roast_table_job *job = telling->job;
+    const struct roast_table_job *job = histories->job;
     const struct roast_stay *stay = &job->run->scheduler.stays.items[latest];
     const struct roast_worker_samples *samples =
         roast__samples_find(&job->run->samples, stay->worker);
@@ -151,26 +152,26 @@ static void put_idle(struct telling *telling, size_t latest)
     if (samples)
         roast__fill_number(job->to, AT(peak_memory_mb),
                            roast__highest_memory(samples) / (1024.0 * 1024.0));
-    put_tale(telling, latest);
+    put_history(histories, latest);
 }
 
 void roast__make_workers(const struct roast_table_job *job)
 {
     const struct roast_stays *stays = &job->run->scheduler.stays;
-    struct telling telling = {.job = job};
+    struct histories histories = {.job = job};
 
     const roast_table *workers =
         roast_summary_table(job->summary, ROAST_TABLE_per_worker);
 
-    if (!gather(&telling))
+    if (!gather(&histories))
         roast__table_fail(job->to);
     for (size_t row = 0; row < roast_table_rows(workers) && roast__table_ok(job->to);
          row++)
-        put_known(&telling, workers, row);
+        put_known(&histories, workers, row);
     for (size_t i = 0; i < stays->count && roast__table_ok(job->to); i++) {
         size_t latest = latest_of(stays, stays->items[i].worker);
-        if (!telling.tales[latest].shown)
-            put_idle(&telling, latest);
+        if (!histories.items[latest].shown)
+            put_idle(&histories, latest);
     }
-    roast__free(telling.tales);
+    roast__free(histories.items);
 }

@@ -3,7 +3,7 @@
 #include "heap.h"
 #include "support.h"
 
-#include "report/glyphs.h"
+#include "table/glyphs.h"
 
 static struct roast_buf buf;
 
