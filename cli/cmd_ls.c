@@ -21,7 +21,7 @@ enum { MAX_THREADS = 15, FILES_PER_THREAD = 16 };
 
 struct entry {
     const char *path;
-    struct roast_glance glance;
+    struct roast_run_info glance;
     bool readable;
     roast_error err;
 };
@@ -44,18 +44,18 @@ struct key {
 
 #define NUMBER(field) \
     { \
-#field, offsetof(struct roast_glance, field), KEY_NUMBER \
+#field, offsetof(struct roast_run_info, field), KEY_NUMBER \
     }
 #define TEXT(field) \
     { \
-#field, offsetof(struct roast_glance, field), KEY_TEXT \
+#field, offsetof(struct roast_run_info, field), KEY_TEXT \
     }
 
 static const struct key keys[] = {
-    {"started", offsetof(struct roast_glance, start_ns), KEY_TIME},
-    {"wall", offsetof(struct roast_glance, wall_s), KEY_NUMBER},
+    {"started", offsetof(struct roast_run_info, start_ns), KEY_TIME},
+    {"wall", offsetof(struct roast_run_info, wall_s), KEY_NUMBER},
     NUMBER(events),
-    {"rate", offsetof(struct roast_glance, event_rate), KEY_NUMBER},
+    {"rate", offsetof(struct roast_run_info, event_rate), KEY_NUMBER},
     NUMBER(chunks),
     NUMBER(failed),
     TEXT(state),
@@ -227,7 +227,7 @@ static struct roast_cell number_cell(char room[ROAST_NUMBER_BYTES], double value
 
 static void put_line(struct rows *rows, const struct entry *entry)
 {
-    const struct roast_glance *glance = &entry->glance;
+    const struct roast_run_info *glance = &entry->glance;
     char started[ROAST_TIME_BYTES] = "";
     char numbers[5][ROAST_NUMBER_BYTES];
 
@@ -288,7 +288,7 @@ static void put_count(struct roast_json *json, const char *key, double value)
         roast_json_count(json, (uint64_t)value);
 }
 
-static void put_glance(struct roast_json *json, const struct roast_glance *glance)
+static void put_glance(struct roast_json *json, const struct roast_run_info *glance)
 {
     json_text(json, "id", glance->id);
     json_key(json, "live");
@@ -352,7 +352,7 @@ static void *look_at_some(void *context)
         struct entry *entry = &looking->listing->entries[i];
         *entry = (struct entry){.path = paths->items[i]};
         entry->readable =
-            roast_runfile_glance(&entry->glance, entry->path, &entry->err) == ROAST_OK;
+            roast_run_info_read(&entry->glance, entry->path, &entry->err) == ROAST_OK;
     }
     return NULL;
 }

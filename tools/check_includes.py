@@ -64,7 +64,7 @@ PUBLIC = {
     "run_notes.def": "run",
     "run_losses.def": "run",
     "scheduler.h": "run",
-    "live_entries.def": "run",
+    "journal_entries.def": "run",
     "analyze.h": "analyze",
     "budget_slices.def": "analyze",
     "columns.def": "analyze",

@@ -12,6 +12,7 @@
 #include "base/mem.h"
 #include "collect/measurement.h"
 #include "file/runfile.h"
+#include "run/run.h"
 
 static const char *const run_file = "/" ROAST_RUN_NAME;
 

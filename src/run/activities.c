@@ -4,8 +4,8 @@
 
 #include "run/array.h"
 #include "run/clean.h"
-#include "run/replay.h"
-#include "run/tell.h"
+#include "run/apply.h"
+#include "run/journal_write.h"
 
 static bool intern(struct roast_run *run, int32_t *number, struct roast_str text)
 {
@@ -79,7 +79,7 @@ static int put_activity(struct roast_run *run, const struct roast_activity *acti
     struct roast_activity_row *same = known ? find_activity(view, &row) : NULL;
 
     if (known && !same && view->activity_count >= ROAST_MOST_ACTIVITIES) {
-        roast__lose_and_tell(run, ROAST_RUN_LOSS_scheduler_trimmed);
+        roast__lose_and_write(run, ROAST_RUN_LOSS_scheduler_trimmed);
         return ROAST_OK;
     }
     if (same)
@@ -87,7 +87,7 @@ static int put_activity(struct roast_run *run, const struct roast_activity *acti
     else if (!known || !append_activity(view, &row))
         return roast_error_set(err, ROAST_NO_MEMORY, "activity %zu",
                                view->activity_count);
-    roast__tell_activity(run, activity);
+    roast__journal_write_activity(run->journal, activity);
     return ROAST_OK;
 }
 
@@ -100,7 +100,7 @@ int roast__run_put_activity(struct roast_run *run, const struct roast_activity *
     if (isfinite(clean->value))
         status = put_activity(run, clean, err);
     else
-        roast__lose_and_tell(run, ROAST_RUN_LOSS_scheduler_unread);
+        roast__lose_and_write(run, ROAST_RUN_LOSS_scheduler_unread);
     roast__run_unlock(run);
     return status;
 }
@@ -187,14 +187,14 @@ static int put_line(struct roast_run *run, const struct roast_hot_line *line,
     struct roast_hot_row *same = known ? find_line(view, &row) : NULL;
 
     if (known && !same && view->hot_count >= ROAST_MOST_HOT_LINES) {
-        roast__lose_and_tell(run, ROAST_RUN_LOSS_scheduler_trimmed);
+        roast__lose_and_write(run, ROAST_RUN_LOSS_scheduler_trimmed);
         return ROAST_OK;
     }
     if (same)
         add_up(same, &row);
     else if (!known || !append_line(view, &row))
         return roast_error_set(err, ROAST_NO_MEMORY, "line %zu", view->hot_count);
-    roast__tell_hot_line(run, line);
+    roast__journal_write_hot_line(run->journal, line);
     return ROAST_OK;
 }
 
@@ -207,7 +207,7 @@ int roast__run_put_hot_line(struct roast_run *run, const struct roast_hot_line *
     if (isfinite(clean->seconds) && isfinite(clean->self_seconds))
         status = put_line(run, clean, err);
     else
-        roast__lose_and_tell(run, ROAST_RUN_LOSS_scheduler_unread);
+        roast__lose_and_write(run, ROAST_RUN_LOSS_scheduler_unread);
     roast__run_unlock(run);
     return status;
 }

@@ -479,7 +479,8 @@ static void add_offset(struct saying *says, const struct roast_worker_process *p
     }
 }
 
-enum roast_merged roast__merge(struct roast_run *run, const struct roast_identity *id,
+enum roast_merged roast__merge(struct roast_run *run, size_t *row_out,
+                               const struct roast_identity *id,
                                const struct roast_task_link *link,
                                const roast_record *rec)
 {
@@ -498,6 +499,7 @@ enum roast_merged roast__merge(struct roast_run *run, const struct roast_identit
     say_link(&says, link);
     int64_t row = id ? roast__attempts_find(attempts, process, id->sequence) : -1;
     bool again = row >= 0 && attempts->parts[row] & says.part;
+    *row_out = (size_t)row; /* of a new one below */
     if (again && !knows_more(attempts, (size_t)row, rec))
         return link_row(run, (size_t)row, &says, link);
     if ((row < 0 && !roast__attempts_room(attempts)) ||
@@ -511,6 +513,7 @@ enum roast_merged roast__merge(struct roast_run *run, const struct roast_identit
         uint32_t sequence = id ? id->sequence : ++attempts->handmade_count;
         row = (int64_t)roast__attempts_append(attempts, seat, sequence, id != NULL);
     }
+    *row_out = (size_t)row;
     attempts->process[row] = seat;
     if (again)
         outdo_other_end(&says, run, (size_t)row);

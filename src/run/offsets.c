@@ -11,8 +11,8 @@
  * joined by the worker. */
 #include "run/array.h"
 #include "run/clean.h"
-#include "run/replay.h"
-#include "run/tell.h"
+#include "run/apply.h"
+#include "run/journal_write.h"
 
 #include "base/mem.h"
 
@@ -83,13 +83,13 @@ static int put(struct roast_run *run, struct roast_str host, int64_t offset_ns,
     if (known && known->offset_ns == offset_ns)
         return ROAST_OK;
     if (!known && offsets->count >= ROAST_MOST_HOSTS) {
-        roast__lose_and_tell(run, ROAST_RUN_LOSS_scheduler_trimmed);
+        roast__lose_and_write(run, ROAST_RUN_LOSS_scheduler_trimmed);
         return ROAST_OK;
     }
     if (number < 0 || !roast__offsets_put(offsets, number, offset_ns))
         return roast_error_set(err, ROAST_NO_MEMORY, "the clock of host %zu",
                                offsets->count);
-    roast__tell_offset(run, host, offset_ns);
+    roast__journal_write_offset(run->journal, host, offset_ns);
     return ROAST_OK;
 }
 

@@ -315,8 +315,8 @@ static void fill_source(const struct roast_run *run, size_t row, roast_record *r
     rec->values[ROAST_FIELD_uuid].str = roast__strings_get(strings, source->uuid);
 }
 
-static void fill_identity(const struct roast_run *run, size_t row,
-                          unsigned char identity[ROAST_IDENTITY_BYTES])
+void roast__attempt_identity(const struct roast_run *run, size_t row,
+                             unsigned char identity[ROAST_IDENTITY_BYTES])
 {
     const struct roast_worker_process *process =
         &run->attempts.processes[roast__home_of(&run->attempts, row)];
@@ -442,29 +442,35 @@ uint64_t roast__attempt_present(const struct roast_run *run, size_t row)
     return shape.present | fields_of_end(&run->attempts, row);
 }
 
-bool roast__attempt_record(const struct roast_run *run, size_t row, roast_record *rec,
-                           unsigned char identity[ROAST_IDENTITY_BYTES])
+bool roast__attempt_chunk(const struct roast_run *run, size_t row, roast_record *rec,
+                          unsigned char identity[ROAST_IDENTITY_BYTES])
 {
     struct roast_shape shape;
 
     rec->kind = ROAST_FRAME_CHUNK;
     rec->present = 0;
-    if (run->attempts.rest[row] == 0) {
-        fill_from_end(&run->attempts, row, UINT64_MAX, rec);
+    if (run->attempts.rest[row] == 0)
         return false;
-    }
     struct roast_cursor cur = open_rest(run, row, &shape);
     rec->present = shape.present;
     fill_columns(run, row, shape.present & roast__in_column & ~shape.displaced, rec);
     if (shape.present & roast__in_source)
         fill_source(run, row, rec);
     fill_process(run, row, rec);
-    fill_identity(run, row, identity);
+    roast__attempt_identity(run, row, identity);
     rec->values[ROAST_FIELD_identity].str =
         (struct roast_str){(const char *)identity, ROAST_IDENTITY_BYTES};
     fill_from_rest(run, row, &cur, shape, rec);
-    fill_from_end(&run->attempts, row, UINT64_MAX, rec);
     return true;
+}
+
+bool roast__attempt_record(const struct roast_run *run, size_t row, roast_record *rec,
+                           unsigned char identity[ROAST_IDENTITY_BYTES])
+{
+    bool has_chunk = roast__attempt_chunk(run, row, rec, identity);
+
+    fill_from_end(&run->attempts, row, UINT64_MAX, rec);
+    return has_chunk;
 }
 
 bool roast__attempt_fields(const struct roast_run *run, size_t row, uint64_t wanted,

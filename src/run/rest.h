@@ -48,6 +48,15 @@ int64_t roast__ladder_replace(struct roast_attempts *attempts, int64_t before,
 struct roast_str roast__attempt_ladder(const struct roast_attempts *attempts,
                                        size_t row);
 
+/* The chunk record of a row, with everything that was in its frame. Borrows the table
+ * and strings, and `identity`, until either changes. False when the row has none. */
+bool roast__attempt_chunk(const struct roast_run *run, size_t row, roast_record *rec,
+                          unsigned char identity[ROAST_IDENTITY_BYTES]);
+
+/* The identity of an attempt, packed. */
+void roast__attempt_identity(const struct roast_run *run, size_t row,
+                             unsigned char identity[ROAST_IDENTITY_BYTES]);
+
 /* The chunk record of a row, with everything that was in its frame, and what only its
  * end frame knew: times of the attempt and ladder. Borrows the table and strings, and
  * `identity`, until either changes. False when the row has no chunk frame: then only

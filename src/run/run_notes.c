@@ -6,8 +6,8 @@
  * which redacting would break: whoever makes them redacts every text in them. */
 #include "base/mem.h"
 #include "run/array.h"
-#include "run/replay.h"
-#include "run/tell.h"
+#include "run/apply.h"
+#include "run/journal_write.h"
 
 enum { LONGEST_TEXT_BYTES = 64 << 20 };
 
@@ -64,7 +64,7 @@ int roast__run_put_note(struct roast_run *run, enum roast_note_group group,
     roast__run_lock(run);
     bool kept = roast__notes_set(&run->notes, group, name, clean);
     if (kept)
-        roast__tell_note(run, group, name, clean);
+        roast__journal_write_note(run->journal, group, name, clean);
     roast__run_unlock(run);
     if (!kept)
         return roast_error_set(err, ROAST_NO_MEMORY, "a note of %zu bytes",

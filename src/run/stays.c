@@ -10,8 +10,8 @@
 #include "base/mem.h"
 #include "run/array.h"
 #include "run/clean.h"
-#include "run/replay.h"
-#include "run/tell.h"
+#include "run/apply.h"
+#include "run/journal_write.h"
 
 /* ---- the list -------------------------------------------------------------------- */
 
@@ -187,7 +187,7 @@ static int join(struct roast_run *run, const struct roast_member *member,
     struct roast_stay stay;
 
     if (!member->worker.data || stays->count >= ROAST_MOST_STAYS) {
-        roast__lose_and_tell(run, member->worker.data
+        roast__lose_and_write(run, member->worker.data
                                       ? ROAST_RUN_LOSS_scheduler_trimmed
                                       : ROAST_RUN_LOSS_scheduler_unread);
         return ROAST_OK;
@@ -203,7 +203,7 @@ static int join(struct roast_run *run, const struct roast_member *member,
     if (had != SIZE_MAX && is_there(&stays->items[had]))
         end_stay(run, &stays->items[had], stay.joined_ns); /* nobody saw it go */
     step(run, stay.joined_ns, stay.threads, COMES);
-    roast__tell_member(run, member);
+    roast__journal_write_member(run->journal, member);
     return ROAST_OK;
 }
 
@@ -241,7 +241,7 @@ static int leave(struct roast_run *run, const struct roast_departure *departure,
     struct roast_stay *stay = worker >= 0 ? roast__stay_of(stays, worker) : NULL;
 
     if (!is_there(stay)) {
-        roast__lose_and_tell(run, ROAST_RUN_LOSS_scheduler_unread);
+        roast__lose_and_write(run, ROAST_RUN_LOSS_scheduler_unread);
         return ROAST_OK;
     }
     int32_t reason = roast__strings_put(&run->strings, departure->reason);
@@ -250,7 +250,7 @@ static int leave(struct roast_run *run, const struct roast_departure *departure,
     stay->reason = reason;
     stay->expected = departure->expected;
     end_stay(run, stay, departure->left_ns);
-    roast__tell_departure(run, departure);
+    roast__journal_write_departure(run->journal, departure);
     return ROAST_OK;
 }
 

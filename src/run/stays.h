@@ -33,6 +33,9 @@ struct roast_stays {
     struct roast_slots slots; /* by worker: its first stay */
 };
 
+/* Flags of a session in a journal. */
+enum { ROAST_SESSION_LEFT = 1, ROAST_SESSION_EXPECTED = 2 };
+
 /* The latest stay of a worker, borrowed until the next one; NULL: it has none. */
 struct roast_stay *roast__stay_of(const struct roast_stays *stays, int32_t worker);
 

@@ -8,8 +8,8 @@
 #include "base/mem.h"
 #include "run/array.h"
 #include "run/clean.h"
-#include "run/replay.h"
-#include "run/tell.h"
+#include "run/apply.h"
+#include "run/journal_write.h"
 
 enum { SMALLEST_CAP = 64 };
 
@@ -143,17 +143,17 @@ static int put(struct roast_run *run, const struct roast_task *task, roast_error
     int32_t worker;
 
     if (!roast_task_end_name((unsigned)task->end)) {
-        roast__lose_and_tell(run, ROAST_RUN_LOSS_scheduler_unread);
+        roast__lose_and_write(run, ROAST_RUN_LOSS_scheduler_unread);
         return ROAST_OK;
     }
     if (tasks->count == ROAST_MOST_TASKS) {
-        roast__lose_and_tell(run, ROAST_RUN_LOSS_scheduler_trimmed);
+        roast__lose_and_write(run, ROAST_RUN_LOSS_scheduler_trimmed);
         return ROAST_OK;
     }
     if (!intern(run, task, &prefix, &worker) || !room_for_one(tasks))
         return roast_error_set(err, ROAST_NO_MEMORY, "task %zu", tasks->count);
     append(tasks, task, prefix, worker);
-    roast__tell_task(run, tasks->count - 1);
+    roast__journal_write_task(run->journal, tasks->count - 1);
     return ROAST_OK;
 }
 

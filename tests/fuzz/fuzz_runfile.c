@@ -40,11 +40,11 @@ static void use_file(roast_runfile *file)
 
 static void use_path(const char *path)
 {
-    struct roast_glance glance;
+    struct roast_run_info glance;
     roast_runfile *file = NULL;
     roast_error err = {0};
 
-    (void)roast_runfile_glance(&glance, path, NULL);
+    (void)roast_run_info_read(&glance, path, NULL);
     int status = roast_runfile_open(&file, path, &err);
     PROMISE(status == 0 || err.message[0] != '\0');
     if (status == 0)

@@ -77,8 +77,8 @@ static int open_job(const struct saved_test *test, roast_run *run, roast_error *
 {
     roast_runfile *file = NULL;
     const roast_summary *summary = NULL;
-    struct roast_glance glance;
-    int status = roast_runfile_glance(&glance, test->path, err);
+    struct roast_run_info glance;
+    int status = roast_run_info_read(&glance, test->path, err);
 
     (void)run;
     if (status == ROAST_OK)
