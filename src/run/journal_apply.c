@@ -209,10 +209,19 @@ static int apply_accept(struct roast_apply_entry *entry)
                             entry->err);
 }
 
-static int apply_name(struct roast_apply_entry *entry)
+static int apply_text(struct roast_apply_entry *entry)
 {
-    return roast__run_put_name(entry->apply->run, roast__entry_bytes(entry),
-                               entry->err);
+    roast_run *run = entry->apply->run;
+    bool is_name = roast__cursor_varint(&entry->in) != 0;
+    struct roast_str text = roast__entry_bytes(entry);
+
+    if (entry->in.failed)
+        return ROAST_BAD_DATA;
+    if (is_name)
+        return roast__run_put_name(run, text, entry->err);
+    if (roast__strings_put(&run->strings, text) < 0)
+        return roast_error_set(entry->err, ROAST_NO_MEMORY, "a text");
+    return ROAST_OK;
 }
 
 static int apply_offer(struct roast_apply_entry *entry)
@@ -341,7 +350,7 @@ static roast__apply_reader *const readers[ROAST_ENTRY_END] = {
     [ROAST_ENTRY_host] = apply_host,
     [ROAST_ENTRY_accept] = apply_accept,
     [ROAST_ENTRY_record] = roast__apply_record,
-    [ROAST_ENTRY_name] = apply_name,
+    [ROAST_ENTRY_text] = apply_text,
     [ROAST_ENTRY_sample] = roast__apply_sample,
     [ROAST_ENTRY_use] = roast__apply_use,
     [ROAST_ENTRY_offer] = apply_offer,
@@ -464,7 +473,8 @@ int roast__apply_block(struct roast_apply *apply, struct roast_str entries, bool
     if (gap)
         forget_parts(apply);
     apply->block++;
-    while (roast__cursor_left(&in) > 0 && !in.failed) {
+    while (roast__cursor_left(&in) > 0 && !in.failed &&
+           !(apply->head_only && apply->head_done)) {
         int status = apply_entry(apply, &in, err);
         if (status == ROAST_NO_MEMORY)
             return status;

@@ -20,7 +20,8 @@ struct roast_known_text {
 struct roast_apply {
     roast_run *run;  /* owned; NULL until its clocks are known */
     bool notes_only; /* start, end and notes; all else is passed over */
-    bool head_done;  /* the entry head_end was read */
+    bool head_only;  /* what follows the entry head_end is not read */
+    bool head_done;
     bool complete;   /* the entry complete was read */
     uint64_t entries;
     uint64_t dropped; /* changes that missed the journal */

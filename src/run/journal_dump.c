@@ -191,12 +191,13 @@ static void write_accepted(struct roast_journal *journal, size_t i)
     roast__journal_write_accept(journal, journal->run->accepted[i]);
 }
 
-static void write_name(struct roast_journal *journal, size_t i)
+/* All texts, so that they get the same numbers again: tables are in their order. */
+static void write_text(struct roast_journal *journal, size_t i)
 {
     const struct roast_run *run = journal->run;
 
-    roast__journal_write_name(
-        journal, roast__strings_get(&run->strings, run->names.items[i].text));
+    roast__journal_write_text(journal, roast__strings_get(&run->strings, (int32_t)i),
+                              roast__names_has(&run->names, &run->strings, (int32_t)i));
 }
 
 static void write_session(struct roast_journal *journal, size_t i)
@@ -391,8 +392,8 @@ int roast__journal_dump(struct roast_run *run, roast__block_sink *sink, void *co
         {&run->count_count, write_count},
         {&run->moment_count, write_moment},
         {&once, end_head},
+        {&run->strings.count, write_text},
         {&run->accepted_count, write_accepted},
-        {&run->names.count, write_name},
         {&view->stays.count, write_session},
         {&view->offsets.count, write_offset},
         {&view->activity_count, write_activity},

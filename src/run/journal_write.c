@@ -104,12 +104,15 @@ void roast__journal_write_accept(struct roast_journal *journal,
     (void)roast__journal_put(journal, ROAST_ENTRY_accept);
 }
 
-void roast__journal_write_name(struct roast_journal *journal, struct roast_str name)
+void roast__journal_write_text(struct roast_journal *journal, struct roast_str text,
+                               bool is_name)
 {
     if (!journal)
         return;
-    put_bytes(roast__journal_begin(journal), name);
-    (void)roast__journal_put(journal, ROAST_ENTRY_name);
+    struct roast_buf *out = roast__journal_begin(journal);
+    roast__buf_put_varint(out, is_name);
+    put_bytes(out, text);
+    (void)roast__journal_put(journal, ROAST_ENTRY_text);
 }
 
 void roast__journal_write_offer(struct roast_journal *journal,

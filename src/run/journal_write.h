@@ -16,7 +16,8 @@ void roast__journal_write_finish(struct roast_journal *journal, int64_t end_mono
 void roast__journal_write_host(struct roast_journal *journal, struct roast_str host);
 void roast__journal_write_accept(struct roast_journal *journal,
                                  const unsigned char run_id[ROAST_RUN_ID_BYTES]);
-void roast__journal_write_name(struct roast_journal *journal, struct roast_str name);
+void roast__journal_write_text(struct roast_journal *journal, struct roast_str text,
+                               bool is_name);
 void roast__journal_write_sample(struct roast_journal *journal, int32_t worker,
                                  const struct roast_tick *tick);
 void roast__journal_write_use(struct roast_journal *journal,

@@ -24,6 +24,13 @@ static bool is_known(const struct roast_names *names, struct roast_name name)
     return false;
 }
 
+bool roast__names_has(const struct roast_names *names,
+                      const struct roast_strings *strings, int32_t text)
+{
+    return is_known(names, (struct roast_name){
+                               roast_name_id(roast__strings_get(strings, text)), text});
+}
+
 bool roast__names_learn(struct roast_names *names, const struct roast_strings *strings,
                         int32_t text)
 {

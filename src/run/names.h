@@ -25,6 +25,10 @@ struct roast_name {
 bool roast__names_learn(struct roast_names *names, const struct roast_strings *strings,
                         int32_t text);
 
+/* Whether a text of strings was learned. */
+bool roast__names_has(const struct roast_names *names,
+                      const struct roast_strings *strings, int32_t text);
+
 /* The number of the text with this id; ROAST_NO_STRING where none or several have it,
  * and for id 0, which says that there was no name. */
 int32_t roast__names_find(const struct roast_names *names, uint32_t id);

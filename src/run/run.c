@@ -100,7 +100,7 @@ int roast__run_put_name(struct roast_run *run, struct roast_str clean, roast_err
         status = roast_error_set(err, ROAST_NO_MEMORY, "a name of %zu bytes",
                                  clean.size_bytes);
     else if (run->names.count > known)
-        roast__journal_write_name(run->journal, clean);
+        roast__journal_write_text(run->journal, clean, true);
     roast__run_unlock(run);
     return status;
 }

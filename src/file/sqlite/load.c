@@ -48,14 +48,14 @@ static int take_row(struct journal_rows *journal, sqlite3_stmt *row,
                    : roast__apply_block(&journal->apply, payload, gap, err);
 }
 
-static int take_rows(struct journal_rows *journal, sqlite3 *db, bool head_only,
+static int take_rows(struct journal_rows *journal, sqlite3 *db,
                      struct roast_journal_reading *seen, roast_error *err)
 {
     sqlite3_stmt *rows = NULL;
     int status = roast__sql_prepare(
         &rows, db, "SELECT block,data FROM journal NOT INDEXED ORDER BY block", err);
 
-    while (status >= 0 && !(head_only && journal->apply.head_done) &&
+    while (status >= 0 && !(journal->apply.head_only && journal->apply.head_done) &&
            (status = roast__sql_step(rows, err)) > 0)
         status = take_row(journal, rows, seen, err);
     (void)sqlite3_finalize(rows);
@@ -65,12 +65,12 @@ static int take_rows(struct journal_rows *journal, sqlite3 *db, bool head_only,
 int roast__load_run(roast_run **out, sqlite3 *db, bool head_only,
                     struct roast_journal_reading *seen, roast_error *err)
 {
-    struct journal_rows journal = {.next = 0};
+    struct journal_rows journal = {.apply = {.head_only = head_only}};
     struct roast_apply *apply = &journal.apply;
 
     *out = NULL;
     *seen = (struct roast_journal_reading){0};
-    int status = take_rows(&journal, db, head_only, seen, err);
+    int status = take_rows(&journal, db, seen, err);
     if (status == ROAST_BAD_DATA) { /* a page is damaged: the blocks before it are read */
         seen->damaged++;
         seen->gaps++;

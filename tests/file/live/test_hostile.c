@@ -442,7 +442,7 @@ static void a_gap_ends_what_was_in_parts(void **state)
 
     put_entry(&part, &(struct made_entry){ROAST_ENTRY_part, 1, {0}, "first"});
     put_entry(&whole, &(struct made_entry){
-                          ROAST_ENTRY_whole, 2, {ROAST_ENTRY_name, 1}, "second"});
+                          ROAST_ENTRY_whole, 2, {ROAST_ENTRY_text, 1}, "second"});
     put_head(&file, ROAST_LIVE_FORMAT);
     put_block(&file, 1, buf_str(&part));
     put_block(&file, 3, buf_str(&whole));

@@ -329,7 +329,7 @@ static void a_full_queue_wakes_the_writer(void **state)
     struct roast_live_options options = BY_HAND;
     struct roast_live_state now = {0};
 
-    options.queue_bytes = 600;
+    options.queue_bytes = 2000;
     open_live(test, &options);
     for (int64_t i = 0; i < 60; i++)
         add_sample(test->run, "a worker", i, 1e9);

@@ -118,7 +118,7 @@ static void small_entries_stay_within_bounds(void **state)
         {ROAST_ENTRY_task, 7, "\0\0\0\2\0\0\0"},
         {ROAST_ENTRY_session, 9, "\0\0\0\0\0\1\0\0\0"},
         {ROAST_ENTRY_record, 4, "\x12\0\0\0"},
-        {ROAST_ENTRY_name, 1, "n"},
+        {ROAST_ENTRY_text, 2, "\1n"},
         {ROAST_ENTRY_hot_line, 6, "\1\0\0\0\0\0"},
     };
     const struct saved_test *test = *state;

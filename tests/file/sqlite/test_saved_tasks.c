@@ -130,16 +130,6 @@ static void workers_of_one_process_come_back(void **state)
 
 /* ---- damage ---------------------------------------------------------------------- */
 
-static void alter(const char *path, const char *sql)
-{
-    sqlite3 *db = NULL;
-
-    assert_int_equal(sqlite3_open(path, &db), SQLITE_OK);
-    if (sqlite3_exec(db, sql, NULL, NULL, NULL) != SQLITE_OK)
-        fail_msg("%s: %s", sql, sqlite3_errmsg(db));
-    (void)sqlite3_close(db);
-}
-
 /* Two attempts on a host whose clock is off, one on another such host. */
 static roast_run *far_run(void)
 {
