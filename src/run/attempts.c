@@ -115,8 +115,6 @@ size_t roast__attempts_append(struct roast_attempts *attempts, int32_t process,
     if (findable)
         roast__slots_put(&attempts->slots, hash_of(attempts, (uint32_t)row),
                          (uint32_t)row);
-    if (row % ROAST_DIGEST_ROWS == 0)
-        roast__digests_update(attempts);
     return row;
 }
 
@@ -139,7 +137,6 @@ void roast__attempts_release(struct roast_attempts *attempts)
     roast__free(attempts->rest);
     for (size_t i = 0; i < ROAST_COLUMN_COUNT; i++)
         roast__column_release(&attempts->columns[i]);
-    roast__digests_release(&attempts->digests);
     roast__buf_release(&attempts->packed);
     roast__slots_release(&attempts->slots);
     roast__free(attempts->sources);

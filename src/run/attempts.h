@@ -10,7 +10,6 @@
 
 #include "base/buf.h"
 #include "run/column.h"
-#include "run/digests.h"
 #include "run/guesses.h"
 #include "run/processes.h"
 #include "run/sources.h"
@@ -40,7 +39,6 @@ struct roast_attempts {
     unsigned char *parts;  /* roast_attempt_part bits */
     uint64_t *rest; /* where the row's packed fields are in `packed`, + 1; or 0 */
     struct roast_column columns[ROAST_COLUMN_COUNT];
-    struct roast_digests digests;
     struct roast_buf packed;
     uint64_t fields; /* that any chunk record has, as in roast_record.present */
     struct roast_slots slots; /* by home of the process and sequence */

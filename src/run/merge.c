@@ -386,7 +386,6 @@ static bool reserve_columns(struct roast_attempts *attempts, const struct saying
 static void write_row(struct roast_attempts *attempts, size_t row,
                       const struct saying *says)
 {
-    roast__digests_forget(attempts, row);
     for (uint32_t left = says->known; left; left &= left - 1) {
         unsigned i = (unsigned)__builtin_ctz(left);
         struct roast_column *column = &attempts->columns[i];

@@ -249,7 +249,6 @@ static void settle_clocks(struct roast_run *run)
     find_clients_host(run);
     if (!find_moves(run))
         return;
-    attempts->digests.moved = true;
     move_column(attempts, ROAST_COLUMN_start_ns);
     move_column(attempts, ROAST_COLUMN_task_start_ns);
     for (size_t i = 0; i < attempts->process_count; i++) {

@@ -153,7 +153,6 @@ void roast__sources_give(struct roast_attempts *attempts, size_t row, int32_t so
 {
     attempts->rows_by_id -= is_by_id(attempts, attempts->source[row]);
     attempts->rows_by_id += is_by_id(attempts, source);
-    roast__digests_forget(attempts, row);
     attempts->source[row] = source;
 }
 

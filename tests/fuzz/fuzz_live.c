@@ -60,7 +60,7 @@ static void check_seen(const struct roast_journal_reading *seen, size_t size_byt
 static void read_file(size_t size_bytes)
 {
     struct roast_journal_reading seen;
-    struct roast_run_info glance;
+    struct roast_run_info info;
     roast_run *run = NULL;
     roast_error err = {0};
 
@@ -75,8 +75,8 @@ static void read_file(size_t size_bytes)
         read_all(run);
     }
     roast_run_free(run);
-    status = roast__run_info(&glance, path, false, NULL);
-    PROMISE(memchr(glance.labels, '\0', sizeof(glance.labels)));
+    status = roast__run_info(&info, path, false, NULL);
+    PROMISE(memchr(info.labels, '\0', sizeof(info.labels)));
     PROMISE(status <= ROAST_OK);
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* test_file_memory.c - files that are made to take memory: however much they promise,
- * reading one takes at most 16 bytes for each of its bytes, and a megabyte
+ * reading one takes at most 40 bytes for each of its bytes, and a megabyte
  * (docs/format.md). All their checksums are right. What must pass all the same is in
  * test_file_extremes.c. */
 #include "analyze/rerun/fileset.h"
