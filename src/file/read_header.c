@@ -69,7 +69,7 @@ static int refuse_newer(const struct roast_header *header, const char *path,
     (void)find_writer(&head, path, header->file_bytes);
     return roast_error_set(err, ROAST_NEWER_FORMAT,
                            "written by %s, format %" PRIu32
-                           "; this roastcoffea reads %d: update it",
+                           "; this roastcoffea reads %d",
                            head.writer, header->format, ROAST_FILE_FORMAT);
 }
 
@@ -92,7 +92,7 @@ static int check_head(struct roast_header *header, const unsigned char *head,
     if (header->file_bytes < pages * page_bytes)
         return roast_error_set(err, ROAST_TRUNCATED,
                                "ends after %" PRIu64 " of %" PRIu64
-                               " bytes: copy it again",
+                               " bytes",
                                header->file_bytes, pages * page_bytes);
     return ROAST_OK;
 }

@@ -223,7 +223,7 @@ static int refuse(const struct roast_live_blocks *blocks, const char *path, int 
     case ROAST_NEWER_FORMAT:
         return roast_error_set(err, code,
                                "%.100s: written by %s, format %" PRIu32
-                               "; this roastcoffea reads %d: update it",
+                               "; this roastcoffea reads %d",
                                path, blocks->head.writer, blocks->head.format,
                                ROAST_LIVE_FORMAT);
     default:
