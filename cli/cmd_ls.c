@@ -173,7 +173,7 @@ static bool has_label(const struct entry *entry, const char *label)
 {
     return entry->readable &&
            (entry->info.labels_whole ? shows_label(entry->info.labels, label)
-                                       : run_has_label(entry->path, label));
+                                     : run_has_label(entry->path, label));
 }
 
 static bool has_labels(const struct entry *entry, const struct arguments *args)

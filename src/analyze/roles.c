@@ -257,8 +257,7 @@ int roast__roles_find(struct roast_roles *roles, const struct roast_run *run,
     roles->of_row = roast__realloc(NULL, run->attempts.count);
     if (roles->of_row)
         take_all_alone(roles, run);
-    if (!roles->of_row ||
-        (count > 0 && !settle_chunks(roles, pairs, count, run)) ||
+    if (!roles->of_row || (count > 0 && !settle_chunks(roles, pairs, count, run)) ||
         !roast__roles_find_files(roles, run))
         status = roast_error_set(err, ROAST_NO_MEMORY, "roles of %zu attempts",
                                  run->attempts.count);

@@ -91,8 +91,7 @@ static int check_head(struct roast_header *header, const unsigned char *head,
         return roast_error_set(err, ROAST_BAD_DATA, "a run file without a format");
     if (header->file_bytes < pages * page_bytes)
         return roast_error_set(err, ROAST_TRUNCATED,
-                               "ends after %" PRIu64 " of %" PRIu64
-                               " bytes",
+                               "ends after %" PRIu64 " of %" PRIu64 " bytes",
                                header->file_bytes, pages * page_bytes);
     return ROAST_OK;
 }
@@ -122,7 +121,8 @@ static ssize_t read_head(int fd, unsigned char *head, size_t wanted)
     return (ssize_t)have;
 }
 
-static int read_open(struct roast_header *out, int fd, const char *path, roast_error *err)
+static int read_open(struct roast_header *out, int fd, const char *path,
+                     roast_error *err)
 {
     unsigned char head[HEAD_BYTES] = {0};
     struct stat status;

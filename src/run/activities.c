@@ -2,9 +2,9 @@
 /* activities.c - what a cluster adds up by itself, and lines that its profile met. */
 #include <math.h>
 
-#include "run/array.h"
-#include "run/clean.h"
+#include "base/array.h"
 #include "run/apply.h"
+#include "run/clean.h"
 #include "run/journal_write.h"
 
 static bool intern(struct roast_run *run, int32_t *number, struct roast_str text)
@@ -15,7 +15,7 @@ static bool intern(struct roast_run *run, int32_t *number, struct roast_str text
 
 static uint64_t hash_pair(uint64_t high, uint64_t low)
 {
-    return roast__slots_mix(roast__slots_mix(high) + low);
+    return roast__hash_number(roast__hash_number(high) + low);
 }
 
 /* ---- activities ------------------------------------------------------------------ */
@@ -35,12 +35,11 @@ static uint64_t hash_of_activity(const void *table, uint32_t item)
 static struct roast_activity_row *find_activity(const struct roast_scheduler_view *view,
                                                 const struct roast_activity_row *wanted)
 {
-    const struct roast_slots *slots = &view->activity_slots;
+    const struct roast_hash_table *slots = &view->activity_slots;
 
-    for (size_t at = roast__slots_first(slots, hash_activity(wanted));
-         roast__slots_holds(slots, at); at = roast__slots_next(slots, at)) {
-        struct roast_activity_row *row =
-            &view->activities[roast__slots_item(slots, at)];
+    for (size_t at = roast__hash_first(slots, hash_activity(wanted));
+         roast__hash_holds(slots, at); at = roast__hash_next(slots, at)) {
+        struct roast_activity_row *row = &view->activities[roast__hash_item(slots, at)];
         if (row->context == wanted->context && row->prefix == wanted->prefix &&
             row->activity == wanted->activity && row->unit == wanted->unit)
             return row;
@@ -57,12 +56,12 @@ static bool append_activity(struct roast_scheduler_view *view,
 
     if (rows)
         view->activities = rows;
-    if (!rows || !roast__slots_room(&view->activity_slots, view->activity_count,
-                                    hash_of_activity, view))
+    if (!rows || !roast__hash_room(&view->activity_slots, view->activity_count,
+                                   hash_of_activity, view))
         return false;
     uint32_t number = (uint32_t)view->activity_count++;
     rows[number] = *row;
-    roast__slots_put(&view->activity_slots, hash_activity(row), number);
+    roast__hash_put(&view->activity_slots, hash_activity(row), number);
     return true;
 }
 
@@ -136,11 +135,11 @@ static uint64_t hash_of_line(const void *table, uint32_t item)
 static struct roast_hot_row *find_line(const struct roast_scheduler_view *view,
                                        const struct roast_hot_row *wanted)
 {
-    const struct roast_slots *slots = &view->hot_slots;
+    const struct roast_hash_table *slots = &view->hot_slots;
 
-    for (size_t at = roast__slots_first(slots, hash_line(wanted));
-         roast__slots_holds(slots, at); at = roast__slots_next(slots, at)) {
-        struct roast_hot_row *row = &view->hot[roast__slots_item(slots, at)];
+    for (size_t at = roast__hash_first(slots, hash_line(wanted));
+         roast__hash_holds(slots, at); at = roast__hash_next(slots, at)) {
+        struct roast_hot_row *row = &view->hot[roast__hash_item(slots, at)];
         if (row->file == wanted->file && row->line == wanted->line)
             return row;
     }
@@ -157,11 +156,11 @@ static bool append_line(struct roast_scheduler_view *view,
     if (rows)
         view->hot = rows;
     if (!rows ||
-        !roast__slots_room(&view->hot_slots, view->hot_count, hash_of_line, view))
+        !roast__hash_room(&view->hot_slots, view->hot_count, hash_of_line, view))
         return false;
     uint32_t number = (uint32_t)view->hot_count++;
     rows[number] = *row;
-    roast__slots_put(&view->hot_slots, hash_line(row), number);
+    roast__hash_put(&view->hot_slots, hash_line(row), number);
     return true;
 }
 

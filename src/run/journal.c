@@ -5,9 +5,9 @@
  * memory it is counted as dropped. */
 #include "run/journal.h"
 
+#include "base/array.h"
 #include "base/bytes.h"
 #include "base/mem.h"
-#include "run/array.h"
 
 enum {
     ENTRY_HEAD_BYTES = 2 * ROAST_VARINT_MAX_BYTES, /* at most */
@@ -21,8 +21,7 @@ enum {
 
 static struct roast_block *add_block(struct roast_journal *journal, size_t size_bytes)
 {
-    size_t cap =
-        size_bytes > journal->block_bytes ? size_bytes : journal->block_bytes;
+    size_t cap = size_bytes > journal->block_bytes ? size_bytes : journal->block_bytes;
     struct roast_block *block =
         roast__realloc(NULL, sizeof(*block) + ROAST_BLOCK_HEAD_BYTES + cap);
 
@@ -79,9 +78,8 @@ static bool put_entry(struct roast_journal *journal, enum roast_entry kind,
     unsigned char *end = roast__store_varint(head, (uint64_t)kind);
 
     end = roast__store_varint(end, numbers.size_bytes + bytes.size_bytes);
-    struct roast_str pieces[] = {{(const char *)head, (size_t)(end - head)},
-                                 numbers,
-                                 bytes};
+    struct roast_str pieces[] = {
+        {(const char *)head, (size_t)(end - head)}, numbers, bytes};
     size_t size = pieces[0].size_bytes + numbers.size_bytes + bytes.size_bytes;
     struct roast_block *block = block_with(journal, size);
     if (!block)
@@ -206,7 +204,7 @@ static bool is_unseen(const struct roast_run *run)
 {
     const struct roast_scheduler_view *view = &run->scheduler;
 
-    return view->tasks.count == 0 && view->stays.count == 0 &&
+    return view->tasks.count == 0 && view->sessions.count == 0 &&
            view->offsets.count == 0 && view->activity_count == 0 &&
            view->hot_count == 0;
 }

@@ -55,7 +55,7 @@ struct roast_journal {
     bool block_full;   /* the next entry begins a block */
 
     struct roast_buf entry; /* payload of the entry that is being made */
-    uint32_t *announced;    /* owned; by number of string: the block it was written in */
+    uint32_t *announced; /* owned; by number of string: the block it was written in */
     size_t announced_count;
     struct roast_record_context *contexts; /* owned; see journal_record.h */
     void (*half_full)(void *context);      /* called with the lock held */

@@ -7,10 +7,10 @@
 
 #include <math.h>
 
+#include "base/array.h"
 #include "base/mem.h"
 #include "base/str.h"
 #include "run/apply.h"
-#include "run/array.h"
 
 /* For each of these the run searches or moves others. More than any run has. */
 enum { MOST_COSTLY = 16384 };
@@ -55,17 +55,17 @@ double roast__entry_double(struct roast_apply_entry *entry)
 static uint64_t hash_of_text(const void *table, uint32_t item)
 {
     const struct roast_apply *apply = table;
-    return roast__slots_mix(apply->texts[item].number);
+    return roast__hash_number(apply->texts[item].number);
 }
 
 static struct roast_known_text *find_text(const struct roast_apply *apply,
                                           uint64_t number)
 {
-    const struct roast_slots *slots = &apply->text_slots;
+    const struct roast_hash_table *slots = &apply->text_slots;
 
-    for (size_t at = roast__slots_first(slots, roast__slots_mix(number));
-         roast__slots_holds(slots, at); at = roast__slots_next(slots, at)) {
-        struct roast_known_text *text = &apply->texts[roast__slots_item(slots, at)];
+    for (size_t at = roast__hash_first(slots, roast__hash_number(number));
+         roast__hash_holds(slots, at); at = roast__hash_next(slots, at)) {
+        struct roast_known_text *text = &apply->texts[roast__hash_item(slots, at)];
         if (text->number == number)
             return text;
     }
@@ -89,9 +89,8 @@ static struct roast_known_text *learn_text(struct roast_apply *apply, uint64_t n
                                            struct roast_str text)
 {
     struct roast_known_text *known = find_text(apply, number);
-    struct roast_known_text fresh = {number, apply->block,
-                                     roast__strings_put(&apply->run->strings, text),
-                                     text};
+    struct roast_known_text fresh = {
+        number, apply->block, roast__strings_put(&apply->run->strings, text), text};
 
     if (fresh.id < 0)
         return NULL;
@@ -102,12 +101,12 @@ static struct roast_known_text *learn_text(struct roast_apply *apply, uint64_t n
             return NULL;
         apply->texts = texts;
         if (apply->text_count >= UINT32_MAX ||
-            !roast__slots_room(&apply->text_slots, apply->text_count, hash_of_text,
-                               apply))
+            !roast__hash_room(&apply->text_slots, apply->text_count, hash_of_text,
+                              apply))
             return NULL;
         known = &texts[apply->text_count];
-        roast__slots_put(&apply->text_slots, roast__slots_mix(number),
-                         (uint32_t)apply->text_count++);
+        roast__hash_put(&apply->text_slots, roast__hash_number(number),
+                        (uint32_t)apply->text_count++);
     }
     *known = fresh;
     return known;
@@ -495,7 +494,7 @@ void roast__apply_release(struct roast_apply *apply)
 {
     roast_run_free(apply->run);
     roast__free(apply->texts);
-    roast__slots_release(&apply->text_slots);
+    roast__hash_release(&apply->text_slots);
     roast__free(apply->contexts);
     roast__buf_release(&apply->parts);
     *apply = (struct roast_apply){0};

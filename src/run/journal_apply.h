@@ -22,7 +22,7 @@ struct roast_apply {
     bool notes_only; /* start, end and notes; all else is passed over */
     bool head_only;  /* what follows the entry head_end is not read */
     bool head_done;
-    bool complete;   /* the entry complete was read */
+    bool complete; /* the entry complete was read */
     uint64_t entries;
     uint64_t dropped; /* changes that missed the journal */
     uint64_t unread;  /* entries of unknown kinds or with bad contents */
@@ -31,7 +31,7 @@ struct roast_apply {
     struct roast_known_text *texts; /* owned */
     size_t text_count;
     size_t text_cap;
-    struct roast_slots text_slots;         /* by number */
+    struct roast_hash_table text_slots;    /* by number */
     struct roast_record_context *contexts; /* owned */
     struct roast_buf parts;                /* of an entry that is not whole yet */
     uint64_t part_count;

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* journal_apply_samples.c - samples and uses of processes out of a journal: one by one,
  * or all of a worker at once as they are packed in memory (samples.c). */
+#include "base/array.h"
 #include "base/mem.h"
 #include "run/apply.h"
-#include "run/array.h"
 #include "run/journal_apply.h"
-#include "run/restore.h"
 #include "run/series.h"
 
 /* Values of series that a later version has are passed over. */
@@ -32,8 +31,8 @@ int roast__apply_sample(struct roast_apply_entry *entry)
 
     if (found <= 0)
         return found < 0 ? found : ROAST_BAD_DATA;
-    tick.time_us = roast__wrap_add(roast__cursor_signed(&entry->in),
-                                   run->start_ns / 1000);
+    tick.time_us =
+        roast__wrap_add(roast__cursor_signed(&entry->in), run->start_ns / 1000);
     read_steps(entry, &tick);
     if (entry->in.failed || tick.time_us > INT64_MAX / 1000 ||
         tick.time_us < INT64_MIN / 1000)
@@ -104,8 +103,8 @@ int roast__apply_series(struct roast_apply_entry *entry)
     struct roast_run *run = entry->apply->run;
     struct roast_worker_samples state = {.series = NULL};
     uint64_t *const numbers[] = {
-        &state.stride,        &state.skipped,     &state.pid,
-        &state.parent_pid,    &state.started_ticks, &state.last_cpu_ns,
+        &state.stride,          &state.skipped,         &state.pid,
+        &state.parent_pid,      &state.started_ticks,   &state.last_cpu_ns,
         &state.last_read_bytes, &state.last_write_bytes};
     struct roast_str name = roast__entry_text(entry);
     int status = ROAST_OK;

@@ -2,8 +2,8 @@
 /* journal_apply_tasks.c - what a scheduler saw, out of a journal. */
 #include <math.h>
 
+#include "base/array.h"
 #include "run/apply.h"
-#include "run/array.h"
 #include "run/journal_apply.h"
 
 /* ---- workers that join and leave ------------------------------------------------- */
@@ -47,10 +47,10 @@ int roast__apply_departure(struct roast_apply_entry *entry)
 int roast__apply_session(struct roast_apply_entry *entry)
 {
     struct roast_run *run = entry->apply->run;
-    struct roast_strings *strings = &run->strings;
+    struct roast_string_table *strings = &run->strings;
     uint64_t flags = roast__cursor_varint(&entry->in);
-    struct roast_stay session = {.joined_ns = roast__entry_time(entry),
-                                 .expected = flags & ROAST_SESSION_EXPECTED};
+    struct roast_worker_session session = {.joined_ns = roast__entry_time(entry),
+                                           .expected = flags & ROAST_SESSION_EXPECTED};
 
     if (flags & ROAST_SESSION_LEFT)
         session.left_ns =
@@ -63,7 +63,7 @@ int roast__apply_session(struct roast_apply_entry *entry)
     struct roast_str host = roast__entry_text(entry);
     struct roast_str reason = roast__entry_text(entry);
     if (entry->in.failed || !worker.data ||
-        run->scheduler.stays.count >= ROAST_MOST_STAYS)
+        run->scheduler.sessions.count >= ROAST_MOST_SESSIONS)
         return ROAST_BAD_DATA;
     session.worker = roast__strings_put(strings, worker);
     session.name = roast__strings_put(strings, name);
@@ -72,7 +72,7 @@ int roast__apply_session(struct roast_apply_entry *entry)
     if (session.worker < 0 || session.name == ROAST_STRING_NO_MEMORY ||
         session.host == ROAST_STRING_NO_MEMORY ||
         session.reason == ROAST_STRING_NO_MEMORY ||
-        !roast__stays_append(&run->scheduler.stays, &session))
+        !roast__sessions_append(&run->scheduler.sessions, &session))
         return roast_error_set(entry->err, ROAST_NO_MEMORY, "a worker session");
     return ROAST_OK;
 }

@@ -6,12 +6,12 @@
  * of: what a begin frame knew is left out where an end frame knows it better. */
 #include "run/journal_dump.h"
 
+#include "base/array.h"
 #include "base/bytes.h"
 #include "base/mem.h"
-#include "run/array.h"
+#include "run/field_set.h"
 #include "run/journal_write.h"
 #include "run/series.h"
-#include "run/shape.h"
 
 /* A block ends before it is full, so that the next entry hardly ever needs another. */
 enum { SPARE_BYTES = 16 * 1024 };
@@ -77,7 +77,7 @@ static void make_end(roast_record *rec, const struct roast_run *run, size_t row,
 {
     const struct roast_attempts *attempts = &run->attempts;
     const struct roast_worker_process *process =
-        &attempts->processes[roast__home_of(attempts, row)];
+        &attempts->processes[roast__process_of(attempts, row)];
     const struct roast_column *starts = column_of(run, ROAST_COLUMN_task_start_ns);
     const struct roast_column *times = column_of(run, ROAST_COLUMN_task_ns);
     const struct roast_column *errors = column_of(run, ROAST_COLUMN_error_type);
@@ -202,8 +202,9 @@ static void write_text(struct roast_journal *journal, size_t i)
 
 static void write_session(struct roast_journal *journal, size_t i)
 {
-    const struct roast_strings *strings = &journal->run->strings;
-    const struct roast_stay *session = &journal->run->scheduler.stays.items[i];
+    const struct roast_string_table *strings = &journal->run->strings;
+    const struct roast_worker_session *session =
+        &journal->run->scheduler.sessions.items[i];
     struct roast_buf *out = roast__journal_begin(journal);
 
     roast__buf_put_varint(out, (session->left_ns != 0 ? ROAST_SESSION_LEFT : 0u) |
@@ -233,31 +234,31 @@ static void write_offset(struct roast_journal *journal, size_t i)
 
 static void write_activity(struct roast_journal *journal, size_t i)
 {
-    const struct roast_strings *strings = &journal->run->strings;
+    const struct roast_string_table *strings = &journal->run->strings;
     const struct roast_activity_row *row = &journal->run->scheduler.activities[i];
 
     roast__journal_write_activity(
-        journal, &(struct roast_activity){
-                     .context = roast__strings_get(strings, row->context),
-                     .prefix = roast__strings_get(strings, row->prefix),
-                     .activity = roast__strings_get(strings, row->activity),
-                     .unit = roast__strings_get(strings, row->unit),
-                     .value = row->value});
+        journal,
+        &(struct roast_activity){.context = roast__strings_get(strings, row->context),
+                                 .prefix = roast__strings_get(strings, row->prefix),
+                                 .activity = roast__strings_get(strings, row->activity),
+                                 .unit = roast__strings_get(strings, row->unit),
+                                 .value = row->value});
 }
 
 static void write_hot_line(struct roast_journal *journal, size_t i)
 {
-    const struct roast_strings *strings = &journal->run->strings;
+    const struct roast_string_table *strings = &journal->run->strings;
     const struct roast_hot_row *row = &journal->run->scheduler.hot[i];
 
     roast__journal_write_hot_line(
-        journal, &(struct roast_hot_line){
-                     .file = roast__strings_get(strings, row->file),
-                     .function = roast__strings_get(strings, row->function),
-                     .text = roast__strings_get(strings, row->text),
-                     .line = row->line,
-                     .seconds = row->seconds,
-                     .self_seconds = row->self_seconds});
+        journal,
+        &(struct roast_hot_line){.file = roast__strings_get(strings, row->file),
+                                 .function = roast__strings_get(strings, row->function),
+                                 .text = roast__strings_get(strings, row->text),
+                                 .line = row->line,
+                                 .seconds = row->seconds,
+                                 .self_seconds = row->self_seconds});
 }
 
 static void put_stream(struct roast_buf *out, const struct roast_buf *bytes)
@@ -273,8 +274,8 @@ static void write_series(struct roast_journal *journal, size_t i)
 {
     const struct roast_worker_samples *worker = &journal->run->samples.workers[i];
     const uint64_t numbers[] = {
-        worker->stride,          worker->skipped,         worker->pid,
-        worker->parent_pid,      worker->started_ticks,   worker->last_cpu_ns,
+        worker->stride,          worker->skipped,          worker->pid,
+        worker->parent_pid,      worker->started_ticks,    worker->last_cpu_ns,
         worker->last_read_bytes, worker->last_write_bytes, worker->last_io_known};
     struct roast_buf *out = roast__journal_begin(journal);
 
@@ -394,7 +395,7 @@ int roast__journal_dump(struct roast_run *run, roast__block_sink *sink, void *co
         {&once, end_head},
         {&run->strings.count, write_text},
         {&run->accepted_count, write_accepted},
-        {&view->stays.count, write_session},
+        {&view->sessions.count, write_session},
         {&view->offsets.count, write_offset},
         {&view->activity_count, write_activity},
         {&view->hot_count, write_hot_line},
@@ -412,7 +413,7 @@ int roast__journal_dump(struct roast_run *run, roast__block_sink *sink, void *co
     int status = ROAST_OK;
 
     roast__run_lock(run);
-    roast__run_settle(run);
+    roast__run_resolve_pending(run);
     write_head(&dump.journal);
     roast__run_unlock(run);
     for (size_t i = 0; status == ROAST_OK && i < sizeof(lists) / sizeof(lists[0]); i++)

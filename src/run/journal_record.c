@@ -3,14 +3,14 @@
  * in journal_record.h. */
 #include "run/journal_record.h"
 
+#include "base/array.h"
 #include "base/bytes.h"
 #include "base/mem.h"
 #include "base/str.h"
 #include "run/apply.h"
-#include "run/array.h"
+#include "run/field_set.h"
 #include "run/journal_apply.h"
 #include "run/journal_write.h"
-#include "run/shape.h"
 
 enum { NAMED = 4, LINKED = 8, FIRST = 16, KIND_MASK = 3 };
 
@@ -70,8 +70,8 @@ static struct roast_record_context *context_of(struct roast_record_context **con
 
 /* The number of a text in the strings of the run, or ROAST_NO_STRING. The row knows it
  * nearly always; looking there is much quicker than searching. */
-static int32_t number_of(const struct roast_run *run, size_t row, enum roast_field field,
-                         struct roast_str text, int64_t last)
+static int32_t number_of(const struct roast_run *run, size_t row,
+                         enum roast_field field, struct roast_str text, int64_t last)
 {
     const struct roast_attempts *attempts = &run->attempts;
     const struct roast_worker_process *process =
@@ -141,7 +141,8 @@ static void find_changes(struct changes *out, struct roast_record_context *conte
             *last = now;
             break;
         case REFERENCE:
-            now = (int64_t)number_of(run, row, field, rec->values[field].str, *last) + 1;
+            now =
+                (int64_t)number_of(run, row, field, rec->values[field].str, *last) + 1;
             out->by[field] = now;
             changed = now != *last || now == 0;
             *last = now;
@@ -220,7 +221,7 @@ void roast__journal_write_record(struct roast_journal *journal, const roast_reco
     struct roast_str identity = rec->values[ROAST_FIELD_identity].str;
     bool named = roast_record_has(rec, ROAST_FIELD_identity) &&
                  identity.size_bytes == ROAST_IDENTITY_BYTES;
-    uint64_t process = (uint64_t)roast__home_of(&journal->run->attempts, row);
+    uint64_t process = (uint64_t)roast__process_of(&journal->run->attempts, row);
 
     roast__journal_reserve(journal, roast_record_bound(rec));
     struct roast_record_context *context =
@@ -362,8 +363,8 @@ int roast__apply_record(struct roast_apply_entry *entry)
         if (status > 0)
             link.worker = worker.id;
     }
-    struct roast_record_context *context = context_of(
-        &apply->contexts, roast__cursor_varint(&entry->in), apply->block);
+    struct roast_record_context *context =
+        context_of(&apply->contexts, roast__cursor_varint(&entry->in), apply->block);
     if (!context)
         return roast_error_set(entry->err, ROAST_NO_MEMORY, "records of a journal");
     bool has_base = context->block == apply->block;

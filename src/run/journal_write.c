@@ -6,9 +6,9 @@
  * short. */
 #include "run/journal_write.h"
 
+#include "base/array.h"
 #include "base/bytes.h"
 #include "base/mem.h"
-#include "run/array.h"
 
 /* ---- parts of a payload ---------------------------------------------------------- */
 
@@ -71,7 +71,8 @@ void roast__journal_put_reference(struct roast_journal *journal, int32_t text,
     roast__buf_put_varint(&journal->entry,
                           ((uint64_t)((int64_t)text + 1) << 1) | announce);
     if (announce)
-        roast__journal_put_text(journal, roast__strings_get(&journal->run->strings, text));
+        roast__journal_put_text(journal,
+                                roast__strings_get(&journal->run->strings, text));
     if (announce && block)
         *block = journal->block > 0 ? journal->block : 1; /* the one that comes */
 }
@@ -220,8 +221,8 @@ void roast__journal_write_use(struct roast_journal *journal,
     roast__buf_put_varint(out, use->started_ticks);
     roast__buf_put_varint(out, (uint64_t)use->ended | (uint64_t)use->io_known << 1);
     roast__journal_put_time(journal, use->time_ns);
-    uint64_t numbers[] = {use->parent_pid, use->cpu_ns,     use->reaped_cpu_ns,
-                          use->rss_bytes,  use->threads,    use->read_bytes,
+    uint64_t numbers[] = {use->parent_pid, use->cpu_ns,  use->reaped_cpu_ns,
+                          use->rss_bytes,  use->threads, use->read_bytes,
                           use->write_bytes};
     size_t count = sizeof(numbers) / sizeof(numbers[0]) - (use->io_known ? 0 : 2);
     for (size_t i = 0; i < count; i++)

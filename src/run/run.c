@@ -5,8 +5,8 @@
  * says, behind those of the same time. */
 #include "run/run.h"
 
+#include "base/array.h"
 #include "base/mem.h"
-#include "run/array.h"
 #include "run/apply.h"
 #include "run/journal_write.h"
 

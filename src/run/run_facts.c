@@ -2,9 +2,9 @@
 /* run_facts.c - single numbers of a run, what it lost, and how far it is. */
 #include <math.h>
 
-#include "run/array.h"
-#include "run/run.h"
+#include "base/array.h"
 #include "run/journal_write.h"
+#include "run/run.h"
 
 static const char *const fact_names[ROAST_FACT_COUNT] = {
 #define N(name, unit, text) #name,

@@ -4,12 +4,12 @@
  * Behind something broken the next frame is searched byte by byte, from one 0xcf to the
  * next. Each try may cost a checksum over as much as the bytes claim to be, so the
  * search has a budget: past it the rest of the buffer counts as broken. */
+#include "base/array.h"
 #include "base/buf.h"
-#include "run/array.h"
-#include "run/clean.h"
-#include "run/merge.h"
 #include "run/apply.h"
+#include "run/clean.h"
 #include "run/journal_write.h"
+#include "run/merge.h"
 
 enum { MAGIC = 0xcf, SEARCH_FACTOR = 16, SEARCH_SMALL_BYTES = 1 << 20 };
 
@@ -200,8 +200,10 @@ static int add(struct roast_run *run, struct roast_str frames, struct origin ori
     if (status == ROAST_OK) { /* else the buffer may come again */
         roast__run_lose(run, ROAST_RUN_LOSS_frames_damaged, seen.damaged);
         roast__run_lose(run, ROAST_RUN_LOSS_frames_foreign, seen.foreign);
-        roast__journal_write_loss(run->journal, ROAST_RUN_LOSS_frames_damaged, seen.damaged);
-        roast__journal_write_loss(run->journal, ROAST_RUN_LOSS_frames_foreign, seen.foreign);
+        roast__journal_write_loss(run->journal, ROAST_RUN_LOSS_frames_damaged,
+                                  seen.damaged);
+        roast__journal_write_loss(run->journal, ROAST_RUN_LOSS_frames_foreign,
+                                  seen.foreign);
     }
     if (tally)
         *tally = seen;

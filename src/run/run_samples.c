@@ -7,9 +7,9 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-#include "run/array.h"
-#include "run/clean.h"
+#include "base/array.h"
 #include "run/apply.h"
+#include "run/clean.h"
 #include "run/journal_write.h"
 
 static const double ns_per_s = 1e9;

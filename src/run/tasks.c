@@ -5,10 +5,10 @@
  * the last task is looked at before the table of all texts. */
 #include "run/tasks.h"
 
+#include "base/array.h"
 #include "base/mem.h"
-#include "run/array.h"
-#include "run/clean.h"
 #include "run/apply.h"
+#include "run/clean.h"
 #include "run/journal_write.h"
 
 enum { SMALLEST_CAP = 64 };
@@ -76,12 +76,12 @@ static void release_tasks(struct roast_tasks *tasks)
 void roast__scheduler_view_release(struct roast_scheduler_view *view)
 {
     release_tasks(&view->tasks);
-    roast__stays_release(&view->stays);
+    roast__sessions_release(&view->sessions);
     roast__offsets_release(&view->offsets);
     roast__free(view->activities);
-    roast__slots_release(&view->activity_slots);
+    roast__hash_release(&view->activity_slots);
     roast__free(view->hot);
-    roast__slots_release(&view->hot_slots);
+    roast__hash_release(&view->hot_slots);
     *view = (struct roast_scheduler_view){.activities = NULL};
 }
 
@@ -98,9 +98,9 @@ void roast_run_task_counts(roast_run *run, struct roast_task_counts *out)
         else
             out->foreign[end]++;
     }
-    out->joined = view->stays.count;
-    for (size_t i = 0; i < view->stays.count; i++)
-        out->present += view->stays.items[i].left_ns == 0;
+    out->joined = view->sessions.count;
+    for (size_t i = 0; i < view->sessions.count; i++)
+        out->present += view->sessions.items[i].left_ns == 0;
     roast__run_unlock(run);
 }
 

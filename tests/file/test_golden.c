@@ -60,7 +60,8 @@ static void a_plain_run_of_format_1(void **state)
     (void)state;
     assert_same_run(run, whole_run(file));
     assert_int_equal(ask(file, "SELECT sum(num_events) FROM chunks"), 1000);
-    assert_int_equal(ask(file, "SELECT sum(duration_ns) FROM chunk_rows WHERE state=1"), 9000005200);
+    assert_int_equal(ask(file, "SELECT sum(duration_ns) FROM chunk_rows WHERE state=1"),
+                     9000005200);
     assert_int_equal(ask(file, "SELECT count(*) FROM samples WHERE series='memory'"),
                      40);
     assert_int_equal(roast_run_info_read(&info, GOLDEN "v1_plain.roast", NULL),

@@ -104,7 +104,8 @@ static void views_are_no_tables(void **state)
 {
     static const char *const changes[] = {
         "ALTER TABLE journal RENAME TO x; CREATE VIEW journal AS SELECT * FROM x",
-        "DROP TABLE journal; CREATE TABLE journal(block INTEGER PRIMARY KEY,data DEFAULT"
+        "DROP TABLE journal; CREATE TABLE journal(block INTEGER PRIMARY KEY,data "
+        "DEFAULT"
         " (1+1))",
         "DROP TABLE journal; CREATE TABLE journal(block INTEGER PRIMARY KEY,data BLOB"
         " CHECK(block>1))",

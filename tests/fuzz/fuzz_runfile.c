@@ -34,8 +34,8 @@ static void use_file(roast_runfile *file)
     }
     if (roast_runfile_run(file, true, &run, NULL) == 0)
         use_run(run);
-    (void)roast_runfile_sql(file, "SELECT * FROM chunk_rows, chunk_files, chunks", take_row, &rows,
-                            NULL);
+    (void)roast_runfile_sql(file, "SELECT * FROM chunk_rows, chunk_files, chunks",
+                            take_row, &rows, NULL);
 }
 
 static void use_path(const char *path)

@@ -35,7 +35,7 @@ static void add_to_mean(struct mean *mean, double value)
 static struct roast_cell file_cell(const struct roast_study *study,
                                    const struct roast_file_read *file)
 {
-    const struct roast_strings *strings = &study->run->strings;
+    const struct roast_string_table *strings = &study->run->strings;
     struct roast_str name = roast__strings_get(strings, file->name);
     struct roast_str tree = roast__strings_get(strings, file->tree);
     struct roast_buf text = {0};

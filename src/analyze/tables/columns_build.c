@@ -10,8 +10,8 @@
 #include "analyze/tables/columns_own.h"
 #include "base/buf.h"
 #include "base/mem.h"
+#include "base/string_table.h"
 #include "base/utf8.h"
-#include "run/strings.h"
 
 enum { FEWEST_ROWS = 16 };
 
@@ -20,9 +20,9 @@ struct building {
     unsigned char *values; /* owned; NULL while nothing is known */
     unsigned char *valid;  /* owned */
     size_t known;
-    size_t width;               /* bytes of a value */
-    struct roast_data data;     /* name, type, unit, text */
-    struct roast_strings words; /* owned */
+    size_t width;                    /* bytes of a value */
+    struct roast_data data;          /* name, type, unit, text */
+    struct roast_string_table words; /* owned */
     int32_t last_word;
 };
 
@@ -107,7 +107,7 @@ static void *shrink(void *block, size_t bytes)
     return smaller ? smaller : block;
 }
 
-static bool move_words(struct roast_data *data, struct roast_strings *words)
+static bool move_words(struct roast_data *data, struct roast_string_table *words)
 {
     int64_t *ends = roast__alloc((words->count + 1) * sizeof(ends[0]));
 

@@ -69,19 +69,19 @@ struct telling {
     struct tale *tales; /* owned; of a worker, at the number of its latest stay */
 };
 
-static size_t latest_of(const struct roast_stays *stays, int32_t worker)
+static size_t latest_of(const struct roast_worker_sessions *stays, int32_t worker)
 {
-    return (size_t)(roast__stay_of(stays, worker) - stays->items);
+    return (size_t)(roast__latest_session(stays, worker) - stays->items);
 }
 
 /* False when out of memory. */
 static bool gather(struct telling *telling)
 {
-    const struct roast_stays *stays = &telling->job->run->scheduler.stays;
+    const struct roast_worker_sessions *stays = &telling->job->run->scheduler.sessions;
 
     telling->tales = roast__alloc(stays->count * sizeof(telling->tales[0]));
     for (size_t i = 0; telling->tales && i < stays->count; i++) {
-        const struct roast_stay *stay = &stays->items[i];
+        const struct roast_worker_session *stay = &stays->items[i];
         struct tale *tale = &telling->tales[latest_of(stays, stay->worker)];
         if (tale->stays == 0 || stay->joined_ns < tale->joined_ns)
             tale->joined_ns = stay->joined_ns;
@@ -95,7 +95,8 @@ static bool gather(struct telling *telling)
 static void put_tale(struct telling *telling, size_t latest)
 {
     const struct roast_columns_job *job = telling->job;
-    const struct roast_stay *stay = &job->run->scheduler.stays.items[latest];
+    const struct roast_worker_session *stay =
+        &job->run->scheduler.sessions.items[latest];
     struct tale *tale = &telling->tales[latest];
 
     tale->shown = true;
@@ -120,15 +121,16 @@ static void put_known(void *context, struct roast_str worker)
     const struct roast_run *run = telling->job->run;
     int32_t number = roast__strings_find(&run->strings, worker);
 
-    if (number >= 0 && roast__stay_of(&run->scheduler.stays, number))
-        put_tale(telling, latest_of(&run->scheduler.stays, number));
+    if (number >= 0 && roast__latest_session(&run->scheduler.sessions, number))
+        put_tale(telling, latest_of(&run->scheduler.sessions, number));
 }
 
 /* No attempt did, or none that told. */
 static void put_idle(struct telling *telling, size_t latest)
 {
     const struct roast_columns_job *job = telling->job;
-    const struct roast_stay *stay = &job->run->scheduler.stays.items[latest];
+    const struct roast_worker_session *stay =
+        &job->run->scheduler.sessions.items[latest];
     const struct roast_worker_samples *samples =
         roast__samples_find(&job->run->samples, stay->worker);
 
@@ -145,7 +147,7 @@ static void put_idle(struct telling *telling, size_t latest)
 
 void roast__columns_workers(const struct roast_columns_job *job)
 {
-    const struct roast_stays *stays = &job->run->scheduler.stays;
+    const struct roast_worker_sessions *stays = &job->run->scheduler.sessions;
     struct telling telling = {.job = job};
 
     if (gather(&telling))

@@ -67,7 +67,7 @@ int roast_columns_of_series(roast_columns **out, roast_run *run,
     if (!to)
         return roast_error_set(err, ROAST_NO_MEMORY, "a table");
     roast__run_lock(run);
-    roast__run_settle(run);
+    roast__run_resolve_pending(run);
     put_lines(to, run, (int)series);
     roast__run_unlock(run);
     int status = roast__builder_finish(out, to, err);

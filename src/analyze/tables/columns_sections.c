@@ -8,9 +8,9 @@
 #include "analyze/record_iter.h"
 #include "analyze/tables/columns_job.h"
 #include "analyze/totals/groups.h"
+#include "base/array.h"
 #include "base/mem.h"
 #include "record/sections.h"
-#include "run/array.h"
 
 #define AT(name) ROAST_AT_sections_##name
 

@@ -12,10 +12,10 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "base/array.h"
 #include "base/mem.h"
 #include "file/runfile.h"
 #include "roast/live.h"
-#include "run/array.h"
 
 #define RUN_INSIDE "/" ROAST_RUN_NAME
 

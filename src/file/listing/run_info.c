@@ -45,8 +45,8 @@ static void fill_numbers(struct roast_run_info *out, const roast_summary *summar
     out->event_rate = rate_khz >= 0 ? rate_khz * 1000 : -1;
 }
 
-static int read_finished(struct roast_run_info *out, const char *path, bool with_numbers,
-                         roast_error *err)
+static int read_finished(struct roast_run_info *out, const char *path,
+                         bool with_numbers, roast_error *err)
 {
     const roast_summary *summary = NULL;
     roast_runfile *file = NULL;
@@ -95,11 +95,11 @@ int roast__run_info(struct roast_run_info *out, const char *path, bool with_numb
         return status;
     out->live = header.live;
     if (header.live)
-        return read_live(out,
-                         &(struct roast_live_file){
-                             fd, path,
-                             !with_numbers || header.file_bytes > SMALL_LIVE_BYTES},
-                         err);
+        return read_live(
+            out,
+            &(struct roast_live_file){
+                fd, path, !with_numbers || header.file_bytes > SMALL_LIVE_BYTES},
+            err);
     (void)close(fd);
     return read_finished(out, path, with_numbers, err);
 }

@@ -11,11 +11,11 @@
 #ifndef ROAST_FILE_LIVE_BLOCK_FORMAT_H
 #define ROAST_FILE_LIVE_BLOCK_FORMAT_H
 
+#include "base/array.h"
 #include "base/bytes.h"
 #include "base/checksum.h"
 #include "file/live/read.h"
 #include "roast/version.h"
-#include "run/array.h"
 #include "run/journal.h"
 
 enum {
@@ -23,7 +23,7 @@ enum {
     ROAST_LIVE_WRITER_BYTES = 48, /* padded with NULs */
     ROAST_LIVE_HEAD_BYTES = 84,
     ROAST_BLOCK_MAGIC_BYTES = 4,
-    ROAST_BLOCK_COVERED_FROM = 8, /* where the bytes begin that the CRC covers */
+    ROAST_BLOCK_COVERED_FROM = 8,        /* where the bytes begin that the CRC covers */
     ROAST_BLOCK_MAX_BYTES = 1024 * 1024, /* of a payload */
 };
 

@@ -221,11 +221,10 @@ static int refuse(const struct roast_live_blocks *blocks, const char *path, int 
                                " bytes, before anything of the run",
                                path, blocks->file_bytes);
     case ROAST_NEWER_FORMAT:
-        return roast_error_set(err, code,
-                               "%.100s: written by %s, format %" PRIu32
-                               "; this roastcoffea reads %d",
-                               path, blocks->head.writer, blocks->head.format,
-                               ROAST_LIVE_FORMAT);
+        return roast_error_set(
+            err, code,
+            "%.100s: written by %s, format %" PRIu32 "; this roastcoffea reads %d",
+            path, blocks->head.writer, blocks->head.format, ROAST_LIVE_FORMAT);
     default:
         return roast_error_set(err, ROAST_BAD_DATA, "%.150s: no live file of a run",
                                path);

@@ -9,12 +9,12 @@
 #include <fcntl.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "file/live/blocks.h"
-#include "run/array.h"
 #include "run/journal_apply.h"
 
 static int apply_blocks(struct roast_apply *apply, struct roast_live_blocks *blocks,
-                         struct roast_journal_reading *seen, roast_error *err)
+                        struct roast_journal_reading *seen, roast_error *err)
 {
     struct roast_str entries;
     bool gap = false;
@@ -22,7 +22,7 @@ static int apply_blocks(struct roast_apply *apply, struct roast_live_blocks *blo
 
     if (blocks->head_known)
         status = roast__apply_start(apply, blocks->head.start_mono_ns,
-                                     blocks->head.start_epoch_ns, err);
+                                    blocks->head.start_epoch_ns, err);
     while (status == ROAST_OK) {
         status = roast__blocks_next(blocks, &entries, &gap, seen, err);
         if (status <= 0)
@@ -78,8 +78,8 @@ int roast__live_read_open(roast_run **out, const struct roast_live_file *file,
     return status;
 }
 
-int roast__live_read(roast_run **out, const char *path, struct roast_journal_reading *seen,
-                     roast_error *err)
+int roast__live_read(roast_run **out, const char *path,
+                     struct roast_journal_reading *seen, roast_error *err)
 {
     /* O_NONBLOCK: a pipe must not hold us */
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);

@@ -29,8 +29,8 @@ uint64_t roast__reading_unreadable(const struct roast_journal_reading *seen);
 
 /* Returns an owned run. What is damaged is left out and counted, in *seen and as a loss
  * of the run. */
-int roast__live_read(roast_run **out, const char *path, struct roast_journal_reading *seen,
-                     roast_error *err);
+int roast__live_read(roast_run **out, const char *path,
+                     struct roast_journal_reading *seen, roast_error *err);
 
 struct roast_live_file {
     int fd;           /* taken: it is closed */

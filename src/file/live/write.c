@@ -13,12 +13,12 @@
 #include <stdio.h>
 #include <unistd.h>
 
+#include "base/array.h"
 #include "base/clock.h"
 #include "base/mem.h"
-#include "file/live/disk.h"
 #include "file/live/block_format.h"
+#include "file/live/disk.h"
 #include "roast/live.h"
-#include "run/array.h"
 
 static const size_t default_queue_bytes = (size_t)16 << 20;
 static const int64_t default_write_every_ns = INT64_C(1000000000);
@@ -39,7 +39,7 @@ struct roast_live {
     int64_t sync_every_ns;
     pthread_t thread;
 
-    pthread_mutex_t io;           /* guards what is below */
+    pthread_mutex_t io;            /* guards what is below */
     struct roast_block *unsynced;  /* owned, in order */
     struct roast_block *unwritten; /* of them, the first that was not written */
     struct roast_block *newest;    /* and the last */

@@ -37,7 +37,7 @@ static void report(void *context, const char *problem)
 
 /* `what` follows "1 thing" or "2 things". */
 static void report_count(struct reporter *reporter, uint64_t count, const char *thing,
-                       const char *what)
+                         const char *what)
 {
     char line[160];
 
@@ -58,9 +58,9 @@ static void check_reading(const roast_runfile *file, struct reporter *reporter)
     report_count(reporter, reading->lost_blocks, "block", ": missing");
     report_count(reporter, reading->cut_bytes, "byte", " at the end: no whole block");
     report_count(reporter, reading->dropped, "change",
-               " of the run missed the file: the disk was too slow or full");
+                 " of the run missed the file: the disk was too slow or full");
     report_count(reporter, reading->unread, "change",
-               " of a kind or with contents that this version does not know");
+                 " of a kind or with contents that this version does not know");
 }
 
 /* ---- finished files ---------------------------------------------------------------- */
@@ -157,7 +157,8 @@ static int compare_table(sqlite3 *made, sqlite3 *stored, const char *table,
             steps[i] = steps[i] > 0 ? roast__sql_step(rows[i], err) : 0;
             status = steps[i] < 0 ? steps[i] : ROAST_OK;
         }
-        different += steps[0] != steps[1] || (steps[0] > 0 && !same_row(rows[0], rows[1]));
+        different +=
+            steps[0] != steps[1] || (steps[0] > 0 && !same_row(rows[0], rows[1]));
     }
     (void)sqlite3_finalize(rows[0]);
     (void)sqlite3_finalize(rows[1]);
@@ -178,14 +179,15 @@ static int check_tables(roast_runfile *file, roast_run *run, struct reporter *re
     uint64_t budget;
     int status = ROAST_OK;
 
-    if (!file->info.ended || strcmp(file->info.writer, "roastcoffea " ROAST_VERSION) != 0)
+    if (!file->info.ended ||
+        strcmp(file->info.writer, "roastcoffea " ROAST_VERSION) != 0)
         return ROAST_OK;
     status = roast__sql_create(&made, NULL, ROAST_LARGE_PAGE_BYTES, err);
     if (status == ROAST_OK)
         status = roast__save_into(made, run, false, err);
     if (status == ROAST_OK)
-        status = roast__sql_open(&stored, file->path, file->header.file_bytes, &budget,
-                                 err);
+        status =
+            roast__sql_open(&stored, file->path, file->header.file_bytes, &budget, err);
     if (status == ROAST_OK) {
         sqlite3_progress_handler(stored, 0, NULL, NULL);
         status = roast__schema_make_views(stored, err);
@@ -210,7 +212,8 @@ static int check_finished(roast_runfile *file, struct reporter *reporter,
     int status = check_pages(file->db, reporter, err);
 
     if (status == ROAST_OK)
-        status = forgive(reporter, roast__runfile_whole(file, &run, err), "the run", err);
+        status =
+            forgive(reporter, roast__runfile_whole(file, &run, err), "the run", err);
     check_reading(file, reporter);
     if (status == ROAST_OK)
         status = check_summary(file->db, reporter, err);

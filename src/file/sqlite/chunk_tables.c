@@ -10,9 +10,9 @@
 #include "file/sqlite/schema.h"
 #include "file/sqlite/virtual_table.h"
 #include "file/text_bytes.h"
+#include "run/cold_fields.h"
+#include "run/field_set.h"
 #include "run/order.h"
-#include "run/rest.h"
-#include "run/shape.h"
 
 enum { BATCH_ROWS = 256 };
 
@@ -32,7 +32,7 @@ struct chunk_table {
     size_t next_tried;  /* in the list of chunks with several attempts */
     size_t first;       /* row of the batch */
     size_t count;
-    struct chunk_row *batch;    /* owned */
+    struct chunk_row *batch; /* owned */
 };
 
 static void set(struct chunk_row *row, enum roast_chunk_column column, int64_t value)
@@ -76,7 +76,8 @@ static void make_state(struct chunk_table *table, struct chunk_row *out, size_t 
 /* What only the record has. */
 static void make_inside(struct chunk_table *table, struct chunk_row *out, size_t row)
 {
-    const uint64_t wanted = ROAST_BIT(thread) | ROAST_BIT(undecorated) | ROAST_BIT(ladder);
+    const uint64_t wanted =
+        ROAST_BIT(thread) | ROAST_BIT(undecorated) | ROAST_BIT(ladder);
     struct roast_ladder ladder;
     roast_record rec;
 
@@ -105,11 +106,11 @@ static void make_row(struct chunk_table *table, struct chunk_row *out, size_t ro
         enum roast_chunk_column to;
     } same[] = {
 #define SAME(name) {ROAST_COLUMN_##name, ROAST_CHUNK_ROW_##name}
-        SAME(entry_start),     SAME(entry_stop),     SAME(num_events),
-        SAME(start_ns),        SAME(duration_ns),    SAME(cpu_ns),
-        SAME(task_start_ns),   SAME(task_ns),        SAME(task_cpu_ns),
+        SAME(entry_start),      SAME(entry_stop),      SAME(num_events),
+        SAME(start_ns),         SAME(duration_ns),     SAME(cpu_ns),
+        SAME(task_start_ns),    SAME(task_ns),         SAME(task_cpu_ns),
         SAME(rss_before_bytes), SAME(rss_after_bytes), SAME(rss_peak_bytes),
-        SAME(bytes_read),      SAME(bytes_before),
+        SAME(bytes_read),       SAME(bytes_before),
 #undef SAME
     };
     const struct roast_column *columns = table->run->attempts.columns;
@@ -182,7 +183,7 @@ static int32_t *number_chunks(const struct roast_attempts *attempts)
     if (rows && roast__rows_sort(rows, attempts->count, attempts))
         ids = roast__realloc(NULL, (attempts->count + 1) * sizeof(*ids));
     for (size_t i = 0; ids && i < attempts->count; i++)
-        ids[rows[i]] = attempts->rest[rows[i]] != 0 ? next++ : -1;
+        ids[rows[i]] = attempts->cold_fields[rows[i]] != 0 ? next++ : -1;
     roast__free(rows);
     return ids;
 }
@@ -193,14 +194,15 @@ static int save_rows(sqlite3 *db, struct roast_run *run, roast_error *err)
     int status;
 
     roast__run_lock(run);
-    roast__run_settle(run);
+    roast__run_resolve_pending(run);
     table.rows = run->attempts.count;
     status = roast__roles_find(&table.roles, run, err);
     table.chunk_ids = number_chunks(&run->attempts);
     roast__run_unlock(run);
     table.batch = roast__realloc(NULL, BATCH_ROWS * sizeof(*table.batch));
     if (status == ROAST_OK && (!table.chunk_ids || !table.batch))
-        status = roast_error_set(err, ROAST_NO_MEMORY, "ids of %zu attempts", table.rows);
+        status =
+            roast_error_set(err, ROAST_NO_MEMORY, "ids of %zu attempts", table.rows);
     if (status == ROAST_OK)
         status = roast__virtual_table_insert(
             db, "chunk_rows",

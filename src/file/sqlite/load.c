@@ -25,9 +25,9 @@ static int take_row(struct journal_rows *journal, sqlite3_stmt *row,
     struct roast_str bytes = roast__sql_text(row, 1);
     struct roast_str payload = roast__block_open(bytes, number);
     struct roast_live_head head = {0};
-    bool is_head = number == 0 &&
-                   roast__live_head_read(&head, (const unsigned char *)bytes.data,
-                                         bytes.size_bytes);
+    bool is_head =
+        number == 0 && roast__live_head_read(&head, (const unsigned char *)bytes.data,
+                                             bytes.size_bytes);
     bool lost = number != journal->next;
     bool damaged = !is_head && !payload.data;
     bool gap = journal->gap || lost;
@@ -44,8 +44,7 @@ static int take_row(struct journal_rows *journal, sqlite3_stmt *row,
                                   head.start_epoch_ns, err);
     }
     seen->blocks += !damaged;
-    return damaged ? ROAST_OK
-                   : roast__apply_block(&journal->apply, payload, gap, err);
+    return damaged ? ROAST_OK : roast__apply_block(&journal->apply, payload, gap, err);
 }
 
 static int take_rows(struct journal_rows *journal, sqlite3 *db,
@@ -71,7 +70,8 @@ int roast__load_run(roast_run **out, sqlite3 *db, bool head_only,
     *out = NULL;
     *seen = (struct roast_journal_reading){0};
     int status = take_rows(&journal, db, seen, err);
-    if (status == ROAST_BAD_DATA) { /* a page is damaged: the blocks before it are read */
+    if (status ==
+        ROAST_BAD_DATA) { /* a page is damaged: the blocks before it are read */
         seen->damaged++;
         seen->gaps++;
         status = ROAST_OK;
@@ -108,13 +108,14 @@ int roast__load_summary(roast_summary **out, sqlite3 *db, roast_error *err)
 
     *out = NULL;
     if (status > 0)
-        status = roast__sql_prepare(&rows, db, "SELECT data FROM summary WHERE id=1", err);
+        status =
+            roast__sql_prepare(&rows, db, "SELECT data FROM summary WHERE id=1", err);
     if (status == ROAST_OK && rows)
         status = roast__sql_step(rows, err);
     if (status > 0) {
         struct roast_str payload = roast__block_open(roast__sql_text(rows, 0), 1);
-        int read = payload.data ? roast__summary_unpack(
-                                      out, payload, roast__sql_file_bytes(db), &why)
+        int read = payload.data ? roast__summary_unpack(out, payload,
+                                                        roast__sql_file_bytes(db), &why)
                                 : ROAST_BAD_DATA;
         if (read == ROAST_NO_MEMORY || read == ROAST_LIMIT)
             status = roast_error_set(err, read, "%s", why.message);

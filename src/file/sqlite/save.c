@@ -8,13 +8,13 @@
 
 #include <string.h>
 
+#include "base/array.h"
 #include "file/live/block_format.h"
 #include "file/path.h"
 #include "file/sqlite/schema.h"
 #include "file/sqlite/summary_blob.h"
 #include "file/sqlite/virtual_table.h"
 #include "roast/version.h"
-#include "run/array.h"
 #include "run/journal_dump.h"
 
 /* ---- journal and summary ----------------------------------------------------------- */
@@ -47,8 +47,8 @@ static int save_journal(sqlite3 *db, roast_run *run, roast_error *err)
 {
     struct block_writer writer = {NULL, 0};
     unsigned char head[ROAST_LIVE_HEAD_BYTES];
-    int status =
-        roast__sql_prepare(&writer.insert, db, "INSERT INTO journal VALUES(?1,?2)", err);
+    int status = roast__sql_prepare(&writer.insert, db,
+                                    "INSERT INTO journal VALUES(?1,?2)", err);
 
     if (status == ROAST_OK) {
         roast__live_head_make(head, run);
@@ -65,7 +65,8 @@ static int save_summary(sqlite3 *db, const roast_summary *summary, roast_error *
     static const unsigned char room[ROAST_BLOCK_HEAD_BYTES];
     struct roast_buf blob = {NULL, 0, 0, false};
     sqlite3_stmt *insert = NULL;
-    int status = roast__sql_prepare(&insert, db, "INSERT INTO summary VALUES(?1,?2)", err);
+    int status =
+        roast__sql_prepare(&insert, db, "INSERT INTO summary VALUES(?1,?2)", err);
 
     roast__buf_put(&blob, room, sizeof(room));
     roast__summary_pack(&blob, summary);

@@ -55,8 +55,8 @@ static int add_loaded_table(roast_runfile *file, enum roast_columns_table table,
     *loaded = (struct loaded_table){
         .rows = {.make = make_table, .context = loaded}, .file = file, .table = table};
     (void)snprintf(module, sizeof(module), "loaded_%s", name);
-    (void)snprintf(view, sizeof(view), "CREATE TEMP VIEW \"%s\" AS SELECT * FROM \"%s\"",
-                   name, module);
+    (void)snprintf(view, sizeof(view),
+                   "CREATE TEMP VIEW \"%s\" AS SELECT * FROM \"%s\"", name, module);
     int status = roast__virtual_table_show(file->user_db, module, &loaded->rows, err);
     return status == ROAST_OK ? roast__sql_run(file->user_db, view, err) : status;
 }
@@ -78,9 +78,12 @@ static int add_tables(roast_runfile *file, roast_error *err)
 
     for (int i = 0; status == ROAST_OK && i < ROAST_COLUMNS_TABLE_COUNT; i++) {
         enum roast_columns_table table = (enum roast_columns_table)i;
-        int plain = roast__schema_has(file->user_db, roast_columns_table_name(table), err);
+        int plain =
+            roast__schema_has(file->user_db, roast_columns_table_name(table), err);
         bool shown = plain > 0 || (table == ROAST_COLUMNS_chunks && has > 0);
-        status = plain < 0 ? plain : shown ? ROAST_OK : add_loaded_table(file, table, err);
+        status = plain < 0 ? plain
+                 : shown   ? ROAST_OK
+                           : add_loaded_table(file, table, err);
     }
     return status;
 }

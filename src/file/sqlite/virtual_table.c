@@ -34,7 +34,8 @@ static void put(struct roast_buf *out, const char *text)
 }
 
 /* Names are ours, so quoting is all they need. */
-static void put_declaration(struct roast_buf *out, const struct roast_virtual_table *rows)
+static void put_declaration(struct roast_buf *out,
+                            const struct roast_virtual_table *rows)
 {
     put(out, "CREATE TABLE x(");
     for (size_t i = 0; i < rows->columns; i++) {
@@ -163,8 +164,8 @@ static const sqlite3_module module = {
     .xRowid = on_rowid,
 };
 
-int roast__virtual_table_show(sqlite3 *db, const char *table, struct roast_lazy_table *rows,
-                       roast_error *err)
+int roast__virtual_table_show(sqlite3 *db, const char *table,
+                              struct roast_lazy_table *rows, roast_error *err)
 {
     int code = sqlite3_create_module_v2(db, table, &module, rows, roast__free);
 
@@ -174,7 +175,8 @@ int roast__virtual_table_show(sqlite3 *db, const char *table, struct roast_lazy_
 /* ---- filling a table --------------------------------------------------------------- */
 
 /* They were there before. */
-static int make_nothing(struct roast_virtual_table *out, void *context, roast_error *err)
+static int make_nothing(struct roast_virtual_table *out, void *context,
+                        roast_error *err)
 {
     (void)out;
     (void)context;
@@ -202,7 +204,8 @@ static int insert_all(sqlite3 *db, const char *table, struct roast_lazy_table *l
 }
 
 int roast__virtual_table_insert(sqlite3 *db, const char *table,
-                         const struct roast_virtual_table *rows, roast_error *err)
+                                const struct roast_virtual_table *rows,
+                                roast_error *err)
 {
     struct roast_lazy_table *lazy = roast__alloc(sizeof(*lazy));
     char name[64];

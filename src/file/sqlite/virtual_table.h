@@ -24,7 +24,8 @@ struct roast_virtual_table {
 
 /* Adds all rows to a plain table whose first column, its id, counts them from 0. */
 int roast__virtual_table_insert(sqlite3 *db, const char *table,
-                         const struct roast_virtual_table *rows, roast_error *err);
+                                const struct roast_virtual_table *rows,
+                                roast_error *err);
 
 /* Rows that are made when somebody asks for them. */
 struct roast_lazy_table {
@@ -38,8 +39,8 @@ struct roast_lazy_table {
 
 /* Shows them as a table that every SELECT of the connection knows, unless the file has
  * one of that name. Takes `rows` for roast__free(), also when it fails. */
-int roast__virtual_table_show(sqlite3 *db, const char *table, struct roast_lazy_table *rows,
-                       roast_error *err);
+int roast__virtual_table_show(sqlite3 *db, const char *table,
+                              struct roast_lazy_table *rows, roast_error *err);
 
 /* The columns of a table as a rowset; borrows them. */
 struct roast_virtual_table roast__virtual_table_of(const roast_columns *columns);

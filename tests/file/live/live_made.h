@@ -53,8 +53,8 @@ static inline void put_entry(struct roast_buf *out, const struct made_entry *ent
         roast__buf_put_varint(&payload, entry->numbers[i]);
     if (entry->text)
         roast__buf_put(&payload, entry->text, strlen(entry->text));
-    roast__buf_put_varint(out, entry->kind < UINT64_MAX ? entry->kind & ~OF_W
-                                                        : entry->kind);
+    roast__buf_put_varint(out,
+                          entry->kind < UINT64_MAX ? entry->kind & ~OF_W : entry->kind);
     roast__buf_put_varint(out, payload.size_bytes);
     roast__buf_put(out, payload.data, payload.size_bytes);
     assert_true(roast__buf_ok(out));

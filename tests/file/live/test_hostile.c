@@ -243,7 +243,7 @@ static void numbers_that_are_missing_are_noticed(void **state)
         {ROAST_ENTRY_accept, 0, {0}, "not of 16 bytes"},
         {ROAST_ENTRY_record, 0, {0}, NULL},
         {ROAST_ENTRY_record, 1, {3}, NULL},
-        {ROAST_ENTRY_record, 4, {2, 0, 1, 1}, NULL},  /* no base for a difference */
+        {ROAST_ENTRY_record, 4, {2, 0, 1, 1}, NULL},   /* no base for a difference */
         {ROAST_ENTRY_record, 4, {18, 0, 32, 1}, NULL}, /* status without its value */
         {ROAST_ENTRY_sample, 0, {0}, NULL},
         {ROAST_ENTRY_sample | OF_W, 2, {0, 3}, "\x01"}, /* two series, one value */

@@ -41,7 +41,7 @@ static void all_that_a_scheduler_saw_comes_back(void **state)
     assert_int_equal(seen.unread + seen.dropped, 0);
     assert_same(test->run, again);
     assert_int_equal(again->scheduler.tasks.count, 3);
-    assert_int_equal(again->scheduler.stays.count, 2);
+    assert_int_equal(again->scheduler.sessions.count, 2);
     assert_cell(again, 0, task_start_ns, second(4) - 12345);
     assert_cell(again, 1, key_hash, 9);
     roast_run_free(again);
@@ -151,9 +151,9 @@ static void what_makes_no_sense_is_left_out(void **state)
         {ROAST_ENTRY_task, 6, {0, 0, 1, 200, 0, 0}, "\1"},    /* an end of no kind */
         {ROAST_ENTRY_task, 6, {5, 0, 1, 2, 0, 0}, "\1\x7fx"}, /* its text is cut */
         {ROAST_ENTRY_task, 6, {5, 0, 1, 2, 0, 0}, "\1"},      /* no size */
-        {ROAST_ENTRY_record, 3, {2 | 8, 1, 4}, NULL},         /* its worker is unknown */
-        {ROAST_ENTRY_session, 6, {1, 2, 2, 1, 1, 1}, "\x7f"}, /* cut */
-        {ROAST_ENTRY_offset, 0, {0}, NULL},                   /* empty */
+        {ROAST_ENTRY_record, 3, {2 | 8, 1, 4}, NULL}, /* its worker is unknown */
+        {ROAST_ENTRY_session, 6, {1, 2, 2, 1, 1, 1}, "\x7f"},         /* cut */
+        {ROAST_ENTRY_offset, 0, {0}, NULL},                           /* empty */
         {ROAST_ENTRY_activity, 5, {UINT64_MAX, 1, 1, 1, 1}, NULL},    /* no number */
         {ROAST_ENTRY_activity, 4, {0, 1, 1, 1}, NULL},                /* cut */
         {ROAST_ENTRY_hot_line, 6, {1, 0, UINT64_MAX, 1, 1, 1}, NULL}, /* no number */
@@ -163,7 +163,7 @@ static void what_makes_no_sense_is_left_out(void **state)
     roast_run *run = read_entries(test, entries, COUNT_OF(entries), &seen);
     assert_int_equal(seen.unread, COUNT_OF(entries));
     assert_int_equal(seen.entries, 0);
-    assert_int_equal(run->scheduler.tasks.count + run->scheduler.stays.count, 0);
+    assert_int_equal(run->scheduler.tasks.count + run->scheduler.sessions.count, 0);
     assert_int_equal(run->scheduler.activity_count + run->scheduler.hot_count, 0);
     roast_run_free(run);
 }

@@ -70,7 +70,8 @@ static inline void forge(const char *path)
                              NULL);
         forge_table(db, "SELECT block FROM journal",
                     "SELECT data FROM journal WHERE block=?1", FORGE_BLOCK);
-        forge_table(db, "SELECT id FROM summary", "SELECT data FROM summary WHERE id=?1",
+        forge_table(db, "SELECT id FROM summary",
+                    "SELECT data FROM summary WHERE id=?1",
                     "UPDATE summary SET data=?2 WHERE id=?1");
         (void)roast__sql_run(db, "COMMIT", NULL);
     }

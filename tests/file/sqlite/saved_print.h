@@ -15,7 +15,7 @@ static inline void print_rows(struct roast_buf *out, const roast_run *run)
         roast__buf_put_varint(out, attempts->sequence[row]);
         print_process(out, run, row);
         print_source(out, run, row);
-        roast__buf_put_varint(out, attempts->rest[row] != 0);
+        roast__buf_put_varint(out, attempts->cold_fields[row] != 0);
         for (int i = 0; i < ROAST_COLUMN_COUNT; i++) {
             const struct roast_column *column = &attempts->columns[i];
             roast__buf_put_varint(out, roast__column_has(column, row));

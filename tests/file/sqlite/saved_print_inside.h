@@ -15,7 +15,8 @@ static inline void print_inside(struct roast_buf *out, const roast_run *run)
     roast__buf_put_varint(out, attempts->handmade_count);
 }
 
-static inline void print_process(struct roast_buf *out, const roast_run *run, size_t row)
+static inline void print_process(struct roast_buf *out, const roast_run *run,
+                                 size_t row)
 {
     const struct roast_attempts *attempts = &run->attempts;
     const struct roast_worker_process *process =

@@ -158,7 +158,8 @@ static void small_workers_stay_within_bounds(void **state)
         unsigned char payload[32] = {0};
         int size = snprintf((char *)payload + 1, 8, "%x", i);
         payload[0] = (unsigned char)(size + 1);
-        put_entry(&entries, ROAST_ENTRY_series, payload, (size_t)(1 + size + NUMBERS + 1));
+        put_entry(&entries, ROAST_ENTRY_series, payload,
+                  (size_t)(1 + size + NUMBERS + 1));
     }
     put_entries(db, &entries);
     roast__buf_release(&entries);

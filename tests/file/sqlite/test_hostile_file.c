@@ -84,7 +84,8 @@ static int64_t block_count(void)
     sqlite3_stmt *find = NULL;
 
     assert_int_equal(
-        roast__sql_prepare(&find, db, "SELECT max(block) FROM journal", NULL), ROAST_OK);
+        roast__sql_prepare(&find, db, "SELECT max(block) FROM journal", NULL),
+        ROAST_OK);
     assert_int_equal(roast__sql_step(find, NULL), 1);
     int64_t count = sqlite3_column_int64(find, 0);
     (void)sqlite3_finalize(find);
@@ -108,7 +109,8 @@ static void change_block(int64_t number)
         (void)load_and_use();
         block.data[at] = own;
     }
-    forge_row(db, FORGE_BLOCK, (uint64_t)number, str_from(block.data, block.size_bytes));
+    forge_row(db, FORGE_BLOCK, (uint64_t)number,
+              str_from(block.data, block.size_bytes));
     roast__buf_release(&block);
 }
 

@@ -142,7 +142,8 @@ static bool compare_row(void *context, const char *const *names,
         return true; /* of no process that is known */
     for (size_t i = 0; i < count; i++) {
         struct roast_cell own = roast_data_cell(roast_columns_at(to->table, i), row);
-        bool huge = own.type == ROAST_CELL_NUMBER && own.number > 9e9; /* 63 bits of ns */
+        bool huge =
+            own.type == ROAST_CELL_NUMBER && own.number > 9e9; /* 63 bits of ns */
         if (!huge && !is_same_cell(&cells[i], &own))
             fail_msg("row %zu: %s differs", row, names[i]);
     }
@@ -162,8 +163,7 @@ static void the_view_agrees_with_the_table(void **state)
     assert_int_equal(roast_runfile_columns(file, ROAST_COLUMNS_chunks, &table, NULL),
                      ROAST_OK);
     struct comparison to = {.table = table};
-    assert_int_equal(roast_runfile_sql(file,
-                                       "SELECT * FROM chunks ORDER BY chunk_id",
+    assert_int_equal(roast_runfile_sql(file, "SELECT * FROM chunks ORDER BY chunk_id",
                                        compare_row, &to, NULL),
                      ROAST_OK);
     assert_int_equal(to.row, roast_columns_rows(table));

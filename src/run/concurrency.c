@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* running.c - how many attempts run in the process of a sampled worker at a moment.
+/* concurrency.c - how many attempts run in the process of a sampled worker at a moment.
  *
  * Samplers of this machine know pids, records know pids: that joins them. An attempt
  * runs from its begin to its end, or, while the run is open and no end came, until
  * now. */
-#include "run/running.h"
+#include "run/concurrency.h"
 
 #include <stdlib.h>
 
+#include "base/array.h"
 #include "base/mem.h"
-#include "run/array.h"
 
 /* A pid and where it is. */
 struct place {
@@ -133,7 +133,7 @@ static bool span_of(const struct roast_run *run, size_t row, struct span *span)
                      span);
 }
 
-static void add_edges(struct roast_running *out, const struct roast_run *run,
+static void add_edges(struct roast_concurrency *out, const struct roast_run *run,
                       const size_t *workers)
 {
     for (size_t row = 0; row < run->attempts.count; row++) {
@@ -156,12 +156,12 @@ static void sort_edges(struct roast_edge *edges, size_t count)
         qsort(edges, count, sizeof(*edges), by_worker_and_time);
 }
 
-bool roast__running_make(struct roast_running *out, const struct roast_run *run)
+bool roast__concurrency_make(struct roast_concurrency *out, const struct roast_run *run)
 {
     size_t rows = run->attempts.count;
     size_t *workers = workers_of_processes(run);
 
-    *out = (struct roast_running){
+    *out = (struct roast_concurrency){
         .is_worker = roast__alloc(run->samples.count * sizeof(bool)),
         .begins = roast__alloc(rows * sizeof(struct roast_edge)),
         .ends = roast__alloc(rows * sizeof(struct roast_edge)),
@@ -174,7 +174,7 @@ bool roast__running_make(struct roast_running *out, const struct roast_run *run)
     }
     roast__free(workers);
     if (!ok)
-        roast__running_release(out);
+        roast__concurrency_release(out);
     return ok;
 }
 
@@ -206,8 +206,8 @@ static size_t count_edges(const struct roast_edge *edges, size_t count, size_t w
     return count_until(edges, count, (struct roast_edge){worker, time_ns}) - before;
 }
 
-uint64_t roast__running_at(const struct roast_running *running, size_t worker,
-                           int64_t time_ns)
+uint64_t roast__concurrency_at(const struct roast_concurrency *running, size_t worker,
+                               int64_t time_ns)
 {
     size_t begun = count_edges(running->begins, running->begin_count, worker, time_ns);
     size_t ended = count_edges(running->ends, running->end_count, worker, time_ns);
@@ -215,10 +215,10 @@ uint64_t roast__running_at(const struct roast_running *running, size_t worker,
     return begun > ended ? begun - ended : 0;
 }
 
-void roast__running_release(struct roast_running *running)
+void roast__concurrency_release(struct roast_concurrency *running)
 {
     roast__free(running->is_worker);
     roast__free(running->begins);
     roast__free(running->ends);
-    *running = (struct roast_running){NULL, NULL, 0, NULL, 0};
+    *running = (struct roast_concurrency){NULL, NULL, 0, NULL, 0};
 }

@@ -10,37 +10,39 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/hash_table.h"
 #include "roast/text.h"
-#include "run/slots.h"
 
 enum { ROAST_NO_STRING = -1, ROAST_STRING_NO_MEMORY = -2 };
 
 /* Zeroed = empty and valid. */
-struct roast_strings {
+struct roast_string_table {
     char *bytes; /* owned; all texts one behind the other */
     size_t bytes_used;
     size_t bytes_cap;
     size_t *ends; /* owned; where each text ends */
     size_t count;
     size_t cap;
-    struct roast_slots slots;
+    struct roast_hash_table slots;
 };
 
 /* The number of a text, which is copied when it is new; ROAST_NO_STRING for an absent
  * text. The text must not be one of these strings itself. */
-int32_t roast__strings_put(struct roast_strings *strings, struct roast_str text);
+int32_t roast__strings_put(struct roast_string_table *strings, struct roast_str text);
 
 /* The same, but first looks whether it is the text with the number `guess`, or
  * ROAST_NO_STRING: records repeat what the record before them said. */
-int32_t roast__strings_put_again(struct roast_strings *strings, struct roast_str text,
-                                 int32_t guess);
+int32_t roast__strings_put_again(struct roast_string_table *strings,
+                                 struct roast_str text, int32_t guess);
 
 /* The number of a text that was put before, or ROAST_NO_STRING. */
-int32_t roast__strings_find(const struct roast_strings *strings, struct roast_str text);
+int32_t roast__strings_find(const struct roast_string_table *strings,
+                            struct roast_str text);
 
 /* The text of a number, borrowed until the next put; absent for ROAST_NO_STRING. */
-struct roast_str roast__strings_get(const struct roast_strings *strings, int32_t id);
+struct roast_str roast__strings_get(const struct roast_string_table *strings,
+                                    int32_t id);
 
-void roast__strings_release(struct roast_strings *strings);
+void roast__strings_release(struct roast_string_table *strings);
 
 #endif

@@ -6,16 +6,16 @@
  * these series they are made here, at the moments of the samples. */
 #include <stdlib.h>
 
+#include "base/array.h"
 #include "base/mem.h"
-#include "run/array.h"
-#include "run/running.h"
+#include "run/concurrency.h"
 #include "run/tracking.h"
 
 /* What is being made, and from what. */
 struct making {
     const struct roast_run *run;
     int only; /* series, or ROAST_ALL_SERIES */
-    struct roast_running running;
+    struct roast_concurrency running;
     roast__take_line *take;
     void *context;
     size_t workers_known; /* processes of this machine that ran attempts */
@@ -97,7 +97,7 @@ static bool derived_at(const struct making *making, size_t worker,
 {
     if (series == ROAST_SERIES_cores)
         return cores_at(making, time_ns, value);
-    *value = (double)roast__running_at(&making->running, worker, time_ns);
+    *value = (double)roast__concurrency_at(&making->running, worker, time_ns);
     return true;
 }
 
@@ -238,14 +238,14 @@ bool roast__tracking_each(const struct roast_run *run, int only, roast__take_lin
                           void *context)
 {
     struct making making = {.run = run, .only = only, .take = take, .context = context};
-    bool ok = roast__running_make(&making.running, run) &&
+    bool ok = roast__concurrency_make(&making.running, run) &&
               (only != ROAST_ALL_SERIES || count_line(&making));
 
     if (ok)
         count_workers(&making);
     for (size_t i = 0; ok && i < run->samples.count; i++)
         ok = !is_shown(&making, i) || worker_lines(&making, i);
-    roast__running_release(&making.running);
+    roast__concurrency_release(&making.running);
     return ok;
 }
 
@@ -287,7 +287,7 @@ int roast_run_tracking(roast_run *run, struct roast_tracking *out, roast_error *
     int status = ROAST_OK;
 
     roast__run_lock(run);
-    roast__run_settle(run);
+    roast__run_resolve_pending(run);
     bool ok = roast__tracking_each(run, ROAST_ALL_SERIES, keep_line, &keeping);
     roast__run_unlock(run);
     if (!ok) {

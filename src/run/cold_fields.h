@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* rest.h - the fields of a chunk record that have no column, packed; and back.
+/* cold_fields.h - the fields of a chunk record that have no column, packed; and back.
  *
  * Together with the columns, the source and the process of its row they are the whole
- * record, bit by bit; what was trimmed (trim.h) was not in it when it was packed. */
-#ifndef ROAST_RUN_REST_H
-#define ROAST_RUN_REST_H
+ * record, bit by bit. */
+#ifndef ROAST_RUN_COLD_FIELDS_H
+#define ROAST_RUN_COLD_FIELDS_H
 
 #include "run/attempts.h"
 
@@ -28,12 +28,12 @@ struct roast_record_texts {
 };
 
 /* Packs what neither columns nor tables hold. start_ns is the row's on the timeline,
- * NULL where it has none. Returns what to keep in `rest`, 0 when out of memory. */
+ * NULL where it has none. Returns what to keep in `cold_fields`, 0 when out of memory. */
 struct roast_run;
-uint64_t roast__rest_pack(struct roast_run *run, const roast_record *rec,
-                          const struct roast_worker_process *process,
-                          const struct roast_record_texts *texts,
-                          const int64_t *start_ns);
+uint64_t roast__cold_fields_pack(struct roast_run *run, const roast_record *rec,
+                                 const struct roast_worker_process *process,
+                                 const struct roast_record_texts *texts,
+                                 const int64_t *start_ns);
 
 /* Packs the ladder of an end frame. Returns what to keep in its column, negative when
  * out of memory. */
@@ -44,7 +44,7 @@ int64_t roast__ladder_pack(struct roast_attempts *attempts, struct roast_str lad
 int64_t roast__ladder_replace(struct roast_attempts *attempts, int64_t before,
                               int64_t last);
 
-/* The ladder that the end frame of a row told, borrowed; absent where there is none. */
+/* The ladder of the end frame of a row, borrowed; absent where there is none. */
 struct roast_str roast__attempt_ladder(const struct roast_attempts *attempts,
                                        size_t row);
 

@@ -1,82 +1,86 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* stays.c - workers of a cluster that came and went.
+/* worker_sessions.c - workers of a cluster that came and went.
  *
  * What is offered follows from it: every join and every leave is a step at its time,
  * and all steps behind it move by as much, so that the sums are exact even where news
  * arrives out of order. Steps of one moment are one offer: a cluster of ten thousand
  * workers that was there before the run is a single one. */
-#include "run/stays.h"
+#include "run/worker_sessions.h"
 
+#include "base/array.h"
 #include "base/mem.h"
-#include "run/array.h"
-#include "run/clean.h"
 #include "run/apply.h"
+#include "run/clean.h"
 #include "run/journal_write.h"
 
 /* ---- the list -------------------------------------------------------------------- */
 
 static uint64_t hash_worker(int32_t worker)
 {
-    return roast__slots_mix((uint32_t)worker);
+    return roast__hash_number((uint32_t)worker);
 }
 
 static uint64_t hash_of(const void *table, uint32_t item)
 {
-    const struct roast_stays *stays = table;
-    return hash_worker(stays->items[item].worker);
+    const struct roast_worker_sessions *sessions = table;
+    return hash_worker(sessions->items[item].worker);
 }
 
-static struct roast_stay *find_first(const struct roast_stays *stays, int32_t worker)
+static struct roast_worker_session *find_first(
+    const struct roast_worker_sessions *sessions, int32_t worker)
 {
-    const struct roast_slots *slots = &stays->slots;
+    const struct roast_hash_table *slots = &sessions->slots;
 
-    for (size_t at = roast__slots_first(slots, hash_worker(worker));
-         roast__slots_holds(slots, at); at = roast__slots_next(slots, at)) {
-        struct roast_stay *stay = &stays->items[roast__slots_item(slots, at)];
-        if (stay->worker == worker)
-            return stay;
+    for (size_t at = roast__hash_first(slots, hash_worker(worker));
+         roast__hash_holds(slots, at); at = roast__hash_next(slots, at)) {
+        struct roast_worker_session *session =
+            &sessions->items[roast__hash_item(slots, at)];
+        if (session->worker == worker)
+            return session;
     }
     return NULL;
 }
 
-struct roast_stay *roast__stay_of(const struct roast_stays *stays, int32_t worker)
+struct roast_worker_session *roast__latest_session(
+    const struct roast_worker_sessions *sessions, int32_t worker)
 {
-    const struct roast_stay *first = find_first(stays, worker);
+    const struct roast_worker_session *first = find_first(sessions, worker);
 
-    return first ? &stays->items[first->latest] : NULL;
+    return first ? &sessions->items[first->latest] : NULL;
 }
 
-bool roast__stays_append(struct roast_stays *stays, const struct roast_stay *stay)
+bool roast__sessions_append(struct roast_worker_sessions *sessions,
+                            const struct roast_worker_session *session)
 {
-    struct roast_stay *items =
-        roast__array_room(stays->items, &stays->cap, stays->count, sizeof(*items));
+    struct roast_worker_session *items = roast__array_room(
+        sessions->items, &sessions->cap, sessions->count, sizeof(*items));
 
     if (items)
-        stays->items = items;
-    if (!items || stays->count >= ROAST_MOST_STAYS ||
-        !roast__slots_room(&stays->slots, stays->count, hash_of, stays))
+        sessions->items = items;
+    if (!items || sessions->count >= ROAST_MOST_SESSIONS ||
+        !roast__hash_room(&sessions->slots, sessions->count, hash_of, sessions))
         return false;
-    uint32_t number = (uint32_t)stays->count++;
-    items[number] = *stay;
+    uint32_t number = (uint32_t)sessions->count++;
+    items[number] = *session;
     items[number].latest = number;
-    struct roast_stay *first = find_first(stays, stay->worker);
+    struct roast_worker_session *first = find_first(sessions, session->worker);
     if (first)
         first->latest = number;
     else
-        roast__slots_put(&stays->slots, hash_worker(stay->worker), number);
+        roast__hash_put(&sessions->slots, hash_worker(session->worker), number);
     return true;
 }
 
-void roast__stays_release(struct roast_stays *stays)
+void roast__sessions_release(struct roast_worker_sessions *sessions)
 {
-    roast__free(stays->items);
-    roast__slots_release(&stays->slots);
-    *stays = (struct roast_stays){.items = NULL};
+    roast__free(sessions->items);
+    roast__hash_release(&sessions->slots);
+    *sessions = (struct roast_worker_sessions){.items = NULL};
 }
 
 /* ---- what is offered ------------------------------------------------------------- */
 
-/* A stay may need three: none at the start, the end of another stay, its own. */
+/* A session may need three: none at the start, the end of another session, its own. */
 static bool room_for_steps(struct roast_run *run)
 {
     enum { MOST_STEPS = 3 };
@@ -139,32 +143,33 @@ static void step(struct roast_run *run, int64_t time_ns, uint64_t threads,
 
 /* ---- joining --------------------------------------------------------------------- */
 
-static bool is_there(const struct roast_stay *stay)
+static bool is_there(const struct roast_worker_session *session)
 {
-    return stay && stay->left_ns == 0;
+    return session && session->left_ns == 0;
 }
 
 /* Whoever lists the workers and whoever hears them join may both tell. */
-static bool is_told_again(const struct roast_stay *latest,
-                          const struct roast_stay *stay)
+static bool is_known_already(const struct roast_worker_session *latest,
+                             const struct roast_worker_session *session)
 {
-    return is_there(latest) && latest->pid == stay->pid &&
-           (stay->pid != 0 || latest->joined_ns == stay->joined_ns);
+    return is_there(latest) && latest->pid == session->pid &&
+           (session->pid != 0 || latest->joined_ns == session->joined_ns);
 }
 
-/* The offer and the stay end at the same time; 0 would say that it is still there. */
-static void end_stay(struct roast_run *run, struct roast_stay *stay, int64_t left_ns)
+/* The offer and the session end at the same time; 0 would say that it is still there. */
+static void end_session(struct roast_run *run, struct roast_worker_session *session,
+                        int64_t left_ns)
 {
-    if (left_ns < stay->joined_ns)
-        left_ns = stay->joined_ns;
-    stay->left_ns = left_ns != 0 ? left_ns : 1;
-    step(run, left_ns, stay->threads, GOES);
+    if (left_ns < session->joined_ns)
+        left_ns = session->joined_ns;
+    session->left_ns = left_ns != 0 ? left_ns : 1;
+    step(run, left_ns, session->threads, GOES);
 }
 
-static bool stay_of_member(struct roast_stay *stay, struct roast_run *run,
-                           const struct roast_member *member)
+static bool session_of_member(struct roast_worker_session *session,
+                              struct roast_run *run, const struct roast_member *member)
 {
-    *stay = (struct roast_stay){
+    *session = (struct roast_worker_session){
         .worker = roast__strings_put(&run->strings, member->worker),
         .name = roast__strings_put(&run->strings, member->name),
         .host = roast__strings_put(&run->strings, member->host),
@@ -175,34 +180,37 @@ static bool stay_of_member(struct roast_stay *stay, struct roast_run *run,
         .threads = member->threads,
         .memory_limit_bytes = member->memory_limit_bytes,
     };
-    return stay->worker != ROAST_STRING_NO_MEMORY &&
-           stay->name != ROAST_STRING_NO_MEMORY && stay->host != ROAST_STRING_NO_MEMORY;
+    return session->worker != ROAST_STRING_NO_MEMORY &&
+           session->name != ROAST_STRING_NO_MEMORY &&
+           session->host != ROAST_STRING_NO_MEMORY;
 }
 
 /* The lock is held. */
 static int join(struct roast_run *run, const struct roast_member *member,
                 roast_error *err)
 {
-    struct roast_stays *stays = &run->scheduler.stays;
-    struct roast_stay stay;
+    struct roast_worker_sessions *sessions = &run->scheduler.sessions;
+    struct roast_worker_session session;
 
-    if (!member->worker.data || stays->count >= ROAST_MOST_STAYS) {
+    if (!member->worker.data || sessions->count >= ROAST_MOST_SESSIONS) {
         roast__lose_and_write(run, member->worker.data
-                                      ? ROAST_RUN_LOSS_scheduler_trimmed
-                                      : ROAST_RUN_LOSS_scheduler_unread);
+                                       ? ROAST_RUN_LOSS_scheduler_trimmed
+                                       : ROAST_RUN_LOSS_scheduler_unread);
         return ROAST_OK;
     }
-    if (!stay_of_member(&stay, run, member) || !room_for_steps(run))
-        return roast_error_set(err, ROAST_NO_MEMORY, "stay %zu", stays->count);
-    struct roast_stay *before = roast__stay_of(stays, stay.worker);
-    if (is_told_again(before, &stay))
+    if (!session_of_member(&session, run, member) || !room_for_steps(run))
+        return roast_error_set(err, ROAST_NO_MEMORY, "session %zu", sessions->count);
+    struct roast_worker_session *before =
+        roast__latest_session(sessions, session.worker);
+    if (is_known_already(before, &session))
         return ROAST_OK;
-    size_t had = before ? (size_t)(before - stays->items) : SIZE_MAX;
-    if (!roast__stays_append(stays, &stay))
-        return roast_error_set(err, ROAST_NO_MEMORY, "stay %zu", stays->count);
-    if (had != SIZE_MAX && is_there(&stays->items[had]))
-        end_stay(run, &stays->items[had], stay.joined_ns); /* nobody saw it go */
-    step(run, stay.joined_ns, stay.threads, COMES);
+    size_t had = before ? (size_t)(before - sessions->items) : SIZE_MAX;
+    if (!roast__sessions_append(sessions, &session))
+        return roast_error_set(err, ROAST_NO_MEMORY, "session %zu", sessions->count);
+    if (had != SIZE_MAX && is_there(&sessions->items[had]))
+        end_session(run, &sessions->items[had],
+                    session.joined_ns); /* nobody saw it go */
+    step(run, session.joined_ns, session.threads, COMES);
     roast__journal_write_member(run->journal, member);
     return ROAST_OK;
 }
@@ -236,20 +244,21 @@ int roast_run_add_member(roast_run *run, const struct roast_member *member,
 static int leave(struct roast_run *run, const struct roast_departure *departure,
                  roast_error *err)
 {
-    struct roast_stays *stays = &run->scheduler.stays;
+    struct roast_worker_sessions *sessions = &run->scheduler.sessions;
     int32_t worker = roast__strings_find(&run->strings, departure->worker);
-    struct roast_stay *stay = worker >= 0 ? roast__stay_of(stays, worker) : NULL;
+    struct roast_worker_session *session =
+        worker >= 0 ? roast__latest_session(sessions, worker) : NULL;
 
-    if (!is_there(stay)) {
+    if (!is_there(session)) {
         roast__lose_and_write(run, ROAST_RUN_LOSS_scheduler_unread);
         return ROAST_OK;
     }
     int32_t reason = roast__strings_put(&run->strings, departure->reason);
     if (reason == ROAST_STRING_NO_MEMORY || !room_for_steps(run))
-        return roast_error_set(err, ROAST_NO_MEMORY, "the end of a stay");
-    stay->reason = reason;
-    stay->expected = departure->expected;
-    end_stay(run, stay, departure->left_ns);
+        return roast_error_set(err, ROAST_NO_MEMORY, "the end of a session");
+    session->reason = reason;
+    session->expected = departure->expected;
+    end_session(run, session, departure->left_ns);
     roast__journal_write_departure(run->journal, departure);
     return ROAST_OK;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* array.c - arrays that grow by doubling. */
-#include "run/array.h"
+#include "base/array.h"
 
 #include "base/mem.h"
 

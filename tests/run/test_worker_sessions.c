@@ -3,10 +3,10 @@
 #include "heap.h"
 #include "scheduled.h"
 
-static const struct roast_stay *stay(const roast_run *run, size_t i)
+static const struct roast_worker_session *stay(const roast_run *run, size_t i)
 {
-    assert_true(i < run->scheduler.stays.count);
-    return &run->scheduler.stays.items[i];
+    assert_true(i < run->scheduler.sessions.count);
+    return &run->scheduler.sessions.items[i];
 }
 
 /* The offers as {second, workers, threads}. */
@@ -50,7 +50,7 @@ static void a_stay_keeps_what_was_told(void **state)
 
     assert_int_equal(join_as(run, "tcp://10.0.0.7:1", 1, 4, 77), ROAST_OK);
     assert_int_equal(leave_as(run, "tcp://10.0.0.7:1", 3, "exceeded memory"), ROAST_OK);
-    const struct roast_stay *it = stay(run, 0);
+    const struct roast_worker_session *it = stay(run, 0);
     assert_text(run, it->worker, "tcp://10.0.0.7:1");
     assert_text(run, it->name, "its name");
     assert_text(run, it->host, "10.0.0.7");
@@ -106,10 +106,11 @@ static void a_worker_that_comes_back_stays_twice(void **state)
     leaves(run, "a", 3); /* as short as can be */
     joins(run, "a", 4, 1);
     ASSERT_OFFERS(run, {0, 1, 4}, {2, 0, 0}, {3, 0, 0}, {4, 1, 1});
-    assert_int_equal(run->scheduler.stays.count, 3);
+    assert_int_equal(run->scheduler.sessions.count, 3);
     assert_int_equal(stay(run, 1)->left_ns, second(3));
-    assert_ptr_equal(roast__stay_of(&run->scheduler.stays, stay(run, 0)->worker),
-                     stay(run, 2));
+    assert_ptr_equal(
+        roast__latest_session(&run->scheduler.sessions, stay(run, 0)->worker),
+        stay(run, 2));
     roast_run_free(run);
 }
 
@@ -137,7 +138,7 @@ static void who_is_told_twice_is_there_once(void **state)
     assert_int_equal(join_as(run, "a", 2, 4, 11), ROAST_OK);
     joins(run, "b", 1, 1);
     joins(run, "b", 1, 1);
-    assert_int_equal(run->scheduler.stays.count, 2);
+    assert_int_equal(run->scheduler.sessions.count, 2);
     ASSERT_OFFERS(run, {0, 0, 0}, {1, 2, 5});
     roast_run_free(run);
 }
@@ -228,12 +229,12 @@ static void past_the_limit_stays_are_counted(void **state)
     roast_run *run = new_run();
     (void)state;
 
-    for (int64_t i = 0; i < ROAST_MOST_STAYS; i++) {
+    for (int64_t i = 0; i < ROAST_MOST_SESSIONS; i++) {
         joins(run, "a", i, 1);
         leaves(run, "a", i);
     }
-    joins(run, "b", ROAST_MOST_STAYS, 1);
-    assert_int_equal(run->scheduler.stays.count, ROAST_MOST_STAYS);
+    joins(run, "b", ROAST_MOST_SESSIONS, 1);
+    assert_int_equal(run->scheduler.sessions.count, ROAST_MOST_SESSIONS);
     assert_int_equal(roast_run_lost(run, ROAST_RUN_LOSS_scheduler_trimmed), 1);
     assert_int_equal(run->offers[run->offer_count - 1].workers, 0);
     roast_run_free(run);
@@ -260,7 +261,7 @@ static bool step_survives(size_t n)
                                    : leave_as(run, name, i, "x"),
                              ROAST_OK);
     }
-    assert_int_equal(run->scheduler.stays.count, 24);
+    assert_int_equal(run->scheduler.sessions.count, 24);
     assert_int_equal(run->offers[run->offer_count - 1].workers, 8);
     assert_int_equal(run->offers[run->offer_count - 1].threads, 16);
     assert_int_equal(run->offer_count, 40);

@@ -1,23 +1,23 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* rest.c - the fields of a chunk record that have no column, packed; and back.
+/* cold_fields.c - the fields of a chunk record that have no column, packed; and back.
  *
- *     varint     shape: number of a string of 16 bytes
+ *     varint     set: number of a string of 16 bytes
  *     values     of the fields in the rest, in the order of the list, without tags
  *
- * A shape is the set of fields that the record has, then the set of those that are in
- * the rest although they have another home, because that one holds something else; 8
+ * A set is the set of fields that the record has, then the set of those that are in
+ * cold fields although they have another place, because that one holds something else; 8
  * bytes each, little endian. A run has a handful of shapes, so a record pays one byte
  * for all its tags.
  *
  * Times of process() are kept as the distance to where the clocks of the process should
  * be at the row's start on the timeline. Distances wrap: a hostile one comes back as it
  * was. */
-#include "run/rest.h"
+#include "run/cold_fields.h"
 
+#include "base/array.h"
 #include "base/bytes.h"
-#include "run/array.h"
+#include "run/field_set.h"
 #include "run/run.h"
-#include "run/shape.h"
 
 #define COLUMN(name) \
     { \
@@ -75,12 +75,12 @@ static uint64_t displaced_fields(const roast_record *rec,
     return displaced & rec->present;
 }
 
-int32_t roast__shape_number(struct roast_run *run, struct roast_shape shape)
+static int32_t field_set_number(struct roast_run *run, struct roast_field_set set)
 {
-    unsigned char bytes[ROAST_SHAPE_BYTES];
+    unsigned char bytes[ROAST_FIELD_SET_BYTES];
 
-    roast__store_fixed(bytes, shape.present, 8);
-    roast__store_fixed(bytes + 8, shape.displaced, 8);
+    roast__store_fixed(bytes, set.present, 8);
+    roast__store_fixed(bytes + 8, set.displaced, 8);
     return roast__strings_put(&run->strings,
                               (struct roast_str){(const char *)bytes, sizeof(bytes)});
 }
@@ -142,21 +142,21 @@ static void put_value(struct roast_buf *out, enum roast_field field,
     }
 }
 
-uint64_t roast__rest_pack(struct roast_run *run, const roast_record *rec,
-                          const struct roast_worker_process *process,
-                          const struct roast_record_texts *texts,
-                          const int64_t *start_ns)
+uint64_t roast__cold_fields_pack(struct roast_run *run, const roast_record *rec,
+                                 const struct roast_worker_process *process,
+                                 const struct roast_record_texts *texts,
+                                 const int64_t *start_ns)
 {
     struct roast_buf *packed = &run->attempts.packed;
-    struct roast_shape shape = {rec->present, displaced_fields(rec, process, texts)};
-    int32_t number = roast__shape_number(run, shape);
+    struct roast_field_set set = {rec->present, displaced_fields(rec, process, texts)};
+    int32_t number = field_set_number(run, set);
     struct starts starts = expected_starts(process, start_ns);
     size_t from = packed->size_bytes;
 
     if (number < 0)
         return 0;
     roast__buf_put_varint(packed, (uint64_t)number);
-    for (uint64_t left = roast__shape_in_rest(shape); left; left &= left - 1) {
+    for (uint64_t left = roast__fields_in_cold(set); left; left &= left - 1) {
         enum roast_field field = (enum roast_field)__builtin_ctzll(left);
         put_value(packed, field, rec, texts, starts);
     }
@@ -169,16 +169,16 @@ uint64_t roast__rest_pack(struct roast_run *run, const roast_record *rec,
 
 /* ---- and back ---------------------------------------------------------------- */
 
-static struct roast_cursor open_rest(const struct roast_run *run, size_t row,
-                                     struct roast_shape *shape)
+static struct roast_cursor open_cold(const struct roast_run *run, size_t row,
+                                     struct roast_field_set *set)
 {
     const struct roast_buf *packed = &run->attempts.packed;
-    size_t from = (size_t)run->attempts.rest[row] - 1;
+    size_t from = (size_t)run->attempts.cold_fields[row] - 1;
     struct roast_cursor cur =
         roast__cursor(packed->data + from, packed->size_bytes - from);
     int32_t number = (int32_t)roast__cursor_varint(&cur);
 
-    *shape = roast__shape_of(roast__strings_get(&run->strings, number));
+    *set = roast__field_set_of(roast__strings_get(&run->strings, number));
     return cur;
 }
 
@@ -187,8 +187,8 @@ static struct roast_str read_text(const struct roast_run *run, struct roast_curs
     return roast__strings_get(&run->strings, (int32_t)roast__cursor_varint(cur));
 }
 
-union roast_field_value roast__rest_value(struct roast_cursor *cur,
-                                          enum roast_field field)
+static union roast_field_value read_by_type(struct roast_cursor *cur,
+                                            enum roast_field field)
 {
     union roast_field_value value = {.str = {NULL, 0}};
 
@@ -214,7 +214,7 @@ static struct starts starts_of(const struct roast_run *run, size_t row)
     const struct roast_attempts *attempts = &run->attempts;
     const struct roast_column *start = &attempts->columns[ROAST_COLUMN_start_ns];
     const struct roast_worker_process *process =
-        &attempts->processes[roast__home_of(attempts, row)];
+        &attempts->processes[roast__process_of(attempts, row)];
     int64_t told_ns =
         roast__wrap_sub(roast__column_get(start, row, 0), process->offset_ns);
 
@@ -244,15 +244,15 @@ static union roast_field_value read_value(const struct roast_run *run, size_t ro
         value.str = read_text(run, cur);
         return value;
     default:
-        return roast__rest_value(cur, field);
+        return read_by_type(cur, field);
     }
 }
 
-static void fill_from_rest(const struct roast_run *run, size_t row,
-                           struct roast_cursor *cur, struct roast_shape shape,
+static void fill_from_cold(const struct roast_run *run, size_t row,
+                           struct roast_cursor *cur, struct roast_field_set set,
                            roast_record *rec)
 {
-    for (uint64_t left = roast__shape_in_rest(shape); left; left &= left - 1) {
+    for (uint64_t left = roast__fields_in_cold(set); left; left &= left - 1) {
         enum roast_field field = (enum roast_field)__builtin_ctzll(left);
         rec->values[field] = read_value(run, row, cur, field);
     }
@@ -267,15 +267,15 @@ static void skip_value(struct roast_cursor *cur, enum roast_field field)
     if ((numbers >> field) & 1)
         (void)roast__cursor_varint(cur);
     else
-        (void)roast__rest_value(cur, field);
+        (void)read_by_type(cur, field);
 }
 
 /* Fills what is wanted of the rest; nothing behind the last of it is looked at. */
-static void pick_from_rest(const struct roast_run *run, size_t row,
-                           struct roast_cursor *cur, struct roast_shape shape,
+static void pick_from_cold(const struct roast_run *run, size_t row,
+                           struct roast_cursor *cur, struct roast_field_set set,
                            uint64_t wanted, roast_record *rec)
 {
-    uint64_t left = roast__shape_in_rest(shape);
+    uint64_t left = roast__fields_in_cold(set);
 
     for (wanted &= left; wanted; left &= left - 1) {
         enum roast_field field = (enum roast_field)__builtin_ctzll(left);
@@ -307,7 +307,7 @@ static void fill_source(const struct roast_run *run, size_t row, roast_record *r
 {
     const struct roast_source *source =
         &run->attempts.sources[run->attempts.source[row]];
-    const struct roast_strings *strings = &run->strings;
+    const struct roast_string_table *strings = &run->strings;
 
     rec->values[ROAST_FIELD_dataset].str = roast__strings_get(strings, source->dataset);
     rec->values[ROAST_FIELD_file].str = roast__strings_get(strings, source->file);
@@ -319,7 +319,7 @@ void roast__attempt_identity(const struct roast_run *run, size_t row,
                              unsigned char identity[ROAST_IDENTITY_BYTES])
 {
     const struct roast_worker_process *process =
-        &run->attempts.processes[roast__home_of(&run->attempts, row)];
+        &run->attempts.processes[roast__process_of(&run->attempts, row)];
     struct roast_str run_id = roast__strings_get(&run->strings, process->run);
     struct roast_identity id = {.process_id = process->id,
                                 .sequence = run->attempts.sequence[row]};
@@ -332,7 +332,7 @@ void roast__attempt_identity(const struct roast_run *run, size_t row,
 static void fill_process(const struct roast_run *run, size_t row, roast_record *rec)
 {
     const struct roast_worker_process *process =
-        &run->attempts.processes[roast__home_of(&run->attempts, row)];
+        &run->attempts.processes[roast__process_of(&run->attempts, row)];
 
     rec->values[ROAST_FIELD_host].str =
         roast__strings_get(&run->strings, process->host);
@@ -434,33 +434,33 @@ static void fill_from_end(const struct roast_attempts *attempts, size_t row,
 
 uint64_t roast__attempt_present(const struct roast_run *run, size_t row)
 {
-    struct roast_shape shape;
+    struct roast_field_set set;
 
-    if (run->attempts.rest[row] == 0)
+    if (run->attempts.cold_fields[row] == 0)
         return 0;
-    (void)open_rest(run, row, &shape);
-    return shape.present | fields_of_end(&run->attempts, row);
+    (void)open_cold(run, row, &set);
+    return set.present | fields_of_end(&run->attempts, row);
 }
 
 bool roast__attempt_chunk(const struct roast_run *run, size_t row, roast_record *rec,
                           unsigned char identity[ROAST_IDENTITY_BYTES])
 {
-    struct roast_shape shape;
+    struct roast_field_set set;
 
     rec->kind = ROAST_FRAME_CHUNK;
     rec->present = 0;
-    if (run->attempts.rest[row] == 0)
+    if (run->attempts.cold_fields[row] == 0)
         return false;
-    struct roast_cursor cur = open_rest(run, row, &shape);
-    rec->present = shape.present;
-    fill_columns(run, row, shape.present & roast__in_column & ~shape.displaced, rec);
-    if (shape.present & roast__in_source)
+    struct roast_cursor cur = open_cold(run, row, &set);
+    rec->present = set.present;
+    fill_columns(run, row, set.present & roast__in_column & ~set.displaced, rec);
+    if (set.present & roast__in_source)
         fill_source(run, row, rec);
     fill_process(run, row, rec);
     roast__attempt_identity(run, row, identity);
     rec->values[ROAST_FIELD_identity].str =
         (struct roast_str){(const char *)identity, ROAST_IDENTITY_BYTES};
-    fill_from_rest(run, row, &cur, shape, rec);
+    fill_from_cold(run, row, &cur, set, rec);
     return true;
 }
 
@@ -476,20 +476,20 @@ bool roast__attempt_record(const struct roast_run *run, size_t row, roast_record
 bool roast__attempt_fields(const struct roast_run *run, size_t row, uint64_t wanted,
                            roast_record *rec)
 {
-    bool has_frame = run->attempts.rest[row] != 0;
+    bool has_frame = run->attempts.cold_fields[row] != 0;
 
     rec->kind = ROAST_FRAME_CHUNK;
     rec->present = 0;
     if (has_frame) {
-        struct roast_shape shape;
-        struct roast_cursor cur = open_rest(run, row, &shape);
-        rec->present = shape.present & wanted;
-        fill_columns(run, row, rec->present & roast__in_column & ~shape.displaced, rec);
+        struct roast_field_set set;
+        struct roast_cursor cur = open_cold(run, row, &set);
+        rec->present = set.present & wanted;
+        fill_columns(run, row, rec->present & roast__in_column & ~set.displaced, rec);
         if (rec->present & roast__in_source)
             fill_source(run, row, rec);
         if (rec->present & roast__in_process)
             fill_process(run, row, rec);
-        pick_from_rest(run, row, &cur, shape, rec->present, rec);
+        pick_from_cold(run, row, &cur, set, rec->present, rec);
     }
     fill_from_end(&run->attempts, row, wanted, rec);
     return has_frame;

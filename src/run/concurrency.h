@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* running.h - how many attempts run in the process of a sampled worker at a moment. */
-#ifndef ROAST_RUN_RUNNING_H
-#define ROAST_RUN_RUNNING_H
+/* concurrency.h - how many attempts run in the process of a sampled worker at a moment. */
+#ifndef ROAST_RUN_CONCURRENCY_H
+#define ROAST_RUN_CONCURRENCY_H
 
 #include "run/run.h"
 
@@ -12,7 +12,7 @@ struct roast_edge {
 };
 
 /* Zeroed = empty and valid. */
-struct roast_running {
+struct roast_concurrency {
     bool *is_worker; /* owned; by worker: its process ran attempts of this run */
     struct roast_edge *begins; /* owned, by worker and time */
     size_t begin_count;
@@ -21,11 +21,12 @@ struct roast_running {
 };
 
 /* Looks through all attempts; false when out of memory. The lock is held. */
-bool roast__running_make(struct roast_running *out, const struct roast_run *run);
+bool roast__concurrency_make(struct roast_concurrency *out,
+                             const struct roast_run *run);
 
-uint64_t roast__running_at(const struct roast_running *running, size_t worker,
-                           int64_t time_ns);
+uint64_t roast__concurrency_at(const struct roast_concurrency *running, size_t worker,
+                               int64_t time_ns);
 
-void roast__running_release(struct roast_running *running);
+void roast__concurrency_release(struct roast_concurrency *running);
 
 #endif
