@@ -321,6 +321,7 @@ static void end_head(struct roast_journal *journal, size_t i)
     (void)i;
     (void)roast__journal_begin(journal);
     (void)roast__journal_put(journal, ROAST_ENTRY_head_end);
+    journal->block_full = true; /* damage of what follows does not reach the head */
 }
 
 static void end_all(struct roast_journal *journal, size_t i)

@@ -26,11 +26,11 @@ _Static_assert(ROAST_CHUNK_ROW_COUNT <= 64, "chunk_row.known has 64 bits");
 
 struct chunk_table {
     struct roast_run *run;
-    size_t rows; /* what comes later is left out */
+    uint32_t *order; /* owned; the rows in order of their start */
+    size_t rows;     /* what comes later is left out */
     struct roast_roles roles;
-    int32_t *chunk_ids; /* owned; by row: the id of its record, -1 where it has none */
-    size_t next_tried;  /* in the list of chunks with several attempts */
-    size_t first;       /* row of the batch */
+    int64_t next_chunk_id; /* rows are read in order */
+    size_t first;          /* row of the batch */
     size_t count;
     struct chunk_row *batch; /* owned */
 };
@@ -43,34 +43,21 @@ static void set(struct chunk_row *row, enum roast_chunk_column column, int64_t v
 
 /* ---- one row; the lock is held ------------------------------------------------------ */
 
-/* Which attempt at its chunk a row is. Rows come in order. */
-static int64_t attempt_of(struct chunk_table *table, size_t row)
-{
-    const struct roast_roles *roles = &table->roles;
-
-    while (table->next_tried < roles->tried_count &&
-           roles->tried[table->next_tried].row < row)
-        table->next_tried++;
-    if (table->next_tried == roles->tried_count ||
-        roles->tried[table->next_tried].row != row)
-        return 1;
-    return roles->tried[table->next_tried].attempt;
-}
-
 static void make_state(struct chunk_table *table, struct chunk_row *out, size_t row)
 {
     const struct roast_run *run = table->run;
+    const struct roast_tried *tried = roast__roles_tried(&table->roles, row);
     int64_t role = table->roles.of_row[row];
 
     if (role == ROAST_ROLE_OPEN && run->end_ns == 0)
         role = ROAST_CHUNK_RUNNING;
     set(out, ROAST_CHUNK_ROW_state, role);
-    set(out, ROAST_CHUNK_ROW_attempt, attempt_of(table, row));
+    set(out, ROAST_CHUNK_ROW_attempt, tried ? tried->attempt : 1);
     set(out, ROAST_CHUNK_ROW_worker, run->attempts.process[row]);
     if (run->attempts.source[row] >= 0)
         set(out, ROAST_CHUNK_ROW_file, run->attempts.source[row]);
-    if (table->chunk_ids[row] >= 0)
-        set(out, ROAST_CHUNK_ROW_chunk_id, table->chunk_ids[row]);
+    if (run->attempts.cold_fields[row] != 0)
+        set(out, ROAST_CHUNK_ROW_chunk_id, table->next_chunk_id++);
 }
 
 /* What only the record has. */
@@ -136,7 +123,7 @@ static void make_batch(struct chunk_table *table, size_t first)
     table->count = left < BATCH_ROWS ? left : (size_t)BATCH_ROWS;
     roast__run_lock(table->run);
     for (size_t i = 0; i < table->count; i++)
-        make_row(table, &table->batch[i], first + i);
+        make_row(table, &table->batch[i], table->order[first + i]);
     roast__run_unlock(table->run);
 }
 
@@ -170,22 +157,17 @@ static void put_cell(sqlite3_context *out, void *context, size_t row, size_t col
         sqlite3_result_int64(out, cells->values[column]);
 }
 
-/* Numbers records in the order of their start; NULL when out of memory. The lock is
- * held. */
-static int32_t *number_chunks(const struct roast_attempts *attempts)
+/* Returns owned; NULL when out of memory. The lock is held. */
+static uint32_t *order_rows(const struct roast_attempts *attempts)
 {
     uint32_t *rows = roast__realloc(NULL, (attempts->count + 1) * sizeof(*rows));
-    int32_t *ids = NULL;
-    int32_t next = 0;
 
     for (size_t i = 0; rows && i < attempts->count; i++)
         rows[i] = (uint32_t)i;
     if (rows && roast__rows_sort(rows, attempts->count, attempts))
-        ids = roast__realloc(NULL, (attempts->count + 1) * sizeof(*ids));
-    for (size_t i = 0; ids && i < attempts->count; i++)
-        ids[rows[i]] = attempts->cold_fields[rows[i]] != 0 ? next++ : -1;
+        return rows;
     roast__free(rows);
-    return ids;
+    return NULL;
 }
 
 static int save_rows(sqlite3 *db, struct roast_run *run, roast_error *err)
@@ -197,12 +179,12 @@ static int save_rows(sqlite3 *db, struct roast_run *run, roast_error *err)
     roast__run_resolve_pending(run);
     table.rows = run->attempts.count;
     status = roast__roles_find(&table.roles, run, err);
-    table.chunk_ids = number_chunks(&run->attempts);
+    table.order = order_rows(&run->attempts);
     roast__run_unlock(run);
     table.batch = roast__realloc(NULL, BATCH_ROWS * sizeof(*table.batch));
-    if (status == ROAST_OK && (!table.chunk_ids || !table.batch))
-        status =
-            roast_error_set(err, ROAST_NO_MEMORY, "ids of %zu attempts", table.rows);
+    if (status == ROAST_OK && (!table.order || !table.batch))
+        status = roast_error_set(err, ROAST_NO_MEMORY, "the order of %zu attempts",
+                                 table.rows);
     if (status == ROAST_OK)
         status = roast__virtual_table_insert(
             db, "chunk_rows",
@@ -212,7 +194,7 @@ static int save_rows(sqlite3 *db, struct roast_run *run, roast_error *err)
                                           .context = &table},
             err);
     roast__roles_release(&table.roles);
-    roast__free(table.chunk_ids);
+    roast__free(table.order);
     roast__free(table.batch);
     return status;
 }
