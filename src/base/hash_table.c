@@ -7,7 +7,7 @@
 
 #include <pthread.h>
 #include <string.h>
-#include <sys/random.h>
+#include <unistd.h>
 
 #include "base/bytes.h"
 #include "base/clock.h"
@@ -22,9 +22,9 @@ static pthread_once_t keys_once = PTHREAD_ONCE_INIT;
 
 static void draw_keys(void)
 {
-    if (getrandom(keys, sizeof(keys), GRND_NONBLOCK) == (ssize_t)sizeof(keys))
+    if (getentropy(keys, sizeof(keys)) == 0)
         return;
-    keys[0] = (uint64_t)roast__clock_mono_ns(); /* early at boot */
+    keys[0] = (uint64_t)roast__clock_mono_ns(); /* no source of randomness */
     keys[1] = (uint64_t)(uintptr_t)&keys_once ^ keys[0] << 32;
 }
 

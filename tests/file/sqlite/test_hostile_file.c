@@ -156,7 +156,7 @@ static void a_record_comes_once(void **state)
 {
     struct roast_journal_reading seen;
     roast_run *run = NULL;
-    struct roast_buf block = block_of(1);
+    struct roast_buf block = block_of(2);
 
     (void)state;
     assert_int_equal(roast__load_run(&run, db, false, &seen, NULL), ROAST_OK);

@@ -180,7 +180,7 @@ static void seconds_and_nanoseconds_agree(void **state)
     assert_answer(file,
                   "SELECT duration, duration_ns, cpu_ns, start_ns, r.rss_after_bytes"
                   " FROM all_attempts a JOIN chunk_rows r ON a.\"row\"=r.id"
-                  " WHERE r.id=1",
+                  " WHERE duration_ns=900000100",
                   "duration|duration_ns|cpu_ns|start_ns|rss_after_bytes\n"
                   "0.9000001|900000100|800000000|1760000001000000000|1073737728\n");
     roast_runfile_close(file);
