@@ -1,15 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* cmd_ls.c - roast ls: the runs below a folder, one line each.
  *
- * A glance opens no more of a file than it must; pointers are sorted, not glances. That
- * many threads do not hold many live files at once is the library's matter. */
-#include <pthread.h>
-#include <stdatomic.h>
+ * Pointers are sorted, not entries. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include "out.h"
 #include "roast/report.h"
@@ -17,11 +13,9 @@
 #include "source.h"
 #include "walk.h"
 
-enum { MAX_THREADS = 15, FILES_PER_THREAD = 16 };
-
 struct entry {
     const char *path;
-    struct roast_glance glance;
+    struct roast_run_info info;
     bool readable;
     roast_error err;
 };
@@ -35,7 +29,7 @@ struct listing {
 
 /* ---- order -------------------------------------------------------------------- */
 
-/* By what is sorted: one of the texts or numbers of a glance. */
+/* By what is sorted: one of the texts or numbers of a run. */
 struct key {
     const char *name;
     size_t offset;
@@ -44,18 +38,18 @@ struct key {
 
 #define NUMBER(field) \
     { \
-#field, offsetof(struct roast_glance, field), KEY_NUMBER \
+#field, offsetof(struct roast_run_info, field), KEY_NUMBER \
     }
 #define TEXT(field) \
     { \
-#field, offsetof(struct roast_glance, field), KEY_TEXT \
+#field, offsetof(struct roast_run_info, field), KEY_TEXT \
     }
 
 static const struct key keys[] = {
-    {"started", offsetof(struct roast_glance, start_ns), KEY_TIME},
-    {"wall", offsetof(struct roast_glance, wall_s), KEY_NUMBER},
+    {"started", offsetof(struct roast_run_info, start_ns), KEY_TIME},
+    {"wall", offsetof(struct roast_run_info, wall_s), KEY_NUMBER},
     NUMBER(events),
-    {"rate", offsetof(struct roast_glance, event_rate), KEY_NUMBER},
+    {"rate", offsetof(struct roast_run_info, event_rate), KEY_NUMBER},
     NUMBER(chunks),
     NUMBER(failed),
     TEXT(state),
@@ -76,8 +70,8 @@ static int compare_numbers(double a, double b)
 
 static int compare_keys(const struct entry *a, const struct entry *b)
 {
-    const char *left = (const char *)&a->glance + sorting.key->offset;
-    const char *right = (const char *)&b->glance + sorting.key->offset;
+    const char *left = (const char *)&a->info + sorting.key->offset;
+    const char *right = (const char *)&b->info + sorting.key->offset;
     int64_t times[2];
     double numbers[2];
 
@@ -141,8 +135,8 @@ static void compare_label(void *context, struct roast_str name, struct roast_str
         wanted->found = true;
 }
 
-/* A glance shows labels as one text, which may lack some or have one that looks like two:
- * the run itself knows. */
+/* Labels are shown as one text, which may lack some or have one that looks like two: the
+ * run itself knows. */
 static bool run_has_label(const char *path, const char *label)
 {
     struct wanted_label wanted = {label, false};
@@ -178,8 +172,8 @@ static bool shows_label(const char *labels, const char *label)
 static bool has_label(const struct entry *entry, const char *label)
 {
     return entry->readable &&
-           (entry->glance.labels_whole ? shows_label(entry->glance.labels, label)
-                                       : run_has_label(entry->path, label));
+           (entry->info.labels_whole ? shows_label(entry->info.labels, label)
+                                     : run_has_label(entry->path, label));
 }
 
 static bool has_labels(const struct entry *entry, const struct arguments *args)
@@ -227,24 +221,24 @@ static struct roast_cell number_cell(char room[ROAST_NUMBER_BYTES], double value
 
 static void put_line(struct rows *rows, const struct entry *entry)
 {
-    const struct roast_glance *glance = &entry->glance;
+    const struct roast_run_info *info = &entry->info;
     char started[ROAST_TIME_BYTES] = "";
     char numbers[5][ROAST_NUMBER_BYTES];
 
-    if (glance->start_ns > 0 && roast_format_time(started, glance->start_ns) > 16) {
+    if (info->start_ns > 0 && roast_format_time(started, info->start_ns) > 16) {
         started[10] = ' ';
         started[16] = '\0'; /* to the minute */
     }
     struct roast_cell cells[COLUMN_COUNT] = {
         text_cell(started),
-        number_cell(numbers[0], glance->wall_s, "s"),
-        number_cell(numbers[1], glance->events, ""),
-        number_cell(numbers[2], glance->event_rate, "Hz"),
-        number_cell(numbers[3], glance->chunks, ""),
-        number_cell(numbers[4], glance->failed, ""),
-        text_cell(glance->state),
-        text_cell(glance->processor),
-        text_cell(glance->labels),
+        number_cell(numbers[0], info->wall_s, "s"),
+        number_cell(numbers[1], info->events, ""),
+        number_cell(numbers[2], info->event_rate, "Hz"),
+        number_cell(numbers[3], info->chunks, ""),
+        number_cell(numbers[4], info->failed, ""),
+        text_cell(info->state),
+        text_cell(info->processor),
+        text_cell(info->labels),
         text_cell(entry->path),
     };
     rows_put(rows, cells);
@@ -288,22 +282,22 @@ static void put_count(struct roast_json *json, const char *key, double value)
         roast_json_count(json, (uint64_t)value);
 }
 
-static void put_glance(struct roast_json *json, const struct roast_glance *glance)
+static void put_info(struct roast_json *json, const struct roast_run_info *info)
 {
-    json_text(json, "id", glance->id);
+    json_text(json, "id", info->id);
     json_key(json, "live");
-    roast_json_bool(json, glance->live);
-    json_text(json, "state", glance->state);
+    roast_json_bool(json, info->live);
+    json_text(json, "state", info->state);
     json_key(json, "start_ns");
-    roast_json_integer(json, glance->start_ns);
-    put_number(json, "wall_seconds", glance->wall_s);
-    put_count(json, "events", glance->events);
-    put_number(json, "event_rate_hz", glance->event_rate);
-    put_count(json, "chunks", glance->chunks);
-    put_count(json, "failed_chunks", glance->failed);
-    json_text(json, "processor", glance->processor);
-    json_text(json, "executor", glance->executor);
-    json_text(json, "labels", glance->labels);
+    roast_json_integer(json, info->start_ns);
+    put_number(json, "wall_seconds", info->wall_s);
+    put_count(json, "events", info->events);
+    put_number(json, "event_rate_hz", info->event_rate);
+    put_count(json, "chunks", info->chunks);
+    put_count(json, "failed_chunks", info->failed);
+    json_text(json, "processor", info->processor);
+    json_text(json, "executor", info->executor);
+    json_text(json, "labels", info->labels);
 }
 
 static void put_json(const struct listing *listing)
@@ -314,7 +308,7 @@ static void put_json(const struct listing *listing)
         roast_json_open(&json, '{');
         json_text(&json, "path", entry->path);
         if (entry->readable)
-            put_glance(&json, &entry->glance);
+            put_info(&json, &entry->info);
         else
             json_text(&json, "unreadable", entry->err.message);
         roast_json_close(&json, '}');
@@ -335,56 +329,20 @@ static int collect(struct listing *listing, const char *place)
     return CODE_OK;
 }
 
-/* Threads take the next file each until there is none left: most of a glance is work
- * for one core, not for the disk. */
-struct looking {
-    struct listing *listing;
-    atomic_size_t next;
-};
-
-static void *look_at_some(void *context)
-{
-    struct looking *looking = context;
-    const struct paths *paths = &looking->listing->paths;
-    size_t i;
-
-    while ((i = atomic_fetch_add(&looking->next, 1)) < paths->count) {
-        struct entry *entry = &looking->listing->entries[i];
-        *entry = (struct entry){.path = paths->items[i]};
-        entry->readable =
-            roast_runfile_glance(&entry->glance, entry->path, &entry->err) == ROAST_OK;
-    }
-    return NULL;
-}
-
-static void look_at_all(struct listing *listing)
-{
-    struct looking looking = {.listing = listing};
-    pthread_t threads[MAX_THREADS];
-    size_t wanted = listing->paths.count / FILES_PER_THREAD;
-    long cores = sysconf(_SC_NPROCESSORS_ONLN);
-    size_t count = 0;
-
-    if (wanted >= (size_t)(cores > 0 ? cores : 1))
-        wanted = (size_t)(cores > 0 ? cores : 1) - 1; /* this thread is one too */
-    while (count < wanted && count < MAX_THREADS &&
-           pthread_create(&threads[count], NULL, look_at_some, &looking) == 0)
-        count++;
-    (void)look_at_some(&looking);
-    while (count > 0)
-        (void)pthread_join(threads[--count], NULL);
-}
-
-static void look(struct listing *listing, const struct arguments *args)
+static void read_all(struct listing *listing, const struct arguments *args)
 {
     size_t count = listing->paths.count;
 
     listing->entries = need_memory(NULL, count * sizeof(*listing->entries));
     listing->order = need_memory(NULL, count * sizeof(void *));
-    look_at_all(listing);
-    for (size_t i = 0; i < count; i++)
-        if (has_labels(&listing->entries[i], args))
-            listing->order[listing->count++] = &listing->entries[i];
+    for (size_t i = 0; i < count; i++) {
+        struct entry *entry = &listing->entries[i];
+        *entry = (struct entry){.path = listing->paths.items[i]};
+        entry->readable =
+            roast_run_info_read(&entry->info, entry->path, &entry->err) == ROAST_OK;
+        if (has_labels(entry, args))
+            listing->order[listing->count++] = entry;
+    }
 }
 
 static int ls(const struct arguments *args)
@@ -398,7 +356,7 @@ static int ls(const struct arguments *args)
     if (code == CODE_OK) {
         if (listing.paths.count == 0)
             note("ls", "no runs below %s", *place ? place : "this folder");
-        look(&listing, args);
+        read_all(&listing, args);
         sort(&listing, args);
         if (args_format(args) == FORMAT_JSON)
             put_json(&listing);

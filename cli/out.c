@@ -168,18 +168,12 @@ static const struct advice {
 } advices[] = {
     {ROAST_IO, CODE_UNREADABLE, "is the path right, and may you read it?"},
     {ROAST_BAD_DATA, CODE_UNREADABLE, "is it a .roast or .roast-live file?"},
-    {ROAST_TRUNCATED, CODE_UNREADABLE, "it was cut: copy it again"},
+    {ROAST_TRUNCATED, CODE_UNREADABLE, "copy it again"},
     {ROAST_BAD_CHECKSUM, CODE_UNREADABLE, "it was damaged: copy it again"},
-    {ROAST_NEWER_FORMAT, CODE_UNREADABLE, "update roastcoffea to read it"},
+    {ROAST_NEWER_FORMAT, CODE_UNREADABLE, "update it"},
     {ROAST_NO_MEMORY, CODE_FAILED, "out of memory"},
     {0, CODE_FAILED, NULL},
 };
-
-/* Some messages have their own advice. */
-static bool advises(const char *message)
-{
-    return strstr(message, "copy it again") || strstr(message, "update it");
-}
 
 int fail_with(const char *subject, const roast_error *err, const char *what_to_do)
 {
@@ -193,7 +187,7 @@ int fail_with(const char *subject, const roast_error *err, const char *what_to_d
     while (advice->status != 0 && advice->status != err->code)
         advice++;
     what_to_do = what_to_do ? what_to_do : advice->text;
-    if (!what_to_do || advises(message))
+    if (!what_to_do)
         return fail(advice->code, subject, "%s", message);
     return fail(advice->code, subject, "%s; %s", message, what_to_do);
 }

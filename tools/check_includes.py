@@ -65,7 +65,7 @@ PUBLIC = {
     "run_notes.def": "run",
     "run_losses.def": "run",
     "scheduler.h": "run",
-    "live_entries.def": "run",
+    "journal_entries.def": "run",
     "budget_slices.def": "table",
     "table.h": "table",
     "table_columns.def": "table",

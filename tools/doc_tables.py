@@ -114,7 +114,7 @@ DOCUMENTS = {
         "losses": plain("losses.def", "number", "name", "meaning"),
         "reasons": plain("reasons.def", "number", "name", "shown as"),
         "status": plain("status.def", "name", "value", "meaning"),
-        "entries": plain("live_entries.def", "number", "name", "payload"),
+        "entries": plain("journal_entries.def", "number", "name", "payload"),
     },
     "findings.md": {
         "rules": plain("verdict_rules.def", "id", "title", "evidence", "advice")

@@ -89,11 +89,8 @@ typedef bool roast_sql_visitor(void *context, const char *const *names,
 int roast_runfile_sql(roast_runfile *file, const char *query, roast_sql_visitor *row,
                       void *context, roast_error *err);
 
-/* What a list of runs shows, without opening more than it must: of a live file above
- * 64 MiB no numbers, and of more than that at a time no thread reads the next. Texts are
- * cut. A glance proves the one row that it shows: a file that has it may be damaged
- * elsewhere, and fail to open. */
-struct roast_glance {
+/* What a list of runs shows: of a live file above 64 MiB no numbers. Texts are cut. */
+struct roast_run_info {
     bool live;
     int64_t start_ns;
     double wall_s; /* < 0: not known; so are all below */
@@ -109,7 +106,7 @@ struct roast_glance {
     bool labels_whole; /* dividing that at every ", " gives all labels of the run */
 };
 
-int roast_runfile_glance(struct roast_glance *out, const char *path, roast_error *err);
+int roast_run_info_read(struct roast_run_info *out, const char *path, roast_error *err);
 
 /* The run that a folder stands for: the one that began last, of NAME.roast,
  * NAME.roast-live and NAME/run.roast in it, and can be opened. A live file is passed over

@@ -38,7 +38,7 @@ def test_opened_run_takes_nothing(small, tmp_path):
 def test_rows_that_are_damaged_are_told_when_they_are_read(small, tmp_path):
     path = small.save(tmp_path / "x.roast")
     with sqlite3.connect(path) as other:
-        other.execute("UPDATE attempts SET process=process+1")
+        other.execute("UPDATE journal SET data=zeroblob(30) WHERE block=2")
     opened = roastcoffea.open_run(path)
     assert opened.metrics["total_events"] == small.metrics["total_events"]
     with pytest.warns(UserWarning, match="damaged: .* left out .*roast check"):

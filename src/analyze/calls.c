@@ -6,27 +6,16 @@
 #include "analyze/calls.h"
 
 #include "analyze/timeline.h"
-#include "analyze/totals/digest.h"
 #include "base/mem.h"
 
 /* ---- the end -------------------------------------------------------------------- */
 
 static int64_t latest_attempt(const struct roast_attempts *attempts, int64_t latest)
 {
-    const struct roast_digests *digests = &attempts->digests;
-
     for (size_t row = 0; row < attempts->count; row++) {
         int64_t start, end;
-        const struct roast_digest *digest =
-            row % ROAST_DIGEST_ROWS == 0 && !digests->moved
-                ? roast__digest_at(digests, row)
-                : NULL;
-        if (digest) {
-            latest = digest->latest_ns > latest ? digest->latest_ns : latest;
-            row += ROAST_DIGEST_ROWS - 1;
-        } else if (roast__attempt_times(attempts, row, &start, &end) && end > latest) {
+        if (roast__attempt_times(attempts, row, &start, &end) && end > latest)
             latest = end;
-        }
     }
     return latest;
 }

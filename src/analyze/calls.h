@@ -6,7 +6,7 @@
 #ifndef ROAST_ANALYZE_CALLS_H
 #define ROAST_ANALYZE_CALLS_H
 
-#include "run/array.h"
+#include "base/array.h"
 #include "run/run.h"
 
 enum { ROAST_NO_CALL = -1 };

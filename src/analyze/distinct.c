@@ -7,8 +7,8 @@
 #include "analyze/calls.h"
 #include "analyze/roles.h"
 #include "analyze/totals/files.h"
+#include "base/array.h"
 #include "base/mem.h"
-#include "run/array.h"
 
 enum { BATCH = 64 };
 

@@ -2,14 +2,14 @@
 /* name_table.c - names that records hold, numbered as they are met. */
 #include "analyze/name_table.h"
 
+#include "base/array.h"
 #include "base/checksum.h"
 #include "base/mem.h"
-#include "run/array.h"
 
 static uint64_t hash_key(const struct roast_name_key *key)
 {
-    return roast__slots_mix(roast__hash64(key->name.data, key->name.size_bytes) +
-                            key->group);
+    return roast__hash_number(roast__hash64(key->name.data, key->name.size_bytes) +
+                              key->group);
 }
 
 static uint64_t hash_of(const void *table, uint32_t item)
@@ -33,24 +33,24 @@ static int64_t add_key(struct roast_name_table *table, const struct roast_name_k
         return -1;
     table->keys = keys;
     keys[table->count] = *key;
-    roast__slots_put(&table->slots, hash, (uint32_t)table->count);
+    roast__hash_put(&table->slots, hash, (uint32_t)table->count);
     return (int64_t)table->count++;
 }
 
 int64_t roast__name_number(struct roast_name_table *table, struct roast_name_key key,
                            int64_t guess)
 {
-    struct roast_slots *slots = &table->slots;
+    struct roast_hash_table *slots = &table->slots;
 
     if (guess >= 0 && (size_t)guess < table->count &&
         is_same(&table->keys[guess], &key))
         return guess;
-    if (!roast__slots_room(slots, table->count, hash_of, table))
+    if (!roast__hash_room(slots, table->count, hash_of, table))
         return -1;
     uint64_t hash = hash_key(&key);
-    for (size_t at = roast__slots_first(slots, hash); roast__slots_holds(slots, at);
-         at = roast__slots_next(slots, at)) {
-        uint32_t item = roast__slots_item(slots, at);
+    for (size_t at = roast__hash_first(slots, hash); roast__hash_holds(slots, at);
+         at = roast__hash_next(slots, at)) {
+        uint32_t item = roast__hash_item(slots, at);
         if (is_same(&table->keys[item], &key))
             return item;
     }
@@ -70,6 +70,6 @@ int roast__compare_names(struct roast_str a, struct roast_str b)
 void roast__name_table_release(struct roast_name_table *table)
 {
     roast__free(table->keys);
-    roast__slots_release(&table->slots);
+    roast__hash_release(&table->slots);
     *table = (struct roast_name_table){0};
 }

@@ -6,8 +6,8 @@
 #ifndef ROAST_ANALYZE_NAME_TABLE_H
 #define ROAST_ANALYZE_NAME_TABLE_H
 
+#include "base/hash_table.h"
 #include "roast/text.h"
-#include "run/slots.h"
 
 struct roast_name_key {
     struct roast_str name;
@@ -19,7 +19,7 @@ struct roast_name_table {
     struct roast_name_key *keys; /* owned; by number */
     size_t count;
     size_t cap;
-    struct roast_slots slots;
+    struct roast_hash_table slots;
 };
 
 enum { ROAST_NO_GUESS = -1 };

@@ -26,28 +26,6 @@ struct roast_quantiles {
 void roast__quantiles_add(struct roast_quantiles *quantiles, const double *values,
                           size_t count);
 
-/* How many of a few values fell into each bucket that has any. Zeroed = empty and
- * valid. */
-struct roast_bucket_counts {
-    size_t count; /* of values; at most ROAST_QUANTILES_EXACT */
-    size_t bucket_count;
-    struct roast_bucket_count *buckets; /* owned */
-};
-
-/* Fills an empty tally with the values; false when out of memory, or there are too many
- * of them. */
-bool roast__quantiles_tally(struct roast_bucket_counts *tally,
-                            const struct roast_quantiles *quantiles);
-
-/* Whether what was tallied can be added. If not, values are still so few that each is
- * kept: they are to be added themselves. */
-bool roast__quantiles_take(const struct roast_quantiles *quantiles,
-                           const struct roast_bucket_counts *tally);
-void roast__quantiles_merge(struct roast_quantiles *quantiles,
-                            const struct roast_bucket_counts *tally);
-
-void roast__bucket_counts_release(struct roast_bucket_counts *tally);
-
 /* The value below which `share` (0 ... 1) of the values lie, between two of them by
  * linear interpolation; within 1 % once there are buckets, and then perhaps beyond the
  * extremes by as much. NaN without any. */

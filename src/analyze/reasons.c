@@ -62,7 +62,7 @@ static const char *without_attempts_at_all(const struct roast_study *study,
 /* On a cluster records travel with the results; the end of an attempt does not. */
 static bool went_with_output(const struct roast_run *run)
 {
-    return run->scheduler.stays.count > 0 &&
+    return run->scheduler.sessions.count > 0 &&
            roast__run_returned(run) == ROAST_RETURNED_NOTHING;
 }
 

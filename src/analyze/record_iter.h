@@ -11,7 +11,7 @@
 
 #include "analyze/summary.h"
 #include "roast/ladder.h"
-#include "run/rest.h"
+#include "run/cold_fields.h"
 
 #define ROAST_FIELD_BIT(name) (UINT64_C(1) << ROAST_FIELD_##name)
 

@@ -126,7 +126,6 @@ static void change_role(struct roast_roles *roles, uint32_t row, enum roast_role
     roles->rows[roles->of_row[row]]--;
     roles->rows[role]++;
     roles->of_row[row] = (unsigned char)role;
-    roles->repeats[row / ROAST_DIGEST_ROWS] = 1;
 }
 
 /* The row that stands for a chunk: the first with a record, else the first that ended
@@ -256,11 +255,9 @@ int roast__roles_find(struct roast_roles *roles, const struct roast_run *run,
     if (status < 0)
         goto out;
     roles->of_row = roast__realloc(NULL, run->attempts.count);
-    roles->repeats = roast__alloc(run->attempts.count / ROAST_DIGEST_ROWS + 1);
-    if (roles->of_row && roles->repeats)
+    if (roles->of_row)
         take_all_alone(roles, run);
-    if (!roles->of_row || !roles->repeats ||
-        (count > 0 && !settle_chunks(roles, pairs, count, run)) ||
+    if (!roles->of_row || (count > 0 && !settle_chunks(roles, pairs, count, run)) ||
         !roast__roles_find_files(roles, run))
         status = roast_error_set(err, ROAST_NO_MEMORY, "roles of %zu attempts",
                                  run->attempts.count);
@@ -293,7 +290,6 @@ bool roast__roles_resolved(const struct roast_roles *roles, const struct roast_r
 void roast__roles_release(struct roast_roles *roles)
 {
     roast__free(roles->of_row);
-    roast__free(roles->repeats);
     roast__free(roles->tried);
     roast__free(roles->file_read);
     *roles = (struct roast_roles){0};

@@ -30,8 +30,7 @@ struct roast_tried {
 
 /* Zeroed = empty and valid; everything is owned. */
 struct roast_roles {
-    unsigned char *of_row;  /* roast_role */
-    unsigned char *repeats; /* per block (store/digests.h): it has one */
+    unsigned char *of_row; /* roast_role */
     uint64_t rows[ROAST_ROLE_COUNT];
     uint64_t chunks; /* the sum of the next four */
     uint64_t successful_chunks;

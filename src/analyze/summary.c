@@ -124,7 +124,7 @@ static int study_run(struct roast_summary *summary, struct roast_run *run,
     struct roast_study study = {.run = run, .totals = totals, .summary = summary};
     bool has_tasks = run->scheduler.tasks.count > 0;
 
-    roast__run_settle(run);
+    roast__run_resolve_pending(run);
     study.end_ns = roast__run_end(run);
     int status = roast__aggregate_chunks(totals, run, err);
     if (status < 0)

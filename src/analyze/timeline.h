@@ -5,7 +5,7 @@
 #ifndef ROAST_ANALYZE_TIMELINE_H
 #define ROAST_ANALYZE_TIMELINE_H
 
-#include "run/array.h"
+#include "base/array.h"
 
 /* Time from one moment to a later one; 0 when it is not later. */
 static inline int64_t roast__time_between(int64_t from_ns, int64_t to_ns)

@@ -11,13 +11,13 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/buf.h"
 #include "base/bytes.h"
 #include "base/checksum.h"
 #include "base/mem.h"
 #include "base/str.h"
 #include "collect/dask_hosts.h"
-#include "run/array.h"
 
 enum {
     MOST_FIELDS = 7,
@@ -67,7 +67,7 @@ struct stop {
 };
 
 struct roast_dask_reader {
-    struct roast_strings texts;
+    struct roast_string_table texts;
     struct names workers;
     struct names prefixes;
     struct roast_dask_hosts hosts;

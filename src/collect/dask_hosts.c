@@ -4,8 +4,8 @@
 
 #include <math.h>
 
+#include "base/array.h"
 #include "base/mem.h"
-#include "run/array.h"
 
 enum { FIRST_DELAYS = 4 };
 

@@ -8,7 +8,7 @@
 #ifndef ROAST_COLLECT_DASK_HOSTS_H
 #define ROAST_COLLECT_DASK_HOSTS_H
 
-#include "run/strings.h"
+#include "base/string_table.h"
 
 enum { ROAST_DASK_DELAYS_KEPT = 256 };
 
@@ -25,7 +25,7 @@ struct roast_dask_delays {
 
 /* Zeroed = empty and valid. Hosts are numbered as their names are. */
 struct roast_dask_hosts {
-    struct roast_strings names;
+    struct roast_string_table names;
     struct roast_dask_delays *delays; /* owned; one per name */
     size_t cap;
     uint32_t changed; /* the first host with a changed offset + 1, or 0 */

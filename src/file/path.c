@@ -14,8 +14,8 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/hash_table.h"
 #include "base/mem.h"
-#include "run/slots.h"
 
 enum {
     LONGEST_NAME_BYTES = 255,
@@ -67,8 +67,8 @@ static uint64_t random_number(const void *here)
     uint64_t mono = (uint64_t)roast__clock_mono_ns();
     uint64_t epoch = (uint64_t)roast__clock_epoch_ns();
 
-    return roast__slots_mix(roast__slots_mix(mono ^ (uint64_t)(uintptr_t)here) + epoch +
-                            ((uint64_t)getpid() << 32) + ++calls);
+    return roast__hash_number(roast__hash_number(mono ^ (uint64_t)(uintptr_t)here) +
+                              epoch + ((uint64_t)getpid() << 32) + ++calls);
 }
 
 /* What temporary files show of a name. */

@@ -6,29 +6,32 @@
 #include <pthread.h>
 
 #include "file/live/read.h"
-#include "file/look.h"
+#include "file/read_header.h"
 #include "file/sqlite/load.h"
 
 struct roast_runfile {
     pthread_mutex_t lock; /* guards all below: SQLite is opened without one */
     char *path;           /* owned */
-    struct roast_look look;
+    struct roast_header header;
     struct roast_runfile_info info;
-    struct roast_live_reading reading; /* of a live file */
-    sqlite3 *db;                       /* owned; of a finished file */
-    uint64_t budget;                   /* of that */
-    roast_run *small;                  /* owned; without attempts and samples */
-    roast_run *whole;                  /* owned; NULL: not loaded yet */
-    roast_summary *summary;            /* owned; NULL: not read yet */
-    sqlite3 *asked; /* owned; for queries of users; NULL: nobody asked */
+    struct roast_journal_reading reading;
+    sqlite3 *db;            /* owned; of a finished file */
+    uint64_t budget;        /* of that */
+    roast_run *small;       /* owned; of the head of the journal */
+    roast_run *whole;       /* owned; NULL: not loaded yet */
+    roast_summary *summary; /* owned; NULL: not read yet */
+    sqlite3 *user_db;       /* owned; for queries of users; NULL: there was none yet */
     /* owned; tables of queries, by roast_table_id */
     roast_table *tables[ROAST_RUN_TABLE_COUNT];
     roast_error failure; /* of making one of them */
 };
 
-/* roast_runfile_glance(), without numbers that a live file would have to be read for. */
-int roast__glance(struct roast_glance *out, const char *path, bool wants_numbers,
-                  roast_error *err);
+/* A whole run out of any run file. Returns owned. */
+int roast__runfile_load(roast_run **out, const char *path, roast_error *err);
+
+/* roast_run_info_read(), without numbers that a live file would have to be read for. */
+int roast__run_info(struct roast_run_info *out, const char *path, bool with_numbers,
+                    roast_error *err);
 
 /* Every function of runfile.h begins and ends with these: one thread at a time, and each
  * with a budget of its own. */
@@ -42,14 +45,5 @@ int roast__runfile_summary(roast_runfile *file, const roast_summary **out,
                            roast_error *err);
 int roast__runfile_columns(roast_runfile *file, enum roast_table_id table,
                            roast_table **out, roast_error *err);
-
-/* A table as plain rows of a finished file have it: 1, or 0 where it is not there or not
- * whole. */
-int roast__load_columns(roast_table **out, sqlite3 *db, enum roast_table_id table,
-                        roast_error *err);
-
-/* The summary that was saved: 1; 0: it cannot be read. LIMIT: it is larger than that of
- * any run in a file of this size. */
-int roast__load_summary(roast_summary **out, sqlite3 *db, roast_error *err);
 
 #endif

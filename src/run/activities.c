@@ -2,10 +2,10 @@
 /* activities.c - what a cluster adds up by itself, and lines that its profile met. */
 #include <math.h>
 
-#include "run/array.h"
+#include "base/array.h"
+#include "run/apply.h"
 #include "run/clean.h"
-#include "run/replay.h"
-#include "run/tell.h"
+#include "run/journal_write.h"
 
 static bool intern(struct roast_run *run, int32_t *number, struct roast_str text)
 {
@@ -15,7 +15,7 @@ static bool intern(struct roast_run *run, int32_t *number, struct roast_str text
 
 static uint64_t hash_pair(uint64_t high, uint64_t low)
 {
-    return roast__slots_mix(roast__slots_mix(high) + low);
+    return roast__hash_number(roast__hash_number(high) + low);
 }
 
 /* ---- activities ------------------------------------------------------------------ */
@@ -35,12 +35,11 @@ static uint64_t hash_of_activity(const void *table, uint32_t item)
 static struct roast_activity_row *find_activity(const struct roast_scheduler_view *view,
                                                 const struct roast_activity_row *wanted)
 {
-    const struct roast_slots *slots = &view->activity_slots;
+    const struct roast_hash_table *slots = &view->activity_slots;
 
-    for (size_t at = roast__slots_first(slots, hash_activity(wanted));
-         roast__slots_holds(slots, at); at = roast__slots_next(slots, at)) {
-        struct roast_activity_row *row =
-            &view->activities[roast__slots_item(slots, at)];
+    for (size_t at = roast__hash_first(slots, hash_activity(wanted));
+         roast__hash_holds(slots, at); at = roast__hash_next(slots, at)) {
+        struct roast_activity_row *row = &view->activities[roast__hash_item(slots, at)];
         if (row->context == wanted->context && row->prefix == wanted->prefix &&
             row->activity == wanted->activity && row->unit == wanted->unit)
             return row;
@@ -57,12 +56,12 @@ static bool append_activity(struct roast_scheduler_view *view,
 
     if (rows)
         view->activities = rows;
-    if (!rows || !roast__slots_room(&view->activity_slots, view->activity_count,
-                                    hash_of_activity, view))
+    if (!rows || !roast__hash_room(&view->activity_slots, view->activity_count,
+                                   hash_of_activity, view))
         return false;
     uint32_t number = (uint32_t)view->activity_count++;
     rows[number] = *row;
-    roast__slots_put(&view->activity_slots, hash_activity(row), number);
+    roast__hash_put(&view->activity_slots, hash_activity(row), number);
     return true;
 }
 
@@ -79,7 +78,7 @@ static int put_activity(struct roast_run *run, const struct roast_activity *acti
     struct roast_activity_row *same = known ? find_activity(view, &row) : NULL;
 
     if (known && !same && view->activity_count >= ROAST_MOST_ACTIVITIES) {
-        roast__lose_and_tell(run, ROAST_RUN_LOSS_scheduler_trimmed);
+        roast__lose_and_write(run, ROAST_RUN_LOSS_scheduler_trimmed);
         return ROAST_OK;
     }
     if (same)
@@ -87,7 +86,7 @@ static int put_activity(struct roast_run *run, const struct roast_activity *acti
     else if (!known || !append_activity(view, &row))
         return roast_error_set(err, ROAST_NO_MEMORY, "activity %zu",
                                view->activity_count);
-    roast__tell_activity(run, activity);
+    roast__journal_write_activity(run->journal, activity);
     return ROAST_OK;
 }
 
@@ -100,7 +99,7 @@ int roast__run_put_activity(struct roast_run *run, const struct roast_activity *
     if (isfinite(clean->value))
         status = put_activity(run, clean, err);
     else
-        roast__lose_and_tell(run, ROAST_RUN_LOSS_scheduler_unread);
+        roast__lose_and_write(run, ROAST_RUN_LOSS_scheduler_unread);
     roast__run_unlock(run);
     return status;
 }
@@ -136,11 +135,11 @@ static uint64_t hash_of_line(const void *table, uint32_t item)
 static struct roast_hot_row *find_line(const struct roast_scheduler_view *view,
                                        const struct roast_hot_row *wanted)
 {
-    const struct roast_slots *slots = &view->hot_slots;
+    const struct roast_hash_table *slots = &view->hot_slots;
 
-    for (size_t at = roast__slots_first(slots, hash_line(wanted));
-         roast__slots_holds(slots, at); at = roast__slots_next(slots, at)) {
-        struct roast_hot_row *row = &view->hot[roast__slots_item(slots, at)];
+    for (size_t at = roast__hash_first(slots, hash_line(wanted));
+         roast__hash_holds(slots, at); at = roast__hash_next(slots, at)) {
+        struct roast_hot_row *row = &view->hot[roast__hash_item(slots, at)];
         if (row->file == wanted->file && row->line == wanted->line)
             return row;
     }
@@ -157,11 +156,11 @@ static bool append_line(struct roast_scheduler_view *view,
     if (rows)
         view->hot = rows;
     if (!rows ||
-        !roast__slots_room(&view->hot_slots, view->hot_count, hash_of_line, view))
+        !roast__hash_room(&view->hot_slots, view->hot_count, hash_of_line, view))
         return false;
     uint32_t number = (uint32_t)view->hot_count++;
     rows[number] = *row;
-    roast__slots_put(&view->hot_slots, hash_line(row), number);
+    roast__hash_put(&view->hot_slots, hash_line(row), number);
     return true;
 }
 
@@ -187,14 +186,14 @@ static int put_line(struct roast_run *run, const struct roast_hot_line *line,
     struct roast_hot_row *same = known ? find_line(view, &row) : NULL;
 
     if (known && !same && view->hot_count >= ROAST_MOST_HOT_LINES) {
-        roast__lose_and_tell(run, ROAST_RUN_LOSS_scheduler_trimmed);
+        roast__lose_and_write(run, ROAST_RUN_LOSS_scheduler_trimmed);
         return ROAST_OK;
     }
     if (same)
         add_up(same, &row);
     else if (!known || !append_line(view, &row))
         return roast_error_set(err, ROAST_NO_MEMORY, "line %zu", view->hot_count);
-    roast__tell_hot_line(run, line);
+    roast__journal_write_hot_line(run->journal, line);
     return ROAST_OK;
 }
 
@@ -207,7 +206,7 @@ int roast__run_put_hot_line(struct roast_run *run, const struct roast_hot_line *
     if (isfinite(clean->seconds) && isfinite(clean->self_seconds))
         status = put_line(run, clean, err);
     else
-        roast__lose_and_tell(run, ROAST_RUN_LOSS_scheduler_unread);
+        roast__lose_and_write(run, ROAST_RUN_LOSS_scheduler_unread);
     roast__run_unlock(run);
     return status;
 }

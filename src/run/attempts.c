@@ -8,36 +8,35 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "run/restore.h"
 
 enum { SMALLEST_CAP = 64, MOST_ROWS = INT32_MAX };
 
 /* Neighbours in a process lie side by side: their frames come one after the other, and
  * what was just read is still in the cache. */
-static uint64_t hash_row(int32_t home, uint32_t sequence)
+static uint64_t hash_row(int32_t process, uint32_t sequence)
 {
     enum { NEIGHBOURS = 8 };
-    uint64_t block = (uint64_t)(uint32_t)home << 32 | sequence / NEIGHBOURS;
+    uint64_t block = (uint64_t)(uint32_t)process << 32 | sequence / NEIGHBOURS;
 
-    return roast__slots_mix(block) * NEIGHBOURS + sequence % NEIGHBOURS;
+    return roast__hash_number(block) * NEIGHBOURS + sequence % NEIGHBOURS;
 }
 
 static uint64_t hash_of(const void *table, uint32_t item)
 {
     const struct roast_attempts *attempts = table;
-    return hash_row(roast__home_of(attempts, item), attempts->sequence[item]);
+    return hash_row(roast__process_of(attempts, item), attempts->sequence[item]);
 }
 
-int64_t roast__attempts_find(const struct roast_attempts *attempts, int32_t home,
+int64_t roast__attempts_find(const struct roast_attempts *attempts, int32_t process,
                              uint32_t sequence)
 {
-    const struct roast_slots *slots = &attempts->slots;
+    const struct roast_hash_table *slots = &attempts->slots;
 
-    for (size_t at = roast__slots_first(slots, hash_row(home, sequence));
-         roast__slots_holds(slots, at); at = roast__slots_next(slots, at)) {
-        uint32_t row = roast__slots_item(slots, at);
+    for (size_t at = roast__hash_first(slots, hash_row(process, sequence));
+         roast__hash_holds(slots, at); at = roast__hash_next(slots, at)) {
+        uint32_t row = roast__hash_item(slots, at);
         if (attempts->sequence[row] == sequence &&
-            roast__home_of(attempts, row) == home)
+            roast__process_of(attempts, row) == process)
             return row;
     }
     return -1;
@@ -69,9 +68,9 @@ static bool grow_rows(struct roast_attempts *rows, size_t cap)
     if (!(moved = resized(rows->parts, cap, sizeof(*rows->parts))))
         return false;
     rows->parts = moved;
-    if (!(moved = resized(rows->rest, cap, sizeof(*rows->rest))))
+    if (!(moved = resized(rows->cold_fields, cap, sizeof(*rows->cold_fields))))
         return false;
-    rows->rest = moved;
+    rows->cold_fields = moved;
     return true;
 }
 
@@ -87,18 +86,13 @@ static bool grow(struct roast_attempts *attempts, size_t cap)
     return true;
 }
 
-bool roast__attempts_reserve(struct roast_attempts *attempts, size_t rows)
-{
-    return rows <= attempts->cap || grow(attempts, rows);
-}
-
 bool roast__attempts_room(struct roast_attempts *attempts)
 {
     size_t cap = attempts->cap > 0 ? attempts->cap * 2 : SMALLEST_CAP;
 
     if (attempts->count == attempts->cap && !grow(attempts, cap))
         return false;
-    return roast__slots_room(&attempts->slots, attempts->count, hash_of, attempts);
+    return roast__hash_room(&attempts->slots, attempts->count, hash_of, attempts);
 }
 
 size_t roast__attempts_append(struct roast_attempts *attempts, int32_t process,
@@ -111,22 +105,11 @@ size_t roast__attempts_append(struct roast_attempts *attempts, int32_t process,
     attempts->source[row] = ROAST_NO_SOURCE;
     attempts->status[row] = 0;
     attempts->parts[row] = 0;
-    attempts->rest[row] = 0;
+    attempts->cold_fields[row] = 0;
     if (findable)
-        roast__slots_put(&attempts->slots, hash_of(attempts, (uint32_t)row),
-                         (uint32_t)row);
-    if (row % ROAST_DIGEST_ROWS == 0)
-        roast__digests_update(attempts);
+        roast__hash_put(&attempts->slots, hash_of(attempts, (uint32_t)row),
+                        (uint32_t)row);
     return row;
-}
-
-void roast__attempts_show(struct roast_attempts *attempts, size_t row)
-{
-    int32_t home = roast__home_of(attempts, row);
-    uint32_t sequence = attempts->sequence[row];
-
-    if (roast__attempts_find(attempts, home, sequence) < 0)
-        roast__slots_put(&attempts->slots, hash_row(home, sequence), (uint32_t)row);
 }
 
 void roast__attempts_release(struct roast_attempts *attempts)
@@ -136,16 +119,15 @@ void roast__attempts_release(struct roast_attempts *attempts)
     roast__free(attempts->source);
     roast__free(attempts->status);
     roast__free(attempts->parts);
-    roast__free(attempts->rest);
+    roast__free(attempts->cold_fields);
     for (size_t i = 0; i < ROAST_COLUMN_COUNT; i++)
         roast__column_release(&attempts->columns[i]);
-    roast__digests_release(&attempts->digests);
     roast__buf_release(&attempts->packed);
-    roast__slots_release(&attempts->slots);
+    roast__hash_release(&attempts->slots);
     roast__free(attempts->sources);
-    roast__slots_release(&attempts->source_slots);
+    roast__hash_release(&attempts->source_slots);
     roast__free(attempts->processes);
-    roast__slots_release(&attempts->process_slots);
-    roast__slots_release(&attempts->process_id_slots);
+    roast__hash_release(&attempts->process_slots);
+    roast__hash_release(&attempts->process_id_slots);
     memset(attempts, 0, sizeof(*attempts));
 }

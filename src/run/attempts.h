@@ -10,8 +10,6 @@
 
 #include "base/buf.h"
 #include "run/column.h"
-#include "run/digests.h"
-#include "run/guesses.h"
 #include "run/processes.h"
 #include "run/sources.h"
 
@@ -29,6 +27,15 @@ enum roast_attempt_part {
     ROAST_PART_END = 4,
 };
 
+/* What the last record had: the next one often has the same. */
+struct roast_last_values {
+    int32_t run; /* numbers of strings */
+    int32_t absences;
+    int32_t file_facts;
+    int32_t file_branches;
+    int32_t source; /* index in sources */
+};
+
 /* Zeroed = empty and valid. Everything is owned. */
 struct roast_attempts {
     size_t count;
@@ -38,31 +45,38 @@ struct roast_attempts {
     int32_t *source;       /* index in sources, -1: not known */
     unsigned char *status; /* roast_chunk_status; 0: not known (running, or lost) */
     unsigned char *parts;  /* roast_attempt_part bits */
-    uint64_t *rest; /* where the row's packed fields are in `packed`, + 1; or 0 */
+    uint64_t
+        *cold_fields; /* where the row's packed fields are in `packed`, + 1; or 0 */
     struct roast_column columns[ROAST_COLUMN_COUNT];
-    struct roast_digests digests;
     struct roast_buf packed;
     uint64_t fields; /* that any chunk record has, as in roast_record.present */
-    struct roast_slots slots; /* by home of the process and sequence */
+    struct roast_hash_table slots; /* by process and sequence */
     struct roast_source *sources;
     size_t source_count;
     size_t source_cap;
     size_t rows_by_id; /* rows whose source is known by ids alone */
-    struct roast_slots source_slots;
+    struct roast_hash_table source_slots;
     struct roast_worker_process *processes;
     size_t process_count;
     size_t process_cap;
-    struct roast_slots process_slots;    /* by run and id, or home and worker */
-    struct roast_slots process_id_slots; /* by id: the first one */
-    struct roast_guesses last;
+    struct roast_hash_table process_slots;    /* by run and id, or process and worker */
+    struct roast_hash_table process_id_slots; /* by id: the first one */
+    struct roast_last_values last;
     int32_t handmade_process; /* index + 1 of the one for records without identity */
     uint32_t handmade_count;
 };
 
+/* The entry that knows the process of a row, whichever worker of it made the attempt. */
+static inline int32_t roast__process_of(const struct roast_attempts *attempts,
+                                        size_t row)
+{
+    return attempts->processes[attempts->process[row]].process_entry;
+}
+
 void roast__attempts_release(struct roast_attempts *attempts);
 
 /* The row of an identity, or -1. */
-int64_t roast__attempts_find(const struct roast_attempts *attempts, int32_t home,
+int64_t roast__attempts_find(const struct roast_attempts *attempts, int32_t process,
                              uint32_t sequence);
 
 /* Makes room for one row more; false when out of memory. */

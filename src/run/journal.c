@@ -1,38 +1,56 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* journal.c - the changes of a run, queued for its live file.
+/* journal.c - the blocks of a journal: room, entries, epochs.
  *
- * Whoever changes the run must not wait and must not fail because of the file: without
- * room or memory a change is counted as dropped, and that is all. */
+ * A change of the run never waits and never fails because of the file: without room or
+ * memory it is counted as dropped. */
 #include "run/journal.h"
 
+#include "base/array.h"
 #include "base/bytes.h"
 #include "base/mem.h"
-#include "run/array.h"
 
 enum {
     ENTRY_HEAD_BYTES = 2 * ROAST_VARINT_MAX_BYTES, /* at most */
     PART_HEAD_BYTES = ENTRY_HEAD_BYTES + 2 * ROAST_VARINT_MAX_BYTES,
     DROPPED_BYTES = ENTRY_HEAD_BYTES + ROAST_VARINT_MAX_BYTES,
     LONGEST_HOST_BYTES = 1024,
+    BEFORE_BYTES = DROPPED_BYTES + PART_HEAD_BYTES + LONGEST_HOST_BYTES,
 };
 
 /* ---- room ---------------------------------------------------------------- */
 
-static struct roast_leaf *add_leaf(struct roast_journal *journal, size_t size_bytes)
+static struct roast_block *add_block(struct roast_journal *journal, size_t size_bytes)
 {
-    size_t cap = size_bytes > ROAST_LEAF_BYTES ? size_bytes : ROAST_LEAF_BYTES;
-    struct roast_leaf *leaf =
-        roast__realloc(NULL, sizeof(*leaf) + ROAST_LEAF_HEAD_BYTES + cap);
+    size_t cap = size_bytes > journal->block_bytes ? size_bytes : journal->block_bytes;
+    struct roast_block *block =
+        roast__realloc(NULL, sizeof(*block) + ROAST_BLOCK_HEAD_BYTES + cap);
 
-    if (!leaf)
+    if (!block)
         return NULL;
-    *leaf = (struct roast_leaf){.cap_bytes = cap};
+    *block = (struct roast_block){.cap_bytes = cap};
     if (journal->last)
-        journal->last->next = leaf;
+        journal->last->next = block;
     else
-        journal->first = leaf;
-    journal->last = leaf;
-    return leaf;
+        journal->first = block;
+    journal->last = block;
+    journal->block++;
+    journal->block_full = false;
+    return block;
+}
+
+static struct roast_block *block_with(struct roast_journal *journal, size_t size_bytes)
+{
+    struct roast_block *block = journal->last;
+
+    if (block && block->size_bytes == 0 && block->cap_bytes >= size_bytes) {
+        journal->block += journal->block_full; /* nothing of it was written */
+        journal->block_full = false;
+        return block;
+    }
+    if (!block || journal->block_full ||
+        block->cap_bytes - block->size_bytes < size_bytes)
+        block = add_block(journal, size_bytes);
+    return block;
 }
 
 static bool has_room(const struct roast_journal *journal, size_t size_bytes,
@@ -42,158 +60,126 @@ static bool has_room(const struct roast_journal *journal, size_t size_bytes,
            size_bytes <= limit_bytes - journal->held_bytes;
 }
 
-/* Memory for so many bytes one behind the other, which count as used; NULL for none. */
-static unsigned char *reserve(struct roast_journal *journal, size_t size_bytes)
+void roast__journal_reserve(struct roast_journal *journal, size_t size_bytes)
 {
-    struct roast_leaf *leaf = journal->last;
-
-    if (!leaf || leaf->cap_bytes - leaf->size_bytes < size_bytes)
-        leaf = add_leaf(journal, size_bytes);
-    if (!leaf)
-        return NULL;
-    unsigned char *at = leaf->bytes + ROAST_LEAF_HEAD_BYTES + leaf->size_bytes;
-    leaf->size_bytes += size_bytes;
-    journal->held_bytes += size_bytes;
-    return at;
+    if (size_bytes > ROAST_ENTRY_MAX_BYTES)
+        journal->block_full = true; /* it may become parts */
+    else if (has_room(journal, size_bytes, journal->limit_bytes))
+        (void)block_with(journal, size_bytes + BEFORE_BYTES);
 }
 
 /* ---- one entry ----------------------------------------------------------- */
 
-static size_t sum_of(const struct roast_str *pieces, size_t count)
-{
-    size_t size = 0;
-
-    for (size_t i = 0; i < count; i++)
-        size += pieces[i].size_bytes;
-    return size;
-}
-
-static unsigned char *copy(unsigned char *at, struct roast_str piece)
-{
-    if (piece.size_bytes > 0)
-        memcpy(at, piece.data, piece.size_bytes);
-    return at + piece.size_bytes;
-}
-
+/* Numbers and then bytes. */
 static bool put_entry(struct roast_journal *journal, enum roast_entry kind,
-                      const struct roast_str *pieces, size_t count)
+                      struct roast_str numbers, struct roast_str bytes)
 {
     unsigned char head[ENTRY_HEAD_BYTES];
-    size_t payload_bytes = sum_of(pieces, count);
     unsigned char *end = roast__store_varint(head, (uint64_t)kind);
 
-    end = roast__store_varint(end, payload_bytes);
-    size_t head_bytes = (size_t)(end - head);
-    unsigned char *at = reserve(journal, head_bytes + payload_bytes);
-    if (!at)
+    end = roast__store_varint(end, numbers.size_bytes + bytes.size_bytes);
+    struct roast_str pieces[] = {
+        {(const char *)head, (size_t)(end - head)}, numbers, bytes};
+    size_t size = pieces[0].size_bytes + numbers.size_bytes + bytes.size_bytes;
+    struct roast_block *block = block_with(journal, size);
+    if (!block)
         return false;
-    at = copy(at, (struct roast_str){(const char *)head, head_bytes});
-    for (size_t i = 0; i < count; i++)
-        at = copy(at, pieces[i]);
+    for (size_t i = 0; i < sizeof(pieces) / sizeof(pieces[0]); i++) {
+        if (pieces[i].size_bytes > 0)
+            memcpy(block->bytes + ROAST_BLOCK_HEAD_BYTES + block->size_bytes,
+                   pieces[i].data, pieces[i].size_bytes);
+        block->size_bytes += pieces[i].size_bytes;
+    }
+    journal->held_bytes += size;
     return true;
 }
 
 /* Of an entry that is no change. */
-struct numbers {
-    uint64_t values[3];
-    size_t count;
-};
-
 static bool put_numbers(struct roast_journal *journal, enum roast_entry kind,
-                        struct numbers numbers, struct roast_str text)
+                        const uint64_t *numbers, size_t count, struct roast_str bytes)
 {
     unsigned char head[3 * ROAST_VARINT_MAX_BYTES];
     unsigned char *end = head;
 
-    for (size_t i = 0; i < numbers.count; i++)
-        end = roast__store_varint(end, numbers.values[i]);
-    struct roast_str pieces[] = {{(const char *)head, (size_t)(end - head)}, text};
-    return put_entry(journal, kind, pieces, 2);
+    for (size_t i = 0; i < count; i++)
+        end = roast__store_varint(end, numbers[i]);
+    return put_entry(journal, kind,
+                     (struct roast_str){(const char *)head, (size_t)(end - head)},
+                     bytes);
 }
 
-/* Too large for one entry: parts, and behind them what they are. Parts that never
- * become whole, because memory ran out between them, are left out by who reads. */
+/* Too large for one entry: parts, then what they are. Each block depends on none before
+ * it, so the last part begins one and nothing follows it there. A reader leaves out parts
+ * that never become whole because memory ran out between them. */
 static bool put_parts(struct roast_journal *journal, enum roast_entry kind,
                       struct roast_str payload)
 {
-    uint64_t parts = 0;
+    uint64_t numbers[] = {kind, 0};
 
     while (payload.size_bytes > ROAST_ENTRY_MAX_BYTES) {
         struct roast_str part = {payload.data, ROAST_ENTRY_MAX_BYTES};
-        if (!put_numbers(journal, ROAST_ENTRY_part, (struct numbers){{parts++}, 1},
-                         part))
+        journal->block_full = true;
+        if (!put_numbers(journal, ROAST_ENTRY_part, &numbers[1], 1, part))
             return false;
+        numbers[1]++;
         payload.data += part.size_bytes;
         payload.size_bytes -= part.size_bytes;
     }
-    return put_numbers(journal, ROAST_ENTRY_whole, (struct numbers){{kind, parts}, 2},
-                       payload);
-}
-
-static bool put_large(struct roast_journal *journal, enum roast_entry kind,
-                      const struct roast_str *pieces, size_t count)
-{
-    size_t size = sum_of(pieces, count);
-    char *joined = roast__realloc(NULL, size);
-    unsigned char *end = (unsigned char *)joined;
-
-    if (!joined)
-        return false;
-    for (size_t i = 0; i < count; i++)
-        end = copy(end, pieces[i]);
-    bool queued = put_parts(journal, kind, (struct roast_str){joined, size});
-    roast__free(joined);
+    journal->block_full = true;
+    bool queued = put_numbers(journal, ROAST_ENTRY_whole, numbers, 2, payload);
+    journal->block_full = true;
     return queued;
 }
 
 /* ---- what comes before it ------------------------------------------------ */
 
-static void begin_chapter(struct roast_journal *journal)
+static void begin_epoch(struct roast_journal *journal)
 {
     const struct roast_run *run = journal->run;
     struct roast_str host = roast__strings_get(&run->strings, run->host);
-    if (host.size_bytes > LONGEST_HOST_BYTES) /* has been told once */
-        host = (struct roast_str){NULL, 0};
     int64_t mono_ns = roast__sat_sub(run->start_ns, run->epoch_minus_mono_ns);
-    struct numbers numbers = {
-        {roast__zigzag(mono_ns), roast__zigzag(run->start_ns), host.data != NULL}, 3};
 
+    if (host.size_bytes > LONGEST_HOST_BYTES) /* it has an entry of its own */
+        host = (struct roast_str){NULL, 0};
+    uint64_t numbers[] = {roast__zigzag(mono_ns), roast__zigzag(run->start_ns),
+                          host.data ? host.size_bytes + 1 : 0};
     if (!journal->begun)
-        journal->begun = put_numbers(journal, ROAST_ENTRY_start, numbers, host);
+        journal->begun = put_numbers(journal, ROAST_ENTRY_start, numbers, 3, host);
 }
 
 /* Where changes are missing the file says so before it goes on. */
-static bool tell_dropped(struct roast_journal *journal)
+static bool put_dropped(struct roast_journal *journal)
 {
-    if (journal->untold > 0 && put_numbers(journal, ROAST_ENTRY_dropped,
-                                           (struct numbers){{journal->untold}, 1},
-                                           (struct roast_str){NULL, 0}))
+    if (journal->untold > 0 &&
+        put_numbers(journal, ROAST_ENTRY_dropped, &journal->untold, 1,
+                    (struct roast_str){NULL, 0}))
         journal->untold = 0;
     return journal->untold == 0;
 }
 
-/* Queues a change if all of it fits, with whatever has to come before it. */
-static bool put(struct roast_journal *journal, enum roast_entry kind,
-                const struct roast_str *pieces, size_t count)
+/* Queues a change if all of it fits, with what has to come before it. */
+static bool put(struct roast_journal *journal, enum roast_entry kind)
 {
-    size_t size = sum_of(pieces, count);
+    size_t size = journal->entry.size_bytes;
     size_t heads = size / ROAST_ENTRY_MAX_BYTES + 1;
+    struct roast_str payload = {(const char *)journal->entry.data, size};
 
-    if (!has_room(journal, size + heads * PART_HEAD_BYTES + DROPPED_BYTES,
+    if (!roast__buf_ok(&journal->entry) ||
+        !has_room(journal, size + heads * PART_HEAD_BYTES + DROPPED_BYTES,
                   journal->limit_bytes))
         return false;
-    begin_chapter(journal);
-    if (!tell_dropped(journal))
+    begin_epoch(journal);
+    if (!put_dropped(journal))
         return false;
-    return size > ROAST_ENTRY_MAX_BYTES ? put_large(journal, kind, pieces, count)
-                                        : put_entry(journal, kind, pieces, count);
+    return size > ROAST_ENTRY_MAX_BYTES
+               ? put_parts(journal, kind, payload)
+               : put_entry(journal, kind, payload, (struct roast_str){NULL, 0});
 }
 
-bool roast__journal_put(struct roast_journal *journal, enum roast_entry kind,
-                        const struct roast_str *pieces, size_t count)
+bool roast__journal_put(struct roast_journal *journal, enum roast_entry kind)
 {
     bool was_half = journal->held_bytes > journal->limit_bytes / 2;
-    bool queued = put(journal, kind, pieces, count);
+    bool queued = put(journal, kind);
 
     if (queued) {
         journal->queued++;
@@ -201,6 +187,9 @@ bool roast__journal_put(struct roast_journal *journal, enum roast_entry kind,
     } else {
         journal->dropped++;
         journal->untold++;
+        journal->block_full = true; /* what it announced is not there */
+        journal->epoch = journal->block + 1;
+        roast__buf_release(&journal->entry); /* it may have failed */
     }
     if (!was_half && journal->held_bytes > journal->limit_bytes / 2 &&
         journal->half_full)
@@ -215,7 +204,7 @@ static bool is_unseen(const struct roast_run *run)
 {
     const struct roast_scheduler_view *view = &run->scheduler;
 
-    return view->tasks.count == 0 && view->stays.count == 0 &&
+    return view->tasks.count == 0 && view->sessions.count == 0 &&
            view->offsets.count == 0 && view->activity_count == 0 &&
            view->hot_count == 0;
 }
@@ -240,7 +229,8 @@ int roast__journal_open(struct roast_journal *journal, struct roast_run *run,
 {
     journal->run = run;
     journal->limit_bytes = limit_bytes;
-    journal->chapter = 1;
+    journal->block_bytes = ROAST_LIVE_BLOCK_BYTES;
+    journal->epoch = 1;
     roast__run_lock(run);
     bool untouched = is_untouched(run);
     if (untouched)
@@ -249,7 +239,7 @@ int roast__journal_open(struct roast_journal *journal, struct roast_run *run,
     if (!untouched)
         return roast_error_set(err, ROAST_LIMIT,
                                "a live file holds a run from its start, and this one "
-                               "was told something already: open the file first");
+                               "has changes already: open the file first");
     return ROAST_OK;
 }
 
@@ -263,49 +253,53 @@ void roast__journal_close(struct roast_journal *journal)
 
 void roast__journal_release(struct roast_journal *journal)
 {
-    for (struct roast_leaf *leaf = journal->first; leaf;) {
-        struct roast_leaf *next = leaf->next;
-        roast__free(leaf);
-        leaf = next;
+    for (struct roast_block *block = journal->first; block;) {
+        struct roast_block *next = block->next;
+        roast__free(block);
+        block = next;
     }
-    roast__free(journal->told);
-    roast__free(journal->text_in);
+    roast__buf_release(&journal->entry);
+    roast__free(journal->announced);
+    roast__free(journal->contexts);
     journal->first = journal->last = NULL;
-    journal->told = NULL;
-    journal->text_in = NULL;
+    journal->announced = NULL;
+    journal->contexts = NULL;
 }
 
 /* ---- the writer's side --------------------------------------------------- */
 
-/* Gives back what the leaves did not use: the writer may keep many of them. */
-static void shrink(struct roast_leaf **leaves)
+/* Gives back what the blocks did not use: the writer may keep many of them. */
+static void shrink(struct roast_block **blocks)
 {
-    for (struct roast_leaf **at = leaves; *at; at = &(*at)->next) {
+    for (struct roast_block **at = blocks; *at; at = &(*at)->next) {
         size_t size = (*at)->size_bytes;
-        struct roast_leaf *smaller = NULL;
+        struct roast_block *smaller = NULL;
+        if (size == 0) { /* only the last one can be */
+            roast__free(*at);
+            *at = NULL;
+            return;
+        }
         if (size < (*at)->cap_bytes / 2)
-            smaller = roast__realloc(*at, sizeof(**at) + ROAST_LEAF_HEAD_BYTES + size);
+            smaller = roast__realloc(*at, sizeof(**at) + ROAST_BLOCK_HEAD_BYTES + size);
         if (smaller)
             *at = smaller;
         (*at)->cap_bytes = size;
     }
 }
 
-struct roast_leaf *roast__journal_take(struct roast_journal *journal)
+struct roast_block *roast__journal_take(struct roast_journal *journal)
 {
-    roast__run_lock(journal->run);
     if (has_room(journal, DROPPED_BYTES, journal->limit_bytes + DROPPED_BYTES))
-        (void)tell_dropped(journal);
-    struct roast_leaf *leaves = journal->first;
+        (void)put_dropped(journal);
+    struct roast_block *blocks = journal->first;
     journal->first = journal->last = NULL;
-    if (leaves && ++journal->takes == ROAST_CHAPTER_TAKES) {
+    shrink(&blocks);
+    if (blocks && ++journal->takes == ROAST_EPOCH_TAKES) {
         journal->takes = 0;
-        journal->chapter++;
+        journal->epoch = journal->block + 1;
         journal->begun = false;
     }
-    roast__run_unlock(journal->run);
-    shrink(&leaves);
-    return leaves;
+    return blocks;
 }
 
 void roast__journal_done(struct roast_journal *journal, size_t size_bytes)

@@ -1,76 +1,77 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* merge.c - what a frame says of its attempt, put into the attempt's row.
+/* merge.c - what a frame update of its attempt, put into the attempt's row.
  *
- * Everything that can fail comes first: what a frame says is gathered, room is made,
+ * Everything that can fail comes first: what a frame update is gathered, room is made,
  * and only then is the row touched. The result does not depend on the order in which
- * the frames of an attempt arrive: what is weak gives way to what another frame says.
+ * the frames of an attempt arrive: what is weak gives way to what another frame update.
+ * An attempt may end twice, when process() returned and when its result was packed: the
+ * end that took longer counts, but one without a ladder never outdoes one that has it.
  *
  * The timeline is the client's realtime clock at the start of the run, carried on by
  * its monotonic clock. Processes on the client's host share that clock; of others only
  * the realtime clock is of use, and columns hold it with the offset of its process. */
 #include "run/merge.h"
 
+#include "base/array.h"
 #include "base/bytes.h"
-#include "run/array.h"
-#include "run/rest.h"
+#include "run/cold_fields.h"
 #include "run/run.h"
-#include "run/trim.h"
 
 static const int64_t same_clock_within_ns = INT64_C(5000000000);
 
-/* What one frame says. */
-struct saying {
+/* What one frame update. */
+struct row_update {
     enum roast_attempt_part part;
     unsigned char status;
     int32_t source;
     bool weak_source;
-    uint32_t known; /* bit n: values[n] is said */
+    uint32_t known; /* bit n: values[n] is set */
     uint32_t weak;  /* bit n: gives way to what is there */
     int64_t values[ROAST_COLUMN_COUNT];
-    uint64_t rest;
-    int32_t worker;  /* that a chunk record names, or ROAST_NO_STRING */
-    uint64_t fields; /* of a chunk record */
-    bool trimmed;    /* not all of the record is kept */
+    uint64_t cold_fields;
+    int32_t worker;      /* that a chunk record names, or ROAST_NO_STRING */
+    uint64_t fields;     /* of a chunk record */
+    bool tables_dropped; /* not all of the record is kept */
 };
 
 _Static_assert(ROAST_COLUMN_COUNT <= 32, "saying.known has 32 bits");
 
 enum strength { WEAK, STRONG };
 
-static void say(struct saying *says, enum roast_attempt_column column, int64_t value,
-                enum strength strength)
+static void set(struct row_update *update, enum roast_attempt_column column,
+                int64_t value, enum strength strength)
 {
-    says->values[column] = value;
-    says->known |= UINT32_C(1) << column;
+    update->values[column] = value;
+    update->known |= UINT32_C(1) << column;
     if (strength == WEAK)
-        says->weak |= UINT32_C(1) << column;
+        update->weak |= UINT32_C(1) << column;
 }
 
-static bool is_said(const struct saying *says, enum roast_attempt_column column)
+static bool is_set(const struct row_update *update, enum roast_attempt_column column)
 {
-    return (says->known >> column) & 1;
+    return (update->known >> column) & 1;
 }
 
 /* A number that no column can hold is not said; the record keeps it. */
-static void say_field(struct saying *says, enum roast_attempt_column column,
+static void set_field(struct row_update *update, enum roast_attempt_column column,
                       const roast_record *rec, enum roast_field field,
                       enum strength strength)
 {
     if (roast_record_has(rec, field) && rec->values[field].u64 <= INT64_MAX)
-        say(says, column, (int64_t)rec->values[field].u64, strength);
+        set(update, column, (int64_t)rec->values[field].u64, strength);
 }
 
-static void say_status(struct saying *says, const roast_record *rec)
+static void set_status(struct row_update *update, const roast_record *rec)
 {
     uint64_t status = rec->values[ROAST_FIELD_status].u64;
 
     if (roast_record_has(rec, ROAST_FIELD_status) &&
         (status == ROAST_CHUNK_OK || status == ROAST_CHUNK_FAILED))
-        says->status = (unsigned char)status;
+        update->status = (unsigned char)status;
 }
 
-/* Where a begin or end frame says that its attempt reads; false when out of memory. */
-static bool say_place(struct roast_run *run, struct saying *says,
+/* Where a begin or end frame update that its attempt reads; false when out of memory. */
+static bool set_place(struct roast_run *run, struct row_update *update,
                       const roast_record *rec)
 {
     struct roast_str place = rec->values[ROAST_FIELD_place].str;
@@ -82,25 +83,25 @@ static bool say_place(struct roast_run *run, struct saying *says,
     int64_t first = (int64_t)roast__load_fixed(at + 8, 4);
     int64_t entries = (int64_t)roast__load_fixed(at + 12, 4);
     if (entries > 0) { /* 0 and 0 say that the entries are not known */
-        say(says, ROAST_COLUMN_entry_start, first, WEAK);
-        say(says, ROAST_COLUMN_entry_stop, first + entries, WEAK);
+        set(update, ROAST_COLUMN_entry_start, first, WEAK);
+        set(update, ROAST_COLUMN_entry_stop, first + entries, WEAK);
     }
-    says->source =
+    update->source =
         roast__sources_of_ids(&run->attempts, (uint32_t)roast__load_fixed(at, 4),
                               (uint32_t)roast__load_fixed(at + 4, 4));
-    says->weak_source = true;
-    return says->source != ROAST_SOURCE_NO_MEMORY;
+    update->weak_source = true;
+    return update->source != ROAST_SOURCE_NO_MEMORY;
 }
 
 /* ---- begin ------------------------------------------------------------------- */
 
-static bool hear_begin(struct roast_run *run, struct saying *says,
-                       const roast_record *rec)
+static bool merge_begin(struct roast_run *run, struct row_update *update,
+                        const roast_record *rec)
 {
     if (roast_record_has(rec, ROAST_FIELD_start_epoch_ns))
-        say(says, ROAST_COLUMN_task_start_ns,
+        set(update, ROAST_COLUMN_task_start_ns,
             rec->values[ROAST_FIELD_start_epoch_ns].i64, WEAK);
-    return say_place(run, says, rec);
+    return set_place(run, update, rec);
 }
 
 /* ---- end --------------------------------------------------------------------- */
@@ -129,20 +130,20 @@ static bool ends_on_our_clock(const struct roast_run *run,
     return apart_ns <= same_clock_within_ns && apart_ns >= -same_clock_within_ns;
 }
 
-static void say_task(const struct roast_run *run, struct saying *says,
+static void set_task(const struct roast_run *run, struct row_update *update,
                      const struct roast_worker_process *process,
                      const roast_record *rec)
 {
-    say_field(says, ROAST_COLUMN_task_ns, rec, ROAST_FIELD_task_ns, STRONG);
-    say_field(says, ROAST_COLUMN_task_cpu_ns, rec, ROAST_FIELD_task_cpu_ns, STRONG);
+    set_field(update, ROAST_COLUMN_task_ns, rec, ROAST_FIELD_task_ns, STRONG);
+    set_field(update, ROAST_COLUMN_task_cpu_ns, rec, ROAST_FIELD_task_cpu_ns, STRONG);
     if (roast_record_has(rec, ROAST_FIELD_task_start_mono_ns) &&
         ends_on_our_clock(run, process, rec))
-        say(says, ROAST_COLUMN_task_start_ns,
+        set(update, ROAST_COLUMN_task_start_ns,
             roast__sat_add(rec->values[ROAST_FIELD_task_start_mono_ns].i64,
                            run->epoch_minus_mono_ns),
             STRONG);
     else if (roast_record_has(rec, ROAST_FIELD_end_epoch_ns) && knows_task_ns(rec))
-        say(says, ROAST_COLUMN_task_start_ns,
+        set(update, ROAST_COLUMN_task_start_ns,
             roast__sat_sub(rec->values[ROAST_FIELD_end_epoch_ns].i64,
                            rec->values[ROAST_FIELD_task_ns].i64),
             STRONG);
@@ -166,32 +167,32 @@ static void learn_use(struct roast_worker_process *process, const roast_record *
         process->cpu_ns = cpu->u64; /* it only grows; frames may overtake each other */
 }
 
-static bool say_ladder(struct roast_run *run, struct saying *says,
+static bool set_ladder(struct roast_run *run, struct row_update *update,
                        const roast_record *rec)
 {
     if (!roast_record_has(rec, ROAST_FIELD_ladder))
         return true;
     int64_t at =
         roast__ladder_pack(&run->attempts, rec->values[ROAST_FIELD_ladder].str);
-    say(says, ROAST_COLUMN_ladder, at, STRONG);
+    set(update, ROAST_COLUMN_ladder, at, STRONG);
     return at >= 0;
 }
 
-static bool hear_end(struct roast_run *run, struct saying *says,
-                     struct roast_worker_process *process, const roast_record *rec)
+static bool merge_end(struct roast_run *run, struct row_update *update,
+                      struct roast_worker_process *process, const roast_record *rec)
 {
-    say_status(says, rec);
-    say_field(says, ROAST_COLUMN_duration_ns, rec, ROAST_FIELD_duration_ns, WEAK);
-    say_task(run, says, process, rec);
+    set_status(update, rec);
+    set_field(update, ROAST_COLUMN_duration_ns, rec, ROAST_FIELD_duration_ns, WEAK);
+    set_task(run, update, process, rec);
     learn_use(process, rec);
     if (roast_record_has(rec, ROAST_FIELD_error_type)) {
         int32_t text =
             roast__strings_put(&run->strings, rec->values[ROAST_FIELD_error_type].str);
         if (text < 0)
             return false;
-        say(says, ROAST_COLUMN_error_type, text, WEAK);
+        set(update, ROAST_COLUMN_error_type, text, WEAK);
     }
-    return say_ladder(run, says, rec) && say_place(run, says, rec);
+    return set_ladder(run, update, rec) && set_place(run, update, rec);
 }
 
 /* ---- chunk ------------------------------------------------------------------- */
@@ -210,7 +211,7 @@ static bool intern_texts(struct roast_record_texts *texts, struct roast_run *run
                          const struct roast_worker_process *process,
                          const roast_record *rec)
 {
-    struct roast_guesses *last = &run->attempts.last;
+    struct roast_last_values *last = &run->attempts.last;
 
     if (!intern(&texts->host, run, rec, ROAST_FIELD_host, process->host) ||
         !intern(&texts->worker, run, rec, ROAST_FIELD_worker, process->worker) ||
@@ -227,7 +228,7 @@ static bool intern_texts(struct roast_record_texts *texts, struct roast_run *run
     return true;
 }
 
-/* The first record of a process says where it runs. */
+/* The first record of a process update where it runs. */
 static void learn_process(const struct roast_run *run,
                           struct roast_worker_process *process, const roast_record *rec,
                           const struct roast_record_texts *texts)
@@ -244,7 +245,7 @@ static void learn_process(const struct roast_run *run,
         process->pid = rec->values[ROAST_FIELD_pid].u64;
 }
 
-static void say_start(const struct roast_run *run, struct saying *says,
+static void set_start(const struct roast_run *run, struct row_update *update,
                       const struct roast_worker_process *process,
                       const roast_record *rec, const struct roast_record_texts *texts)
 {
@@ -252,94 +253,140 @@ static void say_start(const struct roast_run *run, struct saying *says,
                                                : texts->host == run->host;
 
     if (ours && roast_record_has(rec, ROAST_FIELD_start_mono_ns))
-        say(says, ROAST_COLUMN_start_ns,
+        set(update, ROAST_COLUMN_start_ns,
             roast__sat_add(rec->values[ROAST_FIELD_start_mono_ns].i64,
                            run->epoch_minus_mono_ns),
             STRONG);
     else if (roast_record_has(rec, ROAST_FIELD_start_epoch_ns))
-        say(says, ROAST_COLUMN_start_ns, rec->values[ROAST_FIELD_start_epoch_ns].i64,
+        set(update, ROAST_COLUMN_start_ns, rec->values[ROAST_FIELD_start_epoch_ns].i64,
             STRONG);
 }
 
-/* Distances are taken to what the first record of the process says. */
-static void learn_mono(struct roast_worker_process *process, const struct saying *says,
-                       const roast_record *rec)
+/* Distances are taken to what the first record of the process update. */
+static void learn_mono(struct roast_worker_process *process,
+                       const struct row_update *update, const roast_record *rec)
 {
     if (process->mono_known || is_handmade(process) ||
-        !is_said(says, ROAST_COLUMN_start_ns) ||
+        !is_set(update, ROAST_COLUMN_start_ns) ||
         !roast_record_has(rec, ROAST_FIELD_start_mono_ns))
         return;
     process->timeline_minus_mono_ns =
-        roast__wrap_sub(says->values[ROAST_COLUMN_start_ns],
+        roast__wrap_sub(update->values[ROAST_COLUMN_start_ns],
                         rec->values[ROAST_FIELD_start_mono_ns].i64);
     process->mono_known = true;
 }
 
-static bool hear_record(struct roast_run *run, struct saying *says,
-                        struct roast_worker_process *process, const roast_record *rec)
+static bool merge_record(struct roast_run *run, struct row_update *update,
+                         struct roast_worker_process *process, const roast_record *rec)
 {
     struct roast_record_texts texts;
 
     if (!intern_texts(&texts, run, process, rec))
         return false;
     learn_process(run, process, rec, &texts);
-    say_status(says, rec);
-    say_start(run, says, process, rec, &texts);
-    learn_mono(process, says, rec);
+    set_status(update, rec);
+    set_start(run, update, process, rec, &texts);
+    learn_mono(process, update, rec);
     for (size_t i = 0; i < ROAST_FIELD_COLUMN_COUNT; i++)
-        say_field(says, roast__field_columns[i].column, rec,
+        set_field(update, roast__field_columns[i].column, rec,
                   roast__field_columns[i].field, STRONG);
     if (texts.error_type >= 0)
-        say(says, ROAST_COLUMN_error_type, texts.error_type, STRONG);
-    says->source =
+        set(update, ROAST_COLUMN_error_type, texts.error_type, STRONG);
+    update->source =
         roast__sources_of_record(&run->attempts, &run->strings, &run->names, rec);
-    if (says->source == ROAST_SOURCE_NO_MEMORY)
+    if (update->source == ROAST_SOURCE_NO_MEMORY)
         return false;
-    says->worker = texts.worker;
-    says->fields = rec->present;
-    says->rest = roast__rest_pack(run, rec, process, &texts,
-                                  is_said(says, ROAST_COLUMN_start_ns)
-                                      ? &says->values[ROAST_COLUMN_start_ns]
-                                      : NULL);
-    return says->rest != 0;
+    update->worker = texts.worker;
+    update->fields = rec->present;
+    update->cold_fields = roast__cold_fields_pack(
+        run, rec, process, &texts,
+        is_set(update, ROAST_COLUMN_start_ns) ? &update->values[ROAST_COLUMN_start_ns]
+                                              : NULL);
+    return update->cold_fields != 0;
 }
 
-static bool hear_chunk(struct roast_run *run, struct saying *says,
-                       struct roast_worker_process *process, const roast_record *rec)
+/* Tables of branches are by far the largest part of a record: 1 kB where a chunk reads 20
+ * branches, 50 kB where it reads 1500. Once the packed fields have reached the budget of
+ * the run, records are kept without them and say so, and each is counted as a loss. */
+static const enum roast_field tables[] = {ROAST_FIELD_branches,
+                                          ROAST_FIELD_file_branches};
+enum { TABLE_COUNT = sizeof(tables) / sizeof(tables[0]) };
+
+static bool has_room_for_tables(const struct roast_run *run, const roast_record *rec)
+{
+    size_t held_bytes = run->attempts.packed.size_bytes + run->strings.bytes_used;
+    size_t left_bytes =
+        run->budget_bytes > held_bytes ? run->budget_bytes - held_bytes : 0;
+
+    for (size_t i = 0; i < TABLE_COUNT; i++) {
+        if (!roast_record_has(rec, tables[i]))
+            continue;
+        size_t table_bytes = rec->values[tables[i]].str.size_bytes;
+        if (table_bytes > left_bytes)
+            return false;
+        left_bytes -= table_bytes;
+    }
+    return true;
+}
+
+static bool drop_branch_tables(roast_record *rec, struct roast_buf *absences)
+{
+    struct roast_str absent = rec->values[ROAST_FIELD_absences].str;
+
+    if (roast_record_has(rec, ROAST_FIELD_absences))
+        roast__buf_put(absences, absent.data, absent.size_bytes);
+    for (size_t i = 0; i < TABLE_COUNT; i++) {
+        if (!roast_record_has(rec, tables[i]))
+            continue;
+        rec->present &= ~(UINT64_C(1) << tables[i]);
+        roast__buf_put_varint(absences, roast_field_info(tables[i])->number);
+        roast__buf_put_varint(absences, ROAST_WHY_NO_ROOM);
+    }
+    if (!roast__buf_ok(absences))
+        return false;
+    roast_record_set_str(
+        rec, ROAST_FIELD_absences,
+        (struct roast_str){(const char *)absences->data, absences->size_bytes});
+    return true;
+}
+
+static bool merge_chunk(struct roast_run *run, struct row_update *update,
+                        struct roast_worker_process *process, const roast_record *rec)
 {
     struct roast_buf absences = {NULL, 0, 0, false};
 
-    if (roast__has_room(run, rec))
-        return hear_record(run, says, process, rec);
+    if (has_room_for_tables(run, rec))
+        return merge_record(run, update, process, rec);
     roast_record kept = *rec;
-    says->trimmed = true;
-    bool heard =
-        roast__trim(&kept, &absences) && hear_record(run, says, process, &kept);
+    update->tables_dropped = true;
+    bool merged = drop_branch_tables(&kept, &absences) &&
+                  merge_record(run, update, process, &kept);
     roast__buf_release(&absences);
-    return heard;
+    return merged;
 }
 
 /* ---- the row ----------------------------------------------------------------- */
 
-static bool hear(struct roast_run *run, struct saying *says, int32_t process,
-                 const roast_record *rec)
+static bool read_frame(struct roast_run *run, struct row_update *update,
+                       int32_t process, const roast_record *rec)
 {
     struct roast_worker_process *who = &run->attempts.processes[process];
 
-    switch (says->part) {
+    switch (update->part) {
     case ROAST_PART_BEGIN:
-        return hear_begin(run, says, rec);
+        return merge_begin(run, update, rec);
     case ROAST_PART_CHUNK:
-        return hear_chunk(run, says, who, rec);
+        return merge_chunk(run, update, who, rec);
     case ROAST_PART_END:
-        return hear_end(run, says, who, rec);
+        return merge_end(run, update, who, rec);
     }
     return false;
 }
 
-static bool reserve_columns(struct roast_attempts *attempts, const struct saying *says)
+static bool reserve_columns(struct roast_attempts *attempts,
+                            const struct row_update *update)
 {
-    for (uint32_t left = says->known; left; left &= left - 1) {
+    for (uint32_t left = update->known; left; left &= left - 1) {
         struct roast_column *column = &attempts->columns[__builtin_ctz(left)];
         if (!roast__column_reserve(column, attempts->cap))
             return false;
@@ -347,26 +394,25 @@ static bool reserve_columns(struct roast_attempts *attempts, const struct saying
     return true;
 }
 
-/* Cannot fail: there is room. An attempt failed if any of its frames says so. */
+/* Cannot fail: there is room. An attempt failed if any of its frames update so. */
 static void write_row(struct roast_attempts *attempts, size_t row,
-                      const struct saying *says)
+                      const struct row_update *update)
 {
-    roast__digests_forget(attempts, row);
-    for (uint32_t left = says->known; left; left &= left - 1) {
+    for (uint32_t left = update->known; left; left &= left - 1) {
         unsigned i = (unsigned)__builtin_ctz(left);
         struct roast_column *column = &attempts->columns[i];
-        bool gives_way = (says->weak >> i) & 1;
+        bool gives_way = (update->weak >> i) & 1;
         if (!gives_way || !roast__column_has(column, row))
-            roast__column_put(column, row, says->values[i]);
+            roast__column_put(column, row, update->values[i]);
     }
-    if (says->source >= 0 && (!says->weak_source || attempts->source[row] < 0))
-        roast__sources_give(attempts, row, says->source);
-    if (says->status > attempts->status[row])
-        attempts->status[row] = says->status;
-    if (says->rest != 0)
-        attempts->rest[row] = says->rest;
-    attempts->fields |= says->fields;
-    attempts->parts[row] |= (unsigned char)says->part;
+    if (update->source >= 0 && (!update->weak_source || attempts->source[row] < 0))
+        roast__sources_give(attempts, row, update->source);
+    if (update->status > attempts->status[row])
+        attempts->status[row] = update->status;
+    if (update->cold_fields != 0)
+        attempts->cold_fields[row] = update->cold_fields;
+    attempts->fields |= update->fields;
+    attempts->parts[row] |= (unsigned char)update->part;
 }
 
 static int32_t find_process(struct roast_run *run, const struct roast_identity *id)
@@ -383,10 +429,10 @@ static int32_t find_process(struct roast_run *run, const struct roast_identity *
 
 /* ---- the task it ran in ------------------------------------------------------ */
 
-static void say_link(struct saying *says, const struct roast_task_link *link)
+static void set_link(struct row_update *update, const struct roast_task_link *link)
 {
     if (link)
-        say(says, ROAST_COLUMN_key_hash, link->key_hash, WEAK);
+        set(update, ROAST_COLUMN_key_hash, link->key_hash, WEAK);
 }
 
 static bool names_worker(const struct roast_run *run, int64_t row)
@@ -397,22 +443,23 @@ static bool names_worker(const struct roast_run *run, int64_t row)
 
 /* The entry of the worker that makes an attempt; a name that its record gave is better
  * than the one it came with. -1 when out of memory. */
-static int32_t find_seat(struct roast_run *run, int32_t home, int64_t row,
-                         const struct saying *says, const struct roast_task_link *link)
+static int32_t find_worker_entry(struct roast_run *run, int32_t process, int64_t row,
+                                 const struct row_update *update,
+                                 const struct roast_task_link *link)
 {
     struct roast_attempts *attempts = &run->attempts;
-    int32_t worker = says->worker;
+    int32_t worker = update->worker;
 
     if (worker == ROAST_NO_STRING && link && !names_worker(run, row))
         worker = link->worker;
-    if (worker != ROAST_NO_STRING && !is_handmade(&attempts->processes[home]))
-        return roast__processes_seat(attempts, home, worker);
-    return row >= 0 ? attempts->process[row] : home;
+    if (worker != ROAST_NO_STRING && !is_handmade(&attempts->processes[process]))
+        return roast__processes_worker(attempts, process, worker);
+    return row >= 0 ? attempts->process[row] : process;
 }
 
 /* Nothing but its task is new. */
 static enum roast_merged link_row(struct roast_run *run, size_t row,
-                                  const struct saying *says,
+                                  const struct row_update *update,
                                   const struct roast_task_link *link)
 {
     struct roast_attempts *attempts = &run->attempts;
@@ -420,39 +467,42 @@ static enum roast_merged link_row(struct roast_run *run, size_t row,
 
     if (!link || roast__column_has(hashes, row))
         return ROAST_MERGED_REPEATED;
-    int32_t seat =
-        find_seat(run, roast__home_of(attempts, row), (int64_t)row, says, link);
-    if (seat < 0 || !roast__column_reserve(hashes, attempts->cap))
+    int32_t worker_entry = find_worker_entry(run, roast__process_of(attempts, row),
+                                             (int64_t)row, update, link);
+    if (worker_entry < 0 || !roast__column_reserve(hashes, attempts->cap))
         return ROAST_MERGED_NO_MEMORY;
     roast__column_put(hashes, row, link->key_hash);
-    attempts->process[row] = seat;
+    attempts->process[row] = worker_entry;
     return ROAST_MERGED_LINKED;
 }
 
 /* ---- all of it --------------------------------------------------------------- */
 
 /* What was heard is by the clock of its process. */
-static void add_offset(struct saying *says, const struct roast_worker_process *process)
+static void add_offset(struct row_update *update,
+                       const struct roast_worker_process *process)
 {
     static const enum roast_attempt_column times[] = {ROAST_COLUMN_start_ns,
                                                       ROAST_COLUMN_task_start_ns};
 
     for (size_t i = 0; i < sizeof(times) / sizeof(times[0]); i++) {
-        if (is_said(says, times[i]))
-            says->values[times[i]] =
-                roast__wrap_add(says->values[times[i]], process->offset_ns);
+        if (is_set(update, times[i]))
+            update->values[times[i]] =
+                roast__wrap_add(update->values[times[i]], process->offset_ns);
     }
 }
 
-enum roast_merged roast__merge(struct roast_run *run, const struct roast_identity *id,
+enum roast_merged roast__merge(struct roast_run *run, size_t *row_out,
+                               const struct roast_identity *id,
                                const struct roast_task_link *link,
                                const roast_record *rec)
 {
     struct roast_attempts *attempts = &run->attempts;
-    struct saying says = {.part = (enum roast_attempt_part)(1u << (rec->kind - 1)),
-                          .source = ROAST_NO_SOURCE,
-                          .worker = ROAST_NO_STRING};
-    int32_t seat = -1;
+    struct row_update update = {.part =
+                                    (enum roast_attempt_part)(1u << (rec->kind - 1)),
+                                .source = ROAST_NO_SOURCE,
+                                .worker = ROAST_NO_STRING};
+    int32_t worker_entry = -1;
     size_t packed_bytes = attempts->packed.size_bytes;
     int32_t process = find_process(run, id);
 
@@ -460,24 +510,28 @@ enum roast_merged roast__merge(struct roast_run *run, const struct roast_identit
         return ROAST_MERGED_NO_MEMORY;
     if (!id)
         link = NULL;
-    say_link(&says, link);
+    set_link(&update, link);
     int64_t row = id ? roast__attempts_find(attempts, process, id->sequence) : -1;
-    if (row >= 0 && attempts->parts[row] & says.part)
-        return link_row(run, (size_t)row, &says, link);
+    *row_out = (size_t)row; /* of a new one below */
+    if (row >= 0 && attempts->parts[row] & update.part)
+        return link_row(run, (size_t)row, &update, link);
     if ((row < 0 && !roast__attempts_room(attempts)) ||
-        !hear(run, &says, process, rec) || !reserve_columns(attempts, &says) ||
-        (seat = find_seat(run, process, row, &says, link)) < 0) {
+        !read_frame(run, &update, process, rec) ||
+        !reserve_columns(attempts, &update) ||
+        (worker_entry = find_worker_entry(run, process, row, &update, link)) < 0) {
         attempts->packed.size_bytes = packed_bytes;
         return ROAST_MERGED_NO_MEMORY;
     }
-    add_offset(&says, &attempts->processes[process]);
+    add_offset(&update, &attempts->processes[process]);
     if (row < 0) {
         uint32_t sequence = id ? id->sequence : ++attempts->handmade_count;
-        row = (int64_t)roast__attempts_append(attempts, seat, sequence, id != NULL);
+        row = (int64_t)roast__attempts_append(attempts, worker_entry, sequence,
+                                              id != NULL);
     }
-    attempts->process[row] = seat;
-    write_row(attempts, (size_t)row, &says);
-    if (says.trimmed)
+    *row_out = (size_t)row;
+    attempts->process[row] = worker_entry;
+    write_row(attempts, (size_t)row, &update);
+    if (update.tables_dropped)
         roast__run_lose(run, ROAST_RUN_LOSS_tables_trimmed, 1);
     return ROAST_MERGED_NEW;
 }

@@ -6,14 +6,14 @@
 #ifndef ROAST_RUN_NAMES_H
 #define ROAST_RUN_NAMES_H
 
-#include "run/strings.h"
+#include "base/string_table.h"
 
 /* Zeroed = empty and valid. */
 struct roast_names {
     struct roast_name *items; /* owned */
     size_t count;
     size_t cap;
-    struct roast_slots slots; /* by id */
+    struct roast_hash_table slots; /* by id */
 };
 
 struct roast_name {
@@ -22,8 +22,12 @@ struct roast_name {
 };
 
 /* Learns a text of strings; false when out of memory. Nothing for ROAST_NO_STRING. */
-bool roast__names_learn(struct roast_names *names, const struct roast_strings *strings,
-                        int32_t text);
+bool roast__names_learn(struct roast_names *names,
+                        const struct roast_string_table *strings, int32_t text);
+
+/* Whether a text of strings was learned. */
+bool roast__names_has(const struct roast_names *names,
+                      const struct roast_string_table *strings, int32_t text);
 
 /* The number of the text with this id; ROAST_NO_STRING where none or several have it,
  * and for id 0, which says that there was no name. */

@@ -9,10 +9,10 @@
  *
  * A scheduler knows the host of a worker by its address, a record by its name; both are
  * joined by the worker. */
-#include "run/array.h"
+#include "base/array.h"
+#include "run/apply.h"
 #include "run/clean.h"
-#include "run/replay.h"
-#include "run/tell.h"
+#include "run/journal_write.h"
 
 #include "base/mem.h"
 
@@ -20,7 +20,7 @@
 
 static uint64_t hash_host(int32_t host)
 {
-    return roast__slots_mix((uint32_t)host);
+    return roast__hash_number((uint32_t)host);
 }
 
 static uint64_t hash_of(const void *table, uint32_t item)
@@ -31,11 +31,11 @@ static uint64_t hash_of(const void *table, uint32_t item)
 
 static struct roast_host_offset *find(const struct roast_offsets *offsets, int32_t host)
 {
-    const struct roast_slots *slots = &offsets->slots;
+    const struct roast_hash_table *slots = &offsets->slots;
 
-    for (size_t at = roast__slots_first(slots, hash_host(host));
-         roast__slots_holds(slots, at); at = roast__slots_next(slots, at)) {
-        struct roast_host_offset *item = &offsets->items[roast__slots_item(slots, at)];
+    for (size_t at = roast__hash_first(slots, hash_host(host));
+         roast__hash_holds(slots, at); at = roast__hash_next(slots, at)) {
+        struct roast_host_offset *item = &offsets->items[roast__hash_item(slots, at)];
         if (item->host == host)
             return item;
     }
@@ -55,18 +55,18 @@ bool roast__offsets_put(struct roast_offsets *offsets, int32_t host, int64_t off
     if (items)
         offsets->items = items;
     if (!items || offsets->count >= ROAST_MOST_HOSTS ||
-        !roast__slots_room(&offsets->slots, offsets->count, hash_of, offsets))
+        !roast__hash_room(&offsets->slots, offsets->count, hash_of, offsets))
         return false;
     uint32_t number = (uint32_t)offsets->count++;
     items[number] = (struct roast_host_offset){.host = host, .offset_ns = offset_ns};
-    roast__slots_put(&offsets->slots, hash_host(host), number);
+    roast__hash_put(&offsets->slots, hash_host(host), number);
     return true;
 }
 
 void roast__offsets_release(struct roast_offsets *offsets)
 {
     roast__free(offsets->items);
-    roast__slots_release(&offsets->slots);
+    roast__hash_release(&offsets->slots);
     *offsets = (struct roast_offsets){.items = NULL};
 }
 
@@ -83,13 +83,13 @@ static int put(struct roast_run *run, struct roast_str host, int64_t offset_ns,
     if (known && known->offset_ns == offset_ns)
         return ROAST_OK;
     if (!known && offsets->count >= ROAST_MOST_HOSTS) {
-        roast__lose_and_tell(run, ROAST_RUN_LOSS_scheduler_trimmed);
+        roast__lose_and_write(run, ROAST_RUN_LOSS_scheduler_trimmed);
         return ROAST_OK;
     }
     if (number < 0 || !roast__offsets_put(offsets, number, offset_ns))
         return roast_error_set(err, ROAST_NO_MEMORY, "the clock of host %zu",
                                offsets->count);
-    roast__tell_offset(run, host, offset_ns);
+    roast__journal_write_offset(run->journal, host, offset_ns);
     return ROAST_OK;
 }
 
@@ -119,10 +119,12 @@ static struct roast_host_offset *offset_of(const struct roast_run *run,
                                            const struct roast_worker_process *process)
 {
     const struct roast_scheduler_view *view = &run->scheduler;
-    const struct roast_stay *stay = process->worker != ROAST_NO_STRING
-                                        ? roast__stay_of(&view->stays, process->worker)
-                                        : NULL;
-    struct roast_host_offset *found = stay ? find(&view->offsets, stay->host) : NULL;
+    const struct roast_worker_session *session =
+        process->worker != ROAST_NO_STRING
+            ? roast__latest_session(&view->sessions, process->worker)
+            : NULL;
+    struct roast_host_offset *found =
+        session ? find(&view->offsets, session->host) : NULL;
 
     return found ? found : find(&view->offsets, process->host);
 }
@@ -148,7 +150,7 @@ static void find_clients_host(const struct roast_run *run)
  * scheduler tells which is which for all others of its host. */
 struct neighbours {
     const struct roast_run *run;
-    struct roast_slots slots; /* owned; by host: a process that has an offset */
+    struct roast_hash_table slots; /* owned; by host: a process that has an offset */
 };
 
 static uint64_t hash_neighbour(const void *table, uint32_t item)
@@ -160,12 +162,12 @@ static uint64_t hash_neighbour(const void *table, uint32_t item)
 static const struct roast_worker_process *find_neighbour(
     const struct neighbours *neighbours, int32_t host)
 {
-    const struct roast_slots *slots = &neighbours->slots;
+    const struct roast_hash_table *slots = &neighbours->slots;
     const struct roast_worker_process *processes = neighbours->run->attempts.processes;
 
-    for (size_t at = roast__slots_first(slots, hash_host(host));
-         roast__slots_holds(slots, at); at = roast__slots_next(slots, at)) {
-        uint32_t item = roast__slots_item(slots, at);
+    for (size_t at = roast__hash_first(slots, hash_host(host));
+         roast__hash_holds(slots, at); at = roast__hash_next(slots, at)) {
+        uint32_t item = roast__hash_item(slots, at);
         if (processes[item].host == host)
             return &processes[item];
     }
@@ -183,10 +185,10 @@ static void find_neighbours(struct neighbours *neighbours)
         if (process->host == ROAST_NO_STRING || !offset_of(neighbours->run, process) ||
             find_neighbour(neighbours, process->host))
             continue;
-        if (!roast__slots_room(&neighbours->slots, used++, hash_neighbour,
-                               neighbours->run))
+        if (!roast__hash_room(&neighbours->slots, used++, hash_neighbour,
+                              neighbours->run))
             return;
-        roast__slots_put(&neighbours->slots, hash_host(process->host), i);
+        roast__hash_put(&neighbours->slots, hash_host(process->host), i);
     }
 }
 
@@ -224,7 +226,7 @@ static bool find_moves(struct roast_run *run)
                 roast__wrap_sub(counts ? offset->offset_ns : 0, process->offset_ns);
         any = any || process->move_ns != 0;
     }
-    roast__slots_release(&neighbours.slots);
+    roast__hash_release(&neighbours.slots);
     return any;
 }
 
@@ -234,7 +236,7 @@ static void move_column(struct roast_attempts *attempts,
     struct roast_column *column = &attempts->columns[which];
 
     for (size_t row = 0; column->values && row < attempts->count; row++) {
-        int64_t move_ns = attempts->processes[roast__home_of(attempts, row)].move_ns;
+        int64_t move_ns = attempts->processes[roast__process_of(attempts, row)].move_ns;
         if (move_ns != 0 && roast__column_has(column, row))
             column->values[row] = roast__wrap_add(column->values[row], move_ns);
     }
@@ -249,7 +251,6 @@ static void settle_clocks(struct roast_run *run)
     find_clients_host(run);
     if (!find_moves(run))
         return;
-    attempts->digests.moved = true;
     move_column(attempts, ROAST_COLUMN_start_ns);
     move_column(attempts, ROAST_COLUMN_task_start_ns);
     for (size_t i = 0; i < attempts->process_count; i++) {
@@ -259,7 +260,7 @@ static void settle_clocks(struct roast_run *run)
     }
 }
 
-void roast__run_settle(struct roast_run *run)
+void roast__run_resolve_pending(struct roast_run *run)
 {
     roast__sources_resolve(&run->attempts, &run->names);
     settle_clocks(run);

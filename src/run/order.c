@@ -1,13 +1,126 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* order.c - the attempts of a run in order of their start, and which try each was.
  *
- * A worker cannot know either, so both are told when reading. The order does not depend
- * on the order in which frames came. A chunk is a file of a dataset and a range of
- * entries; what does not know these is a chunk of its own, and another run id over the
+ * A worker cannot know either, so both are computed here. The order does not depend on
+ * the order in which frames came. A chunk is a file of a dataset and a range of entries;
+ * a record without dataset, file or range is its own chunk, and another run id over the
  * same files is another pass, not another try. */
 #include "run/order.h"
 
+#include <stdlib.h>
+#include <string.h>
+
 #include "base/mem.h"
+#include "base/sort.h"
+
+/* ---- by start: only rows that start at the same ns, or at an unknown time, are compared;
+ * all others are sorted by digits (sort.h) */
+
+/* Of process(), else of the whole attempt. False: unknown. */
+static bool start_of(const struct roast_attempts *attempts, size_t row,
+                     int64_t *start_ns)
+{
+    static const enum roast_attempt_column starts[] = {ROAST_COLUMN_start_ns,
+                                                       ROAST_COLUMN_task_start_ns};
+
+    for (size_t i = 0; i < sizeof(starts) / sizeof(starts[0]); i++) {
+        const struct roast_column *column = &attempts->columns[starts[i]];
+        if (roast__column_has(column, row)) {
+            *start_ns = column->values[row];
+            return true;
+        }
+    }
+    return false;
+}
+
+/* ---- equal starts ------------------------------------------------------------------ */
+
+struct tie {
+    uint64_t process_id;
+    uint32_t sequence;
+    uint32_t row;
+};
+
+static int by_identity(const void *left, const void *right)
+{
+    const struct tie *a = left;
+    const struct tie *b = right;
+
+    if (a->process_id != b->process_id)
+        return a->process_id < b->process_id ? -1 : 1;
+    if (a->sequence != b->sequence)
+        return a->sequence < b->sequence ? -1 : 1;
+    return a->row < b->row ? -1 : a->row > b->row;
+}
+
+static bool sort_ties(uint32_t *rows, size_t count,
+                      const struct roast_attempts *attempts)
+{
+    struct tie *ties = roast__alloc(count * sizeof(*ties));
+
+    if (!ties)
+        return false;
+    for (size_t i = 0; i < count; i++)
+        ties[i] = (struct tie){attempts->processes[attempts->process[rows[i]]].id,
+                               attempts->sequence[rows[i]], rows[i]};
+    qsort(ties, count, sizeof(*ties), by_identity);
+    for (size_t i = 0; i < count; i++)
+        rows[i] = ties[i].row;
+    roast__free(ties);
+    return true;
+}
+
+static bool sort_equal(uint32_t *rows, const struct roast_keyed *keyed, size_t count,
+                       const struct roast_attempts *attempts)
+{
+    for (size_t from = 0, to; from < count; from = to) {
+        to = from + 1;
+        while (to < count && keyed[to].key == keyed[from].key)
+            to++;
+        if (to - from > 1 && !sort_ties(rows + from, to - from, attempts))
+            return false;
+    }
+    return true;
+}
+
+/* ---- all --------------------------------------------------------------------------- */
+
+/* Takes the rows whose start is known; the others are moved to the end. How many are
+ * taken. */
+static size_t take_known(struct roast_keyed *keyed, uint32_t *rows, size_t count,
+                         const struct roast_attempts *attempts)
+{
+    size_t known = 0, unknown = 0;
+    int64_t start_ns;
+
+    for (size_t i = 0; i < count; i++) {
+        if (start_of(attempts, rows[i], &start_ns))
+            keyed[known++] = (struct roast_keyed){start_ns, rows[i]};
+        else
+            rows[unknown++] = rows[i];
+    }
+    memmove(rows + known, rows, unknown * sizeof(rows[0]));
+    return known;
+}
+
+bool roast__rows_sort(uint32_t *rows, size_t count,
+                      const struct roast_attempts *attempts)
+{
+    if (count < 2)
+        return true;
+    struct roast_keyed *keyed = roast__keyed_new(count);
+    if (!keyed)
+        return false;
+    size_t known = take_known(keyed, rows, count, attempts);
+    roast__keyed_sort(keyed, keyed + known, known);
+    for (size_t i = 0; i < known; i++)
+        rows[i] = keyed[i].item;
+    bool ok = sort_equal(rows, keyed, known, attempts);
+    if (ok && count - known > 1)
+        ok = sort_ties(rows + known, count - known, attempts);
+    roast__free(keyed);
+    return ok;
+}
 
 static bool sort_all(struct roast_order *order, const struct roast_attempts *attempts)
 {
@@ -46,10 +159,10 @@ static bool chunk_of(const struct roast_attempts *attempts, size_t row,
 static uint64_t hash_chunk(const struct chunk *chunk)
 {
     uint64_t where = (uint64_t)(uint32_t)chunk->run << 32 | (uint32_t)chunk->source;
-    uint64_t hash = roast__slots_mix(where);
+    uint64_t hash = roast__hash_number(where);
 
-    hash = roast__slots_mix(hash ^ (uint64_t)chunk->entry_start);
-    return roast__slots_mix(hash ^ (uint64_t)chunk->entry_stop);
+    hash = roast__hash_number(hash ^ (uint64_t)chunk->entry_start);
+    return roast__hash_number(hash ^ (uint64_t)chunk->entry_stop);
 }
 
 static uint64_t hash_of(const void *table, uint32_t item)
@@ -72,20 +185,20 @@ static bool is_same_chunk(const struct roast_attempts *attempts, uint32_t row,
 
 /* The slots hold the first row of every chunk; `tries` counts by that row. */
 static uint32_t count_try(const struct roast_attempts *attempts,
-                          struct roast_slots *slots, uint32_t *tries, uint32_t row)
+                          struct roast_hash_table *slots, uint32_t *tries, uint32_t row)
 {
     struct chunk chunk;
 
     if (!chunk_of(attempts, row, &chunk))
         return 1;
     uint64_t hash = hash_chunk(&chunk);
-    for (size_t at = roast__slots_first(slots, hash); roast__slots_holds(slots, at);
-         at = roast__slots_next(slots, at)) {
-        uint32_t first = roast__slots_item(slots, at);
+    for (size_t at = roast__hash_first(slots, hash); roast__hash_holds(slots, at);
+         at = roast__hash_next(slots, at)) {
+        uint32_t first = roast__hash_item(slots, at);
         if (is_same_chunk(attempts, first, &chunk))
             return ++tries[first];
     }
-    roast__slots_put(slots, hash, row);
+    roast__hash_put(slots, hash, row);
     tries[row] = 1;
     return 1;
 }
@@ -93,17 +206,17 @@ static uint32_t count_try(const struct roast_attempts *attempts,
 static bool count_tries(struct roast_order *order,
                         const struct roast_attempts *attempts)
 {
-    struct roast_slots slots = {NULL, 0};
+    struct roast_hash_table slots = {NULL, 0};
     uint32_t *tries = roast__alloc(attempts->count * sizeof(*tries));
     bool ok = tries != NULL;
 
     for (size_t i = 0; ok && i < order->count; i++) {
         uint32_t row = order->rows[i];
-        ok = roast__slots_room(&slots, i, hash_of, attempts);
+        ok = roast__hash_room(&slots, i, hash_of, attempts);
         if (ok)
             order->attempt[row] = count_try(attempts, &slots, tries, row);
     }
-    roast__slots_release(&slots);
+    roast__hash_release(&slots);
     roast__free(tries);
     return ok;
 }
@@ -113,7 +226,7 @@ int roast__order_make(struct roast_order *out, struct roast_run *run, roast_erro
     struct roast_attempts *attempts = &run->attempts;
     struct roast_order order = {.count = attempts->count};
 
-    roast__run_settle(run);
+    roast__run_resolve_pending(run);
     order.rows = roast__alloc(order.count * sizeof(*order.rows));
     order.attempt = roast__alloc(order.count * sizeof(*order.attempt));
     if (!order.rows || !order.attempt || !sort_all(&order, attempts) ||

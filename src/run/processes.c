@@ -2,61 +2,61 @@
 /* processes.c - the processes that ran attempts, each once per run id. */
 #include "run/processes.h"
 
-#include "run/array.h"
+#include "base/array.h"
 #include "run/attempts.h"
-#include "run/restore.h"
 
 static uint64_t hash_pair(int32_t run, uint64_t id)
 {
-    return roast__slots_mix(roast__slots_mix(id) + (uint32_t)run);
+    return roast__hash_number(roast__hash_number(id) + (uint32_t)run);
 }
 
-static uint64_t hash_seat(int32_t home, int32_t worker)
+static uint64_t hash_worker(int32_t first_entry, int32_t worker)
 {
-    return roast__slots_mix((uint64_t)(uint32_t)home << 32 | (uint32_t)worker);
+    return roast__hash_number((uint64_t)(uint32_t)first_entry << 32 | (uint32_t)worker);
 }
 
-/* Homes are found by run and id, others by their worker. */
+/* The first entry of a process is found by run and id, others by their worker. */
 static uint64_t hash_of(const void *table, uint32_t item)
 {
     const struct roast_attempts *attempts = table;
     const struct roast_worker_process *process = &attempts->processes[item];
 
-    return (uint32_t)process->home == item ? hash_pair(process->run, process->id)
-                                           : hash_seat(process->home, process->worker);
+    return (uint32_t)process->process_entry == item
+               ? hash_pair(process->run, process->id)
+               : hash_worker(process->process_entry, process->worker);
 }
 
 static uint64_t hash_id_of(const void *table, uint32_t item)
 {
     const struct roast_attempts *attempts = table;
-    return roast__slots_mix(attempts->processes[item].id);
+    return roast__hash_number(attempts->processes[item].id);
 }
 
 static int32_t find(const struct roast_attempts *attempts, int32_t run, uint64_t id)
 {
-    const struct roast_slots *slots = &attempts->process_slots;
+    const struct roast_hash_table *slots = &attempts->process_slots;
 
-    for (size_t at = roast__slots_first(slots, hash_pair(run, id));
-         roast__slots_holds(slots, at); at = roast__slots_next(slots, at)) {
-        uint32_t index = roast__slots_item(slots, at);
+    for (size_t at = roast__hash_first(slots, hash_pair(run, id));
+         roast__hash_holds(slots, at); at = roast__hash_next(slots, at)) {
+        uint32_t index = roast__hash_item(slots, at);
         const struct roast_worker_process *process = &attempts->processes[index];
         if (process->id == id && process->run == run)
-            return process->home;
+            return process->process_entry;
     }
     return -1;
 }
 
-static int32_t find_seat(const struct roast_attempts *attempts, int32_t home,
-                         int32_t worker)
+static int32_t find_worker(const struct roast_attempts *attempts, int32_t first_entry,
+                           int32_t worker)
 {
-    const struct roast_slots *slots = &attempts->process_slots;
+    const struct roast_hash_table *slots = &attempts->process_slots;
 
-    if (attempts->processes[home].worker == worker)
-        return home;
-    for (size_t at = roast__slots_first(slots, hash_seat(home, worker));
-         roast__slots_holds(slots, at); at = roast__slots_next(slots, at)) {
-        uint32_t index = roast__slots_item(slots, at);
-        if (attempts->processes[index].home == home &&
+    if (attempts->processes[first_entry].worker == worker)
+        return first_entry;
+    for (size_t at = roast__hash_first(slots, hash_worker(first_entry, worker));
+         roast__hash_holds(slots, at); at = roast__hash_next(slots, at)) {
+        uint32_t index = roast__hash_item(slots, at);
+        if (attempts->processes[index].process_entry == first_entry &&
             attempts->processes[index].worker == worker)
             return (int32_t)index;
     }
@@ -66,11 +66,11 @@ static int32_t find_seat(const struct roast_attempts *attempts, int32_t home,
 /* The first entry of a process, whatever its run; -1: there is none. */
 static int32_t find_first(const struct roast_attempts *attempts, uint64_t id)
 {
-    const struct roast_slots *slots = &attempts->process_id_slots;
+    const struct roast_hash_table *slots = &attempts->process_id_slots;
 
-    for (size_t at = roast__slots_first(slots, roast__slots_mix(id));
-         roast__slots_holds(slots, at); at = roast__slots_next(slots, at)) {
-        uint32_t index = roast__slots_item(slots, at);
+    for (size_t at = roast__hash_first(slots, roast__hash_number(id));
+         roast__hash_holds(slots, at); at = roast__hash_next(slots, at)) {
+        uint32_t index = roast__hash_item(slots, at);
         if (attempts->processes[index].id == id)
             return (int32_t)index;
     }
@@ -93,30 +93,28 @@ static bool slots_room(struct roast_attempts *attempts)
 {
     size_t used = attempts->process_count;
 
-    return roast__slots_room(&attempts->process_slots, used, hash_of, attempts) &&
-           roast__slots_room(&attempts->process_id_slots, used, hash_id_of, attempts);
+    return roast__hash_room(&attempts->process_slots, used, hash_of, attempts) &&
+           roast__hash_room(&attempts->process_id_slots, used, hash_id_of, attempts);
 }
 
-bool roast__processes_append(struct roast_attempts *attempts,
-                             const struct roast_worker_process *process)
+/* Adds an entry that is not there; -1 when out of memory. `first_entry` is negative for the
+ * first entry of a process. */
+static int32_t append(struct roast_attempts *attempts,
+                      const struct roast_worker_process *process, int32_t first_entry)
 {
-    bool handmade = process->run == ROAST_NO_STRING;
-    int32_t home = handmade ? -1 : find(attempts, process->run, process->id);
-    bool is_new =
-        !handmade && (home < 0 || find_seat(attempts, home, process->worker) < 0);
-    bool is_first = !handmade && find_first(attempts, process->id) < 0;
+    bool is_first = find_first(attempts, process->id) < 0;
 
     if (!room(attempts) || !slots_room(attempts))
-        return false;
+        return -1;
     uint32_t index = (uint32_t)attempts->process_count++;
     attempts->processes[index] = *process;
-    attempts->processes[index].home = home < 0 ? (int32_t)index : home;
-    if (is_new)
-        roast__slots_put(&attempts->process_slots, hash_of(attempts, index), index);
+    attempts->processes[index].process_entry =
+        first_entry < 0 ? (int32_t)index : first_entry;
+    roast__hash_put(&attempts->process_slots, hash_of(attempts, index), index);
     if (is_first)
-        roast__slots_put(&attempts->process_id_slots, hash_id_of(attempts, index),
-                         index);
-    return true;
+        roast__hash_put(&attempts->process_id_slots, hash_id_of(attempts, index),
+                        index);
+    return (int32_t)index;
 }
 
 /* What is known of a process holds for all its runs. */
@@ -132,25 +130,21 @@ int32_t roast__processes_get(struct roast_attempts *attempts, int32_t run, uint6
     if (first >= 0)
         fresh = attempts->processes[first];
     fresh.run = run;
-    return roast__processes_append(attempts, &fresh)
-               ? (int32_t)attempts->process_count - 1
-               : -1;
+    return append(attempts, &fresh, -1);
 }
 
-int32_t roast__processes_seat(struct roast_attempts *attempts, int32_t home,
-                              int32_t worker)
+int32_t roast__processes_worker(struct roast_attempts *attempts, int32_t first_entry,
+                                int32_t worker)
 {
-    struct roast_worker_process seat = attempts->processes[home];
+    struct roast_worker_process entry = attempts->processes[first_entry];
 
-    if (seat.worker == ROAST_NO_STRING)
-        attempts->processes[home].worker = worker;
-    int32_t known = find_seat(attempts, home, worker);
+    if (entry.worker == ROAST_NO_STRING)
+        attempts->processes[first_entry].worker = worker;
+    int32_t known = find_worker(attempts, first_entry, worker);
     if (known >= 0)
         return known;
-    seat.worker = worker;
-    return roast__processes_append(attempts, &seat)
-               ? (int32_t)attempts->process_count - 1
-               : -1;
+    entry.worker = worker;
+    return append(attempts, &entry, first_entry);
 }
 
 void roast__processes_share(struct roast_attempts *attempts)
@@ -158,7 +152,7 @@ void roast__processes_share(struct roast_attempts *attempts)
     for (size_t i = 0; i < attempts->process_count; i++) {
         struct roast_worker_process *process = &attempts->processes[i];
         int32_t worker = process->worker;
-        *process = attempts->processes[process->home];
+        *process = attempts->processes[process->process_entry];
         process->worker = worker;
     }
 }
@@ -174,7 +168,7 @@ int32_t roast__processes_handmade(struct roast_attempts *attempts)
         .run = ROAST_NO_STRING,
         .host = ROAST_NO_STRING,
         .worker = ROAST_NO_STRING,
-        .home = (int32_t)index,
+        .process_entry = (int32_t)index,
     };
     attempts->handmade_process = (int32_t)index + 1;
     return (int32_t)index;

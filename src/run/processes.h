@@ -3,8 +3,7 @@
  *
  * A process that served two runs which both belong here has two entries with the same
  * `id` and the same facts. One that is several workers of a cluster has an entry for
- * each of them: the first is the home of the others, by which attempts are found and
- * whose clock they have. */
+ * each of them: by the first one attempts are found, and its clock is theirs. */
 #ifndef ROAST_RUN_PROCESSES_H
 #define ROAST_RUN_PROCESSES_H
 
@@ -13,11 +12,12 @@
 #include <stdint.h>
 
 struct roast_worker_process {
-    uint64_t id;       /* random id of the frames; 0: records made by hand */
-    int32_t run;       /* number of a string: the 16 bytes of the run id */
-    int32_t host;      /* number of a string, or ROAST_NO_STRING */
-    int32_t worker;    /* its name, where the executor has one; else ROAST_NO_STRING */
-    int32_t home;      /* entry of the process: this one, or that of its first worker */
+    uint64_t id;    /* random id of the frames; 0: records made by hand */
+    int32_t run;    /* number of a string: the 16 bytes of the run id */
+    int32_t host;   /* number of a string, or ROAST_NO_STRING */
+    int32_t worker; /* its name, where the executor has one; else ROAST_NO_STRING */
+    int32_t
+        process_entry; /* entry of the process: this one, or that of its first worker */
     bool shares_clock; /* with the client: its monotonic clock is the client's */
     uint64_t pid;      /* 0: not known */
     uint64_t cpu_ns; /* of the whole process, as its last end frame said; 0: unknown */
@@ -33,10 +33,10 @@ struct roast_worker_process {
 struct roast_attempts;
 int32_t roast__processes_get(struct roast_attempts *attempts, int32_t run, uint64_t id);
 
-/* The entry of one worker of a process, which is its home if that has no name yet; -1
+/* The entry of one worker of a process, which is its first one if that has no name yet; -1
  * when out of memory. */
-int32_t roast__processes_seat(struct roast_attempts *attempts, int32_t home,
-                              int32_t worker);
+int32_t roast__processes_worker(struct roast_attempts *attempts, int32_t process,
+                                int32_t worker);
 
 /* Tells all entries of a process what is known of it by now. */
 void roast__processes_share(struct roast_attempts *attempts);

@@ -5,10 +5,10 @@
  * says, behind those of the same time. */
 #include "run/run.h"
 
+#include "base/array.h"
 #include "base/mem.h"
-#include "run/array.h"
-#include "run/replay.h"
-#include "run/tell.h"
+#include "run/apply.h"
+#include "run/journal_write.h"
 
 enum { NAME_MAX_BYTES = 1024 }; /* as much of a file name as records keep */
 
@@ -63,7 +63,7 @@ void roast_run_finish(roast_run *run, int64_t end_mono_ns)
 {
     roast__run_lock(run);
     run->end_ns = roast__sat_add(end_mono_ns, run->epoch_minus_mono_ns);
-    roast__tell_finish(run, end_mono_ns);
+    roast__journal_write_finish(run->journal, end_mono_ns);
     roast__run_unlock(run);
 }
 
@@ -83,7 +83,7 @@ int roast_run_set_host(roast_run *run, struct roast_str host, roast_error *err)
         process->shares_clock =
             process->host != ROAST_NO_STRING && process->host == number;
     }
-    roast__tell_host(run, host);
+    roast__journal_write_host(run->journal, host);
 out:
     roast__run_unlock(run);
     return status;
@@ -100,7 +100,7 @@ int roast__run_put_name(struct roast_run *run, struct roast_str clean, roast_err
         status = roast_error_set(err, ROAST_NO_MEMORY, "a name of %zu bytes",
                                  clean.size_bytes);
     else if (run->names.count > known)
-        roast__tell_name(run, clean);
+        roast__journal_write_text(run->journal, clean, true);
     roast__run_unlock(run);
     return status;
 }
@@ -135,7 +135,7 @@ int roast_run_offer(roast_run *run, int64_t time_ns, uint64_t workers, uint64_t 
     for (; at > 0 && offers[at - 1].time_ns > time_ns; at--)
         offers[at] = offers[at - 1];
     offers[at] = (struct roast_offer){time_ns, workers, threads};
-    roast__tell_offer(run, &offers[at]);
+    roast__journal_write_offer(run->journal, &offers[at]);
 out:
     roast__run_unlock(run);
     return status;
@@ -176,7 +176,7 @@ int roast_run_add_count(roast_run *run, int64_t time_ns, uint64_t workers,
     for (; at > 0 && counts[at - 1].time_ns > time_ns; at--)
         counts[at] = counts[at - 1];
     counts[at] = (struct roast_count){time_ns, workers};
-    roast__tell_count(run, &counts[at]);
+    roast__journal_write_count(run->journal, &counts[at]);
 out:
     roast__run_unlock(run);
     return status;
@@ -200,7 +200,7 @@ int roast_run_mark(roast_run *run, enum roast_mark mark, int64_t mono_ns,
     for (; at > 0 && moments[at - 1].time_ns > time_ns; at--)
         moments[at] = moments[at - 1];
     moments[at] = (struct roast_moment){mark, time_ns};
-    roast__tell_mark(run, mark, mono_ns);
+    roast__journal_write_mark(run->journal, mark, mono_ns);
 out:
     roast__run_unlock(run);
     return status;

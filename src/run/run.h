@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* run.h - the inside of a roast_run, for this folder and for aggregate.
+/* run.h - the inside of a roast_run, for this folder, analyze and file.
  *
- * Whoever reads or writes it holds the lock; who changes it tells (tell.h). Whoever
- * reads attempts calls roast__run_settle() first. */
+ * The lock is held while it is read or changed; a change is written to the journal
+ * (journal_write.h). Code that reads attempts calls roast__run_resolve_pending() first. */
 #ifndef ROAST_RUN_RUN_H
 #define ROAST_RUN_RUN_H
 
@@ -10,18 +10,34 @@
 
 #include "roast/run.h"
 #include "run/attempts.h"
-#include "run/moments.h"
+#include "run/cold_fields.h"
 #include "run/notes.h"
-#include "run/rest.h"
 #include "run/series.h"
 #include "run/tasks.h"
 
 /* What packed records may come to before they are trimmed (trim.h). */
 enum { ROAST_BUDGET_BYTES = 256 * 1024 * 1024 };
 
+/* What happens at a time of the timeline. */
+struct roast_offer {
+    int64_t time_ns;
+    uint64_t workers;
+    uint64_t threads;
+};
+
+struct roast_moment {
+    enum roast_mark mark;
+    int64_t time_ns;
+};
+
+struct roast_count {
+    int64_t time_ns;
+    uint64_t workers;
+};
+
 struct roast_run {
     pthread_mutex_t lock;
-    struct roast_journal *journal; /* borrowed; NULL: nobody writes it down */
+    struct roast_journal *journal; /* borrowed; NULL: none is attached */
     int64_t start_ns;              /* timeline */
     int64_t end_ns;                /* 0: still open */
     int64_t epoch_minus_mono_ns;
@@ -32,7 +48,7 @@ struct roast_run {
     size_t accepted_count;
     size_t accepted_cap;
 
-    struct roast_strings strings;
+    struct roast_string_table strings;
     struct roast_names names; /* for ids of begin frames */
     struct roast_attempts attempts;
     struct roast_samples samples;
@@ -57,15 +73,9 @@ struct roast_run {
 void roast__run_lock(struct roast_run *run);
 void roast__run_unlock(struct roast_run *run);
 
-/* The entry that knows the process of a row, whichever worker of it made the attempt. */
-static inline int32_t roast__home_of(const struct roast_attempts *attempts, size_t row)
-{
-    return attempts->processes[attempts->process[row]].home;
-}
-
 /* Gives the sources of attempts their names as far as they were learned, and their
  * times the offsets of their hosts; the lock is held. */
-void roast__run_settle(struct roast_run *run);
+void roast__run_resolve_pending(struct roast_run *run);
 
 /* Counts a loss; the lock is held. */
 void roast__run_lose(struct roast_run *run, enum roast_run_loss loss, uint64_t count);

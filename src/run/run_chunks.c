@@ -9,7 +9,7 @@ static size_t count_records(const struct roast_attempts *attempts)
     size_t count = 0;
 
     for (size_t row = 0; row < attempts->count; row++)
-        count += attempts->rest[row] != 0;
+        count += attempts->cold_fields[row] != 0;
     return count;
 }
 
@@ -35,7 +35,7 @@ static bool put_all(struct roast_chunk_list *list, struct roast_buf *frames,
 {
     for (size_t i = 0; i < order->count; i++) {
         uint32_t row = order->rows[i];
-        if (run->attempts.rest[row] == 0)
+        if (run->attempts.cold_fields[row] == 0)
             continue;
         size_t offset = frames->size_bytes;
         int64_t size = put_record(frames, run, row);
@@ -103,7 +103,7 @@ static bool is_wanted(const struct roast_run *run, size_t row, int32_t run_id)
 {
     const struct roast_attempts *attempts = &run->attempts;
 
-    return attempts->rest[row] != 0 && attempts->status[row] == ROAST_CHUNK_OK &&
+    return attempts->cold_fields[row] != 0 && attempts->status[row] == ROAST_CHUNK_OK &&
            attempts->processes[attempts->process[row]].run == run_id &&
            !is_undecorated(run, row);
 }
@@ -132,7 +132,7 @@ int roast_run_rows(roast_run *run, const unsigned char run_id[ROAST_RUN_ID_BYTES
     int status = ROAST_OK;
 
     roast__run_lock(run);
-    roast__run_settle(run);
+    roast__run_resolve_pending(run);
     int32_t number = roast__strings_find(&run->strings, id);
     found.count = find_rows(NULL, run, number);
     found.rows = roast__alloc(found.count * sizeof(*found.rows));

@@ -2,9 +2,9 @@
 /* run_facts.c - single numbers of a run, what it lost, and how far it is. */
 #include <math.h>
 
-#include "run/array.h"
+#include "base/array.h"
+#include "run/journal_write.h"
 #include "run/run.h"
-#include "run/tell.h"
 
 static const char *const fact_names[ROAST_FACT_COUNT] = {
 #define N(name, unit, text) #name,
@@ -46,7 +46,7 @@ void roast_run_set_fact(roast_run *run, enum roast_fact fact, double value)
     roast__run_lock(run);
     run->facts[fact] = value;
     run->fact_known[fact] = true;
-    roast__tell_fact(run, fact);
+    roast__journal_write_fact(run->journal, fact, run->facts[fact]);
     roast__run_unlock(run);
 }
 
@@ -57,7 +57,7 @@ void roast_run_add_fact(roast_run *run, enum roast_fact fact, double value)
     roast__run_lock(run);
     run->facts[fact] += value; /* 0 while unknown */
     run->fact_known[fact] = true;
-    roast__tell_fact(run, fact);
+    roast__journal_write_fact(run->journal, fact, run->facts[fact]);
     roast__run_unlock(run);
 }
 
@@ -80,7 +80,7 @@ void roast_run_lose(roast_run *run, enum roast_run_loss loss, uint64_t count)
 {
     roast__run_lock(run);
     roast__run_lose(run, loss, count);
-    roast__tell_loss(run, loss, count);
+    roast__journal_write_loss(run->journal, loss, count);
     roast__run_unlock(run);
 }
 

@@ -3,12 +3,12 @@
  *
  * Behind something broken the next frame is searched, with an effort in proportion to the
  * size of the buffer. */
+#include "base/array.h"
 #include "record/frame_scan.h"
-#include "run/array.h"
+#include "run/apply.h"
 #include "run/clean.h"
+#include "run/journal_write.h"
 #include "run/merge.h"
-#include "run/replay.h"
-#include "run/tell.h"
 
 enum { SEARCH_FACTOR = 16, SEARCH_SMALL_BYTES = 1 << 20 };
 
@@ -42,7 +42,7 @@ int roast_run_accept(roast_run *run, const unsigned char run_id[ROAST_RUN_ID_BYT
     }
     run->accepted = accepted;
     memcpy(accepted[run->accepted_count++], run_id, ROAST_RUN_ID_BYTES);
-    roast__tell_accept(run, run_id);
+    roast__journal_write_accept(run->journal, run_id);
 out:
     roast__run_unlock(run);
     return status;
@@ -79,14 +79,14 @@ static void hear_errors(struct roast_run *run, const roast_record *rec)
 /* Whose the frames of a buffer are, and what became of them. */
 struct origin {
     enum roast_frames_from from;
-    const struct roast_task_link *link; /* NULL: nobody knows their task */
-    uint64_t linked; /* frames that were repeated, but of a task that was not known */
+    const struct roast_task_link *link; /* NULL: the task is not known */
 };
 
-static int take(struct roast_run *run, const roast_record *rec, struct origin *origin,
-                struct roast_tally *tally)
+static int take(struct roast_run *run, const roast_record *rec,
+                const struct origin *origin, struct roast_tally *tally)
 {
     struct roast_identity id = {.run_id = {0}};
+    size_t row = 0;
     bool named =
         roast_record_has(rec, ROAST_FIELD_identity) &&
         roast_identity_unpack(&id, rec->values[ROAST_FIELD_identity].str, NULL) == 0;
@@ -95,14 +95,15 @@ static int take(struct roast_run *run, const roast_record *rec, struct origin *o
         tally->foreign++;
         return ROAST_OK;
     }
-    switch (roast__merge(run, named ? &id : NULL, origin->link, rec)) {
+    switch (roast__merge(run, &row, named ? &id : NULL, origin->link, rec)) {
     case ROAST_MERGED_NEW:
         tally->kept++;
         hear_errors(run, rec);
+        roast__journal_write_record(run->journal, rec, row, origin->link);
         return ROAST_OK;
     case ROAST_MERGED_LINKED:
-        origin->linked++;
         tally->repeated++;
+        roast__journal_write_record(run->journal, rec, row, origin->link);
         return ROAST_OK;
     case ROAST_MERGED_REPEATED:
         tally->repeated++;
@@ -127,22 +128,12 @@ static void skip(struct reading *in, size_t size_bytes)
     in->left.size_bytes -= size_bytes;
 }
 
-static void tell(struct roast_run *run, const struct origin *origin,
-                 struct roast_str frame)
-{
-    if (origin->link)
-        roast__tell_task_frame(run, origin->link, frame);
-    else
-        roast__tell_frame(run, origin->from, frame);
-}
-
-static int read_all(struct roast_run *run, struct reading *in, struct origin *origin,
-                    struct roast_tally *tally)
+static int read_all(struct roast_run *run, struct reading *in,
+                    const struct origin *origin, struct roast_tally *tally)
 {
     while (in->left.size_bytes > 0) {
         roast_record rec;
         size_t used = 0;
-        uint64_t changes = tally->kept + origin->linked;
         if (roast_record_decode(&rec, &used, in->left, NULL) < 0) {
             tally->damaged++;
             skip(in, roast__frame_skip(in->left, &in->effort_bytes));
@@ -152,8 +143,6 @@ static int read_all(struct roast_run *run, struct reading *in, struct origin *or
             tally->damaged++;
         else if (take(run, &rec, origin, tally) < 0)
             return ROAST_NO_MEMORY;
-        if (tally->kept + origin->linked > changes)
-            tell(run, origin, (struct roast_str){in->left.data, used});
         skip(in, used);
     }
     return ROAST_OK;
@@ -174,8 +163,10 @@ static int add(struct roast_run *run, struct roast_str frames, struct origin ori
     if (status == ROAST_OK) { /* else the buffer may come again */
         roast__run_lose(run, ROAST_RUN_LOSS_frames_damaged, seen.damaged);
         roast__run_lose(run, ROAST_RUN_LOSS_frames_foreign, seen.foreign);
-        roast__tell_loss(run, ROAST_RUN_LOSS_frames_damaged, seen.damaged);
-        roast__tell_loss(run, ROAST_RUN_LOSS_frames_foreign, seen.foreign);
+        roast__journal_write_loss(run->journal, ROAST_RUN_LOSS_frames_damaged,
+                                  seen.damaged);
+        roast__journal_write_loss(run->journal, ROAST_RUN_LOSS_frames_foreign,
+                                  seen.foreign);
     }
     if (tally)
         *tally = seen;
@@ -195,35 +186,33 @@ int roast_run_add_frames(roast_run *run, struct roast_str frames,
     return status;
 }
 
-int roast__run_put_task_frames(struct roast_run *run,
-                               const struct roast_task_frames *told,
-                               struct roast_tally *tally, roast_error *err)
+int roast_run_add_task_frames(roast_run *run, struct roast_str frames,
+                              struct roast_str worker, uint32_t key_hash,
+                              struct roast_tally *tally, roast_error *err)
 {
-    struct roast_task_link link = {.key_hash = told->key_hash};
-    struct origin origin = {.from = told->from, .link = &link};
+    char room[ROAST_NAME_BYTES];
+    struct roast_task_link link = {.key_hash = key_hash};
+    struct origin origin = {.from = ROAST_FROM_WORKERS, .link = &link};
     int status;
 
     roast__run_lock(run);
-    link.worker = roast__strings_put(&run->strings, told->worker);
+    link.worker =
+        roast__strings_put(&run->strings, roast__clean(room, sizeof(room), worker));
     if (link.worker != ROAST_STRING_NO_MEMORY)
-        status = add(run, told->frames, origin, tally, err);
+        status = add(run, frames, origin, tally, err);
     else
         status = roast_error_set(err, ROAST_NO_MEMORY, "the name of a worker");
     roast__run_unlock(run);
     return status;
 }
 
-int roast_run_add_task_frames(roast_run *run, struct roast_str frames,
-                              struct roast_str worker, uint32_t key_hash,
-                              struct roast_tally *tally, roast_error *err)
+int roast__run_put_record(struct roast_run *run, const roast_record *rec,
+                          const struct roast_task_link *link, roast_error *err)
 {
-    char room[ROAST_NAME_BYTES];
-    struct roast_task_frames told = {
-        .frames = frames,
-        .worker = roast__clean(room, sizeof(room), worker),
-        .key_hash = key_hash,
-        .from = ROAST_FROM_WORKERS,
-    };
+    struct roast_tally tally = {0};
 
-    return roast__run_put_task_frames(run, &told, tally, err);
+    roast__run_lock(run);
+    int status = take(run, rec, &(struct origin){ROAST_FROM_USER, link}, &tally);
+    roast__run_unlock(run);
+    return status < 0 ? roast_error_set(err, status, "a record") : ROAST_OK;
 }

@@ -7,10 +7,10 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-#include "run/array.h"
+#include "base/array.h"
+#include "run/apply.h"
 #include "run/clean.h"
-#include "run/replay.h"
-#include "run/tell.h"
+#include "run/journal_write.h"
 
 static const double ns_per_s = 1e9;
 
@@ -34,17 +34,25 @@ static struct roast_worker_samples *named_worker(struct roast_run *run,
     return number < 0 ? NULL : roast__samples_worker(&run->samples, number);
 }
 
-int roast__run_put_tick(struct roast_run *run, struct roast_str name,
+/* The lock is held; a negative name is one that found no memory. */
+static int put_tick(struct roast_run *run, int32_t name, const struct roast_tick *tick,
+                    roast_error *err)
+{
+    struct roast_worker_samples *worker =
+        name < 0 ? NULL : roast__samples_worker(&run->samples, name);
+    int status = worker ? add(run, worker, tick, err)
+                        : roast_error_set(err, ROAST_NO_MEMORY, "a worker");
+
+    if (status == ROAST_OK)
+        roast__journal_write_sample(run->journal, name, tick);
+    return status;
+}
+
+int roast__run_put_tick(struct roast_run *run, int32_t worker,
                         const struct roast_tick *tick, roast_error *err)
 {
-    int status;
-
     roast__run_lock(run);
-    struct roast_worker_samples *worker = named_worker(run, name);
-    status = worker ? add(run, worker, tick, err)
-                    : roast_error_set(err, ROAST_NO_MEMORY, "a worker");
-    if (status == ROAST_OK)
-        roast__tell_sample(run, worker, tick);
+    int status = put_tick(run, worker, tick, err);
     roast__run_unlock(run);
     return status;
 }
@@ -57,7 +65,10 @@ int roast_run_add_sample(roast_run *run, const roast_sample *sample, roast_error
         name = roast_str_of(""); /* still a worker */
     struct roast_tick tick = roast__tick_of(sample);
 
-    return roast__run_put_tick(run, name, &tick, err);
+    roast__run_lock(run);
+    int status = put_tick(run, roast__strings_put(&run->strings, name), &tick, err);
+    roast__run_unlock(run);
+    return status;
 }
 
 /* ---- processes of this machine ------------------------------------------------ */
@@ -150,7 +161,7 @@ int roast_run_add_use(roast_run *run, const struct roast_process_use *use,
     status = add(run, worker, &tick, err);
     if (status == ROAST_OK) {
         remember(worker, use);
-        roast__tell_use(run, worker, use);
+        roast__journal_write_use(run->journal, use);
     }
 out:
     roast__run_unlock(run);

@@ -12,9 +12,9 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/bytes.h"
 #include "base/mem.h"
-#include "run/array.h"
 #include "run/series.h"
 
 _Static_assert(ROAST_SERIES_COUNT < 32, "`has` is shifted by the number of a series");
@@ -230,23 +230,79 @@ bool roast__samples_add(struct roast_worker_samples *worker, const roast_sample 
     return roast__samples_put(worker, &tick, thinned);
 }
 
+/* ---- series that come from a file ---------------------------------------------- */
+
+static const int64_t latest_us = INT64_MAX / 1000;
+
+static bool restore_times(struct roast_worker_samples *worker)
+{
+    struct roast_cursor cur =
+        roast__cursor(worker->times.data, worker->times.size_bytes);
+
+    worker->ticks = 0;
+    worker->last_time_us = 0;
+    worker->last_step_us = 0;
+    while (roast__cursor_left(&cur) > 0) {
+        worker->last_step_us =
+            roast__wrap_add(worker->last_step_us, roast__cursor_signed(&cur));
+        worker->last_time_us =
+            roast__wrap_add(worker->last_time_us, worker->last_step_us);
+        if (++worker->ticks > UINT32_MAX || worker->last_time_us > latest_us ||
+            worker->last_time_us < -latest_us)
+            return false;
+    }
+    return !cur.failed;
+}
+
+static bool restore_series(struct roast_packed_series *series, uint64_t ticks)
+{
+    struct roast_cursor cur =
+        roast__cursor(series->changes.data, series->changes.size_bytes);
+
+    series->last_tick = 0;
+    series->last = 0;
+    series->known = false;
+    for (bool first = true; roast__cursor_left(&cur) > 0; first = false) {
+        uint64_t head = roast__cursor_varint(&cur);
+        uint64_t later = head >> 1;
+        if (later >= ticks - series->last_tick || (later == 0 && !first))
+            return false;
+        series->last_tick += (uint32_t)later;
+        series->known = head & 1;
+        if (series->known)
+            series->last = roast__wrap_add(series->last, roast__cursor_signed(&cur));
+    }
+    return !cur.failed;
+}
+
+bool roast__samples_restore(struct roast_worker_samples *worker)
+{
+    if (!restore_times(worker))
+        return false;
+    for (int i = 0; i < __builtin_popcount(worker->has); i++) {
+        if (!restore_series(&worker->series[i], worker->ticks))
+            return false;
+    }
+    return true;
+}
+
 /* ---- workers ----------------------------------------------------------------- */
 
 static uint64_t hash_of(const void *table, uint32_t item)
 {
     const struct roast_samples *samples = table;
-    return roast__slots_mix((uint64_t)samples->workers[item].name);
+    return roast__hash_number((uint64_t)samples->workers[item].name);
 }
 
 struct roast_worker_samples *roast__samples_find(const struct roast_samples *samples,
                                                  int32_t name)
 {
-    const struct roast_slots *slots = &samples->slots;
+    const struct roast_hash_table *slots = &samples->slots;
 
-    for (size_t at = roast__slots_first(slots, roast__slots_mix((uint64_t)name));
-         roast__slots_holds(slots, at); at = roast__slots_next(slots, at)) {
+    for (size_t at = roast__hash_first(slots, roast__hash_number((uint64_t)name));
+         roast__hash_holds(slots, at); at = roast__hash_next(slots, at)) {
         struct roast_worker_samples *worker =
-            &samples->workers[roast__slots_item(slots, at)];
+            &samples->workers[roast__hash_item(slots, at)];
         if (worker->name == name)
             return worker;
     }
@@ -265,13 +321,13 @@ struct roast_worker_samples *roast__samples_worker(struct roast_samples *samples
     if (!workers)
         return NULL;
     samples->workers = workers;
-    if (!roast__slots_room(&samples->slots, samples->count, hash_of, samples))
+    if (!roast__hash_room(&samples->slots, samples->count, hash_of, samples))
         return NULL;
     struct roast_worker_samples *worker = &workers[samples->count];
     memset(worker, 0, sizeof(*worker));
     worker->name = name;
-    roast__slots_put(&samples->slots, roast__slots_mix((uint64_t)name),
-                     (uint32_t)samples->count++);
+    roast__hash_put(&samples->slots, roast__hash_number((uint64_t)name),
+                    (uint32_t)samples->count++);
     return worker;
 }
 
@@ -280,6 +336,6 @@ void roast__samples_release(struct roast_samples *samples)
     for (size_t i = 0; i < samples->count; i++)
         roast__samples_drop(&samples->workers[i]);
     roast__free(samples->workers);
-    roast__slots_release(&samples->slots);
+    roast__hash_release(&samples->slots);
     memset(samples, 0, sizeof(*samples));
 }

@@ -9,8 +9,8 @@
 #define ROAST_RUN_SAMPLES_H
 
 #include "base/buf.h"
+#include "base/hash_table.h"
 #include "roast/sample.h"
-#include "run/slots.h"
 
 enum { ROAST_MOST_TICKS = 1 << 20 };
 
@@ -49,7 +49,7 @@ struct roast_samples {
     struct roast_worker_samples *workers; /* owned */
     size_t count;
     size_t cap;
-    struct roast_slots slots; /* by name */
+    struct roast_hash_table slots; /* by name */
 };
 
 /* Finds, or adds, the worker called by this string; NULL: none, or out of memory. */
@@ -73,6 +73,11 @@ bool roast__samples_put(struct roast_worker_samples *worker,
                         const struct roast_tick *tick, uint64_t *thinned);
 bool roast__samples_add(struct roast_worker_samples *worker, const roast_sample *sample,
                         uint64_t *thinned);
+
+/* Takes `times` and `changes` of a worker for all there is, and derives the other state
+ * from them. False if they are not whole: times are multiplied by 1000, and every entry of
+ * a series must be at a moment that there is. */
+bool roast__samples_restore(struct roast_worker_samples *worker);
 
 void roast__samples_release(struct roast_samples *samples);
 

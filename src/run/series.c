@@ -6,8 +6,8 @@
 
 #include <math.h>
 
+#include "base/array.h"
 #include "base/varint.h"
-#include "run/array.h"
 
 /* As roast__cursor_varint(), but in place: the loops below stay in registers. */
 static inline uint64_t read_varint(struct roast_cursor *cur)

@@ -5,13 +5,12 @@
  * records of the same file have. */
 #include "run/sources.h"
 
-#include "run/array.h"
+#include "base/array.h"
 #include "run/attempts.h"
-#include "run/restore.h"
 
 static uint64_t hash_pair(bool by_id, uint32_t dataset, uint32_t file)
 {
-    return roast__slots_mix(((uint64_t)dataset << 32 | file) + by_id);
+    return roast__hash_number(((uint64_t)dataset << 32 | file) + by_id);
 }
 
 static uint64_t hash_source(const struct roast_source *source)
@@ -39,48 +38,40 @@ static bool is_same(const struct roast_source *a, const struct roast_source *b)
 static int32_t find(const struct roast_attempts *attempts,
                     const struct roast_source *wanted)
 {
-    const struct roast_slots *slots = &attempts->source_slots;
+    const struct roast_hash_table *slots = &attempts->source_slots;
 
-    for (size_t at = roast__slots_first(slots, hash_source(wanted));
-         roast__slots_holds(slots, at); at = roast__slots_next(slots, at)) {
-        uint32_t item = roast__slots_item(slots, at);
+    for (size_t at = roast__hash_first(slots, hash_source(wanted));
+         roast__hash_holds(slots, at); at = roast__hash_next(slots, at)) {
+        uint32_t item = roast__hash_item(slots, at);
         if (is_same(&attempts->sources[item], wanted))
             return (int32_t)item;
     }
     return ROAST_NO_SOURCE;
 }
 
-bool roast__sources_append(struct roast_attempts *attempts,
-                           const struct roast_source *source)
+/* Adds a source that is not there. */
+static int32_t add(struct roast_attempts *attempts, const struct roast_source *source)
 {
-    bool is_new = find(attempts, source) < 0;
     struct roast_source *sources =
         roast__array_room(attempts->sources, &attempts->source_cap,
                           attempts->source_count, sizeof(*sources));
 
     if (!sources)
-        return false;
+        return ROAST_SOURCE_NO_MEMORY;
     attempts->sources = sources;
     if (attempts->source_count >= INT32_MAX ||
-        !roast__slots_room(&attempts->source_slots, attempts->source_count, hash_of,
-                           attempts))
-        return false;
+        !roast__hash_room(&attempts->source_slots, attempts->source_count, hash_of,
+                          attempts))
+        return ROAST_SOURCE_NO_MEMORY;
     size_t index = attempts->source_count++;
     sources[index] = *source;
-    if (is_new)
-        roast__slots_put(&attempts->source_slots, hash_source(source), (uint32_t)index);
-    return true;
-}
-
-static int32_t add(struct roast_attempts *attempts, const struct roast_source *source)
-{
-    return roast__sources_append(attempts, source) ? (int32_t)attempts->source_count - 1
-                                                   : ROAST_SOURCE_NO_MEMORY;
+    roast__hash_put(&attempts->source_slots, hash_source(source), (uint32_t)index);
+    return (int32_t)index;
 }
 
 /* The number of a text of the record; absent is fine. On entry *id is a guess. */
-static bool intern(int32_t *id, struct roast_strings *strings, const roast_record *rec,
-                   enum roast_field field)
+static bool intern(int32_t *id, struct roast_string_table *strings,
+                   const roast_record *rec, enum roast_field field)
 {
     int32_t guess = *id;
 
@@ -91,7 +82,7 @@ static bool intern(int32_t *id, struct roast_strings *strings, const roast_recor
 }
 
 int32_t roast__sources_of_record(struct roast_attempts *attempts,
-                                 struct roast_strings *strings,
+                                 struct roast_string_table *strings,
                                  struct roast_names *names, const roast_record *rec)
 {
     size_t last = (size_t)attempts->last.source;
@@ -153,7 +144,6 @@ void roast__sources_give(struct roast_attempts *attempts, size_t row, int32_t so
 {
     attempts->rows_by_id -= is_by_id(attempts, attempts->source[row]);
     attempts->rows_by_id += is_by_id(attempts, source);
-    roast__digests_forget(attempts, row);
     attempts->source[row] = source;
 }
 
@@ -167,12 +157,12 @@ static bool is_named(const struct roast_source *source)
 static int32_t find_named(const struct roast_attempts *attempts, int32_t dataset,
                           int32_t file)
 {
-    const struct roast_slots *slots = &attempts->source_slots;
+    const struct roast_hash_table *slots = &attempts->source_slots;
     size_t at =
-        roast__slots_first(slots, hash_pair(false, (uint32_t)dataset, (uint32_t)file));
+        roast__hash_first(slots, hash_pair(false, (uint32_t)dataset, (uint32_t)file));
 
-    for (; roast__slots_holds(slots, at); at = roast__slots_next(slots, at)) {
-        uint32_t item = roast__slots_item(slots, at);
+    for (; roast__hash_holds(slots, at); at = roast__hash_next(slots, at)) {
+        uint32_t item = roast__hash_item(slots, at);
         const struct roast_source *source = &attempts->sources[item];
         if (!source->by_id && source->dataset == dataset && source->file == file)
             return (int32_t)item;

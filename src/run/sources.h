@@ -26,7 +26,7 @@ enum { ROAST_NO_SOURCE = -1, ROAST_SOURCE_NO_MEMORY = -2 };
  * names are learned. */
 struct roast_attempts;
 int32_t roast__sources_of_record(struct roast_attempts *attempts,
-                                 struct roast_strings *strings,
+                                 struct roast_string_table *strings,
                                  struct roast_names *names, const roast_record *rec);
 
 /* The source of two ids of a place, ROAST_NO_SOURCE where both are 0. */

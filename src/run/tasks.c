@@ -5,11 +5,11 @@
  * the last task is looked at before the table of all texts. */
 #include "run/tasks.h"
 
+#include "base/array.h"
 #include "base/mem.h"
-#include "run/array.h"
+#include "run/apply.h"
 #include "run/clean.h"
-#include "run/replay.h"
-#include "run/tell.h"
+#include "run/journal_write.h"
 
 enum { SMALLEST_CAP = 64 };
 
@@ -76,12 +76,12 @@ static void release_tasks(struct roast_tasks *tasks)
 void roast__scheduler_view_release(struct roast_scheduler_view *view)
 {
     release_tasks(&view->tasks);
-    roast__stays_release(&view->stays);
+    roast__sessions_release(&view->sessions);
     roast__offsets_release(&view->offsets);
     roast__free(view->activities);
-    roast__slots_release(&view->activity_slots);
+    roast__hash_release(&view->activity_slots);
     roast__free(view->hot);
-    roast__slots_release(&view->hot_slots);
+    roast__hash_release(&view->hot_slots);
     *view = (struct roast_scheduler_view){.activities = NULL};
 }
 
@@ -98,9 +98,9 @@ void roast_run_task_counts(roast_run *run, struct roast_task_counts *out)
         else
             out->foreign[end]++;
     }
-    out->joined = view->stays.count;
-    for (size_t i = 0; i < view->stays.count; i++)
-        out->present += view->stays.items[i].left_ns == 0;
+    out->joined = view->sessions.count;
+    for (size_t i = 0; i < view->sessions.count; i++)
+        out->present += view->sessions.items[i].left_ns == 0;
     roast__run_unlock(run);
 }
 
@@ -143,17 +143,17 @@ static int put(struct roast_run *run, const struct roast_task *task, roast_error
     int32_t worker;
 
     if (!roast_task_end_name((unsigned)task->end)) {
-        roast__lose_and_tell(run, ROAST_RUN_LOSS_scheduler_unread);
+        roast__lose_and_write(run, ROAST_RUN_LOSS_scheduler_unread);
         return ROAST_OK;
     }
     if (tasks->count == ROAST_MOST_TASKS) {
-        roast__lose_and_tell(run, ROAST_RUN_LOSS_scheduler_trimmed);
+        roast__lose_and_write(run, ROAST_RUN_LOSS_scheduler_trimmed);
         return ROAST_OK;
     }
     if (!intern(run, task, &prefix, &worker) || !room_for_one(tasks))
         return roast_error_set(err, ROAST_NO_MEMORY, "task %zu", tasks->count);
     append(tasks, task, prefix, worker);
-    roast__tell_task(run, tasks->count - 1);
+    roast__journal_write_task(run->journal, tasks->count - 1);
     return ROAST_OK;
 }
 

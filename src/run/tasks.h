@@ -8,12 +8,12 @@
 #define ROAST_RUN_TASKS_H
 
 #include "roast/scheduler.h"
-#include "run/stays.h"
+#include "run/worker_sessions.h"
 
 /* Past these what comes is counted as a loss. */
 enum {
     ROAST_MOST_TASKS = 1 << 22,
-    ROAST_MOST_STAYS = 1 << 18,
+    ROAST_MOST_SESSIONS = 1 << 18,
     ROAST_MOST_HOSTS = 1 << 16,
     ROAST_MOST_ACTIVITIES = 100000,
     ROAST_MOST_HOT_LINES = 10000
@@ -55,16 +55,16 @@ struct roast_hot_row {
 /* All of it. Zeroed = empty and valid. */
 struct roast_scheduler_view {
     struct roast_tasks tasks;
-    struct roast_stays stays;
+    struct roast_worker_sessions sessions;
     struct roast_offsets offsets;
     struct roast_activity_row *activities; /* owned */
     size_t activity_count;
     size_t activity_cap;
-    struct roast_slots activity_slots; /* by the four names */
-    struct roast_hot_row *hot;         /* owned */
+    struct roast_hash_table activity_slots; /* by the four names */
+    struct roast_hot_row *hot;              /* owned */
     size_t hot_count;
     size_t hot_cap;
-    struct roast_slots hot_slots; /* by file and line */
+    struct roast_hash_table hot_slots; /* by file and line */
 };
 
 void roast__scheduler_view_release(struct roast_scheduler_view *view);

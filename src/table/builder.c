@@ -81,7 +81,7 @@ static bool join_lists(struct roast_own_column *column, int64_t *ends)
 static bool show_words(struct roast_own_column *column)
 {
     static const int64_t no_ends[2];
-    const struct roast_strings *words = &column->words;
+    const struct roast_string_table *words = &column->words;
 
     if (words->count == 0) {
         column->shown.ends = no_ends + 1;

@@ -5,7 +5,7 @@
 
 #include <stdatomic.h>
 
-#include "run/strings.h"
+#include "base/string_table.h"
 #include "table/table.h"
 
 /* One column; what every value needs stands first. */
@@ -15,7 +15,7 @@ struct roast_own_column {
     size_t known;
     size_t width;                    /* bytes of a value */
     struct roast_table_column shown; /* name, type, unit, text; all when finished */
-    struct roast_strings words;      /* owned; of a list, every text ends with a NUL */
+    struct roast_string_table words; /* owned; of a list, every text ends with a NUL */
     char *joined;                    /* owned; of a finished list: what is shown */
     int32_t last_word;
 };

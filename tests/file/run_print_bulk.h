@@ -57,7 +57,11 @@ static inline void print_chunks(struct roast_buf *out, roast_run *run)
     roast_chunk_list_release(&list);
     roast__buf_put_varint(out, run->attempts.count);
     roast__buf_put(out, run->attempts.status, run->attempts.count);
-    roast__buf_put(out, run->attempts.parts, run->attempts.count);
+    for (size_t i = 0; i < run->attempts.count; i++) { /* begun: only if nothing else */
+        unsigned char parts = run->attempts.parts[i];
+        parts &= parts == ROAST_PART_BEGIN ? 0xff : (unsigned char)~ROAST_PART_BEGIN;
+        roast__buf_put(out, &parts, 1);
+    }
 }
 
 #endif

@@ -29,11 +29,11 @@ static inline void print_tasks(struct roast_buf *out, const roast_run *run)
 
 static inline void print_stays(struct roast_buf *out, const roast_run *run)
 {
-    const struct roast_stays *stays = &run->scheduler.stays;
+    const struct roast_worker_sessions *stays = &run->scheduler.sessions;
 
     roast__buf_put_varint(out, stays->count);
     for (size_t i = 0; i < stays->count; i++) {
-        const struct roast_stay *stay = &stays->items[i];
+        const struct roast_worker_session *stay = &stays->items[i];
         print_string(out, run, stay->worker);
         print_string(out, run, stay->name);
         print_string(out, run, stay->host);

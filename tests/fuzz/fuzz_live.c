@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <unistd.h>
 
-#include "file/live/format.h"
+#include "file/live/block_format.h"
 #include "file/runfile.h"
 #include "roast/analyze.h"
 #include "walk.h"
@@ -49,7 +49,7 @@ static void read_all(roast_run *run)
     roast_summary_free(summary);
 }
 
-static void check_seen(const struct roast_live_reading *seen, size_t size_bytes)
+static void check_seen(const struct roast_journal_reading *seen, size_t size_bytes)
 {
     PROMISE(seen->cut_bytes < size_bytes);
     PROMISE(seen->blocks <= size_bytes / ROAST_BLOCK_HEAD_BYTES);
@@ -59,8 +59,8 @@ static void check_seen(const struct roast_live_reading *seen, size_t size_bytes)
 
 static void read_file(size_t size_bytes)
 {
-    struct roast_live_reading seen;
-    struct roast_glance glance;
+    struct roast_journal_reading seen;
+    struct roast_run_info info;
     roast_run *run = NULL;
     roast_error err = {0};
 
@@ -75,8 +75,8 @@ static void read_file(size_t size_bytes)
         read_all(run);
     }
     roast_run_free(run);
-    status = roast__glance(&glance, path, false, NULL);
-    PROMISE(memchr(glance.labels, '\0', sizeof(glance.labels)));
+    status = roast__run_info(&info, path, false, NULL);
+    PROMISE(memchr(info.labels, '\0', sizeof(info.labels)));
     PROMISE(status <= ROAST_OK);
 }
 

@@ -34,17 +34,17 @@ static void use_file(roast_runfile *file)
     }
     if (roast_runfile_run(file, true, &run, NULL) == 0)
         use_run(run);
-    (void)roast_runfile_sql(file, "SELECT * FROM attempts, strings", take_row, &rows,
-                            NULL);
+    (void)roast_runfile_sql(file, "SELECT * FROM chunk_rows, chunk_files, chunks",
+                            take_row, &rows, NULL);
 }
 
 static void use_path(const char *path)
 {
-    struct roast_glance glance;
+    struct roast_run_info info;
     roast_runfile *file = NULL;
     roast_error err = {0};
 
-    (void)roast_runfile_glance(&glance, path, NULL);
+    (void)roast_run_info_read(&info, path, NULL);
     int status = roast_runfile_open(&file, path, &err);
     PROMISE(status == 0 || err.message[0] != '\0');
     if (status == 0)

@@ -3,7 +3,7 @@
  * grow. */
 #include <stdio.h>
 
-#include "run/array.h"
+#include "base/array.h"
 #include "runs.h"
 
 /* ---- columns ----------------------------------------------------------------- */
@@ -50,7 +50,7 @@ static void a_column_without_values_takes_no_memory(void **state)
 
 static void a_text_keeps_its_number(void **state)
 {
-    struct roast_strings strings = {0};
+    struct roast_string_table strings = {0};
     char text[32];
     (void)state;
 
@@ -70,7 +70,7 @@ static void a_text_keeps_its_number(void **state)
 
 static void absent_empty_and_nul_differ(void **state)
 {
-    struct roast_strings strings = {0};
+    struct roast_string_table strings = {0};
     (void)state;
 
     assert_int_equal(roast__strings_put(&strings, roast_str_of(NULL)), ROAST_NO_STRING);
@@ -86,7 +86,7 @@ static void absent_empty_and_nul_differ(void **state)
 
 static void a_guess_is_only_a_guess(void **state)
 {
-    struct roast_strings strings = {0};
+    struct roast_string_table strings = {0};
     (void)state;
 
     assert_int_equal(roast__strings_put_again(&strings, roast_str_of("a"), 0), 0);
@@ -100,7 +100,7 @@ static void a_guess_is_only_a_guess(void **state)
 
 /* ---- names ------------------------------------------------------------------- */
 
-static int32_t learn(struct roast_names *names, struct roast_strings *strings,
+static int32_t learn(struct roast_names *names, struct roast_string_table *strings,
                      const char *text)
 {
     int32_t number = roast__strings_put(strings, roast_str_of(text));
@@ -111,7 +111,7 @@ static int32_t learn(struct roast_names *names, struct roast_strings *strings,
 
 static void a_name_is_found_by_its_id(void **state)
 {
-    struct roast_strings strings = {0};
+    struct roast_string_table strings = {0};
     struct roast_names names = {0};
     char text[32];
     (void)state;
@@ -135,7 +135,7 @@ static void an_id_of_two_names_says_nothing(void **state)
     const char *a = "file 51711"; /* found by searching */
     const char *b = "file 202660";
     uint32_t id = roast_name_id(roast_str_of(a));
-    struct roast_strings strings = {0};
+    struct roast_string_table strings = {0};
     struct roast_names names = {0};
     (void)state;
 

@@ -202,7 +202,7 @@ static void a_process_may_be_several_workers(void **state)
     }
     assert_int_equal(run->attempts.count, 6);
     assert_int_equal(run->attempts.process_count, 2);
-    roast__run_settle(run);
+    roast__run_resolve_pending(run);
     for (size_t row = 0; row < 6; row++) {
         assert_text(run, process_of(run, row)->worker,
                     row % 2 ? "tcp://b:1" : "tcp://a:1");

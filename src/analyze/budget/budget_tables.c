@@ -107,7 +107,7 @@ static int64_t worker_of(const struct roast_study *study, size_t account)
     const struct roast_shift *shift = &study->budget->schedule.shifts[account];
 
     if (shift->stay >= 0)
-        return study->run->scheduler.stays.items[shift->stay].worker;
+        return study->run->scheduler.sessions.items[shift->stay].worker;
     return shift->process >= 0 ? PROCESSES + shift->process : ROAST_NO_STRING;
 }
 
@@ -116,7 +116,7 @@ static int64_t host_of(const struct roast_study *study, size_t account)
     const struct roast_shift *shift = &study->budget->schedule.shifts[account];
 
     if (shift->stay >= 0)
-        return study->run->scheduler.stays.items[shift->stay].host;
+        return study->run->scheduler.sessions.items[shift->stay].host;
     return study->run->host; /* a pool is on the machine of its client */
 }
 

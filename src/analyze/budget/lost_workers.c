@@ -46,21 +46,22 @@ static int by_stay(const void *a, const void *b)
 }
 
 /* The stay in which an attempt was made, if it has ended. */
-static const struct roast_stay *ended_stay(const struct roast_run *run, size_t row)
+static const struct roast_worker_session *ended_stay(const struct roast_run *run,
+                                                     size_t row)
 {
     const struct roast_attempts *attempts = &run->attempts;
     int32_t worker = attempts->processes[attempts->process[row]].worker;
-    const struct roast_stay *stay = NULL;
+    const struct roast_worker_session *stay = NULL;
     int64_t start_ns, end_ns;
 
     if (worker >= 0 && roast__attempt_times(attempts, row, &start_ns, &end_ns))
-        stay = roast__stay_at(&run->scheduler.stays, worker, start_ns);
+        stay = roast__stay_at(&run->scheduler.sessions, worker, start_ns);
     return stay && stay->left_ns != 0 ? stay : NULL;
 }
 
 /* What a worker that retires has done is moved to others, and not done again. */
 static bool is_victim(const struct roast_study *study, size_t row,
-                      const struct roast_stay *stay)
+                      const struct roast_worker_session *stay)
 {
     unsigned role = study->totals->roles.of_row[row];
 
@@ -75,7 +76,7 @@ static bool find_victims(struct victims *victims, const struct roast_study *stud
     const struct roast_roles *roles = &study->totals->roles;
     uint64_t most = roles->rows[ROAST_ROLE_LOST] + roles->rows[ROAST_ROLE_REPEAT];
 
-    if (most == 0 || run->scheduler.stays.count == 0)
+    if (most == 0 || run->scheduler.sessions.count == 0)
         return true;
     victims->items = roast__alloc((size_t)most * sizeof(victims->items[0]));
     victims->last_signs = roast__last_signs(run);
@@ -84,11 +85,11 @@ static bool find_victims(struct victims *victims, const struct roast_study *stud
     for (size_t row = 0; row < run->attempts.count; row++) {
         unsigned role = roles->of_row[row];
         bool may_be = role == ROAST_ROLE_LOST || role == ROAST_ROLE_REPEAT;
-        const struct roast_stay *stay = may_be ? ended_stay(run, row) : NULL;
+        const struct roast_worker_session *stay = may_be ? ended_stay(run, row) : NULL;
         if (!is_victim(study, row, stay))
             continue;
         victims->items[victims->count++] = (struct victim){
-            (uint32_t)(stay - run->scheduler.stays.items), (uint32_t)row};
+            (uint32_t)(stay - run->scheduler.sessions.items), (uint32_t)row};
     }
     qsort(victims->items, victims->count, sizeof(victims->items[0]), by_stay);
     return true;
@@ -122,7 +123,8 @@ static bool begins_with(struct roast_str text, const char *words)
 }
 
 /* A nanny that ends a worker for its memory may have told it to go. */
-static const char *how_it_ended(const struct roast_stay *stay, struct roast_str reason)
+static const char *how_it_ended(const struct roast_worker_session *stay,
+                                struct roast_str reason)
 {
     enum roast_leave_reason known = 0;
 
@@ -136,7 +138,8 @@ static const char *how_it_ended(const struct roast_stay *stay, struct roast_str 
 }
 
 /* The last that was sampled while it was there; NaN: nothing. */
-static double last_memory(const struct roast_run *run, const struct roast_stay *stay)
+static double last_memory(const struct roast_run *run,
+                          const struct roast_worker_session *stay)
 {
     const struct roast_worker_samples *samples =
         roast__samples_find(&run->samples, stay->worker);
@@ -204,7 +207,8 @@ static void list_chunk(struct roast_buf *list, const struct roast_study *study,
 }
 
 static void put_worker(roast_table *table, const struct roast_study *study,
-                       const struct roast_stay *stay, const struct victims *own)
+                       const struct roast_worker_session *stay,
+                       const struct victims *own)
 {
     struct roast_str reason = roast__strings_get(&study->run->strings, stay->reason);
     struct roast_buf chunks = {0};
@@ -238,7 +242,7 @@ static void put_worker(roast_table *table, const struct roast_study *study,
 
 void roast__study_lost_workers(const struct roast_study *study)
 {
-    const struct roast_stays *stays = &study->run->scheduler.stays;
+    const struct roast_worker_sessions *stays = &study->run->scheduler.sessions;
     roast_table *table = roast__summary_open(study->summary, ROAST_TABLE_lost_workers);
     struct victims victims = {.items = NULL};
     size_t next = 0;
@@ -249,7 +253,7 @@ void roast__study_lost_workers(const struct roast_study *study)
         goto out;
     }
     for (size_t i = 0; i < stays->count; i++) {
-        const struct roast_stay *stay = &stays->items[i];
+        const struct roast_worker_session *stay = &stays->items[i];
         struct victims own = take_of_stay(&victims, &next, i);
         if (stay->left_ns == 0 || (stay->expected && own.count == 0))
             continue;

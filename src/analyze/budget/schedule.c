@@ -33,7 +33,7 @@ struct making {
 /* One per stay, under the same number. */
 static bool find_stays(struct roast_schedule *schedule, const struct roast_study *study)
 {
-    const struct roast_stays *stays = &study->run->scheduler.stays;
+    const struct roast_worker_sessions *stays = &study->run->scheduler.sessions;
     int64_t start_ns = study->run->start_ns, end_ns = study->end_ns;
 
     schedule->shifts = roast__alloc(stays->count * sizeof(schedule->shifts[0]));
@@ -41,7 +41,7 @@ static bool find_stays(struct roast_schedule *schedule, const struct roast_study
         return false;
     schedule->shift_count = stays->count;
     for (size_t i = 0; i < stays->count; i++) {
-        const struct roast_stay *stay = &stays->items[i];
+        const struct roast_worker_session *stay = &stays->items[i];
         int64_t left_ns = stay->left_ns != 0 ? stay->left_ns : end_ns;
         int64_t from_ns = roast__time_clamp(stay->joined_ns, start_ns, end_ns);
         schedule->shifts[i] = (struct roast_shift){
@@ -218,8 +218,8 @@ static void lose_job(struct making *making, const struct roast_job *job)
 /* The shift of a worker at a time, or -1. */
 static int64_t shift_of(const struct making *making, int32_t worker, int64_t time_ns)
 {
-    const struct roast_stays *stays = &making->study->run->scheduler.stays;
-    const struct roast_stay *stay =
+    const struct roast_worker_sessions *stays = &making->study->run->scheduler.sessions;
+    const struct roast_worker_session *stay =
         worker >= 0 ? roast__stay_at(stays, worker, time_ns) : NULL;
     return stay ? stay - stays->items : -1;
 }
@@ -428,7 +428,7 @@ bool roast__schedule_find(struct roast_schedule *schedule,
 {
     struct making making = {.schedule = schedule, .study = study};
 
-    schedule->has_scheduler = study->run->scheduler.stays.count > 0;
+    schedule->has_scheduler = study->run->scheduler.sessions.count > 0;
     bool found = schedule->has_scheduler
                      ? find_stays(schedule, study)
                      : roast__places_find(&making.places, schedule, study);

@@ -7,8 +7,8 @@
 
 /* The stay of a worker in which a moment lies, the first one for moments before all;
  * NULL: it has none. */
-const struct roast_stay *roast__stay_at(const struct roast_stays *stays, int32_t worker,
-                                        int64_t time_ns);
+const struct roast_worker_session *roast__stay_at(
+    const struct roast_worker_sessions *stays, int32_t worker, int64_t time_ns);
 
 /* Moves the last sign of every process (roast__last_signs()) to when its worker left,
  * if it did: until then it lived. */

@@ -8,9 +8,9 @@
 #include "analyze/budget/task_joins.h"
 
 #include "analyze/calls.h"
+#include "base/array.h"
 #include "base/mem.h"
 #include "base/sort.h"
-#include "run/array.h"
 
 /* Tasks and attempts by their pair of key and worker. Owned. */
 struct joining {

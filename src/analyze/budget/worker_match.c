@@ -36,24 +36,24 @@ static uint64_t hash_process(const void *table, uint32_t item)
     const struct roast_worker_process *process =
         (const struct roast_worker_process *)table + item;
 
-    return roast__slots_mix(process->pid != 0 ? process->pid : process->id);
+    return roast__hash_number(process->pid != 0 ? process->pid : process->id);
 }
 
 /* The first entry of the same process, which is put into slots if it is new; -1: out
  * of memory. */
-static int64_t first_entry(struct roast_slots *slots, size_t used,
+static int64_t first_entry(struct roast_hash_table *slots, size_t used,
                            const struct roast_worker_process *processes, uint32_t item)
 {
-    if (!roast__slots_room(slots, used, hash_process, processes))
+    if (!roast__hash_room(slots, used, hash_process, processes))
         return -1;
     uint64_t hash = hash_process(processes, item);
-    for (size_t at = roast__slots_first(slots, hash); roast__slots_holds(slots, at);
-         at = roast__slots_next(slots, at)) {
-        uint32_t other = roast__slots_item(slots, at);
+    for (size_t at = roast__hash_first(slots, hash); roast__hash_holds(slots, at);
+         at = roast__hash_next(slots, at)) {
+        uint32_t other = roast__hash_item(slots, at);
         if (same_process(&processes[other], &processes[item]))
             return other;
     }
-    roast__slots_put(slots, hash, item);
+    roast__hash_put(slots, hash, item);
     return item;
 }
 
@@ -61,24 +61,25 @@ static int64_t first_entry(struct roast_slots *slots, size_t used,
 
 static uint64_t hash_sampled(const void *table, uint32_t item)
 {
-    return roast__slots_mix(((const struct roast_worker_samples *)table)[item].pid);
+    return roast__hash_number(((const struct roast_worker_samples *)table)[item].pid);
 }
 
-bool roast__index_pids(struct roast_slots *by_pid, const struct roast_samples *samples)
+bool roast__index_pids(struct roast_hash_table *by_pid,
+                       const struct roast_samples *samples)
 {
     for (size_t i = 0; i < samples->count; i++) {
-        if (!roast__slots_room(by_pid, i, hash_sampled, samples->workers))
+        if (!roast__hash_room(by_pid, i, hash_sampled, samples->workers))
             return false;
         if (samples->workers[i].pid != 0)
-            roast__slots_put(by_pid, hash_sampled(samples->workers, (uint32_t)i),
-                             (uint32_t)i);
+            roast__hash_put(by_pid, hash_sampled(samples->workers, (uint32_t)i),
+                            (uint32_t)i);
     }
     return true;
 }
 
 /* Tells all samples that are of this process; whether there were any. */
 static bool meet(struct roast_crew *crew, const struct roast_run *run,
-                 const struct roast_slots *by_pid, size_t number)
+                 const struct roast_hash_table *by_pid, size_t number)
 {
     const struct roast_worker_process *process = &run->attempts.processes[number];
     const struct roast_worker_samples *workers = run->samples.workers;
@@ -92,9 +93,9 @@ static bool meet(struct roast_crew *crew, const struct roast_run *run,
         crew->process[named - workers] = (int32_t)number;
     if (process->pid == 0 || !roast__may_be_here(run, process))
         return met;
-    for (size_t at = roast__slots_first(by_pid, roast__slots_mix(process->pid));
-         roast__slots_holds(by_pid, at); at = roast__slots_next(by_pid, at)) {
-        uint32_t sampled = roast__slots_item(by_pid, at);
+    for (size_t at = roast__hash_first(by_pid, roast__hash_number(process->pid));
+         roast__hash_holds(by_pid, at); at = roast__hash_next(by_pid, at)) {
+        uint32_t sampled = roast__hash_item(by_pid, at);
         if (workers[sampled].pid != process->pid)
             continue;
         crew->process[sampled] = (int32_t)number;
@@ -104,10 +105,10 @@ static bool meet(struct roast_crew *crew, const struct roast_run *run,
 }
 
 static bool meet_all(struct roast_crew *crew, const struct roast_run *run,
-                     const struct roast_slots *by_pid)
+                     const struct roast_hash_table *by_pid)
 {
     const struct roast_attempts *attempts = &run->attempts;
-    struct roast_slots distinct = {0};
+    struct roast_hash_table distinct = {0};
     bool done = true;
 
     for (size_t i = 0; i < attempts->process_count && done; i++) {
@@ -122,13 +123,14 @@ static bool meet_all(struct roast_crew *crew, const struct roast_run *run,
         if (!met)
             crew->unsampled++;
     }
-    roast__slots_release(&distinct);
+    roast__hash_release(&distinct);
     return done;
 }
 
-static const struct roast_stay *stay_of(const struct roast_run *run, int32_t worker)
+static const struct roast_worker_session *stay_of(const struct roast_run *run,
+                                                  int32_t worker)
 {
-    return worker >= 0 ? roast__stay_of(&run->scheduler.stays, worker) : NULL;
+    return worker >= 0 ? roast__latest_session(&run->scheduler.sessions, worker) : NULL;
 }
 
 /* Where a scheduler names its workers, a process of this machine is one only if it ran
@@ -140,14 +142,14 @@ static bool is_worker(const struct roast_crew *crew, const struct roast_run *run
     int32_t process = crew->process[sampled];
 
     if (samples->pid == 0)
-        return run->scheduler.stays.count == 0 || stay_of(run, samples->name);
+        return run->scheduler.sessions.count == 0 || stay_of(run, samples->name);
     return process >= 0 && !stay_of(run, run->attempts.processes[process].worker);
 }
 
 static void choose_workers(struct roast_crew *crew, const struct roast_run *run)
 {
     const struct roast_samples *samples = &run->samples;
-    bool any = run->scheduler.stays.count > 0;
+    bool any = run->scheduler.sessions.count > 0;
 
     for (size_t i = 0; i < samples->count; i++) {
         bool backend = samples->workers[i].pid == 0;
@@ -183,7 +185,8 @@ static struct roast_str host_in(struct roast_str name)
 static struct roast_str host_of(const struct roast_crew *crew,
                                 const struct roast_run *run, size_t sampled)
 {
-    const struct roast_stay *stay = stay_of(run, run->samples.workers[sampled].name);
+    const struct roast_worker_session *stay =
+        stay_of(run, run->samples.workers[sampled].name);
     int32_t process = crew->process[sampled];
     struct roast_str host = {NULL, 0};
 
@@ -199,7 +202,8 @@ static struct roast_str host_of(const struct roast_crew *crew,
 struct machines {
     const struct roast_crew *crew;
     const struct roast_run *run;
-    struct roast_slots slots; /* owned; the first sampled process of every machine */
+    struct roast_hash_table
+        slots; /* owned; the first sampled process of every machine */
 };
 
 static uint64_t hash_machine(const void *table, uint32_t item)
@@ -220,15 +224,15 @@ static bool same_host(const struct machines *machines, uint32_t a, uint32_t b)
 
 static uint32_t machine_of(struct machines *machines, uint32_t sampled)
 {
-    struct roast_slots *slots = &machines->slots;
+    struct roast_hash_table *slots = &machines->slots;
     uint64_t hash = hash_machine(machines, sampled);
 
-    for (size_t at = roast__slots_first(slots, hash); roast__slots_holds(slots, at);
-         at = roast__slots_next(slots, at)) {
-        if (same_host(machines, roast__slots_item(slots, at), sampled))
-            return roast__slots_item(slots, at);
+    for (size_t at = roast__hash_first(slots, hash); roast__hash_holds(slots, at);
+         at = roast__hash_next(slots, at)) {
+        if (same_host(machines, roast__hash_item(slots, at), sampled))
+            return roast__hash_item(slots, at);
     }
-    roast__slots_put(slots, hash, sampled);
+    roast__hash_put(slots, hash, sampled);
     return sampled;
 }
 
@@ -242,11 +246,11 @@ static bool find_machines(struct roast_crew *crew, const struct roast_run *run)
         crew->machine[i] = i;
         if (!host_of(crew, run, i).data)
             continue;
-        done = roast__slots_room(&machines.slots, i, hash_machine, &machines);
+        done = roast__hash_room(&machines.slots, i, hash_machine, &machines);
         if (done)
             crew->machine[i] = machine_of(&machines, i);
     }
-    roast__slots_release(&machines.slots);
+    roast__hash_release(&machines.slots);
     return done;
 }
 
@@ -255,7 +259,7 @@ static bool find_machines(struct roast_crew *crew, const struct roast_run *run)
 bool roast__crew_find(struct roast_crew *crew, const struct roast_run *run)
 {
     size_t count = run->samples.count;
-    struct roast_slots by_pid = {0};
+    struct roast_hash_table by_pid = {0};
 
     crew->is_worker = roast__alloc(count * sizeof(crew->is_worker[0]));
     crew->process = roast__alloc(count * sizeof(crew->process[0]));
@@ -268,7 +272,7 @@ bool roast__crew_find(struct roast_crew *crew, const struct roast_run *run)
     if (done)
         choose_workers(crew, run);
     done = done && find_machines(crew, run);
-    roast__slots_release(&by_pid);
+    roast__hash_release(&by_pid);
     return done;
 }
 

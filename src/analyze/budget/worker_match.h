@@ -19,9 +19,10 @@ struct roast_crew {
     uint64_t unsampled;
 };
 
-/* Sampled processes by their pid, under roast__slots_mix(pid); false when out of
+/* Sampled processes by their pid, under roast__hash_number(pid); false when out of
  * memory. */
-bool roast__index_pids(struct roast_slots *by_pid, const struct roast_samples *samples);
+bool roast__index_pids(struct roast_hash_table *by_pid,
+                       const struct roast_samples *samples);
 
 /* Pids of other hosts are not those that are sampled here. */
 static inline bool roast__may_be_here(const struct roast_run *run,

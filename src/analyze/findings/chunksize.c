@@ -13,7 +13,7 @@
 #include "analyze/timeline.h"
 #include "base/mem.h"
 #include "roast/ladder.h"
-#include "run/rest.h"
+#include "run/cold_fields.h"
 
 static const double ALMOST = 1.05;       /* as good as the best */
 static const double LEAST_SPREAD = 0.1;  /* chunks are never all alike */
@@ -113,7 +113,8 @@ static double told_size(const struct roast_run *run)
 
 /* Whether a worker has less memory than another one: more threads share the same limit,
  * and without one memory is what is usual for its threads. */
-static bool has_less(const struct roast_stay *stay, const struct roast_stay *than)
+static bool has_less(const struct roast_worker_session *stay,
+                     const struct roast_worker_session *than)
 {
     uint64_t limit = stay->memory_limit_bytes, other = than->memory_limit_bytes;
 
@@ -125,8 +126,8 @@ static bool has_less(const struct roast_stay *stay, const struct roast_stay *tha
 /* The limit and the threads of that worker of a cluster that has the least memory. */
 static void find_workers(struct roast_chunk_model *model, const struct roast_run *run)
 {
-    const struct roast_stays *stays = &run->scheduler.stays;
-    const struct roast_stay *least = stays->items;
+    const struct roast_worker_sessions *stays = &run->scheduler.sessions;
+    const struct roast_worker_session *least = stays->items;
 
     model->limit_bytes = NAN;
     model->threads_per_worker = 1;

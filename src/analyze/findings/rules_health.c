@@ -49,7 +49,7 @@ static double most_at_once(const struct roast_study *study)
 
 static double threads_per_worker(const struct roast_case *at)
 {
-    const struct roast_stays *stays = &at->study->run->scheduler.stays;
+    const struct roast_worker_sessions *stays = &at->study->run->scheduler.sessions;
     double threads = 0;
 
     for (size_t i = 0; i < stays->count; i++)

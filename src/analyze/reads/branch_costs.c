@@ -2,8 +2,8 @@
 /* branch_costs.c - what each branch cost, summed over the chunks that count. */
 #include "analyze/reads/branch_costs.h"
 
+#include "base/array.h"
 #include "base/mem.h"
-#include "run/array.h"
 
 /* The number of a name, added when it is new; -1: out of memory. */
 static int64_t number_of(struct roast_branch_costs *costs, struct roast_name_key key,

@@ -10,8 +10,8 @@
 #include "analyze/name_table.h"
 #include "analyze/record_iter.h"
 #include "analyze/totals/groups.h"
+#include "base/array.h"
 #include "base/mem.h"
-#include "run/array.h"
 
 struct search {
     const struct roast_study *study;
@@ -45,8 +45,8 @@ static uint64_t hash_tree(const void *attempts, size_t item)
 {
     const struct roast_source *source = source_at(attempts, item);
 
-    return roast__slots_mix((uint64_t)(uint32_t)source->file << 32 |
-                            (uint32_t)source->tree);
+    return roast__hash_number((uint64_t)(uint32_t)source->file << 32 |
+                              (uint32_t)source->tree);
 }
 
 static bool find_files(struct search *search)

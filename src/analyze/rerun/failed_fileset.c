@@ -16,7 +16,7 @@
 #include "base/mem.h"
 #include "roast/analyze.h"
 #include "roast/ladder.h"
-#include "run/rest.h"
+#include "run/cold_fields.h"
 #include "run/run.h"
 
 /* What became of a source: a file of a dataset. */
@@ -411,7 +411,7 @@ int roast_failed_fileset(struct roast_page *out, roast_run *run,
 
     *out = (struct roast_page){NULL, 0};
     roast__run_lock(run);
-    roast__run_settle(run);
+    roast__run_resolve_pending(run);
     int status = make(&text, &search, err);
     roast__run_unlock(run);
     roast__buf_put(&text, "", 1);

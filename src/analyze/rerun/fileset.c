@@ -8,9 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/mem.h"
 #include "roast/json_write.h"
-#include "run/array.h"
 
 void roast__fileset_release(struct roast_fileset *fileset)
 {

@@ -30,8 +30,8 @@ static uint64_t hash_dataset_file(const void *attempts, size_t item)
 {
     const struct roast_source *source = source_at(attempts, item);
 
-    return roast__slots_mix((uint64_t)(uint32_t)source->dataset << 32 |
-                            (uint32_t)source->file);
+    return roast__hash_number((uint64_t)(uint32_t)source->dataset << 32 |
+                              (uint32_t)source->file);
 }
 
 bool roast__join_dataset_files(struct roast_keys *keys, const struct roast_study *study)

@@ -12,7 +12,7 @@
 #include "base/mem.h"
 #include "roast/ladder.h"
 #include "roast/view.h"
-#include "run/rest.h"
+#include "run/cold_fields.h"
 
 #define AT(name) ROAST_COL_chunks_##name
 
@@ -22,7 +22,7 @@ bool roast__chunk_walk_next(struct roast_chunk_walk *walk)
 
     while (walk->next < job->order->count) {
         walk->row = job->order->rows[walk->next++];
-        if (job->run->attempts.rest[walk->row] == 0)
+        if (job->run->attempts.cold_fields[walk->row] == 0)
             continue; /* left no record */
         walk->chunk_id = walk->next_id++;
         if (job->study->totals->roles.of_row[walk->row] == ROAST_ROLE_COUNTS)
@@ -297,7 +297,7 @@ static struct task *list_tasks(const struct roast_table_job *job)
         if (!roast__attempt_times(attempts, row, &start_ns, &end_ns))
             start_ns = INT64_MAX;
         tasks[i] = (struct task){start_ns, (uint32_t)i, chunk_id};
-        chunk_id += attempts->rest[row] != 0;
+        chunk_id += attempts->cold_fields[row] != 0;
     }
     if (tasks && job->order->count > 0)
         qsort(tasks, job->order->count, sizeof(tasks[0]), by_start);
@@ -321,7 +321,7 @@ void roast__make_tasks(const struct roast_table_job *job)
         roast__table_row(job->to);
         put_task(&words, row, last_signs);
         roast__put_task_of_attempt(job, &joins, row);
-        if (job->run->attempts.rest[row] != 0)
+        if (job->run->attempts.cold_fields[row] != 0)
             roast__fill_count(job->to, AT(chunk_id), tasks[i].chunk_id);
     }
     roast__put_other_tasks(job, &joins);

@@ -70,7 +70,7 @@ static int prepare(struct material *material, struct roast_run *run, unsigned ne
 {
     int status = ROAST_OK;
 
-    roast__run_settle(run);
+    roast__run_resolve_pending(run);
     material->notes = roast__alloc(sizeof(*material->notes));
     if (!material->notes)
         return roast_error_set(err, ROAST_NO_MEMORY, "a table");

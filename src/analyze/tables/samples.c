@@ -63,7 +63,7 @@ int roast_series_table(roast_table **out, roast_run *run, enum roast_series seri
 {
     *out = roast__table_new(ROAST_TABLE_samples, 0);
     roast__run_lock(run);
-    roast__run_settle(run);
+    roast__run_resolve_pending(run);
     put_lines(*out, run, (int)series);
     roast__run_unlock(run);
     int status = roast__table_finish(out, err);

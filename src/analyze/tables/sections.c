@@ -9,8 +9,8 @@
 #include "analyze/record_iter.h"
 #include "analyze/tables/job.h"
 #include "analyze/totals/groups.h"
+#include "base/array.h"
 #include "base/mem.h"
-#include "run/array.h"
 
 #define AT(name) ROAST_COL_sections_##name
 

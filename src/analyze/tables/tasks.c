@@ -4,8 +4,8 @@
 #include "analyze/tables/tasks.h"
 
 #include "analyze/totals/task_kinds.h"
+#include "base/array.h"
 #include "base/mem.h"
-#include "run/array.h"
 
 #define AT(name) ROAST_COL_tasks_##name
 
@@ -39,8 +39,9 @@ void roast__put_task_of_attempt(const struct roast_table_job *job,
 
 static void put_host(const struct roast_table_job *job, int32_t worker)
 {
-    const struct roast_stay *stay =
-        worker >= 0 ? roast__stay_of(&job->run->scheduler.stays, worker) : NULL;
+    const struct roast_worker_session *stay =
+        worker >= 0 ? roast__latest_session(&job->run->scheduler.sessions, worker)
+                    : NULL;
 
     if (stay)
         roast__fill_text(job->to, AT(host), string_of(job, stay->host));

@@ -69,19 +69,20 @@ struct histories {
     struct history *items; /* owned; of a worker, at the number of its latest stay */
 };
 
-static size_t latest_of(const struct roast_stays *stays, int32_t worker)
+static size_t latest_of(const struct roast_worker_sessions *stays, int32_t worker)
 {
-    return (size_t)(roast__stay_of(stays, worker) - stays->items);
+    return (size_t)(roast__latest_session(stays, worker) - stays->items);
 }
 
 /* False when out of memory. */
 static bool gather(struct histories *histories)
 {
-    const struct roast_stays *stays = &histories->job->run->scheduler.stays;
+    const struct roast_worker_sessions *stays =
+        &histories->job->run->scheduler.sessions;
 
     histories->items = roast__alloc(stays->count * sizeof(histories->items[0]));
     for (size_t i = 0; histories->items && i < stays->count; i++) {
-        const struct roast_stay *stay = &stays->items[i];
+        const struct roast_worker_session *stay = &stays->items[i];
         struct history *history = &histories->items[latest_of(stays, stay->worker)];
         if (history->stays == 0 || stay->joined_ns < history->joined_ns)
             history->joined_ns = stay->joined_ns;
@@ -95,7 +96,8 @@ static bool gather(struct histories *histories)
 static void put_history(struct histories *histories, size_t latest)
 {
     const struct roast_table_job *job = histories->job;
-    const struct roast_stay *stay = &job->run->scheduler.stays.items[latest];
+    const struct roast_worker_session *stay =
+        &job->run->scheduler.sessions.items[latest];
     struct history *history = &histories->items[latest];
 
     history->shown = true;
@@ -118,7 +120,7 @@ static void put_known(struct histories *histories, const roast_table *workers,
                       size_t row)
 {
     const struct roast_table_job *job = histories->job;
-    const struct roast_stays *stays = &job->run->scheduler.stays;
+    const struct roast_worker_sessions *stays = &job->run->scheduler.sessions;
     struct roast_str worker =
         roast_table_text(workers, row, ROAST_COL_per_worker_worker);
 
@@ -132,7 +134,7 @@ static void put_known(struct histories *histories, const roast_table *workers,
                      ROAST_COL_per_worker_peak_memory_mb);
     int32_t number =
         worker.data ? roast__strings_find(&job->run->strings, worker) : ROAST_NO_STRING;
-    if (number >= 0 && roast__stay_of(stays, number))
+    if (number >= 0 && roast__latest_session(stays, number))
         put_history(histories, latest_of(stays, number));
 }
 
@@ -140,7 +142,8 @@ static void put_known(struct histories *histories, const roast_table *workers,
 static void put_idle(struct histories *histories, size_t latest)
 {
     const struct roast_table_job *job = histories->job;
-    const struct roast_stay *stay = &job->run->scheduler.stays.items[latest];
+    const struct roast_worker_session *stay =
+        &job->run->scheduler.sessions.items[latest];
     const struct roast_worker_samples *samples =
         roast__samples_find(&job->run->samples, stay->worker);
 
@@ -157,7 +160,7 @@ static void put_idle(struct histories *histories, size_t latest)
 
 void roast__make_workers(const struct roast_table_job *job)
 {
-    const struct roast_stays *stays = &job->run->scheduler.stays;
+    const struct roast_worker_sessions *stays = &job->run->scheduler.sessions;
     struct histories histories = {.job = job};
 
     const roast_table *workers =

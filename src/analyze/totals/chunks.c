@@ -152,12 +152,13 @@ static int64_t last_round(const struct roast_samples *samples)
 
 /* When a process of this machine that is gone was sampled for the last time. */
 static void see_process(int64_t *last, const struct roast_run *run,
-                        const struct roast_slots *by_pid, uint64_t pid, int64_t latest)
+                        const struct roast_hash_table *by_pid, uint64_t pid,
+                        int64_t latest)
 {
-    for (size_t at = roast__slots_first(by_pid, roast__slots_mix(pid));
-         roast__slots_holds(by_pid, at); at = roast__slots_next(by_pid, at)) {
+    for (size_t at = roast__hash_first(by_pid, roast__hash_number(pid));
+         roast__hash_holds(by_pid, at); at = roast__hash_next(by_pid, at)) {
         const struct roast_worker_samples *worker =
-            &run->samples.workers[roast__slots_item(by_pid, at)];
+            &run->samples.workers[roast__hash_item(by_pid, at)];
         if (worker->pid == pid && worker->last_use_ns > *last &&
             worker->last_use_ns < latest)
             *last = worker->last_use_ns;
@@ -166,7 +167,7 @@ static void see_process(int64_t *last, const struct roast_run *run,
 
 static bool see_samples(int64_t *last, const struct roast_run *run)
 {
-    struct roast_slots by_pid = {0};
+    struct roast_hash_table by_pid = {0};
     bool done = roast__index_pids(&by_pid, &run->samples);
     int64_t latest = last_round(&run->samples);
 
@@ -175,7 +176,7 @@ static bool see_samples(int64_t *last, const struct roast_run *run)
         if (process->pid != 0 && roast__may_be_here(run, process))
             see_process(&last[i], run, &by_pid, process->pid, latest);
     }
-    roast__slots_release(&by_pid);
+    roast__hash_release(&by_pid);
     return done;
 }
 

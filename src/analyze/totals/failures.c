@@ -10,7 +10,7 @@
 #include "analyze/formulas.h"
 #include "analyze/timeline.h"
 #include "base/mem.h"
-#include "run/rest.h"
+#include "run/cold_fields.h"
 
 static void put_place(roast_table *table, const struct roast_study *study, size_t row)
 {

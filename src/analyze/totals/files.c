@@ -9,7 +9,6 @@
 
 #include <stdlib.h>
 
-#include "analyze/totals/digest.h"
 #include "base/mem.h"
 
 /* ---- numbers --------------------------------------------------------------------- */
@@ -162,55 +161,16 @@ static inline bool grows(uint64_t *next, int64_t start)
 }
 
 /* next: one past the highest first entry so far, per file. */
-static bool read_growing(unsigned char *doubtful, uint64_t *next,
-                         const struct rows rows, size_t from)
-{
-    size_t left = rows.count - from;
-    size_t to = from + (left < ROAST_DIGEST_ROWS ? left : ROAST_DIGEST_ROWS);
-    bool any = false;
-
-    for (size_t row = from; row < to; row++) {
-        int32_t file = file_of(&rows, row);
-        if (file < 0 || grows(&next[file], rows.starts[row]))
-            continue;
-        doubtful[file] = 1;
-        any = true;
-    }
-    return any;
-}
-
-/* The same of a block that was summed up. */
-static bool merge_growing(unsigned char *doubtful, uint64_t *next,
-                          const struct roast_digest *digest, const int32_t *of_source)
-{
-    bool any = false;
-
-    for (size_t i = 0; i < digest->part_count; i++) {
-        const struct roast_digest_part *part = &digest->parts[i];
-        int32_t file = part->source >= 0 ? of_source[part->source] : ROAST_NO_FILE;
-        if (file < 0 || part->next_entry == 0)
-            continue;
-        if (!part->grows || part->first_entry < next[file]) {
-            doubtful[file] = 1;
-            any = true;
-        }
-        if (part->next_entry > next[file])
-            next[file] = part->next_entry;
-    }
-    return any;
-}
-
 static void find_growing(struct roast_files *files, const struct rows rows,
                          uint64_t *next)
 {
-    const struct roast_digests *digests = &rows.attempts->digests;
-
     files->any_doubtful = false;
-    for (size_t from = 0; from < rows.count; from += ROAST_DIGEST_ROWS) {
-        const struct roast_digest *digest = roast__digest_at(digests, from);
-        files->any_doubtful |=
-            digest ? merge_growing(files->doubtful, next, digest, rows.of_source)
-                   : read_growing(files->doubtful, next, rows, from);
+    for (size_t row = 0; row < rows.count; row++) {
+        int32_t file = file_of(&rows, row);
+        if (file < 0 || grows(&next[file], rows.starts[row]))
+            continue;
+        files->doubtful[file] = 1;
+        files->any_doubtful = true;
     }
 }
 

@@ -6,8 +6,8 @@
 #include "analyze/totals/groups.h"
 
 #include "analyze/formulas.h"
+#include "base/hash_table.h"
 #include "base/mem.h"
-#include "run/slots.h"
 
 /* ---- shared columns -------------------------------------------------------------- */
 
@@ -67,7 +67,7 @@ void roast__fill_group(roast_table *table, int first, const struct roast_group *
 struct joining {
     struct roast_keys *keys;
     const struct roast_key_rule *rule;
-    struct roast_slots slots; /* owned; numbers of keys */
+    struct roast_hash_table slots; /* owned; numbers of keys */
 };
 
 static uint64_t hash_key(const void *table, uint32_t key)
@@ -83,18 +83,18 @@ static int32_t key_for(struct joining *joining, size_t item)
 {
     const struct roast_key_rule *rule = joining->rule;
     struct roast_keys *keys = joining->keys;
-    struct roast_slots *slots = &joining->slots;
+    struct roast_hash_table *slots = &joining->slots;
 
-    if (!roast__slots_room(slots, keys->count, hash_key, joining))
+    if (!roast__hash_room(slots, keys->count, hash_key, joining))
         return -1;
     uint64_t hash = rule->hash(rule->context, item);
-    for (size_t at = roast__slots_first(slots, hash); roast__slots_holds(slots, at);
-         at = roast__slots_next(slots, at)) {
-        uint32_t key = roast__slots_item(slots, at);
+    for (size_t at = roast__hash_first(slots, hash); roast__hash_holds(slots, at);
+         at = roast__hash_next(slots, at)) {
+        uint32_t key = roast__hash_item(slots, at);
         if (rule->same(rule->context, (size_t)keys->first_item[key], item))
             return (int32_t)key;
     }
-    roast__slots_put(slots, hash, (uint32_t)keys->count);
+    roast__hash_put(slots, hash, (uint32_t)keys->count);
     keys->first_item[keys->count] = (int32_t)item;
     roast__group_init(&keys->groups[keys->count]);
     return (int32_t)keys->count++;
@@ -118,7 +118,7 @@ bool roast__keys_join(struct roast_keys *keys, const struct roast_group *items,
         if (done)
             roast__group_add(&keys->groups[keys->key_of[i]], &items[i]);
     }
-    roast__slots_release(&joining.slots);
+    roast__hash_release(&joining.slots);
     return done;
 }
 
@@ -150,7 +150,7 @@ static bool same_dataset(const void *context, size_t a, size_t b)
 
 static uint64_t hash_dataset(const void *context, size_t item)
 {
-    return roast__slots_mix((uint32_t)dataset_of(context, item));
+    return roast__hash_number((uint32_t)dataset_of(context, item));
 }
 
 static bool same_file(const void *context, size_t a, size_t b)
@@ -160,7 +160,7 @@ static bool same_file(const void *context, size_t a, size_t b)
 
 static uint64_t hash_file(const void *context, size_t item)
 {
-    return roast__slots_mix((uint32_t)file_of(context, item));
+    return roast__hash_number((uint32_t)file_of(context, item));
 }
 
 struct roast_key_rule roast__by_file(const struct roast_attempts *attempts)

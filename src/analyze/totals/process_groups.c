@@ -10,9 +10,9 @@
 #include "analyze/formulas.h"
 #include "analyze/recorded.h"
 #include "analyze/totals/groups.h"
+#include "base/hash_table.h"
 #include "base/mem.h"
 #include "run/series.h"
-#include "run/slots.h"
 
 struct roast_str roast__process_name(const struct roast_run *run,
                                      const struct roast_worker_process *process,
@@ -56,9 +56,9 @@ static uint64_t hash_worker(const void *run, size_t item)
 {
     const struct roast_worker_process *process = process_at(run, item);
 
-    return roast__slots_mix(process->worker != ROAST_NO_STRING
-                                ? UINT64_C(1) << 63 | (uint32_t)process->worker
-                                : process->pid);
+    return roast__hash_number(process->worker != ROAST_NO_STRING
+                                  ? UINT64_C(1) << 63 | (uint32_t)process->worker
+                                  : process->pid);
 }
 
 static bool same_host(const void *run, size_t a, size_t b)
@@ -68,7 +68,7 @@ static bool same_host(const void *run, size_t a, size_t b)
 
 static uint64_t hash_host(const void *run, size_t item)
 {
-    return roast__slots_mix((uint32_t)host_number(run, item));
+    return roast__hash_number((uint32_t)host_number(run, item));
 }
 
 struct roast_str roast__worker_key(const struct roast_run *run, size_t process,

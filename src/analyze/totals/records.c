@@ -6,7 +6,7 @@
 #include "analyze/formulas.h"
 #include "base/mem.h"
 #include "record/fields.h"
-#include "run/rest.h"
+#include "run/cold_fields.h"
 
 #define BIT(name) (UINT64_C(1) << ROAST_FIELD_##name)
 

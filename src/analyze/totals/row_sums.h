@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* row_sums.h - the chunk records of some rows, summed up.
  *
- * The one place where rows are added: those of a run block by block, and those of a
- * block whose sums are kept (digest.h). Both come to the same numbers. */
+ * The one place where rows are added. */
 #ifndef ROAST_ANALYZE_TOTALS_ROW_SUMS_H
 #define ROAST_ANALYZE_TOTALS_ROW_SUMS_H
 

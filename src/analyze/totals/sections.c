@@ -7,8 +7,8 @@
 #include "analyze/formulas.h"
 #include "analyze/name_table.h"
 #include "analyze/record_iter.h"
+#include "base/array.h"
 #include "base/mem.h"
-#include "run/array.h"
 
 enum { MOST_ANCESTORS = 256 }; /* more than the probe ever nests */
 

@@ -42,8 +42,8 @@ enum { NOT_ASKED = ROAST_KIND_COUNT, ASKED_FIRST = 4 };
  * attempts: those are few, so they are the ones to be hashed. */
 struct looking {
     const struct roast_run *run;
-    unsigned char *of_prefix; /* owned; the kind, by the number of its text */
-    struct roast_slots asked; /* owned; the first task of a key on a worker */
+    unsigned char *of_prefix;      /* owned; the kind, by the number of its text */
+    struct roast_hash_table asked; /* owned; the first task of a key on a worker */
     size_t asked_count;
     bool *was_attempt; /* owned; of those that are in the slots */
 };
@@ -51,7 +51,7 @@ struct looking {
 /* Hashes of two keys may be equal; seldom on the same worker. */
 static uint64_t hash_pair(uint64_t key_hash, int32_t worker)
 {
-    return roast__slots_mix(key_hash ^ (uint64_t)(uint32_t)worker << 32);
+    return roast__hash_number(key_hash ^ (uint64_t)(uint32_t)worker << 32);
 }
 
 static uint64_t hash_of(const void *table, uint32_t task)
@@ -67,13 +67,13 @@ static int64_t find_asked(const struct looking *looking, uint64_t key_hash,
                           int32_t worker)
 {
     const struct roast_tasks *tasks = &looking->run->scheduler.tasks;
-    const struct roast_slots *slots = &looking->asked;
+    const struct roast_hash_table *slots = &looking->asked;
 
     if (looking->asked_count == 0)
         return NOBODY;
-    for (size_t at = roast__slots_first(slots, hash_pair(key_hash, worker));
-         roast__slots_holds(slots, at); at = roast__slots_next(slots, at)) {
-        uint32_t task = roast__slots_item(slots, at);
+    for (size_t at = roast__hash_first(slots, hash_pair(key_hash, worker));
+         roast__hash_holds(slots, at); at = roast__hash_next(slots, at)) {
+        uint32_t task = roast__hash_item(slots, at);
         if (tasks->key_hash[task] == key_hash && tasks->worker[task] == worker)
             return task;
     }
@@ -87,9 +87,9 @@ static bool ask(struct looking *looking, size_t task)
 
     if (find_asked(looking, tasks->key_hash[task], tasks->worker[task]) != NOBODY)
         return true;
-    if (!roast__slots_room(&looking->asked, looking->asked_count++, hash_of, tasks))
+    if (!roast__hash_room(&looking->asked, looking->asked_count++, hash_of, tasks))
         return false;
-    roast__slots_put(&looking->asked, hash_of(tasks, (uint32_t)task), (uint32_t)task);
+    roast__hash_put(&looking->asked, hash_of(tasks, (uint32_t)task), (uint32_t)task);
     return true;
 }
 
@@ -136,7 +136,7 @@ static bool may_be_processors(const struct looking *looking, int32_t prefix)
 static bool ask_first(struct looking *looking)
 {
     const struct roast_tasks *tasks = &looking->run->scheduler.tasks;
-    const struct roast_strings *strings = &looking->run->strings;
+    const struct roast_string_table *strings = &looking->run->strings;
     unsigned char *asked = roast__alloc(strings->count);
     bool done = asked != NULL;
 
@@ -229,7 +229,7 @@ unsigned char *roast__task_kinds(const struct roast_run *run)
         kinds[i] = (unsigned char)kind_of(&looking, i);
     roast__free(looking.of_prefix);
     roast__free(looking.was_attempt);
-    roast__slots_release(&looking.asked);
+    roast__hash_release(&looking.asked);
     return kinds;
 }
 

@@ -1,15 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* totals.c - the chunk records of a run, summed up: over all, per file, per process.
  *
- * Always block by block, in the order of rows: whether the sums of a block were kept or
- * are made here, the totals are the same to the last digit while they are below 2^53
- * (104 days of threads in ns). Beyond, the last digits depend on the order of adding. */
+ * Block by block, in the order of rows: sums are exact while they are below 2^53 (104
+ * days of threads in ns). Beyond, the last digits depend on the order of adding. */
 #include "analyze/totals/totals.h"
 
-#include "analyze/totals/digest.h"
 #include "base/mem.h"
 
-enum { BLOCK_ROWS = ROAST_DIGEST_ROWS };
+enum { BLOCK_ROWS = 4096 };
 
 static struct roast_group *new_groups(size_t count)
 {
@@ -48,32 +46,6 @@ static void read_block(struct roast_totals *totals,
     roast__row_sums_merge(&totals->sums, &sums);
 }
 
-/* The digest of a block whose rows are to their chunks what it took them for, and whose
- * values need not be kept; else NULL. */
-static const struct roast_digest *digest_for(const struct roast_totals *totals,
-                                             const struct roast_attempts *attempts,
-                                             size_t from)
-{
-    const struct roast_digest *digest = roast__digest_at(&attempts->digests, from);
-
-    return digest && !totals->roles.repeats[from / BLOCK_ROWS] &&
-                   roast__quantiles_take(&totals->durations_ns,
-                                         &digest->durations_ns) &&
-                   roast__quantiles_take(&totals->ns_per_event, &digest->ns_per_event)
-               ? digest
-               : NULL;
-}
-
-static void merge_block(struct roast_totals *totals, const struct roast_digest *digest)
-{
-    roast__row_sums_merge(&totals->sums, &digest->sums);
-    roast__quantiles_merge(&totals->durations_ns, &digest->durations_ns);
-    roast__quantiles_merge(&totals->ns_per_event, &digest->ns_per_event);
-    for (size_t i = 0; i < digest->part_count; i++)
-        roast__group_add(&totals->of_source[digest->parts[i].source + 1],
-                         &digest->groups[i]);
-}
-
 /* ---- all ------------------------------------------------------------------------- */
 
 static void add_all(struct roast_totals *totals, const struct roast_attempts *attempts)
@@ -81,13 +53,8 @@ static void add_all(struct roast_totals *totals, const struct roast_attempts *at
     size_t sources = attempts->source_count + 1;
 
     roast__row_sums_init(&totals->sums);
-    for (size_t from = 0; from < attempts->count; from += BLOCK_ROWS) {
-        const struct roast_digest *digest = digest_for(totals, attempts, from);
-        if (digest)
-            merge_block(totals, digest);
-        else
-            read_block(totals, attempts, from);
-    }
+    for (size_t from = 0; from < attempts->count; from += BLOCK_ROWS)
+        read_block(totals, attempts, from);
     roast__groups_finish(totals->of_source, sources, attempts);
     for (size_t i = 0; i < sources; i++)
         roast__group_add(&totals->all, &totals->of_source[i]);

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* totals.h - the chunk records of a run, summed up: over all, per file, per process.
  *
- * Blocks of rows that were summed up when they came in (digest.h) are merged, the others
- * are read; what a dataset or a host did is then the sum of its files or processes. */
+ * What a dataset or a host did is the sum of its files or processes. */
 #ifndef ROAST_ANALYZE_TOTALS_TOTALS_H
 #define ROAST_ANALYZE_TOTALS_TOTALS_H
 

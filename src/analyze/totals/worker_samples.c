@@ -289,7 +289,7 @@ static const struct flow flows[] = {
 
 static void set_flows(const struct roast_study *study, const struct roast_crew *crew)
 {
-    bool on_dask = study->run->scheduler.stays.count > 0;
+    bool on_dask = study->run->scheduler.sessions.count > 0;
 
     for (size_t i = 0; i < sizeof(flows) / sizeof(flows[0]); i++) {
         bool once = flows[i].of_machine || (flows[i].of_disk && on_dask);

@@ -12,10 +12,10 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "base/array.h"
 #include "base/mem.h"
 #include "file/runfile.h"
 #include "roast/live.h"
-#include "run/array.h"
 
 #define RUN_INSIDE "/" ROAST_RUN_NAME
 
@@ -101,31 +101,31 @@ static enum kind kind_of(const char *path)
 static int is_same_run(struct roast_str name, const char *end, const char *id,
                        roast_error *err)
 {
-    struct roast_glance glance;
+    struct roast_run_info info;
     struct roast_page path;
     int status = make_path(&path, (struct roast_str){"", 0}, name, end, err);
 
     if (status < 0)
         return status;
     if (kind_of(path.text) == FILE_ITSELF) {
-        status = roast__glance(&glance, path.text, false, err);
+        status = roast__run_info(&info, path.text, false, err);
         if (status == ROAST_OK)
-            status = strcmp(glance.id, id) == 0;
+            status = strcmp(info.id, id) == 0;
     }
     roast_page_release(&path);
     return status == ROAST_NO_MEMORY || status == 1 ? status : 0;
 }
 
 /* 1: a live file whose finished one is there is about to be removed. */
-static int is_replaced(const struct roast_page *path, const struct roast_glance *glance,
+static int is_replaced(const struct roast_page *path, const struct roast_run_info *info,
                        roast_error *err)
 {
     struct roast_str name = {path->text, path->size_bytes - strlen(ROAST_LIVE_SUFFIX)};
 
-    if (!glance->live || !*glance->id || !ends_with(path->text, ROAST_LIVE_SUFFIX))
+    if (!info->live || !*info->id || !ends_with(path->text, ROAST_LIVE_SUFFIX))
         return 0;
-    int status = is_same_run(name, RUN_INSIDE, glance->id, err);
-    return status != 0 ? status : is_same_run(name, ROAST_FILE_SUFFIX, glance->id, err);
+    int status = is_same_run(name, RUN_INSIDE, info->id, err);
+    return status != 0 ? status : is_same_run(name, ROAST_FILE_SUFFIX, info->id, err);
 }
 
 /* ---- all of them ------------------------------------------------------------------- */
@@ -133,18 +133,18 @@ static int is_replaced(const struct roast_page *path, const struct roast_glance 
 /* 1: a file is a run; 0: it is none, or shown by another file. */
 static int look_at(struct candidate *one, bool *gone, roast_error *err)
 {
-    struct roast_glance glance;
-    int status = roast__glance(&glance, one->path.text, false, err);
+    struct roast_run_info info;
+    int status = roast__run_info(&info, one->path.text, false, err);
 
     if (status == ROAST_NO_MEMORY)
         return status;
     one->readable = status == ROAST_OK;
-    one->start_ns = glance.start_ns;
+    one->start_ns = info.start_ns;
     if (!one->readable && kind_of(one->path.text) == GONE) {
         *gone = true;
         return 0;
     }
-    status = one->readable ? is_replaced(&one->path, &glance, err) : 0;
+    status = one->readable ? is_replaced(&one->path, &info, err) : 0;
     return status < 0 ? status : status == 0;
 }
 
@@ -228,7 +228,7 @@ static int compare(const void *left, const void *right)
     return strcmp(b->path.text, a->path.text);
 }
 
-/* A glance does not prove that a file can be opened: the next one then. */
+/* The info does not prove that a file can be opened: the next one then. */
 static int open_one(struct roast_found_run *out, struct search *search,
                     roast_error *err)
 {

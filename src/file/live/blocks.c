@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 #include "base/mem.h"
-#include "file/sqlite/text_bytes.h"
+#include "file/text_bytes.h"
 
 enum { PIECE_BYTES = 64 * 1024, EFFORT_PER_BYTE = 16, LARGEST_HEAD_BYTES = 4096 };
 
@@ -159,7 +159,7 @@ static enum verdict search(struct roast_live_blocks *blocks, roast_error *err)
 }
 
 int roast__blocks_next(struct roast_live_blocks *blocks, struct roast_str *entries,
-                       bool *gap, struct roast_live_reading *seen, roast_error *err)
+                       bool *gap, struct roast_journal_reading *seen, roast_error *err)
 {
     roast_error failure = {0};
     uint64_t from = blocks->at;
@@ -197,14 +197,11 @@ bool roast__is_live(const unsigned char first[ROAST_LIVE_MAGIC_BYTES])
     return memcmp(first, roast__live_magic, ROAST_LIVE_MAGIC_BYTES) == 0;
 }
 
-/* Of any format: magic, format, size of the head and writer stay where they are, and
- * the CRC is the last of the head. */
-static bool read_head(struct roast_live_blocks *blocks, size_t head_bytes)
+bool roast__live_head_read(struct roast_live_head *head, const unsigned char *at,
+                           size_t size_bytes)
 {
-    const unsigned char *at = here(blocks);
-    struct roast_live_head *head = &blocks->head;
-
-    if (roast__load_fixed(at + head_bytes - 4, 4) != roast__crc32c(at, head_bytes - 4))
+    if (size_bytes < ROAST_LIVE_HEAD_BYTES || !roast__is_live(at) ||
+        roast__load_fixed(at + size_bytes - 4, 4) != roast__crc32c(at, size_bytes - 4))
         return false;
     head->format = (uint32_t)roast__load_fixed(at + 8, 4);
     memcpy(head->writer, at + 16, ROAST_LIVE_WRITER_BYTES - 1);
@@ -224,11 +221,10 @@ static int refuse(const struct roast_live_blocks *blocks, const char *path, int 
                                " bytes, before anything of the run",
                                path, blocks->file_bytes);
     case ROAST_NEWER_FORMAT:
-        return roast_error_set(err, code,
-                               "%.100s: written by %s, format %" PRIu32
-                               "; this roastcoffea reads %d: update it",
-                               path, blocks->head.writer, blocks->head.format,
-                               ROAST_LIVE_FORMAT);
+        return roast_error_set(
+            err, code,
+            "%.100s: written by %s, format %" PRIu32 "; this roastcoffea reads %d",
+            path, blocks->head.writer, blocks->head.format, ROAST_LIVE_FORMAT);
     default:
         return roast_error_set(err, ROAST_BAD_DATA, "%.150s: no live file of a run",
                                path);
@@ -257,7 +253,7 @@ static int open_head(struct roast_live_blocks *blocks, const char *path,
     status = need(blocks, head_bytes, err);
     if (status < 0)
         return status;
-    blocks->head_known = read_head(blocks, head_bytes);
+    blocks->head_known = roast__live_head_read(&blocks->head, here(blocks), head_bytes);
     if (blocks->head_known && blocks->head.format != ROAST_LIVE_FORMAT)
         return refuse(blocks, path,
                       blocks->head.format > ROAST_LIVE_FORMAT ? ROAST_NEWER_FORMAT
@@ -280,7 +276,7 @@ static int weigh(struct roast_live_blocks *blocks, const char *path, roast_error
 }
 
 int roast__blocks_open(struct roast_live_blocks *blocks, int fd, const char *path,
-                       struct roast_live_reading *seen, roast_error *err)
+                       struct roast_journal_reading *seen, roast_error *err)
 {
     *blocks = (struct roast_live_blocks){.fd = fd, .next_number = 1};
     int status = weigh(blocks, path, err);

@@ -7,7 +7,7 @@
 #define ROAST_FILE_LIVE_BLOCKS_H
 
 #include "base/buf.h"
-#include "file/live/format.h"
+#include "file/live/block_format.h"
 
 struct roast_live_blocks {
     int fd;
@@ -24,12 +24,12 @@ struct roast_live_blocks {
 /* Takes an open file and reads its head; a head that is damaged behind the magic is not
  * known and counted in *seen. Fails as roast__live_read() does; fd is closed then too. */
 int roast__blocks_open(struct roast_live_blocks *blocks, int fd, const char *path,
-                       struct roast_live_reading *seen, roast_error *err);
+                       struct roast_journal_reading *seen, roast_error *err);
 
 /* The entries of the next block, borrowed until the next call: 1, or 0 at the end. *gap
  * says whether anything is missing before it. What was skipped is counted. */
 int roast__blocks_next(struct roast_live_blocks *blocks, struct roast_str *entries,
-                       bool *gap, struct roast_live_reading *seen, roast_error *err);
+                       bool *gap, struct roast_journal_reading *seen, roast_error *err);
 
 void roast__blocks_close(struct roast_live_blocks *blocks);
 

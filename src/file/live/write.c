@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* write.c - writes a run down while it grows.
+/* write.c - writes the journal of a run to a live file while the run grows.
  *
- * Leaves of the journal become blocks, each written at an offset that is known before:
- * a write that failed half-way is simply done again. Leaves are kept until the disk was
- * synced, because after a failed sync nobody knows what of them arrived: then all since
- * the last good sync is written again, over itself. What is acknowledged is never
- * touched.
+ * Each block is written at an offset that is known before: a write that failed half-way
+ * is simply done again. Blocks are kept until the disk was synced, because after a failed
+ * sync it is unknown what of them arrived: then all since the last good sync is written
+ * again, over itself. What is acknowledged is never touched.
  *
  * Two locks: `io` is held while the disk works, `lock` for moments only. */
 #include <errno.h>
@@ -14,13 +13,12 @@
 #include <stdio.h>
 #include <unistd.h>
 
+#include "base/array.h"
 #include "base/clock.h"
 #include "base/mem.h"
+#include "file/live/block_format.h"
 #include "file/live/disk.h"
-#include "file/live/format.h"
 #include "roast/live.h"
-#include "roast/version.h"
-#include "run/array.h"
 
 static const size_t default_queue_bytes = (size_t)16 << 20;
 static const int64_t default_write_every_ns = INT64_C(1000000000);
@@ -41,10 +39,10 @@ struct roast_live {
     int64_t sync_every_ns;
     pthread_t thread;
 
-    pthread_mutex_t io;           /* guards what is below */
-    struct roast_leaf *unsynced;  /* owned, in order */
-    struct roast_leaf *unwritten; /* of them, the first that was not written */
-    struct roast_leaf *newest;    /* and the last */
+    pthread_mutex_t io;            /* guards what is below */
+    struct roast_block *unsynced;  /* owned, in order */
+    struct roast_block *unwritten; /* of them, the first that was not written */
+    struct roast_block *newest;    /* and the last */
     struct roast_live_disk disk;
     struct place written;
     struct place synced;
@@ -61,34 +59,27 @@ struct roast_live {
 
 static int write_head(struct roast_live *live)
 {
-    const struct roast_run *run = live->journal.run; /* its clocks never change */
     unsigned char bytes[ROAST_LIVE_HEAD_BYTES];
-    struct roast_live_head head = {
-        .format = ROAST_LIVE_FORMAT,
-        .writer = "roastcoffea " ROAST_VERSION,
-        .start_mono_ns = roast__sat_sub(run->start_ns, run->epoch_minus_mono_ns),
-        .start_epoch_ns = run->start_ns,
-    };
 
-    roast__live_head_pack(bytes, &head);
+    roast__live_head_make(bytes, live->journal.run);
     int failed = roast__disk_write(&live->disk, bytes, sizeof(bytes), 0);
     if (!failed)
         live->written.offset = sizeof(bytes);
     return failed;
 }
 
-static int write_leaf(struct roast_live *live, struct roast_leaf *leaf)
+static int write_block(struct roast_live *live, struct roast_block *block)
 {
-    size_t size = ROAST_BLOCK_HEAD_BYTES + leaf->size_bytes;
+    size_t size = ROAST_BLOCK_HEAD_BYTES + block->size_bytes;
 
-    roast__block_seal(leaf->bytes, leaf->size_bytes, live->written.blocks + 1);
+    roast__block_seal(block->bytes, block->size_bytes, live->written.blocks + 1);
     int failed =
-        roast__disk_write(&live->disk, leaf->bytes, size, live->written.offset);
+        roast__disk_write(&live->disk, block->bytes, size, live->written.offset);
     if (failed)
         return failed;
     live->written.offset += size;
     live->written.blocks++;
-    live->written.changes += leaf->changes;
+    live->written.changes += block->changes;
     return 0;
 }
 
@@ -97,7 +88,7 @@ static int write_all(struct roast_live *live)
     int failed = live->written.offset == 0 ? write_head(live) : 0;
 
     while (!failed && live->unwritten) {
-        failed = write_leaf(live, live->unwritten);
+        failed = write_block(live, live->unwritten);
         if (!failed)
             live->unwritten = live->unwritten->next;
     }
@@ -107,14 +98,16 @@ static int write_all(struct roast_live *live)
 /* Takes what is queued; all before it is written. */
 static void collect(struct roast_live *live)
 {
-    struct roast_leaf *leaves = roast__journal_take(&live->journal);
-    live->unwritten = leaves;
+    roast__run_lock(live->journal.run);
+    struct roast_block *blocks = roast__journal_take(&live->journal);
+    roast__run_unlock(live->journal.run);
+    live->unwritten = blocks;
     if (live->newest)
-        live->newest->next = leaves;
+        live->newest->next = blocks;
     else
-        live->unsynced = leaves;
-    for (; leaves; leaves = leaves->next)
-        live->newest = leaves;
+        live->unsynced = blocks;
+    for (; blocks; blocks = blocks->next)
+        live->newest = blocks;
 }
 
 /* Everything that was written is safe. */
@@ -123,10 +116,10 @@ static void acknowledge(struct roast_live *live)
     size_t done_bytes = 0;
 
     while (live->unsynced != live->unwritten) {
-        struct roast_leaf *leaf = live->unsynced;
-        live->unsynced = leaf->next;
-        done_bytes += leaf->size_bytes;
-        roast__free(leaf);
+        struct roast_block *block = live->unsynced;
+        live->unsynced = block->next;
+        done_bytes += block->size_bytes;
+        roast__free(block);
     }
     if (!live->unsynced)
         live->newest = NULL;
@@ -316,7 +309,7 @@ static void free_live(struct roast_live *live)
 {
     roast__disk_close(&live->disk);
     while (live->unsynced) {
-        struct roast_leaf *next = live->unsynced->next;
+        struct roast_block *next = live->unsynced->next;
         roast__free(live->unsynced);
         live->unsynced = next;
     }

@@ -1,24 +1,27 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* check.c - reads everything there is in a run file, and tells what is wrong. */
+/* check.c - reads everything there is in a run file, and reports what is wrong.
+ *
+ * Plain tables are made once more from the journal and compared. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "base/bytes.h"
 #include "file/runfile.h"
+#include "file/sqlite/save.h"
 #include "file/sqlite/schema.h"
+#include "roast/version.h"
 
-/* Whoever is told, and how often. */
-struct telling {
+/* Where problems go, and how many there were. */
+struct reporter {
     roast_problem_visitor *problem;
     void *context;
     int64_t count;
 };
 
 /* Bytes of a file may be in what SQLite says: one line, nothing that moves a cursor. */
-static void tell(void *context, const char *problem)
+static void report(void *context, const char *problem)
 {
-    struct telling *telling = context;
+    struct reporter *reporter = context;
     char line[200];
     size_t size = 0;
 
@@ -27,14 +30,14 @@ static void tell(void *context, const char *problem)
         line[size] = c < ' ' || c > '~' ? '?' : (char)c;
     }
     line[size] = '\0';
-    telling->count++;
-    if (telling->problem)
-        telling->problem(telling->context, line);
+    reporter->count++;
+    if (reporter->problem)
+        reporter->problem(reporter->context, line);
 }
 
 /* `what` follows "1 thing" or "2 things". */
-static void tell_count(struct telling *telling, uint64_t count, const char *thing,
-                       const char *what)
+static void report_count(struct reporter *reporter, uint64_t count, const char *thing,
+                         const char *what)
 {
     char line[160];
 
@@ -42,13 +45,28 @@ static void tell_count(struct telling *telling, uint64_t count, const char *thin
         return;
     (void)snprintf(line, sizeof(line), "%" PRIu64 " %s%s%s", count, thing,
                    count == 1 ? "" : "s", what);
-    tell(telling, line);
+    report(reporter, line);
+}
+
+/* ---- the journal ------------------------------------------------------------------- */
+
+static void check_reading(const roast_runfile *file, struct reporter *reporter)
+{
+    const struct roast_journal_reading *reading = &file->reading;
+
+    report_count(reporter, reading->damaged, "damaged part", ": left out");
+    report_count(reporter, reading->lost_blocks, "block", ": missing");
+    report_count(reporter, reading->cut_bytes, "byte", " at the end: no whole block");
+    report_count(reporter, reading->dropped, "change",
+                 " of the run missed the file: the disk was too slow or full");
+    report_count(reporter, reading->unread, "change",
+                 " of a kind or with contents that this version does not know");
 }
 
 /* ---- finished files ---------------------------------------------------------------- */
 
 /* What cannot be looked at because it is damaged is a problem, not a failure. */
-static int forgive(struct telling *telling, int status, const char *where,
+static int forgive(struct reporter *reporter, int status, const char *where,
                    roast_error *err)
 {
     char line[300];
@@ -57,12 +75,12 @@ static int forgive(struct telling *telling, int status, const char *where,
         status != ROAST_NEWER_FORMAT && status != ROAST_LIMIT)
         return status < 0 ? status : ROAST_OK;
     (void)snprintf(line, sizeof(line), "%s: %s", where, err->message);
-    tell(telling, line);
+    report(reporter, line);
     return ROAST_OK;
 }
 
 /* Pages and their order, by SQLite itself. */
-static int check_pages(sqlite3 *db, struct telling *telling, roast_error *err)
+static int check_pages(sqlite3 *db, struct reporter *reporter, roast_error *err)
 {
     sqlite3_stmt *check = NULL;
     int status = roast__sql_prepare(&check, db, "PRAGMA quick_check(20)", err);
@@ -70,153 +88,154 @@ static int check_pages(sqlite3 *db, struct telling *telling, roast_error *err)
     while (status >= 0 && (status = roast__sql_step(check, err)) > 0) {
         const char *text = (const char *)sqlite3_column_text(check, 0);
         if (text && strcmp(text, "ok") != 0)
-            tell(telling, text);
+            report(reporter, text);
     }
     (void)sqlite3_finalize(check);
-    return forgive(telling, status, "pages", err);
+    return forgive(reporter, status, "pages", err);
 }
 
-/* Tables and views are those that were made. */
-static int check_schema(sqlite3 *db, struct telling *telling, roast_error *err)
-{
-    struct roast_buf sum = {NULL, 0, 0, false};
-    struct roast_contents contents;
-    int found = roast__contents_find(&contents, db, "sqlite_master", err);
-    int status = found < 0 ? found : roast__schema_sum(&sum, db, err);
-
-    if (status == ROAST_OK &&
-        (found == 0 || contents.sums.size_bytes != sum.size_bytes ||
-         memcmp(contents.sums.data, sum.data, sum.size_bytes) != 0))
-        tell(telling, "tables or views are not those that were written");
-    roast__buf_release(&sum);
-    roast__contents_release(&contents);
-    return forgive(telling, status, "tables and views", err);
-}
-
-/* Files of older versions lack tables of later ones, and do not say that they had them.
- * 1: it is one of those; one that was removed is missing from the schema too. */
-static int was_never_there(sqlite3 *db, const char *table, roast_error *err)
-{
-    struct roast_contents contents;
-    int found = roast__contents_find(&contents, db, table, err);
-
-    roast__contents_release(&contents);
-    return found < 0 ? found : found == 0;
-}
-
-static int check_table(sqlite3 *db, const char *table, struct telling *telling,
-                       roast_error *err)
-{
-    struct roast_checked in;
-    char what[96];
-    int status = roast__schema_has(db, table, err);
-
-    (void)snprintf(what, sizeof(what), " of the table %.40s: damaged", table);
-    if (status == 0) {
-        status = was_never_there(db, table, err);
-        tell_count(telling, status == 0, "row", what);
-        return status < 0 ? status : ROAST_OK;
-    }
-    if (status < 0)
-        return status;
-    status = roast__checked_open(&in, db, table, err);
-    while (status >= 0 && (status = roast__checked_next(&in, err)) > 0)
-        ;
-    if (status == 0)
-        tell_count(telling, in.lost, "row", what);
-    roast__checked_close(&in);
-    return status;
-}
-
-static int check_tables(sqlite3 *db, struct telling *telling, roast_error *err)
-{
-    int status = ROAST_OK;
-
-    for (int i = 0; status == ROAST_OK && i < ROAST_RUN_TABLE_COUNT; i++) {
-        enum roast_table_id table = (enum roast_table_id)i;
-        const char *name = roast_table_name(table);
-        if (roast__is_stored(table))
-            status = forgive(telling, check_table(db, name, telling, err), name, err);
-    }
-    return status;
-}
-
-static int check_summary(sqlite3 *db, struct telling *telling, roast_error *err)
+static int check_summary(sqlite3 *db, struct reporter *reporter, roast_error *err)
 {
     roast_summary *summary = NULL;
     int status = roast__load_summary(&summary, db, err);
 
     if (status == 0)
-        tell(telling, "the summary: damaged, it is computed anew");
+        report(reporter, "the summary: damaged, it is computed anew");
     if (status == ROAST_LIMIT)
         status = ROAST_OK; /* it is computed anew, and nothing of the run is lost */
     roast_summary_free(summary);
-    return forgive(telling, status, "the summary", err);
+    return forgive(reporter, status, "the summary", err);
 }
 
-/* Everything that makes the run. */
-static int check_run(const roast_runfile *file, struct telling *telling,
-                     roast_error *err)
-{
-    struct roast_loading loading = {.db = file->db,
-                                    .file_bytes = file->look.file_bytes,
-                                    .problem = tell,
-                                    .context = telling};
-    roast_run *run = NULL;
-    int status = roast__load_small(&run, &loading, err);
+/* ---- plain tables ------------------------------------------------------------------ */
 
-    if (status == ROAST_OK)
-        status = roast__load_whole(&loading, err);
-    roast__loading_release(&loading);
-    roast_run_free(run);
-    return forgive(telling, status, "the run", err);
+static bool same_cell(sqlite3_stmt *a, sqlite3_stmt *b, int column)
+{
+    struct roast_str left = roast__sql_text(a, column);
+    struct roast_str right = roast__sql_text(b, column);
+
+    if (sqlite3_column_type(a, column) != sqlite3_column_type(b, column))
+        return false;
+    switch (sqlite3_column_type(a, column)) {
+    case SQLITE_INTEGER:
+        return sqlite3_column_int64(a, column) == sqlite3_column_int64(b, column);
+    case SQLITE_FLOAT:
+        return sqlite3_column_double(a, column) == sqlite3_column_double(b, column);
+    case SQLITE_NULL:
+        return true;
+    default:
+        return left.size_bytes == right.size_bytes &&
+               memcmp(left.data, right.data, left.size_bytes) == 0;
+    }
 }
 
-static int check_finished(const roast_runfile *file, struct telling *telling,
-                          roast_error *err)
+static bool same_row(sqlite3_stmt *a, sqlite3_stmt *b)
 {
-    int status = check_pages(file->db, telling, err);
+    bool same = sqlite3_column_count(a) == sqlite3_column_count(b);
 
+    for (int i = 0; same && i < sqlite3_column_count(a); i++)
+        same = same_cell(a, b, i);
+    return same;
+}
+
+/* Counts the rows that are not the same in both. */
+static int compare_table(sqlite3 *made, sqlite3 *stored, const char *table,
+                         struct reporter *reporter, roast_error *err)
+{
+    sqlite3_stmt *rows[2] = {NULL, NULL};
+    char sql[128];
+    char what[96];
+    uint64_t different = 0;
+    int steps[2] = {1, 1};
+
+    (void)snprintf(sql, sizeof(sql), "SELECT * FROM \"%s\" ORDER BY row", table);
+    int status = roast__sql_prepare(&rows[0], made, sql, err);
     if (status == ROAST_OK)
-        status = check_schema(file->db, telling, err);
+        status = roast__sql_prepare(&rows[1], stored, sql, err);
+    while (status == ROAST_OK && (steps[0] > 0 || steps[1] > 0)) {
+        for (int i = 0; i < 2 && status == ROAST_OK; i++) {
+            steps[i] = steps[i] > 0 ? roast__sql_step(rows[i], err) : 0;
+            status = steps[i] < 0 ? steps[i] : ROAST_OK;
+        }
+        different +=
+            steps[0] != steps[1] || (steps[0] > 0 && !same_row(rows[0], rows[1]));
+    }
+    (void)sqlite3_finalize(rows[0]);
+    (void)sqlite3_finalize(rows[1]);
+    (void)snprintf(what, sizeof(what), " of the table %.40s: not what the journal says",
+                   table);
     if (status == ROAST_OK)
-        status = check_run(file, telling, err);
+        report_count(reporter, different, "row", what);
+    return forgive(reporter, status, table, err);
+}
+
+/* What a run that goes on had become by then is not known any more, and another version
+ * may have other formulas. */
+static int check_tables(roast_runfile *file, roast_run *run, struct reporter *reporter,
+                        roast_error *err)
+{
+    sqlite3 *made = NULL;
+    sqlite3 *stored = NULL;
+    uint64_t budget;
+    int status = ROAST_OK;
+
+    if (!file->info.ended ||
+        strcmp(file->info.writer, "roastcoffea " ROAST_VERSION) != 0)
+        return ROAST_OK;
+    status = roast__sql_create(&made, NULL, ROAST_LARGE_PAGE_BYTES, err);
     if (status == ROAST_OK)
-        status = check_summary(file->db, telling, err);
+        status = roast__save_into(made, run, false, err);
     if (status == ROAST_OK)
-        status = check_tables(file->db, telling, err);
+        status =
+            roast__sql_open(&stored, file->path, file->header.file_bytes, &budget, err);
+    if (status == ROAST_OK) {
+        sqlite3_progress_handler(stored, 0, NULL, NULL);
+        status = roast__schema_make_views(stored, err);
+    }
+    for (int i = -1; status == ROAST_OK && i < ROAST_RUN_TABLE_COUNT; i++) {
+        enum roast_table_id table = (enum roast_table_id)i;
+        if (i < 0)
+            status = compare_table(made, stored, "all_attempts", reporter, err);
+        else if (roast__is_stored(table))
+            status =
+                compare_table(made, stored, roast_table_name(table), reporter, err);
+    }
+    roast__sql_close(stored);
+    roast__sql_close(made);
     return status;
 }
 
-/* ---- live files -------------------------------------------------------------------- */
-
-static void check_live(const roast_runfile *file, struct telling *telling)
+static int check_finished(roast_runfile *file, struct reporter *reporter,
+                          roast_error *err)
 {
-    const struct roast_live_reading *reading = &file->reading;
+    roast_run *run = NULL;
+    int status = check_pages(file->db, reporter, err);
 
-    tell_count(telling, reading->damaged, "damaged part", ": left out");
-    tell_count(telling, reading->lost_blocks, "block", ": missing");
-    tell_count(telling, reading->cut_bytes, "byte", " at the end: no whole block");
-    tell_count(telling, reading->dropped, "change",
-               " of the run missed the file: the disk was too slow or full");
-    tell_count(telling, reading->unread, "change",
-               " of a kind or with contents that this version does not know");
+    if (status == ROAST_OK)
+        status =
+            forgive(reporter, roast__runfile_whole(file, &run, err), "the run", err);
+    check_reading(file, reporter);
+    if (status == ROAST_OK)
+        status = check_summary(file->db, reporter, err);
+    if (status == ROAST_OK && run && file->info.damaged == 0)
+        status = check_tables(file, run, reporter, err);
+    return status;
 }
 
 int64_t roast_runfile_check(roast_runfile *file, roast_problem_visitor *problem,
                             void *context, roast_error *err)
 {
-    struct telling telling = {problem, context, 0};
+    struct reporter reporter = {problem, context, 0};
     roast_error own = {0};
     int status = ROAST_OK;
 
     roast__runfile_lock(file);
-    if (file->look.live)
-        check_live(file, &telling);
+    if (file->header.live)
+        check_reading(file, &reporter);
     else
-        status = check_finished(file, &telling, &own);
+        status = check_finished(file, &reporter, &own);
     roast__runfile_unlock(file);
     if (status < 0)
         return roast_error_set(err, status, "%s", own.message);
-    return telling.count;
+    return reporter.count;
 }

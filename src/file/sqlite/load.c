@@ -1,99 +1,126 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* load.c - a run out of a database: tables, segments, and what is missing of them. */
+/* load.c - a run and its summary out of a database. */
 #include "file/sqlite/load.h"
 
-#include <inttypes.h>
-#include <stdio.h>
+#include <string.h>
 
-#include "base/mem.h"
-#include "file/sqlite/load_tasks.h"
-#include "run/array.h"
+#include "analyze/summary.h"
+#include "file/live/block_format.h"
+#include "file/sqlite/schema.h"
+#include "run/journal_apply.h"
 
-void roast__loading_miss(struct roast_loading *loading, uint64_t count,
-                         const char *what)
+/* ---- the run ------------------------------------------------------------------------ */
+
+struct journal_rows {
+    struct roast_apply apply;
+    uint64_t next; /* number of the block that should come */
+    bool gap;      /* the block before it is damaged */
+};
+
+/* One row of the journal; a damaged one is skipped. */
+static int take_row(struct journal_rows *journal, sqlite3_stmt *row,
+                    struct roast_journal_reading *seen, roast_error *err)
 {
-    char text[160];
+    uint64_t number = (uint64_t)sqlite3_column_int64(row, 0);
+    struct roast_str bytes = roast__sql_text(row, 1);
+    struct roast_str payload = roast__block_open(bytes, number);
+    struct roast_live_head head = {0};
+    bool is_head =
+        number == 0 && roast__live_head_read(&head, (const unsigned char *)bytes.data,
+                                             bytes.size_bytes);
+    bool lost = number != journal->next;
+    bool damaged = !is_head && !payload.data;
+    bool gap = journal->gap || lost;
 
-    if (count == 0)
-        return;
-    loading->damaged = roast__sat_count(loading->damaged, count);
-    if (loading->run)
-        roast__run_lose(loading->run, ROAST_RUN_LOSS_file_damaged, count);
-    if (!loading->problem)
-        return;
-    (void)snprintf(text, sizeof(text), "%" PRIu64 " %s: damaged, left out", count,
-                   what);
-    loading->problem(loading->context, text);
-}
-
-bool roast__loading_may_take(struct roast_loading *loading, size_t bytes)
-{
-    uint64_t most =
-        ROAST_MEMORY_ALWAYS_BYTES + loading->file_bytes * ROAST_MEMORY_PER_BYTE;
-
-    if (bytes > most - loading->taken_bytes)
-        return false;
-    loading->taken_bytes += bytes;
-    return true;
-}
-
-void roast__loading_release(struct roast_loading *loading)
-{
-    roast__buf_release(&loading->lost_strings);
-    roast__buf_release(&loading->lost_processes);
-    roast__free(loading->row_ids);
-    loading->row_ids = NULL;
-}
-
-/* ---- tables and segments ----------------------------------------------------------- */
-
-int roast__load_table(struct roast_loading *loading, const char *table,
-                      roast__take_row *take, roast_error *err)
-{
-    struct roast_checked in;
-    int status = roast__checked_open(&in, loading->db, table, err);
-
-    while (status >= 0 && (status = roast__checked_next(&in, err)) > 0)
-        status = take(loading, &in, err);
-    if (status == 0)
-        roast__loading_miss(loading, in.lost, table);
-    roast__checked_close(&in);
-    return status;
-}
-
-int roast__load_segment(struct roast_loading *loading, enum roast_segment segment,
-                        roast__take_part *take, roast_error *err)
-{
-    struct roast_segment_reader in;
-    struct roast_segment_part part;
-    int status = roast__segment_open(&in, loading->db, segment, err);
-
-    while (status >= 0 && (status = roast__segment_next(&in, &part, err)) > 0) {
-        struct roast_cursor cur =
-            roast__cursor(part.content.data, part.content.size_bytes);
-        status = take(loading, &part, &cur, err);
-        if (status == ROAST_OK && (cur.failed || roast__cursor_left(&cur) > 0))
-            roast__loading_miss(loading, 1, roast__segment_name(segment));
+    seen->lost_blocks += lost;
+    seen->damaged += damaged;
+    seen->gaps += lost || damaged;
+    journal->next = number + 1;
+    journal->gap = damaged;
+    if (is_head) {
+        seen->format = head.format;
+        memcpy(seen->writer, head.writer, sizeof(seen->writer));
+        return roast__apply_start(&journal->apply, head.start_mono_ns,
+                                  head.start_epoch_ns, err);
     }
-    if (status == 0)
-        roast__loading_miss(loading, in.damaged, roast__segment_name(segment));
-    roast__segment_close(&in);
+    seen->blocks += !damaged;
+    return damaged ? ROAST_OK : roast__apply_block(&journal->apply, payload, gap, err);
+}
+
+static int take_rows(struct journal_rows *journal, sqlite3 *db,
+                     struct roast_journal_reading *seen, roast_error *err)
+{
+    sqlite3_stmt *rows = NULL;
+    int status = roast__sql_prepare(
+        &rows, db, "SELECT block,data FROM journal NOT INDEXED ORDER BY block", err);
+
+    while (status >= 0 && !(journal->apply.head_only && journal->apply.head_done) &&
+           (status = roast__sql_step(rows, err)) > 0)
+        status = take_row(journal, rows, seen, err);
+    (void)sqlite3_finalize(rows);
     return status;
 }
 
-/* ---- all --------------------------------------------------------------------------- */
-
-int roast__load_whole(struct roast_loading *loading, roast_error *err)
+int roast__load_run(roast_run **out, sqlite3 *db, bool head_only,
+                    struct roast_journal_reading *seen, roast_error *err)
 {
-    int status = roast__load_texts(loading, err);
+    struct journal_rows journal = {.apply = {.head_only = head_only}};
+    struct roast_apply *apply = &journal.apply;
 
-    if (status == ROAST_OK)
-        status = roast__load_attempts(loading, err);
-    if (status == ROAST_OK)
-        status = roast__load_rest(loading, err);
-    if (status == ROAST_OK)
-        status = roast__load_samples(loading, err);
-    if (status == ROAST_OK)
-        status = roast__load_tasks(loading, err);
-    return status;
+    *out = NULL;
+    *seen = (struct roast_journal_reading){0};
+    int status = take_rows(&journal, db, seen, err);
+    if (status ==
+        ROAST_BAD_DATA) { /* a page is damaged: the blocks before it are read */
+        seen->damaged++;
+        seen->gaps++;
+        status = ROAST_OK;
+    }
+    if (status >= 0 && !apply->run)
+        status = roast_error_set(err, ROAST_BAD_CHECKSUM,
+                                 "damaged where the start of the run is: nothing of it "
+                                 "can be read");
+    if (status >= 0) {
+        seen->entries = apply->entries;
+        seen->dropped = apply->dropped;
+        seen->unread = apply->unread;
+        bool ends = head_only ? apply->head_done : apply->complete;
+        if (!ends && seen->gaps == 0) {
+            seen->gaps++; /* rows at the end are missing */
+            seen->lost_blocks++;
+        }
+        roast_run_lose(apply->run, ROAST_RUN_LOSS_file_damaged,
+                       roast__reading_unreadable(seen));
+        *out = apply->run;
+        apply->run = NULL; /* moved to the caller */
+    }
+    roast__apply_release(apply);
+    return status < 0 ? status : ROAST_OK;
+}
+
+/* ---- the summary -------------------------------------------------------------------- */
+
+int roast__load_summary(roast_summary **out, sqlite3 *db, roast_error *err)
+{
+    sqlite3_stmt *rows = NULL;
+    roast_error why = {0};
+    int status = roast__schema_has(db, "summary", err);
+
+    *out = NULL;
+    if (status > 0)
+        status =
+            roast__sql_prepare(&rows, db, "SELECT data FROM summary WHERE id=1", err);
+    if (status == ROAST_OK && rows)
+        status = roast__sql_step(rows, err);
+    if (status > 0) {
+        struct roast_str payload = roast__block_open(roast__sql_text(rows, 0), 1);
+        int read =
+            payload.data ? roast__summary_decode(out, payload, &why) : ROAST_BAD_DATA;
+        if (read == ROAST_NO_MEMORY)
+            status = roast_error_set(err, read, "%s", why.message);
+        else
+            status = read == ROAST_OK;
+    }
+    (void)sqlite3_finalize(rows);
+    return status == ROAST_BAD_DATA ? 0 : status;
 }

@@ -1,102 +1,128 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* save.c - a run into an empty database.
  *
- * Tables that say what the run means come first: each is made, written and forgotten, so
- * that no two of them are in memory. The raw facts follow under one lock, all of the same
- * moment; what comes into the run in between is in them and not in the summary. Whoever
- * adds to the run waits for that: 1 s for a million attempts. */
+ * Plain tables come first: each is made, written and forgotten, so that no two of them
+ * are in memory. Nothing here holds the lock of the run for long: what comes into the run
+ * while it is saved may be in the journal and not in the tables. */
 #include "file/sqlite/save.h"
 
 #include <string.h>
 
+#include "analyze/summary.h"
+#include "base/array.h"
+#include "file/live/block_format.h"
 #include "file/path.h"
-#include "file/sqlite/checked.h"
-#include "file/sqlite/rowset.h"
 #include "file/sqlite/schema.h"
+#include "file/sqlite/virtual_table.h"
+#include "roast/version.h"
+#include "run/journal_dump.h"
 
-static int save_table(const struct roast_saving *saving, enum roast_table_id table,
-                      roast_error *err)
+/* ---- journal and summary ----------------------------------------------------------- */
+
+struct block_writer {
+    sqlite3_stmt *insert;
+    uint64_t number; /* of the last block; the head is 0 */
+};
+
+static int put_blob(sqlite3_stmt *insert, uint64_t key, const void *data, size_t size,
+                    roast_error *err)
 {
-    const char *name = roast_table_name(table);
+    (void)sqlite3_bind_int64(insert, 1, (sqlite3_int64)key);
+    (void)sqlite3_bind_blob64(insert, 2, data, size, SQLITE_STATIC);
+    int status = roast__sql_step(insert, err);
+    (void)sqlite3_reset(insert);
+    return status;
+}
+
+static int put_block(void *context, struct roast_block *block, roast_error *err)
+{
+    struct block_writer *writer = context;
+
+    roast__block_seal(block->bytes, block->size_bytes, ++writer->number);
+    return put_blob(writer->insert, writer->number, block->bytes,
+                    ROAST_BLOCK_HEAD_BYTES + block->size_bytes, err);
+}
+
+static int save_journal(sqlite3 *db, roast_run *run, roast_error *err)
+{
+    struct block_writer writer = {NULL, 0};
+    unsigned char head[ROAST_LIVE_HEAD_BYTES];
+    int status = roast__sql_prepare(&writer.insert, db,
+                                    "INSERT INTO journal VALUES(?1,?2)", err);
+
+    if (status == ROAST_OK) {
+        roast__live_head_make(head, run);
+        status = put_blob(writer.insert, 0, head, sizeof(head), err);
+    }
+    if (status == ROAST_OK)
+        status = roast__journal_dump(run, put_block, &writer, err);
+    (void)sqlite3_finalize(writer.insert);
+    return status;
+}
+
+static int save_summary(sqlite3 *db, const roast_summary *summary, roast_error *err)
+{
+    static const unsigned char room[ROAST_BLOCK_HEAD_BYTES];
+    struct roast_buf blob = {NULL, 0, 0, false};
+    sqlite3_stmt *insert = NULL;
+    int status =
+        roast__sql_prepare(&insert, db, "INSERT INTO summary VALUES(?1,?2)", err);
+
+    roast__buf_put(&blob, room, sizeof(room));
+    roast__summary_encode(&blob, summary);
+    if (status == ROAST_OK && !roast__buf_ok(&blob))
+        status = roast_error_set(err, ROAST_NO_MEMORY, "a summary");
+    if (status == ROAST_OK) {
+        roast__block_seal(blob.data, blob.size_bytes - sizeof(room), 1);
+        status = put_blob(insert, 1, blob.data, blob.size_bytes, err);
+    }
+    (void)sqlite3_finalize(insert);
+    roast__buf_release(&blob);
+    return status;
+}
+
+/* ---- plain tables ------------------------------------------------------------------ */
+
+static int save_table(sqlite3 *db, roast_run *run, const roast_summary *summary,
+                      enum roast_table_id table, roast_error *err)
+{
     roast_table *columns = NULL;
-    int status = roast_run_table(&columns, table, saving->run, saving->summary, err);
+    int status = roast_run_table(&columns, table, run, summary, err);
 
     if (status < 0)
         return status;
-    struct roast_rowset rows = roast__rowset_of_columns(columns);
-    status = roast__rowset_insert(saving->db, name, &rows, err);
-    if (status == ROAST_OK)
-        status = roast__checked_sum(saving->db, name, err);
+    struct roast_virtual_table rows = roast__virtual_table_of(columns);
+    status = roast__virtual_table_insert(db, roast_table_name(table), &rows, err);
     roast_table_free(columns);
     return status;
 }
 
-static int save_tables(const struct roast_saving *saving, roast_error *err)
+int roast__save_into(sqlite3 *db, roast_run *run, bool with_journal, roast_error *err)
 {
-    int status = ROAST_OK;
-
-    for (int i = 0; status == ROAST_OK && i < ROAST_RUN_TABLE_COUNT; i++) {
-        if (roast__is_stored((enum roast_table_id)i))
-            status = save_table(saving, (enum roast_table_id)i, err);
-    }
-    return status;
-}
-
-static int save_schema_sum(const struct roast_saving *saving, roast_error *err)
-{
-    struct roast_buf sum = {NULL, 0, 0, false};
-    int status = roast__schema_sum(&sum, saving->db, err);
-
-    if (status == ROAST_OK)
-        status = roast__contents_put(saving->db, "sqlite_master", 0, &sum, err);
-    roast__buf_release(&sum);
-    return status;
-}
-
-/* The lock is held. */
-static int save_facts(struct roast_saving *saving, roast_error *err)
-{
-    struct roast_run *run = saving->run;
-
-    roast__run_settle(run);
-    int status = roast__roles_find(&saving->roles, run, err);
-    if (status == ROAST_OK)
-        status = roast__save_small(saving, err);
-    if (status == ROAST_OK)
-        status = roast__save_texts(saving, err);
-    if (status == ROAST_OK)
-        status = roast__save_attempts(saving, err);
-    if (status == ROAST_OK)
-        status = roast__save_segments(saving, err);
-    return status;
-}
-
-int roast__save_into(sqlite3 *db, roast_run *run, roast_error *err)
-{
-    struct roast_saving saving = {.db = db, .run = run};
     roast_summary *summary = NULL;
     int status = roast_summarize(&summary, run, err);
 
-    saving.summary = summary;
     if (status == ROAST_OK)
         status = roast__sql_run(db, "BEGIN", err);
     if (status == ROAST_OK)
         status = roast__schema_make(db, err);
-    if (status == ROAST_OK)
-        status = save_tables(&saving, err);
-    if (status == ROAST_OK) {
-        roast__run_lock(run);
-        status = save_facts(&saving, err);
-        roast__run_unlock(run);
+    if (status == ROAST_OK && with_journal)
+        status = save_summary(db, summary, err);
+    for (int i = 0; status == ROAST_OK && i < ROAST_RUN_TABLE_COUNT; i++) {
+        if (roast__is_stored((enum roast_table_id)i))
+            status = save_table(db, run, summary, (enum roast_table_id)i, err);
     }
     if (status == ROAST_OK)
-        status = save_schema_sum(&saving, err);
+        status = roast__save_chunk_tables(db, run, err);
+    if (status == ROAST_OK && with_journal)
+        status = save_journal(db, run, err);
     if (status == ROAST_OK)
         status = roast__sql_run(db, "COMMIT", err);
-    roast__roles_release(&saving.roles);
     roast_summary_free(summary);
     return status;
 }
+
+/* ---- files ------------------------------------------------------------------------- */
 
 /* A small run makes a small file. */
 static int page_bytes_of(roast_run *run)
@@ -134,7 +160,7 @@ int roast_run_save(roast_run *run, const char *path, enum roast_save_mode mode,
     if (status == ROAST_OK)
         status = roast__sql_create(&db, file.temporary, page_bytes_of(run), err);
     if (status == ROAST_OK)
-        status = roast__save_into(db, run, err);
+        status = roast__save_into(db, run, true, err);
     roast__sql_close(db);
     if (status == ROAST_OK)
         status = roast__new_file_place(&file, mode, err);

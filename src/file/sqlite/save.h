@@ -8,30 +8,11 @@
 #include "roast/analyze.h"
 #include "run/run.h"
 
-/* What is written, and what had to be found out first. Everything is borrowed. */
-struct roast_saving {
-    sqlite3 *db;
-    struct roast_run *run; /* locked while raw facts are written */
-    const roast_summary *summary;
-    struct roast_roles roles;
-};
+/* Fills a database that has no tables: the journal and the summary, which make the run
+ * once more, and plain tables for people. Without `with_journal` only the tables. */
+int roast__save_into(sqlite3 *db, roast_run *run, bool with_journal, roast_error *err);
 
-/* Fills a database that has neither tables nor anything else. The run is locked while
- * its attempts and samples are written. */
-int roast__save_into(sqlite3 *db, roast_run *run, roast_error *err);
-
-/* ---- the parts of it; the lock is held ---------------------------------------------- */
-
-/* The one row of `run`, facts, counters, notes. */
-int roast__save_small(const struct roast_saving *saving, roast_error *err);
-
-/* Strings, sources and processes. */
-int roast__save_texts(const struct roast_saving *saving, roast_error *err);
-
-/* Attempts: their rows, and what is packed beside them. */
-int roast__save_attempts(const struct roast_saving *saving, roast_error *err);
-
-/* All other segments. */
-int roast__save_segments(const struct roast_saving *saving, roast_error *err);
+/* The tables that the views of chunks read. */
+int roast__save_chunk_tables(sqlite3 *db, struct roast_run *run, roast_error *err);
 
 #endif

@@ -1,69 +1,45 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* schema.c - the tables and views of a run file.
  *
- * All of them come from lists. What is stored is plain enough for any sqlite3 since
- * 3.26, and nothing in a file of a stranger is believed to be what its name says: a
- * table may turn out to be a view. */
+ * All of them come from lists. What is stored is plain enough for any sqlite3 since 3.26.
+ * A file may come from anybody: what is called a table there may be a view. */
 #include "file/sqlite/schema.h"
 
 #include <stdio.h>
 #include <string.h>
 
 #include "analyze/roles.h"
-#include "file/sqlite/attempt_row.h"
-#include "file/sqlite/checked.h"
-#include "file/sqlite/rowset.h"
+#include "base/buf.h"
+#include "file/sqlite/virtual_table.h"
 #include "roast/runfile.h"
 #include "table/table.h"
-
-struct table {
-    const char *name;
-    const char *columns;
-};
-
-static const struct table tables[] = {
-#define T(name, columns) {#name, columns},
-#include "file/sqlite/tables.def"
-#undef T
-};
-
-enum { TABLE_COUNT = sizeof(tables) / sizeof(tables[0]) };
 
 static const struct {
     const char *name;
     const char *type;
-} run_columns[ROAST_RUN_COLUMN_COUNT] = {
-#define R(name, type, text) {#name, #type},
-#include "file/sqlite/run_row.def"
+} row_columns[] = {
+#define R(name, type) {#name, #type},
+#include "file/sqlite/chunk_rows.def"
 #undef R
 };
 
 static const struct {
     const char *name;
     const char *value;
-} views[] = {
+} view_columns[] = {
 #define V(name, value) {#name, value},
-#include "file/sqlite/views.def"
+#include "file/sqlite/chunk_view.def"
 #undef V
 };
 
-enum { VIEW_COUNT = sizeof(views) / sizeof(views[0]) };
-
 _Static_assert(ROAST_ROLE_COUNTS == 1 && ROAST_ROLE_BARE == 2 &&
                    ROAST_ROLE_REPEAT == 3 && ROAST_ROLE_FAILED == 4 &&
-                   ROAST_ROLE_LOST == 5 && ROAST_STATE_ROLE == 5 &&
-                   ROAST_STATE_TRY == 8,
-               "views.def has these numbers");
+                   ROAST_ROLE_LOST == 5 &&
+                   (int)ROAST_ROLE_COUNT <= (int)ROAST_CHUNK_RUNNING,
+               "chunk_view.def has these numbers");
 
-const char *roast__run_column_name(enum roast_run_column column)
-{
-    return run_columns[column].name;
-}
-
-bool roast__run_column_is_real(enum roast_run_column column)
-{
-    return strcmp(run_columns[column].type, "REAL") == 0;
-}
+const char *const roast__chunk_tables[] = {"chunk_rows", "chunk_files", "chunk_workers",
+                                           NULL};
 
 bool roast__is_stored(enum roast_table_id table)
 {
@@ -79,47 +55,31 @@ bool roast__is_stored(enum roast_table_id table)
     }
 }
 
-/* ---- making tables ----------------------------------------------------------------- */
+/* ---- making them ------------------------------------------------------------------- */
 
 static void put(struct roast_buf *out, const char *text)
 {
     roast__buf_put(out, text, strlen(text));
 }
 
-static void put_fixed_tables(struct roast_buf *out)
+static void put_chunk_tables(struct roast_buf *out)
 {
-    for (size_t i = 0; i < TABLE_COUNT; i++) {
-        put(out, "CREATE TABLE ");
-        put(out, tables[i].name);
-        put(out, "(");
-        put(out, tables[i].columns);
-        put(out, ");");
-    }
-}
-
-static void put_run_table(struct roast_buf *out)
-{
-    put(out, "CREATE TABLE run(id INTEGER PRIMARY KEY");
-    for (int i = 0; i < ROAST_RUN_COLUMN_COUNT; i++) {
+    put(out, "CREATE TABLE chunk_rows(id INTEGER PRIMARY KEY");
+    for (size_t i = 0; i < ROAST_CHUNK_ROW_FIRST_ITEM; i++) {
         put(out, ",");
-        put(out, run_columns[i].name);
+        put(out, row_columns[i].name);
         put(out, " ");
-        put(out, run_columns[i].type);
+        put(out, row_columns[i].type);
     }
-    put(out, ");");
-}
-
-static void put_attempts_table(struct roast_buf *out, uint64_t columns)
-{
-    put(out, "CREATE TABLE attempts(id INTEGER PRIMARY KEY");
-    for (int i = ROAST_ROW_id + 1; i < ROAST_ROW_COUNT; i++) {
-        if (!(columns >> i & 1))
-            continue;
-        put(out, ",");
-        roast__row_put_name(out, (enum roast_row_column)i);
+    for (int i = 0; i < ROAST_ITEM_COUNT; i++) {
+        put(out, ",item_");
+        put(out, roast_ladder_info((enum roast_ladder_item)i)->name);
         put(out, " INTEGER");
     }
-    put(out, ");");
+    put(out, ");CREATE TABLE chunk_files(id INTEGER PRIMARY KEY,dataset TEXT,file TEXT,"
+             "treename TEXT,uuid TEXT);"
+             "CREATE TABLE chunk_workers(id INTEGER PRIMARY KEY,worker TEXT,host TEXT,"
+             "pid INTEGER);");
 }
 
 static void put_stored_table(struct roast_buf *out, enum roast_table_id table)
@@ -137,96 +97,44 @@ static void put_stored_table(struct roast_buf *out, enum roast_table_id table)
     put(out, ");");
 }
 
-/* ---- making views ------------------------------------------------------------------ */
-
-/* Appends an expression, each {name} in it as the value of that column. */
-static void put_expression(struct roast_buf *out, const char *text, uint64_t columns)
-{
-    for (const char *open; (open = strchr(text, '{')) != NULL;) {
-        const char *close = strchr(open, '}');
-        struct roast_str name = {open + 1, (size_t)(close - open - 1)};
-        roast__buf_put(out, text, (size_t)(open - text));
-        roast__row_put_value(out, (enum roast_row_column)roast__row_find(name),
-                             columns);
-        text = close + 1;
-    }
-    put(out, text);
-}
-
-static void put_name(struct roast_buf *out, const char *name)
-{
-    put(out, " AS \"");
-    put(out, name);
-    put(out, "\",");
-}
-
-static void put_listed_columns(struct roast_buf *out, size_t fixed, uint64_t columns)
-{
-    for (size_t i = 0; i < fixed; i++) {
-        struct roast_table_column data = roast__table_info(ROAST_TABLE_chunks, i);
-        for (size_t k = 0; k < VIEW_COUNT; k++) {
-            if (strcmp(views[k].name, data.name) != 0)
-                continue;
-            put_expression(out, views[k].value, columns);
-            put_name(out, data.name);
-        }
-    }
-}
-
-static void put_items(struct roast_buf *out, size_t fixed, uint64_t columns)
-{
-    for (int i = 0; i < ROAST_ITEM_COUNT; i++) {
-        struct roast_table_column data =
-            roast__table_info(ROAST_TABLE_chunks, fixed + (size_t)i);
-        roast__row_put_value(out, (enum roast_row_column)(ROAST_ROW_FIRST_ITEM + i),
-                             columns);
-        put(out, data.type == ROAST_DTYPE_DOUBLE ? "/1e9" : "");
-        put_name(out, data.name);
-    }
-}
-
-/* The raw nanoseconds behind what is shown in seconds. */
-static void put_raw_columns(struct roast_buf *out, uint64_t columns)
-{
-    static const struct {
-        enum roast_row_column column;
-        const char *name;
-    } raw[] = {{ROAST_ROW_duration_ns, "duration_ns"},
-               {ROAST_ROW_cpu_ns, "cpu_ns"},
-               {ROAST_ROW_task_ns, "task_ns"},
-               {ROAST_ROW_task_cpu_ns, "task_cpu_ns"}};
-
-    for (size_t i = 0; i < sizeof(raw) / sizeof(raw[0]); i++) {
-        roast__row_put_value(out, raw[i].column, columns);
-        put_name(out, raw[i].name);
-    }
-    put(out, "se.text AS \"error_type\",a.id AS \"row\"");
-}
-
-/* The run comes first, and CROSS JOIN says that it stays there: it has one row. */
-static void put_view(struct roast_buf *out, const char *name, const char *where,
-                     uint64_t columns)
+/* `more` follows the columns. */
+static void put_view(struct roast_buf *out, const char *create, const char *name,
+                     const char *more, const char *where)
 {
     size_t fixed = roast__table_listed(ROAST_TABLE_chunks) - ROAST_ITEM_COUNT;
 
-    put(out, "CREATE VIEW ");
+    put(out, create);
     put(out, name);
     put(out, " AS SELECT ");
-    put_listed_columns(out, fixed, columns);
-    put_items(out, fixed, columns);
-    put_raw_columns(out, columns);
-    put(out, " FROM run r CROSS JOIN attempts a"
-             " LEFT JOIN processes p ON p.id=a.process"
-             " LEFT JOIN strings sh ON sh.id=p.host"
-             " LEFT JOIN sources s ON s.id=a.source"
-             " LEFT JOIN strings sd ON sd.id=s.dataset"
-             " LEFT JOIN strings sf ON sf.id=s.file"
-             " LEFT JOIN strings st ON st.id=s.tree"
-             " LEFT JOIN strings su ON su.id=s.uuid"
-             " LEFT JOIN strings se ON se.id=");
-    roast__row_put_value(out, ROAST_ROW_error_type, columns);
+    for (size_t i = 0; i < sizeof(view_columns) / sizeof(view_columns[0]); i++) {
+        put(out, i > 0 ? "," : "");
+        put(out, view_columns[i].value);
+        put(out, " AS \"");
+        put(out, view_columns[i].name);
+        put(out, "\"");
+    }
+    for (int i = 0; i < ROAST_ITEM_COUNT; i++) {
+        struct roast_table_column data =
+            roast__table_info(ROAST_TABLE_chunks, fixed + (size_t)i);
+        put(out, ",r.item_");
+        put(out, roast_ladder_info((enum roast_ladder_item)i)->name);
+        put(out, data.type == ROAST_DTYPE_DOUBLE ? "/1e9 AS \"" : " AS \"");
+        put(out, data.name);
+        put(out, "\"");
+    }
+    put(out, more);
+    put(out, " FROM chunk_rows r"
+             " LEFT JOIN chunk_files f ON f.id=r.file"
+             " LEFT JOIN chunk_workers w ON w.id=r.worker");
     put(out, where);
     put(out, ";");
+}
+
+static void put_views(struct roast_buf *out, const char *create)
+{
+    put_view(out, create, "chunks", "", " WHERE r.state=1");
+    put_view(out, create, "all_attempts",
+             ",r.error_type AS \"error_type\",r.id AS \"row\"", "");
 }
 
 /* Releases the statements. */
@@ -248,22 +156,22 @@ int roast__schema_make(sqlite3 *db, roast_error *err)
                    "PRAGMA application_id=%d;PRAGMA user_version=%d;",
                    ROAST_APPLICATION_ID, ROAST_FILE_FORMAT);
     put(&sql, pragmas);
-    put_run_table(&sql);
-    put_fixed_tables(&sql);
+    put(&sql, "CREATE TABLE journal(block INTEGER PRIMARY KEY,data BLOB);"
+              "CREATE TABLE summary(id INTEGER PRIMARY KEY,data BLOB);");
     for (int i = 0; i < ROAST_RUN_TABLE_COUNT; i++) {
         if (roast__is_stored((enum roast_table_id)i))
             put_stored_table(&sql, (enum roast_table_id)i);
     }
+    put_chunk_tables(&sql);
+    put_views(&sql, "CREATE VIEW ");
     return run_made(db, &sql, err);
 }
 
-int roast__schema_make_attempts(sqlite3 *db, uint64_t columns, roast_error *err)
+int roast__schema_make_views(sqlite3 *db, roast_error *err)
 {
     struct roast_buf sql = {NULL, 0, 0, false};
 
-    put_attempts_table(&sql, columns);
-    put_view(&sql, "chunks", " WHERE ((a.state>>5)&7)=1", columns);
-    put_view(&sql, "all_attempts", "", columns);
+    put_views(&sql, "CREATE TEMP VIEW ");
     return run_made(db, &sql, err);
 }
 
@@ -363,45 +271,5 @@ int roast__schema_has(sqlite3 *db, const char *table, roast_error *err)
     if (status > 0)
         status = is_plain(roast__sql_text(find, 0));
     (void)sqlite3_finalize(find);
-    return status;
-}
-
-int roast__schema_sum(struct roast_buf *out, sqlite3 *db, roast_error *err)
-{
-    struct roast_buf row = {NULL, 0, 0, false};
-    sqlite3_stmt *list = NULL;
-    uint32_t sum = 0;
-    int status = roast__sql_prepare(
-        &list, db, "SELECT type,name,sql FROM sqlite_master ORDER BY name", err);
-
-    while (status >= 0 && (status = roast__sql_step(list, err)) > 0) {
-        (void)roast__sum_row(&row, list);
-        sum = roast__sum_add(sum, &row);
-    }
-    roast__buf_put_fixed32(out, sum);
-    if (status == 0 && (!roast__buf_ok(&row) || !roast__buf_ok(out)))
-        status = roast_error_set(err, ROAST_NO_MEMORY, "a schema");
-    roast__buf_release(&row);
-    (void)sqlite3_finalize(list);
-    return status;
-}
-
-static int require(sqlite3 *db, const char *table, roast_error *err)
-{
-    int has = roast__schema_has(db, table, err);
-
-    if (has == 0)
-        return roast_error_set(err, ROAST_BAD_DATA, "has no plain table %s", table);
-    return has < 0 ? has : ROAST_OK;
-}
-
-int roast__schema_check(sqlite3 *db, roast_error *err)
-{
-    int status = require(db, "run", err);
-
-    if (status == ROAST_OK)
-        status = require(db, "attempts", err);
-    for (size_t i = 0; status == ROAST_OK && i < TABLE_COUNT; i++)
-        status = require(db, tables[i].name, err);
     return status;
 }

@@ -3,39 +3,37 @@
 #ifndef ROAST_FILE_SQLITE_SCHEMA_H
 #define ROAST_FILE_SQLITE_SCHEMA_H
 
-#include "base/buf.h"
 #include "file/sqlite/sql.h"
 #include "roast/analyze.h"
+#include "roast/ladder.h"
 
 enum { ROAST_APPLICATION_ID = 0x526f7374 }; /* "Rost" */
 
-/* Columns of the table `run`, behind its id. */
-enum roast_run_column {
-#define R(name, type, text) ROAST_RUN_##name,
-#include "file/sqlite/run_row.def"
+/* Columns of the table chunk_rows, behind its id. */
+enum roast_chunk_column {
+#define R(name, type) ROAST_CHUNK_ROW_##name,
+#include "file/sqlite/chunk_rows.def"
 #undef R
-    ROAST_RUN_COLUMN_COUNT
+    ROAST_CHUNK_ROW_FIRST_ITEM, /* of the ladder */
+    ROAST_CHUNK_ROW_COUNT = ROAST_CHUNK_ROW_FIRST_ITEM + ROAST_ITEM_COUNT
 };
 
-const char *roast__run_column_name(enum roast_run_column column);
-bool roast__run_column_is_real(enum roast_run_column column);
+enum { ROAST_CHUNK_RUNNING = 6 }; /* beside the roles */
 
-/* Makes everything in an empty file but attempts and the views of them, which come when
- * it is known what columns they have: bit n of `columns`, column n of roast_row_column. */
+/* Makes all tables and views in an empty file. */
 int roast__schema_make(sqlite3 *db, roast_error *err);
-int roast__schema_make_attempts(sqlite3 *db, uint64_t columns, roast_error *err);
+
+/* Makes the views of chunks as temporary ones, which go before those of the file. */
+int roast__schema_make_views(sqlite3 *db, roast_error *err);
 
 /* Whether a table of tables.def is in the file as plain rows. */
 bool roast__is_stored(enum roast_table_id table);
 
+/* The tables that views of chunks read; the last one is NULL. */
+extern const char *const roast__chunk_tables[];
+
 /* Whether the file has a plain table of this name: 1, 0. One that is made of anything
  * but columns with a type, or is a view, is none. */
 int roast__schema_has(sqlite3 *db, const char *table, roast_error *err);
-
-/* Sums up what tables and views there are, for `contents`: 4 bytes in an empty buffer. */
-int roast__schema_sum(struct roast_buf *out, sqlite3 *db, roast_error *err);
-
-/* BAD_DATA unless all tables that hold raw facts are there. */
-int roast__schema_check(sqlite3 *db, roast_error *err);
 
 #endif

@@ -205,7 +205,7 @@ static void break_schema(const struct saved_test *test, const char *name)
 static void the_next_one_where_the_newest_cannot_be_opened(void **state)
 {
     const struct saved_test *test = *state;
-    struct roast_glance glance;
+    struct roast_run_info info;
     char path[160];
 
     write_run(test, "a.roast", 10, ID);
@@ -213,7 +213,7 @@ static void the_next_one_where_the_newest_cannot_be_opened(void **state)
     write_run(test, "c.roast", 30, ID);
     break_schema(test, "c.roast");
     (void)snprintf(path, sizeof(path), "%s/c.roast", test->dir);
-    assert_int_equal(roast_runfile_glance(&glance, path, NULL), ROAST_OK);
+    assert_int_equal(roast_run_info_read(&info, path, NULL), ROAST_BAD_DATA);
     assert_finds(test, "b.roast", 3, 1);
     break_schema(test, "b.roast");
     assert_finds(test, "a.roast", 3, 2);

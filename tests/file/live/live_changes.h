@@ -50,7 +50,7 @@ static const struct {
     {change_no_note, 0},    {change_fact, 0},          {change_sum, 0},
     {change_offer, 0},      {change_mark, 0},          {change_begin, 0},
     {change_sample, 0},     {change_sample_again, 12}, {change_odd_sample, 0},
-    {change_use, 0},        {change_use_again, 15},    {change_parent, 15},
+    {change_use, 0},        {change_use_again, 0},     {change_parent, 0},
     {change_process, 0},    {change_chunk, 0},         {change_first_end, 0},
     {change_better_end, 0}, {change_by_user, 0},       {change_broken, 0},
     {change_count, 0},      {change_loss, 0},          {change_finish, 0},

@@ -3,7 +3,7 @@
 #ifndef ROAST_TESTS_FILE_LIVE_LIVE_HELP_H
 #define ROAST_TESTS_FILE_LIVE_LIVE_HELP_H
 
-#include "file/live/format.h"
+#include "file/live/block_format.h"
 #include "file/live/read.h"
 #include "file/run_print.h"
 #include "live_bytes.h"
@@ -45,7 +45,7 @@ static inline void close_live(struct live_test *test)
 }
 
 /* Reads a file that must be readable. */
-static inline roast_run *read_live(const char *path, struct roast_live_reading *seen)
+static inline roast_run *read_live(const char *path, struct roast_journal_reading *seen)
 {
     roast_run *run = NULL;
     roast_error err = {0};

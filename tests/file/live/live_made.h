@@ -8,12 +8,15 @@
 static inline void put_head(struct roast_buf *file, uint32_t format)
 {
     unsigned char bytes[ROAST_LIVE_HEAD_BYTES];
-    struct roast_live_head head = {.format = format,
-                                   .writer = "roastcoffea 9.9",
-                                   .start_mono_ns = MONO_0,
-                                   .start_epoch_ns = EPOCH_0};
+    roast_run *run = NULL;
 
-    roast__live_head_pack(bytes, &head);
+    assert_int_equal(roast_run_new(&run, MONO_0, EPOCH_0, NULL), ROAST_OK);
+    roast__live_head_make(bytes, run);
+    roast_run_free(run);
+    roast__store_fixed(bytes + 8, format, 4);
+    memset(bytes + 16, 0, ROAST_LIVE_WRITER_BYTES);
+    memcpy(bytes + 16, "roastcoffea 9.9", 15);
+    roast__store_fixed(bytes + 80, roast__crc32c(bytes, 80), 4);
     roast__buf_put(file, bytes, sizeof(bytes));
 }
 
@@ -37,15 +40,21 @@ struct made_entry {
     const char *text;
 };
 
+/* Added to a kind: a reference that announces the worker "w" comes first. */
+#define OF_W (UINT64_C(1) << 20)
+
 static inline void put_entry(struct roast_buf *out, const struct made_entry *entry)
 {
     struct roast_buf payload = {NULL, 0, 0, false};
 
+    if (entry->kind < UINT64_MAX && entry->kind & OF_W)
+        roast__buf_put(&payload, "\x03\x02w", 3);
     for (size_t i = 0; i < entry->count; i++)
         roast__buf_put_varint(&payload, entry->numbers[i]);
     if (entry->text)
         roast__buf_put(&payload, entry->text, strlen(entry->text));
-    roast__buf_put_varint(out, entry->kind);
+    roast__buf_put_varint(out,
+                          entry->kind < UINT64_MAX ? entry->kind & ~OF_W : entry->kind);
     roast__buf_put_varint(out, payload.size_bytes);
     roast__buf_put(out, payload.data, payload.size_bytes);
     assert_true(roast__buf_ok(out));
@@ -66,7 +75,7 @@ static inline void write_entries(const struct live_test *test, struct roast_str 
 /* Reads a file of one block with these entries. */
 static inline roast_run *read_entries(const struct live_test *test,
                                       const struct made_entry *entries, size_t count,
-                                      struct roast_live_reading *seen)
+                                      struct roast_journal_reading *seen)
 {
     struct roast_buf bytes = {NULL, 0, 0, false};
 

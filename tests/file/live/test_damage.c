@@ -69,13 +69,13 @@ static size_t block_at(const struct pieces *pieces, size_t offset)
 
 static void check_cut_head(const struct live_test *test, size_t size_bytes)
 {
-    struct roast_live_reading seen;
-    struct roast_glance glance;
+    struct roast_journal_reading seen;
+    struct roast_run_info glance;
     roast_run *run = NULL;
     roast_error err = {0};
 
     assert_int_equal(roast__live_read(&run, test->path, &seen, &err), ROAST_TRUNCATED);
-    assert_int_equal(roast__glance(&glance, test->path, false, NULL),
+    assert_int_equal(roast__run_info(&glance, test->path, false, NULL),
                      size_bytes < ROAST_LIVE_MAGIC_BYTES ? ROAST_BAD_DATA
                                                          : ROAST_TRUNCATED);
     assert_null(run);
@@ -86,7 +86,7 @@ static void check_cut_head(const struct live_test *test, size_t size_bytes)
 static void check_cut(const struct live_test *test, const struct pieces *pieces,
                       size_t size_bytes, const struct roast_buf *print)
 {
-    struct roast_live_reading seen;
+    struct roast_journal_reading seen;
     size_t whole = 0;
 
     while (whole < CHANGE_COUNT && pieces->starts[whole + 1] <= size_bytes)
@@ -148,7 +148,7 @@ static void restore(const struct live_test *test, const struct pieces *pieces)
 static void check_flipped_head(const struct live_test *test, size_t offset,
                                const struct roast_buf *print)
 {
-    struct roast_live_reading seen;
+    struct roast_journal_reading seen;
     roast_run *run = NULL;
 
     int status = roast__live_read(&run, test->path, &seen, NULL);
@@ -184,7 +184,7 @@ static void every_bit_of_the_head_may_flip(void **state)
 static void check_flipped(const struct live_test *test, size_t block,
                           const struct roast_buf *print)
 {
-    struct roast_live_reading seen;
+    struct roast_journal_reading seen;
     bool is_last = block == CHANGE_COUNT - 1;
 
     roast_run *run = read_live(test->path, &seen);
@@ -224,7 +224,7 @@ static void a_stretch_of_zeros_is_one_gap(void **state)
 {
     struct live_test *test = *state;
     struct pieces pieces;
-    struct roast_live_reading seen;
+    struct roast_journal_reading seen;
 
     make_file(test, &pieces);
     memset(pieces.file.data + pieces.starts[3] + 5, 0,
@@ -244,7 +244,7 @@ static void zeros_at_the_end_are_one_gap(void **state)
 {
     struct live_test *test = *state;
     struct pieces pieces;
-    struct roast_live_reading seen;
+    struct roast_journal_reading seen;
 
     make_file(test, &pieces);
     for (int i = 0; i < 5000; i++)
@@ -263,7 +263,7 @@ static void old_blocks_are_not_read_again(void **state)
 {
     struct live_test *test = *state;
     struct pieces pieces;
-    struct roast_live_reading seen;
+    struct roast_journal_reading seen;
 
     make_file(test, &pieces);
     roast__buf_reserve(&pieces.file, pieces.file.size_bytes);
@@ -283,7 +283,7 @@ static void a_long_stretch_is_searched(void **state)
     struct live_test *test = *state;
     struct pieces pieces;
     struct roast_buf long_one = {NULL, 0, 0, false};
-    struct roast_live_reading seen;
+    struct roast_journal_reading seen;
 
     make_file(test, &pieces);
     roast__buf_put(&long_one, pieces.file.data, pieces.starts[2]);
@@ -305,10 +305,10 @@ static void a_long_stretch_is_searched(void **state)
 static void names_are_told_again(void **state)
 {
     struct live_test *test = *state;
-    struct roast_live_reading seen;
+    struct roast_journal_reading seen;
 
     open_live(test, &BY_HAND);
-    for (int64_t i = 0; i < 3 * ROAST_CHAPTER_TAKES; i++) {
+    for (int64_t i = 0; i < 3 * ROAST_EPOCH_TAKES; i++) {
         add_sample(test->run, "a worker", i, 1);
         add_use(test->run, 1, 2, i);
         assert_int_equal(roast_live_sync(test->live, NULL), ROAST_OK);
@@ -319,11 +319,11 @@ static void names_are_told_again(void **state)
     file.data[ROAST_LIVE_HEAD_BYTES + 30] ^= 1; /* the first block */
     write_bytes(test->path, file.data, file.size_bytes);
     roast_run *run = read_live(test->path, &seen);
-    assert_int_equal(seen.entries, 4 * ROAST_CHAPTER_TAKES);
-    assert_int_equal(seen.unread, 2 * (ROAST_CHAPTER_TAKES - 1));
+    assert_int_equal(seen.entries, 4 * ROAST_EPOCH_TAKES);
+    assert_int_equal(seen.unread, 2 * (ROAST_EPOCH_TAKES - 1));
     assert_str_is(roast__strings_get(&run->strings, run->host), "there");
     assert_int_equal(run->samples.count, 2);
-    assert_int_equal(run->samples.workers[0].ticks, 2 * ROAST_CHAPTER_TAKES);
+    assert_int_equal(run->samples.workers[0].ticks, 2 * ROAST_EPOCH_TAKES);
     roast_run_free(run);
     roast__buf_release(&file);
 }
@@ -333,7 +333,7 @@ static void a_file_without_clocks_is_refused(void **state)
 {
     struct live_test *test = *state;
     struct pieces pieces;
-    struct roast_live_reading seen;
+    struct roast_journal_reading seen;
     roast_run *run = NULL;
     roast_error err = {0};
 

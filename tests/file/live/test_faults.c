@@ -162,7 +162,7 @@ static void assert_told(const roast_error *err)
  * their order. Before the first good sync a disk may have lost the head too. */
 static void check_file(struct live_test *test)
 {
-    struct roast_live_reading seen;
+    struct roast_journal_reading seen;
     struct roast_live_state now;
     roast_run *run = NULL;
 
@@ -205,7 +205,7 @@ static void do_round(struct live_test *test, int64_t round)
 /* A whole run over a disk that fails; false when it came to an end before it did. */
 static bool run_over(struct live_test *test, size_t first, size_t count, int error)
 {
-    struct roast_live_reading seen;
+    struct roast_journal_reading seen;
     roast_error err = {0};
 
     test->run = bare_run();
@@ -312,7 +312,7 @@ static void a_disk_that_stays_full_costs_no_more_than_the_queue(void **state)
 {
     struct live_test *test = *state;
     struct roast_live_options options = BY_HAND;
-    struct roast_live_reading seen;
+    struct roast_journal_reading seen;
     struct roast_live_state now;
     roast_error err = {0};
 

@@ -101,7 +101,7 @@ static void what_was_acknowledged_outlives_a_kill(void **state)
     struct live_test *test = *state;
     const char *kills_text = getenv("ROAST_KILLS");
     long kills = kills_text ? strtol(kills_text, NULL, 10) : USUAL_KILLS;
-    struct roast_live_reading seen;
+    struct roast_journal_reading seen;
     uint64_t cut = 0;
 
     srand((unsigned)getpid());

@@ -9,7 +9,7 @@
 static void every_kind_of_change_comes_back(void **state)
 {
     struct live_test *test = *state;
-    struct roast_live_reading seen;
+    struct roast_journal_reading seen;
     struct roast_live_state now;
 
     open_live(test, &BY_HAND);
@@ -51,7 +51,7 @@ static void nothing_secret_is_in_the_file(void **state)
 static void a_run_that_nobody_ended_stays_open(void **state)
 {
     struct live_test *test = *state;
-    struct roast_live_reading seen;
+    struct roast_journal_reading seen;
 
     open_live(test, &BY_HAND);
     close_live(test);
@@ -87,7 +87,7 @@ static void repeated_frames_are_told_once(void **state)
 static void sums_come_back_bit_by_bit(void **state)
 {
     struct live_test *test = *state;
-    struct roast_live_reading seen;
+    struct roast_journal_reading seen;
 
     open_live(test, &BY_HAND);
     change_accept(test->run);
@@ -105,7 +105,7 @@ static void sums_come_back_bit_by_bit(void **state)
 static void thinned_samples_come_back(void **state)
 {
     struct live_test *test = *state;
-    struct roast_live_reading seen;
+    struct roast_journal_reading seen;
 
     open_live(test, NULL);
     for (int64_t i = 0; i < ROAST_MOST_TICKS + 100; i++) {
@@ -124,7 +124,7 @@ static void thinned_samples_come_back(void **state)
 static void texts_larger_than_a_block_come_back(void **state)
 {
     struct live_test *test = *state;
-    struct roast_live_reading seen;
+    struct roast_journal_reading seen;
     static char text[3 << 20];
 
     for (size_t i = 0; i < sizeof(text) - 1; i++)
@@ -279,10 +279,10 @@ static void what_finds_no_room_is_counted_in_the_file(void **state)
 {
     struct live_test *test = *state;
     struct roast_live_options options = BY_HAND;
-    struct roast_live_reading seen;
+    struct roast_journal_reading seen;
     struct roast_live_state now;
 
-    options.queue_bytes = 2000;
+    options.queue_bytes = 600;
     open_live(test, &options);
     for (uint32_t i = 0; i < 5; i++) {
         add_many(test->run, 100 * i);
@@ -307,7 +307,7 @@ static void what_is_larger_than_the_queue_is_dropped_alone(void **state)
 {
     struct live_test *test = *state;
     struct roast_live_options options = BY_HAND;
-    struct roast_live_reading seen;
+    struct roast_journal_reading seen;
     static char text[600000];
 
     memset(text, 'x', sizeof(text) - 1);
@@ -371,7 +371,7 @@ static void two_threads_may_add_while_a_third_writes(void **state)
     struct live_test *test = *state;
     struct roast_live_options options = {.write_every_ns = 1000000,
                                          .sync_every_ns = 3000000};
-    struct roast_live_reading seen;
+    struct roast_journal_reading seen;
     struct roast_live_state now;
     pthread_t threads[2];
 
@@ -411,7 +411,7 @@ static int use_in_child(void *context)
 static void a_forked_child_writes_nothing(void **state)
 {
     struct live_test *test = *state;
-    struct roast_live_reading seen;
+    struct roast_journal_reading seen;
 
     open_live(test, &BY_HAND);
     change_id(test->run);
@@ -429,7 +429,7 @@ static void a_forked_child_writes_nothing(void **state)
 static void a_glance_tells_what_the_run_was(void **state)
 {
     struct live_test *test = *state;
-    struct roast_glance glance;
+    struct roast_run_info glance;
 
     open_live(test, &BY_HAND);
     change_id(test->run);
@@ -439,7 +439,7 @@ static void a_glance_tells_what_the_run_was(void **state)
     set_note(test->run, ROAST_NOTES_label, "user", "me");
     make_changes(test->run);
     close_live(test);
-    assert_int_equal(roast__glance(&glance, test->path, false, NULL), ROAST_OK);
+    assert_int_equal(roast__run_info(&glance, test->path, false, NULL), ROAST_OK);
     assert_true(glance.live);
     assert_int_equal(glance.start_ns, EPOCH_0);
     assert_string_equal(glance.id, "0123456789abcdef0123456789abcdef");
@@ -456,7 +456,7 @@ static void a_glance_tells_what_the_run_was(void **state)
 static void a_glance_leaves_out_a_label_too_long(void **state)
 {
     struct live_test *test = *state;
-    struct roast_glance glance;
+    struct roast_run_info glance;
     char text[200];
 
     memset(text, 'x', sizeof(text));
@@ -465,10 +465,10 @@ static void a_glance_leaves_out_a_label_too_long(void **state)
     set_note(test->run, ROAST_NOTES_label, "a", text);
     set_note(test->run, ROAST_NOTES_label, "b", "short");
     close_live(test);
-    assert_int_equal(roast__glance(&glance, test->path, false, NULL), ROAST_OK);
+    assert_int_equal(roast__run_info(&glance, test->path, false, NULL), ROAST_OK);
     assert_string_equal(glance.labels, "b=short");
     assert_false(glance.labels_whole);
-    assert_int_equal(roast__glance(&glance, "/no/such", false, NULL), ROAST_IO);
+    assert_int_equal(roast__run_info(&glance, "/no/such", false, NULL), ROAST_IO);
 }
 
 int main(void)

@@ -62,7 +62,7 @@ static void change_without_memory(roast_run *run, size_t n)
 static void what_found_no_memory_is_counted_in_the_file(void **state)
 {
     struct live_test *test = *state;
-    struct roast_live_reading seen;
+    struct roast_journal_reading seen;
 
     open_live(test, &BY_HAND);
     for (size_t n = 1; n < 5; n++) {
@@ -80,7 +80,7 @@ static void what_found_no_memory_is_counted_in_the_file(void **state)
 static bool read_once(const char *path, size_t n, bool from_then_on)
 {
     size_t blocks_before = test_heap.live_blocks;
-    struct roast_live_reading seen;
+    struct roast_journal_reading seen;
     roast_run *run = NULL;
     roast_error err = {0};
 
@@ -99,10 +99,10 @@ static bool read_once(const char *path, size_t n, bool from_then_on)
 static bool glance_once(const char *path, size_t n)
 {
     size_t blocks_before = test_heap.live_blocks;
-    struct roast_glance glance;
+    struct roast_run_info glance;
 
     test_heap_fail(n, false);
-    int status = roast__glance(&glance, path, false, NULL);
+    int status = roast__run_info(&glance, path, false, NULL);
     bool failed = test_heap_failed();
     test_heap_fail(0, false);
     assert_int_equal(status, failed ? ROAST_NO_MEMORY : ROAST_OK);

@@ -28,7 +28,7 @@ static void assert_same(roast_run *a, roast_run *b)
 static void all_that_a_scheduler_saw_comes_back(void **state)
 {
     struct live_test *test = *state;
-    struct roast_live_reading seen;
+    struct roast_journal_reading seen;
     uint64_t entries = 1; /* accept */
 
     for (size_t i = 0; i < TASK_CHANGE_COUNT; i++)
@@ -41,7 +41,7 @@ static void all_that_a_scheduler_saw_comes_back(void **state)
     assert_int_equal(seen.unread + seen.dropped, 0);
     assert_same(test->run, again);
     assert_int_equal(again->scheduler.tasks.count, 3);
-    assert_int_equal(again->scheduler.stays.count, 2);
+    assert_int_equal(again->scheduler.sessions.count, 2);
     assert_cell(again, 0, task_start_ns, second(4) - 12345);
     assert_cell(again, 1, key_hash, 9);
     roast_run_free(again);
@@ -50,7 +50,7 @@ static void all_that_a_scheduler_saw_comes_back(void **state)
 static void workers_of_one_process_come_back(void **state)
 {
     struct live_test *test = *state;
-    struct roast_live_reading seen;
+    struct roast_journal_reading seen;
     struct made made;
 
     open_live(test, &BY_HAND);
@@ -71,7 +71,7 @@ static void workers_of_one_process_come_back(void **state)
 static void losses_come_back(void **state)
 {
     struct live_test *test = *state;
-    struct roast_live_reading seen;
+    struct roast_journal_reading seen;
 
     open_live(test, &BY_HAND);
     leaves(test->run, "nobody", 1);
@@ -114,7 +114,7 @@ static void a_run_that_a_scheduler_told_is_refused(void **state)
 static void tasks_are_small(void **state)
 {
     struct live_test *test = *state;
-    struct roast_live_reading seen;
+    struct roast_journal_reading seen;
 
     open_live(test, &BY_HAND);
     for (uint32_t i = 0; i < 10000; i++) {
@@ -141,7 +141,7 @@ static void tasks_are_small(void **state)
 static void what_makes_no_sense_is_left_out(void **state)
 {
     struct live_test *test = *state;
-    struct roast_live_reading seen;
+    struct roast_journal_reading seen;
     const struct made_entry entries[] = {
         {ROAST_ENTRY_member, 6, {2, 1, 1, 1, 0, 0}, "\1"},    /* no worker */
         {ROAST_ENTRY_member, 6, {2, 1, 1, 1, 99, 0}, "a"},    /* cut */
@@ -151,9 +151,9 @@ static void what_makes_no_sense_is_left_out(void **state)
         {ROAST_ENTRY_task, 6, {0, 0, 1, 200, 0, 0}, "\1"},    /* an end of no kind */
         {ROAST_ENTRY_task, 6, {5, 0, 1, 2, 0, 0}, "\1\x7fx"}, /* its text is cut */
         {ROAST_ENTRY_task, 6, {5, 0, 1, 2, 0, 0}, "\1"},      /* no size */
-        {ROAST_ENTRY_task_frame, 2, {1, 100}, "a"},           /* cut */
-        {ROAST_ENTRY_task_frame, 0, {0}, NULL},               /* empty */
-        {ROAST_ENTRY_offset, 0, {0}, NULL},                   /* empty */
+        {ROAST_ENTRY_record, 3, {2 | 8, 1, 4}, NULL}, /* its worker is unknown */
+        {ROAST_ENTRY_session, 6, {1, 2, 2, 1, 1, 1}, "\x7f"},         /* cut */
+        {ROAST_ENTRY_offset, 0, {0}, NULL},                           /* empty */
         {ROAST_ENTRY_activity, 5, {UINT64_MAX, 1, 1, 1, 1}, NULL},    /* no number */
         {ROAST_ENTRY_activity, 4, {0, 1, 1, 1}, NULL},                /* cut */
         {ROAST_ENTRY_hot_line, 6, {1, 0, UINT64_MAX, 1, 1, 1}, NULL}, /* no number */
@@ -163,7 +163,7 @@ static void what_makes_no_sense_is_left_out(void **state)
     roast_run *run = read_entries(test, entries, COUNT_OF(entries), &seen);
     assert_int_equal(seen.unread, COUNT_OF(entries));
     assert_int_equal(seen.entries, 0);
-    assert_int_equal(run->scheduler.tasks.count + run->scheduler.stays.count, 0);
+    assert_int_equal(run->scheduler.tasks.count + run->scheduler.sessions.count, 0);
     assert_int_equal(run->scheduler.activity_count + run->scheduler.hot_count, 0);
     roast_run_free(run);
 }
@@ -172,7 +172,7 @@ static void what_makes_no_sense_is_left_out(void **state)
 static void any_bytes_do_no_harm(void **state)
 {
     struct live_test *test = *state;
-    struct roast_live_reading seen;
+    struct roast_journal_reading seen;
 
     open_live(test, &BY_HAND);
     make_task_changes(test->run);
@@ -198,7 +198,7 @@ static void any_bytes_do_no_harm(void **state)
 
 static bool read_once(const char *path, size_t n, bool from_then_on)
 {
-    struct roast_live_reading seen;
+    struct roast_journal_reading seen;
     roast_run *run = NULL;
     size_t before = test_heap.live_blocks;
 

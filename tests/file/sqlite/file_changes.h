@@ -34,23 +34,40 @@ static inline void end_changes(sqlite3 *db)
     assert_int_equal(sqlite3_close(db), SQLITE_OK);
 }
 
-/* Puts one part in place of a segment. */
-static inline void put_segment(sqlite3 *db, enum roast_segment segment, uint32_t items,
-                               const struct roast_buf *content)
+/* Puts the entries of a block behind the blocks that are there. */
+static inline void put_entries(sqlite3 *db, const struct roast_buf *entries)
 {
-    struct roast_segment_writer writer;
-    char sql[256];
+    enum { MOST_BYTES = ROAST_BLOCK_MAX_BYTES };
+    struct roast_buf block = {NULL, 0, 0, false};
+    static const unsigned char room[ROAST_BLOCK_HEAD_BYTES];
 
-    (void)snprintf(sql, sizeof(sql),
-                   "DELETE FROM segments WHERE name='%s';"
-                   "DELETE FROM contents WHERE name='%s'",
-                   roast__segment_name(segment), roast__segment_name(segment));
-    run_sql(db, sql);
-    assert_int_equal(roast__segment_begin(&writer, db, segment, NULL), ROAST_OK);
-    roast__buf_put(&writer.data, content->data, content->size_bytes);
-    writer.items = items;
-    assert_int_equal(roast__segment_finish(&writer, NULL), ROAST_OK);
-    roast__segment_release(&writer);
+    assert_true(entries->size_bytes <= MOST_BYTES);
+    roast__buf_put(&block, room, sizeof(room));
+    roast__buf_put(&block, entries->data, entries->size_bytes);
+    run_sql(db, "INSERT INTO journal SELECT max(block)+1, x'' FROM journal");
+    forge_row(db, FORGE_BLOCK, (uint64_t)sqlite3_last_insert_rowid(db),
+              str_from(block.data, block.size_bytes));
+    roast__buf_release(&block);
+}
+
+static inline void put_summary(sqlite3 *db, const struct roast_buf *blob)
+{
+    struct roast_buf block = {NULL, 0, 0, false};
+    static const unsigned char room[ROAST_BLOCK_HEAD_BYTES];
+
+    roast__buf_put(&block, room, sizeof(room));
+    roast__buf_put(&block, blob->data, blob->size_bytes);
+    forge_row(db, "UPDATE summary SET data=?2 WHERE id=?1", 1,
+              str_from(block.data, block.size_bytes));
+    roast__buf_release(&block);
+}
+
+static inline void put_entry(struct roast_buf *out, enum roast_entry kind,
+                             const void *payload, size_t size_bytes)
+{
+    roast__buf_put_varint(out, (uint64_t)kind);
+    roast__buf_put_varint(out, size_bytes);
+    roast__buf_put(out, payload, size_bytes);
 }
 
 static inline void put_word(struct roast_buf *out, const char *word)

@@ -9,7 +9,7 @@
 #include "heap_peak.h"
 #include "saved_open.h"
 
-enum { MEMORY_PER_BYTE = 16, MEMORY_ALWAYS = 1 << 20 };
+enum { MEMORY_PER_BYTE = 40, MEMORY_ALWAYS = 1 << 20 };
 
 static inline int install(void **state)
 {

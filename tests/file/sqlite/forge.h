@@ -7,52 +7,58 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/bytes.h"
-#include "base/checksum.h"
-#include "file/sqlite/segment.h"
-#include "forge_tables.h"
+#include "file/live/block_format.h"
+#include "file/sqlite/sql.h"
 
-static inline void forge_part(sqlite3_stmt *update, int64_t id, struct roast_str data)
+/* Puts bytes in the place of a row of `journal` or `summary`, as a block with this number
+ * or, number 0, as a head. */
+static inline void forge_row(sqlite3 *db, const char *update_sql, uint64_t key,
+                             struct roast_str data)
 {
     unsigned char *copy = malloc(data.size_bytes + 1);
+    sqlite3_stmt *update = NULL;
 
-    if (!copy || data.size_bytes < ROAST_SEGMENT_HEAD_BYTES) {
-        free(copy);
-        return;
+    if (copy && data.size_bytes > 0)
+        memcpy(copy, data.data, data.size_bytes);
+    if (copy && key == 0 && data.size_bytes > 4)
+        roast__store_fixed(copy + data.size_bytes - 4,
+                           roast__crc32c(copy, data.size_bytes - 4), 4);
+    if (copy && key > 0 && data.size_bytes > ROAST_BLOCK_HEAD_BYTES)
+        roast__block_seal(copy, data.size_bytes - ROAST_BLOCK_HEAD_BYTES, key);
+    if (copy && roast__sql_prepare(&update, db, update_sql, NULL) == ROAST_OK) {
+        (void)sqlite3_bind_int64(update, 1, (sqlite3_int64)key);
+        (void)sqlite3_bind_blob64(update, 2, copy, data.size_bytes, SQLITE_TRANSIENT);
+        (void)sqlite3_step(update);
     }
-    memcpy(copy, data.data, data.size_bytes);
-    roast__store_fixed(copy, roast__crc32c(copy + 4, data.size_bytes - 4), 4);
-    (void)sqlite3_bind_int64(update, 1, id);
-    (void)sqlite3_bind_blob64(update, 2, copy, data.size_bytes, free);
-    (void)sqlite3_step(update);
-    (void)sqlite3_reset(update);
+    (void)sqlite3_finalize(update);
+    free(copy);
 }
 
-static inline void forge_segments(sqlite3 *db)
+static inline void forge_table(sqlite3 *db, const char *list_sql,
+                               const char *select_sql, const char *update_sql)
 {
-    sqlite3_stmt *select = NULL, *update = NULL;
-    int64_t ids[256];
+    sqlite3_stmt *list = NULL;
+    int64_t keys[256];
     size_t count = 0;
 
-    if (roast__sql_prepare(&select, db, "SELECT id FROM segments", NULL) == 0) {
-        while (count < 256 && sqlite3_step(select) == SQLITE_ROW)
-            ids[count++] = sqlite3_column_int64(select, 0);
+    if (roast__sql_prepare(&list, db, list_sql, NULL) == 0) {
+        while (count < 256 && sqlite3_step(list) == SQLITE_ROW)
+            keys[count++] = sqlite3_column_int64(list, 0);
     }
-    (void)sqlite3_finalize(select);
-    select = NULL;
-    (void)roast__sql_prepare(&select, db, "SELECT data FROM segments WHERE id=?1",
-                             NULL);
-    (void)roast__sql_prepare(&update, db, "UPDATE segments SET data=?2 WHERE id=?1",
-                             NULL);
-    for (size_t i = 0; select && update && i < count; i++) {
-        (void)sqlite3_bind_int64(select, 1, ids[i]);
-        if (sqlite3_step(select) == SQLITE_ROW)
-            forge_part(update, ids[i], roast__sql_text(select, 0));
-        (void)sqlite3_reset(select);
+    (void)sqlite3_finalize(list);
+    for (size_t i = 0; i < count; i++) {
+        sqlite3_stmt *select = NULL;
+        if (roast__sql_prepare(&select, db, select_sql, NULL) == ROAST_OK) {
+            (void)sqlite3_bind_int64(select, 1, keys[i]);
+            if (sqlite3_step(select) == SQLITE_ROW)
+                forge_row(db, update_sql, (uint64_t)keys[i],
+                          roast__sql_text(select, 0));
+        }
+        (void)sqlite3_finalize(select);
     }
-    (void)sqlite3_finalize(select);
-    (void)sqlite3_finalize(update);
 }
+
+static const char *const FORGE_BLOCK = "UPDATE journal SET data=?2 WHERE block=?1";
 
 /* As far as SQLite can read the file at all. */
 static inline void forge(const char *path)
@@ -62,9 +68,11 @@ static inline void forge(const char *path)
     if (sqlite3_open(path, &db) == SQLITE_OK) {
         (void)roast__sql_run(db, "PRAGMA journal_mode=off;PRAGMA synchronous=off;BEGIN",
                              NULL);
-        forge_segments(db);
-        forge_attempts(db);
-        forge_tables(db);
+        forge_table(db, "SELECT block FROM journal",
+                    "SELECT data FROM journal WHERE block=?1", FORGE_BLOCK);
+        forge_table(db, "SELECT id FROM summary",
+                    "SELECT data FROM summary WHERE id=?1",
+                    "UPDATE summary SET data=?2 WHERE id=?1");
         (void)roast__sql_run(db, "COMMIT", NULL);
     }
     (void)sqlite3_close(db);

@@ -13,15 +13,19 @@ static inline void print_rows(struct roast_buf *out, const roast_run *run)
 
     for (size_t row = 0; row < attempts->count; row++) {
         roast__buf_put_varint(out, attempts->sequence[row]);
-        roast__buf_put_signed(out, attempts->process[row]);
-        roast__buf_put_signed(out, attempts->source[row]);
-        roast__buf_put_varint(out, attempts->rest[row] != 0);
+        print_process(out, run, row);
+        print_source(out, run, row);
+        roast__buf_put_varint(out, attempts->cold_fields[row] != 0);
         for (int i = 0; i < ROAST_COLUMN_COUNT; i++) {
             const struct roast_column *column = &attempts->columns[i];
             roast__buf_put_varint(out, roast__column_has(column, row));
-            if (i != ROAST_COLUMN_ladder)
+            if (i != ROAST_COLUMN_ladder && i != ROAST_COLUMN_error_type)
                 roast__buf_put_signed(out, roast__column_get(column, row, 0));
         }
+        print_text(out, roast__strings_get(
+                            &run->strings,
+                            (int32_t)roast__column_get(
+                                &attempts->columns[ROAST_COLUMN_error_type], row, -1)));
         print_text(out, roast__attempt_ladder(attempts, row));
     }
 }

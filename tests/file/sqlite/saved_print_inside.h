@@ -11,33 +11,43 @@ static inline void print_inside(struct roast_buf *out, const roast_run *run)
     const struct roast_attempts *attempts = &run->attempts;
 
     roast__buf_put(out, run->accepted, run->accepted_count * sizeof(run->accepted[0]));
-    roast__buf_put_varint(out, run->budget_bytes);
     roast__buf_put_varint(out, attempts->fields);
-    roast__buf_put_signed(out, attempts->handmade_process);
     roast__buf_put_varint(out, attempts->handmade_count);
-    for (size_t i = 0; i < run->strings.count; i++)
-        print_text(out, roast__strings_get(&run->strings, (int32_t)i));
-    for (size_t i = 0; i < attempts->source_count; i++) {
-        const struct roast_source *source = &attempts->sources[i];
-        const int64_t numbers[] = {source->dataset,    source->file,
-                                   source->tree,       source->uuid,
-                                   source->dataset_id, source->file_id};
-        roast__buf_put(out, numbers, sizeof(numbers));
-    }
-    for (size_t i = 0; i < attempts->process_count; i++) {
-        const struct roast_worker_process *process = &attempts->processes[i];
-        const uint64_t numbers[] = {process->id,
-                                    (uint64_t)process->run,
-                                    (uint64_t)process->host,
-                                    (uint64_t)process->worker,
-                                    (uint64_t)process->home,
-                                    process->shares_clock,
-                                    process->pid,
-                                    process->cpu_ns,
-                                    process->mono_known,
-                                    (uint64_t)process->timeline_minus_mono_ns};
-        roast__buf_put(out, numbers, sizeof(numbers));
-    }
+}
+
+static inline void print_process(struct roast_buf *out, const roast_run *run,
+                                 size_t row)
+{
+    const struct roast_attempts *attempts = &run->attempts;
+    const struct roast_worker_process *process =
+        &attempts->processes[attempts->process[row]];
+    const uint64_t numbers[] = {process->id,
+                                process->shares_clock,
+                                process->pid,
+                                process->cpu_ns,
+                                process->mono_known,
+                                (uint64_t)process->timeline_minus_mono_ns,
+                                (uint64_t)process->offset_ns};
+
+    print_text(out, roast__strings_get(&run->strings, process->run));
+    print_text(out, roast__strings_get(&run->strings, process->host));
+    print_text(out, roast__strings_get(&run->strings, process->worker));
+    roast__buf_put(out, numbers, sizeof(numbers));
+}
+
+static inline void print_source(struct roast_buf *out, const roast_run *run, size_t row)
+{
+    int32_t number = run->attempts.source[row];
+
+    if (number < 0)
+        return;
+    const struct roast_source *source = &run->attempts.sources[number];
+    print_text(out, roast__strings_get(&run->strings, source->dataset));
+    print_text(out, roast__strings_get(&run->strings, source->file));
+    print_text(out, roast__strings_get(&run->strings, source->tree));
+    print_text(out, roast__strings_get(&run->strings, source->uuid));
+    roast__buf_put_varint(out, source->dataset_id);
+    roast__buf_put_varint(out, source->file_id);
 }
 
 #endif

@@ -26,7 +26,7 @@ static inline void save_small_pages(roast_run *run, const char *path)
 
     write_bytes(path, "", 0);
     if (roast__sql_create(&db, path, 512, &err) < 0 ||
-        roast__save_into(db, run, &err) < 0)
+        roast__save_into(db, run, true, &err) < 0)
         fail_msg("%s", err.message);
     roast__sql_close(db);
 }

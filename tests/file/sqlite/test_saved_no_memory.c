@@ -77,8 +77,8 @@ static int open_job(const struct saved_test *test, roast_run *run, roast_error *
 {
     roast_runfile *file = NULL;
     const roast_summary *summary = NULL;
-    struct roast_glance glance;
-    int status = roast_runfile_glance(&glance, test->path, err);
+    struct roast_run_info glance;
+    int status = roast_run_info_read(&glance, test->path, err);
 
     (void)run;
     if (status == ROAST_OK)
@@ -159,7 +159,7 @@ static int ask_job(const struct saved_test *test, roast_run *run, roast_error *e
     if (status == ROAST_OK)
         status = roast_runfile_sql(file,
                                    "SELECT c.thread, s.name, d.data FROM chunks c JOIN"
-                                   " chunk_sections s USING (chunk_id), segments d",
+                                   " chunk_sections s USING (chunk_id), journal d",
                                    take_row, NULL, err);
     roast_runfile_close(file);
     return status;

@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* journal_apply.h - makes the changes of journal entries in a run.
+ *
+ * The bytes may come from anybody: every number is checked before it is used. An entry
+ * that cannot be read is left out and counted; its neighbours do not depend on it. */
+#ifndef ROAST_RUN_JOURNAL_APPLY_H
+#define ROAST_RUN_JOURNAL_APPLY_H
+
+#include "run/journal.h"
+
+/* What the number of a reference means. */
+struct roast_known_text {
+    uint64_t number;
+    uint32_t block;        /* that `text` borrows */
+    int32_t id;            /* in the strings of the run */
+    struct roast_str text; /* only valid in `block` */
+};
+
+/* Zeroed = before the first entry. */
+struct roast_apply {
+    roast_run *run;  /* owned; NULL until its clocks are known */
+    bool notes_only; /* start, end and notes; all else is passed over */
+    bool head_only;  /* what follows the entry head_end is not read */
+    bool head_done;
+    bool complete; /* the entry complete was read */
+    uint64_t entries;
+    uint64_t dropped; /* changes that missed the journal */
+    uint64_t unread;  /* entries of unknown kinds or with bad contents */
+
+    uint32_t block;                 /* number of the block that is read */
+    struct roast_known_text *texts; /* owned */
+    size_t text_count;
+    size_t text_cap;
+    struct roast_hash_table text_slots;    /* by number */
+    struct roast_record_context *contexts; /* owned */
+    struct roast_buf parts;                /* of an entry that is not whole yet */
+    uint64_t part_count;
+    uint64_t costly[ROAST_ENTRY_END]; /* entries that take long where there are many */
+    int64_t latest_ns[ROAST_ENTRY_END];
+};
+
+/* Makes the run, for a file whose head has its clocks. */
+int roast__apply_start(struct roast_apply *apply, int64_t start_mono_ns,
+                       int64_t start_epoch_ns, roast_error *err);
+
+/* Makes the changes of one block; fails with NO_MEMORY only. `gap`: something is
+ * missing before it. */
+int roast__apply_block(struct roast_apply *apply, struct roast_str entries, bool gap,
+                       roast_error *err);
+
+void roast__apply_release(struct roast_apply *apply);
+
+/* ---- for readers of entries; they return BAD_DATA for an entry to leave out -------- */
+
+/* One entry; its payload is read from the front. */
+struct roast_apply_entry {
+    struct roast_apply *apply;
+    enum roast_entry kind;
+    struct roast_cursor in;
+    roast_error *err;
+};
+
+typedef int roast__apply_reader(struct roast_apply_entry *entry);
+
+/* All bytes that are left. */
+struct roast_str roast__entry_bytes(struct roast_apply_entry *entry);
+
+/* A text with its size; absent where it is. */
+struct roast_str roast__entry_text(struct roast_apply_entry *entry);
+
+/* A time since the start of the run, on the timeline. */
+int64_t roast__entry_time(struct roast_apply_entry *entry);
+
+double roast__entry_double(struct roast_apply_entry *entry);
+
+/* A reference: 1, 0 where it is absent, negative when it was never announced or memory
+ * ran out. */
+int roast__entry_reference(struct roast_apply_entry *entry,
+                           struct roast_known_text *out);
+
+/* The text that a number means: 1, 0 for a negative one, BAD_DATA for an unknown one. */
+int roast__apply_find_text(const struct roast_apply *apply, int64_t number,
+                           struct roast_known_text *out);
+
+/* Whether it comes out of order, and too many did before it: what is in order of time
+ * has to be moved for it, and a hostile file must not take for ever. */
+bool roast__entry_too_late(struct roast_apply_entry *entry, int64_t time_ns);
+
+/* journal_record.c */
+roast__apply_reader roast__apply_record;
+/* journal_apply_samples.c */
+roast__apply_reader roast__apply_sample, roast__apply_use, roast__apply_series;
+/* journal_apply_tasks.c */
+roast__apply_reader roast__apply_member, roast__apply_departure, roast__apply_session,
+    roast__apply_offset, roast__apply_task, roast__apply_activity,
+    roast__apply_hot_line;
+
+#endif

@@ -1,0 +1,285 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* worker_sessions.c - workers of a cluster that came and went.
+ *
+ * What is offered follows from it: every join and every leave is a step at its time,
+ * and all steps behind it move by as much, so that the sums are exact even where news
+ * arrives out of order. Steps of one moment are one offer: a cluster of ten thousand
+ * workers that was there before the run is a single one. */
+#include "run/worker_sessions.h"
+
+#include "base/array.h"
+#include "base/mem.h"
+#include "run/apply.h"
+#include "run/clean.h"
+#include "run/journal_write.h"
+
+/* ---- the list -------------------------------------------------------------------- */
+
+static uint64_t hash_worker(int32_t worker)
+{
+    return roast__hash_number((uint32_t)worker);
+}
+
+static uint64_t hash_of(const void *table, uint32_t item)
+{
+    const struct roast_worker_sessions *sessions = table;
+    return hash_worker(sessions->items[item].worker);
+}
+
+static struct roast_worker_session *find_first(
+    const struct roast_worker_sessions *sessions, int32_t worker)
+{
+    const struct roast_hash_table *slots = &sessions->slots;
+
+    for (size_t at = roast__hash_first(slots, hash_worker(worker));
+         roast__hash_holds(slots, at); at = roast__hash_next(slots, at)) {
+        struct roast_worker_session *session =
+            &sessions->items[roast__hash_item(slots, at)];
+        if (session->worker == worker)
+            return session;
+    }
+    return NULL;
+}
+
+struct roast_worker_session *roast__latest_session(
+    const struct roast_worker_sessions *sessions, int32_t worker)
+{
+    const struct roast_worker_session *first = find_first(sessions, worker);
+
+    return first ? &sessions->items[first->latest] : NULL;
+}
+
+bool roast__sessions_append(struct roast_worker_sessions *sessions,
+                            const struct roast_worker_session *session)
+{
+    struct roast_worker_session *items = roast__array_room(
+        sessions->items, &sessions->cap, sessions->count, sizeof(*items));
+
+    if (items)
+        sessions->items = items;
+    if (!items || sessions->count >= ROAST_MOST_SESSIONS ||
+        !roast__hash_room(&sessions->slots, sessions->count, hash_of, sessions))
+        return false;
+    uint32_t number = (uint32_t)sessions->count++;
+    items[number] = *session;
+    items[number].latest = number;
+    struct roast_worker_session *first = find_first(sessions, session->worker);
+    if (first)
+        first->latest = number;
+    else
+        roast__hash_put(&sessions->slots, hash_worker(session->worker), number);
+    return true;
+}
+
+void roast__sessions_release(struct roast_worker_sessions *sessions)
+{
+    roast__free(sessions->items);
+    roast__hash_release(&sessions->slots);
+    *sessions = (struct roast_worker_sessions){.items = NULL};
+}
+
+/* ---- what is offered ------------------------------------------------------------- */
+
+/* A session may need three: none at the start, the end of another session, its own. */
+static bool room_for_steps(struct roast_run *run)
+{
+    enum { MOST_STEPS = 3 };
+
+    if (run->offer_cap - run->offer_count >= MOST_STEPS)
+        return true;
+    struct roast_offer *offers = roast__array_room(run->offers, &run->offer_cap,
+                                                   run->offer_cap, sizeof(*offers));
+    if (offers)
+        run->offers = offers;
+    return offers != NULL;
+}
+
+/* The offer of a moment, made of the one before it where it is new. */
+static size_t offer_at(struct roast_run *run, int64_t time_ns)
+{
+    struct roast_offer *offers = run->offers;
+    size_t behind = run->offer_count; /* all from here on are later */
+
+    while (behind > 0 && offers[behind - 1].time_ns > time_ns)
+        behind--;
+    if (behind > 0 && offers[behind - 1].time_ns == time_ns)
+        return behind - 1;
+    struct roast_offer step = {.time_ns = time_ns};
+    if (behind > 0) {
+        step.workers = offers[behind - 1].workers;
+        step.threads = offers[behind - 1].threads;
+    }
+    memmove(offers + behind + 1, offers + behind,
+            (run->offer_count - behind) * sizeof(*offers));
+    offers[behind] = step;
+    run->offer_count++;
+    return behind;
+}
+
+static uint64_t take_away(uint64_t from, uint64_t count)
+{
+    return from > count ? from - count : 0;
+}
+
+enum direction { COMES, GOES };
+
+/* Cannot fail: there is room. Before the first worker came there was none. */
+static void step(struct roast_run *run, int64_t time_ns, uint64_t threads,
+                 enum direction direction)
+{
+    if (run->offer_count == 0 && time_ns > run->start_ns)
+        run->offers[run->offer_count++] = (struct roast_offer){run->start_ns, 0, 0};
+    for (size_t i = offer_at(run, time_ns); i < run->offer_count; i++) {
+        struct roast_offer *offer = &run->offers[i];
+        if (direction == COMES) {
+            offer->workers = roast__sat_count(offer->workers, 1);
+            offer->threads = roast__sat_count(offer->threads, threads);
+        } else {
+            offer->workers = take_away(offer->workers, 1);
+            offer->threads = take_away(offer->threads, threads);
+        }
+    }
+}
+
+/* ---- joining --------------------------------------------------------------------- */
+
+static bool is_there(const struct roast_worker_session *session)
+{
+    return session && session->left_ns == 0;
+}
+
+/* Whoever lists the workers and whoever hears them join may both tell. */
+static bool is_known_already(const struct roast_worker_session *latest,
+                             const struct roast_worker_session *session)
+{
+    return is_there(latest) && latest->pid == session->pid &&
+           (session->pid != 0 || latest->joined_ns == session->joined_ns);
+}
+
+/* The offer and the session end at the same time; 0 would say that it is still there. */
+static void end_session(struct roast_run *run, struct roast_worker_session *session,
+                        int64_t left_ns)
+{
+    if (left_ns < session->joined_ns)
+        left_ns = session->joined_ns;
+    session->left_ns = left_ns != 0 ? left_ns : 1;
+    step(run, left_ns, session->threads, GOES);
+}
+
+static bool session_of_member(struct roast_worker_session *session,
+                              struct roast_run *run, const struct roast_member *member)
+{
+    *session = (struct roast_worker_session){
+        .worker = roast__strings_put(&run->strings, member->worker),
+        .name = roast__strings_put(&run->strings, member->name),
+        .host = roast__strings_put(&run->strings, member->host),
+        .reason = ROAST_NO_STRING,
+        .joined_ns =
+            member->joined_ns > run->start_ns ? member->joined_ns : run->start_ns,
+        .pid = member->pid,
+        .threads = member->threads,
+        .memory_limit_bytes = member->memory_limit_bytes,
+    };
+    return session->worker != ROAST_STRING_NO_MEMORY &&
+           session->name != ROAST_STRING_NO_MEMORY &&
+           session->host != ROAST_STRING_NO_MEMORY;
+}
+
+/* The lock is held. */
+static int join(struct roast_run *run, const struct roast_member *member,
+                roast_error *err)
+{
+    struct roast_worker_sessions *sessions = &run->scheduler.sessions;
+    struct roast_worker_session session;
+
+    if (!member->worker.data || sessions->count >= ROAST_MOST_SESSIONS) {
+        roast__lose_and_write(run, member->worker.data
+                                       ? ROAST_RUN_LOSS_scheduler_trimmed
+                                       : ROAST_RUN_LOSS_scheduler_unread);
+        return ROAST_OK;
+    }
+    if (!session_of_member(&session, run, member) || !room_for_steps(run))
+        return roast_error_set(err, ROAST_NO_MEMORY, "session %zu", sessions->count);
+    struct roast_worker_session *before =
+        roast__latest_session(sessions, session.worker);
+    if (is_known_already(before, &session))
+        return ROAST_OK;
+    size_t had = before ? (size_t)(before - sessions->items) : SIZE_MAX;
+    if (!roast__sessions_append(sessions, &session))
+        return roast_error_set(err, ROAST_NO_MEMORY, "session %zu", sessions->count);
+    if (had != SIZE_MAX && is_there(&sessions->items[had]))
+        end_session(run, &sessions->items[had],
+                    session.joined_ns); /* nobody saw it go */
+    step(run, session.joined_ns, session.threads, COMES);
+    roast__journal_write_member(run->journal, member);
+    return ROAST_OK;
+}
+
+int roast__run_put_member(struct roast_run *run, const struct roast_member *clean,
+                          roast_error *err)
+{
+    roast__run_lock(run);
+    int status = join(run, clean, err);
+    roast__run_unlock(run);
+    return status;
+}
+
+int roast_run_add_member(roast_run *run, const struct roast_member *member,
+                         roast_error *err)
+{
+    char worker[ROAST_NAME_BYTES];
+    char name[ROAST_NAME_BYTES];
+    char host[ROAST_NAME_BYTES];
+    struct roast_member clean = *member;
+
+    clean.worker = roast__clean(worker, sizeof(worker), member->worker);
+    clean.name = roast__clean(name, sizeof(name), member->name);
+    clean.host = roast__clean(host, sizeof(host), member->host);
+    return roast__run_put_member(run, &clean, err);
+}
+
+/* ---- leaving --------------------------------------------------------------------- */
+
+/* The lock is held. */
+static int leave(struct roast_run *run, const struct roast_departure *departure,
+                 roast_error *err)
+{
+    struct roast_worker_sessions *sessions = &run->scheduler.sessions;
+    int32_t worker = roast__strings_find(&run->strings, departure->worker);
+    struct roast_worker_session *session =
+        worker >= 0 ? roast__latest_session(sessions, worker) : NULL;
+
+    if (!is_there(session)) {
+        roast__lose_and_write(run, ROAST_RUN_LOSS_scheduler_unread);
+        return ROAST_OK;
+    }
+    int32_t reason = roast__strings_put(&run->strings, departure->reason);
+    if (reason == ROAST_STRING_NO_MEMORY || !room_for_steps(run))
+        return roast_error_set(err, ROAST_NO_MEMORY, "the end of a session");
+    session->reason = reason;
+    session->expected = departure->expected;
+    end_session(run, session, departure->left_ns);
+    roast__journal_write_departure(run->journal, departure);
+    return ROAST_OK;
+}
+
+int roast__run_put_departure(struct roast_run *run, const struct roast_departure *clean,
+                             roast_error *err)
+{
+    roast__run_lock(run);
+    int status = leave(run, clean, err);
+    roast__run_unlock(run);
+    return status;
+}
+
+int roast_run_member_left(roast_run *run, const struct roast_departure *departure,
+                          roast_error *err)
+{
+    char worker[ROAST_NAME_BYTES];
+    char reason[ROAST_REASON_BYTES];
+    struct roast_departure clean = *departure;
+
+    clean.worker = roast__clean(worker, sizeof(worker), departure->worker);
+    clean.reason = roast__clean(reason, sizeof(reason), departure->reason);
+    return roast__run_put_departure(run, &clean, err);
+}
