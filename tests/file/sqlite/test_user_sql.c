@@ -137,9 +137,6 @@ static bool compare_row(void *context, const char *const *names,
         return true;
     }
     size_t row = to->row++;
-    struct roast_cell dataset = roast_data_cell(roast_columns_at(to->table, 2), row);
-    if (dataset.type == ROAST_CELL_TEXT && str_is(dataset.text, "by hand"))
-        return true; /* of no process that is known */
     for (size_t i = 0; i < count; i++) {
         struct roast_cell own = roast_data_cell(roast_columns_at(to->table, i), row);
         bool huge =
