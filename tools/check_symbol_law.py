@@ -18,9 +18,6 @@ from pathlib import Path
 
 from check_includes import KNOWS
 
-# Breaches to be removed: src/run/digests.c keeps digests that src/analyze makes.
-UNTIL_REMOVED = {("run", "roast__digest_make"), ("run", "roast__digest_free")}
-
 
 def symbols(path: Path) -> tuple[set[str], set[str]]:
     """(defined, used) global symbols of an object file."""
@@ -57,7 +54,7 @@ def breaches(build: Path, root: Path) -> Iterator[str]:
                 allowed = not name.startswith("roast__")
             else:
                 allowed = home[name] in {folder, *KNOWS.get(folder, set())}
-            if not allowed and (folder, name) not in UNTIL_REMOVED:
+            if not allowed:
                 yield f"{source}: {name} is of {home[name]}"
 
 

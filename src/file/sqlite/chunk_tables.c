@@ -17,9 +17,8 @@
 enum { BATCH_ROWS = 256 };
 
 struct chunk_row {
-    uint64_t known; /* bit n: column n of roast_chunk_column */
-    int64_t values[ROAST_CHUNK_ROW_COUNT];
-    int32_t error_type; /* number of a string */
+    uint64_t known;                        /* bit n: column n of roast_chunk_column */
+    int64_t values[ROAST_CHUNK_ROW_COUNT]; /* of texts: numbers of strings */
 };
 
 _Static_assert(ROAST_CHUNK_ROW_COUNT <= 64, "chunk_row.known has 64 bits");
@@ -86,6 +85,34 @@ static void make_inside(struct chunk_table *table, struct chunk_row *out, size_t
     }
 }
 
+/* Of a record without an identity nothing but itself knows where it was made. */
+static void make_own_process(struct chunk_table *table, struct chunk_row *out,
+                             size_t row)
+{
+    const struct roast_run *run = table->run;
+    static const struct {
+        enum roast_field field;
+        enum roast_chunk_column column;
+    } texts[] = {{ROAST_FIELD_worker, ROAST_CHUNK_ROW_worker_name},
+                 {ROAST_FIELD_host, ROAST_CHUNK_ROW_host}};
+    roast_record rec;
+
+    if (run->attempts.processes[run->attempts.process[row]].run != ROAST_NO_STRING)
+        return;
+    (void)roast__attempt_fields(
+        run, row, ROAST_BIT(worker) | ROAST_BIT(host) | ROAST_BIT(pid), &rec);
+    for (size_t i = 0; i < 2; i++) {
+        int32_t number =
+            roast_record_has(&rec, texts[i].field)
+                ? roast__strings_find(&run->strings, rec.values[texts[i].field].str)
+                : ROAST_NO_STRING;
+        if (number >= 0)
+            set(out, texts[i].column, number);
+    }
+    if (roast_record_has(&rec, ROAST_FIELD_pid))
+        set(out, ROAST_CHUNK_ROW_pid, rec.values[ROAST_FIELD_pid].i64);
+}
+
 static void make_row(struct chunk_table *table, struct chunk_row *out, size_t row)
 {
     static const struct {
@@ -108,8 +135,10 @@ static void make_row(struct chunk_table *table, struct chunk_row *out, size_t ro
         if (roast__column_has(&columns[same[i].from], row))
             set(out, same[i].to, columns[same[i].from].values[row]);
     }
-    out->error_type = (int32_t)roast__column_get(&columns[ROAST_COLUMN_error_type], row,
-                                                 ROAST_NO_STRING);
+    if (roast__column_has(&columns[ROAST_COLUMN_error_type], row))
+        set(out, ROAST_CHUNK_ROW_error_type,
+            columns[ROAST_COLUMN_error_type].values[row]);
+    make_own_process(table, out, row);
     make_inside(table, out, row);
 }
 
@@ -151,9 +180,12 @@ static void put_cell(sqlite3_context *out, void *context, size_t row, size_t col
     if (row - table->first >= table->count)
         make_batch(table, row);
     const struct chunk_row *cells = &table->batch[row - table->first];
-    if (column == ROAST_CHUNK_ROW_error_type && cells->error_type >= 0)
-        put_string(out, table->run, cells->error_type);
-    else if ((cells->known >> column) & 1)
+    if (!((cells->known >> column) & 1))
+        return;
+    if (column == ROAST_CHUNK_ROW_error_type || column == ROAST_CHUNK_ROW_worker_name ||
+        column == ROAST_CHUNK_ROW_host)
+        put_string(out, table->run, (int32_t)cells->values[column]);
+    else
         sqlite3_result_int64(out, cells->values[column]);
 }
 

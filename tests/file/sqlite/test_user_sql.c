@@ -137,10 +137,6 @@ static bool compare_row(void *context, const char *const *names,
         return true;
     }
     size_t row = to->row++;
-    struct roast_cell dataset =
-        roast_column_cell(roast_table_column(to->table, 2), row);
-    if (dataset.type == ROAST_CELL_TEXT && str_is(dataset.text, "by hand"))
-        return true; /* of no process that is known */
     for (size_t i = 0; i < count; i++) {
         struct roast_cell own =
             roast_column_cell(roast_table_column(to->table, i), row);
