@@ -22,11 +22,6 @@ static inline void change_first_end(roast_run *run)
     change_end(run, 10);
 }
 
-static inline void change_better_end(roast_run *run)
-{
-    change_end(run, 20);
-}
-
 static inline void change_sample(roast_run *run)
 {
     add_sample(run, "tcp://host:1", 2, 1e9);
@@ -45,15 +40,15 @@ static const struct {
     change *make;
     size_t needs;
 } CHANGES[] = {
-    {change_host, 0},       {change_accept, 0},        {change_name, 0},
-    {change_id, 0},         {change_label, 0},         {change_document, 0},
-    {change_no_note, 0},    {change_fact, 0},          {change_sum, 0},
-    {change_offer, 0},      {change_mark, 0},          {change_begin, 0},
-    {change_sample, 0},     {change_sample_again, 12}, {change_odd_sample, 0},
-    {change_use, 0},        {change_use_again, 0},     {change_parent, 0},
-    {change_process, 0},    {change_chunk, 0},         {change_first_end, 0},
-    {change_better_end, 0}, {change_by_user, 0},       {change_broken, 0},
-    {change_count, 0},      {change_loss, 0},          {change_finish, 0},
+    {change_host, 0},    {change_accept, 0},        {change_name, 0},
+    {change_id, 0},      {change_label, 0},         {change_document, 0},
+    {change_no_note, 0}, {change_fact, 0},          {change_sum, 0},
+    {change_offer, 0},   {change_mark, 0},          {change_begin, 0},
+    {change_sample, 0},  {change_sample_again, 12}, {change_odd_sample, 0},
+    {change_use, 0},     {change_use_again, 0},     {change_parent, 0},
+    {change_process, 0}, {change_chunk, 0},         {change_first_end, 0},
+    {change_by_user, 0}, {change_broken, 0},        {change_count, 0},
+    {change_loss, 0},    {change_finish, 0},
 };
 
 enum { CHANGE_COUNT = COUNT_OF(CHANGES), ACCEPT_CHANGE = 1 };

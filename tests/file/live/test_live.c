@@ -75,7 +75,6 @@ static void repeated_frames_are_told_once(void **state)
     change_name(test->run);
     for (int i = 0; i < 3; i++) {
         change_chunk(test->run);
-        change_better_end(test->run);
         change_first_end(test->run);
     }
     roast_live_state(test->live, &now);
