@@ -104,7 +104,8 @@ static void release(struct victims *victims)
 /* Those of one stay; *next is where they begin, and then behind them. */
 static struct victims take_of_stay(const struct victims *all, size_t *next, size_t stay)
 {
-    struct victims own = {.items = all->items + *next, .last_signs = all->last_signs};
+    struct victims own = {.items = all->items ? all->items + *next : NULL,
+                          .last_signs = all->last_signs};
 
     while (*next < all->count && all->items[*next].stay == stay) {
         own.count++;

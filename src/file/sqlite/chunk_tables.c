@@ -59,17 +59,27 @@ static void make_state(struct chunk_table *table, struct chunk_row *out, size_t 
         set(out, ROAST_CHUNK_ROW_chunk_id, table->next_chunk_id++);
 }
 
-/* What only the record has. */
+/* What only the record has, or has better. */
 static void make_inside(struct chunk_table *table, struct chunk_row *out, size_t row)
 {
-    const uint64_t wanted =
-        ROAST_BIT(thread) | ROAST_BIT(undecorated) | ROAST_BIT(ladder);
+    static const struct {
+        enum roast_field field;
+        enum roast_chunk_column column;
+    } numbers[] = {{ROAST_FIELD_thread, ROAST_CHUNK_ROW_thread},
+                   {ROAST_FIELD_task_ns, ROAST_CHUNK_ROW_task_ns},
+                   {ROAST_FIELD_task_cpu_ns, ROAST_CHUNK_ROW_task_cpu_ns}};
+    const uint64_t wanted = ROAST_BIT(thread) | ROAST_BIT(task_ns) |
+                            ROAST_BIT(task_cpu_ns) | ROAST_BIT(undecorated) |
+                            ROAST_BIT(ladder);
     struct roast_ladder ladder;
     roast_record rec;
 
     bool has_record = roast__attempt_fields(table->run, row, wanted, &rec);
-    if (roast_record_has(&rec, ROAST_FIELD_thread))
-        set(out, ROAST_CHUNK_ROW_thread, rec.values[ROAST_FIELD_thread].i64);
+    for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++) {
+        if (roast_record_has(&rec, numbers[i].field) &&
+            rec.values[numbers[i].field].u64 <= INT64_MAX)
+            set(out, numbers[i].column, rec.values[numbers[i].field].i64);
+    }
     if (has_record)
         set(out, ROAST_CHUNK_ROW_undecorated,
             roast_record_has(&rec, ROAST_FIELD_undecorated) &&
@@ -120,11 +130,10 @@ static void make_row(struct chunk_table *table, struct chunk_row *out, size_t ro
         enum roast_chunk_column to;
     } same[] = {
 #define SAME(name) {ROAST_COLUMN_##name, ROAST_CHUNK_ROW_##name}
-        SAME(entry_start),      SAME(entry_stop),      SAME(num_events),
-        SAME(start_ns),         SAME(duration_ns),     SAME(cpu_ns),
-        SAME(task_start_ns),    SAME(task_ns),         SAME(task_cpu_ns),
-        SAME(rss_before_bytes), SAME(rss_after_bytes), SAME(rss_peak_bytes),
-        SAME(bytes_read),       SAME(bytes_before),
+        SAME(entry_start),    SAME(entry_stop),       SAME(num_events),
+        SAME(start_ns),       SAME(duration_ns),      SAME(cpu_ns),
+        SAME(task_start_ns),  SAME(rss_before_bytes), SAME(rss_after_bytes),
+        SAME(rss_peak_bytes), SAME(bytes_read),       SAME(bytes_before),
 #undef SAME
     };
     const struct roast_column *columns = table->run->attempts.columns;
