@@ -58,7 +58,10 @@ def dask_setup(worker):
 """
 
 
-@pytest.fixture(scope="module", params=["tcp", "tls"])
+TCP = pytest.param("tcp", marks=pytest.mark.long)  # as in test_preloads, otherwise
+
+
+@pytest.fixture(scope="module", params=[TCP, "tls"])
 def remote(request, tmp_path_factory):
     """A client of two workers with their nannies."""
     folder = tmp_path_factory.mktemp(request.param)
@@ -158,6 +161,7 @@ def test_preloads(tiny_file, expected, tmp_path):
             check(client, tiny_file, Measured(), expected)
 
 
+@pytest.mark.long
 def test_package_that_dask_installs(tiny_file, expected, tmp_path):
     """In an environment with everything but us, for scheduler and worker."""
     wheel = make_wheel(tmp_path)

@@ -156,7 +156,10 @@ def test_a_client_that_went_meanwhile_is_not_watched(client):
     assert nothing_left(client)
 
 
-def test_the_end_is_asked_for_though_nobody_answers_in_time(apart, distant, installing):
+def test_the_end_is_asked_for_though_nobody_answers_in_time(
+    apart, distant, installing, monkeypatch
+):
+    monkeypatch.setattr(watch_module.Watches.end, "__defaults__", (SHORT_S,))
     with contextlib.ExitStack() as stack, MetricsCollector(distant) as collector:
         stack.enter_context(apart.silent())
     assert "end on the scheduler: TimeoutError" in collector.run._notes.first_error

@@ -104,7 +104,16 @@ def run_coffea(path, **options):
     return output["x"]
 
 
-@pytest.mark.parametrize("name", [*TREES, RNTUPLE, PARQUET])
+LONG = ("ttbar_1_lz4.root", "wjets_0_zlib.root")  # the codec alone is another one
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        pytest.param(name, marks=pytest.mark.long if name in LONG else ())
+        for name in (*TREES, RNTUPLE, PARQUET)
+    ],
+)
 def test_coffea_reads_what_was_written(samples, name):
     form = "parquet" if name == PARQUET else "root"
     expected = raw_facts(samples / name)
