@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Run the Python tests in one process per core: pytests.py [PYTEST ARGUMENT...].
+"""Run the Python tests in several processes: pytests.py [PYTEST ARGUMENT...].
 
-The processes are started alike and share the files of tests among themselves
+There is one more than cores, because tests wait for a good part of their time. The
+processes are started alike and share the files of tests among themselves
 (python/tests/sharing.py). Says little when all is well: of each process the tests that
 were skipped, and the last line. JOBS in the environment is another number of processes.
 """
@@ -23,8 +24,8 @@ WORTH_SAYING = re.compile(r"^(SKIPPED|XFAIL|XPASS|\d+ (passed|skipped|deselected
 
 
 def number_of_jobs() -> int:
-    """As the environment says; one per core without."""
-    return int(os.environ.get("JOBS", 0)) or min(len(os.sched_getaffinity(0)), MOST)
+    """As the environment says; one more than cores without."""
+    return int(os.environ.get("JOBS", 0)) or min(len(os.sched_getaffinity(0)) + 1, MOST)
 
 
 def log_of(shared: Path, number: int) -> Path:

@@ -19,7 +19,7 @@ import uproot
 import roastcoffea
 from roastcoffea import _probe
 from roastcoffea.coffea.uproot_source import byte_source
-from sharing import join, made_once
+from sharing import join, kept, made_once, uses_kept
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 sys.path.insert(0, str(EXAMPLES))
@@ -48,6 +48,17 @@ def pytest_collection_finish() -> None:
     garbage, and looking through half a million objects again takes a while."""
     gc.collect()
     gc.freeze()
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """Other files have this process to themselves."""
+    if not uses_kept(item):
+        kept.close()
+
+
+def pytest_sessionfinish() -> None:
+    kept.close()
 
 
 def pytest_unconfigure() -> None:

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 from coffea.nanoevents import NanoAODSchema
 
-from clusters import Dying, dask_runner, on_dask, open_client
+from clusters import Dying, dask_runner, on_dask, open_client, shared_client
 from collecting import (
     EVENTS,
     Measured,
@@ -25,7 +25,7 @@ from collecting import (
 )
 from roastcoffea import MetricsCollector, track_metrics
 
-client = pytest.fixture(scope="module")(open_client)
+client = pytest.fixture(scope="module")(shared_client)
 pool = pytest.fixture(scope="module")(open_pool)
 
 MOST_PERCENT = 2.0
