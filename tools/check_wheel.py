@@ -25,7 +25,10 @@ VERSIONS = ["3.11", "3.12", "3.13"]
 TAG = re.compile(r"roastcoffea-[\w.]+-cp311-abi3-[\w.]+\.whl")
 MODULES = ["_core", "_probe"]
 PROGRAM = {"scripts/roast", "data/share/man/man1/roast.1"}
-INSTALLED = {"../../../bin/": "x.data/scripts/", "../../../share/": "x.data/data/share/"}
+INSTALLED = {
+    "../../../bin/": "x.data/scripts/",
+    "../../../share/": "x.data/data/share/",
+}
 IMPORT = (
     "import roastcoffea, coffea_metrics, roastcoffea._core as core; "
     "core.Run(0, 0).metrics(); roastcoffea.monitor(); print(roastcoffea.__version__)"

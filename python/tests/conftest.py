@@ -29,9 +29,6 @@ def pytest_configure(config: pytest.Config) -> None:
     """Share the tests with other processes, if there are some (tools/pytests.py).
 
     Under sanitizers (`make asan`), refuse to test another build than that one.
-
-    Tests marked no_asan are left out there: they start programs that the sanitizer's
-    preloaded library does not suit, or repeat too much for its speed.
     """
     names = ("ROAST_EXPECT_SANITIZED", "ROAST_SANITIZED")
     expected = next((os.environ[name] for name in names if name in os.environ), None)

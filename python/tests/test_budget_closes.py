@@ -105,7 +105,6 @@ def test_a_killed_worker_and_a_file_that_is_gone(tiny_file, tmp_path):
 
 
 @pytest.mark.long
-@pytest.mark.no_asan
 @pytest.mark.timeout(1800)  # minutes, on a busy machine
 def test_the_example_with_200_chunks(client, tmp_path):
     sys.path.append(str(Path(__file__).parents[2] / "examples"))

@@ -27,8 +27,6 @@ from deployed import HERE, Programs, make_security, our_path
 from plugged import link_others
 from roastcoffea import MetricsCollector
 
-pytestmark = pytest.mark.no_asan  # programs take long to start there
-
 MODULE = """
 import awkward as ak
 from coffea import processor

@@ -23,7 +23,6 @@ import uproot
 from coffea import processor
 from coffea.nanoevents import NanoAODSchema
 
-pytestmark = pytest.mark.no_asan  # nothing here is measured
 EXAMPLES = Path(__file__).parents[2] / "examples"
 sys.path.insert(0, str(EXAMPLES))  # the writer's own processes find it there, too
 
