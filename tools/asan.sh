@@ -24,11 +24,12 @@ families=(
     {collector_exits,collector_failures,collector_records,collector_reuse}
     {transport_spool,dask_hooks,dask_shared}
 )
-shopt -s failglob # a family without a file is a mistake
 if (($# == 0)); then
+    shopt -s failglob # a family without a file is a mistake
     for family in "${families[@]}"; do
         set -- "$@" "$tests"$family.py
     done
+    shopt -u failglob
     set -- "$@" "${tests}project.py::test_the_sanitized_extension_is_the_one_loaded"
 fi
 
