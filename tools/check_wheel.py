@@ -3,8 +3,8 @@
 
 It goes the way of a user who has nothing but pip: a source distribution is made, and
 pip builds that in isolation with what it fetches from PyPI. So a file that the source
-distribution lacks, or a build requirement that nobody stated, shows here. One line per
-breach. `--quick` does not optimise: half a minute less.
+distribution lacks, or a build requirement that is not stated, shows here. One line per
+breach. `--installed` builds nothing: it checks the files that `make build` installed.
 """
 
 from __future__ import annotations
@@ -15,7 +15,8 @@ import subprocess
 import sys
 import tempfile
 import zipfile
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from importlib.metadata import distribution
 from pathlib import Path
 
 from pythons import find
@@ -24,12 +25,15 @@ VERSIONS = ["3.11", "3.12", "3.13"]
 TAG = re.compile(r"roastcoffea-[\w.]+-cp311-abi3-[\w.]+\.whl")
 MODULES = ["_core", "_probe"]
 PROGRAM = {"scripts/roast", "data/share/man/man1/roast.1"}
+INSTALLED = {
+    "../../../bin/": "x.data/scripts/",
+    "../../../share/": "x.data/data/share/",
+}
 IMPORT = (
     "import roastcoffea, coffea_metrics, roastcoffea._core as core; "
     "core.Run(0, 0).metrics(); roastcoffea.monitor(); print(roastcoffea.__version__)"
 )
 PIP = [sys.executable, "-m", "pip", "--disable-pip-version-check", "-q"]
-QUICK = ["--config-settings=cmake.build-type=Debug"]
 SDIST = "import scikit_build_core.build as b, sys; b.build_sdist(sys.argv[1])"
 
 
@@ -41,12 +45,11 @@ def run(command: list[str], cwd: Path) -> str:
     return done.stdout.strip()
 
 
-def build(root: Path, out: Path, options: list[str]) -> Path:
+def build(root: Path, out: Path) -> Path:
     """The wheel that pip makes from a source distribution of the tree."""
     run([sys.executable, "-c", SDIST, str(out)], root)
     (source,) = out.glob("*.tar.gz")
-    where = ["--wheel-dir", str(out)]
-    run([*PIP, "wheel", "--no-deps", *where, *options, str(source)], out)
+    run([*PIP, "wheel", "--no-deps", "--wheel-dir", str(out), str(source)], out)
     (wheel,) = out.glob("*.whl")
     return wheel
 
@@ -57,9 +60,19 @@ def stated_version(root: Path) -> str:
     return text.split('ROAST_VERSION "')[1].split('"')[0]
 
 
-def content_breaches(wheel: Path) -> Iterator[str]:
-    """What is wrong with the files in a wheel."""
-    names = zipfile.ZipFile(wheel).namelist()
+def installed_names() -> Iterator[str]:
+    """The files of the installed package, under the names they have in a wheel."""
+    for file in distribution("roastcoffea").files or ():
+        name = str(file)
+        for place, in_wheel in INSTALLED.items():
+            name = name.replace(place, in_wheel)
+        if "__pycache__" not in name:  # which pip makes
+            yield name
+
+
+def content_breaches(files: Iterable[str]) -> Iterator[str]:
+    """What is wrong with the files of a wheel."""
+    names = set(files)
     binaries = {name for name in names if ".so" in name}
     if binaries != {f"roastcoffea/{name}.abi3.so" for name in MODULES}:
         yield f"holds {sorted(binaries)}, not one .abi3.so for each of {MODULES}"
@@ -70,7 +83,7 @@ def content_breaches(wheel: Path) -> Iterator[str]:
     program = {name for name in names if ".data/" in name}
     if {name.partition(".data/")[2] for name in program} != PROGRAM:
         yield f"holds {sorted(program)}, not {sorted(PROGRAM)}"
-    for name in set(names) - program:
+    for name in names - program:
         if not re.match(r"roastcoffea(-.*\.dist-info)?/|coffea_metrics/", name):
             yield f"holds {name}"
 
@@ -92,13 +105,22 @@ def import_breach(wheel: Path, python: str, version: str) -> str | None:
     return f"says version {found} and {program}, not {version}"
 
 
-def main(root: Path, options: list[str]) -> int:
+def check_installed() -> int:
+    """Print what is wrong with the installed files; 1 if anything is."""
+    tag = str(distribution("roastcoffea").read_text("WHEEL"))
+    lines = [] if "Tag: cp311-abi3-" in tag else ["is not cp311-abi3"]
+    lines += content_breaches(installed_names())
+    print("\n".join(f"installed: {line}" for line in lines))
+    return int(bool(lines))
+
+
+def main(root: Path) -> int:
     """Print what was found; 1 if anything is wrong."""
     os.environ.pop("PYTHONPATH", None)  # only what the wheel brings
     with tempfile.TemporaryDirectory() as name:
-        wheel = build(root, Path(name), options)
+        wheel = build(root, Path(name))
         lines = [] if TAG.match(wheel.name) else ["is not cp311-abi3"]
-        lines += content_breaches(wheel)
+        lines += content_breaches(zipfile.ZipFile(wheel).namelist())
         pythons = find(VERSIONS)
         for version, python in pythons.items():
             breach = import_breach(wheel, python, stated_version(root))
@@ -109,5 +131,6 @@ def main(root: Path, options: list[str]) -> int:
 
 
 if __name__ == "__main__":
-    root = Path(__file__).resolve().parent.parent
-    sys.exit(main(root, QUICK if "--quick" in sys.argv[1:] else []))
+    if "--installed" in sys.argv[1:]:
+        sys.exit(check_installed())
+    sys.exit(main(Path(__file__).resolve().parent.parent))

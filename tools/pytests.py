@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Run the Python tests in one process per core: pytests.py [PYTEST ARGUMENT...].
+"""Run the Python tests in several processes: pytests.py [PYTEST ARGUMENT...].
 
-The processes are started alike and share the files of tests among themselves
+There is one more than cores, because tests wait for a good part of their time. The
+processes are started alike and share the files of tests among themselves
 (python/tests/sharing.py). Says little when all is well: of each process the tests that
 were skipped, and the last line. JOBS in the environment is another number of processes.
 """
@@ -18,13 +19,12 @@ from pathlib import Path
 
 MOST = 4  # each needs up to a GB
 TELL_S = 30
-TESTS = Path(__file__).resolve().parents[1] / "python" / "tests"
 WORTH_SAYING = re.compile(r"^(SKIPPED|XFAIL|XPASS|\d+ (passed|skipped|deselected))")
 
 
 def number_of_jobs() -> int:
-    """As the environment says; one per core without."""
-    return int(os.environ.get("JOBS", 0)) or min(len(os.sched_getaffinity(0)), MOST)
+    """As the environment says; one more than cores without."""
+    return int(os.environ.get("JOBS", 0)) or min(len(os.sched_getaffinity(0)) + 1, MOST)
 
 
 def log_of(shared: Path, number: int) -> Path:
@@ -46,7 +46,6 @@ def start(command: list[str], shared: Path, number: int) -> subprocess.Popen[byt
 
 def wait_for(running: list[subprocess.Popen[bytes]], shared: Path) -> list[int]:
     """Their statuses; says now and then how many files of tests were begun."""
-    files = len(list(TESTS.glob("test_*.py")))
     for process in running:
         while True:
             try:
@@ -54,7 +53,7 @@ def wait_for(running: list[subprocess.Popen[bytes]], shared: Path) -> list[int]:
                 break
             except subprocess.TimeoutExpired:
                 begun = len(list(shared.glob("*.begun")))
-                print(f"pytest: {begun} of {files} files begun", flush=True)
+                print(f"pytest: {begun} files begun", flush=True)
     return [process.wait() for process in running]
 
 

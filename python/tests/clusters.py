@@ -29,6 +29,7 @@ from roastcoffea import MetricsCollector, track_metrics
 from roastcoffea._core import batch_items, batch_rules
 from roastcoffea.dask.batches import Batches
 from scheduling import GONE_S, until
+from sharing import kept
 
 ENDS = {number: name for name, number in batch_rules()["ends"].items()}
 
@@ -52,6 +53,13 @@ def open_client(**options: Any) -> Iterator[Client]:
         Client(cluster) as client,
     ):
         yield client
+
+
+def shared_client() -> Iterator[Client]:
+    """The same cluster for every file whose fixture this is; no test may harm it."""
+    client = kept.use(open_client)
+    client.wait_for_workers(2)
+    yield client
 
 
 def on_dask(client: Any, **options: Any) -> Any:

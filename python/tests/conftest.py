@@ -19,7 +19,7 @@ import uproot
 import roastcoffea
 from roastcoffea import _probe
 from roastcoffea.coffea.uproot_source import byte_source
-from sharing import join, made_once
+from sharing import join, kept, made_once, uses_kept
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 sys.path.insert(0, str(EXAMPLES))
@@ -29,9 +29,6 @@ def pytest_configure(config: pytest.Config) -> None:
     """Share the tests with other processes, if there are some (tools/pytests.py).
 
     Under sanitizers (`make asan`), refuse to test another build than that one.
-
-    Tests marked no_asan are left out there: they start programs that the sanitizer's
-    preloaded library does not suit, or repeat too much for its speed.
     """
     names = ("ROAST_EXPECT_SANITIZED", "ROAST_SANITIZED")
     expected = next((os.environ[name] for name in names if name in os.environ), None)
@@ -48,6 +45,17 @@ def pytest_collection_finish() -> None:
     garbage, and looking through half a million objects again takes a while."""
     gc.collect()
     gc.freeze()
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """Other files have this process to themselves."""
+    if not uses_kept(item):
+        kept.close()
+
+
+def pytest_sessionfinish() -> None:
+    kept.close()
 
 
 def pytest_unconfigure() -> None:

@@ -177,6 +177,21 @@ def fileset(*paths: Path, **others: Any) -> dict[str, Any]:
     return {"all": {"files": files, **others}}
 
 
+def facts_of(run: Run, path: Path) -> dict[str, Any]:
+    """What a run says of a file."""
+    facts: dict[str, Any] = run.metrics["file_metadata"][str(path)]
+    return facts
+
+
+def described(path: Path, tree: str = "Events") -> dict[str, tuple[int, int]]:
+    """{branch: (bytes, uncompressed bytes)} of all branches of a tree, by uproot."""
+    with uproot.open(path) as root:
+        return {
+            name: (branch.compressed_bytes, branch.uncompressed_bytes)
+            for name, branch in root[tree].iteritems(full_paths=True)
+        }
+
+
 # ---- truths -----------------------------------------------------------------------
 
 

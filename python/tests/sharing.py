@@ -4,22 +4,52 @@
 tools/pytests.py starts them and names a folder that they have in common. Whole files
 are taken, because what is costly in one (a pool, a run) is made once for all its tests.
 Files that wait much are taken from one end and those that compute from the other one:
-what waits leaves its core to the others, and what is timed has a core.
+what waits leaves its core to the others, and what is timed has a core. Files that use
+one cluster (`shared_client`) come one after another, so that it is started once.
 Each process is a plain pytest: pytest-xdist would put a thread and two pipes of its own
 into it, and many tests look at the threads, children and forks of their process.
 """
 
 from __future__ import annotations
 
+import contextlib
 import fcntl
 import os
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 WAITING = re.compile(r"test_(budget|dask|diseases|selftest)")
+
+
+class Kept:
+    """What takes seconds to start, and serves several files of tests in a row."""
+
+    def __init__(self) -> None:
+        self._made: dict[Any, Any] = {}
+        self._stack = contextlib.ExitStack()
+
+    def use(self, make: Callable[[], Iterator[Any]]) -> Any:
+        """What ``make`` yields; it ends in :meth:`close`."""
+        if make not in self._made:
+            entered = contextlib.contextmanager(make)()
+            self._made[make] = self._stack.enter_context(entered)
+        return self._made[make]
+
+    def close(self) -> None:
+        self._made.clear()
+        self._stack.close()
+
+
+kept = Kept()
+
+
+def uses_kept(item: pytest.Item) -> bool:
+    """Whether the file of a test uses the cluster that files share."""
+    return hasattr(getattr(item, "module", None), "shared_client")
 
 
 class Share:
@@ -33,8 +63,8 @@ class Share:
     @pytest.hookimpl(trylast=True)
     def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
         """Every second process begins at the other end."""
-        names = list(dict.fromkeys(item.path.name for item in items))
-        names.sort(key=lambda name: not WAITING.match(name))
+        uses = {item.path.name: uses_kept(item) for item in items}
+        names = sorted(uses, key=lambda name: (not WAITING.match(name), not uses[name]))
         if self.number % 2:
             names.reverse()
         place = {name: n for n, name in enumerate(names)}

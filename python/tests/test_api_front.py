@@ -176,7 +176,6 @@ def test_package_is_marked_as_typed(package):
     assert files(package).joinpath("py.typed").is_file()
 
 
-@pytest.mark.no_asan
 def test_stubs_agree_with_the_extension(tmp_path):
     pytest.importorskip("mypy")
     settings = tmp_path / "mypy.ini"  # what others import is of no interest here

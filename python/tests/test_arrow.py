@@ -242,13 +242,13 @@ USES = {
 @pytest.mark.skipif(SANITIZED, reason="freed memory stays in quarantine")
 @pytest.mark.parametrize("taken_by", USES)
 def test_memory_comes_back(taken_by):
-    run = large_run(100_000)  # a table of some 15 MiB
+    run = large_run(60_000)  # a table of some 9 MiB
     take = USES[taken_by]
-    for _ in range(5):
+    for _ in range(3):
         take(run.table("chunks"))
     gc.collect()
     before = rss_bytes()
-    for _ in range(30):
+    for _ in range(20):
         take(run.table("chunks"))
     gc.collect()
-    assert rss_bytes() - before < 150 * MIB
+    assert rss_bytes() - before < 90 * MIB

@@ -17,7 +17,6 @@ from reads import (
     CODECS,
     KINDS,
     NAMES,
-    SAMPLES,
     Reader,
     Run,
     bytes_of,
@@ -26,7 +25,6 @@ from reads import (
     fileset,
     kind_folder,
     lazy_runs,
-    sample_run,
 )
 
 folder = pytest.fixture(scope="module", name="folder")(kind_folder)
@@ -98,16 +96,6 @@ def test_chunks_in_threads_count_their_own_bytes(runs, folder):
     check_access(run)
     expected = [bytes_of(chunk) for chunk in runs["zlib"].chunks]
     assert [bytes_of(chunk) for chunk in run.chunks] == expected
-
-
-# ---- real files -------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("name", SAMPLES)
-def test_bytes_of_real_files_are_coffeas(real_folder, name):
-    run = sample_run(real_folder, name)
-    check_bytes(run)
-    check_access(run)
 
 
 # ---- parquet ----------------------------------------------------------------------

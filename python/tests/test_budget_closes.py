@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 from coffea.nanoevents import NanoAODSchema
 
-from clusters import Dying, dask_runner, on_dask, open_client
+from clusters import Dying, dask_runner, on_dask, open_client, shared_client
 from collecting import (
     EVENTS,
     Measured,
@@ -25,12 +25,12 @@ from collecting import (
 )
 from roastcoffea import MetricsCollector, track_metrics
 
-client = pytest.fixture(scope="module")(open_client)
+client = pytest.fixture(scope="module")(shared_client)
 pool = pytest.fixture(scope="module")(open_pool)
 
 MOST_PERCENT = 2.0
 MOST_PERCENT_AFTER_A_KILL = 4.0
-MANY = 200
+SOME, MANY = 60, 200
 BUSY_S = 0.03
 
 
@@ -58,18 +58,27 @@ def check(metrics, most_percent=MOST_PERCENT):
         assert all(seconds >= 0 for row in rows.values() for seconds in row.values())
 
 
-@pytest.mark.parametrize("place", ["iterative", "futures", "dask"])
-def test_many_small_chunks(place, request, tiny_file):
+PLACES = ("iterative", "futures", "dask")
+
+
+@pytest.mark.parametrize(
+    ("place", "chunks"),
+    [
+        *((place, SOME) for place in PLACES),
+        *(pytest.param(place, MANY, marks=pytest.mark.long) for place in PLACES),
+    ],
+)
+def test_many_small_chunks(place, chunks, request, tiny_file):
     executor = {
         "iterative": iterative,
         "futures": lambda: processes(request.getfixturevalue("pool")),
         "dask": lambda: on_dask(request.getfixturevalue("client")),
     }[place]()
-    runner = make_runner(executor, chunksize=EVENTS // MANY, savemetrics=True)
+    runner = make_runner(executor, chunksize=EVENTS // chunks, savemetrics=True)
     with MetricsCollector(executor) as collector:
         runner(fileset_of(tiny_file), processor_instance=Busy())
     metrics = collector.get_metrics()
-    assert metrics["num_successful_chunks"] == MANY
+    assert metrics["num_successful_chunks"] == chunks
     check(metrics)
 
 
@@ -96,7 +105,6 @@ def test_a_killed_worker_and_a_file_that_is_gone(tiny_file, tmp_path):
 
 
 @pytest.mark.long
-@pytest.mark.no_asan
 @pytest.mark.timeout(1800)  # minutes, on a busy machine
 def test_the_example_with_200_chunks(client, tmp_path):
     sys.path.append(str(Path(__file__).parents[2] / "examples"))

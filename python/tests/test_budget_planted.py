@@ -14,11 +14,11 @@ import pytest
 from coffea.nanoevents import BaseSchema
 
 from budget_plants import Planted, sleep_once, slept_s, slow_schema
-from clusters import on_dask, open_client
+from clusters import on_dask, shared_client
 from collecting import fileset_of, iterative, make_runner, open_pool, processes
 from roastcoffea import MetricsCollector
 
-client = pytest.fixture(scope="module")(open_client)
+client = pytest.fixture(scope="module")(shared_client)
 pool = pytest.fixture(scope="module")(open_pool)
 
 TRIES = 8

@@ -183,7 +183,10 @@ def test_bytes_of_parquet_are_absent_with_a_reason(nano_folder):
 
 
 @pytest.mark.filterwarnings("ignore::RuntimeWarning:coffea")
-@pytest.mark.parametrize("pattern", ["nano_tt*.root", "nano*rntuple.root"])
+@pytest.mark.parametrize(
+    "pattern",
+    ["nano_tt*.root", pytest.param("nano*rntuple.root", marks=pytest.mark.long)],
+)
 def test_bytes_of_real_files_add_up(real_folder, pattern):
     records, report = run(Muons(), files_of(real_folder, pattern), chunksize=10**5)
     ours = sum(r["bytes_before_process"] + r["bytes_read"] for r in records)

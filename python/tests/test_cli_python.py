@@ -209,7 +209,6 @@ def test_every_command_and_exit_code_is_documented():
         assert f"\n**{code}**\n" in page
 
 
-@pytest.mark.no_asan  # groff is not ours
 def test_the_man_page_can_be_shown(tmp_path):
     page = tmp_path / "roast.1"
     source = ROOT / "docs" / "man" / "roast.1.md"

@@ -196,7 +196,6 @@ def test_pool_that_is_there_already_counts_with_its_own_size(pool, tiny_file):
     assert Block(executor, tiny_file).metrics["peak_workers"] == 2
 
 
-@pytest.mark.no_asan  # our own work around the block takes too long there
 def test_cpu_of_a_pool_that_lives_on_is_counted(pool, tiny_file):
     """Its processes were there before the block and are there after it."""
     Block(processes(pool), tiny_file)  # imports what chunks need

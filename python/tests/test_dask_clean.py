@@ -14,7 +14,7 @@ from clusters import (
     Stumbling,
     Surrounded,
     dask_runner,
-    open_client,
+    shared_client,
     worker_modules,
 )
 from collecting import Failing, Measured, fileset_of
@@ -22,7 +22,7 @@ from roastcoffea import MetricsCollector
 from roastcoffea.dask.spans import new_mark
 from roastcoffea.dask.watch import Watch
 
-client = pytest.fixture(scope="module")(open_client)
+client = pytest.fixture(scope="module")(shared_client)
 
 
 @pytest.fixture

@@ -9,14 +9,14 @@ import pytest
 from distributed import Client
 
 from apart import surroundings
-from clusters import await_until, dask_runner, open_client
+from clusters import await_until, dask_runner, shared_client
 from collecting import CHUNKS, Measured, fileset_of
 from roastcoffea import MetricsCollector, monitor
 from roastcoffea.dask.watch import Watch
 
 DEADLINE_S = 60.0
 
-client = pytest.fixture(scope="module")(open_client)
+client = pytest.fixture(scope="module")(shared_client)
 
 
 def test_one_client_after_another(client, tiny_file):

@@ -18,7 +18,7 @@ from clusters import (
     collect,
     dask_runner,
     on_dask,
-    open_client,
+    shared_client,
     start_cluster,
 )
 from collecting import CHUNKS, EVENTS, Measured, Plain, fileset_of, starts
@@ -28,7 +28,7 @@ from support import KEY
 
 STARTS = [EVENTS // CHUNKS * i for i in range(CHUNKS)]
 
-client = pytest.fixture(scope="module")(open_client)
+client = pytest.fixture(scope="module")(shared_client)
 
 
 @pytest.fixture(scope="module")

@@ -27,8 +27,6 @@ from deployed import HERE, Programs, make_security, our_path
 from plugged import link_others
 from roastcoffea import MetricsCollector
 
-pytestmark = pytest.mark.no_asan  # programs take long to start there
-
 MODULE = """
 import awkward as ak
 from coffea import processor
@@ -58,7 +56,10 @@ def dask_setup(worker):
 """
 
 
-@pytest.fixture(scope="module", params=["tcp", "tls"])
+TCP = pytest.param("tcp", marks=pytest.mark.long)  # as in test_preloads, otherwise
+
+
+@pytest.fixture(scope="module", params=[TCP, "tls"])
 def remote(request, tmp_path_factory):
     """A client of two workers with their nannies."""
     folder = tmp_path_factory.mktemp(request.param)
@@ -158,6 +159,7 @@ def test_preloads(tiny_file, expected, tmp_path):
             check(client, tiny_file, Measured(), expected)
 
 
+@pytest.mark.long
 def test_package_that_dask_installs(tiny_file, expected, tmp_path):
     """In an environment with everything but us, for scheduler and worker."""
     wheel = make_wheel(tmp_path)

@@ -13,7 +13,7 @@ import pytest
 from distributed import Client
 
 from apart import Core, nothing_left, pull_fast, soon_left, start_apart, tell, watched
-from clusters import await_until, open_client
+from clusters import await_until, shared_client
 from roastcoffea import MetricsCollector
 from roastcoffea.backends import dask as backend_module
 from roastcoffea.backends.dask import DaskMetricsBackend
@@ -26,7 +26,7 @@ from roastcoffea.dask.watch import Watch
 DEADLINE_S = 60.0
 SHORT_S = 0.2  # for what will not come
 
-client = pytest.fixture(scope="module")(open_client)
+client = pytest.fixture(scope="module")(shared_client)
 
 
 @pytest.fixture(scope="module")
@@ -156,7 +156,10 @@ def test_a_client_that_went_meanwhile_is_not_watched(client):
     assert nothing_left(client)
 
 
-def test_the_end_is_asked_for_though_nobody_answers_in_time(apart, distant, installing):
+def test_the_end_is_asked_for_though_nobody_answers_in_time(
+    apart, distant, installing, monkeypatch
+):
+    monkeypatch.setattr(watch_module.Watches.end, "__defaults__", (SHORT_S,))
     with contextlib.ExitStack() as stack, MetricsCollector(distant) as collector:
         stack.enter_context(apart.silent())
     assert "end on the scheduler: TimeoutError" in collector.run._notes.first_error

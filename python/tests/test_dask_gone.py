@@ -26,8 +26,6 @@ from scheduling import (
     until,
 )
 
-pytestmark = pytest.mark.no_asan
-
 
 @pytest.fixture(scope="module")
 def shared() -> Iterator[Client]:

@@ -17,8 +17,6 @@ from distributed import Client, WorkerPlugin, get_worker
 from clusters import Surrounded
 from scheduling import Read, Run, cluster_of, ours, soon_gone, until, workers_of
 
-pytestmark = pytest.mark.no_asan
-
 FEW = {"page_bytes": 200, "answer_bytes": 300}  # of which an answer holds a part
 
 

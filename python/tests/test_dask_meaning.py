@@ -148,7 +148,6 @@ def test_a_killed_worker_and_what_it_held(client, tiny_file, tmp_path, capsys):
     assert "1 worker lost" in page
 
 
-@pytest.mark.no_asan  # which takes memory of its own
 def test_a_worker_that_takes_too_much_memory(tiny_file, tmp_path):
     limit = 600_000_000
     greedy = Greedy(tmp_path, 1000, limit)

@@ -11,7 +11,7 @@ from types import SimpleNamespace
 import pytest
 
 from apart import Core, forget, pull_fast, tell, watched
-from clusters import await_until, open_client
+from clusters import await_until, shared_client
 from roastcoffea.dask import batches as batches_module
 from roastcoffea.dask import watch as watch_module
 from roastcoffea.dask.batches import Batches, Clock
@@ -19,7 +19,7 @@ from roastcoffea.dask.install import AGAIN, Installation
 from roastcoffea.dask.spans import new_mark
 from roastcoffea.dask.watch import Watch
 
-client = pytest.fixture(scope="module")(open_client)
+client = pytest.fixture(scope="module")(shared_client)
 fast = pytest.fixture(pull_fast)
 
 

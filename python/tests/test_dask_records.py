@@ -13,7 +13,7 @@ from clusters import (
     collect,
     dask_runner,
     on_dask,
-    open_client,
+    shared_client,
 )
 from collecting import CHUNKS, EVENTS, Measured, MeasuredFailing, fileset_of, starts
 from roastcoffea import MetricsCollector, track_metrics, track_time
@@ -41,7 +41,7 @@ SERIES = (
 )
 STARTS = [EVENTS // CHUNKS * i for i in range(CHUNKS)]
 
-client = pytest.fixture(scope="module")(open_client)
+client = pytest.fixture(scope="module")(shared_client)
 
 
 @pytest.fixture(scope="module")

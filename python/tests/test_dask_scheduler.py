@@ -18,8 +18,6 @@ from roastcoffea import MetricsCollector
 from roastcoffea.dask.profile import hot_lines
 from scheduling import DEADLINE_S, Run, ours, traces_of, two_workers, until, workers_of
 
-pytestmark = pytest.mark.no_asan
-
 
 def worker_part(mark: str) -> bytes:
     """A worker plugin by value."""

@@ -13,7 +13,7 @@ import pytest
 from coffea import processor
 
 import roastcoffea
-from clusters import collect, dask_runner, open_client
+from clusters import collect, dask_runner, shared_client
 from collecting import CHUNKS, EVENTS, Measured, Plain, fileset_of
 from seed_blocks import find_blocks, run_block
 from support import SEEDS
@@ -34,7 +34,7 @@ def runs(*names: str) -> Any:
     return pytest.mark.parametrize("block", blocks)
 
 
-client = pytest.fixture(scope="module")(open_client)
+client = pytest.fixture(scope="module")(shared_client)
 
 
 @pytest.fixture

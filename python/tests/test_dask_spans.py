@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import pytest
 
-from clusters import Heard, dask_runner, open_client
+from clusters import Heard, dask_runner, shared_client
 from collecting import CHUNKS, Measured, fileset_of
 from roastcoffea import MetricsCollector
 
-client = pytest.fixture(scope="module")(open_client)
+client = pytest.fixture(scope="module")(shared_client)
 
 
 @pytest.fixture

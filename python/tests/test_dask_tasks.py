@@ -17,9 +17,6 @@ from distributed import Client, Event, get_worker
 
 from scheduling import DEADLINE_S, Run, ours, two_workers, until, workers_of
 
-pytestmark = pytest.mark.no_asan
-
-
 shared = pytest.fixture(scope="module")(two_workers)  # that no test harms
 own = pytest.fixture(two_workers)  # to be killed
 

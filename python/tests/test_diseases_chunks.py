@@ -41,7 +41,6 @@ def core_s_per_event(run):
     return run.metrics["cpu_seconds"] / run.metrics["total_events"]
 
 
-@pytest.mark.no_asan  # which takes memory of its own: no chunk would fit
 def test_small_chunks_of_a_tree_with_a_thousand_branches(nano_folder):
     """On one thread a run is as long as its chunks need a core: that is compared, as
     it does not depend on who else wants one."""

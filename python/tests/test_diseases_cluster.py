@@ -14,7 +14,7 @@ import time
 import pytest
 from distributed import Client
 
-from clusters import await_until, on_dask, open_client
+from clusters import await_until, on_dask, shared_client
 from collecting import EVENTS, fileset_of
 from diseases import (
     Patient,
@@ -26,7 +26,7 @@ from diseases import (
     rest_in,
 )
 
-client = pytest.fixture(scope="module")(open_client)
+client = pytest.fixture(scope="module")(shared_client)
 
 TRIES = 4
 WORK_S = 0.3

@@ -12,8 +12,6 @@ from collecting import EVENTS, fileset_of
 from diseases import KEPT, Patient, diagnose, give_back, give_much, leak, rest
 from greedy import Greedy
 
-pytestmark = pytest.mark.no_asan  # which takes memory of its own
-
 LIMIT = 1_500_000_000
 SPILLS = {  # beyond 45 MB of results, and is left alone otherwise
     "distributed.worker.memory.target": 0.03,

@@ -8,7 +8,6 @@ import statistics
 
 import pyarrow.parquet as pq
 import pytest
-import uproot
 from coffea.nanoevents import BaseSchema
 
 from reads import (
@@ -16,11 +15,11 @@ from reads import (
     CODECS,
     EVENTS,
     NAMES,
-    SAMPLES,
     Reader,
     Run,
+    described,
+    facts_of,
     fileset,
-    sample_run,
     write_ntuple,
     write_parquet,
     write_tree,
@@ -32,19 +31,6 @@ READ = ["Hit_value", "Track_length", "event"]
 
 def run_of(path, names=NAMES, **options):
     return Run(fileset(path), Reader(names), **options)
-
-
-def facts_of(run, path):
-    return run.metrics["file_metadata"][str(path)]
-
-
-def described(path, tree="Events"):
-    """{branch: (bytes, uncompressed bytes)} of all branches of a tree, in its words."""
-    with uproot.open(path) as root:
-        return {
-            name: (branch.compressed_bytes, branch.uncompressed_bytes)
-            for name, branch in root[tree].iteritems(full_paths=True)
-        }
 
 
 # ---- the tree ---------------------------------------------------------------------
@@ -141,30 +127,6 @@ def test_sizes_of_branches_are_told_to_every_run(tmp_path):
     for run in (run_of(path), run_of(path)):
         told = ["branch_bytes" in chunk["file_metadata"] for chunk in run.chunks]
         assert sum(told) == 1
-
-
-@pytest.mark.parametrize("name", [n for n in SAMPLES if "rntuple" not in n])
-def test_sizes_of_branches_of_real_files_are_uproots(real_folder, name):
-    run = sample_run(real_folder, name)
-    (first,) = (c for c in run.chunks if "branch_bytes" in c["file_metadata"])
-    sizes = described(real_folder / name, SAMPLES[name][0])
-    expected = {name: packed for name, (packed, _) in sizes.items()}
-    assert first["file_metadata"]["branch_bytes"] == expected
-    facts = facts_of(run, real_folder / name)
-    assert facts["total_branches"] == len(sizes)
-    assert facts["compressed_bytes"] == sum(expected.values())
-    assert facts["uncompressed_bytes"] == sum(
-        unpacked for _, unpacked in sizes.values()
-    )
-
-
-def test_a_real_ntuple_is_described(real_folder):
-    name = "nano_dimuon_rntuple.root"
-    facts = facts_of(sample_run(real_folder, name), real_folder / name)
-    with uproot.open(real_folder / name) as root:
-        assert facts["total_branches"] == len(root["Events"].keys(recursive=False))
-        assert facts["num_entries"] == root["Events"].num_entries
-    assert facts["kind"] == "rntuple"
 
 
 # ---- how much of it is read -------------------------------------------------------

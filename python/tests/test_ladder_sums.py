@@ -187,7 +187,12 @@ def muons(events):
 
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")  # of schemas
 @pytest.mark.parametrize(
-    "name", ["nano_tt_v12.root", "nano_dimuon_rntuple.root", "nano_dimuon.parquet"]
+    "name",
+    [
+        "nano_tt_v12.root",
+        pytest.param("nano_dimuon_rntuple.root", marks=pytest.mark.long),
+        "nano_dimuon.parquet",
+    ],
 )
 def test_slices_of_real_files_add_up_to_the_wall(real_folder, tmp_path, name):
     how = {"schema": NanoAODSchema, "chunksize": 10**6}

@@ -19,7 +19,6 @@ import roastcoffea
 from roastcoffea import _core, _probe
 
 ROOT = Path(__file__).resolve().parents[2]
-no_asan = pytest.mark.no_asan  # they run other programs, not our extension
 
 
 def check(name: str, *arguments: object) -> tuple[int, str]:
@@ -41,13 +40,11 @@ def test_the_version_is_the_same_everywhere() -> None:
     assert f"version: {version}\n" in (ROOT / "CITATION.cff").read_text()
 
 
-@no_asan
 def test_include_law_is_kept() -> None:
     status, output = check("includes", ROOT)
     assert status == 0, output
 
 
-@no_asan
 @pytest.mark.parametrize(
     ("file", "line", "breach"),
     [
@@ -76,7 +73,6 @@ def test_include_law_finds_a_breach(
     assert breach in output
 
 
-@no_asan
 def test_symbol_law_is_kept() -> None:
     build = ROOT / "build" / "test"
     if not (build / "CMakeFiles").is_dir():
@@ -85,7 +81,6 @@ def test_symbol_law_is_kept() -> None:
     assert status == 0, output
 
 
-@no_asan
 def test_symbol_law_finds_a_breach(tmp_path: Path) -> None:
     sources = {
         "src/run/low.c": "int roast__up(void);\nint f(void) { return roast__up(); }\n",
@@ -110,13 +105,11 @@ def test_symbol_law_finds_a_breach(tmp_path: Path) -> None:
     assert "low.c" not in check("symbol_law", tmp_path / "build", tmp_path)[1]
 
 
-@no_asan
 def test_files_and_functions_are_small() -> None:
     status, output = check("sizes", ROOT)
     assert status == 0, output
 
 
-@no_asan
 def test_large_files_and_functions_are_found(tmp_path: Path) -> None:
     (tmp_path / "src").mkdir()
     head = "static int\nlarge(int a, int b[2], int (*f)(int, int))"
@@ -134,14 +127,12 @@ def test_large_files_and_functions_are_found(tmp_path: Path) -> None:
     ]
 
 
-@no_asan
 @pytest.mark.parametrize("extension", EXTENSIONS, ids=lambda path: path.name)
 def test_extension_exports_and_needs_little(extension: Path) -> None:
     status, output = check("symbols", extension, ROOT / "README.md")
     assert status == 0, output
 
 
-@no_asan
 def test_symbols_outside_the_stable_abi_are_found() -> None:
     status, output = check("symbols", numpy._core._multiarray_umath.__file__)
     assert status == 1
@@ -149,17 +140,15 @@ def test_symbols_outside_the_stable_abi_are_found() -> None:
     assert "not only the C library" in output
 
 
-@no_asan
+def test_what_was_installed_is_what_a_wheel_must_hold() -> None:
+    status, output = check("wheel", "--installed")
+    assert status == 0, output
+
+
+@pytest.mark.long
 @pytest.mark.timeout(1800)  # it fetches and compiles
-@pytest.mark.parametrize(
-    "options",
-    [
-        pytest.param(["--quick"], id="quick"),
-        pytest.param([], id="optimised", marks=pytest.mark.long),
-    ],
-)
-def test_pip_alone_makes_one_wheel_for_every_python(options: list[str]) -> None:
-    status, output = check("wheel", *options)
+def test_pip_alone_makes_one_wheel_for_every_python() -> None:
+    status, output = check("wheel")
     assert status == 0, output
 
 

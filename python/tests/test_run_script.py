@@ -135,11 +135,12 @@ def measured(request, folder, tiny_file, tmp_path_factory):
 
 def test_output_of_the_script_is_untouched(measured, folder, tiny_file, tmp_path):
     executor, printed, _, _ = measured
-    script = [folder / "analysis.py", tiny_file, executor]
-    _, plain, _ = python(*script, cwd=tmp_path)
-    assert ast.literal_eval(plain.splitlines()[-1]) == {"events": 3000}
-    assert printed.splitlines()[-1] == plain.splitlines()[-1]
+    assert printed.splitlines()[-1] == "{'events': 3000}"
     assert "roast" not in printed
+    if executor == "iterative":
+        script = [folder / "analysis.py", tiny_file, executor]
+        _, plain, _ = python(*script, cwd=tmp_path)
+        assert printed.splitlines()[-1] == plain.splitlines()[-1]
 
 
 def test_summary_is_on_standard_error(measured):

@@ -172,45 +172,49 @@ FULL = """
     from collecting import *
 
     signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
-    path, folder, limit = sys.argv[1], Path(sys.argv[2]), int(sys.argv[3])
+    path = sys.argv[1]
     runner = make_runner(chunksize=100)
     runner(fileset_of(path), processor_instance=Measured())  # caches are written now
-    resource.setrlimit(resource.RLIMIT_FSIZE, (limit, resource.RLIM_INFINITY))
     warnings.simplefilter("ignore")
-    with roastcoffea.monitor(folder, measurement_name="x") as run:
-        output = runner(fileset_of(path), processor_instance=Measured())
-        try:
-            run._core.live_sync()
-        except OSError:
-            pass
-    resource.setrlimit(resource.RLIMIT_FSIZE, (resource.RLIM_INFINITY,) * 2)
-    assert output["n"] == EVENTS
-    metrics = run.get_metrics()
-    assert metrics["total_events"] == EVENTS
-    if run.measurement_path is None:
-        assert metrics["monitor_errors"] >= 1, metrics
-        said = run._notes.first_error
-        assert said.startswith(("output_dir: ", "live file: ")), said
-        assert "monitor errors: " in run._page("text")
-    assert run.save(folder / "later.roast").is_file()
-    left = sorted(p.name for p in folder.iterdir())
-    for name in left:
-        if name.endswith("-live"):
-            live = roastcoffea.open_run(folder / name)
-            assert live.partial or len(live.chunk_metrics) == EVENTS // 100
-    print(run.measurement_path is not None, "x.roast-live" in left)
+
+    def try_with(limit, folder):
+        folder.mkdir()
+        resource.setrlimit(resource.RLIMIT_FSIZE, (limit, resource.RLIM_INFINITY))
+        with roastcoffea.monitor(folder, measurement_name="x") as run:
+            output = runner(fileset_of(path), processor_instance=Measured())
+            try:
+                run._core.live_sync()
+            except OSError:
+                pass
+        resource.setrlimit(resource.RLIMIT_FSIZE, (resource.RLIM_INFINITY,) * 2)
+        assert output["n"] == EVENTS
+        metrics = run.get_metrics()
+        assert metrics["total_events"] == EVENTS
+        if run.measurement_path is None:
+            assert metrics["monitor_errors"] >= 1, metrics
+            said = run._notes.first_error
+            assert said.startswith(("output_dir: ", "live file: ")), said
+            assert "monitor errors: " in run._page("text")
+        assert run.save(folder / "later.roast").is_file()
+        left = sorted(p.name for p in folder.iterdir())
+        for name in left:
+            if name.endswith("-live"):
+                live = roastcoffea.open_run(folder / name)
+                assert live.partial or len(live.chunk_metrics) == EVENTS // 100
+        print("limit", limit, run.measurement_path is not None, "x.roast-live" in left)
+
+    for limit in map(int, sys.argv[3:]):
+        try_with(limit, Path(sys.argv[2], str(limit)))
 """
+FULL_AT = (0, 100, 5000, 20_000, 100_000)
+ROOM = 1 << 30
 
 
-@pytest.mark.parametrize("limit", [0, 100, 5000, 20_000, 100_000])
-def test_disk_that_is_full_does_not_harm_the_analysis(limit, tiny_file, tmp_path):
-    said = run_python(FULL, tiny_file, tmp_path, limit)
-    assert said.splitlines()[-1] in ("False True", "False False")
-
-
-def test_disk_with_room_enough_is_used(tiny_file, tmp_path):
-    said = run_python(FULL, tiny_file, tmp_path, 1 << 30)
-    assert said.splitlines()[-1] == "True False"
+def test_disk_that_is_full_does_not_harm_the_analysis(tiny_file, tmp_path):
+    said = run_python(FULL, tiny_file, tmp_path, *FULL_AT, ROOM)
+    rows = [line.split()[1:] for line in said.splitlines() if line.startswith("limit")]
+    assert rows.pop() == [str(ROOM), "True", "False"]
+    assert [row[:2] for row in rows] == [[str(limit), "False"] for limit in FULL_AT]
 
 
 @pytest.fixture

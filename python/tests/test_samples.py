@@ -23,7 +23,6 @@ import uproot
 from coffea import processor
 from coffea.nanoevents import NanoAODSchema
 
-pytestmark = pytest.mark.no_asan  # nothing here is measured
 EXAMPLES = Path(__file__).parents[2] / "examples"
 sys.path.insert(0, str(EXAMPLES))  # the writer's own processes find it there, too
 
@@ -104,7 +103,16 @@ def run_coffea(path, **options):
     return output["x"]
 
 
-@pytest.mark.parametrize("name", [*TREES, RNTUPLE, PARQUET])
+LONG = ("ttbar_1_lz4.root", "wjets_0_zlib.root")  # the codec alone is another one
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        pytest.param(name, marks=pytest.mark.long if name in LONG else ())
+        for name in (*TREES, RNTUPLE, PARQUET)
+    ],
+)
 def test_coffea_reads_what_was_written(samples, name):
     form = "parquet" if name == PARQUET else "root"
     expected = raw_facts(samples / name)

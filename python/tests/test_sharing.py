@@ -14,7 +14,6 @@ import pytest
 from sharing import Share
 from support import ROOT
 
-pytestmark = pytest.mark.no_asan  # our extension is not used
 CONFTEST = """
 import pytest
 import sharing

@@ -33,11 +33,16 @@ from support import waiting
 EVENTS = 3000
 TWENTY, MANY = 150, 15  # events of a chunk, so that there are 20 or 200 of them
 ONE_OF_EACH_WAY = ("dict", "DataFrame")  # records travel in the output, or beside it
-QUICK = [(kind, MANY if kind in ONE_OF_EACH_WAY else TWENTY) for kind in RUNNABLE]
+PLACES = ("iterative", "threads", "processes")
+QUICK = [
+    *((where, kind, TWENTY) for where in PLACES for kind in RUNNABLE),
+    *(("processes", kind, MANY) for kind in ONE_OF_EACH_WAY),
+]
 LONG = [
-    pytest.param(kind, MANY, marks=pytest.mark.long)
+    pytest.param(where, kind, MANY, marks=pytest.mark.long)
+    for where in PLACES
     for kind in RUNNABLE
-    if kind not in ONE_OF_EACH_WAY
+    if (where, kind, MANY) not in QUICK
 ]
 
 
@@ -65,8 +70,7 @@ def undecorated(kind, path, size):
     return run(Analysis(kind), path, IterativeExecutor(status=False), size)
 
 
-@pytest.mark.parametrize(("kind", "size"), [*QUICK, *LONG])
-@pytest.mark.parametrize("where", ["iterative", "threads", "processes"])
+@pytest.mark.parametrize(("where", "kind", "size"), [*QUICK, *LONG])
 def test_every_record_arrives_once(where, kind, size, narrow_file):
     analysis = Measured(kind)
     with monitor() as collector:
