@@ -113,17 +113,17 @@ def test_files_and_functions_are_small() -> None:
 def test_large_files_and_functions_are_found(tmp_path: Path) -> None:
     (tmp_path / "src").mkdir()
     head = "static int\nlarge(int a, int b[2], int (*f)(int, int))"
-    statements = "    work();\n" * 68
+    statements = "    work();\n" * 98
     body = f"{head}\n{{\n{statements}}}\n"
     many = "void many(int a, int b, int c, int d, int e, int f)\n{\n}\n"
     (tmp_path / "src/a.c").write_text(f"struct x {{\n    int a;\n}};\n\n{body}\n{many}")
-    (tmp_path / "src/b.h").write_text("\n" * 81)
+    (tmp_path / "src/b.h").write_text("\n" * 101)
     status, output = check("sizes", tmp_path)
     assert status == 1
     assert output.splitlines() == [
-        "warning: src/a.c:78: many() has 6 parameters, aim 5",
-        "src/a.c:5: large() has 72 lines, at most 70",
-        "src/b.h: 81 lines, at most 80",
+        "warning: src/a.c:108: many() has 6 parameters, aim 5",
+        "src/a.c:5: large() has 102 lines, at most 100",
+        "src/b.h: 101 lines, at most 100",
     ]
 
 
