@@ -17,6 +17,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 import cloudpickle
+import dask
 import pytest
 from distributed import Client, PipInstall
 
@@ -56,17 +57,20 @@ def dask_setup(worker):
 """
 
 
-TCP = pytest.param("tcp", marks=pytest.mark.long)  # as in test_preloads, otherwise
+TCP = pytest.param("tcp", marks=pytest.mark.long)  # as in test_dask_ends, otherwise
 
 
 @pytest.fixture(scope="module", params=[TCP, "tls"])
 def remote(request, tmp_path_factory):
-    """A client of two workers with their nannies."""
+    """A client of two workers with their nannies; one of them preloads our package,
+    and a module of the user's that has used it before any run."""
     folder = tmp_path_factory.mktemp(request.param)
     security = make_security(folder) if request.param == "tls" else None
+    preloaded = folder / "preloaded.py"
+    preloaded.write_text(PRELOADED)
     with Programs(folder, *our_path(), security=security) as programs:
-        for _ in range(2):
-            programs.add_worker()
+        programs.add_worker()
+        programs.add_worker("--preload=roastcoffea", f"--preload={preloaded}")
         with programs.client(2) as client:
             yield client
 
@@ -144,19 +148,18 @@ def test_asynchronous_client_is_refused(remote):
 
 
 def counted(dask_worker):
-    return dask_worker.counted
+    return getattr(dask_worker, "counted", None)
 
 
-def test_preloads(tiny_file, expected, tmp_path):
-    """Our package, and a module of the user's that has used it before any run."""
-    preloaded = tmp_path / "preloaded.py"
-    preloaded.write_text(PRELOADED)
-    with Programs(tmp_path, *our_path()) as programs:
-        preloads = ["--preload=roastcoffea", f"--preload={preloaded}"]
-        programs.add_worker("--no-nanny", *preloads)
-        with programs.client(1) as client:
-            assert list(client.run(counted).values()) == [{"n": 3}]
-            check(client, tiny_file, Measured(), expected)
+def test_preloads(remote, tiny_file, expected):
+    """Chunks run on a worker that has preloaded, as on one that has not."""
+    found = remote.run(counted)
+    assert sorted(found.values(), key=str) == [None, {"n": 3}]
+    (preloaded,) = (worker for worker, what in found.items() if what)
+    with dask.annotate(workers=[preloaded]):
+        collector = check(remote, tiny_file, Measured(), expected)
+    workers = {record["worker"] for record in collector.chunk_metrics}
+    assert preloaded in workers
 
 
 @pytest.mark.long

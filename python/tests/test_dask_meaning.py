@@ -22,7 +22,6 @@ from roastcoffea import MetricsCollector, open_run
 from scheduling import workers_of
 
 client = pytest.fixture(scope="module")(open_client)
-own = pytest.fixture(open_client)
 
 
 def counted(spans, activity, prefix=None, unit="seconds"):
@@ -164,29 +163,6 @@ def test_a_worker_that_takes_too_much_memory(tiny_file, tmp_path):
     assert metrics["memory_utilization_max_percent"] > 0
 
 
-def test_a_worker_that_retires_is_not_lost(own, tiny_file):
-    with MetricsCollector(own) as collector:
-        dask_runner(own)(fileset_of(tiny_file), processor_instance=Measured())
-        address = sorted(workers_of(own))[0]
-        own.retire_workers([address])
-        await_until(lambda: address not in workers_of(own))
-    metrics = collector.get_metrics()
-    assert (metrics["lost_workers"], metrics["num_lost_workers"]) == ([], 0)
-    assert metrics["time_avg_workers"] < 2
-
-
-def forget_profiles(dask_worker):
-    del dask_worker.profile_keys_history
-
-
-def test_a_profile_that_cannot_be_read_is_told(own, tiny_file):
-    own.run(forget_profiles)
-    collector, _ = collect(own, tiny_file, Measured())
-    (remark,) = collector.get_metrics()["remarks"]
-    assert remark.startswith("hot lines: 2 worker(s), the first: AttributeError")
-    assert collector.get_metrics()["num_successful_chunks"] == CHUNKS
-
-
 # ---- saved ---------------------------------------------------------------------------
 
 
@@ -199,3 +175,29 @@ def test_a_saved_run_says_the_same(client, tiny_file, tmp_path):
         assert again[name] == metrics[name], name
     for name in ("overhead_cpu_time_seconds", "total_bytes_memory_read"):
         assert again[name] == metrics[name], name
+
+
+# ---- what harms the cluster comes last ----------------------------------------------
+
+
+def forget_profiles(dask_worker):
+    del dask_worker.profile_keys_history
+
+
+def test_a_profile_that_cannot_be_read_is_told(client, tiny_file):
+    client.run(forget_profiles)
+    collector, _ = collect(client, tiny_file, Measured())
+    (remark,) = collector.get_metrics()["remarks"]
+    assert remark.startswith("hot lines: 2 worker(s), the first: AttributeError")
+    assert collector.get_metrics()["num_successful_chunks"] == CHUNKS
+
+
+def test_a_worker_that_retires_is_not_lost(client, tiny_file):
+    with MetricsCollector(client) as collector:
+        dask_runner(client)(fileset_of(tiny_file), processor_instance=Measured())
+        address = sorted(workers_of(client))[0]
+        client.retire_workers([address])
+        await_until(lambda: address not in workers_of(client))
+    metrics = collector.get_metrics()
+    assert (metrics["lost_workers"], metrics["num_lost_workers"]) == ([], 0)
+    assert metrics["time_avg_workers"] < 2

@@ -230,7 +230,7 @@ trees = st.recursive(
 )
 
 
-@settings(max_examples=500, deadline=None)
+@settings(max_examples=200, deadline=None)
 @given(st.lists(trees, max_size=3))
 def test_c_writes_what_python_writes(values: list[Any]) -> None:
     """Once for each value, by one encoder, so that keys are known already."""

@@ -202,7 +202,7 @@ anything = st.recursive(
 )
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(
     metrics=st.dictionaries(keys, anything, max_size=6),
     extra=anything,

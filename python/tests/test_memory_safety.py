@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Ten thousand calls of each entry point leave no reference, object or memory."""
+"""Thousands of calls of each entry point leave no reference, object or memory."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import operations
 from roastcoffea import _probe, track_time
 from support import MIB, SANITIZED, Events, make_processor, measure, rss_bytes, waiting
 
-CALLS = 1_000 if SANITIZED else 10_000
+CALLS = 1_000 if SANITIZED else 5_000
 CONSTANTS = [None, True, False, (), ""]
 SLACK = 20  # caches of the interpreter may fill; a leak would show CALLS times
 TRIES = 3  # threads of others may free or make something; a leak would show every time
@@ -69,7 +69,7 @@ def changes(operation, watched):
     }
     if sys.getallocatedblocks() - blocks >= CALLS / 10:
         changed["blocks"] = sys.getallocatedblocks() - blocks
-    if not SANITIZED and rss_bytes() - rss >= 4 * MIB:
+    if not SANITIZED and rss_bytes() - rss >= 2 * MIB:
         changed["memory"] = rss_bytes() - rss
     return changed
 

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The files of examples/make_samples.py, read as users read them: through coffea.
 
-One default set is written per test session: few events, but all branches and two
-clusters per file, so that coffea's chunks cross a cluster border.
+All branches, but few events: of the set that other tests use, too. A set with every
+codec and two clusters per file, so that coffea's chunks cross a cluster border, takes
+half a minute to write.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ import subprocess
 import sys
 import warnings
 from pathlib import Path
+from typing import NamedTuple
 
 import pytest
 
@@ -28,22 +30,33 @@ sys.path.insert(0, str(EXAMPLES))  # the writer's own processes find it there, t
 
 import make_samples  # noqa: E402
 
-EVENTS = 6_000
-TREES = {  # one file per codec
-    "ttbar_0_zstd.root": "ZSTD",
-    "ttbar_1_lz4.root": "LZ4",
-    "wjets_0_zlib.root": "ZLIB",
-    "data_0_lzma.root": "LZMA",
-}
 RNTUPLE = "ttbar_rntuple.root"
 PARQUET = "ttbar_parquet.parquet"
 
 
-@pytest.fixture(scope="session")
-def samples(tmp_path_factory):
+class Samples(NamedTuple):
+    """A set of files, and the arguments that it was written with."""
+
+    folder: Path
+    events: int
+    files: int | None
+
+    @property
+    def trees(self):
+        """{name: codec}"""
+        planned = make_samples.plan("physics", self.events, self.files)
+        return {file["name"]: file["codec"] for file in planned}
+
+
+@pytest.fixture(
+    scope="module", params=["few", pytest.param("many", marks=pytest.mark.long)]
+)
+def samples(request, tmp_path_factory):
+    if request.param == "few":
+        return Samples(request.getfixturevalue("nano_folder"), 1000, 1)
     folder = tmp_path_factory.mktemp("samples")
-    assert make_samples.write_samples(folder, "all", events=EVENTS)
-    return folder
+    assert make_samples.write_samples(folder, "all", events=6000)
+    return Samples(folder, 6000, None)
 
 
 def facts(jet_pt, muon_jet, met, pdg=None, mother=None):
@@ -88,11 +101,11 @@ def nano_facts(events):
     return {events.metadata["dataset"]: result}
 
 
-def run_coffea(path, **options):
+def run_coffea(path, events, **options):
     runner = processor.Runner(
         executor=processor.IterativeExecutor(),
         schema=NanoAODSchema,
-        chunksize=EVENTS // 2,
+        chunksize=events // 2,
         **options,
     )
     with warnings.catch_warnings():
@@ -103,63 +116,59 @@ def run_coffea(path, **options):
     return output["x"]
 
 
-LONG = ("ttbar_1_lz4.root", "wjets_0_zlib.root")  # the codec alone is another one
+def test_coffea_reads_what_was_written(samples):
+    for name in (*samples.trees, RNTUPLE, PARQUET):
+        form = "parquet" if name == PARQUET else "root"
+        expected = raw_facts(samples.folder / name)
+        assert expected["events"] == samples.events
+        assert ("W from top" in expected) == (not name.startswith("data"))
+        read = run_coffea(samples.folder / name, samples.events, format=form)
+        assert read == expected, name
 
 
-@pytest.mark.parametrize(
-    "name",
-    [
-        pytest.param(name, marks=pytest.mark.long if name in LONG else ())
-        for name in (*TREES, RNTUPLE, PARQUET)
-    ],
-)
-def test_coffea_reads_what_was_written(samples, name):
-    form = "parquet" if name == PARQUET else "root"
-    expected = raw_facts(samples / name)
-    assert expected["events"] == EVENTS
-    assert ("W from top" in expected) == (not name.startswith("data"))
-    assert run_coffea(samples / name, format=form) == expected
+def test_tree_has_the_codec_of_its_name(samples):
+    for name, codec in samples.trees.items():
+        assert codec.lower() in name
+        with uproot.open(samples.folder / name) as root:
+            assert type(root.file.compression).__name__ == codec
+            # uproot writes no codec into branches: ask the baskets themselves
+            for branch in ("Jet_pt", "event", "HLT_IsoMu24"):
+                blocks = root["Events"][branch].basket(0).block_compression_info
+                assert {block[0] for block in blocks} == {codec}
 
 
-@pytest.mark.parametrize(("name", "codec"), TREES.items())
-def test_tree_has_the_codec_of_its_name(samples, name, codec):
-    with uproot.open(samples / name) as root:
-        assert type(root.file.compression).__name__ == codec
-        # uproot writes no codec into branches: ask the baskets themselves
-        for branch in ("Jet_pt", "event", "HLT_IsoMu24"):
-            blocks = root["Events"][branch].basket(1).block_compression_info
-            assert {block[0] for block in blocks} == {codec}
-
-
-@pytest.mark.parametrize("name", TREES)
-def test_tree_has_a_thousand_branches_and_two_clusters(samples, name):
-    with uproot.open(samples / name) as root:
-        tree = root["Events"]
-        assert len(tree.keys()) > 1000
-        assert tree.common_entry_offsets() == [0, make_samples.CLUSTER, EVENTS]
-        assert sum(key.startswith("HLT_") for key in tree.keys()) > 300
-        assert any(key.startswith("Gen") for key in tree.keys()) == ("data" not in name)
+def test_tree_has_a_thousand_branches_and_clusters(samples):
+    borders = [*range(0, samples.events, make_samples.CLUSTER), samples.events]
+    for name in samples.trees:
+        with uproot.open(samples.folder / name) as root:
+            tree = root["Events"]
+            keys = tree.keys()
+            assert len(keys) > 1000
+            assert tree.common_entry_offsets() == borders
+            assert sum(key.startswith("HLT_") for key in keys) > 300
+            assert any(key.startswith("Gen") for key in keys) == ("data" not in name)
 
 
 def test_formats_hold_the_same_events(samples):
-    with uproot.open(samples / RNTUPLE) as root:
+    with uproot.open(samples.folder / RNTUPLE) as root:
         fields = root["Events"].arrays(["event", "Jet_pt", "GenPart_pdgId"])
-    table = pq.read_table(samples / PARQUET)
+    table = pq.read_table(samples.folder / PARQUET)
     for name in fields.fields:
         assert ak.array_equal(fields[name], ak.from_arrow(table[name])), name
 
 
 def test_files_differ_in_uuid(samples):
     """coffea tells files apart by it."""
-    uuids = {uproot.open(samples / name).file.uuid for name in (*TREES, RNTUPLE)}
-    assert len(uuids) == len(TREES) + 1
+    names = (*samples.trees, RNTUPLE)
+    assert len({uproot.open(samples.folder / n).file.uuid for n in names}) == len(names)
 
 
 def test_tree_holds_what_the_seed_says(samples):
-    wjets = list(make_samples.plan("physics", EVENTS, None))[2]
-    starts = range(0, EVENTS, make_samples.CLUSTER)
+    planned = make_samples.plan("physics", samples.events, samples.files)
+    (wjets,) = (file for file in planned if file["process"] == "wjets")
+    starts = range(0, samples.events, make_samples.CLUSTER)
     expected = [make_samples.cluster(wjets, 1, first) for first in starts]
-    with uproot.open(samples / wjets["name"]) as root:
+    with uproot.open(samples.folder / wjets["name"]) as root:
         arrays = root["Events"].arrays(list(expected[0]), how=dict)
     for name, array in arrays.items():
         written = ak.concatenate([columns[name] for columns in expected])
@@ -167,9 +176,9 @@ def test_tree_holds_what_the_seed_says(samples):
 
 
 def test_second_write_gives_the_same_arrays(samples, tmp_path):
-    make_samples.write_samples(tmp_path, "parquet", EVENTS)
+    make_samples.write_samples(tmp_path, "parquet", samples.events)
     again = pq.read_table(tmp_path / PARQUET)
-    assert again.equals(pq.read_table(samples / PARQUET))
+    assert again.equals(pq.read_table(samples.folder / PARQUET))
 
 
 def test_every_file_and_seed_has_events_of_its_own():
@@ -179,10 +188,11 @@ def test_every_file_and_seed_has_events_of_its_own():
 
 
 def test_second_call_writes_nothing_and_says_so(samples, capsys):
-    before = {path: path.stat().st_mtime_ns for path in samples.iterdir()}
-    assert not make_samples.write_samples(samples, "all", events=EVENTS)
+    folder, events, files = samples
+    before = {path: path.stat().st_mtime_ns for path in folder.iterdir()}
+    assert not make_samples.write_samples(folder, "all", events=events, files=files)
     assert "nothing written" in capsys.readouterr().out
-    assert {path: path.stat().st_mtime_ns for path in samples.iterdir()} == before
+    assert {path: path.stat().st_mtime_ns for path in folder.iterdir()} == before
 
 
 def test_damaged_folder_is_seen_and_rewritten(tmp_path):
@@ -195,16 +205,17 @@ def test_damaged_folder_is_seen_and_rewritten(tmp_path):
 
 
 def test_fileset_names_datasets_files_and_metadata(samples):
-    physics = make_samples.fileset(samples, "physics")
+    folder = samples.folder
+    physics = make_samples.fileset(folder, "physics")
     assert {name: len(entry["files"]) for name, entry in physics.items()} == {
-        "ttbar": 2,
+        "ttbar": samples.files or 2,
         "wjets": 1,
         "data": 1,
     }
     assert [entry["metadata"]["is_mc"] for entry in physics.values()] == [1, 1, 0]
-    everything = make_samples.fileset(samples)
+    everything = make_samples.fileset(folder)
     assert set(everything) == {*physics, "ttbar_rntuple"}
-    files = {str(samples / name): "Events" for name in (*TREES, RNTUPLE)}
+    files = {str(folder / name): "Events" for name in (*samples.trees, RNTUPLE)}
     assert {f: t for e in everything.values() for f, t in e["files"].items()} == files
 
 
