@@ -72,8 +72,8 @@ void roast_sampler_stop(roast_sampler *sampler);
  * are not followed, and other files in the directory are left alone. */
 
 enum {
-    ROAST_SPOOL_PIECE_BYTES = 1024 * 1024,          /* read at once */
-    ROAST_SPOOL_MAX_FILES = 65536,                  /* further ones are unreadable */
+    ROAST_SPOOL_PIECE_BYTES = 1024 * 1024, /* read at once */
+    ROAST_SPOOL_MAX_FILES = 65536,         /* further ones are unreadable */
 };
 
 /* Receives frames. They are borrowed for the call; each call has either whole frames or
