@@ -70,7 +70,7 @@ const char *roast_table_meaning(enum roast_table_id id);
  * name of a column there, which differs where a time is shown in seconds. */
 const char *roast_table_key(enum roast_table_id id);
 enum roast_table_shape roast_table_shape(enum roast_table_id id);
-const char *roast_col_key(enum roast_col col);
+const char *roast_col_key(int col);
 
 /* The table of a run by its name, -1 for none. */
 int roast_table_find(const char *name);
@@ -101,7 +101,7 @@ size_t roast_table_rows(const roast_table *table);
 size_t roast_table_width(const roast_table *table); /* number of columns */
 const struct roast_table_column *roast_table_column(const roast_table *table,
                                                     size_t column);
-enum roast_col roast_table_col(const roast_table *table, size_t column);
+int roast_table_col(const roast_table *table, size_t column);
 
 /* One value; `col` is a column of this table. Unknown: false, NaN, a text without data. */
 bool roast_table_known(const roast_table *table, size_t row, int col);

@@ -127,7 +127,7 @@ static void put_value(struct roast_json *json, const roast_table *table, size_t 
 {
     const struct roast_table_column *column = roast_table_column(table, number);
     struct roast_cell cell = roast_column_cell(column, row);
-    enum roast_col col = roast_table_col(table, number);
+    int col = roast_table_col(table, number);
 
     if (cell.type != ROAST_CELL_ABSENT && column->is_list) {
         struct roast_str list = roast_table_text(table, row, col), item;

@@ -64,7 +64,7 @@ enum roast_table_shape roast_table_shape(enum roast_table_id id)
     return tables[id].shape;
 }
 
-const char *roast_col_key(enum roast_col col)
+const char *roast_col_key(int col)
 {
     return col == ROAST_COL_failures_start ? "t_start" : columns[col].name;
 }

@@ -60,9 +60,9 @@ const struct roast_table_column *roast_table_column(const roast_table *table,
     return &table->columns[column].shown;
 }
 
-enum roast_col roast_table_col(const roast_table *table, size_t column)
+int roast_table_col(const roast_table *table, size_t column)
 {
-    return (enum roast_col)(table->first + (int)column);
+    return table->first + (int)column;
 }
 
 /* ---- one value ------------------------------------------------------------------- */
@@ -121,7 +121,7 @@ double roast_table_number(const roast_table *table, size_t row, int col)
     case ROAST_DTYPE_TEXT:
         break;
     }
-    assert(!"a text is no number");
+    assert(column->type != ROAST_DTYPE_TEXT); /* a text is no number */
     return NAN;
 }
 

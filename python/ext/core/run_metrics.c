@@ -104,7 +104,7 @@ static PyObject *texts_new(struct roast_str list)
 static PyObject *value_new(const roast_table *table, size_t row, size_t number)
 {
     const struct roast_table_column *column = roast_table_column(table, number);
-    enum roast_col col = roast_table_col(table, number);
+    int col = roast_table_col(table, number);
     int64_t time_ns;
 
     if (column->is_list && roast_table_known(table, row, col))
@@ -120,7 +120,7 @@ static PyObject *row_new(const roast_table *table, size_t row, size_t first_colu
     PyObject *dict = PyDict_New();
 
     for (size_t i = first_column; dict && i < roast_table_width(table); i++) {
-        enum roast_col col = roast_table_col(table, i);
+        int col = roast_table_col(table, i);
         if (roast_table_known(table, row, col) &&
             dict_set(dict, roast_col_key(col), value_new(table, row, i)) < 0)
             Py_CLEAR(dict);
