@@ -27,4 +27,4 @@ tools/quiet.sh "mypy" "$python" -m mypy
 tools/ctest.sh test build
 tools/quiet.sh "symbol law" "$python" tools/check_symbol_law.py build/test
 tools/ctest.sh clang build
-tools/tidy.sh 20000
+tools/tidy.sh 50000

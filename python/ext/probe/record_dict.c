@@ -23,7 +23,7 @@ static PyObject *kept_text(struct probe_state *state, struct roast_str text)
     uint32_t hash = 2166136261u; /* FNV-1a */
     Py_ssize_t size = 0;
 
-    if (text.size_bytes > MAX_KEPT_BYTES)
+    if (text.size_bytes == 0 || text.size_bytes > MAX_KEPT_BYTES)
         return text_new(text);
     for (size_t i = 0; i < text.size_bytes; i++)
         hash = (hash ^ (unsigned char)text.data[i]) * 16777619u;
