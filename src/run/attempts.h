@@ -9,7 +9,7 @@
 #define ROAST_RUN_ATTEMPTS_H
 
 #include "base/buf.h"
-#include "run/column.h"
+#include "base/column.h"
 #include "run/processes.h"
 #include "run/sources.h"
 

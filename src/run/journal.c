@@ -205,7 +205,7 @@ static bool is_unseen(const struct roast_run *run)
     const struct roast_scheduler_view *view = &run->scheduler;
 
     return view->tasks.count == 0 && view->sessions.count == 0 &&
-           view->offsets.count == 0 && view->activity_count == 0 &&
+           view->clock_offsets.count == 0 && view->activity_count == 0 &&
            view->hot_count == 0;
 }
 

@@ -10,7 +10,7 @@
 #include "base/array.h"
 #include "base/mem.h"
 #include "base/str.h"
-#include "run/apply.h"
+#include "run/put.h"
 
 /* For each of these the run searches or moves others. More than any run has. */
 enum { MOST_COSTLY = 16384 };

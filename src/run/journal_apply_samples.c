@@ -3,8 +3,8 @@
  * or all of a worker at once as they are packed in memory (samples.c). */
 #include "base/array.h"
 #include "base/mem.h"
-#include "run/apply.h"
 #include "run/journal_apply.h"
+#include "run/put.h"
 #include "run/series.h"
 
 /* Values of series that a later version has are passed over. */

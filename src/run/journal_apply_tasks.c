@@ -3,8 +3,8 @@
 #include <math.h>
 
 #include "base/array.h"
-#include "run/apply.h"
 #include "run/journal_apply.h"
+#include "run/put.h"
 
 /* ---- workers that join and leave ------------------------------------------------- */
 

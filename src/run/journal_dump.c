@@ -226,7 +226,7 @@ static void write_session(struct roast_journal *journal, size_t i)
 static void write_offset(struct roast_journal *journal, size_t i)
 {
     const struct roast_run *run = journal->run;
-    const struct roast_host_offset *offset = &run->scheduler.offsets.items[i];
+    const struct roast_host_offset *offset = &run->scheduler.clock_offsets.items[i];
 
     roast__journal_write_offset(
         journal, roast__strings_get(&run->strings, offset->host), offset->offset_ns);
@@ -397,7 +397,7 @@ int roast__journal_dump(struct roast_run *run, roast__block_sink *sink, void *co
         {&run->strings.count, write_text},
         {&run->accepted_count, write_accepted},
         {&view->sessions.count, write_session},
-        {&view->offsets.count, write_offset},
+        {&view->clock_offsets.count, write_offset},
         {&view->activity_count, write_activity},
         {&view->hot_count, write_hot_line},
         {&run->attempts.count, write_attempt},

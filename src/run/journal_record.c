@@ -7,10 +7,10 @@
 #include "base/bytes.h"
 #include "base/mem.h"
 #include "base/str.h"
-#include "run/apply.h"
 #include "run/field_set.h"
 #include "run/journal_apply.h"
 #include "run/journal_write.h"
+#include "run/put.h"
 
 enum { NAMED = 4, LINKED = 8, FIRST = 16, KIND_MASK = 3 };
 

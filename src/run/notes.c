@@ -13,8 +13,8 @@
 #include "base/array.h"
 #include "base/mem.h"
 #include "base/str.h"
-#include "run/apply.h"
 #include "run/journal_write.h"
+#include "run/put.h"
 
 struct roast_str roast__note_name(const struct roast_note *note)
 {

@@ -12,8 +12,8 @@
 #include "run/attempts.h"
 #include "run/cold_fields.h"
 #include "run/notes.h"
+#include "run/scheduler_view.h"
 #include "run/series.h"
-#include "run/tasks.h"
 
 /* What packed records may come to before they are trimmed (trim.h). */
 enum { ROAST_BUDGET_BYTES = 256 * 1024 * 1024 };

@@ -5,10 +5,9 @@
  * size of the buffer. */
 #include "base/array.h"
 #include "record/frame_scan.h"
-#include "run/apply.h"
-#include "run/clean.h"
 #include "run/journal_write.h"
 #include "run/merge.h"
+#include "run/put.h"
 
 enum { SEARCH_FACTOR = 16, SEARCH_SMALL_BYTES = 1 << 20 };
 

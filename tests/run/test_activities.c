@@ -114,7 +114,7 @@ static void every_allocation_may_fail(void **state)
         assert_int_equal(run->scheduler.activity_count, 100);
         assert_int_equal(run->scheduler.hot_count, 100);
         assert_true(run->scheduler.hot[99].seconds == 1);
-        assert_int_equal(run->scheduler.offsets.count, 100);
+        assert_int_equal(run->scheduler.clock_offsets.count, 100);
         roast_run_free(run);
     }
     assert_int_equal(test_heap.live_blocks, 0);

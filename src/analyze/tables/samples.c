@@ -5,7 +5,7 @@
  * its name, which would say the same in every row. */
 #include "analyze/tables/job.h"
 #include "base/mem.h"
-#include "run/tracking.h"
+#include "run/timelines.h"
 
 struct filling {
     roast_table *to;
