@@ -13,7 +13,7 @@
 #include "base/array.h"
 #include "base/mem.h"
 #include "base/str.h"
-#include "run/journal_write.h"
+#include "run/journal/write.h"
 #include "run/put.h"
 
 struct roast_str roast__note_name(const struct roast_note *note)

@@ -17,7 +17,7 @@
 #include "base/array.h"
 #include "base/bytes.h"
 #include "base/mem.h"
-#include "run/journal_write.h"
+#include "run/journal/write.h"
 #include "run/put.h"
 #include "run/series.h"
 

@@ -9,7 +9,7 @@
 
 #include "base/array.h"
 #include "base/mem.h"
-#include "run/journal_write.h"
+#include "run/journal/write.h"
 #include "run/put.h"
 
 enum { SMALLEST_CAP = 64 };

@@ -19,7 +19,7 @@
 
 #include "base/array.h"
 #include "base/mem.h"
-#include "run/journal_write.h"
+#include "run/journal/write.h"
 #include "run/put.h"
 
 /* ---- the list -------------------------------------------------------------------- */

@@ -16,7 +16,7 @@
 #include "base/checksum.h"
 #include "file/live/read.h"
 #include "roast/version.h"
-#include "run/journal.h"
+#include "run/journal/journal.h"
 
 enum {
     ROAST_LIVE_FORMAT = 1,

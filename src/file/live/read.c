@@ -11,7 +11,7 @@
 
 #include "base/array.h"
 #include "file/live/blocks.h"
-#include "run/journal_apply.h"
+#include "run/journal/apply.h"
 
 static int apply_blocks(struct roast_apply *apply, struct roast_live_blocks *blocks,
                         struct roast_journal_reading *seen, roast_error *err)

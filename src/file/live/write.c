@@ -396,7 +396,7 @@ static int write_rest(struct roast_live *live, roast_error *err)
 {
     int status = sync_now(live, "are missing in it", err);
 
-    if (status == ROAST_OK && live->journal.untold > 0)
+    if (status == ROAST_OK && live->journal.unreported > 0)
         status = sync_now(live, "are missing in it", err);
     return status;
 }

@@ -7,7 +7,7 @@
 #include "analyze/summary.h"
 #include "file/live/block_format.h"
 #include "file/sqlite/schema.h"
-#include "run/journal_apply.h"
+#include "run/journal/apply.h"
 
 /* ---- the run ------------------------------------------------------------------------ */
 

@@ -11,11 +11,11 @@
 #include "analyze/summary.h"
 #include "base/array.h"
 #include "file/live/block_format.h"
-#include "file/path.h"
+#include "file/new_file.h"
 #include "file/sqlite/schema.h"
 #include "file/sqlite/virtual_table.h"
 #include "roast/version.h"
-#include "run/journal_dump.h"
+#include "run/journal/journal.h"
 
 /* ---- journal and summary ----------------------------------------------------------- */
 

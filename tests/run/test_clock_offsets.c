@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* test_offsets.c - clocks of other hosts: times of their attempts are on the timeline
+/* test_clock_offsets.c - clocks of other hosts: times of their attempts are on the timeline
  * whenever they are read, and records come back as they were. */
 #include "scheduled.h"
 

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* run_frames.c - frames into a run: whose they are, and what to do with broken ones.
+/* frames.c - frames into a run: whose they are, and what to do with broken ones.
  *
  * Behind something broken the next frame is searched, with an effort in proportion to the
  * size of the buffer. */
 #include "base/array.h"
 #include "record/frame_scan.h"
-#include "run/journal_write.h"
+#include "run/journal/write.h"
 #include "run/merge.h"
 #include "run/put.h"
 

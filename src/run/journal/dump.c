@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* journal_dump.c - a whole run as the fewest journal entries that make it once more.
+/* dump.c - a whole run as the fewest journal entries that make it once more.
  *
  * The head has what the first page of a report needs beside the summary; then come the
  * many: records, samples, tasks. An attempt is written as the frames that its row is made
  * of: what a begin frame knew is left out where an end frame knows it better. */
-#include "run/journal_dump.h"
+#include "run/journal/journal.h"
 
 #include "base/array.h"
 #include "base/bytes.h"
 #include "base/mem.h"
 #include "run/field_set.h"
-#include "run/journal_write.h"
+#include "run/journal/write.h"
 #include "run/series.h"
 
 /* A block ends before it is full, so that the next entry hardly ever needs another. */

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* path.c - a file that takes the place of another one only when it is whole.
+/* new_file.c - a file that takes the place of another one only when it is whole.
  *
  * Where a path must not be taken yet, link() refuses one that is; not every file system
  * has links, so the last resort is to claim the name first. */
-#include "file/path.h"
+#include "file/new_file.h"
 
 #include <dirent.h>
 #include <errno.h>

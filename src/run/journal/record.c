@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* journal_record.c - a record as the payload of a journal entry, and back; the layout is
- * in journal_record.h. */
-#include "run/journal_record.h"
+/* record.c - a record as the payload of a journal entry, and back; the layout is
+ * in record.h. */
+#include "run/journal/record.h"
 
 #include "base/array.h"
 #include "base/bytes.h"
 #include "base/mem.h"
 #include "base/str.h"
 #include "run/field_set.h"
-#include "run/journal_apply.h"
-#include "run/journal_write.h"
+#include "run/journal/apply.h"
+#include "run/journal/write.h"
 #include "run/put.h"
 
 enum { NAMED = 4, LINKED = 8, FIRST = 16, KIND_MASK = 3 };

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* path.h - a file that takes the place of another one only when it is whole.
+/* new_file.h - a file that takes the place of another one only when it is whole.
  *
  * It is written under another name in the same folder. Until it is put in its place
  * nothing else is touched, and then it is there for good: data and folder are synced. */
-#ifndef ROAST_FILE_PATH_H
-#define ROAST_FILE_PATH_H
+#ifndef ROAST_FILE_NEW_FILE_H
+#define ROAST_FILE_NEW_FILE_H
 
 #include "roast/runfile.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* journal_record.h - a record as the payload of a journal entry, and back.
+/* record.h - a record as the payload of a journal entry, and back.
  *
  * Records of one process resemble each other, so an entry holds the difference to the
  * last record of that process in the same block. A block never refers to another one:

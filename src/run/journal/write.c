@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* journal_write.c - writes a change of a run as a journal entry.
+/* write.c - writes a change of a run as a journal entry.
  *
  * Facts, losses and groups are written by name, because the lists that number them may
  * get another order. Times are written since the start of the run, which makes them
  * short. */
-#include "run/journal_write.h"
+#include "run/journal/write.h"
 
 #include "base/array.h"
 #include "base/bytes.h"
