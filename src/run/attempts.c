@@ -13,8 +13,8 @@
 
 enum { SMALLEST_CAP = 64, MOST_ROWS = INT32_MAX };
 
-/* Neighbours in a process lie side by side: their frames come one after the other, and
- * what was just read is still in the cache. */
+/* Consecutive attempts of a process get adjacent slots: their frames arrive one after the
+ * other, and the slots are still in the cache. */
 static uint64_t hash_row(int32_t process, uint32_t sequence)
 {
     enum { NEIGHBOURS = 8 };
@@ -50,7 +50,7 @@ static void *resized(void *items, size_t cap, size_t item_bytes)
                                         : NULL;
 }
 
-/* Arrays that grew before one failed are larger than `cap` says, which is fine. */
+/* When one array fails to grow, those before it are larger than `cap`, which is fine. */
 static bool grow_rows(struct roast_attempts *rows, size_t cap)
 {
     void *moved;
@@ -251,7 +251,7 @@ static int32_t append_process(struct roast_attempts *attempts,
     return (int32_t)index;
 }
 
-/* What is known of a process holds for all its runs. */
+/* Facts of a process hold for all its runs. */
 int32_t roast__processes_get(struct roast_attempts *attempts, int32_t run, uint64_t id)
 {
     struct roast_worker_process fresh = {

@@ -2,16 +2,15 @@
 /* cold_fields.c - the fields of a chunk record that have no column, packed; and back.
  *
  *     varint     set: number of a string of 16 bytes
- *     values     of the fields in the rest, in the order of the list, without tags
+ *     values     of the cold fields, in the order of the list, without tags
  *
- * A set is the set of fields that the record has, then the set of those that are in
- * cold fields although they have another place, because that one holds something else; 8
- * bytes each, little endian. A run has a handful of shapes, so a record pays one byte
- * for all its tags.
+ * A set has the fields of the record, then those that are displaced: cold although they
+ * have another place, because that one holds another value; 8 bytes each, little endian. A
+ * run has a handful of sets, so a record needs one byte for all its tags.
  *
  * Times of process() are kept as the distance to where the clocks of the process should
- * be at the row's start on the timeline. Distances wrap: a hostile one comes back as it
- * was. */
+ * be at the row's start on the timeline. Distances wrap, so that a hostile one is
+ * restored unchanged. */
 #include "run/cold_fields.h"
 
 #include "base/array.h"
@@ -163,7 +162,7 @@ uint64_t roast__cold_fields_pack(struct roast_run *run, const roast_record *rec,
     if (roast__buf_ok(packed))
         return from + 1;
     packed->size_bytes = from;
-    packed->failed = false; /* what was packed before is whole */
+    packed->failed = false; /* what was packed before is complete */
     return 0;
 }
 
@@ -215,10 +214,11 @@ static struct starts starts_of(const struct roast_run *run, size_t row)
     const struct roast_column *start = &attempts->columns[ROAST_COLUMN_start_ns];
     const struct roast_worker_process *process =
         &attempts->processes[roast__process_of(attempts, row)];
-    int64_t told_ns =
+    int64_t recorded_ns =
         roast__wrap_sub(roast__column_get(start, row, 0), process->offset_ns);
 
-    return expected_starts(process, roast__column_has(start, row) ? &told_ns : NULL);
+    return expected_starts(process,
+                           roast__column_has(start, row) ? &recorded_ns : NULL);
 }
 
 static union roast_field_value read_value(const struct roast_run *run, size_t row,
@@ -258,7 +258,7 @@ static void fill_from_cold(const struct roast_run *run, size_t row,
     }
 }
 
-/* Passes over a value that nobody wants. */
+/* Skips a value. */
 static void skip_value(struct roast_cursor *cur, enum roast_field field)
 {
     const uint64_t numbers = ROAST_BIT(host) | ROAST_BIT(worker) | ROAST_BIT(absences) |
@@ -270,7 +270,7 @@ static void skip_value(struct roast_cursor *cur, enum roast_field field)
         (void)read_by_type(cur, field);
 }
 
-/* Fills what is wanted of the rest; nothing behind the last of it is looked at. */
+/* Reads the wanted cold fields, up to the last one. */
 static void pick_from_cold(const struct roast_run *run, size_t row,
                            struct roast_cursor *cur, struct roast_field_set set,
                            uint64_t wanted, roast_record *rec)
@@ -341,7 +341,7 @@ static void fill_process(const struct roast_run *run, size_t row, roast_record *
     rec->values[ROAST_FIELD_pid].u64 = process->pid;
 }
 
-/* ---- what only end frames tell ------------------------------------------------- */
+/* ---- fields of end frames ------------------------------------------------- */
 
 static const struct roast_field_column end_columns[] = {
     COLUMN(task_ns),
@@ -361,7 +361,7 @@ int64_t roast__ladder_pack(struct roast_attempts *attempts, struct roast_str lad
     if (roast__buf_ok(packed))
         return (int64_t)from;
     packed->size_bytes = from;
-    packed->failed = false; /* what was packed before is whole */
+    packed->failed = false; /* what was packed before is complete */
     return -1;
 }
 
@@ -397,7 +397,7 @@ static uint64_t fields_of_end(const struct roast_attempts *attempts, size_t row)
     return fields;
 }
 
-/* Fills in what is wanted and the chunk frame does not say itself. */
+/* Adds the wanted fields that the chunk frame does not have. */
 static void fill_from_end(const struct roast_attempts *attempts, size_t row,
                           uint64_t wanted, roast_record *rec)
 {

@@ -53,14 +53,14 @@ void roast__attempt_identity(const struct roast_run *run, size_t row,
                              unsigned char identity[ROAST_IDENTITY_BYTES]);
 
 /* The chunk record of a row, with everything that was in its frame, and what only its
- * end frame knew: times of the attempt and ladder. Borrows the table and strings, and
+ * end frame had: times of the attempt and ladder. Borrows the table and strings, and
  * `identity`, until either changes. False when the row has no chunk frame: then only
- * what the end frame knew is there. */
+ * the fields of the end frame are set. */
 bool roast__attempt_record(const struct roast_run *run, size_t row, roast_record *rec,
                            unsigned char identity[ROAST_IDENTITY_BYTES]);
 
-/* The same with these fields alone, as bits of roast_record.present: quicker than the
- * whole record. `identity` is none of them. */
+/* The same with these fields alone, as bits of roast_record.present: faster than the
+ * whole record. `identity` cannot be one of them. */
 bool roast__attempt_fields(const struct roast_run *run, size_t row, uint64_t wanted,
                            roast_record *rec);
 

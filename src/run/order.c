@@ -14,10 +14,10 @@
 #include "base/mem.h"
 #include "base/sort.h"
 
-/* ---- by start: only rows that start at the same ns, or at an unknown time, are compared;
- * all others are sorted by digits (sort.h) */
+/* ---- by start: rows are sorted by digits (sort.h); only those that start at the same ns,
+ * or at an unknown time, are compared */
 
-/* Of process(), else of the whole attempt. False: unknown. */
+/* Start of process(), else of the whole attempt. False: unknown. */
 static bool start_of(const struct roast_attempts *attempts, size_t row,
                      int64_t *start_ns)
 {
@@ -86,7 +86,7 @@ static bool sort_equal(uint32_t *rows, const struct roast_keyed *keyed, size_t c
 
 /* ---- all --------------------------------------------------------------------------- */
 
-/* Takes the rows whose start is known; the others are moved to the end. How many are
+/* Takes the rows whose start is known and moves the others to the end. Returns the number
  * taken. */
 static size_t take_known(struct roast_keyed *keyed, uint32_t *rows, size_t count,
                          const struct roast_attempts *attempts)
@@ -121,13 +121,6 @@ bool roast__rows_sort(uint32_t *rows, size_t count,
         ok = sort_ties(rows + known, count - known, attempts);
     roast__free(keyed);
     return ok;
-}
-
-static bool sort_all(struct roast_order *order, const struct roast_attempts *attempts)
-{
-    for (size_t row = 0; row < order->count; row++)
-        order->rows[row] = (uint32_t)row;
-    return roast__rows_sort(order->rows, order->count, attempts);
 }
 
 /* ---- which try --------------------------------------------------------------- */
@@ -230,7 +223,10 @@ int roast__order_make(struct roast_order *out, struct roast_run *run, roast_erro
     roast__run_resolve_pending(run);
     order.rows = roast__alloc(order.count * sizeof(*order.rows));
     order.attempt = roast__alloc(order.count * sizeof(*order.attempt));
-    if (!order.rows || !order.attempt || !sort_all(&order, attempts) ||
+    for (size_t row = 0; order.rows && row < order.count; row++)
+        order.rows[row] = (uint32_t)row;
+    if (!order.rows || !order.attempt ||
+        !roast__rows_sort(order.rows, order.count, attempts) ||
         !count_tries(&order, attempts)) {
         roast__order_release(&order);
         *out = order;
@@ -250,16 +246,7 @@ void roast__order_release(struct roast_order *order)
 
 /* ---- chunk records as frames ----------------------------------------------------- */
 
-static size_t count_records(const struct roast_attempts *attempts)
-{
-    size_t count = 0;
-
-    for (size_t row = 0; row < attempts->count; row++)
-        count += attempts->cold_fields[row] != 0;
-    return count;
-}
-
-/* Writes the record of a row behind the others; its size, or NO_MEMORY. */
+/* Appends the record of a row; returns its size, or NO_MEMORY. */
 static int64_t put_record(struct roast_buf *out, const struct roast_run *run,
                           size_t row)
 {
@@ -303,13 +290,15 @@ int roast_run_chunks(roast_run *run, struct roast_chunk_list *out, roast_error *
     struct roast_chunk_list list = {NULL, NULL, 0};
     struct roast_order order = {NULL, NULL, 0};
     struct roast_buf frames = {NULL, 0, 0, false};
-    int status = ROAST_OK;
+    size_t records = 0;
 
     roast__run_lock(run);
-    status = roast__order_make(&order, run, err);
+    int status = roast__order_make(&order, run, err);
     if (status < 0)
         goto out;
-    list.items = roast__alloc(count_records(&run->attempts) * sizeof(*list.items));
+    for (size_t row = 0; row < run->attempts.count; row++)
+        records += run->attempts.cold_fields[row] != 0;
+    list.items = roast__alloc(records * sizeof(*list.items));
     if (!list.items || !put_all(&list, &frames, run, &order)) {
         status = roast_error_set(err, ROAST_NO_MEMORY, "a list of chunks");
         goto out;
@@ -337,7 +326,7 @@ void roast_chunk_list_release(struct roast_chunk_list *list)
 
 /* ---- single records ---------------------------------------------------------- */
 
-/* Records that nobody asked for stay here: an undecorated process() has none to give. */
+/* Records of an undecorated process() are not returned: its author did not request any. */
 static bool is_undecorated(const struct roast_run *run, size_t row)
 {
     const uint64_t field = UINT64_C(1) << ROAST_FIELD_undecorated;
@@ -369,7 +358,7 @@ static size_t find_rows(uint32_t *rows, const struct roast_run *run, int32_t run
     return count;
 }
 
-/* A block may have thousands of run ids: only the rows of this one are sorted. */
+/* A run may have thousands of run ids: only the rows of this one are sorted. */
 int roast_run_rows(roast_run *run, const unsigned char run_id[ROAST_RUN_ID_BYTES],
                    struct roast_rows *out, roast_error *err)
 {

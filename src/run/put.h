@@ -20,7 +20,7 @@ enum {
     ROAST_FILE_BYTES = 1024
 };
 
-/* The text itself, cut, or what is left of it in `room`; absent stays absent. */
+/* The text cut to room_bytes, or redacted into `room`; absent for an absent text. */
 static inline struct roast_str roast__clean(char *room, size_t room_bytes,
                                             struct roast_str text)
 {

@@ -107,7 +107,7 @@ int roast__run_put_name(struct roast_run *run, struct roast_str clean, roast_err
     return status;
 }
 
-/* Workers hash file names without credentials, and so do we. */
+/* Workers hash file names without credentials, so the names are redacted the same way. */
 int roast_run_learn_name(roast_run *run, struct roast_str name, roast_error *err)
 {
     char clean[NAME_MAX_BYTES];
@@ -125,7 +125,7 @@ void roast__run_resolve_pending(struct roast_run *run)
     roast__processes_share(&run->attempts);
 }
 
-/* ---- what has a time --------------------------------------------------------- */
+/* ---- timed events --------------------------------------------------------- */
 
 int roast_run_offer(roast_run *run, int64_t time_ns, uint64_t workers, uint64_t threads,
                     roast_error *err)
@@ -330,7 +330,7 @@ static bool ran_attempts(const struct roast_attempts *attempts, uint64_t pid)
     return false;
 }
 
-/* Of workers; those that are gone were not sampled at the last moment. */
+/* Memory of the workers that were sampled at the last moment. */
 static uint64_t rss_now(const struct roast_run *run)
 {
     const struct roast_samples *samples = &run->samples;

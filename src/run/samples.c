@@ -25,7 +25,7 @@ _Static_assert(ROAST_SERIES_COUNT < 32, "`has` is shifted by the number of a ser
 
 /* ---- one moment -------------------------------------------------------------- */
 
-/* False for what is no number. What is too large stops at the largest. */
+/* False for NaN. Values are clamped to the range of steps. */
 static bool to_steps(int64_t *steps, double value, double scale)
 {
     const double most = 4.6e18; /* below 2^62: differences fit */
@@ -66,7 +66,7 @@ static bool has_room(struct roast_buf *buf)
 {
     roast__buf_reserve(buf, 2 * ROAST_VARINT_MAX_BYTES);
     bool ok = roast__buf_ok(buf);
-    buf->failed = false; /* what is there is whole */
+    buf->failed = false; /* what was written before is complete */
     return ok;
 }
 
@@ -181,7 +181,7 @@ static bool next_tick(struct roast_series_cursor cursors[ROAST_SERIES_COUNT],
     return true;
 }
 
-/* Packs every second moment anew. When memory runs out all stays as it was. */
+/* Packs every second moment again. Nothing changes when memory runs out. */
 static bool thin(struct roast_worker_samples *worker, uint64_t *thinned)
 {
     struct roast_series_cursor cursors[ROAST_SERIES_COUNT];
@@ -190,7 +190,7 @@ static bool thin(struct roast_worker_samples *worker, uint64_t *thinned)
 
     for (int i = 0; i < ROAST_SERIES_COUNT; i++)
         roast__series_open(&cursors[i], worker, (enum roast_series)i);
-    half.series = NULL; /* the worker's own */
+    half.series = NULL; /* owned by worker */
     half.has = 0;
     half.times = (struct roast_buf){NULL, 0, 0, false};
     half.ticks = 0;
@@ -234,7 +234,7 @@ bool roast__samples_add(struct roast_worker_samples *worker, const roast_sample 
     return roast__samples_put(worker, &tick, thinned);
 }
 
-/* ---- series that come from a file ---------------------------------------------- */
+/* ---- series from a file ---------------------------------------------- */
 
 static const int64_t latest_us = INT64_MAX / 1000;
 
@@ -344,7 +344,8 @@ void roast__samples_release(struct roast_samples *samples)
     memset(samples, 0, sizeof(*samples));
 }
 
-/* ---- samples into a run ---------------------------------------------------------- */
+/* ---- samples into a run. The kernel counts totals; a rate is the difference to the last
+ * use. A counter or clock that went back gives no rate: rates are never negative. */
 
 static const double ns_per_s = 1e9;
 
@@ -368,7 +369,7 @@ static struct roast_worker_samples *named_worker(struct roast_run *run,
     return number < 0 ? NULL : roast__samples_worker(&run->samples, number);
 }
 
-/* The lock is held; a negative name is one that found no memory. */
+/* The lock is held; a negative name means out of memory. */
 static int put_worker_tick(struct roast_run *run, int32_t name,
                            const struct roast_tick *tick, roast_error *err)
 {
@@ -396,7 +397,7 @@ int roast_run_add_sample(roast_run *run, const roast_sample *sample, roast_error
     char room[ROAST_NAME_BYTES];
     struct roast_str name = roast__clean(room, sizeof(room), sample->worker);
     if (!name.data)
-        name = roast_str_of(""); /* still a worker */
+        name = roast_str_of(""); /* an unnamed worker */
     struct roast_tick tick = roast__tick_of(sample);
 
     roast__run_lock(run);
@@ -415,8 +416,8 @@ static bool is_process(const struct roast_worker_samples *worker,
            (worker->pid == use->pid && worker->started_ticks == use->started_ticks);
 }
 
-/* The first process with a pid has its plain name; a later one with the same pid is
- * told apart by its start. */
+/* The first process with a pid has its plain name; the name of a later one with the same
+ * pid includes its start. */
 static struct roast_worker_samples *process_worker(struct roast_run *run,
                                                    const struct roast_process_use *use)
 {
@@ -446,7 +447,7 @@ static void set_rates(roast_sample *sample, const struct roast_worker_samples *w
         (double)roast__sat_sub(use->time_ns, worker->last_use_ns) / ns_per_s;
 
     if (worker->pid == 0)
-        return; /* there was none */
+        return; /* first use */
     set_rate(sample, ROAST_SERIES_cpu, use->cpu_ns, worker->last_cpu_ns,
              seconds * ns_per_s / 100);
     if (!use->io_known || !worker->last_io_known)

@@ -16,7 +16,7 @@ enum { SMALLEST_CAP = 64 };
 
 /* ---- room ------------------------------------------------------------------------ */
 
-/* Arrays that grew before one failed are larger than `cap` says, which is fine. */
+/* When one array fails to grow, those before it are larger than `cap`, which is fine. */
 static bool grow(struct roast_tasks *tasks, size_t cap)
 {
     void *moved;
@@ -56,27 +56,15 @@ bool roast__tasks_reserve(struct roast_tasks *tasks, size_t cap)
     return true;
 }
 
-static bool room_for_one(struct roast_tasks *tasks)
-{
-    size_t cap = tasks->cap > 0 ? tasks->cap * 2 : SMALLEST_CAP;
-
-    return tasks->count < tasks->cap || roast__tasks_reserve(tasks, cap);
-}
-
-static void release_tasks(struct roast_tasks *tasks)
-{
-    roast__free(tasks->prefix);
-    roast__free(tasks->worker);
-    roast__free(tasks->key_hash);
-    roast__free(tasks->end);
-    roast__free(tasks->assigned_ns);
-    roast__free(tasks->start_ns);
-    roast__free(tasks->stop_ns);
-}
-
 void roast__scheduler_view_release(struct roast_scheduler_view *view)
 {
-    release_tasks(&view->tasks);
+    roast__free(view->tasks.prefix);
+    roast__free(view->tasks.worker);
+    roast__free(view->tasks.key_hash);
+    roast__free(view->tasks.end);
+    roast__free(view->tasks.assigned_ns);
+    roast__free(view->tasks.start_ns);
+    roast__free(view->tasks.stop_ns);
     roast__sessions_release(&view->sessions);
     roast__clock_offsets_release(&view->clock_offsets);
     roast__free(view->activities);
@@ -152,7 +140,9 @@ static int put_task(struct roast_run *run, const struct roast_task *task,
         roast__lose_and_write(run, ROAST_RUN_LOSS_scheduler_trimmed);
         return ROAST_OK;
     }
-    if (!intern_task(run, task, &prefix, &worker) || !room_for_one(tasks))
+    if (!intern_task(run, task, &prefix, &worker) ||
+        (tasks->count == tasks->cap &&
+         !roast__tasks_reserve(tasks, tasks->cap > 0 ? tasks->cap * 2 : SMALLEST_CAP)))
         return roast_error_set(err, ROAST_NO_MEMORY, "task %zu", tasks->count);
     append_task(tasks, task, prefix, worker);
     roast__journal_write_task(run->journal, tasks->count - 1);
@@ -352,14 +342,6 @@ static bool append_line(struct roast_scheduler_view *view,
     return true;
 }
 
-static void add_up(struct roast_hot_row *row, const struct roast_hot_row *more)
-{
-    row->seconds += more->seconds;
-    row->self_seconds += more->self_seconds;
-    if (row->text == ROAST_NO_STRING)
-        row->text = more->text;
-}
-
 /* The lock is held. */
 static int put_line(struct roast_run *run, const struct roast_hot_line *line,
                     roast_error *err)
@@ -377,10 +359,14 @@ static int put_line(struct roast_run *run, const struct roast_hot_line *line,
         roast__lose_and_write(run, ROAST_RUN_LOSS_scheduler_trimmed);
         return ROAST_OK;
     }
-    if (same)
-        add_up(same, &row);
-    else if (!known || !append_line(view, &row))
+    if (same) {
+        same->seconds += row.seconds;
+        same->self_seconds += row.self_seconds;
+        if (same->text == ROAST_NO_STRING)
+            same->text = row.text;
+    } else if (!known || !append_line(view, &row)) {
         return roast_error_set(err, ROAST_NO_MEMORY, "line %zu", view->hot_count);
+    }
     roast__journal_write_hot_line(run->journal, line);
     return ROAST_OK;
 }

@@ -143,7 +143,7 @@ static bool is_by_id(const struct roast_attempts *attempts, int32_t source)
     return source >= 0 && attempts->sources[source].by_id;
 }
 
-void roast__sources_give(struct roast_attempts *attempts, size_t row, int32_t source)
+void roast__sources_set(struct roast_attempts *attempts, size_t row, int32_t source)
 {
     attempts->rows_by_id -= is_by_id(attempts, attempts->source[row]);
     attempts->rows_by_id += is_by_id(attempts, source);
@@ -191,7 +191,7 @@ void roast__sources_resolve(struct roast_attempts *attempts,
             continue;
         int32_t named = find_named(attempts, source->dataset, source->file);
         if (named >= 0)
-            roast__sources_give(attempts, row, named);
+            roast__sources_set(attempts, row, named);
     }
 }
 

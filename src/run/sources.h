@@ -34,12 +34,11 @@ int32_t roast__sources_of_record(struct roast_attempts *attempts,
 int32_t roast__sources_of_ids(struct roast_attempts *attempts, uint32_t dataset_id,
                               uint32_t file_id);
 
-/* From now on a row is of this source. */
-void roast__sources_give(struct roast_attempts *attempts, size_t row, int32_t source);
+/* Sets the source of a row. */
+void roast__sources_set(struct roast_attempts *attempts, size_t row, int32_t source);
 
-/* Names what is known by ids as far as names were learned, and gives its rows the
- * source of the records of the same file if there is one. Whoever reads sources calls
- * it first. */
+/* Resolves ids to the names learned so far, and sets the rows of such a source to the
+ * source of the records of the same file, if any. Called before sources are read. */
 void roast__sources_resolve(struct roast_attempts *attempts,
                             const struct roast_names *names);
 

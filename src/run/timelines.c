@@ -73,8 +73,8 @@ static struct worker_pid *pids_of_workers(const struct roast_samples *samples,
     return pids;
 }
 
-/* The worker that is a process of the records, or SIZE_MAX. A pid that was used again
- * means the newest of its processes. Pids of other hosts are not ours. */
+/* The worker of a process of the records, or SIZE_MAX. A pid that was reused means the
+ * newest of its processes. Pids of other hosts do not match. */
 static size_t worker_of(const struct roast_run *run,
                         const struct roast_worker_process *process,
                         const struct worker_pid *pids, size_t count)
@@ -208,7 +208,7 @@ static bool count_attempts(struct concurrency *out, const struct roast_run *run)
     return ok;
 }
 
-/* How many edges are not later than this one, those of earlier workers included. */
+/* How many edges are not later than this one, including those of earlier workers. */
 static size_t count_until(const struct edge *edges, size_t count, struct edge until)
 {
     size_t low = 0;
@@ -244,7 +244,7 @@ static uint64_t concurrency_at(const struct concurrency *running, size_t worker,
     return begun > ended ? begun - ended : 0;
 }
 
-/* ---- lines ---- */
+/* ---- lines ------------------------------------------------------------------------ */
 
 /* What lines are made from, and the callback that gets them. */
 struct line_source {
@@ -275,7 +275,7 @@ static void release_line(struct roast_timeline *line)
     roast__free(line->points);
 }
 
-/* Gives the line away; one without points is dropped. worker is NULL for the count. */
+/* Passes the line on; one without points is dropped. worker is NULL for the count. */
 static bool put_line(struct line_source *source, struct roast_timeline *line,
                      const struct roast_worker_samples *worker)
 {
@@ -454,32 +454,27 @@ static bool count_line(struct line_source *source)
     return put_line(source, &line, NULL);
 }
 
-/* Once it is known which processes of this machine ran attempts, the others (the client
- * of a pool, helpers) are no workers. Samples of other backends are all of workers. */
+/* Once it is known which processes of this machine ran attempts, the others (the client of
+ * a pool, helper processes) do not count as workers. Samples of other backends are all of
+ * workers. */
 static bool is_shown(const struct line_source *source, size_t worker)
 {
     return source->running.is_worker[worker] || source->workers_known == 0 ||
            source->run->samples.workers[worker].pid == 0;
 }
 
-static void count_workers(struct line_source *source)
-{
-    for (size_t i = 0; i < source->run->samples.count; i++)
-        source->workers_known += source->running.is_worker[i];
-}
-
 /* ---- all --------------------------------------------------------------------- */
 
-bool roast__tracking_each(const struct roast_run *run, int only, roast__take_line *take,
-                          void *context)
+bool roast__timelines_each(const struct roast_run *run, int only,
+                           roast__take_line *take, void *context)
 {
     struct line_source source = {
         .run = run, .only = only, .take = take, .context = context};
     bool ok = count_attempts(&source.running, run) &&
               (only != ROAST_ALL_SERIES || count_line(&source));
 
-    if (ok)
-        count_workers(&source);
+    for (size_t i = 0; ok && i < run->samples.count; i++)
+        source.workers_known += source.running.is_worker[i];
     for (size_t i = 0; ok && i < run->samples.count; i++)
         ok = !is_shown(&source, i) || worker_lines(&source, i);
     concurrency_release(&source.running);
@@ -525,7 +520,7 @@ int roast_run_tracking(roast_run *run, struct roast_tracking *out, roast_error *
 
     roast__run_lock(run);
     roast__run_resolve_pending(run);
-    bool ok = roast__tracking_each(run, ROAST_ALL_SERIES, keep_line, &list);
+    bool ok = roast__timelines_each(run, ROAST_ALL_SERIES, keep_line, &list);
     roast__run_unlock(run);
     if (!ok) {
         status = roast_error_set(err, ROAST_NO_MEMORY, "the series of a run");

@@ -87,9 +87,10 @@ void roast__sessions_release(struct roast_worker_sessions *sessions)
     *sessions = (struct roast_worker_sessions){.items = NULL};
 }
 
-/* ---- what is offered ------------------------------------------------------------- */
+/* ---- offers ------------------------------------------------------------- */
 
-/* A session may need three: none at the start, the end of another session, its own. */
+/* A session needs up to three: at the start of the run, the end of another session, its
+ * own. */
 static bool room_for_steps(struct roast_run *run)
 {
     enum { MOST_STEPS = 3 };
@@ -103,26 +104,26 @@ static bool room_for_steps(struct roast_run *run)
     return offers != NULL;
 }
 
-/* The offer of a moment, made of the one before it where it is new. */
+/* The offer at a time; a new one is a copy of the one before it. */
 static size_t offer_at(struct roast_run *run, int64_t time_ns)
 {
     struct roast_offer *offers = run->offers;
-    size_t behind = run->offer_count; /* all from here on are later */
+    size_t next = run->offer_count; /* all from here on are later */
 
-    while (behind > 0 && offers[behind - 1].time_ns > time_ns)
-        behind--;
-    if (behind > 0 && offers[behind - 1].time_ns == time_ns)
-        return behind - 1;
+    while (next > 0 && offers[next - 1].time_ns > time_ns)
+        next--;
+    if (next > 0 && offers[next - 1].time_ns == time_ns)
+        return next - 1;
     struct roast_offer step = {.time_ns = time_ns};
-    if (behind > 0) {
-        step.workers = offers[behind - 1].workers;
-        step.threads = offers[behind - 1].threads;
+    if (next > 0) {
+        step.workers = offers[next - 1].workers;
+        step.threads = offers[next - 1].threads;
     }
-    memmove(offers + behind + 1, offers + behind,
-            (run->offer_count - behind) * sizeof(*offers));
-    offers[behind] = step;
+    memmove(offers + next + 1, offers + next,
+            (run->offer_count - next) * sizeof(*offers));
+    offers[next] = step;
     run->offer_count++;
-    return behind;
+    return next;
 }
 
 static uint64_t take_away(uint64_t from, uint64_t count)
@@ -130,9 +131,9 @@ static uint64_t take_away(uint64_t from, uint64_t count)
     return from > count ? from - count : 0;
 }
 
-enum direction { COMES, GOES };
+enum direction { JOIN, LEAVE };
 
-/* Cannot fail: there is room. Before the first worker came there was none. */
+/* Cannot fail: memory is reserved. Before the first worker joined there was none. */
 static void step(struct roast_run *run, int64_t time_ns, uint64_t threads,
                  enum direction direction)
 {
@@ -140,7 +141,7 @@ static void step(struct roast_run *run, int64_t time_ns, uint64_t threads,
         run->offers[run->offer_count++] = (struct roast_offer){run->start_ns, 0, 0};
     for (size_t i = offer_at(run, time_ns); i < run->offer_count; i++) {
         struct roast_offer *offer = &run->offers[i];
-        if (direction == COMES) {
+        if (direction == JOIN) {
             offer->workers = roast__sat_count(offer->workers, 1);
             offer->threads = roast__sat_count(offer->threads, threads);
         } else {
@@ -152,27 +153,27 @@ static void step(struct roast_run *run, int64_t time_ns, uint64_t threads,
 
 /* ---- joining --------------------------------------------------------------------- */
 
-static bool is_there(const struct roast_worker_session *session)
+static bool is_present(const struct roast_worker_session *session)
 {
     return session && session->left_ns == 0;
 }
 
-/* Whoever lists the workers and whoever hears them join may both tell. */
+/* A worker may be reported twice: by the list of workers and by its join. */
 static bool is_known_already(const struct roast_worker_session *latest,
                              const struct roast_worker_session *session)
 {
-    return is_there(latest) && latest->pid == session->pid &&
+    return is_present(latest) && latest->pid == session->pid &&
            (session->pid != 0 || latest->joined_ns == session->joined_ns);
 }
 
-/* The offer and the session end at the same time; 0 would say that it is still there. */
+/* The offer and the session end at the same time; left_ns 0 would mean still present. */
 static void end_session(struct roast_run *run, struct roast_worker_session *session,
                         int64_t left_ns)
 {
     if (left_ns < session->joined_ns)
         left_ns = session->joined_ns;
     session->left_ns = left_ns != 0 ? left_ns : 1;
-    step(run, left_ns, session->threads, GOES);
+    step(run, left_ns, session->threads, LEAVE);
 }
 
 static bool session_of_member(struct roast_worker_session *session,
@@ -216,10 +217,10 @@ static int join(struct roast_run *run, const struct roast_member *member,
     size_t had = before ? (size_t)(before - sessions->items) : SIZE_MAX;
     if (!roast__sessions_append(sessions, &session))
         return roast_error_set(err, ROAST_NO_MEMORY, "session %zu", sessions->count);
-    if (had != SIZE_MAX && is_there(&sessions->items[had]))
+    if (had != SIZE_MAX && is_present(&sessions->items[had]))
         end_session(run, &sessions->items[had],
-                    session.joined_ns); /* nobody saw it go */
-    step(run, session.joined_ns, session.threads, COMES);
+                    session.joined_ns); /* its leave was not reported */
+    step(run, session.joined_ns, session.threads, JOIN);
     roast__journal_write_member(run->journal, member);
     return ROAST_OK;
 }
@@ -258,7 +259,7 @@ static int leave(struct roast_run *run, const struct roast_departure *departure,
     struct roast_worker_session *session =
         worker >= 0 ? roast__latest_session(sessions, worker) : NULL;
 
-    if (!is_there(session)) {
+    if (!is_present(session)) {
         roast__lose_and_write(run, ROAST_RUN_LOSS_scheduler_unread);
         return ROAST_OK;
     }
@@ -351,8 +352,6 @@ void roast__clock_offsets_release(struct roast_clock_offsets *offsets)
     *offsets = (struct roast_clock_offsets){.items = NULL};
 }
 
-/* ---- telling --------------------------------------------------------------------- */
-
 /* The lock is held. */
 static int put_offset(struct roast_run *run, struct roast_str host, int64_t offset_ns,
                       roast_error *err)
@@ -395,8 +394,6 @@ int roast_run_set_offset(roast_run *run, struct roast_str host, int64_t offset_n
                                  err);
 }
 
-/* ---- using ----------------------------------------------------------------------- */
-
 static struct roast_host_offset *offset_of(const struct roast_run *run,
                                            const struct roast_worker_process *process)
 {
@@ -411,7 +408,7 @@ static struct roast_host_offset *offset_of(const struct roast_run *run,
     return found ? found : find_offset(&view->clock_offsets, process->host);
 }
 
-/* A host is the client's as soon as one of its processes is seen to share the clock. */
+/* A host is the client's if any of its processes shares the clock. */
 static void find_clients_host(const struct roast_run *run)
 {
     struct roast_host_offset *offset =
@@ -430,7 +427,7 @@ static void find_clients_host(const struct roast_run *run)
 /* ---- hosts by the names that processes have for them ------------------------------ */
 
 /* Schedulers know hosts by address, processes by name. One process that is known to a
- * scheduler tells which is which for all others of its host. */
+ * scheduler identifies the host for all others there. */
 struct neighbours {
     const struct roast_run *run;
     struct roast_hash_table slots; /* owned; by host: a process that has an offset */
@@ -457,7 +454,7 @@ static const struct roast_worker_process *find_neighbour(
     return NULL;
 }
 
-/* Without memory there are fewer of them, until the next time. */
+/* When out of memory some are missing until the next call. */
 static void find_neighbours(struct neighbours *neighbours)
 {
     const struct roast_attempts *attempts = &neighbours->run->attempts;
@@ -487,9 +484,9 @@ static const struct roast_host_offset *offset_by_any_name(
     return neighbour ? offset_of(neighbours->run, neighbour) : offset;
 }
 
-/* ---- moving ---------------------------------------------------------------------- */
+/* ---- moving rows ---------------------------------------------------------------------- */
 
-/* Whether the rows of any process have to move. */
+/* Sets move_ns of all processes; false: no row has to move. */
 static bool find_moves(struct roast_run *run)
 {
     struct neighbours neighbours = {.run = run};
@@ -502,8 +499,7 @@ static bool find_moves(struct roast_run *run)
         const struct roast_host_offset *offset =
             offset_by_any_name(&neighbours, process);
         bool counts = offset && !offset->is_clients && !process->shares_clock;
-        process->move_ns = 0; /* of one whose clock nobody knows any more, as in a file
-                                 that lost it, rows are right as they are */
+        process->move_ns = 0; /* rows without a known offset are not changed */
         if (offset)
             process->move_ns =
                 roast__wrap_sub(counts ? offset->offset_ns : 0, process->offset_ns);

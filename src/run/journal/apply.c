@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* apply.c - makes the changes of journal entries in a run.
  *
- * Records are taken as if the user gave them: that they belong to the run was checked
- * when they came, and must not depend on another entry that may be lost. */
+ * Records are added like those of a user: whether they belong to the run was checked on
+ * arrival, and must not depend on another entry that may be lost. */
 #include "run/journal/apply.h"
 
 #include "base/array.h"
 #include "base/mem.h"
 #include "base/str.h"
 
-/* For each of these the run searches or moves others. More than any run has. */
+/* For each of these the run searches or moves items. More than any real run has. */
 enum { MOST_COSTLY = 16384 };
 
 /* ---- parts of a payload ---------------------------------------------------------- */

@@ -3,9 +3,8 @@
  * of journal_entries.def.
  *
  * Code that changes a run calls one of these with the journal of the run, with the lock
- * held and once the change has come about; without a journal (NULL) they do nothing.
- * What a run works out by itself, like thinned samples, is not written: it is worked out
- * again. */
+ * held and after the change was made; without a journal (NULL) they do nothing. What a
+ * run derives by itself, like thinned samples, is not written: it is derived again. */
 #ifndef ROAST_RUN_JOURNAL_WRITE_H
 #define ROAST_RUN_JOURNAL_WRITE_H
 
