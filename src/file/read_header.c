@@ -80,7 +80,7 @@ static int check_head(struct roast_header *header, const unsigned char *head,
     uint64_t pages = number_at(head, PAGE_COUNT_AT, 4);
 
     if (page_bytes == 1)
-        page_bytes = 65536; /* two bytes cannot say that */
+        page_bytes = 65536; /* does not fit in two bytes */
     if (number_at(head, APPLICATION_ID_AT, 4) != ROAST_APPLICATION_ID)
         return roast_error_set(err, ROAST_BAD_DATA,
                                "an SQLite file, but not a run file");
@@ -103,7 +103,7 @@ static int io_error(roast_error *err)
     return roast_error_set(err, ROAST_IO, "%s", strerror(errno));
 }
 
-/* How many bytes there were, at most as many as asked for; negative: errno. */
+/* Returns the number of bytes read, at most as many as requested; negative: errno. */
 static ssize_t read_head(int fd, unsigned char *head, size_t wanted)
 {
     size_t have = 0;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* runfile.c - run files: opened, and loaded as far as the caller needs.
  *
- * A finished file is opened with the head of its journal. The whole run is another one,
- * loaded when attempts or samples are needed: the first one stays valid. A live file is
- * read whole at once. */
+ * A finished file is opened with the head of its journal. The whole run is a second
+ * object, loaded when attempts or samples are needed: the first one remains valid. A live
+ * file is read completely at once. */
 #include "file/runfile.h"
 
 #include <string.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* runfile.h - the inside of an open run file. */
+/* runfile.h - the private members of an open run file. */
 #ifndef ROAST_FILE_RUNFILE_H
 #define ROAST_FILE_RUNFILE_H
 

@@ -195,7 +195,7 @@ static int32_t find_worker(const struct roast_attempts *attempts, int32_t first_
     return -1;
 }
 
-/* The first entry of a process, whatever its run; -1: there is none. */
+/* The first entry of a process, whatever its run; -1: none. */
 static int32_t find_first(const struct roast_attempts *attempts, uint64_t id)
 {
     const struct roast_hash_table *slots = &attempts->process_id_slots;
@@ -221,16 +221,7 @@ static bool process_room(struct roast_attempts *attempts)
     return attempts->process_count < INT32_MAX;
 }
 
-static bool slots_room(struct roast_attempts *attempts)
-{
-    size_t used = attempts->process_count;
-
-    return roast__hash_room(&attempts->process_slots, used, hash_of_process,
-                            attempts) &&
-           roast__hash_room(&attempts->process_id_slots, used, hash_id_of, attempts);
-}
-
-/* Adds an entry that is not there; -1 when out of memory. `first_entry` is negative for the
+/* Adds a new entry; -1 when out of memory. `first_entry` is negative for the
  * first entry of a process. */
 static int32_t append_process(struct roast_attempts *attempts,
                               const struct roast_worker_process *process,
@@ -238,7 +229,10 @@ static int32_t append_process(struct roast_attempts *attempts,
 {
     bool is_first = find_first(attempts, process->id) < 0;
 
-    if (!process_room(attempts) || !slots_room(attempts))
+    size_t used = attempts->process_count;
+    if (!process_room(attempts) ||
+        !roast__hash_room(&attempts->process_slots, used, hash_of_process, attempts) ||
+        !roast__hash_room(&attempts->process_id_slots, used, hash_id_of, attempts))
         return -1;
     uint32_t index = (uint32_t)attempts->process_count++;
     attempts->processes[index] = *process;

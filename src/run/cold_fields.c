@@ -248,16 +248,6 @@ static union roast_field_value read_value(const struct roast_run *run, size_t ro
     }
 }
 
-static void fill_from_cold(const struct roast_run *run, size_t row,
-                           struct roast_cursor *cur, struct roast_field_set set,
-                           roast_record *rec)
-{
-    for (uint64_t left = roast__fields_in_cold(set); left; left &= left - 1) {
-        enum roast_field field = (enum roast_field)__builtin_ctzll(left);
-        rec->values[field] = read_value(run, row, cur, field);
-    }
-}
-
 /* Skips a value. */
 static void skip_value(struct roast_cursor *cur, enum roast_field field)
 {
@@ -365,16 +355,6 @@ int64_t roast__ladder_pack(struct roast_attempts *attempts, struct roast_str lad
     return -1;
 }
 
-static struct roast_str ladder_at(const struct roast_buf *packed, int64_t from)
-{
-    struct roast_cursor cur =
-        roast__cursor(packed->data + from, packed->size_bytes - (size_t)from);
-    struct roast_str ladder = {.size_bytes = (size_t)roast__cursor_varint(&cur)};
-
-    ladder.data = (const char *)roast__cursor_bytes(&cur, ladder.size_bytes);
-    return ladder;
-}
-
 struct roast_str roast__attempt_ladder(const struct roast_attempts *attempts,
                                        size_t row)
 {
@@ -382,7 +362,12 @@ struct roast_str roast__attempt_ladder(const struct roast_attempts *attempts,
 
     if (!roast__column_has(column, row))
         return (struct roast_str){NULL, 0};
-    return ladder_at(&attempts->packed, column->values[row]);
+    size_t from = (size_t)column->values[row];
+    struct roast_cursor cur =
+        roast__cursor(attempts->packed.data + from, attempts->packed.size_bytes - from);
+    struct roast_str ladder = {.size_bytes = (size_t)roast__cursor_varint(&cur)};
+    ladder.data = (const char *)roast__cursor_bytes(&cur, ladder.size_bytes);
+    return ladder;
 }
 
 static uint64_t fields_of_end(const struct roast_attempts *attempts, size_t row)
@@ -445,7 +430,7 @@ bool roast__attempt_chunk(const struct roast_run *run, size_t row, roast_record 
     roast__attempt_identity(run, row, identity);
     rec->values[ROAST_FIELD_identity].str =
         (struct roast_str){(const char *)identity, ROAST_IDENTITY_BYTES};
-    fill_from_cold(run, row, &cur, set, rec);
+    pick_from_cold(run, row, &cur, set, set.present, rec);
     return true;
 }
 

@@ -165,17 +165,6 @@ static void learn_use(struct roast_worker_process *process, const roast_record *
         process->cpu_ns = cpu->u64; /* it only grows; frames may be reordered */
 }
 
-static bool set_ladder(struct roast_run *run, struct row_update *update,
-                       const roast_record *rec)
-{
-    if (!roast_record_has(rec, ROAST_FIELD_ladder))
-        return true;
-    int64_t at =
-        roast__ladder_pack(&run->attempts, rec->values[ROAST_FIELD_ladder].str);
-    set(update, ROAST_COLUMN_ladder, at, STRONG);
-    return at >= 0;
-}
-
 static bool merge_end(struct roast_run *run, struct row_update *update,
                       struct roast_worker_process *process, const roast_record *rec)
 {
@@ -190,7 +179,14 @@ static bool merge_end(struct roast_run *run, struct row_update *update,
             return false;
         set(update, ROAST_COLUMN_error_type, text, WEAK);
     }
-    return set_ladder(run, update, rec) && set_place(run, update, rec);
+    if (roast_record_has(rec, ROAST_FIELD_ladder)) {
+        int64_t at =
+            roast__ladder_pack(&run->attempts, rec->values[ROAST_FIELD_ladder].str);
+        if (at < 0)
+            return false;
+        set(update, ROAST_COLUMN_ladder, at, STRONG);
+    }
+    return set_place(run, update, rec);
 }
 
 /* ---- chunk ------------------------------------------------------------------- */

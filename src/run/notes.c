@@ -37,58 +37,37 @@ static struct roast_note *find(const struct roast_notes *notes,
     return NULL;
 }
 
-static void drop(struct roast_notes *notes, struct roast_note *note)
-{
-    size_t later = notes->count - (size_t)(note - notes->items) - 1;
-
-    roast__free(note->bytes);
-    memmove(note, note + 1, later * sizeof(*note));
-    notes->count--;
-}
-
-/* The name, then the text; NULL when out of memory. */
-static char *join(struct roast_str name, struct roast_str text)
-{
-    char *bytes = roast__realloc(NULL, name.size_bytes + text.size_bytes + 1);
-
-    if (!bytes)
-        return NULL;
-    if (name.size_bytes > 0)
-        memcpy(bytes, name.data, name.size_bytes);
-    if (text.size_bytes > 0)
-        memcpy(bytes + name.size_bytes, text.data, text.size_bytes);
-    return bytes;
-}
-
-static struct roast_note *add(struct roast_notes *notes, enum roast_note_group group)
-{
-    struct roast_note *items =
-        roast__array_room(notes->items, &notes->cap, notes->count, sizeof(*items));
-
-    if (!items)
-        return NULL;
-    notes->items = items;
-    items[notes->count] = (struct roast_note){.group = group};
-    return &items[notes->count++];
-}
-
 bool roast__notes_set(struct roast_notes *notes, enum roast_note_group group,
                       struct roast_str name, struct roast_str text)
 {
     struct roast_note *note = find(notes, group, name);
 
-    if (!text.data) {
-        if (note)
-            drop(notes, note);
+    if (!text.data && note) {
+        size_t later = notes->count - (size_t)(note - notes->items) - 1;
+        roast__free(note->bytes);
+        memmove(note, note + 1, later * sizeof(*note));
+        notes->count--;
+    }
+    if (!text.data)
         return true;
-    }
-    char *bytes = join(name, text);
-    if (bytes && !note)
-        note = add(notes, group);
-    if (!bytes || !note) {
-        roast__free(bytes);
+    char *bytes = roast__realloc(NULL, name.size_bytes + text.size_bytes + 1);
+    if (!bytes)
         return false;
+    if (!note) {
+        struct roast_note *items =
+            roast__array_room(notes->items, &notes->cap, notes->count, sizeof(*items));
+        if (!items) {
+            roast__free(bytes);
+            return false;
+        }
+        notes->items = items;
+        note = &items[notes->count++];
+        *note = (struct roast_note){.group = group};
     }
+    if (name.size_bytes > 0)
+        memcpy(bytes, name.data, name.size_bytes);
+    if (text.size_bytes > 0)
+        memcpy(bytes + name.size_bytes, text.data, text.size_bytes);
     roast__free(note->bytes);
     note->bytes = bytes;
     note->name_bytes = name.size_bytes;

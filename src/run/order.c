@@ -327,20 +327,15 @@ void roast_chunk_list_release(struct roast_chunk_list *list)
 /* ---- single records ---------------------------------------------------------- */
 
 /* Records of an undecorated process() are not returned: its author did not request any. */
-static bool is_undecorated(const struct roast_run *run, size_t row)
-{
-    const uint64_t field = UINT64_C(1) << ROAST_FIELD_undecorated;
-
-    return (run->attempts.fields & field) && (roast__attempt_present(run, row) & field);
-}
-
 static bool is_wanted(const struct roast_run *run, size_t row, int32_t run_id)
 {
+    const uint64_t undecorated = UINT64_C(1) << ROAST_FIELD_undecorated;
     const struct roast_attempts *attempts = &run->attempts;
 
     return attempts->cold_fields[row] != 0 && attempts->status[row] == ROAST_CHUNK_OK &&
            attempts->processes[attempts->process[row]].run == run_id &&
-           !is_undecorated(run, row);
+           (!(attempts->fields & undecorated) ||
+            !(roast__attempt_present(run, row) & undecorated));
 }
 
 /* Fills `rows` (NULL: only counts) with the rows of a run id. */

@@ -458,27 +458,6 @@ static void set_rates(roast_sample *sample, const struct roast_worker_samples *w
              worker->last_write_bytes, seconds);
 }
 
-static void set_totals(roast_sample *sample, const struct roast_process_use *use)
-{
-    roast_sample_set(sample, ROAST_SERIES_memory, (double)use->rss_bytes);
-    roast_sample_set(sample, ROAST_SERIES_threads, (double)use->threads);
-    roast_sample_set(sample, ROAST_SERIES_cpu_seconds, (double)use->cpu_ns / ns_per_s);
-    roast_sample_set(sample, ROAST_SERIES_last_seen, (double)use->time_ns / ns_per_s);
-}
-
-static void remember(struct roast_worker_samples *worker,
-                     const struct roast_process_use *use)
-{
-    worker->pid = use->pid;
-    worker->parent_pid = use->parent_pid;
-    worker->started_ticks = use->started_ticks;
-    worker->last_use_ns = use->time_ns;
-    worker->last_cpu_ns = use->cpu_ns;
-    worker->last_io_known = use->io_known;
-    worker->last_read_bytes = use->read_bytes;
-    worker->last_write_bytes = use->write_bytes;
-}
-
 int roast_run_add_use(roast_run *run, const struct roast_process_use *use,
                       roast_error *err)
 {
@@ -491,12 +470,22 @@ int roast_run_add_use(roast_run *run, const struct roast_process_use *use,
         status = roast_error_set(err, ROAST_NO_MEMORY, "process %" PRIu64, use->pid);
         goto out;
     }
-    set_totals(&sample, use);
+    roast_sample_set(&sample, ROAST_SERIES_memory, (double)use->rss_bytes);
+    roast_sample_set(&sample, ROAST_SERIES_threads, (double)use->threads);
+    roast_sample_set(&sample, ROAST_SERIES_cpu_seconds, (double)use->cpu_ns / ns_per_s);
+    roast_sample_set(&sample, ROAST_SERIES_last_seen, (double)use->time_ns / ns_per_s);
     set_rates(&sample, worker, use);
     struct roast_tick tick = roast__tick_of(&sample);
     status = add_tick(run, worker, &tick, err);
     if (status == ROAST_OK) {
-        remember(worker, use);
+        worker->pid = use->pid;
+        worker->parent_pid = use->parent_pid;
+        worker->started_ticks = use->started_ticks;
+        worker->last_use_ns = use->time_ns;
+        worker->last_cpu_ns = use->cpu_ns;
+        worker->last_io_known = use->io_known;
+        worker->last_read_bytes = use->read_bytes;
+        worker->last_write_bytes = use->write_bytes;
         roast__journal_write_use(run->journal, use);
     }
 out:

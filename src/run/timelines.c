@@ -292,27 +292,6 @@ static bool put_line(struct line_source *source, struct roast_timeline *line,
 
 /* ---- series of a worker ------------------------------------------------------ */
 
-static bool sampled_line(struct line_source *source,
-                         const struct roast_worker_samples *worker,
-                         enum roast_series series)
-{
-    struct roast_timeline line = {.series = series};
-    struct roast_series_cursor cursor;
-    size_t cap = 0;
-    int64_t time_ns;
-    double value = 0;
-    bool known;
-
-    roast__series_open(&cursor, worker, series);
-    while (roast__series_next(&cursor, &time_ns, &value, &known) > 0) {
-        if (known && !put_point(&line, &cap, time_ns, value)) {
-            release_line(&line);
-            return false;
-        }
-    }
-    return put_line(source, &line, worker);
-}
-
 /* The share of a worker in the threads that are offered; false where none are. */
 static bool cores_at(const struct line_source *source, int64_t time_ns, double *value)
 {
@@ -342,8 +321,9 @@ static bool is_derived(enum roast_series series)
            series == ROAST_SERIES_executing;
 }
 
-static bool derived_line(struct line_source *source, size_t worker,
-                         enum roast_series series)
+/* A sampled or derived line of a worker, at the moments of its samples. */
+static bool worker_line(struct line_source *source, size_t worker,
+                        enum roast_series series, bool derived)
 {
     const struct roast_worker_samples *samples = &source->run->samples.workers[worker];
     struct roast_timeline line = {.series = series};
@@ -355,8 +335,9 @@ static bool derived_line(struct line_source *source, size_t worker,
 
     roast__series_open(&cursor, samples, series);
     while (roast__series_next(&cursor, &time_ns, &value, &known) > 0) {
-        if (derived_at(source, worker, series, time_ns, &value) &&
-            !put_point(&line, &cap, time_ns, value)) {
+        if (derived)
+            known = derived_at(source, worker, series, time_ns, &value);
+        if (known && !put_point(&line, &cap, time_ns, value)) {
             release_line(&line);
             return false;
         }
@@ -374,9 +355,9 @@ static bool worker_lines(struct line_source *source, size_t worker)
         if (source->only != ROAST_ALL_SERIES && source->only != i)
             continue;
         if (roast__series_of(samples, series)->changes.size_bytes > 0)
-            ok = sampled_line(source, samples, series);
+            ok = worker_line(source, worker, series, false);
         else if (is_derived(series) && source->running.is_worker[worker])
-            ok = derived_line(source, worker, series);
+            ok = worker_line(source, worker, series, true);
         if (!ok)
             return false;
     }
@@ -429,25 +410,17 @@ static bool offered_counts(const struct roast_run *run, struct roast_timeline *l
     return ok;
 }
 
-static bool sampled_counts(const struct roast_run *run, struct roast_timeline *line)
-{
-    size_t cap = 0;
-
-    for (size_t i = 0; i < run->count_count; i++) {
-        if (!put_point(line, &cap, run->counts[i].time_ns,
-                       (double)run->counts[i].workers))
-            return false;
-    }
-    return true;
-}
-
 static bool count_line(struct line_source *source)
 {
     const struct roast_run *run = source->run;
     struct roast_timeline line = {.worker = NULL};
+    size_t cap = 0;
+    bool ok = run->count_count > 0 || offered_counts(run, &line);
 
-    if (!(run->count_count > 0 ? sampled_counts(run, &line)
-                               : offered_counts(run, &line))) {
+    for (size_t i = 0; ok && i < run->count_count; i++)
+        ok = put_point(&line, &cap, run->counts[i].time_ns,
+                       (double)run->counts[i].workers);
+    if (!ok) {
         release_line(&line);
         return false;
     }
@@ -486,15 +459,6 @@ struct line_list {
     size_t cap;
 };
 
-static char *copy_name(struct roast_str name)
-{
-    char *copy = roast__alloc(name.size_bytes + 1);
-
-    if (copy && name.size_bytes > 0)
-        memcpy(copy, name.data, name.size_bytes);
-    return copy;
-}
-
 static bool keep_line(void *context, struct roast_timeline *line, struct roast_str name)
 {
     struct line_list *list = context;
@@ -505,7 +469,9 @@ static bool keep_line(void *context, struct roast_timeline *line, struct roast_s
     if (lines)
         out->lines = lines;
     if (name.data)
-        line->worker = copy_name(name);
+        line->worker = roast__alloc(name.size_bytes + 1); /* zeroed */
+    if (line->worker && name.size_bytes > 0)
+        memcpy(line->worker, name.data, name.size_bytes);
     if (!lines || (name.data && !line->worker))
         return false;
     lines[out->count++] = *line;

@@ -323,28 +323,6 @@ static struct roast_host_offset *find_offset(const struct roast_clock_offsets *o
     return NULL;
 }
 
-static bool put_offset_of(struct roast_clock_offsets *offsets, int32_t host,
-                          int64_t offset_ns)
-{
-    struct roast_host_offset *known = find_offset(offsets, host);
-
-    if (known) {
-        known->offset_ns = offset_ns;
-        return true;
-    }
-    struct roast_host_offset *items = roast__array_room(offsets->items, &offsets->cap,
-                                                        offsets->count, sizeof(*items));
-    if (items)
-        offsets->items = items;
-    if (!items || offsets->count >= ROAST_MOST_HOSTS ||
-        !roast__hash_room(&offsets->slots, offsets->count, hash_of_offset, offsets))
-        return false;
-    uint32_t number = (uint32_t)offsets->count++;
-    items[number] = (struct roast_host_offset){.host = host, .offset_ns = offset_ns};
-    roast__hash_put(&offsets->slots, hash_host(host), number);
-    return true;
-}
-
 void roast__clock_offsets_release(struct roast_clock_offsets *offsets)
 {
     roast__free(offsets->items);
@@ -358,8 +336,7 @@ static int put_offset(struct roast_run *run, struct roast_str host, int64_t offs
 {
     struct roast_clock_offsets *offsets = &run->scheduler.clock_offsets;
     int32_t number = roast__strings_put(&run->strings, host);
-    const struct roast_host_offset *known =
-        number >= 0 ? find_offset(offsets, number) : NULL;
+    struct roast_host_offset *known = number >= 0 ? find_offset(offsets, number) : NULL;
 
     if (known && known->offset_ns == offset_ns)
         return ROAST_OK;
@@ -367,9 +344,21 @@ static int put_offset(struct roast_run *run, struct roast_str host, int64_t offs
         roast__lose_and_write(run, ROAST_RUN_LOSS_scheduler_trimmed);
         return ROAST_OK;
     }
-    if (number < 0 || !put_offset_of(offsets, number, offset_ns))
-        return roast_error_set(err, ROAST_NO_MEMORY, "the clock of host %zu",
-                               offsets->count);
+    if (known) {
+        known->offset_ns = offset_ns;
+    } else {
+        struct roast_host_offset *items = roast__array_room(
+            offsets->items, &offsets->cap, offsets->count, sizeof(*items));
+        if (items)
+            offsets->items = items;
+        if (!items || number < 0 ||
+            !roast__hash_room(&offsets->slots, offsets->count, hash_of_offset, offsets))
+            return roast_error_set(err, ROAST_NO_MEMORY, "the clock of host %zu",
+                                   offsets->count);
+        items[offsets->count] =
+            (struct roast_host_offset){.host = number, .offset_ns = offset_ns};
+        roast__hash_put(&offsets->slots, hash_host(number), (uint32_t)offsets->count++);
+    }
     roast__journal_write_offset(run->journal, host, offset_ns);
     return ROAST_OK;
 }

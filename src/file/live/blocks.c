@@ -35,7 +35,7 @@ static const unsigned char *here(const struct roast_live_blocks *blocks)
     return blocks->window.data + (blocks->at - blocks->window_at);
 }
 
-/* What was read is not needed any more. */
+/* Drops the bytes that were read. */
 static void drop_behind(struct roast_live_blocks *blocks)
 {
     size_t kept = held_bytes(blocks);
@@ -133,7 +133,7 @@ static enum verdict judge(struct roast_live_blocks *blocks, roast_error *err)
     return sum_up(blocks);
 }
 
-/* Goes one byte on, and on to the next that a block may begin with. */
+/* Advances to the next byte that a block may begin with. */
 static void skip_to_magic(struct roast_live_blocks *blocks)
 {
     blocks->at++;

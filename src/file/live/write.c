@@ -127,7 +127,7 @@ static void acknowledge(struct roast_live *live)
     roast__journal_done(&live->journal, done_bytes);
 }
 
-/* Nobody knows what of it arrived. */
+/* It is unknown what of it arrived. */
 static void start_over(struct roast_live *live)
 {
     live->unwritten = live->unsynced;
@@ -161,7 +161,7 @@ static void count_round(struct roast_live *live, int failed)
     (void)pthread_mutex_unlock(&live->lock);
 }
 
-/* Writes what is queued, and syncs it if asked or if it is time; 0 or an errno. */
+/* Writes the queue, and syncs it if requested or due; 0 or an errno. */
 static int do_round(struct roast_live *live, bool sync)
 {
     (void)pthread_mutex_lock(&live->io);
@@ -390,8 +390,8 @@ int roast_live_sync(roast_live *live, roast_error *err)
     return sync_now(live, "wait in memory", err);
 }
 
-/* What is left once nobody adds to the queue. That changes were dropped is told behind
- * it, and may have had to wait for room. */
+/* Writes what is left once no code adds to the queue. The entry with the number of dropped
+ * changes comes last, and may have had to wait for room. */
 static int write_rest(struct roast_live *live, roast_error *err)
 {
     int status = sync_now(live, "are missing in it", err);

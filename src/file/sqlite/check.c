@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* check.c - reads everything there is in a run file, and reports what is wrong.
+/* check.c - reads all of a run file and reports every problem.
  *
- * Plain tables are made once more from the journal and compared. */
+ * Plain tables are made again from the journal and compared. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -18,7 +18,7 @@ struct reporter {
     int64_t count;
 };
 
-/* Bytes of a file may be in what SQLite says: one line, nothing that moves a cursor. */
+/* Messages of SQLite may contain bytes of the file: they become one printable line. */
 static void report(void *context, const char *problem)
 {
     struct reporter *reporter = context;
@@ -65,7 +65,7 @@ static void check_reading(const roast_runfile *file, struct reporter *reporter)
 
 /* ---- finished files ---------------------------------------------------------------- */
 
-/* What cannot be looked at because it is damaged is a problem, not a failure. */
+/* A part that is too damaged to check is a problem, not a failure. */
 static int forgive(struct reporter *reporter, int status, const char *where,
                    roast_error *err)
 {
@@ -169,7 +169,7 @@ static int compare_table(sqlite3 *made, sqlite3 *stored, const char *table,
     return forgive(reporter, status, table, err);
 }
 
-/* What a run that goes on had become by then is not known any more, and another version
+/* The state of an unfinished run at that time is not known any more, and another version
  * may have other formulas. */
 static int check_tables(roast_runfile *file, roast_run *run, struct reporter *reporter,
                         roast_error *err)

@@ -59,7 +59,7 @@ static void make_state(struct chunk_table *table, struct chunk_row *out, size_t 
         set(out, ROAST_CHUNK_ROW_chunk_id, table->next_chunk_id++);
 }
 
-/* What only the record has, or has better. */
+/* Values that only the record has, or has more precisely. */
 static void make_inside(struct chunk_table *table, struct chunk_row *out, size_t row)
 {
     static const struct {
@@ -95,7 +95,7 @@ static void make_inside(struct chunk_table *table, struct chunk_row *out, size_t
     }
 }
 
-/* Of a record without an identity nothing but itself knows where it was made. */
+/* Only a record without identity itself has the process that made it. */
 static void make_own_process(struct chunk_table *table, struct chunk_row *out,
                              size_t row)
 {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* save.c - a run into an empty database.
  *
- * Plain tables come first: each is made, written and forgotten, so that no two of them
- * are in memory. Nothing here holds the lock of the run for long: what comes into the run
- * while it is saved may be in the journal and not in the tables. */
+ * Plain tables come first: each is made, written and freed, so that no two of them are in
+ * memory. The lock of the run is never held for long: what is added to the run while it is
+ * saved may be in the journal and not in the tables. */
 #include "file/sqlite/save.h"
 
 #include <string.h>
@@ -135,7 +135,7 @@ static int page_bytes_of(roast_run *run)
     return attempts < MANY_ATTEMPTS ? ROAST_SMALL_PAGE_BYTES : ROAST_LARGE_PAGE_BYTES;
 }
 
-/* Says where, and what that means; of a long path the end. */
+/* Adds the path, or the end of a long one, and the consequence to the message. */
 static int explain(const char *path, int status, roast_error *err)
 {
     enum { SHOWN_PATH_BYTES = 120 };

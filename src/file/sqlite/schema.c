@@ -2,7 +2,7 @@
 /* schema.c - the tables and views of a run file.
  *
  * All of them come from lists. What is stored is plain enough for any sqlite3 since 3.26.
- * A file may come from anybody: what is called a table there may be a view. */
+ * Files are untrusted: what is called a table there may be a view. */
 #include "file/sqlite/schema.h"
 
 #include <stdio.h>

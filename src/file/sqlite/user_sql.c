@@ -119,7 +119,7 @@ static int connect(roast_runfile *file, roast_error *err)
 
 /* ---- the query --------------------------------------------------------------------- */
 
-/* What SQLite says of a query, in one line without anything odd. */
+/* The error message of SQLite for a query, as one printable line. */
 static int query_error(roast_runfile *file, int code, roast_error *err)
 {
     char line[200];
