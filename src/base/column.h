@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* column.h - one column of numbers in Arrow's layout.
  *
- * Contiguous values and a validity bitmap, least significant bit first. Zeroed = empty and
- * valid: a column without any known value takes no memory. */
+ * Contiguous values and a validity bitmap, least significant bit first. Zeroed = empty
+ * and valid: a column without any known value takes no memory. */
 #ifndef ROAST_BASE_COLUMN_H
 #define ROAST_BASE_COLUMN_H
 

@@ -32,7 +32,7 @@ static int fail(int why, roast_error *err)
     return roast_error_set(err, ROAST_IO, "%s", strerror(why));
 }
 
-/* ---- names ------------------------------------------------------------------------- */
+/* ---- names ----------------------------------------------------------------------- */
 
 static const char *name_of(const char *path)
 {
@@ -92,7 +92,7 @@ static char *temporary_path(const struct roast_new_file *file)
     return path;
 }
 
-/* ---- the temporary file ------------------------------------------------------------ */
+/* ---- the temporary file ---------------------------------------------------------- */
 
 /* *permissions gets those of an existing file. */
 static int check_target(unsigned *permissions, const char *path,
@@ -155,7 +155,7 @@ int roast__new_file_open(struct roast_new_file *out, const char *path,
     return make_temporary(out, err);
 }
 
-/* ---- files of killed saves -------------------------------------------------------------- */
+/* ---- files of killed saves ------------------------------------------------------- */
 
 /* Whether a name is one that temporary_path() makes for a file. */
 static bool is_temporary(const char *name, const char *of)
@@ -171,8 +171,8 @@ static bool is_temporary(const char *name, const char *of)
     return strlen(name) == DIGITS && strspn(name, "0123456789abcdef") == DIGITS;
 }
 
-/* Removes temporary files of killed saves of the same file. Their process may still run on
- * another host, so only files of this user are removed that are a day older than the
+/* Removes temporary files of killed saves of the same file. Their process may still run
+ * on another host, so only files of this user are removed that are a day older than the
  * current file, by the clock of the file system. */
 static void remove_left(const struct roast_new_file *file)
 {
@@ -192,7 +192,7 @@ static void remove_left(const struct roast_new_file *file)
     (void)closedir(dir);
 }
 
-/* ---- replacing --------------------------------------------------------------------- */
+/* ---- replacing ------------------------------------------------------------------- */
 
 static int sync_path(const char *path, int flags)
 {

@@ -35,10 +35,10 @@ static uint32_t number_at(const unsigned char *head, size_t at, size_t size)
     return value;
 }
 
-/* ---- the head of an SQLite file ---------------------------------------------------- */
+/* ---- the head of an SQLite file -------------------------------------------------- */
 
-/* The writer of a file that we cannot read otherwise; false where it is not there. Every
- * format has its head in row 0 of the journal. */
+/* The writer of a file that we cannot read otherwise; false where it is not there.
+ * Every format has its head in row 0 of the journal. */
 static bool find_writer(struct roast_live_head *head, const char *path,
                         uint64_t file_bytes)
 {
@@ -96,7 +96,7 @@ static int check_head(struct roast_header *header, const unsigned char *head,
     return ROAST_OK;
 }
 
-/* ---- any file ---------------------------------------------------------------------- */
+/* ---- any file -------------------------------------------------------------------- */
 
 static int io_error(roast_error *err)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* attempts.c - the rows of attempts and the processes that ran them.
  *
- * Columns have as much room as there are rows, so that code that reads a column need not
- * check its size. */
+ * Columns have as much room as there are rows, so that code that reads a column need
+ * not check its size. */
 #include "run/attempts.h"
 
 #include <string.h>
@@ -13,8 +13,8 @@
 
 enum { SMALLEST_CAP = 64, MOST_ROWS = INT32_MAX };
 
-/* Consecutive attempts of a process get adjacent slots: their frames arrive one after the
- * other, and the slots are still in the cache. */
+/* Consecutive attempts of a process get adjacent slots: their frames arrive one after
+ * the other, and the slots are still in the cache. */
 static uint64_t hash_row(int32_t process, uint32_t sequence)
 {
     enum { NEIGHBOURS = 8 };
@@ -44,41 +44,18 @@ int64_t roast__attempts_find(const struct roast_attempts *attempts, int32_t proc
     return -1;
 }
 
-static void *resized(void *items, size_t cap, size_t item_bytes)
-{
-    return cap <= SIZE_MAX / item_bytes ? roast__realloc(items, cap * item_bytes)
-                                        : NULL;
-}
-
-/* When one array fails to grow, those before it are larger than `cap`, which is fine. */
-static bool grow_rows(struct roast_attempts *rows, size_t cap)
-{
-    void *moved;
-
-    if (!(moved = resized(rows->process, cap, sizeof(*rows->process))))
-        return false;
-    rows->process = moved;
-    if (!(moved = resized(rows->sequence, cap, sizeof(*rows->sequence))))
-        return false;
-    rows->sequence = moved;
-    if (!(moved = resized(rows->source, cap, sizeof(*rows->source))))
-        return false;
-    rows->source = moved;
-    if (!(moved = resized(rows->status, cap, sizeof(*rows->status))))
-        return false;
-    rows->status = moved;
-    if (!(moved = resized(rows->parts, cap, sizeof(*rows->parts))))
-        return false;
-    rows->parts = moved;
-    if (!(moved = resized(rows->cold_fields, cap, sizeof(*rows->cold_fields))))
-        return false;
-    rows->cold_fields = moved;
-    return true;
-}
-
+/* When one array fails to grow, those before it are larger than `cap`, which is
+ * fine. */
 static bool grow(struct roast_attempts *attempts, size_t cap)
 {
-    if (attempts->count >= MOST_ROWS || !grow_rows(attempts, cap))
+    if (attempts->count >= MOST_ROWS ||
+        !roast__array_resize(&attempts->process, cap, sizeof(*attempts->process)) ||
+        !roast__array_resize(&attempts->sequence, cap, sizeof(*attempts->sequence)) ||
+        !roast__array_resize(&attempts->source, cap, sizeof(*attempts->source)) ||
+        !roast__array_resize(&attempts->status, cap, sizeof(*attempts->status)) ||
+        !roast__array_resize(&attempts->parts, cap, sizeof(*attempts->parts)) ||
+        !roast__array_resize(&attempts->cold_fields, cap,
+                             sizeof(*attempts->cold_fields)))
         return false;
     for (size_t i = 0; i < ROAST_COLUMN_COUNT; i++) {
         if (!roast__column_grow(&attempts->columns[i], cap))

@@ -3,8 +3,8 @@
  *
  * Begin, chunk and end frames of one identity become one row (merge.c). Texts and facts
  * that repeat are kept once: file (sources.h), process (processes.h). Fields without a
- * column are kept in `packed` (cold_fields.h), so that every field of every chunk record
- * can be returned. */
+ * column are kept in `packed` (cold_fields.h), so that every field of every chunk
+ * record can be returned. */
 #ifndef ROAST_RUN_ATTEMPTS_H
 #define ROAST_RUN_ATTEMPTS_H
 

@@ -5,8 +5,8 @@
  *     values     of the cold fields, in the order of the list, without tags
  *
  * A set has the fields of the record, then those that are displaced: cold although they
- * have another place, because that one holds another value; 8 bytes each, little endian. A
- * run has a handful of sets, so a record needs one byte for all its tags.
+ * have another place, because that one holds another value; 8 bytes each, little
+ * endian. A run has a handful of sets, so a record needs one byte for all its tags.
  *
  * Times of process() are kept as the distance to where the clocks of the process should
  * be at the row's start on the timeline. Distances wrap, so that a hostile one is
@@ -48,7 +48,7 @@ static struct starts expected_starts(const struct roast_worker_process *process,
     return starts;
 }
 
-/* ---- packing ----------------------------------------------------------------- */
+/* ---- packing --------------------------------------------------------------------- */
 
 static uint64_t displaced_fields(const roast_record *rec,
                                  const struct roast_worker_process *process,
@@ -84,11 +84,6 @@ static int32_t field_set_number(struct roast_run *run, struct roast_field_set se
                               (struct roast_str){(const char *)bytes, sizeof(bytes)});
 }
 
-static void put_text_number(struct roast_buf *out, int32_t number)
-{
-    roast__buf_put_varint(out, (uint64_t)number);
-}
-
 static void put_by_type(struct roast_buf *out, enum roast_field field,
                         union roast_field_value value)
 {
@@ -122,19 +117,19 @@ static void put_value(struct roast_buf *out, enum roast_field field,
                               roast__wrap_sub(rec->values[field].i64, starts.mono_ns));
         break;
     case ROAST_FIELD_host:
-        put_text_number(out, texts->host);
+        roast__buf_put_varint(out, (uint64_t)texts->host);
         break;
     case ROAST_FIELD_worker:
-        put_text_number(out, texts->worker);
+        roast__buf_put_varint(out, (uint64_t)texts->worker);
         break;
     case ROAST_FIELD_absences:
-        put_text_number(out, texts->absences);
+        roast__buf_put_varint(out, (uint64_t)texts->absences);
         break;
     case ROAST_FIELD_file_facts:
-        put_text_number(out, texts->file_facts);
+        roast__buf_put_varint(out, (uint64_t)texts->file_facts);
         break;
     case ROAST_FIELD_file_branches:
-        put_text_number(out, texts->file_branches);
+        roast__buf_put_varint(out, (uint64_t)texts->file_branches);
         break;
     default:
         put_by_type(out, field, rec->values[field]);
@@ -166,7 +161,7 @@ uint64_t roast__cold_fields_pack(struct roast_run *run, const roast_record *rec,
     return 0;
 }
 
-/* ---- and back ---------------------------------------------------------------- */
+/* ---- unpacking ------------------------------------------------------------------- */
 
 static struct roast_cursor open_cold(const struct roast_run *run, size_t row,
                                      struct roast_field_set *set)
@@ -331,7 +326,7 @@ static void fill_process(const struct roast_run *run, size_t row, roast_record *
     rec->values[ROAST_FIELD_pid].u64 = process->pid;
 }
 
-/* ---- fields of end frames ------------------------------------------------- */
+/* ---- fields of end frames -------------------------------------------------------- */
 
 static const struct roast_field_column end_columns[] = {
     COLUMN(task_ns),
@@ -400,7 +395,7 @@ static void fill_from_end(const struct roast_attempts *attempts, size_t row,
     rec->present |= missing;
 }
 
-/* ---- the whole record ---------------------------------------------------------- */
+/* ---- the whole record ------------------------------------------------------------ */
 
 uint64_t roast__attempt_present(const struct roast_run *run, size_t row)
 {

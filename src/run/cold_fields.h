@@ -27,8 +27,9 @@ struct roast_record_texts {
     int32_t file_branches;
 };
 
-/* Packs what neither columns nor tables hold. start_ns is the row's on the timeline,
- * NULL where it has none. Returns what to keep in `cold_fields`, 0 when out of memory. */
+/* Packs what neither columns nor tables hold. start_ns is the row's on the
+ * timeline, NULL where it has none. Returns what to keep in `cold_fields`, 0 when
+ * out of memory. */
 struct roast_run;
 uint64_t roast__cold_fields_pack(struct roast_run *run, const roast_record *rec,
                                  const struct roast_worker_process *process,

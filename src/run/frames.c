@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* frames.c - frames into a run: origin checks, and recovery after damaged frames.
  *
- * After a damaged frame the next one is searched, with an effort in proportion to the size
- * of the buffer. */
+ * After a damaged frame the next one is searched, with an effort in proportion to the
+ * size of the buffer. */
 #include "base/array.h"
 #include "record/frame_scan.h"
 #include "run/journal/write.h"
@@ -47,10 +47,10 @@ out:
     return status;
 }
 
-/* ---- one frame --------------------------------------------------------------- */
+/* ---- one frame ------------------------------------------------------------------- */
 
-/* Failures of the monitor in a worker. Those of a chunk are counted from its record; those
- * of an attempt outside of its chunks are only in its end frame. */
+/* Failures of the monitor in a worker. Those of a chunk are counted from its record;
+ * those of an attempt outside of its chunks are only in its end frame. */
 static void count_monitor_errors(struct roast_run *run, const roast_record *rec)
 {
     struct roast_str text = rec->values[ROAST_FIELD_monitor_first_error].str;
@@ -107,9 +107,10 @@ static int take(struct roast_run *run, const roast_record *rec,
     return ROAST_NO_MEMORY;
 }
 
-/* ---- a buffer of them -------------------------------------------------------- */
+/* ---- a buffer of them ------------------------------------------------------------ */
 
-/* Bytes that are read as frames, and how many may still be checksummed without success. */
+/* Bytes that are read as frames, and how many may still be checksummed without
+ * success. */
 struct reading {
     struct roast_str left;
     uint64_t effort_bytes;

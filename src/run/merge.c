@@ -2,8 +2,9 @@
 /* merge.c - merges a frame into the row of its attempt.
  *
  * Everything that can fail comes first: the values of the frame are gathered, memory is
- * reserved, and only then is the row changed. The result does not depend on the order in
- * which the frames of an attempt arrive: a weak value never replaces one of another frame.
+ * reserved, and only then is the row changed. The result does not depend on the order
+ * in which the frames of an attempt arrive: a weak value never replaces one of another
+ * frame.
  *
  * The timeline is the client's realtime clock at the start of the run, carried on by
  * its monotonic clock. Processes on the client's host share that clock; for others only
@@ -91,7 +92,7 @@ static bool set_place(struct roast_run *run, struct row_update *update,
     return update->source != ROAST_SOURCE_NO_MEMORY;
 }
 
-/* ---- begin ------------------------------------------------------------------- */
+/* ---- begin ----------------------------------------------------------------------- */
 
 static bool merge_begin(struct roast_run *run, struct row_update *update,
                         const roast_record *rec)
@@ -102,7 +103,7 @@ static bool merge_begin(struct roast_run *run, struct row_update *update,
     return set_place(run, update, rec);
 }
 
-/* ---- end --------------------------------------------------------------------- */
+/* ---- end ------------------------------------------------------------------------- */
 
 static bool knows_task_ns(const roast_record *rec)
 {
@@ -189,7 +190,7 @@ static bool merge_end(struct roast_run *run, struct row_update *update,
     return set_place(run, update, rec);
 }
 
-/* ---- chunk ------------------------------------------------------------------- */
+/* ---- chunk ----------------------------------------------------------------------- */
 
 static bool intern(int32_t *number, struct roast_run *run, const roast_record *rec,
                    enum roast_field field, int32_t guess)
@@ -299,9 +300,10 @@ static bool merge_record(struct roast_run *run, struct row_update *update,
     return update->cold_fields != 0;
 }
 
-/* Tables of branches are by far the largest part of a record: 1 kB where a chunk reads 20
- * branches, 50 kB where it reads 1500. Once the packed fields have reached the budget of
- * the run, records are kept without them, with the reason, and each is counted as a loss. */
+/* Tables of branches are by far the largest part of a record: 1 kB where a chunk reads
+ * 20 branches, 50 kB where it reads 1500. Once the packed fields have reached the
+ * budget of the run, records are kept without them, with the reason, and each is
+ * counted as a loss. */
 static const enum roast_field tables[] = {ROAST_FIELD_branches,
                                           ROAST_FIELD_file_branches};
 enum { TABLE_COUNT = sizeof(tables) / sizeof(tables[0]) };
@@ -359,7 +361,7 @@ static bool merge_chunk(struct roast_run *run, struct row_update *update,
     return merged;
 }
 
-/* ---- the row ----------------------------------------------------------------- */
+/* ---- the row --------------------------------------------------------------------- */
 
 static bool read_frame(struct roast_run *run, struct row_update *update,
                        int32_t process, const roast_record *rec)
@@ -421,7 +423,7 @@ static int32_t find_process(struct roast_run *run, const struct roast_identity *
                       : roast__processes_get(&run->attempts, number, id->process_id);
 }
 
-/* ---- the task it ran in ------------------------------------------------------ */
+/* ---- the task it ran in ---------------------------------------------------------- */
 
 static bool names_worker(const struct roast_run *run, int64_t row)
 {
@@ -429,8 +431,8 @@ static bool names_worker(const struct roast_run *run, int64_t row)
            (roast__attempt_present(run, (size_t)row) >> ROAST_FIELD_worker) & 1;
 }
 
-/* The entry of the worker that ran an attempt; the name in its record is preferred to that
- * of its task. -1 when out of memory. */
+/* The entry of the worker that ran an attempt; the name in its record is preferred to
+ * that of its task. -1 when out of memory. */
 static int32_t find_worker_entry(struct roast_run *run, int32_t process, int64_t row,
                                  const struct row_update *update,
                                  const struct roast_task_link *link)
@@ -464,7 +466,7 @@ static enum roast_merged link_row(struct roast_run *run, size_t row,
     return ROAST_MERGED_LINKED;
 }
 
-/* ---- merge --------------------------------------------------------------- */
+/* ---- merge ----------------------------------------------------------------------- */
 
 /* Converts times from the clock of the process to the timeline. */
 static void add_offset(struct row_update *update,

@@ -21,9 +21,9 @@ enum roast_merged {
     ROAST_MERGED_NO_MEMORY
 };
 
-/* Adds a frame of one of the three kinds; id is NULL for a record without identity, link
- * where the task is not known. *row_out gets the row of its attempt. When memory runs out
- * nothing of the frame is kept, and it may be added again. */
+/* Adds a frame of one of the three kinds; id is NULL for a record without identity,
+ * link where the task is not known. *row_out gets the row of its attempt. When memory
+ * runs out nothing of the frame is kept, and it may be added again. */
 enum roast_merged roast__merge(struct roast_run *run, size_t *row_out,
                                const struct roast_identity *id,
                                const struct roast_task_link *link,

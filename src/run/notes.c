@@ -3,9 +3,10 @@
  *
  * A run has some dozens of them: linear search is fast enough.
  *
- * A text under a name like `token` is not kept at all. Any other text is redacted together
- * with its name, as `name=text`: the end of the name may mark a secret. Documents are JSON,
- * which redaction would break: their authors redact every text in them. */
+ * A text under a name like `token` is not kept at all. Any other text is redacted
+ * together with its name, as `name=text`: the end of the name may mark a secret.
+ * Documents are JSON, which redaction would break: their authors redact every text in
+ * them. */
 #include "run/notes.h"
 
 #include <string.h>
@@ -128,7 +129,7 @@ void roast__notes_release(struct roast_notes *notes)
     memset(notes, 0, sizeof(*notes));
 }
 
-/* ---- into a run, without secrets -------------------------------------------------- */
+/* ---- into a run, without secrets ------------------------------------------------- */
 
 enum { LONGEST_TEXT_BYTES = 64 << 20 };
 
@@ -143,8 +144,8 @@ const char *roast_note_group_name(enum roast_note_group group)
     return group_names[group];
 }
 
-/* Redacts a text together with its name. *joined gets owned memory that *text points into;
- * false when out of memory. */
+/* Redacts a text together with its name. *joined gets owned memory that *text points
+ * into; false when out of memory. */
 static bool redact_with_name(char **joined, struct roast_str *text,
                              struct roast_str name)
 {
@@ -256,7 +257,7 @@ int64_t roast_run_labels(roast_run *run, char *out, size_t out_bytes)
     return count;
 }
 
-/* ---- state -------------------------------------------------------- */
+/* ---- state ----------------------------------------------------------------------- */
 
 /* An empty failure text counts too. */
 enum roast_run_state roast__run_state(const struct roast_run *run)

@@ -31,8 +31,9 @@ struct roast_str roast__notes_get(const struct roast_notes *notes,
 struct roast_str roast__note_name(const struct roast_note *note);
 struct roast_str roast__note_text(const struct roast_note *note);
 
-/* All labels as "site=T2, user=me", NUL-terminated; what does not fit is left out whole.
- * Returns how many, or -1 if the text does not represent all (roast_run_labels()). */
+/* All labels as "site=T2, user=me", NUL-terminated; what does not fit is left out
+ * whole. Returns how many, or -1 if the text does not represent all
+ * (roast_run_labels()). */
 int64_t roast__notes_labels(const struct roast_notes *notes, char *out,
                             size_t out_bytes);
 

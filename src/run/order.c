@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* order.c - the attempts of a run in order of their start, which try each was, and their
- * chunk records as frames.
+/* order.c - the attempts of a run in order of their start, which try each was, and
+ * their chunk records as frames.
  *
- * A worker cannot know order or try, so both are computed here. The order does not depend
- * on the order in which frames arrived. A chunk is a file of a dataset and a range of
- * entries. A record without dataset, file or range is its own chunk. Another run id over
- * the same files is another pass, not another try. */
+ * A worker cannot know order or try, so both are computed here. The order does not
+ * depend on the order in which frames arrived. A chunk is a file of a dataset and a
+ * range of entries. A record without dataset, file or range is its own chunk. Another
+ * run id over the same files is another pass, not another try. */
 #include "run/order.h"
 
 #include <stdlib.h>
@@ -14,8 +14,8 @@
 #include "base/mem.h"
 #include "base/sort.h"
 
-/* ---- by start: rows are sorted by digits (sort.h); only those that start at the same ns,
- * or at an unknown time, are compared */
+/* ---- by start: rows are sorted by digits (sort.h); only those that start at the same
+ * ns, or at an unknown time, are compared */
 
 /* Start of process(), else of the whole attempt. False: unknown. */
 static bool start_of(const struct roast_attempts *attempts, size_t row,
@@ -34,7 +34,7 @@ static bool start_of(const struct roast_attempts *attempts, size_t row,
     return false;
 }
 
-/* ---- equal starts ------------------------------------------------------------------ */
+/* ---- equal starts ---------------------------------------------------------------- */
 
 struct tie {
     uint64_t process_id;
@@ -84,10 +84,10 @@ static bool sort_equal(uint32_t *rows, const struct roast_keyed *keyed, size_t c
     return true;
 }
 
-/* ---- all --------------------------------------------------------------------------- */
+/* ---- all ------------------------------------------------------------------------- */
 
-/* Takes the rows whose start is known and moves the others to the end. Returns the number
- * taken. */
+/* Takes the rows whose start is known and moves the others to the end. Returns the
+ * number taken. */
 static size_t take_known(struct roast_keyed *keyed, uint32_t *rows, size_t count,
                          const struct roast_attempts *attempts)
 {
@@ -123,7 +123,7 @@ bool roast__rows_sort(uint32_t *rows, size_t count,
     return ok;
 }
 
-/* ---- which try --------------------------------------------------------------- */
+/* ---- which try ------------------------------------------------------------------- */
 
 struct chunk {
     int32_t run; /* id of the call: the same chunk in another call is another one */
@@ -324,9 +324,10 @@ void roast_chunk_list_release(struct roast_chunk_list *list)
     *list = (struct roast_chunk_list){NULL, NULL, 0};
 }
 
-/* ---- single records ---------------------------------------------------------- */
+/* ---- single records -------------------------------------------------------------- */
 
-/* Records of an undecorated process() are not returned: its author did not request any. */
+/* Records of an undecorated process() are not returned: its author did not request
+ * any. */
 static bool is_wanted(const struct roast_run *run, size_t row, int32_t run_id)
 {
     const uint64_t undecorated = UINT64_C(1) << ROAST_FIELD_undecorated;

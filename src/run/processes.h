@@ -20,8 +20,8 @@ struct roast_worker_process {
     bool shares_clock;     /* with the client: its monotonic clock is the client's */
     uint64_t pid;          /* 0: not known */
     uint64_t cpu_ns; /* of the whole process, from its last end frame; 0: unknown */
-    /* Between the timeline without offset and its monotonic clock, from its first record;
-     * cold_fields.c keeps times small with it. */
+    /* Between the timeline without offset and its monotonic clock, from its first
+     * record; cold_fields.c keeps times small with it. */
     int64_t timeline_minus_mono_ns;
     bool mono_known;
     int64_t
@@ -33,8 +33,8 @@ struct roast_worker_process {
 struct roast_attempts;
 int32_t roast__processes_get(struct roast_attempts *attempts, int32_t run, uint64_t id);
 
-/* The entry of one worker of a process, which is its first one if that has no name yet; -1
- * when out of memory. */
+/* The entry of one worker of a process, which is its first one if that has no name yet;
+ * -1 when out of memory. */
 int32_t roast__processes_worker(struct roast_attempts *attempts, int32_t process,
                                 int32_t worker);
 

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* put.h - changes of a run whose texts are already cut and redacted and whose samples are
- * already packed, as they are in a journal; and how texts are cut and redacted.
+/* put.h - changes of a run whose texts are already cut and redacted and whose samples
+ * are already packed, as they are in a journal; and how texts are cut and redacted.
  *
- * The public functions of roast/run.h redact and round. Doing so twice could change what
- * the run holds. Texts of a cluster may contain secrets: an address may hold a password, a
- * reason or a line of code anything. All texts of one kind are cut at the same length, so
- * that a worker has the same name wherever it appears. */
+ * The public functions of roast/run.h redact and round. Doing so twice could change
+ * what the run holds. Texts of a cluster may contain secrets: an address may hold a
+ * password, a reason or a line of code anything. All texts of one kind are cut at the
+ * same length, so that a worker has the same name wherever it appears. */
 #ifndef ROAST_RUN_PUT_H
 #define ROAST_RUN_PUT_H
 

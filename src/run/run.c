@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* run.c - a run in memory: life cycle, clock, timed events, facts, losses, progress.
  *
- * Offers, counts and marks arrive nearly in order of time. Each is inserted by its time,
- * after those of the same time. */
+ * Offers, counts and marks arrive nearly in order of time. Each is inserted by its
+ * time, after those of the same time. */
 #include "run/run.h"
 
 #include <math.h>
@@ -107,7 +107,8 @@ int roast__run_put_name(struct roast_run *run, struct roast_str clean, roast_err
     return status;
 }
 
-/* Workers hash file names without credentials, so the names are redacted the same way. */
+/* Workers hash file names without credentials, so the names are redacted the same
+ * way. */
 int roast_run_learn_name(roast_run *run, struct roast_str name, roast_error *err)
 {
     char clean[NAME_MAX_BYTES];
@@ -125,7 +126,7 @@ void roast__run_resolve_pending(struct roast_run *run)
     roast__processes_share(&run->attempts);
 }
 
-/* ---- timed events --------------------------------------------------------- */
+/* ---- timed events ---------------------------------------------------------------- */
 
 int roast_run_offer(roast_run *run, int64_t time_ns, uint64_t workers, uint64_t threads,
                     roast_error *err)

@@ -2,7 +2,8 @@
 /* run.h - the private members of a roast_run, for this folder, analyze and file.
  *
  * The lock is held while it is read or changed; a change is written to the journal
- * (journal/write.h). Code that reads attempts calls roast__run_resolve_pending() first. */
+ * (journal/write.h). Code that reads attempts calls roast__run_resolve_pending()
+ * first. */
 #ifndef ROAST_RUN_RUN_H
 #define ROAST_RUN_RUN_H
 

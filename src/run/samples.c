@@ -5,8 +5,8 @@
  *     changes   varint: moments since the last entry << 1 | known
  *               varint, if known: change of the value, in steps
  *
- * All changes are zigzagged and wrap, so that no value of a clock or kernel can overflow.
- * Moments every second take one byte each; a value that does not change takes none. */
+ * All changes are zigzagged and wrap, so that no value of a clock or kernel can
+ * overflow. Moments every second take one byte each; a constant value takes none. */
 #include "run/samples.h"
 
 #include <inttypes.h>
@@ -23,7 +23,7 @@
 
 _Static_assert(ROAST_SERIES_COUNT < 32, "`has` is shifted by the number of a series");
 
-/* ---- one moment -------------------------------------------------------------- */
+/* ---- one moment ------------------------------------------------------------------ */
 
 /* False for NaN. Values are clamped to the range of steps. */
 static bool to_steps(int64_t *steps, double value, double scale)
@@ -149,7 +149,7 @@ static bool put_tick(struct roast_worker_samples *worker, const struct roast_tic
     return true;
 }
 
-/* ---- thinning ---------------------------------------------------------------- */
+/* ---- thinning -------------------------------------------------------------------- */
 
 void roast__samples_drop(struct roast_worker_samples *worker)
 {
@@ -234,7 +234,7 @@ bool roast__samples_add(struct roast_worker_samples *worker, const roast_sample 
     return roast__samples_put(worker, &tick, thinned);
 }
 
-/* ---- series from a file ---------------------------------------------- */
+/* ---- series from a file ---------------------------------------------------------- */
 
 static const int64_t latest_us = INT64_MAX / 1000;
 
@@ -290,7 +290,7 @@ bool roast__samples_restore(struct roast_worker_samples *worker)
     return true;
 }
 
-/* ---- workers ----------------------------------------------------------------- */
+/* ---- workers --------------------------------------------------------------------- */
 
 static uint64_t hash_of(const void *table, uint32_t item)
 {
@@ -344,8 +344,9 @@ void roast__samples_release(struct roast_samples *samples)
     memset(samples, 0, sizeof(*samples));
 }
 
-/* ---- samples into a run. The kernel counts totals; a rate is the difference to the last
- * use. A counter or clock that went back gives no rate: rates are never negative. */
+/* ---- samples into a run. The kernel counts totals; a rate is the difference to
+ * the last use. A counter or clock that went back gives no rate: rates are never
+ * negative. */
 
 static const double ns_per_s = 1e9;
 
@@ -407,7 +408,7 @@ int roast_run_add_sample(roast_run *run, const roast_sample *sample, roast_error
     return status;
 }
 
-/* ---- processes of this machine ------------------------------------------------ */
+/* ---- processes of this machine --------------------------------------------------- */
 
 static bool is_process(const struct roast_worker_samples *worker,
                        const struct roast_process_use *use)
@@ -416,8 +417,8 @@ static bool is_process(const struct roast_worker_samples *worker,
            (worker->pid == use->pid && worker->started_ticks == use->started_ticks);
 }
 
-/* The first process with a pid has its plain name; the name of a later one with the same
- * pid includes its start. */
+/* The first process with a pid has its plain name; the name of a later one with the
+ * same pid includes its start. */
 static struct roast_worker_samples *process_worker(struct roast_run *run,
                                                    const struct roast_process_use *use)
 {

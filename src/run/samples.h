@@ -21,8 +21,8 @@ struct roast_packed_series {
     bool known;               /* false: the last entry is "unknown from here on" */
 };
 
-/* Most workers have few of the series, and a run may have many workers: only series with
- * at least one known value are stored. */
+/* Most workers have few of the series, and a run may have many workers: only series
+ * with at least one known value are stored. */
 struct roast_worker_samples {
     int32_t name;                       /* number of a string */
     uint32_t has;                       /* bit n: series n is in `series` */
@@ -67,16 +67,16 @@ struct roast_tick {
 
 struct roast_tick roast__tick_of(const roast_sample *sample);
 
-/* Adds one moment; times may go back. *thinned gets the number of dropped moments. False
- * when out of memory, and then nothing was added. */
+/* Adds one moment; times may go back. *thinned gets the number of dropped moments.
+ * False when out of memory, and then nothing was added. */
 bool roast__samples_put(struct roast_worker_samples *worker,
                         const struct roast_tick *tick, uint64_t *thinned);
 bool roast__samples_add(struct roast_worker_samples *worker, const roast_sample *sample,
                         uint64_t *thinned);
 
 /* Derives the other state of a worker from its `times` and `changes`. False if they are
- * invalid: times must fit when multiplied by 1000, and every entry of a series must be at
- * an existing moment. */
+ * invalid: times must fit when multiplied by 1000, and every entry of a series must be
+ * at an existing moment. */
 bool roast__samples_restore(struct roast_worker_samples *worker);
 
 void roast__samples_release(struct roast_samples *samples);

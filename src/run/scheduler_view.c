@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* scheduler_view.c - what a scheduler reports into a run: tasks, activities, hot lines.
  *
- * A million tasks have a handful of prefixes and arrive in bursts with the same one: the
- * text of the last task is compared before the string table is searched. */
+ * A million tasks have a handful of prefixes and arrive in bursts with the same one:
+ * the text of the last task is compared before the string table is searched. */
 #include "run/scheduler_view.h"
 
 #include <math.h>
@@ -16,41 +16,20 @@ enum { SMALLEST_CAP = 64 };
 
 /* ---- room ------------------------------------------------------------------------ */
 
-/* When one array fails to grow, those before it are larger than `cap`, which is fine. */
-static bool grow(struct roast_tasks *tasks, size_t cap)
-{
-    void *moved;
-
-    if (!(moved = roast__realloc(tasks->prefix, cap * sizeof(*tasks->prefix))))
-        return false;
-    tasks->prefix = moved;
-    if (!(moved = roast__realloc(tasks->worker, cap * sizeof(*tasks->worker))))
-        return false;
-    tasks->worker = moved;
-    if (!(moved = roast__realloc(tasks->key_hash, cap * sizeof(*tasks->key_hash))))
-        return false;
-    tasks->key_hash = moved;
-    if (!(moved = roast__realloc(tasks->end, cap * sizeof(*tasks->end))))
-        return false;
-    tasks->end = moved;
-    if (!(moved =
-              roast__realloc(tasks->assigned_ns, cap * sizeof(*tasks->assigned_ns))))
-        return false;
-    tasks->assigned_ns = moved;
-    if (!(moved = roast__realloc(tasks->start_ns, cap * sizeof(*tasks->start_ns))))
-        return false;
-    tasks->start_ns = moved;
-    if (!(moved = roast__realloc(tasks->stop_ns, cap * sizeof(*tasks->stop_ns))))
-        return false;
-    tasks->stop_ns = moved;
-    return true;
-}
-
+/* When one array fails to grow, those before it are larger than `cap`, which is
+ * fine. */
 bool roast__tasks_reserve(struct roast_tasks *tasks, size_t cap)
 {
     if (cap <= tasks->cap)
         return true;
-    if (cap > ROAST_MOST_TASKS || !grow(tasks, cap))
+    if (cap > ROAST_MOST_TASKS ||
+        !roast__array_resize(&tasks->prefix, cap, sizeof(*tasks->prefix)) ||
+        !roast__array_resize(&tasks->worker, cap, sizeof(*tasks->worker)) ||
+        !roast__array_resize(&tasks->key_hash, cap, sizeof(*tasks->key_hash)) ||
+        !roast__array_resize(&tasks->end, cap, sizeof(*tasks->end)) ||
+        !roast__array_resize(&tasks->assigned_ns, cap, sizeof(*tasks->assigned_ns)) ||
+        !roast__array_resize(&tasks->start_ns, cap, sizeof(*tasks->start_ns)) ||
+        !roast__array_resize(&tasks->stop_ns, cap, sizeof(*tasks->stop_ns)))
         return false;
     tasks->cap = cap;
     return true;

@@ -29,9 +29,9 @@ static inline int64_t read_signed(struct roast_cursor *cur)
 static const uint64_t TIME_ENDS = UINT64_C(0x8080808080808080);
 static const uint64_t CHANGE_ENDS = UINT64_C(0x8080808080808000);
 
-/* Whether 8 bytes begin with an entry of a series that changes at every moment: "one moment
- * later, known" in one byte and the change in up to 7. `last` has the bits of its possible
- * ends. */
+/* Whether 8 bytes begin with an entry of a series that changes at every moment: "one
+ * moment later, known" in one byte and the change in up to 7. `last` has the bits of
+ * its possible ends. */
 static inline bool is_dense(uint64_t word, uint64_t last)
 {
     const uint64_t next_and_known = 1 << 1 | 1;
@@ -178,7 +178,8 @@ static inline void read_values(struct roast_series_cursor *cursor, double *value
     }
 }
 
-/* Values of a series that changes at every moment, while 8 bytes can be loaded at once. */
+/* Values of a series that changes at every moment, while 8 bytes can be loaded at
+ * once. */
 struct dense_values {
     const unsigned char *at;
     const unsigned char *stop; /* one past the last position with 8 bytes to load */

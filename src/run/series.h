@@ -52,8 +52,8 @@ uint64_t roast__series_run(struct roast_series_cursor *cursor, double *value);
 enum { ROAST_SERIES_BLOCK = 256 };
 
 /* Reads the next moments, at most ROAST_SERIES_BLOCK of them: how many, 0 at the end.
- * values gets NaN where nothing is known; times_ns may be NULL, in all calls or in none.
- * Much faster than one by one. */
+ * values gets NaN where nothing is known; times_ns may be NULL, in all calls or in
+ * none. Much faster than one by one. */
 size_t roast__series_block(struct roast_series_cursor *cursor, int64_t *times_ns,
                            double *values);
 

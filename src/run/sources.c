@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* sources.c - the files of datasets that attempts read, each once; names by id.
  *
- * The hash of a source uses dataset and file only, so that a source by ids finds the one
- * that records of the same file have. */
+ * The hash of a source uses dataset and file only, so that a source by ids finds the
+ * one that records of the same file have. */
 #include "run/sources.h"
 
 #include "base/array.h"

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* timelines.c - the series of a run as they were sampled, one line after the other.
  *
- * Some series of a worker are invisible to a sampler of this machine but known to the run:
- * how many threads the executor offers, and which attempts ran when. Where no sampler gave
- * these series they are derived here, at the times of the samples. */
+ * Some series of a worker are invisible to a sampler of this machine but known to the
+ * run: how many threads the executor offers, and which attempts ran when. Where no
+ * sampler gave these series they are derived here, at the times of the samples. */
 #include "run/timelines.h"
 
 #include <stdlib.h>
@@ -13,9 +13,9 @@
 
 /* ---- concurrency ----------------------------------------------------------------- */
 
-/* How many attempts run in the process of a sampled worker at a moment. Samplers of this
- * machine know pids, records know pids: that joins them. An attempt runs from its begin to
- * its end, or until now while the run is open and no end arrived. */
+/* How many attempts run in the process of a sampled worker at a moment. Samplers of
+ * this machine know pids, records know pids: that joins them. An attempt runs from its
+ * begin to its end, or until now while the run is open and no end arrived. */
 
 /* A begin or an end of an attempt in a worker. */
 struct edge {
@@ -244,7 +244,7 @@ static uint64_t concurrency_at(const struct concurrency *running, size_t worker,
     return begun > ended ? begun - ended : 0;
 }
 
-/* ---- lines ------------------------------------------------------------------------ */
+/* ---- lines ----------------------------------------------------------------------- */
 
 /* What lines are made from, and the callback that gets them. */
 struct line_source {
@@ -290,7 +290,7 @@ static bool put_line(struct line_source *source, struct roast_timeline *line,
     return taken;
 }
 
-/* ---- series of a worker ------------------------------------------------------ */
+/* ---- series of a worker ---------------------------------------------------------- */
 
 /* The share of a worker in the threads that are offered; false where none are. */
 static bool cores_at(const struct line_source *source, int64_t time_ns, double *value)
@@ -364,7 +364,7 @@ static bool worker_lines(struct line_source *source, size_t worker)
     return true;
 }
 
-/* ---- the number of workers --------------------------------------------------- */
+/* ---- the number of workers ------------------------------------------------------- */
 
 static int by_time(const void *left, const void *right)
 {
@@ -427,16 +427,16 @@ static bool count_line(struct line_source *source)
     return put_line(source, &line, NULL);
 }
 
-/* Once it is known which processes of this machine ran attempts, the others (the client of
- * a pool, helper processes) do not count as workers. Samples of other backends are all of
- * workers. */
+/* Once it is known which processes of this machine ran attempts, the others (the client
+ * of a pool, helper processes) do not count as workers. Samples of other backends are
+ * all of workers. */
 static bool is_shown(const struct line_source *source, size_t worker)
 {
     return source->running.is_worker[worker] || source->workers_known == 0 ||
            source->run->samples.workers[worker].pid == 0;
 }
 
-/* ---- all --------------------------------------------------------------------- */
+/* ---- all ------------------------------------------------------------------------- */
 
 bool roast__timelines_each(const struct roast_run *run, int only,
                            roast__take_line *take, void *context)

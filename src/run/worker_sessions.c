@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* worker_sessions.c - workers of a cluster that joined and left, and the clocks of their
- * hosts.
+/* worker_sessions.c - workers of a cluster that joined and left, and the clocks of
+ * their hosts.
  *
- * Offers follow from sessions: every join and every leave is a step at its time, and all
- * later steps change by as much, so that the sums are exact even where events arrive out
- * of order. Steps at the same time are one offer: a cluster of ten thousand workers that
- * existed before the run is a single one.
+ * Offers follow from sessions: every join and every leave is a step at its time, and
+ * all later steps change by as much, so that the sums are exact even where events
+ * arrive out of order. Steps at the same time are one offer: a cluster of ten thousand
+ * workers that existed before the run is a single one.
  *
  * Columns hold times of the timeline. An offset may arrive or change long after the
  * attempts it applies to, and the host of a process may be learned late. Each process
- * therefore stores the offset that its rows contain, and before rows are read they get the
- * difference to the current one. A million rows take 10 ms, and only where an offset
- * changed.
+ * therefore stores the offset that its rows contain, and before rows are read they get
+ * the difference to the current one. A million rows take 10 ms, and only where an
+ * offset changed.
  *
- * A scheduler knows the host of a worker by its address, a record by its name; the worker
- * joins the two. */
+ * A scheduler knows the host of a worker by its address, a record by its name; the
+ * worker joins the two. */
 #include "run/worker_sessions.h"
 
 #include "base/array.h"
@@ -87,7 +87,7 @@ void roast__sessions_release(struct roast_worker_sessions *sessions)
     *sessions = (struct roast_worker_sessions){.items = NULL};
 }
 
-/* ---- offers ------------------------------------------------------------- */
+/* ---- offers ---------------------------------------------------------------------- */
 
 /* A session needs up to three: at the start of the run, the end of another session, its
  * own. */
@@ -166,7 +166,8 @@ static bool is_known_already(const struct roast_worker_session *latest,
            (session->pid != 0 || latest->joined_ns == session->joined_ns);
 }
 
-/* The offer and the session end at the same time; left_ns 0 would mean still present. */
+/* The offer and the session end at the same time; left_ns 0 would mean still
+ * present. */
 static void end_session(struct roast_run *run, struct roast_worker_session *session,
                         int64_t left_ns)
 {
@@ -413,7 +414,7 @@ static void find_clients_host(const struct roast_run *run)
     }
 }
 
-/* ---- hosts by the names that processes have for them ------------------------------ */
+/* ---- hosts by the names that processes have for them ----------------------------- */
 
 /* Schedulers know hosts by address, processes by name. One process that is known to a
  * scheduler identifies the host for all others there. */
@@ -473,7 +474,7 @@ static const struct roast_host_offset *offset_by_any_name(
     return neighbour ? offset_of(neighbours->run, neighbour) : offset;
 }
 
-/* ---- moving rows ---------------------------------------------------------------------- */
+/* ---- moving rows ----------------------------------------------------------------- */
 
 /* Sets move_ns of all processes; false: no row has to move. */
 static bool find_moves(struct roast_run *run)

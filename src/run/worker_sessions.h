@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* worker_sessions.h - workers of a cluster: when each joined and left, and the offsets of
- * the clocks of their hosts.
+/* worker_sessions.h - workers of a cluster: when each joined and left, and the offsets
+ * of the clocks of their hosts.
  *
- * A worker is identified by its address. One that joins again starts another session. */
+ * A worker is identified by its address. One that joins again starts another
+ * session. */
 #ifndef ROAST_RUN_WORKER_SESSIONS_H
 #define ROAST_RUN_WORKER_SESSIONS_H
 
@@ -61,7 +62,8 @@ struct roast_clock_offsets {
     struct roast_hash_table slots; /* by host */
 };
 
-/* Moves the times of all attempts to the offsets that are known now; the lock is held. */
+/* Moves the times of all attempts to the offsets that are known now; the lock is
+ * held. */
 struct roast_run;
 void roast__clock_offsets_apply(struct roast_run *run);
 

@@ -22,7 +22,8 @@ struct roast_live_blocks {
 };
 
 /* Takes an open file and reads its head; a head that is damaged after the magic is
- * unknown and counted in *seen. Fails as roast__live_read() does; fd is closed then too. */
+ * unknown and counted in *seen. Fails as roast__live_read() does; fd is closed then
+ * too. */
 int roast__blocks_open(struct roast_live_blocks *blocks, int fd, const char *path,
                        struct roast_journal_reading *seen, roast_error *err);
 

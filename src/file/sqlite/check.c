@@ -48,7 +48,7 @@ static void report_count(struct reporter *reporter, uint64_t count, const char *
     report(reporter, line);
 }
 
-/* ---- the journal ------------------------------------------------------------------- */
+/* ---- the journal ----------------------------------------------------------------- */
 
 static void check_reading(const roast_runfile *file, struct reporter *reporter)
 {
@@ -63,7 +63,7 @@ static void check_reading(const roast_runfile *file, struct reporter *reporter)
                  " of a kind or with contents that this version does not know");
 }
 
-/* ---- finished files ---------------------------------------------------------------- */
+/* ---- finished files -------------------------------------------------------------- */
 
 /* A part that is too damaged to check is a problem, not a failure. */
 static int forgive(struct reporter *reporter, int status, const char *where,
@@ -107,7 +107,7 @@ static int check_summary(sqlite3 *db, struct reporter *reporter, roast_error *er
     return forgive(reporter, status, "the summary", err);
 }
 
-/* ---- plain tables ------------------------------------------------------------------ */
+/* ---- plain tables ---------------------------------------------------------------- */
 
 static bool same_cell(sqlite3_stmt *a, sqlite3_stmt *b, int column)
 {
@@ -169,8 +169,8 @@ static int compare_table(sqlite3 *made, sqlite3 *stored, const char *table,
     return forgive(reporter, status, table, err);
 }
 
-/* The state of an unfinished run at that time is not known any more, and another version
- * may have other formulas. */
+/* The state of an unfinished run at that time is not known any more, and another
+ * version may have other formulas. */
 static int check_tables(roast_runfile *file, roast_run *run, struct reporter *reporter,
                         roast_error *err)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* chunk_tables.c - the tables that the views of chunks read: one narrow row per attempt,
- * and the files and workers that these name by number.
+/* chunk_tables.c - the tables that the views of chunks read: one narrow row per
+ * attempt, and the files and workers that these name by number.
  *
  * Rows are made while SQLite reads them, some hundred at a time under the lock of the
  * run: a million of them would not fit in memory twice. */
@@ -40,7 +40,7 @@ static void set(struct chunk_row *row, enum roast_chunk_column column, int64_t v
     row->known |= UINT64_C(1) << column;
 }
 
-/* ---- one row; the lock is held ------------------------------------------------------ */
+/* ---- one row; the lock is held --------------------------------------------------- */
 
 static void make_state(struct chunk_table *table, struct chunk_row *out, size_t row)
 {
@@ -151,7 +151,7 @@ static void make_row(struct chunk_table *table, struct chunk_row *out, size_t ro
     make_inside(table, out, row);
 }
 
-/* ---- all rows ---------------------------------------------------------------------- */
+/* ---- all rows -------------------------------------------------------------------- */
 
 static void make_batch(struct chunk_table *table, size_t first)
 {
@@ -240,7 +240,7 @@ static int save_rows(sqlite3 *db, struct roast_run *run, roast_error *err)
     return status;
 }
 
-/* ---- files and workers -------------------------------------------------------------- */
+/* ---- files and workers ----------------------------------------------------------- */
 
 static void put_file(sqlite3_context *out, void *context, size_t row, size_t column)
 {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* save.c - a run into an empty database.
  *
- * Plain tables come first: each is made, written and freed, so that no two of them are in
- * memory. The lock of the run is never held for long: what is added to the run while it is
- * saved may be in the journal and not in the tables. */
+ * Plain tables come first: each is made, written and freed, so that no two of them are
+ * in memory. The lock of the run is never held for long: what is added to the run while
+ * it is saved may be in the journal and not in the tables. */
 #include "file/sqlite/save.h"
 
 #include <string.h>
@@ -17,7 +17,7 @@
 #include "roast/version.h"
 #include "run/journal/journal.h"
 
-/* ---- journal and summary ----------------------------------------------------------- */
+/* ---- journal and summary --------------------------------------------------------- */
 
 struct block_writer {
     sqlite3_stmt *insert;
@@ -81,7 +81,7 @@ static int save_summary(sqlite3 *db, const roast_summary *summary, roast_error *
     return status;
 }
 
-/* ---- plain tables ------------------------------------------------------------------ */
+/* ---- plain tables ---------------------------------------------------------------- */
 
 static int save_table(sqlite3 *db, roast_run *run, const roast_summary *summary,
                       enum roast_table_id table, roast_error *err)
@@ -122,7 +122,7 @@ int roast__save_into(sqlite3 *db, roast_run *run, bool with_journal, roast_error
     return status;
 }
 
-/* ---- files ------------------------------------------------------------------------- */
+/* ---- files ----------------------------------------------------------------------- */
 
 /* A small run makes a small file. */
 static int page_bytes_of(roast_run *run)

@@ -19,9 +19,9 @@ enum { ROAST_SMALL_PAGE_BYTES = 4096, ROAST_LARGE_PAGE_BYTES = 16384 };
 int roast__sql_create(sqlite3 **out, const char *path, int page_bytes,
                       roast_error *err);
 
-/* A connection that reads an untrusted finished file. It takes no lock, and does no more
- * work than a file of so many bytes can require; the remaining work is in *budget, which
- * it borrows. Returns owned. */
+/* A connection that reads an untrusted finished file. It takes no lock, and does no
+ * more work than a file of so many bytes can require; the remaining work is in *budget,
+ * which it borrows. Returns owned. */
 int roast__sql_open(sqlite3 **out, const char *path, uint64_t file_bytes,
                     uint64_t *budget, roast_error *err);
 
@@ -51,7 +51,8 @@ int roast__sql_prepare(sqlite3_stmt **out, sqlite3 *db, const char *sql,
 /* 1: a row was read; 0: no more rows. */
 int roast__sql_step(sqlite3_stmt *statement, roast_error *err);
 
-/* A cell from any source. The numbers are part of checksums in files and never change. */
+/* A cell from any source. The numbers are part of checksums in files and never
+ * change. */
 enum roast_sql_type {
     ROAST_SQL_NULL = 0,
     ROAST_SQL_INTEGER = 1,
@@ -70,8 +71,8 @@ struct roast_sql_value {
 /* The value of a cell, borrowed until the next step. */
 struct roast_sql_value roast__sql_value(sqlite3_stmt *statement, int column);
 
-/* The text of a cell, borrowed until the next step; absent for NULL, and for a cell that
- * holds a number. */
+/* The text of a cell, borrowed until the next step; absent for NULL, and for a cell
+ * that holds a number. */
 struct roast_str roast__sql_text(sqlite3_stmt *statement, int column);
 
 #endif

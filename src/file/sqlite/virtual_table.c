@@ -26,7 +26,7 @@ struct scan {
     size_t row;
 };
 
-/* ---- what SQLite calls ------------------------------------------------------------- */
+/* ---- what SQLite calls ----------------------------------------------------------- */
 
 static void put(struct roast_buf *out, const char *text)
 {
@@ -172,7 +172,7 @@ int roast__virtual_table_show(sqlite3 *db, const char *table,
     return roast__sql_error(db, code, err);
 }
 
-/* ---- filling a table --------------------------------------------------------------- */
+/* ---- filling a table ------------------------------------------------------------- */
 
 /* They were there before. */
 static int make_nothing(struct roast_virtual_table *out, void *context,
@@ -222,7 +222,7 @@ int roast__virtual_table_insert(sqlite3 *db, const char *table,
     return status;
 }
 
-/* ---- columns as rows --------------------------------------------------------------- */
+/* ---- columns as rows ------------------------------------------------------------- */
 
 static const struct roast_table_column *data_at(void *context, size_t column)
 {

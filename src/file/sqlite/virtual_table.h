@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* virtual_table.h - rows that SQLite reads without a copy.
  *
- * Rows are registered with SQLite as a virtual table. `INSERT INTO t SELECT * FROM rows`
- * then fills a plain table in one statement, twice as fast as binding row by row, and a
- * SELECT can read tables that are not in the file. */
+ * Rows are registered with SQLite as a virtual table. `INSERT INTO t SELECT * FROM
+ * rows` then fills a plain table in one statement, twice as fast as binding row by row,
+ * and a SELECT can read tables that are not in the file. */
 #ifndef ROAST_FILE_SQLITE_VIRTUAL_TABLE_H
 #define ROAST_FILE_SQLITE_VIRTUAL_TABLE_H
 

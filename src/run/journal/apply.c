@@ -146,7 +146,7 @@ bool roast__entry_too_late(struct roast_apply_entry *entry, int64_t time_ns)
     return roast__entry_too_costly(entry);
 }
 
-/* ---- entries in parts ----------------------------------------------------------- */
+/* ---- entries in parts ------------------------------------------------------------ */
 
 static void forget_parts(struct roast_apply *apply)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* apply.h - makes the changes of journal entries in a run.
  *
- * The bytes are untrusted: every number is checked before it is used. An entry that cannot
- * be read is left out and counted; other entries do not depend on it. */
+ * The bytes are untrusted: every number is checked before it is used. An entry that
+ * cannot be read is left out and counted; other entries do not depend on it. */
 #ifndef ROAST_RUN_JOURNAL_APPLY_H
 #define ROAST_RUN_JOURNAL_APPLY_H
 
@@ -50,7 +50,7 @@ int roast__apply_block(struct roast_apply *apply, struct roast_str entries, bool
 
 void roast__apply_release(struct roast_apply *apply);
 
-/* ---- for readers of entries; they return BAD_DATA for an entry to leave out -------- */
+/* ---- for readers of entries; they return BAD_DATA for an entry to leave out ------ */
 
 /* One entry; its payload is read from the front. */
 struct roast_apply_entry {
@@ -76,15 +76,17 @@ double roast__entry_double(struct roast_apply_entry *entry);
 int roast__entry_reference(struct roast_apply_entry *entry,
                            struct roast_known_text *out);
 
-/* The text that a number means: 1, 0 for a negative one, BAD_DATA for an unknown one. */
+/* The text that a number means: 1, 0 for a negative one, BAD_DATA for an unknown
+ * one. */
 int roast__apply_find_text(const struct roast_apply *apply, int64_t number,
                            struct roast_known_text *out);
 
-/* True for an entry out of order once there were too many: items in order of time have to
- * be moved for it, and a hostile file must not take unbounded time. */
+/* True for an entry out of order once there were too many: items in order of time have
+ * to be moved for it, and a hostile file must not take unbounded time. */
 bool roast__entry_too_late(struct roast_apply_entry *entry, int64_t time_ns);
 
-/* Counts an entry whose kind is costly in large numbers; true once there are too many. */
+/* Counts an entry whose kind is costly in large numbers; true once there are too
+ * many. */
 bool roast__entry_too_costly(struct roast_apply_entry *entry);
 
 /* Makes the change of an entry of this kind (apply_kinds.c). */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* apply_kinds.c - makes the change of one journal entry, by its kind.
  *
- * Samples are entries one by one, or all of a worker at once as they are packed in memory
- * (samples.c). */
+ * Samples are entries one by one, or all of a worker at once as they are packed in
+ * memory (samples.c). */
 #include <math.h>
 
 #include "base/array.h"

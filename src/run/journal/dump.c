@@ -2,8 +2,8 @@
 /* dump.c - a whole run as the fewest journal entries that make an equal one.
  *
  * The head holds what the first page of a report needs beside the summary; records,
- * samples and tasks follow. An attempt is written as the frames that its row is made of:
- * what a begin frame had is left out where an end frame has it more precisely. */
+ * samples and tasks follow. An attempt is written as the frames that its row is made
+ * of: what a begin frame had is left out where an end frame has it more precisely. */
 #include "run/journal/journal.h"
 
 #include "base/array.h"

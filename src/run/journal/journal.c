@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* journal.c - the blocks of a journal: memory, entries, epochs.
  *
- * A change of the run never waits for the file and never fails because of it: without room
- * or memory it is counted as dropped. */
+ * A change of the run never waits for the file and never fails because of it: without
+ * room or memory it is counted as dropped. */
 #include "run/journal/journal.h"
 
 #include "base/array.h"
@@ -17,7 +17,7 @@ enum {
     BEFORE_BYTES = DROPPED_BYTES + PART_HEAD_BYTES + LONGEST_HOST_BYTES,
 };
 
-/* ---- blocks ---------------------------------------------------------------- */
+/* ---- blocks ---------------------------------------------------------------------- */
 
 static struct roast_block *add_block(struct roast_journal *journal, size_t size_bytes)
 {
@@ -68,7 +68,7 @@ void roast__journal_reserve(struct roast_journal *journal, size_t size_bytes)
         (void)block_with(journal, size_bytes + BEFORE_BYTES);
 }
 
-/* ---- one entry ----------------------------------------------------------- */
+/* ---- one entry ------------------------------------------------------------------- */
 
 static bool put_entry(struct roast_journal *journal, enum roast_entry kind,
                       struct roast_str numbers, struct roast_str bytes)
@@ -108,8 +108,8 @@ static bool put_numbers(struct roast_journal *journal, enum roast_entry kind,
 }
 
 /* Too large for one entry: parts, then what they are. Each block depends on none before
- * it, so the last part begins one and nothing follows it there. A reader leaves out parts
- * that never become whole because memory ran out between them. */
+ * it, so the last part begins one and nothing follows it there. A reader leaves out
+ * parts that never become whole because memory ran out between them. */
 static bool put_parts(struct roast_journal *journal, enum roast_entry kind,
                       struct roast_str payload)
 {
@@ -130,7 +130,7 @@ static bool put_parts(struct roast_journal *journal, enum roast_entry kind,
     return queued;
 }
 
-/* ---- entries that precede a change ------------------------------------------------ */
+/* ---- entries that precede a change ----------------------------------------------- */
 
 static void begin_epoch(struct roast_journal *journal)
 {
@@ -196,7 +196,7 @@ bool roast__journal_put(struct roast_journal *journal, enum roast_entry kind)
     return queued;
 }
 
-/* ---- life cycle ---------------------------------------------------------------- */
+/* ---- life cycle ------------------------------------------------------------------ */
 
 static bool is_untouched(const struct roast_run *run)
 {
@@ -258,7 +258,7 @@ void roast__journal_release(struct roast_journal *journal)
     journal->contexts = NULL;
 }
 
-/* ---- for the writer --------------------------------------------------- */
+/* ---- for the writer -------------------------------------------------------------- */
 
 /* Frees unused memory of the blocks: the writer may keep many of them. */
 static void shrink(struct roast_block **blocks)

@@ -3,8 +3,8 @@
  *
  * A live file gets the changes as they happen, a saved file the entries of a dump. Both
  * have the same blocks. The writer takes whole blocks and returns their bytes when they
- * are written; all blocks together never exceed the limit. Changes above it are dropped,
- * and as soon as there is room an entry states how many.
+ * are written; all blocks together never exceed the limit. Changes above it are
+ * dropped, and as soon as there is room an entry states how many.
  *
  * A text that repeats is written once per block or once per dictionary epoch of some
  * blocks, and referred to by its number after that. What follows a damaged block can be
@@ -62,8 +62,8 @@ struct roast_journal {
     void *context;
 };
 
-/* Attaches to a run that has only clocks and host; LIMIT otherwise, or if another journal
- * is attached. The journal is zeroed except for half_full. */
+/* Attaches to a run that has only clocks and host; LIMIT otherwise, or if another
+ * journal is attached. The journal is zeroed except for half_full. */
 int roast__journal_open(struct roast_journal *journal, struct roast_run *run,
                         size_t limit_bytes, roast_error *err);
 void roast__journal_close(struct roast_journal *journal); /* keeps the queue */
@@ -81,7 +81,7 @@ struct roast_block *roast__journal_take(struct roast_journal *journal);
 /* Releases so many bytes of entries that were taken. */
 void roast__journal_done(struct roast_journal *journal, size_t size_bytes);
 
-/* ---- dump.c: a whole run as the fewest entries that make an equal one --------------- */
+/* ---- dump.c: a whole run as the fewest entries that make an equal one ------------ */
 
 /* Gets each block; called without the lock. */
 typedef int roast__block_sink(void *context, struct roast_block *block,

@@ -68,8 +68,8 @@ static struct roast_record_context *context_of(struct roast_record_context **con
 
 /* ---- writing --------------------------------------------------------------------- */
 
-/* The number of a text in the strings of the run, or ROAST_NO_STRING. The row nearly always
- * has it, which is much faster than a search. */
+/* The number of a text in the strings of the run, or ROAST_NO_STRING. The row nearly
+ * always has it, which is much faster than a search. */
 static int32_t number_of(const struct roast_run *run, size_t row,
                          enum roast_field field, struct roast_str text, int64_t last)
 {

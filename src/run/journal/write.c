@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* write.c - writes a change of a run as a journal entry.
  *
- * Facts, losses and groups are written by name, because their numbers may change between
- * versions. Times are written relative to the start of the run, which makes them short. */
+ * Facts, losses and groups are written by name, because their numbers may change
+ * between versions. Times are written relative to the start of the run, which makes
+ * them short. */
 #include "run/journal/write.h"
 
 #include "base/array.h"
@@ -42,7 +43,8 @@ void roast__journal_put_text(struct roast_journal *journal, struct roast_str tex
     put_bytes(&journal->entry, text);
 }
 
-/* The block in which a text was announced; NULL when out of memory: it is written again. */
+/* The block in which a text was announced; NULL when out of memory: it is written
+ * again. */
 static uint32_t *announced_in(struct roast_journal *journal, int32_t text)
 {
     size_t number = (size_t)text;
@@ -229,7 +231,7 @@ void roast__journal_write_use(struct roast_journal *journal,
     (void)roast__journal_put(journal, ROAST_ENTRY_use);
 }
 
-/* ---- scheduler -------------------------------------------------------- */
+/* ---- scheduler ------------------------------------------------------------------- */
 
 void roast__journal_write_member(struct roast_journal *journal,
                                  const struct roast_member *member)

@@ -54,7 +54,7 @@ void roast__journal_write_record(struct roast_journal *journal, const roast_reco
 /* Counts one loss and writes it. */
 void roast__lose_and_write(struct roast_run *run, enum roast_run_loss loss);
 
-/* ---- for record.c and dump.c ------------------------------------- */
+/* ---- for record.c and dump.c ----------------------------------------------------- */
 
 /* Where the payload of the next entry is made, empty. */
 struct roast_buf *roast__journal_begin(struct roast_journal *journal);
