@@ -2,17 +2,22 @@
 /* array.h - arrays that grow, and numbers that do not overflow.
  *
  * Arrays double: a large one that is grown costs no memory where it was not touched.
- * Times and counts come out of frames that anybody may have written, so sums stop at
- * the largest number instead of wrapping. */
-#ifndef ROAST_RUN_ARRAY_H
-#define ROAST_RUN_ARRAY_H
+ * Times and counts come from untrusted frames, so sums stop at the largest number
+ * instead of wrapping. */
+#ifndef ROAST_BASE_ARRAY_H
+#define ROAST_BASE_ARRAY_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-/* The items, moved where there was no room for one more behind `count`; NULL when out
- * of memory, and then they are where they were. */
+/* The items, moved if there was no room for one more after `count`; NULL when out of
+ * memory, and then nothing changed. */
 void *roast__array_room(void *items, size_t *cap, size_t count, size_t item_bytes);
+
+/* Resizes the array that the pointer at `array` points to; false when out of memory,
+ * and then it did not change. */
+bool roast__array_resize(void *array, size_t cap, size_t item_bytes);
 
 static inline int64_t roast__sat_add(int64_t a, int64_t b)
 {

@@ -35,10 +35,10 @@ static uint32_t number_at(const unsigned char *head, size_t at, size_t size)
     return value;
 }
 
-/* ---- the head of an SQLite file ---------------------------------------------------- */
+/* ---- the head of an SQLite file -------------------------------------------------- */
 
-/* The writer of a file that we cannot read otherwise; false where it is not there. Every
- * format has its head in row 0 of the journal. */
+/* The writer of a file that we cannot read otherwise; false where it is not there.
+ * Every format has its head in row 0 of the journal. */
 static bool find_writer(struct roast_live_head *head, const char *path,
                         uint64_t file_bytes)
 {
@@ -80,7 +80,7 @@ static int check_head(struct roast_header *header, const unsigned char *head,
     uint64_t pages = number_at(head, PAGE_COUNT_AT, 4);
 
     if (page_bytes == 1)
-        page_bytes = 65536; /* two bytes cannot say that */
+        page_bytes = 65536; /* does not fit in two bytes */
     if (number_at(head, APPLICATION_ID_AT, 4) != ROAST_APPLICATION_ID)
         return roast_error_set(err, ROAST_BAD_DATA,
                                "an SQLite file, but not a run file");
@@ -96,14 +96,14 @@ static int check_head(struct roast_header *header, const unsigned char *head,
     return ROAST_OK;
 }
 
-/* ---- any file ---------------------------------------------------------------------- */
+/* ---- any file -------------------------------------------------------------------- */
 
 static int io_error(roast_error *err)
 {
     return roast_error_set(err, ROAST_IO, "%s", strerror(errno));
 }
 
-/* How many bytes there were, at most as many as asked for; negative: errno. */
+/* Returns the number of bytes read, at most as many as requested; negative: errno. */
 static ssize_t read_head(int fd, unsigned char *head, size_t wanted)
 {
     size_t have = 0;

@@ -15,7 +15,7 @@ struct roast_header {
 };
 
 /* IO: it cannot be opened; BAD_DATA: it is no run file; TRUNCATED; NEWER_FORMAT. With
- * `fd` (NULL allowed) the file stays open: *fd is owned, and -1 if it failed. */
+ * `fd` (NULL allowed) the file remains open: *fd is owned, and -1 if it failed. */
 int roast__read_header(struct roast_header *out, int *fd, const char *path,
                        roast_error *err);
 

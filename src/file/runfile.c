@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* runfile.c - run files: opened, and loaded as far as the caller needs.
  *
- * A finished file is opened with the head of its journal. The whole run is another one,
- * loaded when attempts or samples are needed: the first one stays valid. A live file is
- * read whole at once. */
+ * A finished file is opened with the head of its journal. The whole run is a second
+ * object, loaded when attempts or samples are needed: the first one remains valid. A
+ * live file is read completely at once. */
 #include "file/runfile.h"
 
 #include <string.h>
@@ -11,7 +11,7 @@
 #include "base/mem.h"
 #include "file/sqlite/schema.h"
 
-/* ---- opening ----------------------------------------------------------------------- */
+/* ---- opening --------------------------------------------------------------------- */
 
 /* What was found while reading the journal. */
 static void set_info(roast_runfile *file, roast_run *run)
@@ -122,7 +122,7 @@ void roast_runfile_info(const roast_runfile *file, struct roast_runfile_info *ou
     roast__runfile_unlock((roast_runfile *)file);
 }
 
-/* ---- the run ----------------------------------------------------------------------- */
+/* ---- the run --------------------------------------------------------------------- */
 
 int roast__runfile_whole(roast_runfile *file, roast_run **out, roast_error *err)
 {
@@ -151,7 +151,7 @@ int roast_runfile_run(roast_runfile *file, bool whole, roast_run **out,
     return status;
 }
 
-/* ---- the summary ------------------------------------------------------------------- */
+/* ---- the summary ----------------------------------------------------------------- */
 
 int roast__runfile_summary(roast_runfile *file, const roast_summary **out,
                            roast_error *err)
@@ -179,7 +179,7 @@ int roast_runfile_summary(roast_runfile *file, const roast_summary **out,
     return status;
 }
 
-/* ---- tables ------------------------------------------------------------------------ */
+/* ---- tables ---------------------------------------------------------------------- */
 
 int roast__runfile_columns(roast_runfile *file, enum roast_table_id table,
                            roast_table **out, roast_error *err)

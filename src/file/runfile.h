@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* runfile.h - the inside of an open run file. */
+/* runfile.h - the private members of an open run file. */
 #ifndef ROAST_FILE_RUNFILE_H
 #define ROAST_FILE_RUNFILE_H
 
@@ -33,12 +33,12 @@ int roast__runfile_load(roast_run **out, const char *path, roast_error *err);
 int roast__run_info(struct roast_run_info *out, const char *path, bool with_numbers,
                     roast_error *err);
 
-/* Every function of runfile.h begins and ends with these: one thread at a time, and each
- * with a budget of its own. */
+/* Every function of runfile.h begins and ends with these: one thread at a time, and
+ * each with a budget of its own. */
 void roast__runfile_lock(roast_runfile *file);
 void roast__runfile_unlock(roast_runfile *file);
 
-/* ---- for other files of this folder; the lock is held ------------------------------- */
+/* ---- for other files of this folder; the lock is held ---------------------------- */
 
 int roast__runfile_whole(roast_runfile *file, roast_run **out, roast_error *err);
 int roast__runfile_summary(roast_runfile *file, const roast_summary **out,

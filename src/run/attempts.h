@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* attempts.h - one row per attempt: what formulas read in columns, the rest packed.
+/* attempts.h - one row per attempt: hot fields in columns, cold fields packed.
  *
  * Begin, chunk and end frames of one identity become one row (merge.c). Texts and facts
- * that repeat are kept once: which file (sources.h), which process (processes.h).
- * Fields without a column are kept in `packed` (rest.h), so that every field of every
- * chunk record can be given back. */
+ * that repeat are kept once: file (sources.h), process (processes.h). Fields without a
+ * column are kept in `packed` (cold_fields.h), so that every field of every chunk
+ * record can be returned. */
 #ifndef ROAST_RUN_ATTEMPTS_H
 #define ROAST_RUN_ATTEMPTS_H
 
 #include "base/buf.h"
-#include "run/column.h"
+#include "base/column.h"
 #include "run/processes.h"
 #include "run/sources.h"
 
@@ -27,7 +27,7 @@ enum roast_attempt_part {
     ROAST_PART_END = 4,
 };
 
-/* What the last record had: the next one often has the same. */
+/* Values of the last record: the next one often has the same. */
 struct roast_last_values {
     int32_t run; /* numbers of strings */
     int32_t absences;
@@ -40,13 +40,12 @@ struct roast_last_values {
 struct roast_attempts {
     size_t count;
     size_t cap;
-    int32_t *process; /* index in processes: of the worker that it was made by */
+    int32_t *process; /* index in processes: the worker that ran it */
     uint32_t *sequence;
     int32_t *source;       /* index in sources, -1: not known */
     unsigned char *status; /* roast_chunk_status; 0: not known (running, or lost) */
     unsigned char *parts;  /* roast_attempt_part bits */
-    uint64_t
-        *cold_fields; /* where the row's packed fields are in `packed`, + 1; or 0 */
+    uint64_t *cold_fields; /* position in `packed` + 1; 0: none */
     struct roast_column columns[ROAST_COLUMN_COUNT];
     struct roast_buf packed;
     uint64_t fields; /* that any chunk record has, as in roast_record.present */
@@ -66,7 +65,7 @@ struct roast_attempts {
     uint32_t handmade_count;
 };
 
-/* The entry that knows the process of a row, whichever worker of it made the attempt. */
+/* The entry of the process of a row, whichever of its workers ran the attempt. */
 static inline int32_t roast__process_of(const struct roast_attempts *attempts,
                                         size_t row)
 {
@@ -79,10 +78,10 @@ void roast__attempts_release(struct roast_attempts *attempts);
 int64_t roast__attempts_find(const struct roast_attempts *attempts, int32_t process,
                              uint32_t sequence);
 
-/* Makes room for one row more; false when out of memory. */
+/* Reserves one more row; false when out of memory. */
 bool roast__attempts_room(struct roast_attempts *attempts);
 
-/* Adds a row; there must be room. One that is not `findable` is never repeated. */
+/* Adds a reserved row. One that is not `findable` is never repeated. */
 size_t roast__attempts_append(struct roast_attempts *attempts, int32_t process,
                               uint32_t sequence, bool findable);
 

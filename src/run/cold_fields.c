@@ -2,16 +2,15 @@
 /* cold_fields.c - the fields of a chunk record that have no column, packed; and back.
  *
  *     varint     set: number of a string of 16 bytes
- *     values     of the fields in the rest, in the order of the list, without tags
+ *     values     of the cold fields, in the order of the list, without tags
  *
- * A set is the set of fields that the record has, then the set of those that are in
- * cold fields although they have another place, because that one holds something else; 8
- * bytes each, little endian. A run has a handful of shapes, so a record pays one byte
- * for all its tags.
+ * A set has the fields of the record, then those that are displaced: cold although they
+ * have another place, because that one holds another value; 8 bytes each, little
+ * endian. A run has a handful of sets, so a record needs one byte for all its tags.
  *
  * Times of process() are kept as the distance to where the clocks of the process should
- * be at the row's start on the timeline. Distances wrap: a hostile one comes back as it
- * was. */
+ * be at the row's start on the timeline. Distances wrap, so that a hostile one is
+ * restored unchanged. */
 #include "run/cold_fields.h"
 
 #include "base/array.h"
@@ -49,7 +48,7 @@ static struct starts expected_starts(const struct roast_worker_process *process,
     return starts;
 }
 
-/* ---- packing ----------------------------------------------------------------- */
+/* ---- packing --------------------------------------------------------------------- */
 
 static uint64_t displaced_fields(const roast_record *rec,
                                  const struct roast_worker_process *process,
@@ -85,11 +84,6 @@ static int32_t field_set_number(struct roast_run *run, struct roast_field_set se
                               (struct roast_str){(const char *)bytes, sizeof(bytes)});
 }
 
-static void put_text_number(struct roast_buf *out, int32_t number)
-{
-    roast__buf_put_varint(out, (uint64_t)number);
-}
-
 static void put_by_type(struct roast_buf *out, enum roast_field field,
                         union roast_field_value value)
 {
@@ -123,19 +117,19 @@ static void put_value(struct roast_buf *out, enum roast_field field,
                               roast__wrap_sub(rec->values[field].i64, starts.mono_ns));
         break;
     case ROAST_FIELD_host:
-        put_text_number(out, texts->host);
+        roast__buf_put_varint(out, (uint64_t)texts->host);
         break;
     case ROAST_FIELD_worker:
-        put_text_number(out, texts->worker);
+        roast__buf_put_varint(out, (uint64_t)texts->worker);
         break;
     case ROAST_FIELD_absences:
-        put_text_number(out, texts->absences);
+        roast__buf_put_varint(out, (uint64_t)texts->absences);
         break;
     case ROAST_FIELD_file_facts:
-        put_text_number(out, texts->file_facts);
+        roast__buf_put_varint(out, (uint64_t)texts->file_facts);
         break;
     case ROAST_FIELD_file_branches:
-        put_text_number(out, texts->file_branches);
+        roast__buf_put_varint(out, (uint64_t)texts->file_branches);
         break;
     default:
         put_by_type(out, field, rec->values[field]);
@@ -163,11 +157,11 @@ uint64_t roast__cold_fields_pack(struct roast_run *run, const roast_record *rec,
     if (roast__buf_ok(packed))
         return from + 1;
     packed->size_bytes = from;
-    packed->failed = false; /* what was packed before is whole */
+    packed->failed = false; /* what was packed before is complete */
     return 0;
 }
 
-/* ---- and back ---------------------------------------------------------------- */
+/* ---- unpacking ------------------------------------------------------------------- */
 
 static struct roast_cursor open_cold(const struct roast_run *run, size_t row,
                                      struct roast_field_set *set)
@@ -215,10 +209,11 @@ static struct starts starts_of(const struct roast_run *run, size_t row)
     const struct roast_column *start = &attempts->columns[ROAST_COLUMN_start_ns];
     const struct roast_worker_process *process =
         &attempts->processes[roast__process_of(attempts, row)];
-    int64_t told_ns =
+    int64_t recorded_ns =
         roast__wrap_sub(roast__column_get(start, row, 0), process->offset_ns);
 
-    return expected_starts(process, roast__column_has(start, row) ? &told_ns : NULL);
+    return expected_starts(process,
+                           roast__column_has(start, row) ? &recorded_ns : NULL);
 }
 
 static union roast_field_value read_value(const struct roast_run *run, size_t row,
@@ -248,17 +243,7 @@ static union roast_field_value read_value(const struct roast_run *run, size_t ro
     }
 }
 
-static void fill_from_cold(const struct roast_run *run, size_t row,
-                           struct roast_cursor *cur, struct roast_field_set set,
-                           roast_record *rec)
-{
-    for (uint64_t left = roast__fields_in_cold(set); left; left &= left - 1) {
-        enum roast_field field = (enum roast_field)__builtin_ctzll(left);
-        rec->values[field] = read_value(run, row, cur, field);
-    }
-}
-
-/* Passes over a value that nobody wants. */
+/* Skips a value. */
 static void skip_value(struct roast_cursor *cur, enum roast_field field)
 {
     const uint64_t numbers = ROAST_BIT(host) | ROAST_BIT(worker) | ROAST_BIT(absences) |
@@ -270,7 +255,7 @@ static void skip_value(struct roast_cursor *cur, enum roast_field field)
         (void)read_by_type(cur, field);
 }
 
-/* Fills what is wanted of the rest; nothing behind the last of it is looked at. */
+/* Reads the wanted cold fields, up to the last one. */
 static void pick_from_cold(const struct roast_run *run, size_t row,
                            struct roast_cursor *cur, struct roast_field_set set,
                            uint64_t wanted, roast_record *rec)
@@ -341,7 +326,7 @@ static void fill_process(const struct roast_run *run, size_t row, roast_record *
     rec->values[ROAST_FIELD_pid].u64 = process->pid;
 }
 
-/* ---- what only end frames tell ------------------------------------------------- */
+/* ---- fields of end frames -------------------------------------------------------- */
 
 static const struct roast_field_column end_columns[] = {
     COLUMN(task_ns),
@@ -361,18 +346,8 @@ int64_t roast__ladder_pack(struct roast_attempts *attempts, struct roast_str lad
     if (roast__buf_ok(packed))
         return (int64_t)from;
     packed->size_bytes = from;
-    packed->failed = false; /* what was packed before is whole */
+    packed->failed = false; /* what was packed before is complete */
     return -1;
-}
-
-static struct roast_str ladder_at(const struct roast_buf *packed, int64_t from)
-{
-    struct roast_cursor cur =
-        roast__cursor(packed->data + from, packed->size_bytes - (size_t)from);
-    struct roast_str ladder = {.size_bytes = (size_t)roast__cursor_varint(&cur)};
-
-    ladder.data = (const char *)roast__cursor_bytes(&cur, ladder.size_bytes);
-    return ladder;
 }
 
 struct roast_str roast__attempt_ladder(const struct roast_attempts *attempts,
@@ -382,7 +357,12 @@ struct roast_str roast__attempt_ladder(const struct roast_attempts *attempts,
 
     if (!roast__column_has(column, row))
         return (struct roast_str){NULL, 0};
-    return ladder_at(&attempts->packed, column->values[row]);
+    size_t from = (size_t)column->values[row];
+    struct roast_cursor cur =
+        roast__cursor(attempts->packed.data + from, attempts->packed.size_bytes - from);
+    struct roast_str ladder = {.size_bytes = (size_t)roast__cursor_varint(&cur)};
+    ladder.data = (const char *)roast__cursor_bytes(&cur, ladder.size_bytes);
+    return ladder;
 }
 
 static uint64_t fields_of_end(const struct roast_attempts *attempts, size_t row)
@@ -397,7 +377,7 @@ static uint64_t fields_of_end(const struct roast_attempts *attempts, size_t row)
     return fields;
 }
 
-/* Fills in what is wanted and the chunk frame does not say itself. */
+/* Adds the wanted fields that the chunk frame does not have. */
 static void fill_from_end(const struct roast_attempts *attempts, size_t row,
                           uint64_t wanted, roast_record *rec)
 {
@@ -415,7 +395,7 @@ static void fill_from_end(const struct roast_attempts *attempts, size_t row,
     rec->present |= missing;
 }
 
-/* ---- the whole record ---------------------------------------------------------- */
+/* ---- the whole record ------------------------------------------------------------ */
 
 uint64_t roast__attempt_present(const struct roast_run *run, size_t row)
 {
@@ -445,7 +425,7 @@ bool roast__attempt_chunk(const struct roast_run *run, size_t row, roast_record 
     roast__attempt_identity(run, row, identity);
     rec->values[ROAST_FIELD_identity].str =
         (struct roast_str){(const char *)identity, ROAST_IDENTITY_BYTES};
-    fill_from_cold(run, row, &cur, set, rec);
+    pick_from_cold(run, row, &cur, set, set.present, rec);
     return true;
 }
 

@@ -27,8 +27,9 @@ struct roast_record_texts {
     int32_t file_branches;
 };
 
-/* Packs what neither columns nor tables hold. start_ns is the row's on the timeline,
- * NULL where it has none. Returns what to keep in `cold_fields`, 0 when out of memory. */
+/* Packs what neither columns nor tables hold. start_ns is the row's on the
+ * timeline, NULL where it has none. Returns what to keep in `cold_fields`, 0 when
+ * out of memory. */
 struct roast_run;
 uint64_t roast__cold_fields_pack(struct roast_run *run, const roast_record *rec,
                                  const struct roast_worker_process *process,
@@ -53,14 +54,14 @@ void roast__attempt_identity(const struct roast_run *run, size_t row,
                              unsigned char identity[ROAST_IDENTITY_BYTES]);
 
 /* The chunk record of a row, with everything that was in its frame, and what only its
- * end frame knew: times of the attempt and ladder. Borrows the table and strings, and
+ * end frame had: times of the attempt and ladder. Borrows the table and strings, and
  * `identity`, until either changes. False when the row has no chunk frame: then only
- * what the end frame knew is there. */
+ * the fields of the end frame are set. */
 bool roast__attempt_record(const struct roast_run *run, size_t row, roast_record *rec,
                            unsigned char identity[ROAST_IDENTITY_BYTES]);
 
-/* The same with these fields alone, as bits of roast_record.present: quicker than the
- * whole record. `identity` is none of them. */
+/* The same with these fields alone, as bits of roast_record.present: faster than the
+ * whole record. `identity` cannot be one of them. */
 bool roast__attempt_fields(const struct roast_run *run, size_t row, uint64_t wanted,
                            roast_record *rec);
 

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* field_set.h - which fields a chunk record has, and which of them are cold.
- */
+/* field_set.h - which fields a chunk record has, and which of them are cold. */
 #ifndef ROAST_RUN_FIELD_SET_H
 #define ROAST_RUN_FIELD_SET_H
 
@@ -9,7 +8,7 @@
 
 #define ROAST_BIT(name) (UINT64_C(1) << ROAST_FIELD_##name)
 
-/* Where a field is unless the set says otherwise; all others are in the rest. */
+/* Where a field is kept unless it is displaced; all others are cold. */
 static const uint64_t roast__in_column =
     ROAST_BIT(duration_ns) | ROAST_BIT(cpu_ns) | ROAST_BIT(entry_start) |
     ROAST_BIT(entry_stop) | ROAST_BIT(num_events) | ROAST_BIT(rss_before_bytes) |

@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* merge.c - what a frame update of its attempt, put into the attempt's row.
+/* merge.c - merges a frame into the row of its attempt.
  *
- * Everything that can fail comes first: what a frame update is gathered, room is made,
- * and only then is the row touched. The result does not depend on the order in which
- * the frames of an attempt arrive: what is weak gives way to what another frame update.
- * An attempt may end twice, when process() returned and when its result was packed: the
- * end that took longer counts, but one without a ladder never outdoes one that has it.
+ * Everything that can fail comes first: the values of the frame are gathered, memory is
+ * reserved, and only then is the row changed. The result does not depend on the order
+ * in which the frames of an attempt arrive: a weak value never replaces one of another
+ * frame.
  *
  * The timeline is the client's realtime clock at the start of the run, carried on by
- * its monotonic clock. Processes on the client's host share that clock; of others only
- * the realtime clock is of use, and columns hold it with the offset of its process. */
+ * its monotonic clock. Processes on the client's host share that clock; for others only
+ * the realtime clock is usable, and columns hold it with the offset of its process. */
 #include "run/merge.h"
 
 #include "base/array.h"
@@ -19,14 +18,14 @@
 
 static const int64_t same_clock_within_ns = INT64_C(5000000000);
 
-/* What one frame update. */
+/* The values of one frame. */
 struct row_update {
     enum roast_attempt_part part;
     unsigned char status;
     int32_t source;
     bool weak_source;
     uint32_t known; /* bit n: values[n] is set */
-    uint32_t weak;  /* bit n: gives way to what is there */
+    uint32_t weak;  /* bit n: never replaces a value */
     int64_t values[ROAST_COLUMN_COUNT];
     uint64_t cold_fields;
     int32_t worker;      /* that a chunk record names, or ROAST_NO_STRING */
@@ -34,7 +33,7 @@ struct row_update {
     bool tables_dropped; /* not all of the record is kept */
 };
 
-_Static_assert(ROAST_COLUMN_COUNT <= 32, "saying.known has 32 bits");
+_Static_assert(ROAST_COLUMN_COUNT <= 32, "row_update.known has 32 bits");
 
 enum strength { WEAK, STRONG };
 
@@ -52,7 +51,7 @@ static bool is_set(const struct row_update *update, enum roast_attempt_column co
     return (update->known >> column) & 1;
 }
 
-/* A number that no column can hold is not said; the record keeps it. */
+/* A number that no column can hold is left out; the cold fields keep it. */
 static void set_field(struct row_update *update, enum roast_attempt_column column,
                       const roast_record *rec, enum roast_field field,
                       enum strength strength)
@@ -70,7 +69,7 @@ static void set_status(struct row_update *update, const roast_record *rec)
         update->status = (unsigned char)status;
 }
 
-/* Where a begin or end frame update that its attempt reads; false when out of memory. */
+/* File and entries of a begin or end frame; false when out of memory. */
 static bool set_place(struct roast_run *run, struct row_update *update,
                       const roast_record *rec)
 {
@@ -82,7 +81,7 @@ static bool set_place(struct roast_run *run, struct row_update *update,
     const unsigned char *at = (const unsigned char *)place.data;
     int64_t first = (int64_t)roast__load_fixed(at + 8, 4);
     int64_t entries = (int64_t)roast__load_fixed(at + 12, 4);
-    if (entries > 0) { /* 0 and 0 say that the entries are not known */
+    if (entries > 0) { /* 0 and 0 mean unknown entries */
         set(update, ROAST_COLUMN_entry_start, first, WEAK);
         set(update, ROAST_COLUMN_entry_stop, first + entries, WEAK);
     }
@@ -93,7 +92,7 @@ static bool set_place(struct roast_run *run, struct row_update *update,
     return update->source != ROAST_SOURCE_NO_MEMORY;
 }
 
-/* ---- begin ------------------------------------------------------------------- */
+/* ---- begin ----------------------------------------------------------------------- */
 
 static bool merge_begin(struct roast_run *run, struct row_update *update,
                         const roast_record *rec)
@@ -104,7 +103,7 @@ static bool merge_begin(struct roast_run *run, struct row_update *update,
     return set_place(run, update, rec);
 }
 
-/* ---- end --------------------------------------------------------------------- */
+/* ---- end ------------------------------------------------------------------------- */
 
 static bool knows_task_ns(const roast_record *rec)
 {
@@ -149,7 +148,7 @@ static void set_task(const struct roast_run *run, struct row_update *update,
             STRONG);
 }
 
-/* Of all records made by hand nobody knows whether they are of one process. */
+/* Records made by hand may be of any process. */
 static bool is_handmade(const struct roast_worker_process *process)
 {
     return process->run == ROAST_NO_STRING;
@@ -164,18 +163,7 @@ static void learn_use(struct roast_worker_process *process, const roast_record *
     if (process->pid == 0 && roast_record_has(rec, ROAST_FIELD_pid))
         process->pid = rec->values[ROAST_FIELD_pid].u64;
     if (roast_record_has(rec, ROAST_FIELD_process_cpu_ns) && cpu->u64 > process->cpu_ns)
-        process->cpu_ns = cpu->u64; /* it only grows; frames may overtake each other */
-}
-
-static bool set_ladder(struct roast_run *run, struct row_update *update,
-                       const roast_record *rec)
-{
-    if (!roast_record_has(rec, ROAST_FIELD_ladder))
-        return true;
-    int64_t at =
-        roast__ladder_pack(&run->attempts, rec->values[ROAST_FIELD_ladder].str);
-    set(update, ROAST_COLUMN_ladder, at, STRONG);
-    return at >= 0;
+        process->cpu_ns = cpu->u64; /* it only grows; frames may be reordered */
 }
 
 static bool merge_end(struct roast_run *run, struct row_update *update,
@@ -192,10 +180,17 @@ static bool merge_end(struct roast_run *run, struct row_update *update,
             return false;
         set(update, ROAST_COLUMN_error_type, text, WEAK);
     }
-    return set_ladder(run, update, rec) && set_place(run, update, rec);
+    if (roast_record_has(rec, ROAST_FIELD_ladder)) {
+        int64_t at =
+            roast__ladder_pack(&run->attempts, rec->values[ROAST_FIELD_ladder].str);
+        if (at < 0)
+            return false;
+        set(update, ROAST_COLUMN_ladder, at, STRONG);
+    }
+    return set_place(run, update, rec);
 }
 
-/* ---- chunk ------------------------------------------------------------------- */
+/* ---- chunk ----------------------------------------------------------------------- */
 
 static bool intern(int32_t *number, struct roast_run *run, const roast_record *rec,
                    enum roast_field field, int32_t guess)
@@ -228,7 +223,7 @@ static bool intern_texts(struct roast_record_texts *texts, struct roast_run *run
     return true;
 }
 
-/* The first record of a process update where it runs. */
+/* The first record of a process sets where it runs. */
 static void learn_process(const struct roast_run *run,
                           struct roast_worker_process *process, const roast_record *rec,
                           const struct roast_record_texts *texts)
@@ -262,7 +257,7 @@ static void set_start(const struct roast_run *run, struct row_update *update,
             STRONG);
 }
 
-/* Distances are taken to what the first record of the process update. */
+/* Distances are relative to the first record of the process. */
 static void learn_mono(struct roast_worker_process *process,
                        const struct row_update *update, const roast_record *rec)
 {
@@ -305,9 +300,10 @@ static bool merge_record(struct roast_run *run, struct row_update *update,
     return update->cold_fields != 0;
 }
 
-/* Tables of branches are by far the largest part of a record: 1 kB where a chunk reads 20
- * branches, 50 kB where it reads 1500. Once the packed fields have reached the budget of
- * the run, records are kept without them and say so, and each is counted as a loss. */
+/* Tables of branches are by far the largest part of a record: 1 kB where a chunk reads
+ * 20 branches, 50 kB where it reads 1500. Once the packed fields have reached the
+ * budget of the run, records are kept without them, with the reason, and each is
+ * counted as a loss. */
 static const enum roast_field tables[] = {ROAST_FIELD_branches,
                                           ROAST_FIELD_file_branches};
 enum { TABLE_COUNT = sizeof(tables) / sizeof(tables[0]) };
@@ -365,20 +361,20 @@ static bool merge_chunk(struct roast_run *run, struct row_update *update,
     return merged;
 }
 
-/* ---- the row ----------------------------------------------------------------- */
+/* ---- the row --------------------------------------------------------------------- */
 
 static bool read_frame(struct roast_run *run, struct row_update *update,
                        int32_t process, const roast_record *rec)
 {
-    struct roast_worker_process *who = &run->attempts.processes[process];
+    struct roast_worker_process *entry = &run->attempts.processes[process];
 
     switch (update->part) {
     case ROAST_PART_BEGIN:
         return merge_begin(run, update, rec);
     case ROAST_PART_CHUNK:
-        return merge_chunk(run, update, who, rec);
+        return merge_chunk(run, update, entry, rec);
     case ROAST_PART_END:
-        return merge_end(run, update, who, rec);
+        return merge_end(run, update, entry, rec);
     }
     return false;
 }
@@ -394,19 +390,19 @@ static bool reserve_columns(struct roast_attempts *attempts,
     return true;
 }
 
-/* Cannot fail: there is room. An attempt failed if any of its frames update so. */
+/* Cannot fail: memory is reserved. An attempt failed if any of its frames failed. */
 static void write_row(struct roast_attempts *attempts, size_t row,
                       const struct row_update *update)
 {
     for (uint32_t left = update->known; left; left &= left - 1) {
         unsigned i = (unsigned)__builtin_ctz(left);
         struct roast_column *column = &attempts->columns[i];
-        bool gives_way = (update->weak >> i) & 1;
-        if (!gives_way || !roast__column_has(column, row))
+        bool weak = (update->weak >> i) & 1;
+        if (!weak || !roast__column_has(column, row))
             roast__column_put(column, row, update->values[i]);
     }
     if (update->source >= 0 && (!update->weak_source || attempts->source[row] < 0))
-        roast__sources_give(attempts, row, update->source);
+        roast__sources_set(attempts, row, update->source);
     if (update->status > attempts->status[row])
         attempts->status[row] = update->status;
     if (update->cold_fields != 0)
@@ -427,13 +423,7 @@ static int32_t find_process(struct roast_run *run, const struct roast_identity *
                       : roast__processes_get(&run->attempts, number, id->process_id);
 }
 
-/* ---- the task it ran in ------------------------------------------------------ */
-
-static void set_link(struct row_update *update, const struct roast_task_link *link)
-{
-    if (link)
-        set(update, ROAST_COLUMN_key_hash, link->key_hash, WEAK);
-}
+/* ---- the task it ran in ---------------------------------------------------------- */
 
 static bool names_worker(const struct roast_run *run, int64_t row)
 {
@@ -441,8 +431,8 @@ static bool names_worker(const struct roast_run *run, int64_t row)
            (roast__attempt_present(run, (size_t)row) >> ROAST_FIELD_worker) & 1;
 }
 
-/* The entry of the worker that makes an attempt; a name that its record gave is better
- * than the one it came with. -1 when out of memory. */
+/* The entry of the worker that ran an attempt; the name in its record is preferred to
+ * that of its task. -1 when out of memory. */
 static int32_t find_worker_entry(struct roast_run *run, int32_t process, int64_t row,
                                  const struct row_update *update,
                                  const struct roast_task_link *link)
@@ -457,7 +447,7 @@ static int32_t find_worker_entry(struct roast_run *run, int32_t process, int64_t
     return row >= 0 ? attempts->process[row] : process;
 }
 
-/* Nothing but its task is new. */
+/* Only the task of the frame may be new. */
 static enum roast_merged link_row(struct roast_run *run, size_t row,
                                   const struct row_update *update,
                                   const struct roast_task_link *link)
@@ -476,9 +466,9 @@ static enum roast_merged link_row(struct roast_run *run, size_t row,
     return ROAST_MERGED_LINKED;
 }
 
-/* ---- all of it --------------------------------------------------------------- */
+/* ---- merge ----------------------------------------------------------------------- */
 
-/* What was heard is by the clock of its process. */
+/* Converts times from the clock of the process to the timeline. */
 static void add_offset(struct row_update *update,
                        const struct roast_worker_process *process)
 {
@@ -510,7 +500,8 @@ enum roast_merged roast__merge(struct roast_run *run, size_t *row_out,
         return ROAST_MERGED_NO_MEMORY;
     if (!id)
         link = NULL;
-    set_link(&update, link);
+    if (link)
+        set(&update, ROAST_COLUMN_key_hash, link->key_hash, WEAK);
     int64_t row = id ? roast__attempts_find(attempts, process, id->sequence) : -1;
     *row_out = (size_t)row; /* of a new one below */
     if (row >= 0 && attempts->parts[row] & update.part)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* merge.h - what a frame says of its attempt, put into the attempt's row. */
+/* merge.h - merges a frame into the row of its attempt. */
 #ifndef ROAST_RUN_MERGE_H
 #define ROAST_RUN_MERGE_H
 
@@ -22,8 +22,8 @@ enum roast_merged {
 };
 
 /* Adds a frame of one of the three kinds; id is NULL for a record without identity,
- * link where the task is not known. *row_out gets the row of its attempt. When memory runs out nothing of the frame is kept,
- * and it may be added again. */
+ * link where the task is not known. *row_out gets the row of its attempt. When memory
+ * runs out nothing of the frame is kept, and it may be added again. */
 enum roast_merged roast__merge(struct roast_run *run, size_t *row_out,
                                const struct roast_identity *id,
                                const struct roast_task_link *link,

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* notes.c - texts that are known of a run, by group and name.
+/* notes.c - texts that describe a run, by group and name.
  *
- * A run has some dozens of them: searching from the first one is quick enough.
+ * A run has some dozens of them: linear search is fast enough.
  *
- * A text under a name like `token` is not kept at all. Any other text is redacted behind
- * its name, as `name=text`: a name may end in what announces a secret. Documents are
- * JSON, which redacting would break: their authors redact every text in them. */
+ * A text under a name like `token` is not kept at all. Any other text is redacted
+ * together with its name, as `name=text`: the end of the name may mark a secret.
+ * Documents are JSON, which redaction would break: their authors redact every text in
+ * them. */
 #include "run/notes.h"
 
 #include <string.h>
@@ -13,8 +14,8 @@
 #include "base/array.h"
 #include "base/mem.h"
 #include "base/str.h"
-#include "run/apply.h"
-#include "run/journal_write.h"
+#include "run/journal/write.h"
+#include "run/put.h"
 
 struct roast_str roast__note_name(const struct roast_note *note)
 {
@@ -37,58 +38,37 @@ static struct roast_note *find(const struct roast_notes *notes,
     return NULL;
 }
 
-static void drop(struct roast_notes *notes, struct roast_note *note)
-{
-    size_t behind = notes->count - (size_t)(note - notes->items) - 1;
-
-    roast__free(note->bytes);
-    memmove(note, note + 1, behind * sizeof(*note));
-    notes->count--;
-}
-
-/* Name and text one behind the other; NULL when out of memory. */
-static char *join(struct roast_str name, struct roast_str text)
-{
-    char *bytes = roast__realloc(NULL, name.size_bytes + text.size_bytes + 1);
-
-    if (!bytes)
-        return NULL;
-    if (name.size_bytes > 0)
-        memcpy(bytes, name.data, name.size_bytes);
-    if (text.size_bytes > 0)
-        memcpy(bytes + name.size_bytes, text.data, text.size_bytes);
-    return bytes;
-}
-
-static struct roast_note *add(struct roast_notes *notes, enum roast_note_group group)
-{
-    struct roast_note *items =
-        roast__array_room(notes->items, &notes->cap, notes->count, sizeof(*items));
-
-    if (!items)
-        return NULL;
-    notes->items = items;
-    items[notes->count] = (struct roast_note){.group = group};
-    return &items[notes->count++];
-}
-
 bool roast__notes_set(struct roast_notes *notes, enum roast_note_group group,
                       struct roast_str name, struct roast_str text)
 {
     struct roast_note *note = find(notes, group, name);
 
-    if (!text.data) {
-        if (note)
-            drop(notes, note);
+    if (!text.data && note) {
+        size_t later = notes->count - (size_t)(note - notes->items) - 1;
+        roast__free(note->bytes);
+        memmove(note, note + 1, later * sizeof(*note));
+        notes->count--;
+    }
+    if (!text.data)
         return true;
-    }
-    char *bytes = join(name, text);
-    if (bytes && !note)
-        note = add(notes, group);
-    if (!bytes || !note) {
-        roast__free(bytes);
+    char *bytes = roast__realloc(NULL, name.size_bytes + text.size_bytes + 1);
+    if (!bytes)
         return false;
+    if (!note) {
+        struct roast_note *items =
+            roast__array_room(notes->items, &notes->cap, notes->count, sizeof(*items));
+        if (!items) {
+            roast__free(bytes);
+            return false;
+        }
+        notes->items = items;
+        note = &items[notes->count++];
+        *note = (struct roast_note){.group = group};
     }
+    if (name.size_bytes > 0)
+        memcpy(bytes, name.data, name.size_bytes);
+    if (text.size_bytes > 0)
+        memcpy(bytes + name.size_bytes, text.data, text.size_bytes);
     roast__free(note->bytes);
     note->bytes = bytes;
     note->name_bytes = name.size_bytes;
@@ -104,8 +84,7 @@ struct roast_str roast__notes_get(const struct roast_notes *notes,
     return note ? roast__note_text(note) : (struct roast_str){NULL, 0};
 }
 
-/* Puts "name=text" behind what is there; false where it does not fit, or where a reader
- * could not tell it from its neighbours. */
+/* Appends "name=text"; false if it does not fit or could not be parsed again. */
 static bool put_label(char *out, size_t out_bytes, size_t *used,
                       const struct roast_note *note)
 {
@@ -130,16 +109,16 @@ int64_t roast__notes_labels(const struct roast_notes *notes, char *out,
 {
     size_t used = 0;
     int64_t count = 0;
-    bool told = true;
+    bool complete = true;
 
     for (size_t i = 0; i < notes->count; i++) {
         if (notes->items[i].group != ROAST_NOTES_label)
             continue;
         count++;
-        told = put_label(out, out_bytes, &used, &notes->items[i]) && told;
+        complete = put_label(out, out_bytes, &used, &notes->items[i]) && complete;
     }
     out[used] = '\0';
-    return told ? count : -1;
+    return complete ? count : -1;
 }
 
 void roast__notes_release(struct roast_notes *notes)
@@ -150,7 +129,7 @@ void roast__notes_release(struct roast_notes *notes)
     memset(notes, 0, sizeof(*notes));
 }
 
-/* ---- into a run, without secrets -------------------------------------------------- */
+/* ---- into a run, without secrets ------------------------------------------------- */
 
 enum { LONGEST_TEXT_BYTES = 64 << 20 };
 
@@ -165,9 +144,10 @@ const char *roast_note_group_name(enum roast_note_group group)
     return group_names[group];
 }
 
-/* Redacts a text as it stands behind its name. *joined gets owned memory that *text points
+/* Redacts a text together with its name. *joined gets owned memory that *text points
  * into; false when out of memory. */
-static bool redact_behind(char **joined, struct roast_str *text, struct roast_str name)
+static bool redact_with_name(char **joined, struct roast_str *text,
+                             struct roast_str name)
 {
     size_t plain_bytes = name.size_bytes + 1 + text->size_bytes;
     size_t room_bytes = roast_str_redact_bound(plain_bytes);
@@ -182,21 +162,21 @@ static bool redact_behind(char **joined, struct roast_str *text, struct roast_st
     char *clean = plain + plain_bytes;
     size_t size =
         roast_str_redact(clean, room_bytes, (struct roast_str){plain, plain_bytes});
-    size_t behind = name.size_bytes + 1;
-    if (size >= behind && memcmp(clean, plain, behind) == 0) {
-        *text = (struct roast_str){clean + behind, size - behind};
-    } else { /* the name lost something too: a URL */
+    size_t text_at = name.size_bytes + 1;
+    if (size >= text_at && memcmp(clean, plain, text_at) == 0) {
+        *text = (struct roast_str){clean + text_at, size - text_at};
+    } else { /* the name was redacted too: a URL */
         size = roast_str_redact(clean, room_bytes, *text);
         *text = (struct roast_str){clean, size};
     }
     return true;
 }
 
-/* What stands under a name like `password` goes as a whole, however many words it has. */
+/* A text under a name like `password` is replaced as a whole. */
 static bool redact(char **joined, struct roast_str *text, struct roast_str name)
 {
     if (!roast_str_names_secret(name))
-        return redact_behind(joined, text, name);
+        return redact_with_name(joined, text, name);
     *text = roast_str_of("***");
     return true;
 }
@@ -277,9 +257,9 @@ int64_t roast_run_labels(roast_run *run, char *out, size_t out_bytes)
     return count;
 }
 
-/* ---- how it ended -------------------------------------------------------- */
+/* ---- state ----------------------------------------------------------------------- */
 
-/* A failure without words is one too. */
+/* An empty failure text counts too. */
 enum roast_run_state roast__run_state(const struct roast_run *run)
 {
     struct roast_str failure =

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* notes.h - words that are known of a run, by group and name, in order of first setting. */
+/* notes.h - texts that describe a run, by group and name, in order of first setting. */
 #ifndef ROAST_RUN_NOTES_H
 #define ROAST_RUN_NOTES_H
 
@@ -31,8 +31,9 @@ struct roast_str roast__notes_get(const struct roast_notes *notes,
 struct roast_str roast__note_name(const struct roast_note *note);
 struct roast_str roast__note_text(const struct roast_note *note);
 
-/* All labels as "site=T2, user=me", NUL-terminated; what does not fit is left out whole.
- * How many, or -1 where that text does not tell them all (roast_run_labels()). */
+/* All labels as "site=T2, user=me", NUL-terminated; what does not fit is left out
+ * whole. Returns how many, or -1 if the text does not represent all
+ * (roast_run_labels()). */
 int64_t roast__notes_labels(const struct roast_notes *notes, char *out,
                             size_t out_bytes);
 

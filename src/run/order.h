@@ -12,8 +12,8 @@ struct roast_order {
     size_t count;
 };
 
-/* Puts rows in that order; one whose start is unknown is behind all others. False when
- * out of memory. */
+/* Sorts rows in that order; those with unknown start come last. False when out of
+ * memory. */
 bool roast__rows_sort(uint32_t *rows, size_t count,
                       const struct roast_attempts *attempts);
 

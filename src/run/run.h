@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* run.h - the inside of a roast_run, for this folder, analyze and file.
+/* run.h - the private members of a roast_run, for this folder, analyze and file.
  *
  * The lock is held while it is read or changed; a change is written to the journal
- * (journal_write.h). Code that reads attempts calls roast__run_resolve_pending() first. */
+ * (journal/write.h). Code that reads attempts calls roast__run_resolve_pending()
+ * first. */
 #ifndef ROAST_RUN_RUN_H
 #define ROAST_RUN_RUN_H
 
@@ -12,10 +13,10 @@
 #include "run/attempts.h"
 #include "run/cold_fields.h"
 #include "run/notes.h"
+#include "run/scheduler_view.h"
 #include "run/series.h"
-#include "run/tasks.h"
 
-/* What packed records may come to before they are trimmed (trim.h). */
+/* Limit of packed records; above it branch tables are dropped (merge.c). */
 enum { ROAST_BUDGET_BYTES = 256 * 1024 * 1024 };
 
 /* What happens at a time of the timeline. */
@@ -52,7 +53,8 @@ struct roast_run {
     struct roast_names names; /* for ids of begin frames */
     struct roast_attempts attempts;
     struct roast_samples samples;
-    struct roast_offer *offers; /* owned, by time; of equal times the last one holds */
+    struct roast_offer
+        *offers; /* owned, by time; of equal times the last one is valid */
     size_t offer_count;
     size_t offer_cap;
     struct roast_moment *moments; /* owned, by time */
@@ -73,14 +75,14 @@ struct roast_run {
 void roast__run_lock(struct roast_run *run);
 void roast__run_unlock(struct roast_run *run);
 
-/* Gives the sources of attempts their names as far as they were learned, and their
- * times the offsets of their hosts; the lock is held. */
+/* Applies what arrived after the attempts it concerns: names of sources, clock offsets,
+ * facts of processes. The lock is held. */
 void roast__run_resolve_pending(struct roast_run *run);
 
 /* Counts a loss; the lock is held. */
 void roast__run_lose(struct roast_run *run, enum roast_run_loss loss, uint64_t count);
 
-/* The offer that holds at a time, the first one before it; NULL when there is none. */
+/* The offer that is valid at a time; before the first one, the first; NULL: none. */
 const struct roast_offer *roast__run_offer_at(const struct roast_run *run,
                                               int64_t time_ns);
 

@@ -1,27 +1,31 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* samples.c - series of workers over time, packed.
+/* samples.c - series of workers over time, packed; samples into a run.
  *
  *     times     varint of every moment: change of the distance to the one before, us
  *     changes   varint: moments since the last entry << 1 | known
  *               varint, if known: change of the value, in steps
  *
- * All changes are zigzagged and wrap, so that nothing a clock or a kernel may say
- * overflows. Moments every second are one byte each; a value that stays is none. */
+ * All changes are zigzagged and wrap, so that no value of a clock or kernel can
+ * overflow. Moments every second take one byte each; a constant value takes none. */
 #include "run/samples.h"
 
+#include <inttypes.h>
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/array.h"
 #include "base/bytes.h"
 #include "base/mem.h"
+#include "run/journal/write.h"
+#include "run/put.h"
 #include "run/series.h"
 
 _Static_assert(ROAST_SERIES_COUNT < 32, "`has` is shifted by the number of a series");
 
-/* ---- one moment -------------------------------------------------------------- */
+/* ---- one moment ------------------------------------------------------------------ */
 
-/* False for what is no number. What is too large stops at the largest. */
+/* False for NaN. Values are clamped to the range of steps. */
 static bool to_steps(int64_t *steps, double value, double scale)
 {
     const double most = 4.6e18; /* below 2^62: differences fit */
@@ -62,7 +66,7 @@ static bool has_room(struct roast_buf *buf)
 {
     roast__buf_reserve(buf, 2 * ROAST_VARINT_MAX_BYTES);
     bool ok = roast__buf_ok(buf);
-    buf->failed = false; /* what is there is whole */
+    buf->failed = false; /* what was written before is complete */
     return ok;
 }
 
@@ -145,7 +149,7 @@ static bool put_tick(struct roast_worker_samples *worker, const struct roast_tic
     return true;
 }
 
-/* ---- thinning ---------------------------------------------------------------- */
+/* ---- thinning -------------------------------------------------------------------- */
 
 void roast__samples_drop(struct roast_worker_samples *worker)
 {
@@ -177,7 +181,7 @@ static bool next_tick(struct roast_series_cursor cursors[ROAST_SERIES_COUNT],
     return true;
 }
 
-/* Packs every second moment anew. When memory runs out all stays as it was. */
+/* Packs every second moment again. Nothing changes when memory runs out. */
 static bool thin(struct roast_worker_samples *worker, uint64_t *thinned)
 {
     struct roast_series_cursor cursors[ROAST_SERIES_COUNT];
@@ -186,7 +190,7 @@ static bool thin(struct roast_worker_samples *worker, uint64_t *thinned)
 
     for (int i = 0; i < ROAST_SERIES_COUNT; i++)
         roast__series_open(&cursors[i], worker, (enum roast_series)i);
-    half.series = NULL; /* the worker's own */
+    half.series = NULL; /* owned by worker */
     half.has = 0;
     half.times = (struct roast_buf){NULL, 0, 0, false};
     half.ticks = 0;
@@ -230,7 +234,7 @@ bool roast__samples_add(struct roast_worker_samples *worker, const roast_sample 
     return roast__samples_put(worker, &tick, thinned);
 }
 
-/* ---- series that come from a file ---------------------------------------------- */
+/* ---- series from a file ---------------------------------------------------------- */
 
 static const int64_t latest_us = INT64_MAX / 1000;
 
@@ -286,7 +290,7 @@ bool roast__samples_restore(struct roast_worker_samples *worker)
     return true;
 }
 
-/* ---- workers ----------------------------------------------------------------- */
+/* ---- workers --------------------------------------------------------------------- */
 
 static uint64_t hash_of(const void *table, uint32_t item)
 {
@@ -338,4 +342,154 @@ void roast__samples_release(struct roast_samples *samples)
     roast__free(samples->workers);
     roast__hash_release(&samples->slots);
     memset(samples, 0, sizeof(*samples));
+}
+
+/* ---- samples into a run. The kernel counts totals; a rate is the difference to
+ * the last use. A counter or clock that went back gives no rate: rates are never
+ * negative. */
+
+static const double ns_per_s = 1e9;
+
+/* The lock is held. */
+static int add_tick(struct roast_run *run, struct roast_worker_samples *worker,
+                    const struct roast_tick *tick, roast_error *err)
+{
+    uint64_t thinned = 0;
+    bool added = roast__samples_put(worker, tick, &thinned);
+
+    roast__run_lose(run, ROAST_RUN_LOSS_samples_thinned, thinned);
+    if (!added)
+        return roast_error_set(err, ROAST_NO_MEMORY, "sample %" PRIu64, worker->ticks);
+    return ROAST_OK;
+}
+
+static struct roast_worker_samples *named_worker(struct roast_run *run,
+                                                 struct roast_str name)
+{
+    int32_t number = roast__strings_put(&run->strings, name);
+    return number < 0 ? NULL : roast__samples_worker(&run->samples, number);
+}
+
+/* The lock is held; a negative name means out of memory. */
+static int put_worker_tick(struct roast_run *run, int32_t name,
+                           const struct roast_tick *tick, roast_error *err)
+{
+    struct roast_worker_samples *worker =
+        name < 0 ? NULL : roast__samples_worker(&run->samples, name);
+    int status = worker ? add_tick(run, worker, tick, err)
+                        : roast_error_set(err, ROAST_NO_MEMORY, "a worker");
+
+    if (status == ROAST_OK)
+        roast__journal_write_sample(run->journal, name, tick);
+    return status;
+}
+
+int roast__run_put_tick(struct roast_run *run, int32_t worker,
+                        const struct roast_tick *tick, roast_error *err)
+{
+    roast__run_lock(run);
+    int status = put_worker_tick(run, worker, tick, err);
+    roast__run_unlock(run);
+    return status;
+}
+
+int roast_run_add_sample(roast_run *run, const roast_sample *sample, roast_error *err)
+{
+    char room[ROAST_NAME_BYTES];
+    struct roast_str name = roast__clean(room, sizeof(room), sample->worker);
+    if (!name.data)
+        name = roast_str_of(""); /* an unnamed worker */
+    struct roast_tick tick = roast__tick_of(sample);
+
+    roast__run_lock(run);
+    int status =
+        put_worker_tick(run, roast__strings_put(&run->strings, name), &tick, err);
+    roast__run_unlock(run);
+    return status;
+}
+
+/* ---- processes of this machine --------------------------------------------------- */
+
+static bool is_process(const struct roast_worker_samples *worker,
+                       const struct roast_process_use *use)
+{
+    return worker->pid == 0 ||
+           (worker->pid == use->pid && worker->started_ticks == use->started_ticks);
+}
+
+/* The first process with a pid has its plain name; the name of a later one with the
+ * same pid includes its start. */
+static struct roast_worker_samples *process_worker(struct roast_run *run,
+                                                   const struct roast_process_use *use)
+{
+    char name[64];
+
+    (void)snprintf(name, sizeof(name), "pid-%" PRIu64, use->pid);
+    struct roast_worker_samples *worker = named_worker(run, roast_str_of(name));
+    if (!worker || is_process(worker, use))
+        return worker;
+    (void)snprintf(name, sizeof(name), "pid-%" PRIu64 "-%" PRIu64, use->pid,
+                   use->started_ticks);
+    return named_worker(run, roast_str_of(name));
+}
+
+static void set_rate(roast_sample *sample, enum roast_series series, uint64_t now,
+                     uint64_t before, double per)
+{
+    if (now >= before && per > 0)
+        roast_sample_set(sample, series, (double)(now - before) / per);
+}
+
+/* Rates since the last use of the same process. */
+static void set_rates(roast_sample *sample, const struct roast_worker_samples *worker,
+                      const struct roast_process_use *use)
+{
+    double seconds =
+        (double)roast__sat_sub(use->time_ns, worker->last_use_ns) / ns_per_s;
+
+    if (worker->pid == 0)
+        return; /* first use */
+    set_rate(sample, ROAST_SERIES_cpu, use->cpu_ns, worker->last_cpu_ns,
+             seconds * ns_per_s / 100);
+    if (!use->io_known || !worker->last_io_known)
+        return;
+    set_rate(sample, ROAST_SERIES_disk_read, use->read_bytes, worker->last_read_bytes,
+             seconds);
+    set_rate(sample, ROAST_SERIES_disk_write, use->write_bytes,
+             worker->last_write_bytes, seconds);
+}
+
+int roast_run_add_use(roast_run *run, const struct roast_process_use *use,
+                      roast_error *err)
+{
+    roast_sample sample = {.time_ns = use->time_ns};
+    int status;
+
+    roast__run_lock(run);
+    struct roast_worker_samples *worker = process_worker(run, use);
+    if (!worker) {
+        status = roast_error_set(err, ROAST_NO_MEMORY, "process %" PRIu64, use->pid);
+        goto out;
+    }
+    roast_sample_set(&sample, ROAST_SERIES_memory, (double)use->rss_bytes);
+    roast_sample_set(&sample, ROAST_SERIES_threads, (double)use->threads);
+    roast_sample_set(&sample, ROAST_SERIES_cpu_seconds, (double)use->cpu_ns / ns_per_s);
+    roast_sample_set(&sample, ROAST_SERIES_last_seen, (double)use->time_ns / ns_per_s);
+    set_rates(&sample, worker, use);
+    struct roast_tick tick = roast__tick_of(&sample);
+    status = add_tick(run, worker, &tick, err);
+    if (status == ROAST_OK) {
+        worker->pid = use->pid;
+        worker->parent_pid = use->parent_pid;
+        worker->started_ticks = use->started_ticks;
+        worker->last_use_ns = use->time_ns;
+        worker->last_cpu_ns = use->cpu_ns;
+        worker->last_io_known = use->io_known;
+        worker->last_read_bytes = use->read_bytes;
+        worker->last_write_bytes = use->write_bytes;
+        roast__journal_write_use(run->journal, use);
+    }
+out:
+    roast__run_unlock(run);
+    return status;
 }

@@ -3,8 +3,8 @@
  *
  * A worker has moments (ticks); at each moment some series have a value. Moments are
  * kept as varints of the change of their distance, values as (moments since the last
- * change, change) so that what does not change costs nothing. Past ROAST_MOST_TICKS
- * every second moment goes, and from then on only every second one comes in. */
+ * change, change), so that a constant value costs nothing. Above ROAST_MOST_TICKS every
+ * second moment is dropped, and after that only every second one is added. */
 #ifndef ROAST_RUN_SAMPLES_H
 #define ROAST_RUN_SAMPLES_H
 
@@ -18,11 +18,11 @@ struct roast_packed_series {
     struct roast_buf changes; /* empty: never known. See samples.c */
     int64_t last;             /* in steps */
     uint32_t last_tick;       /* of the last entry */
-    bool known;               /* false: the last entry says "not known from here on" */
+    bool known;               /* false: the last entry is "unknown from here on" */
 };
 
-/* Most workers have few of the series there are, and a run may have many workers: only
- * series that were known once are there. */
+/* Most workers have few of the series, and a run may have many workers: only series
+ * with at least one known value are stored. */
 struct roast_worker_samples {
     int32_t name;                       /* number of a string */
     uint32_t has;                       /* bit n: series n is in `series` */
@@ -33,14 +33,14 @@ struct roast_worker_samples {
     int64_t last_step_us;
     uint64_t stride;  /* one in so many moments is kept; 0 is 1 */
     uint64_t skipped; /* since the last one that was kept */
-    /* of processes of this machine: to tell rates from totals */
+    /* of processes of this machine: totals of the last use, to derive rates */
     uint64_t last_cpu_ns;
     bool last_io_known;
     uint64_t last_read_bytes;
     uint64_t last_write_bytes;
     int64_t last_use_ns;
     uint64_t started_ticks;
-    uint64_t pid; /* 0: the sampler did not say */
+    uint64_t pid; /* 0: unknown */
     uint64_t parent_pid;
 };
 
@@ -67,16 +67,16 @@ struct roast_tick {
 
 struct roast_tick roast__tick_of(const roast_sample *sample);
 
-/* Adds one moment; times may go back. *thinned gets how many moments were left out.
+/* Adds one moment; times may go back. *thinned gets the number of dropped moments.
  * False when out of memory, and then nothing was added. */
 bool roast__samples_put(struct roast_worker_samples *worker,
                         const struct roast_tick *tick, uint64_t *thinned);
 bool roast__samples_add(struct roast_worker_samples *worker, const roast_sample *sample,
                         uint64_t *thinned);
 
-/* Takes `times` and `changes` of a worker for all there is, and derives the other state
- * from them. False if they are not whole: times are multiplied by 1000, and every entry of
- * a series must be at a moment that there is. */
+/* Derives the other state of a worker from its `times` and `changes`. False if they are
+ * invalid: times must fit when multiplied by 1000, and every entry of a series must be
+ * at an existing moment. */
 bool roast__samples_restore(struct roast_worker_samples *worker);
 
 void roast__samples_release(struct roast_samples *samples);

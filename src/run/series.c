@@ -9,7 +9,7 @@
 #include "base/array.h"
 #include "base/varint.h"
 
-/* As roast__cursor_varint(), but in place: the loops below stay in registers. */
+/* As roast__cursor_varint(), but inline: the loops below use registers only. */
 static inline uint64_t read_varint(struct roast_cursor *cur)
 {
     uint64_t value;
@@ -25,21 +25,23 @@ static inline int64_t read_signed(struct roast_cursor *cur)
     return roast__unzigzag(read_varint(cur));
 }
 
-/* Bits that are 0 where a varint ends: in 8 bytes, and in those behind the first. */
+/* Bits that are 0 where a varint ends: in 8 bytes, and in those after the first. */
 static const uint64_t TIME_ENDS = UINT64_C(0x8080808080808080);
 static const uint64_t CHANGE_ENDS = UINT64_C(0x8080808080808000);
 
-/* Whether 8 bytes begin with an entry of what never rests: "a moment later, known" in one
- * byte and the change in up to 7. `last` has the bits of where that may end. */
-static inline bool is_restless(uint64_t word, uint64_t last)
+/* Whether 8 bytes begin with an entry of a series that changes at every moment: "one
+ * moment later, known" in one byte and the change in up to 7. `last` has the bits of
+ * its possible ends. */
+static inline bool is_dense(uint64_t word, uint64_t last)
 {
     const uint64_t next_and_known = 1 << 1 | 1;
 
     return (word & 0xff) == next_and_known && last != 0;
 }
 
-/* Reads such an entry, both of its parts at once; false: it is another one. */
-static inline bool read_restless(struct roast_series_cursor *cursor, uint64_t last_tick)
+/* Reads such an entry, both parts at once; false: it has another form. */
+static inline bool read_dense_change(struct roast_series_cursor *cursor,
+                                     uint64_t last_tick)
 {
     struct roast_cursor *cur = &cursor->changes;
 
@@ -47,7 +49,7 @@ static inline bool read_restless(struct roast_series_cursor *cursor, uint64_t la
         return false;
     uint64_t word = roast__load_fixed(cur->at, 8);
     uint64_t last = ~word & CHANGE_ENDS;
-    if (!is_restless(word, last))
+    if (!is_dense(word, last))
         return false;
     uint64_t change = roast__join_sevens((word & (last ^ (last - 1))) >> 8);
     cur->at += (unsigned)__builtin_ctzll(last) / 8 + 1;
@@ -59,7 +61,7 @@ static inline bool read_restless(struct roast_series_cursor *cursor, uint64_t la
 
 static inline void read_change(struct roast_series_cursor *cursor, uint64_t last_tick)
 {
-    if (read_restless(cursor, last_tick))
+    if (read_dense_change(cursor, last_tick))
         return;
     if (roast__cursor_left(&cursor->changes) == 0) {
         cursor->next_change = UINT64_MAX;
@@ -143,7 +145,7 @@ int roast__series_next(struct roast_series_cursor *cursor, int64_t *time_ns,
 static inline size_t moments_alike(const struct roast_series_cursor *cursor,
                                    size_t most)
 {
-    if (cursor->next_change <= cursor->tick) /* there is none behind it */
+    if (cursor->next_change <= cursor->tick) /* it was the last one */
         return most;
     uint64_t alike = cursor->next_change - cursor->tick;
     return alike < most ? (size_t)alike : most;
@@ -176,27 +178,28 @@ static inline void read_values(struct roast_series_cursor *cursor, double *value
     }
 }
 
-/* Values of what changes at every moment, while 8 bytes can be loaded at once. */
-struct restless {
+/* Values of a series that changes at every moment, while 8 bytes can be loaded at
+ * once. */
+struct dense_values {
     const unsigned char *at;
-    const unsigned char *stop; /* behind the last place to load 8 bytes from */
+    const unsigned char *stop; /* one past the last position with 8 bytes to load */
     int64_t value;             /* at this moment */
     int64_t next;              /* and at the next one */
 };
 
-/* Goes one moment on; false: what follows is nothing of the kind. */
-static inline bool next_value(struct restless *restless)
+/* Advances by one moment; false: the next entry is of another form. */
+static inline bool next_value(struct dense_values *dense)
 {
-    if (restless->at >= restless->stop)
+    if (dense->at >= dense->stop)
         return false;
-    uint64_t word = roast__load_fixed(restless->at, 8);
+    uint64_t word = roast__load_fixed(dense->at, 8);
     uint64_t last = ~word & CHANGE_ENDS;
-    if (!is_restless(word, last))
+    if (!is_dense(word, last))
         return false;
     uint64_t change = roast__join_sevens((word & (last ^ (last - 1))) >> 8);
-    restless->at += (unsigned)__builtin_ctzll(last) / 8 + 1;
-    restless->value = restless->next;
-    restless->next = roast__wrap_add(restless->next, roast__unzigzag(change));
+    dense->at += (unsigned)__builtin_ctzll(last) / 8 + 1;
+    dense->value = dense->next;
+    dense->next = roast__wrap_add(dense->next, roast__unzigzag(change));
     return true;
 }
 
@@ -205,15 +208,14 @@ static inline const unsigned char *stop_of(const struct roast_cursor *cur)
     return roast__cursor_left(cur) >= 8 ? cur->end - 7 : cur->at;
 }
 
-/* Moments of what changes at every one of them: how many there were. Where a number ends
- * is what the processor waits for, so times are read meanwhile, in the same loop. Eight
- * zeros are eight moments at the same distance. */
-static inline size_t read_restless_moments(struct roast_series_cursor *cursor,
-                                           int64_t *times_ns, double *values,
-                                           size_t count)
+/* Reads moments of a series that changes at every one; returns how many. The processor
+ * waits for the end of each number, so times are read in the same loop. Eight zeros are
+ * eight moments at the same distance. */
+static inline size_t read_dense_moments(struct roast_series_cursor *cursor,
+                                        int64_t *times_ns, double *values, size_t count)
 {
-    struct restless restless = {cursor->changes.at, stop_of(&cursor->changes),
-                                cursor->value, cursor->next_value};
+    struct dense_values dense = {cursor->changes.at, stop_of(&cursor->changes),
+                                 cursor->value, cursor->next_value};
     const unsigned char *times = cursor->times.at, *stop = stop_of(&cursor->times);
     int64_t step_us = cursor->step_us, time_us = cursor->time_us;
     size_t i = 0;
@@ -231,22 +233,22 @@ static inline size_t read_restless_moments(struct roast_series_cursor *cursor,
                 roast__unzigzag(roast__join_sevens(word & (last ^ (last - 1))));
         }
         for (size_t end = i + alike < count ? i + alike : count; i < end; i++) {
-            more = next_value(&restless);
+            more = next_value(&dense);
             if (!more)
                 break;
             step_us = roast__wrap_add(step_us, further_us);
             time_us = roast__wrap_add(time_us, step_us);
             times += size_bytes;
             times_ns[i] = time_us * 1000; /* it was a number of ns before */
-            values[i] = (double)restless.value;
+            values[i] = (double)dense.value;
         }
     }
     cursor->times.at = times;
-    cursor->changes.at = restless.at;
+    cursor->changes.at = dense.at;
     cursor->step_us = step_us;
     cursor->time_us = time_us;
-    cursor->value = restless.value;
-    cursor->next_value = restless.next;
+    cursor->value = dense.value;
+    cursor->next_value = dense.next;
     return i;
 }
 
@@ -257,7 +259,7 @@ static inline void read_moments(struct roast_series_cursor *cursor, int64_t *tim
     for (size_t i = 0; i < count;) {
         if (cursor->tick == cursor->next_change && cursor->next_known) {
             size_t read =
-                read_restless_moments(cursor, times_ns + i, values + i, count - i);
+                read_dense_moments(cursor, times_ns + i, values + i, count - i);
             cursor->known |= read > 0;
             cursor->tick += read;
             cursor->next_change = cursor->tick; /* it changes at every moment */
@@ -276,7 +278,7 @@ static inline void read_moments(struct roast_series_cursor *cursor, int64_t *tim
 size_t roast__series_block(struct roast_series_cursor *cursor, int64_t *times_ns,
                            double *values)
 {
-    struct roast_series_cursor at = *cursor; /* which nobody else can see */
+    struct roast_series_cursor at = *cursor; /* a local copy stays in registers */
     uint64_t left = at.ticks - at.tick;
     size_t count = left < ROAST_SERIES_BLOCK ? (size_t)left : ROAST_SERIES_BLOCK;
 

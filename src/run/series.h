@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* series.h - the series of a worker, and their moments in order. */
+/* series.h - reads the series of a worker, moment by moment. */
 #ifndef ROAST_RUN_SERIES_H
 #define ROAST_RUN_SERIES_H
 
@@ -24,12 +24,12 @@ struct roast_series_cursor {
 const struct roast_packed_series *roast__series_of(
     const struct roast_worker_samples *worker, enum roast_series series);
 
-/* A series to be written to, empty where it is new; NULL when out of memory. Moves the
- * others of the worker. */
+/* A series to write to, empty if new; NULL when out of memory. Moves the others of the
+ * worker. */
 struct roast_packed_series *roast__samples_series(struct roast_worker_samples *worker,
                                                   enum roast_series series);
 
-/* Forgets all moments. */
+/* Removes all moments. */
 void roast__samples_drop(struct roast_worker_samples *worker);
 
 /* Borrows the worker until it changes. */
@@ -41,19 +41,19 @@ void roast__series_open(struct roast_series_cursor *cursor,
 int roast__series_next(struct roast_series_cursor *cursor, int64_t *time_ns,
                        double *value, bool *known);
 
-/* Goes one moment on; time_us, value and known are the cursor's own. False at the
+/* Advances by one moment; time_us, value and known are the cursor's own. False at the
  * end. */
 bool roast__series_step(struct roast_series_cursor *cursor);
 
-/* The next moments that have the same value: how many, 0 at the end. *value is NaN where
- * nothing is known. Their times cannot be read any more. */
+/* Skips the next moments with the same value: returns how many, 0 at the end. *value is
+ * NaN where unknown. Their times cannot be read afterwards. */
 uint64_t roast__series_run(struct roast_series_cursor *cursor, double *value);
 
 enum { ROAST_SERIES_BLOCK = 256 };
 
 /* Reads the next moments, at most ROAST_SERIES_BLOCK of them: how many, 0 at the end.
- * values gets NaN where nothing is known; times_ns may be NULL, in all calls or in none.
- * Much quicker than one by one. */
+ * values gets NaN where nothing is known; times_ns may be NULL, in all calls or in
+ * none. Much faster than one by one. */
 size_t roast__series_block(struct roast_series_cursor *cursor, int64_t *times_ns,
                            double *values);
 

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* sources.c - the files of datasets that attempts read, each once.
+/* sources.c - the files of datasets that attempts read, each once; names by id.
  *
- * Slots go by dataset and file alone, so that a source by ids finds the one that
- * records of the same file have. */
+ * The hash of a source uses dataset and file only, so that a source by ids finds the
+ * one that records of the same file have. */
 #include "run/sources.h"
 
 #include "base/array.h"
+#include "base/mem.h"
+#include "roast/record.h"
 #include "run/attempts.h"
 
 static uint64_t hash_pair(bool by_id, uint32_t dataset, uint32_t file)
@@ -20,7 +22,7 @@ static uint64_t hash_source(const struct roast_source *source)
     return hash_pair(false, (uint32_t)source->dataset, (uint32_t)source->file);
 }
 
-static uint64_t hash_of(const void *table, uint32_t item)
+static uint64_t hash_of_source(const void *table, uint32_t item)
 {
     const struct roast_attempts *attempts = table;
     return hash_source(&attempts->sources[item]);
@@ -35,8 +37,8 @@ static bool is_same(const struct roast_source *a, const struct roast_source *b)
            a->uuid == b->uuid;
 }
 
-static int32_t find(const struct roast_attempts *attempts,
-                    const struct roast_source *wanted)
+static int32_t find_source(const struct roast_attempts *attempts,
+                           const struct roast_source *wanted)
 {
     const struct roast_hash_table *slots = &attempts->source_slots;
 
@@ -50,7 +52,8 @@ static int32_t find(const struct roast_attempts *attempts,
 }
 
 /* Adds a source that is not there. */
-static int32_t add(struct roast_attempts *attempts, const struct roast_source *source)
+static int32_t add_source(struct roast_attempts *attempts,
+                          const struct roast_source *source)
 {
     struct roast_source *sources =
         roast__array_room(attempts->sources, &attempts->source_cap,
@@ -60,8 +63,8 @@ static int32_t add(struct roast_attempts *attempts, const struct roast_source *s
         return ROAST_SOURCE_NO_MEMORY;
     attempts->sources = sources;
     if (attempts->source_count >= INT32_MAX ||
-        !roast__hash_room(&attempts->source_slots, attempts->source_count, hash_of,
-                          attempts))
+        !roast__hash_room(&attempts->source_slots, attempts->source_count,
+                          hash_of_source, attempts))
         return ROAST_SOURCE_NO_MEMORY;
     size_t index = attempts->source_count++;
     sources[index] = *source;
@@ -105,7 +108,7 @@ int32_t roast__sources_of_record(struct roast_attempts *attempts,
         return ROAST_SOURCE_NO_MEMORY;
     if (source.dataset < 0 && source.file < 0 && source.tree < 0 && source.uuid < 0)
         return ROAST_NO_SOURCE;
-    int32_t index = find(attempts, &source);
+    int32_t index = find_source(attempts, &source);
     if (index >= 0) {
         attempts->last.source = index;
         return index;
@@ -113,7 +116,7 @@ int32_t roast__sources_of_record(struct roast_attempts *attempts,
     if (!roast__names_learn(names, strings, source.dataset) ||
         !roast__names_learn(names, strings, source.file))
         return ROAST_SOURCE_NO_MEMORY;
-    return add(attempts, &source);
+    return add_source(attempts, &source);
 }
 
 int32_t roast__sources_of_ids(struct roast_attempts *attempts, uint32_t dataset_id,
@@ -131,8 +134,8 @@ int32_t roast__sources_of_ids(struct roast_attempts *attempts, uint32_t dataset_
 
     if (dataset_id == 0 && file_id == 0)
         return ROAST_NO_SOURCE;
-    int32_t index = find(attempts, &source);
-    return index >= 0 ? index : add(attempts, &source);
+    int32_t index = find_source(attempts, &source);
+    return index >= 0 ? index : add_source(attempts, &source);
 }
 
 static bool is_by_id(const struct roast_attempts *attempts, int32_t source)
@@ -140,7 +143,7 @@ static bool is_by_id(const struct roast_attempts *attempts, int32_t source)
     return source >= 0 && attempts->sources[source].by_id;
 }
 
-void roast__sources_give(struct roast_attempts *attempts, size_t row, int32_t source)
+void roast__sources_set(struct roast_attempts *attempts, size_t row, int32_t source)
 {
     attempts->rows_by_id -= is_by_id(attempts, attempts->source[row]);
     attempts->rows_by_id += is_by_id(attempts, source);
@@ -188,6 +191,79 @@ void roast__sources_resolve(struct roast_attempts *attempts,
             continue;
         int32_t named = find_named(attempts, source->dataset, source->file);
         if (named >= 0)
-            roast__sources_give(attempts, row, named);
+            roast__sources_set(attempts, row, named);
     }
+}
+
+/* ---- names by id ----------------------------------------------------------------- */
+
+static uint64_t hash_of_name(const void *table, uint32_t item)
+{
+    const struct roast_names *names = table;
+    return roast__hash_number(names->items[item].id);
+}
+
+static bool is_known(const struct roast_names *names, struct roast_name name)
+{
+    const struct roast_hash_table *slots = &names->slots;
+    size_t at = roast__hash_first(slots, roast__hash_number(name.id));
+
+    for (; roast__hash_holds(slots, at); at = roast__hash_next(slots, at)) {
+        if (names->items[roast__hash_item(slots, at)].text == name.text)
+            return true;
+    }
+    return false;
+}
+
+bool roast__names_has(const struct roast_names *names,
+                      const struct roast_string_table *strings, int32_t text)
+{
+    return is_known(names, (struct roast_name){
+                               roast_name_id(roast__strings_get(strings, text)), text});
+}
+
+bool roast__names_learn(struct roast_names *names,
+                        const struct roast_string_table *strings, int32_t text)
+{
+    if (text < 0)
+        return true;
+    struct roast_name name = {roast_name_id(roast__strings_get(strings, text)), text};
+    if (is_known(names, name))
+        return true;
+    struct roast_name *items =
+        roast__array_room(names->items, &names->cap, names->count, sizeof(*items));
+    if (!items)
+        return false;
+    names->items = items;
+    if (!roast__hash_room(&names->slots, names->count, hash_of_name, names))
+        return false;
+    items[names->count] = name;
+    roast__hash_put(&names->slots, roast__hash_number(name.id), (uint32_t)names->count);
+    names->count++;
+    return true;
+}
+
+int32_t roast__names_find(const struct roast_names *names, uint32_t id)
+{
+    const struct roast_hash_table *slots = &names->slots;
+    int32_t found = ROAST_NO_STRING;
+
+    if (id == 0)
+        return ROAST_NO_STRING;
+    for (size_t at = roast__hash_first(slots, roast__hash_number(id));
+         roast__hash_holds(slots, at); at = roast__hash_next(slots, at)) {
+        const struct roast_name *name = &names->items[roast__hash_item(slots, at)];
+        if (name->id == id && found != ROAST_NO_STRING)
+            return ROAST_NO_STRING; /* a second one */
+        if (name->id == id)
+            found = name->text;
+    }
+    return found;
+}
+
+void roast__names_release(struct roast_names *names)
+{
+    roast__free(names->items);
+    roast__hash_release(&names->slots);
+    memset(names, 0, sizeof(*names));
 }

@@ -6,8 +6,8 @@
 #ifndef ROAST_RUN_SOURCES_H
 #define ROAST_RUN_SOURCES_H
 
+#include "base/string_table.h"
 #include "roast/record.h"
-#include "run/names.h"
 
 /* A file of a dataset. The texts are numbers of strings, or ROAST_NO_STRING. */
 struct roast_source {
@@ -25,6 +25,7 @@ enum { ROAST_NO_SOURCE = -1, ROAST_SOURCE_NO_MEMORY = -2 };
 /* The source of a record that has at least one of its texts, else ROAST_NO_SOURCE. Its
  * names are learned. */
 struct roast_attempts;
+struct roast_names;
 int32_t roast__sources_of_record(struct roast_attempts *attempts,
                                  struct roast_string_table *strings,
                                  struct roast_names *names, const roast_record *rec);
@@ -33,13 +34,40 @@ int32_t roast__sources_of_record(struct roast_attempts *attempts,
 int32_t roast__sources_of_ids(struct roast_attempts *attempts, uint32_t dataset_id,
                               uint32_t file_id);
 
-/* From now on a row is of this source. */
-void roast__sources_give(struct roast_attempts *attempts, size_t row, int32_t source);
+/* Sets the source of a row. */
+void roast__sources_set(struct roast_attempts *attempts, size_t row, int32_t source);
 
-/* Names what is known by ids as far as names were learned, and gives its rows the
- * source of the records of the same file if there is one. Whoever reads sources calls
- * it first. */
+/* Resolves ids to the names learned so far, and sets the rows of such a source to the
+ * source of the records of the same file, if any. Called before sources are read. */
 void roast__sources_resolve(struct roast_attempts *attempts,
                             const struct roast_names *names);
+
+/* ---- names of datasets and files by the 32-bit ids of begin frames. Where two names
+ * have the same id, the id resolves to none. */
+
+/* Zeroed = empty and valid. */
+struct roast_names {
+    struct roast_name {
+        uint32_t id;
+        int32_t text; /* number of a string */
+    } * items;        /* owned */
+    size_t count;
+    size_t cap;
+    struct roast_hash_table slots; /* by id */
+};
+
+/* Learns a text of strings; false when out of memory. Nothing for ROAST_NO_STRING. */
+bool roast__names_learn(struct roast_names *names,
+                        const struct roast_string_table *strings, int32_t text);
+
+/* Whether a text of strings was learned. */
+bool roast__names_has(const struct roast_names *names,
+                      const struct roast_string_table *strings, int32_t text);
+
+/* The number of the text with this id; ROAST_NO_STRING where none or several have it,
+ * and for id 0, which means no name. */
+int32_t roast__names_find(const struct roast_names *names, uint32_t id);
+
+void roast__names_release(struct roast_names *names);
 
 #endif

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* worker_sessions.h - workers of a cluster: when each came and went, and how far its clock is off.
+/* worker_sessions.h - workers of a cluster: when each joined and left, and the offsets
+ * of the clocks of their hosts.
  *
- * A worker is known by its address. One that comes back there has another session. */
+ * A worker is identified by its address. One that joins again starts another
+ * session. */
 #ifndef ROAST_RUN_WORKER_SESSIONS_H
 #define ROAST_RUN_WORKER_SESSIONS_H
 
@@ -11,7 +13,7 @@
 
 #include "base/hash_table.h"
 
-/* One session of a worker. left_ns 0: it is there, or was when the run ended. */
+/* One session of a worker. left_ns 0: it had not left when the run ended. */
 struct roast_worker_session {
     int32_t worker; /* numbers of strings */
     int32_t name;   /* or ROAST_NO_STRING, like the next two */
@@ -27,7 +29,7 @@ struct roast_worker_session {
 };
 
 struct roast_worker_sessions {
-    struct roast_worker_session *items; /* owned, in the order they were told */
+    struct roast_worker_session *items; /* owned, in order of arrival */
     size_t count;
     size_t cap;
     struct roast_hash_table slots; /* by worker: its first session */
@@ -36,7 +38,7 @@ struct roast_worker_sessions {
 /* Flags of a session in a journal. */
 enum { ROAST_SESSION_LEFT = 1, ROAST_SESSION_EXPECTED = 2 };
 
-/* The latest session of a worker, borrowed until the next one; NULL: it has none. */
+/* The latest session of a worker, borrowed until the next append; NULL: none. */
 struct roast_worker_session *roast__latest_session(
     const struct roast_worker_sessions *sessions, int32_t worker);
 
@@ -46,23 +48,25 @@ bool roast__sessions_append(struct roast_worker_sessions *sessions,
 
 void roast__sessions_release(struct roast_worker_sessions *sessions);
 
+/* How far the clock of a host is ahead of the client's. */
 struct roast_host_offset {
     int32_t host;
-    bool
-        is_clients; /* found out by roast__run_resolve_pending(); then the offset is not used */
+    bool is_clients; /* set by roast__clock_offsets_apply(): the offset is not used */
     int64_t offset_ns;
 };
 
-struct roast_offsets {
+struct roast_clock_offsets {
     struct roast_host_offset *items; /* owned */
     size_t count;
     size_t cap;
     struct roast_hash_table slots; /* by host */
 };
 
-/* Sets the offset of a host; false when out of memory, and then nothing changed. */
-bool roast__offsets_put(struct roast_offsets *offsets, int32_t host, int64_t offset_ns);
+/* Moves the times of all attempts to the offsets that are known now; the lock is
+ * held. */
+struct roast_run;
+void roast__clock_offsets_apply(struct roast_run *run);
 
-void roast__offsets_release(struct roast_offsets *offsets);
+void roast__clock_offsets_release(struct roast_clock_offsets *offsets);
 
 #endif

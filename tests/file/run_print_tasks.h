@@ -45,9 +45,9 @@ static inline void print_stays(struct roast_buf *out, const roast_run *run)
         roast__buf_put_varint(out, stay->memory_limit_bytes);
         roast__buf_put_varint(out, stay->expected);
     }
-    for (size_t i = 0; i < run->scheduler.offsets.count; i++) {
-        print_string(out, run, run->scheduler.offsets.items[i].host);
-        roast__buf_put_signed(out, run->scheduler.offsets.items[i].offset_ns);
+    for (size_t i = 0; i < run->scheduler.clock_offsets.count; i++) {
+        print_string(out, run, run->scheduler.clock_offsets.items[i].host);
+        roast__buf_put_signed(out, run->scheduler.clock_offsets.items[i].offset_ns);
     }
 }
 

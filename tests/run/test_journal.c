@@ -2,7 +2,7 @@
 /* test_journal.c - the queue between a run and its live file: what goes in, in which
  * order, and what happens when there is no room. */
 #include "heap.h"
-#include "run/journal.h"
+#include "run/journal/journal.h"
 #include "runs.h"
 
 static const size_t PLENTY = (size_t)1 << 20;
@@ -122,7 +122,7 @@ static void a_full_queue_drops_and_says_so(void **state)
     assert_int_equal(blocks->changes, queued);
     show_kinds(kinds, blocks);
     assert_true(kinds[strlen(kinds) - 1] == 'a' - 1 + ROAST_ENTRY_dropped);
-    assert_int_equal(to.journal.untold, 0);
+    assert_int_equal(to.journal.unreported, 0);
     lose(to.run); /* the writer still holds all of it */
     assert_int_equal(to.journal.dropped, 3);
     roast__journal_done(&to.journal, free_blocks(blocks));
@@ -297,7 +297,7 @@ static void without_memory_changes_are_dropped(void **state)
         assert_true(changes <= 160);
         assert_int_equal(roast_run_lost(to.run, ROAST_RUN_LOSS_frames_dropped), 40);
         lose(to.run); /* with memory again, what is missing is told first */
-        assert_int_equal(to.journal.untold, 0);
+        assert_int_equal(to.journal.unreported, 0);
         (void)free_blocks(roast__journal_take(&to.journal));
         end(&to);
         assert_int_equal(test_heap.live_blocks, 0);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* test_notes.c - words of a run: kept by group and name, without secrets. */
 #include "heap.h"
-#include "run/apply.h"
+#include "run/put.h"
 #include "runs.h"
 
 static int set(roast_run *run, enum roast_note_group group, const char *name,

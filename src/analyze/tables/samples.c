@@ -5,7 +5,7 @@
  * its name, which would say the same in every row. */
 #include "analyze/tables/job.h"
 #include "base/mem.h"
-#include "run/tracking.h"
+#include "run/timelines.h"
 
 struct filling {
     roast_table *to;
@@ -49,7 +49,7 @@ static void put_lines(roast_table *to, const struct roast_run *run, int only)
 
     for (int i = 0; i < ROAST_SERIES_COUNT; i++)
         filling.words[i] = -1;
-    if (!roast__tracking_each(run, only, put_line, &filling))
+    if (!roast__timelines_each(run, only, put_line, &filling))
         roast__table_fail(to);
 }
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* find.c - the run that a folder stands for: the one that began last.
  *
- * Runs of a block with output_dir are NAME.roast-live while they go on and
- * NAME/run.roast afterwards. For a moment both are there; but a live file may also stay
- * beside a run of the same name that was there before: only their ids tell. A run may
- * also end while we look: what is gone is no run, and we look once more. */
+ * Runs of a block with output_dir are NAME.roast-live while they run and NAME/run.roast
+ * afterwards. For a moment both exist; but a live file may also remain beside an
+ * earlier run of the same name: only their ids distinguish the two cases. A run may
+ * also end during the search: a file that disappeared makes it start again. */
 #include <dirent.h>
 #include <errno.h>
 #include <stdio.h>
@@ -31,7 +31,7 @@ struct search {
     struct candidate *items; /* owned */
     size_t count;
     size_t cap;
-    bool gone; /* something was there, and then not */
+    bool gone; /* a file disappeared during the search */
 };
 
 static void search_release(struct search *search)
@@ -42,7 +42,7 @@ static void search_release(struct search *search)
     *search = (struct search){.items = NULL};
 }
 
-/* ---- names ------------------------------------------------------------------------- */
+/* ---- names ----------------------------------------------------------------------- */
 
 bool roast_is_hidden_name(const char *name)
 {
@@ -88,14 +88,14 @@ static enum kind kind_of(const char *path)
 {
     struct stat found;
 
-    if (stat(path, &found) != 0) /* a link that leads nowhere stays */
+    if (stat(path, &found) != 0) /* a broken link is kept */
         return lstat(path, &found) != 0 && errno == ENOENT ? GONE : OTHER;
     return S_ISDIR(found.st_mode)   ? FOLDER
            : S_ISREG(found.st_mode) ? FILE_ITSELF
                                     : OTHER;
 }
 
-/* ---- live files beside finished ones ----------------------------------------------- */
+/* ---- live files beside finished ones --------------------------------------------- */
 
 /* 1: the run file NAME + end is of the run with this id. */
 static int is_same_run(struct roast_str name, const char *end, const char *id,
@@ -128,7 +128,7 @@ static int is_replaced(const struct roast_page *path, const struct roast_run_inf
     return status != 0 ? status : is_same_run(name, ROAST_FILE_SUFFIX, info->id, err);
 }
 
-/* ---- all of them ------------------------------------------------------------------- */
+/* ---- all of them ----------------------------------------------------------------- */
 
 /* 1: a file is a run; 0: it is none, or shown by another file. */
 static int look_at(struct candidate *one, bool *gone, roast_error *err)
@@ -213,7 +213,7 @@ static int read_folder(struct search *search, const char *folder, roast_error *e
     return status;
 }
 
-/* ---- the newest -------------------------------------------------------------------- */
+/* ---- the newest ------------------------------------------------------------------ */
 
 /* The best one first. */
 static int compare(const void *left, const void *right)
@@ -228,7 +228,7 @@ static int compare(const void *left, const void *right)
     return strcmp(b->path.text, a->path.text);
 }
 
-/* The info does not prove that a file can be opened: the next one then. */
+/* A file with an info may still fail to open: then the next one is tried. */
 static int open_one(struct roast_found_run *out, struct search *search,
                     roast_error *err)
 {

@@ -4,10 +4,10 @@
  *
  *     head    8 magic, 4 format, 4 size of the head, 48 writer, 8 monotonic clock,
  *             8 realtime clock, 4 CRC-32C of all before
- *     block   4 magic, 4 CRC-32C of all behind, 4 size of the payload, 8 number
+ *     block   4 magic, 4 CRC-32C of all after it, 4 size of the payload, 8 number
  *             (from 1), payload: entries of journal.h
  *
- * The CRC of a block stands before what it covers, so that one call computes it. */
+ * The CRC of a block precedes what it covers, so that one call computes it. */
 #ifndef ROAST_FILE_LIVE_BLOCK_FORMAT_H
 #define ROAST_FILE_LIVE_BLOCK_FORMAT_H
 
@@ -16,7 +16,7 @@
 #include "base/checksum.h"
 #include "file/live/read.h"
 #include "roast/version.h"
-#include "run/journal.h"
+#include "run/journal/journal.h"
 
 enum {
     ROAST_LIVE_FORMAT = 1,

@@ -18,7 +18,7 @@ enum { PIECE_BYTES = 64 * 1024, EFFORT_PER_BYTE = 16, LARGEST_HEAD_BYTES = 4096 
 
 enum verdict { WHOLE, CUT, DAMAGED, FAILED };
 
-/* ---- the window ---------------------------------------------------------- */
+/* ---- the window ------------------------------------------------------------------ */
 
 static uint64_t left_bytes(const struct roast_live_blocks *blocks)
 {
@@ -35,7 +35,7 @@ static const unsigned char *here(const struct roast_live_blocks *blocks)
     return blocks->window.data + (blocks->at - blocks->window_at);
 }
 
-/* What was read is not needed any more. */
+/* Drops the bytes that were read. */
 static void drop_behind(struct roast_live_blocks *blocks)
 {
     size_t kept = held_bytes(blocks);
@@ -76,7 +76,7 @@ static int need(struct roast_live_blocks *blocks, size_t size_bytes, roast_error
     return ROAST_OK;
 }
 
-/* ---- one block ----------------------------------------------------------- */
+/* ---- one block ------------------------------------------------------------------- */
 
 static bool has_magic(const struct roast_live_blocks *blocks, size_t bytes)
 {
@@ -133,7 +133,7 @@ static enum verdict judge(struct roast_live_blocks *blocks, roast_error *err)
     return sum_up(blocks);
 }
 
-/* Goes one byte on, and on to the next that a block may begin with. */
+/* Advances to the next byte that a block may begin with. */
 static void skip_to_magic(struct roast_live_blocks *blocks)
 {
     blocks->at++;
@@ -190,7 +190,7 @@ int roast__blocks_next(struct roast_live_blocks *blocks, struct roast_str *entri
     return 1;
 }
 
-/* ---- the head ------------------------------------------------------------ */
+/* ---- the head -------------------------------------------------------------------- */
 
 bool roast__is_live(const unsigned char first[ROAST_LIVE_MAGIC_BYTES])
 {
@@ -231,7 +231,7 @@ static int refuse(const struct roast_live_blocks *blocks, const char *path, int 
     }
 }
 
-/* Leaves the blocks behind the head. */
+/* Reads the head; `at` is after it on success. */
 static int open_head(struct roast_live_blocks *blocks, const char *path,
                      roast_error *err)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* disk.h - the file that a live file is written to; all answer 0 or an errno. */
+/* disk.h - the file that a live file is written to; all return 0 or an errno. */
 #ifndef ROAST_FILE_LIVE_DISK_H
 #define ROAST_FILE_LIVE_DISK_H
 
@@ -9,8 +9,8 @@
 
 struct roast_live_disk {
     char *path;       /* owned */
-    const char *name; /* in path, behind the folder */
-    int folder_fd;    /* stays open: a relative path may mean something else later */
+    const char *name; /* in path, after the folder */
+    int folder_fd;    /* kept open: a relative path may mean another folder later */
     int fd;
     bool folder_synced;
 };
@@ -24,7 +24,7 @@ int roast__disk_write(const struct roast_live_disk *disk, const unsigned char *b
                       size_t size_bytes, uint64_t offset);
 int roast__disk_sync(struct roast_live_disk *disk);
 
-/* Removes the file, if the name still means it. */
+/* Removes the file, if the name still refers to it. */
 int roast__disk_remove(const struct roast_live_disk *disk);
 
 #endif

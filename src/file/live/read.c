@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* read.c - a live file back into a run.
  *
- * A run that nobody ended stays open: what is read is what was known when the last
- * block was written. */
+ * A run without an end remains open: it has the state of the last block that was
+ * written. */
 #include "file/live/read.h"
 
 #include <errno.h>
@@ -11,7 +11,7 @@
 
 #include "base/array.h"
 #include "file/live/blocks.h"
-#include "run/journal_apply.h"
+#include "run/journal/apply.h"
 
 static int apply_blocks(struct roast_apply *apply, struct roast_live_blocks *blocks,
                         struct roast_journal_reading *seen, roast_error *err)
@@ -52,7 +52,7 @@ static int read_file(struct roast_apply *apply, int fd, const char *path,
     return status;
 }
 
-/* Numbers of blocks may be anybody's, so a gap counts once however long it says it is. */
+/* Numbers of blocks are untrusted, so a gap counts once, whatever its length. */
 uint64_t roast__reading_unreadable(const struct roast_journal_reading *seen)
 {
     return roast__sat_count(seen->gaps, seen->unread);

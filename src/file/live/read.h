@@ -18,8 +18,8 @@ struct roast_journal_reading {
     uint64_t gaps;      /* places where bytes were skipped, blocks are lost, or both */
     uint64_t cut_bytes; /* of a live file: at the end, no whole block */
     uint64_t entries;   /* changes of the run that were read */
-    uint64_t dropped;   /* changes that missed the file, as it says itself */
-    uint64_t unread;    /* entries that this version does not know or understand */
+    uint64_t dropped;   /* changes that were not written, from its entries */
+    uint64_t unread;    /* entries of unknown kind or with bad contents */
     uint32_t format;
     char writer[48];
 };
@@ -38,7 +38,7 @@ struct roast_live_file {
     bool notes_only;  /* the run gets its notes, its start and its end */
 };
 
-/* The same of a file that is open already. */
+/* The same for an open file. */
 int roast__live_read_open(roast_run **out, const struct roast_live_file *file,
                           struct roast_journal_reading *seen, roast_error *err);
 

@@ -2,9 +2,9 @@
 /* write.c - writes the journal of a run to a live file while the run grows.
  *
  * Each block is written at an offset that is known before: a write that failed half-way
- * is simply done again. Blocks are kept until the disk was synced, because after a failed
- * sync it is unknown what of them arrived: then all since the last good sync is written
- * again, over itself. What is acknowledged is never touched.
+ * is simply done again. Blocks are kept until the disk was synced, because after a
+ * failed sync it is unknown what of them arrived: then all since the last good sync is
+ * written again, over itself. What is acknowledged is never touched.
  *
  * Two locks: `io` is held while the disk works, `lock` for moments only. */
 #include <errno.h>
@@ -55,7 +55,7 @@ struct roast_live {
     struct roast_live_state state;
 };
 
-/* ---- a round; those that return a number return 0 or an errno ------------ */
+/* ---- a round; those that return a number return 0 or an errno -------------------- */
 
 static int write_head(struct roast_live *live)
 {
@@ -127,7 +127,7 @@ static void acknowledge(struct roast_live *live)
     roast__journal_done(&live->journal, done_bytes);
 }
 
-/* Nobody knows what of it arrived. */
+/* It is unknown what of it arrived. */
 static void start_over(struct roast_live *live)
 {
     live->unwritten = live->unsynced;
@@ -161,7 +161,7 @@ static void count_round(struct roast_live *live, int failed)
     (void)pthread_mutex_unlock(&live->lock);
 }
 
-/* Writes what is queued, and syncs it if asked or if it is time; 0 or an errno. */
+/* Writes the queue, and syncs it if requested or due; 0 or an errno. */
 static int do_round(struct roast_live *live, bool sync)
 {
     (void)pthread_mutex_lock(&live->io);
@@ -179,7 +179,7 @@ static int do_round(struct roast_live *live, bool sync)
     return failed;
 }
 
-/* ---- the thread ---------------------------------------------------------- */
+/* ---- the thread ------------------------------------------------------------------ */
 
 /* A forked child has neither the thread nor locks that it could trust. */
 static bool is_ours(const struct roast_live *live)
@@ -250,7 +250,7 @@ static void stop_thread(struct roast_live *live)
     (void)pthread_join(live->thread, NULL);
 }
 
-/* ---- open ---------------------------------------------------------------- */
+/* ---- open ------------------------------------------------------------------------ */
 
 static int open_file(struct roast_live *live, const char *path, roast_error *err)
 {
@@ -352,7 +352,7 @@ out:
     return status;
 }
 
-/* ---- use and end --------------------------------------------------------- */
+/* ---- use and end ----------------------------------------------------------------- */
 
 void roast_live_state(roast_live *live, struct roast_live_state *out)
 {
@@ -390,13 +390,13 @@ int roast_live_sync(roast_live *live, roast_error *err)
     return sync_now(live, "wait in memory", err);
 }
 
-/* What is left once nobody adds to the queue. That changes were dropped is told behind
- * it, and may have had to wait for room. */
-static int write_rest(struct roast_live *live, roast_error *err)
+/* Writes what is left once no code adds to the queue. The entry with the number of
+ * dropped changes comes last, and may have had to wait for room. */
+static int write_remaining(struct roast_live *live, roast_error *err)
 {
     int status = sync_now(live, "are missing in it", err);
 
-    if (status == ROAST_OK && live->journal.untold > 0)
+    if (status == ROAST_OK && live->journal.unreported > 0)
         status = sync_now(live, "are missing in it", err);
     return status;
 }
@@ -410,7 +410,7 @@ int roast_live_close(roast_live *live, bool remove, roast_error *err)
     stop_thread(live);
     roast__journal_close(&live->journal);
     if (!remove) {
-        status = write_rest(live, err);
+        status = write_remaining(live, err);
     } else {
         int failed = roast__disk_remove(&live->disk);
         if (failed)

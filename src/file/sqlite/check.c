@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* check.c - reads everything there is in a run file, and reports what is wrong.
+/* check.c - reads all of a run file and reports every problem.
  *
- * Plain tables are made once more from the journal and compared. */
+ * Plain tables are made again from the journal and compared. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -18,7 +18,7 @@ struct reporter {
     int64_t count;
 };
 
-/* Bytes of a file may be in what SQLite says: one line, nothing that moves a cursor. */
+/* Messages of SQLite may contain bytes of the file: they become one printable line. */
 static void report(void *context, const char *problem)
 {
     struct reporter *reporter = context;
@@ -48,7 +48,7 @@ static void report_count(struct reporter *reporter, uint64_t count, const char *
     report(reporter, line);
 }
 
-/* ---- the journal ------------------------------------------------------------------- */
+/* ---- the journal ----------------------------------------------------------------- */
 
 static void check_reading(const roast_runfile *file, struct reporter *reporter)
 {
@@ -63,9 +63,9 @@ static void check_reading(const roast_runfile *file, struct reporter *reporter)
                  " of a kind or with contents that this version does not know");
 }
 
-/* ---- finished files ---------------------------------------------------------------- */
+/* ---- finished files -------------------------------------------------------------- */
 
-/* What cannot be looked at because it is damaged is a problem, not a failure. */
+/* A part that is too damaged to check is a problem, not a failure. */
 static int forgive(struct reporter *reporter, int status, const char *where,
                    roast_error *err)
 {
@@ -107,7 +107,7 @@ static int check_summary(sqlite3 *db, struct reporter *reporter, roast_error *er
     return forgive(reporter, status, "the summary", err);
 }
 
-/* ---- plain tables ------------------------------------------------------------------ */
+/* ---- plain tables ---------------------------------------------------------------- */
 
 static bool same_cell(sqlite3_stmt *a, sqlite3_stmt *b, int column)
 {
@@ -169,8 +169,8 @@ static int compare_table(sqlite3 *made, sqlite3 *stored, const char *table,
     return forgive(reporter, status, table, err);
 }
 
-/* What a run that goes on had become by then is not known any more, and another version
- * may have other formulas. */
+/* The state of an unfinished run at that time is not known any more, and another
+ * version may have other formulas. */
 static int check_tables(roast_runfile *file, roast_run *run, struct reporter *reporter,
                         roast_error *err)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* chunk_tables.c - the tables that the views of chunks read: one narrow row per attempt,
- * and the files and workers that these name by number.
+/* chunk_tables.c - the tables that the views of chunks read: one narrow row per
+ * attempt, and the files and workers that these name by number.
  *
  * Rows are made while SQLite reads them, some hundred at a time under the lock of the
  * run: a million of them would not fit in memory twice. */
@@ -40,7 +40,7 @@ static void set(struct chunk_row *row, enum roast_chunk_column column, int64_t v
     row->known |= UINT64_C(1) << column;
 }
 
-/* ---- one row; the lock is held ------------------------------------------------------ */
+/* ---- one row; the lock is held --------------------------------------------------- */
 
 static void make_state(struct chunk_table *table, struct chunk_row *out, size_t row)
 {
@@ -59,7 +59,7 @@ static void make_state(struct chunk_table *table, struct chunk_row *out, size_t 
         set(out, ROAST_CHUNK_ROW_chunk_id, table->next_chunk_id++);
 }
 
-/* What only the record has, or has better. */
+/* Values that only the record has, or has more precisely. */
 static void make_inside(struct chunk_table *table, struct chunk_row *out, size_t row)
 {
     static const struct {
@@ -95,7 +95,7 @@ static void make_inside(struct chunk_table *table, struct chunk_row *out, size_t
     }
 }
 
-/* Of a record without an identity nothing but itself knows where it was made. */
+/* Only a record without identity itself has the process that made it. */
 static void make_own_process(struct chunk_table *table, struct chunk_row *out,
                              size_t row)
 {
@@ -151,7 +151,7 @@ static void make_row(struct chunk_table *table, struct chunk_row *out, size_t ro
     make_inside(table, out, row);
 }
 
-/* ---- all rows ---------------------------------------------------------------------- */
+/* ---- all rows -------------------------------------------------------------------- */
 
 static void make_batch(struct chunk_table *table, size_t first)
 {
@@ -240,7 +240,7 @@ static int save_rows(sqlite3 *db, struct roast_run *run, roast_error *err)
     return status;
 }
 
-/* ---- files and workers -------------------------------------------------------------- */
+/* ---- files and workers ----------------------------------------------------------- */
 
 static void put_file(sqlite3_context *out, void *context, size_t row, size_t column)
 {

@@ -7,9 +7,9 @@
 #include "analyze/summary.h"
 #include "file/live/block_format.h"
 #include "file/sqlite/schema.h"
-#include "run/journal_apply.h"
+#include "run/journal/apply.h"
 
-/* ---- the run ------------------------------------------------------------------------ */
+/* ---- the run --------------------------------------------------------------------- */
 
 struct journal_rows {
     struct roast_apply apply;
@@ -98,7 +98,7 @@ int roast__load_run(roast_run **out, sqlite3 *db, bool head_only,
     return status < 0 ? status : ROAST_OK;
 }
 
-/* ---- the summary -------------------------------------------------------------------- */
+/* ---- the summary ----------------------------------------------------------------- */
 
 int roast__load_summary(roast_summary **out, sqlite3 *db, roast_error *err)
 {

@@ -9,7 +9,7 @@
 
 /* Applies the blocks of the journal. Returns an owned run; what is damaged is left out
  * and counted, in *seen and as a loss of the run. With `head_only` everything but
- * attempts, samples and what a scheduler saw. BAD_CHECKSUM when not even the clocks of
+ * attempts, samples and scheduler data. BAD_CHECKSUM when not even the clocks of
  * the run can be read. */
 int roast__load_run(roast_run **out, sqlite3 *db, bool head_only,
                     struct roast_journal_reading *seen, roast_error *err);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* save.c - a run into an empty database.
  *
- * Plain tables come first: each is made, written and forgotten, so that no two of them
- * are in memory. Nothing here holds the lock of the run for long: what comes into the run
- * while it is saved may be in the journal and not in the tables. */
+ * Plain tables come first: each is made, written and freed, so that no two of them are
+ * in memory. The lock of the run is never held for long: what is added to the run while
+ * it is saved may be in the journal and not in the tables. */
 #include "file/sqlite/save.h"
 
 #include <string.h>
@@ -11,13 +11,13 @@
 #include "analyze/summary.h"
 #include "base/array.h"
 #include "file/live/block_format.h"
-#include "file/path.h"
+#include "file/new_file.h"
 #include "file/sqlite/schema.h"
 #include "file/sqlite/virtual_table.h"
 #include "roast/version.h"
-#include "run/journal_dump.h"
+#include "run/journal/journal.h"
 
-/* ---- journal and summary ----------------------------------------------------------- */
+/* ---- journal and summary --------------------------------------------------------- */
 
 struct block_writer {
     sqlite3_stmt *insert;
@@ -81,7 +81,7 @@ static int save_summary(sqlite3 *db, const roast_summary *summary, roast_error *
     return status;
 }
 
-/* ---- plain tables ------------------------------------------------------------------ */
+/* ---- plain tables ---------------------------------------------------------------- */
 
 static int save_table(sqlite3 *db, roast_run *run, const roast_summary *summary,
                       enum roast_table_id table, roast_error *err)
@@ -122,7 +122,7 @@ int roast__save_into(sqlite3 *db, roast_run *run, bool with_journal, roast_error
     return status;
 }
 
-/* ---- files ------------------------------------------------------------------------- */
+/* ---- files ----------------------------------------------------------------------- */
 
 /* A small run makes a small file. */
 static int page_bytes_of(roast_run *run)
@@ -135,7 +135,7 @@ static int page_bytes_of(roast_run *run)
     return attempts < MANY_ATTEMPTS ? ROAST_SMALL_PAGE_BYTES : ROAST_LARGE_PAGE_BYTES;
 }
 
-/* Says where, and what that means; of a long path the end. */
+/* Adds the path, or the end of a long one, and the consequence to the message. */
 static int explain(const char *path, int status, roast_error *err)
 {
     enum { SHOWN_PATH_BYTES = 120 };

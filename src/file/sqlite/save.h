@@ -8,8 +8,8 @@
 #include "roast/analyze.h"
 #include "run/run.h"
 
-/* Fills a database that has no tables: the journal and the summary, which make the run
- * once more, and plain tables for people. Without `with_journal` only the tables. */
+/* Fills a database that has no tables: the journal and the summary, which restore the
+ * run, and plain tables for users. Without `with_journal` only the tables. */
 int roast__save_into(sqlite3 *db, roast_run *run, bool with_journal, roast_error *err);
 
 /* The tables that the views of chunks read. */

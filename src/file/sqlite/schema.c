@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* schema.c - the tables and views of a run file.
  *
- * All of them come from lists. What is stored is plain enough for any sqlite3 since 3.26.
- * A file may come from anybody: what is called a table there may be a view. */
+ * All of them come from lists. What is stored is plain enough for any sqlite3 since
+ * 3.26. Files are untrusted: what is called a table there may be a view. */
 #include "file/sqlite/schema.h"
 
 #include <stdio.h>
@@ -55,7 +55,7 @@ bool roast__is_stored(enum roast_table_id table)
     }
 }
 
-/* ---- making them ------------------------------------------------------------------- */
+/* ---- making them ----------------------------------------------------------------- */
 
 static void put(struct roast_buf *out, const char *text)
 {
@@ -175,7 +175,7 @@ int roast__schema_make_views(sqlite3 *db, roast_error *err)
     return run_made(db, &sql, err);
 }
 
-/* ---- looking at those of strangers ------------------------------------------------- */
+/* ---- looking at those of strangers ----------------------------------------------- */
 
 static bool is_letter(char c)
 {

@@ -9,7 +9,7 @@
 
 enum { ROAST_APPLICATION_ID = 0x526f7374 }; /* "Rost" */
 
-/* Columns of the table chunk_rows, behind its id. */
+/* Columns of the table chunk_rows, after its id. */
 enum roast_chunk_column {
 #define R(name, type) ROAST_CHUNK_ROW_##name,
 #include "file/sqlite/chunk_rows.def"

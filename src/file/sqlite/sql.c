@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* sql.c - SQLite as we use it: connections, statements, and its errors in our words.
  *
- * Files are named by URI, because only a URI can say that no lock is wanted: shared
- * file systems of clusters often have none that work. */
+ * Files are named by URI, because only a URI can disable locking: locks often do not
+ * work on shared file systems of clusters. */
 #include "file/sqlite/sql.h"
 
 #include <errno.h>
@@ -21,7 +21,7 @@ enum {
     LEAST_VALUE_BYTES = 1 << 20,
 };
 
-/* ---- errors ------------------------------------------------------------------------ */
+/* ---- errors ---------------------------------------------------------------------- */
 
 bool roast__sql_is_damage(int code)
 {
@@ -41,7 +41,7 @@ bool roast__sql_is_damage(int code)
     }
 }
 
-/* Not every way to fail tells SQLite why; then the C library still knows. */
+/* SQLite does not know the reason of every failure; then errno has it. */
 static int system_error(sqlite3 *db, int code, roast_error *err)
 {
     int last = errno;
@@ -70,7 +70,7 @@ int roast__sql_error(sqlite3 *db, int code, roast_error *err)
     return system_error(db, code, err);
 }
 
-/* ---- connections ------------------------------------------------------------------- */
+/* ---- connections ----------------------------------------------------------------- */
 
 static bool is_plain(unsigned char c)
 {
@@ -233,7 +233,7 @@ static int allow_reading(void *context, int action, const char *what, const char
     case SQLITE_FUNCTION:
     case SQLITE_RECURSIVE:
         return SQLITE_OK;
-    case SQLITE_UPDATE: /* it asks so for a virtual table; it refuses to do it itself */
+    case SQLITE_UPDATE: /* requested for a virtual table; SQLite itself refuses it */
         return strcmp(what, "sqlite_master") == 0 ? SQLITE_OK : SQLITE_DENY;
     default:
         return SQLITE_DENY;
@@ -248,10 +248,10 @@ void roast__sql_only_read(sqlite3 *db)
 
 void roast__sql_close(sqlite3 *db)
 {
-    (void)sqlite3_close(db); /* nobody leaves statements open */
+    (void)sqlite3_close(db); /* all statements are finalized */
 }
 
-/* ---- statements -------------------------------------------------------------------- */
+/* ---- statements ------------------------------------------------------------------ */
 
 int roast__sql_run(sqlite3 *db, const char *sql, roast_error *err)
 {

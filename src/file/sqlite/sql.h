@@ -12,16 +12,16 @@
 #include "roast/error.h"
 #include "roast/text.h"
 
-/* A connection that fills an empty file which nobody else knows yet; NULL: one in
- * memory. It neither locks nor syncs: whoever owns the file does. Every table takes a
- * page at least. Returns owned. */
+/* A connection that fills an empty file that no other process uses yet; NULL: one in
+ * memory. It neither locks nor syncs: the owner of the file does. Every table takes at
+ * least one page. Returns owned. */
 enum { ROAST_SMALL_PAGE_BYTES = 4096, ROAST_LARGE_PAGE_BYTES = 16384 };
 int roast__sql_create(sqlite3 **out, const char *path, int page_bytes,
                       roast_error *err);
 
-/* A connection that reads a finished file of a stranger. It takes no lock, and does not
- * do more work than a file of so many bytes can ask for; what is left of that is in
- * *budget, which it borrows. Returns owned. */
+/* A connection that reads an untrusted finished file. It takes no lock, and does no
+ * more work than a file of so many bytes can require; the remaining work is in *budget,
+ * which it borrows. Returns owned. */
 int roast__sql_open(sqlite3 **out, const char *path, uint64_t file_bytes,
                     uint64_t *budget, roast_error *err);
 
@@ -31,15 +31,15 @@ uint64_t roast__sql_file_bytes(sqlite3 *db);
 /* What a budget is at the beginning of every piece of work. */
 uint64_t roast__sql_budget(uint64_t file_bytes);
 
-/* From now on the connection may read as long as it likes, and nothing but read. */
+/* Makes the connection read-only, without a limit of work. */
 void roast__sql_only_read(sqlite3 *db);
 
 void roast__sql_close(sqlite3 *db); /* NULL is fine */
 
-/* Whether what SQLite says means that the file is damaged. */
+/* Whether a result code of SQLite means that the file is damaged. */
 bool roast__sql_is_damage(int code);
 
-/* Our status for what SQLite says of a connection, with its reason in err. */
+/* Our status for the last error of a connection, with its reason in err. */
 int roast__sql_error(sqlite3 *db, int code, roast_error *err);
 
 int roast__sql_run(sqlite3 *db, const char *sql, roast_error *err);
@@ -48,10 +48,11 @@ int roast__sql_run(sqlite3 *db, const char *sql, roast_error *err);
 int roast__sql_prepare(sqlite3_stmt **out, sqlite3 *db, const char *sql,
                        roast_error *err);
 
-/* 1: a row is there; 0: there is no more. */
+/* 1: a row was read; 0: no more rows. */
 int roast__sql_step(sqlite3_stmt *statement, roast_error *err);
 
-/* A cell, whoever read it. The numbers are those of checksums, in files for ever. */
+/* A cell from any source. The numbers are part of checksums in files and never
+ * change. */
 enum roast_sql_type {
     ROAST_SQL_NULL = 0,
     ROAST_SQL_INTEGER = 1,
@@ -70,8 +71,8 @@ struct roast_sql_value {
 /* The value of a cell, borrowed until the next step. */
 struct roast_sql_value roast__sql_value(sqlite3_stmt *statement, int column);
 
-/* The text of a cell, borrowed until the next step; absent for NULL, and for a cell that
- * holds a number. */
+/* The text of a cell, borrowed until the next step; absent for NULL, and for a cell
+ * that holds a number. */
 struct roast_str roast__sql_text(sqlite3_stmt *statement, int column);
 
 #endif

@@ -18,7 +18,7 @@
 
 enum { SHOWN_BYTES = 1024 }; /* of a cell that is no text */
 
-/* ---- tables that are not in the file ----------------------------------------------- */
+/* ---- tables that are not in the file --------------------------------------------- */
 
 /* One of them; the rows come first, so that one pointer serves both. */
 struct loaded_table {
@@ -87,7 +87,7 @@ static int add_tables(roast_runfile *file, roast_error *err)
     return status;
 }
 
-/* ---- the connection ---------------------------------------------------------------- */
+/* ---- the connection -------------------------------------------------------------- */
 
 static int connect(roast_runfile *file, roast_error *err)
 {
@@ -117,9 +117,9 @@ static int connect(roast_runfile *file, roast_error *err)
     return status;
 }
 
-/* ---- the query --------------------------------------------------------------------- */
+/* ---- the query ------------------------------------------------------------------- */
 
-/* What SQLite says of a query, in one line without anything odd. */
+/* The error message of SQLite for a query, as one printable line. */
 static int query_error(roast_runfile *file, int code, roast_error *err)
 {
     char line[200];
@@ -164,7 +164,7 @@ static int prepare(sqlite3_stmt **out, roast_runfile *file, const char *query,
     return ROAST_OK;
 }
 
-/* ---- its rows ---------------------------------------------------------------------- */
+/* ---- its rows -------------------------------------------------------------------- */
 
 /* A row for the visitor. Zeroed = empty; everything is owned. */
 struct row {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* virtual_table.c - rows that SQLite can read without anybody copying them.
+/* virtual_table.c - rows that SQLite reads without a copy.
  *
- * The virtual tables are eponymous: they have the name of their module and nothing is
- * written down about them. */
+ * The virtual tables are eponymous: they have the name of their module and are not
+ * stored in the file. */
 #include "file/sqlite/virtual_table.h"
 
 #include <stdio.h>
@@ -26,7 +26,7 @@ struct scan {
     size_t row;
 };
 
-/* ---- what SQLite calls ------------------------------------------------------------- */
+/* ---- what SQLite calls ----------------------------------------------------------- */
 
 static void put(struct roast_buf *out, const char *text)
 {
@@ -172,7 +172,7 @@ int roast__virtual_table_show(sqlite3 *db, const char *table,
     return roast__sql_error(db, code, err);
 }
 
-/* ---- filling a table --------------------------------------------------------------- */
+/* ---- filling a table ------------------------------------------------------------- */
 
 /* They were there before. */
 static int make_nothing(struct roast_virtual_table *out, void *context,
@@ -184,8 +184,8 @@ static int make_nothing(struct roast_virtual_table *out, void *context,
     return ROAST_OK;
 }
 
-/* The first row gets id 0. Then SQLite counts on by itself, which is much quicker than
- * telling it every id. */
+/* The first row gets id 0. SQLite numbers the others itself, which is much faster than
+ * binding every id. */
 static int insert_all(sqlite3 *db, const char *table, struct roast_lazy_table *lazy,
                       roast_error *err)
 {
@@ -222,7 +222,7 @@ int roast__virtual_table_insert(sqlite3 *db, const char *table,
     return status;
 }
 
-/* ---- columns as rows --------------------------------------------------------------- */
+/* ---- columns as rows ------------------------------------------------------------- */
 
 static const struct roast_table_column *data_at(void *context, size_t column)
 {

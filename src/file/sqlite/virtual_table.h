@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* virtual_table.h - rows that SQLite can read without anybody copying them.
+/* virtual_table.h - rows that SQLite reads without a copy.
  *
- * A rowset is shown to SQLite as a virtual table. `INSERT INTO t SELECT * FROM rows`
- * then fills a plain table in one statement, twice as quickly as binding row by row,
- * and a SELECT sees tables that are not in the file. */
+ * Rows are registered with SQLite as a virtual table. `INSERT INTO t SELECT * FROM
+ * rows` then fills a plain table in one statement, twice as fast as binding row by row,
+ * and a SELECT can read tables that are not in the file. */
 #ifndef ROAST_FILE_SQLITE_VIRTUAL_TABLE_H
 #define ROAST_FILE_SQLITE_VIRTUAL_TABLE_H
 
@@ -27,9 +27,9 @@ int roast__virtual_table_insert(sqlite3 *db, const char *table,
                                 const struct roast_virtual_table *rows,
                                 roast_error *err);
 
-/* Rows that are made when somebody asks for them. */
+/* Rows that are made when a query first reads them. */
 struct roast_lazy_table {
-    /* Fills *out, which must hold until the connection closes. */
+    /* Fills *out, which must be valid until the connection closes. */
     int (*make)(struct roast_virtual_table *out, void *context, roast_error *err);
     void *context;
     struct roast_virtual_table made;
@@ -37,12 +37,12 @@ struct roast_lazy_table {
     roast_error failure; /* of make */
 };
 
-/* Shows them as a table that every SELECT of the connection knows, unless the file has
+/* Registers them as a table for every SELECT of the connection, unless the file has
  * one of that name. Takes `rows` for roast__free(), also when it fails. */
 int roast__virtual_table_show(sqlite3 *db, const char *table,
                               struct roast_lazy_table *rows, roast_error *err);
 
-/* The columns of a table as a rowset; borrows them. */
+/* The columns of a table as rows; borrows them. */
 struct roast_virtual_table roast__virtual_table_of(const roast_table *columns);
 
 /* What a column of that type is declared as. */

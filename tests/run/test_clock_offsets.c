@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* test_offsets.c - clocks of other hosts: times of their attempts are on the timeline
+/* test_clock_offsets.c - clocks of other hosts: times of their attempts are on the timeline
  * whenever they are read, and records come back as they were. */
 #include "scheduled.h"
 
@@ -176,8 +176,8 @@ static void hosts_have_a_limit(void **state)
     }
     assert_int_equal(set_offset(run, "h0", 7), ROAST_OK); /* known */
     assert_int_equal(set_offset(run, NULL, 7), ROAST_OK);
-    assert_int_equal(run->scheduler.offsets.count, ROAST_MOST_HOSTS);
-    assert_int_equal(run->scheduler.offsets.items[0].offset_ns, 7);
+    assert_int_equal(run->scheduler.clock_offsets.count, ROAST_MOST_HOSTS);
+    assert_int_equal(run->scheduler.clock_offsets.items[0].offset_ns, 7);
     assert_int_equal(roast_run_lost(run, ROAST_RUN_LOSS_scheduler_trimmed), 1);
     roast_run_free(run);
 }

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* tasks.h - what a scheduler saw of a run: tasks, members, activities, hot lines.
+/* scheduler_view.h - what a scheduler reports of a run: tasks, worker sessions,
+ * activities, hot lines.
  *
- * Tasks are many, so they are columns; the others are few. Nothing here is worked out:
- * which task was which attempt, and which prefix is the processor's, is said by
- * aggregate. */
-#ifndef ROAST_RUN_TASKS_H
-#define ROAST_RUN_TASKS_H
+ * Tasks are many, so they are columns; the others are few. Nothing is derived here:
+ * src/analyze matches tasks with attempts and finds the prefix of the processor. */
+#ifndef ROAST_RUN_SCHEDULER_VIEW_H
+#define ROAST_RUN_SCHEDULER_VIEW_H
 
 #include "roast/scheduler.h"
 #include "run/worker_sessions.h"
 
-/* Past these what comes is counted as a loss. */
+/* What exceeds these limits is counted as a loss. */
 enum {
     ROAST_MOST_TASKS = 1 << 22,
     ROAST_MOST_SESSIONS = 1 << 18,
@@ -19,7 +19,7 @@ enum {
     ROAST_MOST_HOT_LINES = 10000
 };
 
-/* In the order they were told. Zeroed = empty and valid; everything is owned. */
+/* In order of arrival. Zeroed = empty and valid; everything is owned. */
 struct roast_tasks {
     size_t count;
     size_t cap;
@@ -56,7 +56,7 @@ struct roast_hot_row {
 struct roast_scheduler_view {
     struct roast_tasks tasks;
     struct roast_worker_sessions sessions;
-    struct roast_offsets offsets;
+    struct roast_clock_offsets clock_offsets;
     struct roast_activity_row *activities; /* owned */
     size_t activity_count;
     size_t activity_cap;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* journal.c - the blocks of a journal: room, entries, epochs.
+/* journal.c - the blocks of a journal: memory, entries, epochs.
  *
- * A change of the run never waits and never fails because of the file: without room or
- * memory it is counted as dropped. */
-#include "run/journal.h"
+ * A change of the run never waits for the file and never fails because of it: without
+ * room or memory it is counted as dropped. */
+#include "run/journal/journal.h"
 
 #include "base/array.h"
 #include "base/bytes.h"
@@ -17,7 +17,7 @@ enum {
     BEFORE_BYTES = DROPPED_BYTES + PART_HEAD_BYTES + LONGEST_HOST_BYTES,
 };
 
-/* ---- room ---------------------------------------------------------------- */
+/* ---- blocks ---------------------------------------------------------------------- */
 
 static struct roast_block *add_block(struct roast_journal *journal, size_t size_bytes)
 {
@@ -68,9 +68,8 @@ void roast__journal_reserve(struct roast_journal *journal, size_t size_bytes)
         (void)block_with(journal, size_bytes + BEFORE_BYTES);
 }
 
-/* ---- one entry ----------------------------------------------------------- */
+/* ---- one entry ------------------------------------------------------------------- */
 
-/* Numbers and then bytes. */
 static bool put_entry(struct roast_journal *journal, enum roast_entry kind,
                       struct roast_str numbers, struct roast_str bytes)
 {
@@ -94,7 +93,7 @@ static bool put_entry(struct roast_journal *journal, enum roast_entry kind,
     return true;
 }
 
-/* Of an entry that is no change. */
+/* An entry of numbers and bytes. */
 static bool put_numbers(struct roast_journal *journal, enum roast_entry kind,
                         const uint64_t *numbers, size_t count, struct roast_str bytes)
 {
@@ -109,8 +108,8 @@ static bool put_numbers(struct roast_journal *journal, enum roast_entry kind,
 }
 
 /* Too large for one entry: parts, then what they are. Each block depends on none before
- * it, so the last part begins one and nothing follows it there. A reader leaves out parts
- * that never become whole because memory ran out between them. */
+ * it, so the last part begins one and nothing follows it there. A reader leaves out
+ * parts that never become whole because memory ran out between them. */
 static bool put_parts(struct roast_journal *journal, enum roast_entry kind,
                       struct roast_str payload)
 {
@@ -131,7 +130,7 @@ static bool put_parts(struct roast_journal *journal, enum roast_entry kind,
     return queued;
 }
 
-/* ---- what comes before it ------------------------------------------------ */
+/* ---- entries that precede a change ----------------------------------------------- */
 
 static void begin_epoch(struct roast_journal *journal)
 {
@@ -147,17 +146,17 @@ static void begin_epoch(struct roast_journal *journal)
         journal->begun = put_numbers(journal, ROAST_ENTRY_start, numbers, 3, host);
 }
 
-/* Where changes are missing the file says so before it goes on. */
+/* Writes how many changes are missing here. */
 static bool put_dropped(struct roast_journal *journal)
 {
-    if (journal->untold > 0 &&
-        put_numbers(journal, ROAST_ENTRY_dropped, &journal->untold, 1,
+    if (journal->unreported > 0 &&
+        put_numbers(journal, ROAST_ENTRY_dropped, &journal->unreported, 1,
                     (struct roast_str){NULL, 0}))
-        journal->untold = 0;
-    return journal->untold == 0;
+        journal->unreported = 0;
+    return journal->unreported == 0;
 }
 
-/* Queues a change if all of it fits, with what has to come before it. */
+/* Queues a change, and the entries that precede it, if all fit. */
 static bool put(struct roast_journal *journal, enum roast_entry kind)
 {
     size_t size = journal->entry.size_bytes;
@@ -186,8 +185,8 @@ bool roast__journal_put(struct roast_journal *journal, enum roast_entry kind)
         journal->last->changes++;
     } else {
         journal->dropped++;
-        journal->untold++;
-        journal->block_full = true; /* what it announced is not there */
+        journal->unreported++;
+        journal->block_full = true; /* its announced texts are missing */
         journal->epoch = journal->block + 1;
         roast__buf_release(&journal->entry); /* it may have failed */
     }
@@ -197,25 +196,18 @@ bool roast__journal_put(struct roast_journal *journal, enum roast_entry kind)
     return queued;
 }
 
-/* ---- life ---------------------------------------------------------------- */
-
-/* By a scheduler. */
-static bool is_unseen(const struct roast_run *run)
-{
-    const struct roast_scheduler_view *view = &run->scheduler;
-
-    return view->tasks.count == 0 && view->sessions.count == 0 &&
-           view->offsets.count == 0 && view->activity_count == 0 &&
-           view->hot_count == 0;
-}
+/* ---- life cycle ------------------------------------------------------------------ */
 
 static bool is_untouched(const struct roast_run *run)
 {
-    bool untouched = !run->journal && run->attempts.count == 0 &&
-                     run->samples.count == 0 && run->offer_count == 0 &&
-                     run->moment_count == 0 && run->count_count == 0 &&
-                     run->notes.count == 0 && run->accepted_count == 0 &&
-                     run->names.count == 0 && run->end_ns == 0 && is_unseen(run);
+    const struct roast_scheduler_view *view = &run->scheduler;
+    bool untouched =
+        !run->journal && run->attempts.count == 0 && run->samples.count == 0 &&
+        run->offer_count == 0 && run->moment_count == 0 && run->count_count == 0 &&
+        run->notes.count == 0 && run->accepted_count == 0 && run->names.count == 0 &&
+        run->end_ns == 0 && view->tasks.count == 0 && view->sessions.count == 0 &&
+        view->clock_offsets.count == 0 && view->activity_count == 0 &&
+        view->hot_count == 0;
 
     for (int i = 0; i < ROAST_FACT_COUNT; i++)
         untouched = untouched && !run->fact_known[i];
@@ -266,15 +258,15 @@ void roast__journal_release(struct roast_journal *journal)
     journal->contexts = NULL;
 }
 
-/* ---- the writer's side --------------------------------------------------- */
+/* ---- for the writer -------------------------------------------------------------- */
 
-/* Gives back what the blocks did not use: the writer may keep many of them. */
+/* Frees unused memory of the blocks: the writer may keep many of them. */
 static void shrink(struct roast_block **blocks)
 {
     for (struct roast_block **at = blocks; *at; at = &(*at)->next) {
         size_t size = (*at)->size_bytes;
         struct roast_block *smaller = NULL;
-        if (size == 0) { /* only the last one can be */
+        if (size == 0) { /* only the last one */
             roast__free(*at);
             *at = NULL;
             return;

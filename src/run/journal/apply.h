@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* journal_apply.h - makes the changes of journal entries in a run.
+/* apply.h - makes the changes of journal entries in a run.
  *
- * The bytes may come from anybody: every number is checked before it is used. An entry
- * that cannot be read is left out and counted; its neighbours do not depend on it. */
+ * The bytes are untrusted: every number is checked before it is used. An entry that
+ * cannot be read is left out and counted; other entries do not depend on it. */
 #ifndef ROAST_RUN_JOURNAL_APPLY_H
 #define ROAST_RUN_JOURNAL_APPLY_H
 
-#include "run/journal.h"
+#include "run/journal/journal.h"
 
 /* What the number of a reference means. */
 struct roast_known_text {
@@ -19,7 +19,7 @@ struct roast_known_text {
 /* Zeroed = before the first entry. */
 struct roast_apply {
     roast_run *run;  /* owned; NULL until its clocks are known */
-    bool notes_only; /* start, end and notes; all else is passed over */
+    bool notes_only; /* start, end and notes; all else is skipped */
     bool head_only;  /* what follows the entry head_end is not read */
     bool head_done;
     bool complete; /* the entry complete was read */
@@ -50,7 +50,7 @@ int roast__apply_block(struct roast_apply *apply, struct roast_str entries, bool
 
 void roast__apply_release(struct roast_apply *apply);
 
-/* ---- for readers of entries; they return BAD_DATA for an entry to leave out -------- */
+/* ---- for readers of entries; they return BAD_DATA for an entry to leave out ------ */
 
 /* One entry; its payload is read from the front. */
 struct roast_apply_entry {
@@ -59,8 +59,6 @@ struct roast_apply_entry {
     struct roast_cursor in;
     roast_error *err;
 };
-
-typedef int roast__apply_reader(struct roast_apply_entry *entry);
 
 /* All bytes that are left. */
 struct roast_str roast__entry_bytes(struct roast_apply_entry *entry);
@@ -78,21 +76,23 @@ double roast__entry_double(struct roast_apply_entry *entry);
 int roast__entry_reference(struct roast_apply_entry *entry,
                            struct roast_known_text *out);
 
-/* The text that a number means: 1, 0 for a negative one, BAD_DATA for an unknown one. */
+/* The text that a number means: 1, 0 for a negative one, BAD_DATA for an unknown
+ * one. */
 int roast__apply_find_text(const struct roast_apply *apply, int64_t number,
                            struct roast_known_text *out);
 
-/* Whether it comes out of order, and too many did before it: what is in order of time
- * has to be moved for it, and a hostile file must not take for ever. */
+/* True for an entry out of order once there were too many: items in order of time have
+ * to be moved for it, and a hostile file must not take unbounded time. */
 bool roast__entry_too_late(struct roast_apply_entry *entry, int64_t time_ns);
 
-/* journal_record.c */
-roast__apply_reader roast__apply_record;
-/* journal_apply_samples.c */
-roast__apply_reader roast__apply_sample, roast__apply_use, roast__apply_series;
-/* journal_apply_tasks.c */
-roast__apply_reader roast__apply_member, roast__apply_departure, roast__apply_session,
-    roast__apply_offset, roast__apply_task, roast__apply_activity,
-    roast__apply_hot_line;
+/* Counts an entry whose kind is costly in large numbers; true once there are too
+ * many. */
+bool roast__entry_too_costly(struct roast_apply_entry *entry);
+
+/* Makes the change of an entry of this kind (apply_kinds.c). */
+int roast__apply_kind(struct roast_apply_entry *entry, uint64_t kind);
+
+/* Makes the change of an entry of the kind record (record.c). */
+int roast__apply_record(struct roast_apply_entry *entry);
 
 #endif

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* path.c - a file that takes the place of another one only when it is whole.
+/* new_file.c - a file that replaces another one only when it is complete.
  *
- * Where a path must not be taken yet, link() refuses one that is; not every file system
- * has links, so the last resort is to claim the name first. */
-#include "file/path.h"
+ * If the path must not exist yet, link() refuses an existing one. Not every file system
+ * has links; there the path is created as an empty file first. */
+#include "file/new_file.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -32,7 +32,7 @@ static int fail(int why, roast_error *err)
     return roast_error_set(err, ROAST_IO, "%s", strerror(why));
 }
 
-/* ---- names ------------------------------------------------------------------------- */
+/* ---- names ----------------------------------------------------------------------- */
 
 static const char *name_of(const char *path)
 {
@@ -60,7 +60,7 @@ static char *folder_of(const char *path)
     return copy(path, size > 1 ? size - 1 : 1);
 }
 
-/* Nobody can guess it, and nobody needs to: a name that is taken is not used. */
+/* Hard to predict, which is not required: an existing name is never used. */
 static uint64_t random_number(const void *here)
 {
     static _Thread_local uint64_t calls;
@@ -71,7 +71,7 @@ static uint64_t random_number(const void *here)
                               epoch + ((uint64_t)getpid() << 32) + ++calls);
 }
 
-/* What temporary files show of a name. */
+/* The part of a name that temporary files have. */
 static struct roast_str shown(const char *name)
 {
     return roast_str_cut(roast_str_of(name), SHOWN_NAME_BYTES);
@@ -92,9 +92,9 @@ static char *temporary_path(const struct roast_new_file *file)
     return path;
 }
 
-/* ---- the temporary file ------------------------------------------------------------ */
+/* ---- the temporary file ---------------------------------------------------------- */
 
-/* *permissions gets those of a file that is there. */
+/* *permissions gets those of an existing file. */
 static int check_target(unsigned *permissions, const char *path,
                         enum roast_save_mode mode, roast_error *err)
 {
@@ -126,7 +126,7 @@ static int make_temporary(struct roast_new_file *file, roast_error *err)
         if (!file->temporary)
             return roast_error_set(err, ROAST_NO_MEMORY, "a path");
         fd = open(file->temporary, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW,
-                  file->mode ? 0600 : 0666); /* who may read it is said at the end */
+                  file->mode ? 0600 : 0666); /* permissions are set at the end */
         if (fd < 0 && errno != EEXIST)
             break;
     }
@@ -155,7 +155,7 @@ int roast__new_file_open(struct roast_new_file *out, const char *path,
     return make_temporary(out, err);
 }
 
-/* ---- what others left -------------------------------------------------------------- */
+/* ---- files of killed saves ------------------------------------------------------- */
 
 /* Whether a name is one that temporary_path() makes for a file. */
 static bool is_temporary(const char *name, const char *of)
@@ -171,9 +171,9 @@ static bool is_temporary(const char *name, const char *of)
     return strlen(name) == DIGITS && strspn(name, "0123456789abcdef") == DIGITS;
 }
 
-/* Removes what a save of the same file left that was killed. Whether its process still
- * lives cannot be known: it may be on another host. So it must be ours and a day older
- * than the file that is there now, by the clock of the file system. */
+/* Removes temporary files of killed saves of the same file. Their process may still run
+ * on another host, so only files of this user are removed that are a day older than the
+ * current file, by the clock of the file system. */
 static void remove_left(const struct roast_new_file *file)
 {
     struct stat now, left;
@@ -192,7 +192,7 @@ static void remove_left(const struct roast_new_file *file)
     (void)closedir(dir);
 }
 
-/* ---- its place --------------------------------------------------------------------- */
+/* ---- replacing ------------------------------------------------------------------- */
 
 static int sync_path(const char *path, int flags)
 {
@@ -249,8 +249,8 @@ int roast__new_file_place(struct roast_new_file *file, enum roast_save_mode mode
         return fail(errno, err);
     roast__free(file->temporary);
     file->temporary = NULL;
-    /* The run is there now. A folder that cannot be synced, as on some file systems,
-     * is no reason to say that it is not. */
+    /* The run is saved now. A folder that cannot be synced, as on some file systems, is
+     * not reported as a failure. */
     (void)sync_path(file->folder, O_RDONLY | O_DIRECTORY);
     remove_left(file);
     return ROAST_OK;

@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* run_frames.c - frames into a run: whose they are, and what to do with broken ones.
+/* frames.c - frames into a run: origin checks, and recovery after damaged frames.
  *
- * Behind something broken the next frame is searched, with an effort in proportion to the
+ * After a damaged frame the next one is searched, with an effort in proportion to the
  * size of the buffer. */
 #include "base/array.h"
 #include "record/frame_scan.h"
-#include "run/apply.h"
-#include "run/clean.h"
-#include "run/journal_write.h"
+#include "run/journal/write.h"
 #include "run/merge.h"
+#include "run/put.h"
 
 enum { SEARCH_FACTOR = 16, SEARCH_SMALL_BYTES = 1 << 20 };
 
@@ -17,7 +16,7 @@ static bool is_accepted(const struct roast_run *run,
 {
     static const unsigned char none[ROAST_RUN_ID_BYTES];
 
-    for (size_t i = run->accepted_count; i-- > 0;) { /* the newest is the likeliest */
+    for (size_t i = run->accepted_count; i-- > 0;) { /* the newest is the most likely */
         if (memcmp(run->accepted[i], run_id, ROAST_RUN_ID_BYTES) == 0)
             return true;
     }
@@ -48,17 +47,11 @@ out:
     return status;
 }
 
-/* ---- one frame --------------------------------------------------------------- */
+/* ---- one frame ------------------------------------------------------------------- */
 
-static bool is_known_kind(const roast_record *rec)
-{
-    return rec->kind == ROAST_FRAME_BEGIN || rec->kind == ROAST_FRAME_CHUNK ||
-           rec->kind == ROAST_FRAME_END;
-}
-
-/* Failures of the monitor in a worker. A chunk's are counted from its record; those of
- * an attempt outside of its chunks are in its end frame alone. */
-static void hear_errors(struct roast_run *run, const roast_record *rec)
+/* Failures of the monitor in a worker. Those of a chunk are counted from its record;
+ * those of an attempt outside of its chunks are only in its end frame. */
+static void count_monitor_errors(struct roast_run *run, const roast_record *rec)
 {
     struct roast_str text = rec->values[ROAST_FIELD_monitor_first_error].str;
 
@@ -76,7 +69,7 @@ static void hear_errors(struct roast_run *run, const roast_record *rec)
     }
 }
 
-/* Whose the frames of a buffer are, and what became of them. */
+/* Where the frames of a buffer come from. */
 struct origin {
     enum roast_frames_from from;
     const struct roast_task_link *link; /* NULL: the task is not known */
@@ -98,7 +91,7 @@ static int take(struct roast_run *run, const roast_record *rec,
     switch (roast__merge(run, &row, named ? &id : NULL, origin->link, rec)) {
     case ROAST_MERGED_NEW:
         tally->kept++;
-        hear_errors(run, rec);
+        count_monitor_errors(run, rec);
         roast__journal_write_record(run->journal, rec, row, origin->link);
         return ROAST_OK;
     case ROAST_MERGED_LINKED:
@@ -114,9 +107,10 @@ static int take(struct roast_run *run, const roast_record *rec,
     return ROAST_NO_MEMORY;
 }
 
-/* ---- a buffer of them -------------------------------------------------------- */
+/* ---- a buffer of them ------------------------------------------------------------ */
 
-/* Bytes that are read as frames, and how many may still be summed up in vain. */
+/* Bytes that are read as frames, and how many may still be checksummed without
+ * success. */
 struct reading {
     struct roast_str left;
     uint64_t effort_bytes;
@@ -139,7 +133,8 @@ static int read_all(struct roast_run *run, struct reading *in,
             skip(in, roast__frame_skip(in->left, &in->effort_bytes));
             continue;
         }
-        if (!is_known_kind(&rec))
+        if (rec.kind != ROAST_FRAME_BEGIN && rec.kind != ROAST_FRAME_CHUNK &&
+            rec.kind != ROAST_FRAME_END)
             tally->damaged++;
         else if (take(run, &rec, origin, tally) < 0)
             return ROAST_NO_MEMORY;
@@ -160,7 +155,7 @@ static int add(struct roast_run *run, struct roast_str frames, struct origin ori
         in.effort_bytes += frames.size_bytes * SEARCH_FACTOR;
     if (frames.data)
         status = read_all(run, &in, &origin, &seen);
-    if (status == ROAST_OK) { /* else the buffer may come again */
+    if (status == ROAST_OK) { /* otherwise the buffer may be added again */
         roast__run_lose(run, ROAST_RUN_LOSS_frames_damaged, seen.damaged);
         roast__run_lose(run, ROAST_RUN_LOSS_frames_foreign, seen.foreign);
         roast__journal_write_loss(run->journal, ROAST_RUN_LOSS_frames_damaged,

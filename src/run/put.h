@@ -1,14 +1,33 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* apply.h - changes of a run whose texts are redacted and whose samples are packed, as a
- * journal has them.
+/* put.h - changes of a run whose texts are already cut and redacted and whose samples
+ * are already packed, as they are in a journal; and how texts are cut and redacted.
  *
- * The public functions of run.h redact and round; doing so a second time could change
- * what the run holds. */
-#ifndef ROAST_RUN_APPLY_H
-#define ROAST_RUN_APPLY_H
+ * The public functions of roast/run.h redact and round. Doing so twice could change
+ * what the run holds. Texts of a cluster may contain secrets: an address may hold a
+ * password, a reason or a line of code anything. All texts of one kind are cut at the
+ * same length, so that a worker has the same name wherever it appears. */
+#ifndef ROAST_RUN_PUT_H
+#define ROAST_RUN_PUT_H
 
+#include "roast/text.h"
 #include "run/merge.h"
 #include "run/run.h"
+
+enum {
+    ROAST_NAME_BYTES = 256, /* of workers, hosts, prefixes, functions */
+    ROAST_LINE_BYTES = 512, /* of code */
+    ROAST_REASON_BYTES = 1024,
+    ROAST_FILE_BYTES = 1024
+};
+
+/* The text cut to room_bytes, or redacted into `room`; absent for an absent text. */
+static inline struct roast_str roast__clean(char *room, size_t room_bytes,
+                                            struct roast_str text)
+{
+    if (!text.data || !roast_str_may_hold_secret(text))
+        return text.data ? roast_str_cut(text, room_bytes) : text;
+    return (struct roast_str){room, roast_str_redact(room, room_bytes, text)};
+}
 
 /* All take the lock, and fail with NO_MEMORY only. */
 int roast__run_put_name(struct roast_run *run, struct roast_str clean,

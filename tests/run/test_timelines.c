@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* test_tracking.c - all series of a run as points: those that were sampled, the number
+/* test_timelines.c - all series of a run as points: those that were sampled, the number
  * of workers, and what the run itself knows of its worker processes. */
 #include <stdio.h>
 

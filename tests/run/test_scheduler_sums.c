@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* test_activities.c - what a cluster adds up by itself, and lines of its profile. */
+/* test_scheduler_sums.c - what a cluster adds up by itself, and lines of its profile. */
 #include <math.h>
 
 #include "heap.h"
@@ -114,7 +114,7 @@ static void every_allocation_may_fail(void **state)
         assert_int_equal(run->scheduler.activity_count, 100);
         assert_int_equal(run->scheduler.hot_count, 100);
         assert_true(run->scheduler.hot[99].seconds == 1);
-        assert_int_equal(run->scheduler.offsets.count, 100);
+        assert_int_equal(run->scheduler.clock_offsets.count, 100);
         roast_run_free(run);
     }
     assert_int_equal(test_heap.live_blocks, 0);

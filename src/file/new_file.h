@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* path.h - a file that takes the place of another one only when it is whole.
+/* new_file.h - a file that replaces another one only when it is complete.
  *
- * It is written under another name in the same folder. Until it is put in its place
- * nothing else is touched, and then it is there for good: data and folder are synced. */
-#ifndef ROAST_FILE_PATH_H
-#define ROAST_FILE_PATH_H
+ * It is written under a temporary name in the same folder. Until it is put in place no
+ * other file changes, and after that it is durable: data and folder are synced. */
+#ifndef ROAST_FILE_NEW_FILE_H
+#define ROAST_FILE_NEW_FILE_H
 
 #include "roast/runfile.h"
 
@@ -15,7 +15,7 @@ struct roast_new_file {
     unsigned mode;   /* permissions of the file that it replaces; 0: there is none */
 };
 
-/* Makes an empty temporary file. IO says why it cannot be, in words. */
+/* Makes an empty temporary file. IO with the reason if that is impossible. */
 int roast__new_file_open(struct roast_new_file *out, const char *path,
                          enum roast_save_mode mode, roast_error *err);
 

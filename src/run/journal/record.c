@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* journal_record.c - a record as the payload of a journal entry, and back; the layout is
- * in journal_record.h. */
-#include "run/journal_record.h"
+/* record.c - a record as the payload of a journal entry, and back; the layout is
+ * in record.h. */
+#include "run/journal/record.h"
 
 #include "base/array.h"
 #include "base/bytes.h"
 #include "base/mem.h"
 #include "base/str.h"
-#include "run/apply.h"
 #include "run/field_set.h"
-#include "run/journal_apply.h"
-#include "run/journal_write.h"
+#include "run/journal/apply.h"
+#include "run/journal/write.h"
+#include "run/put.h"
 
 enum { NAMED = 4, LINKED = 8, FIRST = 16, KIND_MASK = 3 };
 
@@ -48,8 +48,8 @@ static enum form form_of(enum roast_field field, bool named)
     return field == ROAST_FIELD_ladder ? LADDER : BYTES;
 }
 
-/* The context of a process; one of another process or block is forgotten. NULL when out
- * of memory. */
+/* The context of a process; replaces that of another process or block. NULL when out of
+ * memory. */
 static struct roast_record_context *context_of(struct roast_record_context **contexts,
                                                uint64_t process, uint32_t block)
 {
@@ -68,8 +68,8 @@ static struct roast_record_context *context_of(struct roast_record_context **con
 
 /* ---- writing --------------------------------------------------------------------- */
 
-/* The number of a text in the strings of the run, or ROAST_NO_STRING. The row knows it
- * nearly always; looking there is much quicker than searching. */
+/* The number of a text in the strings of the run, or ROAST_NO_STRING. The row nearly
+ * always has it, which is much faster than a search. */
 static int32_t number_of(const struct roast_run *run, size_t row,
                          enum roast_field field, struct roast_str text, int64_t last)
 {
@@ -171,7 +171,7 @@ static void put_ladder(struct roast_buf *out, struct roast_ladder *last,
     if (roast_ladder_read(&now, blob, NULL) < 0 ||
         roast_ladder_write(again, sizeof(again), &now, NULL) !=
             (int64_t)blob.size_bytes ||
-        memcmp(again, blob.data, blob.size_bytes) != 0) { /* not one of our own */
+        memcmp(again, blob.data, blob.size_bytes) != 0) { /* not in canonical form */
         roast__buf_put_varint(out, 0);
         put_bytes(out, blob);
         return;
@@ -260,8 +260,8 @@ static struct roast_str read_bytes(struct roast_cursor *in)
     return bytes;
 }
 
-/* A text that did not change is looked up again: the record before it may be the one of
- * another chunk. */
+/* A text that did not change is searched again: the previous record may be of another
+ * chunk. */
 static int read_reference(struct roast_apply_entry *entry, int64_t *last, bool changed,
                           union roast_field_value *value)
 {
@@ -384,7 +384,7 @@ int roast__apply_record(struct roast_apply_entry *entry)
         memcpy(context->key, key, ROAST_PROCESS_KEY_BYTES);
     }
     context->present[rec.kind] ^= roast__cursor_varint(&entry->in);
-    /* the fields of a later version come last */
+    /* fields of a later version come last */
     rec.present = context->present[rec.kind] & ((UINT64_C(1) << ROAST_FIELD_COUNT) - 1);
     uint64_t mask = roast__cursor_varint(&entry->in);
     status = read_values(entry, &rec, context, mask, head & NAMED, ladder);

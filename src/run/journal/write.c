@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* journal_write.c - writes a change of a run as a journal entry.
+/* write.c - writes a change of a run as a journal entry.
  *
- * Facts, losses and groups are written by name, because the lists that number them may
- * get another order. Times are written since the start of the run, which makes them
- * short. */
-#include "run/journal_write.h"
+ * Facts, losses and groups are written by name, because their numbers may change
+ * between versions. Times are written relative to the start of the run, which makes
+ * them short. */
+#include "run/journal/write.h"
 
 #include "base/array.h"
 #include "base/bytes.h"
@@ -43,7 +43,8 @@ void roast__journal_put_text(struct roast_journal *journal, struct roast_str tex
     put_bytes(&journal->entry, text);
 }
 
-/* The block in which a text was announced; NULL without memory: it is written again. */
+/* The block in which a text was announced; NULL when out of memory: it is written
+ * again. */
 static uint32_t *announced_in(struct roast_journal *journal, int32_t text)
 {
     size_t number = (size_t)text;
@@ -74,7 +75,7 @@ void roast__journal_put_reference(struct roast_journal *journal, int32_t text,
         roast__journal_put_text(journal,
                                 roast__strings_get(&journal->run->strings, text));
     if (announce && block)
-        *block = journal->block > 0 ? journal->block : 1; /* the one that comes */
+        *block = journal->block > 0 ? journal->block : 1; /* the next one */
 }
 
 /* ---- the run --------------------------------------------------------------------- */
@@ -210,7 +211,7 @@ void roast__journal_write_sample(struct roast_journal *journal, int32_t worker,
     (void)roast__journal_put(journal, ROAST_ENTRY_sample);
 }
 
-/* Without the command: a run does not keep it. */
+/* The command is omitted: a run does not keep it. */
 void roast__journal_write_use(struct roast_journal *journal,
                               const struct roast_process_use *use)
 {
@@ -230,7 +231,7 @@ void roast__journal_write_use(struct roast_journal *journal,
     (void)roast__journal_put(journal, ROAST_ENTRY_use);
 }
 
-/* ---- what a scheduler saw -------------------------------------------------------- */
+/* ---- scheduler ------------------------------------------------------------------- */
 
 void roast__journal_write_member(struct roast_journal *journal,
                                  const struct roast_member *member)

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* column.h - one column of numbers in Arrow's layout.
  *
- * Contiguous values and a bitmap, least significant bit first, that says which are
- * known. Zeroed = empty and valid: a column without any known value takes no memory. */
-#ifndef ROAST_RUN_COLUMN_H
-#define ROAST_RUN_COLUMN_H
+ * Contiguous values and a validity bitmap, least significant bit first. Zeroed = empty
+ * and valid: a column without any known value takes no memory. */
+#ifndef ROAST_BASE_COLUMN_H
+#define ROAST_BASE_COLUMN_H
 
 #include <math.h>
 #include <stdbool.h>
@@ -30,7 +30,7 @@ static inline int64_t roast__column_get(const struct roast_column *column, size_
     return roast__column_has(column, row) ? column->values[row] : otherwise;
 }
 
-/* As a number that may be reckoned with; NaN where it is not known. */
+/* The value as a double; NaN where it is not known. */
 static inline double roast__column_number(const struct roast_column *column, size_t row)
 {
     return roast__column_has(column, row) ? (double)column->values[row] : NAN;

@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* journal_dump.c - a whole run as the fewest journal entries that make it once more.
+/* dump.c - a whole run as the fewest journal entries that make an equal one.
  *
- * The head has what the first page of a report needs beside the summary; then come the
- * many: records, samples, tasks. An attempt is written as the frames that its row is made
- * of: what a begin frame knew is left out where an end frame knows it better. */
-#include "run/journal_dump.h"
+ * The head holds what the first page of a report needs beside the summary; records,
+ * samples and tasks follow. An attempt is written as the frames that its row is made
+ * of: what a begin frame had is left out where an end frame has it more precisely. */
+#include "run/journal/journal.h"
 
 #include "base/array.h"
 #include "base/bytes.h"
 #include "base/mem.h"
 #include "run/field_set.h"
-#include "run/journal_write.h"
+#include "run/journal/write.h"
 #include "run/series.h"
 
-/* A block ends before it is full, so that the next entry hardly ever needs another. */
+/* A block ends before it is full, so that the next entry rarely needs another one. */
 enum { SPARE_BYTES = 16 * 1024 };
 
 /* ---- attempts -------------------------------------------------------------------- */
@@ -24,8 +24,7 @@ static const struct roast_column *column_of(const struct roast_run *run,
     return &run->attempts.columns[column];
 }
 
-/* What an end or begin frame says of the file and its entries, where the chunk frame does
- * not. */
+/* File and entries from an end or begin frame, where the chunk frame has none. */
 static void set_place(roast_record *rec, unsigned char place[ROAST_PLACE_BYTES],
                       const struct roast_run *run, size_t row, uint64_t chunk_fields)
 {
@@ -71,7 +70,7 @@ static void set_column(roast_record *rec, enum roast_field field,
         roast_record_set_u64(rec, field, (uint64_t)column->values[row]);
 }
 
-/* What only the end frame of a row said. */
+/* What only the end frame of a row had. */
 static void make_end(roast_record *rec, const struct roast_run *run, size_t row,
                      uint64_t chunk_fields)
 {
@@ -191,7 +190,7 @@ static void write_accepted(struct roast_journal *journal, size_t i)
     roast__journal_write_accept(journal, journal->run->accepted[i]);
 }
 
-/* All texts, so that they get the same numbers again: tables are in their order. */
+/* All texts, so that they get the same numbers again: tables depend on their order. */
 static void write_text(struct roast_journal *journal, size_t i)
 {
     const struct roast_run *run = journal->run;
@@ -226,7 +225,7 @@ static void write_session(struct roast_journal *journal, size_t i)
 static void write_offset(struct roast_journal *journal, size_t i)
 {
     const struct roast_run *run = journal->run;
-    const struct roast_host_offset *offset = &run->scheduler.offsets.items[i];
+    const struct roast_host_offset *offset = &run->scheduler.clock_offsets.items[i];
 
     roast__journal_write_offset(
         journal, roast__strings_get(&run->strings, offset->host), offset->offset_ns);
@@ -293,7 +292,7 @@ static void write_series(struct roast_journal *journal, size_t i)
 
 /* ---- all ------------------------------------------------------------------------- */
 
-/* What is there once. */
+/* What a run has once. */
 static void write_head(struct roast_journal *journal)
 {
     const struct roast_run *run = journal->run;
@@ -321,7 +320,7 @@ static void end_head(struct roast_journal *journal, size_t i)
     (void)i;
     (void)roast__journal_begin(journal);
     (void)roast__journal_put(journal, ROAST_ENTRY_head_end);
-    journal->block_full = true; /* damage of what follows does not reach the head */
+    journal->block_full = true; /* later damage does not affect the head */
 }
 
 static void end_all(struct roast_journal *journal, size_t i)
@@ -337,7 +336,7 @@ struct dump {
     void *context;
 };
 
-/* Gives away the blocks that were made. */
+/* Passes complete blocks to the sink. */
 static int flush(struct dump *dump, struct roast_block *blocks, roast_error *err)
 {
     int status = ROAST_OK;
@@ -397,7 +396,7 @@ int roast__journal_dump(struct roast_run *run, roast__block_sink *sink, void *co
         {&run->strings.count, write_text},
         {&run->accepted_count, write_accepted},
         {&view->sessions.count, write_session},
-        {&view->offsets.count, write_offset},
+        {&view->clock_offsets.count, write_offset},
         {&view->activity_count, write_activity},
         {&view->hot_count, write_hot_line},
         {&run->attempts.count, write_attempt},

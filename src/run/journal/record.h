@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* journal_record.h - a record as the payload of a journal entry, and back.
+/* record.h - a record as the payload of a journal entry, and back.
  *
  * Records of one process resemble each other, so an entry holds the difference to the
  * last record of that process in the same block. A block never refers to another one:
@@ -12,7 +12,7 @@
  *     varint    which of these fields changed, one bit each
  *     values    of those that changed
  *
- * `first` says that the process has no earlier record in this block: all earlier values
+ * `first` is set if the process has no earlier record in this block: all earlier values
  * are 0. Numbers are zigzagged differences; of the second and later times in a record
  * also to the difference of the time before, because clocks advance together. The
  * identity of a named record is the difference of its sequence number. Texts that

@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* journal_write.h - writes a change of a run as a journal entry; the payloads are those
+/* write.h - writes a change of a run as a journal entry; the payloads are those
  * of journal_entries.def.
  *
  * Code that changes a run calls one of these with the journal of the run, with the lock
- * held and once the change has come about; without a journal (NULL) they do nothing.
- * What a run works out by itself, like thinned samples, is not written: it is worked out
- * again. */
+ * held and after the change was made; without a journal (NULL) they do nothing. What a
+ * run derives by itself, like thinned samples, is not written: it is derived again. */
 #ifndef ROAST_RUN_JOURNAL_WRITE_H
 #define ROAST_RUN_JOURNAL_WRITE_H
 
-#include "run/journal.h"
+#include "run/journal/journal.h"
 #include "run/merge.h"
 
 void roast__journal_write_finish(struct roast_journal *journal, int64_t end_mono_ns);
@@ -47,7 +46,7 @@ void roast__journal_write_activity(struct roast_journal *journal,
 void roast__journal_write_hot_line(struct roast_journal *journal,
                                    const struct roast_hot_line *line);
 
-/* A record that was merged into a row (journal_record.c). `link` is NULL where the task
+/* A record that was merged into a row (record.c). `link` is NULL where the task
  * is not known. */
 void roast__journal_write_record(struct roast_journal *journal, const roast_record *rec,
                                  size_t row, const struct roast_task_link *link);
@@ -55,7 +54,7 @@ void roast__journal_write_record(struct roast_journal *journal, const roast_reco
 /* Counts one loss and writes it. */
 void roast__lose_and_write(struct roast_run *run, enum roast_run_loss loss);
 
-/* ---- for journal_record.c and journal_dump.c ------------------------------------- */
+/* ---- for record.c and dump.c ----------------------------------------------------- */
 
 /* Where the payload of the next entry is made, empty. */
 struct roast_buf *roast__journal_begin(struct roast_journal *journal);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* column.c - one column of numbers in Arrow's layout: growth and setting.
  *
- * Values are not cleared when a column grows: where nothing was ever put, no page is
- * touched. Only the bitmap says what they mean. */
-#include "run/column.h"
+ * Values are not cleared when a column grows, so unused pages stay untouched. Only the
+ * bitmap defines which values are valid. */
+#include "base/column.h"
 
 #include <string.h>
 
