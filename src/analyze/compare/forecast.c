@@ -3,9 +3,9 @@
  *
  *     thread-seconds = chunks x (seconds per chunk + seconds per event x chunksize)
  *     wall           = fixed + preprocessing
- *                      + waves of chunks over the threads (waves.h) / busy share
+ *                      + wall time of the chunks on the threads (wall_time_model.h) / busy share
  *
- * Cost per chunk and per event are told apart as for the advice on chunksizes
+ * Cost per chunk and per event are separated as for the advice on chunksizes
  * (chunksize.c): by what is done once per chunk, and by a straight line through the rest.
  * Where neither is known only the same size can be foretold. The range holds the spread
  * of the chunks, and of the wall time its tail too: none in the best case, the longest
@@ -113,19 +113,19 @@ struct cost {
 static struct cost cost_of(const struct seen *seen)
 {
     const struct roast_linear_fit *all = &seen->all;
-    bool tells = roast__fit_is_clear(&seen->rest);
-    struct cost cost = {.of_any_size = tells || seen->split == all->count};
+    bool clear = roast__fit_is_clear(&seen->rest);
+    struct cost cost = {.of_any_size = clear || seen->split == all->count};
 
     if (cost.of_any_size)
         cost.per_event_s = roast__fit_each(&seen->rest);
     double b = cost.per_event_s;
     double left = all->yy - 2 * b * all->xy + b * b * all->xx;
     cost.per_chunk_s = all->mean_y - b * all->mean_x;
-    cost.chunk_variance = fmax(0, left) / (all->count - (tells ? 2 : 1));
+    cost.chunk_variance = fmax(0, left) / (all->count - (clear ? 2 : 1));
     if (cost.of_any_size)
         cost.slope_variance =
             cost.chunk_variance /
-            (tells ? all->xx : all->count * all->mean_x * all->mean_x);
+            (clear ? all->xx : all->count * all->mean_x * all->mean_x);
     return cost;
 }
 
@@ -221,18 +221,18 @@ static void foretell(struct roast_forecast *out, double threads,
                       sqrt(mean_variance + cost->chunk_variance / out->chunks);
     double at_once = fmin(threads, out->chunks);
     double else_s = out->fixed_s + out->preprocess_s;
-    double longest_s = roast__waves_longest_s(
+    double longest_s = roast__longest_chunk_s(
         chunk_s, sqrt(cost->chunk_variance) / seen->all.mean_y, at_once);
     double late_s = (1 - 1 / at_once) * fmax(seen->longest_s, longest_s);
-    struct roast_waves waves = {/* with what is between two chunks */
-                                .chunks = out->chunks,
-                                .threads = threads,
-                                .mean_s = chunk_s / out->busy_share,
-                                .longest_s = longest_s / out->busy_share};
+    struct roast_wall_time_model wall = {/* with what is between two chunks */
+                                         .chunks = out->chunks,
+                                         .threads = threads,
+                                         .mean_s = chunk_s / out->busy_share,
+                                         .longest_s = longest_s / out->busy_share};
 
     out->thread_seconds =
         (struct roast_estimate){all_s, fmax(0, all_s - spread_s), all_s + spread_s};
-    double value_s = roast__waves_s(&waves);
+    double value_s = roast__wall_time_s(&wall);
     double best_s = out->thread_seconds.low / (at_once * out->busy_share);
     double worst_s = (out->thread_seconds.high / at_once + late_s) / out->busy_share;
     out->wall_s = (struct roast_estimate){else_s + value_s, else_s + best_s,
@@ -247,7 +247,7 @@ static const char *why_not(const struct roast_forecast *forecast,
                            const struct cost *cost)
 {
     if (seen->all.count < ROAST_FEWEST_CHUNKS)
-        return "fewer than 8 chunks with events and times: nobody can tell";
+        return "fewer than 8 chunks with events and times: too few to tell";
     if (!(forecast->busy_share > 0) || !(forecast->threads_per_worker > 0))
         return "the threads that the run had are not known";
     if (isnan(forecast->fixed_s))

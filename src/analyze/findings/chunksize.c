@@ -162,10 +162,10 @@ static void settle(struct roast_chunk_model *model, const struct fitting *fittin
 
     model->chunks = fitting->chunks;
     model->events = fitting->events;
-    model->handing_s = handing_of(budget);
+    model->dispatch_s = handing_of(budget);
     model->per_chunk_s = fitting->per_chunk_s / fitting->rest.count +
                          roast__fit_constant(&fitting->rest) +
-                         (model->handing_s + merging_s) / model->chunks;
+                         (model->dispatch_s + merging_s) / model->chunks;
     model->per_event_s = roast__fit_each(&fitting->rest);
     model->spread = fmax(LEAST_SPREAD, spread_of(&fitting->all));
     model->threads = fmax(1, budget->offered_s / wall_s);
@@ -231,15 +231,15 @@ double roast__chunk_model_wall(const struct roast_chunk_model *model, double siz
     double chunks = roast__chunk_model_chunks(model, size);
     double largest_s =
         model->per_chunk_s + model->per_event_s * largest_chunk(model, size);
-    struct roast_waves waves = {
+    struct roast_wall_time_model wall = {
         .chunks = chunks,
         .threads = model->threads,
         .mean_s = model->per_chunk_s + model->per_event_s * model->events / chunks,
-        .longest_s = roast__waves_longest_s(largest_s, model->spread,
+        .longest_s = roast__longest_chunk_s(largest_s, model->spread,
                                             fmin(chunks, model->threads)),
     };
 
-    return roast__waves_s(&waves);
+    return roast__wall_time_s(&wall);
 }
 
 double roast__chunk_model_bytes(const struct roast_chunk_model *model, double size)

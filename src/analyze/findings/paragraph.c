@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* paragraph.c - the verdict in one paragraph of plain words.
+/* paragraph.c - the findings in one paragraph.
  *
  * Where the worker time went, the first thing to change with its numbers, and the names
- * of the others. A run with nothing wrong is told so. */
+ * of the others. A run without findings gets a sentence too. */
 #include "analyze/findings/paragraph.h"
 
 #include "analyze/findings/rule_limits.h"
@@ -42,20 +42,20 @@ static void put_number(struct roast_buf *out, double value, const char *unit)
 /* ---- sentences ------------------------------------------------------------------- */
 
 /* The largest slices, in order. */
-static void put_slices(struct roast_buf *out, const struct roast_case *at)
+static void put_slices(struct roast_buf *out, const struct roast_rule_input *at)
 {
-    uint64_t told = 0;
+    uint64_t listed = 0;
 
     for (int count = 0; count < MOST_SLICES; count++) {
         int largest = -1;
         for (int i = 0; i < ROAST_SLICES; i++) {
-            if (!((told >> i) & 1) && at->slices[i] > 0 &&
+            if (!((listed >> i) & 1) && at->slices[i] > 0 &&
                 (largest < 0 || at->slices[i] > at->slices[largest]))
                 largest = i;
         }
         if (largest < 0)
             break;
-        told |= UINT64_C(1) << largest;
+        listed |= UINT64_C(1) << largest;
         put(out, count > 0 ? ", " : "");
         put_number(out, at->slices[largest] / at->offered_s * 100, "%");
         put(out, " ");
@@ -63,7 +63,7 @@ static void put_slices(struct roast_buf *out, const struct roast_case *at)
     }
 }
 
-static void put_time(struct roast_buf *out, const struct roast_case *at)
+static void put_time(struct roast_buf *out, const struct roast_rule_input *at)
 {
     put(out, "Of ");
     put_number(out, at->offered_s, "s");
@@ -76,17 +76,18 @@ static void put_time(struct roast_buf *out, const struct roast_case *at)
     put(out, ".");
 }
 
-static const roast_table *findings_of(const struct roast_case *at)
+static const roast_table *findings_of(const struct roast_rule_input *at)
 {
     return at->study->summary->tables[ROAST_TABLE_findings];
 }
 
-static void put_saving(struct roast_buf *out, const struct roast_case *at, size_t row)
+static void put_saving(struct roast_buf *out, const struct roast_rule_input *at,
+                       size_t row)
 {
     double saves_s =
         roast_table_number(findings_of(at), row, ROAST_COL_findings_saves_wall_seconds);
 
-    if (!(saves_s * 100 >= LIMIT_TOLD_PERCENT * at->wall_s))
+    if (!(saves_s * 100 >= LIMIT_SHOWN_PERCENT * at->wall_s))
         return;
     put(out, " (saves about ");
     put_number(out, saves_s, "s");
@@ -102,7 +103,7 @@ static bool any_overlap(const roast_table *findings)
     return false;
 }
 
-static void put_first(struct roast_buf *out, const struct roast_case *at)
+static void put_first(struct roast_buf *out, const struct roast_rule_input *at)
 {
     const roast_table *findings = findings_of(at);
 
@@ -116,7 +117,7 @@ static void put_first(struct roast_buf *out, const struct roast_case *at)
     put(out, ".");
 }
 
-static void put_others(struct roast_buf *out, const struct roast_case *at)
+static void put_others(struct roast_buf *out, const struct roast_rule_input *at)
 {
     const roast_table *findings = findings_of(at);
 
@@ -132,7 +133,7 @@ static void put_others(struct roast_buf *out, const struct roast_case *at)
     put(out, any_overlap(findings) ? ". Savings overlap." : ".");
 }
 
-static void put_paragraph(struct roast_buf *out, const struct roast_case *at)
+static void write_paragraph(struct roast_buf *out, const struct roast_rule_input *at)
 {
     const roast_table *findings = findings_of(at);
     bool timed = at->offered_s > 0;
@@ -142,12 +143,13 @@ static void put_paragraph(struct roast_buf *out, const struct roast_case *at)
         if (roast_table_rows(findings) > 1)
             put_others(out, at);
     } else if (at->study->run->attempts.count == 0) {
-        put(out, "No chunk was seen, so there is nothing to say.");
+        put(out, "No chunk was seen, so there is nothing to judge.");
     } else if (timed) {
         put(out, "Nothing to change: no rule found anything worth it.");
     } else {
-        put(out, "Nothing failed. Nobody told how many threads there were, so nothing "
-                 "can be said about the time.");
+        put(out,
+            "Nothing failed. The number of threads is not known, so the time cannot "
+            "be judged.");
     }
     if (timed) {
         put(out, " ");
@@ -155,13 +157,13 @@ static void put_paragraph(struct roast_buf *out, const struct roast_case *at)
     }
 }
 
-void roast__put_verdict(const struct roast_case *at)
+void roast__put_paragraph(const struct roast_rule_input *at)
 {
     struct roast_summary *summary = at->study->summary;
     roast_table *table = roast__summary_open(summary, ROAST_TABLE_verdict);
     struct roast_buf text = {0};
 
-    put_paragraph(&text, at);
+    write_paragraph(&text, at);
     summary->failed |= !roast__buf_ok(&text);
     roast__table_row(table);
     roast__fill_text(table, ROAST_COL_verdict_verdict,

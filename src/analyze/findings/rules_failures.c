@@ -32,7 +32,7 @@ static bool is_failed(const roast_table *failures, size_t row)
                          "failed");
 }
 
-static struct failing find_failing(const struct roast_case *at)
+static struct failing find_failing(const struct roast_rule_input *at)
 {
     struct failing found = {.table = at->study->summary->tables[ROAST_TABLE_failures]};
     size_t count = found.table ? roast_table_rows(found.table) : 0;
@@ -50,7 +50,7 @@ static struct failing find_failing(const struct roast_case *at)
 }
 
 /* The attempt of a row of the table, which has one for each that failed or was lost. */
-static size_t attempt_of(const struct roast_case *at, size_t failure)
+static size_t attempt_of(const struct roast_rule_input *at, size_t failure)
 {
     const unsigned char *roles = at->study->totals->roles.of_row;
     size_t count = at->study->run->attempts.count, row = 0;
@@ -64,7 +64,7 @@ static size_t attempt_of(const struct roast_case *at, size_t failure)
 }
 
 /* Whether the storage gave all that a record asked it for, as far as it was looked at. */
-static bool was_served(const struct roast_case *at, size_t row)
+static bool was_served(const struct roast_rule_input *at, size_t row)
 {
     unsigned char identity[ROAST_IDENTITY_BYTES];
     uint64_t errors = 0;
@@ -151,7 +151,7 @@ static struct roast_str class_of(struct roast_str type)
 
 /* A file that process() has begun with is there, so one that is not is another one. And
  * what storage has given was not what failed. */
-static bool is_of_file(const struct roast_case *at, const struct failing *found,
+static bool is_of_file(const struct roast_rule_input *at, const struct failing *found,
                        struct roast_str type, bool began)
 {
     size_t row = attempt_of(at, found->first);
@@ -165,7 +165,8 @@ static bool is_of_file(const struct roast_case *at, const struct failing *found,
     return is_of_reading(type) && !was_served(at, row);
 }
 
-static enum fault fault_of(const struct roast_case *at, const struct failing *found)
+static enum fault fault_of(const struct roast_rule_input *at,
+                           const struct failing *found)
 {
     const struct roast_column *columns = at->study->run->attempts.columns;
     struct roast_str type = class_of(
@@ -186,7 +187,7 @@ static enum fault fault_of(const struct roast_case *at, const struct failing *fo
 }
 
 /* " in a.root (3 of 5 failures)" */
-static void tell_file(struct roast_finding *finding, const struct failing *found)
+static void blank_file(struct roast_finding *finding, const struct failing *found)
 {
     struct roast_str file =
         roast_table_text(found->table, found->first, ROAST_COL_failures_file);
@@ -198,16 +199,17 @@ static void tell_file(struct roast_finding *finding, const struct failing *found
         same += is_failed(found->table, row) &&
                 roast__str_equal(
                     roast_table_text(found->table, row, ROAST_COL_failures_file), file);
-    roast__say_file(finding, "file", file);
-    roast__say(finding, "same", same, "");
-    roast__say(finding, "of", found->attempts, "");
-    roast__say_made(finding, "where",
-                    same < found->attempts ? " in {file} ({same} of {of} failures)"
-                                           : " in {file}");
+    roast__blank_file(finding, "file", file);
+    roast__blank_number(finding, "same", same, "");
+    roast__blank_number(finding, "of", found->attempts, "");
+    roast__blank_pattern(finding, "where",
+                         same < found->attempts ? " in {file} ({same} of {of} failures)"
+                                                : " in {file}");
 }
 
 /* What a call that raised had done is thrown away. */
-static void tell_result(const struct roast_case *at, struct roast_finding *finding)
+static void blank_result(const struct roast_rule_input *at,
+                         struct roast_finding *finding)
 {
     const struct roast_run *run = at->study->run;
     const char *words = "the result is incomplete";
@@ -218,20 +220,21 @@ static void tell_result(const struct roast_case *at, struct roast_finding *findi
         words = roast__run_outputs(run) > 0 ? "a call of the Runner gave no result"
                                             : "there is no result";
     else
-        roast__say(finding, "missing",
-                   roast__case_metric(at, ROAST_METRIC_num_failed_or_lost), "");
-    roast__say_text(finding, "result", roast_str_of(words));
+        roast__blank_number(finding, "missing",
+                            roast__input_metric(at, ROAST_METRIC_num_failed_or_lost),
+                            "");
+    roast__blank_text(finding, "result", roast_str_of(words));
 }
 
-static void tell_section(struct roast_finding *finding, const struct failing *found)
+static void blank_section(struct roast_finding *finding, const struct failing *found)
 {
     struct roast_str section =
         roast_table_text(found->table, found->first, ROAST_COL_failures_error_section);
 
     if (!section.data)
         return;
-    roast__say_text(finding, "path", section);
-    roast__say_made(finding, "section", " in {path}");
+    roast__blank_text(finding, "path", section);
+    roast__blank_pattern(finding, "section", " in {path}");
 }
 
 static const char *advice_of(enum fault fault, bool resolved)
@@ -262,7 +265,8 @@ static const char *advice_of(enum fault fault, bool resolved)
     return resolved ? watch[fault] : mend[fault];
 }
 
-void roast__rule_failures(const struct roast_case *at, struct roast_finding *finding)
+void roast__rule_failures(const struct roast_rule_input *at,
+                          struct roast_finding *finding)
 {
     struct failing found = find_failing(at);
     bool resolved = found.unresolved == 0;
@@ -273,15 +277,15 @@ void roast__rule_failures(const struct roast_case *at, struct roast_finding *fin
     finding->failure = !resolved;
     finding->saves_unknown = !resolved; /* what is missing has to be done yet */
     finding->risk = true;
-    roast__claim(at, finding, ROAST_SLICE_failed);
+    roast__add_cost(at, finding, ROAST_SLICE_failed);
     struct roast_str error =
         roast_table_text(found.table, found.first, ROAST_COL_failures_error);
-    roast__say_count(finding, "attempts", found.attempts, "attempt");
-    roast__say_text(finding, "error",
-                    error.data ? error : roast_str_of("no exception told"));
-    tell_file(finding, &found);
-    tell_section(finding, &found);
-    tell_result(at, finding);
+    roast__blank_count(finding, "attempts", found.attempts, "attempt");
+    roast__blank_text(finding, "error",
+                      error.data ? error : roast_str_of("no exception told"));
+    blank_file(finding, &found);
+    blank_section(finding, &found);
+    blank_result(at, finding);
     finding->advice = advice_of(fault_of(at, &found), resolved);
 }
 
@@ -294,7 +298,7 @@ static double count_ended(const roast_table *lost, enum roast_leave_reason how)
 }
 
 /* "2 killed for memory, 1 closed" */
-static void tell_causes(struct roast_finding *finding, const roast_table *lost)
+static void blank_causes(struct roast_finding *finding, const roast_table *lost)
 {
     char text[ROAST_BLANK_BYTES] = "";
     size_t used = 0;
@@ -307,11 +311,11 @@ static void tell_causes(struct roast_finding *finding, const roast_table *lost)
                                      used > 0 ? ", " : "", count,
                                      roast_leave_reason_info(how)->ended);
     }
-    roast__say_text(finding, "causes", roast_str_of(text));
+    roast__blank_text(finding, "causes", roast_str_of(text));
 }
 
 /* Of the one that was nearest to its limit; of those that were killed for it, if any. */
-static void tell_last_memory(struct roast_finding *finding, const roast_table *lost)
+static void blank_last_memory(struct roast_finding *finding, const roast_table *lost)
 {
     const char *killed = roast_leave_reason_info(ROAST_LEAVE_memory)->ended;
     bool any_killed = count_ended(lost, ROAST_LEAVE_memory) > 0;
@@ -332,11 +336,12 @@ static void tell_last_memory(struct roast_finding *finding, const roast_table *l
     }
     if (isnan(memory))
         return;
-    roast__say(finding, "held", memory, "B");
-    roast__say(finding, "limit", limit, "B");
-    roast__say_made(finding, "memory", "; memory at the last look {held} of {limit}");
-    roast__say_memory(finding, "suggested_memory",
-                      fmax(memory, limit) / LIMIT_ADVISED_PERCENT * 100);
+    roast__blank_number(finding, "held", memory, "B");
+    roast__blank_number(finding, "limit", limit, "B");
+    roast__blank_pattern(finding, "memory",
+                         "; memory at the last look {held} of {limit}");
+    roast__blank_memory(finding, "suggested_memory",
+                        fmax(memory, limit) / LIMIT_ADVISED_PERCENT * 100);
 }
 
 /* The sum of a column over the rows that know it; NaN: none does. */
@@ -352,7 +357,7 @@ static double sum_of(const roast_table *table, int col)
     return sum;
 }
 
-void roast__rule_workers_died(const struct roast_case *at,
+void roast__rule_workers_died(const struct roast_rule_input *at,
                               struct roast_finding *finding)
 {
     const roast_table *lost = at->study->summary->tables[ROAST_TABLE_lost_workers];
@@ -362,17 +367,17 @@ void roast__rule_workers_died(const struct roast_case *at,
     if (!finding->found)
         return;
     struct roast_str host = roast_table_text(lost, 0, ROAST_COL_lost_workers_host);
-    finding->claims = UINT64_C(1) << ROAST_SLICE_lost | UINT64_C(1)
-                                                            << ROAST_SLICE_skipped;
+    finding->cost_slices = UINT64_C(1) << ROAST_SLICE_lost | UINT64_C(1)
+                                                                 << ROAST_SLICE_skipped;
     finding->cost_s = fmax(sum_of(lost, ROAST_COL_lost_workers_seconds_lost),
                            at->slices[ROAST_SLICE_lost]);
-    roast__say_count(finding, "workers", (double)roast_table_rows(lost), "worker");
-    roast__say_count(finding, "attempts", sum_of(lost, ROAST_COL_lost_workers_attempts),
-                     "attempt");
-    tell_causes(finding, lost);
-    tell_last_memory(finding, lost);
+    roast__blank_count(finding, "workers", (double)roast_table_rows(lost), "worker");
+    roast__blank_count(finding, "attempts",
+                       sum_of(lost, ROAST_COL_lost_workers_attempts), "attempt");
+    blank_causes(finding, lost);
+    blank_last_memory(finding, lost);
     if (host.data)
-        roast__say_text(finding, "host", host);
+        roast__blank_text(finding, "host", host);
     if (count_ended(lost, ROAST_LEAVE_memory) > 0)
         finding->advice = "memory_limit={suggested_memory} per worker, fewer threads "
                           "per worker, or smaller chunks // more memory per worker, "

@@ -11,16 +11,16 @@
 #include "run/series.h"
 
 /* A limit for a worker that used so much and had its part of what is on disk. */
-static void tell_limit(const struct roast_case *at, struct roast_finding *finding,
-                       double used_bytes)
+static void blank_limit(const struct roast_rule_input *at,
+                        struct roast_finding *finding, double used_bytes)
 {
-    double spilled = roast__case_metric(at, ROAST_METRIC_spilled_bytes_peak);
-    double workers = roast__case_metric(at, ROAST_METRIC_peak_workers);
+    double spilled = roast__input_metric(at, ROAST_METRIC_spilled_bytes_peak);
+    double workers = roast__input_metric(at, ROAST_METRIC_peak_workers);
 
     if (spilled > 0 && workers > 0)
         used_bytes += spilled / workers;
-    roast__say_memory(finding, "suggested_memory",
-                      used_bytes / LIMIT_ADVISED_PERCENT * 100);
+    roast__blank_memory(finding, "suggested_memory",
+                        used_bytes / LIMIT_ADVISED_PERCENT * 100);
 }
 
 /* ---- pressure -------------------------------------------------------------------- */
@@ -52,7 +52,7 @@ static void look_at(struct fullest *fullest, const struct roast_worker_samples *
 }
 
 /* Of all workers; those are the sampled processes that somebody looked at before. */
-static struct fullest find_fullest(const struct roast_case *at)
+static struct fullest find_fullest(const struct roast_rule_input *at)
 {
     const struct roast_samples *samples = &at->study->run->samples;
     const double *peaks = at->study->totals->sampled_peaks;
@@ -66,7 +66,8 @@ static struct fullest find_fullest(const struct roast_case *at)
 }
 
 /* The chunksize with which a worker stays well below its limit, where one would help. */
-static void tell_smaller(const struct roast_case *at, struct roast_finding *finding)
+static void blank_smaller(const struct roast_rule_input *at,
+                          struct roast_finding *finding)
 {
     const struct roast_chunk_model *model = &at->model;
     double room = model->limit_bytes * LIMIT_ADVISED_PERCENT / 100 - model->base_bytes;
@@ -75,17 +76,17 @@ static void tell_smaller(const struct roast_case *at, struct roast_finding *find
     if (model->memory_known == ROAST_MEMORY_GUESSED || !(size >= 1) ||
         !(size < model->now_events))
         return;
-    roast__say_size(finding, "size", roast__friendly(size));
-    roast__say_size(finding, "now", model->now_events);
-    roast__say_made(finding, "smaller", ", or chunksize={size} (now {now})");
+    roast__blank_size(finding, "size", roast__friendly(size));
+    roast__blank_size(finding, "now", model->now_events);
+    roast__blank_pattern(finding, "smaller", ", or chunksize={size} (now {now})");
 }
 
-void roast__rule_memory_pressure(const struct roast_case *at,
+void roast__rule_memory_pressure(const struct roast_rule_input *at,
                                  struct roast_finding *finding)
 {
     double percent =
-        roast__case_metric(at, ROAST_METRIC_memory_utilization_max_percent);
-    double peak = roast__case_metric(at, ROAST_METRIC_peak_memory_bytes);
+        roast__input_metric(at, ROAST_METRIC_memory_utilization_max_percent);
+    double peak = roast__input_metric(at, ROAST_METRIC_peak_memory_bytes);
 
     finding->found = percent > LIMIT_MEMORY_PERCENT;
     if (!finding->found)
@@ -93,18 +94,19 @@ void roast__rule_memory_pressure(const struct roast_case *at,
     struct fullest fullest = find_fullest(at);
     finding->risk = true;
     finding->cost_s = NAN;
-    roast__say(finding, "percent", percent, "%");
+    roast__blank_number(finding, "percent", percent, "%");
     if (fullest.percent > 0) {
-        roast__say(finding, "held", fullest.bytes, "B");
-        roast__say(finding, "limit", fullest.limit_bytes, "B");
-        roast__say_text(finding, "worker",
-                        roast__strings_get(&at->study->run->strings, fullest.worker));
-        tell_limit(at, finding, fullest.bytes);
+        roast__blank_number(finding, "held", fullest.bytes, "B");
+        roast__blank_number(finding, "limit", fullest.limit_bytes, "B");
+        roast__blank_text(finding, "worker",
+                          roast__strings_get(&at->study->run->strings, fullest.worker));
+        blank_limit(at, finding, fullest.bytes);
         /* elsewhere a worker may need more, and has it */
-        roast__say_made(finding, "which",
-                        peak > fullest.limit_bytes ? "for {worker}" : "per worker");
+        roast__blank_pattern(finding, "which",
+                             peak > fullest.limit_bytes ? "for {worker}"
+                                                        : "per worker");
     }
-    tell_smaller(at, finding);
+    blank_smaller(at, finding);
 }
 
 /* ---- growth ---------------------------------------------------------------------- */
@@ -120,7 +122,7 @@ struct growing {
 };
 
 /* Whether the memory of a process after an attempt tells anything. */
-static bool is_told(const struct roast_case *at, size_t row)
+static bool is_told(const struct roast_rule_input *at, size_t row)
 {
     const struct roast_column *columns = at->study->run->attempts.columns;
 
@@ -128,7 +130,7 @@ static bool is_told(const struct roast_case *at, size_t row)
            roast__column_has(&columns[ROAST_COLUMN_rss_after_bytes], row);
 }
 
-static void add_all(struct growing *processes, const struct roast_case *at)
+static void add_all(struct growing *processes, const struct roast_rule_input *at)
 {
     const struct roast_attempts *attempts = &at->study->run->attempts;
     const struct roast_column *after = &attempts->columns[ROAST_COLUMN_rss_after_bytes];
@@ -196,7 +198,8 @@ static bool is_leak(const struct growth *found)
                LIMIT_GROWTH_PERCENT * roast__fit_at(&largest->all, 0);
 }
 
-void roast__rule_memory_leak(const struct roast_case *at, struct roast_finding *finding)
+void roast__rule_memory_leak(const struct roast_rule_input *at,
+                             struct roast_finding *finding)
 {
     size_t count = at->study->run->attempts.process_count;
     struct growing *processes = roast__alloc(count * sizeof(processes[0]));
@@ -212,11 +215,11 @@ void roast__rule_memory_leak(const struct roast_case *at, struct roast_finding *
         const struct growing *largest = found.largest;
         finding->found = true;
         finding->risk = true;
-        roast__say(finding, "rate", roast__fit_slope(&largest->all), "B");
-        roast__say(finding, "growth", growth_of(largest), "B");
-        roast__say(finding, "first", roast__fit_at(&largest->all, 0), "B");
-        roast__say(finding, "growing", found.growing, "");
-        roast__say(finding, "processes", found.processes, "");
+        roast__blank_number(finding, "rate", roast__fit_slope(&largest->all), "B");
+        roast__blank_number(finding, "growth", growth_of(largest), "B");
+        roast__blank_number(finding, "first", roast__fit_at(&largest->all, 0), "B");
+        roast__blank_number(finding, "growing", found.growing, "");
+        roast__blank_number(finding, "processes", found.processes, "");
     }
     roast__free(processes);
 }
@@ -243,10 +246,11 @@ static double spill_seconds(const struct roast_run *run)
     return seconds;
 }
 
-void roast__rule_spilling(const struct roast_case *at, struct roast_finding *finding)
+void roast__rule_spilling(const struct roast_rule_input *at,
+                          struct roast_finding *finding)
 {
-    double peak = roast__case_metric(at, ROAST_METRIC_spilled_bytes_peak);
-    double written = roast__case_metric(at, ROAST_METRIC_disk_write_bytes);
+    double peak = roast__input_metric(at, ROAST_METRIC_spilled_bytes_peak);
+    double written = roast__input_metric(at, ROAST_METRIC_disk_write_bytes);
     double spilled = fmax(isnan(peak) ? 0 : peak, isnan(written) ? 0 : written);
     double seconds = spill_seconds(at->study->run);
 
@@ -256,13 +260,13 @@ void roast__rule_spilling(const struct roast_case *at, struct roast_finding *fin
     finding->risk = true;
     finding->cost_s = seconds > 0 ? seconds : NAN;
     finding->saves_unknown = true; /* who waited for the disk? */
-    roast__say(finding, "spilled", spilled, "B");
-    roast__say_text(finding, "when",
-                    roast_str_of(peak >= spilled ? "on disk at the peak"
-                                                 : "written to disk in all"));
+    roast__blank_number(finding, "spilled", spilled, "B");
+    roast__blank_text(finding, "when",
+                      roast_str_of(peak >= spilled ? "on disk at the peak"
+                                                   : "written to disk in all"));
     if (seconds > 0) {
-        roast__say(finding, "disk", seconds, "s");
-        roast__say_made(finding, "seconds", ", {disk} reading and writing it");
+        roast__blank_number(finding, "disk", seconds, "s");
+        roast__blank_pattern(finding, "seconds", ", {disk} reading and writing it");
     }
-    tell_limit(at, finding, roast__case_metric(at, ROAST_METRIC_peak_memory_bytes));
+    blank_limit(at, finding, roast__input_metric(at, ROAST_METRIC_peak_memory_bytes));
 }

@@ -24,7 +24,7 @@ static int64_t number_of(struct roast_branch_costs *costs, struct roast_name_key
 
 void roast__branch_cost_add(struct roast_branch_cost *cost,
                             const struct roast_branch *branch,
-                            struct roast_branch_told told)
+                            struct roast_branch_coverage told)
 {
     bool not_read = told.all && branch->reads == 0; /* a cache had it */
     bool told_bytes = told.bytes || not_read;
@@ -50,17 +50,17 @@ static bool is_preloadable(const struct roast_walk *walk)
     return !roast__walk_facts(walk, &facts) || facts.kind != ROAST_FILE_PARQUET;
 }
 
-struct roast_branch_told roast__branch_told(const struct roast_walk *walk)
+struct roast_branch_coverage roast__branch_coverage(const struct roast_walk *walk)
 {
-    return (struct roast_branch_told){roast__walk_looked_into(walk),
-                                      roast__walk_knows_bytes(walk),
-                                      is_preloadable(walk)};
+    return (struct roast_branch_coverage){roast__walk_looked_into(walk),
+                                          roast__walk_knows_bytes(walk),
+                                          is_preloadable(walk)};
 }
 
 static void add_record(struct roast_branch_costs *costs, const struct roast_walk *walk,
                        const struct roast_branch_list *list, uint32_t group)
 {
-    struct roast_branch_told told = roast__branch_told(walk);
+    struct roast_branch_coverage told = roast__branch_coverage(walk);
     int64_t number = ROAST_NO_GUESS;
 
     for (size_t i = 0; i < list->count && !costs->failed; i++) {

@@ -41,15 +41,15 @@ void roast__branch_costs_read(struct roast_branch_costs *costs,
 void roast__branch_costs_release(struct roast_branch_costs *costs);
 
 /* What the zeros of a record mean; without these they mean that nobody looked. */
-struct roast_branch_told {
+struct roast_branch_coverage {
     bool all;         /* no read is none */
     bool bytes;       /* and a read of no bytes is one */
     bool preloadable; /* coffea can read it in bulk: not from parquet */
 };
 
-struct roast_branch_told roast__branch_told(const struct roast_walk *walk);
+struct roast_branch_coverage roast__branch_coverage(const struct roast_walk *walk);
 void roast__branch_cost_add(struct roast_branch_cost *cost,
                             const struct roast_branch *branch,
-                            struct roast_branch_told told);
+                            struct roast_branch_coverage told);
 
 #endif

@@ -90,13 +90,13 @@ static void test_one_chunk_that_is_much_longer_is_waited_for(void **state)
 
 static void test_one_chunk_more_is_never_quicker(void **state)
 {
-    double longest_s = roast__waves_longest_s(1, 0.8, 16);
-    struct roast_waves all_at_once = {16, 16, 1, longest_s};
-    struct roast_waves one_more = {17, 16, 1, longest_s};
+    double longest_s = roast__longest_chunk_s(1, 0.8, 16);
+    struct roast_wall_time_model all_at_once = {16, 16, 1, longest_s};
+    struct roast_wall_time_model one_more = {17, 16, 1, longest_s};
 
     (void)state;
-    assert_near(roast__waves_s(&all_at_once), longest_s);
-    assert_true(roast__waves_s(&one_more) >= longest_s);
+    assert_near(roast__wall_time_s(&all_at_once), longest_s);
+    assert_true(roast__wall_time_s(&one_more) >= longest_s);
 }
 
 /* ---- the best -------------------------------------------------------------------- */

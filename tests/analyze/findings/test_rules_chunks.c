@@ -280,27 +280,27 @@ static struct roast_finding short_tasks(double per_chunk_s, double best_size)
     struct roast_file_sizes sizes[] = {{4, 1e6}};
     roast_summary *summary = diagnose((struct patient){.chunks = 400});
     const struct roast_study study = {.summary = summary};
-    const struct roast_case at = {.study = &study,
-                                  .slices = (const roast_slices){0},
-                                  .offered_s = 100,
-                                  .wall_s = 25,
-                                  .threads = 4,
-                                  .inside_s = 80,
-                                  .on_cluster = true,
-                                  .model = {.chunks = 400,
-                                            .events = 4e6,
-                                            .per_chunk_s = per_chunk_s,
-                                            .per_event_s = 2e-5,
-                                            .handing_s = 20,
-                                            .threads = 4,
-                                            .now_events = 1e4,
-                                            .sizes = sizes,
-                                            .size_count = 1,
-                                            .base_bytes = NAN,
-                                            .per_event_bytes = NAN,
-                                            .limit_bytes = NAN,
-                                            .threads_per_worker = 1},
-                                  .best_size = best_size};
+    const struct roast_rule_input at = {.study = &study,
+                                        .slices = (const roast_slices){0},
+                                        .offered_s = 100,
+                                        .wall_s = 25,
+                                        .threads = 4,
+                                        .inside_s = 80,
+                                        .on_cluster = true,
+                                        .model = {.chunks = 400,
+                                                  .events = 4e6,
+                                                  .per_chunk_s = per_chunk_s,
+                                                  .per_event_s = 2e-5,
+                                                  .dispatch_s = 20,
+                                                  .threads = 4,
+                                                  .now_events = 1e4,
+                                                  .sizes = sizes,
+                                                  .size_count = 1,
+                                                  .base_bytes = NAN,
+                                                  .per_event_bytes = NAN,
+                                                  .limit_bytes = NAN,
+                                                  .threads_per_worker = 1},
+                                        .best_size = best_size};
     struct roast_finding finding = {.saves_s = NAN};
 
     roast__rule_tasks_too_short(&at, &finding);
@@ -383,8 +383,8 @@ static void test_a_last_chunk_of_which_nothing_is_known(void **state)
     const struct roast_str nobody = {NULL, 0};
 
     (void)state;
-    roast__say_file(&finding, "file", nobody);
-    roast__say_text(&finding, "host", nobody);
+    roast__blank_file(&finding, "file", nobody);
+    roast__blank_text(&finding, "host", nobody);
     (void)roast__fill_pattern(text, "{file} on {host} // the last chunk{?file}",
                               &finding);
     assert_string_equal(text, "the last chunk");

@@ -29,8 +29,8 @@ static void test_a_pattern_has_no_holes(void **state)
     char text[ROAST_FINDING_TEXT_BYTES];
 
     (void)state;
-    roast__say(&finding, "known", 2, "");
-    roast__say(&finding, "unknown", NAN, "s");
+    roast__blank_number(&finding, "known", 2, "");
+    roast__blank_number(&finding, "unknown", NAN, "s");
     assert_int_equal(roast__fill_pattern(text, "a={unknown} b={known}", &finding), 0);
     assert_int_equal(roast__fill_pattern(text, "a={untold}", &finding), 0);
     assert_int_equal(roast__fill_pattern(text, NULL, &finding), 0);
@@ -38,7 +38,7 @@ static void test_a_pattern_has_no_holes(void **state)
     assert_string_equal(text, "b=2");
     assert_true(roast__fill_pattern(text, "b={known}{?unknown}{?untold}!", &finding));
     assert_string_equal(text, "b=2!");
-    roast__say_made(&finding, "made", "; a={unknown}");
+    roast__blank_pattern(&finding, "made", "; a={unknown}");
     assert_int_equal(roast__fill_pattern(text, "b={known}{made}", &finding), 0);
 }
 
@@ -49,7 +49,7 @@ static void test_every_rule_can_do_without_numbers(void **state)
         const char *id, *title, *evidence, *advice;
     } rules[] = {
 #define R(id, title, evidence, advice) {#id, title, evidence, advice},
-#include "roast/verdict_rules.def"
+#include "roast/finding_rules.def"
 #undef R
     };
     const struct roast_finding nothing = {0};
