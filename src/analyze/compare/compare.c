@@ -163,14 +163,14 @@ static const char *why_not(const struct roast_contrast *contrast,
                            const struct roast_offset *offset)
 {
     if (match->by_dataset && !match->any_shared)
-        return "the runs have no dataset in common: nobody can tell";
+        return "the runs have no dataset in common";
     if (contrast->a_chunks == 0 || contrast->b_chunks == 0)
         return "it is not known of any chunk of both runs";
     if (contrast->a_chunks < ROAST_FEWEST_CHUNKS ||
         contrast->b_chunks < ROAST_FEWEST_CHUNKS)
-        return "fewer than 8 chunks in a run: nobody can tell";
+        return "fewer than 8 chunks in a run";
     if (isinf(offset->low))
-        return "chunks that follow each other are too much alike: nobody can tell";
+        return "chunks that follow each other are too much alike";
     return NULL;
 }
 

@@ -247,7 +247,7 @@ static const char *why_not(const struct roast_forecast *forecast,
                            const struct cost *cost)
 {
     if (seen->all.count < ROAST_FEWEST_CHUNKS)
-        return "fewer than 8 chunks with events and times: too few to tell";
+        return "fewer than 8 chunks with events and times";
     if (!(forecast->busy_share > 0) || !(forecast->threads_per_worker > 0))
         return "the threads that the run had are not known";
     if (isnan(forecast->fixed_s))

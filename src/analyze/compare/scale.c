@@ -256,7 +256,7 @@ static void fit_law(struct roast_scaling *out)
     put_fit(out, &best, &whole, usable);
     if (usable > TERMS)
         return;
-    out->why = "3 runs fix 3 unknowns: how sure the fit is, nobody knows; add a run";
+    out->why = "3 runs fix 3 unknowns, so the fit has no uncertainty; add a run";
     forget_errors(&out->rate_1);
     forget_errors(&out->sigma);
     forget_errors(&out->kappa);

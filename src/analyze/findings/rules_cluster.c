@@ -81,7 +81,16 @@ void roast__rule_merging(const struct roast_rule_input *at,
 
 /* ---- the client ------------------------------------------------------------------ */
 
-void roast__rule_notebook_imports(const struct roast_rule_input *at,
+/* "notebook" where the client runs in a kernel; otherwise the titles take "script". */
+static void blank_client(const struct roast_rule_input *at,
+                         struct roast_finding *finding)
+{
+    roast__blank_text(finding, "client",
+                      roast__notes_get(&at->study->run->notes, ROAST_NOTES_provenance,
+                                       roast_str_of("client")));
+}
+
+void roast__rule_client_imports(const struct roast_rule_input *at,
                                   struct roast_finding *finding)
 {
     if (at->study->budget->schedule.job_count == 0)
@@ -92,16 +101,17 @@ void roast__rule_notebook_imports(const struct roast_rule_input *at,
         return;
     roast__blank_number(finding, "seconds", phase_seconds(at, ROAST_PHASE_BEFORE), "s");
     roast__blank_number(finding, "threads", at->threads, "");
+    blank_client(at, finding);
 }
 
-/* A block may do more than its run: only much of it is worth a word. */
+/* A block may do more than its run, so the limit is higher. */
 static bool is_much(const struct roast_rule_input *at, double seconds)
 {
     return roast__is_worth(at, seconds) &&
            seconds * 100 >= LIMIT_CLIENT_PERCENT * at->offered_s;
 }
 
-void roast__rule_notebook_busy(const struct roast_rule_input *at,
+void roast__rule_client_busy(const struct roast_rule_input *at,
                                struct roast_finding *finding)
 {
     roast__add_cost(at, finding, ROAST_SLICE_idle_client_between);
@@ -111,6 +121,7 @@ void roast__rule_notebook_busy(const struct roast_rule_input *at,
                         phase_seconds(at, ROAST_PHASE_BETWEEN) +
                             phase_seconds(at, ROAST_PHASE_AFTER),
                         "s");
+    blank_client(at, finding);
 }
 
 void roast__rule_preprocessing(const struct roast_rule_input *at,

@@ -16,9 +16,9 @@
 
 /* ---- failures -------------------------------------------------------------------- */
 
-enum fault { OF_FILE, BEFORE_PROCESS, OF_PROCESS, OF_MEMORY, OF_NOBODY, FAULTS };
+enum fault { OF_FILE, BEFORE_PROCESS, OF_PROCESS, OF_MEMORY, UNKNOWN_FAULT, FAULTS };
 
-/* Attempts that failed, and the one that is told. */
+/* Failed attempts, and the one that is shown. */
 struct failing {
     const roast_table *table;
     size_t first; /* row of the table */
@@ -42,7 +42,7 @@ static struct failing find_failing(const struct roast_rule_input *at)
         if (!is_failed(found.table, row))
             continue;
         if (found.attempts == 0 || (open && found.unresolved == 0))
-            found.first = row; /* what is still missing is told rather */
+            found.first = row; /* a missing chunk is shown first */
         found.attempts++;
         found.unresolved += open;
     }
@@ -175,7 +175,7 @@ static enum fault fault_of(const struct roast_rule_input *at,
     bool began = roast__column_has(&columns[ROAST_COLUMN_duration_ns], row);
 
     if (!type.data)
-        return OF_NOBODY;
+        return UNKNOWN_FAULT;
     if (is_of_file(at, found, type, began))
         return OF_FILE;
     if (roast__str_is(type, "MemoryError"))
@@ -183,7 +183,7 @@ static enum fault fault_of(const struct roast_rule_input *at,
     if (began)
         return OF_PROCESS;
     return roast__column_has(&columns[ROAST_COLUMN_start_ns], row) ? BEFORE_PROCESS
-                                                                   : OF_NOBODY;
+                                                                   : UNKNOWN_FAULT;
 }
 
 /* " in a.root (3 of 5 failures)" */
@@ -239,15 +239,15 @@ static void blank_section(struct roast_finding *finding, const struct failing *f
 
 static const char *advice_of(enum fault fault, bool resolved)
 {
-    static const char *const mend[FAULTS] = {
-        [OF_FILE] = NULL, /* as the rule says */
+    static const char *const fix[FAULTS] = {
+        [OF_FILE] = NULL, /* the advice of the rule */
         [BEFORE_PROCESS] = "{result}: see how {file} differs from other files, "
                            "process() did not begin; then run failed_fileset()",
-        [OF_PROCESS] = "{result}: process() raised it{?section}, mend that and "
+        [OF_PROCESS] = "{result}: process() raised it{?section}, fix that and "
                        "run failed_fileset()",
         [OF_MEMORY] = "{result}: smaller chunks or fewer threads per worker, and "
                       "run failed_fileset()",
-        [OF_NOBODY] = "{result}: run failed_fileset() again",
+        [UNKNOWN_FAULT] = "{result}: run failed_fileset() again",
     };
     static const char *const watch[FAULTS] = {
         [OF_FILE] = "they were tried again and ended well; see whether {file} or its "
@@ -259,10 +259,10 @@ static const char *advice_of(enum fault fault, bool resolved)
                        "it{?section} and may do so again",
         [OF_MEMORY] = "they were tried again and ended well; smaller chunks or fewer "
                       "threads per worker leave more memory",
-        [OF_NOBODY] = "they were tried again and ended well",
+        [UNKNOWN_FAULT] = "they were tried again and ended well",
     };
 
-    return resolved ? watch[fault] : mend[fault];
+    return resolved ? watch[fault] : fix[fault];
 }
 
 void roast__rule_failures(const struct roast_rule_input *at,
@@ -275,14 +275,14 @@ void roast__rule_failures(const struct roast_rule_input *at,
     if (!finding->found)
         return;
     finding->failure = !resolved;
-    finding->saves_unknown = !resolved; /* what is missing has to be done yet */
+    finding->saves_unknown = !resolved; /* the missing chunks still have to run */
     finding->risk = true;
     roast__add_cost(at, finding, ROAST_SLICE_failed);
     struct roast_str error =
         roast_table_text(found.table, found.first, ROAST_COL_failures_error);
     roast__blank_count(finding, "attempts", found.attempts, "attempt");
     roast__blank_text(finding, "error",
-                      error.data ? error : roast_str_of("no exception told"));
+                      error.data ? error : roast_str_of("no exception recorded"));
     blank_file(finding, &found);
     blank_section(finding, &found);
     blank_result(at, finding);

@@ -84,7 +84,7 @@ void roast__rule_gil(const struct roast_rule_input *at, struct roast_finding *fi
     blocked = fmin(blocked, most_in_lock(at, threads));
     finding->cost_slices = all_of_chunks();
     finding->cost_s = blocked;
-    finding->saves_unknown = true; /* who waits for the lock may wait for a core next */
+    finding->saves_unknown = true; /* a thread without the lock may still lack a core */
     finding->found = threads > 1 && is_blocked(at, blocked, all);
     roast__blank_number(finding, "blocked", blocked, "s");
     roast__blank_number(finding, "percent", blocked / all * 100, "%");
@@ -102,21 +102,11 @@ void roast__rule_gil(const struct roast_rule_input *at, struct roast_finding *fi
         "without pool=ThreadPoolExecutor // processes in place of threads";
 }
 
-/* The only host there is needs no name. */
-static void blank_host(const struct roast_rule_input *at, struct roast_finding *finding)
-{
-    const roast_table *hosts = at->study->summary->tables[ROAST_TABLE_per_host];
-
-    if (!hosts || roast_table_rows(hosts) < 2)
-        return;
-    roast__blank_number(finding, "hosts", (double)roast_table_rows(hosts), "");
-    roast__blank_pattern(finding, "host", ", on {hosts} hosts");
-}
-
 void roast__rule_overloaded(const struct roast_rule_input *at,
                             struct roast_finding *finding)
 {
     double all, runqueue = split_part(at, ROAST_COL_chunk_split_runqueue, &all);
+    const roast_table *hosts = at->study->summary->tables[ROAST_TABLE_per_host];
 
     finding->cost_slices = all_of_chunks();
     finding->cost_s = runqueue;
@@ -125,7 +115,11 @@ void roast__rule_overloaded(const struct roast_rule_input *at,
         runqueue * 100 >= LIMIT_RUNQUEUE_PERCENT * all && roast__is_worth(at, runqueue);
     roast__blank_number(finding, "runqueue", runqueue, "s");
     roast__blank_number(finding, "percent", runqueue / all * 100, "%");
-    blank_host(at, finding);
+    if (hosts && roast_table_rows(hosts) > 1) {
+        roast__blank_number(finding, "hosts", (double)roast_table_rows(hosts), "");
+        roast__blank_pattern(finding, "host", ", on {hosts} hosts");
+        roast__blank_text(finding, "nodes", roast_str_of("nodes"));
+    }
 }
 
 void roast__rule_garbage_collection(const struct roast_rule_input *at,

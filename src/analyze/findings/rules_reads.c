@@ -61,7 +61,7 @@ static bool from_disk(const struct roast_rule_input *at, double bytes)
 }
 
 /* Whether bytes of an endpoint only went from thread to thread. */
-static bool is_hand_over(const struct roast_rule_input *at, const struct slowest *found)
+static bool is_from_cache(const struct roast_rule_input *at, const struct slowest *found)
 {
     const roast_table *endpoints = found->endpoints;
     double reads =
@@ -142,9 +142,9 @@ static void blank_endpoint(const struct roast_rule_input *at,
         return;
     blank_wait(finding, &found);
     roast__blank_number(finding, "request_bytes", request_bytes, "B");
-    if (is_most(&found) && is_hand_over(at, &found))
+    if (is_most(&found) && is_from_cache(at, &found))
         finding->advice =
-            "the disk is not slow, bytes are handed from thread to thread: "
+            "the disk is not slow, the time goes into passing bytes between threads: "
             "uproot_options=dict(handler=uproot.MemmapSource) in runner.run()";
     else
         blank_bulk(at, finding, request_bytes);

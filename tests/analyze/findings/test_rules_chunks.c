@@ -232,7 +232,7 @@ static void test_two_calls_over_the_same_file(void **state)
     roast_run_free(run);
 }
 
-/* ---- hand-over ------------------------------------------------------------------- */
+/* ---- sending --------------------------------------------------------------------- */
 
 /* Files that wait to be asked are not handed over with chunks. */
 static void test_what_waits_beside_chunks_is_not_theirs(void **state)

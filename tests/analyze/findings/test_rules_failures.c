@@ -53,7 +53,7 @@ static void test_advice_follows_the_fault(void **state)
     assert_fault("FileNotFoundError", 0, "again once bad.root can be read");
     assert_fault("uproot.deserialization.DeserializationError", 0.5,
                  "again once bad.root can be read");
-    assert_fault("KeyError", 0.5, "process() raised it in select/jets, mend that");
+    assert_fault("KeyError", 0.5, "process() raised it in select/jets, fix that");
     assert_fault("FileNotFoundError", 0.5, "process() raised it"); /* another one */
     assert_fault("KeyInFileError", 0, "see how bad.root differs from other files");
     assert_fault("MemoryError", 0.5, "smaller chunks or fewer threads per worker");

@@ -354,7 +354,7 @@ static void test_unknown_savings_are_not_small(void **state)
 
     (void)state;
     assert_int_equal(finding_row(summary, "gil"), 0);
-    assert_int_equal(finding_row(summary, "notebook_imports"), 1);
+    assert_int_equal(finding_row(summary, "client_imports"), 1);
     roast_summary_free(summary);
 }
 
@@ -397,7 +397,7 @@ static void test_a_run_without_tasks_imported_nothing(void **state)
     offer(run, 0, 4, 4);
     roast_run_finish(run, NS(30));
     roast_summary *summary = diagnose_run(run);
-    assert_int_equal(finding_row(summary, "notebook_imports"), -1);
+    assert_int_equal(finding_row(summary, "client_imports"), -1);
     roast_summary_free(summary);
 }
 
@@ -428,7 +428,7 @@ static void test_the_client_merges_in_wall_time(void **state)
     (void)state;
     assert_says(summary, "merging", "evidence",
                 "4.00 s of wall time merging, 16.0 s of worker time idle meanwhile");
-    assert_true(finding_row(summary, "notebook_imports") >= 0);
+    assert_true(finding_row(summary, "client_imports") >= 0);
     roast_summary_free(summary);
 }
 
