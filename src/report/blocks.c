@@ -13,40 +13,6 @@ enum { MAX_FAILURES = 10, NUMBER_COLUMNS = 11 };
 
 /* ---- failures ----------------------------------------------------------------- */
 
-static void put_entries(struct roast_grid *grid, const roast_table *table, size_t row)
-{
-    char text[64] = "-";
-    int64_t start, stop;
-
-    if (roast_table_int(&start, table, row, ROAST_COL_failures_entry_start) &&
-        roast_table_int(&stop, table, row, ROAST_COL_failures_entry_stop))
-        (void)snprintf(text, sizeof(text), "%" PRId64 "-%" PRId64, start, stop);
-    roast__grid_put(grid, roast_str_of(text));
-}
-
-/* "OSError: no such file", or "lost". */
-static void put_error(struct roast_grid *grid, const roast_table *table, size_t row)
-{
-    struct roast_str message =
-        roast_table_text(table, row, ROAST_COL_failures_error_message);
-    struct roast_str type = roast_table_text(table, row, ROAST_COL_failures_error_type);
-    struct roast_str status = roast__text_or(
-        roast_table_text(table, row, ROAST_COL_failures_status), "failed");
-    struct roast_buf error = {0};
-
-    (void)roast__put_text(&error, type.data ? type : status, ROAST_PAGE_COLUMNS,
-                          ROAST_CUT_END);
-    if (message.size_bytes > 0) {
-        roast__put(&error, ": ");
-        (void)roast__put_text(&error, message, ROAST_PAGE_COLUMNS, ROAST_CUT_END);
-    }
-    if (!roast__buf_ok(&error))
-        grid->text.failed = true;
-    roast__grid_put(grid,
-                    (struct roast_str){(const char *)error.data, error.size_bytes});
-    roast__buf_release(&error);
-}
-
 static bool is_resolved(const roast_table *table, size_t row)
 {
     return roast_table_flag(table, row, ROAST_COL_failures_resolved);
@@ -74,15 +40,6 @@ static bool same_failure(const roast_table *table, size_t a, size_t b)
             return false;
     }
     return is_resolved(table, a) == is_resolved(table, b);
-}
-
-static size_t count_same(const roast_table *table, size_t row)
-{
-    size_t count = 0;
-
-    for (size_t other = 0; other < roast_table_rows(table); other++)
-        count += same_failure(table, row, other);
-    return count;
 }
 
 /* Which try it was, or how often the same was tried: "x 4". */
@@ -118,21 +75,6 @@ static bool is_shown(const struct failures_shown *shown, const roast_table *tabl
     return false;
 }
 
-static void put_failure(struct roast_grid *grid, struct failures_shown *shown,
-                        const roast_table *table, size_t row)
-{
-    size_t same = count_same(table, row);
-
-    roast__grid_put(
-        grid,
-        roast__text_or(roast_table_text(table, row, ROAST_COL_failures_file), "-"));
-    put_entries(grid, table, row);
-    put_tries(grid, table, row, same);
-    put_error(grid, table, row);
-    shown->first[shown->count++] = row;
-    shown->rows += same;
-}
-
 /* Failures that another attempt made good come last. How many rows are shown. */
 static size_t put_failure_rows(struct roast_grid *grid, const roast_table *table)
 {
@@ -142,8 +84,46 @@ static size_t put_failure_rows(struct roast_grid *grid, const roast_table *table
         for (size_t row = 0;
              row < roast_table_rows(table) && shown.count < MAX_FAILURES; row++) {
             if (is_resolved(table, row) == (resolved == 1) &&
-                !is_shown(&shown, table, row))
-                put_failure(grid, &shown, table, row);
+                !is_shown(&shown, table, row)) {
+                size_t same = 0;
+                for (size_t other = 0; other < roast_table_rows(table); other++)
+                    same += same_failure(table, row, other);
+                roast__grid_put(
+                    grid,
+                    roast__text_or(
+                        roast_table_text(table, row, ROAST_COL_failures_file), "-"));
+                char text[64] = "-";
+                int64_t start, stop;
+                if (roast_table_int(&start, table, row,
+                                    ROAST_COL_failures_entry_start) &&
+                    roast_table_int(&stop, table, row, ROAST_COL_failures_entry_stop))
+                    (void)snprintf(text, sizeof(text), "%" PRId64 "-%" PRId64, start,
+                                   stop);
+                roast__grid_put(grid, roast_str_of(text));
+                put_tries(grid, table, row, same);
+                /* "OSError: no such file", or "lost". */
+                struct roast_str message =
+                    roast_table_text(table, row, ROAST_COL_failures_error_message);
+                struct roast_str type =
+                    roast_table_text(table, row, ROAST_COL_failures_error_type);
+                struct roast_str status = roast__text_or(
+                    roast_table_text(table, row, ROAST_COL_failures_status), "failed");
+                struct roast_buf error = {0};
+                (void)roast__put_text(&error, type.data ? type : status,
+                                      ROAST_PAGE_COLUMNS, ROAST_CUT_END);
+                if (message.size_bytes > 0) {
+                    roast__put(&error, ": ");
+                    (void)roast__put_text(&error, message, ROAST_PAGE_COLUMNS,
+                                          ROAST_CUT_END);
+                }
+                if (!roast__buf_ok(&error))
+                    grid->text.failed = true;
+                roast__grid_put(grid, (struct roast_str){(const char *)error.data,
+                                                         error.size_bytes});
+                roast__buf_release(&error);
+                shown.first[shown.count++] = row;
+                shown.rows += same;
+            }
         }
     return shown.rows;
 }
@@ -204,35 +184,6 @@ static void put_losses(struct roast_buf *buf, const struct roast_shown *shown)
     roast__grid_release(&grid);
 }
 
-/* Only what a user would look for; metrics() has the reason of every other one. */
-static void put_reasons(struct roast_buf *buf, const struct roast_shown *shown)
-{
-    static const struct {
-        enum roast_metric metric;
-        const char *label;
-    } wanted[] = {
-        {ROAST_METRIC_total_events, "events"},
-        {ROAST_METRIC_total_bytes_read, "bytes read"},
-        {ROAST_METRIC_num_chunks, "number of chunks"},
-        {ROAST_METRIC_chunk_duration_mean, "time per chunk"},
-        {ROAST_METRIC_peak_memory_bytes, "memory"},
-    };
-    bool any = false;
-
-    for (size_t i = 0; i < sizeof(wanted) / sizeof(wanted[0]); i++) {
-        const char *why = shown->values->why[wanted[i].metric];
-        double value;
-        char line[512];
-        if (roast__metric(&value, shown, wanted[i].metric) || !why)
-            continue;
-        if (!any)
-            roast__put_title(buf, "Not available");
-        any = true;
-        (void)snprintf(line, sizeof(line), "%s: %s", wanted[i].label, why);
-        roast__put_sentence(buf, 2, line);
-    }
-}
-
 /* What is missing of the run as a whole, as whoever collected it said. */
 static void put_remarks(struct roast_buf *buf, const struct roast_shown *shown)
 {
@@ -281,7 +232,30 @@ void roast__put_blocks(struct roast_buf *buf, const struct roast_shown *shown)
     roast__put_group(buf, shown, ROAST_GROUP_SECTIONS);
     roast__put_group(buf, shown, ROAST_GROUP_DATASETS);
     put_losses(buf, shown);
-    put_reasons(buf, shown);
+    /* Only what a user would look for; metrics() has the reason of every other one. */
+    static const struct {
+        enum roast_metric metric;
+        const char *label;
+    } wanted[] = {
+        {ROAST_METRIC_total_events, "events"},
+        {ROAST_METRIC_total_bytes_read, "bytes read"},
+        {ROAST_METRIC_num_chunks, "number of chunks"},
+        {ROAST_METRIC_chunk_duration_mean, "time per chunk"},
+        {ROAST_METRIC_peak_memory_bytes, "memory"},
+    };
+    bool any = false;
+    for (size_t i = 0; i < sizeof(wanted) / sizeof(wanted[0]); i++) {
+        const char *why = shown->values->why[wanted[i].metric];
+        double value;
+        char line[512];
+        if (roast__metric(&value, shown, wanted[i].metric) || !why)
+            continue;
+        if (!any)
+            roast__put_title(buf, "Not available");
+        any = true;
+        (void)snprintf(line, sizeof(line), "%s: %s", wanted[i].label, why);
+        roast__put_sentence(buf, 2, line);
+    }
     put_remarks(buf, shown);
     put_monitor_errors(buf, shown);
 }

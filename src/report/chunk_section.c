@@ -28,23 +28,6 @@ static const char *shown_slice(int slice)
     return roast_ladder_info((enum roast_ladder_item)slice)->shown;
 }
 
-static void put_slices(struct roast_buf *buf, const roast_table *ladder, double total)
-{
-    struct roast_slices slices = {
-        .table = ladder,
-        .first = ROAST_COL_ladder_import,
-        .count = ROAST_SLICE_COUNT,
-        .total = total,
-        .smallest_share = smallest_share,
-        .most = ROAST_SLICE_COUNT,
-        .bar_columns = 40,
-        .rest_words = "below 0.05 %",
-        .shown = shown_slice,
-    };
-
-    roast__put_slices(buf, &slices);
-}
-
 /* ---- overlays ----------------------------------------------------------------- */
 
 /* The same seconds by what the thread did in them. */
@@ -96,32 +79,6 @@ static void put_overlay(struct roast_buf *buf, const struct roast_shown *shown,
     roast__put_sentence(buf, INDENT, line);
 }
 
-static void put_hook(struct roast_buf *buf, const roast_table *hooks, size_t row)
-{
-    struct roast_str hook =
-        roast__text_or(roast_table_text(hooks, row, ROAST_COL_hooks_missing_hook), "-");
-    struct roast_str lost =
-        roast__text_or(roast_table_text(hooks, row, ROAST_COL_hooks_missing_lost), "-");
-    char line[LINE_BYTES];
-
-    hook = roast_str_cut(hook, NAME_BYTES);
-    lost = roast_str_cut(lost, LINE_BYTES - 2 * NAME_BYTES);
-    (void)snprintf(line, sizeof(line), "hook %.*s missing: %.*s", (int)hook.size_bytes,
-                   hook.data, (int)lost.size_bytes, lost.data);
-    roast__put_sentence(buf, INDENT, line);
-}
-
-static void put_hooks(struct roast_buf *buf, const struct roast_shown *shown)
-{
-    const roast_table *hooks = shown->tables[ROAST_TABLE_hooks_missing];
-    size_t count = roast_table_rows(hooks);
-
-    for (size_t row = 0; row < count && row < MAX_HOOKS; row++)
-        put_hook(buf, hooks, row);
-    if (count > MAX_HOOKS)
-        roast__put_count_line(buf, count - MAX_HOOKS, "more");
-}
-
 /* ---- where the time went ------------------------------------------------------ */
 
 /* " in 8 chunks", or " in 6 of 8 chunks" where the others were not looked into. */
@@ -170,14 +127,43 @@ void roast__put_chunk_section(struct roast_buf *buf, const struct roast_shown *s
     size_t title_end = buf->size_bytes;
     if (total > 0) {
         if (!shown->tables[ROAST_TABLE_budget]) /* which shows the same slices */
-            put_slices(buf, ladder, total);
+        {
+            struct roast_slices slices = {
+                .table = ladder,
+                .first = ROAST_COL_ladder_import,
+                .count = ROAST_SLICE_COUNT,
+                .total = total,
+                .smallest_share = smallest_share,
+                .most = ROAST_SLICE_COUNT,
+                .bar_columns = 40,
+                .rest_words = "below 0.05 %",
+                .shown = shown_slice,
+            };
+            roast__put_slices(buf, &slices);
+        }
         put_split(buf, shown->tables[ROAST_TABLE_chunk_split]);
         put_overlay(buf, shown, ROAST_METRIC_storage_wait_seconds,
                     "waiting for storage while opening and building", total);
         put_overlay(buf, shown, ROAST_METRIC_gc_seconds, "garbage collection (CPU)",
                     total);
     }
-    put_hooks(buf, shown);
+    const roast_table *hooks = shown->tables[ROAST_TABLE_hooks_missing];
+    size_t count = roast_table_rows(hooks);
+    for (size_t row = 0; row < count && row < MAX_HOOKS; row++) {
+        struct roast_str hook = roast__text_or(
+            roast_table_text(hooks, row, ROAST_COL_hooks_missing_hook), "-");
+        struct roast_str lost = roast__text_or(
+            roast_table_text(hooks, row, ROAST_COL_hooks_missing_lost), "-");
+        char line[LINE_BYTES];
+        hook = roast_str_cut(hook, NAME_BYTES);
+        lost = roast_str_cut(lost, LINE_BYTES - 2 * NAME_BYTES);
+        (void)snprintf(line, sizeof(line), "hook %.*s missing: %.*s",
+                       (int)hook.size_bytes, hook.data, (int)lost.size_bytes,
+                       lost.data);
+        roast__put_sentence(buf, INDENT, line);
+    }
+    if (count > MAX_HOOKS)
+        roast__put_count_line(buf, count - MAX_HOOKS, "more");
     if (buf->size_bytes == title_end)
         buf->size_bytes = start; /* a title over nothing */
 }

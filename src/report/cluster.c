@@ -11,39 +11,6 @@ enum { MOST_WORKERS = 5, MOST_LINES = 5, LINE_BYTES = 256, NUMBER_COLUMNS = 11 }
 
 /* ---- lost workers ---------------------------------------------------------------- */
 
-/* "2.10 GB of 4.00 GB" */
-static void put_memory(struct roast_grid *grid, const roast_table *table, size_t row)
-{
-    double used = roast_table_number(table, row, ROAST_COL_lost_workers_memory_bytes);
-    double limit =
-        roast_table_number(table, row, ROAST_COL_lost_workers_memory_limit_bytes);
-    char text[2 * ROAST_NUMBER_BYTES + 8];
-    char number[ROAST_NUMBER_BYTES];
-    size_t size = roast_format_number(text, used, "B");
-
-    if (!isnan(limit)) {
-        (void)roast_format_number(number, limit, "B");
-        (void)snprintf(text + size, sizeof(text) - size, " of %s", number);
-    }
-    roast__grid_put(grid, roast_str_of(text));
-}
-
-static void put_lost_rows(struct roast_grid *grid, const roast_table *table)
-{
-    for (size_t row = 0; row < roast_table_rows(table) && row < MOST_WORKERS; row++) {
-        struct roast_str worker =
-            roast_table_text(table, row, ROAST_COL_lost_workers_worker);
-        double seconds =
-            roast_table_number(table, row, ROAST_COL_lost_workers_seconds_lost);
-        roast__grid_put(grid, roast__text_or(worker, "-"));
-        roast__grid_put(
-            grid, roast__text_or(
-                      roast_table_text(table, row, ROAST_COL_lost_workers_ended), "-"));
-        put_memory(grid, table, row);
-        roast__grid_put_number(grid, seconds, "s");
-    }
-}
-
 /* Why, in the words of the scheduler, and what it was doing. */
 static void put_lost_details(struct roast_buf *buf, const roast_table *table)
 {
@@ -87,7 +54,31 @@ static void put_lost_workers(struct roast_buf *buf, const struct roast_shown *sh
     if (!table || roast_table_rows(table) == 0)
         return;
     roast__put_title(buf, "LOST WORKERS");
-    put_lost_rows(&grid, table);
+    for (size_t row = 0; row < roast_table_rows(table) && row < MOST_WORKERS; row++) {
+        struct roast_str worker =
+            roast_table_text(table, row, ROAST_COL_lost_workers_worker);
+        double seconds =
+            roast_table_number(table, row, ROAST_COL_lost_workers_seconds_lost);
+        roast__grid_put(&grid, roast__text_or(worker, "-"));
+        roast__grid_put(
+            &grid,
+            roast__text_or(roast_table_text(table, row, ROAST_COL_lost_workers_ended),
+                           "-"));
+        /* "2.10 GB of 4.00 GB" */
+        double used =
+            roast_table_number(table, row, ROAST_COL_lost_workers_memory_bytes);
+        double limit =
+            roast_table_number(table, row, ROAST_COL_lost_workers_memory_limit_bytes);
+        char text[2 * ROAST_NUMBER_BYTES + 8];
+        char number[ROAST_NUMBER_BYTES];
+        size_t size = roast_format_number(text, used, "B");
+        if (!isnan(limit)) {
+            (void)roast_format_number(number, limit, "B");
+            (void)snprintf(text + size, sizeof(text) - size, " of %s", number);
+        }
+        roast__grid_put(&grid, roast_str_of(text));
+        roast__grid_put_number(&grid, seconds, "s");
+    }
     roast__grid_write(buf, &grid);
     put_lost_details(buf, table);
     if (roast_table_rows(table) > MOST_WORKERS)
@@ -134,35 +125,6 @@ static void put_tasks(struct roast_buf *buf, const struct roast_shown *shown)
 
 /* ---- hot lines ------------------------------------------------------------------- */
 
-/* "analysis.py:12 process" */
-static void put_place(struct roast_grid *grid, const roast_table *table, size_t row)
-{
-    struct roast_str file =
-        roast__text_or(roast_table_text(table, row, ROAST_COL_hottest_lines_file), "-");
-    struct roast_str name = roast__text_or(
-        roast_table_text(table, row, ROAST_COL_hottest_lines_function), "");
-    double line = roast_table_number(table, row, ROAST_COL_hottest_lines_line);
-    struct roast_buf place = {0};
-    char number[ROAST_NUMBER_BYTES] = "";
-
-    for (size_t i = file.size_bytes; i > 0; i--) { /* the file without its folders */
-        if (file.data[i - 1] == '/' && i < file.size_bytes) {
-            file = (struct roast_str){file.data + i, file.size_bytes - i};
-            break;
-        }
-    }
-    if (line >= 0)
-        (void)snprintf(number, sizeof(number), ":%.0f ", line);
-    (void)roast__put_text(&place, file, ROAST_PAGE_COLUMNS / 2, ROAST_CUT_MIDDLE);
-    roast__put(&place, number);
-    (void)roast__put_text(&place, name, ROAST_PAGE_COLUMNS / 2, ROAST_CUT_END);
-    if (!roast__buf_ok(&place))
-        grid->text.failed = true;
-    roast__grid_put(grid,
-                    (struct roast_str){(const char *)place.data, place.size_bytes});
-    roast__buf_release(&place);
-}
-
 static void put_hot_lines(struct roast_buf *buf, const struct roast_shown *shown)
 {
     static const struct roast_grid_column columns[] = {
@@ -177,7 +139,31 @@ static void put_hot_lines(struct roast_buf *buf, const struct roast_shown *shown
         return;
     roast__put_title(buf, "HOT LINES   as Dask's profiler saw them");
     for (size_t row = 0; row < roast_table_rows(table) && row < MOST_LINES; row++) {
-        put_place(&grid, table, row);
+        /* "analysis.py:12 process" */
+        struct roast_str file = roast__text_or(
+            roast_table_text(table, row, ROAST_COL_hottest_lines_file), "-");
+        struct roast_str name = roast__text_or(
+            roast_table_text(table, row, ROAST_COL_hottest_lines_function), "");
+        double line = roast_table_number(table, row, ROAST_COL_hottest_lines_line);
+        struct roast_buf place = {0};
+        char number[ROAST_NUMBER_BYTES] = "";
+        for (size_t i = file.size_bytes; i > 0;
+             i--) { /* the file without its folders */
+            if (file.data[i - 1] == '/' && i < file.size_bytes) {
+                file = (struct roast_str){file.data + i, file.size_bytes - i};
+                break;
+            }
+        }
+        if (line >= 0)
+            (void)snprintf(number, sizeof(number), ":%.0f ", line);
+        (void)roast__put_text(&place, file, ROAST_PAGE_COLUMNS / 2, ROAST_CUT_MIDDLE);
+        roast__put(&place, number);
+        (void)roast__put_text(&place, name, ROAST_PAGE_COLUMNS / 2, ROAST_CUT_END);
+        if (!roast__buf_ok(&place))
+            grid.text.failed = true;
+        roast__grid_put(&grid,
+                        (struct roast_str){(const char *)place.data, place.size_bytes});
+        roast__buf_release(&place);
         roast__grid_put_number(
             &grid, roast_table_number(table, row, ROAST_COL_hottest_lines_seconds),
             "s");

@@ -34,18 +34,6 @@ static void put_advice(struct roast_buf *buf, const roast_table *findings, size_
     roast__put_sentence(buf, 2 * INDENT, line);
 }
 
-static void put_finding(struct roast_buf *buf, const roast_table *findings, size_t row)
-{
-    struct roast_str title = text_at(findings, row, ROAST_COL_findings_title);
-    struct roast_str evidence = text_at(findings, row, ROAST_COL_findings_evidence);
-    char line[LINE_BYTES];
-
-    (void)snprintf(line, sizeof(line), "%zu %.*s: %.*s", row + 1, (int)title.size_bytes,
-                   title.data, (int)evidence.size_bytes, evidence.data);
-    roast__put_sentence(buf, INDENT, line);
-    put_advice(buf, findings, row);
-}
-
 /* "  and: Garbage collection, Uneven datasets" */
 static void put_others(struct roast_buf *buf, const roast_table *findings)
 {
@@ -76,7 +64,16 @@ void roast__put_findings_section(struct roast_buf *buf, const struct roast_shown
         return;
     }
     roast__put_title(buf, "WHAT TO CHANGE");
-    for (size_t row = 0; row < roast_table_rows(findings) && row < MOST_FINDINGS; row++)
-        put_finding(buf, findings, row);
+    for (size_t row = 0; row < roast_table_rows(findings) && row < MOST_FINDINGS;
+         row++) {
+        struct roast_str title = text_at(findings, row, ROAST_COL_findings_title);
+        struct roast_str evidence = text_at(findings, row, ROAST_COL_findings_evidence);
+        char line[LINE_BYTES];
+        (void)snprintf(line, sizeof(line), "%zu %.*s: %.*s", row + 1,
+                       (int)title.size_bytes, title.data, (int)evidence.size_bytes,
+                       evidence.data);
+        roast__put_sentence(buf, INDENT, line);
+        put_advice(buf, findings, row);
+    }
     put_others(buf, findings);
 }

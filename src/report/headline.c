@@ -53,16 +53,6 @@ static void split_state(struct roast_str *word, struct roast_str *detail,
     }
 }
 
-static void to_upper(char out[STATE_BYTES], struct roast_str word)
-{
-    word = roast_str_cut(word, STATE_BYTES - 1);
-    for (size_t i = 0; i < word.size_bytes; i++) {
-        char c = word.data[i];
-        out[i] = (char)(c >= 'a' && c <= 'z' ? c - 'a' + 'A' : c ? c : '?');
-    }
-    out[word.size_bytes] = '\0';
-}
-
 static bool is_finished(const struct roast_shown *shown)
 {
     return !shown->heading || !shown->heading->incomplete;
@@ -76,7 +66,12 @@ static void put_state(struct roast_wrapped_line *line, struct roast_str word,
     char time[ROAST_NUMBER_BYTES];
     double wall_s;
 
-    to_upper(upper, word);
+    word = roast_str_cut(word, STATE_BYTES - 1);
+    for (size_t i = 0; i < word.size_bytes; i++) {
+        char c = word.data[i];
+        upper[i] = (char)(c >= 'a' && c <= 'z' ? c - 'a' + 'A' : c ? c : '?');
+    }
+    upper[word.size_bytes] = '\0';
     if (!roast__metric(&wall_s, shown, ROAST_METRIC_wall_time)) {
         if (*upper)
             put_part(line, upper);
@@ -229,16 +224,6 @@ static void put_state_line(struct roast_buf *buf, const struct roast_shown *show
     }
 }
 
-/* Takes the unit off `number` if `other` has the same one. */
-static void drop_same_unit(char *number, const char *other)
-{
-    char *unit = strchr(number, ' ');
-    const char *other_unit = strchr(other, ' ');
-
-    if (unit && other_unit && strcmp(unit, other_unit) == 0)
-        *unit = '\0';
-}
-
 static void put_data_part(struct roast_wrapped_line *line,
                           const struct roast_shown *shown)
 {
@@ -260,7 +245,11 @@ static void put_data_part(struct roast_wrapped_line *line,
     if (roast__metric(&value, shown, ROAST_METRIC_data_rate_gbps_best_10s)) {
         size_t used = strlen(part);
         (void)roast_format_number(best, value, "Gbit/s");
-        drop_same_unit(best, rate);
+        /* a unit that both numbers share is written once */
+        char *unit = strchr(best, ' ');
+        const char *other_unit = strchr(rate, ' ');
+        if (unit && other_unit && strcmp(unit, other_unit) == 0)
+            *unit = '\0';
         (void)snprintf(part + used, sizeof(part) - used, " (best 10 s: %s)", best);
     }
     put_part(line, part);

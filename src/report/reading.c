@@ -40,22 +40,6 @@ static struct read_bytes add_up(const struct roast_shown *shown)
     return sum;
 }
 
-/* "READ   10.7 MB, 92 % of the bytes are metadata" */
-static void put_read_title(struct roast_buf *buf, struct read_bytes bytes)
-{
-    char line[LINE_BYTES] = "READ";
-    char number[ROAST_NUMBER_BYTES];
-
-    (void)roast_format_number(number, bytes.all, "B");
-    if (bytes.all > 0 && bytes.complete)
-        (void)snprintf(line, sizeof(line),
-                       "READ   %s, %.0f %% of the bytes are metadata", number,
-                       100 * bytes.metadata / bytes.all);
-    else if (bytes.all > 0)
-        (void)snprintf(line, sizeof(line), "READ   %s", number);
-    roast__put_title(buf, line);
-}
-
 static void put_byte_kinds(struct roast_buf *buf, const struct roast_shown *shown)
 {
     struct roast_wrapped_line line = {.buf = buf, .indent = INDENT, .columns = INDENT};
@@ -105,7 +89,17 @@ void roast__put_reading(struct roast_buf *buf, const struct roast_shown *shown)
     struct read_bytes bytes = add_up(shown);
     size_t start = buf->size_bytes;
 
-    put_read_title(buf, bytes);
+    /* "READ   10.7 MB, 92 % of the bytes are metadata" */
+    char line[LINE_BYTES] = "READ";
+    char number[ROAST_NUMBER_BYTES];
+    (void)roast_format_number(number, bytes.all, "B");
+    if (bytes.all > 0 && bytes.complete)
+        (void)snprintf(line, sizeof(line),
+                       "READ   %s, %.0f %% of the bytes are metadata", number,
+                       100 * bytes.metadata / bytes.all);
+    else if (bytes.all > 0)
+        (void)snprintf(line, sizeof(line), "READ   %s", number);
+    roast__put_title(buf, line);
     size_t title_end = buf->size_bytes;
     if (bytes.all > 0)
         put_byte_kinds(buf, shown);

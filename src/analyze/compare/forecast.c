@@ -91,15 +91,6 @@ static void add_chunk(struct seen *seen, const roast_table *chunks, size_t row)
     seen->longest_s = fmax(seen->longest_s, seconds);
 }
 
-static struct seen look_at(const roast_table *chunks)
-{
-    struct seen seen = {.first_s = INFINITY, .last_s = -INFINITY};
-
-    for (size_t row = 0; row < roast_table_rows(chunks); row++)
-        add_chunk(&seen, chunks, row);
-    return seen;
-}
-
 /* ---- what a chunk costs ---------------------------------------------------------- */
 
 struct cost {
@@ -209,36 +200,6 @@ static double preprocess_s(const struct roast_side *run, const struct seen *seen
 
 /* ---- the plan -------------------------------------------------------------------- */
 
-static void foretell(struct roast_forecast *out, double threads,
-                     const struct seen *seen, const struct cost *cost, double size)
-{
-    double off = size - seen->all.mean_x;
-    double mean_variance =
-        cost->chunk_variance / seen->all.count + cost->slope_variance * off * off;
-    double chunk_s = cost->per_chunk_s + cost->per_event_s * size;
-    double all_s = out->chunks * chunk_s;
-    double spread_s = ROAST_SURE_SIGMAS * out->chunks *
-                      sqrt(mean_variance + cost->chunk_variance / out->chunks);
-    double at_once = fmin(threads, out->chunks);
-    double else_s = out->fixed_s + out->preprocess_s;
-    double longest_s = roast__longest_chunk_s(
-        chunk_s, sqrt(cost->chunk_variance) / seen->all.mean_y, at_once);
-    double late_s = (1 - 1 / at_once) * fmax(seen->longest_s, longest_s);
-    struct roast_wall_time_model wall = {/* with what is between two chunks */
-                                         .chunks = out->chunks,
-                                         .threads = threads,
-                                         .mean_s = chunk_s / out->busy_share,
-                                         .longest_s = longest_s / out->busy_share};
-
-    out->thread_seconds =
-        (struct roast_estimate){all_s, fmax(0, all_s - spread_s), all_s + spread_s};
-    double value_s = roast__wall_time_s(&wall);
-    double best_s = out->thread_seconds.low / (at_once * out->busy_share);
-    double worst_s = (out->thread_seconds.high / at_once + late_s) / out->busy_share;
-    out->wall_s = (struct roast_estimate){else_s + value_s, else_s + best_s,
-                                          else_s + fmax(value_s, worst_s)};
-}
-
 /* As many events in chunks of the mean size are as many chunks. */
 static const double rounding = 1e-9;
 
@@ -260,7 +221,9 @@ static const char *why_not(const struct roast_forecast *forecast,
 int roast_make_forecast(struct roast_forecast *out, const struct roast_side *run,
                         const struct roast_plan *plan, roast_error *err)
 {
-    struct seen seen = look_at(run->chunks);
+    struct seen seen = {.first_s = INFINITY, .last_s = -INFINITY};
+    for (size_t row = 0; row < roast_table_rows(run->chunks); row++)
+        add_chunk(&seen, run->chunks, row);
     struct cost cost = cost_of(&seen);
     double phase_s = chunk_phase_s(run, &seen);
     double size = plan->chunksize > 0 ? plan->chunksize : seen.all.mean_x;
@@ -284,6 +247,29 @@ int roast_make_forecast(struct roast_forecast *out, const struct roast_side *run
     out->preprocess_s = preprocess_s(run, &seen, plan->events, threads);
     out->seconds_per_chunk = cost.of_any_size ? cost.per_chunk_s : NAN;
     out->seconds_per_event = cost.of_any_size ? cost.per_event_s : NAN;
-    foretell(out, threads, &seen, &cost, size);
+    double off = size - seen.all.mean_x;
+    double mean_variance =
+        cost.chunk_variance / seen.all.count + cost.slope_variance * off * off;
+    double chunk_s = cost.per_chunk_s + cost.per_event_s * size;
+    double all_s = out->chunks * chunk_s;
+    double spread_s = ROAST_SURE_SIGMAS * out->chunks *
+                      sqrt(mean_variance + cost.chunk_variance / out->chunks);
+    double at_once = fmin(threads, out->chunks);
+    double else_s = out->fixed_s + out->preprocess_s;
+    double longest_s = roast__longest_chunk_s(
+        chunk_s, sqrt(cost.chunk_variance) / seen.all.mean_y, at_once);
+    double late_s = (1 - 1 / at_once) * fmax(seen.longest_s, longest_s);
+    struct roast_wall_time_model wall = {/* with what is between two chunks */
+                                         .chunks = out->chunks,
+                                         .threads = threads,
+                                         .mean_s = chunk_s / out->busy_share,
+                                         .longest_s = longest_s / out->busy_share};
+    out->thread_seconds =
+        (struct roast_estimate){all_s, fmax(0, all_s - spread_s), all_s + spread_s};
+    double value_s = roast__wall_time_s(&wall);
+    double best_s = out->thread_seconds.low / (at_once * out->busy_share);
+    double worst_s = (out->thread_seconds.high / at_once + late_s) / out->busy_share;
+    out->wall_s = (struct roast_estimate){else_s + value_s, else_s + best_s,
+                                          else_s + fmax(value_s, worst_s)};
     return ROAST_OK;
 }

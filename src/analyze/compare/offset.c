@@ -52,22 +52,6 @@ static int by_place(const void *a, const void *b)
     return (left->place > right->place) - (left->place < right->place);
 }
 
-static void fill_places(struct placed *places, const struct roast_sample_set *set,
-                        const uint32_t *twin)
-{
-    for (size_t i = 0; i < set->count;) {
-        size_t end = i;
-        while (end < set->count && set->all[end].stratum == set->all[i].stratum)
-            end++;
-        size_t first = i;
-        for (; i < end; i++) {
-            uint32_t row = set->all[i].row;
-            places[i].place = twin ? twin[row] : row;
-            places[i].score = ((double)(i - first) + 0.5) / (double)(end - first) - 0.5;
-        }
-    }
-}
-
 /* Scores have the mean 0. */
 static double effect_of(const struct placed *places, size_t count)
 {
@@ -96,7 +80,17 @@ static int find_effect(double *effect, const struct roast_sample_set *set,
     struct placed *places = roast__realloc(NULL, set->count * sizeof(places[0]));
     if (!places)
         return roast_error_set(err, ROAST_NO_MEMORY, "%zu chunks", set->count);
-    fill_places(places, set, twin);
+    for (size_t i = 0; i < set->count;) {
+        size_t end = i;
+        while (end < set->count && set->all[end].stratum == set->all[i].stratum)
+            end++;
+        size_t first = i;
+        for (; i < end; i++) {
+            uint32_t row = set->all[i].row;
+            places[i].place = twin ? twin[row] : row;
+            places[i].score = ((double)(i - first) + 0.5) / (double)(end - first) - 0.5;
+        }
+    }
     qsort(places, set->count, sizeof(places[0]), by_place);
     *effect = fmax(*effect, effect_of(places, set->count));
     roast__free(places);

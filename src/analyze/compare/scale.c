@@ -193,26 +193,6 @@ static struct roast_estimate both(struct roast_estimate shown,
                                    fmax(shown.high, whole.high)};
 }
 
-static void put_fit(struct roast_scaling *out, const struct fit *best,
-                    const struct fit *whole, size_t usable)
-{
-    double reach = reach_of(best, usable), whole_reach = reach_of(whole, usable);
-
-    out->fits = true;
-    out->rate_1 = both(rate_of(best, reach), rate_of(whole, whole_reach));
-    out->sigma = both(share_of(best, 1, reach), share_of(whole, 1, whole_reach));
-    out->kappa = both(share_of(best, 2, reach), share_of(whole, 2, whole_reach));
-    out->best_threads = out->kappa.value > 0 && out->sigma.value < 1
-                            ? sqrt((1 - out->sigma.value) / out->kappa.value)
-                            : NAN;
-    for (size_t i = 0; i < out->count; i++) {
-        double n = out->points[i].threads;
-        double cost =
-            best->value[0] + best->value[1] * (n - 1) + best->value[2] * n * (n - 1);
-        out->points[i].fitted = n / cost;
-    }
-}
-
 static void forget_errors(struct roast_estimate *estimate)
 {
     estimate->low = estimate->high = NAN;
@@ -253,7 +233,20 @@ static void fit_law(struct roast_scaling *out)
         out->why = "the runs do not follow the law: no fit";
     if (out->why)
         return;
-    put_fit(out, &best, &whole, usable);
+    double reach = reach_of(&best, usable), whole_reach = reach_of(&whole, usable);
+    out->fits = true;
+    out->rate_1 = both(rate_of(&best, reach), rate_of(&whole, whole_reach));
+    out->sigma = both(share_of(&best, 1, reach), share_of(&whole, 1, whole_reach));
+    out->kappa = both(share_of(&best, 2, reach), share_of(&whole, 2, whole_reach));
+    out->best_threads = out->kappa.value > 0 && out->sigma.value < 1
+                            ? sqrt((1 - out->sigma.value) / out->kappa.value)
+                            : NAN;
+    for (size_t i = 0; i < out->count; i++) {
+        double n = out->points[i].threads;
+        double cost =
+            best.value[0] + best.value[1] * (n - 1) + best.value[2] * n * (n - 1);
+        out->points[i].fitted = n / cost;
+    }
     if (usable > TERMS)
         return;
     out->why = "3 runs fix 3 unknowns, so the fit has no uncertainty; add a run";
@@ -277,31 +270,6 @@ static struct roast_scale_point point_of(const roast_summary *summary)
         .fitted = NAN,
         .chunk_events = roast__summary_metric(summary, ROAST_METRIC_chunk_events_mean),
     };
-}
-
-/* Several runs may have the fewest threads: the mean of their rates counts. */
-static void set_efficiency(struct roast_scaling *scaling)
-{
-    double fewest = INFINITY;
-    double rate = 0;
-    size_t runs = 0;
-
-    for (size_t i = 0; i < scaling->count; i++)
-        if (is_usable(&scaling->points[i]))
-            fewest = fmin(fewest, scaling->points[i].threads);
-    for (size_t i = 0; i < scaling->count; i++) {
-        const struct roast_scale_point *point = &scaling->points[i];
-        if (is_usable(point) && point->threads < fewest + 0.1) {
-            rate += point->event_rate / point->threads;
-            runs++;
-        }
-    }
-    for (size_t i = 0; i < scaling->count; i++) {
-        struct roast_scale_point *point = &scaling->points[i];
-        if (is_usable(point))
-            point->efficiency =
-                point->event_rate / point->threads / (rate / (double)runs);
-    }
 }
 
 /* Rates are compared per event, and what a chunk costs whatever its size is in them. */
@@ -329,7 +297,26 @@ int roast_scale(struct roast_scaling *out, const roast_summary *const *summaries
     out->count = count;
     for (size_t i = 0; i < count; i++)
         out->points[i] = point_of(summaries[i]);
-    set_efficiency(out);
+    /* Several runs may have the fewest threads: the mean of their rates counts. */
+    double fewest = INFINITY;
+    double rate = 0;
+    size_t runs = 0;
+    for (size_t i = 0; i < out->count; i++)
+        if (is_usable(&out->points[i]))
+            fewest = fmin(fewest, out->points[i].threads);
+    for (size_t i = 0; i < out->count; i++) {
+        const struct roast_scale_point *point = &out->points[i];
+        if (is_usable(point) && point->threads < fewest + 0.1) {
+            rate += point->event_rate / point->threads;
+            runs++;
+        }
+    }
+    for (size_t i = 0; i < out->count; i++) {
+        struct roast_scale_point *point = &out->points[i];
+        if (is_usable(point))
+            point->efficiency =
+                point->event_rate / point->threads / (rate / (double)runs);
+    }
     fit_law(out);
     if (differ_in_size(out))
         out->remark = "chunks of the runs differ in size, and that changes rates too";

@@ -52,45 +52,6 @@ static void find_first(struct process *own, const int64_t times[2])
     *own = (struct process){true, times[0], times[1], INFINITY};
 }
 
-static void find_lowest(struct process *own, double before_bytes)
-{
-    own->lowest_bytes = fmin(own->lowest_bytes, before_bytes);
-}
-
-static void add_chunk(struct looking *looking, const struct process *own, size_t row)
-{
-    double above =
-        column_of(looking, ROAST_COLUMN_rss_peak_bytes, row) - own->lowest_bytes;
-
-    looking->lowest_sum += own->lowest_bytes;
-    roast__fit_add(&looking->line, column_of(looking, ROAST_COLUMN_num_events, row),
-                   above > 0 ? above : 0);
-}
-
-/* Three times over all chunks: who was first, what was lowest then, what came on top. */
-static void look(struct looking *looking)
-{
-    const struct roast_attempts *attempts = &looking->study->run->attempts;
-
-    for (int pass = 0; pass < 3; pass++) {
-        for (size_t row = 0; row < attempts->count; row++) {
-            struct process *own = &looking->processes[attempts->process[row]];
-            int64_t times[2];
-            if (!is_recorded(looking, row, times))
-                continue;
-            if (pass == 0)
-                find_first(own, times);
-            else if (times[0] < own->first_end_ns)
-                continue;
-            else if (pass == 1)
-                find_lowest(own,
-                            column_of(looking, ROAST_COLUMN_rss_before_bytes, row));
-            else
-                add_chunk(looking, own, row);
-        }
-    }
-}
-
 /* What an event takes, where chunks do not show it: no more than all that they took, no
  * less than what buffers do not explain, and as usual in between. */
 static double guessed_bytes(const struct roast_chunk_model *model,
@@ -149,7 +110,32 @@ bool roast__chunk_model_fit_memory(struct roast_chunk_model *model,
     model->is_memory_short = is_memory_short(study);
     if (!looking.processes)
         return false;
-    look(&looking);
+    /* Three passes: the first chunk of each process, its lowest memory, what is above. */
+    const struct roast_attempts *attempts = &looking.study->run->attempts;
+    for (int pass = 0; pass < 3; pass++) {
+        for (size_t row = 0; row < attempts->count; row++) {
+            struct process *own = &looking.processes[attempts->process[row]];
+            int64_t times[2];
+            if (!is_recorded(&looking, row, times))
+                continue;
+            if (pass == 0)
+                find_first(own, times);
+            else if (times[0] < own->first_end_ns)
+                continue;
+            else if (pass == 1) {
+                own->lowest_bytes =
+                    fmin(own->lowest_bytes,
+                         column_of(&looking, ROAST_COLUMN_rss_before_bytes, row));
+            } else {
+                double above = column_of(&looking, ROAST_COLUMN_rss_peak_bytes, row) -
+                               own->lowest_bytes;
+                looking.lowest_sum += own->lowest_bytes;
+                roast__fit_add(&looking.line,
+                               column_of(&looking, ROAST_COLUMN_num_events, row),
+                               above > 0 ? above : 0);
+            }
+        }
+    }
     settle(model, &looking);
     roast__free(looking.processes);
     return true;

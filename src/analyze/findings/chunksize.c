@@ -151,28 +151,6 @@ static double handing_of(const struct roast_budget *budget)
            budget->by_phase[ROAST_PHASE_TAIL][ROAST_SLICE_dispatch];
 }
 
-static void settle(struct roast_chunk_model *model, const struct fitting *fitting,
-                   const struct roast_study *study)
-{
-    const struct roast_budget *budget = study->budget;
-    double wall_s = roast__seconds_between(budget->start_ns, budget->end_ns);
-    double told = told_size(study->run);
-    double merging_s =
-        budget->schedule.has_scheduler ? budget->total[ROAST_SLICE_reduce] : 0;
-
-    model->chunks = fitting->chunks;
-    model->events = fitting->events;
-    model->dispatch_s = handing_of(budget);
-    model->per_chunk_s = fitting->per_chunk_s / fitting->rest.count +
-                         roast__fit_constant(&fitting->rest) +
-                         (model->dispatch_s + merging_s) / model->chunks;
-    model->per_event_s = roast__fit_each(&fitting->rest);
-    model->spread = fmax(LEAST_SPREAD, spread_of(&fitting->all));
-    model->threads = fmax(1, budget->offered_s / wall_s);
-    model->now_events = isnan(told) ? fitting->largest : told;
-    find_workers(model, study->run);
-}
-
 bool roast__chunk_model_fit(struct roast_chunk_model *model,
                             const struct roast_study *study)
 {
@@ -187,7 +165,22 @@ bool roast__chunk_model_fit(struct roast_chunk_model *model,
     }
     if (fitting.rest.count == 0)
         return true;
-    settle(model, &fitting, study);
+    const struct roast_budget *budget = study->budget;
+    double wall_s = roast__seconds_between(budget->start_ns, budget->end_ns);
+    double told = told_size(study->run);
+    double merging_s =
+        budget->schedule.has_scheduler ? budget->total[ROAST_SLICE_reduce] : 0;
+    model->chunks = fitting.chunks;
+    model->events = fitting.events;
+    model->dispatch_s = handing_of(budget);
+    model->per_chunk_s = fitting.per_chunk_s / fitting.rest.count +
+                         roast__fit_constant(&fitting.rest) +
+                         (model->dispatch_s + merging_s) / model->chunks;
+    model->per_event_s = roast__fit_each(&fitting.rest);
+    model->spread = fmax(LEAST_SPREAD, spread_of(&fitting.all));
+    model->threads = fmax(1, budget->offered_s / wall_s);
+    model->now_events = isnan(told) ? fitting.largest : told;
+    find_workers(model, study->run);
     return roast__chunk_model_fit_memory(model, study) &&
            roast__chunk_model_find_files(model, study);
 }
@@ -341,16 +334,6 @@ static double search(const struct roast_chunk_model *model, double most_wall_s)
     return best;
 }
 
-/* Whether every file is cut alike. */
-static bool makes_same(const struct roast_chunk_model *model, double a, double b)
-{
-    bool same = true;
-
-    for (size_t i = 0; i < model->size_count; i++)
-        same = same && cut(model->sizes[i].events, a) == cut(model->sizes[i].events, b);
-    return same;
-}
-
 /* Of sizes that make the same chunks, that which the largest of them has. */
 double roast__chunk_model_best(const struct roast_chunk_model *model)
 {
@@ -360,6 +343,10 @@ double roast__chunk_model_best(const struct roast_chunk_model *model)
     if (best == model->now_events)
         return best;
     double made = friendly_above(largest_chunk(model, best));
-    bool is_as_good = makes_same(model, made, best);
+    /* Whether every file is cut alike. */
+    bool is_as_good = true;
+    for (size_t i = 0; i < model->size_count; i++)
+        is_as_good = is_as_good && cut(model->sizes[i].events, made) ==
+                                       cut(model->sizes[i].events, best);
     return is_as_good && roast__chunk_model_fits(model, made) ? made : best;
 }

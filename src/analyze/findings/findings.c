@@ -59,26 +59,6 @@ double roast__input_metric(const struct roast_rule_input *at, enum roast_metric 
     return roast__summary_metric(at->study->summary, metric);
 }
 
-static struct roast_rule_input make_input(const struct roast_study *study)
-{
-    const struct roast_budget *budget = study->budget;
-    struct roast_rule_input at = {
-        .study = study,
-        .slices = budget->total,
-        .offered_s = budget->offered_s,
-        .wall_s = roast__seconds_between(budget->start_ns, budget->end_ns),
-        .on_cluster = budget->schedule.has_scheduler,
-    };
-
-    at.threads = at.wall_s > 0 ? at.offered_s / at.wall_s : 0;
-    for (int i = 0; i <= ROAST_SLICE_result; i++)
-        at.inside_s += at.slices[i];
-    if (!roast__chunk_model_fit(&at.model, study))
-        study->summary->failed = true;
-    at.best_size = at.model.size_count > 0 ? roast__chunk_model_best(&at.model) : NAN;
-    return at;
-}
-
 /* ---- findings -------------------------------------------------------------------- */
 
 static const char *severity_of(const struct roast_rule_input *at,
@@ -172,7 +152,20 @@ static void put_finding(roast_table *table, const struct roast_rule_input *at,
 
 void roast__study_findings(const struct roast_study *study)
 {
-    struct roast_rule_input at = make_input(study);
+    const struct roast_budget *budget = study->budget;
+    struct roast_rule_input at = {
+        .study = study,
+        .slices = budget->total,
+        .offered_s = budget->offered_s,
+        .wall_s = roast__seconds_between(budget->start_ns, budget->end_ns),
+        .on_cluster = budget->schedule.has_scheduler,
+    };
+    at.threads = at.wall_s > 0 ? at.offered_s / at.wall_s : 0;
+    for (int i = 0; i <= ROAST_SLICE_result; i++)
+        at.inside_s += at.slices[i];
+    if (!roast__chunk_model_fit(&at.model, study))
+        study->summary->failed = true;
+    at.best_size = at.model.size_count > 0 ? roast__chunk_model_best(&at.model) : NAN;
     struct ranking *ranking = roast__alloc(sizeof(*ranking));
     roast_table *table = roast__summary_open(study->summary, ROAST_TABLE_findings);
 

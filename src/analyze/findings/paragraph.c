@@ -41,11 +41,17 @@ static void put_number(struct roast_buf *out, double value, const char *unit)
 
 /* ---- sentences ------------------------------------------------------------------- */
 
-/* The largest slices, in order. */
-static void put_slices(struct roast_buf *out, const struct roast_rule_input *at)
+static void put_time(struct roast_buf *out, const struct roast_rule_input *at)
 {
+    put(out, "Of ");
+    put_number(out, at->offered_s, "s");
+    put(out, " of worker time (");
+    put_number(out, at->wall_s, "s");
+    put(out, " x ");
+    put_number(out, at->threads, "");
+    put(out, fabs(at->threads - 1) < 0.005 ? " thread) " : " threads) ");
+    /* The largest slices, in order. */
     uint64_t listed = 0;
-
     for (int count = 0; count < MOST_SLICES; count++) {
         int largest = -1;
         for (int i = 0; i < ROAST_SLICES; i++) {
@@ -61,18 +67,6 @@ static void put_slices(struct roast_buf *out, const struct roast_rule_input *at)
         put(out, " ");
         put(out, shown[largest]);
     }
-}
-
-static void put_time(struct roast_buf *out, const struct roast_rule_input *at)
-{
-    put(out, "Of ");
-    put_number(out, at->offered_s, "s");
-    put(out, " of worker time (");
-    put_number(out, at->wall_s, "s");
-    put(out, " x ");
-    put_number(out, at->threads, "");
-    put(out, fabs(at->threads - 1) < 0.005 ? " thread) " : " threads) ");
-    put_slices(out, at);
     put(out, ".");
 }
 
@@ -133,37 +127,31 @@ static void put_others(struct roast_buf *out, const struct roast_rule_input *at)
     put(out, any_overlap(findings) ? ". Savings overlap." : ".");
 }
 
-static void write_paragraph(struct roast_buf *out, const struct roast_rule_input *at)
-{
-    const roast_table *findings = findings_of(at);
-    bool timed = at->offered_s > 0;
-
-    if (roast_table_rows(findings) > 0) {
-        put_first(out, at);
-        if (roast_table_rows(findings) > 1)
-            put_others(out, at);
-    } else if (at->study->run->attempts.count == 0) {
-        put(out, "No chunk was seen, so there is nothing to judge.");
-    } else if (timed) {
-        put(out, "Nothing to change: no rule found anything worth it.");
-    } else {
-        put(out,
-            "Nothing failed. The number of threads is not known, so the time cannot "
-            "be judged.");
-    }
-    if (timed) {
-        put(out, " ");
-        put_time(out, at);
-    }
-}
-
 void roast__put_paragraph(const struct roast_rule_input *at)
 {
     struct roast_summary *summary = at->study->summary;
     roast_table *table = roast__summary_open(summary, ROAST_TABLE_verdict);
     struct roast_buf text = {0};
 
-    write_paragraph(&text, at);
+    const roast_table *findings = findings_of(at);
+    bool timed = at->offered_s > 0;
+    if (roast_table_rows(findings) > 0) {
+        put_first(&text, at);
+        if (roast_table_rows(findings) > 1)
+            put_others(&text, at);
+    } else if (at->study->run->attempts.count == 0) {
+        put(&text, "No chunk was seen, so there is nothing to judge.");
+    } else if (timed) {
+        put(&text, "Nothing to change: no rule found anything worth it.");
+    } else {
+        put(&text,
+            "Nothing failed. The number of threads is not known, so the time cannot "
+            "be judged.");
+    }
+    if (timed) {
+        put(&text, " ");
+        put_time(&text, at);
+    }
     summary->failed |= !roast__buf_ok(&text);
     roast__table_row(table);
     roast__fill_text(table, ROAST_COL_verdict_verdict,

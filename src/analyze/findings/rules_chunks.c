@@ -278,18 +278,6 @@ static void save_last(const struct roast_rule_input *at, struct roast_finding *f
     finding->saves_s = finding->saves_unknown ? NAN : fmax(0, fmin(waited_s, longer_s));
 }
 
-static void blank_last(struct roast_finding *finding, const struct tail *tail)
-{
-    roast__blank_number(finding, "tail", tail->seconds, "s");
-    roast__blank_count(finding, "count", tail->chunks, "chunk");
-    roast__blank_number(finding, "seconds", tail->last_s, "s");
-    roast__blank_number(finding, "median", tail->median_s, "s");
-    roast__blank_file(finding, "file", tail->file);
-    roast__blank_text(finding, "host", tail->host);
-    roast__blank_text(finding, "why", tail->cause);
-    roast__blank_pattern(finding, "cause", " ({why})");
-}
-
 void roast__rule_last_chunks(const struct roast_rule_input *at,
                              struct roast_finding *finding)
 {
@@ -306,7 +294,14 @@ void roast__rule_last_chunks(const struct roast_rule_input *at,
     /* some threads end before others, whatever is done */
     finding->found = is_slow || (at->best_size < model->now_events &&
                                  saves_enough(at, finding->saves_s));
-    blank_last(finding, &tail);
+    roast__blank_number(finding, "tail", tail.seconds, "s");
+    roast__blank_count(finding, "count", tail.chunks, "chunk");
+    roast__blank_number(finding, "seconds", tail.last_s, "s");
+    roast__blank_number(finding, "median", tail.median_s, "s");
+    roast__blank_file(finding, "file", tail.file);
+    roast__blank_text(finding, "host", tail.host);
+    roast__blank_text(finding, "why", tail.cause);
+    roast__blank_pattern(finding, "cause", " ({why})");
     blank_sizes(at, finding, at->best_size);
     if (is_slow)
         finding->advice =
@@ -327,23 +322,6 @@ static bool is_dataset(const struct roast_rule_input *at, size_t source,
     return own.data && roast__str_equal(own, name);
 }
 
-/* The mean chunk of one dataset, and of all others, in seconds inside process(). */
-static void compare_dataset(const struct roast_rule_input *at, struct roast_str dataset,
-                            double means[2])
-{
-    const struct roast_totals *totals = at->study->totals;
-    double sums[2] = {0, 0}, chunks[2] = {0, 0};
-
-    for (size_t i = 0; i < at->study->run->attempts.source_count; i++) {
-        const struct roast_group *group = &totals->of_source[i + 1];
-        int other = !is_dataset(at, i, dataset);
-        sums[other] += group->sums[ROAST_DURATION_NS] / 1e9;
-        chunks[other] += group->chunks - group->without[ROAST_DURATION_NS];
-    }
-    for (int i = 0; i < 2; i++)
-        means[i] = chunks[i] > 0 ? sums[i] / chunks[i] : NAN;
-}
-
 void roast__rule_uneven_datasets(const struct roast_rule_input *at,
                                  struct roast_finding *finding)
 {
@@ -353,7 +331,17 @@ void roast__rule_uneven_datasets(const struct roast_rule_input *at,
     roast__add_cost(at, finding, ROAST_SLICE_idle_tail);
     if (!roast__is_worth(at, finding->cost_s) || !tail.dataset.data)
         return;
-    compare_dataset(at, tail.dataset, means);
+    /* The mean chunk of one dataset, and of all others, in seconds inside process(). */
+    const struct roast_totals *totals = at->study->totals;
+    double sums[2] = {0, 0}, chunks[2] = {0, 0};
+    for (size_t i = 0; i < at->study->run->attempts.source_count; i++) {
+        const struct roast_group *group = &totals->of_source[i + 1];
+        int other = !is_dataset(at, i, tail.dataset);
+        sums[other] += group->sums[ROAST_DURATION_NS] / 1e9;
+        chunks[other] += group->chunks - group->without[ROAST_DURATION_NS];
+    }
+    for (int i = 0; i < 2; i++)
+        means[i] = chunks[i] > 0 ? sums[i] / chunks[i] : NAN;
     finding->found = means[0] > LIMIT_UNEVEN_TIMES * means[1];
     if (!finding->found)
         return;

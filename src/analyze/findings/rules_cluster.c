@@ -91,7 +91,7 @@ static void blank_client(const struct roast_rule_input *at,
 }
 
 void roast__rule_client_imports(const struct roast_rule_input *at,
-                                  struct roast_finding *finding)
+                                struct roast_finding *finding)
 {
     if (at->study->budget->schedule.job_count == 0)
         return; /* before the first of none */
@@ -112,7 +112,7 @@ static bool is_much(const struct roast_rule_input *at, double seconds)
 }
 
 void roast__rule_client_busy(const struct roast_rule_input *at,
-                               struct roast_finding *finding)
+                             struct roast_finding *finding)
 {
     roast__add_cost(at, finding, ROAST_SLICE_idle_client_between);
     roast__add_cost(at, finding, ROAST_SLICE_idle_client_after);

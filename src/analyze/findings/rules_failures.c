@@ -32,23 +32,6 @@ static bool is_failed(const roast_table *failures, size_t row)
                          "failed");
 }
 
-static struct failing find_failing(const struct roast_rule_input *at)
-{
-    struct failing found = {.table = at->study->summary->tables[ROAST_TABLE_failures]};
-    size_t count = found.table ? roast_table_rows(found.table) : 0;
-
-    for (size_t row = 0; row < count; row++) {
-        bool open = !roast_table_flag(found.table, row, ROAST_COL_failures_resolved);
-        if (!is_failed(found.table, row))
-            continue;
-        if (found.attempts == 0 || (open && found.unresolved == 0))
-            found.first = row; /* a missing chunk is shown first */
-        found.attempts++;
-        found.unresolved += open;
-    }
-    return found;
-}
-
 /* The attempt of a row of the table, which has one for each that failed or was lost. */
 static size_t attempt_of(const struct roast_rule_input *at, size_t failure)
 {
@@ -268,7 +251,17 @@ static const char *advice_of(enum fault fault, bool resolved)
 void roast__rule_failures(const struct roast_rule_input *at,
                           struct roast_finding *finding)
 {
-    struct failing found = find_failing(at);
+    struct failing found = {.table = at->study->summary->tables[ROAST_TABLE_failures]};
+    size_t count = found.table ? roast_table_rows(found.table) : 0;
+    for (size_t row = 0; row < count; row++) {
+        bool open = !roast_table_flag(found.table, row, ROAST_COL_failures_resolved);
+        if (!is_failed(found.table, row))
+            continue;
+        if (found.attempts == 0 || (open && found.unresolved == 0))
+            found.first = row; /* a missing chunk is shown first */
+        found.attempts++;
+        found.unresolved += open;
+    }
     bool resolved = found.unresolved == 0;
 
     finding->found = found.attempts > 0;
@@ -295,23 +288,6 @@ static double count_ended(const roast_table *lost, enum roast_leave_reason how)
 {
     return (double)roast__table_count(lost, ROAST_COL_lost_workers_ended,
                                       roast_leave_reason_info(how)->ended);
-}
-
-/* "2 killed for memory, 1 closed" */
-static void blank_causes(struct roast_finding *finding, const roast_table *lost)
-{
-    char text[ROAST_BLANK_BYTES] = "";
-    size_t used = 0;
-
-    for (int i = 0; i < ROAST_LEAVE_COUNT; i++) {
-        enum roast_leave_reason how = (enum roast_leave_reason)i;
-        double count = count_ended(lost, how);
-        if (count > 0 && used < 100)
-            used += (size_t)snprintf(text + used, sizeof(text) - used, "%s%.0f %s",
-                                     used > 0 ? ", " : "", count,
-                                     roast_leave_reason_info(how)->ended);
-    }
-    roast__blank_text(finding, "causes", roast_str_of(text));
 }
 
 /* Of the one that was nearest to its limit; of those that were killed for it, if any. */
@@ -374,7 +350,18 @@ void roast__rule_workers_died(const struct roast_rule_input *at,
     roast__blank_count(finding, "workers", (double)roast_table_rows(lost), "worker");
     roast__blank_count(finding, "attempts",
                        sum_of(lost, ROAST_COL_lost_workers_attempts), "attempt");
-    blank_causes(finding, lost);
+    /* "2 killed for memory, 1 closed" */
+    char text[ROAST_BLANK_BYTES] = "";
+    size_t used = 0;
+    for (int i = 0; i < ROAST_LEAVE_COUNT; i++) {
+        enum roast_leave_reason how = (enum roast_leave_reason)i;
+        double count = count_ended(lost, how);
+        if (count > 0 && used < 100)
+            used += (size_t)snprintf(text + used, sizeof(text) - used, "%s%.0f %s",
+                                     used > 0 ? ", " : "", count,
+                                     roast_leave_reason_info(how)->ended);
+    }
+    roast__blank_text(finding, "causes", roast_str_of(text));
     blank_last_memory(finding, lost);
     if (host.data)
         roast__blank_text(finding, "host", host);

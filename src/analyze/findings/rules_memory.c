@@ -51,20 +51,6 @@ static void look_at(struct fullest *fullest, const struct roast_worker_samples *
     }
 }
 
-/* Of all workers; those are the sampled processes that somebody looked at before. */
-static struct fullest find_fullest(const struct roast_rule_input *at)
-{
-    const struct roast_samples *samples = &at->study->run->samples;
-    const double *peaks = at->study->totals->sampled_peaks;
-    struct fullest fullest = {.bytes = NAN, .limit_bytes = NAN};
-
-    for (size_t i = 0; peaks && i < samples->count; i++) {
-        if (peaks[i] >= 0)
-            look_at(&fullest, &samples->workers[i]);
-    }
-    return fullest;
-}
-
 /* The chunksize with which a worker stays well below its limit, where one would help. */
 static void blank_smaller(const struct roast_rule_input *at,
                           struct roast_finding *finding)
@@ -91,7 +77,14 @@ void roast__rule_memory_pressure(const struct roast_rule_input *at,
     finding->found = percent > LIMIT_MEMORY_PERCENT;
     if (!finding->found)
         return;
-    struct fullest fullest = find_fullest(at);
+    /* Of all workers; those are the sampled processes that somebody looked at before. */
+    const struct roast_samples *samples = &at->study->run->samples;
+    const double *peaks = at->study->totals->sampled_peaks;
+    struct fullest fullest = {.bytes = NAN, .limit_bytes = NAN};
+    for (size_t i = 0; peaks && i < samples->count; i++) {
+        if (peaks[i] >= 0)
+            look_at(&fullest, &samples->workers[i]);
+    }
     finding->risk = true;
     finding->cost_s = NAN;
     roast__blank_number(finding, "percent", percent, "%");
@@ -128,24 +121,6 @@ static bool is_told(const struct roast_rule_input *at, size_t row)
 
     return at->study->totals->roles.of_row[row] == ROAST_ROLE_COUNTS &&
            roast__column_has(&columns[ROAST_COLUMN_rss_after_bytes], row);
-}
-
-static void add_all(struct growing *processes, const struct roast_rule_input *at)
-{
-    const struct roast_attempts *attempts = &at->study->run->attempts;
-    const struct roast_column *after = &attempts->columns[ROAST_COLUMN_rss_after_bytes];
-
-    for (size_t row = 0; row < attempts->count; row++)
-        processes[attempts->process[row]].chunks += is_told(at, row);
-    for (size_t row = 0; row < attempts->count; row++) {
-        struct growing *own = &processes[attempts->process[row]];
-        if (!is_told(at, row))
-            continue;
-        double number = own->seen++, bytes = (double)after->values[row];
-        roast__fit_add(&own->all, number, bytes);
-        if (own->seen * 2 > own->chunks)
-            roast__fit_add(&own->later, number, bytes);
-    }
 }
 
 static bool grows(const struct growing *own)
@@ -209,7 +184,19 @@ void roast__rule_memory_leak(const struct roast_rule_input *at,
         at->study->summary->failed = true;
         return;
     }
-    add_all(processes, at);
+    const struct roast_attempts *attempts = &at->study->run->attempts;
+    const struct roast_column *after = &attempts->columns[ROAST_COLUMN_rss_after_bytes];
+    for (size_t row = 0; row < attempts->count; row++)
+        processes[attempts->process[row]].chunks += is_told(at, row);
+    for (size_t row = 0; row < attempts->count; row++) {
+        struct growing *own = &processes[attempts->process[row]];
+        if (!is_told(at, row))
+            continue;
+        double number = own->seen++, bytes = (double)after->values[row];
+        roast__fit_add(&own->all, number, bytes);
+        if (own->seen * 2 > own->chunks)
+            roast__fit_add(&own->later, number, bytes);
+    }
     struct growth found = find_growth(processes, count);
     if (is_leak(&found)) {
         const struct growing *largest = found.largest;
@@ -231,11 +218,15 @@ static bool is_text(const struct roast_run *run, int32_t number, const char *tex
     return roast__str_is(roast__strings_get(&run->strings, number), text);
 }
 
-/* Seconds that Dask says it spent on its spill files; they are not of task threads. */
-static double spill_seconds(const struct roast_run *run)
+void roast__rule_spilling(const struct roast_rule_input *at,
+                          struct roast_finding *finding)
 {
+    double peak = roast__input_metric(at, ROAST_METRIC_spilled_bytes_peak);
+    double written = roast__input_metric(at, ROAST_METRIC_disk_write_bytes);
+    double spilled = fmax(isnan(peak) ? 0 : peak, isnan(written) ? 0 : written);
+    /* Seconds that Dask says it spent on its spill files; they are not of task threads. */
+    const struct roast_run *run = at->study->run;
     double seconds = 0;
-
     for (size_t i = 0; i < run->scheduler.activity_count; i++) {
         const struct roast_activity_row *row = &run->scheduler.activities[i];
         if (is_text(run, row->unit, "seconds") &&
@@ -243,16 +234,6 @@ static double spill_seconds(const struct roast_run *run)
              is_text(run, row->activity, "disk-write")))
             seconds += row->value;
     }
-    return seconds;
-}
-
-void roast__rule_spilling(const struct roast_rule_input *at,
-                          struct roast_finding *finding)
-{
-    double peak = roast__input_metric(at, ROAST_METRIC_spilled_bytes_peak);
-    double written = roast__input_metric(at, ROAST_METRIC_disk_write_bytes);
-    double spilled = fmax(isnan(peak) ? 0 : peak, isnan(written) ? 0 : written);
-    double seconds = spill_seconds(at->study->run);
 
     finding->found = spilled >= LIMIT_SPILLED_MB * 1e6;
     if (!finding->found)

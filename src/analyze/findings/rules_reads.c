@@ -20,26 +20,6 @@ struct slowest {
     double all_s; /* of all endpoints */
 };
 
-static struct slowest find_slowest(const struct roast_rule_input *at)
-{
-    struct slowest found = {.endpoints =
-                                at->study->summary->tables[ROAST_TABLE_endpoints]};
-    size_t count = found.endpoints ? roast_table_rows(found.endpoints) : 0;
-
-    for (size_t row = 0; row < count; row++) {
-        double wait_s =
-            roast_table_number(found.endpoints, row, ROAST_COL_endpoints_wait_seconds);
-        if (!(wait_s > 0))
-            continue;
-        found.all_s += wait_s;
-        if (wait_s > found.own_s) {
-            found.own_s = wait_s;
-            found.row = row;
-        }
-    }
-    return found;
-}
-
 /* Whether the wait is that of one endpoint, all in all. */
 static bool is_most(const struct slowest *found)
 {
@@ -61,7 +41,8 @@ static bool from_disk(const struct roast_rule_input *at, double bytes)
 }
 
 /* Whether bytes of an endpoint only went from thread to thread. */
-static bool is_from_cache(const struct roast_rule_input *at, const struct slowest *found)
+static bool is_from_cache(const struct roast_rule_input *at,
+                          const struct slowest *found)
 {
     const roast_table *endpoints = found->endpoints;
     double reads =
@@ -83,21 +64,6 @@ static bool any_preloaded(const struct roast_rule_input *at)
             return true;
     }
     return false;
-}
-
-/* Columns in bulk, where they were fetched one by one and it is known which. */
-static void blank_bulk(const struct roast_rule_input *at, struct roast_finding *finding,
-                       double request_bytes)
-{
-    const roast_table *preload = at->study->summary->tables[ROAST_TABLE_preload];
-
-    if (!(request_bytes < LIMIT_SMALL_REQUEST_KB * 1e3) || any_preloaded(at) ||
-        !preload || roast_table_rows(preload) == 0)
-        return;
-    roast__blank_preload(at, finding, "columns");
-    roast__blank_pattern(
-        finding, "preload",
-        "; requests are small: fetch columns in bulk, preload={columns}");
 }
 
 /* Its own seconds beside those of all: attempts that failed asked it too, so that it may
@@ -133,7 +99,20 @@ static void blank_wait(struct roast_finding *finding, const struct slowest *foun
 static void blank_endpoint(const struct roast_rule_input *at,
                            struct roast_finding *finding)
 {
-    struct slowest found = find_slowest(at);
+    struct slowest found = {.endpoints =
+                                at->study->summary->tables[ROAST_TABLE_endpoints]};
+    size_t count = found.endpoints ? roast_table_rows(found.endpoints) : 0;
+    for (size_t row = 0; row < count; row++) {
+        double wait_s =
+            roast_table_number(found.endpoints, row, ROAST_COL_endpoints_wait_seconds);
+        if (!(wait_s > 0))
+            continue;
+        found.all_s += wait_s;
+        if (wait_s > found.own_s) {
+            found.own_s = wait_s;
+            found.row = row;
+        }
+    }
     double request_bytes = roast_table_number(found.endpoints, found.row,
                                               ROAST_COL_endpoints_mean_request_bytes);
 
@@ -146,8 +125,17 @@ static void blank_endpoint(const struct roast_rule_input *at,
         finding->advice =
             "the disk is not slow, the time goes into passing bytes between threads: "
             "uproot_options=dict(handler=uproot.MemmapSource) in runner.run()";
-    else
-        blank_bulk(at, finding, request_bytes);
+    else {
+        /* Columns in bulk, where they were fetched one by one and it is known which. */
+        const roast_table *preload = at->study->summary->tables[ROAST_TABLE_preload];
+        if (!(request_bytes < LIMIT_SMALL_REQUEST_KB * 1e3) || any_preloaded(at) ||
+            !preload || roast_table_rows(preload) == 0)
+            return;
+        roast__blank_preload(at, finding, "columns");
+        roast__blank_pattern(
+            finding, "preload",
+            "; requests are small: fetch columns in bulk, preload={columns}");
+    }
 }
 
 void roast__rule_waiting_for_data(const struct roast_rule_input *at,

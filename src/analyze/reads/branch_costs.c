@@ -57,22 +57,6 @@ struct roast_branch_coverage roast__branch_coverage(const struct roast_walk *wal
                                           is_preloadable(walk)};
 }
 
-static void add_record(struct roast_branch_costs *costs, const struct roast_walk *walk,
-                       const struct roast_branch_list *list, uint32_t group)
-{
-    struct roast_branch_coverage told = roast__branch_coverage(walk);
-    int64_t number = ROAST_NO_GUESS;
-
-    for (size_t i = 0; i < list->count && !costs->failed; i++) {
-        struct roast_name_key key = {list->all[i].name, group};
-        number = number_of(costs, key, number + 1);
-        if (number < 0)
-            costs->failed = true;
-        else
-            roast__branch_cost_add(&costs->all[number], &list->all[i], told);
-    }
-}
-
 void roast__branch_costs_read(struct roast_branch_costs *costs,
                               const struct roast_study *study, const int32_t *group_of)
 {
@@ -85,7 +69,17 @@ void roast__branch_costs_read(struct roast_branch_costs *costs,
         if (!roast__walk_branches(&walk, &list))
             continue;
         costs->known = true;
-        add_record(costs, &walk, &list, group_of ? (uint32_t)group_of[source + 1] : 0);
+        struct roast_branch_coverage told = roast__branch_coverage(&walk);
+        int64_t number = ROAST_NO_GUESS;
+        for (size_t i = 0; i < list.count && !costs->failed; i++) {
+            struct roast_name_key key = {list.all[i].name,
+                                         group_of ? (uint32_t)group_of[source + 1] : 0};
+            number = number_of(costs, key, number + 1);
+            if (number < 0)
+                costs->failed = true;
+            else
+                roast__branch_cost_add(&costs->all[number], &list.all[i], told);
+        }
     }
     roast__free(list.all);
 }

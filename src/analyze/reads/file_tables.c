@@ -140,55 +140,42 @@ static void put_names(roast_table *table, int col,
     roast__fill_list(table, col, &list);
 }
 
-static void put_share(roast_table *table, const struct roast_study *study,
-                      const struct roast_file_read *file,
-                      const struct roast_file_branch *branches,
-                      const struct share *share)
+void roast__study_files(const struct roast_study *study)
 {
-    roast__table_row(table);
-    put_name(table, AT(file), study, file);
-    if (file->has_facts && file->facts.branches > 0)
-        roast__fill_count(table, AT(total_branches), file->facts.branches);
-    roast__fill_count(table, AT(branches_read), share->branches);
-    roast__fill_number(table, AT(branches_read_percent), share->branches_percent);
-    if (file->has_facts && file->facts.sizes_known)
-        roast__fill_count(table, AT(total_tree_bytes), file->facts.compressed_bytes);
-    roast__fill_sum(table, AT(bytes_read), share->bytes);
-    roast__fill_number(table, AT(bytes_read_percent), share->bytes_percent);
-    if (file->has_bytes || file->requested_bytes > 0)
-        roast__fill_sum(table, AT(bytes_requested), file->requested_bytes);
-    put_names(table, AT(accessed_branches), branches, file->branch_count,
-              roast_flags_say_accessed);
-    put_names(table, AT(offset_branches), branches, file->branch_count,
-              roast_flags_say_offsets_only);
-}
+    struct roast_file_reads reads = {0};
 
-static void set_means(const struct roast_study *study, const struct mean *branches,
-                      const struct mean *bytes)
-{
-    roast__study_set(study, ROAST_METRIC_avg_branches_read_percent,
-                     branches->sum / branches->count);
-    roast__study_set(study, ROAST_METRIC_avg_bytes_read_percent,
-                     bytes->sum / bytes->count);
-}
-
-static void put_all_shares(const struct roast_study *study,
-                           const struct roast_file_reads *reads)
-{
+    if (!roast__file_reads_find(&reads, study))
+        study->summary->failed = true;
+    put_all_metadata(study, &reads);
     struct mean branch_mean = {0}, byte_mean = {0};
     roast_table *table =
         roast__summary_open(study->summary, ROAST_TABLE_file_read_metrics);
     roast_table *percents =
         roast__summary_open(study->summary, ROAST_TABLE_bytes_read_percent_per_file);
-
-    for (size_t i = 0; i < reads->count; i++) {
-        const struct roast_file_read *file = &reads->files[i];
+    for (size_t i = 0; i < reads.count; i++) {
+        const struct roast_file_read *file = &reads.files[i];
         if (!file->has_reads)
             continue;
         const struct roast_file_branch *own =
-            file->branch_count > 0 ? &reads->branches[file->first_branch] : NULL;
+            file->branch_count > 0 ? &reads.branches[file->first_branch] : NULL;
         struct share share = share_of(file, own);
-        put_share(table, study, file, own, &share);
+        roast__table_row(table);
+        put_name(table, AT(file), study, file);
+        if (file->has_facts && file->facts.branches > 0)
+            roast__fill_count(table, AT(total_branches), file->facts.branches);
+        roast__fill_count(table, AT(branches_read), share.branches);
+        roast__fill_number(table, AT(branches_read_percent), share.branches_percent);
+        if (file->has_facts && file->facts.sizes_known)
+            roast__fill_count(table, AT(total_tree_bytes),
+                              file->facts.compressed_bytes);
+        roast__fill_sum(table, AT(bytes_read), share.bytes);
+        roast__fill_number(table, AT(bytes_read_percent), share.bytes_percent);
+        if (file->has_bytes || file->requested_bytes > 0)
+            roast__fill_sum(table, AT(bytes_requested), file->requested_bytes);
+        put_names(table, AT(accessed_branches), own, file->branch_count,
+                  roast_flags_say_accessed);
+        put_names(table, AT(offset_branches), own, file->branch_count,
+                  roast_flags_say_offsets_only);
         add_to_mean(&branch_mean, share.branches_percent);
         add_to_mean(&byte_mean, share.bytes_percent);
         if (share.bytes_percent > 0) {
@@ -198,16 +185,9 @@ static void put_all_shares(const struct roast_study *study,
                                share.bytes_percent);
         }
     }
-    set_means(study, &branch_mean, &byte_mean);
-}
-
-void roast__study_files(const struct roast_study *study)
-{
-    struct roast_file_reads reads = {0};
-
-    if (!roast__file_reads_find(&reads, study))
-        study->summary->failed = true;
-    put_all_metadata(study, &reads);
-    put_all_shares(study, &reads);
+    roast__study_set(study, ROAST_METRIC_avg_branches_read_percent,
+                     branch_mean.sum / branch_mean.count);
+    roast__study_set(study, ROAST_METRIC_avg_bytes_read_percent,
+                     byte_mean.sum / byte_mean.count);
     roast__file_reads_release(&reads);
 }

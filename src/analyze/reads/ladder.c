@@ -15,19 +15,6 @@ static bool is_known(const struct roast_ladder_sums *sums, enum roast_ladder_ite
     return (sums->known >> item) & 1;
 }
 
-static void add_items(struct roast_ladder_sums *sums, const struct roast_ladder *ladder)
-{
-    sums->ladders++;
-    sums->known |= ladder->present;
-    for (uint32_t left = ladder->present; left != 0; left &= left - 1) {
-        int item = __builtin_ctz(left);
-        sums->items[item] += (double)ladder->values[item];
-    }
-    uint64_t missing = ladder->values[ROAST_ITEM_hooks_missing];
-    for (unsigned hook = 0; hook < ROAST_HOOK_END && missing >> hook != 0; hook++)
-        sums->without_hook[hook] += (missing >> hook) & 1;
-}
-
 static void add_split(struct roast_ladder_sums *sums, const roast_record *rec,
                       const struct roast_ladder *ladder)
 {
@@ -75,7 +62,15 @@ static void add_all(struct roast_ladder_sums *sums, const struct roast_study *st
         if (!roast_record_has(&rec, ROAST_FIELD_ladder) ||
             roast_ladder_read(&ladder, rec.values[ROAST_FIELD_ladder].str, NULL) < 0)
             continue;
-        add_items(sums, &ladder);
+        sums->ladders++;
+        sums->known |= ladder.present;
+        for (uint32_t left = ladder.present; left != 0; left &= left - 1) {
+            int item = __builtin_ctz(left);
+            sums->items[item] += (double)ladder.values[item];
+        }
+        uint64_t missing = ladder.values[ROAST_ITEM_hooks_missing];
+        for (unsigned hook = 0; hook < ROAST_HOOK_END && missing >> hook != 0; hook++)
+            sums->without_hook[hook] += (missing >> hook) & 1;
         add_split(sums, &rec, &ladder);
     }
 }
@@ -95,17 +90,6 @@ static void put_ladder(const struct roast_study *study,
             roast__fill_number(table, ROAST_COL_ladder_import + i,
                                sums->items[i] / 1e9);
     }
-}
-
-static void miss_waits(const struct roast_study *study)
-{
-    static const char *const parts[] = {"chunk_split.fetch_wait",
-                                        "chunk_split.blocked"};
-
-    for (int i = 0; i < 2; i++)
-        roast__summary_miss(study->summary, parts[i],
-                            "no chunk tells waiting for data from other waiting: "
-                            "chunk_split.waiting has both");
 }
 
 /* One way to wait means the same in every run: what chunks that cannot tell two of them
@@ -131,7 +115,12 @@ static void put_split(const struct roast_study *study,
         roast__fill_number(table, ROAST_COL_chunk_split_blocked,
                            sums->blocked_ns / 1e9);
     } else {
-        miss_waits(study);
+        static const char *const parts[] = {"chunk_split.fetch_wait",
+                                            "chunk_split.blocked"};
+        for (int i = 0; i < 2; i++)
+            roast__summary_miss(study->summary, parts[i],
+                                "no chunk tells waiting for data from other waiting: "
+                                "chunk_split.waiting has both");
     }
     if (sums->splits_with_fetch < sums->splits)
         roast__fill_number(table, ROAST_COL_chunk_split_waiting,
@@ -170,22 +159,6 @@ static void set_metrics(const struct roast_study *study,
     }
 }
 
-/* What the first chunks of processes took: imports and cold caches are in there. */
-static void set_first_chunks(const struct roast_study *study)
-{
-    struct roast_walk walk = {.study = study,
-                              .fields = ROAST_FIELD_BIT(first_chunk),
-                              .roles = ROAST_ROLES_COUNT};
-    double seconds = NAN;
-
-    while (roast__walk_next(&walk)) {
-        double own = roast__attempt_seconds(&study->run->attempts, walk.row);
-        if (walk.rec.values[ROAST_FIELD_first_chunk].u64 != 0 && !isnan(own))
-            seconds = (isnan(seconds) ? 0 : seconds) + own;
-    }
-    roast__study_set(study, ROAST_METRIC_first_chunk_seconds, seconds);
-}
-
 void roast__study_ladder(const struct roast_study *study)
 {
     struct roast_ladder_sums sums = {0};
@@ -194,6 +167,16 @@ void roast__study_ladder(const struct roast_study *study)
     put_ladder(study, &sums);
     put_split(study, &sums);
     set_metrics(study, &sums);
-    set_first_chunks(study);
+    /* What the first chunks of processes took: imports and cold caches are in there. */
+    struct roast_walk walk = {.study = study,
+                              .fields = ROAST_FIELD_BIT(first_chunk),
+                              .roles = ROAST_ROLES_COUNT};
+    double seconds = NAN;
+    while (roast__walk_next(&walk)) {
+        double own = roast__attempt_seconds(&study->run->attempts, walk.row);
+        if (walk.rec.values[ROAST_FIELD_first_chunk].u64 != 0 && !isnan(own))
+            seconds = (isnan(seconds) ? 0 : seconds) + own;
+    }
+    roast__study_set(study, ROAST_METRIC_first_chunk_seconds, seconds);
     roast__put_missing_hooks(study, &sums);
 }
