@@ -82,7 +82,7 @@ void roast__put_sentence(struct roast_buf *buf, size_t indent, const char *text)
     }
 }
 
-/* A field of a row that somebody else may have filled to its last byte. */
+/* A field of a row that may be filled to its last byte. */
 static struct roast_str field(const char *text, size_t cap_bytes)
 {
     const char *end = memchr(text, '\0', cap_bytes);

@@ -184,7 +184,7 @@ static void put_losses(struct roast_buf *buf, const struct roast_shown *shown)
     roast__grid_release(&grid);
 }
 
-/* What is missing of the run as a whole, as whoever collected it said. */
+/* What is missing of the run as a whole, as the collector recorded it. */
 static void put_remarks(struct roast_buf *buf, const struct roast_shown *shown)
 {
     struct roast_str rest = {NULL, 0};
@@ -232,7 +232,7 @@ void roast__put_blocks(struct roast_buf *buf, const struct roast_shown *shown)
     roast__put_group(buf, shown, ROAST_GROUP_SECTIONS);
     roast__put_group(buf, shown, ROAST_GROUP_DATASETS);
     put_losses(buf, shown);
-    /* Only what a user would look for; metrics() has the reason of every other one. */
+    /* Only metrics that users look for; metrics() has the reasons of all others. */
     static const struct {
         enum roast_metric metric;
         const char *label;

@@ -2,8 +2,8 @@
 /* chunk_section.c - the inside of the chunks: where their seconds went.
  *
  * Slices do not overlap and add up, so their shares are of their own sum. Everything
- * else beside them is an overlay, and says so: the same seconds in another split, those
- * of the garbage collector, and what could not be told for want of a hook. */
+ * else beside them is an overlay and labelled as such: the same seconds in another split, those
+ * of the garbage collector, and what was not measured for want of a hook. */
 #include <math.h>
 #include <stdio.h>
 

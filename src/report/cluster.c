@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* cluster.c - what a scheduler told: lost workers, tasks by kind, hot lines.
+/* cluster.c - data of the scheduler: lost workers, tasks by kind, hot lines.
  *
  * Nothing where there was no scheduler. Each block is bounded: the rest is counted. */
 #include <math.h>

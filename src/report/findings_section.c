@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* findings_section.c - what to change: the findings that cost most, each with its advice.
  *
- * A run with nothing wrong says so; one that nobody has looked into says nothing. */
+ * A run without findings gets a line; a run without a budget gets none. */
 #include <math.h>
 #include <stdio.h>
 
@@ -59,7 +59,7 @@ void roast__put_findings_section(struct roast_buf *buf, const struct roast_shown
         return;
     if (roast_table_rows(findings) == 0) {
         bool ended = !shown->heading || !shown->heading->incomplete;
-        if (ended && shown->tables[ROAST_TABLE_budget]) /* else nobody knows */
+        if (ended && shown->tables[ROAST_TABLE_budget]) /* else not known */
             roast__put_title(buf, "WHAT TO CHANGE   nothing that would be worth it");
         return;
     }

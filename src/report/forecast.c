@@ -41,11 +41,11 @@ static double beyond_seen(const struct roast_forecast *forecast,
 
 static void put_beyond(struct roast_buf *buf, double beyond)
 {
-    static const double told_from = 1.5;
+    static const double shown_from = 1.5;
     char number[ROAST_NUMBER_BYTES];
     char line[160];
 
-    if (!(beyond > told_from))
+    if (!(beyond > shown_from))
         return;
     (void)roast_format_number(number, beyond, "");
     (void)snprintf(
@@ -88,7 +88,7 @@ int roast_report_forecast(struct roast_page *out, const struct roast_forecast *f
     roast__put_sentence(&buf, 2, range_words);
     roast__put_sentence(&buf, 2,
                         "Storage and scheduler are taken to be as quick for more "
-                        "workers; roast scale tells whether they are.");
+                        "workers; roast scale shows whether they are.");
     return roast__page_finish(out, &buf, err);
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* headline.c - the first lines: what ran, did it finish, how fast, where the time went.
  *
- * A part that is not known is left out; "Not available" further down says why. */
+ * A part that is not known is left out; "Not available" further down has the reason. */
 #include <stdio.h>
 
 #include "base/str.h"

@@ -6,7 +6,7 @@
  *
  * docs/cli.md has the keys. What is not known is null beside its reason. A table is a
  * list of rows, even where Python has a dict: names may come twice. Documents that
- * callers handed over are texts here, since nobody checked that they are JSON. */
+ * callers passed are texts here: they may not be valid JSON. */
 #include "report/page.h"
 #include "roast/json_write.h"
 #include "roast/version.h"

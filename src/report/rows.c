@@ -3,7 +3,7 @@
  *
  * Labels are those that users of 0.1.2 know, where they are true: what it called CPU
  * time is wall time inside process(), and is called so here. A value that is known but
- * no number (NaN from somebody's dict) is shown as absent. */
+ * no number (NaN from a caller's dict) is shown as absent. */
 #include <math.h>
 #include <stdio.h>
 
@@ -76,7 +76,7 @@ static bool positive(const struct roast_metric_values *values, enum roast_metric
 }
 
 /* Without spans the CPU time of all tasks is that of the processor's, by own clocks, and
- * nobody knows of other tasks. */
+ * other tasks are not known. */
 static bool own_clocks(const struct roast_metric_values *values)
 {
     if (!known(values, ROAST_METRIC_processor_cpu_time_seconds) ||
@@ -124,7 +124,7 @@ static bool are_of_process(const struct roast_metric_values *values)
     return fabs(inside - all) <= 1e-9 * fabs(all);
 }
 
-/* Parts of the time in process() are told below it; those of whole tasks beside it under
+/* Parts of the time in process() are shown below it; those of whole tasks beside it under
  * their own name. */
 static bool is_of_other_clocks(const struct row_def *def,
                                const struct roast_metric_values *values)

@@ -214,7 +214,7 @@ static const char *why_not(const struct roast_forecast *forecast,
     if (isnan(forecast->fixed_s))
         return "the wall time of the run is not known";
     if (plan->chunksize > 0 && !cost->of_any_size)
-        return "chunks are too much alike to tell what another size would cost";
+        return "chunks are too much alike to estimate the cost of another size";
     return NULL;
 }
 

@@ -4,7 +4,7 @@
  * The estimate is the median of all differences of pairs; the interval holds those
  * offsets that a rank test would not reject. Nothing is assumed of the distribution, and
  * a tenth of wild chunks moves neither. The k-th of n x m differences is found without
- * making them: two sorted lists tell how many are below any value.
+ * making them: two sorted lists give the number below any value.
  *
  * A rank test takes chunks to be independent. They are not when the machine was slow for
  * a while: how much more the means of blocks of neighbours differ than they should
@@ -17,8 +17,8 @@
 
 enum {
     BISECTIONS = 100,
-    ENOUGH = 4096,         /* of a longer list, evenly spaced ones tell as much */
-    FEWEST_IN_BLOCKS = 32, /* with fewer, blocks tell nothing */
+    ENOUGH = 4096,         /* of a longer list, evenly spaced items suffice */
+    FEWEST_IN_BLOCKS = 32, /* with fewer, blocks are too short */
 };
 
 static int by_grade(const void *a, const void *b)

@@ -6,7 +6,7 @@
  * Each run weighs as much as any other, so distances are relative. What comes out
  * negative is no cost but noise: it is held at 0 and the others are fitted again. Errors
  * come from how far the runs are from the fit, and from that without anything held; with
- * as many runs as unknowns there is no distance, and so no error: that is said. */
+ * as many runs as unknowns there is no distance, and so no error; the remark states it. */
 #include <math.h>
 
 #include "analyze/summary.h"
@@ -154,7 +154,7 @@ static bool solve_above_0(struct fit *best, const struct roast_scaling *scaling)
     return any;
 }
 
-/* ---- what it says ---------------------------------------------------------------- */
+/* ---- results --------------------------------------------------------------------- */
 
 /* How many errors of a fit with this noise are as sure as all else. */
 static double reach_of(const struct fit *fit, size_t usable)
@@ -185,7 +185,7 @@ static struct roast_estimate rate_of(const struct fit *fit, double reach)
 }
 
 /* The fit that is shown takes what it holds to be 0 for sure; how unsure that is, the
- * one that holds nothing tells. Nothing is below 0. */
+ * one without constraints gives. Results are at least 0. */
 static struct roast_estimate both(struct roast_estimate shown,
                                   struct roast_estimate whole)
 {

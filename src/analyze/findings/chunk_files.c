@@ -2,7 +2,7 @@
 /* chunk_files.c - the files that chunks are cut from, as calls of the Runner saw them.
  *
  * A file that two calls went over is two files of its size, not one of twice as many
- * events. Datasets are told apart: only files of one dataset can become one. */
+ * events. Datasets are kept apart: only files of one dataset can be merged. */
 #include "analyze/calls.h"
 #include "analyze/findings/chunksize.h"
 #include "analyze/recorded.h"
@@ -138,7 +138,7 @@ bool roast__chunk_model_find_files(struct roast_chunk_model *model,
                  find_passes(&counting);
     if (found) {
         add_files(model, &counting);
-        if (model->files == 0) { /* nobody told of which file the chunks are */
+        if (model->files == 0) { /* the files of the chunks are not known */
             add_size(model->sizes, fmax(1, model->events), 1);
             add_size(model->whole, fmax(1, model->events), 1);
             model->files = model->opened = model->datasets = 1;

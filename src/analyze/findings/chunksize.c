@@ -31,7 +31,7 @@ struct fitting {
 
 /* ---- chunks ---------------------------------------------------------------------- */
 
-/* Seconds that belong to the chunk and to its events; false: nobody knows. */
+/* Seconds per chunk and seconds of its events; false: not known. */
 static bool split_chunk(const struct roast_study *study, size_t row, double split[2])
 {
     const struct roast_column *columns = study->run->attempts.columns;
@@ -88,7 +88,7 @@ static void add_chunk(struct fitting *fitting, const struct roast_study *study,
 
 /* ---- the fit --------------------------------------------------------------------- */
 
-/* How far chunks are off what their events say, relative to the mean. */
+/* Spread of chunks around the fit, relative to the mean. */
 static double spread_of(const struct roast_linear_fit *line)
 {
     return line->mean_y > 0
@@ -96,17 +96,17 @@ static double spread_of(const struct roast_linear_fit *line)
                : 0;
 }
 
-/* The chunksize that the Runner was given; NaN: nobody told. */
-static double told_size(const struct roast_run *run)
+/* The chunksize that the Runner was given; NaN: not known. */
+static double given_size(const struct roast_run *run)
 {
-    struct roast_str told = roast__notes_get(&run->notes, ROAST_NOTES_provenance,
-                                             roast_str_of("runner.chunksize"));
+    struct roast_str given = roast__notes_get(&run->notes, ROAST_NOTES_provenance,
+                                              roast_str_of("runner.chunksize"));
     double size = 0;
 
-    for (size_t i = 0; i < told.size_bytes; i++) {
-        if (told.data[i] < '0' || told.data[i] > '9')
+    for (size_t i = 0; i < given.size_bytes; i++) {
+        if (given.data[i] < '0' || given.data[i] > '9')
             return NAN;
-        size = size * 10 + (told.data[i] - '0');
+        size = size * 10 + (given.data[i] - '0');
     }
     return size > 0 && size < 1e15 ? size : NAN;
 }
@@ -143,7 +143,7 @@ static void find_workers(struct roast_chunk_model *model, const struct roast_run
 }
 
 /* Waiting while files are asked or outputs are merged is not for chunks. */
-static double handing_of(const struct roast_budget *budget)
+static double dispatch_seconds(const struct roast_budget *budget)
 {
     if (!budget->schedule.has_scheduler)
         return 0;
@@ -167,19 +167,19 @@ bool roast__chunk_model_fit(struct roast_chunk_model *model,
         return true;
     const struct roast_budget *budget = study->budget;
     double wall_s = roast__seconds_between(budget->start_ns, budget->end_ns);
-    double told = told_size(study->run);
+    double given = given_size(study->run);
     double merging_s =
         budget->schedule.has_scheduler ? budget->total[ROAST_SLICE_reduce] : 0;
     model->chunks = fitting.chunks;
     model->events = fitting.events;
-    model->dispatch_s = handing_of(budget);
+    model->dispatch_s = dispatch_seconds(budget);
     model->per_chunk_s = fitting.per_chunk_s / fitting.rest.count +
                          roast__fit_constant(&fitting.rest) +
                          (model->dispatch_s + merging_s) / model->chunks;
     model->per_event_s = roast__fit_each(&fitting.rest);
     model->spread = fmax(LEAST_SPREAD, spread_of(&fitting.all));
     model->threads = fmax(1, budget->offered_s / wall_s);
-    model->now_events = isnan(told) ? fitting.largest : told;
+    model->now_events = isnan(given) ? fitting.largest : given;
     find_workers(model, study->run);
     return roast__chunk_model_fit_memory(model, study) &&
            roast__chunk_model_find_files(model, study);
@@ -248,7 +248,7 @@ struct roast_chunk_model roast__chunk_model_merged(
     merged.sizes = model->whole;
     merged.size_count = model->whole_count;
     merged.files = model->datasets;
-    /* files end the chunks of now, whatever the Runner was told */
+    /* the ends of files limit the chunks of now, whatever the chunksize */
     merged.now_events = largest_chunk(model, model->now_events);
     return merged;
 }

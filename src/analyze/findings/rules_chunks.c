@@ -51,7 +51,7 @@ static void blank_sizes(const struct roast_rule_input *at,
     roast__blank_size(finding, "now", at->model.now_events);
 }
 
-/* "; memory per worker about 900 MB -> about 1.6 GB of 4 GB": what the model says of
+/* "; memory per worker about 900 MB -> about 1.6 GB of 4 GB": what the model gives for
  * both, the highest that was seen may be of another moment. */
 static void blank_memory(struct roast_finding *finding,
                          const struct roast_chunk_model *now,

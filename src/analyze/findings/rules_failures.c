@@ -71,7 +71,7 @@ static bool was_served(const struct roast_rule_input *at, size_t row)
     return errors == 0;
 }
 
-/* What only a damaged file raises, in whoever unpacks it. */
+/* Exceptions of decoders that only a damaged file raises. */
 static bool is_of_damage(struct roast_str type, struct roast_str message)
 {
     static const char *const unpacking[] = {
@@ -315,7 +315,7 @@ static void blank_last_memory(struct roast_finding *finding, const roast_table *
     roast__blank_number(finding, "held", memory, "B");
     roast__blank_number(finding, "limit", limit, "B");
     roast__blank_pattern(finding, "memory",
-                         "; memory at the last look {held} of {limit}");
+                         "; memory at the last sample {held} of {limit}");
     roast__blank_memory(finding, "suggested_memory",
                         fmax(memory, limit) / LIMIT_ADVISED_PERCENT * 100);
 }

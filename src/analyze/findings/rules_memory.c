@@ -77,7 +77,7 @@ void roast__rule_memory_pressure(const struct roast_rule_input *at,
     finding->found = percent > LIMIT_MEMORY_PERCENT;
     if (!finding->found)
         return;
-    /* Of all workers; those are the sampled processes that somebody looked at before. */
+    /* Of all workers: the sampled processes with a known peak. */
     const struct roast_samples *samples = &at->study->run->samples;
     const double *peaks = at->study->totals->sampled_peaks;
     struct fullest fullest = {.bytes = NAN, .limit_bytes = NAN};
@@ -114,8 +114,8 @@ struct growing {
         later; /* of the second half: caches that fill up come to rest */
 };
 
-/* Whether the memory of a process after an attempt tells anything. */
-static bool is_told(const struct roast_rule_input *at, size_t row)
+/* Whether the memory of a process after an attempt is known and counts. */
+static bool has_memory(const struct roast_rule_input *at, size_t row)
 {
     const struct roast_column *columns = at->study->run->attempts.columns;
 
@@ -187,10 +187,10 @@ void roast__rule_memory_leak(const struct roast_rule_input *at,
     const struct roast_attempts *attempts = &at->study->run->attempts;
     const struct roast_column *after = &attempts->columns[ROAST_COLUMN_rss_after_bytes];
     for (size_t row = 0; row < attempts->count; row++)
-        processes[attempts->process[row]].chunks += is_told(at, row);
+        processes[attempts->process[row]].chunks += has_memory(at, row);
     for (size_t row = 0; row < attempts->count; row++) {
         struct growing *own = &processes[attempts->process[row]];
-        if (!is_told(at, row))
+        if (!has_memory(at, row))
             continue;
         double number = own->seen++, bytes = (double)after->values[row];
         roast__fit_add(&own->all, number, bytes);
@@ -224,7 +224,7 @@ void roast__rule_spilling(const struct roast_rule_input *at,
     double peak = roast__input_metric(at, ROAST_METRIC_spilled_bytes_peak);
     double written = roast__input_metric(at, ROAST_METRIC_disk_write_bytes);
     double spilled = fmax(isnan(peak) ? 0 : peak, isnan(written) ? 0 : written);
-    /* Seconds that Dask says it spent on its spill files; they are not of task threads. */
+    /* Seconds of Dask on its spill files, outside of task threads. */
     const struct roast_run *run = at->study->run;
     double seconds = 0;
     for (size_t i = 0; i < run->scheduler.activity_count; i++) {
@@ -240,7 +240,7 @@ void roast__rule_spilling(const struct roast_rule_input *at,
         return;
     finding->risk = true;
     finding->cost_s = seconds > 0 ? seconds : NAN;
-    finding->saves_unknown = true; /* who waited for the disk? */
+    finding->saves_unknown = true; /* the waiting threads are not known */
     roast__blank_number(finding, "spilled", spilled, "B");
     roast__blank_text(finding, "when",
                       roast_str_of(peak >= spilled ? "on disk at the peak"

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* rules_reads.c - rules about reading: waiting for data, unpacking it, reading what
- * nobody looks at.
+ * the analysis does not use.
  *
  * Waiting for a file of this machine is seldom its disk: bytes that the page cache had
- * are handed over between threads, which takes about as long as reading them does. What
+ * are passed between threads, which takes about as long as reading them does. What
  * takes longer comes from far away all the same, as a mounted folder may. */
 #include "analyze/findings/rule_limits.h"
 #include "analyze/findings/text.h"

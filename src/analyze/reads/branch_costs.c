@@ -24,18 +24,18 @@ static int64_t number_of(struct roast_branch_costs *costs, struct roast_name_key
 
 void roast__branch_cost_add(struct roast_branch_cost *cost,
                             const struct roast_branch *branch,
-                            struct roast_branch_coverage told)
+                            struct roast_branch_coverage coverage)
 {
-    bool not_read = told.all && branch->reads == 0; /* a cache had it */
-    bool told_bytes = told.bytes || not_read;
+    bool not_read = coverage.all && branch->reads == 0; /* a cache had it */
+    bool has_bytes = coverage.bytes || not_read;
 
     cost->flags |= branch->flags;
     cost->preloadable |=
-        told.preloadable && (roast_flags_say_accessed(branch->flags) ||
-                             roast_flags_say_offsets_only(branch->flags));
-    cost->known |= told.all || branch->reads > 0 || branch->ns > 0;
-    cost->bytes_known |= told_bytes || branch->bytes > 0;
-    cost->unpacked_known |= told_bytes || branch->uncompressed_bytes > 0;
+        coverage.preloadable && (roast_flags_say_accessed(branch->flags) ||
+                                 roast_flags_say_offsets_only(branch->flags));
+    cost->known |= coverage.all || branch->reads > 0 || branch->ns > 0;
+    cost->bytes_known |= has_bytes || branch->bytes > 0;
+    cost->unpacked_known |= has_bytes || branch->uncompressed_bytes > 0;
     cost->chunks++;
     cost->bytes += (double)branch->bytes;
     cost->uncompressed_bytes += (double)branch->uncompressed_bytes;
@@ -69,7 +69,7 @@ void roast__branch_costs_read(struct roast_branch_costs *costs,
         if (!roast__walk_branches(&walk, &list))
             continue;
         costs->known = true;
-        struct roast_branch_coverage told = roast__branch_coverage(&walk);
+        struct roast_branch_coverage coverage = roast__branch_coverage(&walk);
         int64_t number = ROAST_NO_GUESS;
         for (size_t i = 0; i < list.count && !costs->failed; i++) {
             struct roast_name_key key = {list.all[i].name,
@@ -78,7 +78,7 @@ void roast__branch_costs_read(struct roast_branch_costs *costs,
             if (number < 0)
                 costs->failed = true;
             else
-                roast__branch_cost_add(&costs->all[number], &list.all[i], told);
+                roast__branch_cost_add(&costs->all[number], &list.all[i], coverage);
         }
     }
     roast__free(list.all);

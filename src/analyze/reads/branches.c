@@ -25,7 +25,7 @@ static int by_name(const void *a, const void *b)
                                 ((const struct roast_branch_cost *)b)->name);
 }
 
-/* Everything that somebody looked at: read in bulk it would cover the run. */
+/* All branches that were used: read in bulk they would cover the run. */
 static void put_preload(const struct roast_study *study,
                         const struct roast_branch_costs *costs)
 {

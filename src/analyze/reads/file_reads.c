@@ -69,8 +69,8 @@ static bool find_files(struct search *search)
     return found->files != NULL;
 }
 
-/* Only files whose chunks told something matter here. */
-static bool tells(const struct roast_file_read *file)
+/* Files without recorded facts or reads do not count. */
+static bool has_content(const struct roast_file_read *file)
 {
     return file->has_facts || file->has_reads;
 }
@@ -87,7 +87,7 @@ static bool mark_trees(struct search *search)
                                           attempts->source_count + 1, &by_file);
 
     for (size_t i = 0; done && i < found->count; i++)
-        trees[files.key_of[items[i]]] += tells(&found->files[i]);
+        trees[files.key_of[items[i]]] += has_content(&found->files[i]);
     for (size_t i = 0; done && i < found->count; i++)
         found->files[i].among_trees = trees[files.key_of[items[i]]] > 1;
     roast__keys_release(&files);

@@ -126,15 +126,15 @@ static struct share share_of(const struct roast_file_read *file,
 #undef AT
 #define AT(name) ROAST_COL_file_read_metrics_##name
 
-/* The names of branches whose flags say so. */
+/* The names of branches with certain flags. */
 static void put_names(roast_table *table, int col,
                       const struct roast_file_branch *branches, size_t count,
-                      bool (*say_so)(unsigned flags))
+                      bool (*has_flags)(unsigned flags))
 {
     struct roast_buf list = {0};
 
     for (size_t i = 0; i < count; i++) {
-        if (say_so(branches[i].flags))
+        if (has_flags(branches[i].flags))
             roast__list_add(&list, branches[i].name);
     }
     roast__fill_list(table, col, &list);

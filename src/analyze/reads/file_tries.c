@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* file_tries.c - files that failed before there was any chunk of them.
  *
- * Preprocessing asks every file for its entries. When that works nobody hears of it, so
+ * Preprocessing asks every file for its entries. When that works no record is written, so
  * whether a later try made a failure good is seen from the chunks of that file. */
 #include "analyze/roles.h"
 #include "analyze/totals/files.h"
 #include "base/mem.h"
 
-/* A range of no entries of a file that nobody had opened: a work item has the file's
+/* A range of no entries of a file that was not opened: a work item has the file's
  * uuid. */
 bool roast__is_file_try(const struct roast_run *run, size_t row)
 {

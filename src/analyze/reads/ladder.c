@@ -92,8 +92,8 @@ static void put_ladder(const struct roast_study *study,
     }
 }
 
-/* One way to wait means the same in every run: what chunks that cannot tell two of them
- * apart waited has a column of its own. */
+/* One way to wait means the same in every run: the waiting of chunks that cannot separate two
+ * kinds has a column of its own. */
 static void put_split(const struct roast_study *study,
                       const struct roast_ladder_sums *sums)
 {
@@ -101,9 +101,10 @@ static void put_split(const struct roast_study *study,
 
     if (sums->splits == 0) {
         if (sums->ladders > 0)
-            roast__summary_miss(study->summary, "chunk_split",
-                                "the system does not say how long threads wait for a "
-                                "core");
+            roast__summary_miss(
+                study->summary, "chunk_split",
+                "the system does not report how long threads wait for a "
+                "core");
         return;
     }
     roast__table_row(table);
@@ -118,9 +119,10 @@ static void put_split(const struct roast_study *study,
         static const char *const parts[] = {"chunk_split.fetch_wait",
                                             "chunk_split.blocked"};
         for (int i = 0; i < 2; i++)
-            roast__summary_miss(study->summary, parts[i],
-                                "no chunk tells waiting for data from other waiting: "
-                                "chunk_split.waiting has both");
+            roast__summary_miss(
+                study->summary, parts[i],
+                "no chunk separates waiting for data from other waiting: "
+                "chunk_split.waiting has both");
     }
     if (sums->splits_with_fetch < sums->splits)
         roast__fill_number(table, ROAST_COL_chunk_split_waiting,

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* missing_hooks.c - what the ladder could not look at, and what is not known by that.
+/* missing_hooks.c - hooks that were missing, and the values that are absent without them.
  *
- * A slice that no chunk knows says which hook would tell it. Where some workers have a
- * hook and others do not, the slice is there and the table of hooks says the rest. */
+ * The reason of an absent slice names the hook that would measure it. Where only some
+ * workers lack a hook, the slice is present and the table of hooks counts them. */
 #include <stdio.h>
 
 #include "analyze/reads/ladder.h"
@@ -29,13 +29,13 @@ static const struct {
      "the chunks read nothing"},
     {ROAST_TABLE_endpoints,
      {ROAST_HOOK_source, 0, 0},
-     "no request was seen: parquet files do not tell"},
+     "no request was seen: parquet files do not report them"},
     {ROAST_TABLE_file_metadata,
      {ROAST_HOOK_from_root, ROAST_HOOK_from_parquet, 0},
      "the chunks read no file"},
 };
 
-/* The first missing hook that would tell a slice; NULL: none. */
+/* The first missing hook that would measure a slice; NULL: none. */
 static const char *why_no_slice(const struct roast_ladder_sums *sums,
                                 enum roast_ladder_item slice)
 {
@@ -84,11 +84,11 @@ void roast__put_missing_hooks(const struct roast_study *study,
                           sums->without_hook[hook]);
     }
     if (sums->chunks == 0)
-        return; /* the metrics say that nothing ran */
+        return; /* the reasons of the metrics state that nothing ran */
     if (sums->ladders == 0)
         roast__summary_miss(study->summary, "ladder", not_looked_into);
     else {
-        /* What is not told apart is no slice that could be missing. */
+        /* The unexplained part is not a slice that could be missing. */
         for (int i = 0; i < ROAST_ITEM_unnamed; i++) {
             enum roast_ladder_item slice = (enum roast_ladder_item)i;
             char name[NAME_BYTES];
@@ -98,7 +98,7 @@ void roast__put_missing_hooks(const struct roast_study *study,
             (void)snprintf(name, sizeof(name), "ladder.%s",
                            roast_ladder_info(slice)->name);
             roast__summary_miss(study->summary, name,
-                                why ? why : "no chunk could tell it apart");
+                                why ? why : "no chunk could measure it separately");
         }
     }
     miss_tables(study, sums);

@@ -174,7 +174,7 @@ static void note_fates(struct search *search)
         else if (ended_well(search, row)) {
             struct fate *fate = &search->fates[source];
             if (search->part && !fate->has_entries) {
-                /* How many entries the tree has, where a record says so. */
+                /* How many entries the tree has, where a record has it. */
                 unsigned char identity[ROAST_IDENTITY_BYTES];
                 struct roast_file_facts facts;
                 roast_record rec;
