@@ -46,7 +46,6 @@ static bool same_failure(const roast_table *table, size_t a, size_t b)
 static void put_tries(struct roast_grid *grid, const roast_table *table, size_t row,
                       size_t count)
 {
-    char number[ROAST_NUMBER_BYTES];
     char text[ROAST_NUMBER_BYTES + 2];
 
     if (count == 1) {
@@ -54,8 +53,7 @@ static void put_tries(struct roast_grid *grid, const roast_table *table, size_t 
             grid, roast_table_number(table, row, ROAST_COL_failures_attempt), "");
         return;
     }
-    (void)roast_format_number(number, (double)count, "");
-    (void)snprintf(text, sizeof(text), "x %s", number);
+    (void)snprintf(text, sizeof(text), "x %s", roast__number((double)count, "").text);
     roast__grid_put(grid, roast_str_of(text));
 }
 
@@ -75,6 +73,45 @@ static bool is_shown(const struct failures_shown *shown, const roast_table *tabl
     return false;
 }
 
+static void put_failure(struct roast_grid *grid, struct failures_shown *shown,
+                        const roast_table *table, size_t row)
+{
+    size_t same = 0;
+    for (size_t other = 0; other < roast_table_rows(table); other++)
+        same += same_failure(table, row, other);
+
+    roast__grid_put(
+        grid,
+        roast__text_or(roast_table_text(table, row, ROAST_COL_failures_file), "-"));
+    char text[64] = "-";
+    int64_t start, stop;
+    if (roast_table_int(&start, table, row, ROAST_COL_failures_entry_start) &&
+        roast_table_int(&stop, table, row, ROAST_COL_failures_entry_stop))
+        (void)snprintf(text, sizeof(text), "%" PRId64 "-%" PRId64, start, stop);
+    roast__grid_put(grid, roast_str_of(text));
+    put_tries(grid, table, row, same);
+    /* "OSError: no such file", or "lost". */
+    struct roast_str message =
+        roast_table_text(table, row, ROAST_COL_failures_error_message);
+    struct roast_str type = roast_table_text(table, row, ROAST_COL_failures_error_type);
+    struct roast_str status = roast__text_or(
+        roast_table_text(table, row, ROAST_COL_failures_status), "failed");
+    struct roast_buf error = {0};
+    (void)roast__put_text(&error, type.data ? type : status, ROAST_PAGE_COLUMNS,
+                          ROAST_CUT_END);
+    if (message.size_bytes > 0) {
+        roast__put(&error, ": ");
+        (void)roast__put_text(&error, message, ROAST_PAGE_COLUMNS, ROAST_CUT_END);
+    }
+    if (!roast__buf_ok(&error))
+        grid->text.failed = true;
+    roast__grid_put(grid,
+                    (struct roast_str){(const char *)error.data, error.size_bytes});
+    roast__buf_release(&error);
+    shown->first[shown->count++] = row;
+    shown->rows += same;
+}
+
 /* Failures that another attempt made good come last. How many rows are shown. */
 static size_t put_failure_rows(struct roast_grid *grid, const roast_table *table)
 {
@@ -84,46 +121,8 @@ static size_t put_failure_rows(struct roast_grid *grid, const roast_table *table
         for (size_t row = 0;
              row < roast_table_rows(table) && shown.count < MAX_FAILURES; row++) {
             if (is_resolved(table, row) == (resolved == 1) &&
-                !is_shown(&shown, table, row)) {
-                size_t same = 0;
-                for (size_t other = 0; other < roast_table_rows(table); other++)
-                    same += same_failure(table, row, other);
-                roast__grid_put(
-                    grid,
-                    roast__text_or(
-                        roast_table_text(table, row, ROAST_COL_failures_file), "-"));
-                char text[64] = "-";
-                int64_t start, stop;
-                if (roast_table_int(&start, table, row,
-                                    ROAST_COL_failures_entry_start) &&
-                    roast_table_int(&stop, table, row, ROAST_COL_failures_entry_stop))
-                    (void)snprintf(text, sizeof(text), "%" PRId64 "-%" PRId64, start,
-                                   stop);
-                roast__grid_put(grid, roast_str_of(text));
-                put_tries(grid, table, row, same);
-                /* "OSError: no such file", or "lost". */
-                struct roast_str message =
-                    roast_table_text(table, row, ROAST_COL_failures_error_message);
-                struct roast_str type =
-                    roast_table_text(table, row, ROAST_COL_failures_error_type);
-                struct roast_str status = roast__text_or(
-                    roast_table_text(table, row, ROAST_COL_failures_status), "failed");
-                struct roast_buf error = {0};
-                (void)roast__put_text(&error, type.data ? type : status,
-                                      ROAST_PAGE_COLUMNS, ROAST_CUT_END);
-                if (message.size_bytes > 0) {
-                    roast__put(&error, ": ");
-                    (void)roast__put_text(&error, message, ROAST_PAGE_COLUMNS,
-                                          ROAST_CUT_END);
-                }
-                if (!roast__buf_ok(&error))
-                    grid->text.failed = true;
-                roast__grid_put(grid, (struct roast_str){(const char *)error.data,
-                                                         error.size_bytes});
-                roast__buf_release(&error);
-                shown.first[shown.count++] = row;
-                shown.rows += same;
-            }
+                !is_shown(&shown, table, row))
+                put_failure(grid, &shown, table, row);
         }
     return shown.rows;
 }
@@ -208,15 +207,13 @@ static void put_remarks(struct roast_buf *buf, const struct roast_shown *shown)
 
 static void put_monitor_errors(struct roast_buf *buf, const struct roast_shown *shown)
 {
-    char number[ROAST_NUMBER_BYTES];
     char line[340];
     double errors;
 
     if (!roast__metric(&errors, shown, ROAST_METRIC_monitor_errors) || errors == 0)
         return;
-    (void)roast_format_number(number, errors, "");
     roast__put(buf, "\n" ROAST_HEADING "monitor errors" ROAST_HEADING_END ": ");
-    roast__put(buf, number);
+    roast__put(buf, roast__number(errors, "").text);
     roast__put(buf, "\n");
     if (!shown->heading || shown->heading->first_error.size_bytes == 0)
         return;

@@ -20,14 +20,9 @@ static const char *shown_slice(int slice)
 static void put_part(struct roast_wrapped_line *line, int col, double seconds,
                      double total)
 {
-    char number[ROAST_NUMBER_BYTES];
-    char part[LINE_BYTES];
-
-    (void)roast_format_number(number, seconds, "s");
-    (void)snprintf(part, sizeof(part), "%s %s, %.2g %%",
-                   shown_slice(col - ROAST_COL_budget_import), number,
-                   100 * seconds / total);
-    roast__line_part(line, roast_str_of(part));
+    roast__line_format(line, "%s %s, %.2g %%",
+                       shown_slice(col - ROAST_COL_budget_import),
+                       roast__number(seconds, "s").text, 100 * seconds / total);
 }
 
 /* "not explained 18.0 s, 0.5 % | roastcoffea itself 1.00 s, 0.0 %"
@@ -69,7 +64,6 @@ void roast__put_budget_section(struct roast_buf *buf, const struct roast_shown *
         return;
     /* "WHERE THE WORKER TIME WENT   3469 thread-s = 62.0 s x 56.0 threads" */
     char line[LINE_BYTES];
-    char wall[ROAST_NUMBER_BYTES];
     char threads[ROAST_NUMBER_BYTES];
     double wall_s;
     const char *pattern = total < 100   ? "WHERE THE WORKER TIME WENT   %.1f thread-s"
@@ -78,10 +72,9 @@ void roast__put_budget_section(struct roast_buf *buf, const struct roast_shown *
     int size = snprintf(line, sizeof(line), pattern, total);
     if (size > 0 && (size_t)size < sizeof(line) &&
         roast__metric(&wall_s, shown, ROAST_METRIC_wall_time) && wall_s > 0) {
-        (void)roast_format_number(wall, wall_s, "s");
         (void)roast_format_number(threads, total / wall_s, "");
         (void)snprintf(line + size, sizeof(line) - (size_t)size, " = %s x %s threads",
-                       wall, threads);
+                       roast__number(wall_s, "s").text, threads);
     }
     roast__put_title(buf, line);
     roast__put_slices(buf, &slices);
@@ -114,20 +107,18 @@ void roast__put_checks(struct roast_buf *buf, const struct roast_shown *shown)
             roast__text_or(roast_table_text(checks, row, ROAST_COL_checks_verdict), "");
         double off =
             fabs(roast_table_number(checks, row, ROAST_COL_checks_difference_percent));
-        char part[LINE_BYTES];
         for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++) {
             if (!roast__str_is(name, known[i].name) || roast__str_is(verdict, "absent"))
                 continue;
             if (roast__str_is(verdict, "exact"))
-                (void)snprintf(part, sizeof(part), "%s = %s, exact", known[i].words,
-                               known[i].other);
+                roast__line_format(&line, "%s = %s, exact", known[i].words,
+                                   known[i].other);
             else if (roast__str_is(verdict, "agrees"))
-                (void)snprintf(part, sizeof(part), "%s = %s to %.2g %%", known[i].words,
-                               known[i].other, fmax(off, 0.01));
+                roast__line_format(&line, "%s = %s to %.2g %%", known[i].words,
+                                   known[i].other, fmax(off, 0.01));
             else
-                (void)snprintf(part, sizeof(part), "%s and %s differ by %.2g %%",
-                               known[i].words, known[i].other, off);
-            roast__line_part(&line, roast_str_of(part));
+                roast__line_format(&line, "%s and %s differ by %.2g %%", known[i].words,
+                                   known[i].other, off);
         }
     }
     bool any = line.parts > 0;

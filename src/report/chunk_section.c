@@ -51,12 +51,10 @@ static void put_split(struct roast_buf *buf, const roast_table *split)
     roast__put_blanks(buf, INDENT);
     for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
         double seconds = roast_table_number(split, 0, parts[i].col);
-        char part[LINE_BYTES];
         if (isnan(seconds))
             continue;
-        (void)snprintf(part, sizeof(part), "%s %.0f %%", parts[i].words,
-                       100 * roast__amount(seconds) / total);
-        roast__line_part(&line, roast_str_of(part));
+        roast__line_format(&line, "%s %.0f %%", parts[i].words,
+                           100 * roast__amount(seconds) / total);
     }
     roast__line_end(&line);
 }
@@ -66,16 +64,15 @@ static void put_overlay(struct roast_buf *buf, const struct roast_shown *shown,
                         enum roast_metric metric, const char *words, double total)
 {
     char line[LINE_BYTES];
-    char number[ROAST_NUMBER_BYTES];
     char percent[ROAST_NUMBER_BYTES];
     double seconds;
 
     if (!roast__metric(&seconds, shown, metric) || seconds > total ||
         !(seconds / total >= smallest_share))
         return;
-    (void)roast_format_number(number, seconds, "s");
     roast__format_share(percent, seconds / total);
-    (void)snprintf(line, sizeof(line), "of it %s %s (%s)", words, number, percent);
+    (void)snprintf(line, sizeof(line), "of it %s %s (%s)", words,
+                   roast__number(seconds, "s").text, percent);
     roast__put_sentence(buf, INDENT, line);
 }
 
@@ -84,8 +81,6 @@ static void put_overlay(struct roast_buf *buf, const struct roast_shown *shown,
 /* " in 8 chunks", or " in 6 of 8 chunks" where the others were not looked into. */
 static void format_chunks(char out[CHUNKS_BYTES], const struct roast_shown *shown)
 {
-    char chunks_text[ROAST_NUMBER_BYTES];
-    char all_text[ROAST_NUMBER_BYTES];
     double chunks;
     double others;
 
@@ -94,10 +89,9 @@ static void format_chunks(char out[CHUNKS_BYTES], const struct roast_shown *show
         return;
     if (!roast__metric(&others, shown, ROAST_METRIC_num_chunks_without_ladder))
         others = 0;
-    (void)roast_format_number(chunks_text, chunks, "");
-    (void)roast_format_number(all_text, chunks + others, "");
-    (void)snprintf(out, CHUNKS_BYTES, " in %s%s%s %s", chunks_text,
-                   others > 0 ? " of " : "", others > 0 ? all_text : "",
+    (void)snprintf(out, CHUNKS_BYTES, " in %s%s%s %s", roast__number(chunks, "").text,
+                   others > 0 ? " of " : "",
+                   others > 0 ? roast__number(chunks + others, "").text : "",
                    chunks + others == 1 ? "chunk" : "chunks");
 }
 
@@ -106,13 +100,12 @@ static void put_time_title(struct roast_buf *buf, const struct roast_shown *show
                            double total)
 {
     char line[LINE_BYTES] = "INSIDE A CHUNK";
-    char time[ROAST_NUMBER_BYTES];
     char chunks[CHUNKS_BYTES];
 
     if (total > 0) {
-        (void)roast_format_number(time, total, "s");
         format_chunks(chunks, shown);
-        (void)snprintf(line, sizeof(line), "INSIDE A CHUNK   %s%s", time, chunks);
+        (void)snprintf(line, sizeof(line), "INSIDE A CHUNK   %s%s",
+                       roast__number(total, "s").text, chunks);
     }
     roast__put_title(buf, line);
 }

@@ -70,11 +70,10 @@ static void put_lost_workers(struct roast_buf *buf, const struct roast_shown *sh
         double limit =
             roast_table_number(table, row, ROAST_COL_lost_workers_memory_limit_bytes);
         char text[2 * ROAST_NUMBER_BYTES + 8];
-        char number[ROAST_NUMBER_BYTES];
         size_t size = roast_format_number(text, used, "B");
         if (!isnan(limit)) {
-            (void)roast_format_number(number, limit, "B");
-            (void)snprintf(text + size, sizeof(text) - size, " of %s", number);
+            (void)snprintf(text + size, sizeof(text) - size, " of %s",
+                           roast__number(limit, "B").text);
         }
         roast__grid_put(&grid, roast_str_of(text));
         roast__grid_put_number(&grid, seconds, "s");

@@ -32,14 +32,10 @@ static void put_side(struct roast_buf *buf, const struct roast_comparison *compa
     for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
         const struct roast_compared *row = &comparison->metrics[parts[i].metric];
         double value = is_b ? row->b : row->a;
-        char number[ROAST_NUMBER_BYTES];
-        char text[ROAST_NUMBER_BYTES + 16];
         if (isnan(value))
             continue;
-        (void)roast_format_number(number, value, parts[i].unit);
-        (void)snprintf(text, sizeof(text), "%s%s%s", number, parts[i].words,
-                       *parts[i].words && value != 1 ? "s" : "");
-        roast__line_part(&line, roast_str_of(text));
+        roast__line_format(&line, "%s%s%s", roast__number(value, parts[i].unit).text,
+                           parts[i].words, *parts[i].words && value != 1 ? "s" : "");
     }
     roast__line_end(&line);
 }

@@ -22,14 +22,12 @@ static void put_advice(struct roast_buf *buf, const roast_table *findings, size_
     double saves =
         roast_table_number(findings, row, ROAST_COL_findings_saves_wall_seconds);
     char line[LINE_BYTES];
-    char number[ROAST_NUMBER_BYTES];
 
     int size =
         snprintf(line, sizeof(line), "-> %.*s", (int)advice.size_bytes, advice.data);
     if (saves > 0 && size > 0 && (size_t)size < sizeof(line)) {
-        (void)roast_format_number(number, saves, "s");
         (void)snprintf(line + size, sizeof(line) - (size_t)size, "; saves about %s",
-                       number);
+                       roast__number(saves, "s").text);
     }
     roast__put_sentence(buf, 2 * INDENT, line);
 }

@@ -12,24 +12,17 @@ static const char range_words[] =
 static void put_range(struct roast_buf *buf, const char *name,
                       const struct roast_estimate *estimate)
 {
-    char value[ROAST_NUMBER_BYTES];
-    char low[ROAST_NUMBER_BYTES];
-    char high[ROAST_NUMBER_BYTES];
-
-    (void)roast_format_number(value, estimate->value, "s");
-    (void)roast_format_number(low, estimate->low, "s");
-    (void)roast_format_number(high, estimate->high, "s");
-    roast__put_line(buf, "  %s  %s   (%s ... %s)", name, value, low, high);
+    roast__put_line(buf, "  %s  %s   (%s ... %s)", name,
+                    roast__number(estimate->value, "s").text,
+                    roast__number(estimate->low, "s").text,
+                    roast__number(estimate->high, "s").text);
 }
 
 static void put_number(struct roast_buf *buf, const char *name, double value,
                        const char *unit)
 {
-    char text[ROAST_NUMBER_BYTES];
-
-    (void)roast_format_number(text, value, unit);
     if (!isnan(value))
-        roast__put_line(buf, "  %s  %s", name, text);
+        roast__put_line(buf, "  %s  %s", name, roast__number(value, unit).text);
 }
 
 /* How many times larger than any chunk that was seen those of the plan are. */
@@ -42,17 +35,15 @@ static double beyond_seen(const struct roast_forecast *forecast,
 static void put_beyond(struct roast_buf *buf, double beyond)
 {
     static const double shown_from = 1.5;
-    char number[ROAST_NUMBER_BYTES];
     char line[160];
 
     if (!(beyond > shown_from))
         return;
-    (void)roast_format_number(number, beyond, "");
     (void)snprintf(
         line, sizeof(line),
         "Chunks %s times larger than any that was seen: a straight line into "
         "the unknown; see whether their memory suffices.",
-        number);
+        roast__number(beyond, "").text);
     roast__put_sentence(buf, 2, line);
 }
 

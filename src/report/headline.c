@@ -61,9 +61,7 @@ static bool is_finished(const struct roast_shown *shown)
 static void put_state(struct roast_wrapped_line *line, struct roast_str word,
                       const struct roast_shown *shown)
 {
-    char part[PART_BYTES];
     char upper[STATE_BYTES];
-    char time[ROAST_NUMBER_BYTES];
     double wall_s;
 
     word = roast_str_cut(word, STATE_BYTES - 1);
@@ -77,31 +75,24 @@ static void put_state(struct roast_wrapped_line *line, struct roast_str word,
             put_part(line, upper);
         return;
     }
-    (void)roast_format_number(time, wall_s, "s");
     const char *joint = is_finished(shown) ? " in " : " after ";
-    (void)snprintf(part, sizeof(part), "%s%s%s", upper, *upper ? joint : "", time);
-    put_part(line, part);
+    roast__line_format(line, "%s%s%s", upper, *upper ? joint : "",
+                       roast__number(wall_s, "s").text);
 }
 
 static void put_events(struct roast_wrapped_line *line, const struct roast_shown *shown)
 {
-    char part[PART_BYTES];
-    char number[ROAST_NUMBER_BYTES];
     double events;
 
     if (!roast__metric(&events, shown, ROAST_METRIC_total_events))
         return;
-    (void)roast_format_number(number, events, "");
-    (void)snprintf(part, sizeof(part), "%s events", number);
-    put_part(line, part);
+    roast__line_format(line, "%s events", roast__number(events, "").text);
 }
 
 /* Work on a cluster that is not coffea's. */
 static void put_tasks(struct roast_wrapped_line *line, const struct roast_shown *shown)
 {
     const roast_table *table = shown->tables[ROAST_TABLE_tasks_by_kind];
-    char number[ROAST_NUMBER_BYTES];
-    char part[PART_BYTES];
     double count = 0;
 
     for (size_t row = 0; table && row < roast_table_rows(table); row++) {
@@ -113,17 +104,13 @@ static void put_tasks(struct roast_wrapped_line *line, const struct roast_shown 
     }
     if (!(count > 0))
         return;
-    (void)roast_format_number(number, count, "");
-    (void)snprintf(part, sizeof(part), "%s %s, no coffea chunks", number,
-                   count == 1 ? "task" : "tasks");
-    put_part(line, part);
+    roast__line_format(line, "%s %s, no coffea chunks", roast__number(count, "").text,
+                       count == 1 ? "task" : "tasks");
 }
 
 /* How many there are to be is known only when a run has finished. */
 static void put_chunks(struct roast_wrapped_line *line, const struct roast_shown *shown)
 {
-    char rest_text[ROAST_NUMBER_BYTES];
-    char part[PART_BYTES];
     char done_text[ROAST_NUMBER_BYTES];
     char all_text[ROAST_NUMBER_BYTES];
     double done;
@@ -140,31 +127,26 @@ static void put_chunks(struct roast_wrapped_line *line, const struct roast_shown
     (void)roast_format_number(done_text, knows_done ? done : all, "");
     (void)roast_format_number(all_text, knows_all ? all : done, "");
     if (knows_done && knows_all && is_finished(shown))
-        (void)snprintf(part, sizeof(part), "%s/%s chunks", done_text, all_text);
+        roast__line_format(line, "%s/%s chunks", done_text, all_text);
     else if (knows_done && knows_all && all > done) {
-        (void)roast_format_number(rest_text, all - done, "");
-        (void)snprintf(part, sizeof(part), "%s %s done, %s tried and not done",
-                       done_text, chunks, rest_text);
+        roast__line_format(line, "%s %s done, %s tried and not done", done_text, chunks,
+                           roast__number(all - done, "").text);
     } else if (knows_done && !is_finished(shown))
-        (void)snprintf(part, sizeof(part), "%s %s done", done_text, chunks);
+        roast__line_format(line, "%s %s done", done_text, chunks);
     else
-        (void)snprintf(part, sizeof(part), "%s chunks", all_text);
-    put_part(line, part);
+        roast__line_format(line, "%s chunks", all_text);
 }
 
 /* Complete chunks of the files that could be asked, and no word of the others? */
 static void put_files(struct roast_wrapped_line *line, const struct roast_shown *shown)
 {
-    char number[ROAST_NUMBER_BYTES];
-    char part[PART_BYTES];
     double files;
 
     if (!roast__metric(&files, shown, ROAST_METRIC_num_failed_files) || files == 0)
         return;
-    (void)roast_format_number(number, files, "");
-    (void)snprintf(part, sizeof(part), "%s %s failed before %s first chunk", number,
-                   files == 1 ? "file" : "files", files == 1 ? "its" : "their");
-    put_part(line, part);
+    roast__line_format(line, "%s %s failed before %s first chunk",
+                       roast__number(files, "").text, files == 1 ? "file" : "files",
+                       files == 1 ? "its" : "their");
 }
 
 static void put_trouble(struct roast_wrapped_line *line,
@@ -185,15 +167,14 @@ static void put_trouble(struct roast_wrapped_line *line,
     char part[PART_BYTES] = "";
 
     for (size_t i = 0; i < sizeof(troubles) / sizeof(troubles[0]); i++) {
-        char number[ROAST_NUMBER_BYTES];
         size_t used = strlen(part);
         double count;
         if (!roast__metric(&count, shown, troubles[i].metric) ||
             (count == 0 && !troubles[i].even_none))
             continue;
-        (void)roast_format_number(number, count, "");
         (void)snprintf(part + used, sizeof(part) - used, "%s%s %s", used ? ", " : "",
-                       number, count == 1 ? troubles[i].of_one : troubles[i].of_many);
+                       roast__number(count, "").text,
+                       count == 1 ? troubles[i].of_one : troubles[i].of_many);
     }
     if (*part)
         put_part(line, part);
@@ -259,7 +240,6 @@ static void put_rate_line(struct roast_buf *buf, const struct roast_shown *shown
 {
     struct roast_wrapped_line line = {.buf = buf, .indent = 2};
     char number[ROAST_NUMBER_BYTES];
-    char each[ROAST_NUMBER_BYTES];
     char part[PART_BYTES];
     double rate_khz;
     double per_thread_hz;
@@ -268,8 +248,8 @@ static void put_rate_line(struct roast_buf *buf, const struct roast_shown *shown
         (void)roast__format_metric(number, ROAST_METRIC_event_rate_wall_khz, rate_khz);
         (void)snprintf(part, sizeof(part), "%s", number);
         if (roast__metric(&per_thread_hz, shown, ROAST_METRIC_event_rate_core_hz)) {
-            (void)roast_format_number(each, per_thread_hz, "Hz");
-            (void)snprintf(part, sizeof(part), "%s (%s/thread)", number, each);
+            (void)snprintf(part, sizeof(part), "%s (%s/thread)", number,
+                           roast__number(per_thread_hz, "Hz").text);
         }
         put_part(&line, part);
     }
@@ -297,15 +277,12 @@ static void put_wall_line(struct roast_buf *buf, const struct roast_shown *shown
         return;
     for (size_t i = 0; i < sizeof(phases) / sizeof(phases[0]); i++) {
         double seconds = roast_table_number(wall, 0, phases[i].col);
-        char number[ROAST_NUMBER_BYTES];
-        char part[PART_BYTES];
         if (!(seconds > 0))
             continue;
         if (line.parts == 0)
             roast__put(buf, "WALL  ");
-        (void)roast_format_number(number, seconds, "s");
-        (void)snprintf(part, sizeof(part), "%s %s", number, phases[i].words);
-        put_part(&line, part);
+        roast__line_format(&line, "%s %s", roast__number(seconds, "s").text,
+                           phases[i].words);
     }
     roast__line_end(&line);
 }

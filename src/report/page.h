@@ -61,6 +61,19 @@ bool roast__metric(double *value, const struct roast_shown *shown,
 size_t roast__format_metric(char out[ROAST_NUMBER_BYTES], enum roast_metric metric,
                             double value); /* in the unit that readers know */
 
+struct roast_number_text {
+    char text[ROAST_NUMBER_BYTES];
+};
+
+/* A number as text, for one expression. */
+static inline struct roast_number_text roast__number(double value, const char *unit)
+{
+    struct roast_number_text number;
+
+    (void)roast_format_number(number.text, value, unit);
+    return number;
+}
+
 /* A text of a table, or another one where it is absent. */
 static inline struct roast_str roast__text_or(struct roast_str text, const char *other)
 {

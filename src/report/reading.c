@@ -45,17 +45,14 @@ static void put_byte_kinds(struct roast_buf *buf, const struct roast_shown *show
     struct roast_wrapped_line line = {.buf = buf, .indent = INDENT, .columns = INDENT};
 
     for (size_t i = 0; i < BYTE_KINDS; i++) {
-        char part[LINE_BYTES];
-        char number[ROAST_NUMBER_BYTES];
         double bytes;
         if (!roast__metric(&bytes, shown, byte_kinds[i].metric) ||
             (byte_kinds[i].rare && bytes == 0))
             continue;
         if (line.parts == 0)
             roast__put_blanks(buf, INDENT);
-        (void)roast_format_number(number, bytes, "B");
-        (void)snprintf(part, sizeof(part), "%s %s", number, byte_kinds[i].words);
-        roast__line_part(&line, roast_str_of(part));
+        roast__line_format(&line, "%s %s", roast__number(bytes, "B").text,
+                           byte_kinds[i].words);
     }
     roast__line_end(&line);
 }
@@ -66,7 +63,6 @@ static void put_all_attempts(struct roast_buf *buf, const struct roast_shown *sh
                              double counted)
 {
     const roast_table *table = shown->tables[ROAST_TABLE_endpoints];
-    char number[ROAST_NUMBER_BYTES];
     char line[LINE_BYTES];
     double attempts, successful, asked = 0;
 
@@ -78,9 +74,9 @@ static void put_all_attempts(struct roast_buf *buf, const struct roast_shown *sh
         !roast__metric(&successful, shown, ROAST_METRIC_num_successful_chunks) ||
         attempts <= successful || !(asked > counted))
         return;
-    (void)roast_format_number(number, asked, "B");
     (void)snprintf(line, sizeof(line),
-                   "storage: %s with attempts that failed or were done again", number);
+                   "storage: %s with attempts that failed or were done again",
+                   roast__number(asked, "B").text);
     roast__put_sentence(buf, INDENT, line);
 }
 

@@ -160,6 +160,23 @@ static void note_unnamed(struct search *search, bool running)
         search->rerun.unnamed_failed++;
 }
 
+/* The number of entries of the tree, where a record has it. */
+static void read_entries(const struct search *search, struct fate *fate, size_t row)
+{
+    unsigned char identity[ROAST_IDENTITY_BYTES];
+    struct roast_file_facts facts;
+    roast_record rec;
+
+    if (roast__attempt_record(search->run, row, &rec, identity) &&
+        roast_record_has(&rec, ROAST_FIELD_file_facts) &&
+        roast_file_facts_read(&facts, rec.values[ROAST_FIELD_file_facts].str, NULL) ==
+            ROAST_OK &&
+        facts.entries > 0) {
+        fate->has_entries = true;
+        fate->entries = facts.entries;
+    }
+}
+
 static void note_fates(struct search *search)
 {
     const struct roast_attempts *attempts = &search->run->attempts;
@@ -172,23 +189,9 @@ static void note_fates(struct search *search)
         else if (source < 0)
             continue;
         else if (ended_well(search, row)) {
-            struct fate *fate = &search->fates[source];
-            if (search->part && !fate->has_entries) {
-                /* How many entries the tree has, where a record has it. */
-                unsigned char identity[ROAST_IDENTITY_BYTES];
-                struct roast_file_facts facts;
-                roast_record rec;
-                if (roast__attempt_record(search->run, row, &rec, identity) &&
-                    roast_record_has(&rec, ROAST_FIELD_file_facts) &&
-                    roast_file_facts_read(&facts,
-                                          rec.values[ROAST_FIELD_file_facts].str,
-                                          NULL) == ROAST_OK &&
-                    facts.entries > 0) {
-                    fate->has_entries = true;
-                    fate->entries = facts.entries;
-                }
-            }
-            fate->succeeded = true;
+            if (search->part && !search->fates[source].has_entries)
+                read_entries(search, &search->fates[source], row);
+            search->fates[source].succeeded = true;
         } else if (in_vain(search, row))
             search->fates[source].tried = true;
     }
