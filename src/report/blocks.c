@@ -49,8 +49,7 @@ static void put_tries(struct roast_grid *grid, const roast_table *table, size_t 
     char text[ROAST_NUMBER_BYTES + 2];
 
     if (count == 1) {
-        roast__grid_put_number(
-            grid, roast_table_number(table, row, ROAST_COL_failures_attempt), "");
+        roast__grid_put_cell(grid, table, row, ROAST_COL_failures_attempt, "");
         return;
     }
     (void)snprintf(text, sizeof(text), "x %s", roast__number((double)count, "").text);
@@ -80,9 +79,7 @@ static void put_failure(struct roast_grid *grid, struct failures_shown *shown,
     for (size_t other = 0; other < roast_table_rows(table); other++)
         same += same_failure(table, row, other);
 
-    roast__grid_put(
-        grid,
-        roast__text_or(roast_table_text(table, row, ROAST_COL_failures_file), "-"));
+    roast__grid_put(grid, roast__cell_text(table, row, ROAST_COL_failures_file));
     char text[64] = "-";
     int64_t start, stop;
     if (roast_table_int(&start, table, row, ROAST_COL_failures_entry_start) &&

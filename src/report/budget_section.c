@@ -90,7 +90,8 @@ void roast__put_checks(struct roast_buf *buf, const struct roast_shown *shown)
     struct roast_wrapped_line line = {.buf = &text, .indent = 8, .columns = 8};
 
     for (size_t row = 0; checks && row < roast_table_rows(checks); row++) {
-        /* "CPU = Dask to 0.04 %", "events = coffea, exact", "bytes differ from coffea by 3 %" */
+        /* "CPU = Dask to 0.04 %", "events = coffea, exact", "bytes differ from
+         * coffea by 3 %" */
         static const struct {
             const char *name;
             const char *words;

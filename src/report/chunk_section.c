@@ -143,10 +143,10 @@ void roast__put_chunk_section(struct roast_buf *buf, const struct roast_shown *s
     const roast_table *hooks = shown->tables[ROAST_TABLE_hooks_missing];
     size_t count = roast_table_rows(hooks);
     for (size_t row = 0; row < count && row < MAX_HOOKS; row++) {
-        struct roast_str hook = roast__text_or(
-            roast_table_text(hooks, row, ROAST_COL_hooks_missing_hook), "-");
-        struct roast_str lost = roast__text_or(
-            roast_table_text(hooks, row, ROAST_COL_hooks_missing_lost), "-");
+        struct roast_str hook =
+            roast__cell_text(hooks, row, ROAST_COL_hooks_missing_hook);
+        struct roast_str lost =
+            roast__cell_text(hooks, row, ROAST_COL_hooks_missing_lost);
         char line[LINE_BYTES];
         hook = roast_str_cut(hook, NAME_BYTES);
         lost = roast_str_cut(lost, LINE_BYTES - 2 * NAME_BYTES);

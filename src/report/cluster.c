@@ -21,9 +21,7 @@ static void put_lost_details(struct roast_buf *buf, const roast_table *table)
             roast_table_text(table, row, ROAST_COL_lost_workers_chunks);
         struct roast_str held;
         struct roast_str worker = roast_str_cut(
-            roast__text_or(roast_table_text(table, row, ROAST_COL_lost_workers_worker),
-                           "-"),
-            80);
+            roast__cell_text(table, row, ROAST_COL_lost_workers_worker), 80);
         char line[3 * LINE_BYTES];
         if (why.data) {
             why = roast_str_cut(why, LINE_BYTES);
@@ -60,10 +58,8 @@ static void put_lost_workers(struct roast_buf *buf, const struct roast_shown *sh
         double seconds =
             roast_table_number(table, row, ROAST_COL_lost_workers_seconds_lost);
         roast__grid_put(&grid, roast__text_or(worker, "-"));
-        roast__grid_put(
-            &grid,
-            roast__text_or(roast_table_text(table, row, ROAST_COL_lost_workers_ended),
-                           "-"));
+        roast__grid_put(&grid,
+                        roast__cell_text(table, row, ROAST_COL_lost_workers_ended));
         /* "2.10 GB of 4.00 GB" */
         double used =
             roast_table_number(table, row, ROAST_COL_lost_workers_memory_bytes);
@@ -105,18 +101,12 @@ static void put_tasks(struct roast_buf *buf, const struct roast_shown *shown)
     for (size_t row = 0; row < roast_table_rows(table); row++) {
         double failed = roast_table_number(table, row, ROAST_COL_tasks_by_kind_failed);
         double again = roast_table_number(table, row, ROAST_COL_tasks_by_kind_retried);
-        roast__grid_put(
-            &grid,
-            roast__text_or(roast_table_text(table, row, ROAST_COL_tasks_by_kind_kind),
-                           "-"));
-        roast__grid_put_number(
-            &grid, roast_table_number(table, row, ROAST_COL_tasks_by_kind_count), "");
-        roast__grid_put_number(
-            &grid, roast_table_number(table, row, ROAST_COL_tasks_by_kind_seconds),
-            "s");
+        roast__grid_put(&grid,
+                        roast__cell_text(table, row, ROAST_COL_tasks_by_kind_kind));
+        roast__grid_put_cell(&grid, table, row, ROAST_COL_tasks_by_kind_count, "");
+        roast__grid_put_cell(&grid, table, row, ROAST_COL_tasks_by_kind_seconds, "s");
         roast__grid_put_number(&grid, isnan(again) ? failed : failed + again, "");
-        roast__grid_put_number(
-            &grid, roast_table_number(table, row, ROAST_COL_tasks_by_kind_lost), "");
+        roast__grid_put_cell(&grid, table, row, ROAST_COL_tasks_by_kind_lost, "");
     }
     roast__grid_write(buf, &grid);
     roast__grid_release(&grid);
@@ -139,8 +129,8 @@ static void put_hot_lines(struct roast_buf *buf, const struct roast_shown *shown
     roast__put_title(buf, "HOT LINES   as Dask's profiler saw them");
     for (size_t row = 0; row < roast_table_rows(table) && row < MOST_LINES; row++) {
         /* "analysis.py:12 process" */
-        struct roast_str file = roast__text_or(
-            roast_table_text(table, row, ROAST_COL_hottest_lines_file), "-");
+        struct roast_str file =
+            roast__cell_text(table, row, ROAST_COL_hottest_lines_file);
         struct roast_str name = roast__text_or(
             roast_table_text(table, row, ROAST_COL_hottest_lines_function), "");
         double line = roast_table_number(table, row, ROAST_COL_hottest_lines_line);
@@ -163,12 +153,9 @@ static void put_hot_lines(struct roast_buf *buf, const struct roast_shown *shown
         roast__grid_put(&grid,
                         (struct roast_str){(const char *)place.data, place.size_bytes});
         roast__buf_release(&place);
-        roast__grid_put_number(
-            &grid, roast_table_number(table, row, ROAST_COL_hottest_lines_seconds),
-            "s");
-        roast__grid_put_number(
-            &grid, roast_table_number(table, row, ROAST_COL_hottest_lines_self_seconds),
-            "s");
+        roast__grid_put_cell(&grid, table, row, ROAST_COL_hottest_lines_seconds, "s");
+        roast__grid_put_cell(&grid, table, row, ROAST_COL_hottest_lines_self_seconds,
+                             "s");
     }
     roast__grid_write(buf, &grid);
     roast__grid_release(&grid);

@@ -91,13 +91,6 @@ static void put_measures(struct roast_buf *buf,
 
 /* ---- the budget ------------------------------------------------------------------ */
 
-static bool is_shown(const struct roast_compared *row)
-{
-    static const double rounding_s = 1e-9;
-
-    return row->a > rounding_s || row->b > rounding_s;
-}
-
 static void put_slices(struct roast_buf *buf, const struct roast_comparison *comparison)
 {
     static const struct roast_grid_column columns[] = {
@@ -115,7 +108,8 @@ static void put_slices(struct roast_buf *buf, const struct roast_comparison *com
     for (int i = 0; i < ROAST_COMPARED_SLICES; i++) {
         const struct roast_compared *row = &comparison->slices[i];
         const char *shown = roast_slice_shown((enum roast_compared_slice)i);
-        if (!is_shown(row))
+        static const double rounding_s = 1e-9;
+        if (!(row->a > rounding_s || row->b > rounding_s))
             continue;
         double a = row->a / events->a;
         double b = row->b / events->b;

@@ -32,21 +32,6 @@ static double beyond_seen(const struct roast_forecast *forecast,
     return plan->chunksize / forecast->largest_seen;
 }
 
-static void put_beyond(struct roast_buf *buf, double beyond)
-{
-    static const double shown_from = 1.5;
-    char line[160];
-
-    if (!(beyond > shown_from))
-        return;
-    (void)snprintf(
-        line, sizeof(line),
-        "Chunks %s times larger than any that was seen: a straight line into "
-        "the unknown; see whether their memory suffices.",
-        roast__number(beyond, "").text);
-    roast__put_sentence(buf, 2, line);
-}
-
 int roast_report_forecast(struct roast_page *out, const struct roast_forecast *forecast,
                           const struct roast_plan *plan, roast_error *err)
 {
@@ -75,7 +60,17 @@ int roast_report_forecast(struct roast_page *out, const struct roast_forecast *f
     put_number(&buf, "threads per worker", forecast->threads_per_worker, "");
     put_number(&buf, "threads busy      ", 100 * forecast->busy_share, "%");
     put_number(&buf, "all else          ", forecast->fixed_s, "s");
-    put_beyond(&buf, beyond_seen(forecast, plan));
+    double beyond = beyond_seen(forecast, plan);
+    static const double shown_from = 1.5;
+    char line[160];
+    if (beyond > shown_from) {
+        (void)snprintf(
+            line, sizeof(line),
+            "Chunks %s times larger than any that was seen: a straight line into "
+            "the unknown; see whether their memory suffices.",
+            roast__number(beyond, "").text);
+        roast__put_sentence(&buf, 2, line);
+    }
     roast__put_sentence(&buf, 2, range_words);
     roast__put_sentence(&buf, 2,
                         "Storage and scheduler are taken to be as quick for more "

@@ -80,15 +80,6 @@ static void put_state(struct roast_wrapped_line *line, struct roast_str word,
                        roast__number(wall_s, "s").text);
 }
 
-static void put_events(struct roast_wrapped_line *line, const struct roast_shown *shown)
-{
-    double events;
-
-    if (!roast__metric(&events, shown, ROAST_METRIC_total_events))
-        return;
-    roast__line_format(line, "%s events", roast__number(events, "").text);
-}
-
 /* Work on a cluster that is not coffea's. */
 static void put_tasks(struct roast_wrapped_line *line, const struct roast_shown *shown)
 {
@@ -128,25 +119,13 @@ static void put_chunks(struct roast_wrapped_line *line, const struct roast_shown
     (void)roast_format_number(all_text, knows_all ? all : done, "");
     if (knows_done && knows_all && is_finished(shown))
         roast__line_format(line, "%s/%s chunks", done_text, all_text);
-    else if (knows_done && knows_all && all > done) {
+    else if (knows_done && knows_all && all > done)
         roast__line_format(line, "%s %s done, %s tried and not done", done_text, chunks,
                            roast__number(all - done, "").text);
-    } else if (knows_done && !is_finished(shown))
+    else if (knows_done && !is_finished(shown))
         roast__line_format(line, "%s %s done", done_text, chunks);
     else
         roast__line_format(line, "%s chunks", all_text);
-}
-
-/* Complete chunks of the files that could be asked, and no word of the others? */
-static void put_files(struct roast_wrapped_line *line, const struct roast_shown *shown)
-{
-    double files;
-
-    if (!roast__metric(&files, shown, ROAST_METRIC_num_failed_files) || files == 0)
-        return;
-    roast__line_format(line, "%s %s failed before %s first chunk",
-                       roast__number(files, "").text, files == 1 ? "file" : "files",
-                       files == 1 ? "its" : "their");
 }
 
 static void put_trouble(struct roast_wrapped_line *line,
@@ -186,14 +165,21 @@ static void put_state_line(struct roast_buf *buf, const struct roast_shown *show
     struct roast_str state = {NULL, 0};
     struct roast_str word;
     struct roast_str detail;
+    double events;
+    double files;
 
     if (shown->heading)
         state = shown->heading->state;
     split_state(&word, &detail, state);
     put_state(&line, word, shown);
-    put_events(&line, shown);
+    if (roast__metric(&events, shown, ROAST_METRIC_total_events))
+        roast__line_format(&line, "%s events", roast__number(events, "").text);
     put_chunks(&line, shown);
-    put_files(&line, shown);
+    /* their chunks are missing from the count of all chunks */
+    if (roast__metric(&files, shown, ROAST_METRIC_num_failed_files) && files != 0)
+        roast__line_format(&line, "%s %s failed before %s first chunk",
+                           roast__number(files, "").text, files == 1 ? "file" : "files",
+                           files == 1 ? "its" : "their");
     put_trouble(&line, shown);
     if (line.parts == 0)
         put_part(&line, "nothing was measured");
@@ -240,18 +226,16 @@ static void put_rate_line(struct roast_buf *buf, const struct roast_shown *shown
 {
     struct roast_wrapped_line line = {.buf = buf, .indent = 2};
     char number[ROAST_NUMBER_BYTES];
-    char part[PART_BYTES];
     double rate_khz;
     double per_thread_hz;
 
     if (roast__metric(&rate_khz, shown, ROAST_METRIC_event_rate_wall_khz)) {
         (void)roast__format_metric(number, ROAST_METRIC_event_rate_wall_khz, rate_khz);
-        (void)snprintf(part, sizeof(part), "%s", number);
-        if (roast__metric(&per_thread_hz, shown, ROAST_METRIC_event_rate_core_hz)) {
-            (void)snprintf(part, sizeof(part), "%s (%s/thread)", number,
-                           roast__number(per_thread_hz, "Hz").text);
-        }
-        put_part(&line, part);
+        if (roast__metric(&per_thread_hz, shown, ROAST_METRIC_event_rate_core_hz))
+            roast__line_format(&line, "%s (%s/thread)", number,
+                               roast__number(per_thread_hz, "Hz").text);
+        else
+            put_part(&line, number);
     }
     put_data_part(&line, shown);
     roast__line_end(&line);

@@ -80,4 +80,18 @@ static inline struct roast_str roast__text_or(struct roast_str text, const char 
     return text.data ? text : roast_str_of(other);
 }
 
+/* A cell: its text or "-", and as a number of a grid. */
+static inline struct roast_str roast__cell_text(const roast_table *table, size_t row,
+                                                int col)
+{
+    return roast__text_or(roast_table_text(table, row, col), "-");
+}
+
+static inline void roast__grid_put_cell(struct roast_grid *grid,
+                                        const roast_table *table, size_t row, int col,
+                                        const char *unit)
+{
+    roast__grid_put_number(grid, roast_table_number(table, row, col), unit);
+}
+
 #endif

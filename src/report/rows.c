@@ -124,22 +124,15 @@ static bool are_of_process(const struct roast_metric_values *values)
     return fabs(inside - all) <= 1e-9 * fabs(all);
 }
 
-/* Parts of the time in process() are shown below it; those of whole tasks beside it under
- * their own name. */
-static bool is_of_other_clocks(const struct row_def *def,
-                               const struct roast_metric_values *values)
-{
-    bool part = def->label[0] == ' ';
-
-    return (def->metric == ROAST_METRIC_cpu_efficiency_fine ||
-            def->metric == ROAST_METRIC_io_wait_share) &&
-           part != are_of_process(values);
-}
-
 static bool is_shown(const struct row_def *def,
                      const struct roast_metric_values *values)
 {
-    if (is_of_other_clocks(def, values))
+    /* Parts of the time in process() are shown below it; those of whole tasks beside
+     * it under their own name. */
+    bool part = def->label[0] == ' ';
+    if ((def->metric == ROAST_METRIC_cpu_efficiency_fine ||
+         def->metric == ROAST_METRIC_io_wait_share) &&
+        part != are_of_process(values))
         return false;
     if (def->table == ROAST_REPORT_FINE && own_clocks(values) &&
         (def->metric == ROAST_METRIC_cpu_time_seconds ||

@@ -133,15 +133,6 @@ static double wall_of(const struct roast_side *run, int col)
         roast_summary_table(run->summary, ROAST_TABLE_wall_account), 0, col);
 }
 
-/* How long chunks ran: by the account of the wall time, else from first to last. */
-static double chunk_phase_s(const struct roast_side *run, const struct seen *seen)
-{
-    double account_s = wall_of(run, ROAST_COL_wall_account_chunks) +
-                       wall_of(run, ROAST_COL_wall_account_tail);
-
-    return account_s > 0 ? account_s : seen->last_s - seen->first_s;
-}
-
 /* Seconds of threads in a phase, but for those that wait for the last chunks: they are
  * no sign of what many chunks would do. */
 static double offered_in(const roast_table *phases, const char *phase)
@@ -225,7 +216,10 @@ int roast_make_forecast(struct roast_forecast *out, const struct roast_side *run
     for (size_t row = 0; row < roast_table_rows(run->chunks); row++)
         add_chunk(&seen, run->chunks, row);
     struct cost cost = cost_of(&seen);
-    double phase_s = chunk_phase_s(run, &seen);
+    /* How long chunks ran: by the account of the wall time, else from first to last. */
+    double account_s = wall_of(run, ROAST_COL_wall_account_chunks) +
+                       wall_of(run, ROAST_COL_wall_account_tail);
+    double phase_s = account_s > 0 ? account_s : seen.last_s - seen.first_s;
     double size = plan->chunksize > 0 ? plan->chunksize : seen.all.mean_x;
 
     *out = (struct roast_forecast){.chunks_seen = (size_t)seen.all.count,

@@ -272,21 +272,6 @@ static struct roast_scale_point point_of(const roast_summary *summary)
     };
 }
 
-/* Rates are compared per event, and what a chunk costs whatever its size is in them. */
-static bool differ_in_size(const struct roast_scaling *scaling)
-{
-    static const double other_size = 1.5;
-    double least = INFINITY, most = 0;
-
-    for (size_t i = 0; i < scaling->count; i++) {
-        if (!is_usable(&scaling->points[i]))
-            continue;
-        least = fmin(least, scaling->points[i].chunk_events);
-        most = fmax(most, scaling->points[i].chunk_events);
-    }
-    return most > other_size * least;
-}
-
 int roast_scale(struct roast_scaling *out, const roast_summary *const *summaries,
                 size_t count, roast_error *err)
 {
@@ -318,7 +303,17 @@ int roast_scale(struct roast_scaling *out, const roast_summary *const *summaries
                 point->event_rate / point->threads / (rate / (double)runs);
     }
     fit_law(out);
-    if (differ_in_size(out))
+    /* Rates are compared per event, and what a chunk costs whatever its size is in
+     * them. */
+    static const double other_size = 1.5;
+    double least = INFINITY, most = 0;
+    for (size_t i = 0; i < out->count; i++) {
+        if (!is_usable(&out->points[i]))
+            continue;
+        least = fmin(least, out->points[i].chunk_events);
+        most = fmax(most, out->points[i].chunk_events);
+    }
+    if (most > other_size * least)
         out->remark = "chunks of the runs differ in size, and that changes rates too";
     return ROAST_OK;
 }

@@ -88,14 +88,6 @@ static size_t close_ranks(struct roast_file_sizes sizes[SIZES])
     return count;
 }
 
-static struct dataset *dataset_of(const struct counting *counting, size_t source)
-{
-    const struct roast_source *sources = counting->study->run->attempts.sources;
-    int32_t name = source > 0 ? sources[source - 1].dataset : ROAST_NO_STRING;
-
-    return &counting->datasets[name >= 0 ? (size_t)name + 1 : 0];
-}
-
 static void add_files(struct roast_chunk_model *model, const struct counting *counting)
 {
     const struct roast_study *study = counting->study;
@@ -104,7 +96,9 @@ static void add_files(struct roast_chunk_model *model, const struct counting *co
         double passes = counting->passes[i] > 1 ? counting->passes[i] : 1;
         const struct roast_group *group = &study->totals->of_source[i];
         double events = (group->sums[ROAST_EVENTS] + group->bare_events) / passes;
-        struct dataset *dataset = dataset_of(counting, i);
+        const struct roast_source *sources = counting->study->run->attempts.sources;
+        int32_t name = i > 0 ? sources[i - 1].dataset : ROAST_NO_STRING;
+        struct dataset *dataset = &counting->datasets[name >= 0 ? (size_t)name + 1 : 0];
         if (!(events >= 1))
             continue;
         add_size(model->sizes, events, passes);

@@ -51,39 +51,6 @@ static void find_first(struct process *own, const int64_t times[2])
     *own = (struct process){true, times[0], times[1], INFINITY};
 }
 
-/* What an event takes, where chunks do not show it: no more than all that they took, no
- * less than what buffers do not explain, and as usual in between. */
-static double guessed_bytes(const struct roast_chunk_model *model,
-                            const struct roast_linear_fit *line)
-{
-    double threads = model->threads_per_worker;
-    double least = (line->mean_y - USUAL_PER_CHUNK_BYTES * threads) / line->mean_x;
-
-    return fmin(line->mean_y / line->mean_x,
-                fmax(least, USUAL_PER_EVENT_BYTES * threads));
-}
-
-static void fill_model(struct roast_chunk_model *model, const struct memory_scan *scan)
-{
-    const struct roast_linear_fit *line = &scan->line;
-    double left = line->yy;
-
-    if (line->count == 0)
-        return;
-    if (roast__fit_is_clear(line)) {
-        model->memory_known = ROAST_MEMORY_FITTED;
-        model->per_event_bytes = roast__fit_each(line);
-        left = roast__fit_residual(line);
-    } else {
-        model->per_event_bytes = guessed_bytes(model, line);
-        if (model->per_event_bytes * line->mean_x >= line->mean_y)
-            model->memory_known = ROAST_MEMORY_AT_MOST;
-    }
-    model->base_bytes = scan->lowest_sum / line->count +
-                        fmax(0, line->mean_y - model->per_event_bytes * line->mean_x) +
-                        SURE_SIGMAS * sqrt(left / line->count);
-}
-
 /* Workers that were killed for their memory had none left, whatever was sampled last. */
 static bool is_memory_short(const struct roast_study *study)
 {
@@ -108,7 +75,8 @@ bool roast__chunk_model_fit_memory(struct roast_chunk_model *model,
     model->is_memory_short = is_memory_short(study);
     if (!scan.processes)
         return false;
-    /* Three passes: the first chunk of each process, its lowest memory, what is above. */
+    /* Three passes: the first chunk of each process, its lowest memory, what is
+     * above. */
     const struct roast_attempts *attempts = &scan.study->run->attempts;
     for (int pass = 0; pass < 3; pass++) {
         for (size_t row = 0; row < attempts->count; row++) {
@@ -134,7 +102,30 @@ bool roast__chunk_model_fit_memory(struct roast_chunk_model *model,
             }
         }
     }
-    fill_model(model, &scan);
+    const struct roast_linear_fit *line = &scan.line;
+    double left = line->yy;
+    if (line->count != 0) {
+        if (roast__fit_is_clear(line)) {
+            model->memory_known = ROAST_MEMORY_FITTED;
+            model->per_event_bytes = roast__fit_each(line);
+            left = roast__fit_residual(line);
+        } else {
+            /* What an event takes, where chunks do not show it: no more than all
+             * that they took, no less than what buffers do not explain, and as usual
+             * in between. */
+            double threads = model->threads_per_worker;
+            double least =
+                (line->mean_y - USUAL_PER_CHUNK_BYTES * threads) / line->mean_x;
+            model->per_event_bytes = fmin(line->mean_y / line->mean_x,
+                                          fmax(least, USUAL_PER_EVENT_BYTES * threads));
+            if (model->per_event_bytes * line->mean_x >= line->mean_y)
+                model->memory_known = ROAST_MEMORY_AT_MOST;
+        }
+        model->base_bytes =
+            scan.lowest_sum / line->count +
+            fmax(0, line->mean_y - model->per_event_bytes * line->mean_x) +
+            SURE_SIGMAS * sqrt(left / line->count);
+    }
     roast__free(scan.processes);
     return true;
 }

@@ -58,20 +58,15 @@ static bool split_chunk(const struct roast_study *study, size_t row, double spli
     return split[0] >= 0;
 }
 
-static double events_of(const struct roast_attempts *attempts, size_t row)
-{
-    const struct roast_column *columns = attempts->columns;
-    int64_t first = roast__column_get(&columns[ROAST_COLUMN_entry_start], row, 0);
-    int64_t stop = roast__column_get(&columns[ROAST_COLUMN_entry_stop], row, 0);
-
-    return (double)roast__column_get(&columns[ROAST_COLUMN_num_events], row,
-                                     stop > first ? roast__sat_sub(stop, first) : 0);
-}
-
 static void add_chunk(struct fitting *fitting, const struct roast_study *study,
                       size_t row)
 {
-    double events = events_of(&study->run->attempts, row);
+    const struct roast_column *columns = study->run->attempts.columns;
+    int64_t first = roast__column_get(&columns[ROAST_COLUMN_entry_start], row, 0);
+    int64_t stop = roast__column_get(&columns[ROAST_COLUMN_entry_stop], row, 0);
+    double events =
+        (double)roast__column_get(&columns[ROAST_COLUMN_num_events], row,
+                                  stop > first ? roast__sat_sub(stop, first) : 0);
     double split[2];
 
     if (!(events > 0))
@@ -123,25 +118,6 @@ static bool has_less(const struct roast_worker_session *stay,
     return limit > 0 ? stay->threads > than->threads : stay->threads < than->threads;
 }
 
-/* The limit and the threads of that worker of a cluster that has the least memory. */
-static void find_workers(struct roast_chunk_model *model, const struct roast_run *run)
-{
-    const struct roast_worker_sessions *stays = &run->scheduler.sessions;
-    const struct roast_worker_session *least = stays->items;
-
-    model->limit_bytes = NAN;
-    model->threads_per_worker = 1;
-    if (stays->count == 0)
-        return;
-    for (size_t i = 1; i < stays->count; i++) {
-        if (has_less(&stays->items[i], least))
-            least = &stays->items[i];
-    }
-    if (least->memory_limit_bytes > 0)
-        model->limit_bytes = (double)least->memory_limit_bytes;
-    model->threads_per_worker = fmax(1, (double)least->threads);
-}
-
 /* Waiting while files are asked or outputs are merged is not for chunks. */
 static double dispatch_seconds(const struct roast_budget *budget)
 {
@@ -180,7 +156,21 @@ bool roast__chunk_model_fit(struct roast_chunk_model *model,
     model->spread = fmax(LEAST_SPREAD, spread_of(&fitting.all));
     model->threads = fmax(1, budget->offered_s / wall_s);
     model->now_events = isnan(given) ? fitting.largest : given;
-    find_workers(model, study->run);
+    /* The limit and the threads of that worker of a cluster that has the least
+     * memory. */
+    const struct roast_worker_sessions *stays = &study->run->scheduler.sessions;
+    const struct roast_worker_session *least = stays->items;
+    model->limit_bytes = NAN;
+    model->threads_per_worker = 1;
+    if (stays->count != 0) {
+        for (size_t i = 1; i < stays->count; i++) {
+            if (has_less(&stays->items[i], least))
+                least = &stays->items[i];
+        }
+        if (least->memory_limit_bytes > 0)
+            model->limit_bytes = (double)least->memory_limit_bytes;
+        model->threads_per_worker = fmax(1, (double)least->threads);
+    }
     return roast__chunk_model_fit_memory(model, study) &&
            roast__chunk_model_find_files(model, study);
 }

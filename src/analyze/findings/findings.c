@@ -84,25 +84,6 @@ static void put_pattern(roast_table *table, int col,
     roast__fill_string(table, col, size > 0 ? text : "its numbers are not known");
 }
 
-static void apply(const struct roast_rule_input *at, const struct rule *rule,
-                  struct ranking *ranking)
-{
-    struct ranked *ranked = &ranking->all[ranking->count];
-    struct roast_finding *finding = &ranked->finding;
-
-    *ranked = (struct ranked){.rule = rule, .finding = {.saves_s = NAN}};
-    rule->check(at, finding);
-    if (!finding->found)
-        return;
-    if (isnan(finding->saves_s) && at->threads > 0)
-        finding->saves_s = finding->cost_s / at->threads;
-    if (isnan(finding->cost_s))
-        finding->saves_s = NAN;
-    if (finding->saves_s > at->wall_s)
-        finding->saves_s = at->wall_s;
-    ranking->count++;
-}
-
 /* ---- ranks ----------------------------------------------------------------------- */
 
 static int larger_first(double left, double right)
@@ -170,8 +151,22 @@ void roast__study_findings(const struct roast_study *study)
     roast_table *table = roast__summary_open(study->summary, ROAST_TABLE_findings);
 
     study->summary->failed |= !ranking;
-    for (size_t i = 0; i < RULES && !study->summary->failed; i++)
-        apply(&at, &rules[i], ranking);
+    for (size_t i = 0; i < RULES && !study->summary->failed; i++) {
+        const struct rule *rule = &rules[i];
+        struct ranked *ranked = &ranking->all[ranking->count];
+        struct roast_finding *finding = &ranked->finding;
+        *ranked = (struct ranked){.rule = rule, .finding = {.saves_s = NAN}};
+        rule->check(&at, finding);
+        if (finding->found) {
+            if (isnan(finding->saves_s) && at.threads > 0)
+                finding->saves_s = finding->cost_s / at.threads;
+            if (isnan(finding->cost_s))
+                finding->saves_s = NAN;
+            if (finding->saves_s > at.wall_s)
+                finding->saves_s = at.wall_s;
+            ranking->count++;
+        }
+    }
     if (ranking && ranking->count > 0)
         qsort(ranking->all, ranking->count, sizeof(ranking->all[0]), by_rank);
     for (size_t i = 0; ranking && i < ranking->count; i++)

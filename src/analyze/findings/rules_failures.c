@@ -169,27 +169,6 @@ static enum fault fault_of(const struct roast_rule_input *at,
                                                                    : UNKNOWN_FAULT;
 }
 
-/* " in a.root (3 of 5 failures)" */
-static void blank_file(struct roast_finding *finding, const struct failing *found)
-{
-    struct roast_str file =
-        roast_table_text(found->table, found->first, ROAST_COL_failures_file);
-    double same = 0;
-
-    if (!file.data)
-        return;
-    for (size_t row = 0; row < roast_table_rows(found->table); row++)
-        same += is_failed(found->table, row) &&
-                roast__str_equal(
-                    roast_table_text(found->table, row, ROAST_COL_failures_file), file);
-    roast__blank_file(finding, "file", file);
-    roast__blank_number(finding, "same", same, "");
-    roast__blank_number(finding, "of", found->attempts, "");
-    roast__blank_pattern(finding, "where",
-                         same < found->attempts ? " in {file} ({same} of {of} failures)"
-                                                : " in {file}");
-}
-
 /* What a call that raised had done is thrown away. */
 static void blank_result(const struct roast_rule_input *at,
                          struct roast_finding *finding)
@@ -207,17 +186,6 @@ static void blank_result(const struct roast_rule_input *at,
                             roast__input_metric(at, ROAST_METRIC_num_failed_or_lost),
                             "");
     roast__blank_text(finding, "result", roast_str_of(words));
-}
-
-static void blank_section(struct roast_finding *finding, const struct failing *found)
-{
-    struct roast_str section =
-        roast_table_text(found->table, found->first, ROAST_COL_failures_error_section);
-
-    if (!section.data)
-        return;
-    roast__blank_text(finding, "path", section);
-    roast__blank_pattern(finding, "section", " in {path}");
 }
 
 static const char *advice_of(enum fault fault, bool resolved)
@@ -276,8 +244,30 @@ void roast__rule_failures(const struct roast_rule_input *at,
     roast__blank_count(finding, "attempts", found.attempts, "attempt");
     roast__blank_text(finding, "error",
                       error.data ? error : roast_str_of("no exception recorded"));
-    blank_file(finding, &found);
-    blank_section(finding, &found);
+    /* " in a.root (3 of 5 failures)" */
+    struct roast_str file =
+        roast_table_text(found.table, found.first, ROAST_COL_failures_file);
+    double same = 0;
+    if (file.data) {
+        for (size_t row = 0; row < roast_table_rows(found.table); row++)
+            same +=
+                is_failed(found.table, row) &&
+                roast__str_equal(
+                    roast_table_text(found.table, row, ROAST_COL_failures_file), file);
+        roast__blank_file(finding, "file", file);
+        roast__blank_number(finding, "same", same, "");
+        roast__blank_number(finding, "of", found.attempts, "");
+        roast__blank_pattern(finding, "where",
+                             same < found.attempts
+                                 ? " in {file} ({same} of {of} failures)"
+                                 : " in {file}");
+    }
+    struct roast_str section =
+        roast_table_text(found.table, found.first, ROAST_COL_failures_error_section);
+    if (section.data) {
+        roast__blank_text(finding, "path", section);
+        roast__blank_pattern(finding, "section", " in {path}");
+    }
     blank_result(at, finding);
     finding->advice = advice_of(fault_of(at, &found), resolved);
 }

@@ -51,22 +51,6 @@ static void look_at(struct fullest *fullest, const struct roast_worker_samples *
     }
 }
 
-/* The chunksize with which a worker stays well below its limit, where one would help. */
-static void blank_smaller(const struct roast_rule_input *at,
-                          struct roast_finding *finding)
-{
-    const struct roast_chunk_model *model = &at->model;
-    double room = model->limit_bytes * LIMIT_ADVISED_PERCENT / 100 - model->base_bytes;
-    double size = room / model->per_event_bytes;
-
-    if (model->memory_known == ROAST_MEMORY_GUESSED || !(size >= 1) ||
-        !(size < model->now_events))
-        return;
-    roast__blank_size(finding, "size", roast__friendly(size));
-    roast__blank_size(finding, "now", model->now_events);
-    roast__blank_pattern(finding, "smaller", ", or chunksize={size} (now {now})");
-}
-
 void roast__rule_memory_pressure(const struct roast_rule_input *at,
                                  struct roast_finding *finding)
 {
@@ -99,7 +83,17 @@ void roast__rule_memory_pressure(const struct roast_rule_input *at,
                              peak > fullest.limit_bytes ? "for {worker}"
                                                         : "per worker");
     }
-    blank_smaller(at, finding);
+    /* The chunksize with which a worker stays well below its limit, where one would
+     * help. */
+    const struct roast_chunk_model *model = &at->model;
+    double room = model->limit_bytes * LIMIT_ADVISED_PERCENT / 100 - model->base_bytes;
+    double size = room / model->per_event_bytes;
+    if (model->memory_known == ROAST_MEMORY_GUESSED || !(size >= 1) ||
+        !(size < model->now_events))
+        return;
+    roast__blank_size(finding, "size", roast__friendly(size));
+    roast__blank_size(finding, "now", model->now_events);
+    roast__blank_pattern(finding, "smaller", ", or chunksize={size} (now {now})");
 }
 
 /* ---- growth ---------------------------------------------------------------------- */

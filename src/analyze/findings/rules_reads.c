@@ -96,9 +96,21 @@ static void blank_wait(struct roast_finding *finding, const struct slowest *foun
             "for {bytes} ({rate} per thread), {requests} of {request_bytes}";
 }
 
-static void blank_endpoint(const struct roast_rule_input *at,
-                           struct roast_finding *finding)
+void roast__rule_waiting_for_data(const struct roast_rule_input *at,
+                                  struct roast_finding *finding)
 {
+    double opening_s = roast__input_metric(at, ROAST_METRIC_storage_wait_seconds);
+
+    roast__add_cost(at, finding, ROAST_SLICE_fetch);
+    finding->cost_s += opening_s > 0 ? opening_s : 0;
+    if (opening_s > 0)
+        finding->cost_slices |=
+            UINT64_C(1) << ROAST_SLICE_open | UINT64_C(1) << ROAST_SLICE_form;
+    finding->found = roast__is_worth(at, finding->cost_s) &&
+                     roast__percent_inside(at, finding->cost_s) >= LIMIT_WAIT_PERCENT;
+    if (!finding->found)
+        return;
+    roast__blank_number(finding, "wait", finding->cost_s, "s");
     struct slowest found = {.endpoints =
                                 at->study->summary->tables[ROAST_TABLE_endpoints]};
     size_t count = found.endpoints ? roast_table_rows(found.endpoints) : 0;
@@ -115,7 +127,6 @@ static void blank_endpoint(const struct roast_rule_input *at,
     }
     double request_bytes = roast_table_number(found.endpoints, found.row,
                                               ROAST_COL_endpoints_mean_request_bytes);
-
     if (!(roast_table_number(found.endpoints, found.row, ROAST_COL_endpoints_bytes) >
           0))
         return;
@@ -136,24 +147,6 @@ static void blank_endpoint(const struct roast_rule_input *at,
             finding, "preload",
             "; requests are small: fetch columns in bulk, preload={columns}");
     }
-}
-
-void roast__rule_waiting_for_data(const struct roast_rule_input *at,
-                                  struct roast_finding *finding)
-{
-    double opening_s = roast__input_metric(at, ROAST_METRIC_storage_wait_seconds);
-
-    roast__add_cost(at, finding, ROAST_SLICE_fetch);
-    finding->cost_s += opening_s > 0 ? opening_s : 0;
-    if (opening_s > 0)
-        finding->cost_slices |=
-            UINT64_C(1) << ROAST_SLICE_open | UINT64_C(1) << ROAST_SLICE_form;
-    finding->found = roast__is_worth(at, finding->cost_s) &&
-                     roast__percent_inside(at, finding->cost_s) >= LIMIT_WAIT_PERCENT;
-    if (!finding->found)
-        return;
-    roast__blank_number(finding, "wait", finding->cost_s, "s");
-    blank_endpoint(at, finding);
 }
 
 /* ---- unpacking ------------------------------------------------------------------- */

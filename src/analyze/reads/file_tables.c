@@ -57,30 +57,6 @@ static void put_name(roast_table *table, int col, const struct roast_study *stud
 
 #define AT(name) ROAST_COL_file_metadata_##name
 
-static void put_metadata(roast_table *table, const struct roast_study *study,
-                         const struct roast_file_read *file)
-{
-    const struct roast_file_facts *facts = &file->facts;
-
-    roast__table_row(table);
-    put_name(table, AT(file), study, file);
-    if (facts->kind != ROAST_FILE_UNKNOWN)
-        roast__fill_string(table, AT(kind), roast_file_kind_name(facts->kind));
-    if (facts->codec != ROAST_CODEC_UNKNOWN)
-        roast__fill_string(table, AT(codec), roast_codec_name(facts->codec));
-    if (facts->branches > 0)
-        roast__fill_count(table, AT(total_branches), facts->branches);
-    if (facts->entries > 0)
-        roast__fill_count(table, AT(num_entries), facts->entries);
-    if (!facts->sizes_known)
-        return;
-    roast__fill_count(table, AT(total_tree_bytes), facts->compressed_bytes);
-    roast__fill_count(table, AT(compressed_bytes), facts->compressed_bytes);
-    roast__fill_count(table, AT(uncompressed_bytes), facts->uncompressed_bytes);
-    roast__fill_number(table, AT(compression_ratio), roast_file_ratio(facts));
-    roast__fill_number(table, AT(compression_factor), roast_file_factor(facts));
-}
-
 static void put_all_metadata(const struct roast_study *study,
                              const struct roast_file_reads *reads)
 {
@@ -92,7 +68,25 @@ static void put_all_metadata(const struct roast_study *study,
         double own_ratio = roast_file_ratio(&reads->files[i].facts);
         if (!reads->files[i].has_facts)
             continue;
-        put_metadata(table, study, &reads->files[i]);
+        const struct roast_file_read *file = &reads->files[i];
+        const struct roast_file_facts *facts = &file->facts;
+        roast__table_row(table);
+        put_name(table, AT(file), study, file);
+        if (facts->kind != ROAST_FILE_UNKNOWN)
+            roast__fill_string(table, AT(kind), roast_file_kind_name(facts->kind));
+        if (facts->codec != ROAST_CODEC_UNKNOWN)
+            roast__fill_string(table, AT(codec), roast_codec_name(facts->codec));
+        if (facts->branches > 0)
+            roast__fill_count(table, AT(total_branches), facts->branches);
+        if (facts->entries > 0)
+            roast__fill_count(table, AT(num_entries), facts->entries);
+        if (facts->sizes_known) {
+            roast__fill_count(table, AT(total_tree_bytes), facts->compressed_bytes);
+            roast__fill_count(table, AT(compressed_bytes), facts->compressed_bytes);
+            roast__fill_count(table, AT(uncompressed_bytes), facts->uncompressed_bytes);
+            roast__fill_number(table, AT(compression_ratio), roast_file_ratio(facts));
+            roast__fill_number(table, AT(compression_factor), roast_file_factor(facts));
+        }
         if (own_ratio > 0) {
             roast__table_row(ratios);
             roast__fill_number(ratios, ROAST_COL_compression_ratios_compression_ratio,

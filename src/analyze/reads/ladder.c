@@ -37,12 +37,6 @@ static void add_split(struct roast_ladder_sums *sums, const roast_record *rec,
     sums->blocked_ns += (double)split.blocked_ns;
 }
 
-static bool any_ladder(const struct roast_attempts *attempts)
-{
-    return attempts->columns[ROAST_COLUMN_ladder].known > 0 ||
-           attempts->fields & ROAST_FIELD_BIT(ladder);
-}
-
 static void add_all(struct roast_ladder_sums *sums, const struct roast_study *study)
 {
     const struct roast_roles *roles = &study->totals->roles;
@@ -52,7 +46,9 @@ static void add_all(struct roast_ladder_sums *sums, const struct roast_study *st
     roast_record rec;
 
     sums->chunks = roles->rows[ROAST_ROLE_COUNTS] + roles->rows[ROAST_ROLE_BARE];
-    if (!any_ladder(&study->run->attempts))
+    const struct roast_attempts *attempts = &study->run->attempts;
+    if (!(attempts->columns[ROAST_COLUMN_ladder].known > 0 ||
+          attempts->fields & ROAST_FIELD_BIT(ladder)))
         return;
     for (size_t row = 0; row < study->run->attempts.count; row++) {
         unsigned role = roles->of_row[row];
@@ -76,21 +72,6 @@ static void add_all(struct roast_ladder_sums *sums, const struct roast_study *st
 }
 
 /* ---- tables and metrics ---------------------------------------------------------- */
-
-static void put_ladder(const struct roast_study *study,
-                       const struct roast_ladder_sums *sums)
-{
-    roast_table *table = roast__summary_open(study->summary, ROAST_TABLE_ladder);
-
-    if (sums->ladders == 0)
-        return;
-    roast__table_row(table);
-    for (int i = 0; i < ROAST_SLICE_COUNT; i++) {
-        if (is_known(sums, (enum roast_ladder_item)i))
-            roast__fill_number(table, ROAST_COL_ladder_import + i,
-                               sums->items[i] / 1e9);
-    }
-}
 
 /* One way to wait means the same in every run: the waiting of chunks that cannot separate two
  * kinds has a column of its own. */
@@ -166,7 +147,15 @@ void roast__study_ladder(const struct roast_study *study)
     struct roast_ladder_sums sums = {0};
 
     add_all(&sums, study);
-    put_ladder(study, &sums);
+    roast_table *table = roast__summary_open(study->summary, ROAST_TABLE_ladder);
+    if (sums.ladders != 0) {
+        roast__table_row(table);
+        for (int i = 0; i < ROAST_SLICE_COUNT; i++) {
+            if (is_known(&sums, (enum roast_ladder_item)i))
+                roast__fill_number(table, ROAST_COL_ladder_import + i,
+                                   sums.items[i] / 1e9);
+        }
+    }
     put_split(study, &sums);
     set_metrics(study, &sums);
     /* What the first chunks of processes took: imports and cold caches are in there. */

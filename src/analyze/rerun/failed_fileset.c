@@ -197,14 +197,6 @@ static void note_fates(struct search *search)
     }
 }
 
-static bool is_missing(const struct search *search, const struct fate *fate)
-{
-    bool cut_short = search->part && fate->succeeded && fate->has_entries &&
-                     fate->done < fate->entries;
-
-    return search->rerun.everything || fate->tried || cut_short;
-}
-
 /* ---- the fileset -------------------------------------------------------------- */
 
 static struct roast_str text_of(const struct search *search, int32_t id)
@@ -353,7 +345,10 @@ static int make(struct roast_buf *out, struct search *search, roast_error *err)
             const struct roast_source *source = &attempts->sources[i];
             struct roast_str dataset = text_of(search, source->dataset);
             struct roast_str file = text_of(search, source->file);
-            if (!is_missing(search, &search->fates[i]))
+            const struct fate *fate = &search->fates[i];
+            bool cut_short = search->part && fate->succeeded && fate->has_entries &&
+                             fate->done < fate->entries;
+            if (!(search->rerun.everything || fate->tried || cut_short))
                 continue;
             if (dataset.data && file.data)
                 roast__fileset_add(&wanted, roast__fileset_keep(&wanted, dataset), file,
