@@ -87,17 +87,12 @@ static double saved_by(const struct roast_rule_input *at, double size)
            roast__chunk_model_wall(&at->model, size);
 }
 
-static double saved_by_best(const struct roast_rule_input *at)
-{
-    return saved_by(at, at->best_size);
-}
-
 static bool saves_enough(const struct roast_rule_input *at, double saves_s)
 {
     return saves_s * 100 >= LIMIT_SAVES_PERCENT * at->wall_s;
 }
 
-/* The most that were there for a while. */
+/* The largest number of threads that was there for a while. */
 static double peak_threads(const struct roast_rule_input *at)
 {
     double threads = roast_table_number(at->study->summary->tables[ROAST_TABLE_ramp_up],
@@ -106,7 +101,7 @@ static double peak_threads(const struct roast_rule_input *at)
     return threads > 0 ? threads : at->threads;
 }
 
-/* With few chunks per thread a run is all beginning and end. */
+/* With few chunks per thread a run is mostly start and end. */
 static bool are_many(const struct roast_rule_input *at)
 {
     return at->model.chunks >= LIMIT_MANY_CHUNKS * peak_threads(at);
@@ -121,7 +116,7 @@ void roast__rule_chunks_too_small(const struct roast_rule_input *at,
 
     if (!is_dominated(model))
         return;
-    double best = at->best_size, saves_s = saved_by_best(at);
+    double best = at->best_size, saves_s = saved_by(at, at->best_size);
     double fewer = model->chunks - roast__chunk_model_chunks(model, best);
     add_cost_per_chunk(at, finding);
     finding->cost_s = fewer * model->per_chunk_s;
@@ -206,7 +201,7 @@ void roast__rule_few_threads_busy(const struct roast_rule_input *at,
     if (!(model->chunks > 0) || model->chunks >= threads ||
         !roast__is_worth(at, finding->cost_s))
         return;
-    double best = at->best_size, saves_s = saved_by_best(at);
+    double best = at->best_size, saves_s = saved_by(at, at->best_size);
     finding->found = true;
     finding->saves_s = saves_s;
     roast__blank_count(finding, "chunks", model->chunks, "chunk");
@@ -288,7 +283,7 @@ void roast__rule_last_chunks(const struct roast_rule_input *at,
     if (model->chunks < peak_threads(at) || !roast__is_worth(at, finding->cost_s))
         return;
     bool is_slow = tail.last_s > LIMIT_SLOW_TIMES * tail.median_s;
-    finding->saves_s = saved_by_best(at);
+    finding->saves_s = saved_by(at, at->best_size);
     if (is_slow)
         save_last(at, finding, &tail);
     /* some threads end before others, whatever is done */

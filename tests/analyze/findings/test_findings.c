@@ -20,7 +20,7 @@ static void test_a_healthy_run_has_nothing_to_change(void **state)
     assert_healthy((struct patient){.chunks = 1, .workers = 1, .threads = 1});
 }
 
-static void test_a_verdict_is_a_text(void **state)
+static void test_the_paragraph_is_a_text(void **state)
 {
     roast_summary *summary = diagnose((struct patient){.chunks = 40});
 
@@ -282,7 +282,7 @@ static void test_chunks_that_are_disturbed(void **state)
     assert_healthy((struct patient){.blocked = 0.5, .threads = 1, .workers = 4});
 }
 
-/* A chunk that sleeps waits for no lock: nobody else runs meanwhile. */
+/* A chunk that sleeps waits for no lock: no other thread runs meanwhile. */
 static void test_chunks_that_wait_for_something_else(void **state)
 {
     (void)state;
@@ -498,7 +498,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup(test_a_healthy_run_has_nothing_to_change, setup),
-        cmocka_unit_test_setup(test_a_verdict_is_a_text, setup),
+        cmocka_unit_test_setup(test_the_paragraph_is_a_text, setup),
         cmocka_unit_test_setup(test_short_runs_are_left_alone, setup),
         cmocka_unit_test_setup(test_mild_forms_are_left_alone, setup),
         cmocka_unit_test_setup(test_an_empty_run_says_so, setup),
@@ -521,5 +521,5 @@ int main(void)
     };
 
     test_heap_install();
-    return cmocka_run_group_tests_name("verdict", tests, NULL, NULL);
+    return cmocka_run_group_tests_name("findings", tests, NULL, NULL);
 }

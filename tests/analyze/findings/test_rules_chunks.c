@@ -323,7 +323,7 @@ static void test_longer_tasks_are_advised_where_they_are_quicker(void **state)
     assert_near(usual.saves_s, best.saves_s);
 }
 
-/* A chunk that is lost makes nobody wait who waits for others. */
+/* A lost chunk delays no thread that waits for other chunks. */
 static void test_no_work_beside_a_lost_chunk(void **state)
 {
     struct frame begin = {.kind = ROAST_FRAME_BEGIN,
@@ -380,11 +380,11 @@ static void test_a_last_chunk_of_which_nothing_is_known(void **state)
 {
     struct roast_finding finding = {0};
     char text[ROAST_FINDING_TEXT_BYTES];
-    const struct roast_str nobody = {NULL, 0};
+    const struct roast_str absent = {NULL, 0};
 
     (void)state;
-    roast__blank_file(&finding, "file", nobody);
-    roast__blank_text(&finding, "host", nobody);
+    roast__blank_file(&finding, "file", absent);
+    roast__blank_text(&finding, "host", absent);
     (void)roast__fill_pattern(text, "{file} on {host} // the last chunk{?file}",
                               &finding);
     assert_string_equal(text, "the last chunk");
@@ -429,5 +429,5 @@ int main(void)
     };
 
     test_heap_install();
-    return cmocka_run_group_tests_name("verdict of chunks", tests, NULL, NULL);
+    return cmocka_run_group_tests_name("finding_chunks", tests, NULL, NULL);
 }

@@ -117,7 +117,7 @@ static void test_failures_that_were_made_good(void **state)
 
 /* ---- dead workers ---------------------------------------------------------------- */
 
-/* Nobody told how much memory it had or on which host it was. */
+/* Its memory and host are not known. */
 static roast_summary *lose_a_stranger(const char *reason)
 {
     roast_run *run = patient_new((struct patient){.chunks = 40}, NULL);
@@ -178,5 +178,5 @@ int main(void)
         cmocka_unit_test(test_no_larger_chunks_where_workers_are_killed),
     };
 
-    return cmocka_run_group_tests_name("verdict_failures", tests, NULL, NULL);
+    return cmocka_run_group_tests_name("finding_failures", tests, NULL, NULL);
 }
