@@ -320,7 +320,7 @@ static int find_fates(struct search *search, roast_error *err)
         struct range range = range_of(attempts, row);
         if (range.source < 0 || !in_vain(search, row) ||
             (search->done_count > 0 && bsearch(&range, search->done, search->done_count,
-                                               sizeof(&range), compare_ranges) != NULL))
+                                               sizeof(range), compare_ranges) != NULL))
             continue;
         search->fates[range.source].tried = true;
         if (!is_running(search, row))
