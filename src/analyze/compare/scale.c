@@ -249,7 +249,8 @@ static void fit_law(struct roast_scaling *out)
     }
     if (usable > TERMS)
         return;
-    out->why = "3 runs fix 3 unknowns, so the fit has no uncertainty; add a run";
+    out->why =
+        "3 runs fix 3 unknowns, so the uncertainty of the fit is not known; add a run";
     forget_errors(&out->rate_1);
     forget_errors(&out->sigma);
     forget_errors(&out->kappa);
