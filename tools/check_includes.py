@@ -76,7 +76,7 @@ PUBLIC = {
     "compare_measures.def": "analyze",
     "metric_aliases.def": "analyze",
     "metric_defs.def": "analyze",
-    "verdict_rules.def": "analyze",
+    "finding_rules.def": "analyze",
     "live.h": "file",
     "runfile.h": "file",
     "report.h": "report",

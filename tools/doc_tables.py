@@ -117,7 +117,7 @@ DOCUMENTS = {
         "entries": plain("journal_entries.def", "number", "name", "payload"),
     },
     "findings.md": {
-        "rules": plain("verdict_rules.def", "id", "title", "evidence", "advice")
+        "rules": plain("finding_rules.def", "id", "title", "evidence", "advice")
     },
     "hooks.md": {"hooks": HOOKS},
     "metrics.md": {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* compare.h - several runs beside each other: compared, scaled, extrapolated.
  *
- * Chunks are the sample: how much they differ among themselves says how sure one can be
+ * Chunks are the sample: how much they differ among themselves gives the certainty
  * of a difference between runs. What is one number per run (wall time) stands beside its
- * like, without an error that nobody knows. Nothing here is random: the same runs give
+ * like, without an unknown error. Nothing here is random: the same runs give
  * the same numbers to the last bit. report.h shows all three. */
 #ifndef ROAST_COMPARE_H
 #define ROAST_COMPARE_H
@@ -46,7 +46,7 @@ struct roast_measure_info {
 const struct roast_measure_info *roast_measure_info(enum roast_measure measure);
 
 enum roast_change {
-    ROAST_CHANGE_UNKNOWN, /* nobody can tell; `why` says it */
+    ROAST_CHANGE_UNKNOWN, /* no result; `why` has the reason */
     ROAST_CHANGE_NONE,    /* the interval holds "the same" */
     ROAST_CHANGE_MORE,    /* worse: all of the interval is above 1 */
     ROAST_CHANGE_LESS,
@@ -54,7 +54,7 @@ enum roast_change {
 
 const char *roast_change_name(enum roast_change change); /* "unknown", "none" ... */
 
-enum { ROAST_FEWEST_CHUNKS = 8 }; /* of a run; with fewer nobody can tell */
+enum { ROAST_FEWEST_CHUNKS = 8 }; /* of a run; with fewer there is no result */
 
 /* How one measure differs. Where most chunks are in both runs (dataset, file, entries)
  * each is compared with itself; else those of a dataset with all others of the same
@@ -68,11 +68,11 @@ struct roast_contrast {
     size_t pairs;    /* chunks of both runs; 0: not compared so */
     double a_median; /* over those chunks; NaN: none */
     double b_median;
-    double ratio; /* B / A; this and the interval NaN where nobody can tell */
+    double ratio; /* B / A; this and the interval NaN without a result */
     double low;
     double high;
     enum roast_change change;
-    const char *why; /* static text; NULL where it can be told */
+    const char *why; /* static text; NULL where there is a result */
 };
 
 /* Whether all of the interval is more than this much worse. */
@@ -128,7 +128,7 @@ struct roast_scale_point {
 
 struct roast_estimate {
     double value;
-    double low; /* NaN: nobody knows how sure it is */
+    double low; /* NaN: the uncertainty is not known */
     double high;
 };
 
@@ -162,7 +162,7 @@ struct roast_plan {
 struct roast_forecast {
     double chunks;
     double threads_per_worker;
-    double seconds_per_chunk; /* of a task, whatever its size; NaN: nothing tells */
+    double seconds_per_chunk; /* of a task, whatever its size; NaN: not known */
     double seconds_per_event;
     double busy_share;   /* of the offered threads while chunks ran */
     double fixed_s;      /* wall time as it was of all else: client, merging */
@@ -178,7 +178,7 @@ struct roast_forecast {
 /* From what chunks cost and how busy threads were. Ranges are no confidence: they hold
  * the spread of the chunks (ROAST_SURE_PERCENT of it), and of the wall time the best and
  * the worst tail. All else is taken to be as it was, storage and scheduler as quick for
- * more workers; roast_scale() says whether they are. */
+ * more workers; roast_scale() shows whether they are. */
 int roast_make_forecast(struct roast_forecast *out, const struct roast_side *run,
                         const struct roast_plan *plan, roast_error *err);
 

@@ -46,7 +46,7 @@ enum { ROAST_REPORT_MAX_ROWS = 40 };
 
 const char *roast_report_title(enum roast_report_table table);
 
-/* The same, with what the values say: the fine table may come from own clocks. */
+/* The same for these values: the fine table may come from own clocks. */
 const char *roast_report_title_of(enum roast_report_table table,
                                   const struct roast_metric_values *values);
 
@@ -57,7 +57,7 @@ size_t roast_report_rows(struct roast_row out[ROAST_REPORT_MAX_ROWS],
 
 /* ---- pages -------------------------------------------------------------------- */
 
-/* What the numbers themselves do not say. Borrowed; absent parts are left out. */
+/* What the metrics do not hold. Borrowed; absent parts are left out. */
 struct roast_heading {
     struct roast_str name;     /* of the processor */
     struct roast_str executor; /* "Futures, 4 workers" */
@@ -66,11 +66,11 @@ struct roast_heading {
     struct roast_str labels;   /* "site=T2, user=me" */
     struct roast_str first_error; /* of the monitor itself */
     struct roast_str remarks;     /* what is missing and why, one per line */
-    bool incomplete; /* it failed or has no end: there may be chunks nobody knows of */
+    bool incomplete; /* it failed or has no end: there may be unknown chunks */
     bool bold;       /* headings of the page are bold on a terminal */
 };
 
-/* Where a run is: of one in a file nobody here knows whether it goes on. */
+/* Where a run is: whether a run in a file still goes on is not known. */
 enum roast_origin { ROAST_IN_MEMORY, ROAST_IN_RUN_FILE, ROAST_IN_LIVE_FILE };
 
 /* A heading and the room for its texts, made of the notes of a run. */
@@ -100,7 +100,7 @@ int roast_report_text(struct roast_page *out, const roast_summary *summary,
 int roast_report_headline(struct roast_page *out, const roast_summary *summary,
                           const struct roast_heading *heading, roast_error *err);
 
-/* Where a run was read from, for those who show it. Zeroed: it is in memory. */
+/* Where a run was read from, to be shown. Zeroed: it is in memory. */
 struct roast_report_source {
     enum roast_origin origin;
     uint64_t cut_bytes; /* at the end of its file, no whole block */

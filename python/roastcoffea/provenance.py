@@ -52,6 +52,9 @@ def at_begin() -> dict[str, str]:
     with contextlib.suppress(OSError):  # it may have been removed
         facts["folder"] = _homeless(os.getcwd())
     facts |= versions(name for name in PACKAGES if name in sys.modules)
+    shell = sys.modules.get("IPython")
+    if shell and hasattr(shell.get_ipython(), "kernel"):
+        facts["client"] = "notebook"
     facts |= {
         f"environment.{name}": os.environ[name]
         for name in (*ENVIRONMENT, *(["HOSTNAME"] if POD in os.environ else []))

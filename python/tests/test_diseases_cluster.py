@@ -70,7 +70,7 @@ def test_a_healthy_run_has_nothing_to_change(healthy):
 DISEASES = (
     *("failures", "workers_died", "chunks_too_small", "waiting_for_data"),
     *("waiting_for_workers", "last_chunks", "gil", "overloaded", "memory_leak"),
-    *("spilling", "merging", "tasks_too_short", "notebook_imports", "foreign_tasks"),
+    *("spilling", "merging", "tasks_too_short", "client_imports", "foreign_tasks"),
 )
 
 
@@ -106,7 +106,7 @@ def far_away(warm):
 def test_tasks_too_short(far_away, tiny_file):
     run = run_on(far_away, tiny_file, Patient(rest, 0.01), chunks=100)
     finding = run.of("tasks_too_short")
-    assert "handing over 100 chunks" in finding["evidence"]
+    assert "sending 100 chunks" in finding["evidence"]
     assert "chunksize=" in finding["advice"]
     assert "(now 30)" in finding["advice"]
 
@@ -136,7 +136,7 @@ def test_imports_in_the_block(warm, tiny_file, tmp_path, monkeypatch):
     imports = functools.partial(importlib.import_module, "slow_corrections")
     run = run_on(warm, tiny_file, Patient(rest, 0.1), chunks=4, before=imports)
     del sys.modules["slow_corrections"]
-    finding = run.first("notebook_imports")
+    finding = run.first("client_imports")
     assert finding["cost_thread_seconds"] >= 3.9
     assert "with 2 threads waiting" in finding["evidence"]
     assert "before the block" in finding["advice"]

@@ -32,7 +32,7 @@ void roast__study_outliers(const struct roast_study *study);
 void roast__study_task_kinds(const struct roast_study *study);
 void roast__study_hot_lines(const struct roast_study *study);
 void roast__study_lost_workers(const struct roast_study *study);
-void roast__study_verdict(const struct roast_study *study); /* after all others */
+void roast__study_findings(const struct roast_study *study); /* after all others */
 
 /* Why spans of Dask do not tell of the run, in words; NULL: they do. After
  * roast__study_fine(). */

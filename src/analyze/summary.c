@@ -43,7 +43,7 @@ static const struct {
     {roast__study_task_kinds, true},
     {roast__study_hot_lines, true},
     {roast__study_outliers, false},
-    {roast__study_verdict, false},
+    {roast__study_findings, false},
     {roast__reasons_fill, true},
 };
 

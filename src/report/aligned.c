@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* aligned.c - titles, lines of parts that wrap, sentences, and rows of two columns. */
 #include <inttypes.h>
+#include <stdarg.h>
 #include <stdio.h>
 
 #include "report/blocks.h"
@@ -38,6 +39,17 @@ void roast__line_part(struct roast_wrapped_line *line, struct roast_str text)
     size_t left = ROAST_PAGE_COLUMNS - line->columns;
     line->columns += roast__put_text(line->buf, text, left, ROAST_CUT_MIDDLE);
     line->parts++;
+}
+
+void roast__line_format(struct roast_wrapped_line *line, const char *format, ...)
+{
+    char text[256];
+    va_list args;
+
+    va_start(args, format);
+    (void)vsnprintf(text, sizeof(text), format, args);
+    va_end(args);
+    roast__line_part(line, roast_str_of(text));
 }
 
 void roast__line_end(struct roast_wrapped_line *line)
@@ -82,7 +94,7 @@ void roast__put_sentence(struct roast_buf *buf, size_t indent, const char *text)
     }
 }
 
-/* A field of a row that somebody else may have filled to its last byte. */
+/* A field of a row that may be filled to its last byte. */
 static struct roast_str field(const char *text, size_t cap_bytes)
 {
     const char *end = memchr(text, '\0', cap_bytes);

@@ -13,40 +13,6 @@ enum { MAX_FAILURES = 10, NUMBER_COLUMNS = 11 };
 
 /* ---- failures ----------------------------------------------------------------- */
 
-static void put_entries(struct roast_grid *grid, const roast_table *table, size_t row)
-{
-    char text[64] = "-";
-    int64_t start, stop;
-
-    if (roast_table_int(&start, table, row, ROAST_COL_failures_entry_start) &&
-        roast_table_int(&stop, table, row, ROAST_COL_failures_entry_stop))
-        (void)snprintf(text, sizeof(text), "%" PRId64 "-%" PRId64, start, stop);
-    roast__grid_put(grid, roast_str_of(text));
-}
-
-/* "OSError: no such file", or "lost". */
-static void put_error(struct roast_grid *grid, const roast_table *table, size_t row)
-{
-    struct roast_str message =
-        roast_table_text(table, row, ROAST_COL_failures_error_message);
-    struct roast_str type = roast_table_text(table, row, ROAST_COL_failures_error_type);
-    struct roast_str status = roast__text_or(
-        roast_table_text(table, row, ROAST_COL_failures_status), "failed");
-    struct roast_buf error = {0};
-
-    (void)roast__put_text(&error, type.data ? type : status, ROAST_PAGE_COLUMNS,
-                          ROAST_CUT_END);
-    if (message.size_bytes > 0) {
-        roast__put(&error, ": ");
-        (void)roast__put_text(&error, message, ROAST_PAGE_COLUMNS, ROAST_CUT_END);
-    }
-    if (!roast__buf_ok(&error))
-        grid->text.failed = true;
-    roast__grid_put(grid,
-                    (struct roast_str){(const char *)error.data, error.size_bytes});
-    roast__buf_release(&error);
-}
-
 static bool is_resolved(const roast_table *table, size_t row)
 {
     return roast_table_flag(table, row, ROAST_COL_failures_resolved);
@@ -76,29 +42,17 @@ static bool same_failure(const roast_table *table, size_t a, size_t b)
     return is_resolved(table, a) == is_resolved(table, b);
 }
 
-static size_t count_same(const roast_table *table, size_t row)
-{
-    size_t count = 0;
-
-    for (size_t other = 0; other < roast_table_rows(table); other++)
-        count += same_failure(table, row, other);
-    return count;
-}
-
 /* Which try it was, or how often the same was tried: "x 4". */
 static void put_tries(struct roast_grid *grid, const roast_table *table, size_t row,
                       size_t count)
 {
-    char number[ROAST_NUMBER_BYTES];
     char text[ROAST_NUMBER_BYTES + 2];
 
     if (count == 1) {
-        roast__grid_put_number(
-            grid, roast_table_number(table, row, ROAST_COL_failures_attempt), "");
+        roast__grid_put_cell(grid, table, row, ROAST_COL_failures_attempt, "");
         return;
     }
-    (void)roast_format_number(number, (double)count, "");
-    (void)snprintf(text, sizeof(text), "x %s", number);
+    (void)snprintf(text, sizeof(text), "x %s", roast__number((double)count, "").text);
     roast__grid_put(grid, roast_str_of(text));
 }
 
@@ -121,14 +75,36 @@ static bool is_shown(const struct failures_shown *shown, const roast_table *tabl
 static void put_failure(struct roast_grid *grid, struct failures_shown *shown,
                         const roast_table *table, size_t row)
 {
-    size_t same = count_same(table, row);
+    size_t same = 0;
+    for (size_t other = 0; other < roast_table_rows(table); other++)
+        same += same_failure(table, row, other);
 
-    roast__grid_put(
-        grid,
-        roast__text_or(roast_table_text(table, row, ROAST_COL_failures_file), "-"));
-    put_entries(grid, table, row);
+    roast__grid_put(grid, roast__cell_text(table, row, ROAST_COL_failures_file));
+    char text[64] = "-";
+    int64_t start, stop;
+    if (roast_table_int(&start, table, row, ROAST_COL_failures_entry_start) &&
+        roast_table_int(&stop, table, row, ROAST_COL_failures_entry_stop))
+        (void)snprintf(text, sizeof(text), "%" PRId64 "-%" PRId64, start, stop);
+    roast__grid_put(grid, roast_str_of(text));
     put_tries(grid, table, row, same);
-    put_error(grid, table, row);
+    /* "OSError: no such file", or "lost". */
+    struct roast_str message =
+        roast_table_text(table, row, ROAST_COL_failures_error_message);
+    struct roast_str type = roast_table_text(table, row, ROAST_COL_failures_error_type);
+    struct roast_str status = roast__text_or(
+        roast_table_text(table, row, ROAST_COL_failures_status), "failed");
+    struct roast_buf error = {0};
+    (void)roast__put_text(&error, type.data ? type : status, ROAST_PAGE_COLUMNS,
+                          ROAST_CUT_END);
+    if (message.size_bytes > 0) {
+        roast__put(&error, ": ");
+        (void)roast__put_text(&error, message, ROAST_PAGE_COLUMNS, ROAST_CUT_END);
+    }
+    if (!roast__buf_ok(&error))
+        grid->text.failed = true;
+    roast__grid_put(grid,
+                    (struct roast_str){(const char *)error.data, error.size_bytes});
+    roast__buf_release(&error);
     shown->first[shown->count++] = row;
     shown->rows += same;
 }
@@ -204,36 +180,7 @@ static void put_losses(struct roast_buf *buf, const struct roast_shown *shown)
     roast__grid_release(&grid);
 }
 
-/* Only what a user would look for; metrics() has the reason of every other one. */
-static void put_reasons(struct roast_buf *buf, const struct roast_shown *shown)
-{
-    static const struct {
-        enum roast_metric metric;
-        const char *label;
-    } wanted[] = {
-        {ROAST_METRIC_total_events, "events"},
-        {ROAST_METRIC_total_bytes_read, "bytes read"},
-        {ROAST_METRIC_num_chunks, "number of chunks"},
-        {ROAST_METRIC_chunk_duration_mean, "time per chunk"},
-        {ROAST_METRIC_peak_memory_bytes, "memory"},
-    };
-    bool any = false;
-
-    for (size_t i = 0; i < sizeof(wanted) / sizeof(wanted[0]); i++) {
-        const char *why = shown->values->why[wanted[i].metric];
-        double value;
-        char line[512];
-        if (roast__metric(&value, shown, wanted[i].metric) || !why)
-            continue;
-        if (!any)
-            roast__put_title(buf, "Not available");
-        any = true;
-        (void)snprintf(line, sizeof(line), "%s: %s", wanted[i].label, why);
-        roast__put_sentence(buf, 2, line);
-    }
-}
-
-/* What is missing of the run as a whole, as whoever collected it said. */
+/* What is missing of the run as a whole, as the collector recorded it. */
 static void put_remarks(struct roast_buf *buf, const struct roast_shown *shown)
 {
     struct roast_str rest = {NULL, 0};
@@ -257,15 +204,13 @@ static void put_remarks(struct roast_buf *buf, const struct roast_shown *shown)
 
 static void put_monitor_errors(struct roast_buf *buf, const struct roast_shown *shown)
 {
-    char number[ROAST_NUMBER_BYTES];
     char line[340];
     double errors;
 
     if (!roast__metric(&errors, shown, ROAST_METRIC_monitor_errors) || errors == 0)
         return;
-    (void)roast_format_number(number, errors, "");
     roast__put(buf, "\n" ROAST_HEADING "monitor errors" ROAST_HEADING_END ": ");
-    roast__put(buf, number);
+    roast__put(buf, roast__number(errors, "").text);
     roast__put(buf, "\n");
     if (!shown->heading || shown->heading->first_error.size_bytes == 0)
         return;
@@ -281,7 +226,30 @@ void roast__put_blocks(struct roast_buf *buf, const struct roast_shown *shown)
     roast__put_group(buf, shown, ROAST_GROUP_SECTIONS);
     roast__put_group(buf, shown, ROAST_GROUP_DATASETS);
     put_losses(buf, shown);
-    put_reasons(buf, shown);
+    /* Only metrics that users look for; metrics() has the reasons of all others. */
+    static const struct {
+        enum roast_metric metric;
+        const char *label;
+    } wanted[] = {
+        {ROAST_METRIC_total_events, "events"},
+        {ROAST_METRIC_total_bytes_read, "bytes read"},
+        {ROAST_METRIC_num_chunks, "number of chunks"},
+        {ROAST_METRIC_chunk_duration_mean, "time per chunk"},
+        {ROAST_METRIC_peak_memory_bytes, "memory"},
+    };
+    bool any = false;
+    for (size_t i = 0; i < sizeof(wanted) / sizeof(wanted[0]); i++) {
+        const char *why = shown->values->why[wanted[i].metric];
+        double value;
+        char line[512];
+        if (roast__metric(&value, shown, wanted[i].metric) || !why)
+            continue;
+        if (!any)
+            roast__put_title(buf, "Not available");
+        any = true;
+        (void)snprintf(line, sizeof(line), "%s: %s", wanted[i].label, why);
+        roast__put_sentence(buf, 2, line);
+    }
     put_remarks(buf, shown);
     put_monitor_errors(buf, shown);
 }

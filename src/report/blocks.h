@@ -21,8 +21,10 @@ struct roast_wrapped_line {
 };
 
 void roast__line_part(struct roast_wrapped_line *line, struct roast_str text);
-void roast__line_end(
-    struct roast_wrapped_line *line); /* nothing when there was no part */
+void roast__line_format(struct roast_wrapped_line *line, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+/* Writes nothing when there was no part. */
+void roast__line_end(struct roast_wrapped_line *line);
 
 /* A sentence, broken between words; its lines are indented, from the second on more. */
 void roast__put_sentence(struct roast_buf *buf, size_t indent, const char *text);

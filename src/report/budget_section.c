@@ -17,40 +17,12 @@ static const char *shown_slice(int slice)
     return roast_slice_shown((enum roast_compared_slice)slice);
 }
 
-/* "WHERE THE WORKER TIME WENT   3469 thread-s = 62.0 s x 56.0 threads" */
-static void put_title(struct roast_buf *buf, const struct roast_shown *shown,
-                      double total)
-{
-    char line[LINE_BYTES];
-    char wall[ROAST_NUMBER_BYTES];
-    char threads[ROAST_NUMBER_BYTES];
-    double wall_s;
-
-    const char *pattern = total < 100   ? "WHERE THE WORKER TIME WENT   %.1f thread-s"
-                          : total < 1e7 ? "WHERE THE WORKER TIME WENT   %.0f thread-s"
-                                        : "WHERE THE WORKER TIME WENT   %.3g thread-s";
-    int size = snprintf(line, sizeof(line), pattern, total);
-    if (size > 0 && (size_t)size < sizeof(line) &&
-        roast__metric(&wall_s, shown, ROAST_METRIC_wall_time) && wall_s > 0) {
-        (void)roast_format_number(wall, wall_s, "s");
-        (void)roast_format_number(threads, total / wall_s, "");
-        (void)snprintf(line + size, sizeof(line) - (size_t)size, " = %s x %s threads",
-                       wall, threads);
-    }
-    roast__put_title(buf, line);
-}
-
 static void put_part(struct roast_wrapped_line *line, int col, double seconds,
                      double total)
 {
-    char number[ROAST_NUMBER_BYTES];
-    char part[LINE_BYTES];
-
-    (void)roast_format_number(number, seconds, "s");
-    (void)snprintf(part, sizeof(part), "%s %s, %.2g %%",
-                   shown_slice(col - ROAST_COL_budget_import), number,
-                   100 * seconds / total);
-    roast__line_part(line, roast_str_of(part));
+    roast__line_format(line, "%s %s, %.2g %%",
+                       shown_slice(col - ROAST_COL_budget_import),
+                       roast__number(seconds, "s").text, 100 * seconds / total);
 }
 
 /* "not explained 18.0 s, 0.5 % | roastcoffea itself 1.00 s, 0.0 %"
@@ -90,50 +62,26 @@ void roast__put_budget_section(struct roast_buf *buf, const struct roast_shown *
 
     if (!(total > 0))
         return;
-    put_title(buf, shown, total);
+    /* "WHERE THE WORKER TIME WENT   3469 thread-s = 62.0 s x 56.0 threads" */
+    char line[LINE_BYTES];
+    char threads[ROAST_NUMBER_BYTES];
+    double wall_s;
+    const char *pattern = total < 100   ? "WHERE THE WORKER TIME WENT   %.1f thread-s"
+                          : total < 1e7 ? "WHERE THE WORKER TIME WENT   %.0f thread-s"
+                                        : "WHERE THE WORKER TIME WENT   %.3g thread-s";
+    int size = snprintf(line, sizeof(line), pattern, total);
+    if (size > 0 && (size_t)size < sizeof(line) &&
+        roast__metric(&wall_s, shown, ROAST_METRIC_wall_time) && wall_s > 0) {
+        (void)roast_format_number(threads, total / wall_s, "");
+        (void)snprintf(line + size, sizeof(line) - (size_t)size, " = %s x %s threads",
+                       roast__number(wall_s, "s").text, threads);
+    }
+    roast__put_title(buf, line);
     roast__put_slices(buf, &slices);
     put_own(buf, shown, budget, total);
 }
 
 /* ---- checks ---------------------------------------------------------------------- */
-
-/* "CPU = Dask to 0.04 %", "events = coffea, exact", "bytes differ from coffea by 3 %" */
-static void put_check(struct roast_wrapped_line *line, const roast_table *checks,
-                      size_t row)
-{
-    static const struct {
-        const char *name;
-        const char *words;
-        const char *other;
-    } known[] = {
-        {"cpu_seconds", "CPU", "Dask"},
-        {"chunk_seconds", "chunk seconds", "Dask"},
-        {"events", "events", "coffea"},
-        {"bytes", "bytes", "coffea"},
-    };
-    struct roast_str name =
-        roast__text_or(roast_table_text(checks, row, ROAST_COL_checks_name), "");
-    struct roast_str verdict =
-        roast__text_or(roast_table_text(checks, row, ROAST_COL_checks_verdict), "");
-    double off =
-        fabs(roast_table_number(checks, row, ROAST_COL_checks_difference_percent));
-    char part[LINE_BYTES];
-
-    for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++) {
-        if (!roast__str_is(name, known[i].name) || roast__str_is(verdict, "absent"))
-            continue;
-        if (roast__str_is(verdict, "exact"))
-            (void)snprintf(part, sizeof(part), "%s = %s, exact", known[i].words,
-                           known[i].other);
-        else if (roast__str_is(verdict, "agrees"))
-            (void)snprintf(part, sizeof(part), "%s = %s to %.2g %%", known[i].words,
-                           known[i].other, fmax(off, 0.01));
-        else
-            (void)snprintf(part, sizeof(part), "%s and %s differ by %.2g %%",
-                           known[i].words, known[i].other, off);
-        roast__line_part(line, roast_str_of(part));
-    }
-}
 
 void roast__put_checks(struct roast_buf *buf, const struct roast_shown *shown)
 {
@@ -141,8 +89,39 @@ void roast__put_checks(struct roast_buf *buf, const struct roast_shown *shown)
     struct roast_buf text = {0};
     struct roast_wrapped_line line = {.buf = &text, .indent = 8, .columns = 8};
 
-    for (size_t row = 0; checks && row < roast_table_rows(checks); row++)
-        put_check(&line, checks, row);
+    for (size_t row = 0; checks && row < roast_table_rows(checks); row++) {
+        /* "CPU = Dask to 0.04 %", "events = coffea, exact", "bytes differ from
+         * coffea by 3 %" */
+        static const struct {
+            const char *name;
+            const char *words;
+            const char *other;
+        } known[] = {
+            {"cpu_seconds", "CPU", "Dask"},
+            {"chunk_seconds", "chunk seconds", "Dask"},
+            {"events", "events", "coffea"},
+            {"bytes", "bytes", "coffea"},
+        };
+        struct roast_str name =
+            roast__text_or(roast_table_text(checks, row, ROAST_COL_checks_name), "");
+        struct roast_str verdict =
+            roast__text_or(roast_table_text(checks, row, ROAST_COL_checks_verdict), "");
+        double off =
+            fabs(roast_table_number(checks, row, ROAST_COL_checks_difference_percent));
+        for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++) {
+            if (!roast__str_is(name, known[i].name) || roast__str_is(verdict, "absent"))
+                continue;
+            if (roast__str_is(verdict, "exact"))
+                roast__line_format(&line, "%s = %s, exact", known[i].words,
+                                   known[i].other);
+            else if (roast__str_is(verdict, "agrees"))
+                roast__line_format(&line, "%s = %s to %.2g %%", known[i].words,
+                                   known[i].other, fmax(off, 0.01));
+            else
+                roast__line_format(&line, "%s and %s differ by %.2g %%", known[i].words,
+                                   known[i].other, off);
+        }
+    }
     bool any = line.parts > 0;
     roast__line_end(&line);
     if (any) {

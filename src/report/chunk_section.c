@@ -2,8 +2,8 @@
 /* chunk_section.c - the inside of the chunks: where their seconds went.
  *
  * Slices do not overlap and add up, so their shares are of their own sum. Everything
- * else beside them is an overlay, and says so: the same seconds in another split, those
- * of the garbage collector, and what could not be told for want of a hook. */
+ * else beside them is an overlay and labelled as such: the same seconds in another split, those
+ * of the garbage collector, and what was not measured for want of a hook. */
 #include <math.h>
 #include <stdio.h>
 
@@ -26,23 +26,6 @@ static const double smallest_share = 0.0005;
 static const char *shown_slice(int slice)
 {
     return roast_ladder_info((enum roast_ladder_item)slice)->shown;
-}
-
-static void put_slices(struct roast_buf *buf, const roast_table *ladder, double total)
-{
-    struct roast_slices slices = {
-        .table = ladder,
-        .first = ROAST_COL_ladder_import,
-        .count = ROAST_SLICE_COUNT,
-        .total = total,
-        .smallest_share = smallest_share,
-        .most = ROAST_SLICE_COUNT,
-        .bar_columns = 40,
-        .rest_words = "below 0.05 %",
-        .shown = shown_slice,
-    };
-
-    roast__put_slices(buf, &slices);
 }
 
 /* ---- overlays ----------------------------------------------------------------- */
@@ -68,12 +51,10 @@ static void put_split(struct roast_buf *buf, const roast_table *split)
     roast__put_blanks(buf, INDENT);
     for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
         double seconds = roast_table_number(split, 0, parts[i].col);
-        char part[LINE_BYTES];
         if (isnan(seconds))
             continue;
-        (void)snprintf(part, sizeof(part), "%s %.0f %%", parts[i].words,
-                       100 * roast__amount(seconds) / total);
-        roast__line_part(&line, roast_str_of(part));
+        roast__line_format(&line, "%s %.0f %%", parts[i].words,
+                           100 * roast__amount(seconds) / total);
     }
     roast__line_end(&line);
 }
@@ -83,43 +64,16 @@ static void put_overlay(struct roast_buf *buf, const struct roast_shown *shown,
                         enum roast_metric metric, const char *words, double total)
 {
     char line[LINE_BYTES];
-    char number[ROAST_NUMBER_BYTES];
     char percent[ROAST_NUMBER_BYTES];
     double seconds;
 
     if (!roast__metric(&seconds, shown, metric) || seconds > total ||
         !(seconds / total >= smallest_share))
         return;
-    (void)roast_format_number(number, seconds, "s");
     roast__format_share(percent, seconds / total);
-    (void)snprintf(line, sizeof(line), "of it %s %s (%s)", words, number, percent);
+    (void)snprintf(line, sizeof(line), "of it %s %s (%s)", words,
+                   roast__number(seconds, "s").text, percent);
     roast__put_sentence(buf, INDENT, line);
-}
-
-static void put_hook(struct roast_buf *buf, const roast_table *hooks, size_t row)
-{
-    struct roast_str hook =
-        roast__text_or(roast_table_text(hooks, row, ROAST_COL_hooks_missing_hook), "-");
-    struct roast_str lost =
-        roast__text_or(roast_table_text(hooks, row, ROAST_COL_hooks_missing_lost), "-");
-    char line[LINE_BYTES];
-
-    hook = roast_str_cut(hook, NAME_BYTES);
-    lost = roast_str_cut(lost, LINE_BYTES - 2 * NAME_BYTES);
-    (void)snprintf(line, sizeof(line), "hook %.*s missing: %.*s", (int)hook.size_bytes,
-                   hook.data, (int)lost.size_bytes, lost.data);
-    roast__put_sentence(buf, INDENT, line);
-}
-
-static void put_hooks(struct roast_buf *buf, const struct roast_shown *shown)
-{
-    const roast_table *hooks = shown->tables[ROAST_TABLE_hooks_missing];
-    size_t count = roast_table_rows(hooks);
-
-    for (size_t row = 0; row < count && row < MAX_HOOKS; row++)
-        put_hook(buf, hooks, row);
-    if (count > MAX_HOOKS)
-        roast__put_count_line(buf, count - MAX_HOOKS, "more");
 }
 
 /* ---- where the time went ------------------------------------------------------ */
@@ -127,8 +81,6 @@ static void put_hooks(struct roast_buf *buf, const struct roast_shown *shown)
 /* " in 8 chunks", or " in 6 of 8 chunks" where the others were not looked into. */
 static void format_chunks(char out[CHUNKS_BYTES], const struct roast_shown *shown)
 {
-    char chunks_text[ROAST_NUMBER_BYTES];
-    char all_text[ROAST_NUMBER_BYTES];
     double chunks;
     double others;
 
@@ -137,10 +89,9 @@ static void format_chunks(char out[CHUNKS_BYTES], const struct roast_shown *show
         return;
     if (!roast__metric(&others, shown, ROAST_METRIC_num_chunks_without_ladder))
         others = 0;
-    (void)roast_format_number(chunks_text, chunks, "");
-    (void)roast_format_number(all_text, chunks + others, "");
-    (void)snprintf(out, CHUNKS_BYTES, " in %s%s%s %s", chunks_text,
-                   others > 0 ? " of " : "", others > 0 ? all_text : "",
+    (void)snprintf(out, CHUNKS_BYTES, " in %s%s%s %s", roast__number(chunks, "").text,
+                   others > 0 ? " of " : "",
+                   others > 0 ? roast__number(chunks + others, "").text : "",
                    chunks + others == 1 ? "chunk" : "chunks");
 }
 
@@ -149,13 +100,12 @@ static void put_time_title(struct roast_buf *buf, const struct roast_shown *show
                            double total)
 {
     char line[LINE_BYTES] = "INSIDE A CHUNK";
-    char time[ROAST_NUMBER_BYTES];
     char chunks[CHUNKS_BYTES];
 
     if (total > 0) {
-        (void)roast_format_number(time, total, "s");
         format_chunks(chunks, shown);
-        (void)snprintf(line, sizeof(line), "INSIDE A CHUNK   %s%s", time, chunks);
+        (void)snprintf(line, sizeof(line), "INSIDE A CHUNK   %s%s",
+                       roast__number(total, "s").text, chunks);
     }
     roast__put_title(buf, line);
 }
@@ -170,14 +120,43 @@ void roast__put_chunk_section(struct roast_buf *buf, const struct roast_shown *s
     size_t title_end = buf->size_bytes;
     if (total > 0) {
         if (!shown->tables[ROAST_TABLE_budget]) /* which shows the same slices */
-            put_slices(buf, ladder, total);
+        {
+            struct roast_slices slices = {
+                .table = ladder,
+                .first = ROAST_COL_ladder_import,
+                .count = ROAST_SLICE_COUNT,
+                .total = total,
+                .smallest_share = smallest_share,
+                .most = ROAST_SLICE_COUNT,
+                .bar_columns = 40,
+                .rest_words = "below 0.05 %",
+                .shown = shown_slice,
+            };
+            roast__put_slices(buf, &slices);
+        }
         put_split(buf, shown->tables[ROAST_TABLE_chunk_split]);
         put_overlay(buf, shown, ROAST_METRIC_storage_wait_seconds,
                     "waiting for storage while opening and building", total);
         put_overlay(buf, shown, ROAST_METRIC_gc_seconds, "garbage collection (CPU)",
                     total);
     }
-    put_hooks(buf, shown);
+    const roast_table *hooks = shown->tables[ROAST_TABLE_hooks_missing];
+    size_t count = roast_table_rows(hooks);
+    for (size_t row = 0; row < count && row < MAX_HOOKS; row++) {
+        struct roast_str hook =
+            roast__cell_text(hooks, row, ROAST_COL_hooks_missing_hook);
+        struct roast_str lost =
+            roast__cell_text(hooks, row, ROAST_COL_hooks_missing_lost);
+        char line[LINE_BYTES];
+        hook = roast_str_cut(hook, NAME_BYTES);
+        lost = roast_str_cut(lost, LINE_BYTES - 2 * NAME_BYTES);
+        (void)snprintf(line, sizeof(line), "hook %.*s missing: %.*s",
+                       (int)hook.size_bytes, hook.data, (int)lost.size_bytes,
+                       lost.data);
+        roast__put_sentence(buf, INDENT, line);
+    }
+    if (count > MAX_HOOKS)
+        roast__put_count_line(buf, count - MAX_HOOKS, "more");
     if (buf->size_bytes == title_end)
         buf->size_bytes = start; /* a title over nothing */
 }

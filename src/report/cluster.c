@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* cluster.c - what a scheduler told: lost workers, tasks by kind, hot lines.
+/* cluster.c - data of the scheduler: lost workers, tasks by kind, hot lines.
  *
  * Nothing where there was no scheduler. Each block is bounded: the rest is counted. */
 #include <math.h>
@@ -11,39 +11,6 @@ enum { MOST_WORKERS = 5, MOST_LINES = 5, LINE_BYTES = 256, NUMBER_COLUMNS = 11 }
 
 /* ---- lost workers ---------------------------------------------------------------- */
 
-/* "2.10 GB of 4.00 GB" */
-static void put_memory(struct roast_grid *grid, const roast_table *table, size_t row)
-{
-    double used = roast_table_number(table, row, ROAST_COL_lost_workers_memory_bytes);
-    double limit =
-        roast_table_number(table, row, ROAST_COL_lost_workers_memory_limit_bytes);
-    char text[2 * ROAST_NUMBER_BYTES + 8];
-    char number[ROAST_NUMBER_BYTES];
-    size_t size = roast_format_number(text, used, "B");
-
-    if (!isnan(limit)) {
-        (void)roast_format_number(number, limit, "B");
-        (void)snprintf(text + size, sizeof(text) - size, " of %s", number);
-    }
-    roast__grid_put(grid, roast_str_of(text));
-}
-
-static void put_lost_rows(struct roast_grid *grid, const roast_table *table)
-{
-    for (size_t row = 0; row < roast_table_rows(table) && row < MOST_WORKERS; row++) {
-        struct roast_str worker =
-            roast_table_text(table, row, ROAST_COL_lost_workers_worker);
-        double seconds =
-            roast_table_number(table, row, ROAST_COL_lost_workers_seconds_lost);
-        roast__grid_put(grid, roast__text_or(worker, "-"));
-        roast__grid_put(
-            grid, roast__text_or(
-                      roast_table_text(table, row, ROAST_COL_lost_workers_ended), "-"));
-        put_memory(grid, table, row);
-        roast__grid_put_number(grid, seconds, "s");
-    }
-}
-
 /* Why, in the words of the scheduler, and what it was doing. */
 static void put_lost_details(struct roast_buf *buf, const roast_table *table)
 {
@@ -54,9 +21,7 @@ static void put_lost_details(struct roast_buf *buf, const roast_table *table)
             roast_table_text(table, row, ROAST_COL_lost_workers_chunks);
         struct roast_str held;
         struct roast_str worker = roast_str_cut(
-            roast__text_or(roast_table_text(table, row, ROAST_COL_lost_workers_worker),
-                           "-"),
-            80);
+            roast__cell_text(table, row, ROAST_COL_lost_workers_worker), 80);
         char line[3 * LINE_BYTES];
         if (why.data) {
             why = roast_str_cut(why, LINE_BYTES);
@@ -87,7 +52,28 @@ static void put_lost_workers(struct roast_buf *buf, const struct roast_shown *sh
     if (!table || roast_table_rows(table) == 0)
         return;
     roast__put_title(buf, "LOST WORKERS");
-    put_lost_rows(&grid, table);
+    for (size_t row = 0; row < roast_table_rows(table) && row < MOST_WORKERS; row++) {
+        struct roast_str worker =
+            roast_table_text(table, row, ROAST_COL_lost_workers_worker);
+        double seconds =
+            roast_table_number(table, row, ROAST_COL_lost_workers_seconds_lost);
+        roast__grid_put(&grid, roast__text_or(worker, "-"));
+        roast__grid_put(&grid,
+                        roast__cell_text(table, row, ROAST_COL_lost_workers_ended));
+        /* "2.10 GB of 4.00 GB" */
+        double used =
+            roast_table_number(table, row, ROAST_COL_lost_workers_memory_bytes);
+        double limit =
+            roast_table_number(table, row, ROAST_COL_lost_workers_memory_limit_bytes);
+        char text[2 * ROAST_NUMBER_BYTES + 8];
+        size_t size = roast_format_number(text, used, "B");
+        if (!isnan(limit)) {
+            (void)snprintf(text + size, sizeof(text) - size, " of %s",
+                           roast__number(limit, "B").text);
+        }
+        roast__grid_put(&grid, roast_str_of(text));
+        roast__grid_put_number(&grid, seconds, "s");
+    }
     roast__grid_write(buf, &grid);
     put_lost_details(buf, table);
     if (roast_table_rows(table) > MOST_WORKERS)
@@ -115,53 +101,18 @@ static void put_tasks(struct roast_buf *buf, const struct roast_shown *shown)
     for (size_t row = 0; row < roast_table_rows(table); row++) {
         double failed = roast_table_number(table, row, ROAST_COL_tasks_by_kind_failed);
         double again = roast_table_number(table, row, ROAST_COL_tasks_by_kind_retried);
-        roast__grid_put(
-            &grid,
-            roast__text_or(roast_table_text(table, row, ROAST_COL_tasks_by_kind_kind),
-                           "-"));
-        roast__grid_put_number(
-            &grid, roast_table_number(table, row, ROAST_COL_tasks_by_kind_count), "");
-        roast__grid_put_number(
-            &grid, roast_table_number(table, row, ROAST_COL_tasks_by_kind_seconds),
-            "s");
+        roast__grid_put(&grid,
+                        roast__cell_text(table, row, ROAST_COL_tasks_by_kind_kind));
+        roast__grid_put_cell(&grid, table, row, ROAST_COL_tasks_by_kind_count, "");
+        roast__grid_put_cell(&grid, table, row, ROAST_COL_tasks_by_kind_seconds, "s");
         roast__grid_put_number(&grid, isnan(again) ? failed : failed + again, "");
-        roast__grid_put_number(
-            &grid, roast_table_number(table, row, ROAST_COL_tasks_by_kind_lost), "");
+        roast__grid_put_cell(&grid, table, row, ROAST_COL_tasks_by_kind_lost, "");
     }
     roast__grid_write(buf, &grid);
     roast__grid_release(&grid);
 }
 
 /* ---- hot lines ------------------------------------------------------------------- */
-
-/* "analysis.py:12 process" */
-static void put_place(struct roast_grid *grid, const roast_table *table, size_t row)
-{
-    struct roast_str file =
-        roast__text_or(roast_table_text(table, row, ROAST_COL_hottest_lines_file), "-");
-    struct roast_str name = roast__text_or(
-        roast_table_text(table, row, ROAST_COL_hottest_lines_function), "");
-    double line = roast_table_number(table, row, ROAST_COL_hottest_lines_line);
-    struct roast_buf place = {0};
-    char number[ROAST_NUMBER_BYTES] = "";
-
-    for (size_t i = file.size_bytes; i > 0; i--) { /* the file without its folders */
-        if (file.data[i - 1] == '/' && i < file.size_bytes) {
-            file = (struct roast_str){file.data + i, file.size_bytes - i};
-            break;
-        }
-    }
-    if (line >= 0)
-        (void)snprintf(number, sizeof(number), ":%.0f ", line);
-    (void)roast__put_text(&place, file, ROAST_PAGE_COLUMNS / 2, ROAST_CUT_MIDDLE);
-    roast__put(&place, number);
-    (void)roast__put_text(&place, name, ROAST_PAGE_COLUMNS / 2, ROAST_CUT_END);
-    if (!roast__buf_ok(&place))
-        grid->text.failed = true;
-    roast__grid_put(grid,
-                    (struct roast_str){(const char *)place.data, place.size_bytes});
-    roast__buf_release(&place);
-}
 
 static void put_hot_lines(struct roast_buf *buf, const struct roast_shown *shown)
 {
@@ -177,13 +128,34 @@ static void put_hot_lines(struct roast_buf *buf, const struct roast_shown *shown
         return;
     roast__put_title(buf, "HOT LINES   as Dask's profiler saw them");
     for (size_t row = 0; row < roast_table_rows(table) && row < MOST_LINES; row++) {
-        put_place(&grid, table, row);
-        roast__grid_put_number(
-            &grid, roast_table_number(table, row, ROAST_COL_hottest_lines_seconds),
-            "s");
-        roast__grid_put_number(
-            &grid, roast_table_number(table, row, ROAST_COL_hottest_lines_self_seconds),
-            "s");
+        /* "analysis.py:12 process" */
+        struct roast_str file =
+            roast__cell_text(table, row, ROAST_COL_hottest_lines_file);
+        struct roast_str name = roast__text_or(
+            roast_table_text(table, row, ROAST_COL_hottest_lines_function), "");
+        double line = roast_table_number(table, row, ROAST_COL_hottest_lines_line);
+        struct roast_buf place = {0};
+        char number[ROAST_NUMBER_BYTES] = "";
+        for (size_t i = file.size_bytes; i > 0;
+             i--) { /* the file without its folders */
+            if (file.data[i - 1] == '/' && i < file.size_bytes) {
+                file = (struct roast_str){file.data + i, file.size_bytes - i};
+                break;
+            }
+        }
+        if (line >= 0)
+            (void)snprintf(number, sizeof(number), ":%.0f ", line);
+        (void)roast__put_text(&place, file, ROAST_PAGE_COLUMNS / 2, ROAST_CUT_MIDDLE);
+        roast__put(&place, number);
+        (void)roast__put_text(&place, name, ROAST_PAGE_COLUMNS / 2, ROAST_CUT_END);
+        if (!roast__buf_ok(&place))
+            grid.text.failed = true;
+        roast__grid_put(&grid,
+                        (struct roast_str){(const char *)place.data, place.size_bytes});
+        roast__buf_release(&place);
+        roast__grid_put_cell(&grid, table, row, ROAST_COL_hottest_lines_seconds, "s");
+        roast__grid_put_cell(&grid, table, row, ROAST_COL_hottest_lines_self_seconds,
+                             "s");
     }
     roast__grid_write(buf, &grid);
     roast__grid_release(&grid);

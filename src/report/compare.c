@@ -32,30 +32,15 @@ static void put_side(struct roast_buf *buf, const struct roast_comparison *compa
     for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
         const struct roast_compared *row = &comparison->metrics[parts[i].metric];
         double value = is_b ? row->b : row->a;
-        char number[ROAST_NUMBER_BYTES];
-        char text[ROAST_NUMBER_BYTES + 16];
         if (isnan(value))
             continue;
-        (void)roast_format_number(number, value, parts[i].unit);
-        (void)snprintf(text, sizeof(text), "%s%s%s", number, parts[i].words,
-                       *parts[i].words && value != 1 ? "s" : "");
-        roast__line_part(&line, roast_str_of(text));
+        roast__line_format(&line, "%s%s%s", roast__number(value, parts[i].unit).text,
+                           parts[i].words, *parts[i].words && value != 1 ? "s" : "");
     }
     roast__line_end(&line);
 }
 
 /* ---- chunks ---------------------------------------------------------------------- */
-
-static void put_interval(struct roast_grid *grid, const struct roast_contrast *contrast)
-{
-    char text[80] = "-";
-
-    if (!contrast->why)
-        (void)snprintf(text, sizeof(text), "%+.1f ... %+.1f %%",
-                       roast__percent_more(contrast->low),
-                       roast__percent_more(contrast->high));
-    roast__grid_put(grid, roast_str_of(text));
-}
 
 static void put_measures(struct roast_buf *buf,
                          const struct roast_comparison *comparison)
@@ -84,7 +69,12 @@ static void put_measures(struct roast_buf *buf,
         roast__grid_put_number(&grid, contrast->a_median, info->unit);
         roast__grid_put_number(&grid, contrast->b_median, info->unit);
         roast__grid_put_change(&grid, contrast->ratio);
-        put_interval(&grid, contrast);
+        char text[80] = "-";
+        if (!contrast->why)
+            (void)snprintf(text, sizeof(text), "%+.1f ... %+.1f %%",
+                           roast__percent_more(contrast->low),
+                           roast__percent_more(contrast->high));
+        roast__grid_put(&grid, roast_str_of(text));
     }
     roast__put_title(buf, "THE TYPICAL CHUNK");
     if (first->pairs > 0)
@@ -100,13 +90,6 @@ static void put_measures(struct roast_buf *buf,
 }
 
 /* ---- the budget ------------------------------------------------------------------ */
-
-static bool is_shown(const struct roast_compared *row)
-{
-    static const double rounding_s = 1e-9;
-
-    return row->a > rounding_s || row->b > rounding_s;
-}
 
 static void put_slices(struct roast_buf *buf, const struct roast_comparison *comparison)
 {
@@ -125,7 +108,8 @@ static void put_slices(struct roast_buf *buf, const struct roast_comparison *com
     for (int i = 0; i < ROAST_COMPARED_SLICES; i++) {
         const struct roast_compared *row = &comparison->slices[i];
         const char *shown = roast_slice_shown((enum roast_compared_slice)i);
-        if (!is_shown(row))
+        static const double rounding_s = 1e-9;
+        if (!(row->a > rounding_s || row->b > rounding_s))
             continue;
         double a = row->a / events->a;
         double b = row->b / events->b;
@@ -144,11 +128,6 @@ static void put_slices(struct roast_buf *buf, const struct roast_comparison *com
 }
 
 /* ---- metrics --------------------------------------------------------------------- */
-
-static bool is_same(const struct roast_compared *row)
-{
-    return row->a == row->b || (isnan(row->a) && isnan(row->b));
-}
 
 static void put_metric(struct roast_grid *grid, enum roast_metric metric, double value)
 {
@@ -173,7 +152,7 @@ static void put_metrics(struct roast_buf *buf,
     for (int i = 0; i < ROAST_METRIC_COUNT; i++) {
         const struct roast_compared *row = &comparison->metrics[i];
         const char *name = roast_metric_info((enum roast_metric)i)->name;
-        if (is_same(row)) {
+        if (row->a == row->b || (isnan(row->a) && isnan(row->b))) {
             same += isnan(row->a) ? 0 : 1;
             continue;
         }
@@ -211,30 +190,6 @@ static void json_pair(struct roast_json *json, const struct roast_compared *row)
     roast__json_named_number(json, "a", row->a);
     roast__json_named_number(json, "b", row->b);
     roast__json_named_number(json, "ratio", row->ratio);
-}
-
-static void json_measure(struct roast_json *json, enum roast_measure measure,
-                         const struct roast_contrast *contrast)
-{
-    const struct roast_measure_info *info = roast_measure_info(measure);
-
-    roast_json_key(json, roast_str_of(info->name));
-    roast_json_open(json, '{');
-    roast__json_named_text(json, "unit", roast_str_of(info->unit));
-    roast__json_named_text(json, "meaning", roast_str_of(info->text));
-    roast__json_named_count(json, "a_chunks", contrast->a_chunks);
-    roast__json_named_count(json, "b_chunks", contrast->b_chunks);
-    roast__json_named_count(json, "pairs", contrast->pairs);
-    roast__json_named_number(json, "a", contrast->a_median);
-    roast__json_named_number(json, "b", contrast->b_median);
-    roast__json_named_number(json, "ratio", contrast->ratio);
-    roast__json_named_number(json, "low", contrast->low);
-    roast__json_named_number(json, "high", contrast->high);
-    roast__json_named_text(json, "change",
-                           roast_str_of(roast_change_name(contrast->change)));
-    if (contrast->why)
-        roast__json_named_text(json, "why", roast_str_of(contrast->why));
-    roast_json_close(json, '}');
 }
 
 static void json_open(struct roast_json *json, const char *key)
@@ -281,8 +236,28 @@ int roast_report_compare_json(struct roast_page *out,
         &json, "judged",
         roast_str_of(roast_measure_info(roast_compare_main(comparison))->name));
     json_open(&json, "measures");
-    for (int i = 0; i < ROAST_MEASURE_COUNT; i++)
-        json_measure(&json, (enum roast_measure)i, &comparison->measures[i]);
+    for (int i = 0; i < ROAST_MEASURE_COUNT; i++) {
+        const struct roast_contrast *contrast = &comparison->measures[i];
+        const struct roast_measure_info *info =
+            roast_measure_info(((enum roast_measure)i));
+        roast_json_key(&json, roast_str_of(info->name));
+        roast_json_open(&json, '{');
+        roast__json_named_text(&json, "unit", roast_str_of(info->unit));
+        roast__json_named_text(&json, "meaning", roast_str_of(info->text));
+        roast__json_named_count(&json, "a_chunks", contrast->a_chunks);
+        roast__json_named_count(&json, "b_chunks", contrast->b_chunks);
+        roast__json_named_count(&json, "pairs", contrast->pairs);
+        roast__json_named_number(&json, "a", contrast->a_median);
+        roast__json_named_number(&json, "b", contrast->b_median);
+        roast__json_named_number(&json, "ratio", contrast->ratio);
+        roast__json_named_number(&json, "low", contrast->low);
+        roast__json_named_number(&json, "high", contrast->high);
+        roast__json_named_text(&json, "change",
+                               roast_str_of(roast_change_name(contrast->change)));
+        if (contrast->why)
+            roast__json_named_text(&json, "why", roast_str_of(contrast->why));
+        roast_json_close(&json, '}');
+    }
     roast_json_close(&json, '}');
     json_numbers(&json, comparison);
     roast_json_close(&json, '}');

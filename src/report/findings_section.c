@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* findings_section.c - what to change: the findings that cost most, each with its advice.
  *
- * A run with nothing wrong says so; one that nobody has looked into says nothing. */
+ * A run without findings gets a line; a run without a budget gets none. */
 #include <math.h>
 #include <stdio.h>
 
@@ -22,28 +22,14 @@ static void put_advice(struct roast_buf *buf, const roast_table *findings, size_
     double saves =
         roast_table_number(findings, row, ROAST_COL_findings_saves_wall_seconds);
     char line[LINE_BYTES];
-    char number[ROAST_NUMBER_BYTES];
 
     int size =
         snprintf(line, sizeof(line), "-> %.*s", (int)advice.size_bytes, advice.data);
     if (saves > 0 && size > 0 && (size_t)size < sizeof(line)) {
-        (void)roast_format_number(number, saves, "s");
         (void)snprintf(line + size, sizeof(line) - (size_t)size, "; saves about %s",
-                       number);
+                       roast__number(saves, "s").text);
     }
     roast__put_sentence(buf, 2 * INDENT, line);
-}
-
-static void put_finding(struct roast_buf *buf, const roast_table *findings, size_t row)
-{
-    struct roast_str title = text_at(findings, row, ROAST_COL_findings_title);
-    struct roast_str evidence = text_at(findings, row, ROAST_COL_findings_evidence);
-    char line[LINE_BYTES];
-
-    (void)snprintf(line, sizeof(line), "%zu %.*s: %.*s", row + 1, (int)title.size_bytes,
-                   title.data, (int)evidence.size_bytes, evidence.data);
-    roast__put_sentence(buf, INDENT, line);
-    put_advice(buf, findings, row);
 }
 
 /* "  and: Garbage collection, Uneven datasets" */
@@ -71,12 +57,21 @@ void roast__put_findings_section(struct roast_buf *buf, const struct roast_shown
         return;
     if (roast_table_rows(findings) == 0) {
         bool ended = !shown->heading || !shown->heading->incomplete;
-        if (ended && shown->tables[ROAST_TABLE_budget]) /* else nobody knows */
+        if (ended && shown->tables[ROAST_TABLE_budget]) /* else not known */
             roast__put_title(buf, "WHAT TO CHANGE   nothing that would be worth it");
         return;
     }
     roast__put_title(buf, "WHAT TO CHANGE");
-    for (size_t row = 0; row < roast_table_rows(findings) && row < MOST_FINDINGS; row++)
-        put_finding(buf, findings, row);
+    for (size_t row = 0; row < roast_table_rows(findings) && row < MOST_FINDINGS;
+         row++) {
+        struct roast_str title = text_at(findings, row, ROAST_COL_findings_title);
+        struct roast_str evidence = text_at(findings, row, ROAST_COL_findings_evidence);
+        char line[LINE_BYTES];
+        (void)snprintf(line, sizeof(line), "%zu %.*s: %.*s", row + 1,
+                       (int)title.size_bytes, title.data, (int)evidence.size_bytes,
+                       evidence.data);
+        roast__put_sentence(buf, INDENT, line);
+        put_advice(buf, findings, row);
+    }
     put_others(buf, findings);
 }

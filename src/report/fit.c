@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* fit.c - text from data made fit for a terminal, for those who write their own lines. */
+/* fit.c - text from data made safe for a terminal, for callers that write their own lines. */
 #include "roast/report.h"
 #include "table/glyphs.h"
 

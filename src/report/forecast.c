@@ -12,24 +12,17 @@ static const char range_words[] =
 static void put_range(struct roast_buf *buf, const char *name,
                       const struct roast_estimate *estimate)
 {
-    char value[ROAST_NUMBER_BYTES];
-    char low[ROAST_NUMBER_BYTES];
-    char high[ROAST_NUMBER_BYTES];
-
-    (void)roast_format_number(value, estimate->value, "s");
-    (void)roast_format_number(low, estimate->low, "s");
-    (void)roast_format_number(high, estimate->high, "s");
-    roast__put_line(buf, "  %s  %s   (%s ... %s)", name, value, low, high);
+    roast__put_line(buf, "  %s  %s   (%s ... %s)", name,
+                    roast__number(estimate->value, "s").text,
+                    roast__number(estimate->low, "s").text,
+                    roast__number(estimate->high, "s").text);
 }
 
 static void put_number(struct roast_buf *buf, const char *name, double value,
                        const char *unit)
 {
-    char text[ROAST_NUMBER_BYTES];
-
-    (void)roast_format_number(text, value, unit);
     if (!isnan(value))
-        roast__put_line(buf, "  %s  %s", name, text);
+        roast__put_line(buf, "  %s  %s", name, roast__number(value, unit).text);
 }
 
 /* How many times larger than any chunk that was seen those of the plan are. */
@@ -37,23 +30,6 @@ static double beyond_seen(const struct roast_forecast *forecast,
                           const struct roast_plan *plan)
 {
     return plan->chunksize / forecast->largest_seen;
-}
-
-static void put_beyond(struct roast_buf *buf, double beyond)
-{
-    static const double told_from = 1.5;
-    char number[ROAST_NUMBER_BYTES];
-    char line[160];
-
-    if (!(beyond > told_from))
-        return;
-    (void)roast_format_number(number, beyond, "");
-    (void)snprintf(
-        line, sizeof(line),
-        "Chunks %s times larger than any that was seen: a straight line into "
-        "the unknown; see whether their memory suffices.",
-        number);
-    roast__put_sentence(buf, 2, line);
 }
 
 int roast_report_forecast(struct roast_page *out, const struct roast_forecast *forecast,
@@ -84,11 +60,21 @@ int roast_report_forecast(struct roast_page *out, const struct roast_forecast *f
     put_number(&buf, "threads per worker", forecast->threads_per_worker, "");
     put_number(&buf, "threads busy      ", 100 * forecast->busy_share, "%");
     put_number(&buf, "all else          ", forecast->fixed_s, "s");
-    put_beyond(&buf, beyond_seen(forecast, plan));
+    double beyond = beyond_seen(forecast, plan);
+    static const double shown_from = 1.5;
+    char line[160];
+    if (beyond > shown_from) {
+        (void)snprintf(
+            line, sizeof(line),
+            "Chunks %s times larger than any that was seen: a straight line into "
+            "the unknown; see whether their memory suffices.",
+            roast__number(beyond, "").text);
+        roast__put_sentence(&buf, 2, line);
+    }
     roast__put_sentence(&buf, 2, range_words);
     roast__put_sentence(&buf, 2,
                         "Storage and scheduler are taken to be as quick for more "
-                        "workers; roast scale tells whether they are.");
+                        "workers; roast scale shows whether they are.");
     return roast__page_finish(out, &buf, err);
 }
 

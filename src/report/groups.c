@@ -132,20 +132,6 @@ static double sum_of(const roast_table *table, int col)
 
 /* ---- blocks ------------------------------------------------------------------- */
 
-static void fill_columns(struct roast_grid_column *columns,
-                         const struct group_block *block)
-{
-    for (size_t i = 0; i < block->column_count; i++) {
-        bool name = i == 0;
-        columns[i] = (struct roast_grid_column){
-            .heading = block->values[i].heading,
-            .max_columns = name ? NAME_COLUMNS : NUMBER_COLUMNS,
-            .right = !name,
-            .cut = name ? ROAST_CUT_MIDDLE : ROAST_CUT_END,
-        };
-    }
-}
-
 static void put_group_row(struct roast_grid *grid, const struct group_block *block,
                           const roast_table *table, size_t row)
 {
@@ -163,25 +149,6 @@ static void put_group_row(struct roast_grid *grid, const struct group_block *blo
     }
 }
 
-static void put_rows(struct roast_buf *buf, const struct group_block *block,
-                     const roast_table *table)
-{
-    struct roast_grid_column columns[ROAST_GRID_MAX_COLUMNS] = {{0}};
-    struct roast_grid grid = {.columns = columns, .column_count = block->column_count};
-    bool has_rank = sum_of(table, block->rank_by) > 0;
-    struct roast_ranked ranks = {table, has_rank ? block->rank_by : block->rank_else,
-                                 roast_table_rows(table), false};
-    size_t row = ROAST_NO_RANK;
-
-    fill_columns(columns, block);
-    for (size_t i = 0; i < roast_table_rows(table) && i < block->most_rows; i++) {
-        row = roast__next_in_rank(&ranks, row);
-        put_group_row(&grid, block, table, row);
-    }
-    roast__grid_write(buf, &grid);
-    roast__grid_release(&grid);
-}
-
 void roast__put_group(struct roast_buf *buf, const struct roast_shown *shown,
                       enum roast_group group)
 {
@@ -192,7 +159,27 @@ void roast__put_group(struct roast_buf *buf, const struct roast_shown *shown,
         return;
     if (block->title)
         roast__put_title(buf, block->title);
-    put_rows(buf, block, table);
+    struct roast_grid_column columns[ROAST_GRID_MAX_COLUMNS] = {{0}};
+    struct roast_grid grid = {.columns = columns, .column_count = block->column_count};
+    bool has_rank = sum_of(table, block->rank_by) > 0;
+    struct roast_ranked ranks = {table, has_rank ? block->rank_by : block->rank_else,
+                                 roast_table_rows(table), false};
+    size_t row = ROAST_NO_RANK;
+    for (size_t i = 0; i < block->column_count; i++) {
+        bool name = i == 0;
+        columns[i] = (struct roast_grid_column){
+            .heading = block->values[i].heading,
+            .max_columns = name ? NAME_COLUMNS : NUMBER_COLUMNS,
+            .right = !name,
+            .cut = name ? ROAST_CUT_MIDDLE : ROAST_CUT_END,
+        };
+    }
+    for (size_t i = 0; i < roast_table_rows(table) && i < block->most_rows; i++) {
+        row = roast__next_in_rank(&ranks, row);
+        put_group_row(&grid, block, table, row);
+    }
+    roast__grid_write(buf, &grid);
+    roast__grid_release(&grid);
     if (roast_table_rows(table) > block->most_rows)
         roast__put_count_line(buf, roast_table_rows(table) - block->most_rows, "more");
 }

@@ -14,15 +14,6 @@ static void take_note(char *out, size_t out_bytes, roast_run *run, const char *n
     (void)roast_run_note(run, ROAST_NOTES_run, name, out, out_bytes);
 }
 
-static void put_started(char *out, size_t out_bytes, int64_t start_ns)
-{
-    char time[ROAST_TIME_BYTES]; /* "2025-11-15T14:02:03..." */
-
-    *out = '\0';
-    if (start_ns > 0 && roast_format_time(time, start_ns) > 16)
-        (void)snprintf(out, out_bytes, "%.10s %.5s UTC", time, time + 11);
-}
-
 const char *roast_report_ending(enum roast_origin origin, bool ended)
 {
     if (origin == ROAST_IN_LIVE_FILE)
@@ -60,7 +51,12 @@ void roast_report_heading(struct roast_heading_text *out, roast_run *run,
     if (out->first_error[0] == '\0')
         roast_run_first_error(run, out->first_error, sizeof(out->first_error));
     take_note(out->remarks, sizeof(out->remarks), run, "remarks");
-    put_started(out->started, sizeof(out->started), roast_run_span(run).start_ns);
+    int64_t start_ns = roast_run_span(run).start_ns;
+    char time[ROAST_TIME_BYTES]; /* "2025-11-15T14:02:03..." */
+    *out->started = '\0';
+    if (start_ns > 0 && roast_format_time(time, start_ns) > 16)
+        (void)snprintf(out->started, sizeof(out->started), "%.10s %.5s UTC", time,
+                       time + 11);
     put_state(out, run, origin);
     out->heading = (struct roast_heading){
         .name = part_of(out->name),

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* headline.c - the first lines: what ran, did it finish, how fast, where the time went.
  *
- * A part that is not known is left out; "Not available" further down says why. */
+ * A part that is not known is left out; "Not available" further down has the reason. */
 #include <stdio.h>
 
 #include "base/str.h"
@@ -53,16 +53,6 @@ static void split_state(struct roast_str *word, struct roast_str *detail,
     }
 }
 
-static void to_upper(char out[STATE_BYTES], struct roast_str word)
-{
-    word = roast_str_cut(word, STATE_BYTES - 1);
-    for (size_t i = 0; i < word.size_bytes; i++) {
-        char c = word.data[i];
-        out[i] = (char)(c >= 'a' && c <= 'z' ? c - 'a' + 'A' : c ? c : '?');
-    }
-    out[word.size_bytes] = '\0';
-}
-
 static bool is_finished(const struct roast_shown *shown)
 {
     return !shown->heading || !shown->heading->incomplete;
@@ -71,42 +61,29 @@ static bool is_finished(const struct roast_shown *shown)
 static void put_state(struct roast_wrapped_line *line, struct roast_str word,
                       const struct roast_shown *shown)
 {
-    char part[PART_BYTES];
     char upper[STATE_BYTES];
-    char time[ROAST_NUMBER_BYTES];
     double wall_s;
 
-    to_upper(upper, word);
+    word = roast_str_cut(word, STATE_BYTES - 1);
+    for (size_t i = 0; i < word.size_bytes; i++) {
+        char c = word.data[i];
+        upper[i] = (char)(c >= 'a' && c <= 'z' ? c - 'a' + 'A' : c ? c : '?');
+    }
+    upper[word.size_bytes] = '\0';
     if (!roast__metric(&wall_s, shown, ROAST_METRIC_wall_time)) {
         if (*upper)
             put_part(line, upper);
         return;
     }
-    (void)roast_format_number(time, wall_s, "s");
     const char *joint = is_finished(shown) ? " in " : " after ";
-    (void)snprintf(part, sizeof(part), "%s%s%s", upper, *upper ? joint : "", time);
-    put_part(line, part);
-}
-
-static void put_events(struct roast_wrapped_line *line, const struct roast_shown *shown)
-{
-    char part[PART_BYTES];
-    char number[ROAST_NUMBER_BYTES];
-    double events;
-
-    if (!roast__metric(&events, shown, ROAST_METRIC_total_events))
-        return;
-    (void)roast_format_number(number, events, "");
-    (void)snprintf(part, sizeof(part), "%s events", number);
-    put_part(line, part);
+    roast__line_format(line, "%s%s%s", upper, *upper ? joint : "",
+                       roast__number(wall_s, "s").text);
 }
 
 /* Work on a cluster that is not coffea's. */
 static void put_tasks(struct roast_wrapped_line *line, const struct roast_shown *shown)
 {
     const roast_table *table = shown->tables[ROAST_TABLE_tasks_by_kind];
-    char number[ROAST_NUMBER_BYTES];
-    char part[PART_BYTES];
     double count = 0;
 
     for (size_t row = 0; table && row < roast_table_rows(table); row++) {
@@ -118,17 +95,13 @@ static void put_tasks(struct roast_wrapped_line *line, const struct roast_shown 
     }
     if (!(count > 0))
         return;
-    (void)roast_format_number(number, count, "");
-    (void)snprintf(part, sizeof(part), "%s %s, no coffea chunks", number,
-                   count == 1 ? "task" : "tasks");
-    put_part(line, part);
+    roast__line_format(line, "%s %s, no coffea chunks", roast__number(count, "").text,
+                       count == 1 ? "task" : "tasks");
 }
 
 /* How many there are to be is known only when a run has finished. */
 static void put_chunks(struct roast_wrapped_line *line, const struct roast_shown *shown)
 {
-    char rest_text[ROAST_NUMBER_BYTES];
-    char part[PART_BYTES];
     char done_text[ROAST_NUMBER_BYTES];
     char all_text[ROAST_NUMBER_BYTES];
     double done;
@@ -145,31 +118,14 @@ static void put_chunks(struct roast_wrapped_line *line, const struct roast_shown
     (void)roast_format_number(done_text, knows_done ? done : all, "");
     (void)roast_format_number(all_text, knows_all ? all : done, "");
     if (knows_done && knows_all && is_finished(shown))
-        (void)snprintf(part, sizeof(part), "%s/%s chunks", done_text, all_text);
-    else if (knows_done && knows_all && all > done) {
-        (void)roast_format_number(rest_text, all - done, "");
-        (void)snprintf(part, sizeof(part), "%s %s done, %s tried and not done",
-                       done_text, chunks, rest_text);
-    } else if (knows_done && !is_finished(shown))
-        (void)snprintf(part, sizeof(part), "%s %s done", done_text, chunks);
+        roast__line_format(line, "%s/%s chunks", done_text, all_text);
+    else if (knows_done && knows_all && all > done)
+        roast__line_format(line, "%s %s done, %s tried and not done", done_text, chunks,
+                           roast__number(all - done, "").text);
+    else if (knows_done && !is_finished(shown))
+        roast__line_format(line, "%s %s done", done_text, chunks);
     else
-        (void)snprintf(part, sizeof(part), "%s chunks", all_text);
-    put_part(line, part);
-}
-
-/* Complete chunks of the files that could be asked, and no word of the others? */
-static void put_files(struct roast_wrapped_line *line, const struct roast_shown *shown)
-{
-    char number[ROAST_NUMBER_BYTES];
-    char part[PART_BYTES];
-    double files;
-
-    if (!roast__metric(&files, shown, ROAST_METRIC_num_failed_files) || files == 0)
-        return;
-    (void)roast_format_number(number, files, "");
-    (void)snprintf(part, sizeof(part), "%s %s failed before %s first chunk", number,
-                   files == 1 ? "file" : "files", files == 1 ? "its" : "their");
-    put_part(line, part);
+        roast__line_format(line, "%s chunks", all_text);
 }
 
 static void put_trouble(struct roast_wrapped_line *line,
@@ -190,15 +146,14 @@ static void put_trouble(struct roast_wrapped_line *line,
     char part[PART_BYTES] = "";
 
     for (size_t i = 0; i < sizeof(troubles) / sizeof(troubles[0]); i++) {
-        char number[ROAST_NUMBER_BYTES];
         size_t used = strlen(part);
         double count;
         if (!roast__metric(&count, shown, troubles[i].metric) ||
             (count == 0 && !troubles[i].even_none))
             continue;
-        (void)roast_format_number(number, count, "");
         (void)snprintf(part + used, sizeof(part) - used, "%s%s %s", used ? ", " : "",
-                       number, count == 1 ? troubles[i].of_one : troubles[i].of_many);
+                       roast__number(count, "").text,
+                       count == 1 ? troubles[i].of_one : troubles[i].of_many);
     }
     if (*part)
         put_part(line, part);
@@ -210,14 +165,21 @@ static void put_state_line(struct roast_buf *buf, const struct roast_shown *show
     struct roast_str state = {NULL, 0};
     struct roast_str word;
     struct roast_str detail;
+    double events;
+    double files;
 
     if (shown->heading)
         state = shown->heading->state;
     split_state(&word, &detail, state);
     put_state(&line, word, shown);
-    put_events(&line, shown);
+    if (roast__metric(&events, shown, ROAST_METRIC_total_events))
+        roast__line_format(&line, "%s events", roast__number(events, "").text);
     put_chunks(&line, shown);
-    put_files(&line, shown);
+    /* their chunks are missing from the count of all chunks */
+    if (roast__metric(&files, shown, ROAST_METRIC_num_failed_files) && files != 0)
+        roast__line_format(&line, "%s %s failed before %s first chunk",
+                           roast__number(files, "").text, files == 1 ? "file" : "files",
+                           files == 1 ? "its" : "their");
     put_trouble(&line, shown);
     if (line.parts == 0)
         put_part(&line, "nothing was measured");
@@ -227,16 +189,6 @@ static void put_state_line(struct roast_buf *buf, const struct roast_shown *show
         (void)roast__put_text(buf, detail, ROAST_PAGE_COLUMNS - 2, ROAST_CUT_END);
         roast__end_line(buf);
     }
-}
-
-/* Takes the unit off `number` if `other` has the same one. */
-static void drop_same_unit(char *number, const char *other)
-{
-    char *unit = strchr(number, ' ');
-    const char *other_unit = strchr(other, ' ');
-
-    if (unit && other_unit && strcmp(unit, other_unit) == 0)
-        *unit = '\0';
 }
 
 static void put_data_part(struct roast_wrapped_line *line,
@@ -260,7 +212,11 @@ static void put_data_part(struct roast_wrapped_line *line,
     if (roast__metric(&value, shown, ROAST_METRIC_data_rate_gbps_best_10s)) {
         size_t used = strlen(part);
         (void)roast_format_number(best, value, "Gbit/s");
-        drop_same_unit(best, rate);
+        /* a unit that both numbers share is written once */
+        char *unit = strchr(best, ' ');
+        const char *other_unit = strchr(rate, ' ');
+        if (unit && other_unit && strcmp(unit, other_unit) == 0)
+            *unit = '\0';
         (void)snprintf(part + used, sizeof(part) - used, " (best 10 s: %s)", best);
     }
     put_part(line, part);
@@ -270,19 +226,16 @@ static void put_rate_line(struct roast_buf *buf, const struct roast_shown *shown
 {
     struct roast_wrapped_line line = {.buf = buf, .indent = 2};
     char number[ROAST_NUMBER_BYTES];
-    char each[ROAST_NUMBER_BYTES];
-    char part[PART_BYTES];
     double rate_khz;
     double per_thread_hz;
 
     if (roast__metric(&rate_khz, shown, ROAST_METRIC_event_rate_wall_khz)) {
         (void)roast__format_metric(number, ROAST_METRIC_event_rate_wall_khz, rate_khz);
-        (void)snprintf(part, sizeof(part), "%s", number);
-        if (roast__metric(&per_thread_hz, shown, ROAST_METRIC_event_rate_core_hz)) {
-            (void)roast_format_number(each, per_thread_hz, "Hz");
-            (void)snprintf(part, sizeof(part), "%s (%s/thread)", number, each);
-        }
-        put_part(&line, part);
+        if (roast__metric(&per_thread_hz, shown, ROAST_METRIC_event_rate_core_hz))
+            roast__line_format(&line, "%s (%s/thread)", number,
+                               roast__number(per_thread_hz, "Hz").text);
+        else
+            put_part(&line, number);
     }
     put_data_part(&line, shown);
     roast__line_end(&line);
@@ -308,15 +261,12 @@ static void put_wall_line(struct roast_buf *buf, const struct roast_shown *shown
         return;
     for (size_t i = 0; i < sizeof(phases) / sizeof(phases[0]); i++) {
         double seconds = roast_table_number(wall, 0, phases[i].col);
-        char number[ROAST_NUMBER_BYTES];
-        char part[PART_BYTES];
         if (!(seconds > 0))
             continue;
         if (line.parts == 0)
             roast__put(buf, "WALL  ");
-        (void)roast_format_number(number, seconds, "s");
-        (void)snprintf(part, sizeof(part), "%s %s", number, phases[i].words);
-        put_part(&line, part);
+        roast__line_format(&line, "%s %s", roast__number(seconds, "s").text,
+                           phases[i].words);
     }
     roast__line_end(&line);
 }

@@ -6,7 +6,7 @@
  *
  * docs/cli.md has the keys. What is not known is null beside its reason. A table is a
  * list of rows, even where Python has a dict: names may come twice. Documents that
- * callers handed over are texts here, since nobody checked that they are JSON. */
+ * callers passed are texts here: they may not be valid JSON. */
 #include "report/page.h"
 #include "roast/json_write.h"
 #include "roast/version.h"
@@ -75,48 +75,37 @@ static void put_run(struct roast_json *json, roast_run *run,
 
 /* ---- metrics ------------------------------------------------------------------ */
 
-static void put_metric_value(struct roast_json *json, double value, bool is_count)
-{
-    bool whole =
-        value >= 0 && value < 9007199254740992.0 && value == (double)(uint64_t)value;
-
-    if (is_count && whole)
-        roast_json_count(json, (uint64_t)value);
-    else
-        roast_json_number(json, value);
-}
-
-static void put_metric(struct roast_json *json, enum roast_metric metric,
-                       const struct roast_shown *shown)
-{
-    const struct roast_metric_info *info = roast_metric_info(metric);
-    double value;
-    bool known = roast__metric(&value, shown, metric);
-    const char *why = shown->values->why[metric];
-    enum roast_metric_kind kind = roast_metric_kind(shown->values, metric);
-
-    put_key(json, info->name);
-    roast_json_open(json, '{');
-    put_key(json, "value");
-    if (known)
-        put_metric_value(json, value, info->is_count);
-    else
-        roast_json_null(json);
-    put_text(json, "unit", roast_str_of(info->unit));
-    put_text(json, "level", roast_str_of(info->level));
-    if (known)
-        put_text(json, "kind", roast_str_of(roast_metric_kind_name(kind)));
-    else
-        put_text(json, "why", roast_str_of(why ? why : "not known"));
-    roast_json_close(json, '}');
-}
-
 static void put_metrics(struct roast_json *json, const struct roast_shown *shown)
 {
     put_key(json, "metrics");
     roast_json_open(json, '{');
-    for (int i = 0; i < ROAST_METRIC_COUNT; i++)
-        put_metric(json, (enum roast_metric)i, shown);
+    for (int i = 0; i < ROAST_METRIC_COUNT; i++) {
+        enum roast_metric metric = (enum roast_metric)i;
+        const struct roast_metric_info *info = roast_metric_info(metric);
+        double value;
+        bool known = roast__metric(&value, shown, metric);
+        const char *why = shown->values->why[metric];
+        enum roast_metric_kind kind = roast_metric_kind(shown->values, metric);
+        put_key(json, info->name);
+        roast_json_open(json, '{');
+        put_key(json, "value");
+        if (known) {
+            bool whole = value >= 0 && value < 9007199254740992.0 &&
+                         value == (double)(uint64_t)value;
+            if (info->is_count && whole)
+                roast_json_count(json, (uint64_t)value);
+            else
+                roast_json_number(json, value);
+        } else
+            roast_json_null(json);
+        put_text(json, "unit", roast_str_of(info->unit));
+        put_text(json, "level", roast_str_of(info->level));
+        if (known)
+            put_text(json, "kind", roast_str_of(roast_metric_kind_name(kind)));
+        else
+            put_text(json, "why", roast_str_of(why ? why : "not known"));
+        roast_json_close(json, '}');
+    }
     roast_json_close(json, '}');
 }
 

@@ -14,33 +14,15 @@ struct live_line {
     size_t used;
 };
 
-static void put_part(struct live_line *line, const char *number, const char *words)
-{
-    int size = snprintf(line->text + line->used, sizeof(line->text) - line->used,
-                        "%s%s%s", line->used ? " | " : "", number, words);
-
-    line->used += (size_t)size; /* all parts together are shorter than a line */
-}
-
 static void put_number(struct live_line *line, double value, const char *unit,
                        const char *words)
 {
     char number[ROAST_NUMBER_BYTES];
 
     (void)roast_format_number(number, value, unit);
-    put_part(line, number, words);
-}
-
-static void put_chunks(struct live_line *line, const struct roast_progress *progress)
-{
-    uint64_t open =
-        progress->begun > progress->done ? progress->begun - progress->done : 0;
-
-    put_number(line, (double)progress->done, "", " chunks done");
-    if (open > progress->failed)
-        put_number(line, (double)(open - progress->failed), "", " running");
-    if (progress->failed > 0)
-        put_number(line, (double)progress->failed, "", " failed");
+    int size = snprintf(line->text + line->used, sizeof(line->text) - line->used,
+                        "%s%s%s", line->used ? " | " : "", number, words);
+    line->used += (size_t)size; /* all parts together are shorter than a line */
 }
 
 static void put_rates(struct live_line *line, const struct roast_live_line *live)
@@ -63,7 +45,14 @@ size_t roast_report_live(char *out, size_t out_bytes,
         return 0;
     if (isfinite(live->seconds) && live->seconds >= 0)
         put_number(&line, live->seconds, "s", "");
-    put_chunks(&line, &live->progress);
+    const struct roast_progress *progress = &live->progress;
+    uint64_t open =
+        progress->begun > progress->done ? progress->begun - progress->done : 0;
+    put_number(&line, (double)progress->done, "", " chunks done");
+    if (open > progress->failed)
+        put_number(&line, (double)(open - progress->failed), "", " running");
+    if (progress->failed > 0)
+        put_number(&line, (double)progress->failed, "", " failed");
     put_rates(&line, live);
     if (live->progress.workers > 0)
         put_number(&line, (double)live->progress.workers, "",

@@ -20,7 +20,7 @@ static int finish(struct roast_page *out, struct roast_buf *buf, const char *beg
         from = i + 1;
     }
     size_t size_bytes = page.size_bytes;
-    roast__buf_put(&page, "", 1); /* for those who print it as a C string */
+    roast__buf_put(&page, "", 1); /* for printing it as a C string */
     bool done = roast__buf_ok(buf) && roast__buf_ok(&page);
     roast__buf_release(buf);
     *out = (struct roast_page){NULL, 0};

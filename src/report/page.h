@@ -61,10 +61,37 @@ bool roast__metric(double *value, const struct roast_shown *shown,
 size_t roast__format_metric(char out[ROAST_NUMBER_BYTES], enum roast_metric metric,
                             double value); /* in the unit that readers know */
 
+struct roast_number_text {
+    char text[ROAST_NUMBER_BYTES];
+};
+
+/* A number as text, for one expression. */
+static inline struct roast_number_text roast__number(double value, const char *unit)
+{
+    struct roast_number_text number;
+
+    (void)roast_format_number(number.text, value, unit);
+    return number;
+}
+
 /* A text of a table, or another one where it is absent. */
 static inline struct roast_str roast__text_or(struct roast_str text, const char *other)
 {
     return text.data ? text : roast_str_of(other);
+}
+
+/* A cell: its text or "-", and as a number of a grid. */
+static inline struct roast_str roast__cell_text(const roast_table *table, size_t row,
+                                                int col)
+{
+    return roast__text_or(roast_table_text(table, row, col), "-");
+}
+
+static inline void roast__grid_put_cell(struct roast_grid *grid,
+                                        const roast_table *table, size_t row, int col,
+                                        const char *unit)
+{
+    roast__grid_put_number(grid, roast_table_number(table, row, col), unit);
 }
 
 #endif

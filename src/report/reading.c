@@ -40,38 +40,19 @@ static struct read_bytes add_up(const struct roast_shown *shown)
     return sum;
 }
 
-/* "READ   10.7 MB, 92 % of the bytes are metadata" */
-static void put_read_title(struct roast_buf *buf, struct read_bytes bytes)
-{
-    char line[LINE_BYTES] = "READ";
-    char number[ROAST_NUMBER_BYTES];
-
-    (void)roast_format_number(number, bytes.all, "B");
-    if (bytes.all > 0 && bytes.complete)
-        (void)snprintf(line, sizeof(line),
-                       "READ   %s, %.0f %% of the bytes are metadata", number,
-                       100 * bytes.metadata / bytes.all);
-    else if (bytes.all > 0)
-        (void)snprintf(line, sizeof(line), "READ   %s", number);
-    roast__put_title(buf, line);
-}
-
 static void put_byte_kinds(struct roast_buf *buf, const struct roast_shown *shown)
 {
     struct roast_wrapped_line line = {.buf = buf, .indent = INDENT, .columns = INDENT};
 
     for (size_t i = 0; i < BYTE_KINDS; i++) {
-        char part[LINE_BYTES];
-        char number[ROAST_NUMBER_BYTES];
         double bytes;
         if (!roast__metric(&bytes, shown, byte_kinds[i].metric) ||
             (byte_kinds[i].rare && bytes == 0))
             continue;
         if (line.parts == 0)
             roast__put_blanks(buf, INDENT);
-        (void)roast_format_number(number, bytes, "B");
-        (void)snprintf(part, sizeof(part), "%s %s", number, byte_kinds[i].words);
-        roast__line_part(&line, roast_str_of(part));
+        roast__line_format(&line, "%s %s", roast__number(bytes, "B").text,
+                           byte_kinds[i].words);
     }
     roast__line_end(&line);
 }
@@ -82,7 +63,6 @@ static void put_all_attempts(struct roast_buf *buf, const struct roast_shown *sh
                              double counted)
 {
     const roast_table *table = shown->tables[ROAST_TABLE_endpoints];
-    char number[ROAST_NUMBER_BYTES];
     char line[LINE_BYTES];
     double attempts, successful, asked = 0;
 
@@ -94,9 +74,9 @@ static void put_all_attempts(struct roast_buf *buf, const struct roast_shown *sh
         !roast__metric(&successful, shown, ROAST_METRIC_num_successful_chunks) ||
         attempts <= successful || !(asked > counted))
         return;
-    (void)roast_format_number(number, asked, "B");
     (void)snprintf(line, sizeof(line),
-                   "storage: %s with attempts that failed or were done again", number);
+                   "storage: %s with attempts that failed or were done again",
+                   roast__number(asked, "B").text);
     roast__put_sentence(buf, INDENT, line);
 }
 
@@ -105,7 +85,17 @@ void roast__put_reading(struct roast_buf *buf, const struct roast_shown *shown)
     struct read_bytes bytes = add_up(shown);
     size_t start = buf->size_bytes;
 
-    put_read_title(buf, bytes);
+    /* "READ   10.7 MB, 92 % of the bytes are metadata" */
+    char line[LINE_BYTES] = "READ";
+    char number[ROAST_NUMBER_BYTES];
+    (void)roast_format_number(number, bytes.all, "B");
+    if (bytes.all > 0 && bytes.complete)
+        (void)snprintf(line, sizeof(line),
+                       "READ   %s, %.0f %% of the bytes are metadata", number,
+                       100 * bytes.metadata / bytes.all);
+    else if (bytes.all > 0)
+        (void)snprintf(line, sizeof(line), "READ   %s", number);
+    roast__put_title(buf, line);
     size_t title_end = buf->size_bytes;
     if (bytes.all > 0)
         put_byte_kinds(buf, shown);

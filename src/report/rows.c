@@ -3,7 +3,7 @@
  *
  * Labels are those that users of 0.1.2 know, where they are true: what it called CPU
  * time is wall time inside process(), and is called so here. A value that is known but
- * no number (NaN from somebody's dict) is shown as absent. */
+ * no number (NaN from a caller's dict) is shown as absent. */
 #include <math.h>
 #include <stdio.h>
 
@@ -76,7 +76,7 @@ static bool positive(const struct roast_metric_values *values, enum roast_metric
 }
 
 /* Without spans the CPU time of all tasks is that of the processor's, by own clocks, and
- * nobody knows of other tasks. */
+ * other tasks are not known. */
 static bool own_clocks(const struct roast_metric_values *values)
 {
     if (!known(values, ROAST_METRIC_processor_cpu_time_seconds) ||
@@ -114,13 +114,6 @@ static bool has_rows(enum roast_report_table table,
     return true;
 }
 
-/* Own clocks know of no tasks but the processor's: the same number twice. */
-static bool repeats(enum roast_metric metric, const struct roast_metric_values *values)
-{
-    return own_clocks(values) && (metric == ROAST_METRIC_cpu_time_seconds ||
-                                  metric == ROAST_METRIC_io_time_seconds);
-}
-
 /* Whether own clocks know no more than process(). */
 static bool are_of_process(const struct roast_metric_values *values)
 {
@@ -131,24 +124,19 @@ static bool are_of_process(const struct roast_metric_values *values)
     return fabs(inside - all) <= 1e-9 * fabs(all);
 }
 
-/* Parts of the time in process() are told below it; those of whole tasks beside it under
- * their own name. */
-static bool is_of_other_clocks(const struct row_def *def,
-                               const struct roast_metric_values *values)
-{
-    bool part = def->label[0] == ' ';
-
-    return (def->metric == ROAST_METRIC_cpu_efficiency_fine ||
-            def->metric == ROAST_METRIC_io_wait_share) &&
-           part != are_of_process(values);
-}
-
 static bool is_shown(const struct row_def *def,
                      const struct roast_metric_values *values)
 {
-    if (is_of_other_clocks(def, values))
+    /* Parts of the time in process() are shown below it; those of whole tasks beside
+     * it under their own name. */
+    bool part = def->label[0] == ' ';
+    if ((def->metric == ROAST_METRIC_cpu_efficiency_fine ||
+         def->metric == ROAST_METRIC_io_wait_share) &&
+        part != are_of_process(values))
         return false;
-    if (def->table == ROAST_REPORT_FINE && repeats(def->metric, values))
+    if (def->table == ROAST_REPORT_FINE && own_clocks(values) &&
+        (def->metric == ROAST_METRIC_cpu_time_seconds ||
+         def->metric == ROAST_METRIC_io_time_seconds))
         return false;
     if (def->absent == WHEN_ZERO)
         return known(values, def->metric) && values->value[def->metric] != 0;
@@ -187,16 +175,6 @@ static void fill_value(struct roast_row *row, const struct row_def *def,
                    beside);
 }
 
-static void fill_row(struct roast_row *row, const struct row_def *def,
-                     const struct roast_metric_values *values)
-{
-    (void)snprintf(row->label, sizeof(row->label), "%s", def->label);
-    if (known(values, def->metric))
-        fill_value(row, def, values);
-    else
-        fill_absent(row, def->absent == WHEN_WHY ? values->why[def->metric] : NULL);
-}
-
 size_t roast_report_rows(struct roast_row out[ROAST_REPORT_MAX_ROWS],
                          enum roast_report_table table,
                          const struct roast_metric_values *values)
@@ -207,7 +185,15 @@ size_t roast_report_rows(struct roast_row out[ROAST_REPORT_MAX_ROWS],
         return 0;
     for (size_t i = 0; i < sizeof(row_defs) / sizeof(row_defs[0]); i++)
         if (row_defs[i].table == table && is_shown(&row_defs[i], values) &&
-            count < ROAST_REPORT_MAX_ROWS)
-            fill_row(&out[count++], &row_defs[i], values);
+            count < ROAST_REPORT_MAX_ROWS) {
+            struct roast_row *row = &out[count++];
+            const struct row_def *def = &row_defs[i];
+            (void)snprintf(row->label, sizeof(row->label), "%s", def->label);
+            if (known(values, def->metric))
+                fill_value(row, def, values);
+            else
+                fill_absent(row,
+                            def->absent == WHEN_WHY ? values->why[def->metric] : NULL);
+        }
     return count;
 }

@@ -45,53 +45,28 @@ static void put_estimate(struct roast_buf *buf, const char *name,
                         estimate->low, estimate->high, words);
 }
 
-static void put_law(struct roast_buf *buf, const struct roast_scaling *scaling)
-{
-    roast__put_title(buf, "UNIVERSAL SCALABILITY LAW");
-    if (scaling->fits) {
-        put_estimate(buf, "rate 1", &scaling->rate_1, "events/s of one thread");
-        put_estimate(buf, "sigma ", &scaling->sigma, "share that waits for its turn");
-        put_estimate(buf, "kappa ", &scaling->kappa, "cost of keeping in step");
-        if (isnan(scaling->best_threads))
-            roast__put_line(buf, "  the rate only grows with threads");
-        else
-            roast__put_line(buf, "  the rate is highest with %.3g threads",
-                            scaling->best_threads);
-    }
-    if (scaling->why)
-        roast__put_sentence(buf, 2, scaling->why);
-}
-
 int roast_report_scale(struct roast_page *out, const struct roast_scaling *scaling,
                        const struct roast_str *names, roast_error *err)
 {
     struct roast_buf buf = {0};
 
     put_points(&buf, scaling, names);
-    put_law(&buf, scaling);
+    roast__put_title(&buf, "UNIVERSAL SCALABILITY LAW");
+    if (scaling->fits) {
+        put_estimate(&buf, "rate 1", &scaling->rate_1, "events/s of one thread");
+        put_estimate(&buf, "sigma ", &scaling->sigma, "share that waits for its turn");
+        put_estimate(&buf, "kappa ", &scaling->kappa, "cost of keeping in step");
+        if (isnan(scaling->best_threads))
+            roast__put_line(&buf, "  the rate only grows with threads");
+        else
+            roast__put_line(&buf, "  the rate is highest with %.3g threads",
+                            scaling->best_threads);
+    }
+    if (scaling->why)
+        roast__put_sentence(&buf, 2, scaling->why);
     if (scaling->remark)
         roast__put_sentence(&buf, 2, scaling->remark);
     return roast__page_finish(out, &buf, err);
-}
-
-static void json_points(struct roast_json *json, const struct roast_scaling *scaling,
-                        const struct roast_str *names)
-{
-    roast_json_key(json, roast_str_of("runs"));
-    roast_json_open(json, '[');
-    for (size_t i = 0; i < scaling->count; i++) {
-        const struct roast_scale_point *point = &scaling->points[i];
-        roast_json_open(json, '{');
-        roast__json_named_text(json, "run", names[i]);
-        roast__json_named_number(json, "workers", point->workers);
-        roast__json_named_number(json, "threads", point->threads);
-        roast__json_named_number(json, "event_rate", point->event_rate);
-        roast__json_named_number(json, "efficiency", point->efficiency);
-        roast__json_named_number(json, "fitted", point->fitted);
-        roast__json_named_number(json, "chunk_events", point->chunk_events);
-        roast_json_close(json, '}');
-    }
-    roast_json_close(json, ']');
 }
 
 int roast_report_scale_json(struct roast_page *out, const struct roast_scaling *scaling,
@@ -102,7 +77,21 @@ int roast_report_scale_json(struct roast_page *out, const struct roast_scaling *
 
     roast_json_open(&json, '{');
     roast__json_format(&json, "roast_scale_v1");
-    json_points(&json, scaling, names);
+    roast_json_key(&json, roast_str_of("runs"));
+    roast_json_open(&json, '[');
+    for (size_t i = 0; i < scaling->count; i++) {
+        const struct roast_scale_point *point = &scaling->points[i];
+        roast_json_open(&json, '{');
+        roast__json_named_text(&json, "run", names[i]);
+        roast__json_named_number(&json, "workers", point->workers);
+        roast__json_named_number(&json, "threads", point->threads);
+        roast__json_named_number(&json, "event_rate", point->event_rate);
+        roast__json_named_number(&json, "efficiency", point->efficiency);
+        roast__json_named_number(&json, "fitted", point->fitted);
+        roast__json_named_number(&json, "chunk_events", point->chunk_events);
+        roast_json_close(&json, '}');
+    }
+    roast_json_close(&json, ']');
     if (scaling->fits) {
         roast__json_named_estimate(&json, "rate_1", &scaling->rate_1);
         roast__json_named_estimate(&json, "sigma", &scaling->sigma);

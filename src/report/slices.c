@@ -48,23 +48,6 @@ static void put_slice(struct roast_grid *grid, const struct roast_slices *slices
     roast__grid_put(grid, roast_str_of(bar));
 }
 
-static void put_rest(struct roast_grid *grid, const struct roast_slices *slices,
-                     size_t count, double seconds)
-{
-    char label[LABEL_BYTES];
-    char percent[ROAST_NUMBER_BYTES] = "";
-
-    if (count == 0)
-        return;
-    (void)snprintf(label, sizeof(label), "%zu %s", count, slices->rest_words);
-    if (seconds / slices->total >= slices->smallest_share)
-        roast__format_share(percent, seconds / slices->total);
-    roast__grid_put(grid, roast_str_of(label));
-    roast__grid_put_number(grid, seconds, "s");
-    roast__grid_put(grid, roast_str_of(percent));
-    roast__grid_put(grid, roast_str_of(""));
-}
-
 void roast__put_slices(struct roast_buf *buf, const struct roast_slices *slices)
 {
     static const struct roast_grid_column columns[] = {
@@ -94,7 +77,17 @@ void roast__put_slices(struct roast_buf *buf, const struct roast_slices *slices)
             rest += seconds;
         }
     }
-    put_rest(&grid, slices, rest_count, rest);
+    char label[LABEL_BYTES];
+    char percent[ROAST_NUMBER_BYTES] = "";
+    if (rest_count != 0) {
+        (void)snprintf(label, sizeof(label), "%zu %s", rest_count, slices->rest_words);
+        if (rest / slices->total >= slices->smallest_share)
+            roast__format_share(percent, rest / slices->total);
+        roast__grid_put(&grid, roast_str_of(label));
+        roast__grid_put_number(&grid, rest, "s");
+        roast__grid_put(&grid, roast_str_of(percent));
+        roast__grid_put(&grid, roast_str_of(""));
+    }
     roast__grid_write(buf, &grid);
     roast__grid_release(&grid);
 }

@@ -6,18 +6,6 @@
  * so that the page survives a log file. */
 #include "report/page.h"
 
-static void put_table(struct roast_buf *buf, enum roast_report_table table,
-                      const struct roast_metric_values *values)
-{
-    struct roast_row rows[ROAST_REPORT_MAX_ROWS];
-    size_t count = roast_report_rows(rows, table, values);
-
-    if (count == 0)
-        return;
-    roast__put(buf, "\n");
-    roast__put_rows(buf, roast_report_title_of(table, values), rows, count);
-}
-
 int roast__report_text(struct roast_page *out, const struct roast_shown *shown,
                        roast_error *err)
 {
@@ -27,8 +15,16 @@ int roast__report_text(struct roast_page *out, const struct roast_shown *shown,
     roast__put_chunk_section(&buf, shown);
     roast__put_reading(&buf, shown);
     roast__put_cluster(&buf, shown);
-    for (int i = 0; i < ROAST_REPORT_TABLE_COUNT; i++)
-        put_table(&buf, (enum roast_report_table)i, shown->values);
+    for (int i = 0; i < ROAST_REPORT_TABLE_COUNT; i++) {
+        enum roast_report_table table = (enum roast_report_table)i;
+        struct roast_row rows[ROAST_REPORT_MAX_ROWS];
+        size_t count = roast_report_rows(rows, table, shown->values);
+        if (count != 0) {
+            roast__put(&buf, "\n");
+            roast__put_rows(&buf, roast_report_title_of(table, shown->values), rows,
+                            count);
+        }
+    }
     roast__put_blocks(&buf, shown);
     return shown->heading && shown->heading->bold
                ? roast__page_finish_bold(out, &buf, err)

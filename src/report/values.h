@@ -21,7 +21,7 @@ void roast__json_named_estimate(struct roast_json *json, const char *key,
 /* "format" and "writer", the first keys of everything that programs read. */
 void roast__json_format(struct roast_json *json, const char *format);
 
-/* What a ratio says, in percent: +9.3. Nothing is never below 0. */
+/* A ratio in percent: +9.3. No change is 0, never -0. */
 double roast__percent_more(double ratio);
 
 /* "+9.3 %", "x 12"; "-" for what is no number. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* findings.h - what the verdict says of patients. */
+/* findings.h - findings of made-up runs. */
 #ifndef ROAST_TESTS_ANALYZE_FINDINGS_H
 #define ROAST_TESTS_ANALYZE_FINDINGS_H
 

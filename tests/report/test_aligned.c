@@ -62,7 +62,7 @@ static void test_no_rows_and_no_title_is_an_empty_page(void **state)
     roast_page_release(&page);
 }
 
-/* Rows may come from outside, where nobody ended them with a NUL. */
+/* Rows of a caller may lack the final NUL. */
 static void test_full_fields_are_cut_to_the_page(void **state)
 {
     struct roast_row rows[2];

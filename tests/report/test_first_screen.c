@@ -196,7 +196,7 @@ static void test_a_run_that_was_judged(void **state)
     roast_run_free(run);
 }
 
-/* Three are told, the others named. */
+/* Three are shown in full, the others by title. */
 static void test_everything(void **state)
 {
     static const char *const parts[] = {
@@ -233,7 +233,7 @@ static void test_not_explained_is_the_metric(void **state)
     roast_page_release(&page);
 }
 
-/* Nobody looked into it: no table, or one without seconds. */
+/* Not measured: no table, or one without seconds. */
 static void test_nothing_known(void **state)
 {
     struct roast_shown little = {.values = &values, .heading = &heading};

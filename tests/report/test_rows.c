@@ -107,7 +107,7 @@ static void test_rows_of_trouble_are_there_only_when_there_was_some(void **state
 static void test_no_chunk_no_chunk_table(void **state)
 {
     (void)state;
-    SET(&values, num_chunks, 12); /* coffea's report knows them, nobody recorded them */
+    SET(&values, num_chunks, 12); /* in coffea's report, not recorded */
     assert_int_equal(roast_report_rows(rows, ROAST_REPORT_CHUNKS, &values), 0);
     SET(&values, num_attempts, 0);
     assert_int_equal(roast_report_rows(rows, ROAST_REPORT_CHUNKS, &values), 0);

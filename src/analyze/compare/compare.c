@@ -163,32 +163,15 @@ static const char *why_not(const struct roast_contrast *contrast,
                            const struct roast_offset *offset)
 {
     if (match->by_dataset && !match->any_shared)
-        return "the runs have no dataset in common: nobody can tell";
+        return "the runs have no dataset in common";
     if (contrast->a_chunks == 0 || contrast->b_chunks == 0)
         return "it is not known of any chunk of both runs";
     if (contrast->a_chunks < ROAST_FEWEST_CHUNKS ||
         contrast->b_chunks < ROAST_FEWEST_CHUNKS)
-        return "fewer than 8 chunks in a run: nobody can tell";
+        return "fewer than 8 chunks in a run";
     if (isinf(offset->low))
-        return "chunks that follow each other are too much alike: nobody can tell";
+        return "chunks that follow each other are too much alike";
     return NULL;
-}
-
-static void conclude(struct roast_contrast *contrast, const struct roast_match *match,
-                     const struct roast_offset *offset)
-{
-    contrast->why = why_not(contrast, match, offset);
-    contrast->ratio = contrast->low = contrast->high = NAN;
-    if (contrast->why)
-        return;
-    contrast->ratio = exp(offset->value);
-    contrast->low = exp(offset->low);
-    contrast->high = exp(offset->high);
-    contrast->change = ROAST_CHANGE_NONE;
-    if (contrast->low > 1)
-        contrast->change = ROAST_CHANGE_MORE;
-    else if (contrast->high < 1)
-        contrast->change = ROAST_CHANGE_LESS;
 }
 
 static bool are_paired(size_t pairs, size_t a_chunks, size_t b_chunks)
@@ -223,7 +206,18 @@ static int contrast_measure(struct roast_contrast *out, const struct roast_match
     }
     out->a_median = median_of(&a);
     out->b_median = median_of(&b);
-    conclude(out, match, &offset);
+    out->why = why_not(out, match, &offset);
+    out->ratio = out->low = out->high = NAN;
+    if (!out->why) {
+        out->ratio = exp(offset.value);
+        out->low = exp(offset.low);
+        out->high = exp(offset.high);
+        out->change = ROAST_CHANGE_NONE;
+        if (out->low > 1)
+            out->change = ROAST_CHANGE_MORE;
+        else if (out->high < 1)
+            out->change = ROAST_CHANGE_LESS;
+    }
 out:
     roast__free(a.all);
     roast__free(b.all);

@@ -23,7 +23,7 @@ static const double other_size = 1.3;
 /* Of several measures one is often a little beyond its noise. */
 static const double worth_a_word = 0.01;
 
-__attribute__((format(printf, 2, 3))) static bool say(struct roast_comparison *out,
+__attribute__((format(printf, 2, 3))) static bool put(struct roast_comparison *out,
                                                       const char *format, ...)
 {
     va_list args;
@@ -34,14 +34,14 @@ __attribute__((format(printf, 2, 3))) static bool say(struct roast_comparison *o
     return true;
 }
 
-static bool say_more_of(struct roast_comparison *out, enum roast_metric metric,
+static bool put_more_of(struct roast_comparison *out, enum roast_metric metric,
                         const char *what)
 {
     const struct roast_compared *row = &out->metrics[metric];
 
     if (!(row->b > row->a))
         return false;
-    return say(out, "First look at %s: %.0f in B, %.0f in A.", what, row->b, row->a);
+    return put(out, "First look at %s: %.0f in B, %.0f in A.", what, row->b, row->a);
 }
 
 /* Seconds of threads per event in a slice. */
@@ -108,14 +108,14 @@ static bool is_more(double a, double b)
     return a > 0 && b > a * (1 + worth_a_look) && isfinite(b);
 }
 
-static bool say_slice(struct roast_comparison *out)
+static bool put_slice(struct roast_comparison *out)
 {
     struct balance balance = balance_of(out);
 
     if (!is_more(balance.a_s, balance.b_s))
         return false;
     struct roast_compared slice = per_event(out, balance.worst);
-    return say(out,
+    return put(out,
                "First look at \"%s\": %s of worker time per event, the largest part of "
                "what came on top (%s in all).",
                roast_slice_shown((enum roast_compared_slice)balance.worst),
@@ -123,14 +123,14 @@ static bool say_slice(struct roast_comparison *out)
                arrow_of(balance.a_s, balance.b_s).text);
 }
 
-static bool say_better(struct roast_comparison *out)
+static bool put_better(struct roast_comparison *out)
 {
     struct balance balance = balance_of(out);
 
     if (!is_more(balance.b_s, balance.a_s))
         return false;
     struct roast_compared slice = per_event(out, balance.best);
-    return say(out,
+    return put(out,
                "B is better: %s of worker time per event; most was gained in \"%s\" "
                "(%s).",
                arrow_of(balance.a_s, balance.b_s).text,
@@ -147,14 +147,14 @@ static bool differ_in_size(const struct roast_comparison *comparison)
     return size->a > size->b * other_size || size->b > size->a * other_size;
 }
 
-static bool say_size(struct roast_comparison *out)
+static bool put_size(struct roast_comparison *out)
 {
     const struct roast_compared *size = &out->metrics[ROAST_METRIC_chunk_events_mean];
     struct balance balance = balance_of(out);
 
     if (!differ_in_size(out) || !is_more(balance.a_s, balance.b_s))
         return false;
-    return say(
+    return put(
         out,
         "First look at the chunksize: %.0f events per chunk in B, %.0f in A; %s of "
         "worker time per event.",
@@ -173,11 +173,11 @@ bool roast_compare_blames_machine(const struct roast_comparison *comparison)
            outside->high >= inside->low && inside->high >= outside->low;
 }
 
-static bool say_machine(struct roast_comparison *out)
+static bool put_machine(struct roast_comparison *out)
 {
     if (!roast_compare_blames_machine(out))
         return false;
-    return say(out,
+    return put(out,
                "First look at the machine: chunks take %.1f %% more CPU time in "
                "process(), and %.1f %% more outside, where none of your code runs.",
                100 * (out->measures[ROAST_MEASURE_cpu_per_event].ratio - 1),
@@ -197,24 +197,24 @@ static bool takes_more_cpu(const struct roast_comparison *comparison)
     return more;
 }
 
-static bool say_less(struct roast_comparison *out)
+static bool put_less(struct roast_comparison *out)
 {
     for (int i = 0; i < CPU_MEASURES; i++) {
         const struct roast_contrast *measure = &out->measures[of_cpu[i]];
         if (measure->change == ROAST_CHANGE_LESS && measure->high < 1 - worth_a_word)
-            return say(out, "B is better: %s: chunks take %.1f %% less, %.1f to %.1f.",
+            return put(out, "B is better: %s: chunks take %.1f %% less, %.1f to %.1f.",
                        roast_measure_info(of_cpu[i])->shown, 100 * (1 - measure->ratio),
                        100 * (1 - measure->high), 100 * (1 - measure->low));
     }
     return false;
 }
 
-static bool say_measure(struct roast_comparison *out)
+static bool put_measure(struct roast_comparison *out)
 {
     for (int i = 0; i < ROAST_MEASURE_COUNT; i++) {
         const struct roast_contrast *measure = &out->measures[i];
         if (measure->change == ROAST_CHANGE_MORE && measure->low > 1 + worth_a_word)
-            return say(out, "First look at %s: chunks take %.1f %% more, %.1f to %.1f.",
+            return put(out, "First look at %s: chunks take %.1f %% more, %.1f to %.1f.",
                        roast_measure_info((enum roast_measure)i)->shown,
                        100 * (measure->ratio - 1), 100 * (measure->low - 1),
                        100 * (measure->high - 1));
@@ -227,16 +227,16 @@ void roast__compare_first(struct roast_comparison *out)
     enum roast_measure main = roast_compare_main(out);
     const struct roast_contrast *measure = &out->measures[main];
 
-    if (say_more_of(out, ROAST_METRIC_num_failed_or_lost,
+    if (put_more_of(out, ROAST_METRIC_num_failed_or_lost,
                     "chunks and files that failed or were lost") ||
-        say_more_of(out, ROAST_METRIC_num_lost_workers, "workers that were lost") ||
-        say_size(out) || say_machine(out) || say_slice(out) ||
-        (!takes_more_cpu(out) && (say_better(out) || say_less(out))) ||
-        say_measure(out) || say_better(out))
+        put_more_of(out, ROAST_METRIC_num_lost_workers, "workers that were lost") ||
+        put_size(out) || put_machine(out) || put_slice(out) ||
+        (!takes_more_cpu(out) && (put_better(out) || put_less(out))) ||
+        put_measure(out) || put_better(out))
         return;
     if (measure->why)
-        (void)say(out, "Nothing stands out; %s: %s.", roast_measure_info(main)->shown,
+        (void)put(out, "Nothing stands out; %s: %s.", roast_measure_info(main)->shown,
                   measure->why);
     else
-        (void)say(out, "Nothing got worse beyond the noise of the runs.");
+        (void)put(out, "Nothing got worse beyond the noise of the runs.");
 }

@@ -3,9 +3,9 @@
  *
  *     thread-seconds = chunks x (seconds per chunk + seconds per event x chunksize)
  *     wall           = fixed + preprocessing
- *                      + waves of chunks over the threads (waves.h) / busy share
+ *                      + wall time of the chunks on the threads (wall_time_model.h) / busy share
  *
- * Cost per chunk and per event are told apart as for the advice on chunksizes
+ * Cost per chunk and per event are separated as for the advice on chunksizes
  * (chunksize.c): by what is done once per chunk, and by a straight line through the rest.
  * Where neither is known only the same size can be foretold. The range holds the spread
  * of the chunks, and of the wall time its tail too: none in the best case, the longest
@@ -91,15 +91,6 @@ static void add_chunk(struct seen *seen, const roast_table *chunks, size_t row)
     seen->longest_s = fmax(seen->longest_s, seconds);
 }
 
-static struct seen look_at(const roast_table *chunks)
-{
-    struct seen seen = {.first_s = INFINITY, .last_s = -INFINITY};
-
-    for (size_t row = 0; row < roast_table_rows(chunks); row++)
-        add_chunk(&seen, chunks, row);
-    return seen;
-}
-
 /* ---- what a chunk costs ---------------------------------------------------------- */
 
 struct cost {
@@ -113,19 +104,19 @@ struct cost {
 static struct cost cost_of(const struct seen *seen)
 {
     const struct roast_linear_fit *all = &seen->all;
-    bool tells = roast__fit_is_clear(&seen->rest);
-    struct cost cost = {.of_any_size = tells || seen->split == all->count};
+    bool clear = roast__fit_is_clear(&seen->rest);
+    struct cost cost = {.of_any_size = clear || seen->split == all->count};
 
     if (cost.of_any_size)
         cost.per_event_s = roast__fit_each(&seen->rest);
     double b = cost.per_event_s;
     double left = all->yy - 2 * b * all->xy + b * b * all->xx;
     cost.per_chunk_s = all->mean_y - b * all->mean_x;
-    cost.chunk_variance = fmax(0, left) / (all->count - (tells ? 2 : 1));
+    cost.chunk_variance = fmax(0, left) / (all->count - (clear ? 2 : 1));
     if (cost.of_any_size)
         cost.slope_variance =
             cost.chunk_variance /
-            (tells ? all->xx : all->count * all->mean_x * all->mean_x);
+            (clear ? all->xx : all->count * all->mean_x * all->mean_x);
     return cost;
 }
 
@@ -140,15 +131,6 @@ static double wall_of(const struct roast_side *run, int col)
 {
     return roast_table_number(
         roast_summary_table(run->summary, ROAST_TABLE_wall_account), 0, col);
-}
-
-/* How long chunks ran: by the account of the wall time, else from first to last. */
-static double chunk_phase_s(const struct roast_side *run, const struct seen *seen)
-{
-    double account_s = wall_of(run, ROAST_COL_wall_account_chunks) +
-                       wall_of(run, ROAST_COL_wall_account_tail);
-
-    return account_s > 0 ? account_s : seen->last_s - seen->first_s;
 }
 
 /* Seconds of threads in a phase, but for those that wait for the last chunks: they are
@@ -209,36 +191,6 @@ static double preprocess_s(const struct roast_side *run, const struct seen *seen
 
 /* ---- the plan -------------------------------------------------------------------- */
 
-static void foretell(struct roast_forecast *out, double threads,
-                     const struct seen *seen, const struct cost *cost, double size)
-{
-    double off = size - seen->all.mean_x;
-    double mean_variance =
-        cost->chunk_variance / seen->all.count + cost->slope_variance * off * off;
-    double chunk_s = cost->per_chunk_s + cost->per_event_s * size;
-    double all_s = out->chunks * chunk_s;
-    double spread_s = ROAST_SURE_SIGMAS * out->chunks *
-                      sqrt(mean_variance + cost->chunk_variance / out->chunks);
-    double at_once = fmin(threads, out->chunks);
-    double else_s = out->fixed_s + out->preprocess_s;
-    double longest_s = roast__waves_longest_s(
-        chunk_s, sqrt(cost->chunk_variance) / seen->all.mean_y, at_once);
-    double late_s = (1 - 1 / at_once) * fmax(seen->longest_s, longest_s);
-    struct roast_waves waves = {/* with what is between two chunks */
-                                .chunks = out->chunks,
-                                .threads = threads,
-                                .mean_s = chunk_s / out->busy_share,
-                                .longest_s = longest_s / out->busy_share};
-
-    out->thread_seconds =
-        (struct roast_estimate){all_s, fmax(0, all_s - spread_s), all_s + spread_s};
-    double value_s = roast__waves_s(&waves);
-    double best_s = out->thread_seconds.low / (at_once * out->busy_share);
-    double worst_s = (out->thread_seconds.high / at_once + late_s) / out->busy_share;
-    out->wall_s = (struct roast_estimate){else_s + value_s, else_s + best_s,
-                                          else_s + fmax(value_s, worst_s)};
-}
-
 /* As many events in chunks of the mean size are as many chunks. */
 static const double rounding = 1e-9;
 
@@ -247,22 +199,27 @@ static const char *why_not(const struct roast_forecast *forecast,
                            const struct cost *cost)
 {
     if (seen->all.count < ROAST_FEWEST_CHUNKS)
-        return "fewer than 8 chunks with events and times: nobody can tell";
+        return "fewer than 8 chunks with events and times";
     if (!(forecast->busy_share > 0) || !(forecast->threads_per_worker > 0))
         return "the threads that the run had are not known";
     if (isnan(forecast->fixed_s))
         return "the wall time of the run is not known";
     if (plan->chunksize > 0 && !cost->of_any_size)
-        return "chunks are too much alike to tell what another size would cost";
+        return "chunks are too much alike to estimate the cost of another size";
     return NULL;
 }
 
 int roast_make_forecast(struct roast_forecast *out, const struct roast_side *run,
                         const struct roast_plan *plan, roast_error *err)
 {
-    struct seen seen = look_at(run->chunks);
+    struct seen seen = {.first_s = INFINITY, .last_s = -INFINITY};
+    for (size_t row = 0; row < roast_table_rows(run->chunks); row++)
+        add_chunk(&seen, run->chunks, row);
     struct cost cost = cost_of(&seen);
-    double phase_s = chunk_phase_s(run, &seen);
+    /* How long chunks ran: by the account of the wall time, else from first to last. */
+    double account_s = wall_of(run, ROAST_COL_wall_account_chunks) +
+                       wall_of(run, ROAST_COL_wall_account_tail);
+    double phase_s = account_s > 0 ? account_s : seen.last_s - seen.first_s;
     double size = plan->chunksize > 0 ? plan->chunksize : seen.all.mean_x;
 
     *out = (struct roast_forecast){.chunks_seen = (size_t)seen.all.count,
@@ -284,6 +241,29 @@ int roast_make_forecast(struct roast_forecast *out, const struct roast_side *run
     out->preprocess_s = preprocess_s(run, &seen, plan->events, threads);
     out->seconds_per_chunk = cost.of_any_size ? cost.per_chunk_s : NAN;
     out->seconds_per_event = cost.of_any_size ? cost.per_event_s : NAN;
-    foretell(out, threads, &seen, &cost, size);
+    double off = size - seen.all.mean_x;
+    double mean_variance =
+        cost.chunk_variance / seen.all.count + cost.slope_variance * off * off;
+    double chunk_s = cost.per_chunk_s + cost.per_event_s * size;
+    double all_s = out->chunks * chunk_s;
+    double spread_s = ROAST_SURE_SIGMAS * out->chunks *
+                      sqrt(mean_variance + cost.chunk_variance / out->chunks);
+    double at_once = fmin(threads, out->chunks);
+    double else_s = out->fixed_s + out->preprocess_s;
+    double longest_s = roast__longest_chunk_s(
+        chunk_s, sqrt(cost.chunk_variance) / seen.all.mean_y, at_once);
+    double late_s = (1 - 1 / at_once) * fmax(seen.longest_s, longest_s);
+    struct roast_wall_time_model wall = {/* with what is between two chunks */
+                                         .chunks = out->chunks,
+                                         .threads = threads,
+                                         .mean_s = chunk_s / out->busy_share,
+                                         .longest_s = longest_s / out->busy_share};
+    out->thread_seconds =
+        (struct roast_estimate){all_s, fmax(0, all_s - spread_s), all_s + spread_s};
+    double value_s = roast__wall_time_s(&wall);
+    double best_s = out->thread_seconds.low / (at_once * out->busy_share);
+    double worst_s = (out->thread_seconds.high / at_once + late_s) / out->busy_share;
+    out->wall_s = (struct roast_estimate){else_s + value_s, else_s + best_s,
+                                          else_s + fmax(value_s, worst_s)};
     return ROAST_OK;
 }

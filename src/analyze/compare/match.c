@@ -116,7 +116,7 @@ static int by_key(const void *a, const void *b)
     return order ? order : (left->row > right->row) - (left->row < right->row);
 }
 
-/* Those that say what they are, in the words of A. *count gets how many. */
+/* Chunks with a known identity, in the string numbers of A. *count gets their number. */
 static struct chunk_key *keys_of(const struct roast_match *match, int side,
                                  size_t *count)
 {

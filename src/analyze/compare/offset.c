@@ -4,7 +4,7 @@
  * The estimate is the median of all differences of pairs; the interval holds those
  * offsets that a rank test would not reject. Nothing is assumed of the distribution, and
  * a tenth of wild chunks moves neither. The k-th of n x m differences is found without
- * making them: two sorted lists tell how many are below any value.
+ * making them: two sorted lists give the number below any value.
  *
  * A rank test takes chunks to be independent. They are not when the machine was slow for
  * a while: how much more the means of blocks of neighbours differ than they should
@@ -17,8 +17,8 @@
 
 enum {
     BISECTIONS = 100,
-    ENOUGH = 4096,         /* of a longer list, evenly spaced ones tell as much */
-    FEWEST_IN_BLOCKS = 32, /* with fewer, blocks tell nothing */
+    ENOUGH = 4096,         /* of a longer list, evenly spaced items suffice */
+    FEWEST_IN_BLOCKS = 32, /* with fewer, blocks are too short */
 };
 
 static int by_grade(const void *a, const void *b)
@@ -52,22 +52,6 @@ static int by_place(const void *a, const void *b)
     return (left->place > right->place) - (left->place < right->place);
 }
 
-static void fill_places(struct placed *places, const struct roast_sample_set *set,
-                        const uint32_t *twin)
-{
-    for (size_t i = 0; i < set->count;) {
-        size_t end = i;
-        while (end < set->count && set->all[end].stratum == set->all[i].stratum)
-            end++;
-        size_t first = i;
-        for (; i < end; i++) {
-            uint32_t row = set->all[i].row;
-            places[i].place = twin ? twin[row] : row;
-            places[i].score = ((double)(i - first) + 0.5) / (double)(end - first) - 0.5;
-        }
-    }
-}
-
 /* Scores have the mean 0. */
 static double effect_of(const struct placed *places, size_t count)
 {
@@ -96,7 +80,17 @@ static int find_effect(double *effect, const struct roast_sample_set *set,
     struct placed *places = roast__realloc(NULL, set->count * sizeof(places[0]));
     if (!places)
         return roast_error_set(err, ROAST_NO_MEMORY, "%zu chunks", set->count);
-    fill_places(places, set, twin);
+    for (size_t i = 0; i < set->count;) {
+        size_t end = i;
+        while (end < set->count && set->all[end].stratum == set->all[i].stratum)
+            end++;
+        size_t first = i;
+        for (; i < end; i++) {
+            uint32_t row = set->all[i].row;
+            places[i].place = twin ? twin[row] : row;
+            places[i].score = ((double)(i - first) + 0.5) / (double)(end - first) - 0.5;
+        }
+    }
     qsort(places, set->count, sizeof(places[0]), by_place);
     *effect = fmax(*effect, effect_of(places, set->count));
     roast__free(places);

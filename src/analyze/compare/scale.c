@@ -6,7 +6,7 @@
  * Each run weighs as much as any other, so distances are relative. What comes out
  * negative is no cost but noise: it is held at 0 and the others are fitted again. Errors
  * come from how far the runs are from the fit, and from that without anything held; with
- * as many runs as unknowns there is no distance, and so no error: that is said. */
+ * as many runs as unknowns there is no distance, and so no error; the remark states it. */
 #include <math.h>
 
 #include "analyze/summary.h"
@@ -154,7 +154,7 @@ static bool solve_above_0(struct fit *best, const struct roast_scaling *scaling)
     return any;
 }
 
-/* ---- what it says ---------------------------------------------------------------- */
+/* ---- results --------------------------------------------------------------------- */
 
 /* How many errors of a fit with this noise are as sure as all else. */
 static double reach_of(const struct fit *fit, size_t usable)
@@ -185,32 +185,12 @@ static struct roast_estimate rate_of(const struct fit *fit, double reach)
 }
 
 /* The fit that is shown takes what it holds to be 0 for sure; how unsure that is, the
- * one that holds nothing tells. Nothing is below 0. */
+ * one without constraints gives. Results are at least 0. */
 static struct roast_estimate both(struct roast_estimate shown,
                                   struct roast_estimate whole)
 {
     return (struct roast_estimate){shown.value, fmax(0, fmin(shown.low, whole.low)),
                                    fmax(shown.high, whole.high)};
-}
-
-static void put_fit(struct roast_scaling *out, const struct fit *best,
-                    const struct fit *whole, size_t usable)
-{
-    double reach = reach_of(best, usable), whole_reach = reach_of(whole, usable);
-
-    out->fits = true;
-    out->rate_1 = both(rate_of(best, reach), rate_of(whole, whole_reach));
-    out->sigma = both(share_of(best, 1, reach), share_of(whole, 1, whole_reach));
-    out->kappa = both(share_of(best, 2, reach), share_of(whole, 2, whole_reach));
-    out->best_threads = out->kappa.value > 0 && out->sigma.value < 1
-                            ? sqrt((1 - out->sigma.value) / out->kappa.value)
-                            : NAN;
-    for (size_t i = 0; i < out->count; i++) {
-        double n = out->points[i].threads;
-        double cost =
-            best->value[0] + best->value[1] * (n - 1) + best->value[2] * n * (n - 1);
-        out->points[i].fitted = n / cost;
-    }
 }
 
 static void forget_errors(struct roast_estimate *estimate)
@@ -253,10 +233,24 @@ static void fit_law(struct roast_scaling *out)
         out->why = "the runs do not follow the law: no fit";
     if (out->why)
         return;
-    put_fit(out, &best, &whole, usable);
+    double reach = reach_of(&best, usable), whole_reach = reach_of(&whole, usable);
+    out->fits = true;
+    out->rate_1 = both(rate_of(&best, reach), rate_of(&whole, whole_reach));
+    out->sigma = both(share_of(&best, 1, reach), share_of(&whole, 1, whole_reach));
+    out->kappa = both(share_of(&best, 2, reach), share_of(&whole, 2, whole_reach));
+    out->best_threads = out->kappa.value > 0 && out->sigma.value < 1
+                            ? sqrt((1 - out->sigma.value) / out->kappa.value)
+                            : NAN;
+    for (size_t i = 0; i < out->count; i++) {
+        double n = out->points[i].threads;
+        double cost =
+            best.value[0] + best.value[1] * (n - 1) + best.value[2] * n * (n - 1);
+        out->points[i].fitted = n / cost;
+    }
     if (usable > TERMS)
         return;
-    out->why = "3 runs fix 3 unknowns: how sure the fit is, nobody knows; add a run";
+    out->why =
+        "3 runs fix 3 unknowns, so the uncertainty of the fit is not known; add a run";
     forget_errors(&out->rate_1);
     forget_errors(&out->sigma);
     forget_errors(&out->kappa);
@@ -279,46 +273,6 @@ static struct roast_scale_point point_of(const roast_summary *summary)
     };
 }
 
-/* Several runs may have the fewest threads: the mean of their rates counts. */
-static void set_efficiency(struct roast_scaling *scaling)
-{
-    double fewest = INFINITY;
-    double rate = 0;
-    size_t runs = 0;
-
-    for (size_t i = 0; i < scaling->count; i++)
-        if (is_usable(&scaling->points[i]))
-            fewest = fmin(fewest, scaling->points[i].threads);
-    for (size_t i = 0; i < scaling->count; i++) {
-        const struct roast_scale_point *point = &scaling->points[i];
-        if (is_usable(point) && point->threads < fewest + 0.1) {
-            rate += point->event_rate / point->threads;
-            runs++;
-        }
-    }
-    for (size_t i = 0; i < scaling->count; i++) {
-        struct roast_scale_point *point = &scaling->points[i];
-        if (is_usable(point))
-            point->efficiency =
-                point->event_rate / point->threads / (rate / (double)runs);
-    }
-}
-
-/* Rates are compared per event, and what a chunk costs whatever its size is in them. */
-static bool differ_in_size(const struct roast_scaling *scaling)
-{
-    static const double other_size = 1.5;
-    double least = INFINITY, most = 0;
-
-    for (size_t i = 0; i < scaling->count; i++) {
-        if (!is_usable(&scaling->points[i]))
-            continue;
-        least = fmin(least, scaling->points[i].chunk_events);
-        most = fmax(most, scaling->points[i].chunk_events);
-    }
-    return most > other_size * least;
-}
-
 int roast_scale(struct roast_scaling *out, const roast_summary *const *summaries,
                 size_t count, roast_error *err)
 {
@@ -329,9 +283,38 @@ int roast_scale(struct roast_scaling *out, const roast_summary *const *summaries
     out->count = count;
     for (size_t i = 0; i < count; i++)
         out->points[i] = point_of(summaries[i]);
-    set_efficiency(out);
+    /* Several runs may have the fewest threads: the mean of their rates counts. */
+    double fewest = INFINITY;
+    double rate = 0;
+    size_t runs = 0;
+    for (size_t i = 0; i < out->count; i++)
+        if (is_usable(&out->points[i]))
+            fewest = fmin(fewest, out->points[i].threads);
+    for (size_t i = 0; i < out->count; i++) {
+        const struct roast_scale_point *point = &out->points[i];
+        if (is_usable(point) && point->threads < fewest + 0.1) {
+            rate += point->event_rate / point->threads;
+            runs++;
+        }
+    }
+    for (size_t i = 0; i < out->count; i++) {
+        struct roast_scale_point *point = &out->points[i];
+        if (is_usable(point))
+            point->efficiency =
+                point->event_rate / point->threads / (rate / (double)runs);
+    }
     fit_law(out);
-    if (differ_in_size(out))
+    /* Rates are compared per event, and what a chunk costs whatever its size is in
+     * them. */
+    static const double other_size = 1.5;
+    double least = INFINITY, most = 0;
+    for (size_t i = 0; i < out->count; i++) {
+        if (!is_usable(&out->points[i]))
+            continue;
+        least = fmin(least, out->points[i].chunk_events);
+        most = fmax(most, out->points[i].chunk_events);
+    }
+    if (most > other_size * least)
         out->remark = "chunks of the runs differ in size, and that changes rates too";
     return ROAST_OK;
 }

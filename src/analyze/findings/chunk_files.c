@@ -2,7 +2,7 @@
 /* chunk_files.c - the files that chunks are cut from, as calls of the Runner saw them.
  *
  * A file that two calls went over is two files of its size, not one of twice as many
- * events. Datasets are told apart: only files of one dataset can become one. */
+ * events. Datasets are kept apart: only files of one dataset can be merged. */
 #include "analyze/calls.h"
 #include "analyze/findings/chunksize.h"
 #include "analyze/recorded.h"
@@ -88,14 +88,6 @@ static size_t close_ranks(struct roast_file_sizes sizes[SIZES])
     return count;
 }
 
-static struct dataset *dataset_of(const struct counting *counting, size_t source)
-{
-    const struct roast_source *sources = counting->study->run->attempts.sources;
-    int32_t name = source > 0 ? sources[source - 1].dataset : ROAST_NO_STRING;
-
-    return &counting->datasets[name >= 0 ? (size_t)name + 1 : 0];
-}
-
 static void add_files(struct roast_chunk_model *model, const struct counting *counting)
 {
     const struct roast_study *study = counting->study;
@@ -104,7 +96,9 @@ static void add_files(struct roast_chunk_model *model, const struct counting *co
         double passes = counting->passes[i] > 1 ? counting->passes[i] : 1;
         const struct roast_group *group = &study->totals->of_source[i];
         double events = (group->sums[ROAST_EVENTS] + group->bare_events) / passes;
-        struct dataset *dataset = dataset_of(counting, i);
+        const struct roast_source *sources = counting->study->run->attempts.sources;
+        int32_t name = i > 0 ? sources[i - 1].dataset : ROAST_NO_STRING;
+        struct dataset *dataset = &counting->datasets[name >= 0 ? (size_t)name + 1 : 0];
         if (!(events >= 1))
             continue;
         add_size(model->sizes, events, passes);
@@ -138,7 +132,7 @@ bool roast__chunk_model_find_files(struct roast_chunk_model *model,
                  find_passes(&counting);
     if (found) {
         add_files(model, &counting);
-        if (model->files == 0) { /* nobody told of which file the chunks are */
+        if (model->files == 0) { /* the files of the chunks are not known */
             add_size(model->sizes, fmax(1, model->events), 1);
             add_size(model->whole, fmax(1, model->events), 1);
             model->files = model->opened = model->datasets = 1;

@@ -3,8 +3,8 @@
  *
  * Resident memory is that of a process: it holds the chunks of all its threads, so all
  * that is above its lowest is theirs together. The first chunks of a process bring
- * imports and caches with them and are left out. Where chunks are all of one size nobody
- * can tell what of it is per event: a few events in 50 MB do not take ten each. */
+ * imports and caches with them and are left out. Where all chunks have one size,
+ * the part per event cannot be separated and is estimated. */
 #include "analyze/calls.h"
 #include "analyze/findings/chunksize.h"
 #include "analyze/findings/rule_limits.h"
@@ -22,27 +22,26 @@ struct process {
     double lowest_bytes;
 };
 
-struct looking {
+struct memory_scan {
     const struct roast_study *study;
     struct process *processes;    /* owned */
     struct roast_linear_fit line; /* bytes above the lowest over events */
     double lowest_sum;            /* over the same chunks */
 };
 
-static double column_of(const struct looking *looking, enum roast_attempt_column column,
-                        size_t row)
+static double column_of(const struct memory_scan *scan,
+                        enum roast_attempt_column column, size_t row)
 {
-    return roast__column_number(&looking->study->run->attempts.columns[column], row);
+    return roast__column_number(&scan->study->run->attempts.columns[column], row);
 }
 
-static bool is_recorded(const struct looking *looking, size_t row, int64_t times[2])
+static bool is_recorded(const struct memory_scan *scan, size_t row, int64_t times[2])
 {
-    return looking->study->totals->roles.of_row[row] == ROAST_ROLE_COUNTS &&
-           column_of(looking, ROAST_COLUMN_rss_before_bytes, row) > 0 &&
-           column_of(looking, ROAST_COLUMN_rss_peak_bytes, row) > 0 &&
-           column_of(looking, ROAST_COLUMN_num_events, row) > 0 &&
-           roast__attempt_times(&looking->study->run->attempts, row, &times[0],
-                                &times[1]);
+    return scan->study->totals->roles.of_row[row] == ROAST_ROLE_COUNTS &&
+           column_of(scan, ROAST_COLUMN_rss_before_bytes, row) > 0 &&
+           column_of(scan, ROAST_COLUMN_rss_peak_bytes, row) > 0 &&
+           column_of(scan, ROAST_COLUMN_num_events, row) > 0 &&
+           roast__attempt_times(&scan->study->run->attempts, row, &times[0], &times[1]);
 }
 
 static void find_first(struct process *own, const int64_t times[2])
@@ -50,78 +49,6 @@ static void find_first(struct process *own, const int64_t times[2])
     if (own->any && own->first_ns <= times[0])
         return;
     *own = (struct process){true, times[0], times[1], INFINITY};
-}
-
-static void find_lowest(struct process *own, double before_bytes)
-{
-    own->lowest_bytes = fmin(own->lowest_bytes, before_bytes);
-}
-
-static void add_chunk(struct looking *looking, const struct process *own, size_t row)
-{
-    double above =
-        column_of(looking, ROAST_COLUMN_rss_peak_bytes, row) - own->lowest_bytes;
-
-    looking->lowest_sum += own->lowest_bytes;
-    roast__fit_add(&looking->line, column_of(looking, ROAST_COLUMN_num_events, row),
-                   above > 0 ? above : 0);
-}
-
-/* Three times over all chunks: who was first, what was lowest then, what came on top. */
-static void look(struct looking *looking)
-{
-    const struct roast_attempts *attempts = &looking->study->run->attempts;
-
-    for (int pass = 0; pass < 3; pass++) {
-        for (size_t row = 0; row < attempts->count; row++) {
-            struct process *own = &looking->processes[attempts->process[row]];
-            int64_t times[2];
-            if (!is_recorded(looking, row, times))
-                continue;
-            if (pass == 0)
-                find_first(own, times);
-            else if (times[0] < own->first_end_ns)
-                continue;
-            else if (pass == 1)
-                find_lowest(own,
-                            column_of(looking, ROAST_COLUMN_rss_before_bytes, row));
-            else
-                add_chunk(looking, own, row);
-        }
-    }
-}
-
-/* What an event takes, where chunks do not show it: no more than all that they took, no
- * less than what buffers do not explain, and as usual in between. */
-static double guessed_bytes(const struct roast_chunk_model *model,
-                            const struct roast_linear_fit *line)
-{
-    double threads = model->threads_per_worker;
-    double least = (line->mean_y - USUAL_PER_CHUNK_BYTES * threads) / line->mean_x;
-
-    return fmin(line->mean_y / line->mean_x,
-                fmax(least, USUAL_PER_EVENT_BYTES * threads));
-}
-
-static void settle(struct roast_chunk_model *model, const struct looking *looking)
-{
-    const struct roast_linear_fit *line = &looking->line;
-    double left = line->yy;
-
-    if (line->count == 0)
-        return;
-    if (roast__fit_is_clear(line)) {
-        model->memory_known = ROAST_MEMORY_FITTED;
-        model->per_event_bytes = roast__fit_each(line);
-        left = roast__fit_residual(line);
-    } else {
-        model->per_event_bytes = guessed_bytes(model, line);
-        if (model->per_event_bytes * line->mean_x >= line->mean_y)
-            model->memory_known = ROAST_MEMORY_AT_MOST;
-    }
-    model->base_bytes = looking->lowest_sum / line->count +
-                        fmax(0, line->mean_y - model->per_event_bytes * line->mean_x) +
-                        SURE_SIGMAS * sqrt(left / line->count);
 }
 
 /* Workers that were killed for their memory had none left, whatever was sampled last. */
@@ -141,16 +68,64 @@ bool roast__chunk_model_fit_memory(struct roast_chunk_model *model,
                                    const struct roast_study *study)
 {
     size_t count = study->run->attempts.process_count;
-    struct looking looking = {.study = study,
-                              .processes =
-                                  roast__alloc(count * sizeof(looking.processes[0]))};
+    struct memory_scan scan = {
+        .study = study, .processes = roast__alloc(count * sizeof(scan.processes[0]))};
 
     model->base_bytes = model->per_event_bytes = NAN;
     model->is_memory_short = is_memory_short(study);
-    if (!looking.processes)
+    if (!scan.processes)
         return false;
-    look(&looking);
-    settle(model, &looking);
-    roast__free(looking.processes);
+    /* Three passes: the first chunk of each process, its lowest memory, what is
+     * above. */
+    const struct roast_attempts *attempts = &scan.study->run->attempts;
+    for (int pass = 0; pass < 3; pass++) {
+        for (size_t row = 0; row < attempts->count; row++) {
+            struct process *own = &scan.processes[attempts->process[row]];
+            int64_t times[2];
+            if (!is_recorded(&scan, row, times))
+                continue;
+            if (pass == 0)
+                find_first(own, times);
+            else if (times[0] < own->first_end_ns)
+                continue;
+            else if (pass == 1) {
+                own->lowest_bytes =
+                    fmin(own->lowest_bytes,
+                         column_of(&scan, ROAST_COLUMN_rss_before_bytes, row));
+            } else {
+                double above = column_of(&scan, ROAST_COLUMN_rss_peak_bytes, row) -
+                               own->lowest_bytes;
+                scan.lowest_sum += own->lowest_bytes;
+                roast__fit_add(&scan.line,
+                               column_of(&scan, ROAST_COLUMN_num_events, row),
+                               above > 0 ? above : 0);
+            }
+        }
+    }
+    const struct roast_linear_fit *line = &scan.line;
+    double left = line->yy;
+    if (line->count != 0) {
+        if (roast__fit_is_clear(line)) {
+            model->memory_known = ROAST_MEMORY_FITTED;
+            model->per_event_bytes = roast__fit_each(line);
+            left = roast__fit_residual(line);
+        } else {
+            /* What an event takes, where chunks do not show it: no more than all
+             * that they took, no less than what buffers do not explain, and as usual
+             * in between. */
+            double threads = model->threads_per_worker;
+            double least =
+                (line->mean_y - USUAL_PER_CHUNK_BYTES * threads) / line->mean_x;
+            model->per_event_bytes = fmin(line->mean_y / line->mean_x,
+                                          fmax(least, USUAL_PER_EVENT_BYTES * threads));
+            if (model->per_event_bytes * line->mean_x >= line->mean_y)
+                model->memory_known = ROAST_MEMORY_AT_MOST;
+        }
+        model->base_bytes =
+            scan.lowest_sum / line->count +
+            fmax(0, line->mean_y - model->per_event_bytes * line->mean_x) +
+            SURE_SIGMAS * sqrt(left / line->count);
+    }
+    roast__free(scan.processes);
     return true;
 }

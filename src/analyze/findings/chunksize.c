@@ -31,7 +31,7 @@ struct fitting {
 
 /* ---- chunks ---------------------------------------------------------------------- */
 
-/* Seconds that belong to the chunk and to its events; false: nobody knows. */
+/* Seconds per chunk and seconds of its events; false: not known. */
 static bool split_chunk(const struct roast_study *study, size_t row, double split[2])
 {
     const struct roast_column *columns = study->run->attempts.columns;
@@ -58,20 +58,15 @@ static bool split_chunk(const struct roast_study *study, size_t row, double spli
     return split[0] >= 0;
 }
 
-static double events_of(const struct roast_attempts *attempts, size_t row)
-{
-    const struct roast_column *columns = attempts->columns;
-    int64_t first = roast__column_get(&columns[ROAST_COLUMN_entry_start], row, 0);
-    int64_t stop = roast__column_get(&columns[ROAST_COLUMN_entry_stop], row, 0);
-
-    return (double)roast__column_get(&columns[ROAST_COLUMN_num_events], row,
-                                     stop > first ? roast__sat_sub(stop, first) : 0);
-}
-
 static void add_chunk(struct fitting *fitting, const struct roast_study *study,
                       size_t row)
 {
-    double events = events_of(&study->run->attempts, row);
+    const struct roast_column *columns = study->run->attempts.columns;
+    int64_t first = roast__column_get(&columns[ROAST_COLUMN_entry_start], row, 0);
+    int64_t stop = roast__column_get(&columns[ROAST_COLUMN_entry_stop], row, 0);
+    double events =
+        (double)roast__column_get(&columns[ROAST_COLUMN_num_events], row,
+                                  stop > first ? roast__sat_sub(stop, first) : 0);
     double split[2];
 
     if (!(events > 0))
@@ -88,7 +83,7 @@ static void add_chunk(struct fitting *fitting, const struct roast_study *study,
 
 /* ---- the fit --------------------------------------------------------------------- */
 
-/* How far chunks are off what their events say, relative to the mean. */
+/* Spread of chunks around the fit, relative to the mean. */
 static double spread_of(const struct roast_linear_fit *line)
 {
     return line->mean_y > 0
@@ -96,17 +91,17 @@ static double spread_of(const struct roast_linear_fit *line)
                : 0;
 }
 
-/* The chunksize that the Runner was given; NaN: nobody told. */
-static double told_size(const struct roast_run *run)
+/* The chunksize that the Runner was given; NaN: not known. */
+static double given_size(const struct roast_run *run)
 {
-    struct roast_str told = roast__notes_get(&run->notes, ROAST_NOTES_provenance,
-                                             roast_str_of("runner.chunksize"));
+    struct roast_str given = roast__notes_get(&run->notes, ROAST_NOTES_provenance,
+                                              roast_str_of("runner.chunksize"));
     double size = 0;
 
-    for (size_t i = 0; i < told.size_bytes; i++) {
-        if (told.data[i] < '0' || told.data[i] > '9')
+    for (size_t i = 0; i < given.size_bytes; i++) {
+        if (given.data[i] < '0' || given.data[i] > '9')
             return NAN;
-        size = size * 10 + (told.data[i] - '0');
+        size = size * 10 + (given.data[i] - '0');
     }
     return size > 0 && size < 1e15 ? size : NAN;
 }
@@ -123,54 +118,13 @@ static bool has_less(const struct roast_worker_session *stay,
     return limit > 0 ? stay->threads > than->threads : stay->threads < than->threads;
 }
 
-/* The limit and the threads of that worker of a cluster that has the least memory. */
-static void find_workers(struct roast_chunk_model *model, const struct roast_run *run)
-{
-    const struct roast_worker_sessions *stays = &run->scheduler.sessions;
-    const struct roast_worker_session *least = stays->items;
-
-    model->limit_bytes = NAN;
-    model->threads_per_worker = 1;
-    if (stays->count == 0)
-        return;
-    for (size_t i = 1; i < stays->count; i++) {
-        if (has_less(&stays->items[i], least))
-            least = &stays->items[i];
-    }
-    if (least->memory_limit_bytes > 0)
-        model->limit_bytes = (double)least->memory_limit_bytes;
-    model->threads_per_worker = fmax(1, (double)least->threads);
-}
-
 /* Waiting while files are asked or outputs are merged is not for chunks. */
-static double handing_of(const struct roast_budget *budget)
+static double dispatch_seconds(const struct roast_budget *budget)
 {
     if (!budget->schedule.has_scheduler)
         return 0;
     return budget->by_phase[ROAST_PHASE_CHUNKS][ROAST_SLICE_dispatch] +
            budget->by_phase[ROAST_PHASE_TAIL][ROAST_SLICE_dispatch];
-}
-
-static void settle(struct roast_chunk_model *model, const struct fitting *fitting,
-                   const struct roast_study *study)
-{
-    const struct roast_budget *budget = study->budget;
-    double wall_s = roast__seconds_between(budget->start_ns, budget->end_ns);
-    double told = told_size(study->run);
-    double merging_s =
-        budget->schedule.has_scheduler ? budget->total[ROAST_SLICE_reduce] : 0;
-
-    model->chunks = fitting->chunks;
-    model->events = fitting->events;
-    model->handing_s = handing_of(budget);
-    model->per_chunk_s = fitting->per_chunk_s / fitting->rest.count +
-                         roast__fit_constant(&fitting->rest) +
-                         (model->handing_s + merging_s) / model->chunks;
-    model->per_event_s = roast__fit_each(&fitting->rest);
-    model->spread = fmax(LEAST_SPREAD, spread_of(&fitting->all));
-    model->threads = fmax(1, budget->offered_s / wall_s);
-    model->now_events = isnan(told) ? fitting->largest : told;
-    find_workers(model, study->run);
 }
 
 bool roast__chunk_model_fit(struct roast_chunk_model *model,
@@ -187,7 +141,36 @@ bool roast__chunk_model_fit(struct roast_chunk_model *model,
     }
     if (fitting.rest.count == 0)
         return true;
-    settle(model, &fitting, study);
+    const struct roast_budget *budget = study->budget;
+    double wall_s = roast__seconds_between(budget->start_ns, budget->end_ns);
+    double given = given_size(study->run);
+    double merging_s =
+        budget->schedule.has_scheduler ? budget->total[ROAST_SLICE_reduce] : 0;
+    model->chunks = fitting.chunks;
+    model->events = fitting.events;
+    model->dispatch_s = dispatch_seconds(budget);
+    model->per_chunk_s = fitting.per_chunk_s / fitting.rest.count +
+                         roast__fit_constant(&fitting.rest) +
+                         (model->dispatch_s + merging_s) / model->chunks;
+    model->per_event_s = roast__fit_each(&fitting.rest);
+    model->spread = fmax(LEAST_SPREAD, spread_of(&fitting.all));
+    model->threads = fmax(1, budget->offered_s / wall_s);
+    model->now_events = isnan(given) ? fitting.largest : given;
+    /* The limit and the threads of that worker of a cluster that has the least
+     * memory. */
+    const struct roast_worker_sessions *stays = &study->run->scheduler.sessions;
+    const struct roast_worker_session *least = stays->items;
+    model->limit_bytes = NAN;
+    model->threads_per_worker = 1;
+    if (stays->count != 0) {
+        for (size_t i = 1; i < stays->count; i++) {
+            if (has_less(&stays->items[i], least))
+                least = &stays->items[i];
+        }
+        if (least->memory_limit_bytes > 0)
+            model->limit_bytes = (double)least->memory_limit_bytes;
+        model->threads_per_worker = fmax(1, (double)least->threads);
+    }
     return roast__chunk_model_fit_memory(model, study) &&
            roast__chunk_model_find_files(model, study);
 }
@@ -231,15 +214,15 @@ double roast__chunk_model_wall(const struct roast_chunk_model *model, double siz
     double chunks = roast__chunk_model_chunks(model, size);
     double largest_s =
         model->per_chunk_s + model->per_event_s * largest_chunk(model, size);
-    struct roast_waves waves = {
+    struct roast_wall_time_model wall = {
         .chunks = chunks,
         .threads = model->threads,
         .mean_s = model->per_chunk_s + model->per_event_s * model->events / chunks,
-        .longest_s = roast__waves_longest_s(largest_s, model->spread,
+        .longest_s = roast__longest_chunk_s(largest_s, model->spread,
                                             fmin(chunks, model->threads)),
     };
 
-    return roast__waves_s(&waves);
+    return roast__wall_time_s(&wall);
 }
 
 double roast__chunk_model_bytes(const struct roast_chunk_model *model, double size)
@@ -255,7 +238,7 @@ struct roast_chunk_model roast__chunk_model_merged(
     merged.sizes = model->whole;
     merged.size_count = model->whole_count;
     merged.files = model->datasets;
-    /* files end the chunks of now, whatever the Runner was told */
+    /* the ends of files limit the chunks of now, whatever the chunksize */
     merged.now_events = largest_chunk(model, model->now_events);
     return merged;
 }
@@ -341,16 +324,6 @@ static double search(const struct roast_chunk_model *model, double most_wall_s)
     return best;
 }
 
-/* Whether every file is cut alike. */
-static bool makes_same(const struct roast_chunk_model *model, double a, double b)
-{
-    bool same = true;
-
-    for (size_t i = 0; i < model->size_count; i++)
-        same = same && cut(model->sizes[i].events, a) == cut(model->sizes[i].events, b);
-    return same;
-}
-
 /* Of sizes that make the same chunks, that which the largest of them has. */
 double roast__chunk_model_best(const struct roast_chunk_model *model)
 {
@@ -360,6 +333,10 @@ double roast__chunk_model_best(const struct roast_chunk_model *model)
     if (best == model->now_events)
         return best;
     double made = friendly_above(largest_chunk(model, best));
-    bool is_as_good = makes_same(model, made, best);
+    /* Whether every file is cut alike. */
+    bool is_as_good = true;
+    for (size_t i = 0; i < model->size_count; i++)
+        is_as_good = is_as_good && cut(model->sizes[i].events, made) ==
+                                       cut(model->sizes[i].events, best);
     return is_as_good && roast__chunk_model_fits(model, made) ? made : best;
 }

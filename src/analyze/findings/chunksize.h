@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* chunksize.h - how long a run takes with chunks of another size.
  *
- * A chunk takes so much whatever it holds, and so much per event; both are fitted to the
- * chunks of the run. Files are cut as coffea cuts them, chunks go over the threads in
- * waves, and the last wave is not full. */
+ * A chunk costs a fixed time plus a time per event; both are fitted to the chunks of the
+ * run. Files are cut as coffea cuts them; wall_time_model.h gives the wall time. */
 #ifndef ROAST_ANALYZE_FINDINGS_CHUNKSIZE_H
 #define ROAST_ANALYZE_FINDINGS_CHUNKSIZE_H
 
@@ -15,11 +14,11 @@ struct roast_file_sizes {
     double events; /* of each, on average */
 };
 
-/* What is known of the memory that an event takes. */
+/* How the memory of an event is known. */
 enum roast_memory_known {
-    ROAST_MEMORY_GUESSED, /* no more than what is usual */
-    ROAST_MEMORY_AT_MOST, /* all that a chunk took, by its events */
-    ROAST_MEMORY_FITTED,  /* chunks of different sizes show it */
+    ROAST_MEMORY_GUESSED, /* the usual value */
+    ROAST_MEMORY_AT_MOST, /* all memory of a chunk / its events */
+    ROAST_MEMORY_FITTED,  /* fitted to chunks of different sizes */
 };
 
 /* Zeroed = no model. */
@@ -28,7 +27,7 @@ struct roast_chunk_model {
     double events; /* in them */
     double per_chunk_s;
     double per_event_s;
-    double handing_s;  /* of threads, until chunks that were sent began */
+    double dispatch_s; /* of threads, until chunks that were sent started */
     double spread;     /* standard deviation of a chunk's seconds / its seconds */
     double threads;    /* that there were, on average */
     double now_events; /* chunksize of the Runner, else events of the largest chunk */
@@ -57,8 +56,8 @@ bool roast__chunk_model_find_files(struct roast_chunk_model *model,
                                    const struct roast_study *study);
 void roast__chunk_model_release(struct roast_chunk_model *model);
 
-/* Chunks of a size, the wall time that they take, the memory of a worker meanwhile (NaN:
- * not known), and whether that is there. */
+/* Number of chunks of a size, their wall time, the memory of a worker meanwhile (NaN:
+ * not known), and whether a worker has that much. */
 double roast__chunk_model_chunks(const struct roast_chunk_model *model, double size);
 double roast__chunk_model_wall(const struct roast_chunk_model *model, double size);
 double roast__chunk_model_bytes(const struct roast_chunk_model *model, double size);

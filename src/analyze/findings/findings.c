@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* findings.c - what to change: all rules over one run, ranked, and one paragraph.
  *
- * What failed comes first, then what saves the most wall time, or may save it where
- * nobody can say. Seconds of threads that go away shorten the run by their share of all
- * threads: what they did could be done by any of them. Where two findings claim the same
- * seconds, each names the other. */
+ * Failures come first, then what saves the most wall time, or costs the most where the
+ * saving is not known. Thread-seconds that are saved shorten the run by their share of
+ * all threads. Where the costs of two findings share a slice, each names the other. */
 #include "analyze/findings/findings.h"
 
 #include <stdlib.h>
@@ -16,13 +15,13 @@
 
 static const struct rule {
     const char *id;
-    void (*check)(const struct roast_case *at, struct roast_finding *finding);
+    void (*check)(const struct roast_rule_input *at, struct roast_finding *finding);
     const char *title;
     const char *evidence;
     const char *advice;
 } rules[] = {
 #define R(id, title, evidence, advice) {#id, roast__rule_##id, title, evidence, advice},
-#include "roast/verdict_rules.def"
+#include "roast/finding_rules.def"
 #undef R
 };
 enum { RULES = sizeof(rules) / sizeof(rules[0]) };
@@ -35,54 +34,34 @@ struct ranking {
     size_t count;
 };
 
-/* ---- the case -------------------------------------------------------------------- */
+/* ---- input ----------------------------------------------------------------------- */
 
-void roast__claim(const struct roast_case *at, struct roast_finding *finding,
-                  enum roast_slice slice)
+void roast__add_cost(const struct roast_rule_input *at, struct roast_finding *finding,
+                     enum roast_slice slice)
 {
-    finding->claims |= UINT64_C(1) << slice;
+    finding->cost_slices |= UINT64_C(1) << slice;
     finding->cost_s += at->slices[slice];
 }
 
-bool roast__is_worth(const struct roast_case *at, double seconds)
+bool roast__is_worth(const struct roast_rule_input *at, double seconds)
 {
     return at->offered_s > 0 && seconds >= LIMIT_COST_S &&
            seconds * 100 >= LIMIT_COST_PERCENT * at->offered_s;
 }
 
-double roast__percent_inside(const struct roast_case *at, double seconds)
+double roast__percent_inside(const struct roast_rule_input *at, double seconds)
 {
     return at->inside_s > 0 ? seconds / at->inside_s * 100 : NAN;
 }
 
-double roast__case_metric(const struct roast_case *at, enum roast_metric metric)
+double roast__input_metric(const struct roast_rule_input *at, enum roast_metric metric)
 {
     return roast__summary_metric(at->study->summary, metric);
 }
 
-static struct roast_case open_case(const struct roast_study *study)
-{
-    const struct roast_budget *budget = study->budget;
-    struct roast_case at = {
-        .study = study,
-        .slices = budget->total,
-        .offered_s = budget->offered_s,
-        .wall_s = roast__seconds_between(budget->start_ns, budget->end_ns),
-        .on_cluster = budget->schedule.has_scheduler,
-    };
-
-    at.threads = at.wall_s > 0 ? at.offered_s / at.wall_s : 0;
-    for (int i = 0; i <= ROAST_SLICE_result; i++)
-        at.inside_s += at.slices[i];
-    if (!roast__chunk_model_fit(&at.model, study))
-        study->summary->failed = true;
-    at.best_size = at.model.size_count > 0 ? roast__chunk_model_best(&at.model) : NAN;
-    return at;
-}
-
 /* ---- findings -------------------------------------------------------------------- */
 
-static const char *severity_of(const struct roast_case *at,
+static const char *severity_of(const struct roast_rule_input *at,
                                const struct roast_finding *finding)
 {
     double percent = at->offered_s > 0 ? finding->cost_s / at->offered_s * 100 : 0;
@@ -103,25 +82,6 @@ static void put_pattern(roast_table *table, int col,
     if (size == 0)
         size = roast__fill_pattern(text, of_rule, finding);
     roast__fill_string(table, col, size > 0 ? text : "its numbers are not known");
-}
-
-static void apply(const struct roast_case *at, const struct rule *rule,
-                  struct ranking *ranking)
-{
-    struct ranked *ranked = &ranking->all[ranking->count];
-    struct roast_finding *finding = &ranked->finding;
-
-    *ranked = (struct ranked){.rule = rule, .finding = {.saves_s = NAN}};
-    rule->check(at, finding);
-    if (!finding->found)
-        return;
-    if (isnan(finding->saves_s) && at->threads > 0)
-        finding->saves_s = finding->cost_s / at->threads;
-    if (isnan(finding->cost_s))
-        finding->saves_s = NAN;
-    if (finding->saves_s > at->wall_s)
-        finding->saves_s = at->wall_s;
-    ranking->count++;
 }
 
 /* ---- ranks ----------------------------------------------------------------------- */
@@ -145,7 +105,7 @@ static int by_rank(const void *a, const void *b)
     return order != 0 ? order : strcmp(left->rule->id, right->rule->id);
 }
 
-static void put_finding(roast_table *table, const struct roast_case *at,
+static void put_finding(roast_table *table, const struct roast_rule_input *at,
                         const struct ranking *ranking, size_t number)
 {
     const struct rule *rule = ranking->all[number].rule;
@@ -165,26 +125,53 @@ static void put_finding(roast_table *table, const struct roast_case *at,
         roast__fill_number(table, ROAST_COL_findings_saves_wall_seconds,
                            finding->saves_s);
     for (size_t i = 0; i < ranking->count; i++) {
-        if (i != number && ranking->all[i].finding.claims & finding->claims)
+        if (i != number && ranking->all[i].finding.cost_slices & finding->cost_slices)
             roast__list_add(&overlaps, roast_str_of(ranking->all[i].rule->id));
     }
     roast__fill_list(table, ROAST_COL_findings_overlaps, &overlaps);
 }
 
-void roast__study_verdict(const struct roast_study *study)
+void roast__study_findings(const struct roast_study *study)
 {
-    struct roast_case at = open_case(study);
+    const struct roast_budget *budget = study->budget;
+    struct roast_rule_input at = {
+        .study = study,
+        .slices = budget->total,
+        .offered_s = budget->offered_s,
+        .wall_s = roast__seconds_between(budget->start_ns, budget->end_ns),
+        .on_cluster = budget->schedule.has_scheduler,
+    };
+    at.threads = at.wall_s > 0 ? at.offered_s / at.wall_s : 0;
+    for (int i = 0; i <= ROAST_SLICE_result; i++)
+        at.inside_s += at.slices[i];
+    if (!roast__chunk_model_fit(&at.model, study))
+        study->summary->failed = true;
+    at.best_size = at.model.size_count > 0 ? roast__chunk_model_best(&at.model) : NAN;
     struct ranking *ranking = roast__alloc(sizeof(*ranking));
     roast_table *table = roast__summary_open(study->summary, ROAST_TABLE_findings);
 
     study->summary->failed |= !ranking;
-    for (size_t i = 0; i < RULES && !study->summary->failed; i++)
-        apply(&at, &rules[i], ranking);
+    for (size_t i = 0; i < RULES && !study->summary->failed; i++) {
+        const struct rule *rule = &rules[i];
+        struct ranked *ranked = &ranking->all[ranking->count];
+        struct roast_finding *finding = &ranked->finding;
+        *ranked = (struct ranked){.rule = rule, .finding = {.saves_s = NAN}};
+        rule->check(&at, finding);
+        if (finding->found) {
+            if (isnan(finding->saves_s) && at.threads > 0)
+                finding->saves_s = finding->cost_s / at.threads;
+            if (isnan(finding->cost_s))
+                finding->saves_s = NAN;
+            if (finding->saves_s > at.wall_s)
+                finding->saves_s = at.wall_s;
+            ranking->count++;
+        }
+    }
     if (ranking && ranking->count > 0)
         qsort(ranking->all, ranking->count, sizeof(ranking->all[0]), by_rank);
     for (size_t i = 0; ranking && i < ranking->count; i++)
         put_finding(table, &at, ranking, i);
-    roast__put_verdict(&at);
+    roast__put_paragraph(&at);
     roast__chunk_model_release(&at.model);
     roast__free(ranking);
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* findings.h - what the rules of verdict_rules.def look at, and how they speak.
+/* findings.h - input and result of the rules of finding_rules.def.
  *
- * A rule that has nothing to say leaves its finding as it is. One that speaks sets
- * `found`, claims the seconds it is about, and tells the numbers that its texts name. */
+ * A rule sets `found` where it applies, adds the seconds it is about to the cost, and
+ * fills the blanks that its texts name. */
 #ifndef ROAST_ANALYZE_FINDINGS_FINDINGS_H
 #define ROAST_ANALYZE_FINDINGS_FINDINGS_H
 
@@ -11,8 +11,8 @@
 #include "analyze/formulas.h"
 #include "analyze/timeline.h"
 
-/* The run, as all rules need it. */
-struct roast_case {
+/* What all rules read of the run. */
+struct roast_rule_input {
     const struct roast_study *study;
     const double *slices; /* seconds of threads */
     double offered_s;
@@ -21,19 +21,19 @@ struct roast_case {
     double inside_s; /* of threads, inside the attempts that count */
     bool on_cluster;
     struct roast_chunk_model model;
-    double best_size; /* of chunks, by the model; NaN: there is none */
+    double best_size; /* of chunks, by the model; NaN: no model */
 };
 
 enum { ROAST_BLANKS = 12, ROAST_BLANK_BYTES = 320 };
 
 struct roast_finding {
     bool found;
-    bool failure;         /* it comes first, and is severe whatever it costs */
-    bool risk;            /* at least "medium": it may end worse next time */
-    uint64_t claims;      /* bit n: seconds of slice n */
-    double cost_s;        /* of threads; NaN: nobody can say, like the next */
-    double saves_s;       /* of wall time; set by verdict.c unless a rule does */
-    bool saves_unknown;   /* nobody can say */
+    bool failure;         /* ranks first, severity "high" at any cost */
+    bool risk;            /* severity at least "medium": the next run may fail */
+    uint64_t cost_slices; /* bit n: seconds of slice n */
+    double cost_s;        /* of threads; NaN: not known, like the next */
+    double saves_s;       /* of wall time; set by findings.c unless a rule does */
+    bool saves_unknown;   /* the saving cannot be estimated */
     const char *evidence; /* patterns; NULL: those of the rule */
     const char *advice;
     size_t blank_count;
@@ -44,19 +44,20 @@ struct roast_finding {
 };
 
 #define R(id, title, evidence, advice) \
-    void roast__rule_##id(const struct roast_case *at, struct roast_finding *finding);
-#include "roast/verdict_rules.def"
+    void roast__rule_##id(const struct roast_rule_input *at, \
+                          struct roast_finding *finding);
+#include "roast/finding_rules.def"
 #undef R
 
-/* Seconds of a slice become part of the cost. */
-void roast__claim(const struct roast_case *at, struct roast_finding *finding,
-                  enum roast_slice slice);
+/* Adds the seconds of a slice to the cost. */
+void roast__add_cost(const struct roast_rule_input *at, struct roast_finding *finding,
+                     enum roast_slice slice);
 
 /* Whether so many seconds of threads are worth a change. */
-bool roast__is_worth(const struct roast_case *at, double seconds);
-double roast__percent_inside(const struct roast_case *at, double seconds);
+bool roast__is_worth(const struct roast_rule_input *at, double seconds);
+double roast__percent_inside(const struct roast_rule_input *at, double seconds);
 
 /* A metric, NaN where it is absent. */
-double roast__case_metric(const struct roast_case *at, enum roast_metric metric);
+double roast__input_metric(const struct roast_rule_input *at, enum roast_metric metric);
 
 #endif

@@ -168,20 +168,6 @@ static void keep(struct search *search, struct outlier outlier)
         search->count++;
 }
 
-static void find(struct search *search)
-{
-    const struct roast_attempts *attempts = &search->study->run->attempts;
-
-    for (size_t row = 0; row < attempts->count; row++) {
-        double value = time_per_event(attempts, row);
-        if (!counts(search, row) || !(value > search->time.limit))
-            continue;
-        double excess = (value - search->time.median) *
-                        number(attempts, ROAST_COLUMN_num_events, row);
-        keep(search, (struct outlier){row, value, excess});
-    }
-}
-
 static const char *cause_of(struct search *search, const struct outlier *outlier)
 {
     const struct roast_attempts *attempts = &search->study->run->attempts;
@@ -244,7 +230,15 @@ void roast__study_outliers(const struct roast_study *study)
     if (study->totals->ns_per_event.count < FEWEST_CHUNKS)
         return;
     search.time = typical_of(&search, time_per_event);
-    find(&search);
+    const struct roast_attempts *attempts = &search.study->run->attempts;
+    for (size_t row = 0; row < attempts->count; row++) {
+        double value = time_per_event(attempts, row);
+        if (!counts(&search, row) || !(value > search.time.limit))
+            continue;
+        double excess = (value - search.time.median) *
+                        number(attempts, ROAST_COLUMN_num_events, row);
+        keep(&search, (struct outlier){row, value, excess});
+    }
     if (search.count > 0) {
         search.wait = typical_of(&search, wait_per_event);
         search.peak = typical_of(&search, memory_peak);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* paragraph.c - the verdict in one paragraph of plain words.
+/* paragraph.c - the findings in one paragraph.
  *
  * Where the worker time went, the first thing to change with its numbers, and the names
- * of the others. A run with nothing wrong is told so. */
+ * of the others. A run without findings gets a sentence too. */
 #include "analyze/findings/paragraph.h"
 
 #include "analyze/findings/rule_limits.h"
@@ -41,29 +41,7 @@ static void put_number(struct roast_buf *out, double value, const char *unit)
 
 /* ---- sentences ------------------------------------------------------------------- */
 
-/* The largest slices, in order. */
-static void put_slices(struct roast_buf *out, const struct roast_case *at)
-{
-    uint64_t told = 0;
-
-    for (int count = 0; count < MOST_SLICES; count++) {
-        int largest = -1;
-        for (int i = 0; i < ROAST_SLICES; i++) {
-            if (!((told >> i) & 1) && at->slices[i] > 0 &&
-                (largest < 0 || at->slices[i] > at->slices[largest]))
-                largest = i;
-        }
-        if (largest < 0)
-            break;
-        told |= UINT64_C(1) << largest;
-        put(out, count > 0 ? ", " : "");
-        put_number(out, at->slices[largest] / at->offered_s * 100, "%");
-        put(out, " ");
-        put(out, shown[largest]);
-    }
-}
-
-static void put_time(struct roast_buf *out, const struct roast_case *at)
+static void put_time(struct roast_buf *out, const struct roast_rule_input *at)
 {
     put(out, "Of ");
     put_number(out, at->offered_s, "s");
@@ -72,21 +50,38 @@ static void put_time(struct roast_buf *out, const struct roast_case *at)
     put(out, " x ");
     put_number(out, at->threads, "");
     put(out, fabs(at->threads - 1) < 0.005 ? " thread) " : " threads) ");
-    put_slices(out, at);
+    /* The largest slices, in order. */
+    uint64_t listed = 0;
+    for (int count = 0; count < MOST_SLICES; count++) {
+        int largest = -1;
+        for (int i = 0; i < ROAST_SLICES; i++) {
+            if (!((listed >> i) & 1) && at->slices[i] > 0 &&
+                (largest < 0 || at->slices[i] > at->slices[largest]))
+                largest = i;
+        }
+        if (largest < 0)
+            break;
+        listed |= UINT64_C(1) << largest;
+        put(out, count > 0 ? ", " : "");
+        put_number(out, at->slices[largest] / at->offered_s * 100, "%");
+        put(out, " ");
+        put(out, shown[largest]);
+    }
     put(out, ".");
 }
 
-static const roast_table *findings_of(const struct roast_case *at)
+static const roast_table *findings_of(const struct roast_rule_input *at)
 {
     return at->study->summary->tables[ROAST_TABLE_findings];
 }
 
-static void put_saving(struct roast_buf *out, const struct roast_case *at, size_t row)
+static void put_saving(struct roast_buf *out, const struct roast_rule_input *at,
+                       size_t row)
 {
     double saves_s =
         roast_table_number(findings_of(at), row, ROAST_COL_findings_saves_wall_seconds);
 
-    if (!(saves_s * 100 >= LIMIT_TOLD_PERCENT * at->wall_s))
+    if (!(saves_s * 100 >= LIMIT_SHOWN_PERCENT * at->wall_s))
         return;
     put(out, " (saves about ");
     put_number(out, saves_s, "s");
@@ -102,7 +97,7 @@ static bool any_overlap(const roast_table *findings)
     return false;
 }
 
-static void put_first(struct roast_buf *out, const struct roast_case *at)
+static void put_first(struct roast_buf *out, const struct roast_rule_input *at)
 {
     const roast_table *findings = findings_of(at);
 
@@ -116,7 +111,7 @@ static void put_first(struct roast_buf *out, const struct roast_case *at)
     put(out, ".");
 }
 
-static void put_others(struct roast_buf *out, const struct roast_case *at)
+static void put_others(struct roast_buf *out, const struct roast_rule_input *at)
 {
     const roast_table *findings = findings_of(at);
 
@@ -132,36 +127,31 @@ static void put_others(struct roast_buf *out, const struct roast_case *at)
     put(out, any_overlap(findings) ? ". Savings overlap." : ".");
 }
 
-static void put_paragraph(struct roast_buf *out, const struct roast_case *at)
-{
-    const roast_table *findings = findings_of(at);
-    bool timed = at->offered_s > 0;
-
-    if (roast_table_rows(findings) > 0) {
-        put_first(out, at);
-        if (roast_table_rows(findings) > 1)
-            put_others(out, at);
-    } else if (at->study->run->attempts.count == 0) {
-        put(out, "No chunk was seen, so there is nothing to say.");
-    } else if (timed) {
-        put(out, "Nothing to change: no rule found anything worth it.");
-    } else {
-        put(out, "Nothing failed. Nobody told how many threads there were, so nothing "
-                 "can be said about the time.");
-    }
-    if (timed) {
-        put(out, " ");
-        put_time(out, at);
-    }
-}
-
-void roast__put_verdict(const struct roast_case *at)
+void roast__put_paragraph(const struct roast_rule_input *at)
 {
     struct roast_summary *summary = at->study->summary;
     roast_table *table = roast__summary_open(summary, ROAST_TABLE_verdict);
     struct roast_buf text = {0};
 
-    put_paragraph(&text, at);
+    const roast_table *findings = findings_of(at);
+    bool timed = at->offered_s > 0;
+    if (roast_table_rows(findings) > 0) {
+        put_first(&text, at);
+        if (roast_table_rows(findings) > 1)
+            put_others(&text, at);
+    } else if (at->study->run->attempts.count == 0) {
+        put(&text, "No chunk was seen, so there is nothing to judge.");
+    } else if (timed) {
+        put(&text, "Nothing to change: no rule found anything worth it.");
+    } else {
+        put(&text,
+            "Nothing failed. The number of threads is not known, so the time cannot "
+            "be judged.");
+    }
+    if (timed) {
+        put(&text, " ");
+        put_time(&text, at);
+    }
     summary->failed |= !roast__buf_ok(&text);
     roast__table_row(table);
     roast__fill_text(table, ROAST_COL_verdict_verdict,

@@ -1,25 +1,24 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* rule_limits.h - when a rule of the verdict speaks.
+/* rule_limits.h - the thresholds of all rules.
  *
- * What costs little is not worth a change, and short runs are all beginning and end: a
- * rule needs some seconds and some percent of the worker time, unless something failed.
- * All thresholds are here. */
+ * A finding needs some seconds and some percent of the worker time, unless something
+ * failed: a small cost is not worth a change, and short runs are mostly start and end. */
 #ifndef ROAST_ANALYZE_FINDINGS_RULE_LIMITS_H
 #define ROAST_ANALYZE_FINDINGS_RULE_LIMITS_H
 
 /* Of worker time, for any rule. */
 enum {
     LIMIT_COST_S = 2,
-    LIMIT_COST_PERCENT = 3,        /* from here on a finding is "medium" */
-    LIMIT_HIGH_PERCENT = 10,       /* from here on "high" */
-    LIMIT_CLIENT_PERCENT = 10,     /* for what a block may well do beside its run */
-    LIMIT_CLIENT_CPU_PERCENT = 50, /* of the time in which it is said to have worked */
-    LIMIT_OWN_PERCENT = 1,         /* we ought to cost less */
+    LIMIT_COST_PERCENT = 3,    /* from here on a finding is "medium" */
+    LIMIT_HIGH_PERCENT = 10,   /* from here on "high" */
+    LIMIT_CLIENT_PERCENT = 10, /* of the client, which may do other work in the block */
+    LIMIT_CLIENT_CPU_PERCENT = 50, /* of the time in which it seems busy */
+    LIMIT_OWN_PERCENT = 1,         /* of the monitoring itself */
 };
 
 /* Of the time inside chunks. */
 enum {
-    LIMIT_PER_CHUNK_PERCENT = 33, /* that does not depend on events */
+    LIMIT_PER_CHUNK_PERCENT = 33, /* independent of events */
     LIMIT_WAIT_PERCENT = 10,      /* for data */
     LIMIT_DECOMPRESS_PERCENT = 20,
     LIMIT_BLOCKED_PERCENT = 15,
@@ -27,8 +26,8 @@ enum {
     LIMIT_GC_PERCENT = 5,
 };
 
-/* Of the wall time: what another chunksize must save, and what is worth a word. */
-enum { LIMIT_SAVES_PERCENT = 3, LIMIT_TOLD_PERCENT = 1 };
+/* Of the wall time: what another chunksize must save, and the least saving shown. */
+enum { LIMIT_SAVES_PERCENT = 3, LIMIT_SHOWN_PERCENT = 1 };
 
 /* Of chunks. */
 enum {
@@ -38,7 +37,7 @@ enum {
     LIMIT_UNEVEN_TIMES = 3,       /* a chunk of one dataset against the others */
     LIMIT_SLOW_TIMES = 2,         /* the last chunk against the median */
     LIMIT_SMALL_REQUEST_KB = 256, /* requests below it are better bundled */
-    LIMIT_HAND_OVER_MS = 5,       /* a read of what the page cache has takes less */
+    LIMIT_CACHED_READ_MS = 5,     /* a read from the page cache takes less */
 };
 
 /* Of memory. */

@@ -16,9 +16,9 @@
 
 /* ---- failures -------------------------------------------------------------------- */
 
-enum fault { OF_FILE, BEFORE_PROCESS, OF_PROCESS, OF_MEMORY, OF_NOBODY, FAULTS };
+enum fault { OF_FILE, BEFORE_PROCESS, OF_PROCESS, OF_MEMORY, UNKNOWN_FAULT, FAULTS };
 
-/* Attempts that failed, and the one that is told. */
+/* Failed attempts, and the one that is shown. */
 struct failing {
     const roast_table *table;
     size_t first; /* row of the table */
@@ -32,25 +32,8 @@ static bool is_failed(const roast_table *failures, size_t row)
                          "failed");
 }
 
-static struct failing find_failing(const struct roast_case *at)
-{
-    struct failing found = {.table = at->study->summary->tables[ROAST_TABLE_failures]};
-    size_t count = found.table ? roast_table_rows(found.table) : 0;
-
-    for (size_t row = 0; row < count; row++) {
-        bool open = !roast_table_flag(found.table, row, ROAST_COL_failures_resolved);
-        if (!is_failed(found.table, row))
-            continue;
-        if (found.attempts == 0 || (open && found.unresolved == 0))
-            found.first = row; /* what is still missing is told rather */
-        found.attempts++;
-        found.unresolved += open;
-    }
-    return found;
-}
-
 /* The attempt of a row of the table, which has one for each that failed or was lost. */
-static size_t attempt_of(const struct roast_case *at, size_t failure)
+static size_t attempt_of(const struct roast_rule_input *at, size_t failure)
 {
     const unsigned char *roles = at->study->totals->roles.of_row;
     size_t count = at->study->run->attempts.count, row = 0;
@@ -64,7 +47,7 @@ static size_t attempt_of(const struct roast_case *at, size_t failure)
 }
 
 /* Whether the storage gave all that a record asked it for, as far as it was looked at. */
-static bool was_served(const struct roast_case *at, size_t row)
+static bool was_served(const struct roast_rule_input *at, size_t row)
 {
     unsigned char identity[ROAST_IDENTITY_BYTES];
     uint64_t errors = 0;
@@ -88,7 +71,7 @@ static bool was_served(const struct roast_case *at, size_t row)
     return errors == 0;
 }
 
-/* What only a damaged file raises, in whoever unpacks it. */
+/* Exceptions of decoders that only a damaged file raises. */
 static bool is_of_damage(struct roast_str type, struct roast_str message)
 {
     static const char *const unpacking[] = {
@@ -151,7 +134,7 @@ static struct roast_str class_of(struct roast_str type)
 
 /* A file that process() has begun with is there, so one that is not is another one. And
  * what storage has given was not what failed. */
-static bool is_of_file(const struct roast_case *at, const struct failing *found,
+static bool is_of_file(const struct roast_rule_input *at, const struct failing *found,
                        struct roast_str type, bool began)
 {
     size_t row = attempt_of(at, found->first);
@@ -165,7 +148,8 @@ static bool is_of_file(const struct roast_case *at, const struct failing *found,
     return is_of_reading(type) && !was_served(at, row);
 }
 
-static enum fault fault_of(const struct roast_case *at, const struct failing *found)
+static enum fault fault_of(const struct roast_rule_input *at,
+                           const struct failing *found)
 {
     const struct roast_column *columns = at->study->run->attempts.columns;
     struct roast_str type = class_of(
@@ -174,7 +158,7 @@ static enum fault fault_of(const struct roast_case *at, const struct failing *fo
     bool began = roast__column_has(&columns[ROAST_COLUMN_duration_ns], row);
 
     if (!type.data)
-        return OF_NOBODY;
+        return UNKNOWN_FAULT;
     if (is_of_file(at, found, type, began))
         return OF_FILE;
     if (roast__str_is(type, "MemoryError"))
@@ -182,32 +166,12 @@ static enum fault fault_of(const struct roast_case *at, const struct failing *fo
     if (began)
         return OF_PROCESS;
     return roast__column_has(&columns[ROAST_COLUMN_start_ns], row) ? BEFORE_PROCESS
-                                                                   : OF_NOBODY;
-}
-
-/* " in a.root (3 of 5 failures)" */
-static void tell_file(struct roast_finding *finding, const struct failing *found)
-{
-    struct roast_str file =
-        roast_table_text(found->table, found->first, ROAST_COL_failures_file);
-    double same = 0;
-
-    if (!file.data)
-        return;
-    for (size_t row = 0; row < roast_table_rows(found->table); row++)
-        same += is_failed(found->table, row) &&
-                roast__str_equal(
-                    roast_table_text(found->table, row, ROAST_COL_failures_file), file);
-    roast__say_file(finding, "file", file);
-    roast__say(finding, "same", same, "");
-    roast__say(finding, "of", found->attempts, "");
-    roast__say_made(finding, "where",
-                    same < found->attempts ? " in {file} ({same} of {of} failures)"
-                                           : " in {file}");
+                                                                   : UNKNOWN_FAULT;
 }
 
 /* What a call that raised had done is thrown away. */
-static void tell_result(const struct roast_case *at, struct roast_finding *finding)
+static void blank_result(const struct roast_rule_input *at,
+                         struct roast_finding *finding)
 {
     const struct roast_run *run = at->study->run;
     const char *words = "the result is incomplete";
@@ -218,33 +182,23 @@ static void tell_result(const struct roast_case *at, struct roast_finding *findi
         words = roast__run_outputs(run) > 0 ? "a call of the Runner gave no result"
                                             : "there is no result";
     else
-        roast__say(finding, "missing",
-                   roast__case_metric(at, ROAST_METRIC_num_failed_or_lost), "");
-    roast__say_text(finding, "result", roast_str_of(words));
-}
-
-static void tell_section(struct roast_finding *finding, const struct failing *found)
-{
-    struct roast_str section =
-        roast_table_text(found->table, found->first, ROAST_COL_failures_error_section);
-
-    if (!section.data)
-        return;
-    roast__say_text(finding, "path", section);
-    roast__say_made(finding, "section", " in {path}");
+        roast__blank_number(finding, "missing",
+                            roast__input_metric(at, ROAST_METRIC_num_failed_or_lost),
+                            "");
+    roast__blank_text(finding, "result", roast_str_of(words));
 }
 
 static const char *advice_of(enum fault fault, bool resolved)
 {
-    static const char *const mend[FAULTS] = {
-        [OF_FILE] = NULL, /* as the rule says */
+    static const char *const fix[FAULTS] = {
+        [OF_FILE] = NULL, /* the advice of the rule */
         [BEFORE_PROCESS] = "{result}: see how {file} differs from other files, "
                            "process() did not begin; then run failed_fileset()",
-        [OF_PROCESS] = "{result}: process() raised it{?section}, mend that and "
+        [OF_PROCESS] = "{result}: process() raised it{?section}, fix that and "
                        "run failed_fileset()",
         [OF_MEMORY] = "{result}: smaller chunks or fewer threads per worker, and "
                       "run failed_fileset()",
-        [OF_NOBODY] = "{result}: run failed_fileset() again",
+        [UNKNOWN_FAULT] = "{result}: run failed_fileset() again",
     };
     static const char *const watch[FAULTS] = {
         [OF_FILE] = "they were tried again and ended well; see whether {file} or its "
@@ -256,32 +210,65 @@ static const char *advice_of(enum fault fault, bool resolved)
                        "it{?section} and may do so again",
         [OF_MEMORY] = "they were tried again and ended well; smaller chunks or fewer "
                       "threads per worker leave more memory",
-        [OF_NOBODY] = "they were tried again and ended well",
+        [UNKNOWN_FAULT] = "they were tried again and ended well",
     };
 
-    return resolved ? watch[fault] : mend[fault];
+    return resolved ? watch[fault] : fix[fault];
 }
 
-void roast__rule_failures(const struct roast_case *at, struct roast_finding *finding)
+void roast__rule_failures(const struct roast_rule_input *at,
+                          struct roast_finding *finding)
 {
-    struct failing found = find_failing(at);
+    struct failing found = {.table = at->study->summary->tables[ROAST_TABLE_failures]};
+    size_t count = found.table ? roast_table_rows(found.table) : 0;
+    for (size_t row = 0; row < count; row++) {
+        bool open = !roast_table_flag(found.table, row, ROAST_COL_failures_resolved);
+        if (!is_failed(found.table, row))
+            continue;
+        if (found.attempts == 0 || (open && found.unresolved == 0))
+            found.first = row; /* a missing chunk is shown first */
+        found.attempts++;
+        found.unresolved += open;
+    }
     bool resolved = found.unresolved == 0;
 
     finding->found = found.attempts > 0;
     if (!finding->found)
         return;
     finding->failure = !resolved;
-    finding->saves_unknown = !resolved; /* what is missing has to be done yet */
+    finding->saves_unknown = !resolved; /* the missing chunks still have to run */
     finding->risk = true;
-    roast__claim(at, finding, ROAST_SLICE_failed);
+    roast__add_cost(at, finding, ROAST_SLICE_failed);
     struct roast_str error =
         roast_table_text(found.table, found.first, ROAST_COL_failures_error);
-    roast__say_count(finding, "attempts", found.attempts, "attempt");
-    roast__say_text(finding, "error",
-                    error.data ? error : roast_str_of("no exception told"));
-    tell_file(finding, &found);
-    tell_section(finding, &found);
-    tell_result(at, finding);
+    roast__blank_count(finding, "attempts", found.attempts, "attempt");
+    roast__blank_text(finding, "error",
+                      error.data ? error : roast_str_of("no exception recorded"));
+    /* " in a.root (3 of 5 failures)" */
+    struct roast_str file =
+        roast_table_text(found.table, found.first, ROAST_COL_failures_file);
+    double same = 0;
+    if (file.data) {
+        for (size_t row = 0; row < roast_table_rows(found.table); row++)
+            same +=
+                is_failed(found.table, row) &&
+                roast__str_equal(
+                    roast_table_text(found.table, row, ROAST_COL_failures_file), file);
+        roast__blank_file(finding, "file", file);
+        roast__blank_number(finding, "same", same, "");
+        roast__blank_number(finding, "of", found.attempts, "");
+        roast__blank_pattern(finding, "where",
+                             same < found.attempts
+                                 ? " in {file} ({same} of {of} failures)"
+                                 : " in {file}");
+    }
+    struct roast_str section =
+        roast_table_text(found.table, found.first, ROAST_COL_failures_error_section);
+    if (section.data) {
+        roast__blank_text(finding, "path", section);
+        roast__blank_pattern(finding, "section", " in {path}");
+    }
+    blank_result(at, finding);
     finding->advice = advice_of(fault_of(at, &found), resolved);
 }
 
@@ -293,25 +280,8 @@ static double count_ended(const roast_table *lost, enum roast_leave_reason how)
                                       roast_leave_reason_info(how)->ended);
 }
 
-/* "2 killed for memory, 1 closed" */
-static void tell_causes(struct roast_finding *finding, const roast_table *lost)
-{
-    char text[ROAST_BLANK_BYTES] = "";
-    size_t used = 0;
-
-    for (int i = 0; i < ROAST_LEAVE_COUNT; i++) {
-        enum roast_leave_reason how = (enum roast_leave_reason)i;
-        double count = count_ended(lost, how);
-        if (count > 0 && used < 100)
-            used += (size_t)snprintf(text + used, sizeof(text) - used, "%s%.0f %s",
-                                     used > 0 ? ", " : "", count,
-                                     roast_leave_reason_info(how)->ended);
-    }
-    roast__say_text(finding, "causes", roast_str_of(text));
-}
-
 /* Of the one that was nearest to its limit; of those that were killed for it, if any. */
-static void tell_last_memory(struct roast_finding *finding, const roast_table *lost)
+static void blank_last_memory(struct roast_finding *finding, const roast_table *lost)
 {
     const char *killed = roast_leave_reason_info(ROAST_LEAVE_memory)->ended;
     bool any_killed = count_ended(lost, ROAST_LEAVE_memory) > 0;
@@ -332,11 +302,12 @@ static void tell_last_memory(struct roast_finding *finding, const roast_table *l
     }
     if (isnan(memory))
         return;
-    roast__say(finding, "held", memory, "B");
-    roast__say(finding, "limit", limit, "B");
-    roast__say_made(finding, "memory", "; memory at the last look {held} of {limit}");
-    roast__say_memory(finding, "suggested_memory",
-                      fmax(memory, limit) / LIMIT_ADVISED_PERCENT * 100);
+    roast__blank_number(finding, "held", memory, "B");
+    roast__blank_number(finding, "limit", limit, "B");
+    roast__blank_pattern(finding, "memory",
+                         "; memory at the last sample {held} of {limit}");
+    roast__blank_memory(finding, "suggested_memory",
+                        fmax(memory, limit) / LIMIT_ADVISED_PERCENT * 100);
 }
 
 /* The sum of a column over the rows that know it; NaN: none does. */
@@ -352,7 +323,7 @@ static double sum_of(const roast_table *table, int col)
     return sum;
 }
 
-void roast__rule_workers_died(const struct roast_case *at,
+void roast__rule_workers_died(const struct roast_rule_input *at,
                               struct roast_finding *finding)
 {
     const roast_table *lost = at->study->summary->tables[ROAST_TABLE_lost_workers];
@@ -362,17 +333,28 @@ void roast__rule_workers_died(const struct roast_case *at,
     if (!finding->found)
         return;
     struct roast_str host = roast_table_text(lost, 0, ROAST_COL_lost_workers_host);
-    finding->claims = UINT64_C(1) << ROAST_SLICE_lost | UINT64_C(1)
-                                                            << ROAST_SLICE_skipped;
+    finding->cost_slices = UINT64_C(1) << ROAST_SLICE_lost | UINT64_C(1)
+                                                                 << ROAST_SLICE_skipped;
     finding->cost_s = fmax(sum_of(lost, ROAST_COL_lost_workers_seconds_lost),
                            at->slices[ROAST_SLICE_lost]);
-    roast__say_count(finding, "workers", (double)roast_table_rows(lost), "worker");
-    roast__say_count(finding, "attempts", sum_of(lost, ROAST_COL_lost_workers_attempts),
-                     "attempt");
-    tell_causes(finding, lost);
-    tell_last_memory(finding, lost);
+    roast__blank_count(finding, "workers", (double)roast_table_rows(lost), "worker");
+    roast__blank_count(finding, "attempts",
+                       sum_of(lost, ROAST_COL_lost_workers_attempts), "attempt");
+    /* "2 killed for memory, 1 closed" */
+    char text[ROAST_BLANK_BYTES] = "";
+    size_t used = 0;
+    for (int i = 0; i < ROAST_LEAVE_COUNT; i++) {
+        enum roast_leave_reason how = (enum roast_leave_reason)i;
+        double count = count_ended(lost, how);
+        if (count > 0 && used < 100)
+            used += (size_t)snprintf(text + used, sizeof(text) - used, "%s%.0f %s",
+                                     used > 0 ? ", " : "", count,
+                                     roast_leave_reason_info(how)->ended);
+    }
+    roast__blank_text(finding, "causes", roast_str_of(text));
+    blank_last_memory(finding, lost);
     if (host.data)
-        roast__say_text(finding, "host", host);
+        roast__blank_text(finding, "host", host);
     if (count_ended(lost, ROAST_LEAVE_memory) > 0)
         finding->advice = "memory_limit={suggested_memory} per worker, fewer threads "
                           "per worker, or smaller chunks // more memory per worker, "

@@ -19,7 +19,7 @@ static uint64_t all_of_chunks(void)
 }
 
 /* Seconds of one part of the split, and of all of it. */
-static double split_part(const struct roast_case *at, int part, double *all)
+static double split_part(const struct roast_rule_input *at, int part, double *all)
 {
     const roast_table *split = at->study->summary->tables[ROAST_TABLE_chunk_split];
 
@@ -47,7 +47,7 @@ static double most_at_once(const struct roast_study *study)
     return most;
 }
 
-static double threads_per_worker(const struct roast_case *at)
+static double threads_per_worker(const struct roast_rule_input *at)
 {
     const struct roast_worker_sessions *stays = &at->study->run->scheduler.sessions;
     double threads = 0;
@@ -59,7 +59,7 @@ static double threads_per_worker(const struct roast_case *at)
 
 /* The lock is held by a thread that runs, or would: what chunks wait for beyond that is
  * something else. */
-static double most_in_lock(const struct roast_case *at, double threads)
+static double most_in_lock(const struct roast_rule_input *at, double threads)
 {
     const roast_table *split = at->study->summary->tables[ROAST_TABLE_chunk_split];
 
@@ -68,32 +68,32 @@ static double most_in_lock(const struct roast_case *at, double threads)
             roast_table_number(split, 0, ROAST_COL_chunk_split_runqueue));
 }
 
-static bool is_blocked(const struct roast_case *at, double blocked, double all)
+static bool is_blocked(const struct roast_rule_input *at, double blocked, double all)
 {
     return blocked * 100 >= LIMIT_BLOCKED_PERCENT * all && roast__is_worth(at, blocked);
 }
 
-void roast__rule_gil(const struct roast_case *at, struct roast_finding *finding)
+void roast__rule_gil(const struct roast_rule_input *at, struct roast_finding *finding)
 {
     double all, blocked = split_part(at, ROAST_COL_chunk_split_blocked, &all);
-    double workers = roast__case_metric(at, ROAST_METRIC_peak_workers);
+    double workers = roast__input_metric(at, ROAST_METRIC_peak_workers);
 
     if (!is_blocked(at, blocked, all))
         return;
     double threads = threads_per_worker(at);
     blocked = fmin(blocked, most_in_lock(at, threads));
-    finding->claims = all_of_chunks();
+    finding->cost_slices = all_of_chunks();
     finding->cost_s = blocked;
-    finding->saves_unknown = true; /* who waits for the lock may wait for a core next */
+    finding->saves_unknown = true; /* a thread without the lock may still lack a core */
     finding->found = threads > 1 && is_blocked(at, blocked, all);
-    roast__say(finding, "blocked", blocked, "s");
-    roast__say(finding, "percent", blocked / all * 100, "%");
-    roast__say(finding, "threads", threads, "");
+    roast__blank_number(finding, "blocked", blocked, "s");
+    roast__blank_number(finding, "percent", blocked / all * 100, "%");
+    roast__blank_number(finding, "threads", threads, "");
     if (at->on_cluster) {
-        roast__say_size(finding, "workers", nearbyint(workers * threads));
+        roast__blank_size(finding, "workers", nearbyint(workers * threads));
         return;
     }
-    roast__say_size(finding, "workers", workers); /* each of which is a thread */
+    roast__blank_size(finding, "workers", workers); /* each of which is a thread */
     finding->evidence =
         "{blocked} blocked inside chunks, {percent} of their time, with "
         "{threads} threads in one process";
@@ -102,46 +102,41 @@ void roast__rule_gil(const struct roast_case *at, struct roast_finding *finding)
         "without pool=ThreadPoolExecutor // processes in place of threads";
 }
 
-/* The only host there is needs no name. */
-static void tell_host(const struct roast_case *at, struct roast_finding *finding)
-{
-    const roast_table *hosts = at->study->summary->tables[ROAST_TABLE_per_host];
-
-    if (!hosts || roast_table_rows(hosts) < 2)
-        return;
-    roast__say(finding, "hosts", (double)roast_table_rows(hosts), "");
-    roast__say_made(finding, "host", ", on {hosts} hosts");
-}
-
-void roast__rule_overloaded(const struct roast_case *at, struct roast_finding *finding)
+void roast__rule_overloaded(const struct roast_rule_input *at,
+                            struct roast_finding *finding)
 {
     double all, runqueue = split_part(at, ROAST_COL_chunk_split_runqueue, &all);
+    const roast_table *hosts = at->study->summary->tables[ROAST_TABLE_per_host];
 
-    finding->claims = all_of_chunks();
+    finding->cost_slices = all_of_chunks();
     finding->cost_s = runqueue;
     finding->saves_unknown = true; /* fewer threads do not give them back */
     finding->found =
         runqueue * 100 >= LIMIT_RUNQUEUE_PERCENT * all && roast__is_worth(at, runqueue);
-    roast__say(finding, "runqueue", runqueue, "s");
-    roast__say(finding, "percent", runqueue / all * 100, "%");
-    tell_host(at, finding);
+    roast__blank_number(finding, "runqueue", runqueue, "s");
+    roast__blank_number(finding, "percent", runqueue / all * 100, "%");
+    if (hosts && roast_table_rows(hosts) > 1) {
+        roast__blank_number(finding, "hosts", (double)roast_table_rows(hosts), "");
+        roast__blank_pattern(finding, "host", ", on {hosts} hosts");
+        roast__blank_text(finding, "nodes", roast_str_of("nodes"));
+    }
 }
 
-void roast__rule_garbage_collection(const struct roast_case *at,
+void roast__rule_garbage_collection(const struct roast_rule_input *at,
                                     struct roast_finding *finding)
 {
-    double seconds = roast__case_metric(at, ROAST_METRIC_gc_seconds);
-    double runs = roast__case_metric(at, ROAST_METRIC_gc_runs);
+    double seconds = roast__input_metric(at, ROAST_METRIC_gc_seconds);
+    double runs = roast__input_metric(at, ROAST_METRIC_gc_runs);
     double percent = roast__percent_inside(at, seconds);
 
-    finding->claims = all_of_chunks();
+    finding->cost_slices = all_of_chunks();
     finding->cost_s = seconds;
     finding->saves_unknown = true; /* some of it is needed */
     finding->found = percent >= LIMIT_GC_PERCENT && roast__is_worth(at, seconds);
-    roast__say(finding, "seconds", seconds, "s");
-    roast__say(finding, "percent", percent, "%");
+    roast__blank_number(finding, "seconds", seconds, "s");
+    roast__blank_number(finding, "percent", percent, "%");
     if (runs > 0) {
-        roast__say(finding, "runs", runs, "");
-        roast__say_made(finding, "often", " ({runs} runs)");
+        roast__blank_number(finding, "runs", runs, "");
+        roast__blank_pattern(finding, "often", " ({runs} runs)");
     }
 }

@@ -11,16 +11,16 @@
 #include "run/series.h"
 
 /* A limit for a worker that used so much and had its part of what is on disk. */
-static void tell_limit(const struct roast_case *at, struct roast_finding *finding,
-                       double used_bytes)
+static void blank_limit(const struct roast_rule_input *at,
+                        struct roast_finding *finding, double used_bytes)
 {
-    double spilled = roast__case_metric(at, ROAST_METRIC_spilled_bytes_peak);
-    double workers = roast__case_metric(at, ROAST_METRIC_peak_workers);
+    double spilled = roast__input_metric(at, ROAST_METRIC_spilled_bytes_peak);
+    double workers = roast__input_metric(at, ROAST_METRIC_peak_workers);
 
     if (spilled > 0 && workers > 0)
         used_bytes += spilled / workers;
-    roast__say_memory(finding, "suggested_memory",
-                      used_bytes / LIMIT_ADVISED_PERCENT * 100);
+    roast__blank_memory(finding, "suggested_memory",
+                        used_bytes / LIMIT_ADVISED_PERCENT * 100);
 }
 
 /* ---- pressure -------------------------------------------------------------------- */
@@ -51,60 +51,49 @@ static void look_at(struct fullest *fullest, const struct roast_worker_samples *
     }
 }
 
-/* Of all workers; those are the sampled processes that somebody looked at before. */
-static struct fullest find_fullest(const struct roast_case *at)
-{
-    const struct roast_samples *samples = &at->study->run->samples;
-    const double *peaks = at->study->totals->sampled_peaks;
-    struct fullest fullest = {.bytes = NAN, .limit_bytes = NAN};
-
-    for (size_t i = 0; peaks && i < samples->count; i++) {
-        if (peaks[i] >= 0)
-            look_at(&fullest, &samples->workers[i]);
-    }
-    return fullest;
-}
-
-/* The chunksize with which a worker stays well below its limit, where one would help. */
-static void tell_smaller(const struct roast_case *at, struct roast_finding *finding)
-{
-    const struct roast_chunk_model *model = &at->model;
-    double room = model->limit_bytes * LIMIT_ADVISED_PERCENT / 100 - model->base_bytes;
-    double size = room / model->per_event_bytes;
-
-    if (model->memory_known == ROAST_MEMORY_GUESSED || !(size >= 1) ||
-        !(size < model->now_events))
-        return;
-    roast__say_size(finding, "size", roast__friendly(size));
-    roast__say_size(finding, "now", model->now_events);
-    roast__say_made(finding, "smaller", ", or chunksize={size} (now {now})");
-}
-
-void roast__rule_memory_pressure(const struct roast_case *at,
+void roast__rule_memory_pressure(const struct roast_rule_input *at,
                                  struct roast_finding *finding)
 {
     double percent =
-        roast__case_metric(at, ROAST_METRIC_memory_utilization_max_percent);
-    double peak = roast__case_metric(at, ROAST_METRIC_peak_memory_bytes);
+        roast__input_metric(at, ROAST_METRIC_memory_utilization_max_percent);
+    double peak = roast__input_metric(at, ROAST_METRIC_peak_memory_bytes);
 
     finding->found = percent > LIMIT_MEMORY_PERCENT;
     if (!finding->found)
         return;
-    struct fullest fullest = find_fullest(at);
+    /* Of all workers: the sampled processes with a known peak. */
+    const struct roast_samples *samples = &at->study->run->samples;
+    const double *peaks = at->study->totals->sampled_peaks;
+    struct fullest fullest = {.bytes = NAN, .limit_bytes = NAN};
+    for (size_t i = 0; peaks && i < samples->count; i++) {
+        if (peaks[i] >= 0)
+            look_at(&fullest, &samples->workers[i]);
+    }
     finding->risk = true;
     finding->cost_s = NAN;
-    roast__say(finding, "percent", percent, "%");
+    roast__blank_number(finding, "percent", percent, "%");
     if (fullest.percent > 0) {
-        roast__say(finding, "held", fullest.bytes, "B");
-        roast__say(finding, "limit", fullest.limit_bytes, "B");
-        roast__say_text(finding, "worker",
-                        roast__strings_get(&at->study->run->strings, fullest.worker));
-        tell_limit(at, finding, fullest.bytes);
+        roast__blank_number(finding, "held", fullest.bytes, "B");
+        roast__blank_number(finding, "limit", fullest.limit_bytes, "B");
+        roast__blank_text(finding, "worker",
+                          roast__strings_get(&at->study->run->strings, fullest.worker));
+        blank_limit(at, finding, fullest.bytes);
         /* elsewhere a worker may need more, and has it */
-        roast__say_made(finding, "which",
-                        peak > fullest.limit_bytes ? "for {worker}" : "per worker");
+        roast__blank_pattern(finding, "which",
+                             peak > fullest.limit_bytes ? "for {worker}"
+                                                        : "per worker");
     }
-    tell_smaller(at, finding);
+    /* The chunksize with which a worker stays well below its limit, where one would
+     * help. */
+    const struct roast_chunk_model *model = &at->model;
+    double room = model->limit_bytes * LIMIT_ADVISED_PERCENT / 100 - model->base_bytes;
+    double size = room / model->per_event_bytes;
+    if (model->memory_known == ROAST_MEMORY_GUESSED || !(size >= 1) ||
+        !(size < model->now_events))
+        return;
+    roast__blank_size(finding, "size", roast__friendly(size));
+    roast__blank_size(finding, "now", model->now_events);
+    roast__blank_pattern(finding, "smaller", ", or chunksize={size} (now {now})");
 }
 
 /* ---- growth ---------------------------------------------------------------------- */
@@ -119,31 +108,13 @@ struct growing {
         later; /* of the second half: caches that fill up come to rest */
 };
 
-/* Whether the memory of a process after an attempt tells anything. */
-static bool is_told(const struct roast_case *at, size_t row)
+/* Whether the memory of a process after an attempt is known and counts. */
+static bool has_memory(const struct roast_rule_input *at, size_t row)
 {
     const struct roast_column *columns = at->study->run->attempts.columns;
 
     return at->study->totals->roles.of_row[row] == ROAST_ROLE_COUNTS &&
            roast__column_has(&columns[ROAST_COLUMN_rss_after_bytes], row);
-}
-
-static void add_all(struct growing *processes, const struct roast_case *at)
-{
-    const struct roast_attempts *attempts = &at->study->run->attempts;
-    const struct roast_column *after = &attempts->columns[ROAST_COLUMN_rss_after_bytes];
-
-    for (size_t row = 0; row < attempts->count; row++)
-        processes[attempts->process[row]].chunks += is_told(at, row);
-    for (size_t row = 0; row < attempts->count; row++) {
-        struct growing *own = &processes[attempts->process[row]];
-        if (!is_told(at, row))
-            continue;
-        double number = own->seen++, bytes = (double)after->values[row];
-        roast__fit_add(&own->all, number, bytes);
-        if (own->seen * 2 > own->chunks)
-            roast__fit_add(&own->later, number, bytes);
-    }
 }
 
 static bool grows(const struct growing *own)
@@ -196,7 +167,8 @@ static bool is_leak(const struct growth *found)
                LIMIT_GROWTH_PERCENT * roast__fit_at(&largest->all, 0);
 }
 
-void roast__rule_memory_leak(const struct roast_case *at, struct roast_finding *finding)
+void roast__rule_memory_leak(const struct roast_rule_input *at,
+                             struct roast_finding *finding)
 {
     size_t count = at->study->run->attempts.process_count;
     struct growing *processes = roast__alloc(count * sizeof(processes[0]));
@@ -206,17 +178,29 @@ void roast__rule_memory_leak(const struct roast_case *at, struct roast_finding *
         at->study->summary->failed = true;
         return;
     }
-    add_all(processes, at);
+    const struct roast_attempts *attempts = &at->study->run->attempts;
+    const struct roast_column *after = &attempts->columns[ROAST_COLUMN_rss_after_bytes];
+    for (size_t row = 0; row < attempts->count; row++)
+        processes[attempts->process[row]].chunks += has_memory(at, row);
+    for (size_t row = 0; row < attempts->count; row++) {
+        struct growing *own = &processes[attempts->process[row]];
+        if (!has_memory(at, row))
+            continue;
+        double number = own->seen++, bytes = (double)after->values[row];
+        roast__fit_add(&own->all, number, bytes);
+        if (own->seen * 2 > own->chunks)
+            roast__fit_add(&own->later, number, bytes);
+    }
     struct growth found = find_growth(processes, count);
     if (is_leak(&found)) {
         const struct growing *largest = found.largest;
         finding->found = true;
         finding->risk = true;
-        roast__say(finding, "rate", roast__fit_slope(&largest->all), "B");
-        roast__say(finding, "growth", growth_of(largest), "B");
-        roast__say(finding, "first", roast__fit_at(&largest->all, 0), "B");
-        roast__say(finding, "growing", found.growing, "");
-        roast__say(finding, "processes", found.processes, "");
+        roast__blank_number(finding, "rate", roast__fit_slope(&largest->all), "B");
+        roast__blank_number(finding, "growth", growth_of(largest), "B");
+        roast__blank_number(finding, "first", roast__fit_at(&largest->all, 0), "B");
+        roast__blank_number(finding, "growing", found.growing, "");
+        roast__blank_number(finding, "processes", found.processes, "");
     }
     roast__free(processes);
 }
@@ -228,11 +212,15 @@ static bool is_text(const struct roast_run *run, int32_t number, const char *tex
     return roast__str_is(roast__strings_get(&run->strings, number), text);
 }
 
-/* Seconds that Dask says it spent on its spill files; they are not of task threads. */
-static double spill_seconds(const struct roast_run *run)
+void roast__rule_spilling(const struct roast_rule_input *at,
+                          struct roast_finding *finding)
 {
+    double peak = roast__input_metric(at, ROAST_METRIC_spilled_bytes_peak);
+    double written = roast__input_metric(at, ROAST_METRIC_disk_write_bytes);
+    double spilled = fmax(isnan(peak) ? 0 : peak, isnan(written) ? 0 : written);
+    /* Seconds of Dask on its spill files, outside of task threads. */
+    const struct roast_run *run = at->study->run;
     double seconds = 0;
-
     for (size_t i = 0; i < run->scheduler.activity_count; i++) {
         const struct roast_activity_row *row = &run->scheduler.activities[i];
         if (is_text(run, row->unit, "seconds") &&
@@ -240,29 +228,20 @@ static double spill_seconds(const struct roast_run *run)
              is_text(run, row->activity, "disk-write")))
             seconds += row->value;
     }
-    return seconds;
-}
-
-void roast__rule_spilling(const struct roast_case *at, struct roast_finding *finding)
-{
-    double peak = roast__case_metric(at, ROAST_METRIC_spilled_bytes_peak);
-    double written = roast__case_metric(at, ROAST_METRIC_disk_write_bytes);
-    double spilled = fmax(isnan(peak) ? 0 : peak, isnan(written) ? 0 : written);
-    double seconds = spill_seconds(at->study->run);
 
     finding->found = spilled >= LIMIT_SPILLED_MB * 1e6;
     if (!finding->found)
         return;
     finding->risk = true;
     finding->cost_s = seconds > 0 ? seconds : NAN;
-    finding->saves_unknown = true; /* who waited for the disk? */
-    roast__say(finding, "spilled", spilled, "B");
-    roast__say_text(finding, "when",
-                    roast_str_of(peak >= spilled ? "on disk at the peak"
-                                                 : "written to disk in all"));
+    finding->saves_unknown = true; /* the waiting threads are not known */
+    roast__blank_number(finding, "spilled", spilled, "B");
+    roast__blank_text(finding, "when",
+                      roast_str_of(peak >= spilled ? "on disk at the peak"
+                                                   : "written to disk in all"));
     if (seconds > 0) {
-        roast__say(finding, "disk", seconds, "s");
-        roast__say_made(finding, "seconds", ", {disk} reading and writing it");
+        roast__blank_number(finding, "disk", seconds, "s");
+        roast__blank_pattern(finding, "seconds", ", {disk} reading and writing it");
     }
-    tell_limit(at, finding, roast__case_metric(at, ROAST_METRIC_peak_memory_bytes));
+    blank_limit(at, finding, roast__input_metric(at, ROAST_METRIC_peak_memory_bytes));
 }

@@ -24,8 +24,8 @@ static struct roast_blank *new_blank(struct roast_finding *finding, const char *
     return blank;
 }
 
-void roast__say(struct roast_finding *finding, const char *name, double value,
-                const char *unit)
+void roast__blank_number(struct roast_finding *finding, const char *name, double value,
+                         const char *unit)
 {
     struct roast_blank *blank = new_blank(finding, name);
 
@@ -43,8 +43,8 @@ static void add_text(struct roast_blank *blank, struct roast_str text)
     blank->text[used] = '\0';
 }
 
-void roast__say_text(struct roast_finding *finding, const char *name,
-                     struct roast_str text)
+void roast__blank_text(struct roast_finding *finding, const char *name,
+                       struct roast_str text)
 {
     struct roast_blank *blank = new_blank(finding, name);
     struct roast_str cut = roast_str_cut(text, MOST_NAME_BYTES);
@@ -64,11 +64,11 @@ static struct roast_str end_of(struct roast_str text, size_t size_bytes)
     return (struct roast_str){text.data + from, text.size_bytes - from};
 }
 
-void roast__say_file(struct roast_finding *finding, const char *name,
-                     struct roast_str file)
+void roast__blank_file(struct roast_finding *finding, const char *name,
+                       struct roast_str file)
 {
     if (file.size_bytes <= MOST_NAME_BYTES) {
-        roast__say_text(finding, name, file);
+        roast__blank_text(finding, name, file);
         return;
     }
     struct roast_blank *blank = new_blank(finding, name);
@@ -77,8 +77,8 @@ void roast__say_file(struct roast_finding *finding, const char *name,
     add_text(blank, end_of(file, MOST_NAME_BYTES - MOST_FOLDER_BYTES));
 }
 
-void roast__say_count(struct roast_finding *finding, const char *name, double count,
-                      const char *noun)
+void roast__blank_count(struct roast_finding *finding, const char *name, double count,
+                        const char *noun)
 {
     struct roast_blank *blank = new_blank(finding, name);
 
@@ -89,7 +89,7 @@ void roast__say_count(struct roast_finding *finding, const char *name, double co
                    count == 1 ? "" : "s");
 }
 
-void roast__say_size(struct roast_finding *finding, const char *name, double size)
+void roast__blank_size(struct roast_finding *finding, const char *name, double size)
 {
     struct roast_blank *blank = new_blank(finding, name);
     char digits[32];
@@ -106,7 +106,7 @@ void roast__say_size(struct roast_finding *finding, const char *name, double siz
     blank->text[out] = '\0';
 }
 
-void roast__say_memory(struct roast_finding *finding, const char *name, double bytes)
+void roast__blank_memory(struct roast_finding *finding, const char *name, double bytes)
 {
     struct roast_blank *blank = new_blank(finding, name);
     bool large = bytes >= 1e9;
@@ -116,8 +116,8 @@ void roast__say_memory(struct roast_finding *finding, const char *name, double b
                        ceil(bytes / (large ? 1e9 : 1e6)), large ? "GB" : "MB");
 }
 
-void roast__say_made(struct roast_finding *finding, const char *name,
-                     const char *pattern)
+void roast__blank_pattern(struct roast_finding *finding, const char *name,
+                          const char *pattern)
 {
     char text[ROAST_FINDING_TEXT_BYTES];
     size_t size = roast__fill_pattern(text, pattern, finding);
@@ -132,8 +132,8 @@ void roast__say_made(struct roast_finding *finding, const char *name,
 
 /* ---- lists of columns ------------------------------------------------------------ */
 
-void roast__say_preload(const struct roast_case *at, struct roast_finding *finding,
-                        const char *name)
+void roast__blank_preload(const struct roast_rule_input *at,
+                          struct roast_finding *finding, const char *name)
 {
     const roast_table *table = at->study->summary->tables[ROAST_TABLE_preload];
     size_t count = table ? roast_table_rows(table) : 0, row = 0, used = 1;
@@ -183,7 +183,7 @@ static size_t put(char out[ROAST_FINDING_TEXT_BYTES], size_t used, const char *t
     return used + size_bytes;
 }
 
-/* One alternative; 0: one of its blanks is not told. */
+/* One alternative; 0: one of its blanks is empty. */
 static size_t fill(char out[ROAST_FINDING_TEXT_BYTES], struct roast_str pattern,
                    const struct roast_finding *finding)
 {

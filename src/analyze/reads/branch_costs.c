@@ -24,18 +24,18 @@ static int64_t number_of(struct roast_branch_costs *costs, struct roast_name_key
 
 void roast__branch_cost_add(struct roast_branch_cost *cost,
                             const struct roast_branch *branch,
-                            struct roast_branch_told told)
+                            struct roast_branch_coverage coverage)
 {
-    bool not_read = told.all && branch->reads == 0; /* a cache had it */
-    bool told_bytes = told.bytes || not_read;
+    bool not_read = coverage.all && branch->reads == 0; /* a cache had it */
+    bool has_bytes = coverage.bytes || not_read;
 
     cost->flags |= branch->flags;
     cost->preloadable |=
-        told.preloadable && (roast_flags_say_accessed(branch->flags) ||
-                             roast_flags_say_offsets_only(branch->flags));
-    cost->known |= told.all || branch->reads > 0 || branch->ns > 0;
-    cost->bytes_known |= told_bytes || branch->bytes > 0;
-    cost->unpacked_known |= told_bytes || branch->uncompressed_bytes > 0;
+        coverage.preloadable && (roast_flags_say_accessed(branch->flags) ||
+                                 roast_flags_say_offsets_only(branch->flags));
+    cost->known |= coverage.all || branch->reads > 0 || branch->ns > 0;
+    cost->bytes_known |= has_bytes || branch->bytes > 0;
+    cost->unpacked_known |= has_bytes || branch->uncompressed_bytes > 0;
     cost->chunks++;
     cost->bytes += (double)branch->bytes;
     cost->uncompressed_bytes += (double)branch->uncompressed_bytes;
@@ -50,27 +50,11 @@ static bool is_preloadable(const struct roast_walk *walk)
     return !roast__walk_facts(walk, &facts) || facts.kind != ROAST_FILE_PARQUET;
 }
 
-struct roast_branch_told roast__branch_told(const struct roast_walk *walk)
+struct roast_branch_coverage roast__branch_coverage(const struct roast_walk *walk)
 {
-    return (struct roast_branch_told){roast__walk_looked_into(walk),
-                                      roast__walk_knows_bytes(walk),
-                                      is_preloadable(walk)};
-}
-
-static void add_record(struct roast_branch_costs *costs, const struct roast_walk *walk,
-                       const struct roast_branch_list *list, uint32_t group)
-{
-    struct roast_branch_told told = roast__branch_told(walk);
-    int64_t number = ROAST_NO_GUESS;
-
-    for (size_t i = 0; i < list->count && !costs->failed; i++) {
-        struct roast_name_key key = {list->all[i].name, group};
-        number = number_of(costs, key, number + 1);
-        if (number < 0)
-            costs->failed = true;
-        else
-            roast__branch_cost_add(&costs->all[number], &list->all[i], told);
-    }
+    return (struct roast_branch_coverage){roast__walk_looked_into(walk),
+                                          roast__walk_knows_bytes(walk),
+                                          is_preloadable(walk)};
 }
 
 void roast__branch_costs_read(struct roast_branch_costs *costs,
@@ -85,7 +69,17 @@ void roast__branch_costs_read(struct roast_branch_costs *costs,
         if (!roast__walk_branches(&walk, &list))
             continue;
         costs->known = true;
-        add_record(costs, &walk, &list, group_of ? (uint32_t)group_of[source + 1] : 0);
+        struct roast_branch_coverage coverage = roast__branch_coverage(&walk);
+        int64_t number = ROAST_NO_GUESS;
+        for (size_t i = 0; i < list.count && !costs->failed; i++) {
+            struct roast_name_key key = {list.all[i].name,
+                                         group_of ? (uint32_t)group_of[source + 1] : 0};
+            number = number_of(costs, key, number + 1);
+            if (number < 0)
+                costs->failed = true;
+            else
+                roast__branch_cost_add(&costs->all[number], &list.all[i], coverage);
+        }
     }
     roast__free(list.all);
 }

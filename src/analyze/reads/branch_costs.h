@@ -14,7 +14,7 @@ struct roast_branch_cost {
     struct roast_str name; /* borrows the run */
     uint32_t group;
     unsigned flags;
-    bool preloadable; /* somebody looked at it in a file that allows bulk reads */
+    bool preloadable; /* used in a file that allows bulk reads */
     bool known;       /* seconds and reads */
     bool bytes_known;
     bool unpacked_known; /* uncompressed bytes */
@@ -30,7 +30,7 @@ struct roast_branch_costs {
     struct roast_name_table names;
     struct roast_branch_cost *all; /* owned; by number of the name */
     size_t cap;
-    bool known; /* some record says what it read */
+    bool known; /* some record lists its reads */
     bool failed;
 };
 
@@ -40,16 +40,16 @@ void roast__branch_costs_read(struct roast_branch_costs *costs,
                               const struct roast_study *study, const int32_t *group_of);
 void roast__branch_costs_release(struct roast_branch_costs *costs);
 
-/* What the zeros of a record mean; without these they mean that nobody looked. */
-struct roast_branch_told {
-    bool all;         /* no read is none */
-    bool bytes;       /* and a read of no bytes is one */
+/* Which zeros of a record were measured; the others mean: not known. */
+struct roast_branch_coverage {
+    bool all;         /* 0 reads were measured */
+    bool bytes;       /* 0 bytes were measured */
     bool preloadable; /* coffea can read it in bulk: not from parquet */
 };
 
-struct roast_branch_told roast__branch_told(const struct roast_walk *walk);
+struct roast_branch_coverage roast__branch_coverage(const struct roast_walk *walk);
 void roast__branch_cost_add(struct roast_branch_cost *cost,
                             const struct roast_branch *branch,
-                            struct roast_branch_told told);
+                            struct roast_branch_coverage coverage);
 
 #endif

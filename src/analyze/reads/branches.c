@@ -25,29 +25,7 @@ static int by_name(const void *a, const void *b)
                                 ((const struct roast_branch_cost *)b)->name);
 }
 
-static void put_cost(roast_table *table, const struct roast_branch_cost *cost)
-{
-    roast__table_row(table);
-    roast__fill_text(table, ROAST_COL_branch_costs_branch, cost->name);
-    if (cost->bytes_known)
-        roast__fill_sum(table, ROAST_COL_branch_costs_bytes, cost->bytes);
-    if (cost->unpacked_known)
-        roast__fill_sum(table, ROAST_COL_branch_costs_uncompressed_bytes,
-                        cost->uncompressed_bytes);
-    if (cost->known) {
-        roast__fill_number(table, ROAST_COL_branch_costs_seconds, cost->ns / 1e9);
-        roast__fill_sum(table, ROAST_COL_branch_costs_reads, cost->reads);
-    }
-    roast__fill_count(table, ROAST_COL_branch_costs_chunks, cost->chunks);
-    roast__fill_bool(table, ROAST_COL_branch_costs_accessed,
-                     roast_flags_say_accessed(cost->flags));
-    roast__fill_bool(table, ROAST_COL_branch_costs_offsets_only,
-                     roast_flags_say_offsets_only(cost->flags));
-    roast__fill_bool(table, ROAST_COL_branch_costs_preloaded,
-                     cost->flags & ROAST_BRANCH_PRELOADED);
-}
-
-/* Everything that somebody looked at: read in bulk it would cover the run. */
+/* All branches that were used: read in bulk they would cover the run. */
 static void put_preload(const struct roast_study *study,
                         const struct roast_branch_costs *costs)
 {
@@ -66,30 +44,42 @@ static void put_preload(const struct roast_study *study,
                             "coffea reads nothing in bulk from parquet files");
 }
 
-static void put_all(const struct roast_study *study, struct roast_branch_costs *costs)
-{
-    size_t count = costs->names.count, accessed = 0;
-    roast_table *table = roast__summary_open(study->summary, ROAST_TABLE_branch_costs);
-
-    if (count > 0)
-        qsort(costs->all, count, sizeof(costs->all[0]), by_bytes);
-    for (size_t i = 0; i < count; i++) {
-        put_cost(table, &costs->all[i]);
-        accessed += roast_flags_say_accessed(costs->all[i].flags);
-    }
-    if (count > 0)
-        qsort(costs->all, count, sizeof(costs->all[0]), by_name);
-    put_preload(study, costs);
-    if (costs->known)
-        roast__study_set(study, ROAST_METRIC_total_branches_read, (double)accessed);
-}
-
 void roast__study_branches(const struct roast_study *study)
 {
     struct roast_branch_costs costs = {0};
 
     roast__branch_costs_read(&costs, study, NULL);
     study->summary->failed |= costs.failed;
-    put_all(study, &costs);
+    size_t count = costs.names.count, accessed = 0;
+    roast_table *table = roast__summary_open(study->summary, ROAST_TABLE_branch_costs);
+    if (count > 0)
+        qsort(costs.all, count, sizeof(costs.all[0]), by_bytes);
+    for (size_t i = 0; i < count; i++) {
+        const struct roast_branch_cost *cost = &costs.all[i];
+        roast__table_row(table);
+        roast__fill_text(table, ROAST_COL_branch_costs_branch, cost->name);
+        if (cost->bytes_known)
+            roast__fill_sum(table, ROAST_COL_branch_costs_bytes, cost->bytes);
+        if (cost->unpacked_known)
+            roast__fill_sum(table, ROAST_COL_branch_costs_uncompressed_bytes,
+                            cost->uncompressed_bytes);
+        if (cost->known) {
+            roast__fill_number(table, ROAST_COL_branch_costs_seconds, cost->ns / 1e9);
+            roast__fill_sum(table, ROAST_COL_branch_costs_reads, cost->reads);
+        }
+        roast__fill_count(table, ROAST_COL_branch_costs_chunks, cost->chunks);
+        roast__fill_bool(table, ROAST_COL_branch_costs_accessed,
+                         roast_flags_say_accessed(cost->flags));
+        roast__fill_bool(table, ROAST_COL_branch_costs_offsets_only,
+                         roast_flags_say_offsets_only(cost->flags));
+        roast__fill_bool(table, ROAST_COL_branch_costs_preloaded,
+                         cost->flags & ROAST_BRANCH_PRELOADED);
+        accessed += roast_flags_say_accessed(costs.all[i].flags);
+    }
+    if (count > 0)
+        qsort(costs.all, count, sizeof(costs.all[0]), by_name);
+    put_preload(study, &costs);
+    if (costs.known)
+        roast__study_set(study, ROAST_METRIC_total_branches_read, (double)accessed);
     roast__branch_costs_release(&costs);
 }

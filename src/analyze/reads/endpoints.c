@@ -45,21 +45,6 @@ static struct place *place_of(struct places *places, struct roast_str name)
     return number < 0 ? NULL : &all[number];
 }
 
-static void add_endpoint(struct places *places, const struct roast_endpoint *endpoint)
-{
-    struct place *place = place_of(places, endpoint->name);
-
-    if (!place) {
-        places->failed = true;
-        return;
-    }
-    place->requests += (double)endpoint->requests;
-    place->ranges += (double)endpoint->ranges;
-    place->bytes += (double)endpoint->bytes;
-    place->wait_ns += (double)endpoint->wait_ns;
-    place->errors += (double)endpoint->errors;
-}
-
 static void add_record(struct places *places, struct roast_str blob)
 {
     int64_t count = roast_endpoints_read(NULL, 0, blob, NULL);
@@ -73,8 +58,19 @@ static void add_record(struct places *places, struct roast_str blob)
         return;
     }
     (void)roast_endpoints_read(places->read, (size_t)count, blob, NULL);
-    for (size_t i = 0; i < (size_t)count && !places->failed; i++)
-        add_endpoint(places, &places->read[i]);
+    for (size_t i = 0; i < (size_t)count && !places->failed; i++) {
+        const struct roast_endpoint *endpoint = &places->read[i];
+        struct place *place = place_of(places, endpoint->name);
+        if (!place) {
+            places->failed = true;
+            return;
+        }
+        place->requests += (double)endpoint->requests;
+        place->ranges += (double)endpoint->ranges;
+        place->bytes += (double)endpoint->bytes;
+        place->wait_ns += (double)endpoint->wait_ns;
+        place->errors += (double)endpoint->errors;
+    }
 }
 
 static int by_bytes(const void *a, const void *b)
@@ -84,19 +80,6 @@ static int by_bytes(const void *a, const void *b)
     if (left->bytes != right->bytes)
         return left->bytes > right->bytes ? -1 : 1;
     return roast__compare_names(left->name, right->name);
-}
-
-static void put_place(roast_table *table, const struct place *place)
-{
-    roast__table_row(table);
-    roast__fill_text(table, ROAST_COL_endpoints_endpoint, place->name);
-    roast__fill_sum(table, ROAST_COL_endpoints_requests, place->requests);
-    roast__fill_sum(table, ROAST_COL_endpoints_ranges, place->ranges);
-    roast__fill_sum(table, ROAST_COL_endpoints_bytes, place->bytes);
-    roast__fill_number(table, ROAST_COL_endpoints_mean_request_bytes,
-                       place->bytes / place->requests);
-    roast__fill_number(table, ROAST_COL_endpoints_wait_seconds, place->wait_ns / 1e9);
-    roast__fill_sum(table, ROAST_COL_endpoints_errors, place->errors);
 }
 
 void roast__study_endpoints(const struct roast_study *study)
@@ -111,8 +94,19 @@ void roast__study_endpoints(const struct roast_study *study)
     study->summary->failed |= places.failed;
     if (places.names.count > 0)
         qsort(places.all, places.names.count, sizeof(places.all[0]), by_bytes);
-    for (size_t i = 0; i < places.names.count; i++)
-        put_place(table, &places.all[i]);
+    for (size_t i = 0; i < places.names.count; i++) {
+        const struct place *place = &places.all[i];
+        roast__table_row(table);
+        roast__fill_text(table, ROAST_COL_endpoints_endpoint, place->name);
+        roast__fill_sum(table, ROAST_COL_endpoints_requests, place->requests);
+        roast__fill_sum(table, ROAST_COL_endpoints_ranges, place->ranges);
+        roast__fill_sum(table, ROAST_COL_endpoints_bytes, place->bytes);
+        roast__fill_number(table, ROAST_COL_endpoints_mean_request_bytes,
+                           place->bytes / place->requests);
+        roast__fill_number(table, ROAST_COL_endpoints_wait_seconds,
+                           place->wait_ns / 1e9);
+        roast__fill_sum(table, ROAST_COL_endpoints_errors, place->errors);
+    }
     roast__name_table_release(&places.names);
     roast__free(places.all);
     roast__free(places.read);

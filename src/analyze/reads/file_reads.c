@@ -69,8 +69,8 @@ static bool find_files(struct search *search)
     return found->files != NULL;
 }
 
-/* Only files whose chunks told something matter here. */
-static bool tells(const struct roast_file_read *file)
+/* Files without recorded facts or reads do not count. */
+static bool has_content(const struct roast_file_read *file)
 {
     return file->has_facts || file->has_reads;
 }
@@ -87,7 +87,7 @@ static bool mark_trees(struct search *search)
                                           attempts->source_count + 1, &by_file);
 
     for (size_t i = 0; done && i < found->count; i++)
-        trees[files.key_of[items[i]]] += tells(&found->files[i]);
+        trees[files.key_of[items[i]]] += has_content(&found->files[i]);
     for (size_t i = 0; done && i < found->count; i++)
         found->files[i].among_trees = trees[files.key_of[items[i]]] > 1;
     roast__keys_release(&files);
@@ -170,27 +170,6 @@ static void learn_facts(struct roast_file_read *file, const struct roast_walk *w
     }
 }
 
-static void read_all(struct search *search)
-{
-    struct roast_walk walk = {.study = search->study,
-                              .fields = ROAST_FIELDS_OF_READS,
-                              .roles = ROAST_ROLES_COUNT};
-    const int32_t *source = search->study->run->attempts.source;
-    struct roast_branch_list list = {0};
-
-    while (!search->failed && roast__walk_next(&walk)) {
-        int32_t file = search->trees.key_of[source[walk.row] + 1];
-        struct roast_file_read *own = &search->found->files[file];
-        learn_facts(own, &walk);
-        if (!roast__walk_branches(&walk, &list))
-            continue;
-        own->has_reads = true;
-        own->has_bytes |= roast__walk_knows_bytes(&walk);
-        add_branches(search, (uint32_t)file, &list);
-    }
-    roast__free(list.all);
-}
-
 static int by_file_and_name(const void *a, const void *b)
 {
     const struct roast_file_branch *left = a, *right = b;
@@ -198,19 +177,6 @@ static int by_file_and_name(const void *a, const void *b)
     if (left->file != right->file)
         return left->file < right->file ? -1 : 1;
     return roast__compare_names(left->name, right->name);
-}
-
-static void sort_branches(struct roast_file_reads *found)
-{
-    size_t first = 0;
-
-    if (found->branch_count > 0)
-        qsort(found->branches, found->branch_count, sizeof(found->branches[0]),
-              by_file_and_name);
-    for (size_t i = 0; i < found->count; i++) {
-        found->files[i].first_branch = first;
-        first += found->files[i].branch_count;
-    }
 }
 
 /* ---- all ------------------------------------------------------------------------- */
@@ -222,13 +188,35 @@ bool roast__file_reads_find(struct roast_file_reads *reads,
 
     if (!(study->run->attempts.fields & ROAST_FIELDS_OF_READS))
         return true;
-    if (find_files(&search))
-        read_all(&search);
-    else
+    if (find_files(&search)) {
+        struct roast_walk walk = {.study = search.study,
+                                  .fields = ROAST_FIELDS_OF_READS,
+                                  .roles = ROAST_ROLES_COUNT};
+        const int32_t *source = search.study->run->attempts.source;
+        struct roast_branch_list list = {0};
+        while (!search.failed && roast__walk_next(&walk)) {
+            int32_t file = search.trees.key_of[source[walk.row] + 1];
+            struct roast_file_read *own = &search.found->files[file];
+            learn_facts(own, &walk);
+            if (!roast__walk_branches(&walk, &list))
+                continue;
+            own->has_reads = true;
+            own->has_bytes |= roast__walk_knows_bytes(&walk);
+            add_branches(&search, (uint32_t)file, &list);
+        }
+        roast__free(list.all);
+    } else
         search.failed = true;
     if (!search.failed)
         search.failed = !mark_trees(&search);
-    sort_branches(reads);
+    size_t first = 0;
+    if (reads->branch_count > 0)
+        qsort(reads->branches, reads->branch_count, sizeof(reads->branches[0]),
+              by_file_and_name);
+    for (size_t i = 0; i < reads->count; i++) {
+        reads->files[i].first_branch = first;
+        first += reads->files[i].branch_count;
+    }
     roast__keys_release(&search.trees);
     roast__name_table_release(&search.names);
     return !search.failed;

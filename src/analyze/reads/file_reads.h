@@ -22,7 +22,7 @@ struct roast_file_read {
     bool among_trees; /* other trees of the file were read too */
     bool has_facts;
     struct roast_file_facts facts;
-    bool has_reads; /* some chunk says what it read; the rest is known then */
+    bool has_reads; /* some chunk recorded its reads; the fields below are valid then */
     bool has_bytes;
     double requested_bytes;
     size_t first_branch;

@@ -57,30 +57,6 @@ static void put_name(roast_table *table, int col, const struct roast_study *stud
 
 #define AT(name) ROAST_COL_file_metadata_##name
 
-static void put_metadata(roast_table *table, const struct roast_study *study,
-                         const struct roast_file_read *file)
-{
-    const struct roast_file_facts *facts = &file->facts;
-
-    roast__table_row(table);
-    put_name(table, AT(file), study, file);
-    if (facts->kind != ROAST_FILE_UNKNOWN)
-        roast__fill_string(table, AT(kind), roast_file_kind_name(facts->kind));
-    if (facts->codec != ROAST_CODEC_UNKNOWN)
-        roast__fill_string(table, AT(codec), roast_codec_name(facts->codec));
-    if (facts->branches > 0)
-        roast__fill_count(table, AT(total_branches), facts->branches);
-    if (facts->entries > 0)
-        roast__fill_count(table, AT(num_entries), facts->entries);
-    if (!facts->sizes_known)
-        return;
-    roast__fill_count(table, AT(total_tree_bytes), facts->compressed_bytes);
-    roast__fill_count(table, AT(compressed_bytes), facts->compressed_bytes);
-    roast__fill_count(table, AT(uncompressed_bytes), facts->uncompressed_bytes);
-    roast__fill_number(table, AT(compression_ratio), roast_file_ratio(facts));
-    roast__fill_number(table, AT(compression_factor), roast_file_factor(facts));
-}
-
 static void put_all_metadata(const struct roast_study *study,
                              const struct roast_file_reads *reads)
 {
@@ -92,7 +68,25 @@ static void put_all_metadata(const struct roast_study *study,
         double own_ratio = roast_file_ratio(&reads->files[i].facts);
         if (!reads->files[i].has_facts)
             continue;
-        put_metadata(table, study, &reads->files[i]);
+        const struct roast_file_read *file = &reads->files[i];
+        const struct roast_file_facts *facts = &file->facts;
+        roast__table_row(table);
+        put_name(table, AT(file), study, file);
+        if (facts->kind != ROAST_FILE_UNKNOWN)
+            roast__fill_string(table, AT(kind), roast_file_kind_name(facts->kind));
+        if (facts->codec != ROAST_CODEC_UNKNOWN)
+            roast__fill_string(table, AT(codec), roast_codec_name(facts->codec));
+        if (facts->branches > 0)
+            roast__fill_count(table, AT(total_branches), facts->branches);
+        if (facts->entries > 0)
+            roast__fill_count(table, AT(num_entries), facts->entries);
+        if (facts->sizes_known) {
+            roast__fill_count(table, AT(total_tree_bytes), facts->compressed_bytes);
+            roast__fill_count(table, AT(compressed_bytes), facts->compressed_bytes);
+            roast__fill_count(table, AT(uncompressed_bytes), facts->uncompressed_bytes);
+            roast__fill_number(table, AT(compression_ratio), roast_file_ratio(facts));
+            roast__fill_number(table, AT(compression_factor), roast_file_factor(facts));
+        }
         if (own_ratio > 0) {
             roast__table_row(ratios);
             roast__fill_number(ratios, ROAST_COL_compression_ratios_compression_ratio,
@@ -126,79 +120,18 @@ static struct share share_of(const struct roast_file_read *file,
 #undef AT
 #define AT(name) ROAST_COL_file_read_metrics_##name
 
-/* The names of branches whose flags say so. */
+/* The names of branches with certain flags. */
 static void put_names(roast_table *table, int col,
                       const struct roast_file_branch *branches, size_t count,
-                      bool (*say_so)(unsigned flags))
+                      bool (*has_flags)(unsigned flags))
 {
     struct roast_buf list = {0};
 
     for (size_t i = 0; i < count; i++) {
-        if (say_so(branches[i].flags))
+        if (has_flags(branches[i].flags))
             roast__list_add(&list, branches[i].name);
     }
     roast__fill_list(table, col, &list);
-}
-
-static void put_share(roast_table *table, const struct roast_study *study,
-                      const struct roast_file_read *file,
-                      const struct roast_file_branch *branches,
-                      const struct share *share)
-{
-    roast__table_row(table);
-    put_name(table, AT(file), study, file);
-    if (file->has_facts && file->facts.branches > 0)
-        roast__fill_count(table, AT(total_branches), file->facts.branches);
-    roast__fill_count(table, AT(branches_read), share->branches);
-    roast__fill_number(table, AT(branches_read_percent), share->branches_percent);
-    if (file->has_facts && file->facts.sizes_known)
-        roast__fill_count(table, AT(total_tree_bytes), file->facts.compressed_bytes);
-    roast__fill_sum(table, AT(bytes_read), share->bytes);
-    roast__fill_number(table, AT(bytes_read_percent), share->bytes_percent);
-    if (file->has_bytes || file->requested_bytes > 0)
-        roast__fill_sum(table, AT(bytes_requested), file->requested_bytes);
-    put_names(table, AT(accessed_branches), branches, file->branch_count,
-              roast_flags_say_accessed);
-    put_names(table, AT(offset_branches), branches, file->branch_count,
-              roast_flags_say_offsets_only);
-}
-
-static void set_means(const struct roast_study *study, const struct mean *branches,
-                      const struct mean *bytes)
-{
-    roast__study_set(study, ROAST_METRIC_avg_branches_read_percent,
-                     branches->sum / branches->count);
-    roast__study_set(study, ROAST_METRIC_avg_bytes_read_percent,
-                     bytes->sum / bytes->count);
-}
-
-static void put_all_shares(const struct roast_study *study,
-                           const struct roast_file_reads *reads)
-{
-    struct mean branch_mean = {0}, byte_mean = {0};
-    roast_table *table =
-        roast__summary_open(study->summary, ROAST_TABLE_file_read_metrics);
-    roast_table *percents =
-        roast__summary_open(study->summary, ROAST_TABLE_bytes_read_percent_per_file);
-
-    for (size_t i = 0; i < reads->count; i++) {
-        const struct roast_file_read *file = &reads->files[i];
-        if (!file->has_reads)
-            continue;
-        const struct roast_file_branch *own =
-            file->branch_count > 0 ? &reads->branches[file->first_branch] : NULL;
-        struct share share = share_of(file, own);
-        put_share(table, study, file, own, &share);
-        add_to_mean(&branch_mean, share.branches_percent);
-        add_to_mean(&byte_mean, share.bytes_percent);
-        if (share.bytes_percent > 0) {
-            roast__table_row(percents);
-            roast__fill_number(percents,
-                               ROAST_COL_bytes_read_percent_per_file_bytes_read_percent,
-                               share.bytes_percent);
-        }
-    }
-    set_means(study, &branch_mean, &byte_mean);
 }
 
 void roast__study_files(const struct roast_study *study)
@@ -208,6 +141,47 @@ void roast__study_files(const struct roast_study *study)
     if (!roast__file_reads_find(&reads, study))
         study->summary->failed = true;
     put_all_metadata(study, &reads);
-    put_all_shares(study, &reads);
+    struct mean branch_mean = {0}, byte_mean = {0};
+    roast_table *table =
+        roast__summary_open(study->summary, ROAST_TABLE_file_read_metrics);
+    roast_table *percents =
+        roast__summary_open(study->summary, ROAST_TABLE_bytes_read_percent_per_file);
+    for (size_t i = 0; i < reads.count; i++) {
+        const struct roast_file_read *file = &reads.files[i];
+        if (!file->has_reads)
+            continue;
+        const struct roast_file_branch *own =
+            file->branch_count > 0 ? &reads.branches[file->first_branch] : NULL;
+        struct share share = share_of(file, own);
+        roast__table_row(table);
+        put_name(table, AT(file), study, file);
+        if (file->has_facts && file->facts.branches > 0)
+            roast__fill_count(table, AT(total_branches), file->facts.branches);
+        roast__fill_count(table, AT(branches_read), share.branches);
+        roast__fill_number(table, AT(branches_read_percent), share.branches_percent);
+        if (file->has_facts && file->facts.sizes_known)
+            roast__fill_count(table, AT(total_tree_bytes),
+                              file->facts.compressed_bytes);
+        roast__fill_sum(table, AT(bytes_read), share.bytes);
+        roast__fill_number(table, AT(bytes_read_percent), share.bytes_percent);
+        if (file->has_bytes || file->requested_bytes > 0)
+            roast__fill_sum(table, AT(bytes_requested), file->requested_bytes);
+        put_names(table, AT(accessed_branches), own, file->branch_count,
+                  roast_flags_say_accessed);
+        put_names(table, AT(offset_branches), own, file->branch_count,
+                  roast_flags_say_offsets_only);
+        add_to_mean(&branch_mean, share.branches_percent);
+        add_to_mean(&byte_mean, share.bytes_percent);
+        if (share.bytes_percent > 0) {
+            roast__table_row(percents);
+            roast__fill_number(percents,
+                               ROAST_COL_bytes_read_percent_per_file_bytes_read_percent,
+                               share.bytes_percent);
+        }
+    }
+    roast__study_set(study, ROAST_METRIC_avg_branches_read_percent,
+                     branch_mean.sum / branch_mean.count);
+    roast__study_set(study, ROAST_METRIC_avg_bytes_read_percent,
+                     byte_mean.sum / byte_mean.count);
     roast__file_reads_release(&reads);
 }

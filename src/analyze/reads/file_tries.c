@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* file_tries.c - files that failed before there was any chunk of them.
  *
- * Preprocessing asks every file for its entries. When that works nobody hears of it, so
+ * Preprocessing asks every file for its entries. When that works no record is written, so
  * whether a later try made a failure good is seen from the chunks of that file. */
 #include "analyze/roles.h"
 #include "analyze/totals/files.h"
 #include "base/mem.h"
 
-/* A range of no entries of a file that nobody had opened: a work item has the file's
+/* A range of no entries of a file that was not opened: a work item has the file's
  * uuid. */
 bool roast__is_file_try(const struct roast_run *run, size_t row)
 {
@@ -23,16 +23,6 @@ bool roast__is_file_try(const struct roast_run *run, size_t row)
 
 enum { FILE_TRIED = 1, FILE_READ = 2 };
 
-static void note_rows(unsigned char *seen, const struct roast_files *files,
-                      const struct roast_run *run)
-{
-    for (size_t row = 0; row < run->attempts.count; row++) {
-        int32_t file = roast__file_of_row(files, &run->attempts, row);
-        if (file >= 0)
-            seen[file] |= roast__is_file_try(run, row) ? FILE_TRIED : FILE_READ;
-    }
-}
-
 bool roast__roles_find_files(struct roast_roles *roles, const struct roast_run *run)
 {
     const struct roast_attempts *attempts = &run->attempts;
@@ -46,7 +36,11 @@ bool roast__roles_find_files(struct roast_roles *roles, const struct roast_run *
     roles->file_read = roast__alloc(attempts->source_count);
     if (!seen || !roles->file_read || !roast__files_number(&files, attempts))
         goto out;
-    note_rows(seen, &files, run);
+    for (size_t row = 0; row < run->attempts.count; row++) {
+        int32_t file = roast__file_of_row(&files, &run->attempts, row);
+        if (file >= 0)
+            seen[file] |= roast__is_file_try(run, row) ? FILE_TRIED : FILE_READ;
+    }
     for (size_t i = 0; i < attempts->source_count; i++) {
         roles->failed_files += seen[i] == FILE_TRIED;
         if (files.of_source[i] >= 0)

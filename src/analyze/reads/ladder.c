@@ -15,19 +15,6 @@ static bool is_known(const struct roast_ladder_sums *sums, enum roast_ladder_ite
     return (sums->known >> item) & 1;
 }
 
-static void add_items(struct roast_ladder_sums *sums, const struct roast_ladder *ladder)
-{
-    sums->ladders++;
-    sums->known |= ladder->present;
-    for (uint32_t left = ladder->present; left != 0; left &= left - 1) {
-        int item = __builtin_ctz(left);
-        sums->items[item] += (double)ladder->values[item];
-    }
-    uint64_t missing = ladder->values[ROAST_ITEM_hooks_missing];
-    for (unsigned hook = 0; hook < ROAST_HOOK_END && missing >> hook != 0; hook++)
-        sums->without_hook[hook] += (missing >> hook) & 1;
-}
-
 static void add_split(struct roast_ladder_sums *sums, const roast_record *rec,
                       const struct roast_ladder *ladder)
 {
@@ -50,12 +37,6 @@ static void add_split(struct roast_ladder_sums *sums, const roast_record *rec,
     sums->blocked_ns += (double)split.blocked_ns;
 }
 
-static bool any_ladder(const struct roast_attempts *attempts)
-{
-    return attempts->columns[ROAST_COLUMN_ladder].known > 0 ||
-           attempts->fields & ROAST_FIELD_BIT(ladder);
-}
-
 static void add_all(struct roast_ladder_sums *sums, const struct roast_study *study)
 {
     const struct roast_roles *roles = &study->totals->roles;
@@ -65,7 +46,9 @@ static void add_all(struct roast_ladder_sums *sums, const struct roast_study *st
     roast_record rec;
 
     sums->chunks = roles->rows[ROAST_ROLE_COUNTS] + roles->rows[ROAST_ROLE_BARE];
-    if (!any_ladder(&study->run->attempts))
+    const struct roast_attempts *attempts = &study->run->attempts;
+    if (!(attempts->columns[ROAST_COLUMN_ladder].known > 0 ||
+          attempts->fields & ROAST_FIELD_BIT(ladder)))
         return;
     for (size_t row = 0; row < study->run->attempts.count; row++) {
         unsigned role = roles->of_row[row];
@@ -75,41 +58,23 @@ static void add_all(struct roast_ladder_sums *sums, const struct roast_study *st
         if (!roast_record_has(&rec, ROAST_FIELD_ladder) ||
             roast_ladder_read(&ladder, rec.values[ROAST_FIELD_ladder].str, NULL) < 0)
             continue;
-        add_items(sums, &ladder);
+        sums->ladders++;
+        sums->known |= ladder.present;
+        for (uint32_t left = ladder.present; left != 0; left &= left - 1) {
+            int item = __builtin_ctz(left);
+            sums->items[item] += (double)ladder.values[item];
+        }
+        uint64_t missing = ladder.values[ROAST_ITEM_hooks_missing];
+        for (unsigned hook = 0; hook < ROAST_HOOK_END && missing >> hook != 0; hook++)
+            sums->without_hook[hook] += (missing >> hook) & 1;
         add_split(sums, &rec, &ladder);
     }
 }
 
 /* ---- tables and metrics ---------------------------------------------------------- */
 
-static void put_ladder(const struct roast_study *study,
-                       const struct roast_ladder_sums *sums)
-{
-    roast_table *table = roast__summary_open(study->summary, ROAST_TABLE_ladder);
-
-    if (sums->ladders == 0)
-        return;
-    roast__table_row(table);
-    for (int i = 0; i < ROAST_SLICE_COUNT; i++) {
-        if (is_known(sums, (enum roast_ladder_item)i))
-            roast__fill_number(table, ROAST_COL_ladder_import + i,
-                               sums->items[i] / 1e9);
-    }
-}
-
-static void miss_waits(const struct roast_study *study)
-{
-    static const char *const parts[] = {"chunk_split.fetch_wait",
-                                        "chunk_split.blocked"};
-
-    for (int i = 0; i < 2; i++)
-        roast__summary_miss(study->summary, parts[i],
-                            "no chunk tells waiting for data from other waiting: "
-                            "chunk_split.waiting has both");
-}
-
-/* One way to wait means the same in every run: what chunks that cannot tell two of them
- * apart waited has a column of its own. */
+/* One way to wait means the same in every run: the waiting of chunks that cannot separate two
+ * kinds has a column of its own. */
 static void put_split(const struct roast_study *study,
                       const struct roast_ladder_sums *sums)
 {
@@ -117,9 +82,10 @@ static void put_split(const struct roast_study *study,
 
     if (sums->splits == 0) {
         if (sums->ladders > 0)
-            roast__summary_miss(study->summary, "chunk_split",
-                                "the system does not say how long threads wait for a "
-                                "core");
+            roast__summary_miss(
+                study->summary, "chunk_split",
+                "the system does not report how long threads wait for a "
+                "core");
         return;
     }
     roast__table_row(table);
@@ -131,7 +97,13 @@ static void put_split(const struct roast_study *study,
         roast__fill_number(table, ROAST_COL_chunk_split_blocked,
                            sums->blocked_ns / 1e9);
     } else {
-        miss_waits(study);
+        static const char *const parts[] = {"chunk_split.fetch_wait",
+                                            "chunk_split.blocked"};
+        for (int i = 0; i < 2; i++)
+            roast__summary_miss(
+                study->summary, parts[i],
+                "no chunk separates waiting for data from other waiting: "
+                "chunk_split.waiting has both");
     }
     if (sums->splits_with_fetch < sums->splits)
         roast__fill_number(table, ROAST_COL_chunk_split_waiting,
@@ -170,30 +142,32 @@ static void set_metrics(const struct roast_study *study,
     }
 }
 
-/* What the first chunks of processes took: imports and cold caches are in there. */
-static void set_first_chunks(const struct roast_study *study)
+void roast__study_ladder(const struct roast_study *study)
 {
+    struct roast_ladder_sums sums = {0};
+
+    add_all(&sums, study);
+    roast_table *table = roast__summary_open(study->summary, ROAST_TABLE_ladder);
+    if (sums.ladders != 0) {
+        roast__table_row(table);
+        for (int i = 0; i < ROAST_SLICE_COUNT; i++) {
+            if (is_known(&sums, (enum roast_ladder_item)i))
+                roast__fill_number(table, ROAST_COL_ladder_import + i,
+                                   sums.items[i] / 1e9);
+        }
+    }
+    put_split(study, &sums);
+    set_metrics(study, &sums);
+    /* What the first chunks of processes took: imports and cold caches are in there. */
     struct roast_walk walk = {.study = study,
                               .fields = ROAST_FIELD_BIT(first_chunk),
                               .roles = ROAST_ROLES_COUNT};
     double seconds = NAN;
-
     while (roast__walk_next(&walk)) {
         double own = roast__attempt_seconds(&study->run->attempts, walk.row);
         if (walk.rec.values[ROAST_FIELD_first_chunk].u64 != 0 && !isnan(own))
             seconds = (isnan(seconds) ? 0 : seconds) + own;
     }
     roast__study_set(study, ROAST_METRIC_first_chunk_seconds, seconds);
-}
-
-void roast__study_ladder(const struct roast_study *study)
-{
-    struct roast_ladder_sums sums = {0};
-
-    add_all(&sums, study);
-    put_ladder(study, &sums);
-    put_split(study, &sums);
-    set_metrics(study, &sums);
-    set_first_chunks(study);
     roast__put_missing_hooks(study, &sums);
 }

@@ -13,12 +13,12 @@ struct roast_ladder_sums {
     double items[ROAST_ITEM_COUNT];
     uint64_t without_hook[ROAST_HOOK_END]; /* chunks; by hook */
     uint64_t splits;                       /* ladders that know the second way */
-    uint64_t splits_with_fetch;            /* those that tell what they waited for */
+    uint64_t splits_with_fetch;            /* with the cause of waiting known */
     double on_cpu_ns;
     double runqueue_ns;
     double fetch_wait_ns;
     double blocked_ns;
-    double waiting_ns; /* of those that do not tell: one of the two */
+    double waiting_ns; /* of the others: one of the two */
 };
 
 /* The hooks that chunks had to do without, and what is missing for want of them. The

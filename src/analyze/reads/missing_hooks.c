@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* missing_hooks.c - what the ladder could not look at, and what is not known by that.
+/* missing_hooks.c - hooks that were missing, and the values that are absent without them.
  *
- * A slice that no chunk knows says which hook would tell it. Where some workers have a
- * hook and others do not, the slice is there and the table of hooks says the rest. */
+ * The reason of an absent slice names the hook that would measure it. Where only some
+ * workers lack a hook, the slice is present and the table of hooks counts them. */
 #include <stdio.h>
 
 #include "analyze/reads/ladder.h"
@@ -29,31 +29,13 @@ static const struct {
      "the chunks read nothing"},
     {ROAST_TABLE_endpoints,
      {ROAST_HOOK_source, 0, 0},
-     "no request was seen: parquet files do not tell"},
+     "no request was seen: parquet files do not report them"},
     {ROAST_TABLE_file_metadata,
      {ROAST_HOOK_from_root, ROAST_HOOK_from_parquet, 0},
      "the chunks read no file"},
 };
 
-static void put_hooks(const struct roast_study *study,
-                      const struct roast_ladder_sums *sums)
-{
-    roast_table *table = roast__summary_open(study->summary, ROAST_TABLE_hooks_missing);
-
-    for (unsigned hook = 0; hook < ROAST_HOOK_END; hook++) {
-        const struct roast_hook_info *info = roast_hook_info(hook);
-        if (!info || sums->without_hook[hook] == 0)
-            continue;
-        roast__table_row(table);
-        roast__fill_string(table, ROAST_COL_hooks_missing_hook, info->name);
-        roast__fill_string(table, ROAST_COL_hooks_missing_where, info->where);
-        roast__fill_string(table, ROAST_COL_hooks_missing_lost, info->text);
-        roast__fill_count(table, ROAST_COL_hooks_missing_chunks,
-                          sums->without_hook[hook]);
-    }
-}
-
-/* The first missing hook that would tell a slice; NULL: none. */
+/* The first missing hook that would measure a slice; NULL: none. */
 static const char *why_no_slice(const struct roast_ladder_sums *sums,
                                 enum roast_ladder_item slice)
 {
@@ -63,22 +45,6 @@ static const char *why_no_slice(const struct roast_ladder_sums *sums,
             return why_missing[hook];
     }
     return NULL;
-}
-
-/* What is not told apart is no slice that could be missing. */
-static void miss_slices(const struct roast_study *study,
-                        const struct roast_ladder_sums *sums)
-{
-    for (int i = 0; i < ROAST_ITEM_unnamed; i++) {
-        enum roast_ladder_item slice = (enum roast_ladder_item)i;
-        char name[NAME_BYTES];
-        if ((sums->known >> i) & 1)
-            continue;
-        const char *why = why_no_slice(sums, slice);
-        (void)snprintf(name, sizeof(name), "ladder.%s", roast_ladder_info(slice)->name);
-        roast__summary_miss(study->summary, name,
-                            why ? why : "no chunk could tell it apart");
-    }
 }
 
 static const char *why_no_table(const struct roast_ladder_sums *sums, size_t table)
@@ -105,12 +71,35 @@ static void miss_tables(const struct roast_study *study,
 void roast__put_missing_hooks(const struct roast_study *study,
                               const struct roast_ladder_sums *sums)
 {
-    put_hooks(study, sums);
+    roast_table *table = roast__summary_open(study->summary, ROAST_TABLE_hooks_missing);
+    for (unsigned hook = 0; hook < ROAST_HOOK_END; hook++) {
+        const struct roast_hook_info *info = roast_hook_info(hook);
+        if (!info || sums->without_hook[hook] == 0)
+            continue;
+        roast__table_row(table);
+        roast__fill_string(table, ROAST_COL_hooks_missing_hook, info->name);
+        roast__fill_string(table, ROAST_COL_hooks_missing_where, info->where);
+        roast__fill_string(table, ROAST_COL_hooks_missing_lost, info->text);
+        roast__fill_count(table, ROAST_COL_hooks_missing_chunks,
+                          sums->without_hook[hook]);
+    }
     if (sums->chunks == 0)
-        return; /* the metrics say that nothing ran */
+        return; /* the reasons of the metrics state that nothing ran */
     if (sums->ladders == 0)
         roast__summary_miss(study->summary, "ladder", not_looked_into);
-    else
-        miss_slices(study, sums);
+    else {
+        /* The unexplained part is not a slice that could be missing. */
+        for (int i = 0; i < ROAST_ITEM_unnamed; i++) {
+            enum roast_ladder_item slice = (enum roast_ladder_item)i;
+            char name[NAME_BYTES];
+            if ((sums->known >> i) & 1)
+                continue;
+            const char *why = why_no_slice(sums, slice);
+            (void)snprintf(name, sizeof(name), "ladder.%s",
+                           roast_ladder_info(slice)->name);
+            roast__summary_miss(study->summary, name,
+                                why ? why : "no chunk could measure it separately");
+        }
+    }
     miss_tables(study, sums);
 }

@@ -145,16 +145,23 @@ static void count_done(struct search *search)
     }
 }
 
-static bool was_done(const struct search *search, const struct range *range)
-{
-    return search->done_count > 0 && bsearch(range, search->done, search->done_count,
-                                             sizeof(*range), compare_ranges) != NULL;
-}
-
 /* ---- sources ------------------------------------------------------------------ */
 
-/* How many entries the tree has, where a record says so. */
-static void learn_entries(const struct search *search, struct fate *fate, size_t row)
+static bool is_running(const struct search *search, size_t row)
+{
+    return search->roles.of_row[row] == ROAST_ROLE_OPEN;
+}
+
+static void note_unnamed(struct search *search, bool running)
+{
+    if (running)
+        search->rerun.unnamed_running++;
+    else
+        search->rerun.unnamed_failed++;
+}
+
+/* The number of entries of the tree, where a record has it. */
+static void read_entries(const struct search *search, struct fate *fate, size_t row)
 {
     unsigned char identity[ROAST_IDENTITY_BYTES];
     struct roast_file_facts facts;
@@ -170,26 +177,6 @@ static void learn_entries(const struct search *search, struct fate *fate, size_t
     }
 }
 
-static void note_success(const struct search *search, struct fate *fate, size_t row)
-{
-    if (search->part && !fate->has_entries)
-        learn_entries(search, fate, row);
-    fate->succeeded = true;
-}
-
-static bool is_running(const struct search *search, size_t row)
-{
-    return search->roles.of_row[row] == ROAST_ROLE_OPEN;
-}
-
-static void note_unnamed(struct search *search, bool running)
-{
-    if (running)
-        search->rerun.unnamed_running++;
-    else
-        search->rerun.unnamed_failed++;
-}
-
 static void note_fates(struct search *search)
 {
     const struct roast_attempts *attempts = &search->run->attempts;
@@ -201,36 +188,13 @@ static void note_fates(struct search *search)
             note_unnamed(search, is_running(search, row));
         else if (source < 0)
             continue;
-        else if (ended_well(search, row))
-            note_success(search, &search->fates[source], row);
-        else if (in_vain(search, row))
+        else if (ended_well(search, row)) {
+            if (search->part && !search->fates[source].has_entries)
+                read_entries(search, &search->fates[source], row);
+            search->fates[source].succeeded = true;
+        } else if (in_vain(search, row))
             search->fates[source].tried = true;
     }
-}
-
-/* A source stays `tried` only if one of its ranges was never done. */
-static void settle_fates(struct search *search)
-{
-    const struct roast_attempts *attempts = &search->run->attempts;
-
-    for (size_t i = 0; i < attempts->source_count; i++)
-        search->fates[i].tried = false;
-    for (size_t row = 0; row < attempts->count; row++) {
-        struct range range = range_of(attempts, row);
-        if (range.source < 0 || !in_vain(search, row) || was_done(search, &range))
-            continue;
-        search->fates[range.source].tried = true;
-        if (!is_running(search, row))
-            search->fates[range.source].failed = true;
-    }
-}
-
-static bool is_missing(const struct search *search, const struct fate *fate)
-{
-    bool cut_short = search->part && fate->succeeded && fate->has_entries &&
-                     fate->done < fate->entries;
-
-    return search->rerun.everything || fate->tried || cut_short;
 }
 
 /* ---- the fileset -------------------------------------------------------------- */
@@ -238,40 +202,6 @@ static bool is_missing(const struct search *search, const struct fate *fate)
 static struct roast_str text_of(const struct search *search, int32_t id)
 {
     return roast__strings_get(&search->run->strings, id);
-}
-
-static void add_sources(struct roast_fileset *wanted, struct search *search)
-{
-    const struct roast_attempts *attempts = &search->run->attempts;
-
-    for (size_t i = 0; i < attempts->source_count; i++) {
-        const struct roast_source *source = &attempts->sources[i];
-        struct roast_str dataset = text_of(search, source->dataset);
-        struct roast_str file = text_of(search, source->file);
-        if (!is_missing(search, &search->fates[i]))
-            continue;
-        if (dataset.data && file.data)
-            roast__fileset_add(wanted, roast__fileset_keep(wanted, dataset), file,
-                               text_of(search, source->tree));
-        else
-            note_unnamed(search, search->fates[i].tried && !search->fates[i].failed);
-    }
-}
-
-/* The files that ended well at least in part, sorted. */
-static void add_succeeded(struct roast_fileset *succeeded, const struct search *search)
-{
-    const struct roast_attempts *attempts = &search->run->attempts;
-
-    for (size_t i = 0; i < attempts->source_count; i++) {
-        const struct roast_source *source = &attempts->sources[i];
-        struct roast_str dataset = text_of(search, source->dataset);
-        if (search->fates[i].succeeded && dataset.data)
-            roast__fileset_add(succeeded, roast__fileset_keep(succeeded, dataset),
-                               text_of(search, source->file),
-                               (struct roast_str){NULL, 0});
-    }
-    roast__fileset_sort(succeeded);
 }
 
 static bool holds(const struct roast_fileset *sorted, const struct roast_str names[2])
@@ -317,7 +247,17 @@ static void add_untried(struct roast_fileset *wanted, const struct roast_fileset
     struct roast_fileset succeeded = {0};
     struct roast_str usual_tree = only_tree(search);
 
-    add_succeeded(&succeeded, search);
+    /* The files that ended well at least in part, sorted. */
+    const struct roast_attempts *attempts = &search->run->attempts;
+    for (size_t i = 0; i < attempts->source_count; i++) {
+        const struct roast_source *source = &attempts->sources[i];
+        struct roast_str dataset = text_of(search, source->dataset);
+        if (search->fates[i].succeeded && dataset.data)
+            roast__fileset_add(&succeeded, roast__fileset_keep(&succeeded, dataset),
+                               text_of(search, source->file),
+                               (struct roast_str){NULL, 0});
+    }
+    roast__fileset_sort(&succeeded);
     for (size_t i = 0; i < given->count && !succeeded.failed; i++) {
         const struct roast_fileset_file *file = &given->files[i];
         const struct roast_str names[2] = {roast__fileset_text(given, file->dataset),
@@ -372,7 +312,20 @@ static int find_fates(struct search *search, roast_error *err)
         return roast_error_set(err, ROAST_NO_MEMORY, "%zu attempts",
                                run->attempts.count);
     count_done(search);
-    settle_fates(search);
+    /* A source stays `tried` only if one of its ranges was never done. */
+    const struct roast_attempts *attempts = &search->run->attempts;
+    for (size_t i = 0; i < attempts->source_count; i++)
+        search->fates[i].tried = false;
+    for (size_t row = 0; row < attempts->count; row++) {
+        struct range range = range_of(attempts, row);
+        if (range.source < 0 || !in_vain(search, row) ||
+            (search->done_count > 0 && bsearch(&range, search->done, search->done_count,
+                                               sizeof(range), compare_ranges) != NULL))
+            continue;
+        search->fates[range.source].tried = true;
+        if (!is_running(search, row))
+            search->fates[range.source].failed = true;
+    }
     return ROAST_OK;
 }
 
@@ -387,7 +340,23 @@ static int make(struct roast_buf *out, struct search *search, roast_error *err)
         roast__fileset_read(&given, document, err) == ROAST_NO_MEMORY)
         status = ROAST_NO_MEMORY; /* a document that cannot be read is none */
     if (status == ROAST_OK) {
-        add_sources(&wanted, search);
+        const struct roast_attempts *attempts = &search->run->attempts;
+        for (size_t i = 0; i < attempts->source_count; i++) {
+            const struct roast_source *source = &attempts->sources[i];
+            struct roast_str dataset = text_of(search, source->dataset);
+            struct roast_str file = text_of(search, source->file);
+            const struct fate *fate = &search->fates[i];
+            bool cut_short = search->part && fate->succeeded && fate->has_entries &&
+                             fate->done < fate->entries;
+            if (!(search->rerun.everything || fate->tried || cut_short))
+                continue;
+            if (dataset.data && file.data)
+                roast__fileset_add(&wanted, roast__fileset_keep(&wanted, dataset), file,
+                                   text_of(search, source->tree));
+            else
+                note_unnamed(search,
+                             search->fates[i].tried && !search->fates[i].failed);
+        }
         if (search->part || search->rerun.everything)
             add_untried(&wanted, &given, search);
         search->rerun.fileset_known = given.count > 0;

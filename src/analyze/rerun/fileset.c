@@ -175,47 +175,6 @@ static bool same(struct roast_str a, struct roast_str b)
     return (a.data != NULL) == (b.data != NULL) && compare_texts(a, b) == 0;
 }
 
-static void put_names(struct roast_json *json, const struct group *group)
-{
-    roast_json_open(json, '[');
-    for (size_t i = group->first; i < group->end; i++)
-        roast_json_text(
-            json, roast__fileset_text(group->fileset, group->fileset->files[i].file));
-    roast_json_close(json, ']');
-}
-
-static void put_trees(struct roast_json *json, const struct group *group)
-{
-    roast_json_open(json, '{');
-    for (size_t i = group->first; i < group->end; i++) {
-        roast_json_key(
-            json, roast__fileset_text(group->fileset, group->fileset->files[i].file));
-        roast_json_text(json, tree_of(group, i));
-    }
-    roast_json_close(json, '}');
-}
-
-static void put_files(struct roast_json *json, const struct group *group)
-{
-    struct roast_str tree = tree_of(group, group->first);
-    bool all_same = true;
-    bool all_known = true;
-
-    for (size_t i = group->first; i < group->end; i++) {
-        all_same = all_same && same(tree, tree_of(group, i));
-        all_known = all_known && tree_of(group, i).data;
-    }
-    if (all_same && all_known) {
-        roast_json_key(json, roast_str_of("treename"));
-        roast_json_text(json, tree);
-    }
-    roast_json_key(json, roast_str_of("files"));
-    if (all_known && !all_same)
-        put_trees(json, group);
-    else
-        put_names(json, group);
-}
-
 static void put_rest(struct roast_json *json, const struct roast_fileset *given,
                      struct roast_str dataset)
 {
@@ -252,7 +211,34 @@ void roast__fileset_write(struct roast_buf *out, const struct roast_fileset *fil
             group.end++;
         roast_json_key(&json, dataset);
         roast_json_open(&json, '{');
-        put_files(&json, &group);
+        struct roast_str tree = tree_of(&group, group.first);
+        bool all_same = true;
+        bool all_known = true;
+        for (size_t i = group.first; i < group.end; i++) {
+            all_same = all_same && same(tree, tree_of(&group, i));
+            all_known = all_known && tree_of(&group, i).data;
+        }
+        if (all_same && all_known) {
+            roast_json_key(&json, roast_str_of("treename"));
+            roast_json_text(&json, tree);
+        }
+        roast_json_key(&json, roast_str_of("files"));
+        if (all_known && !all_same) {
+            roast_json_open(&json, '{');
+            for (size_t i = group.first; i < group.end; i++) {
+                roast_json_key(&json, roast__fileset_text(
+                                          group.fileset, group.fileset->files[i].file));
+                roast_json_text(&json, tree_of(&group, i));
+            }
+            roast_json_close(&json, '}');
+        } else {
+            roast_json_open(&json, '[');
+            for (size_t i = group.first; i < group.end; i++)
+                roast_json_text(
+                    &json,
+                    roast__fileset_text(group.fileset, group.fileset->files[i].file));
+            roast_json_close(&json, ']');
+        }
         put_rest(&json, given, dataset);
         roast_json_close(&json, '}');
     }

@@ -103,7 +103,7 @@ void roast__make_branches(const struct roast_table_job *job)
 static void put_chunk(const struct roast_table_job *job, const struct roast_walk *walk,
                       const struct roast_branch_list *list, uint64_t chunk_id)
 {
-    struct roast_branch_told told = roast__branch_told(walk);
+    struct roast_branch_coverage told = roast__branch_coverage(walk);
 
     for (size_t i = 0; i < list->count && roast__table_ok(job->to); i++) {
         struct roast_branch_cost cost = {.name = list->all[i].name};

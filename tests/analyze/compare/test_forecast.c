@@ -191,7 +191,7 @@ static void test_a_line_that_tells_nothing_is_not_used(void **state)
     assert_non_null(foretell(run_chunks(many, COUNT_OF(many), 1), plan).why);
 }
 
-static void test_nobody_knows_the_threads(void **state)
+static void test_threads_are_not_known(void **state)
 {
     struct held held = chunks_without_offers(sizes, COUNT_OF(sizes));
     struct roast_plan plan = {.events = 1e6, .workers = 1};
@@ -309,7 +309,7 @@ int main(void)
         cmocka_unit_test(test_what_is_done_once_per_chunk_needs_no_line),
         cmocka_unit_test(test_the_advice_on_chunksizes_says_the_same),
         cmocka_unit_test(test_a_line_that_tells_nothing_is_not_used),
-        cmocka_unit_test(test_nobody_knows_the_threads),
+        cmocka_unit_test(test_threads_are_not_known),
         cmocka_unit_test(test_more_files_are_preprocessed_longer),
         cmocka_unit_test(test_noise_is_in_the_interval),
         cmocka_unit_test(test_more_threads_than_chunks_do_not_help),

@@ -182,7 +182,7 @@ static void test_two_numbers_of_threads_are_no_fit(void **state)
     roast_scaling_release(&scaling);
 }
 
-static void test_a_run_whose_threads_nobody_knows_is_left_out(void **state)
+static void test_a_run_with_unknown_threads_is_left_out(void **state)
 {
     struct several several = {.count = 0};
 
@@ -218,7 +218,7 @@ int main(void)
         cmocka_unit_test(test_runs_that_scale_well_have_no_negative_cost),
         cmocka_unit_test(test_three_runs_are_fitted_without_errors),
         cmocka_unit_test(test_two_numbers_of_threads_are_no_fit),
-        cmocka_unit_test(test_a_run_whose_threads_nobody_knows_is_left_out),
+        cmocka_unit_test(test_a_run_with_unknown_threads_is_left_out),
         cmocka_unit_test(test_no_memory_is_told),
     };
 

@@ -45,7 +45,7 @@ static void test_files_are_cut_as_coffea_cuts_them(void **state)
     assert_near(roast__chunk_model_chunks(&model, 1e9), 3);
 }
 
-static void test_one_wave_is_as_long_as_its_longest_chunk(void **state)
+static void test_one_round_is_as_long_as_its_longest_chunk(void **state)
 {
     struct roast_chunk_model model = plain_model();
 
@@ -54,16 +54,16 @@ static void test_one_wave_is_as_long_as_its_longest_chunk(void **state)
     assert_near(roast__chunk_model_wall(&model, 1e9), 1 + 100000 * 1e-4);
 }
 
-static void test_few_waves_are_whole(void **state)
+static void test_few_rounds_are_whole(void **state)
 {
     struct roast_chunk_model model = plain_model();
 
-    (void)state; /* 5 + 5 + 2 chunks on 10 threads: two waves */
+    (void)state; /* 5 + 5 + 2 chunks on 10 threads: two rounds */
     assert_near(roast__chunk_model_chunks(&model, 20000), 12);
     assert_near(roast__chunk_model_wall(&model, 20000), 2 * (1 + 250000 / 12.0 * 1e-4));
 }
 
-static void test_many_waves_share_the_work(void **state)
+static void test_many_rounds_share_the_work(void **state)
 {
     struct roast_chunk_model model = plain_model();
     double work = 250 * 1 + 250000 * 1e-4;
@@ -90,13 +90,13 @@ static void test_one_chunk_that_is_much_longer_is_waited_for(void **state)
 
 static void test_one_chunk_more_is_never_quicker(void **state)
 {
-    double longest_s = roast__waves_longest_s(1, 0.8, 16);
-    struct roast_waves all_at_once = {16, 16, 1, longest_s};
-    struct roast_waves one_more = {17, 16, 1, longest_s};
+    double longest_s = roast__longest_chunk_s(1, 0.8, 16);
+    struct roast_wall_time_model all_at_once = {16, 16, 1, longest_s};
+    struct roast_wall_time_model one_more = {17, 16, 1, longest_s};
 
     (void)state;
-    assert_near(roast__waves_s(&all_at_once), longest_s);
-    assert_true(roast__waves_s(&one_more) >= longest_s);
+    assert_near(roast__wall_time_s(&all_at_once), longest_s);
+    assert_true(roast__wall_time_s(&one_more) >= longest_s);
 }
 
 /* ---- the best -------------------------------------------------------------------- */
@@ -198,7 +198,7 @@ static void test_merged_files_end_with_their_dataset(void **state)
     assert_near(roast__chunk_model_chunks(&merged, 1e9), 2);
 }
 
-/* The Runner may have been told any size: files end chunks before. */
+/* The Runner may have been given any size: files end chunks before. */
 static void test_chunks_of_merged_files_must_fit_too(void **state)
 {
     struct roast_chunk_model model = plain_model();
@@ -284,13 +284,13 @@ static void test_chunks_that_tell_nothing_of_their_cost_are_chunks(void **state)
     (void)state;
     offer(run, 0, 8, 8);
     for (uint32_t i = 0; i < 40; i++) {
-        uint32_t wave = i / 8;
+        uint32_t round = i / 8;
         struct frame frame = {.process = i % 8 + 1,
                               .sequence = i + 1,
                               .first = i * 1000,
                               .stop = i * 1000 + 1000,
                               .events = 1000,
-                              .start = wave * 2,
+                              .start = round * 2,
                               .duration = i < 39 ? 1 : 10};
         add_frame(run, frame);
         frame.kind = ROAST_FRAME_END;
@@ -352,9 +352,9 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_files_are_cut_as_coffea_cuts_them),
-        cmocka_unit_test(test_one_wave_is_as_long_as_its_longest_chunk),
-        cmocka_unit_test(test_few_waves_are_whole),
-        cmocka_unit_test(test_many_waves_share_the_work),
+        cmocka_unit_test(test_one_round_is_as_long_as_its_longest_chunk),
+        cmocka_unit_test(test_few_rounds_are_whole),
+        cmocka_unit_test(test_many_rounds_share_the_work),
         cmocka_unit_test(test_one_chunk_that_is_much_longer_is_waited_for),
         cmocka_unit_test(test_one_chunk_more_is_never_quicker),
         cmocka_unit_test(test_friendly_numbers),

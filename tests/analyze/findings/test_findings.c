@@ -20,7 +20,7 @@ static void test_a_healthy_run_has_nothing_to_change(void **state)
     assert_healthy((struct patient){.chunks = 1, .workers = 1, .threads = 1});
 }
 
-static void test_a_verdict_is_a_text(void **state)
+static void test_the_paragraph_is_a_text(void **state)
 {
     roast_summary *summary = diagnose((struct patient){.chunks = 40});
 
@@ -177,7 +177,7 @@ static void test_reads_that_are_slow(void **state)
         {"waiting_for_data",
          {.fetch = 0.5, .endpoints = endpoint("/data/store", 1000)},
          "20.0 s waiting",
-         "handed from thread to thread"},
+         "passing bytes between threads"},
         {"waiting_for_data", /* mounted, and far away */
          {.fetch = 0.5, .endpoints = endpoint("/eos/store", 10)},
          "20.0 s waiting",
@@ -244,11 +244,11 @@ static void test_clusters_that_wait(void **state)
          {.merge = 4},
          "4.00 s of worker time merging, 12.0 s of worker time idle",
          "fewer bins"},
-        {"notebook_imports",
+        {"client_imports",
          {.begin = 3},
          "3.00 s before the first task",
          "import dask.dataframe"},
-        {"notebook_busy",
+        {"client_busy",
          {.after = 5},
          "5.00 s without any task",
          "outside of the block"},
@@ -272,7 +272,7 @@ static void test_chunks_that_are_disturbed(void **state)
         {"overloaded",
          {.runqueue = 0.4},
          "16.0 s waiting for a core",
-         "than it has cores"},
+         "than this machine has cores"},
         {"garbage_collection", {.gc = 0.1}, "4.00 s in", "gc.freeze()"},
     };
 
@@ -282,7 +282,7 @@ static void test_chunks_that_are_disturbed(void **state)
     assert_healthy((struct patient){.blocked = 0.5, .threads = 1, .workers = 4});
 }
 
-/* A chunk that sleeps waits for no lock: nobody else runs meanwhile. */
+/* A chunk that sleeps waits for no lock: no other thread runs meanwhile. */
 static void test_chunks_that_wait_for_something_else(void **state)
 {
     (void)state;
@@ -384,7 +384,7 @@ static void test_failures_come_first(void **state)
     roast_summary *summary = summary_of(run);
     check_texts(summary);
     assert_int_equal(finding_row(summary, "failures"), 0);
-    assert_int_equal(finding_row(summary, "notebook_imports"), 1);
+    assert_int_equal(finding_row(summary, "client_imports"), 1);
     assert_says(summary, "failures", "severity", "high");
     assert_says(summary, "failures", "evidence", "OSError: no route to host");
     assert_says(summary, "failures", "evidence", "no route to host in bad.root");
@@ -498,7 +498,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup(test_a_healthy_run_has_nothing_to_change, setup),
-        cmocka_unit_test_setup(test_a_verdict_is_a_text, setup),
+        cmocka_unit_test_setup(test_the_paragraph_is_a_text, setup),
         cmocka_unit_test_setup(test_short_runs_are_left_alone, setup),
         cmocka_unit_test_setup(test_mild_forms_are_left_alone, setup),
         cmocka_unit_test_setup(test_an_empty_run_says_so, setup),
@@ -521,5 +521,5 @@ int main(void)
     };
 
     test_heap_install();
-    return cmocka_run_group_tests_name("verdict", tests, NULL, NULL);
+    return cmocka_run_group_tests_name("findings", tests, NULL, NULL);
 }

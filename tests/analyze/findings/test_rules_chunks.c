@@ -232,7 +232,7 @@ static void test_two_calls_over_the_same_file(void **state)
     roast_run_free(run);
 }
 
-/* ---- hand-over ------------------------------------------------------------------- */
+/* ---- sending --------------------------------------------------------------------- */
 
 /* Files that wait to be asked are not handed over with chunks. */
 static void test_what_waits_beside_chunks_is_not_theirs(void **state)
@@ -280,27 +280,27 @@ static struct roast_finding short_tasks(double per_chunk_s, double best_size)
     struct roast_file_sizes sizes[] = {{4, 1e6}};
     roast_summary *summary = diagnose((struct patient){.chunks = 400});
     const struct roast_study study = {.summary = summary};
-    const struct roast_case at = {.study = &study,
-                                  .slices = (const roast_slices){0},
-                                  .offered_s = 100,
-                                  .wall_s = 25,
-                                  .threads = 4,
-                                  .inside_s = 80,
-                                  .on_cluster = true,
-                                  .model = {.chunks = 400,
-                                            .events = 4e6,
-                                            .per_chunk_s = per_chunk_s,
-                                            .per_event_s = 2e-5,
-                                            .handing_s = 20,
-                                            .threads = 4,
-                                            .now_events = 1e4,
-                                            .sizes = sizes,
-                                            .size_count = 1,
-                                            .base_bytes = NAN,
-                                            .per_event_bytes = NAN,
-                                            .limit_bytes = NAN,
-                                            .threads_per_worker = 1},
-                                  .best_size = best_size};
+    const struct roast_rule_input at = {.study = &study,
+                                        .slices = (const roast_slices){0},
+                                        .offered_s = 100,
+                                        .wall_s = 25,
+                                        .threads = 4,
+                                        .inside_s = 80,
+                                        .on_cluster = true,
+                                        .model = {.chunks = 400,
+                                                  .events = 4e6,
+                                                  .per_chunk_s = per_chunk_s,
+                                                  .per_event_s = 2e-5,
+                                                  .dispatch_s = 20,
+                                                  .threads = 4,
+                                                  .now_events = 1e4,
+                                                  .sizes = sizes,
+                                                  .size_count = 1,
+                                                  .base_bytes = NAN,
+                                                  .per_event_bytes = NAN,
+                                                  .limit_bytes = NAN,
+                                                  .threads_per_worker = 1},
+                                        .best_size = best_size};
     struct roast_finding finding = {.saves_s = NAN};
 
     roast__rule_tasks_too_short(&at, &finding);
@@ -323,7 +323,7 @@ static void test_longer_tasks_are_advised_where_they_are_quicker(void **state)
     assert_near(usual.saves_s, best.saves_s);
 }
 
-/* A chunk that is lost makes nobody wait who waits for others. */
+/* A lost chunk delays no thread that waits for other chunks. */
 static void test_no_work_beside_a_lost_chunk(void **state)
 {
     struct frame begin = {.kind = ROAST_FRAME_BEGIN,
@@ -380,11 +380,11 @@ static void test_a_last_chunk_of_which_nothing_is_known(void **state)
 {
     struct roast_finding finding = {0};
     char text[ROAST_FINDING_TEXT_BYTES];
-    const struct roast_str nobody = {NULL, 0};
+    const struct roast_str absent = {NULL, 0};
 
     (void)state;
-    roast__say_file(&finding, "file", nobody);
-    roast__say_text(&finding, "host", nobody);
+    roast__blank_file(&finding, "file", absent);
+    roast__blank_text(&finding, "host", absent);
     (void)roast__fill_pattern(text, "{file} on {host} // the last chunk{?file}",
                               &finding);
     assert_string_equal(text, "the last chunk");
@@ -429,5 +429,5 @@ int main(void)
     };
 
     test_heap_install();
-    return cmocka_run_group_tests_name("verdict of chunks", tests, NULL, NULL);
+    return cmocka_run_group_tests_name("finding_chunks", tests, NULL, NULL);
 }

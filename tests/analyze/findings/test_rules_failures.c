@@ -53,7 +53,7 @@ static void test_advice_follows_the_fault(void **state)
     assert_fault("FileNotFoundError", 0, "again once bad.root can be read");
     assert_fault("uproot.deserialization.DeserializationError", 0.5,
                  "again once bad.root can be read");
-    assert_fault("KeyError", 0.5, "process() raised it in select/jets, mend that");
+    assert_fault("KeyError", 0.5, "process() raised it in select/jets, fix that");
     assert_fault("FileNotFoundError", 0.5, "process() raised it"); /* another one */
     assert_fault("KeyInFileError", 0, "see how bad.root differs from other files");
     assert_fault("MemoryError", 0.5, "smaller chunks or fewer threads per worker");
@@ -117,7 +117,7 @@ static void test_failures_that_were_made_good(void **state)
 
 /* ---- dead workers ---------------------------------------------------------------- */
 
-/* Nobody told how much memory it had or on which host it was. */
+/* Its memory and host are not known. */
 static roast_summary *lose_a_stranger(const char *reason)
 {
     roast_run *run = patient_new((struct patient){.chunks = 40}, NULL);
@@ -178,5 +178,5 @@ int main(void)
         cmocka_unit_test(test_no_larger_chunks_where_workers_are_killed),
     };
 
-    return cmocka_run_group_tests_name("verdict_failures", tests, NULL, NULL);
+    return cmocka_run_group_tests_name("finding_failures", tests, NULL, NULL);
 }

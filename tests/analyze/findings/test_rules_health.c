@@ -29,8 +29,8 @@ static void test_a_pattern_has_no_holes(void **state)
     char text[ROAST_FINDING_TEXT_BYTES];
 
     (void)state;
-    roast__say(&finding, "known", 2, "");
-    roast__say(&finding, "unknown", NAN, "s");
+    roast__blank_number(&finding, "known", 2, "");
+    roast__blank_number(&finding, "unknown", NAN, "s");
     assert_int_equal(roast__fill_pattern(text, "a={unknown} b={known}", &finding), 0);
     assert_int_equal(roast__fill_pattern(text, "a={untold}", &finding), 0);
     assert_int_equal(roast__fill_pattern(text, NULL, &finding), 0);
@@ -38,18 +38,18 @@ static void test_a_pattern_has_no_holes(void **state)
     assert_string_equal(text, "b=2");
     assert_true(roast__fill_pattern(text, "b={known}{?unknown}{?untold}!", &finding));
     assert_string_equal(text, "b=2!");
-    roast__say_made(&finding, "made", "; a={unknown}");
+    roast__blank_pattern(&finding, "made", "; a={unknown}");
     assert_int_equal(roast__fill_pattern(text, "b={known}{made}", &finding), 0);
 }
 
-/* With nothing told at all a rule still has a title and gives advice. */
+/* Without any blank filled a rule still has a title and gives advice. */
 static void test_every_rule_can_do_without_numbers(void **state)
 {
     static const struct {
         const char *id, *title, *evidence, *advice;
     } rules[] = {
 #define R(id, title, evidence, advice) {#id, title, evidence, advice},
-#include "roast/verdict_rules.def"
+#include "roast/finding_rules.def"
 #undef R
     };
     const struct roast_finding nothing = {0};
@@ -81,7 +81,7 @@ static void sample(roast_run *run, int worker, double seconds, double bytes,
 }
 
 /* Nor do rules ask for larger chunks that need no chunksize. */
-static void test_nobody_asks_for_larger_chunks_in_full_memory(void **state)
+static void test_no_larger_chunks_in_full_memory(void **state)
 {
     static const char *const ids[] = {"own_cost", "no_work_sent"};
     const struct patient patients[] = {{.monitor = 0.06},
@@ -224,7 +224,7 @@ static void test_an_endpoint_answers_for_its_own_wait(void **state)
     roast_summary_free(both);
 }
 
-static void test_waiting_for_nobody_knows_whom(void **state)
+static void test_waiting_for_an_unknown_endpoint(void **state)
 {
     roast_summary *summary = diagnose((struct patient){.fetch = 0.5});
 
@@ -265,7 +265,7 @@ static void test_the_codec_of_most_files(void **state)
     roast_summary_free(summary);
 }
 
-static void test_columns_that_nobody_looked_at(void **state)
+static void test_columns_that_were_not_used(void **state)
 {
     const struct roast_branch branch = {.name = roast_str_of("Jet_pt"),
                                         .flags = ROAST_BRANCH_PRELOADED,
@@ -331,7 +331,7 @@ static void test_threads_of_a_pool_block_each_other(void **state)
 }
 
 /* Who gets the lock, or the core, waits for the next thing. */
-static void test_savings_that_nobody_knows(void **state)
+static void test_savings_that_are_not_known(void **state)
 {
     static const char *const ids[] = {"gil", "overloaded"};
     const struct patient patients[] = {{.blocked = 0.5}, {.runqueue = 0.4}};
@@ -354,7 +354,7 @@ static void test_unknown_savings_are_not_small(void **state)
 
     (void)state;
     assert_int_equal(finding_row(summary, "gil"), 0);
-    assert_int_equal(finding_row(summary, "notebook_imports"), 1);
+    assert_int_equal(finding_row(summary, "client_imports"), 1);
     roast_summary_free(summary);
 }
 
@@ -397,7 +397,7 @@ static void test_a_run_without_tasks_imported_nothing(void **state)
     offer(run, 0, 4, 4);
     roast_run_finish(run, NS(30));
     roast_summary *summary = diagnose_run(run);
-    assert_int_equal(finding_row(summary, "notebook_imports"), -1);
+    assert_int_equal(finding_row(summary, "client_imports"), -1);
     roast_summary_free(summary);
 }
 
@@ -428,7 +428,7 @@ static void test_the_client_merges_in_wall_time(void **state)
     (void)state;
     assert_says(summary, "merging", "evidence",
                 "4.00 s of wall time merging, 16.0 s of worker time idle meanwhile");
-    assert_true(finding_row(summary, "notebook_imports") >= 0);
+    assert_true(finding_row(summary, "client_imports") >= 0);
     roast_summary_free(summary);
 }
 
@@ -447,17 +447,16 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup(test_a_pattern_has_no_holes, setup),
         cmocka_unit_test_setup(test_every_rule_can_do_without_numbers, setup),
-        cmocka_unit_test_setup(test_nobody_asks_for_larger_chunks_in_full_memory,
-                               setup),
+        cmocka_unit_test_setup(test_no_larger_chunks_in_full_memory, setup),
         cmocka_unit_test_setup(test_pressure_names_the_fullest, setup),
         cmocka_unit_test_setup(test_memory_that_comes_to_rest, setup),
         cmocka_unit_test_setup(test_memory_that_does_not, setup),
         cmocka_unit_test_setup(test_an_endpoint_answers_for_its_own_wait, setup),
-        cmocka_unit_test_setup(test_waiting_for_nobody_knows_whom, setup),
+        cmocka_unit_test_setup(test_waiting_for_an_unknown_endpoint, setup),
         cmocka_unit_test_setup(test_the_codec_of_most_files, setup),
-        cmocka_unit_test_setup(test_columns_that_nobody_looked_at, setup),
+        cmocka_unit_test_setup(test_columns_that_were_not_used, setup),
         cmocka_unit_test_setup(test_threads_of_a_pool_block_each_other, setup),
-        cmocka_unit_test_setup(test_savings_that_nobody_knows, setup),
+        cmocka_unit_test_setup(test_savings_that_are_not_known, setup),
         cmocka_unit_test_setup(test_unknown_savings_are_not_small, setup),
         cmocka_unit_test_setup(test_waits_that_some_chunks_do_not_tell, setup),
         cmocka_unit_test_setup(test_a_run_without_tasks_imported_nothing, setup),
@@ -466,5 +465,5 @@ int main(void)
     };
 
     test_heap_install();
-    return cmocka_run_group_tests_name("verdict_health", tests, NULL, NULL);
+    return cmocka_run_group_tests_name("finding_health", tests, NULL, NULL);
 }

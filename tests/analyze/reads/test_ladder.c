@@ -182,7 +182,7 @@ static void test_the_second_split_is_additive(void **state)
     roast_run_free(run);
 }
 
-static void test_without_fetch_nobody_knows_what_was_waited_for(void **state)
+static void test_without_fetch_the_waiting_is_not_split(void **state)
 {
     roast_run *run = run_new();
     struct roast_ladder ladder = {0};
@@ -318,7 +318,7 @@ int main(void)
         cmocka_unit_test(test_a_damaged_ladder_is_none),
         cmocka_unit_test(test_seconds_of_first_chunks),
         cmocka_unit_test(test_the_second_split_is_additive),
-        cmocka_unit_test(test_without_fetch_nobody_knows_what_was_waited_for),
+        cmocka_unit_test(test_without_fetch_the_waiting_is_not_split),
         cmocka_unit_test(test_without_run_queue_there_is_no_second_split),
         cmocka_unit_test(test_missing_hooks_say_what_is_lost),
         cmocka_unit_test(test_a_run_without_ladders_says_so),

@@ -89,7 +89,7 @@ static bool is_there(const roast_summary *summary, const char *table, const char
 }
 
 /* 0 bytes of a branch that was read: none where they were counted, else unknown. */
-static void test_bytes_that_nobody_could_count(void **state)
+static void test_bytes_that_were_not_counted(void **state)
 {
     struct roast_file_facts parquet = ttree;
     struct roast_branch no_bytes = branch("Jet_pt", DATA, 0, 300);
@@ -179,7 +179,7 @@ static void test_branches_that_were_lost_are_not_none(void **state)
     roast_run_free(run);
 }
 
-/* As in records that somebody wrote by hand: names alone. */
+/* As in records written by hand: names alone. */
 static void test_branches_without_costs_have_none_that_are_known(void **state)
 {
     struct roast_branch named[] = {{.name = roast_str_of("Jet_pt"), .flags = DATA}};
@@ -315,7 +315,7 @@ int main(void)
         cmocka_unit_test(test_costs_by_branch),
         cmocka_unit_test(test_offsets_alone_are_no_access),
         cmocka_unit_test(test_the_list_that_would_cover_the_run),
-        cmocka_unit_test(test_bytes_that_nobody_could_count),
+        cmocka_unit_test(test_bytes_that_were_not_counted),
         cmocka_unit_test(test_a_chunk_that_read_nothing_says_so),
         cmocka_unit_test(test_branches_that_were_lost_are_not_none),
         cmocka_unit_test(test_branches_without_costs_have_none_that_are_known),

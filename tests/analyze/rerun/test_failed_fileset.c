@@ -196,7 +196,7 @@ static const char *const all_given =
     "\"root://host//c.root\":\"T\"},\"metadata\":{\"xsec\":1.25,"
     "\"tags\":[\"x\",null,true,-3]},\"preload\":[\"Jet_pt\"]}}";
 
-/* What ended well was in the output that nobody got. */
+/* What ended well was in the output that was lost. */
 static void test_everything_where_a_call_gave_no_output(void **state)
 {
     enum { RAISED, KILLED, ONE_OF_TWO, UNCOUNTED_RAISED, UNCOUNTED_KILLED, CASES };
