@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* budget_rows.c - the seconds of one job, and of any stretch of time, in the budget.
+/* budget_rows.c - the seconds of one job, and of any interval of time, in the budget.
  *
  * The ladder of an attempt says how long each step took, not when: its seconds are
  * spread evenly over the attempt. A ladder that is longer than the time its attempt has
@@ -10,7 +10,7 @@
 #include "analyze/record_iter.h"
 #include "analyze/timeline.h"
 
-/* ---- stretches of time ----------------------------------------------------------- */
+/* ---- intervals of time ----------------------------------------------------------- */
 
 void roast__budget_set_bins(struct roast_budget *budget)
 {
@@ -56,7 +56,7 @@ static size_t find_bin(const struct roast_budget *budget, int64_t time_ns)
     return bin;
 }
 
-/* Nearly always it is the same phase and bin as of the stretch before. */
+/* Nearly always it is the same phase and bin as of the interval before. */
 static void find_place(struct roast_budget *budget, int64_t time_ns)
 {
     const struct roast_phases *phases = &budget->phases;

@@ -106,8 +106,8 @@ static int64_t worker_of(const struct roast_study *study, size_t account)
 {
     const struct roast_shift *shift = &study->budget->schedule.shifts[account];
 
-    if (shift->stay >= 0)
-        return study->run->scheduler.sessions.items[shift->stay].worker;
+    if (shift->session >= 0)
+        return study->run->scheduler.sessions.items[shift->session].worker;
     return shift->process >= 0 ? PROCESSES + shift->process : ROAST_NO_STRING;
 }
 
@@ -115,8 +115,8 @@ static int64_t host_of(const struct roast_study *study, size_t account)
 {
     const struct roast_shift *shift = &study->budget->schedule.shifts[account];
 
-    if (shift->stay >= 0)
-        return study->run->scheduler.sessions.items[shift->stay].host;
+    if (shift->session >= 0)
+        return study->run->scheduler.sessions.items[shift->session].host;
     return study->run->host; /* a pool is on the machine of its client */
 }
 

@@ -41,16 +41,16 @@ enum roast_slice roast__phase_slice(enum roast_phase phase)
 
 /* ---- the moments of a call ------------------------------------------------------- */
 
-/* A stretch of time; empty: from_ns > to_ns. */
-struct stretch {
+/* An interval of time; empty: from_ns > to_ns. */
+struct interval {
     int64_t from_ns;
     int64_t to_ns;
 };
 
 struct moments {
-    struct stretch preprocess;
-    struct stretch chunks; /* from the first assignment on */
-    struct stretch reduce;
+    struct interval preprocess;
+    struct interval chunks; /* from the first assignment on */
+    struct interval reduce;
     int64_t last_begin_ns; /* of a chunk, at its first attempt */
 };
 
@@ -63,17 +63,17 @@ struct finding {
     size_t call_count;       /* of them */
 };
 
-static const struct stretch nothing = {INT64_MAX, INT64_MIN};
+static const struct interval nothing = {INT64_MAX, INT64_MIN};
 
-static bool is_empty(const struct stretch *stretch)
+static bool is_empty(const struct interval *interval)
 {
-    return stretch->from_ns > stretch->to_ns;
+    return interval->from_ns > interval->to_ns;
 }
 
-static void widen(struct stretch *stretch, int64_t from_ns, int64_t to_ns)
+static void widen(struct interval *interval, int64_t from_ns, int64_t to_ns)
 {
-    stretch->from_ns = from_ns < stretch->from_ns ? from_ns : stretch->from_ns;
-    stretch->to_ns = to_ns > stretch->to_ns ? to_ns : stretch->to_ns;
+    interval->from_ns = from_ns < interval->from_ns ? from_ns : interval->from_ns;
+    interval->to_ns = to_ns > interval->to_ns ? to_ns : interval->to_ns;
 }
 
 /* Chunks, and what is neither coffea's nor somebody else's. */
@@ -261,16 +261,16 @@ static void begin(struct roast_phases *phases, int64_t from_ns, enum roast_phase
 }
 
 /* A phase from here to there; what is already over is cut off. */
-static void pass(struct roast_phases *phases, struct stretch stretch,
+static void pass(struct roast_phases *phases, struct interval interval,
                  enum roast_phase phase, int64_t *until_ns)
 {
-    int64_t from_ns = stretch.from_ns > *until_ns ? stretch.from_ns : *until_ns;
+    int64_t from_ns = interval.from_ns > *until_ns ? interval.from_ns : *until_ns;
 
-    if (is_empty(&stretch) || stretch.to_ns <= from_ns)
+    if (is_empty(&interval) || interval.to_ns <= from_ns)
         return;
     begin(phases, from_ns, phase);
-    begin(phases, stretch.to_ns, ROAST_PHASE_BETWEEN);
-    *until_ns = stretch.to_ns;
+    begin(phases, interval.to_ns, ROAST_PHASE_BETWEEN);
+    *until_ns = interval.to_ns;
 }
 
 static void pass_tail(struct roast_phases *phases, struct roast_tail *tail,
@@ -278,7 +278,7 @@ static void pass_tail(struct roast_phases *phases, struct roast_tail *tail,
 {
     if (tail->from_ns < *until_ns)
         tail->from_ns = *until_ns < tail->to_ns ? *until_ns : tail->to_ns;
-    pass(phases, (struct stretch){tail->from_ns, tail->to_ns}, ROAST_PHASE_TAIL,
+    pass(phases, (struct interval){tail->from_ns, tail->to_ns}, ROAST_PHASE_TAIL,
          until_ns);
     tail->step = phases->count - 2; /* before what is between */
 }
@@ -286,11 +286,11 @@ static void pass_tail(struct roast_phases *phases, struct roast_tail *tail,
 static void add_call(struct roast_phases *phases, const struct moments *moments,
                      struct roast_tail *tail, int64_t *until_ns)
 {
-    struct stretch merging = moments->reduce;
+    struct interval merging = moments->reduce;
 
     pass(phases, moments->preprocess, ROAST_PHASE_PREPROCESS, until_ns);
     if (tail->any) {
-        struct stretch begins = {moments->chunks.from_ns, tail->from_ns};
+        struct interval begins = {moments->chunks.from_ns, tail->from_ns};
         pass(phases, begins, ROAST_PHASE_CHUNKS, until_ns);
         pass_tail(phases, tail, until_ns);
         merging.from_ns = moments->chunks.to_ns;

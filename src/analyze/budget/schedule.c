@@ -25,30 +25,30 @@ struct making {
     struct roast_task_joins joins;
     uint32_t *first_row; /* owned; per task: where its attempts are among the rows */
     int64_t *last_signs; /* owned; of processes; NULL: no attempt was lost */
-    struct roast_places places;
+    struct roast_pool_slots slots;
 };
 
 /* ---- shifts of a cluster --------------------------------------------------------- */
 
-/* One per stay, under the same number. */
+/* One per session, under the same number. */
 static bool find_stays(struct roast_schedule *schedule, const struct roast_study *study)
 {
-    const struct roast_worker_sessions *stays = &study->run->scheduler.sessions;
+    const struct roast_worker_sessions *sessions = &study->run->scheduler.sessions;
     int64_t start_ns = study->run->start_ns, end_ns = study->end_ns;
 
-    schedule->shifts = roast__alloc(stays->count * sizeof(schedule->shifts[0]));
+    schedule->shifts = roast__alloc(sessions->count * sizeof(schedule->shifts[0]));
     if (!schedule->shifts)
         return false;
-    schedule->shift_count = stays->count;
-    for (size_t i = 0; i < stays->count; i++) {
-        const struct roast_worker_session *stay = &stays->items[i];
-        int64_t left_ns = stay->left_ns != 0 ? stay->left_ns : end_ns;
-        int64_t from_ns = roast__time_clamp(stay->joined_ns, start_ns, end_ns);
+    schedule->shift_count = sessions->count;
+    for (size_t i = 0; i < sessions->count; i++) {
+        const struct roast_worker_session *session = &sessions->items[i];
+        int64_t left_ns = session->left_ns != 0 ? session->left_ns : end_ns;
+        int64_t from_ns = roast__time_clamp(session->joined_ns, start_ns, end_ns);
         schedule->shifts[i] = (struct roast_shift){
             .from_ns = from_ns,
             .to_ns = roast__time_clamp(left_ns, from_ns, end_ns),
-            .threads = stay->threads,
-            .stay = (int32_t)i,
+            .threads = session->threads,
+            .session = (int32_t)i,
             .process = -1,
         };
     }
@@ -218,10 +218,11 @@ static void lose_job(struct making *making, const struct roast_job *job)
 /* The shift of a worker at a time, or -1. */
 static int64_t shift_of(const struct making *making, int32_t worker, int64_t time_ns)
 {
-    const struct roast_worker_sessions *stays = &making->study->run->scheduler.sessions;
-    const struct roast_worker_session *stay =
-        worker >= 0 ? roast__stay_at(stays, worker, time_ns) : NULL;
-    return stay ? stay - stays->items : -1;
+    const struct roast_worker_sessions *sessions =
+        &making->study->run->scheduler.sessions;
+    const struct roast_worker_session *session =
+        worker >= 0 ? roast__session_at(sessions, worker, time_ns) : NULL;
+    return session ? session - sessions->items : -1;
 }
 
 static void add_task(struct making *making, size_t task)
@@ -251,9 +252,9 @@ static void add_task(struct making *making, size_t task)
         job.assigned_ns = job.start_ns;
     int64_t shift = making->schedule->has_scheduler
                         ? shift_of(making, tasks->worker[task], job.start_ns)
-                        : roast__place_of_task(&making->places, making->schedule,
-                                               making->study->run,
-                                               (int64_t[2]){job.start_ns, job.stop_ns});
+                        : roast__pool_slot_of_task(
+                              &making->slots, making->schedule, making->study->run,
+                              (int64_t[2]){job.start_ns, job.stop_ns});
     if (shift < 0) {
         lose_job(making, &job);
         return;
@@ -303,8 +304,8 @@ static void add_row(struct making *making, uint32_t at)
     int64_t shift =
         making->schedule->has_scheduler
             ? shift_of(making, worker_of(&run->attempts, row), job.start_ns)
-            : roast__place_of_row(&making->places, making->schedule, run, row,
-                                  (int64_t[2]){job.start_ns, job.stop_ns});
+            : roast__pool_slot_of_row(&making->slots, making->schedule, run, row,
+                                      (int64_t[2]){job.start_ns, job.stop_ns});
     if (shift < 0) {
         lose_job(making, &job);
         return;
@@ -431,11 +432,11 @@ bool roast__schedule_find(struct roast_schedule *schedule,
     schedule->has_scheduler = study->run->scheduler.sessions.count > 0;
     bool found = schedule->has_scheduler
                      ? find_stays(schedule, study)
-                     : roast__places_find(&making.places, schedule, study);
+                     : roast__pool_slots_find(&making.slots, schedule, study);
     if (found && schedule->shift_count > 0)
         found = find_jobs(&making);
     roast__task_joins_release(&making.joins);
-    roast__places_release(&making.places);
+    roast__pool_slots_release(&making.slots);
     roast__free(making.first_row);
     roast__free(making.last_signs);
     if (!found)

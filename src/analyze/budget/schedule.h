@@ -2,7 +2,7 @@
 /* schedule.h - who was there, and who did what when: the ground of the budget.
  *
  * A shift is a worker while it was there, a job what one of its threads did. On a
- * cluster they are the stays of workers and their tasks; without a scheduler a worker
+ * cluster they are the sessions of workers and their tasks; without a scheduler a worker
  * is a place of the executor's pool, and its jobs are the attempts. */
 #ifndef ROAST_ANALYZE_BUDGET_SCHEDULE_H
 #define ROAST_ANALYZE_BUDGET_SCHEDULE_H
@@ -20,7 +20,7 @@ struct roast_shift {
     int64_t from_ns; /* both inside the run */
     int64_t to_ns;
     uint64_t threads;
-    int32_t stay;    /* number of it, or -1 */
+    int32_t session; /* number of it, or -1 */
     int32_t process; /* the latest one that had this place of a pool, or -1 */
 };
 

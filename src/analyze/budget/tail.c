@@ -94,15 +94,15 @@ static bool choose_call(struct looking *looking)
 static bool find_last(struct looking *looking)
 {
     size_t last = looking->chunks / LAST_PART > 0 ? looking->chunks / LAST_PART : 1;
-    struct roast_latest begins = {0};
-    bool found = roast__latest_init(&begins, last);
+    struct roast_top_n begins = {0};
+    bool found = roast__top_n_init(&begins, last);
     int64_t end_ns = INT64_MIN;
 
     for (size_t row = looking->study->run->attempts.count; found && row-- > 0;) {
         int64_t times[2];
         if (!is_chunk(looking, row, times))
             continue; /* the latest are the last ones, or nearly */
-        roast__latest_add(&begins, times[0], (uint32_t)row);
+        roast__top_n_add(&begins, times[0], (uint32_t)row);
         looking->still_running += times[1] > looking->tail->from_ns;
         if (times[1] >= end_ns) {
             end_ns = times[1];
@@ -111,7 +111,7 @@ static bool find_last(struct looking *looking)
     }
     if (found)
         looking->last_part_ns = begins.items[0].time_ns;
-    roast__latest_release(&begins);
+    roast__top_n_release(&begins);
     return found;
 }
 
@@ -231,9 +231,9 @@ static void put_straggler(struct looking *looking, roast_table *table, size_t ro
 }
 
 static void put_late(struct looking *looking, roast_table *table,
-                     struct roast_latest *ends)
+                     struct roast_top_n *ends)
 {
-    roast__latest_sort(ends); /* the last one first */
+    roast__top_n_sort(ends); /* the last one first */
     int64_t median_ns = ends->items[ends->count / 2].time_ns;
 
     for (size_t i = 0; i < ends->count && i < MOST_STRAGGLERS; i++) {
@@ -247,22 +247,22 @@ static void put_late(struct looking *looking, roast_table *table,
 /* False when out of memory. */
 static bool find_stragglers(struct looking *looking, roast_table *table)
 {
-    struct roast_latest ends = {0};
+    struct roast_top_n ends = {0};
     size_t most = looking->chunks < MOST_THREADS ? looking->chunks : MOST_THREADS;
     size_t threads =
         looking->tail->threads < most ? (size_t)looking->tail->threads : most;
 
     if (threads < 2)
         return true; /* nobody waits */
-    bool found = roast__latest_init(&ends, threads);
+    bool found = roast__top_n_init(&ends, threads);
     for (size_t row = looking->study->run->attempts.count; found && row-- > 0;) {
         int64_t times[2];
         if (is_chunk(looking, row, times))
-            roast__latest_add(&ends, times[1], (uint32_t)row);
+            roast__top_n_add(&ends, times[1], (uint32_t)row);
     }
     if (found)
         put_late(looking, table, &ends);
-    roast__latest_release(&ends);
+    roast__top_n_release(&ends);
     return found;
 }
 

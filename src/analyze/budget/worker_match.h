@@ -11,7 +11,7 @@
 #include "run/run.h"
 
 /* Zeroed = empty and valid; everything is owned. */
-struct roast_crew {
+struct roast_worker_match {
     bool *is_worker;   /* per sampled process */
     int32_t *process;  /* per sampled process: one that ran attempts, or -1 */
     uint32_t *machine; /* per sampled process: first one of the same host */
@@ -39,7 +39,8 @@ static inline bool roast__process_is_known(const struct roast_worker_process *pr
 }
 
 /* False when out of memory. */
-bool roast__crew_find(struct roast_crew *crew, const struct roast_run *run);
-void roast__crew_release(struct roast_crew *crew);
+bool roast__worker_match_find(struct roast_worker_match *match,
+                              const struct roast_run *run);
+void roast__worker_match_release(struct roast_worker_match *match);
 
 #endif

@@ -39,12 +39,12 @@ void roast__put_task_of_attempt(const struct roast_table_job *job,
 
 static void put_host(const struct roast_table_job *job, int32_t worker)
 {
-    const struct roast_worker_session *stay =
+    const struct roast_worker_session *session =
         worker >= 0 ? roast__latest_session(&job->run->scheduler.sessions, worker)
                     : NULL;
 
-    if (stay)
-        roast__fill_text(job->to, AT(host), string_of(job, stay->host));
+    if (session)
+        roast__fill_text(job->to, AT(host), string_of(job, session->host));
 }
 
 static void put_task(const struct roast_table_job *job, size_t task,

@@ -251,16 +251,16 @@ static void add_worker(struct steps *steps, const struct roast_worker_samples *w
 static bool add_samples(struct steps *steps)
 {
     const struct roast_run *run = steps->study->run;
-    struct roast_crew crew = {0};
-    bool found = roast__crew_find(&crew, run);
+    struct roast_worker_match match = {0};
+    bool found = roast__worker_match_find(&match, run);
 
     for (size_t i = 0; found && i < run->samples.count; i++) {
-        if (!crew.is_worker[i])
+        if (!match.is_worker[i])
             continue;
         add_worker(steps, &run->samples.workers[i], ROAST_SERIES_memory, steps->memory);
         add_worker(steps, &run->samples.workers[i], ROAST_SERIES_cpu, steps->cpu);
     }
-    roast__crew_release(&crew);
+    roast__worker_match_release(&match);
     return found;
 }
 

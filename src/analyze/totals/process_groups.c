@@ -130,10 +130,11 @@ static void add_records(double *peaks, const struct roast_keys *keys,
 }
 
 static void add_samples(double *peaks, const struct roast_keys *keys,
-                        const struct roast_crew *crew, const struct roast_study *study)
+                        const struct roast_worker_match *match,
+                        const struct roast_study *study)
 {
     for (size_t i = 0; i < study->run->samples.count; i++) {
-        int32_t key = crew->process[i] >= 0 ? keys->key_of[crew->process[i]] : -1;
+        int32_t key = match->process[i] >= 0 ? keys->key_of[match->process[i]] : -1;
         if (key >= 0)
             peaks[key] = fmax(peaks[key], sampled_peak(study, i));
     }
@@ -141,7 +142,8 @@ static void add_samples(double *peaks, const struct roast_keys *keys,
 
 /* The highest memory that records or samples of a worker saw; returns owned, NULL when
  * out of memory. */
-static double *peaks_of(const struct roast_keys *keys, const struct roast_crew *crew,
+static double *peaks_of(const struct roast_keys *keys,
+                        const struct roast_worker_match *match,
                         const struct roast_study *study)
 {
     double *peaks = roast__alloc(keys->count * sizeof(peaks[0]));
@@ -150,7 +152,7 @@ static double *peaks_of(const struct roast_keys *keys, const struct roast_crew *
         peaks[i] = NAN;
     if (peaks) {
         add_records(peaks, keys, &study->run->attempts);
-        add_samples(peaks, keys, crew, study);
+        add_samples(peaks, keys, match, study);
     }
     return peaks;
 }
@@ -180,7 +182,7 @@ static bool all_are_known(const struct roast_attempts *attempts)
 /* Workers that a backend sampled and no record names. They did nothing, unless there
  * are records that do not say whose they are: then nobody knows what they did. */
 static void put_sampled(const struct roast_study *study, roast_table *table,
-                        const struct roast_crew *crew)
+                        const struct roast_worker_match *match)
 {
     const struct roast_samples *samples = &study->run->samples;
     bool idle = all_are_known(&study->run->attempts);
@@ -188,7 +190,7 @@ static void put_sampled(const struct roast_study *study, roast_table *table,
 
     roast__group_init(&nothing);
     for (size_t i = 0; i < samples->count; i++) {
-        if (samples->workers[i].pid != 0 || crew->process[i] >= 0)
+        if (samples->workers[i].pid != 0 || match->process[i] >= 0)
             continue;
         roast__table_row(table);
         roast__fill_text(table, ROAST_COL_per_worker_worker,
@@ -203,9 +205,9 @@ static void put_sampled(const struct roast_study *study, roast_table *table,
 static void put_workers(const struct roast_study *study, const struct roast_keys *keys)
 {
     roast_table *table = roast__summary_open(study->summary, ROAST_TABLE_per_worker);
-    struct roast_crew crew = {0};
-    bool found = roast__crew_find(&crew, study->run);
-    double *peaks = found ? peaks_of(keys, &crew, study) : NULL;
+    struct roast_worker_match match = {0};
+    bool found = roast__worker_match_find(&match, study->run);
+    double *peaks = found ? peaks_of(keys, &match, study) : NULL;
 
     if (!peaks)
         study->summary->failed = true;
@@ -223,8 +225,8 @@ static void put_workers(const struct roast_study *study, const struct roast_keys
                            peaks[i] / (1024.0 * 1024.0));
     }
     if (peaks)
-        put_sampled(study, table, &crew);
-    roast__crew_release(&crew);
+        put_sampled(study, table, &match);
+    roast__worker_match_release(&match);
     roast__free(peaks);
 }
 

@@ -207,7 +207,7 @@ static double add_worker(struct use *use, const struct roast_run *run,
 
 /* False when out of memory. */
 static bool add_workers(struct use *use, const struct roast_study *study,
-                        const struct roast_crew *crew)
+                        const struct roast_worker_match *match)
 {
     const struct roast_samples *samples = &study->run->samples;
     double *peaks = roast__realloc(NULL, samples->count * sizeof(peaks[0]));
@@ -215,7 +215,7 @@ static bool add_workers(struct use *use, const struct roast_study *study,
 
     study->totals->sampled_peaks = peaks;
     for (size_t i = 0; peaks && i < samples->count; i++)
-        peaks[i] = crew->is_worker[i]
+        peaks[i] = match->is_worker[i]
                        ? add_worker(use, study->run, &samples->workers[i], &block)
                        : -1;
     return peaks != NULL;
@@ -287,7 +287,8 @@ static const struct flow flows[] = {
      ROAST_METRIC_spilled_bytes_peak},
 };
 
-static void set_flows(const struct roast_study *study, const struct roast_crew *crew)
+static void set_flows(const struct roast_study *study,
+                      const struct roast_worker_match *match)
 {
     bool on_dask = study->run->scheduler.sessions.count > 0;
 
@@ -295,8 +296,8 @@ static void set_flows(const struct roast_study *study, const struct roast_crew *
         bool once = flows[i].of_machine || (flows[i].of_disk && on_dask);
         struct roast_lanes lanes = {
             .samples = &study->run->samples,
-            .wanted = crew->is_worker,
-            .group = once ? crew->machine : NULL,
+            .wanted = match->is_worker,
+            .group = once ? match->machine : NULL,
         };
         struct roast_sweep sweep;
         if (!roast__sweep(&sweep, &lanes, flows[i].series))
@@ -312,25 +313,25 @@ void roast__study_worker_samples(const struct roast_study *study)
 {
     const struct roast_run *run = study->run;
     struct use use = {.peak_worker = ROAST_NO_STRING};
-    struct roast_crew crew = {0};
+    struct roast_worker_match match = {0};
 
-    if (!roast__crew_find(&crew, run)) {
+    if (!roast__worker_match_find(&match, run)) {
         study->summary->failed = true;
         goto out;
     }
-    if (crew.seen > 0) {
-        roast__study_set(study, ROAST_METRIC_processes_seen, (double)crew.seen);
+    if (match.seen > 0) {
+        roast__study_set(study, ROAST_METRIC_processes_seen, (double)match.seen);
         roast__study_set(study, ROAST_METRIC_processes_unsampled,
-                         (double)crew.unsampled);
+                         (double)match.unsampled);
     }
-    use.processes = crew.seen;
-    if (!add_workers(&use, study, &crew)) {
+    use.processes = match.seen;
+    if (!add_workers(&use, study, &match)) {
         study->summary->failed = true;
         goto out;
     }
     set_use(study, &use);
     set_peak(study, &use);
-    set_flows(study, &crew);
+    set_flows(study, &match);
 out:
-    roast__crew_release(&crew);
+    roast__worker_match_release(&match);
 }
