@@ -91,18 +91,6 @@ static bool same_chunk(const struct search *search, size_t a, size_t b)
            call_of(search, a) == call_of(search, b);
 }
 
-static bool add_pair(struct search *search, size_t first, size_t row)
-{
-    struct roast_same_chunk *pairs =
-        roast__array_room(search->pairs, &search->cap, search->count, sizeof(*pairs));
-
-    if (!pairs)
-        return false;
-    search->pairs = pairs;
-    pairs[search->count++] = (struct roast_same_chunk){(uint32_t)first, (uint32_t)row};
-    return true;
-}
-
 static bool put_row(struct search *search, size_t row, uint64_t hash)
 {
     const uint64_t upper = UINT64_C(0xFFFFFFFF00000000);
@@ -114,8 +102,16 @@ static bool put_row(struct search *search, size_t row, uint64_t hash)
             return true;
         }
         size_t other = (size_t)(slot & ~upper) - 1;
-        if ((slot & upper) == (hash & upper) && same_chunk(search, row, other))
-            return add_pair(search, other, row);
+        if ((slot & upper) == (hash & upper) && same_chunk(search, row, other)) {
+            struct roast_same_chunk *pairs = roast__array_room(
+                search->pairs, &search->cap, search->count, sizeof(*pairs));
+            if (!pairs)
+                return false;
+            search->pairs = pairs;
+            pairs[search->count++] =
+                (struct roast_same_chunk){(uint32_t)other, (uint32_t)row};
+            return true;
+        }
     }
 }
 

@@ -117,29 +117,6 @@ static double sampled_peak(const struct roast_study *study, size_t sampled)
                : roast__highest_memory(&study->run->samples.workers[sampled]);
 }
 
-static void add_records(double *peaks, const struct roast_keys *keys,
-                        const struct roast_attempts *attempts)
-{
-    const struct roast_column *peak = &attempts->columns[ROAST_COLUMN_rss_peak_bytes];
-
-    for (size_t row = 0; peak->known > 0 && row < attempts->count; row++) {
-        double *own = &peaks[keys->key_of[attempts->process[row]]];
-        if (roast__column_has(peak, row))
-            *own = fmax(*own, (double)peak->values[row]);
-    }
-}
-
-static void add_samples(double *peaks, const struct roast_keys *keys,
-                        const struct roast_worker_match *match,
-                        const struct roast_study *study)
-{
-    for (size_t i = 0; i < study->run->samples.count; i++) {
-        int32_t key = match->process[i] >= 0 ? keys->key_of[match->process[i]] : -1;
-        if (key >= 0)
-            peaks[key] = fmax(peaks[key], sampled_peak(study, i));
-    }
-}
-
 /* The highest memory that records or samples of a worker saw; returns owned, NULL when
  * out of memory. */
 static double *peaks_of(const struct roast_keys *keys,
@@ -151,8 +128,19 @@ static double *peaks_of(const struct roast_keys *keys,
     for (size_t i = 0; peaks && i < keys->count; i++)
         peaks[i] = NAN;
     if (peaks) {
-        add_records(peaks, keys, &study->run->attempts);
-        add_samples(peaks, keys, match, study);
+        const struct roast_column *peak =
+            &study->run->attempts.columns[ROAST_COLUMN_rss_peak_bytes];
+        for (size_t row = 0; peak->known > 0 && row < study->run->attempts.count;
+             row++) {
+            double *own = &peaks[keys->key_of[study->run->attempts.process[row]]];
+            if (roast__column_has(peak, row))
+                *own = fmax(*own, (double)peak->values[row]);
+        }
+        for (size_t i = 0; i < study->run->samples.count; i++) {
+            int32_t key = match->process[i] >= 0 ? keys->key_of[match->process[i]] : -1;
+            if (key >= 0)
+                peaks[key] = fmax(peaks[key], sampled_peak(study, i));
+        }
     }
     return peaks;
 }
@@ -179,29 +167,6 @@ static bool all_are_known(const struct roast_attempts *attempts)
     return true;
 }
 
-/* Workers that a backend sampled and no record names. They did nothing, unless there
- * are records that do not say whose they are: then nobody knows what they did. */
-static void put_sampled(const struct roast_study *study, roast_table *table,
-                        const struct roast_worker_match *match)
-{
-    const struct roast_samples *samples = &study->run->samples;
-    bool idle = all_are_known(&study->run->attempts);
-    struct roast_group nothing;
-
-    roast__group_init(&nothing);
-    for (size_t i = 0; i < samples->count; i++) {
-        if (samples->workers[i].pid != 0 || match->process[i] >= 0)
-            continue;
-        roast__table_row(table);
-        roast__fill_text(table, ROAST_COL_per_worker_worker,
-                         roast__study_text(study, samples->workers[i].name));
-        if (idle)
-            roast__fill_group(table, ROAST_COL_per_worker_num_chunks, &nothing);
-        roast__fill_number(table, ROAST_COL_per_worker_peak_memory_mb,
-                           sampled_peak(study, i) / (1024.0 * 1024.0));
-    }
-}
-
 static void put_workers(const struct roast_study *study, const struct roast_keys *keys)
 {
     roast_table *table = roast__summary_open(study->summary, ROAST_TABLE_per_worker);
@@ -224,8 +189,25 @@ static void put_workers(const struct roast_study *study, const struct roast_keys
         roast__fill_number(table, ROAST_COL_per_worker_peak_memory_mb,
                            peaks[i] / (1024.0 * 1024.0));
     }
-    if (peaks)
-        put_sampled(study, table, &match);
+    if (peaks) {
+        /* Workers that a backend sampled and no record names. They did nothing, unless there
+         * are records that do not say whose they are: then nobody knows what they did. */
+        const struct roast_samples *samples = &study->run->samples;
+        bool idle = all_are_known(&study->run->attempts);
+        struct roast_group nothing;
+        roast__group_init(&nothing);
+        for (size_t i = 0; i < samples->count; i++) {
+            if (samples->workers[i].pid != 0 || match.process[i] >= 0)
+                continue;
+            roast__table_row(table);
+            roast__fill_text(table, ROAST_COL_per_worker_worker,
+                             roast__study_text(study, samples->workers[i].name));
+            if (idle)
+                roast__fill_group(table, ROAST_COL_per_worker_num_chunks, &nothing);
+            roast__fill_number(table, ROAST_COL_per_worker_peak_memory_mb,
+                               sampled_peak(study, i) / (1024.0 * 1024.0));
+        }
+    }
     roast__worker_match_release(&match);
     roast__free(peaks);
 }

@@ -59,16 +59,6 @@ static inline void add_extremes(struct roast_group *group, double duration)
     group->longest_ns = duration > group->longest_ns ? duration : group->longest_ns;
 }
 
-/* Adds a chunk of a block without NaN. */
-static inline void add_dense(struct roast_group *group, const struct block *block,
-                             size_t i)
-{
-    group->chunks++;
-    add_extremes(group, block->amounts[ROAST_DURATION_NS].values[i]);
-    for (int k = 0; k < ROAST_AMOUNTS; k++)
-        group->sums[k] += block->amounts[k].values[i];
-}
-
 /* A chunk whose process() nobody measured: its entries are its events. */
 static void add_bare(struct roast_group *group, const struct roast_attempts *attempts,
                      size_t row)
@@ -122,8 +112,14 @@ static void add_rows(struct roast_group *groups, const struct block *block,
                      const int32_t *of)
 {
     if (is_dense(block)) {
-        for (size_t i = 0; i < block->count; i++)
-            add_dense(&groups[of[i] + 1], block, i);
+        for (size_t i = 0; i < block->count; i++) {
+            /* Adds a chunk of a block without NaN. */
+            groups[of[i] + 1].chunks++;
+            add_extremes(&groups[of[i] + 1],
+                         block->amounts[ROAST_DURATION_NS].values[i]);
+            for (int k = 0; k < ROAST_AMOUNTS; k++)
+                groups[of[i] + 1].sums[k] += block->amounts[k].values[i];
+        }
     } else {
         for (size_t i = 0; i < block->count; i++)
             add_any(&groups[of[i] + 1], block, i, block->roles[i]);
@@ -285,21 +281,6 @@ static const enum roast_attempt_column read_columns[2] = {ROAST_COLUMN_bytes_rea
                                                           ROAST_COLUMN_bytes_before};
 static const enum roast_attempt_column delta_columns[2] = {
     ROAST_COLUMN_rss_after_bytes, ROAST_COLUMN_rss_before_bytes};
-
-static void fill_block(struct block *block, const struct roast_row_block *rows,
-                       size_t first)
-{
-    size_t left = rows->count - first;
-
-    block->from = rows->from + first;
-    block->count = left < BLOCK_ROWS ? left : BLOCK_ROWS;
-    block->roles = rows->roles + first;
-    block->whole = all_count(block->roles, block->count);
-    load(&block->amounts[ROAST_DURATION_NS], block, ROAST_COLUMN_duration_ns);
-    load(&block->amounts[ROAST_EVENTS], block, ROAST_COLUMN_num_events);
-    load(&block->amounts[ROAST_CPU_NS], block, ROAST_COLUMN_cpu_ns);
-    load_two(&block->amounts[ROAST_BYTES], block, read_columns, add_to_doubles);
-}
 
 /* ---- all of them -------------------------------------------------------------------- */
 
@@ -481,7 +462,15 @@ void roast__rows_add(const struct roast_row_block *rows, const struct roast_addi
     struct block block = {.attempts = rows->attempts};
 
     for (size_t first = 0; first < rows->count; first += BLOCK_ROWS) {
-        fill_block(&block, rows, first);
+        size_t left = rows->count - first;
+        block.from = rows->from + first;
+        block.count = left < BLOCK_ROWS ? left : BLOCK_ROWS;
+        block.roles = rows->roles + first;
+        block.whole = all_count(block.roles, block.count);
+        load(&block.amounts[ROAST_DURATION_NS], &block, ROAST_COLUMN_duration_ns);
+        load(&block.amounts[ROAST_EVENTS], &block, ROAST_COLUMN_num_events);
+        load(&block.amounts[ROAST_CPU_NS], &block, ROAST_COLUMN_cpu_ns);
+        load_two(&block.amounts[ROAST_BYTES], &block, read_columns, add_to_doubles);
         add_rows(to->groups, &block, to->of + first);
         if (!to->sums)
             continue;

@@ -169,24 +169,6 @@ static void find_processors(struct looking *looking)
     }
 }
 
-/* All tasks of prefixes of which none was found. False when out of memory. */
-static bool ask_again(struct looking *looking)
-{
-    const struct roast_tasks *tasks = &looking->run->scheduler.tasks;
-    size_t before = looking->asked_count;
-
-    for (size_t i = 0; i < tasks->count; i++) {
-        if (is_ours(tasks, i) && may_be_processors(looking, tasks->prefix[i]) &&
-            !ask(looking, i))
-            return false;
-    }
-    if (looking->asked_count > before) {
-        answer(looking);
-        find_processors(looking);
-    }
-    return true;
-}
-
 static enum roast_task_kind kind_of(const struct looking *looking, size_t task)
 {
     const struct roast_tasks *tasks = &looking->run->scheduler.tasks;
@@ -216,7 +198,19 @@ static bool look(struct looking *looking)
         return false;
     answer(looking);
     find_processors(looking);
-    return ask_again(looking);
+    /* All tasks of prefixes of which none was found. False when out of memory. */
+    const struct roast_tasks *tasks = &looking->run->scheduler.tasks;
+    size_t before = looking->asked_count;
+    for (size_t i = 0; i < tasks->count; i++) {
+        if (is_ours(tasks, i) && may_be_processors(looking, tasks->prefix[i]) &&
+            !ask(looking, i))
+            return false;
+    }
+    if (looking->asked_count > before) {
+        answer(looking);
+        find_processors(looking);
+    }
+    return true;
 }
 
 unsigned char *roast__task_kinds(const struct roast_run *run)

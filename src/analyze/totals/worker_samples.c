@@ -85,21 +85,6 @@ struct block {
     double busy[ROAST_SERIES_BLOCK];                 /* CPU percent of a thread */
 };
 
-static void open_block(struct block *block, const struct roast_worker_samples *worker)
-{
-    for (int i = 0; i < SIDE_BY_SIDE; i++) {
-        const struct roast_packed_series *series =
-            roast__series_of(worker, read_series[i]);
-        block->reads[i] = i == MEMORY || series->changes.size_bytes > 0;
-        if (i == CORES) /* they only matter to CPU */
-            block->reads[i] = block->reads[i] && block->reads[CPU];
-        if (block->reads[i])
-            roast__series_open(&block->cursors[i], worker, read_series[i]);
-        for (int k = 0; !block->reads[i] && k < ROAST_SERIES_BLOCK; k++)
-            block->values[i][k] = NAN;
-    }
-}
-
 static bool read_block(struct block *block)
 {
     block->count = roast__series_block(&block->cursors[MEMORY], block->times_ns,
@@ -108,20 +93,6 @@ static bool read_block(struct block *block)
         if (block->reads[i])
             (void)roast__series_block(&block->cursors[i], NULL, block->values[i]);
     return block->count > 0;
-}
-
-/* Nothing is related to a series that was never known. */
-static void relate(struct block *block, const struct roast_run *run, uint64_t processes)
-{
-    for (size_t i = 0; block->reads[LIMIT] && i < block->count; i++) {
-        double limit = block->values[LIMIT][i];
-        double percent = block->values[MEMORY][i] / limit * 100;
-        block->percent[i] = limit > 0 ? percent : NAN;
-    }
-    for (size_t i = 0; block->reads[CPU] && i < block->count; i++)
-        block->busy[i] =
-            block->values[CPU][i] /
-            threads_at(run, block->times_ns[i], block->values[CORES][i], processes);
 }
 
 /* All sums in one loop: they do not wait for each other. */
@@ -173,12 +144,6 @@ static bool is_limited(const struct block *block)
     return i < block->count;
 }
 
-/* By time; where none passed between samples they are all alike. */
-static double mean_of(const struct memory *own)
-{
-    return own->ns > 0 ? own->byte_ns / 2 / own->ns : own->sum / (double)own->samples;
-}
-
 /* Gives the highest memory; NaN: nobody knows. */
 static double add_worker(struct use *use, const struct roast_run *run,
                          const struct roast_worker_samples *worker, struct block *block)
@@ -186,9 +151,28 @@ static double add_worker(struct use *use, const struct roast_run *run,
     struct memory own = {.last_bytes = NAN, .highest = -1};
     bool limited = false;
 
-    open_block(block, worker);
+    for (int i = 0; i < SIDE_BY_SIDE; i++) {
+        const struct roast_packed_series *series =
+            roast__series_of(worker, read_series[i]);
+        block->reads[i] = i == MEMORY || series->changes.size_bytes > 0;
+        if (i == CORES) /* they only matter to CPU */
+            block->reads[i] = block->reads[i] && block->reads[CPU];
+        if (block->reads[i])
+            roast__series_open(&block->cursors[i], worker, read_series[i]);
+        for (int k = 0; !block->reads[i] && k < ROAST_SERIES_BLOCK; k++)
+            block->values[i][k] = NAN;
+    }
     while (read_block(block)) {
-        relate(block, run, use->processes);
+        /* Nothing is related to a series that was never known. */
+        for (size_t i = 0; block->reads[LIMIT] && i < block->count; i++) {
+            double limit = block->values[LIMIT][i];
+            double percent = block->values[MEMORY][i] / limit * 100;
+            block->percent[i] = limit > 0 ? percent : NAN;
+        }
+        for (size_t i = 0; block->reads[CPU] && i < block->count; i++)
+            block->busy[i] = block->values[CPU][i] / threads_at(run, block->times_ns[i],
+                                                                block->values[CORES][i],
+                                                                use->processes);
         add_memory(&own, block);
         find_peak(use, worker, &own, block);
         limited = limited || is_limited(block);
@@ -197,7 +181,10 @@ static double add_worker(struct use *use, const struct roast_run *run,
         if (block->reads[CPU])
             roast__moments_add(&use->cpu_percent, block->busy, block->count);
     }
-    double weighted = mean_of(&own);
+    /* By time; where none passed between samples they are all alike. */
+
+    double weighted =
+        own.ns > 0 ? own.byte_ns / 2 / own.ns : own.sum / (double)own.samples;
     roast__moments_add(&use->weighted_bytes, &weighted, 1);
     use->memory_samples += (double)own.samples;
     use->memory_sum += own.sum;
@@ -287,28 +274,6 @@ static const struct flow flows[] = {
      ROAST_METRIC_spilled_bytes_peak},
 };
 
-static void set_flows(const struct roast_study *study,
-                      const struct roast_worker_match *match)
-{
-    bool on_dask = study->run->scheduler.sessions.count > 0;
-
-    for (size_t i = 0; i < sizeof(flows) / sizeof(flows[0]); i++) {
-        bool once = flows[i].of_machine || (flows[i].of_disk && on_dask);
-        struct roast_lanes lanes = {
-            .samples = &study->run->samples,
-            .wanted = match->is_worker,
-            .group = once ? match->machine : NULL,
-        };
-        struct roast_sweep sweep;
-        if (!roast__sweep(&sweep, &lanes, flows[i].series))
-            study->summary->failed = true;
-        if (!sweep.known)
-            continue;
-        roast__study_set(study, flows[i].mean, sweep.mean);
-        roast__study_set(study, flows[i].peak, sweep.peak);
-    }
-}
-
 void roast__study_worker_samples(const struct roast_study *study)
 {
     const struct roast_run *run = study->run;
@@ -331,7 +296,22 @@ void roast__study_worker_samples(const struct roast_study *study)
     }
     set_use(study, &use);
     set_peak(study, &use);
-    set_flows(study, &match);
+    bool on_dask = study->run->scheduler.sessions.count > 0;
+    for (size_t i = 0; i < sizeof(flows) / sizeof(flows[0]); i++) {
+        bool once = flows[i].of_machine || (flows[i].of_disk && on_dask);
+        struct roast_lanes lanes = {
+            .samples = &study->run->samples,
+            .wanted = match.is_worker,
+            .group = once ? match.machine : NULL,
+        };
+        struct roast_sweep sweep;
+        if (!roast__sweep(&sweep, &lanes, flows[i].series))
+            study->summary->failed = true;
+        if (!sweep.known)
+            continue;
+        roast__study_set(study, flows[i].mean, sweep.mean);
+        roast__study_set(study, flows[i].peak, sweep.peak);
+    }
 out:
     roast__worker_match_release(&match);
 }
