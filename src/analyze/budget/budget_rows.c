@@ -56,25 +56,20 @@ static size_t find_bin(const struct roast_budget *budget, int64_t time_ns)
     return bin;
 }
 
-/* Nearly always it is the same phase and bin as of the interval before. */
-static void find_place(struct roast_budget *budget, int64_t time_ns)
-{
-    const struct roast_phases *phases = &budget->phases;
-    size_t step = budget->last_step, bin = budget->last_bin;
-
-    if (time_ns < phases->steps[step].from_ns || time_ns >= step_end(phases, step))
-        budget->last_step = find_step(phases, time_ns);
-    if (time_ns < budget->bin_from_ns[bin] || time_ns >= budget->bin_from_ns[bin + 1])
-        budget->last_bin = find_bin(budget, time_ns);
-}
-
 bool roast__cut_next(struct roast_budget *budget, struct roast_cut *cut)
 {
     const struct roast_phases *phases = &budget->phases;
 
     if (cut->from_ns >= cut->to_ns)
         return false;
-    find_place(budget, cut->from_ns);
+    /* Nearly always it is the same phase and bin as of the interval before. */
+    size_t step = budget->last_step, bin = budget->last_bin;
+    if (cut->from_ns < phases->steps[step].from_ns ||
+        cut->from_ns >= step_end(phases, step))
+        budget->last_step = find_step(phases, cut->from_ns);
+    if (cut->from_ns < budget->bin_from_ns[bin] ||
+        cut->from_ns >= budget->bin_from_ns[bin + 1])
+        budget->last_bin = find_bin(budget, cut->from_ns);
     int64_t phase_end_ns = step_end(phases, budget->last_step);
     int64_t bin_end_ns = budget->bin_from_ns[budget->last_bin + 1];
     int64_t until_ns = phase_end_ns < bin_end_ns ? phase_end_ns : bin_end_ns;
@@ -154,16 +149,6 @@ static void fit_steps(roast_slices slices, double monitor_s, double length_s)
         slices[ROAST_SLICE_unexplained] = length_s - sum;
 }
 
-/* Without a ladder only the time inside process() is known. */
-static void read_bare(roast_slices slices, const struct roast_attempts *attempts,
-                      size_t row)
-{
-    const struct roast_column *durations = &attempts->columns[ROAST_COLUMN_duration_ns];
-    int64_t inside_ns = roast__column_get(durations, row, 0);
-
-    slices[ROAST_SLICE_compute] = inside_ns > 0 ? (double)inside_ns / 1e9 : 0;
-}
-
 static void read_ladder(roast_slices slices, const struct roast_study *study,
                         size_t row, double length_s)
 {
@@ -177,7 +162,11 @@ static void read_ladder(roast_slices slices, const struct roast_study *study,
         monitor_s = (double)rec.values[ROAST_FIELD_monitor_ns].u64 / 1e9;
     if (!roast_record_has(&rec, ROAST_FIELD_ladder) ||
         roast_ladder_read(&ladder, rec.values[ROAST_FIELD_ladder].str, NULL) < 0) {
-        read_bare(slices, &study->run->attempts, row);
+        /* Without a ladder only the time inside process() is known. */
+        const struct roast_column *durations =
+            &study->run->attempts.columns[ROAST_COLUMN_duration_ns];
+        int64_t inside_ns = roast__column_get(durations, row, 0);
+        slices[ROAST_SLICE_compute] = inside_ns > 0 ? (double)inside_ns / 1e9 : 0;
     } else {
         for (int i = 0; i < STEPS; i++)
             slices[i] = (double)ladder.values[i] / 1e9; /* 0 where not known */
@@ -207,20 +196,6 @@ static void read_row(roast_slices slices, const struct roast_study *study, size_
     case ROAST_ROLE_COUNT:
         slices[ROAST_SLICE_unexplained] = length_s;
     }
-}
-
-static void add_row(struct roast_budget *budget, const struct roast_study *study,
-                    size_t row, const int64_t times[2], roast_slices own)
-{
-    const struct roast_attempts *attempts = &study->run->attempts;
-    int32_t source = attempts->source[row];
-    roast_slices slices = {0};
-
-    read_row(slices, study, row, roast__seconds_between(times[0], times[1]));
-    spread(budget, times[0], times[1], slices, own);
-    size_t of = source >= 0 ? (size_t)source : attempts->source_count;
-    for (int i = 0; i < ROAST_SLICES; i++)
-        budget->by_source[of][i] += slices[i];
 }
 
 /* ---- jobs ------------------------------------------------------------------------ */
@@ -258,7 +233,14 @@ void roast__budget_add_job(struct roast_budget *budget, const struct roast_study
         int64_t times[2];
         row_times(study, row, i + 1 == job->row_count, left, times);
         add_rest(budget, job, left[0], times[0], own);
-        add_row(budget, study, row, times, own);
+        const struct roast_attempts *attempts = &study->run->attempts;
+        int32_t source = attempts->source[row];
+        roast_slices slices = {0};
+        read_row(slices, study, row, roast__seconds_between(times[0], times[1]));
+        spread(budget, times[0], times[1], slices, own);
+        size_t of = source >= 0 ? (size_t)source : attempts->source_count;
+        for (int slice = 0; slice < ROAST_SLICES; slice++)
+            budget->by_source[of][slice] += slices[slice];
         left[0] = times[1];
     }
     add_rest(budget, job, left[0], left[1], own);

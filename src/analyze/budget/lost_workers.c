@@ -96,26 +96,6 @@ static bool find_victims(struct victims *victims, const struct roast_study *stud
     return true;
 }
 
-static void release(struct victims *victims)
-{
-    roast__free(victims->items);
-    roast__free(victims->last_signs);
-}
-
-/* Those of one session; *next is where they begin, and then behind them. */
-static struct victims take_of_session(const struct victims *all, size_t *next,
-                                      size_t session)
-{
-    struct victims own = {.items = all->items ? all->items + *next : NULL,
-                          .last_signs = all->last_signs};
-
-    while (*next < all->count && all->items[*next].session == session) {
-        own.count++;
-        ++*next;
-    }
-    return own;
-}
-
 /* ---- one worker ------------------------------------------------------------------ */
 
 static bool begins_with(struct roast_str text, const char *words)
@@ -181,34 +161,6 @@ static void put_text(struct roast_buf *out, struct roast_str text)
     roast__buf_put(out, text.data ? text.data : "?", text.data ? text.size_bytes : 1);
 }
 
-/* "ttbar a.root 0-100" */
-static void list_chunk(struct roast_buf *list, const struct roast_study *study,
-                       uint32_t row)
-{
-    const struct roast_run *run = study->run;
-    const struct roast_column *column = run->attempts.columns;
-    int32_t source = run->attempts.source[row];
-    struct roast_buf text = {0};
-    char entries[64];
-    int size = snprintf(entries, sizeof(entries), " %" PRId64 "-%" PRId64,
-                        roast__column_get(&column[ROAST_COLUMN_entry_start], row, 0),
-                        roast__column_get(&column[ROAST_COLUMN_entry_stop], row, 0));
-
-    if (source >= 0) {
-        const struct roast_source *read = &run->attempts.sources[source];
-        put_text(&text, roast__strings_get(&run->strings, read->dataset));
-        put_text(&text, roast_str_of(" "));
-        put_text(&text, roast__strings_get(&run->strings, read->file));
-    } else {
-        put_text(&text, (struct roast_str){NULL, 0});
-    }
-    if (roast__column_has(&column[ROAST_COLUMN_entry_stop], row))
-        roast__buf_put(&text, entries, (size_t)size);
-    list->failed |= !roast__buf_ok(&text);
-    roast__list_add(list, (struct roast_str){(const char *)text.data, text.size_bytes});
-    roast__buf_release(&text);
-}
-
 static void put_worker(roast_table *table, const struct roast_study *study,
                        const struct roast_worker_session *session,
                        const struct victims *own)
@@ -238,8 +190,33 @@ static void put_worker(roast_table *table, const struct roast_study *study,
     roast__fill_number(table, ROAST_COL_lost_workers_seconds_lost,
                        seconds_of(study, own));
     for (size_t i = 0; i < own->count; i++) {
-        if (is_held(study, own->items[i].row))
-            list_chunk(&chunks, study, own->items[i].row);
+        if (is_held(study, own->items[i].row)) {
+            /* "ttbar a.root 0-100" */
+            const struct roast_run *run = study->run;
+            const struct roast_column *column = run->attempts.columns;
+            int32_t source = run->attempts.source[own->items[i].row];
+            struct roast_buf text = {0};
+            char entries[64];
+            int size = snprintf(entries, sizeof(entries), " %" PRId64 "-%" PRId64,
+                                roast__column_get(&column[ROAST_COLUMN_entry_start],
+                                                  own->items[i].row, 0),
+                                roast__column_get(&column[ROAST_COLUMN_entry_stop],
+                                                  own->items[i].row, 0));
+            if (source >= 0) {
+                const struct roast_source *read = &run->attempts.sources[source];
+                put_text(&text, roast__strings_get(&run->strings, read->dataset));
+                put_text(&text, roast_str_of(" "));
+                put_text(&text, roast__strings_get(&run->strings, read->file));
+            } else {
+                put_text(&text, (struct roast_str){NULL, 0});
+            }
+            if (roast__column_has(&column[ROAST_COLUMN_entry_stop], own->items[i].row))
+                roast__buf_put(&text, entries, (size_t)size);
+            chunks.failed |= !roast__buf_ok(&text);
+            roast__list_add(
+                &chunks, (struct roast_str){(const char *)text.data, text.size_bytes});
+            roast__buf_release(&text);
+        }
     }
     roast__fill_list(table, ROAST_COL_lost_workers_chunks, &chunks);
 }
@@ -258,7 +235,13 @@ void roast__study_lost_workers(const struct roast_study *study)
     }
     for (size_t i = 0; i < sessions->count; i++) {
         const struct roast_worker_session *session = &sessions->items[i];
-        struct victims own = take_of_session(&victims, &next, i);
+        /* Those of one session; *next is where they begin, and then behind them. */
+        struct victims own = {.items = victims.items ? victims.items + next : NULL,
+                              .last_signs = victims.last_signs};
+        while (next < victims.count && victims.items[next].session == i) {
+            own.count++;
+            ++next;
+        }
         if (session->left_ns == 0 || (session->expected && own.count == 0))
             continue;
         put_worker(table, study, session, &own);
@@ -267,5 +250,6 @@ void roast__study_lost_workers(const struct roast_study *study)
     if (sessions->count > 0)
         roast__study_set(study, ROAST_METRIC_num_lost_workers, lost);
 out:
-    release(&victims);
+    roast__free(victims.items);
+    roast__free(victims.last_signs);
 }

@@ -214,30 +214,6 @@ static struct roast_tail tail_of(const struct finding *finding, size_t call,
     return tail;
 }
 
-/* False when out of memory. */
-static bool find_tails(struct roast_phases *phases, const struct finding *finding)
-{
-    size_t count = find_late(NULL, finding), from = 0;
-    struct late_end *late = roast__alloc(count * sizeof(late[0]));
-
-    phases->tails = roast__alloc(finding->call_count * sizeof(phases->tails[0]));
-    phases->tail_count = phases->tails ? finding->call_count : 0;
-    if (late && phases->tails) {
-        (void)find_late(late, finding);
-        qsort(late, count, sizeof(late[0]), by_call_and_stop);
-    }
-    for (size_t call = 0; late && call < phases->tail_count; call++) {
-        size_t to = from;
-        while (to < count && late[to].call == call)
-            to++;
-        phases->tails[call] = tail_of(finding, call, late + from, to - from);
-        from = to;
-    }
-    bool found = late && phases->tails;
-    roast__free(late);
-    return found;
-}
-
 double roast__tail_lost_s(const struct roast_phases *phases,
                           const struct roast_tail *tail)
 {
@@ -273,65 +249,12 @@ static void pass(struct roast_phases *phases, struct interval interval,
     *until_ns = interval.to_ns;
 }
 
-static void pass_tail(struct roast_phases *phases, struct roast_tail *tail,
-                      int64_t *until_ns)
-{
-    if (tail->from_ns < *until_ns)
-        tail->from_ns = *until_ns < tail->to_ns ? *until_ns : tail->to_ns;
-    pass(phases, (struct interval){tail->from_ns, tail->to_ns}, ROAST_PHASE_TAIL,
-         until_ns);
-    tail->step = phases->count - 2; /* before what is between */
-}
-
-static void add_call(struct roast_phases *phases, const struct moments *moments,
-                     struct roast_tail *tail, int64_t *until_ns)
-{
-    struct interval merging = moments->reduce;
-
-    pass(phases, moments->preprocess, ROAST_PHASE_PREPROCESS, until_ns);
-    if (tail->any) {
-        struct interval begins = {moments->chunks.from_ns, tail->from_ns};
-        pass(phases, begins, ROAST_PHASE_CHUNKS, until_ns);
-        pass_tail(phases, tail, until_ns);
-        merging.from_ns = moments->chunks.to_ns;
-    }
-    if (!is_empty(&moments->reduce))
-        pass(phases, merging, ROAST_PHASE_REDUCE, until_ns);
-}
-
 /* Room for the phases of so many calls; false when out of memory. */
 static bool reserve(struct roast_phases *phases, size_t calls)
 {
     phases->steps =
         roast__alloc((calls * (2 * ROAST_PHASE_COUNT) + 2) * sizeof(phases->steps[0]));
     return phases->steps != NULL;
-}
-
-static void make_steps(struct roast_phases *phases, const struct finding *finding)
-{
-    int64_t until_ns = finding->study->run->start_ns;
-
-    begin(phases, until_ns, ROAST_PHASE_BEFORE);
-    for (size_t i = 0; i < finding->call_count; i++)
-        add_call(phases, &finding->moments[i], &phases->tails[i], &until_ns);
-    if (phases->count > 1)
-        phases->steps[phases->count - 1].phase = ROAST_PHASE_AFTER;
-}
-
-static void see_all(struct finding *finding)
-{
-    const struct roast_schedule *schedule = finding->schedule;
-
-    for (size_t i = 0; i < finding->call_count; i++)
-        finding->moments[i] = (struct moments){nothing, nothing, nothing, INT64_MIN};
-    for (size_t i = 0; i < schedule->job_count; i++) {
-        const struct roast_job *job = &schedule->jobs[i];
-        see_job(&finding->moments[call_of(&finding->calls, job)], job,
-                is_first_begin(finding, job));
-    }
-    for (size_t i = 0; i < finding->calls.count; i++)
-        see_call(&finding->moments[i], &finding->calls.calls[i], finding->study->run,
-                 schedule->has_scheduler);
 }
 
 bool roast__phases_find(struct roast_phases *phases, const struct roast_study *study,
@@ -344,12 +267,60 @@ bool roast__phases_find(struct roast_phases *phases, const struct roast_study *s
     finding.moments = roast__alloc(finding.call_count * sizeof(finding.moments[0]));
     found = found && finding.moments;
     if (found) {
-        see_all(&finding);
-        found = find_tails(phases, &finding);
+        for (size_t i = 0; i < finding.call_count; i++)
+            finding.moments[i] = (struct moments){nothing, nothing, nothing, INT64_MIN};
+        for (size_t i = 0; i < schedule->job_count; i++) {
+            const struct roast_job *job = &schedule->jobs[i];
+            see_job(&finding.moments[call_of(&finding.calls, job)], job,
+                    is_first_begin(&finding, job));
+        }
+        for (size_t i = 0; i < finding.calls.count; i++)
+            see_call(&finding.moments[i], &finding.calls.calls[i], finding.study->run,
+                     schedule->has_scheduler);
+        size_t count = find_late(NULL, &finding), from = 0;
+        struct late_end *late = roast__alloc(count * sizeof(late[0]));
+        phases->tails = roast__alloc(finding.call_count * sizeof(phases->tails[0]));
+        phases->tail_count = phases->tails ? finding.call_count : 0;
+        if (late && phases->tails) {
+            (void)find_late(late, &finding);
+            qsort(late, count, sizeof(late[0]), by_call_and_stop);
+        }
+        for (size_t call = 0; late && call < phases->tail_count; call++) {
+            size_t to = from;
+            while (to < count && late[to].call == call)
+                to++;
+            phases->tails[call] = tail_of(&finding, call, late + from, to - from);
+            from = to;
+        }
+        found = late && phases->tails;
+        roast__free(late);
     }
     found = found && reserve(phases, finding.call_count);
-    if (found)
-        make_steps(phases, &finding);
+    if (found) {
+        int64_t until_ns = finding.study->run->start_ns;
+        begin(phases, until_ns, ROAST_PHASE_BEFORE);
+        for (size_t i = 0; i < finding.call_count; i++) {
+            struct interval merging = finding.moments[i].reduce;
+            pass(phases, finding.moments[i].preprocess, ROAST_PHASE_PREPROCESS,
+                 &until_ns);
+            struct roast_tail *tail = &phases->tails[i];
+            if (tail->any) {
+                struct interval begins = {finding.moments[i].chunks.from_ns,
+                                          tail->from_ns};
+                pass(phases, begins, ROAST_PHASE_CHUNKS, &until_ns);
+                if (tail->from_ns < until_ns)
+                    tail->from_ns = until_ns < tail->to_ns ? until_ns : tail->to_ns;
+                pass(phases, (struct interval){tail->from_ns, tail->to_ns},
+                     ROAST_PHASE_TAIL, &until_ns);
+                tail->step = phases->count - 2; /* before what is between */
+                merging.from_ns = finding.moments[i].chunks.to_ns;
+            }
+            if (!is_empty(&finding.moments[i].reduce))
+                pass(phases, merging, ROAST_PHASE_REDUCE, &until_ns);
+        }
+        if (phases->count > 1)
+            phases->steps[phases->count - 1].phase = ROAST_PHASE_AFTER;
+    }
     roast__free(finding.moments);
     roast__calls_release(&finding.calls);
     return found;

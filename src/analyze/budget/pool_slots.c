@@ -16,15 +16,6 @@
 
 /* ---- shifts ---------------------------------------------------------------------- */
 
-static uint64_t most_threads(const struct roast_run *run)
-{
-    uint64_t most = 0;
-
-    for (size_t i = 0; i < run->offer_count; i++)
-        most = run->offers[i].threads > most ? run->offers[i].threads : most;
-    return most;
-}
-
 static size_t count_shifts_of_offers(const struct roast_run *run)
 {
     uint64_t before = 0, count = 0;
@@ -46,59 +37,45 @@ static int64_t from_of(const struct roast_study *study, size_t offer)
                              study->end_ns);
 }
 
-/* How many shifts each slot has, then where they begin. */
-static void count_shifts(struct roast_pool_slots *slots, const struct roast_run *run)
-{
-    uint64_t before = 0;
-
-    for (size_t i = 0; i < run->offer_count; i++) {
-        uint64_t threads = run->offers[i].threads;
-        for (uint64_t slot = before; slot < threads; slot++)
-            slots->first_shift[slot + 1]++;
-        before = threads;
-    }
-    for (uint32_t slot = 0; slot < slots->count; slot++)
-        slots->first_shift[slot + 1] += slots->first_shift[slot];
-}
-
-/* next: per slot the number of its next shift. */
-static void make_shifts(struct roast_schedule *schedule, uint32_t *next,
-                        const struct roast_study *study)
-{
-    const struct roast_run *run = study->run;
-    uint64_t before = 0;
-
-    for (size_t i = 0; i < run->offer_count; i++) {
-        uint64_t threads = run->offers[i].threads;
-        int64_t time_ns = from_of(study, i);
-        for (uint64_t slot = threads; slot < before; slot++)
-            schedule->shifts[next[slot] - 1].to_ns = time_ns;
-        for (uint64_t slot = before; slot < threads; slot++)
-            schedule->shifts[next[slot]++] = (struct roast_shift){
-                .from_ns = time_ns,
-                .to_ns = study->end_ns,
-                .threads = 1,
-                .session = -1,
-                .process = -1,
-            };
-        before = threads;
-    }
-}
-
 static bool find_shifts(struct roast_pool_slots *slots, struct roast_schedule *schedule,
                         const struct roast_study *study)
 {
     size_t count = count_shifts_of_offers(study->run);
-    uint32_t *next = roast__alloc(slots->count * sizeof(next[0]));
+    uint32_t *next = roast__alloc(slots->count * sizeof(next[0])); /* shift per slot */
 
     schedule->shifts = roast__alloc(count * sizeof(schedule->shifts[0]));
     slots->first_shift =
         roast__alloc((slots->count + 1) * sizeof(slots->first_shift[0]));
     bool done = next && schedule->shifts && slots->first_shift;
     if (done) {
-        count_shifts(slots, study->run);
+        /* The number of shifts of each slot, then where they begin. */
+        const struct roast_run *run = study->run;
+        uint64_t before = 0;
+        for (size_t i = 0; i < run->offer_count; i++) {
+            uint64_t threads = run->offers[i].threads;
+            for (uint64_t slot = before; slot < threads; slot++)
+                slots->first_shift[slot + 1]++;
+            before = threads;
+        }
+        for (uint32_t slot = 0; slot < slots->count; slot++)
+            slots->first_shift[slot + 1] += slots->first_shift[slot];
         memcpy(next, slots->first_shift, slots->count * sizeof(next[0]));
-        make_shifts(schedule, next, study);
+        before = 0;
+        for (size_t i = 0; i < run->offer_count; i++) {
+            uint64_t threads = run->offers[i].threads;
+            int64_t time_ns = from_of(study, i);
+            for (uint64_t slot = threads; slot < before; slot++)
+                schedule->shifts[next[slot] - 1].to_ns = time_ns;
+            for (uint64_t slot = before; slot < threads; slot++)
+                schedule->shifts[next[slot]++] = (struct roast_shift){
+                    .from_ns = time_ns,
+                    .to_ns = study->end_ns,
+                    .threads = 1,
+                    .session = -1,
+                    .process = -1,
+                };
+            before = threads;
+        }
         schedule->shift_count = count;
     }
     roast__free(next);
@@ -122,24 +99,6 @@ static int by_begin(const void *a, const void *b)
     if (left->from_ns != right->from_ns)
         return left->from_ns < right->from_ns ? -1 : 1;
     return left->process < right->process ? -1 : left->process > right->process;
-}
-
-static void find_intervals(struct interval *intervals,
-                           const struct roast_attempts *attempts)
-{
-    for (uint32_t i = 0; i < attempts->process_count; i++)
-        intervals[i].process = i;
-    for (size_t row = 0; row < attempts->count; row++) {
-        struct interval *interval = &intervals[attempts->process[row]];
-        int64_t start, stop;
-        if (!roast__attempt_times(attempts, row, &start, &stop))
-            continue;
-        interval->from_ns =
-            !interval->any || start < interval->from_ns ? start : interval->from_ns;
-        interval->to_ns =
-            !interval->any || stop > interval->to_ns ? stop : interval->to_ns;
-        interval->any = true;
-    }
 }
 
 /* The lowest of so many slots that is free, or is free soonest. */
@@ -172,7 +131,19 @@ static bool seat(struct roast_pool_slots *slots, const struct roast_run *run)
     slots->task_busy_ns = roast__alloc(slots->count * sizeof(slots->task_busy_ns[0]));
     bool done = intervals && slots->of_process && slots->busy_ns && slots->task_busy_ns;
     if (done) {
-        find_intervals(intervals, &run->attempts);
+        for (uint32_t i = 0; i < run->attempts.process_count; i++)
+            intervals[i].process = i;
+        for (size_t row = 0; row < run->attempts.count; row++) {
+            struct interval *interval = &intervals[run->attempts.process[row]];
+            int64_t start, stop;
+            if (!roast__attempt_times(&run->attempts, row, &start, &stop))
+                continue;
+            interval->from_ns =
+                !interval->any || start < interval->from_ns ? start : interval->from_ns;
+            interval->to_ns =
+                !interval->any || stop > interval->to_ns ? stop : interval->to_ns;
+            interval->any = true;
+        }
         clear_slots(slots);
         if (count > 1)
             qsort(intervals, count, sizeof(intervals[0]), by_begin);
@@ -196,7 +167,10 @@ bool roast__pool_slots_find(struct roast_pool_slots *slots,
                             struct roast_schedule *schedule,
                             const struct roast_study *study)
 {
-    uint64_t most = most_threads(study->run);
+    uint64_t most = 0;
+    for (size_t i = 0; i < study->run->offer_count; i++)
+        most =
+            study->run->offers[i].threads > most ? study->run->offers[i].threads : most;
 
     if (most == 0 || most > ROAST_MAX_POOL_SLOTS ||
         count_shifts_of_offers(study->run) > ROAST_MAX_POOL_SHIFTS)

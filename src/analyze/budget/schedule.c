@@ -375,26 +375,6 @@ static bool put_in_order(struct roast_schedule *schedule,
     return true;
 }
 
-/* By shift, then by start; false when out of memory. */
-static bool sort_jobs(struct roast_schedule *schedule)
-{
-    const struct roast_job *jobs = schedule->jobs;
-    size_t count = schedule->job_count;
-    struct roast_keyed *keyed = roast__keyed_new(count);
-
-    for (uint32_t i = 0; keyed && i < count; i++)
-        keyed[i] = (struct roast_keyed){jobs[i].shift, i};
-    if (keyed) {
-        roast__keyed_sort(keyed, keyed + count, count);
-        sort_by_start(keyed, jobs, count);
-    }
-    bool sorted = keyed && put_in_order(schedule, keyed);
-    if (sorted)
-        sort_ties(schedule->jobs, count);
-    roast__free(keyed);
-    return sorted;
-}
-
 /* Until when processes lived whose attempts were lost; false when out of memory. */
 static bool find_last_signs(struct making *making)
 {
@@ -421,7 +401,21 @@ static bool find_jobs(struct making *making)
         add_task(making, task);
     for (uint32_t at = making->first_row[tasks]; at < run->attempts.count; at++)
         add_row(making, at);
-    return sort_jobs(schedule);
+    /* By shift, then by start; false when out of memory. */
+    const struct roast_job *jobs = schedule->jobs;
+    size_t count = schedule->job_count;
+    struct roast_keyed *keyed = roast__keyed_new(count);
+    for (uint32_t i = 0; keyed && i < count; i++)
+        keyed[i] = (struct roast_keyed){jobs[i].shift, i};
+    if (keyed) {
+        roast__keyed_sort(keyed, keyed + count, count);
+        sort_by_start(keyed, jobs, count);
+    }
+    bool sorted = keyed && put_in_order(schedule, keyed);
+    if (sorted)
+        sort_ties(schedule->jobs, count);
+    roast__free(keyed);
+    return sorted;
 }
 
 bool roast__schedule_find(struct roast_schedule *schedule,

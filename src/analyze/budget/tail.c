@@ -49,18 +49,6 @@ static bool is_chunk(const struct looking *looking, size_t row, int64_t times[2]
     return is_chunk_of(looking, looking->call, row, times);
 }
 
-static void count_chunks(const struct looking *looking, size_t *counts)
-{
-    const struct roast_attempts *attempts = &looking->study->run->attempts;
-
-    for (size_t row = 0; row < attempts->count; row++) {
-        int32_t call = looking->calls.count > 0 ? looking->calls.of_row[row] : 0;
-        int64_t times[2];
-        if (call != ROAST_NO_CALL)
-            counts[call] += is_chunk_of(looking, call, row, times);
-    }
-}
-
 /* The call whose tail cost most, of those with chunks; of equal ones that with most
  * chunks. False when out of memory. */
 static bool choose_call(struct looking *looking)
@@ -72,7 +60,13 @@ static bool choose_call(struct looking *looking)
     size_t *counts = roast__alloc(phases->tail_count * sizeof(counts[0]));
     if (!counts)
         return false;
-    count_chunks(looking, counts);
+    const struct roast_attempts *attempts = &looking->study->run->attempts;
+    for (size_t row = 0; row < attempts->count; row++) {
+        int32_t call = looking->calls.count > 0 ? looking->calls.of_row[row] : 0;
+        int64_t times[2];
+        if (call != ROAST_NO_CALL)
+            counts[call] += is_chunk_of(looking, call, row, times);
+    }
     double most_s = -1;
     for (size_t i = 0; i < phases->tail_count; i++) {
         double lost_s = roast__tail_lost_s(phases, &phases->tails[i]);
@@ -230,20 +224,6 @@ static void put_straggler(struct looking *looking, roast_table *table, size_t ro
                        cause_of(looking, row, took_s));
 }
 
-static void put_late(struct looking *looking, roast_table *table,
-                     struct roast_top_n *ends)
-{
-    roast__top_n_sort(ends); /* the last one first */
-    int64_t median_ns = ends->items[ends->count / 2].time_ns;
-
-    for (size_t i = 0; i < ends->count && i < MOST_STRAGGLERS; i++) {
-        double after_s = roast__seconds_between(median_ns, ends->items[i].time_ns);
-        if (!(after_s > looking->median_s))
-            break;
-        put_straggler(looking, table, ends->items[i].row, after_s);
-    }
-}
-
 /* False when out of memory. */
 static bool find_stragglers(struct looking *looking, roast_table *table)
 {
@@ -260,21 +240,35 @@ static bool find_stragglers(struct looking *looking, roast_table *table)
         if (is_chunk(looking, row, times))
             roast__top_n_add(&ends, times[1], (uint32_t)row);
     }
-    if (found)
-        put_late(looking, table, &ends);
+    if (found) {
+        roast__top_n_sort(&ends); /* the last one first */
+        int64_t median_ns = ends.items[ends.count / 2].time_ns;
+        for (size_t i = 0; i < ends.count && i < MOST_STRAGGLERS; i++) {
+            double after_s = roast__seconds_between(median_ns, ends.items[i].time_ns);
+            if (!(after_s > looking->median_s))
+                break;
+            put_straggler(looking, table, ends.items[i].row, after_s);
+        }
+    }
     roast__top_n_release(&ends);
     return found;
 }
 
 /* ---- tables ---------------------------------------------------------------------- */
 
-static void put_last(struct looking *looking, roast_table *table)
+static void put_tail(struct looking *looking, roast_table *table)
 {
     const struct roast_study *study = looking->study;
+    const struct roast_tail *tail = looking->tail;
+
+    roast__table_row(table);
+    roast__fill_number(
+        table, ROAST_COL_tail_last_5_percent_start,
+        roast__seconds_between(study->run->start_ns, looking->last_part_ns));
+    roast__fill_number(table, ROAST_COL_tail_median_seconds, looking->median_s);
     const struct roast_attempts *attempts = &study->run->attempts;
     int32_t source = attempts->source[looking->last];
     int64_t times[2] = {0, 0};
-
     (void)is_chunk(looking, looking->last, times);
     double took_s = roast__seconds_between(times[0], times[1]);
     if (source >= 0) {
@@ -289,19 +283,6 @@ static void put_last(struct looking *looking, roast_table *table)
     if (is_long(looking, took_s) || is_repeat(looking, looking->last))
         roast__fill_string(table, ROAST_COL_tail_last_cause,
                            cause_of(looking, looking->last, took_s));
-}
-
-static void put_tail(struct looking *looking, roast_table *table)
-{
-    const struct roast_study *study = looking->study;
-    const struct roast_tail *tail = looking->tail;
-
-    roast__table_row(table);
-    roast__fill_number(
-        table, ROAST_COL_tail_last_5_percent_start,
-        roast__seconds_between(study->run->start_ns, looking->last_part_ns));
-    roast__fill_number(table, ROAST_COL_tail_median_seconds, looking->median_s);
-    put_last(looking, table);
     if (!tail->any) {
         roast__summary_miss(study->summary, "tail", "the threads are not known");
         return;

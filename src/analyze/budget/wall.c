@@ -27,45 +27,12 @@ struct work {
     int64_t end_ns;   /* latest end */
 };
 
-/* ---- attempts of calls ----------------------------------------------------------- */
-
-static void find_extremes(struct work *work, const struct roast_calls *calls,
-                          const struct roast_attempts *attempts)
-{
-    for (size_t row = 0; row < attempts->count; row++) {
-        int64_t start, end;
-        if (calls->of_row[row] == ROAST_NO_CALL ||
-            !roast__attempt_times(attempts, row, &start, &end))
-            continue;
-        struct work *own = &work[calls->of_row[row]];
-        if (start < calls->calls[calls->of_row[row]].preprocess_end_ns)
-            continue; /* a file that failed while its entries were counted */
-        if (!own->any)
-            *own = (struct work){true, start, end};
-        own->first_ns = start < own->first_ns ? start : own->first_ns;
-        own->end_ns = end > own->end_ns ? end : own->end_ns;
-    }
-}
-
 /* ---- the account ----------------------------------------------------------------- */
 
 /* Marks may come from a file of somebody else, and be of any time. */
 static void add(int64_t *part, int64_t from_ns, int64_t to_ns)
 {
     *part = roast__sat_add(*part, roast__time_between(from_ns, to_ns));
-}
-
-/* When there was a thread, from a moment on. */
-static int64_t first_thread_ns(const struct roast_schedule *schedule, int64_t from_ns)
-{
-    int64_t first_ns = INT64_MAX;
-
-    for (size_t i = 0; i < schedule->shift_count; i++) {
-        const struct roast_shift *shift = &schedule->shifts[i];
-        if (shift->threads > 0 && shift->to_ns > from_ns && shift->from_ns < first_ns)
-            first_ns = shift->from_ns;
-    }
-    return first_ns;
 }
 
 /* The time in which files were asked, as the budget has it, and before it that without
@@ -90,7 +57,13 @@ static void add_asking(int64_t parts[WALL_PARTS], const struct roast_call *call,
         add(&parts[PREPROCESS], from_ns, to_ns < ready ? to_ns : ready);
         asked = from_ns < asked ? from_ns : asked;
     }
-    int64_t there = first_thread_ns(&study->budget->schedule, begin);
+    /* When there was a thread, from a moment on. */
+    int64_t there = INT64_MAX;
+    for (size_t i = 0; i < study->budget->schedule.shift_count; i++) {
+        const struct roast_shift *shift = &study->budget->schedule.shifts[i];
+        if (shift->threads > 0 && shift->to_ns > begin && shift->from_ns < there)
+            there = shift->from_ns;
+    }
     add(&parts[WAIT], begin, there < asked ? there : asked);
 }
 
@@ -116,18 +89,6 @@ static void add_call(int64_t parts[WALL_PARTS], const struct roast_call *call,
     add(&parts[call->returned ? MERGE : CHUNKS], last, call->end_ns);
 }
 
-static void put_account(const struct roast_study *study, int64_t parts[WALL_PARTS],
-                        roast_table *table)
-{
-    parts[CLIENT] = roast__time_between(study->run->start_ns, study->end_ns);
-    for (int i = 0; i < WALL_PARTS; i++)
-        parts[CLIENT] = roast__sat_sub(parts[CLIENT], i == CLIENT ? 0 : parts[i]);
-    roast__table_row(table);
-    for (int i = 0; i < WALL_PARTS; i++)
-        roast__fill_number(table, ROAST_COL_wall_account_wait_first_worker + i,
-                           (double)parts[i] / 1e9);
-}
-
 void roast__study_wall(const struct roast_study *study)
 {
     const struct roast_run *run = study->run;
@@ -140,8 +101,21 @@ void roast__study_wall(const struct roast_study *study)
     if (done && calls.count > 0) {
         work = roast__alloc(calls.count * sizeof(work[0]));
         done = work != NULL;
-        if (done)
-            find_extremes(work, &calls, &run->attempts);
+        if (done) {
+            for (size_t row = 0; row < run->attempts.count; row++) {
+                int64_t start, end;
+                if (calls.of_row[row] == ROAST_NO_CALL ||
+                    !roast__attempt_times(&run->attempts, row, &start, &end))
+                    continue;
+                struct work *own = &work[calls.of_row[row]];
+                if (start < calls.calls[calls.of_row[row]].preprocess_end_ns)
+                    continue; /* a file that failed while its entries were counted */
+                if (!own->any)
+                    *own = (struct work){true, start, end};
+                own->first_ns = start < own->first_ns ? start : own->first_ns;
+                own->end_ns = end > own->end_ns ? end : own->end_ns;
+            }
+        }
     }
     if (!done)
         study->summary->failed = true;
@@ -151,11 +125,18 @@ void roast__study_wall(const struct roast_study *study)
         add_asking(parts, call, study, &step);
         add_call(parts, call, &work[i], &study->budget->phases.tails[i], run);
     }
-    if (done && calls.count == 0 && run->attempts.count > 0)
+    if (done && calls.count == 0 && run->attempts.count > 0) {
         roast__summary_miss(study->summary, "wall_account",
                             "no call of Runner.run was seen");
-    else if (done && study->summary->values.known[ROAST_METRIC_wall_time])
-        put_account(study, parts, table);
+    } else if (done && study->summary->values.known[ROAST_METRIC_wall_time]) {
+        parts[CLIENT] = roast__time_between(study->run->start_ns, study->end_ns);
+        for (int i = 0; i < WALL_PARTS; i++)
+            parts[CLIENT] = roast__sat_sub(parts[CLIENT], i == CLIENT ? 0 : parts[i]);
+        roast__table_row(table);
+        for (int i = 0; i < WALL_PARTS; i++)
+            roast__fill_number(table, ROAST_COL_wall_account_wait_first_worker + i,
+                               (double)parts[i] / 1e9);
+    }
     roast__free(work);
     roast__calls_release(&calls);
 }

@@ -146,24 +146,6 @@ static bool is_worker(const struct roast_worker_match *match,
     return process >= 0 && !session_of(run, run->attempts.processes[process].worker);
 }
 
-static void choose_workers(struct roast_worker_match *match,
-                           const struct roast_run *run)
-{
-    const struct roast_samples *samples = &run->samples;
-    bool any = run->scheduler.sessions.count > 0;
-
-    for (size_t i = 0; i < samples->count; i++) {
-        bool backend = samples->workers[i].pid == 0;
-        match->is_worker[i] = is_worker(match, run, i);
-        any = any || match->is_worker[i];
-        match->seen += backend && match->is_worker[i] && match->process[i] < 0;
-    }
-    for (size_t i = 0; !any && i < samples->count; i++) {
-        match->is_worker[i] = true;
-        match->seen += run->attempts.process_count == 0;
-    }
-}
-
 /* ---- machines -------------------------------------------------------------------- */
 
 /* The host inside an address like tcp://10.0.0.7:4321; absent when it is none. */
@@ -271,8 +253,20 @@ bool roast__worker_match_find(struct roast_worker_match *match,
         match->process[i] = -1;
     done = done && roast__index_pids(&by_pid, &run->samples) &&
            meet_all(match, run, &by_pid);
-    if (done)
-        choose_workers(match, run);
+    if (done) {
+        const struct roast_samples *samples = &run->samples;
+        bool any = run->scheduler.sessions.count > 0;
+        for (size_t i = 0; i < samples->count; i++) {
+            bool backend = samples->workers[i].pid == 0;
+            match->is_worker[i] = is_worker(match, run, i);
+            any = any || match->is_worker[i];
+            match->seen += backend && match->is_worker[i] && match->process[i] < 0;
+        }
+        for (size_t i = 0; !any && i < samples->count; i++) {
+            match->is_worker[i] = true;
+            match->seen += run->attempts.process_count == 0;
+        }
+    }
     done = done && find_machines(match, run);
     roast__hash_release(&by_pid);
     return done;

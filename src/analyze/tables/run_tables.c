@@ -58,13 +58,6 @@ struct material {
     struct roast_study study;
 };
 
-static void release(struct material *material)
-{
-    roast__totals_release(&material->totals);
-    roast__order_release(&material->order);
-    roast_summary_free(material->notes);
-}
-
 static int prepare(struct material *material, struct roast_run *run, unsigned needs,
                    roast_error *err)
 {
@@ -108,7 +101,9 @@ static int make(roast_table **out, struct roast_table_job *job, struct roast_run
 out:
     job->study = NULL; /* they were of this call */
     job->order = NULL;
-    release(&material);
+    roast__totals_release(&material.totals);
+    roast__order_release(&material.order);
+    roast_summary_free(material.notes);
     return status;
 }
 

@@ -37,16 +37,6 @@ void roast__put_task_of_attempt(const struct roast_table_job *job,
         put_scheduled(job, (size_t)joins->task_of[attempt]);
 }
 
-static void put_host(const struct roast_table_job *job, int32_t worker)
-{
-    const struct roast_worker_session *session =
-        worker >= 0 ? roast__latest_session(&job->run->scheduler.sessions, worker)
-                    : NULL;
-
-    if (session)
-        roast__fill_text(job->to, AT(host), string_of(job, session->host));
-}
-
 static void put_task(const struct roast_table_job *job, size_t task,
                      enum roast_task_kind kind)
 {
@@ -59,7 +49,12 @@ static void put_task(const struct roast_table_job *job, size_t task,
     roast__fill_text(job->to, AT(kind), roast_str_of(roast_task_kind_name(kind)));
     roast__fill_text(job->to, AT(status), roast_str_of(roast_task_end_name(end)));
     roast__fill_text(job->to, AT(worker), string_of(job, tasks->worker[task]));
-    put_host(job, tasks->worker[task]);
+    const struct roast_worker_session *session =
+        tasks->worker[task] >= 0
+            ? roast__latest_session(&job->run->scheduler.sessions, tasks->worker[task])
+            : NULL;
+    if (session)
+        roast__fill_text(job->to, AT(host), string_of(job, session->host));
     put_time(job, AT(start), start_ns);
     if (start_ns != 0 && stop_ns >= start_ns)
         roast__fill_number(job->to, AT(duration),

@@ -97,20 +97,6 @@ static void settle(const struct steps *steps, struct lasting *sum)
     }
 }
 
-/* An offer holds until the next; the first one held before it too. */
-static void add_offers(struct steps *steps)
-{
-    const struct roast_run *run = steps->study->run;
-
-    for (size_t i = 0; i < run->offer_count; i++) {
-        const struct roast_offer *offer = &run->offers[i];
-        int64_t from = i == 0 ? steps->start_ns : offer->time_ns;
-        int64_t to = i + 1 < run->offer_count ? offer[1].time_ns : steps->end_ns;
-        add_lasting(steps, &steps->workers, from, to, (double)offer->workers);
-        add_lasting(steps, &steps->threads, from, to, (double)offer->threads);
-    }
-}
-
 /* One that has not ended runs on; one that was lost ran until nothing more was seen of
  * its process. */
 static void add_running(struct steps *steps, size_t row, const int64_t *last_signs)
@@ -264,39 +250,7 @@ static bool add_samples(struct steps *steps)
     return found;
 }
 
-/* Counts of a backend are joined by straight lines, as in steps.h. */
-static void add_counts(struct steps *steps)
-{
-    const struct roast_run *run = steps->study->run;
-    struct roast_point before = {0, 0};
-
-    steps->one = (struct looked_at){0};
-    for (size_t i = 0; i < run->count_count; i++) {
-        struct roast_point now = {run->counts[i].time_ns,
-                                  (double)run->counts[i].workers};
-        if (i > 0)
-            look_along(steps, &before, &now);
-        look_at(steps, &now);
-        before = now;
-    }
-}
-
 /* ---- all ------------------------------------------------------------------------- */
-
-static void divide(struct steps *steps, const struct roast_study *study)
-{
-    int64_t span_ns = roast__time_between(study->run->start_ns, study->end_ns);
-    int64_t fit = span_ns / (SHORTEST_STEP_MS * INT64_C(1000000));
-
-    steps->study = study;
-    steps->start_ns = study->run->start_ns;
-    steps->end_ns = study->end_ns;
-    if (span_ns > 0)
-        steps->count = (size_t)roast__time_clamp(fit, 1, MOST_STEPS);
-    steps->length_ns = (double)span_ns / (double)(steps->count > 0 ? steps->count : 1);
-    for (size_t i = 0; i < steps->count; i++)
-        steps->memory[i] = steps->cpu[i] = NAN;
-}
 
 static double workers_in(const struct steps *steps, size_t step)
 {
@@ -331,12 +285,40 @@ void roast__make_timeline(const struct roast_table_job *job)
         roast__table_fail(job->to);
         return;
     }
-    divide(steps, job->study);
+    int64_t span_ns =
+        roast__time_between(job->study->run->start_ns, job->study->end_ns);
+    int64_t fit = span_ns / (SHORTEST_STEP_MS * INT64_C(1000000));
+    steps->study = job->study;
+    steps->start_ns = job->study->run->start_ns;
+    steps->end_ns = job->study->end_ns;
+    if (span_ns > 0)
+        steps->count = (size_t)roast__time_clamp(fit, 1, MOST_STEPS);
+    steps->length_ns = (double)span_ns / (double)(steps->count > 0 ? steps->count : 1);
+    for (size_t i = 0; i < steps->count; i++)
+        steps->memory[i] = steps->cpu[i] = NAN;
     if (steps->count > 0) {
         if (!add_attempts(steps) || !add_samples(steps))
             roast__table_fail(job->to);
-        add_offers(steps);
-        add_counts(steps);
+        /* An offer holds until the next; the first one held before it too. */
+        const struct roast_run *run = steps->study->run;
+        for (size_t i = 0; i < run->offer_count; i++) {
+            const struct roast_offer *offer = &run->offers[i];
+            int64_t from = i == 0 ? steps->start_ns : offer->time_ns;
+            int64_t to = i + 1 < run->offer_count ? offer[1].time_ns : steps->end_ns;
+            add_lasting(steps, &steps->workers, from, to, (double)offer->workers);
+            add_lasting(steps, &steps->threads, from, to, (double)offer->threads);
+        }
+        /* Counts of a backend are joined by straight lines, as in steps.h. */
+        struct roast_point before = {0, 0};
+        steps->one = (struct looked_at){0};
+        for (size_t i = 0; i < run->count_count; i++) {
+            struct roast_point now = {run->counts[i].time_ns,
+                                      (double)run->counts[i].workers};
+            if (i > 0)
+                look_along(steps, &before, &now);
+            look_at(steps, &now);
+            before = now;
+        }
         settle(steps, &steps->workers);
         settle(steps, &steps->threads);
         settle(steps, &steps->running);

@@ -116,49 +116,6 @@ static void put_history(struct histories *histories, size_t latest)
     roast__fill_count(job->to, AT(lost), history->lost);
 }
 
-/* A worker that attempts ran on. */
-static void put_known(struct histories *histories, const roast_table *workers,
-                      size_t row)
-{
-    const struct roast_table_job *job = histories->job;
-    const struct roast_worker_sessions *sessions = &job->run->scheduler.sessions;
-    struct roast_str worker =
-        roast_table_text(workers, row, ROAST_COL_per_worker_worker);
-
-    roast__table_row(job->to);
-    roast__fill_text(job->to, AT(worker), worker);
-    roast__fill_from(job->to, AT(host), workers, row, ROAST_COL_per_worker_host);
-    roast__fill_from(job->to, AT(pid), workers, row, ROAST_COL_per_worker_pid);
-    roast__fill_group_from(job->to, AT(num_chunks), workers, row,
-                           ROAST_COL_per_worker_num_chunks);
-    roast__fill_from(job->to, AT(peak_memory_mb), workers, row,
-                     ROAST_COL_per_worker_peak_memory_mb);
-    int32_t number =
-        worker.data ? roast__strings_find(&job->run->strings, worker) : ROAST_NO_STRING;
-    if (number >= 0 && roast__latest_session(sessions, number))
-        put_history(histories, latest_of(sessions, number));
-}
-
-/* A worker that no attempt names. */
-static void put_idle(struct histories *histories, size_t latest)
-{
-    const struct roast_table_job *job = histories->job;
-    const struct roast_worker_session *session =
-        &job->run->scheduler.sessions.items[latest];
-    const struct roast_worker_samples *samples =
-        roast__samples_find(&job->run->samples, session->worker);
-
-    roast__table_row(job->to);
-    roast__fill_text(job->to, AT(worker), string_of(job, session->worker));
-    roast__fill_text(job->to, AT(host), string_of(job, session->host));
-    if (session->pid != 0)
-        roast__fill_count(job->to, AT(pid), session->pid);
-    if (samples)
-        roast__fill_number(job->to, AT(peak_memory_mb),
-                           roast__highest_memory(samples) / (1024.0 * 1024.0));
-    put_history(histories, latest);
-}
-
 void roast__make_workers(const struct roast_table_job *job)
 {
     const struct roast_worker_sessions *sessions = &job->run->scheduler.sessions;
@@ -170,12 +127,41 @@ void roast__make_workers(const struct roast_table_job *job)
     if (!gather(&histories))
         roast__table_fail(job->to);
     for (size_t row = 0; row < roast_table_rows(workers) && roast__table_ok(job->to);
-         row++)
-        put_known(&histories, workers, row);
+         row++) {
+        /* A worker that attempts ran on. */
+        struct roast_str worker =
+            roast_table_text(workers, row, ROAST_COL_per_worker_worker);
+        roast__table_row(job->to);
+        roast__fill_text(job->to, AT(worker), worker);
+        roast__fill_from(job->to, AT(host), workers, row, ROAST_COL_per_worker_host);
+        roast__fill_from(job->to, AT(pid), workers, row, ROAST_COL_per_worker_pid);
+        roast__fill_group_from(job->to, AT(num_chunks), workers, row,
+                               ROAST_COL_per_worker_num_chunks);
+        roast__fill_from(job->to, AT(peak_memory_mb), workers, row,
+                         ROAST_COL_per_worker_peak_memory_mb);
+        int32_t number = worker.data ? roast__strings_find(&job->run->strings, worker)
+                                     : ROAST_NO_STRING;
+        if (number >= 0 && roast__latest_session(sessions, number))
+            put_history(&histories, latest_of(sessions, number));
+    }
     for (size_t i = 0; i < sessions->count && roast__table_ok(job->to); i++) {
         size_t latest = latest_of(sessions, sessions->items[i].worker);
-        if (!histories.items[latest].shown)
-            put_idle(&histories, latest);
+        if (!histories.items[latest].shown) {
+            /* A worker that no attempt names. */
+            const struct roast_worker_session *session =
+                &job->run->scheduler.sessions.items[latest];
+            const struct roast_worker_samples *samples =
+                roast__samples_find(&job->run->samples, session->worker);
+            roast__table_row(job->to);
+            roast__fill_text(job->to, AT(worker), string_of(job, session->worker));
+            roast__fill_text(job->to, AT(host), string_of(job, session->host));
+            if (session->pid != 0)
+                roast__fill_count(job->to, AT(pid), session->pid);
+            if (samples)
+                roast__fill_number(job->to, AT(peak_memory_mb),
+                                   roast__highest_memory(samples) / (1024.0 * 1024.0));
+            put_history(&histories, latest);
+        }
     }
     roast__free(histories.items);
 }

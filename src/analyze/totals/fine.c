@@ -178,23 +178,6 @@ static bool is_tried_in_good_chunk(const struct roast_study *study,
            study->run->scheduler.tasks.end[task] == (ROAST_TASK_ok | ROAST_TASK_OURS);
 }
 
-static void add_tried(struct clocks *clocks, const struct roast_study *study,
-                      const struct roast_task_joins *joins)
-{
-    const struct roast_attempts *attempts = &study->run->attempts;
-    const struct roast_column *took = &attempts->columns[ROAST_COLUMN_task_ns];
-    const struct roast_column *used = &attempts->columns[ROAST_COLUMN_task_cpu_ns];
-
-    for (size_t row = 0; row < attempts->count; row++) {
-        if (!is_tried_in_good_chunk(study, joins, row))
-            continue;
-        double cpu_s = roast__column_number(used, row) / 1e9;
-        double wait_s = roast__column_number(took, row) / 1e9 - cpu_s;
-        clocks->cpu_s += cpu_s;
-        clocks->noncpu_s += wait_s < 0 ? 0 : wait_s; /* NaN stays */
-    }
-}
-
 /* Of whole attempts, opening files included: these are Dask's tasks. */
 static struct clocks clocks_of_tasks(const struct roast_study *study)
 {
@@ -203,10 +186,21 @@ static struct clocks clocks_of_tasks(const struct roast_study *study)
     bool any_tried = study->task_kinds && !isnan(clocks.cpu_s) &&
                      study->totals->roles.rows[ROAST_ROLE_FAILED] > 0;
 
-    if (any_tried && roast__task_joins_find(&joins, study->run))
-        add_tried(&clocks, study, &joins);
-    else if (any_tried)
+    if (any_tried && roast__task_joins_find(&joins, study->run)) {
+        const struct roast_attempts *attempts = &study->run->attempts;
+        const struct roast_column *took = &attempts->columns[ROAST_COLUMN_task_ns];
+        const struct roast_column *used = &attempts->columns[ROAST_COLUMN_task_cpu_ns];
+        for (size_t row = 0; row < attempts->count; row++) {
+            if (!is_tried_in_good_chunk(study, &joins, row))
+                continue;
+            double cpu_s = roast__column_number(used, row) / 1e9;
+            double wait_s = roast__column_number(took, row) / 1e9 - cpu_s;
+            clocks.cpu_s += cpu_s;
+            clocks.noncpu_s += wait_s < 0 ? 0 : wait_s; /* NaN stays */
+        }
+    } else if (any_tried) {
         study->summary->failed = true;
+    }
     roast__task_joins_release(&joins);
     return clocks;
 }
@@ -265,18 +259,6 @@ static void set_from_spans(const struct roast_study *study, const struct spans *
                          own_cpu_s / spans->processor_cpu_s);
 }
 
-/* Runs that were imported know two sums of spans and no more. */
-static void set_from_clocks(const struct roast_study *study)
-{
-    struct clocks clocks = own_clocks(study);
-
-    set_processor(study, clocks);
-    set_all_tasks(study, clocks);
-    set_all_tasks(study, (struct clocks){
-                             roast__study_fact(study, ROAST_FACT_span_cpu_seconds),
-                             roast__study_fact(study, ROAST_FACT_span_noncpu_seconds)});
-}
-
 void roast__study_fine(const struct roast_study *study)
 {
     struct spans spans;
@@ -285,10 +267,17 @@ void roast__study_fine(const struct roast_study *study)
         study->summary->failed = true;
         return;
     }
-    if (spans.told && !are_of_another(&spans))
+    if (spans.told && !are_of_another(&spans)) {
         set_from_spans(study, &spans);
-    else
-        set_from_clocks(study);
+    } else { /* imported runs know two sums of spans and no more */
+        struct clocks clocks = own_clocks(study);
+        set_processor(study, clocks);
+        set_all_tasks(study, clocks);
+        set_all_tasks(
+            study,
+            (struct clocks){roast__study_fact(study, ROAST_FACT_span_cpu_seconds),
+                            roast__study_fact(study, ROAST_FACT_span_noncpu_seconds)});
+    }
     roast_derive_fine(&study->summary->values);
 }
 

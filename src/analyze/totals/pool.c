@@ -45,46 +45,7 @@ static double mean_at_samples(const struct roast_study *study)
     return ratio(mean.sum, mean.count);
 }
 
-static void set_from_offers(const struct roast_study *study)
-{
-    const struct roast_run *run = study->run;
-    struct roast_pool pool;
-
-    roast__pool_of_offers(&pool, run->offers, run->offer_count, run->start_ns,
-                          study->end_ns);
-    roast__study_set(study, ROAST_METRIC_time_avg_workers,
-                     ratio(pool.worker_seconds, pool.span_seconds));
-    roast__study_set(study, ROAST_METRIC_avg_workers_simple, mean_at_samples(study));
-    roast__study_set(study, ROAST_METRIC_peak_workers, pool.peak_workers);
-    roast__study_set(study, ROAST_METRIC_below_peak_seconds, pool.below_peak_seconds);
-    roast__study_set(study, ROAST_METRIC_cores_per_worker,
-                     ratio(pool.ratio_seconds, pool.staffed_seconds));
-    roast__study_set(study, ROAST_METRIC_total_cores,
-                     ratio(pool.thread_seconds, pool.span_seconds));
-    roast__study_set(study, ROAST_METRIC_offered_thread_seconds, pool.thread_seconds);
-}
-
 /* ---- counts ---------------------------------------------------------------------- */
-
-/* The mean of all samples of a series, NaN without any. */
-static double mean_sample(const struct roast_samples *samples, enum roast_series series)
-{
-    double sum = 0, count = 0;
-
-    for (size_t i = 0; i < samples->count; i++) {
-        struct roast_series_cursor cursor;
-        uint64_t alike;
-        double value;
-        if (roast__series_of(&samples->workers[i], series)->changes.size_bytes == 0)
-            continue;
-        roast__series_open(&cursor, &samples->workers[i], series);
-        while ((alike = roast__series_run(&cursor, &value)) > 0) {
-            sum += isnan(value) ? 0 : value * (double)alike;
-            count += isnan(value) ? 0 : (double)alike;
-        }
-    }
-    return ratio(sum, count);
-}
 
 static double mean_count(const struct roast_run *run)
 {
@@ -112,7 +73,22 @@ static void set_from_counts(const struct roast_study *study)
 {
     const struct roast_run *run = study->run;
     double simple = mean_count(run);
-    double cores = mean_sample(&run->samples, ROAST_SERIES_cores);
+    /* The mean of all samples of a series, NaN without any. */
+    double sum = 0, count = 0;
+    for (size_t i = 0; i < run->samples.count; i++) {
+        struct roast_series_cursor cursor;
+        uint64_t alike;
+        double value;
+        if (roast__series_of(&run->samples.workers[i], ROAST_SERIES_cores)
+                ->changes.size_bytes == 0)
+            continue;
+        roast__series_open(&cursor, &run->samples.workers[i], ROAST_SERIES_cores);
+        while ((alike = roast__series_run(&cursor, &value)) > 0) {
+            sum += isnan(value) ? 0 : value * (double)alike;
+            count += isnan(value) ? 0 : (double)alike;
+        }
+    }
+    double cores = ratio(sum, count);
     double run_s = roast__seconds_between(run->start_ns, study->end_ns);
     struct roast_pool pool;
 
@@ -132,8 +108,25 @@ static void set_from_counts(const struct roast_study *study)
 
 void roast__study_pool(const struct roast_study *study)
 {
-    if (study->run->offer_count > 0)
-        set_from_offers(study);
-    else if (study->run->count_count > 0)
+    if (study->run->offer_count > 0) {
+        const struct roast_run *run = study->run;
+        struct roast_pool pool;
+        roast__pool_of_offers(&pool, run->offers, run->offer_count, run->start_ns,
+                              study->end_ns);
+        roast__study_set(study, ROAST_METRIC_time_avg_workers,
+                         ratio(pool.worker_seconds, pool.span_seconds));
+        roast__study_set(study, ROAST_METRIC_avg_workers_simple,
+                         mean_at_samples(study));
+        roast__study_set(study, ROAST_METRIC_peak_workers, pool.peak_workers);
+        roast__study_set(study, ROAST_METRIC_below_peak_seconds,
+                         pool.below_peak_seconds);
+        roast__study_set(study, ROAST_METRIC_cores_per_worker,
+                         ratio(pool.ratio_seconds, pool.staffed_seconds));
+        roast__study_set(study, ROAST_METRIC_total_cores,
+                         ratio(pool.thread_seconds, pool.span_seconds));
+        roast__study_set(study, ROAST_METRIC_offered_thread_seconds,
+                         pool.thread_seconds);
+    } else if (study->run->count_count > 0) {
         set_from_counts(study);
+    }
 }
