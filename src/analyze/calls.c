@@ -2,7 +2,7 @@
 /* calls.c - the calls of Runner.run inside a run, and which attempt is of which.
  *
  * Two calls over the same files are two passes, not a pass and its repeat: that is why
- * distinct.c asks here. */
+ * distinct.c uses this file. */
 #include "analyze/calls.h"
 
 #include "analyze/timeline.h"
@@ -97,7 +97,7 @@ static double fact_of(const struct roast_run *run, enum roast_fact fact)
     return run->fact_known[fact] ? run->facts[fact] : 0;
 }
 
-/* How many calls there were; one where nobody counted and something was tried. */
+/* The number of calls; without a count it is one if there are attempts. */
 static double count_calls(const struct roast_run *run)
 {
     if (run->fact_known[ROAST_FACT_runner_calls])
@@ -115,8 +115,7 @@ static double count_left(const struct roast_run *run)
     return ends;
 }
 
-/* Calls that gave an output. Where nobody counted, those that were left and did not
- * fail. */
+/* Calls that gave an output. Without a count: those that ended and did not fail. */
 double roast__run_outputs(const struct roast_run *run)
 {
     double failures = fact_of(run, ROAST_FACT_runner_failures);

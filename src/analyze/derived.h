@@ -5,7 +5,7 @@
 
 #include "roast/analyze.h"
 
-/* Gives every metric that is not known, and does not say why, its reason. */
+/* Sets the reason of every metric that is not known and has none. */
 struct roast_study;
 void roast__reasons_fill(const struct roast_study *study);
 

@@ -17,7 +17,7 @@ struct search {
     const struct roast_attempts *attempts;
     struct roast_calls calls; /* empty where one is all there is */
     struct roast_files files;
-    size_t rows;     /* to look at */
+    size_t rows;     /* that may be repeated */
     uint64_t *slots; /* owned; upper half of the hash, row + 1 */
     uint64_t mask;
     struct roast_same_chunk *pairs; /* owned */
@@ -26,7 +26,7 @@ struct search {
 };
 
 /* A second call over the same files is a second pass: then calls are part of the key
- * and every row is looked at. */
+ * and every row is checked. */
 static bool several_calls(const struct search *search)
 {
     return search->calls.count > 1;

@@ -29,12 +29,12 @@ double roast__fit_r2(const struct roast_linear_fit *fit);
 /* What the line leaves of the squares of y. */
 double roast__fit_residual(const struct roast_linear_fit *fit);
 
-/* Whether y rises with x so clearly that its constant part can be told from the rest:
+/* Whether y rises with x so clearly that its constant part can be separated:
  * enough points, of x that differ, near to the line. */
 bool roast__fit_is_clear(const struct roast_linear_fit *fit);
 
 /* The part of the mean of y that does not depend on x, and what each x adds. All of it
- * depends on x where the line crosses zero; 0 and the mean ratio unless it tells. */
+ * depends on x where the line crosses zero; 0 and the mean ratio unless the fit is clear. */
 double roast__fit_constant(const struct roast_linear_fit *fit);
 double roast__fit_each(const struct roast_linear_fit *fit);
 

@@ -32,7 +32,7 @@ static const struct {
     {roast__study_branches, false},
     {roast__study_endpoints, false},
     {roast__study_files, false},
-    {roast__study_ladder, false}, /* says why tables of the others are empty */
+    {roast__study_ladder, false}, /* explains empty tables of the others */
     {roast__study_failures, false},
     {roast__study_lost_workers, false},
     {roast__study_budget, false},

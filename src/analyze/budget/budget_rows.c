@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* budget_rows.c - the seconds of one job, and of any interval of time, in the budget.
  *
- * The ladder of an attempt says how long each step took, not when: its seconds are
+ * The ladder of an attempt knows how long each step took, not when: its seconds are
  * spread evenly over the attempt. A ladder that is longer than the time its attempt has
  * left, after what did not fit was cut off, is made to fit. */
 #include "analyze/budget/budget_rows.h"
@@ -116,7 +116,7 @@ _Static_assert((int)ROAST_SLICE_import == (int)ROAST_ITEM_import &&
 
 enum { STEPS = ROAST_ITEM_result + 1 };
 
-/* Clocks tell whole nanoseconds: less is what rounding leaves. */
+/* Clocks have whole nanoseconds: less is a rounding error. */
 static const double LEAST_S = 0.5e-9;
 
 static double sum_of_steps(const roast_slices slices)

@@ -9,7 +9,7 @@
 void roast__budget_set_bins(struct roast_budget *budget);
 
 /* An interval of time, cut where phases and parts of the run begin. Set from_ns and to_ns,
- * then call roast__cut_next() until it says no. */
+ * then call roast__cut_next() until it returns false. */
 struct roast_cut {
     int64_t from_ns;
     int64_t to_ns;

@@ -2,7 +2,7 @@
 /* budget_tables.c - the budget as tables: in total, by phase, over time, by whom.
  *
  * All have the same columns, the slices, in seconds of threads. Those per dataset hold
- * what attempts took; nobody can say whose the idle time was. */
+ * what attempts took; idle time has no owner. */
 #include <stdlib.h>
 
 #include "analyze/budget/budget.h"
@@ -37,7 +37,7 @@ static int by_owner(const void *a, const void *b)
     return (left->account > right->account) - (left->account < right->account);
 }
 
-/* A place of a pool is its latest process'; nobody's where none worked there. */
+/* A slot of a pool belongs to its latest process, if there was one. */
 static int64_t worker_of(const struct roast_study *study, size_t account)
 {
     const struct roast_shift *shift = &study->budget->schedule.shifts[account];
@@ -140,7 +140,7 @@ void roast__study_budget(const struct roast_study *study)
            study->run->attempts.source_count + 1, budget->by_source);
     put_by(study, ROAST_TABLE_budget_by_worker, worker_of, shifts, budget->by_shift);
     put_by(study, ROAST_TABLE_budget_by_host, host_of, shifts, budget->by_shift);
-    /* What no slice names, what was cut off, and what was done where nobody was seen. */
+    /* What no slice names, what was cut off, and what was done on unknown workers. */
     double unexplained_s = budget->total[ROAST_SLICE_unexplained] + budget->overlap_s +
                            budget->schedule.placeless_s;
     roast__study_set(study, ROAST_METRIC_budget_overlap_seconds, budget->overlap_s);

@@ -2,7 +2,7 @@
 /* checks.c - our numbers against those of others that measured the same.
  *
  * Dask has clocks of its own around every task, coffea counts events and bytes itself,
- * and joins and leaves of workers say what the budget must add up to. */
+ * and joins and leaves of workers give the sum of the budget. */
 #include "analyze/budget/budget.h"
 #include "analyze/formulas.h"
 #include "analyze/recorded.h"
@@ -37,7 +37,7 @@ static const char *verdict_of(const struct check *check)
     return distance <= check->most_percent ? "agrees" : "differs";
 }
 
-/* Where spans told nothing, the processor's seconds are our own. */
+/* Without spans, the processor's seconds are our own. */
 static struct check check_cpu(const struct roast_study *study)
 {
     double ratio = roast__summary_metric(study->summary, ROAST_METRIC_dask_cpu_ratio);
@@ -54,11 +54,11 @@ static struct check check_seconds(const struct roast_study *study)
         roast__summary_metric(study->summary, ROAST_METRIC_processor_cpu_time_seconds) +
         roast__summary_metric(study->summary,
                               ROAST_METRIC_processor_noncpu_time_seconds);
-    bool told =
+    bool has_spans =
         !isnan(roast__summary_metric(study->summary, ROAST_METRIC_dask_cpu_ratio));
 
     return (struct check){"chunk_seconds", roast__recorded_task_seconds(study),
-                          told ? theirs : NAN, "Dask's spans of chunks", 2};
+                          has_spans ? theirs : NAN, "Dask's spans of chunks", 2};
 }
 
 static double budget_sum(const struct roast_study *study)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* lost_workers.c - workers that went without being told to, and what went with them.
+/* lost_workers.c - workers that left unexpectedly, and what was lost with them.
  *
- * One that was told to go is lost all the same if it had to leave an attempt undone.
+ * One that was stopped counts as lost if it left an attempt unfinished.
  * Attempts that had ended well and were done again, because their result went with the
  * worker, count among the seconds. */
 #include <inttypes.h>
@@ -105,7 +105,7 @@ static bool begins_with(struct roast_str text, const char *words)
     return text.size_bytes >= size && memcmp(text.data, words, size) == 0;
 }
 
-/* A nanny that ends a worker for its memory may have told it to go. */
+/* A nanny that ends a worker for its memory may have stopped it as expected. */
 static const char *how_it_ended(const struct roast_worker_session *session,
                                 struct roast_str reason)
 {

@@ -2,7 +2,7 @@
 /* phases.c - what a run waited for at each moment: the reason why threads were idle.
  *
  * Every call of the Runner is cut at a few moments, which follow from its jobs: when the
- * first file was asked and the last one answered, when the first chunk was sent, the
+ * first file was opened for its entries and the last one counted, when the first chunk was sent, the
  * last one began and a thread was left without, the last one ended, the last output was
  * merged. Where no call was seen, the tasks of the whole run are taken for those of
  * one. */
@@ -76,7 +76,7 @@ static void widen(struct interval *interval, int64_t from_ns, int64_t to_ns)
     interval->to_ns = to_ns > interval->to_ns ? to_ns : interval->to_ns;
 }
 
-/* Chunks, and what is neither coffea's nor somebody else's. */
+/* Chunks, and what belongs neither to coffea nor to other clients. */
 static bool is_chunk_job(const struct roast_job *job)
 {
     return job->kind == ROAST_SLICE_unexplained || job->kind == ROAST_SLICE_other;

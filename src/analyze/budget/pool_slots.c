@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* pool_slots.c - the slots of an executor's pool, where no scheduler tells of workers.
+/* pool_slots.c - the slots of an executor's pool, for runs without a scheduler.
  *
  * Slots are taken in the order in which processes began, the lowest free one first.
  * An attempt that begins while another has the slot of its process (a pool of threads)
@@ -207,7 +207,7 @@ static int64_t shift_at(const struct roast_pool_slots *slots,
 }
 
 /* The lowest slots are open while fewer are offered than there were; all of them while
- * none is: somebody works there all the same. */
+ * none is: attempts ran all the same. */
 static uint32_t slots_at(const struct roast_pool_slots *slots,
                          const struct roast_run *run, int64_t time_ns)
 {

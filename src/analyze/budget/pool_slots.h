@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* pool_slots.h - the slots of an executor's pool, where no scheduler tells of workers.
+/* pool_slots.h - the slots of an executor's pool, for runs without a scheduler.
  *
  * An executor offers so many threads, one process each. A process that ran attempts has
  * one of the slots from its first to its last; another may have it before and after.
@@ -9,7 +9,7 @@
 
 #include "analyze/budget/schedule.h"
 
-/* More are no pool of one machine, or no pool that anybody could follow. */
+/* Larger pools are not of one machine, and would cost too much memory. */
 enum { ROAST_MAX_POOL_SLOTS = 4096, ROAST_MAX_POOL_SHIFTS = 1 << 16 };
 
 /* Zeroed = empty and valid; everything is owned. */
@@ -35,7 +35,7 @@ int64_t roast__pool_slot_of_row(struct roast_pool_slots *slots,
                                 const struct roast_run *run, size_t row,
                                 const int64_t times[2]);
 
-/* The shift of a task, which nobody told the process of: a free slot. Tasks come in the
+/* The shift of a task, whose process is not known: a free slot. Tasks come in the
  * order of their start, and not while attempts run. -1: nothing was offered then. */
 int64_t roast__pool_slot_of_task(struct roast_pool_slots *slots,
                                  const struct roast_schedule *schedule,

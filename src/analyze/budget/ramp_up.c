@@ -92,7 +92,7 @@ static int by_threads(const void *a, const void *b)
     return (left->threads < right->threads) - (left->threads > right->threads);
 }
 
-/* No threads: nobody told. False when out of memory. */
+/* No threads: not known. False when out of memory. */
 static bool find_peak(struct hold *peak, const struct holds *holds)
 {
     double least_s =

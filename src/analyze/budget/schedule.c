@@ -2,7 +2,7 @@
 /* schedule.c - who was there, and who did what when: the ground of the budget.
  *
  * A task without a start never began, unless it came to nothing: what failed or was lost
- * leaves no start with the scheduler. Then its attempts say when it began, or else it
+ * leaves no start with the scheduler. Then its attempts know when it began, or else it
  * counts from its assignment on; the budget gives it no more than a free thread. */
 #include "analyze/budget/schedule.h"
 
@@ -105,7 +105,7 @@ static bool group_rows(struct making *making)
     return done;
 }
 
-/* When the attempts of a job began and ended; false: nobody knows. */
+/* When the attempts of a job began and ended; false: not known. */
 static bool times_of_rows(const struct making *making, const struct roast_job *job,
                           int64_t *start_ns, int64_t *stop_ns)
 {
@@ -182,7 +182,7 @@ static void find_start(const struct making *making, struct roast_job *job, size_
 }
 
 /* Dask's workers guess how far their clocks are from the scheduler's, and milliseconds
- * are much in a short chunk: when a task was is told better by its own attempts. */
+ * are much in a short chunk: the attempts of a task have better times. */
 static void move_to_rows(const struct making *making, struct roast_job *job)
 {
     int64_t row_start_ns, row_stop_ns;
@@ -204,7 +204,7 @@ static void add_job(struct making *making, const struct roast_job *job)
     schedule->jobs[schedule->job_count++] = *job;
 }
 
-/* Nobody saw its worker: its seconds are in none of the shifts. */
+/* Its worker is not known: its seconds are in none of the shifts. */
 static void lose_job(struct making *making, const struct roast_job *job)
 {
     int64_t start_ns = making->study->run->start_ns, end_ns = making->study->end_ns;

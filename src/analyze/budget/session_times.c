@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* session_times.c - which session of a worker a moment falls into, and what ended with it.
  *
- * Nearly every worker has one session. Only where an address is used again are all sessions
- * looked through. */
+ * Nearly every worker has one session. Only if an address is used again are all sessions
+ * searched. */
 #include "analyze/budget/session_times.h"
 
 const struct roast_worker_session *roast__session_at(

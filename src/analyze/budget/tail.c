@@ -2,7 +2,7 @@
 /* tail.c - the end of a run: the last chunks, and who kept the others waiting.
  *
  * The tail is that of the budget (phases.h): from when no chunk is left to begin and a
- * thread has none. Of several calls of the Runner the one is looked at whose tail cost
+ * thread has none. Of several calls of the Runner the one is taken whose tail cost
  * most. Every thread has a last chunk: those that end far behind the median of these,
  * further than a chunk takes, are the stragglers. */
 #include "analyze/budget/budget.h"
@@ -18,7 +18,7 @@ enum { LAST_PART = 20, MOST_THREADS = 1 << 16, MOST_STRAGGLERS = 20 };
 struct looking {
     const struct roast_study *study;
     struct roast_calls calls;
-    int32_t call; /* that is looked at */
+    int32_t call; /* whose tail is described */
     size_t chunks;
     const struct roast_tail *tail;
     int64_t last_part_ns; /* when the last few of them began */
@@ -233,7 +233,7 @@ static bool find_stragglers(struct looking *looking, roast_table *table)
         looking->tail->threads < most ? (size_t)looking->tail->threads : most;
 
     if (threads < 2)
-        return true; /* nobody waits */
+        return true; /* no thread waits */
     bool found = roast__top_n_init(&ends, threads);
     for (size_t row = looking->study->run->attempts.count; found && row-- > 0;) {
         int64_t times[2];

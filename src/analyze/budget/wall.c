@@ -4,7 +4,7 @@
  *     Runner.run   preprocess | wait_first_worker | chunks | tail | merge
  *     the rest     client
  *
- * Preprocessing begins when the first file is asked: what the client imports and plans
+ * Preprocessing begins when entries of the first file are counted: what the client imports and plans
  * before is its own, unless there was no worker yet. The tail begins when no chunk is
  * left to begin and a thread has none (phases.h). A call that gave no output has no
  * merge: it lost attempts, or more of them were to come, so all but the tail from its
@@ -29,21 +29,21 @@ struct work {
 
 /* ---- the account ----------------------------------------------------------------- */
 
-/* Marks may come from a file of somebody else, and be of any time. */
+/* Marks may come from any file, and have any time. */
 static void add(int64_t *part, int64_t from_ns, int64_t to_ns)
 {
     *part = roast__sat_add(*part, roast__time_between(from_ns, to_ns));
 }
 
-/* The time in which files were asked, as the budget has it, and before it that without
- * any worker to ask them. Calls and steps are by time: *next is the first step that this
- * call or a later one may meet. */
-static void add_asking(int64_t parts[WALL_PARTS], const struct roast_call *call,
-                       const struct roast_study *study, size_t *next)
+/* The time in which entries were counted, as the budget has it, and before it the time
+ * without any worker. Calls and steps are by time: *next is the first step that this
+ * call or a later one may overlap. */
+static void add_preprocess(int64_t parts[WALL_PARTS], const struct roast_call *call,
+                           const struct roast_study *study, size_t *next)
 {
     const struct roast_phases *phases = &study->budget->phases;
     int64_t ready = call->preprocess_end_ns;
-    int64_t begin = roast__sat_sub(ready, call->preprocess_ns), asked = ready;
+    int64_t begin = roast__sat_sub(ready, call->preprocess_ns), counted = ready;
 
     for (size_t i = *next; i < phases->count; i++) {
         const struct roast_phase_step *step = &phases->steps[i];
@@ -55,7 +55,7 @@ static void add_asking(int64_t parts[WALL_PARTS], const struct roast_call *call,
             continue;
         int64_t from_ns = roast__time_clamp(step->from_ns, call->begin_ns, to_ns);
         add(&parts[PREPROCESS], from_ns, to_ns < ready ? to_ns : ready);
-        asked = from_ns < asked ? from_ns : asked;
+        counted = from_ns < counted ? from_ns : counted;
     }
     /* When there was a thread, from a moment on. */
     int64_t there = INT64_MAX;
@@ -64,7 +64,7 @@ static void add_asking(int64_t parts[WALL_PARTS], const struct roast_call *call,
         if (shift->threads > 0 && shift->to_ns > begin && shift->from_ns < there)
             there = shift->from_ns;
     }
-    add(&parts[WAIT], begin, there < asked ? there : asked);
+    add(&parts[WAIT], begin, there < counted ? there : counted);
 }
 
 /* The tail is that of the budget; without threads that are known there is none. */
@@ -122,7 +122,7 @@ void roast__study_wall(const struct roast_study *study)
     size_t step = 0;
     for (size_t i = 0; done && i < calls.count; i++) {
         const struct roast_call *call = &calls.calls[i];
-        add_asking(parts, call, study, &step);
+        add_preprocess(parts, call, study, &step);
         add_call(parts, call, &work[i], &study->budget->phases.tails[i], run);
     }
     if (done && calls.count == 0 && run->attempts.count > 0) {

@@ -10,7 +10,7 @@
 int64_t *roast__last_signs(const struct roast_run *run);
 
 /* From the start of a lost attempt to the last sign of life of its process; NaN when
- * there is none: nobody can know when it died. */
+ * there is none: the time of its death is not known. */
 double roast__lost_seconds(const struct roast_attempts *attempts, size_t row,
                            const int64_t *last_signs);
 

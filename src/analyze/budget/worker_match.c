@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* worker_match.c - which of the sampled processes are workers, and on which machine.
  *
- * Records and samples meet by the worker's name where there is one, else by the pid on
+ * Records and samples are matched by the worker's name where there is one, else by the pid on
  * the client's host, which is the only host whose processes we sample ourselves. */
 #include "analyze/budget/worker_match.h"
 
@@ -77,9 +77,9 @@ bool roast__index_pids(struct roast_hash_table *by_pid,
     return true;
 }
 
-/* Tells all samples that are of this process; whether there were any. */
-static bool meet(struct roast_worker_match *match, const struct roast_run *run,
-                 const struct roast_hash_table *by_pid, size_t number)
+/* Marks all samples of this process; returns whether there were any. */
+static bool match_process(struct roast_worker_match *match, const struct roast_run *run,
+                          const struct roast_hash_table *by_pid, size_t number)
 {
     const struct roast_worker_process *process = &run->attempts.processes[number];
     const struct roast_worker_samples *workers = run->samples.workers;
@@ -87,25 +87,25 @@ static bool meet(struct roast_worker_match *match, const struct roast_run *run,
         process->worker != ROAST_NO_STRING
             ? roast__samples_find(&run->samples, process->worker)
             : NULL;
-    bool met = named != NULL;
+    bool matched = named != NULL;
 
     if (named)
         match->process[named - workers] = (int32_t)number;
     if (process->pid == 0 || !roast__may_be_here(run, process))
-        return met;
+        return matched;
     for (size_t at = roast__hash_first(by_pid, roast__hash_number(process->pid));
          roast__hash_holds(by_pid, at); at = roast__hash_next(by_pid, at)) {
         uint32_t sampled = roast__hash_item(by_pid, at);
         if (workers[sampled].pid != process->pid)
             continue;
         match->process[sampled] = (int32_t)number;
-        met = true;
+        matched = true;
     }
-    return met;
+    return matched;
 }
 
-static bool meet_all(struct roast_worker_match *match, const struct roast_run *run,
-                     const struct roast_hash_table *by_pid)
+static bool match_all(struct roast_worker_match *match, const struct roast_run *run,
+                      const struct roast_hash_table *by_pid)
 {
     const struct roast_attempts *attempts = &run->attempts;
     struct roast_hash_table distinct = {0};
@@ -116,11 +116,11 @@ static bool meet_all(struct roast_worker_match *match, const struct roast_run *r
         done = first >= 0;
         if (first != (int64_t)i)
             continue;
-        bool met = meet(match, run, by_pid, i);
+        bool matched = match_process(match, run, by_pid, i);
         if (!roast__process_is_known(&attempts->processes[i]))
-            continue; /* records that do not say who made them: any of the others */
+            continue; /* records without a process: any of the others */
         match->seen++;
-        if (!met)
+        if (!matched)
             match->unsampled++;
     }
     roast__hash_release(&distinct);
@@ -252,7 +252,7 @@ bool roast__worker_match_find(struct roast_worker_match *match,
     for (size_t i = 0; done && i < count; i++)
         match->process[i] = -1;
     done = done && roast__index_pids(&by_pid, &run->samples) &&
-           meet_all(match, run, &by_pid);
+           match_all(match, run, &by_pid);
     if (done) {
         const struct roast_samples *samples = &run->samples;
         bool any = run->scheduler.sessions.count > 0;

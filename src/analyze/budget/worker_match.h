@@ -3,7 +3,7 @@
  *
  * The tree of this machine has more processes than workers: the client, helpers of the
  * executor. Those that ran attempts are workers; samples without a pid come from a
- * backend that knows its workers; of those a scheduler's own list says which. If no
+ * backend that knows its workers; of those, the scheduler's own list decides. If no
  * worker is known, all samples count. */
 #ifndef ROAST_ANALYZE_BUDGET_WORKER_MATCH_H
 #define ROAST_ANALYZE_BUDGET_WORKER_MATCH_H
@@ -32,7 +32,7 @@ static inline bool roast__may_be_here(const struct roast_run *run,
            run->host == ROAST_NO_STRING;
 }
 
-/* Records of others may not say which process they are of. */
+/* Imported records may not name their process. */
 static inline bool roast__process_is_known(const struct roast_worker_process *process)
 {
     return process->pid != 0 || process->id != 0 || process->worker != ROAST_NO_STRING;

@@ -35,7 +35,7 @@ bool roast__chunk_walk_next(struct roast_chunk_walk *walk)
 
 enum { NOT_ASKED = -2 };
 
-/* The word of every process for its worker, made when it is first asked for. */
+/* The word of every process for its worker, made on first use. */
 struct process_words {
     const struct roast_table_job *job;
     int at;
@@ -186,7 +186,7 @@ void roast__make_chunks(const struct roast_table_job *job)
 #undef AT
 #define AT(name) ROAST_COL_tasks_##name
 
-/* NULL: nobody knows. */
+/* NULL: not known. */
 static const char *status_of(const struct roast_run *run, unsigned role)
 {
     switch (role) {

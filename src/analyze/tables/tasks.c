@@ -66,7 +66,7 @@ void roast__put_other_tasks(const struct roast_table_job *job,
                             const struct roast_task_joins *joins)
 {
     if (!roast__has_scheduled(&job->run->scheduler.tasks))
-        return; /* what the client did itself is no task of anybody */
+        return; /* what the client did itself is no task of a worker */
     unsigned char *kinds = roast__task_kinds(job->run);
     if (!kinds)
         roast__table_fail(job->to);

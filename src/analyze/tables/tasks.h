@@ -10,7 +10,7 @@
 void roast__put_task_of_attempt(const struct roast_table_job *job,
                                 const struct roast_task_joins *joins, size_t attempt);
 
-/* A row for every task that was no attempt, in the order they were told. */
+/* A row for every task that was no attempt, in the order they arrived. */
 void roast__put_other_tasks(const struct roast_table_job *job,
                             const struct roast_task_joins *joins);
 

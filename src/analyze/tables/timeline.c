@@ -24,7 +24,7 @@ struct lasting {
         change[MOST_STEPS + 1]; /* of what fills whole steps, against the step before */
 };
 
-/* Something that was looked at now and then, and for how much of every step. */
+/* A sampled quantity, and the covered time of every step. */
 struct looked_at {
     double area[MOST_STEPS];
     double covered[MOST_STEPS];
@@ -42,7 +42,7 @@ struct steps {
     struct lasting threads;
     struct lasting running;
     struct looked_at one;      /* worker, or the number of workers */
-    double memory[MOST_STEPS]; /* NaN: nobody looked */
+    double memory[MOST_STEPS]; /* NaN: not sampled */
     double cpu[MOST_STEPS];
     uint64_t chunks[MOST_STEPS];
     uint64_t failures[MOST_STEPS];
@@ -191,7 +191,7 @@ static void look_at(struct steps *steps, const struct roast_point *point)
     steps->one.moments[step]++;
 }
 
-/* The mean of what was looked at in a step; NaN: nobody looked. */
+/* The mean of the samples of a step; NaN: none. */
 static double mean_of(const struct looked_at *one, size_t step)
 {
     if (one->covered[step] > 0)

@@ -123,7 +123,7 @@ static double most_among(const struct roast_cumulative_curve *curve, size_t firs
     return larger(ahead, behind);
 }
 
-/* Nearly all knots are left out: first every 16th one is looked at, then only those are
+/* Nearly all knots are left out: first every 16th one is evaluated, then only those are
  * that could hold more than the best of these. */
 double roast__best_window(const struct roast_cumulative_curve *curve, int64_t window_ns)
 {

@@ -238,7 +238,7 @@ static void set_waste(const struct roast_study *study)
     }
     if (attempts->count > 0)
         roast__study_set(study, ROAST_METRIC_wasted_thread_seconds, seconds);
-    if (lost > 0) /* nobody saw their end */
+    if (lost > 0) /* their end was not recorded */
         roast__metric_mark(&study->summary->values, ROAST_METRIC_wasted_thread_seconds,
                            ROAST_ESTIMATED);
     roast__free(last_signs);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* failures.c - one row for every attempt that failed or was lost.
  *
- * `resolved` says whether another attempt at the same chunk ended well: what is not
+ * `resolved` is whether another attempt at the same chunk ended well: what is not
  * resolved is missing from the result. */
 #include <stdio.h>
 

@@ -58,7 +58,7 @@ bool roast__files_number(struct roast_files *files,
                    same_file(&sources[first].source, &sources[last + 1].source))
                 last++;
             if (sources[first].source.file == ROAST_NO_STRING) {
-                /* Without the name of the file: one that only its id tells is still a file. */
+                /* Without the name of the file: one that is only known by its id is still a file. */
                 for (size_t i = first; i <= last; i++)
                     files->of_source[sources[i].number] =
                         sources[i].source.by_id ? sources[i].number : ROAST_NO_FILE;
@@ -215,7 +215,7 @@ static uint64_t bit_of(const struct range *range, uint64_t start)
     return range->first_bit + (bit < range->bit_count ? bit : range->bit_count - 1);
 }
 
-/* meets: per file, whether two of its rows came to the same bit. */
+/* meets: per file, whether two of its rows have the same bit. */
 static void set_bits(unsigned char *meets, unsigned char *bits,
                      const struct range *ranges, const struct rows rows)
 {

@@ -2,9 +2,9 @@
 /* fine.c - CPU, waiting and overheads of tasks, as Dask accounts them.
  *
  * Dask gives tasks of one name to the span that had that name first: a second run of a
- * class may find nothing in its own span, or the tasks of somebody else as well. The
- * tasks that the scheduler was seen to run tell: where spans are far from them, our own
- * clocks say what they can, and the rest is not known. */
+ * class may find nothing in its own span, or also tasks of other clients. The
+ * tasks that the scheduler was seen to run decide: where spans are far from them, our own
+ * clocks are used, and the other metrics are not known. */
 #include "analyze/budget/task_joins.h"
 #include "analyze/formulas.h"
 #include "analyze/recorded.h"
@@ -12,7 +12,7 @@
 #include "analyze/totals/task_kinds.h"
 #include "base/mem.h"
 
-/* Spans tell of a run that is within these parts of the seconds its tasks took; a few
+/* Spans belong to a run if they are within these parts of the seconds its tasks took; a few
  * milliseconds more are the clocks. */
 static const double least_part = 0.5;
 static const double most_part = 1.5;
@@ -22,21 +22,21 @@ static const char *const no_spans = "spans of Dask were not there";
 static const char *const other_span =
     "Dask accounted the tasks under another span, which had their name first";
 
-/* ---- what spans say -------------------------------------------------------------- */
+/* ---- spans -------------------------------------------------------------- */
 
 struct spans {
     double sums[ROAST_FINE_SUMS];
     double processor_cpu_s;
     double processor_noncpu_s;
     bool told;          /* any CPU of tasks at all */
-    bool has_processor; /* its prefix is known and was told */
+    bool has_processor; /* its prefix is known and has a span */
     double tasks_s;     /* of its tasks, by the scheduler's word; NaN: no word */
 };
 
 /* Prefixes of the processor's tasks, by the number of their text; owned. */
 struct prefixes {
     bool *is_processors;
-    bool all; /* nobody knows a name: every task is the processor's */
+    bool all; /* no name is known: every task is the processor's */
 };
 
 /* From the tasks that were attempts; the seconds of all that are called like them. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* pool.c - the number of workers and threads over the run.
  *
- * Executors on this machine say what they offer: steps. A backend that only counts its
+ * Executors on this machine report what they offer: steps. A backend that only counts its
  * workers now and then gives samples: the seeds' trapezoid, and threads from what its
  * workers report as `cores`. */
 #include "analyze/formulas.h"

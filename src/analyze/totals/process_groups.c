@@ -2,7 +2,7 @@
 /* process_groups.c - the tables per worker and per host.
  *
  * A worker is known by its name, else by its pid. Pids of two hosts may be equal: away
- * from the client's host the key says the host too, so that no key comes twice. */
+ * from the client's host the key contains the host, so that no key comes twice. */
 #include <inttypes.h>
 #include <stdio.h>
 
@@ -33,7 +33,7 @@ static const struct roast_worker_process *process_at(const void *run, size_t ite
     return &((const struct roast_run *)run)->attempts.processes[item];
 }
 
-/* A process that did not say its host was forked here or died before it could. */
+/* A process without a host was forked here or died before it could. */
 static int32_t host_number(const void *run, size_t item)
 {
     int32_t host = process_at(run, item)->host;
@@ -157,7 +157,7 @@ void roast__fill_worker(roast_table *table, int col, const struct roast_study *s
     roast__buf_release(&room);
 }
 
-/* Whether all records say which process they are of. */
+/* Whether all records name their process. */
 static bool all_are_known(const struct roast_attempts *attempts)
 {
     for (size_t i = 0; i < attempts->process_count; i++) {
@@ -191,7 +191,7 @@ static void put_workers(const struct roast_study *study, const struct roast_keys
     }
     if (peaks) {
         /* Workers that a backend sampled and no record names. They did nothing, unless there
-         * are records that do not say whose they are: then nobody knows what they did. */
+         * are records without a process: then their work is not known. */
         const struct roast_samples *samples = &study->run->samples;
         bool idle = all_are_known(&study->run->attempts);
         struct roast_group nothing;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* records.c - what records say beside their columns: cost, losses, what is absent.
+/* records.c - what records hold beside their columns: cost, losses, what is absent.
  *
  * These fields are packed, so this is a pass of its own; rows without any of them are
  * passed over by their shape alone. */

@@ -59,7 +59,7 @@ static inline void add_extremes(struct roast_group *group, double duration)
     group->longest_ns = duration > group->longest_ns ? duration : group->longest_ns;
 }
 
-/* A chunk whose process() nobody measured: its entries are its events. */
+/* A chunk whose process() was not measured: its entries are its events. */
 static void add_bare(struct roast_group *group, const struct roast_attempts *attempts,
                      size_t row)
 {

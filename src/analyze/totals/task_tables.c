@@ -2,8 +2,8 @@
 /* task_tables.c - tasks of the cluster by what they were for, and the hottest lines.
  *
  * A task that moved to another worker before it began is counted there. Seconds are
- * those in which it ran: of one that failed Dask does not say them, but its attempts do;
- * of one that went with its worker nobody knows them. */
+ * those in which it ran: Dask does not record them for a failed one, but its attempts do;
+ * they are not known for one that went with its worker. */
 #include "analyze/budget/task_joins.h"
 #include "analyze/calls.h"
 #include "analyze/formulas.h"
@@ -119,7 +119,7 @@ void roast__study_task_kinds(const struct roast_study *study)
 
 /* ---- hot lines ------------------------------------------------------------------- */
 
-/* The hottest one behind `before`, equal ones as they were told; NULL: none is left. */
+/* The hottest one behind `before`, equal ones in the order of arrival; NULL: none is left. */
 static const struct roast_hot_row *next_hot(const struct roast_scheduler_view *view,
                                             const struct roast_hot_row *before)
 {

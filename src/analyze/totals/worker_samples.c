@@ -98,7 +98,7 @@ static bool read_block(struct block *block)
 /* All sums in one loop: they do not wait for each other. */
 static void add_memory(struct memory *own, const struct block *block)
 {
-    struct memory now = *own; /* which nobody else can see */
+    struct memory now = *own; /* a copy that the compiler can keep in registers */
 
     for (size_t i = 0; i < block->count; i++) {
         double bytes = block->values[MEMORY][i];
@@ -144,7 +144,7 @@ static bool is_limited(const struct block *block)
     return i < block->count;
 }
 
-/* Gives the highest memory; NaN: nobody knows. */
+/* Gives the highest memory; NaN: not known. */
 static double add_worker(struct use *use, const struct roast_run *run,
                          const struct roast_worker_samples *worker, struct block *block)
 {
@@ -252,7 +252,7 @@ static void set_use(const struct roast_study *study, const struct use *use)
 }
 
 /* Series that are summed over workers; those of a whole machine count once for it: on
- * Dask workers say what the disks of their host do, here what the process did. */
+ * Dask workers report the disks of their host, here what the process did. */
 struct flow {
     enum roast_series series;
     bool of_machine;

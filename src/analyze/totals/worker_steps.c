@@ -2,7 +2,7 @@
 /* worker_steps.c - how many workers and threads there were over time.
  *
  * Offers are exact and integrate as steps; sampled counts follow the seeds' trapezoid.
- * Every piece of time is looked at once for each sum. */
+ * Every piece of time is read once for each sum. */
 #include "analyze/totals/worker_steps.h"
 
 #include "analyze/timeline.h"

@@ -2,7 +2,7 @@
 /* worker_steps.h - how many workers and threads there were over time.
  *
  * Offers are steps: each holds until the next, and the first also before it, because
- * the executor was there. Counts that somebody sampled are joined by straight lines. */
+ * the executor was there. Sampled counts are joined by straight lines. */
 #ifndef ROAST_ANALYZE_TOTALS_WORKER_STEPS_H
 #define ROAST_ANALYZE_TOTALS_WORKER_STEPS_H
 

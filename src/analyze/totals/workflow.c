@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* workflow.c - the run as a whole: time, events, bytes, chunks, CPU.
  *
- * What coffea reports comes first, because users compare with it; our own records say
- * it where coffea does not. A sum over chunks is a total only if every chunk knows its
+ * What coffea reports comes first, because users compare with it; our own records are
+ * used where coffea has no value. A sum over chunks is a total only if every chunk knows its
  * part. */
 #include "analyze/calls.h"
 #include "analyze/formulas.h"
