@@ -34,6 +34,12 @@ void roast__study_hot_lines(const struct roast_study *study);
 void roast__study_lost_workers(const struct roast_study *study);
 void roast__study_verdict(const struct roast_study *study); /* after all others */
 
+/* Sets the reason of every metric that is not known and has none. */
+void roast__reasons_fill(const struct roast_study *study);
+
+/* The part of the highest number of workers below which a pool counts as not complete. */
+#define ROAST_NEAR_PEAK 0.9
+
 /* Why the spans of Dask cannot be used for the run; NULL: they can. After
  * roast__study_fine(). */
 const char *roast__without_spans(const struct roast_study *study);

@@ -4,7 +4,6 @@
  * One row per metric (metric_reasons.def): what it needs first of all, and the reason
  * when that was there. */
 #include "analyze/calls.h"
-#include "analyze/derived.h"
 #include "analyze/formulas.h"
 #include "analyze/timeline.h"
 

@@ -7,7 +7,6 @@
 
 #include "analyze/budget/budget.h"
 #include "analyze/calls.h"
-#include "analyze/derived.h"
 #include "analyze/formulas.h"
 #include "analyze/totals/task_kinds.h"
 #include "base/mem.h"

@@ -9,8 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyze/budget/session_times.h"
-#include "analyze/budget/wasted_time.h"
+#include "analyze/budget/last_signs.h"
 #include "analyze/calls.h"
 #include "analyze/formulas.h"
 #include "analyze/timeline.h"

@@ -108,23 +108,23 @@ static void see_job(struct moments *moments, const struct roast_job *job, bool b
         moments->last_begin_ns = job->start_ns;
 }
 
-/* Where nobody sees files being asked, the clock around it tells, and where a pool is
+/* The clock around preprocessing is used if its tasks were not recorded, or if a pool is
  * started and ended for it: the client only waits meanwhile. Without a scheduler the
- * pool has its chunks as soon as that is over, and the client merges, to the end of the
- * call where nobody sees it. */
+ * pool has its chunks as soon as preprocessing is over, and the client merges, up to the
+ * end of the call if merging was not recorded. */
 static void see_call(struct moments *moments, const struct roast_call *call,
                      const struct roast_run *run, bool has_scheduler)
 {
-    int64_t asked_ns = call->preprocess_end_ns;
-    int64_t from_ns = roast__sat_sub(asked_ns, call->preprocess_ns);
+    int64_t preprocessed_ns = call->preprocess_end_ns;
+    int64_t from_ns = roast__sat_sub(preprocessed_ns, call->preprocess_ns);
     const struct roast_offer *offer = roast__run_offer_at(run, from_ns);
     bool has_pool = !has_scheduler && offer && offer->workers > 1;
 
     if ((is_empty(&moments->preprocess) || has_pool) && call->preprocess_ns > 0)
-        widen(&moments->preprocess, from_ns, asked_ns);
+        widen(&moments->preprocess, from_ns, preprocessed_ns);
     if (has_scheduler || is_empty(&moments->chunks))
         return;
-    widen(&moments->chunks, asked_ns, moments->chunks.to_ns);
+    widen(&moments->chunks, preprocessed_ns, moments->chunks.to_ns);
     if (is_empty(&moments->reduce) && call->returned)
         widen(&moments->reduce, moments->chunks.to_ns, call->end_ns);
 }

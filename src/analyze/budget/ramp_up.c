@@ -11,7 +11,6 @@
 #include "analyze/calls.h"
 #include "analyze/formulas.h"
 #include "analyze/timeline.h"
-#include "analyze/totals/worker_steps.h"
 #include "base/mem.h"
 
 static const double LEAST_SHARE = 0.1; /* of the time, that a peak holds */

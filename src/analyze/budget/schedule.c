@@ -8,10 +8,9 @@
 
 #include <stdlib.h>
 
+#include "analyze/budget/last_signs.h"
 #include "analyze/budget/pool_slots.h"
-#include "analyze/budget/session_times.h"
 #include "analyze/budget/task_joins.h"
-#include "analyze/budget/wasted_time.h"
 #include "analyze/calls.h"
 #include "analyze/timeline.h"
 #include "base/mem.h"

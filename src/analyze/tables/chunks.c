@@ -4,10 +4,10 @@
  * Ids are those of roast_run_chunks(): a row is found again in chunk_metrics. */
 #include <stdlib.h>
 
-#include "analyze/budget/wasted_time.h"
+#include "analyze/budget/last_signs.h"
 #include "analyze/calls.h"
 #include "analyze/formulas.h"
-#include "analyze/tables/tasks.h"
+#include "analyze/tables/job.h"
 #include "analyze/totals/groups.h"
 #include "base/mem.h"
 #include "roast/ladder.h"

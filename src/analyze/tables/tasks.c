@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* tasks.c - what the table `tasks` has from a scheduler: when an attempt was
  * assigned, and all tasks that were no attempts. */
-#include "analyze/tables/tasks.h"
+#include "analyze/tables/job.h"
 
 #include "analyze/totals/task_kinds.h"
 #include "base/array.h"

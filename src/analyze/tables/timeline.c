@@ -5,7 +5,7 @@
  * many steps is put into the two at its ends and, as a change, into those between: an
  * attempt costs the same however long it took. */
 #include "analyze/timeline.h"
-#include "analyze/budget/wasted_time.h"
+#include "analyze/budget/last_signs.h"
 #include "analyze/budget/worker_match.h"
 #include "analyze/calls.h"
 #include "analyze/tables/job.h"
@@ -308,7 +308,7 @@ void roast__make_timeline(const struct roast_table_job *job)
             add_lasting(steps, &steps->workers, from, to, (double)offer->workers);
             add_lasting(steps, &steps->threads, from, to, (double)offer->threads);
         }
-        /* Counts of a backend are joined by straight lines, as in steps.h. */
+        /* Counts of a backend are joined by straight lines, as in pool.c. */
         struct roast_point before = {0, 0};
         steps->one = (struct looked_at){0};
         for (size_t i = 0; i < run->count_count; i++) {

@@ -7,7 +7,6 @@
 #include <math.h>
 #include <stddef.h>
 
-#include "analyze/derived.h"
 #include "analyze/summary.h"
 
 enum { NONE = -1 };

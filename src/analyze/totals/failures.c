@@ -5,7 +5,7 @@
  * resolved is missing from the result. */
 #include <stdio.h>
 
-#include "analyze/budget/wasted_time.h"
+#include "analyze/budget/last_signs.h"
 #include "analyze/calls.h"
 #include "analyze/formulas.h"
 #include "analyze/timeline.h"
