@@ -106,15 +106,6 @@ static double count_calls(const struct roast_run *run)
     return begins > 0 ? begins : (double)(run->attempts.count > 0);
 }
 
-static double count_left(const struct roast_run *run)
-{
-    double ends = 0;
-
-    for (size_t i = 0; i < run->moment_count; i++)
-        ends += run->moments[i].mark == ROAST_MARK_RUN_END;
-    return ends;
-}
-
 /* Calls that gave an output. Without a count: those that ended and did not fail. */
 double roast__run_outputs(const struct roast_run *run)
 {
@@ -122,8 +113,12 @@ double roast__run_outputs(const struct roast_run *run)
 
     if (run->fact_known[ROAST_FACT_runner_outputs])
         return run->facts[ROAST_FACT_runner_outputs];
-    if (roast__calls_count(run) > 0)
-        return count_left(run) - failures;
+    if (roast__calls_count(run) > 0) {
+        double ends = 0;
+        for (size_t i = 0; i < run->moment_count; i++)
+            ends += run->moments[i].mark == ROAST_MARK_RUN_END;
+        return ends - failures;
+    }
     bool failed =
         roast__notes_get(&run->notes, ROAST_NOTES_run, roast_str_of("failure")).data;
     return run->end_ns == 0 || failed ? 0 : count_calls(run) - failures;

@@ -119,36 +119,6 @@ enum { STEPS = ROAST_ITEM_result + 1 };
 /* Clocks have whole nanoseconds: less is a rounding error. */
 static const double LEAST_S = 0.5e-9;
 
-static double sum_of_steps(const roast_slices slices)
-{
-    double sum = 0;
-
-    for (int i = 0; i < STEPS; i++)
-        sum += slices[i];
-    return sum;
-}
-
-static void scale_steps(roast_slices slices, double by)
-{
-    for (int i = 0; i < STEPS; i++)
-        slices[i] *= by;
-}
-
-/* What we cost is part of what was measured: it is taken out of all of it alike. Then
- * steps are made to add up to the seconds that there are. */
-static void fit_steps(roast_slices slices, double monitor_s, double length_s)
-{
-    double sum = sum_of_steps(slices);
-    double taken = monitor_s < sum ? monitor_s : sum;
-    double fit = sum > length_s ? length_s / sum : 1;
-
-    if (sum > 0)
-        scale_steps(slices, (1 - taken / sum) * fit);
-    slices[ROAST_SLICE_monitor] = taken * fit;
-    if (length_s - sum > LEAST_S)
-        slices[ROAST_SLICE_unexplained] = length_s - sum;
-}
-
 static void read_ladder(roast_slices slices, const struct roast_study *study,
                         size_t row, double length_s)
 {
@@ -172,7 +142,19 @@ static void read_ladder(roast_slices slices, const struct roast_study *study,
             slices[i] = (double)ladder.values[i] / 1e9; /* 0 where not known */
         monitor_s += (double)ladder.values[ROAST_ITEM_hook_cost] / 1e9;
     }
-    fit_steps(slices, monitor_s, length_s);
+    /* The cost of monitoring is part of every measured step: it is subtracted from all
+     * of them alike. Then steps are scaled to add up to length_s. */
+    double sum = 0;
+    for (int i = 0; i < STEPS; i++)
+        sum += slices[i];
+    double taken = monitor_s < sum ? monitor_s : sum;
+    double fit = sum > length_s ? length_s / sum : 1;
+    double scale = sum > 0 ? (1 - taken / sum) * fit : 1;
+    for (int i = 0; i < STEPS; i++)
+        slices[i] *= scale;
+    slices[ROAST_SLICE_monitor] = taken * fit;
+    if (length_s - sum > LEAST_S)
+        slices[ROAST_SLICE_unexplained] = length_s - sum;
 }
 
 static void read_row(roast_slices slices, const struct roast_study *study, size_t row,
@@ -209,19 +191,6 @@ static void add_rest(struct roast_budget *budget, const struct roast_job *job,
     spread(budget, from_ns, to_ns, slices, own);
 }
 
-/* The time of a row in what is left of a job; one that never ended lasts to its end. */
-static void row_times(const struct roast_study *study, size_t row, bool is_last,
-                      const int64_t left[2], int64_t times[2])
-{
-    int64_t start_ns = left[0], stop_ns = left[1];
-    bool known = roast__attempt_times(&study->run->attempts, row, &start_ns, &stop_ns);
-
-    if (!known || (is_last && stop_ns <= start_ns))
-        stop_ns = left[1];
-    times[0] = roast__time_clamp(start_ns, left[0], left[1]);
-    times[1] = roast__time_clamp(stop_ns, times[0], left[1]);
-}
-
 void roast__budget_add_job(struct roast_budget *budget, const struct roast_study *study,
                            const struct roast_job *job, const int64_t fitted[2],
                            roast_slices own)
@@ -231,7 +200,15 @@ void roast__budget_add_job(struct roast_budget *budget, const struct roast_study
     for (uint32_t i = 0; i < job->row_count; i++) {
         uint32_t row = budget->schedule.rows[job->first_row + i];
         int64_t times[2];
-        row_times(study, row, i + 1 == job->row_count, left, times);
+        /* an attempt that never ended lasts to the end of its job */
+        int64_t start_ns = left[0], stop_ns = left[1];
+        bool is_last = i + 1 == job->row_count;
+        bool known =
+            roast__attempt_times(&study->run->attempts, row, &start_ns, &stop_ns);
+        if (!known || (is_last && stop_ns <= start_ns))
+            stop_ns = left[1];
+        times[0] = roast__time_clamp(start_ns, left[0], left[1]);
+        times[1] = roast__time_clamp(stop_ns, times[0], left[1]);
         add_rest(budget, job, left[0], times[0], own);
         const struct roast_attempts *attempts = &study->run->attempts;
         int32_t source = attempts->source[row];

@@ -28,48 +28,6 @@ const struct roast_worker_session *roast__session_at(
     return found;
 }
 
-/* The last moment at which anything was sampled: who was there then lives on. */
-static int64_t last_round(const struct roast_samples *samples)
-{
-    int64_t latest = INT64_MIN;
-
-    for (size_t i = 0; i < samples->count; i++) {
-        if (samples->workers[i].last_use_ns > latest)
-            latest = samples->workers[i].last_use_ns;
-    }
-    return latest;
-}
-
-/* When a process of this machine that is gone was sampled for the last time. */
-static void see_process(int64_t *last, const struct roast_run *run,
-                        const struct roast_hash_table *by_pid, uint64_t pid,
-                        int64_t latest)
-{
-    for (size_t at = roast__hash_first(by_pid, roast__hash_number(pid));
-         roast__hash_holds(by_pid, at); at = roast__hash_next(by_pid, at)) {
-        const struct roast_worker_samples *worker =
-            &run->samples.workers[roast__hash_item(by_pid, at)];
-        if (worker->pid == pid && worker->last_use_ns > *last &&
-            worker->last_use_ns < latest)
-            *last = worker->last_use_ns;
-    }
-}
-
-static bool see_samples(int64_t *last, const struct roast_run *run)
-{
-    struct roast_hash_table by_pid = {0};
-    bool done = roast__index_pids(&by_pid, &run->samples);
-    int64_t latest = last_round(&run->samples);
-
-    for (size_t i = 0; done && i < run->attempts.process_count; i++) {
-        const struct roast_worker_process *process = &run->attempts.processes[i];
-        if (process->pid != 0 && roast__may_be_here(run, process))
-            see_process(&last[i], run, &by_pid, process->pid, latest);
-    }
-    roast__hash_release(&by_pid);
-    return done;
-}
-
 int64_t *roast__last_signs(const struct roast_run *run)
 {
     const struct roast_attempts *attempts = &run->attempts;
@@ -83,10 +41,32 @@ int64_t *roast__last_signs(const struct roast_run *run)
             end > last[attempts->process[row]])
             last[attempts->process[row]] = end;
     }
-    if (last && !see_samples(last, run)) {
+    /* A process that was sampled in the last round may still live. */
+    const struct roast_samples *samples = &run->samples;
+    struct roast_hash_table by_pid = {0};
+    int64_t last_round_ns = INT64_MIN;
+    for (size_t i = 0; i < samples->count; i++) {
+        if (samples->workers[i].last_use_ns > last_round_ns)
+            last_round_ns = samples->workers[i].last_use_ns;
+    }
+    if (last && !roast__index_pids(&by_pid, samples)) {
         roast__free(last);
         last = NULL;
     }
+    for (size_t i = 0; last && i < attempts->process_count; i++) {
+        const struct roast_worker_process *process = &attempts->processes[i];
+        if (process->pid == 0 || !roast__may_be_here(run, process))
+            continue;
+        for (size_t at = roast__hash_first(&by_pid, roast__hash_number(process->pid));
+             roast__hash_holds(&by_pid, at); at = roast__hash_next(&by_pid, at)) {
+            const struct roast_worker_samples *worker =
+                &samples->workers[roast__hash_item(&by_pid, at)];
+            if (worker->pid == process->pid && worker->last_use_ns > last[i] &&
+                worker->last_use_ns < last_round_ns)
+                last[i] = worker->last_use_ns;
+        }
+    }
+    roast__hash_release(&by_pid);
     /* A process lived until its worker left. */
     const struct roast_worker_sessions *sessions = &run->scheduler.sessions;
     for (size_t i = 0; last && sessions->count > 0 && i < attempts->process_count;

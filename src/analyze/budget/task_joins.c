@@ -54,18 +54,6 @@ static int64_t from_of(const struct roast_tasks *tasks, uint32_t task)
                                       : tasks->assigned_ns[task];
 }
 
-static void sort_by_time(struct roast_keyed *same, struct roast_keyed *room,
-                         size_t count, const struct roast_tasks *tasks)
-{
-    int64_t pair = same[0].key;
-
-    for (size_t i = 0; i < count; i++)
-        same[i].key = from_of(tasks, same[i].item);
-    roast__keyed_sort(same, room, count);
-    for (size_t i = 0; i < count; i++)
-        same[i].key = pair;
-}
-
 /* How many of them, by time, began until then. */
 static size_t count_until(const struct roast_keyed *same, size_t count,
                           const struct roast_tasks *tasks, int64_t time_ns)
@@ -97,21 +85,6 @@ static uint32_t find_task(const struct roast_keyed *same, size_t count,
     bool is_nearer = roast__sat_sub(from_of(tasks, after), start_ns) <
                      roast__sat_sub(start_ns, from_of(tasks, before));
     return is_nearer ? after : before;
-}
-
-/* ---- all ------------------------------------------------------------------------- */
-
-static void join_row(struct roast_task_joins *joins, const struct joining *joining,
-                     uint32_t row, const struct roast_keyed *same, size_t count)
-{
-    const struct roast_run *run = joining->run;
-    int64_t start_ns, end_ns;
-
-    if (!roast__attempt_times(&run->attempts, row, &start_ns, &end_ns))
-        start_ns = INT64_MAX; /* the last one */
-    uint32_t task = find_task(same, count, &run->scheduler.tasks, start_ns);
-    joins->task_of[row] = (int32_t)task;
-    joins->has_row[task] = 1;
 }
 
 bool roast__task_joins_find(struct roast_task_joins *joins, const struct roast_run *run)
@@ -152,12 +125,22 @@ bool roast__task_joins_find(struct roast_task_joins *joins, const struct roast_r
                 to++;
             while (row < joining.row_count && joining.rows[row].key < known[from].key)
                 row++;
-            if (to - from > 1)
-                sort_by_time(known + from, known + tasks->count, to - from, tasks);
-            for (; row < joining.row_count && joining.rows[row].key == known[from].key;
-                 row++)
-                join_row(joins, &joining, joining.rows[row].item, known + from,
-                         to - from);
+            struct roast_keyed *same = known + from; /* tasks of one pair, by time */
+            int64_t pair = same[0].key;
+            for (size_t i = 0; i < to - from; i++)
+                same[i].key = from_of(tasks, same[i].item);
+            roast__keyed_sort(same, known + tasks->count, to - from);
+            for (size_t i = 0; i < to - from; i++)
+                same[i].key = pair;
+            for (; row < joining.row_count && joining.rows[row].key == pair; row++) {
+                uint32_t attempt = joining.rows[row].item;
+                int64_t start_ns, end_ns;
+                if (!roast__attempt_times(attempts, attempt, &start_ns, &end_ns))
+                    start_ns = INT64_MAX; /* the last one */
+                uint32_t task = find_task(same, to - from, tasks, start_ns);
+                joins->task_of[attempt] = (int32_t)task;
+                joins->has_row[task] = 1;
+            }
         }
     }
     roast__free(joining.tasks);

@@ -220,19 +220,6 @@ void roast__put_dataset_file(const struct roast_table_job *job, int at_dataset,
     roast__fill_text(job->to, at_file, string_of(job, sources[source].file));
 }
 
-static void put_times(const struct roast_table_job *job, size_t row, bool lost,
-                      const int64_t *last_signs)
-{
-    const struct roast_attempts *attempts = &job->run->attempts;
-    int64_t start_ns, end_ns;
-
-    if (roast__attempt_times(attempts, row, &start_ns, &end_ns))
-        roast__fill_int(job->to, AT(start), start_ns);
-    roast__fill_number(job->to, AT(duration),
-                       lost ? roast__lost_seconds(attempts, row, last_signs)
-                            : roast__attempt_seconds(attempts, row));
-}
-
 /* Chunks are numbered by the start of their process(); a task starts before that, and
  * not always in the same order. */
 struct task {
@@ -289,7 +276,13 @@ void roast__make_tasks(const struct roast_table_job *job)
         roast__fill_word(job->to, AT(worker), worker_word(&words, process));
         roast__fill_text(job->to, AT(host),
                          string_of(job, attempts->processes[process].host));
-        put_times(job, row, role == ROAST_ROLE_LOST, last_signs);
+        int64_t start_ns, end_ns;
+        if (roast__attempt_times(attempts, row, &start_ns, &end_ns))
+            roast__fill_int(job->to, AT(start), start_ns);
+        roast__fill_number(job->to, AT(duration),
+                           role == ROAST_ROLE_LOST
+                               ? roast__lost_seconds(attempts, row, last_signs)
+                               : roast__attempt_seconds(attempts, row));
         if (roast__column_has(errors, row))
             roast__fill_text(job->to, AT(error_type),
                              string_of(job, (int32_t)errors->values[row]));
