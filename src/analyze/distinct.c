@@ -17,7 +17,6 @@ struct search {
     const struct roast_attempts *attempts;
     struct roast_calls calls; /* empty where one is all there is */
     struct roast_files files;
-    size_t rows;     /* that may be repeated */
     uint64_t *slots; /* owned; upper half of the hash, row + 1 */
     uint64_t mask;
     struct roast_same_chunk *pairs; /* owned */
@@ -38,19 +37,6 @@ static inline bool is_doubtful(const struct search *search, size_t row)
 
     return file >= 0 && (several_calls(search) || search->files.doubtful[file]) &&
            roast__has_entries(search->attempts, row);
-}
-
-static bool make_slots(struct search *search)
-{
-    uint64_t count = 1024;
-
-    for (size_t row = 0; row < search->attempts->count; row++)
-        search->rows += is_doubtful(search, row);
-    while (count < search->rows * 2)
-        count *= 2;
-    search->mask = count - 1;
-    search->slots = roast__alloc(count * sizeof(search->slots[0]));
-    return search->slots != NULL;
 }
 
 /* ---- one row --------------------------------------------------------------------- */
@@ -160,7 +146,15 @@ static bool find_pairs(struct search *search, const struct roast_run *run)
         if (!search->files.any_doubtful)
             return true;
     }
-    return make_slots(search) && put_rows(search);
+    size_t rows = 0;
+    uint64_t slots = 1024;
+    for (size_t row = 0; row < search->attempts->count; row++)
+        rows += is_doubtful(search, row);
+    while (slots < rows * 2)
+        slots *= 2;
+    search->mask = slots - 1;
+    search->slots = roast__alloc(slots * sizeof(search->slots[0]));
+    return search->slots && put_rows(search);
 }
 
 int roast__same_chunks(struct roast_same_chunk **pairs, size_t *count,

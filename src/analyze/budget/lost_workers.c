@@ -35,7 +35,7 @@ static bool is_held(const struct roast_study *study, uint32_t row)
 
 /* ---- which attempts -------------------------------------------------------------- */
 
-static int by_stay(const void *a, const void *b)
+static int by_session(const void *a, const void *b)
 {
     const struct victim *left = a, *right = b;
 
@@ -91,7 +91,7 @@ static bool find_victims(struct victims *victims, const struct roast_study *stud
         victims->items[victims->count++] = (struct victim){
             (uint32_t)(session - run->scheduler.sessions.items), (uint32_t)row};
     }
-    qsort(victims->items, victims->count, sizeof(victims->items[0]), by_stay);
+    qsort(victims->items, victims->count, sizeof(victims->items[0]), by_session);
     return true;
 }
 

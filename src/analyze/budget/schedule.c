@@ -30,7 +30,8 @@ struct making {
 /* ---- shifts of a cluster --------------------------------------------------------- */
 
 /* One per session, under the same number. */
-static bool find_stays(struct roast_schedule *schedule, const struct roast_study *study)
+static bool find_session_shifts(struct roast_schedule *schedule,
+                                const struct roast_study *study)
 {
     const struct roast_worker_sessions *sessions = &study->run->scheduler.sessions;
     int64_t start_ns = study->run->start_ns, end_ns = study->end_ns;
@@ -424,7 +425,7 @@ bool roast__schedule_find(struct roast_schedule *schedule,
 
     schedule->has_scheduler = study->run->scheduler.sessions.count > 0;
     bool found = schedule->has_scheduler
-                     ? find_stays(schedule, study)
+                     ? find_session_shifts(schedule, study)
                      : roast__pool_slots_find(&making.slots, schedule, study);
     if (found && schedule->shift_count > 0)
         found = find_jobs(&making);

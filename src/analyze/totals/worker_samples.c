@@ -182,7 +182,6 @@ static double add_worker(struct use *use, const struct roast_run *run,
             roast__moments_add(&use->cpu_percent, block->busy, block->count);
     }
     /* By time; where none passed between samples they are all alike. */
-
     double weighted =
         own.ns > 0 ? own.byte_ns / 2 / own.ns : own.sum / (double)own.samples;
     roast__moments_add(&use->weighted_bytes, &weighted, 1);
