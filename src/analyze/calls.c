@@ -2,7 +2,7 @@
 /* calls.c - the calls of Runner.run inside a run, and which attempt is of which.
  *
  * Two calls over the same files are two passes, not a pass and its repeat: that is why
- * distinct.c asks here. */
+ * distinct.c uses this file. */
 #include "analyze/calls.h"
 
 #include "analyze/timeline.h"
@@ -10,47 +10,30 @@
 
 /* ---- the end -------------------------------------------------------------------- */
 
-static int64_t latest_attempt(const struct roast_attempts *attempts, int64_t latest)
-{
-    for (size_t row = 0; row < attempts->count; row++) {
-        int64_t start, end;
-        if (roast__attempt_times(attempts, row, &start, &end) && end > latest)
-            latest = end;
-    }
-    return latest;
-}
-
-static int64_t latest_sample(const struct roast_samples *samples, int64_t latest)
-{
-    for (size_t i = 0; i < samples->count; i++) {
-        const struct roast_worker_samples *worker = &samples->workers[i];
-        int64_t time_ns;
-        if (worker->ticks == 0 ||
-            __builtin_mul_overflow(worker->last_time_us, 1000, &time_ns))
-            continue;
-        latest = time_ns > latest ? time_ns : latest;
-    }
-    return latest;
-}
-
-/* Not before the start, and no further from it than a length can say. */
-static int64_t within_reach(const struct roast_run *run, int64_t end_ns)
-{
-    return roast__sat_add(run->start_ns, roast__time_between(run->start_ns, end_ns));
-}
-
 int64_t roast__run_end(const struct roast_run *run)
 {
-    int64_t latest = run->start_ns;
+    int64_t latest = run->end_ns != 0 ? run->end_ns : run->start_ns;
+    bool ended = run->end_ns != 0;
 
-    if (run->end_ns != 0)
-        return within_reach(run, run->end_ns);
-    for (size_t i = 0; i < run->moment_count; i++) {
+    for (size_t i = 0; !ended && i < run->moment_count; i++) {
         if (run->moments[i].time_ns > latest)
             latest = run->moments[i].time_ns;
     }
-    latest = latest_attempt(&run->attempts, latest);
-    return within_reach(run, latest_sample(&run->samples, latest));
+    for (size_t row = 0; !ended && row < run->attempts.count; row++) {
+        int64_t start, end;
+        if (roast__attempt_times(&run->attempts, row, &start, &end) && end > latest)
+            latest = end;
+    }
+    for (size_t i = 0; !ended && i < run->samples.count; i++) {
+        const struct roast_worker_samples *worker = &run->samples.workers[i];
+        int64_t time_ns;
+        if (worker->ticks > 0 &&
+            !__builtin_mul_overflow(worker->last_time_us, 1000, &time_ns) &&
+            time_ns > latest)
+            latest = time_ns;
+    }
+    /* not before the start, and the length of the run does not overflow */
+    return roast__sat_add(run->start_ns, roast__time_between(run->start_ns, latest));
 }
 
 /* ---- calls ---------------------------------------------------------------------- */
@@ -90,51 +73,6 @@ static void end_call(struct open_call *open, int64_t time_ns)
     open->call = NULL;
 }
 
-static void begin_call(struct open_call *open, struct roast_calls *calls,
-                       int64_t time_ns)
-{
-    end_call(open, time_ns);
-    open->call = &calls->calls[calls->count++];
-    *open->call = (struct roast_call){
-        .begin_ns = time_ns, .end_ns = time_ns, .preprocess_end_ns = time_ns};
-}
-
-static void read_mark(struct open_call *open, struct roast_calls *calls,
-                      enum roast_mark mark, int64_t time_ns)
-{
-    switch (mark) {
-    case ROAST_MARK_RUN_BEGIN:
-        begin_call(open, calls, time_ns);
-        break;
-    case ROAST_MARK_PREPROCESS_BEGIN:
-        end_preprocess(open, time_ns);
-        open->preprocessing = open->call != NULL;
-        open->preprocess_begin_ns = time_ns;
-        break;
-    case ROAST_MARK_PREPROCESS_END:
-        end_preprocess(open, time_ns);
-        break;
-    case ROAST_MARK_RUN_END:
-        if (open->call)
-            open->call->left = true;
-        end_call(open, time_ns);
-        break;
-    }
-}
-
-static void read_marks(struct roast_calls *calls, const struct roast_run *run)
-{
-    int64_t end_ns = roast__run_end(run);
-    struct open_call open = {0};
-
-    for (size_t i = 0; i < run->moment_count; i++) {
-        int64_t time_ns =
-            roast__time_clamp(run->moments[i].time_ns, run->start_ns, end_ns);
-        read_mark(&open, calls, run->moments[i].mark, time_ns);
-    }
-    end_call(&open, end_ns);
-}
-
 /* The last call that began at or before a moment, if it had not ended then. */
 static int32_t call_at(const struct roast_calls *calls, int64_t time_ns)
 {
@@ -152,15 +90,6 @@ static int32_t call_at(const struct roast_calls *calls, int64_t time_ns)
     return (int32_t)(low - 1);
 }
 
-static void place_rows(struct roast_calls *calls, const struct roast_attempts *attempts)
-{
-    for (size_t row = 0; row < attempts->count; row++) {
-        int64_t start, end;
-        bool known = roast__attempt_times(attempts, row, &start, &end);
-        calls->of_row[row] = known ? call_at(calls, start) : ROAST_NO_CALL;
-    }
-}
-
 /* ---- outputs -------------------------------------------------------------------- */
 
 static double fact_of(const struct roast_run *run, enum roast_fact fact)
@@ -168,7 +97,7 @@ static double fact_of(const struct roast_run *run, enum roast_fact fact)
     return run->fact_known[fact] ? run->facts[fact] : 0;
 }
 
-/* How many calls there were; one where nobody counted and something was tried. */
+/* The number of calls; without a count it is one if there are attempts. */
 static double count_calls(const struct roast_run *run)
 {
     if (run->fact_known[ROAST_FACT_runner_calls])
@@ -177,25 +106,19 @@ static double count_calls(const struct roast_run *run)
     return begins > 0 ? begins : (double)(run->attempts.count > 0);
 }
 
-static double count_left(const struct roast_run *run)
-{
-    double ends = 0;
-
-    for (size_t i = 0; i < run->moment_count; i++)
-        ends += run->moments[i].mark == ROAST_MARK_RUN_END;
-    return ends;
-}
-
-/* Calls that gave an output. Where nobody counted, those that were left and did not
- * fail. */
+/* Calls that gave an output. Without a count: those that ended and did not fail. */
 double roast__run_outputs(const struct roast_run *run)
 {
     double failures = fact_of(run, ROAST_FACT_runner_failures);
 
     if (run->fact_known[ROAST_FACT_runner_outputs])
         return run->facts[ROAST_FACT_runner_outputs];
-    if (roast__calls_count(run) > 0)
-        return count_left(run) - failures;
+    if (roast__calls_count(run) > 0) {
+        double ends = 0;
+        for (size_t i = 0; i < run->moment_count; i++)
+            ends += run->moments[i].mark == ROAST_MARK_RUN_END;
+        return ends - failures;
+    }
     bool failed =
         roast__notes_get(&run->notes, ROAST_NOTES_run, roast_str_of("failure")).data;
     return run->end_ns == 0 || failed ? 0 : count_calls(run) - failures;
@@ -207,19 +130,6 @@ enum roast_returned roast__run_returned(const struct roast_run *run)
         return ROAST_RETURNED_NOTHING;
     return fact_of(run, ROAST_FACT_runner_failures) > 0 ? ROAST_RETURNED_PART
                                                         : ROAST_RETURNED_ALL;
-}
-
-/* Facts are of all calls together: where only some of those that were left gave an
- * output, nobody knows which. */
-static void tell_returned(struct roast_calls *calls, const struct roast_run *run)
-{
-    size_t left = 0;
-
-    for (size_t i = 0; i < calls->count; i++)
-        left += calls->calls[i].left;
-    bool all_gave = roast__run_outputs(run) >= (double)left;
-    for (size_t i = 0; i < calls->count; i++)
-        calls->calls[i].returned = calls->calls[i].left && all_gave;
 }
 
 /* ---- all ------------------------------------------------------------------------ */
@@ -236,9 +146,47 @@ bool roast__calls_find(struct roast_calls *calls, const struct roast_run *run)
         roast__calls_release(calls);
         return false;
     }
-    read_marks(calls, run);
-    tell_returned(calls, run);
-    place_rows(calls, &run->attempts);
+    int64_t end_ns = roast__run_end(run);
+    struct open_call open = {0};
+    for (size_t i = 0; i < run->moment_count; i++) {
+        int64_t time_ns =
+            roast__time_clamp(run->moments[i].time_ns, run->start_ns, end_ns);
+        switch (run->moments[i].mark) {
+        case ROAST_MARK_RUN_BEGIN:
+            end_call(&open, time_ns);
+            open.call = &calls->calls[calls->count++];
+            *open.call = (struct roast_call){
+                .begin_ns = time_ns, .end_ns = time_ns, .preprocess_end_ns = time_ns};
+            break;
+        case ROAST_MARK_PREPROCESS_BEGIN:
+            end_preprocess(&open, time_ns);
+            open.preprocessing = open.call != NULL;
+            open.preprocess_begin_ns = time_ns;
+            break;
+        case ROAST_MARK_PREPROCESS_END:
+            end_preprocess(&open, time_ns);
+            break;
+        case ROAST_MARK_RUN_END:
+            if (open.call)
+                open.call->left = true;
+            end_call(&open, time_ns);
+            break;
+        }
+    }
+    end_call(&open, end_ns);
+    /* Facts count all calls together: if only some of the calls gave an output, it is
+     * not known which. */
+    size_t left = 0;
+    for (size_t i = 0; i < calls->count; i++)
+        left += calls->calls[i].left;
+    bool all_gave = roast__run_outputs(run) >= (double)left;
+    for (size_t i = 0; i < calls->count; i++)
+        calls->calls[i].returned = calls->calls[i].left && all_gave;
+    for (size_t row = 0; row < run->attempts.count; row++) {
+        int64_t start, end;
+        bool known = roast__attempt_times(&run->attempts, row, &start, &end);
+        calls->of_row[row] = known ? call_at(calls, start) : ROAST_NO_CALL;
+    }
     return true;
 }
 

@@ -17,7 +17,7 @@ struct roast_call {
     int64_t preprocess_ns;     /* time inside preprocessing */
     int64_t preprocess_end_ns; /* begin_ns when there was none */
     bool left;                 /* its end was seen */
-    bool returned;             /* with an output; false: it raised, or nobody knows */
+    bool returned;             /* with an output; false: it raised, or not known */
 };
 
 /* Zeroed = empty and valid; everything is owned. */
@@ -34,7 +34,7 @@ size_t roast__calls_count(const struct roast_run *run);
 bool roast__calls_find(struct roast_calls *calls, const struct roast_run *run);
 void roast__calls_release(struct roast_calls *calls);
 
-/* What the calls of Runner.run gave to whoever called it. */
+/* What the calls of Runner.run returned. */
 enum roast_returned {
     ROAST_RETURNED_ALL,     /* an output each, or there was nothing to do */
     ROAST_RETURNED_PART,    /* an output each, with an exception beside one */
@@ -47,7 +47,7 @@ double roast__run_outputs(const struct roast_run *run);
 enum roast_returned roast__run_returned(const struct roast_run *run);
 
 /* When an attempt started and ended, opening the file included where that is known.
- * False: nobody knows. An end that is not known is the start. */
+ * False: not known. An end that is not known is the start. */
 static inline bool roast__attempt_times(const struct roast_attempts *attempts,
                                         size_t row, int64_t *start_ns, int64_t *end_ns)
 {

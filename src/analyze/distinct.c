@@ -17,7 +17,6 @@ struct search {
     const struct roast_attempts *attempts;
     struct roast_calls calls; /* empty where one is all there is */
     struct roast_files files;
-    size_t rows;     /* to look at */
     uint64_t *slots; /* owned; upper half of the hash, row + 1 */
     uint64_t mask;
     struct roast_same_chunk *pairs; /* owned */
@@ -26,7 +25,7 @@ struct search {
 };
 
 /* A second call over the same files is a second pass: then calls are part of the key
- * and every row is looked at. */
+ * and every row is checked. */
 static bool several_calls(const struct search *search)
 {
     return search->calls.count > 1;
@@ -38,19 +37,6 @@ static inline bool is_doubtful(const struct search *search, size_t row)
 
     return file >= 0 && (several_calls(search) || search->files.doubtful[file]) &&
            roast__has_entries(search->attempts, row);
-}
-
-static bool make_slots(struct search *search)
-{
-    uint64_t count = 1024;
-
-    for (size_t row = 0; row < search->attempts->count; row++)
-        search->rows += is_doubtful(search, row);
-    while (count < search->rows * 2)
-        count *= 2;
-    search->mask = count - 1;
-    search->slots = roast__alloc(count * sizeof(search->slots[0]));
-    return search->slots != NULL;
 }
 
 /* ---- one row --------------------------------------------------------------------- */
@@ -91,18 +77,6 @@ static bool same_chunk(const struct search *search, size_t a, size_t b)
            call_of(search, a) == call_of(search, b);
 }
 
-static bool add_pair(struct search *search, size_t first, size_t row)
-{
-    struct roast_same_chunk *pairs =
-        roast__array_room(search->pairs, &search->cap, search->count, sizeof(*pairs));
-
-    if (!pairs)
-        return false;
-    search->pairs = pairs;
-    pairs[search->count++] = (struct roast_same_chunk){(uint32_t)first, (uint32_t)row};
-    return true;
-}
-
 static bool put_row(struct search *search, size_t row, uint64_t hash)
 {
     const uint64_t upper = UINT64_C(0xFFFFFFFF00000000);
@@ -114,8 +88,16 @@ static bool put_row(struct search *search, size_t row, uint64_t hash)
             return true;
         }
         size_t other = (size_t)(slot & ~upper) - 1;
-        if ((slot & upper) == (hash & upper) && same_chunk(search, row, other))
-            return add_pair(search, other, row);
+        if ((slot & upper) == (hash & upper) && same_chunk(search, row, other)) {
+            struct roast_same_chunk *pairs = roast__array_room(
+                search->pairs, &search->cap, search->count, sizeof(*pairs));
+            if (!pairs)
+                return false;
+            search->pairs = pairs;
+            pairs[search->count++] =
+                (struct roast_same_chunk){(uint32_t)other, (uint32_t)row};
+            return true;
+        }
     }
 }
 
@@ -164,7 +146,15 @@ static bool find_pairs(struct search *search, const struct roast_run *run)
         if (!search->files.any_doubtful)
             return true;
     }
-    return make_slots(search) && put_rows(search);
+    size_t rows = 0;
+    uint64_t slots = 1024;
+    for (size_t row = 0; row < search->attempts->count; row++)
+        rows += is_doubtful(search, row);
+    while (slots < rows * 2)
+        slots *= 2;
+    search->mask = slots - 1;
+    search->slots = roast__alloc(slots * sizeof(search->slots[0]));
+    return search->slots && put_rows(search);
 }
 
 int roast__same_chunks(struct roast_same_chunk **pairs, size_t *count,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* formulas.h - everything that fills a part of a summary.
  *
- * Each reads the study and sets metrics or adds tables. What runs out of memory says so
+ * Each reads the study and sets metrics or adds tables. Running out of memory is noted
  * in the summary (summary.h); what cannot be known is left absent (reasons.c). */
 #ifndef ROAST_ANALYZE_FORMULAS_H
 #define ROAST_ANALYZE_FORMULAS_H
@@ -34,7 +34,13 @@ void roast__study_hot_lines(const struct roast_study *study);
 void roast__study_lost_workers(const struct roast_study *study);
 void roast__study_findings(const struct roast_study *study); /* after all others */
 
-/* Why spans of Dask do not tell of the run, in words; NULL: they do. After
+/* Sets the reason of every metric that is not known and has none. */
+void roast__reasons_fill(const struct roast_study *study);
+
+/* The part of the highest number of workers below which a pool counts as not complete. */
+#define ROAST_NEAR_PEAK 0.9
+
+/* Why the spans of Dask cannot be used for the run; NULL: they can. After
  * roast__study_fine(). */
 const char *roast__without_spans(const struct roast_study *study);
 
@@ -69,8 +75,8 @@ struct roast_str roast__process_name(const struct roast_run *run,
                                      const struct roast_worker_process *process,
                                      char room[ROAST_PROCESS_NAME_BYTES]);
 
-/* The key of a process in the table per worker; away from the client's host it says the
- * host too. Made in `room`, which is empty; absent when out of memory. */
+/* The key of a process in the table per worker; on other hosts than the client's it
+ * contains the host. Made in `room`, which is empty; absent when out of memory. */
 struct roast_str roast__worker_key(const struct roast_run *run, size_t process,
                                    struct roast_buf *room);
 

@@ -11,53 +11,52 @@ enum { FEWEST_POINTS = 8 };
 static const double LEAST_SPREAD = 0.1; /* of x, relative to the mean */
 static const double LEAST_R2 = 0.5;
 
-void roast__fit_add(struct roast_linear_fit *line, double x, double y)
+void roast__fit_add(struct roast_linear_fit *fit, double x, double y)
 {
-    double off_x = x - line->mean_x, off_y = y - line->mean_y;
+    double off_x = x - fit->mean_x, off_y = y - fit->mean_y;
 
-    line->count++;
-    line->mean_x += off_x / line->count;
-    line->mean_y += off_y / line->count;
-    line->xx += off_x * (x - line->mean_x);
-    line->xy += off_x * (y - line->mean_y);
-    line->yy += off_y * (y - line->mean_y);
+    fit->count++;
+    fit->mean_x += off_x / fit->count;
+    fit->mean_y += off_y / fit->count;
+    fit->xx += off_x * (x - fit->mean_x);
+    fit->xy += off_x * (y - fit->mean_y);
+    fit->yy += off_y * (y - fit->mean_y);
 }
 
-double roast__fit_slope(const struct roast_linear_fit *line)
+double roast__fit_slope(const struct roast_linear_fit *fit)
 {
-    return line->xx > 0 ? line->xy / line->xx : NAN;
+    return fit->xx > 0 ? fit->xy / fit->xx : NAN;
 }
 
-double roast__fit_at(const struct roast_linear_fit *line, double x)
+double roast__fit_at(const struct roast_linear_fit *fit, double x)
 {
-    return line->mean_y + roast__fit_slope(line) * (x - line->mean_x);
+    return fit->mean_y + roast__fit_slope(fit) * (x - fit->mean_x);
 }
 
-double roast__fit_r2(const struct roast_linear_fit *line)
+double roast__fit_r2(const struct roast_linear_fit *fit)
 {
-    return line->xx > 0 && line->yy > 0 ? line->xy / line->xx * (line->xy / line->yy)
-                                        : 0;
+    return fit->xx > 0 && fit->yy > 0 ? fit->xy / fit->xx * (fit->xy / fit->yy) : 0;
 }
 
-double roast__fit_residual(const struct roast_linear_fit *line)
+double roast__fit_residual(const struct roast_linear_fit *fit)
 {
-    return fmax(0, line->yy * (1 - roast__fit_r2(line)));
+    return fmax(0, fit->yy * (1 - roast__fit_r2(fit)));
 }
 
-bool roast__fit_is_clear(const struct roast_linear_fit *line)
+bool roast__fit_is_clear(const struct roast_linear_fit *fit)
 {
-    double spread = sqrt(line->xx / line->count);
+    double spread = sqrt(fit->xx / fit->count);
 
-    return line->count >= FEWEST_POINTS && spread >= LEAST_SPREAD * line->mean_x &&
-           line->xy > 0 && roast__fit_r2(line) >= LEAST_R2;
+    return fit->count >= FEWEST_POINTS && spread >= LEAST_SPREAD * fit->mean_x &&
+           fit->xy > 0 && roast__fit_r2(fit) >= LEAST_R2;
 }
 
-double roast__fit_constant(const struct roast_linear_fit *line)
+double roast__fit_constant(const struct roast_linear_fit *fit)
 {
-    return roast__fit_is_clear(line) ? fmax(0, roast__fit_at(line, 0)) : 0;
+    return roast__fit_is_clear(fit) ? fmax(0, roast__fit_at(fit, 0)) : 0;
 }
 
-double roast__fit_each(const struct roast_linear_fit *line)
+double roast__fit_each(const struct roast_linear_fit *fit)
 {
-    return (line->mean_y - roast__fit_constant(line)) / line->mean_x;
+    return (fit->mean_y - roast__fit_constant(fit)) / fit->mean_x;
 }

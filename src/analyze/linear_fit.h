@@ -17,25 +17,25 @@ struct roast_linear_fit {
     double yy;
 };
 
-void roast__fit_add(struct roast_linear_fit *line, double x, double y);
+void roast__fit_add(struct roast_linear_fit *fit, double x, double y);
 
 /* Both NaN without points of different x. */
-double roast__fit_slope(const struct roast_linear_fit *line);
-double roast__fit_at(const struct roast_linear_fit *line, double x);
+double roast__fit_slope(const struct roast_linear_fit *fit);
+double roast__fit_at(const struct roast_linear_fit *fit, double x);
 
 /* The square of the correlation: 0 where x or y are all the same. */
-double roast__fit_r2(const struct roast_linear_fit *line);
+double roast__fit_r2(const struct roast_linear_fit *fit);
 
 /* What the line leaves of the squares of y. */
-double roast__fit_residual(const struct roast_linear_fit *line);
+double roast__fit_residual(const struct roast_linear_fit *fit);
 
-/* Whether y rises with x so clearly that its constant part can be told from the rest:
+/* Whether y rises with x so clearly that its constant part can be separated:
  * enough points, of x that differ, near to the line. */
-bool roast__fit_is_clear(const struct roast_linear_fit *line);
+bool roast__fit_is_clear(const struct roast_linear_fit *fit);
 
 /* The part of the mean of y that does not depend on x, and what each x adds. All of it
- * depends on x where the line crosses zero; 0 and the mean ratio unless it tells. */
-double roast__fit_constant(const struct roast_linear_fit *line);
-double roast__fit_each(const struct roast_linear_fit *line);
+ * depends on x where the line crosses zero; 0 and the mean ratio unless the fit is clear. */
+double roast__fit_constant(const struct roast_linear_fit *fit);
+double roast__fit_each(const struct roast_linear_fit *fit);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* name_table.c - names that records hold, numbered as they are met. */
+/* name_table.c - names that records hold, numbered in order of appearance. */
 #include "analyze/name_table.h"
 
 #include "base/array.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* name_table.h - names that records hold, numbered as they are met.
+/* name_table.h - names that records hold, numbered in order of appearance.
  *
  * A group keeps names apart that are the same text: branches of one file from those of
  * another. Names borrow the run. */

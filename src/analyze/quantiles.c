@@ -65,12 +65,6 @@ static void count_values(struct roast_quantiles *quantiles, const double *values
 
 /* ---- quantiles ----------------------------------------------------------------- */
 
-static void give_up(struct roast_quantiles *quantiles)
-{
-    roast__quantiles_release(quantiles);
-    quantiles->failed = true;
-}
-
 static bool go_to_buckets(struct roast_quantiles *quantiles)
 {
     size_t kept = (size_t)quantiles->count;
@@ -104,24 +98,6 @@ static bool make_room(struct roast_quantiles *quantiles, size_t more)
     return true;
 }
 
-static size_t known_among(const double *values, size_t count)
-{
-    size_t known = 0;
-
-    for (size_t i = 0; i < count; i++)
-        known += isnan(values[i]) ? 0 : 1;
-    return known;
-}
-
-static void keep_values(struct roast_quantiles *quantiles, const double *values,
-                        size_t count)
-{
-    for (size_t i = 0; i < count; i++) {
-        if (!isnan(values[i]))
-            quantiles->values[quantiles->count++] = values[i];
-    }
-}
-
 void roast__quantiles_add(struct roast_quantiles *quantiles, const double *values,
                           size_t count)
 {
@@ -130,17 +106,24 @@ void roast__quantiles_add(struct roast_quantiles *quantiles, const double *value
     if (quantiles->failed)
         return;
     if (!quantiles->buckets) {
-        size_t known = known_among(values, count);
+        size_t known = 0;
+        for (size_t i = 0; i < count; i++)
+            known += isnan(values[i]) ? 0 : 1;
         room = quantiles->count + known > ROAST_QUANTILES_EXACT
                    ? go_to_buckets(quantiles)
                    : make_room(quantiles, known);
     }
-    if (!room)
-        give_up(quantiles);
-    else if (quantiles->buckets)
+    if (!room) {
+        roast__quantiles_release(quantiles);
+        quantiles->failed = true;
+    } else if (quantiles->buckets) {
         count_values(quantiles, values, count);
-    else if (quantiles->values)
-        keep_values(quantiles, values, count);
+    } else if (quantiles->values) {
+        for (size_t i = 0; i < count; i++) {
+            if (!isnan(values[i]))
+                quantiles->values[quantiles->count++] = values[i];
+        }
+    }
 }
 
 static int by_value(const void *a, const void *b)

@@ -1,20 +1,19 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* reasons.c - why metrics are not known, in words that say what to do.
+/* reasons.c - why metrics are not known, and what to do about it.
  *
  * One row per metric (metric_reasons.def): what it needs first of all, and the reason
  * when that was there. */
 #include "analyze/calls.h"
-#include "analyze/derived.h"
 #include "analyze/formulas.h"
 #include "analyze/timeline.h"
 
 enum need {
-    NEED_NOTHING,  /* the text of the row says it all */
+    NEED_NOTHING,  /* the text of the row is the reason */
     NEED_ATTEMPTS, /* any attempt */
     NEED_RECORDS,  /* a chunk that ended well and left a record */
     NEED_REPORT,   /* that, or coffea's report */
     NEED_WINDOW,   /* that, and a run as long as the window */
-    NEED_LADDER,   /* a chunk that ended well and was looked into */
+    NEED_LADDER,   /* a chunk that ended well and has a ladder */
     NEED_POOL,     /* offers or counts of workers */
     NEED_SAMPLES,
     NEED_SPANS, /* of Dask, that account the tasks of this run */
@@ -34,7 +33,7 @@ static const struct reason reasons[ROAST_METRIC_COUNT] = {
 static const char *const not_decorated =
     "process() is not decorated with @track_metrics";
 
-/* An attempt that ended well without a record: nobody measured its process(). */
+/* An attempt that ended well without a record: its process() was not measured. */
 static bool ended_without_record(const struct roast_attempts *attempts)
 {
     for (size_t row = 0; row < attempts->count; row++) {
@@ -45,7 +44,7 @@ static bool ended_without_record(const struct roast_attempts *attempts)
     return false;
 }
 
-/* Nobody began: either nothing ran, or what ran could not tell us. */
+/* No attempt began: either nothing ran, or its records did not arrive. */
 static const char *without_attempts_at_all(const struct roast_study *study,
                                            const char *otherwise)
 {
@@ -104,7 +103,7 @@ static const char *without_window(const struct roast_study *study,
     return without_records(study, not_decorated);
 }
 
-/* How many were looked into is known by now, unless the summary is a quick one. */
+/* The number of ladders is known by now, unless the summary is a quick one. */
 static const char *without_ladder(const struct roast_study *study)
 {
     const struct roast_metric_values *values = &study->summary->values;

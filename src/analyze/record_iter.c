@@ -55,7 +55,7 @@ bool roast__walk_looked_into(const struct roast_walk *walk)
     return read_ladder(walk, &ladder);
 }
 
-/* The hooks that its attempt did without; all of them if it was not looked into. */
+/* The hooks that were missing in its attempt; all of them without a ladder. */
 static uint64_t hooks_missing(const struct roast_walk *walk)
 {
     struct roast_ladder ladder;
@@ -84,7 +84,7 @@ void *roast__scratch(void *items, size_t *cap, size_t count, size_t item_bytes)
     return items;
 }
 
-/* Whether the record says why it does not have a field: it was there to be had. */
+/* Whether the record has a reason for a missing field: then the field was lost. */
 static bool was_lost(const struct roast_walk *walk, enum roast_field field)
 {
     struct roast_str blob = walk->rec.values[ROAST_FIELD_absences].str;
@@ -99,7 +99,7 @@ static bool was_lost(const struct roast_walk *walk, enum roast_field field)
     return false;
 }
 
-/* Without branches a chunk read none, unless nobody could see or keep them. */
+/* Without branches a chunk read none, unless hooks were missing or they were lost. */
 static bool read_none(const struct roast_walk *walk)
 {
     const uint64_t readers =

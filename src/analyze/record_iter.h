@@ -39,23 +39,23 @@ struct roast_branch_list {
     size_t cap;
 };
 
-/* The fields without which a record says nothing of what it read. */
+/* Without these fields a record has no information on what it read. */
 #define ROAST_FIELDS_OF_READS (ROAST_FIELD_BIT(branches) | ROAST_FIELD_BIT(file_facts))
 
-/* Reads the branches of a record; none where it was looked into and read nothing.
- * False: nobody knows, they were lost or are damaged, or memory ran out, which the
+/* Reads the branches of a record; none if it has a ladder and read nothing.
+ * False: not known, lost, damaged, or out of memory, which the
  * summary notes. */
 bool roast__walk_branches(const struct roast_walk *walk,
                           struct roast_branch_list *list);
 
-/* The file of a record; false where nobody told, or it is damaged. */
+/* The file of a record; false if it is not known or damaged. */
 bool roast__walk_facts(const struct roast_walk *walk, struct roast_file_facts *facts);
 
-/* Whether the attempt of a record was looked into: one that somebody wrote by hand may
- * name branches and say nothing of what they cost. */
+/* Whether a record has a ladder: a record made by the user may list branches without
+ * their costs. */
 bool roast__walk_looked_into(const struct roast_walk *walk);
 
-/* Whether 0 bytes of its branches are none: else nobody could count them. */
+/* Whether 0 bytes of its branches are a measurement: else bytes were not counted. */
 bool roast__walk_knows_bytes(const struct roast_walk *walk);
 
 /* Room for count items whose content does not matter; NULL when out of memory, and then

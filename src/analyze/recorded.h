@@ -21,7 +21,7 @@ double roast__recorded_bytes(const struct roast_group *all);
 /* Seconds of whole attempts that ended well; NaN: some of them do not know. */
 double roast__recorded_task_seconds(const struct roast_study *study);
 
-/* Hosts that were looked at: it takes a while. Zeroed = empty and valid. */
+/* Hosts that were checked, because a check reads all rows. Zeroed = empty and valid. */
 enum { ROAST_HOSTS_SEEN = 50 };
 
 struct roast_hosts_seen {

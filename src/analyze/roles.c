@@ -121,13 +121,6 @@ static int by_row(const void *a, const void *b)
     return (left > right) - (left < right);
 }
 
-static void change_role(struct roast_roles *roles, uint32_t row, enum roast_role role)
-{
-    roles->rows[roles->of_row[row]]--;
-    roles->rows[role]++;
-    roles->of_row[row] = (unsigned char)role;
-}
-
 /* The row that stands for a chunk: the first with a record, else the first that ended
  * well at all; `count` when none did. */
 static size_t standing(const struct roast_roles *roles, const struct tried_row *tries,
@@ -150,31 +143,6 @@ struct ends {
     uint64_t well, open, failed, lost;
 };
 
-static void count_end(struct ends *ends, const struct roast_run *run, unsigned role,
-                      size_t row)
-{
-    ends->well += role == ROAST_ROLE_COUNTS || role == ROAST_ROLE_BARE;
-    ends->open += role == ROAST_ROLE_OPEN;
-    ends->failed += role == ROAST_ROLE_FAILED && !roast__is_file_try(run, row);
-    ends->lost += role == ROAST_ROLE_LOST;
-}
-
-/* The chunk was counted once for each of its attempts: now once. */
-static void count_once(struct roast_roles *roles, struct ends ends)
-{
-    uint64_t all = ends.well + ends.open + ends.failed + ends.lost;
-    bool ran = ends.well == 0 && ends.open > 0;
-    bool failed = ends.well + ends.open == 0 && ends.failed > 0;
-    bool lost = ends.well + ends.open + ends.failed == 0 && ends.lost > 0;
-
-    roles->chunks -= all > 0 ? all - 1 : 0;
-    roles->retried_chunks += all > 1;
-    roles->successful_chunks -= ends.well > 0 ? ends.well - 1 : 0;
-    roles->running_chunks -= ends.open - ran;
-    roles->failed_chunks -= ends.failed - failed;
-    roles->lost_chunks -= ends.lost - lost;
-}
-
 static void settle_chunk(struct roast_roles *roles, const struct roast_run *run,
                          const struct tried_row *tries, size_t count)
 {
@@ -183,13 +151,30 @@ static void settle_chunk(struct roast_roles *roles, const struct roast_run *run,
 
     for (size_t i = 0; i < count; i++) {
         unsigned role = roles->of_row[tries[i].row];
-        count_end(&ends, run, role, tries[i].row);
-        if ((role == ROAST_ROLE_COUNTS || role == ROAST_ROLE_BARE) && i != stands)
-            change_role(roles, tries[i].row, ROAST_ROLE_REPEAT);
+        ends.well += role == ROAST_ROLE_COUNTS || role == ROAST_ROLE_BARE;
+        ends.open += role == ROAST_ROLE_OPEN;
+        ends.failed +=
+            role == ROAST_ROLE_FAILED && !roast__is_file_try(run, tries[i].row);
+        ends.lost += role == ROAST_ROLE_LOST;
+        if ((role == ROAST_ROLE_COUNTS || role == ROAST_ROLE_BARE) && i != stands) {
+            roles->rows[roles->of_row[tries[i].row]]--;
+            roles->rows[ROAST_ROLE_REPEAT]++;
+            roles->of_row[tries[i].row] = (unsigned char)ROAST_ROLE_REPEAT;
+        }
         roles->tried[roles->tried_count++] =
             (struct roast_tried){tries[i].row, (uint32_t)(i + 1), stands < count};
     }
-    count_once(roles, ends);
+    /* The chunk was counted once for each of its attempts: now once. */
+    uint64_t all = ends.well + ends.open + ends.failed + ends.lost;
+    bool ran = ends.well == 0 && ends.open > 0;
+    bool failed = ends.well + ends.open == 0 && ends.failed > 0;
+    bool lost = ends.well + ends.open + ends.failed == 0 && ends.lost > 0;
+    roles->chunks -= all > 0 ? all - 1 : 0;
+    roles->retried_chunks += all > 1;
+    roles->successful_chunks -= ends.well > 0 ? ends.well - 1 : 0;
+    roles->running_chunks -= ends.open - ran;
+    roles->failed_chunks -= ends.failed - failed;
+    roles->lost_chunks -= ends.lost - lost;
 }
 
 static int64_t start_of(const struct roast_attempts *attempts, size_t row)
@@ -197,27 +182,6 @@ static int64_t start_of(const struct roast_attempts *attempts, size_t row)
     int64_t start, end;
 
     return roast__attempt_times(attempts, row, &start, &end) ? start : INT64_MAX;
-}
-
-/* Every row of those chunks; each first row comes once, its own pair has it. */
-static size_t list_tries(struct tried_row *tries, const struct roast_same_chunk *pairs,
-                         size_t count, const struct roast_run *run)
-{
-    size_t used = 0;
-
-    for (size_t i = 0; i < count; i++) {
-        uint32_t first = pairs[i].first, row = pairs[i].row;
-        tries[used++] = (struct tried_row){first, row, start_of(&run->attempts, row)};
-        tries[used++] =
-            (struct tried_row){first, first, start_of(&run->attempts, first)};
-    }
-    qsort(tries, used, sizeof(tries[0]), by_chunk_and_start);
-    size_t kept = 0;
-    for (size_t i = 0; i < used; i++) { /* the copies of a first row lie together */
-        if (kept == 0 || tries[kept - 1].row != tries[i].row)
-            tries[kept++] = tries[i];
-    }
-    return kept;
 }
 
 static bool settle_chunks(struct roast_roles *roles,
@@ -231,7 +195,20 @@ static bool settle_chunks(struct roast_roles *roles,
         roast__free(tries);
         return false;
     }
-    size_t kept = list_tries(tries, pairs, count, run);
+    /* Every row of those chunks; each first row comes once, its own pair has it. */
+    size_t used = 0;
+    for (size_t i = 0; i < count; i++) {
+        uint32_t first = pairs[i].first, row = pairs[i].row;
+        tries[used++] = (struct tried_row){first, row, start_of(&run->attempts, row)};
+        tries[used++] =
+            (struct tried_row){first, first, start_of(&run->attempts, first)};
+    }
+    qsort(tries, used, sizeof(tries[0]), by_chunk_and_start);
+    size_t kept = 0;
+    for (size_t i = 0; i < used; i++) { /* the copies of a first row lie together */
+        if (kept == 0 || tries[kept - 1].row != tries[i].row)
+            tries[kept++] = tries[i];
+    }
     for (size_t from = 0, to; from < kept; from = to) {
         to = from + 1;
         while (to < kept && tries[to].first == tries[from].first)

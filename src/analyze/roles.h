@@ -3,8 +3,8 @@
  *
  * A chunk is a range of entries of a file, within one call of the Runner. It is counted
  * once, by the first of its attempts that ended well and left a record. An attempt
- * without file or entries is a chunk of its own. Asking a file for its entries is no
- * attempt at a chunk; only where it failed does anybody hear of it. */
+ * without file or entries is a chunk of its own. Counting the entries of a file is no
+ * attempt at a chunk; it is recorded only if it failed. */
 #ifndef ROAST_ANALYZE_ROLES_H
 #define ROAST_ANALYZE_ROLES_H
 
@@ -12,7 +12,7 @@
 #include "run/run.h"
 
 enum roast_role {
-    ROAST_ROLE_OPEN,   /* neither ended nor lost, or nobody knows how it ended */
+    ROAST_ROLE_OPEN,   /* neither ended nor lost, or its end is not known */
     ROAST_ROLE_COUNTS, /* its record stands for the chunk */
     ROAST_ROLE_BARE,   /* stands for the chunk, but left no record */
     ROAST_ROLE_REPEAT, /* ended well, another attempt stands for the chunk */
@@ -38,8 +38,8 @@ struct roast_roles {
     uint64_t failed_chunks;  /* none ended well nor is open, one failed */
     uint64_t lost_chunks;
     uint64_t retried_chunks;
-    uint64_t file_tries;       /* failures to ask a file for its entries */
-    uint64_t failed_files;     /* files that were asked in vain and have no chunks */
+    uint64_t file_tries;       /* failures to count the entries of a file */
+    uint64_t failed_files;     /* files with such failures and without chunks */
     struct roast_tried *tried; /* by row */
     size_t tried_count;
     unsigned char *file_read; /* per source: its file has chunks; NULL: no file tries */
@@ -61,7 +61,7 @@ const struct roast_tried *roast__roles_tried(const struct roast_roles *roles,
 bool roast__roles_resolved(const struct roast_roles *roles, const struct roast_run *run,
                            size_t row);
 
-/* Whether a row says that a file failed when it was asked for its entries. */
+/* Whether a row is a failure to count the entries of a file. */
 bool roast__is_file_try(const struct roast_run *run, size_t row);
 
 /* Counts the failed files; false when out of memory. */

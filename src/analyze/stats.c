@@ -122,28 +122,10 @@ double roast__spread_std(const struct roast_spread *spread)
 
 /* ---- extremes -------------------------------------------------------------------- */
 
-static bool any_beyond(const struct roast_extremes *extremes, const double *values,
-                       size_t count)
-{
-    pair min = {extremes->min, extremes->min}, max = {extremes->max, extremes->max};
-    mask below = {0, 0}, above = {0, 0};
-    size_t i = 0;
-
-    for (; i + 2 <= count; i += 2) {
-        pair both = load_pair(values + i);
-        below |= both < min;
-        above |= both > max;
-    }
-    return (below[0] | below[1] | above[0] | above[1]) != 0 || i < count;
-}
-
-/* Extremes seldom move: first the question whether any value moves them. Comparing
- * with a NaN is false. */
+/* Comparing with a NaN is false. */
 void roast__extremes_add(struct roast_extremes *extremes, const double *values,
                          size_t count)
 {
-    if (!any_beyond(extremes, values, count))
-        return;
     for (size_t i = 0; i < count; i++) {
         extremes->min = values[i] < extremes->min ? values[i] : extremes->min;
         extremes->max = values[i] > extremes->max ? values[i] : extremes->max;

@@ -17,7 +17,7 @@ struct roast_spread {
     double squares;
 };
 
-/* Valid when a count beside it says that there are values. */
+/* Valid if the count beside it is not 0. */
 struct roast_extremes {
     double min;
     double max;
@@ -34,7 +34,7 @@ bool roast__any_unknown(const double *values, size_t count);
 void roast__moments_add(struct roast_moments *moments, const double *values,
                         size_t count);
 
-/* Extremes widen; they begin as the caller says. */
+/* Extremes widen; the caller initializes them. */
 void roast__extremes_add(struct roast_extremes *extremes, const double *values,
                          size_t count);
 

@@ -7,7 +7,6 @@
 
 #include "analyze/budget/budget.h"
 #include "analyze/calls.h"
-#include "analyze/derived.h"
 #include "analyze/formulas.h"
 #include "analyze/totals/task_kinds.h"
 #include "base/mem.h"
@@ -32,7 +31,7 @@ static const struct {
     {roast__study_branches, false},
     {roast__study_endpoints, false},
     {roast__study_files, false},
-    {roast__study_ladder, false}, /* says why tables of the others are empty */
+    {roast__study_ladder, false}, /* explains empty tables of the others */
     {roast__study_failures, false},
     {roast__study_lost_workers, false},
     {roast__study_budget, false},
@@ -46,30 +45,6 @@ static const struct {
     {roast__study_findings, false},
     {roast__reasons_fill, true},
 };
-
-/* The budget takes much memory: it is found when the first formula needs it. False when
- * out of memory. */
-static bool prepare(struct roast_study *study, size_t formula)
-{
-    if (formulas[formula].apply != roast__study_budget)
-        return true;
-    study->budget = roast__budget_find(study);
-    study->summary->failed |= !study->budget;
-    return study->budget != NULL;
-}
-
-static void apply_formulas(struct roast_study *study, bool quick)
-{
-    for (size_t i = 0; i < sizeof(formulas) / sizeof(formulas[0]); i++) {
-        if (quick && !formulas[i].quick)
-            continue;
-        if (!prepare(study, i))
-            return;
-        formulas[i].apply(study);
-    }
-    roast_derive_rates(&study->summary->values);
-    roast_derive_efficiency(&study->summary->values);
-}
 
 /* ---- filling --------------------------------------------------------------------- */
 
@@ -132,8 +107,18 @@ static int study_run(struct roast_summary *summary, struct roast_run *run,
     unsigned char *kinds = has_tasks ? roast__task_kinds(run) : NULL;
     study.task_kinds = kinds;
     summary->failed = has_tasks && !kinds;
-    if (!summary->failed)
-        apply_formulas(&study, quick);
+    for (size_t i = 0; i < sizeof(formulas) / sizeof(formulas[0]); i++) {
+        if (summary->failed || (quick && !formulas[i].quick))
+            continue;
+        if (formulas[i].apply == roast__study_budget) { /* takes much memory */
+            study.budget = roast__budget_find(&study);
+            summary->failed |= !study.budget;
+        }
+        if (!summary->failed)
+            formulas[i].apply(&study);
+    }
+    roast_derive_rates(&summary->values);
+    roast_derive_efficiency(&summary->values);
     roast__budget_free(study.budget);
     roast__free(kinds);
     if (summary->failed)

@@ -20,13 +20,13 @@ struct roast_summary {
     bool failed;         /* out of memory */
 };
 
-/* What all formulas look at. The run is locked. */
+/* The input of all formulas. The run is locked. */
 struct roast_study {
     const struct roast_run *run;
     int64_t end_ns;              /* of the run, or the latest moment that was seen */
     struct roast_totals *totals; /* reading a quantile may sort */
     const unsigned char *task_kinds; /* roast__task_kinds(); NULL: there are no tasks */
-    struct roast_budget *budget;     /* NULL: only what is quick is asked, or not yet */
+    struct roast_budget *budget;     /* NULL: a quick summary, or not yet */
     struct roast_summary *summary;
 };
 

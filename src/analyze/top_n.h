@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-struct roast_late_row {
+struct roast_timed_row {
     int64_t time_ns;
     uint32_t row;
 };
@@ -15,19 +15,19 @@ struct roast_late_row {
 /* A heap: items[0] is the earliest of those that are kept. Of equal moments the lower
  * row is the later one, so that what is kept does not depend on the order. Zeroed =
  * empty and valid. */
-struct roast_latest {
-    struct roast_late_row *items; /* owned */
+struct roast_top_n {
+    struct roast_timed_row *items; /* owned */
     size_t count;
     size_t cap;
 };
 
 /* Keeps `cap` of them, at least one; false when out of memory. */
-bool roast__latest_init(struct roast_latest *latest, size_t cap);
-void roast__latest_release(struct roast_latest *latest);
+bool roast__top_n_init(struct roast_top_n *top, size_t cap);
+void roast__top_n_release(struct roast_top_n *top);
 
-void roast__latest_add(struct roast_latest *latest, int64_t time_ns, uint32_t row);
+void roast__top_n_add(struct roast_top_n *top, int64_t time_ns, uint32_t row);
 
 /* Ends the keeping: the latest one first. */
-void roast__latest_sort(struct roast_latest *latest);
+void roast__top_n_sort(struct roast_top_n *top);
 
 #endif

@@ -171,28 +171,6 @@ static int next_change(const struct sweeping *sweeping, const size_t passed[CHAN
     return next;
 }
 
-static void walk_idle(struct sweeping *sweeping, const struct roast_shift *shift,
-                      size_t jobs)
-{
-    size_t passed[CHANGES] = {0};
-    int64_t before_ns = shift->from_ns;
-    int next;
-
-    do {
-        int64_t until_ns = shift->to_ns;
-        /* between changes of one moment they may be less than nothing */
-        int64_t busy = (int64_t)passed[JOB_BEGINS] - (int64_t)passed[JOB_ENDS];
-        int64_t waiting = (int64_t)passed[JOB_COMES] - (int64_t)passed[JOB_BEGINS];
-        next = next_change(sweeping, passed, jobs, &until_ns);
-        if (until_ns > before_ns && (uint64_t)busy < shift->threads)
-            add_idle(sweeping, before_ns, until_ns, shift->threads - (uint64_t)busy,
-                     (uint64_t)waiting);
-        before_ns = until_ns > before_ns ? until_ns : before_ns;
-        if (next < CHANGES)
-            passed[next]++;
-    } while (next < CHANGES);
-}
-
 /* ---- a shift --------------------------------------------------------------------- */
 
 /* False when out of memory. */
@@ -209,7 +187,22 @@ static bool add_shift(struct sweeping *sweeping, size_t number, size_t first_job
     budget->overlap_s += roast__threads_fit(&sweeping->threads, &crowd, run);
     if (!list_changes(sweeping, &crowd))
         return false;
-    walk_idle(sweeping, shift, count);
+    size_t passed[CHANGES] = {0};
+    int64_t before_ns = shift->from_ns;
+    int next;
+    do {
+        int64_t until_ns = shift->to_ns;
+        /* between changes of one moment they may be less than nothing */
+        int64_t busy = (int64_t)passed[JOB_BEGINS] - (int64_t)passed[JOB_ENDS];
+        int64_t waiting = (int64_t)passed[JOB_COMES] - (int64_t)passed[JOB_BEGINS];
+        next = next_change(sweeping, passed, count, &until_ns);
+        if (until_ns > before_ns && (uint64_t)busy < shift->threads)
+            add_idle(sweeping, before_ns, until_ns, shift->threads - (uint64_t)busy,
+                     (uint64_t)waiting);
+        before_ns = until_ns > before_ns ? until_ns : before_ns;
+        if (next < CHANGES)
+            passed[next]++;
+    } while (next < CHANGES);
     budget->offered_s +=
         (double)shift->threads * roast__seconds_between(shift->from_ns, shift->to_ns);
     return true;
@@ -268,22 +261,6 @@ static bool add_jobs(struct sweeping *sweeping)
     return true;
 }
 
-static void add_up_phases(struct roast_budget *budget)
-{
-    for (int phase = 0; phase < ROAST_PHASE_COUNT; phase++) {
-        for (int slice = 0; slice < ROAST_SLICES; slice++)
-            budget->total[slice] += budget->by_phase[phase][slice];
-    }
-}
-
-static void release_changes(struct sweeping *sweeping)
-{
-    for (int i = 0; i < CHANGES; i++)
-        roast__free(sweeping->changes[i].room_ns);
-    roast__free(sweeping->sorting);
-    roast__threads_release(&sweeping->threads);
-}
-
 static bool sweep(struct roast_budget *budget, const struct roast_study *study)
 {
     const struct roast_schedule *schedule = &budget->schedule;
@@ -302,10 +279,16 @@ static bool sweep(struct roast_budget *budget, const struct roast_study *study)
         done = add_shift(&sweeping, shift, job, end - job);
         job = end;
     }
-    release_changes(&sweeping);
+    for (int i = 0; i < CHANGES; i++)
+        roast__free(sweeping.changes[i].room_ns);
+    roast__free(sweeping.sorting);
+    roast__threads_release(&sweeping.threads);
     done = done && add_jobs(&sweeping);
     roast__free(sweeping.fitted);
-    add_up_phases(budget);
+    for (int phase = 0; phase < ROAST_PHASE_COUNT; phase++) {
+        for (int slice = 0; slice < ROAST_SLICES; slice++)
+            budget->total[slice] += budget->by_phase[phase][slice];
+    }
     return done;
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* budget_rows.c - the seconds of one job, and of any stretch of time, in the budget.
+/* budget_rows.c - the seconds of one job, and of any interval of time, in the budget.
  *
- * The ladder of an attempt says how long each step took, not when: its seconds are
+ * The ladder of an attempt knows how long each step took, not when: its seconds are
  * spread evenly over the attempt. A ladder that is longer than the time its attempt has
  * left, after what did not fit was cut off, is made to fit. */
 #include "analyze/budget/budget_rows.h"
@@ -10,7 +10,7 @@
 #include "analyze/record_iter.h"
 #include "analyze/timeline.h"
 
-/* ---- stretches of time ----------------------------------------------------------- */
+/* ---- intervals of time ----------------------------------------------------------- */
 
 void roast__budget_set_bins(struct roast_budget *budget)
 {
@@ -56,25 +56,20 @@ static size_t find_bin(const struct roast_budget *budget, int64_t time_ns)
     return bin;
 }
 
-/* Nearly always it is the same phase and bin as of the stretch before. */
-static void find_place(struct roast_budget *budget, int64_t time_ns)
-{
-    const struct roast_phases *phases = &budget->phases;
-    size_t step = budget->last_step, bin = budget->last_bin;
-
-    if (time_ns < phases->steps[step].from_ns || time_ns >= step_end(phases, step))
-        budget->last_step = find_step(phases, time_ns);
-    if (time_ns < budget->bin_from_ns[bin] || time_ns >= budget->bin_from_ns[bin + 1])
-        budget->last_bin = find_bin(budget, time_ns);
-}
-
 bool roast__cut_next(struct roast_budget *budget, struct roast_cut *cut)
 {
     const struct roast_phases *phases = &budget->phases;
 
     if (cut->from_ns >= cut->to_ns)
         return false;
-    find_place(budget, cut->from_ns);
+    /* Nearly always it is the same phase and bin as of the interval before. */
+    size_t step = budget->last_step, bin = budget->last_bin;
+    if (cut->from_ns < phases->steps[step].from_ns ||
+        cut->from_ns >= step_end(phases, step))
+        budget->last_step = find_step(phases, cut->from_ns);
+    if (cut->from_ns < budget->bin_from_ns[bin] ||
+        cut->from_ns >= budget->bin_from_ns[bin + 1])
+        budget->last_bin = find_bin(budget, cut->from_ns);
     int64_t phase_end_ns = step_end(phases, budget->last_step);
     int64_t bin_end_ns = budget->bin_from_ns[budget->last_bin + 1];
     int64_t until_ns = phase_end_ns < bin_end_ns ? phase_end_ns : bin_end_ns;
@@ -121,48 +116,8 @@ _Static_assert((int)ROAST_SLICE_import == (int)ROAST_ITEM_import &&
 
 enum { STEPS = ROAST_ITEM_result + 1 };
 
-/* Clocks tell whole nanoseconds: less is what rounding leaves. */
+/* Clocks have whole nanoseconds: less is a rounding error. */
 static const double LEAST_S = 0.5e-9;
-
-static double sum_of_steps(const roast_slices slices)
-{
-    double sum = 0;
-
-    for (int i = 0; i < STEPS; i++)
-        sum += slices[i];
-    return sum;
-}
-
-static void scale_steps(roast_slices slices, double by)
-{
-    for (int i = 0; i < STEPS; i++)
-        slices[i] *= by;
-}
-
-/* What we cost is part of what was measured: it is taken out of all of it alike. Then
- * steps are made to add up to the seconds that there are. */
-static void fit_steps(roast_slices slices, double monitor_s, double length_s)
-{
-    double sum = sum_of_steps(slices);
-    double taken = monitor_s < sum ? monitor_s : sum;
-    double fit = sum > length_s ? length_s / sum : 1;
-
-    if (sum > 0)
-        scale_steps(slices, (1 - taken / sum) * fit);
-    slices[ROAST_SLICE_monitor] = taken * fit;
-    if (length_s - sum > LEAST_S)
-        slices[ROAST_SLICE_unexplained] = length_s - sum;
-}
-
-/* Without a ladder only the time inside process() is known. */
-static void read_bare(roast_slices slices, const struct roast_attempts *attempts,
-                      size_t row)
-{
-    const struct roast_column *durations = &attempts->columns[ROAST_COLUMN_duration_ns];
-    int64_t inside_ns = roast__column_get(durations, row, 0);
-
-    slices[ROAST_SLICE_compute] = inside_ns > 0 ? (double)inside_ns / 1e9 : 0;
-}
 
 static void read_ladder(roast_slices slices, const struct roast_study *study,
                         size_t row, double length_s)
@@ -177,13 +132,29 @@ static void read_ladder(roast_slices slices, const struct roast_study *study,
         monitor_s = (double)rec.values[ROAST_FIELD_monitor_ns].u64 / 1e9;
     if (!roast_record_has(&rec, ROAST_FIELD_ladder) ||
         roast_ladder_read(&ladder, rec.values[ROAST_FIELD_ladder].str, NULL) < 0) {
-        read_bare(slices, &study->run->attempts, row);
+        /* Without a ladder only the time inside process() is known. */
+        const struct roast_column *durations =
+            &study->run->attempts.columns[ROAST_COLUMN_duration_ns];
+        int64_t inside_ns = roast__column_get(durations, row, 0);
+        slices[ROAST_SLICE_compute] = inside_ns > 0 ? (double)inside_ns / 1e9 : 0;
     } else {
         for (int i = 0; i < STEPS; i++)
             slices[i] = (double)ladder.values[i] / 1e9; /* 0 where not known */
         monitor_s += (double)ladder.values[ROAST_ITEM_hook_cost] / 1e9;
     }
-    fit_steps(slices, monitor_s, length_s);
+    /* The cost of monitoring is part of every measured step: it is subtracted from all
+     * of them alike. Then steps are scaled to add up to length_s. */
+    double sum = 0;
+    for (int i = 0; i < STEPS; i++)
+        sum += slices[i];
+    double taken = monitor_s < sum ? monitor_s : sum;
+    double fit = sum > length_s ? length_s / sum : 1;
+    double scale = sum > 0 ? (1 - taken / sum) * fit : 1;
+    for (int i = 0; i < STEPS; i++)
+        slices[i] *= scale;
+    slices[ROAST_SLICE_monitor] = taken * fit;
+    if (length_s - sum > LEAST_S)
+        slices[ROAST_SLICE_unexplained] = length_s - sum;
 }
 
 static void read_row(roast_slices slices, const struct roast_study *study, size_t row,
@@ -209,20 +180,6 @@ static void read_row(roast_slices slices, const struct roast_study *study, size_
     }
 }
 
-static void add_row(struct roast_budget *budget, const struct roast_study *study,
-                    size_t row, const int64_t times[2], roast_slices own)
-{
-    const struct roast_attempts *attempts = &study->run->attempts;
-    int32_t source = attempts->source[row];
-    roast_slices slices = {0};
-
-    read_row(slices, study, row, roast__seconds_between(times[0], times[1]));
-    spread(budget, times[0], times[1], slices, own);
-    size_t of = source >= 0 ? (size_t)source : attempts->source_count;
-    for (int i = 0; i < ROAST_SLICES; i++)
-        budget->by_source[of][i] += slices[i];
-}
-
 /* ---- jobs ------------------------------------------------------------------------ */
 
 static void add_rest(struct roast_budget *budget, const struct roast_job *job,
@@ -234,19 +191,6 @@ static void add_rest(struct roast_budget *budget, const struct roast_job *job,
     spread(budget, from_ns, to_ns, slices, own);
 }
 
-/* The time of a row in what is left of a job; one that never ended lasts to its end. */
-static void row_times(const struct roast_study *study, size_t row, bool is_last,
-                      const int64_t left[2], int64_t times[2])
-{
-    int64_t start_ns = left[0], stop_ns = left[1];
-    bool known = roast__attempt_times(&study->run->attempts, row, &start_ns, &stop_ns);
-
-    if (!known || (is_last && stop_ns <= start_ns))
-        stop_ns = left[1];
-    times[0] = roast__time_clamp(start_ns, left[0], left[1]);
-    times[1] = roast__time_clamp(stop_ns, times[0], left[1]);
-}
-
 void roast__budget_add_job(struct roast_budget *budget, const struct roast_study *study,
                            const struct roast_job *job, const int64_t fitted[2],
                            roast_slices own)
@@ -256,9 +200,24 @@ void roast__budget_add_job(struct roast_budget *budget, const struct roast_study
     for (uint32_t i = 0; i < job->row_count; i++) {
         uint32_t row = budget->schedule.rows[job->first_row + i];
         int64_t times[2];
-        row_times(study, row, i + 1 == job->row_count, left, times);
+        /* an attempt that never ended lasts to the end of its job */
+        int64_t start_ns = left[0], stop_ns = left[1];
+        bool is_last = i + 1 == job->row_count;
+        bool known =
+            roast__attempt_times(&study->run->attempts, row, &start_ns, &stop_ns);
+        if (!known || (is_last && stop_ns <= start_ns))
+            stop_ns = left[1];
+        times[0] = roast__time_clamp(start_ns, left[0], left[1]);
+        times[1] = roast__time_clamp(stop_ns, times[0], left[1]);
         add_rest(budget, job, left[0], times[0], own);
-        add_row(budget, study, row, times, own);
+        const struct roast_attempts *attempts = &study->run->attempts;
+        int32_t source = attempts->source[row];
+        roast_slices slices = {0};
+        read_row(slices, study, row, roast__seconds_between(times[0], times[1]));
+        spread(budget, times[0], times[1], slices, own);
+        size_t of = source >= 0 ? (size_t)source : attempts->source_count;
+        for (int slice = 0; slice < ROAST_SLICES; slice++)
+            budget->by_source[of][slice] += slices[slice];
         left[0] = times[1];
     }
     add_rest(budget, job, left[0], left[1], own);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* budget_rows.h - the seconds of one job, and of any stretch of time, in the budget. */
+/* budget_rows.h - the seconds of one job, and of any interval of time, in the budget. */
 #ifndef ROAST_ANALYZE_BUDGET_BUDGET_ROWS_H
 #define ROAST_ANALYZE_BUDGET_BUDGET_ROWS_H
 
@@ -8,8 +8,8 @@
 /* Finds where the parts of the run begin; before anything is cut. */
 void roast__budget_set_bins(struct roast_budget *budget);
 
-/* A stretch of time, cut where phases and parts of the run begin. Set from_ns and to_ns,
- * then call roast__cut_next() until it says no. */
+/* An interval of time, cut where phases and parts of the run begin. Set from_ns and to_ns,
+ * then call roast__cut_next() until it returns false. */
 struct roast_cut {
     int64_t from_ns;
     int64_t to_ns;

@@ -2,7 +2,7 @@
 /* budget_tables.c - the budget as tables: in total, by phase, over time, by whom.
  *
  * All have the same columns, the slices, in seconds of threads. Those per dataset hold
- * what attempts took; nobody can say whose the idle time was. */
+ * what attempts took; idle time has no owner. */
 #include <stdlib.h>
 
 #include "analyze/budget/budget.h"
@@ -16,43 +16,6 @@ static void put_slices(roast_table *table, int first, const roast_slices slices)
 {
     for (int i = 0; i < ROAST_SLICES; i++)
         roast__fill_number(table, first + i, slices[i]);
-}
-
-static void put_total(const struct roast_study *study,
-                      const struct roast_budget *budget)
-{
-    roast_table *table = roast__summary_open(study->summary, ROAST_TABLE_budget);
-
-    roast__table_row(table);
-    put_slices(table, ROAST_COL_budget_import, budget->total);
-}
-
-static void put_phases(const struct roast_study *study,
-                       const struct roast_budget *budget)
-{
-    roast_table *table =
-        roast__summary_open(study->summary, ROAST_TABLE_budget_by_phase);
-
-    for (int phase = 0; phase < ROAST_PHASE_COUNT; phase++) {
-        roast__table_row(table);
-        roast__fill_string(table, ROAST_COL_budget_by_phase_phase,
-                           roast__phase_name((enum roast_phase)phase));
-        put_slices(table, ROAST_COL_budget_by_phase_import, budget->by_phase[phase]);
-    }
-}
-
-static void put_bins(const struct roast_study *study, const struct roast_budget *budget)
-{
-    double length_s = roast__seconds_between(budget->start_ns, budget->end_ns);
-    roast_table *table =
-        roast__summary_open(study->summary, ROAST_TABLE_budget_over_time);
-
-    for (int bin = 0; length_s > 0 && bin < ROAST_BUDGET_BINS; bin++) {
-        roast__table_row(table);
-        roast__fill_number(table, ROAST_COL_budget_over_time_from,
-                           length_s * bin / ROAST_BUDGET_BINS);
-        put_slices(table, ROAST_COL_budget_over_time_import, budget->by_bin[bin]);
-    }
 }
 
 /* ---- by name --------------------------------------------------------------------- */
@@ -74,40 +37,13 @@ static int by_owner(const void *a, const void *b)
     return (left->account > right->account) - (left->account < right->account);
 }
 
-/* Adds up accounts of one owner, and puts a row for each. */
-static void put_named(const struct roast_study *study, enum roast_table_id id,
-                      struct named *named, size_t count, roast_slices *accounts)
-{
-    roast_table *table = roast__summary_open(study->summary, id);
-    int key = roast__table_first(id); /* the slices follow it */
-
-    if (count > 1)
-        qsort(named, count, sizeof(named[0]), by_owner);
-    for (size_t i = 0; i < count;) {
-        int64_t owner = named[i].owner;
-        roast_slices sum = {0};
-        for (; i < count && named[i].owner == owner; i++) {
-            for (int slice = 0; slice < ROAST_SLICES; slice++)
-                sum[slice] += accounts[named[i].account][slice];
-        }
-        roast__table_row(table);
-        if (owner < 0)
-            roast__fill_string(table, key, "(unknown)");
-        else if (owner < PROCESSES)
-            roast__fill_text(table, key, roast__study_text(study, (int32_t)owner));
-        else
-            roast__fill_worker(table, key, study, (size_t)(owner - PROCESSES));
-        put_slices(table, key + 1, sum);
-    }
-}
-
-/* A place of a pool is its latest process'; nobody's where none worked there. */
+/* A slot of a pool belongs to its latest process, if there was one. */
 static int64_t worker_of(const struct roast_study *study, size_t account)
 {
     const struct roast_shift *shift = &study->budget->schedule.shifts[account];
 
-    if (shift->stay >= 0)
-        return study->run->scheduler.sessions.items[shift->stay].worker;
+    if (shift->session >= 0)
+        return study->run->scheduler.sessions.items[shift->session].worker;
     return shift->process >= 0 ? PROCESSES + shift->process : ROAST_NO_STRING;
 }
 
@@ -115,8 +51,8 @@ static int64_t host_of(const struct roast_study *study, size_t account)
 {
     const struct roast_shift *shift = &study->budget->schedule.shifts[account];
 
-    if (shift->stay >= 0)
-        return study->run->scheduler.sessions.items[shift->stay].host;
+    if (shift->session >= 0)
+        return study->run->scheduler.sessions.items[shift->session].host;
     return study->run->host; /* a pool is on the machine of its client */
 }
 
@@ -140,24 +76,31 @@ static void put_by(const struct roast_study *study, enum roast_table_id id,
     }
     for (size_t i = 0; i < count; i++)
         named[i] = (struct named){owner_of(study, i), (uint32_t)i};
-    put_named(study, id, named, count, accounts);
+    /* Adds up accounts of one owner, and puts a row for each. */
+    roast_table *table = roast__summary_open(study->summary, id);
+    int key = roast__table_first(id); /* the slices follow it */
+    if (count > 1)
+        qsort(named, count, sizeof(named[0]), by_owner);
+    for (size_t i = 0; i < count;) {
+        int64_t owner = named[i].owner;
+        roast_slices sum = {0};
+        for (; i < count && named[i].owner == owner; i++) {
+            for (int slice = 0; slice < ROAST_SLICES; slice++)
+                sum[slice] += accounts[named[i].account][slice];
+        }
+        roast__table_row(table);
+        if (owner < 0)
+            roast__fill_string(table, key, "(unknown)");
+        else if (owner < PROCESSES)
+            roast__fill_text(table, key, roast__study_text(study, (int32_t)owner));
+        else
+            roast__fill_worker(table, key, study, (size_t)(owner - PROCESSES));
+        put_slices(table, key + 1, sum);
+    }
     roast__free(named);
 }
 
 /* ---- all ------------------------------------------------------------------------- */
-
-/* What no slice names, what was cut off, and what was done where nobody was seen. */
-static void set_metrics(const struct roast_study *study,
-                        const struct roast_budget *budget)
-{
-    double unexplained_s = budget->total[ROAST_SLICE_unexplained] + budget->overlap_s +
-                           budget->schedule.placeless_s;
-
-    roast__study_set(study, ROAST_METRIC_budget_overlap_seconds, budget->overlap_s);
-    if (budget->offered_s > 0)
-        roast__study_set(study, ROAST_METRIC_unexplained_percent,
-                         unexplained_s / budget->offered_s * 100);
-}
 
 void roast__study_budget(const struct roast_study *study)
 {
@@ -175,12 +118,33 @@ void roast__study_budget(const struct roast_study *study)
         roast__summary_miss(study->summary, "budget",
                             "some jobs ran on workers that nobody saw: their seconds "
                             "are in no slice, only in unexplained_percent");
-    put_total(study, budget);
-    put_phases(study, budget);
-    put_bins(study, budget);
+    roast_table *table = roast__summary_open(study->summary, ROAST_TABLE_budget);
+    roast__table_row(table);
+    put_slices(table, ROAST_COL_budget_import, budget->total);
+    table = roast__summary_open(study->summary, ROAST_TABLE_budget_by_phase);
+    for (int phase = 0; phase < ROAST_PHASE_COUNT; phase++) {
+        roast__table_row(table);
+        roast__fill_string(table, ROAST_COL_budget_by_phase_phase,
+                           roast__phase_name((enum roast_phase)phase));
+        put_slices(table, ROAST_COL_budget_by_phase_import, budget->by_phase[phase]);
+    }
+    double length_s = roast__seconds_between(budget->start_ns, budget->end_ns);
+    table = roast__summary_open(study->summary, ROAST_TABLE_budget_over_time);
+    for (int bin = 0; length_s > 0 && bin < ROAST_BUDGET_BINS; bin++) {
+        roast__table_row(table);
+        roast__fill_number(table, ROAST_COL_budget_over_time_from,
+                           length_s * bin / ROAST_BUDGET_BINS);
+        put_slices(table, ROAST_COL_budget_over_time_import, budget->by_bin[bin]);
+    }
     put_by(study, ROAST_TABLE_budget_by_dataset, dataset_of,
            study->run->attempts.source_count + 1, budget->by_source);
     put_by(study, ROAST_TABLE_budget_by_worker, worker_of, shifts, budget->by_shift);
     put_by(study, ROAST_TABLE_budget_by_host, host_of, shifts, budget->by_shift);
-    set_metrics(study, budget);
+    /* What no slice names, what was cut off, and what was done on unknown workers. */
+    double unexplained_s = budget->total[ROAST_SLICE_unexplained] + budget->overlap_s +
+                           budget->schedule.placeless_s;
+    roast__study_set(study, ROAST_METRIC_budget_overlap_seconds, budget->overlap_s);
+    if (budget->offered_s > 0)
+        roast__study_set(study, ROAST_METRIC_unexplained_percent,
+                         unexplained_s / budget->offered_s * 100);
 }

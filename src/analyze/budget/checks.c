@@ -2,7 +2,7 @@
 /* checks.c - our numbers against those of others that measured the same.
  *
  * Dask has clocks of its own around every task, coffea counts events and bytes itself,
- * and joins and leaves of workers say what the budget must add up to. */
+ * and joins and leaves of workers give the sum of the budget. */
 #include "analyze/budget/budget.h"
 #include "analyze/formulas.h"
 #include "analyze/recorded.h"
@@ -37,19 +37,7 @@ static const char *verdict_of(const struct check *check)
     return distance <= check->most_percent ? "agrees" : "differs";
 }
 
-static void put(roast_table *table, const struct check *check)
-{
-    roast__table_row(table);
-    roast__fill_string(table, ROAST_COL_checks_name, check->name);
-    roast__fill_number(table, ROAST_COL_checks_ours, check->ours);
-    roast__fill_number(table, ROAST_COL_checks_theirs, check->theirs);
-    roast__fill_string(table, ROAST_COL_checks_source, check->source);
-    roast__fill_number(table, ROAST_COL_checks_difference_percent,
-                       difference_percent(check));
-    roast__fill_string(table, ROAST_COL_checks_verdict, verdict_of(check));
-}
-
-/* Where spans told nothing, the processor's seconds are our own. */
+/* Without spans, the processor's seconds are our own. */
 static struct check check_cpu(const struct roast_study *study)
 {
     double ratio = roast__summary_metric(study->summary, ROAST_METRIC_dask_cpu_ratio);
@@ -66,11 +54,11 @@ static struct check check_seconds(const struct roast_study *study)
         roast__summary_metric(study->summary, ROAST_METRIC_processor_cpu_time_seconds) +
         roast__summary_metric(study->summary,
                               ROAST_METRIC_processor_noncpu_time_seconds);
-    bool told =
+    bool has_spans =
         !isnan(roast__summary_metric(study->summary, ROAST_METRIC_dask_cpu_ratio));
 
     return (struct check){"chunk_seconds", roast__recorded_task_seconds(study),
-                          told ? theirs : NAN, "Dask's spans of chunks", 2};
+                          has_spans ? theirs : NAN, "Dask's spans of chunks", 2};
 }
 
 static double budget_sum(const struct roast_study *study)
@@ -100,6 +88,14 @@ void roast__study_checks(const struct roast_study *study)
          "threads offered", 0.01},
     };
 
-    for (size_t i = 0; i < sizeof(checks) / sizeof(checks[0]); i++)
-        put(table, &checks[i]);
+    for (size_t i = 0; i < sizeof(checks) / sizeof(checks[0]); i++) {
+        roast__table_row(table);
+        roast__fill_string(table, ROAST_COL_checks_name, checks[i].name);
+        roast__fill_number(table, ROAST_COL_checks_ours, checks[i].ours);
+        roast__fill_number(table, ROAST_COL_checks_theirs, checks[i].theirs);
+        roast__fill_string(table, ROAST_COL_checks_source, checks[i].source);
+        roast__fill_number(table, ROAST_COL_checks_difference_percent,
+                           difference_percent(&checks[i]));
+        roast__fill_string(table, ROAST_COL_checks_verdict, verdict_of(&checks[i]));
+    }
 }

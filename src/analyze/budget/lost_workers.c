@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* lost_workers.c - workers that went without being told to, and what went with them.
+/* lost_workers.c - workers that left unexpectedly, and what was lost with them.
  *
- * One that was told to go is lost all the same if it had to leave an attempt undone.
+ * One that was stopped counts as lost if it left an attempt unfinished.
  * Attempts that had ended well and were done again, because their result went with the
  * worker, count among the seconds. */
 #include <inttypes.h>
@@ -9,8 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyze/budget/session_times.h"
-#include "analyze/budget/wasted_time.h"
+#include "analyze/budget/last_signs.h"
 #include "analyze/calls.h"
 #include "analyze/formulas.h"
 #include "analyze/timeline.h"
@@ -18,11 +17,11 @@
 
 /* An attempt that came to nothing, and where. */
 struct victim {
-    uint32_t stay;
+    uint32_t session;
     uint32_t row;
 };
 
-/* All of them, those of one stay together. Owned. */
+/* All of them, those of one session together. Owned. */
 struct victims {
     struct victim *items;
     size_t count;
@@ -36,37 +35,37 @@ static bool is_held(const struct roast_study *study, uint32_t row)
 
 /* ---- which attempts -------------------------------------------------------------- */
 
-static int by_stay(const void *a, const void *b)
+static int by_session(const void *a, const void *b)
 {
     const struct victim *left = a, *right = b;
 
-    if (left->stay != right->stay)
-        return left->stay < right->stay ? -1 : 1;
+    if (left->session != right->session)
+        return left->session < right->session ? -1 : 1;
     return (left->row > right->row) - (left->row < right->row);
 }
 
-/* The stay in which an attempt was made, if it has ended. */
-static const struct roast_worker_session *ended_stay(const struct roast_run *run,
-                                                     size_t row)
+/* The session in which an attempt was made, if it has ended. */
+static const struct roast_worker_session *ended_session(const struct roast_run *run,
+                                                        size_t row)
 {
     const struct roast_attempts *attempts = &run->attempts;
     int32_t worker = attempts->processes[attempts->process[row]].worker;
-    const struct roast_worker_session *stay = NULL;
+    const struct roast_worker_session *session = NULL;
     int64_t start_ns, end_ns;
 
     if (worker >= 0 && roast__attempt_times(attempts, row, &start_ns, &end_ns))
-        stay = roast__stay_at(&run->scheduler.sessions, worker, start_ns);
-    return stay && stay->left_ns != 0 ? stay : NULL;
+        session = roast__session_at(&run->scheduler.sessions, worker, start_ns);
+    return session && session->left_ns != 0 ? session : NULL;
 }
 
 /* What a worker that retires has done is moved to others, and not done again. */
 static bool is_victim(const struct roast_study *study, size_t row,
-                      const struct roast_worker_session *stay)
+                      const struct roast_worker_session *session)
 {
     unsigned role = study->totals->roles.of_row[row];
 
-    return stay &&
-           (role == ROAST_ROLE_LOST || (role == ROAST_ROLE_REPEAT && !stay->expected));
+    return session && (role == ROAST_ROLE_LOST ||
+                       (role == ROAST_ROLE_REPEAT && !session->expected));
 }
 
 /* False when out of memory. */
@@ -85,33 +84,15 @@ static bool find_victims(struct victims *victims, const struct roast_study *stud
     for (size_t row = 0; row < run->attempts.count; row++) {
         unsigned role = roles->of_row[row];
         bool may_be = role == ROAST_ROLE_LOST || role == ROAST_ROLE_REPEAT;
-        const struct roast_worker_session *stay = may_be ? ended_stay(run, row) : NULL;
-        if (!is_victim(study, row, stay))
+        const struct roast_worker_session *session =
+            may_be ? ended_session(run, row) : NULL;
+        if (!is_victim(study, row, session))
             continue;
         victims->items[victims->count++] = (struct victim){
-            (uint32_t)(stay - run->scheduler.sessions.items), (uint32_t)row};
+            (uint32_t)(session - run->scheduler.sessions.items), (uint32_t)row};
     }
-    qsort(victims->items, victims->count, sizeof(victims->items[0]), by_stay);
+    qsort(victims->items, victims->count, sizeof(victims->items[0]), by_session);
     return true;
-}
-
-static void release(struct victims *victims)
-{
-    roast__free(victims->items);
-    roast__free(victims->last_signs);
-}
-
-/* Those of one stay; *next is where they begin, and then behind them. */
-static struct victims take_of_stay(const struct victims *all, size_t *next, size_t stay)
-{
-    struct victims own = {.items = all->items ? all->items + *next : NULL,
-                          .last_signs = all->last_signs};
-
-    while (*next < all->count && all->items[*next].stay == stay) {
-        own.count++;
-        ++*next;
-    }
-    return own;
 }
 
 /* ---- one worker ------------------------------------------------------------------ */
@@ -123,8 +104,8 @@ static bool begins_with(struct roast_str text, const char *words)
     return text.size_bytes >= size && memcmp(text.data, words, size) == 0;
 }
 
-/* A nanny that ends a worker for its memory may have told it to go. */
-static const char *how_it_ended(const struct roast_worker_session *stay,
+/* A nanny that ends a worker for its memory may have stopped it as expected. */
+static const char *how_it_ended(const struct roast_worker_session *session,
                                 struct roast_str reason)
 {
     enum roast_leave_reason known = 0;
@@ -132,7 +113,7 @@ static const char *how_it_ended(const struct roast_worker_session *stay,
     while (known < ROAST_LEAVE_COUNT &&
            !begins_with(reason, roast_leave_reason_info(known)->text))
         known++;
-    if (stay->expected && known != ROAST_LEAVE_memory)
+    if (session->expected && known != ROAST_LEAVE_memory)
         return roast_leave_reason_info(ROAST_LEAVE_retired)->ended;
     return known < ROAST_LEAVE_COUNT ? roast_leave_reason_info(known)->ended
                                      : "unknown";
@@ -140,10 +121,10 @@ static const char *how_it_ended(const struct roast_worker_session *stay,
 
 /* The last that was sampled while it was there; NaN: nothing. */
 static double last_memory(const struct roast_run *run,
-                          const struct roast_worker_session *stay)
+                          const struct roast_worker_session *session)
 {
     const struct roast_worker_samples *samples =
-        roast__samples_find(&run->samples, stay->worker);
+        roast__samples_find(&run->samples, session->worker);
     struct roast_series_cursor cursor;
     double last = NAN, value;
     int64_t time_ns;
@@ -153,7 +134,7 @@ static double last_memory(const struct roast_run *run,
         return NAN;
     roast__series_open(&cursor, samples, ROAST_SERIES_memory);
     while (roast__series_next(&cursor, &time_ns, &value, &known) == 1) {
-        if (known && time_ns >= stay->joined_ns && time_ns <= stay->left_ns)
+        if (known && time_ns >= session->joined_ns && time_ns <= session->left_ns)
             last = value;
     }
     return last;
@@ -179,71 +160,69 @@ static void put_text(struct roast_buf *out, struct roast_str text)
     roast__buf_put(out, text.data ? text.data : "?", text.data ? text.size_bytes : 1);
 }
 
-/* "ttbar a.root 0-100" */
-static void list_chunk(struct roast_buf *list, const struct roast_study *study,
-                       uint32_t row)
-{
-    const struct roast_run *run = study->run;
-    const struct roast_column *column = run->attempts.columns;
-    int32_t source = run->attempts.source[row];
-    struct roast_buf text = {0};
-    char entries[64];
-    int size = snprintf(entries, sizeof(entries), " %" PRId64 "-%" PRId64,
-                        roast__column_get(&column[ROAST_COLUMN_entry_start], row, 0),
-                        roast__column_get(&column[ROAST_COLUMN_entry_stop], row, 0));
-
-    if (source >= 0) {
-        const struct roast_source *read = &run->attempts.sources[source];
-        put_text(&text, roast__strings_get(&run->strings, read->dataset));
-        put_text(&text, roast_str_of(" "));
-        put_text(&text, roast__strings_get(&run->strings, read->file));
-    } else {
-        put_text(&text, (struct roast_str){NULL, 0});
-    }
-    if (roast__column_has(&column[ROAST_COLUMN_entry_stop], row))
-        roast__buf_put(&text, entries, (size_t)size);
-    list->failed |= !roast__buf_ok(&text);
-    roast__list_add(list, (struct roast_str){(const char *)text.data, text.size_bytes});
-    roast__buf_release(&text);
-}
-
 static void put_worker(roast_table *table, const struct roast_study *study,
-                       const struct roast_worker_session *stay,
+                       const struct roast_worker_session *session,
                        const struct victims *own)
 {
-    struct roast_str reason = roast__strings_get(&study->run->strings, stay->reason);
+    struct roast_str reason = roast__strings_get(&study->run->strings, session->reason);
     struct roast_buf chunks = {0};
 
     roast__table_row(table);
     roast__fill_text(table, ROAST_COL_lost_workers_worker,
-                     roast__study_text(study, stay->worker));
+                     roast__study_text(study, session->worker));
     roast__fill_text(table, ROAST_COL_lost_workers_name,
-                     roast__study_text(study, stay->name));
+                     roast__study_text(study, session->name));
     roast__fill_text(table, ROAST_COL_lost_workers_host,
-                     roast__study_text(study, stay->host));
-    if (stay->pid != 0)
-        roast__fill_count(table, ROAST_COL_lost_workers_pid, stay->pid);
-    roast__fill_int(table, ROAST_COL_lost_workers_left, stay->left_ns);
-    roast__fill_string(table, ROAST_COL_lost_workers_ended, how_it_ended(stay, reason));
+                     roast__study_text(study, session->host));
+    if (session->pid != 0)
+        roast__fill_count(table, ROAST_COL_lost_workers_pid, session->pid);
+    roast__fill_int(table, ROAST_COL_lost_workers_left, session->left_ns);
+    roast__fill_string(table, ROAST_COL_lost_workers_ended,
+                       how_it_ended(session, reason));
     roast__fill_text(table, ROAST_COL_lost_workers_reason, reason);
     roast__fill_sum(table, ROAST_COL_lost_workers_memory_bytes,
-                    last_memory(study->run, stay));
-    if (stay->memory_limit_bytes != 0)
+                    last_memory(study->run, session));
+    if (session->memory_limit_bytes != 0)
         roast__fill_count(table, ROAST_COL_lost_workers_memory_limit_bytes,
-                          stay->memory_limit_bytes);
+                          session->memory_limit_bytes);
     roast__fill_count(table, ROAST_COL_lost_workers_attempts, own->count);
     roast__fill_number(table, ROAST_COL_lost_workers_seconds_lost,
                        seconds_of(study, own));
     for (size_t i = 0; i < own->count; i++) {
-        if (is_held(study, own->items[i].row))
-            list_chunk(&chunks, study, own->items[i].row);
+        if (is_held(study, own->items[i].row)) {
+            /* "ttbar a.root 0-100" */
+            const struct roast_run *run = study->run;
+            const struct roast_column *column = run->attempts.columns;
+            int32_t source = run->attempts.source[own->items[i].row];
+            struct roast_buf text = {0};
+            char entries[64];
+            int size = snprintf(entries, sizeof(entries), " %" PRId64 "-%" PRId64,
+                                roast__column_get(&column[ROAST_COLUMN_entry_start],
+                                                  own->items[i].row, 0),
+                                roast__column_get(&column[ROAST_COLUMN_entry_stop],
+                                                  own->items[i].row, 0));
+            if (source >= 0) {
+                const struct roast_source *read = &run->attempts.sources[source];
+                put_text(&text, roast__strings_get(&run->strings, read->dataset));
+                put_text(&text, roast_str_of(" "));
+                put_text(&text, roast__strings_get(&run->strings, read->file));
+            } else {
+                put_text(&text, (struct roast_str){NULL, 0});
+            }
+            if (roast__column_has(&column[ROAST_COLUMN_entry_stop], own->items[i].row))
+                roast__buf_put(&text, entries, (size_t)size);
+            chunks.failed |= !roast__buf_ok(&text);
+            roast__list_add(
+                &chunks, (struct roast_str){(const char *)text.data, text.size_bytes});
+            roast__buf_release(&text);
+        }
     }
     roast__fill_list(table, ROAST_COL_lost_workers_chunks, &chunks);
 }
 
 void roast__study_lost_workers(const struct roast_study *study)
 {
-    const struct roast_worker_sessions *stays = &study->run->scheduler.sessions;
+    const struct roast_worker_sessions *sessions = &study->run->scheduler.sessions;
     roast_table *table = roast__summary_open(study->summary, ROAST_TABLE_lost_workers);
     struct victims victims = {.items = NULL};
     size_t next = 0;
@@ -253,16 +232,23 @@ void roast__study_lost_workers(const struct roast_study *study)
         study->summary->failed = true;
         goto out;
     }
-    for (size_t i = 0; i < stays->count; i++) {
-        const struct roast_worker_session *stay = &stays->items[i];
-        struct victims own = take_of_stay(&victims, &next, i);
-        if (stay->left_ns == 0 || (stay->expected && own.count == 0))
+    for (size_t i = 0; i < sessions->count; i++) {
+        const struct roast_worker_session *session = &sessions->items[i];
+        /* Those of one session; *next is where they begin, and then behind them. */
+        struct victims own = {.items = victims.items ? victims.items + next : NULL,
+                              .last_signs = victims.last_signs};
+        while (next < victims.count && victims.items[next].session == i) {
+            own.count++;
+            ++next;
+        }
+        if (session->left_ns == 0 || (session->expected && own.count == 0))
             continue;
-        put_worker(table, study, stay, &own);
+        put_worker(table, study, session, &own);
         lost++;
     }
-    if (stays->count > 0)
+    if (sessions->count > 0)
         roast__study_set(study, ROAST_METRIC_num_lost_workers, lost);
 out:
-    release(&victims);
+    roast__free(victims.items);
+    roast__free(victims.last_signs);
 }

@@ -2,7 +2,7 @@
 /* phases.c - what a run waited for at each moment: the reason why threads were idle.
  *
  * Every call of the Runner is cut at a few moments, which follow from its jobs: when the
- * first file was asked and the last one answered, when the first chunk was sent, the
+ * first file was opened for its entries and the last one counted, when the first chunk was sent, the
  * last one began and a thread was left without, the last one ended, the last output was
  * merged. Where no call was seen, the tasks of the whole run are taken for those of
  * one. */
@@ -41,16 +41,16 @@ enum roast_slice roast__phase_slice(enum roast_phase phase)
 
 /* ---- the moments of a call ------------------------------------------------------- */
 
-/* A stretch of time; empty: from_ns > to_ns. */
-struct stretch {
+/* An interval of time; empty: from_ns > to_ns. */
+struct interval {
     int64_t from_ns;
     int64_t to_ns;
 };
 
 struct moments {
-    struct stretch preprocess;
-    struct stretch chunks; /* from the first assignment on */
-    struct stretch reduce;
+    struct interval preprocess;
+    struct interval chunks; /* from the first assignment on */
+    struct interval reduce;
     int64_t last_begin_ns; /* of a chunk, at its first attempt */
 };
 
@@ -63,20 +63,20 @@ struct finding {
     size_t call_count;       /* of them */
 };
 
-static const struct stretch nothing = {INT64_MAX, INT64_MIN};
+static const struct interval nothing = {INT64_MAX, INT64_MIN};
 
-static bool is_empty(const struct stretch *stretch)
+static bool is_empty(const struct interval *interval)
 {
-    return stretch->from_ns > stretch->to_ns;
+    return interval->from_ns > interval->to_ns;
 }
 
-static void widen(struct stretch *stretch, int64_t from_ns, int64_t to_ns)
+static void widen(struct interval *interval, int64_t from_ns, int64_t to_ns)
 {
-    stretch->from_ns = from_ns < stretch->from_ns ? from_ns : stretch->from_ns;
-    stretch->to_ns = to_ns > stretch->to_ns ? to_ns : stretch->to_ns;
+    interval->from_ns = from_ns < interval->from_ns ? from_ns : interval->from_ns;
+    interval->to_ns = to_ns > interval->to_ns ? to_ns : interval->to_ns;
 }
 
-/* Chunks, and what is neither coffea's nor somebody else's. */
+/* Chunks, and what belongs neither to coffea nor to other clients. */
 static bool is_chunk_job(const struct roast_job *job)
 {
     return job->kind == ROAST_SLICE_unexplained || job->kind == ROAST_SLICE_other;
@@ -108,23 +108,23 @@ static void see_job(struct moments *moments, const struct roast_job *job, bool b
         moments->last_begin_ns = job->start_ns;
 }
 
-/* Where nobody sees files being asked, the clock around it tells, and where a pool is
+/* The clock around preprocessing is used if its tasks were not recorded, or if a pool is
  * started and ended for it: the client only waits meanwhile. Without a scheduler the
- * pool has its chunks as soon as that is over, and the client merges, to the end of the
- * call where nobody sees it. */
+ * pool has its chunks as soon as preprocessing is over, and the client merges, up to the
+ * end of the call if merging was not recorded. */
 static void see_call(struct moments *moments, const struct roast_call *call,
                      const struct roast_run *run, bool has_scheduler)
 {
-    int64_t asked_ns = call->preprocess_end_ns;
-    int64_t from_ns = roast__sat_sub(asked_ns, call->preprocess_ns);
+    int64_t preprocessed_ns = call->preprocess_end_ns;
+    int64_t from_ns = roast__sat_sub(preprocessed_ns, call->preprocess_ns);
     const struct roast_offer *offer = roast__run_offer_at(run, from_ns);
     bool has_pool = !has_scheduler && offer && offer->workers > 1;
 
     if ((is_empty(&moments->preprocess) || has_pool) && call->preprocess_ns > 0)
-        widen(&moments->preprocess, from_ns, asked_ns);
+        widen(&moments->preprocess, from_ns, preprocessed_ns);
     if (has_scheduler || is_empty(&moments->chunks))
         return;
-    widen(&moments->chunks, asked_ns, moments->chunks.to_ns);
+    widen(&moments->chunks, preprocessed_ns, moments->chunks.to_ns);
     if (is_empty(&moments->reduce) && call->returned)
         widen(&moments->reduce, moments->chunks.to_ns, call->end_ns);
 }
@@ -214,30 +214,6 @@ static struct roast_tail tail_of(const struct finding *finding, size_t call,
     return tail;
 }
 
-/* False when out of memory. */
-static bool find_tails(struct roast_phases *phases, const struct finding *finding)
-{
-    size_t count = find_late(NULL, finding), from = 0;
-    struct late_end *late = roast__alloc(count * sizeof(late[0]));
-
-    phases->tails = roast__alloc(finding->call_count * sizeof(phases->tails[0]));
-    phases->tail_count = phases->tails ? finding->call_count : 0;
-    if (late && phases->tails) {
-        (void)find_late(late, finding);
-        qsort(late, count, sizeof(late[0]), by_call_and_stop);
-    }
-    for (size_t call = 0; late && call < phases->tail_count; call++) {
-        size_t to = from;
-        while (to < count && late[to].call == call)
-            to++;
-        phases->tails[call] = tail_of(finding, call, late + from, to - from);
-        from = to;
-    }
-    bool found = late && phases->tails;
-    roast__free(late);
-    return found;
-}
-
 double roast__tail_lost_s(const struct roast_phases *phases,
                           const struct roast_tail *tail)
 {
@@ -261,42 +237,16 @@ static void begin(struct roast_phases *phases, int64_t from_ns, enum roast_phase
 }
 
 /* A phase from here to there; what is already over is cut off. */
-static void pass(struct roast_phases *phases, struct stretch stretch,
+static void pass(struct roast_phases *phases, struct interval interval,
                  enum roast_phase phase, int64_t *until_ns)
 {
-    int64_t from_ns = stretch.from_ns > *until_ns ? stretch.from_ns : *until_ns;
+    int64_t from_ns = interval.from_ns > *until_ns ? interval.from_ns : *until_ns;
 
-    if (is_empty(&stretch) || stretch.to_ns <= from_ns)
+    if (is_empty(&interval) || interval.to_ns <= from_ns)
         return;
     begin(phases, from_ns, phase);
-    begin(phases, stretch.to_ns, ROAST_PHASE_BETWEEN);
-    *until_ns = stretch.to_ns;
-}
-
-static void pass_tail(struct roast_phases *phases, struct roast_tail *tail,
-                      int64_t *until_ns)
-{
-    if (tail->from_ns < *until_ns)
-        tail->from_ns = *until_ns < tail->to_ns ? *until_ns : tail->to_ns;
-    pass(phases, (struct stretch){tail->from_ns, tail->to_ns}, ROAST_PHASE_TAIL,
-         until_ns);
-    tail->step = phases->count - 2; /* before what is between */
-}
-
-static void add_call(struct roast_phases *phases, const struct moments *moments,
-                     struct roast_tail *tail, int64_t *until_ns)
-{
-    struct stretch merging = moments->reduce;
-
-    pass(phases, moments->preprocess, ROAST_PHASE_PREPROCESS, until_ns);
-    if (tail->any) {
-        struct stretch begins = {moments->chunks.from_ns, tail->from_ns};
-        pass(phases, begins, ROAST_PHASE_CHUNKS, until_ns);
-        pass_tail(phases, tail, until_ns);
-        merging.from_ns = moments->chunks.to_ns;
-    }
-    if (!is_empty(&moments->reduce))
-        pass(phases, merging, ROAST_PHASE_REDUCE, until_ns);
+    begin(phases, interval.to_ns, ROAST_PHASE_BETWEEN);
+    *until_ns = interval.to_ns;
 }
 
 /* Room for the phases of so many calls; false when out of memory. */
@@ -305,33 +255,6 @@ static bool reserve(struct roast_phases *phases, size_t calls)
     phases->steps =
         roast__alloc((calls * (2 * ROAST_PHASE_COUNT) + 2) * sizeof(phases->steps[0]));
     return phases->steps != NULL;
-}
-
-static void make_steps(struct roast_phases *phases, const struct finding *finding)
-{
-    int64_t until_ns = finding->study->run->start_ns;
-
-    begin(phases, until_ns, ROAST_PHASE_BEFORE);
-    for (size_t i = 0; i < finding->call_count; i++)
-        add_call(phases, &finding->moments[i], &phases->tails[i], &until_ns);
-    if (phases->count > 1)
-        phases->steps[phases->count - 1].phase = ROAST_PHASE_AFTER;
-}
-
-static void see_all(struct finding *finding)
-{
-    const struct roast_schedule *schedule = finding->schedule;
-
-    for (size_t i = 0; i < finding->call_count; i++)
-        finding->moments[i] = (struct moments){nothing, nothing, nothing, INT64_MIN};
-    for (size_t i = 0; i < schedule->job_count; i++) {
-        const struct roast_job *job = &schedule->jobs[i];
-        see_job(&finding->moments[call_of(&finding->calls, job)], job,
-                is_first_begin(finding, job));
-    }
-    for (size_t i = 0; i < finding->calls.count; i++)
-        see_call(&finding->moments[i], &finding->calls.calls[i], finding->study->run,
-                 schedule->has_scheduler);
 }
 
 bool roast__phases_find(struct roast_phases *phases, const struct roast_study *study,
@@ -344,12 +267,60 @@ bool roast__phases_find(struct roast_phases *phases, const struct roast_study *s
     finding.moments = roast__alloc(finding.call_count * sizeof(finding.moments[0]));
     found = found && finding.moments;
     if (found) {
-        see_all(&finding);
-        found = find_tails(phases, &finding);
+        for (size_t i = 0; i < finding.call_count; i++)
+            finding.moments[i] = (struct moments){nothing, nothing, nothing, INT64_MIN};
+        for (size_t i = 0; i < schedule->job_count; i++) {
+            const struct roast_job *job = &schedule->jobs[i];
+            see_job(&finding.moments[call_of(&finding.calls, job)], job,
+                    is_first_begin(&finding, job));
+        }
+        for (size_t i = 0; i < finding.calls.count; i++)
+            see_call(&finding.moments[i], &finding.calls.calls[i], finding.study->run,
+                     schedule->has_scheduler);
+        size_t count = find_late(NULL, &finding), from = 0;
+        struct late_end *late = roast__alloc(count * sizeof(late[0]));
+        phases->tails = roast__alloc(finding.call_count * sizeof(phases->tails[0]));
+        phases->tail_count = phases->tails ? finding.call_count : 0;
+        if (late && phases->tails) {
+            (void)find_late(late, &finding);
+            qsort(late, count, sizeof(late[0]), by_call_and_stop);
+        }
+        for (size_t call = 0; late && call < phases->tail_count; call++) {
+            size_t to = from;
+            while (to < count && late[to].call == call)
+                to++;
+            phases->tails[call] = tail_of(&finding, call, late + from, to - from);
+            from = to;
+        }
+        found = late && phases->tails;
+        roast__free(late);
     }
     found = found && reserve(phases, finding.call_count);
-    if (found)
-        make_steps(phases, &finding);
+    if (found) {
+        int64_t until_ns = finding.study->run->start_ns;
+        begin(phases, until_ns, ROAST_PHASE_BEFORE);
+        for (size_t i = 0; i < finding.call_count; i++) {
+            struct interval merging = finding.moments[i].reduce;
+            pass(phases, finding.moments[i].preprocess, ROAST_PHASE_PREPROCESS,
+                 &until_ns);
+            struct roast_tail *tail = &phases->tails[i];
+            if (tail->any) {
+                struct interval begins = {finding.moments[i].chunks.from_ns,
+                                          tail->from_ns};
+                pass(phases, begins, ROAST_PHASE_CHUNKS, &until_ns);
+                if (tail->from_ns < until_ns)
+                    tail->from_ns = until_ns < tail->to_ns ? until_ns : tail->to_ns;
+                pass(phases, (struct interval){tail->from_ns, tail->to_ns},
+                     ROAST_PHASE_TAIL, &until_ns);
+                tail->step = phases->count - 2; /* before what is between */
+                merging.from_ns = finding.moments[i].chunks.to_ns;
+            }
+            if (!is_empty(&finding.moments[i].reduce))
+                pass(phases, merging, ROAST_PHASE_REDUCE, &until_ns);
+        }
+        if (phases->count > 1)
+            phases->steps[phases->count - 1].phase = ROAST_PHASE_AFTER;
+    }
     roast__free(finding.moments);
     roast__calls_release(&finding.calls);
     return found;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* phases.h - what a run waited for at each moment: the reason why threads were idle.
  *
- * Within a call of the Runner files are asked, chunks begin, the last ones run, outputs
+ * Within a call of the Runner entries of files are counted, chunks begin, the last ones run, outputs
  * are merged. All other time is the client's. */
 #ifndef ROAST_ANALYZE_BUDGET_PHASES_H
 #define ROAST_ANALYZE_BUDGET_PHASES_H

@@ -11,7 +11,6 @@
 #include "analyze/calls.h"
 #include "analyze/formulas.h"
 #include "analyze/timeline.h"
-#include "analyze/totals/worker_steps.h"
 #include "base/mem.h"
 
 static const double LEAST_SHARE = 0.1; /* of the time, that a peak holds */
@@ -92,7 +91,7 @@ static int by_threads(const void *a, const void *b)
     return (left->threads < right->threads) - (left->threads > right->threads);
 }
 
-/* No threads: nobody told. False when out of memory. */
+/* No threads: not known. False when out of memory. */
 static bool find_peak(struct hold *peak, const struct holds *holds)
 {
     double least_s =
@@ -116,31 +115,6 @@ static bool find_peak(struct hold *peak, const struct holds *holds)
 
 /* ---- the table ------------------------------------------------------------------- */
 
-static void put(roast_table *table, const struct holds *holds, const struct hold *peak)
-{
-    double missing_s = 0;
-    bool any = false;
-
-    roast__table_row(table);
-    for (size_t i = 0; i < holds->count; i++) {
-        const struct hold *hold = &holds->all[i];
-        double waited_s = roast__seconds_between(holds->start_ns, hold->from_ns);
-        if (hold->threads > 0 && !any)
-            roast__fill_number(table, ROAST_COL_ramp_up_first_worker, waited_s);
-        any |= hold->threads > 0;
-        if (hold->threads >= ROAST_NEAR_PEAK * peak->threads) {
-            roast__fill_number(table, ROAST_COL_ramp_up_seconds_to_90_percent,
-                               waited_s);
-            break;
-        }
-        missing_s += (peak->threads - hold->threads) * seconds_of(hold);
-    }
-    roast__fill_number(table, ROAST_COL_ramp_up_thread_seconds_missing, missing_s);
-    roast__fill_sum(table, ROAST_COL_ramp_up_first_threads, holds->all[0].threads);
-    roast__fill_sum(table, ROAST_COL_ramp_up_threads, peak->threads);
-    roast__fill_sum(table, ROAST_COL_ramp_up_workers, peak->workers);
-}
-
 void roast__study_ramp_up(const struct roast_study *study)
 {
     roast_table *table = roast__summary_open(study->summary, ROAST_TABLE_ramp_up);
@@ -150,10 +124,30 @@ void roast__study_ramp_up(const struct roast_study *study)
     if (study->run->offer_count > 0 &&
         (!find_holds(&holds, study) || !find_peak(&peak, &holds)))
         study->summary->failed = true;
-    if (holds.all && peak.threads > 0)
-        put(table, &holds, &peak);
-    else
+    if (holds.all && peak.threads > 0) {
+        double missing_s = 0;
+        bool any = false;
+        roast__table_row(table);
+        for (size_t i = 0; i < holds.count; i++) {
+            const struct hold *hold = &holds.all[i];
+            double waited_s = roast__seconds_between(holds.start_ns, hold->from_ns);
+            if (hold->threads > 0 && !any)
+                roast__fill_number(table, ROAST_COL_ramp_up_first_worker, waited_s);
+            any |= hold->threads > 0;
+            if (hold->threads >= ROAST_NEAR_PEAK * peak.threads) {
+                roast__fill_number(table, ROAST_COL_ramp_up_seconds_to_90_percent,
+                                   waited_s);
+                break;
+            }
+            missing_s += (peak.threads - hold->threads) * seconds_of(hold);
+        }
+        roast__fill_number(table, ROAST_COL_ramp_up_thread_seconds_missing, missing_s);
+        roast__fill_sum(table, ROAST_COL_ramp_up_first_threads, holds.all[0].threads);
+        roast__fill_sum(table, ROAST_COL_ramp_up_threads, peak.threads);
+        roast__fill_sum(table, ROAST_COL_ramp_up_workers, peak.workers);
+    } else {
         roast__summary_miss(study->summary, "ramp_up",
                             "nobody told when how many threads were there");
+    }
     roast__free(holds.all);
 }

@@ -2,16 +2,15 @@
 /* schedule.c - who was there, and who did what when: the ground of the budget.
  *
  * A task without a start never began, unless it came to nothing: what failed or was lost
- * leaves no start with the scheduler. Then its attempts say when it began, or else it
+ * leaves no start with the scheduler. Then its attempts know when it began, or else it
  * counts from its assignment on; the budget gives it no more than a free thread. */
 #include "analyze/budget/schedule.h"
 
 #include <stdlib.h>
 
+#include "analyze/budget/last_signs.h"
 #include "analyze/budget/pool_slots.h"
-#include "analyze/budget/session_times.h"
 #include "analyze/budget/task_joins.h"
-#include "analyze/budget/wasted_time.h"
 #include "analyze/calls.h"
 #include "analyze/timeline.h"
 #include "base/mem.h"
@@ -25,30 +24,31 @@ struct making {
     struct roast_task_joins joins;
     uint32_t *first_row; /* owned; per task: where its attempts are among the rows */
     int64_t *last_signs; /* owned; of processes; NULL: no attempt was lost */
-    struct roast_places places;
+    struct roast_pool_slots slots;
 };
 
 /* ---- shifts of a cluster --------------------------------------------------------- */
 
-/* One per stay, under the same number. */
-static bool find_stays(struct roast_schedule *schedule, const struct roast_study *study)
+/* One per session, under the same number. */
+static bool find_session_shifts(struct roast_schedule *schedule,
+                                const struct roast_study *study)
 {
-    const struct roast_worker_sessions *stays = &study->run->scheduler.sessions;
+    const struct roast_worker_sessions *sessions = &study->run->scheduler.sessions;
     int64_t start_ns = study->run->start_ns, end_ns = study->end_ns;
 
-    schedule->shifts = roast__alloc(stays->count * sizeof(schedule->shifts[0]));
+    schedule->shifts = roast__alloc(sessions->count * sizeof(schedule->shifts[0]));
     if (!schedule->shifts)
         return false;
-    schedule->shift_count = stays->count;
-    for (size_t i = 0; i < stays->count; i++) {
-        const struct roast_worker_session *stay = &stays->items[i];
-        int64_t left_ns = stay->left_ns != 0 ? stay->left_ns : end_ns;
-        int64_t from_ns = roast__time_clamp(stay->joined_ns, start_ns, end_ns);
+    schedule->shift_count = sessions->count;
+    for (size_t i = 0; i < sessions->count; i++) {
+        const struct roast_worker_session *session = &sessions->items[i];
+        int64_t left_ns = session->left_ns != 0 ? session->left_ns : end_ns;
+        int64_t from_ns = roast__time_clamp(session->joined_ns, start_ns, end_ns);
         schedule->shifts[i] = (struct roast_shift){
             .from_ns = from_ns,
             .to_ns = roast__time_clamp(left_ns, from_ns, end_ns),
-            .threads = stay->threads,
-            .stay = (int32_t)i,
+            .threads = session->threads,
+            .session = (int32_t)i,
             .process = -1,
         };
     }
@@ -105,7 +105,7 @@ static bool group_rows(struct making *making)
     return done;
 }
 
-/* When the attempts of a job began and ended; false: nobody knows. */
+/* When the attempts of a job began and ended; false: not known. */
 static bool times_of_rows(const struct making *making, const struct roast_job *job,
                           int64_t *start_ns, int64_t *stop_ns)
 {
@@ -182,7 +182,7 @@ static void find_start(const struct making *making, struct roast_job *job, size_
 }
 
 /* Dask's workers guess how far their clocks are from the scheduler's, and milliseconds
- * are much in a short chunk: when a task was is told better by its own attempts. */
+ * are much in a short chunk: the attempts of a task have better times. */
 static void move_to_rows(const struct making *making, struct roast_job *job)
 {
     int64_t row_start_ns, row_stop_ns;
@@ -204,7 +204,7 @@ static void add_job(struct making *making, const struct roast_job *job)
     schedule->jobs[schedule->job_count++] = *job;
 }
 
-/* Nobody saw its worker: its seconds are in none of the shifts. */
+/* Its worker is not known: its seconds are in none of the shifts. */
 static void lose_job(struct making *making, const struct roast_job *job)
 {
     int64_t start_ns = making->study->run->start_ns, end_ns = making->study->end_ns;
@@ -218,10 +218,11 @@ static void lose_job(struct making *making, const struct roast_job *job)
 /* The shift of a worker at a time, or -1. */
 static int64_t shift_of(const struct making *making, int32_t worker, int64_t time_ns)
 {
-    const struct roast_worker_sessions *stays = &making->study->run->scheduler.sessions;
-    const struct roast_worker_session *stay =
-        worker >= 0 ? roast__stay_at(stays, worker, time_ns) : NULL;
-    return stay ? stay - stays->items : -1;
+    const struct roast_worker_sessions *sessions =
+        &making->study->run->scheduler.sessions;
+    const struct roast_worker_session *session =
+        worker >= 0 ? roast__session_at(sessions, worker, time_ns) : NULL;
+    return session ? session - sessions->items : -1;
 }
 
 static void add_task(struct making *making, size_t task)
@@ -251,9 +252,9 @@ static void add_task(struct making *making, size_t task)
         job.assigned_ns = job.start_ns;
     int64_t shift = making->schedule->has_scheduler
                         ? shift_of(making, tasks->worker[task], job.start_ns)
-                        : roast__place_of_task(&making->places, making->schedule,
-                                               making->study->run,
-                                               (int64_t[2]){job.start_ns, job.stop_ns});
+                        : roast__pool_slot_of_task(
+                              &making->slots, making->schedule, making->study->run,
+                              (int64_t[2]){job.start_ns, job.stop_ns});
     if (shift < 0) {
         lose_job(making, &job);
         return;
@@ -303,8 +304,8 @@ static void add_row(struct making *making, uint32_t at)
     int64_t shift =
         making->schedule->has_scheduler
             ? shift_of(making, worker_of(&run->attempts, row), job.start_ns)
-            : roast__place_of_row(&making->places, making->schedule, run, row,
-                                  (int64_t[2]){job.start_ns, job.stop_ns});
+            : roast__pool_slot_of_row(&making->slots, making->schedule, run, row,
+                                      (int64_t[2]){job.start_ns, job.stop_ns});
     if (shift < 0) {
         lose_job(making, &job);
         return;
@@ -374,26 +375,6 @@ static bool put_in_order(struct roast_schedule *schedule,
     return true;
 }
 
-/* By shift, then by start; false when out of memory. */
-static bool sort_jobs(struct roast_schedule *schedule)
-{
-    const struct roast_job *jobs = schedule->jobs;
-    size_t count = schedule->job_count;
-    struct roast_keyed *keyed = roast__keyed_new(count);
-
-    for (uint32_t i = 0; keyed && i < count; i++)
-        keyed[i] = (struct roast_keyed){jobs[i].shift, i};
-    if (keyed) {
-        roast__keyed_sort(keyed, keyed + count, count);
-        sort_by_start(keyed, jobs, count);
-    }
-    bool sorted = keyed && put_in_order(schedule, keyed);
-    if (sorted)
-        sort_ties(schedule->jobs, count);
-    roast__free(keyed);
-    return sorted;
-}
-
 /* Until when processes lived whose attempts were lost; false when out of memory. */
 static bool find_last_signs(struct making *making)
 {
@@ -420,7 +401,21 @@ static bool find_jobs(struct making *making)
         add_task(making, task);
     for (uint32_t at = making->first_row[tasks]; at < run->attempts.count; at++)
         add_row(making, at);
-    return sort_jobs(schedule);
+    /* By shift, then by start; false when out of memory. */
+    const struct roast_job *jobs = schedule->jobs;
+    size_t count = schedule->job_count;
+    struct roast_keyed *keyed = roast__keyed_new(count);
+    for (uint32_t i = 0; keyed && i < count; i++)
+        keyed[i] = (struct roast_keyed){jobs[i].shift, i};
+    if (keyed) {
+        roast__keyed_sort(keyed, keyed + count, count);
+        sort_by_start(keyed, jobs, count);
+    }
+    bool sorted = keyed && put_in_order(schedule, keyed);
+    if (sorted)
+        sort_ties(schedule->jobs, count);
+    roast__free(keyed);
+    return sorted;
 }
 
 bool roast__schedule_find(struct roast_schedule *schedule,
@@ -430,12 +425,12 @@ bool roast__schedule_find(struct roast_schedule *schedule,
 
     schedule->has_scheduler = study->run->scheduler.sessions.count > 0;
     bool found = schedule->has_scheduler
-                     ? find_stays(schedule, study)
-                     : roast__places_find(&making.places, schedule, study);
+                     ? find_session_shifts(schedule, study)
+                     : roast__pool_slots_find(&making.slots, schedule, study);
     if (found && schedule->shift_count > 0)
         found = find_jobs(&making);
     roast__task_joins_release(&making.joins);
-    roast__places_release(&making.places);
+    roast__pool_slots_release(&making.slots);
     roast__free(making.first_row);
     roast__free(making.last_signs);
     if (!found)

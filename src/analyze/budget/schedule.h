@@ -2,7 +2,7 @@
 /* schedule.h - who was there, and who did what when: the ground of the budget.
  *
  * A shift is a worker while it was there, a job what one of its threads did. On a
- * cluster they are the stays of workers and their tasks; without a scheduler a worker
+ * cluster they are the sessions of workers and their tasks; without a scheduler a worker
  * is a place of the executor's pool, and its jobs are the attempts. */
 #ifndef ROAST_ANALYZE_BUDGET_SCHEDULE_H
 #define ROAST_ANALYZE_BUDGET_SCHEDULE_H
@@ -20,7 +20,7 @@ struct roast_shift {
     int64_t from_ns; /* both inside the run */
     int64_t to_ns;
     uint64_t threads;
-    int32_t stay;    /* number of it, or -1 */
+    int32_t session; /* number of it, or -1 */
     int32_t process; /* the latest one that had this place of a pool, or -1 */
 };
 
@@ -30,10 +30,10 @@ struct roast_job {
     uint32_t shift;
     uint32_t first_row;
     uint32_t row_count;
-    unsigned char slice; /* roast_slice: of what its attempts do not say */
+    unsigned char slice; /* roast_slice: of the time outside its attempts */
     unsigned char kind;  /* the slice if all went well; unexplained: a chunk */
-    bool guessed;        /* nobody saw when it began: at its assignment or later */
-    int64_t assigned_ns; /* as start_ns where nobody assigns */
+    bool guessed;        /* its begin is not known: at its assignment or later */
+    int64_t assigned_ns; /* as start_ns without a scheduler */
     int64_t start_ns;
     int64_t stop_ns; /* = start_ns: it was assigned and never began */
 };
@@ -47,7 +47,7 @@ struct roast_schedule {
     uint32_t *rows;     /* of attempts */
     bool has_scheduler; /* assigned_ns is known */
     bool any_guessed;
-    uint64_t placeless; /* jobs of workers that nobody saw */
+    uint64_t placeless; /* jobs of unknown workers */
     double placeless_s; /* their seconds inside the run */
 };
 

@@ -2,7 +2,7 @@
 /* tail.c - the end of a run: the last chunks, and who kept the others waiting.
  *
  * The tail is that of the budget (phases.h): from when no chunk is left to begin and a
- * thread has none. Of several calls of the Runner the one is looked at whose tail cost
+ * thread has none. Of several calls of the Runner the one is taken whose tail cost
  * most. Every thread has a last chunk: those that end far behind the median of these,
  * further than a chunk takes, are the stragglers. */
 #include "analyze/budget/budget.h"
@@ -18,7 +18,7 @@ enum { LAST_PART = 20, MOST_THREADS = 1 << 16, MOST_STRAGGLERS = 20 };
 struct looking {
     const struct roast_study *study;
     struct roast_calls calls;
-    int32_t call; /* that is looked at */
+    int32_t call; /* whose tail is described */
     size_t chunks;
     const struct roast_tail *tail;
     int64_t last_part_ns; /* when the last few of them began */
@@ -49,18 +49,6 @@ static bool is_chunk(const struct looking *looking, size_t row, int64_t times[2]
     return is_chunk_of(looking, looking->call, row, times);
 }
 
-static void count_chunks(const struct looking *looking, size_t *counts)
-{
-    const struct roast_attempts *attempts = &looking->study->run->attempts;
-
-    for (size_t row = 0; row < attempts->count; row++) {
-        int32_t call = looking->calls.count > 0 ? looking->calls.of_row[row] : 0;
-        int64_t times[2];
-        if (call != ROAST_NO_CALL)
-            counts[call] += is_chunk_of(looking, call, row, times);
-    }
-}
-
 /* The call whose tail cost most, of those with chunks; of equal ones that with most
  * chunks. False when out of memory. */
 static bool choose_call(struct looking *looking)
@@ -72,7 +60,13 @@ static bool choose_call(struct looking *looking)
     size_t *counts = roast__alloc(phases->tail_count * sizeof(counts[0]));
     if (!counts)
         return false;
-    count_chunks(looking, counts);
+    const struct roast_attempts *attempts = &looking->study->run->attempts;
+    for (size_t row = 0; row < attempts->count; row++) {
+        int32_t call = looking->calls.count > 0 ? looking->calls.of_row[row] : 0;
+        int64_t times[2];
+        if (call != ROAST_NO_CALL)
+            counts[call] += is_chunk_of(looking, call, row, times);
+    }
     double most_s = -1;
     for (size_t i = 0; i < phases->tail_count; i++) {
         double lost_s = roast__tail_lost_s(phases, &phases->tails[i]);
@@ -94,15 +88,15 @@ static bool choose_call(struct looking *looking)
 static bool find_last(struct looking *looking)
 {
     size_t last = looking->chunks / LAST_PART > 0 ? looking->chunks / LAST_PART : 1;
-    struct roast_latest begins = {0};
-    bool found = roast__latest_init(&begins, last);
+    struct roast_top_n begins = {0};
+    bool found = roast__top_n_init(&begins, last);
     int64_t end_ns = INT64_MIN;
 
     for (size_t row = looking->study->run->attempts.count; found && row-- > 0;) {
         int64_t times[2];
         if (!is_chunk(looking, row, times))
             continue; /* the latest are the last ones, or nearly */
-        roast__latest_add(&begins, times[0], (uint32_t)row);
+        roast__top_n_add(&begins, times[0], (uint32_t)row);
         looking->still_running += times[1] > looking->tail->from_ns;
         if (times[1] >= end_ns) {
             end_ns = times[1];
@@ -111,7 +105,7 @@ static bool find_last(struct looking *looking)
     }
     if (found)
         looking->last_part_ns = begins.items[0].time_ns;
-    roast__latest_release(&begins);
+    roast__top_n_release(&begins);
     return found;
 }
 
@@ -230,51 +224,51 @@ static void put_straggler(struct looking *looking, roast_table *table, size_t ro
                        cause_of(looking, row, took_s));
 }
 
-static void put_late(struct looking *looking, roast_table *table,
-                     struct roast_latest *ends)
-{
-    roast__latest_sort(ends); /* the last one first */
-    int64_t median_ns = ends->items[ends->count / 2].time_ns;
-
-    for (size_t i = 0; i < ends->count && i < MOST_STRAGGLERS; i++) {
-        double after_s = roast__seconds_between(median_ns, ends->items[i].time_ns);
-        if (!(after_s > looking->median_s))
-            break;
-        put_straggler(looking, table, ends->items[i].row, after_s);
-    }
-}
-
 /* False when out of memory. */
 static bool find_stragglers(struct looking *looking, roast_table *table)
 {
-    struct roast_latest ends = {0};
+    struct roast_top_n ends = {0};
     size_t most = looking->chunks < MOST_THREADS ? looking->chunks : MOST_THREADS;
     size_t threads =
         looking->tail->threads < most ? (size_t)looking->tail->threads : most;
 
     if (threads < 2)
-        return true; /* nobody waits */
-    bool found = roast__latest_init(&ends, threads);
+        return true; /* no thread waits */
+    bool found = roast__top_n_init(&ends, threads);
     for (size_t row = looking->study->run->attempts.count; found && row-- > 0;) {
         int64_t times[2];
         if (is_chunk(looking, row, times))
-            roast__latest_add(&ends, times[1], (uint32_t)row);
+            roast__top_n_add(&ends, times[1], (uint32_t)row);
     }
-    if (found)
-        put_late(looking, table, &ends);
-    roast__latest_release(&ends);
+    if (found) {
+        roast__top_n_sort(&ends); /* the last one first */
+        int64_t median_ns = ends.items[ends.count / 2].time_ns;
+        for (size_t i = 0; i < ends.count && i < MOST_STRAGGLERS; i++) {
+            double after_s = roast__seconds_between(median_ns, ends.items[i].time_ns);
+            if (!(after_s > looking->median_s))
+                break;
+            put_straggler(looking, table, ends.items[i].row, after_s);
+        }
+    }
+    roast__top_n_release(&ends);
     return found;
 }
 
 /* ---- tables ---------------------------------------------------------------------- */
 
-static void put_last(struct looking *looking, roast_table *table)
+static void put_tail(struct looking *looking, roast_table *table)
 {
     const struct roast_study *study = looking->study;
+    const struct roast_tail *tail = looking->tail;
+
+    roast__table_row(table);
+    roast__fill_number(
+        table, ROAST_COL_tail_last_5_percent_start,
+        roast__seconds_between(study->run->start_ns, looking->last_part_ns));
+    roast__fill_number(table, ROAST_COL_tail_median_seconds, looking->median_s);
     const struct roast_attempts *attempts = &study->run->attempts;
     int32_t source = attempts->source[looking->last];
     int64_t times[2] = {0, 0};
-
     (void)is_chunk(looking, looking->last, times);
     double took_s = roast__seconds_between(times[0], times[1]);
     if (source >= 0) {
@@ -289,19 +283,6 @@ static void put_last(struct looking *looking, roast_table *table)
     if (is_long(looking, took_s) || is_repeat(looking, looking->last))
         roast__fill_string(table, ROAST_COL_tail_last_cause,
                            cause_of(looking, looking->last, took_s));
-}
-
-static void put_tail(struct looking *looking, roast_table *table)
-{
-    const struct roast_study *study = looking->study;
-    const struct roast_tail *tail = looking->tail;
-
-    roast__table_row(table);
-    roast__fill_number(
-        table, ROAST_COL_tail_last_5_percent_start,
-        roast__seconds_between(study->run->start_ns, looking->last_part_ns));
-    roast__fill_number(table, ROAST_COL_tail_median_seconds, looking->median_s);
-    put_last(looking, table);
     if (!tail->any) {
         roast__summary_miss(study->summary, "tail", "the threads are not known");
         return;

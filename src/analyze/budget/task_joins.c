@@ -46,50 +46,12 @@ static int64_t pair_of(const struct joining *joining, int64_t key_hash, int32_t 
     return (int64_t)((uint32_t)key_hash * joining->workers + number);
 }
 
-static void list_tasks(struct joining *joining)
-{
-    const struct roast_tasks *tasks = &joining->run->scheduler.tasks;
-
-    for (uint32_t i = 0; i < tasks->count; i++)
-        joining->tasks[i] = (struct roast_keyed){
-            pair_of(joining, tasks->key_hash[i], tasks->worker[i]), i};
-    roast__keyed_sort(joining->tasks, joining->tasks + tasks->count, tasks->count);
-}
-
-static void list_rows(struct joining *joining)
-{
-    const struct roast_attempts *attempts = &joining->run->attempts;
-    const struct roast_column *keys = &attempts->columns[ROAST_COLUMN_key_hash];
-
-    for (uint32_t row = 0; row < attempts->count; row++) {
-        if (!roast__column_has(keys, row))
-            continue;
-        int32_t worker = attempts->processes[attempts->process[row]].worker;
-        joining->rows[joining->row_count++] =
-            (struct roast_keyed){pair_of(joining, keys->values[row], worker), row};
-    }
-    roast__keyed_sort(joining->rows, joining->rows + joining->row_count,
-                      joining->row_count);
-}
-
 /* ---- tasks of one pair ----------------------------------------------------------- */
 
 static int64_t from_of(const struct roast_tasks *tasks, uint32_t task)
 {
     return tasks->start_ns[task] != 0 ? tasks->start_ns[task]
                                       : tasks->assigned_ns[task];
-}
-
-static void sort_by_time(struct roast_keyed *same, struct roast_keyed *room,
-                         size_t count, const struct roast_tasks *tasks)
-{
-    int64_t pair = same[0].key;
-
-    for (size_t i = 0; i < count; i++)
-        same[i].key = from_of(tasks, same[i].item);
-    roast__keyed_sort(same, room, count);
-    for (size_t i = 0; i < count; i++)
-        same[i].key = pair;
 }
 
 /* How many of them, by time, began until then. */
@@ -125,58 +87,61 @@ static uint32_t find_task(const struct roast_keyed *same, size_t count,
     return is_nearer ? after : before;
 }
 
-/* ---- all ------------------------------------------------------------------------- */
-
-static void join_row(struct roast_task_joins *joins, const struct joining *joining,
-                     uint32_t row, const struct roast_keyed *same, size_t count)
-{
-    const struct roast_run *run = joining->run;
-    int64_t start_ns, end_ns;
-
-    if (!roast__attempt_times(&run->attempts, row, &start_ns, &end_ns))
-        start_ns = INT64_MAX; /* the last one */
-    uint32_t task = find_task(same, count, &run->scheduler.tasks, start_ns);
-    joins->task_of[row] = (int32_t)task;
-    joins->has_row[task] = 1;
-}
-
-/* Both lists are in the same order. */
-static void join_attempts(struct roast_task_joins *joins, struct joining *joining)
-{
-    const struct roast_tasks *tasks = &joining->run->scheduler.tasks;
-    struct roast_keyed *known = joining->tasks;
-    size_t row = 0;
-
-    for (size_t from = 0, to; from < tasks->count; from = to) {
-        to = from + 1;
-        while (to < tasks->count && known[to].key == known[from].key)
-            to++;
-        while (row < joining->row_count && joining->rows[row].key < known[from].key)
-            row++;
-        if (to - from > 1)
-            sort_by_time(known + from, known + tasks->count, to - from, tasks);
-        for (; row < joining->row_count && joining->rows[row].key == known[from].key;
-             row++)
-            join_row(joins, joining, joining->rows[row].item, known + from, to - from);
-    }
-}
-
 bool roast__task_joins_find(struct roast_task_joins *joins, const struct roast_run *run)
 {
-    size_t tasks = run->scheduler.tasks.count, rows = run->attempts.count;
+    size_t task_count = run->scheduler.tasks.count, rows = run->attempts.count;
     struct joining joining = {.run = run, .workers = count_workers(run)};
 
-    joining.tasks = roast__keyed_new(tasks);
-    joining.rows = roast__keyed_new(tasks > 0 ? rows : 0);
+    joining.tasks = roast__keyed_new(task_count);
+    joining.rows = roast__keyed_new(task_count > 0 ? rows : 0);
     joins->task_of = roast__realloc(NULL, rows * sizeof(joins->task_of[0]));
-    joins->has_row = roast__alloc(tasks);
+    joins->has_row = roast__alloc(task_count);
     bool found = joining.tasks && joining.rows && joins->task_of && joins->has_row;
     for (size_t row = 0; found && row < rows; row++)
         joins->task_of[row] = -1;
-    if (found && tasks > 0) {
-        list_tasks(&joining);
-        list_rows(&joining);
-        join_attempts(joins, &joining);
+    if (found && task_count > 0) {
+        const struct roast_tasks *tasks = &joining.run->scheduler.tasks;
+        for (uint32_t i = 0; i < tasks->count; i++)
+            joining.tasks[i] = (struct roast_keyed){
+                pair_of(&joining, tasks->key_hash[i], tasks->worker[i]), i};
+        roast__keyed_sort(joining.tasks, joining.tasks + tasks->count, tasks->count);
+        const struct roast_attempts *attempts = &joining.run->attempts;
+        const struct roast_column *keys = &attempts->columns[ROAST_COLUMN_key_hash];
+        for (uint32_t row = 0; row < attempts->count; row++) {
+            if (!roast__column_has(keys, row))
+                continue;
+            int32_t worker = attempts->processes[attempts->process[row]].worker;
+            joining.rows[joining.row_count++] =
+                (struct roast_keyed){pair_of(&joining, keys->values[row], worker), row};
+        }
+        roast__keyed_sort(joining.rows, joining.rows + joining.row_count,
+                          joining.row_count);
+        /* Both lists are in the same order. */
+        struct roast_keyed *known = joining.tasks;
+        size_t row = 0;
+        for (size_t from = 0, to; from < tasks->count; from = to) {
+            to = from + 1;
+            while (to < tasks->count && known[to].key == known[from].key)
+                to++;
+            while (row < joining.row_count && joining.rows[row].key < known[from].key)
+                row++;
+            struct roast_keyed *same = known + from; /* tasks of one pair, by time */
+            int64_t pair = same[0].key;
+            for (size_t i = 0; i < to - from; i++)
+                same[i].key = from_of(tasks, same[i].item);
+            roast__keyed_sort(same, known + tasks->count, to - from);
+            for (size_t i = 0; i < to - from; i++)
+                same[i].key = pair;
+            for (; row < joining.row_count && joining.rows[row].key == pair; row++) {
+                uint32_t attempt = joining.rows[row].item;
+                int64_t start_ns, end_ns;
+                if (!roast__attempt_times(attempts, attempt, &start_ns, &end_ns))
+                    start_ns = INT64_MAX; /* the last one */
+                uint32_t task = find_task(same, to - from, tasks, start_ns);
+                joins->task_of[attempt] = (int32_t)task;
+                joins->has_row[task] = 1;
+            }
+        }
     }
     roast__free(joining.tasks);
     roast__free(joining.rows);

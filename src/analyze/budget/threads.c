@@ -2,7 +2,7 @@
 /* threads.c - which part of each job of a shift had a thread.
  *
  * Jobs take threads in the order in which they began, each the one that is free longest,
- * and what does not fit is cut off. Then come those that nobody saw begin: when such a
+ * and what does not fit is cut off. Then come those whose begin is not known: when such a
  * job stops it has had the thread that was free longest, for as long as that was free.
  * So it never takes time from a job whose times are known. */
 #include "analyze/budget/threads.h"

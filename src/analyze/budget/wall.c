@@ -4,7 +4,7 @@
  *     Runner.run   preprocess | wait_first_worker | chunks | tail | merge
  *     the rest     client
  *
- * Preprocessing begins when the first file is asked: what the client imports and plans
+ * Preprocessing begins when entries of the first file are counted: what the client imports and plans
  * before is its own, unless there was no worker yet. The tail begins when no chunk is
  * left to begin and a thread has none (phases.h). A call that gave no output has no
  * merge: it lost attempts, or more of them were to come, so all but the tail from its
@@ -27,56 +27,23 @@ struct work {
     int64_t end_ns;   /* latest end */
 };
 
-/* ---- attempts of calls ----------------------------------------------------------- */
-
-static void find_extremes(struct work *work, const struct roast_calls *calls,
-                          const struct roast_attempts *attempts)
-{
-    for (size_t row = 0; row < attempts->count; row++) {
-        int64_t start, end;
-        if (calls->of_row[row] == ROAST_NO_CALL ||
-            !roast__attempt_times(attempts, row, &start, &end))
-            continue;
-        struct work *own = &work[calls->of_row[row]];
-        if (start < calls->calls[calls->of_row[row]].preprocess_end_ns)
-            continue; /* a file that failed while its entries were counted */
-        if (!own->any)
-            *own = (struct work){true, start, end};
-        own->first_ns = start < own->first_ns ? start : own->first_ns;
-        own->end_ns = end > own->end_ns ? end : own->end_ns;
-    }
-}
-
 /* ---- the account ----------------------------------------------------------------- */
 
-/* Marks may come from a file of somebody else, and be of any time. */
+/* Marks may come from any file, and have any time. */
 static void add(int64_t *part, int64_t from_ns, int64_t to_ns)
 {
     *part = roast__sat_add(*part, roast__time_between(from_ns, to_ns));
 }
 
-/* When there was a thread, from a moment on. */
-static int64_t first_thread_ns(const struct roast_schedule *schedule, int64_t from_ns)
-{
-    int64_t first_ns = INT64_MAX;
-
-    for (size_t i = 0; i < schedule->shift_count; i++) {
-        const struct roast_shift *shift = &schedule->shifts[i];
-        if (shift->threads > 0 && shift->to_ns > from_ns && shift->from_ns < first_ns)
-            first_ns = shift->from_ns;
-    }
-    return first_ns;
-}
-
-/* The time in which files were asked, as the budget has it, and before it that without
- * any worker to ask them. Calls and steps are by time: *next is the first step that this
- * call or a later one may meet. */
-static void add_asking(int64_t parts[WALL_PARTS], const struct roast_call *call,
-                       const struct roast_study *study, size_t *next)
+/* The time in which entries were counted, as the budget has it, and before it the time
+ * without any worker. Calls and steps are by time: *next is the first step that this
+ * call or a later one may overlap. */
+static void add_preprocess(int64_t parts[WALL_PARTS], const struct roast_call *call,
+                           const struct roast_study *study, size_t *next)
 {
     const struct roast_phases *phases = &study->budget->phases;
     int64_t ready = call->preprocess_end_ns;
-    int64_t begin = roast__sat_sub(ready, call->preprocess_ns), asked = ready;
+    int64_t begin = roast__sat_sub(ready, call->preprocess_ns), counted = ready;
 
     for (size_t i = *next; i < phases->count; i++) {
         const struct roast_phase_step *step = &phases->steps[i];
@@ -88,10 +55,16 @@ static void add_asking(int64_t parts[WALL_PARTS], const struct roast_call *call,
             continue;
         int64_t from_ns = roast__time_clamp(step->from_ns, call->begin_ns, to_ns);
         add(&parts[PREPROCESS], from_ns, to_ns < ready ? to_ns : ready);
-        asked = from_ns < asked ? from_ns : asked;
+        counted = from_ns < counted ? from_ns : counted;
     }
-    int64_t there = first_thread_ns(&study->budget->schedule, begin);
-    add(&parts[WAIT], begin, there < asked ? there : asked);
+    /* When there was a thread, from a moment on. */
+    int64_t there = INT64_MAX;
+    for (size_t i = 0; i < study->budget->schedule.shift_count; i++) {
+        const struct roast_shift *shift = &study->budget->schedule.shifts[i];
+        if (shift->threads > 0 && shift->to_ns > begin && shift->from_ns < there)
+            there = shift->from_ns;
+    }
+    add(&parts[WAIT], begin, there < counted ? there : counted);
 }
 
 /* The tail is that of the budget; without threads that are known there is none. */
@@ -116,18 +89,6 @@ static void add_call(int64_t parts[WALL_PARTS], const struct roast_call *call,
     add(&parts[call->returned ? MERGE : CHUNKS], last, call->end_ns);
 }
 
-static void put_account(const struct roast_study *study, int64_t parts[WALL_PARTS],
-                        roast_table *table)
-{
-    parts[CLIENT] = roast__time_between(study->run->start_ns, study->end_ns);
-    for (int i = 0; i < WALL_PARTS; i++)
-        parts[CLIENT] = roast__sat_sub(parts[CLIENT], i == CLIENT ? 0 : parts[i]);
-    roast__table_row(table);
-    for (int i = 0; i < WALL_PARTS; i++)
-        roast__fill_number(table, ROAST_COL_wall_account_wait_first_worker + i,
-                           (double)parts[i] / 1e9);
-}
-
 void roast__study_wall(const struct roast_study *study)
 {
     const struct roast_run *run = study->run;
@@ -140,22 +101,42 @@ void roast__study_wall(const struct roast_study *study)
     if (done && calls.count > 0) {
         work = roast__alloc(calls.count * sizeof(work[0]));
         done = work != NULL;
-        if (done)
-            find_extremes(work, &calls, &run->attempts);
+        if (done) {
+            for (size_t row = 0; row < run->attempts.count; row++) {
+                int64_t start, end;
+                if (calls.of_row[row] == ROAST_NO_CALL ||
+                    !roast__attempt_times(&run->attempts, row, &start, &end))
+                    continue;
+                struct work *own = &work[calls.of_row[row]];
+                if (start < calls.calls[calls.of_row[row]].preprocess_end_ns)
+                    continue; /* a file that failed while its entries were counted */
+                if (!own->any)
+                    *own = (struct work){true, start, end};
+                own->first_ns = start < own->first_ns ? start : own->first_ns;
+                own->end_ns = end > own->end_ns ? end : own->end_ns;
+            }
+        }
     }
     if (!done)
         study->summary->failed = true;
     size_t step = 0;
     for (size_t i = 0; done && i < calls.count; i++) {
         const struct roast_call *call = &calls.calls[i];
-        add_asking(parts, call, study, &step);
+        add_preprocess(parts, call, study, &step);
         add_call(parts, call, &work[i], &study->budget->phases.tails[i], run);
     }
-    if (done && calls.count == 0 && run->attempts.count > 0)
+    if (done && calls.count == 0 && run->attempts.count > 0) {
         roast__summary_miss(study->summary, "wall_account",
                             "no call of Runner.run was seen");
-    else if (done && study->summary->values.known[ROAST_METRIC_wall_time])
-        put_account(study, parts, table);
+    } else if (done && study->summary->values.known[ROAST_METRIC_wall_time]) {
+        parts[CLIENT] = roast__time_between(study->run->start_ns, study->end_ns);
+        for (int i = 0; i < WALL_PARTS; i++)
+            parts[CLIENT] = roast__sat_sub(parts[CLIENT], i == CLIENT ? 0 : parts[i]);
+        roast__table_row(table);
+        for (int i = 0; i < WALL_PARTS; i++)
+            roast__fill_number(table, ROAST_COL_wall_account_wait_first_worker + i,
+                               (double)parts[i] / 1e9);
+    }
     roast__free(work);
     roast__calls_release(&calls);
 }

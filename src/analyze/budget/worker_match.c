@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* worker_match.c - which of the sampled processes are workers, and on which machine.
  *
- * Records and samples meet by the worker's name where there is one, else by the pid on
+ * Records and samples are matched by the worker's name where there is one, else by the pid on
  * the client's host, which is the only host whose processes we sample ourselves. */
 #include "analyze/budget/worker_match.h"
 
@@ -77,9 +77,9 @@ bool roast__index_pids(struct roast_hash_table *by_pid,
     return true;
 }
 
-/* Tells all samples that are of this process; whether there were any. */
-static bool meet(struct roast_crew *crew, const struct roast_run *run,
-                 const struct roast_hash_table *by_pid, size_t number)
+/* Marks all samples of this process; returns whether there were any. */
+static bool match_process(struct roast_worker_match *match, const struct roast_run *run,
+                          const struct roast_hash_table *by_pid, size_t number)
 {
     const struct roast_worker_process *process = &run->attempts.processes[number];
     const struct roast_worker_samples *workers = run->samples.workers;
@@ -87,25 +87,25 @@ static bool meet(struct roast_crew *crew, const struct roast_run *run,
         process->worker != ROAST_NO_STRING
             ? roast__samples_find(&run->samples, process->worker)
             : NULL;
-    bool met = named != NULL;
+    bool matched = named != NULL;
 
     if (named)
-        crew->process[named - workers] = (int32_t)number;
+        match->process[named - workers] = (int32_t)number;
     if (process->pid == 0 || !roast__may_be_here(run, process))
-        return met;
+        return matched;
     for (size_t at = roast__hash_first(by_pid, roast__hash_number(process->pid));
          roast__hash_holds(by_pid, at); at = roast__hash_next(by_pid, at)) {
         uint32_t sampled = roast__hash_item(by_pid, at);
         if (workers[sampled].pid != process->pid)
             continue;
-        crew->process[sampled] = (int32_t)number;
-        met = true;
+        match->process[sampled] = (int32_t)number;
+        matched = true;
     }
-    return met;
+    return matched;
 }
 
-static bool meet_all(struct roast_crew *crew, const struct roast_run *run,
-                     const struct roast_hash_table *by_pid)
+static bool match_all(struct roast_worker_match *match, const struct roast_run *run,
+                      const struct roast_hash_table *by_pid)
 {
     const struct roast_attempts *attempts = &run->attempts;
     struct roast_hash_table distinct = {0};
@@ -116,51 +116,34 @@ static bool meet_all(struct roast_crew *crew, const struct roast_run *run,
         done = first >= 0;
         if (first != (int64_t)i)
             continue;
-        bool met = meet(crew, run, by_pid, i);
+        bool matched = match_process(match, run, by_pid, i);
         if (!roast__process_is_known(&attempts->processes[i]))
-            continue; /* records that do not say who made them: any of the others */
-        crew->seen++;
-        if (!met)
-            crew->unsampled++;
+            continue; /* records without a process: any of the others */
+        match->seen++;
+        if (!matched)
+            match->unsampled++;
     }
     roast__hash_release(&distinct);
     return done;
 }
 
-static const struct roast_worker_session *stay_of(const struct roast_run *run,
-                                                  int32_t worker)
+static const struct roast_worker_session *session_of(const struct roast_run *run,
+                                                     int32_t worker)
 {
     return worker >= 0 ? roast__latest_session(&run->scheduler.sessions, worker) : NULL;
 }
 
 /* Where a scheduler names its workers, a process of this machine is one only if it ran
  * attempts of another executor: else it is there under its address. */
-static bool is_worker(const struct roast_crew *crew, const struct roast_run *run,
-                      size_t sampled)
+static bool is_worker(const struct roast_worker_match *match,
+                      const struct roast_run *run, size_t sampled)
 {
     const struct roast_worker_samples *samples = &run->samples.workers[sampled];
-    int32_t process = crew->process[sampled];
+    int32_t process = match->process[sampled];
 
     if (samples->pid == 0)
-        return run->scheduler.sessions.count == 0 || stay_of(run, samples->name);
-    return process >= 0 && !stay_of(run, run->attempts.processes[process].worker);
-}
-
-static void choose_workers(struct roast_crew *crew, const struct roast_run *run)
-{
-    const struct roast_samples *samples = &run->samples;
-    bool any = run->scheduler.sessions.count > 0;
-
-    for (size_t i = 0; i < samples->count; i++) {
-        bool backend = samples->workers[i].pid == 0;
-        crew->is_worker[i] = is_worker(crew, run, i);
-        any = any || crew->is_worker[i];
-        crew->seen += backend && crew->is_worker[i] && crew->process[i] < 0;
-    }
-    for (size_t i = 0; !any && i < samples->count; i++) {
-        crew->is_worker[i] = true;
-        crew->seen += run->attempts.process_count == 0;
-    }
+        return run->scheduler.sessions.count == 0 || session_of(run, samples->name);
+    return process >= 0 && !session_of(run, run->attempts.processes[process].worker);
 }
 
 /* ---- machines -------------------------------------------------------------------- */
@@ -182,16 +165,16 @@ static struct roast_str host_in(struct roast_str name)
     return (struct roast_str){name.data + from, to - 1 - from};
 }
 
-static struct roast_str host_of(const struct roast_crew *crew,
+static struct roast_str host_of(const struct roast_worker_match *match,
                                 const struct roast_run *run, size_t sampled)
 {
-    const struct roast_worker_session *stay =
-        stay_of(run, run->samples.workers[sampled].name);
-    int32_t process = crew->process[sampled];
+    const struct roast_worker_session *session =
+        session_of(run, run->samples.workers[sampled].name);
+    int32_t process = match->process[sampled];
     struct roast_str host = {NULL, 0};
 
-    if (stay && stay->host >= 0) /* of all workers in the same words */
-        host = text_of(run, stay->host);
+    if (session && session->host >= 0) /* of all workers in the same words */
+        host = text_of(run, session->host);
     else if (process >= 0)
         host = text_of(run, run->attempts.processes[process].host);
     if (!host.data && run->samples.workers[sampled].pid != 0)
@@ -200,7 +183,7 @@ static struct roast_str host_of(const struct roast_crew *crew,
 }
 
 struct machines {
-    const struct roast_crew *crew;
+    const struct roast_worker_match *match;
     const struct roast_run *run;
     struct roast_hash_table
         slots; /* owned; the first sampled process of every machine */
@@ -209,15 +192,15 @@ struct machines {
 static uint64_t hash_machine(const void *table, uint32_t item)
 {
     const struct machines *machines = table;
-    struct roast_str host = host_of(machines->crew, machines->run, item);
+    struct roast_str host = host_of(machines->match, machines->run, item);
 
     return roast__hash64(host.data, host.size_bytes);
 }
 
 static bool same_host(const struct machines *machines, uint32_t a, uint32_t b)
 {
-    struct roast_str left = host_of(machines->crew, machines->run, a);
-    struct roast_str right = host_of(machines->crew, machines->run, b);
+    struct roast_str left = host_of(machines->match, machines->run, a);
+    struct roast_str right = host_of(machines->match, machines->run, b);
 
     return roast__str_equal(left, right);
 }
@@ -237,18 +220,18 @@ static uint32_t machine_of(struct machines *machines, uint32_t sampled)
 }
 
 /* What has no host is a machine of its own. */
-static bool find_machines(struct roast_crew *crew, const struct roast_run *run)
+static bool find_machines(struct roast_worker_match *match, const struct roast_run *run)
 {
-    struct machines machines = {.crew = crew, .run = run};
+    struct machines machines = {.match = match, .run = run};
     bool done = true;
 
     for (uint32_t i = 0; i < run->samples.count && done; i++) {
-        crew->machine[i] = i;
-        if (!host_of(crew, run, i).data)
+        match->machine[i] = i;
+        if (!host_of(match, run, i).data)
             continue;
         done = roast__hash_room(&machines.slots, i, hash_machine, &machines);
         if (done)
-            crew->machine[i] = machine_of(&machines, i);
+            match->machine[i] = machine_of(&machines, i);
     }
     roast__hash_release(&machines.slots);
     return done;
@@ -256,30 +239,43 @@ static bool find_machines(struct roast_crew *crew, const struct roast_run *run)
 
 /* ---- all ------------------------------------------------------------------------- */
 
-bool roast__crew_find(struct roast_crew *crew, const struct roast_run *run)
+bool roast__worker_match_find(struct roast_worker_match *match,
+                              const struct roast_run *run)
 {
     size_t count = run->samples.count;
     struct roast_hash_table by_pid = {0};
 
-    crew->is_worker = roast__alloc(count * sizeof(crew->is_worker[0]));
-    crew->process = roast__alloc(count * sizeof(crew->process[0]));
-    crew->machine = roast__alloc(count * sizeof(crew->machine[0]));
-    bool done = crew->is_worker && crew->process && crew->machine;
+    match->is_worker = roast__alloc(count * sizeof(match->is_worker[0]));
+    match->process = roast__alloc(count * sizeof(match->process[0]));
+    match->machine = roast__alloc(count * sizeof(match->machine[0]));
+    bool done = match->is_worker && match->process && match->machine;
     for (size_t i = 0; done && i < count; i++)
-        crew->process[i] = -1;
+        match->process[i] = -1;
     done = done && roast__index_pids(&by_pid, &run->samples) &&
-           meet_all(crew, run, &by_pid);
-    if (done)
-        choose_workers(crew, run);
-    done = done && find_machines(crew, run);
+           match_all(match, run, &by_pid);
+    if (done) {
+        const struct roast_samples *samples = &run->samples;
+        bool any = run->scheduler.sessions.count > 0;
+        for (size_t i = 0; i < samples->count; i++) {
+            bool backend = samples->workers[i].pid == 0;
+            match->is_worker[i] = is_worker(match, run, i);
+            any = any || match->is_worker[i];
+            match->seen += backend && match->is_worker[i] && match->process[i] < 0;
+        }
+        for (size_t i = 0; !any && i < samples->count; i++) {
+            match->is_worker[i] = true;
+            match->seen += run->attempts.process_count == 0;
+        }
+    }
+    done = done && find_machines(match, run);
     roast__hash_release(&by_pid);
     return done;
 }
 
-void roast__crew_release(struct roast_crew *crew)
+void roast__worker_match_release(struct roast_worker_match *match)
 {
-    roast__free(crew->is_worker);
-    roast__free(crew->process);
-    roast__free(crew->machine);
-    *crew = (struct roast_crew){0};
+    roast__free(match->is_worker);
+    roast__free(match->process);
+    roast__free(match->machine);
+    *match = (struct roast_worker_match){0};
 }

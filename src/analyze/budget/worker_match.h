@@ -3,7 +3,7 @@
  *
  * The tree of this machine has more processes than workers: the client, helpers of the
  * executor. Those that ran attempts are workers; samples without a pid come from a
- * backend that knows its workers; of those a scheduler's own list says which. If no
+ * backend that knows its workers; of those, the scheduler's own list decides. If no
  * worker is known, all samples count. */
 #ifndef ROAST_ANALYZE_BUDGET_WORKER_MATCH_H
 #define ROAST_ANALYZE_BUDGET_WORKER_MATCH_H
@@ -11,7 +11,7 @@
 #include "run/run.h"
 
 /* Zeroed = empty and valid; everything is owned. */
-struct roast_crew {
+struct roast_worker_match {
     bool *is_worker;   /* per sampled process */
     int32_t *process;  /* per sampled process: one that ran attempts, or -1 */
     uint32_t *machine; /* per sampled process: first one of the same host */
@@ -32,14 +32,15 @@ static inline bool roast__may_be_here(const struct roast_run *run,
            run->host == ROAST_NO_STRING;
 }
 
-/* Records of others may not say which process they are of. */
+/* Imported records may not name their process. */
 static inline bool roast__process_is_known(const struct roast_worker_process *process)
 {
     return process->pid != 0 || process->id != 0 || process->worker != ROAST_NO_STRING;
 }
 
 /* False when out of memory. */
-bool roast__crew_find(struct roast_crew *crew, const struct roast_run *run);
-void roast__crew_release(struct roast_crew *crew);
+bool roast__worker_match_find(struct roast_worker_match *match,
+                              const struct roast_run *run);
+void roast__worker_match_release(struct roast_worker_match *match);
 
 #endif

@@ -100,21 +100,6 @@ void roast__make_branches(const struct roast_table_job *job)
 #undef AT
 #define AT(name) ROAST_COL_chunk_branches_##name
 
-static void put_chunk(const struct roast_table_job *job, const struct roast_walk *walk,
-                      const struct roast_branch_list *list, uint64_t chunk_id)
-{
-    struct roast_branch_coverage told = roast__branch_coverage(walk);
-
-    for (size_t i = 0; i < list->count && roast__table_ok(job->to); i++) {
-        struct roast_branch_cost cost = {.name = list->all[i].name};
-        roast__branch_cost_add(&cost, &list->all[i], told);
-        roast__table_row(job->to);
-        roast__fill_count(job->to, AT(chunk_id), chunk_id);
-        roast__fill_text(job->to, AT(branch), cost.name);
-        put_cost(job->to, AT(reads), &cost);
-    }
-}
-
 void roast__make_chunk_branches(const struct roast_table_job *job)
 {
     struct roast_chunk_walk chunks = {.job = job};
@@ -126,8 +111,17 @@ void roast__make_chunk_branches(const struct roast_table_job *job)
     while (roast__table_ok(job->to) && roast__chunk_walk_next(&chunks)) {
         walk.row = chunks.row;
         (void)roast__attempt_record(job->run, walk.row, &walk.rec, walk.identity);
-        if (roast__walk_branches(&walk, &list))
-            put_chunk(job, &walk, &list, chunks.chunk_id);
+        if (roast__walk_branches(&walk, &list)) {
+            struct roast_branch_coverage coverage = roast__branch_coverage(&walk);
+            for (size_t i = 0; i < list.count && roast__table_ok(job->to); i++) {
+                struct roast_branch_cost cost = {.name = list.all[i].name};
+                roast__branch_cost_add(&cost, &list.all[i], coverage);
+                roast__table_row(job->to);
+                roast__fill_count(job->to, AT(chunk_id), chunks.chunk_id);
+                roast__fill_text(job->to, AT(branch), cost.name);
+                put_cost(job->to, AT(reads), &cost);
+            }
+        }
     }
     roast__free(list.all);
 }

@@ -4,10 +4,10 @@
  * Ids are those of roast_run_chunks(): a row is found again in chunk_metrics. */
 #include <stdlib.h>
 
-#include "analyze/budget/wasted_time.h"
+#include "analyze/budget/last_signs.h"
 #include "analyze/calls.h"
 #include "analyze/formulas.h"
-#include "analyze/tables/tasks.h"
+#include "analyze/tables/job.h"
 #include "analyze/totals/groups.h"
 #include "base/mem.h"
 #include "roast/ladder.h"
@@ -35,7 +35,7 @@ bool roast__chunk_walk_next(struct roast_chunk_walk *walk)
 
 enum { NOT_ASKED = -2 };
 
-/* The word of every process for its worker, made when it is first asked for. */
+/* The word of every process for its worker, made on first use. */
 struct process_words {
     const struct roast_table_job *job;
     int at;
@@ -110,41 +110,6 @@ static const struct {
     {ROAST_FIELD_bytes_before, AT(bytes_before_process), COUNT},
 };
 
-static void put_fields(roast_table *to, const roast_record *rec)
-{
-    for (size_t i = 0; i < sizeof(fields) / sizeof(fields[0]); i++) {
-        const union roast_field_value *value = &rec->values[fields[i].field];
-        if (!roast_record_has(rec, fields[i].field))
-            continue;
-        if (fields[i].how == TEXT)
-            roast__fill_text(to, fields[i].at, value->str);
-        else if (fields[i].how == SECONDS)
-            roast__fill_number(to, fields[i].at, roast_seconds(value->u64));
-        else
-            roast__fill_count(to, fields[i].at, value->u64);
-    }
-}
-
-static void put_ladder(roast_table *to, const roast_record *rec)
-{
-    struct roast_ladder ladder;
-
-    if (!roast_record_has(rec, ROAST_FIELD_ladder) ||
-        roast_ladder_read(&ladder, rec->values[ROAST_FIELD_ladder].str, NULL) < 0)
-        return;
-    for (int i = 0; i < ROAST_ITEM_COUNT; i++) {
-        enum roast_ladder_item item = (enum roast_ladder_item)i;
-        enum roast_ladder_kind kind = roast_ladder_info(item)->kind;
-        if (!roast_ladder_has(&ladder, item))
-            continue;
-        if (kind == ROAST_LADDER_SLICE || kind == ROAST_LADDER_TIME)
-            roast__fill_number(to, roast_chunk_item_col(item),
-                               roast_seconds(ladder.values[item]));
-        else
-            roast__fill_count(to, roast_chunk_item_col(item), ladder.values[item]);
-    }
-}
-
 static void put_column(const struct roast_table_job *job, int at,
                        enum roast_attempt_column from, size_t row)
 {
@@ -165,7 +130,17 @@ static void put_chunk(struct process_words *words, const struct roast_chunk_walk
     roast__table_row(to);
     roast__fill_count(to, AT(chunk_id), walk->chunk_id);
     roast__fill_int(to, AT(attempt), job->order->attempt[walk->row]);
-    put_fields(to, &rec);
+    for (size_t i = 0; i < sizeof(fields) / sizeof(fields[0]); i++) {
+        const union roast_field_value *value = &rec.values[fields[i].field];
+        if (!roast_record_has(&rec, fields[i].field))
+            continue;
+        if (fields[i].how == TEXT)
+            roast__fill_text(to, fields[i].at, value->str);
+        else if (fields[i].how == SECONDS)
+            roast__fill_number(to, fields[i].at, roast_seconds(value->u64));
+        else
+            roast__fill_count(to, fields[i].at, value->u64);
+    }
     if (roast_record_has(&rec, ROAST_FIELD_worker))
         roast__fill_text(to, AT(worker), rec.values[ROAST_FIELD_worker].str);
     else
@@ -177,7 +152,21 @@ static void put_chunk(struct process_words *words, const struct roast_chunk_walk
     roast__fill_bool(to, AT(undecorated),
                      roast_record_has(&rec, ROAST_FIELD_undecorated) &&
                          rec.values[ROAST_FIELD_undecorated].u64 != 0);
-    put_ladder(to, &rec);
+    struct roast_ladder ladder;
+    if (!roast_record_has(&rec, ROAST_FIELD_ladder) ||
+        roast_ladder_read(&ladder, rec.values[ROAST_FIELD_ladder].str, NULL) < 0)
+        return;
+    for (int i = 0; i < ROAST_ITEM_COUNT; i++) {
+        enum roast_ladder_item item = (enum roast_ladder_item)i;
+        enum roast_ladder_kind kind = roast_ladder_info(item)->kind;
+        if (!roast_ladder_has(&ladder, item))
+            continue;
+        if (kind == ROAST_LADDER_SLICE || kind == ROAST_LADDER_TIME)
+            roast__fill_number(to, roast_chunk_item_col(item),
+                               roast_seconds(ladder.values[item]));
+        else
+            roast__fill_count(to, roast_chunk_item_col(item), ladder.values[item]);
+    }
 }
 
 void roast__make_chunks(const struct roast_table_job *job)
@@ -197,7 +186,7 @@ void roast__make_chunks(const struct roast_table_job *job)
 #undef AT
 #define AT(name) ROAST_COL_tasks_##name
 
-/* NULL: nobody knows. */
+/* NULL: not known. */
 static const char *status_of(const struct roast_run *run, unsigned role)
 {
     switch (role) {
@@ -231,42 +220,6 @@ void roast__put_dataset_file(const struct roast_table_job *job, int at_dataset,
     roast__fill_text(job->to, at_file, string_of(job, sources[source].file));
 }
 
-static void put_times(const struct roast_table_job *job, size_t row, bool lost,
-                      const int64_t *last_signs)
-{
-    const struct roast_attempts *attempts = &job->run->attempts;
-    int64_t start_ns, end_ns;
-
-    if (roast__attempt_times(attempts, row, &start_ns, &end_ns))
-        roast__fill_int(job->to, AT(start), start_ns);
-    roast__fill_number(job->to, AT(duration),
-                       lost ? roast__lost_seconds(attempts, row, last_signs)
-                            : roast__attempt_seconds(attempts, row));
-}
-
-static void put_task(struct process_words *words, size_t row, const int64_t *last_signs)
-{
-    const struct roast_table_job *job = words->job;
-    const struct roast_attempts *attempts = &job->run->attempts;
-    const struct roast_column *errors = &attempts->columns[ROAST_COLUMN_error_type];
-    unsigned role = job->study->totals->roles.of_row[row];
-    int32_t process = attempts->process[row];
-
-    roast__fill_text(job->to, AT(kind), roast_str_of("chunk"));
-    roast__fill_text(job->to, AT(status), roast_str_of(status_of(job->run, role)));
-    roast__fill_int(job->to, AT(attempt), job->order->attempt[row]);
-    roast__put_dataset_file(job, AT(dataset), AT(file), attempts->source[row]);
-    put_column(job, AT(entry_start), ROAST_COLUMN_entry_start, row);
-    put_column(job, AT(entry_stop), ROAST_COLUMN_entry_stop, row);
-    roast__fill_word(job->to, AT(worker), worker_word(words, process));
-    roast__fill_text(job->to, AT(host),
-                     string_of(job, attempts->processes[process].host));
-    put_times(job, row, role == ROAST_ROLE_LOST, last_signs);
-    if (roast__column_has(errors, row))
-        roast__fill_text(job->to, AT(error_type),
-                         string_of(job, (int32_t)errors->values[row]));
-}
-
 /* Chunks are numbered by the start of their process(); a task starts before that, and
  * not always in the same order. */
 struct task {
@@ -284,9 +237,11 @@ static int by_start(const void *a, const void *b)
     return (left->place > right->place) - (left->place < right->place);
 }
 
-/* Returns owned; NULL when out of memory. What has no start is behind all others. */
-static struct task *list_tasks(const struct roast_table_job *job)
+void roast__make_tasks(const struct roast_table_job *job)
 {
+    struct process_words words = {.job = job, .at = AT(worker)};
+    int64_t *last_signs = roast__last_signs(job->run);
+    struct roast_task_joins joins = {0};
     const struct roast_attempts *attempts = &job->run->attempts;
     struct task *tasks = roast__alloc(job->order->count * sizeof(tasks[0]));
     uint32_t chunk_id = 0;
@@ -295,22 +250,12 @@ static struct task *list_tasks(const struct roast_table_job *job)
         int64_t start_ns, end_ns;
         uint32_t row = job->order->rows[i];
         if (!roast__attempt_times(attempts, row, &start_ns, &end_ns))
-            start_ns = INT64_MAX;
+            start_ns = INT64_MAX; /* behind all others */
         tasks[i] = (struct task){start_ns, (uint32_t)i, chunk_id};
         chunk_id += attempts->cold_fields[row] != 0;
     }
     if (tasks && job->order->count > 0)
         qsort(tasks, job->order->count, sizeof(tasks[0]), by_start);
-    return tasks;
-}
-
-void roast__make_tasks(const struct roast_table_job *job)
-{
-    struct process_words words = {.job = job, .at = AT(worker)};
-    int64_t *last_signs = roast__last_signs(job->run);
-    struct task *tasks = list_tasks(job);
-    struct roast_task_joins joins = {0};
-
     if (!last_signs || !tasks || !open_words(&words) ||
         !roast__task_joins_find(&joins, job->run)) {
         roast__table_fail(job->to);
@@ -319,7 +264,28 @@ void roast__make_tasks(const struct roast_table_job *job)
     for (size_t i = 0; i < job->order->count && roast__table_ok(job->to); i++) {
         uint32_t row = job->order->rows[tasks[i].place];
         roast__table_row(job->to);
-        put_task(&words, row, last_signs);
+        const struct roast_column *errors = &attempts->columns[ROAST_COLUMN_error_type];
+        unsigned role = job->study->totals->roles.of_row[row];
+        int32_t process = attempts->process[row];
+        roast__fill_text(job->to, AT(kind), roast_str_of("chunk"));
+        roast__fill_text(job->to, AT(status), roast_str_of(status_of(job->run, role)));
+        roast__fill_int(job->to, AT(attempt), job->order->attempt[row]);
+        roast__put_dataset_file(job, AT(dataset), AT(file), attempts->source[row]);
+        put_column(job, AT(entry_start), ROAST_COLUMN_entry_start, row);
+        put_column(job, AT(entry_stop), ROAST_COLUMN_entry_stop, row);
+        roast__fill_word(job->to, AT(worker), worker_word(&words, process));
+        roast__fill_text(job->to, AT(host),
+                         string_of(job, attempts->processes[process].host));
+        int64_t start_ns, end_ns;
+        if (roast__attempt_times(attempts, row, &start_ns, &end_ns))
+            roast__fill_int(job->to, AT(start), start_ns);
+        roast__fill_number(job->to, AT(duration),
+                           role == ROAST_ROLE_LOST
+                               ? roast__lost_seconds(attempts, row, last_signs)
+                               : roast__attempt_seconds(attempts, row));
+        if (roast__column_has(errors, row))
+            roast__fill_text(job->to, AT(error_type),
+                             string_of(job, (int32_t)errors->values[row]));
         roast__put_task_of_attempt(job, &joins, row);
         if (job->run->attempts.cold_fields[row] != 0)
             roast__fill_count(job->to, AT(chunk_id), tasks[i].chunk_id);

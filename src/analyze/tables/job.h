@@ -3,6 +3,7 @@
 #ifndef ROAST_ANALYZE_TABLES_JOB_H
 #define ROAST_ANALYZE_TABLES_JOB_H
 
+#include "analyze/budget/task_joins.h"
 #include "analyze/summary.h"
 #include "run/order.h"
 
@@ -62,5 +63,13 @@ bool roast__join_dataset_files(struct roast_keys *keys,
                                const struct roast_study *study);
 void roast__put_dataset_file(const struct roast_table_job *job, int at_dataset,
                              int at_file, int32_t source);
+
+/* Adds to the last row of the table `tasks` what the scheduler knows of an attempt. */
+void roast__put_task_of_attempt(const struct roast_table_job *job,
+                                const struct roast_task_joins *joins, size_t attempt);
+
+/* Adds a row to it for every task that was no attempt, in the order they arrived. */
+void roast__put_other_tasks(const struct roast_table_job *job,
+                            const struct roast_task_joins *joins);
 
 #endif

@@ -14,7 +14,7 @@ enum needs {
     SUMMARY = 1,
     RECORDS = 2, /* or samples */
     ORDER = 4,
-    SCHEDULER = 8, /* what it told; like records of a run that is whole */
+    SCHEDULER = 8, /* what it recorded; like records of a run that is whole */
 };
 
 static const struct {
@@ -50,20 +50,13 @@ bool roast_table_from_summary(enum roast_table_id table)
 
 /* ---- making ---------------------------------------------------------------------- */
 
-/* What tables from records look at; everything is owned. */
+/* The input of tables from records; everything is owned. */
 struct material {
     struct roast_totals totals;
     struct roast_order order;
-    struct roast_summary *notes; /* of the walks: they say there if memory runs out */
+    struct roast_summary *notes; /* of the walks: which note there if memory runs out */
     struct roast_study study;
 };
-
-static void release(struct material *material)
-{
-    roast__totals_release(&material->totals);
-    roast__order_release(&material->order);
-    roast_summary_free(material->notes);
-}
 
 static int prepare(struct material *material, struct roast_run *run, unsigned needs,
                    roast_error *err)
@@ -108,7 +101,9 @@ static int make(roast_table **out, struct roast_table_job *job, struct roast_run
 out:
     job->study = NULL; /* they were of this call */
     job->order = NULL;
-    release(&material);
+    roast__totals_release(&material.totals);
+    roast__order_release(&material.order);
+    roast_summary_free(material.notes);
     return status;
 }
 

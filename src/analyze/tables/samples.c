@@ -2,7 +2,7 @@
 /* samples.c - the table `samples`, and one series alone.
  *
  * The lines are those of tracking_data. One series has the columns of `samples` but for
- * its name, which would say the same in every row. */
+ * its name, which would be the same in every row. */
 #include "analyze/tables/job.h"
 #include "base/mem.h"
 #include "run/timelines.h"
@@ -13,7 +13,7 @@ struct filling {
     int32_t words[ROAST_SERIES_COUNT];
 };
 
-/* The word of a series; -1 until it is met. */
+/* The word of a series; -1 before its first use. */
 static int32_t series_word(struct filling *filling, const struct roast_timeline *line,
                            bool is_count)
 {

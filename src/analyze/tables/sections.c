@@ -112,14 +112,6 @@ struct sums {
     struct tree tree;
 };
 
-static void release_sums(struct sums *sums)
-{
-    roast__keys_release(&sums->files);
-    roast__name_table_release(&sums->names);
-    roast__free(sums->nodes);
-    release_tree(&sums->tree);
-}
-
 /* The node of section i, added when it is new; -1: out of memory. */
 static int64_t node_of(struct sums *sums, size_t i, int32_t key, int64_t guess)
 {
@@ -143,20 +135,6 @@ static int64_t node_of(struct sums *sums, size_t i, int32_t key, int64_t guess)
     return number;
 }
 
-static void add_section(struct node *node, const struct roast_section *section)
-{
-    node->kinds |= section->kinds;
-    node->chunks++;
-    node->count = roast__sat_count(node->count, section->count);
-    node->has_time |= roast__section_has_time(section);
-    node->total_ns += (double)section->total_ns;
-    node->self_ns += (double)section->self_ns;
-    if (section->kinds & ROAST_SECTION_MEMORY)
-        node->memory_bytes += (double)section->memory_delta_bytes;
-    if (section->kinds & ROAST_SECTION_BYTES)
-        node->bytes += (double)section->bytes;
-}
-
 /* False when out of memory. */
 static bool add_tree(struct sums *sums, int32_t key)
 {
@@ -168,7 +146,18 @@ static bool add_tree(struct sums *sums, int32_t key)
         if (number < 0)
             return false;
         tree->node[i] = (uint32_t)number;
-        add_section(&sums->nodes[number], &tree->all[i]);
+        struct node *node = &sums->nodes[number];
+        const struct roast_section *section = &tree->all[i];
+        node->kinds |= section->kinds;
+        node->chunks++;
+        node->count = roast__sat_count(node->count, section->count);
+        node->has_time |= roast__section_has_time(section);
+        node->total_ns += (double)section->total_ns;
+        node->self_ns += (double)section->self_ns;
+        if (section->kinds & ROAST_SECTION_MEMORY)
+            node->memory_bytes += (double)section->memory_delta_bytes;
+        if (section->kinds & ROAST_SECTION_BYTES)
+            node->bytes += (double)section->bytes;
     }
     return true;
 }
@@ -225,37 +214,16 @@ void roast__make_sections(const struct roast_table_job *job)
         roast__table_fail(job->to);
     for (size_t i = 0; i < sums.names.count && roast__table_ok(job->to); i++)
         put_node(job, &sums, i);
-    release_sums(&sums);
+    roast__keys_release(&sums.files);
+    roast__name_table_release(&sums.names);
+    roast__free(sums.nodes);
+    release_tree(&sums.tree);
 }
 
 /* ---- by chunk -------------------------------------------------------------------- */
 
 #undef AT
 #define AT(name) ROAST_COL_chunk_sections_##name
-
-static void put_section(roast_table *to, uint64_t chunk_id, const struct tree *tree,
-                        size_t i)
-{
-    const struct roast_section *section = &tree->all[i];
-    char room[32];
-
-    roast__table_row(to);
-    roast__fill_count(to, AT(chunk_id), chunk_id);
-    roast__fill_text(to, AT(name), section->name);
-    if (section->parent >= 0)
-        roast__fill_text(to, AT(parent), tree->all[section->parent].name);
-    roast__fill_int(to, AT(depth), section->depth);
-    roast__fill_text(to, AT(kind), kind_text(section->kinds, room));
-    roast__fill_count(to, AT(count), section->count);
-    if (roast__section_has_time(section)) {
-        roast__fill_number(to, AT(total), (double)section->total_ns / 1e9);
-        roast__fill_number(to, AT(self), (double)section->self_ns / 1e9);
-    }
-    if (section->kinds & ROAST_SECTION_MEMORY)
-        roast__fill_int(to, AT(memory_delta_bytes), section->memory_delta_bytes);
-    if (section->kinds & ROAST_SECTION_BYTES)
-        roast__fill_count(to, AT(bytes), section->bytes);
-}
 
 void roast__make_chunk_sections(const struct roast_table_job *job)
 {
@@ -270,8 +238,27 @@ void roast__make_chunk_sections(const struct roast_table_job *job)
         (void)roast__attempt_record(job->run, walk.row, &rec, identity);
         if (!read_tree(&tree, &rec))
             roast__table_fail(job->to);
-        for (size_t i = 0; i < tree.count; i++)
-            put_section(job->to, walk.chunk_id, &tree, i);
+        for (size_t i = 0; i < tree.count; i++) {
+            const struct roast_section *section = &tree.all[i];
+            char room[32];
+            roast__table_row(job->to);
+            roast__fill_count(job->to, AT(chunk_id), walk.chunk_id);
+            roast__fill_text(job->to, AT(name), section->name);
+            if (section->parent >= 0)
+                roast__fill_text(job->to, AT(parent), tree.all[section->parent].name);
+            roast__fill_int(job->to, AT(depth), section->depth);
+            roast__fill_text(job->to, AT(kind), kind_text(section->kinds, room));
+            roast__fill_count(job->to, AT(count), section->count);
+            if (roast__section_has_time(section)) {
+                roast__fill_number(job->to, AT(total), (double)section->total_ns / 1e9);
+                roast__fill_number(job->to, AT(self), (double)section->self_ns / 1e9);
+            }
+            if (section->kinds & ROAST_SECTION_MEMORY)
+                roast__fill_int(job->to, AT(memory_delta_bytes),
+                                section->memory_delta_bytes);
+            if (section->kinds & ROAST_SECTION_BYTES)
+                roast__fill_count(job->to, AT(bytes), section->bytes);
+        }
     }
     release_tree(&tree);
 }

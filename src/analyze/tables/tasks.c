@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* tasks.c - what the table `tasks` has from a scheduler: when an attempt was
  * assigned, and all tasks that were no attempts. */
-#include "analyze/tables/tasks.h"
+#include "analyze/tables/job.h"
 
 #include "analyze/totals/task_kinds.h"
 #include "base/array.h"
@@ -37,16 +37,6 @@ void roast__put_task_of_attempt(const struct roast_table_job *job,
         put_scheduled(job, (size_t)joins->task_of[attempt]);
 }
 
-static void put_host(const struct roast_table_job *job, int32_t worker)
-{
-    const struct roast_worker_session *stay =
-        worker >= 0 ? roast__latest_session(&job->run->scheduler.sessions, worker)
-                    : NULL;
-
-    if (stay)
-        roast__fill_text(job->to, AT(host), string_of(job, stay->host));
-}
-
 static void put_task(const struct roast_table_job *job, size_t task,
                      enum roast_task_kind kind)
 {
@@ -59,7 +49,12 @@ static void put_task(const struct roast_table_job *job, size_t task,
     roast__fill_text(job->to, AT(kind), roast_str_of(roast_task_kind_name(kind)));
     roast__fill_text(job->to, AT(status), roast_str_of(roast_task_end_name(end)));
     roast__fill_text(job->to, AT(worker), string_of(job, tasks->worker[task]));
-    put_host(job, tasks->worker[task]);
+    const struct roast_worker_session *session =
+        tasks->worker[task] >= 0
+            ? roast__latest_session(&job->run->scheduler.sessions, tasks->worker[task])
+            : NULL;
+    if (session)
+        roast__fill_text(job->to, AT(host), string_of(job, session->host));
     put_time(job, AT(start), start_ns);
     if (start_ns != 0 && stop_ns >= start_ns)
         roast__fill_number(job->to, AT(duration),
@@ -71,7 +66,7 @@ void roast__put_other_tasks(const struct roast_table_job *job,
                             const struct roast_task_joins *joins)
 {
     if (!roast__has_scheduled(&job->run->scheduler.tasks))
-        return; /* what the client did itself is no task of anybody */
+        return; /* what the client did itself is no task of a worker */
     unsigned char *kinds = roast__task_kinds(job->run);
     if (!kinds)
         roast__table_fail(job->to);

@@ -5,7 +5,7 @@
  * many steps is put into the two at its ends and, as a change, into those between: an
  * attempt costs the same however long it took. */
 #include "analyze/timeline.h"
-#include "analyze/budget/wasted_time.h"
+#include "analyze/budget/last_signs.h"
 #include "analyze/budget/worker_match.h"
 #include "analyze/calls.h"
 #include "analyze/tables/job.h"
@@ -24,7 +24,7 @@ struct lasting {
         change[MOST_STEPS + 1]; /* of what fills whole steps, against the step before */
 };
 
-/* Something that was looked at now and then, and for how much of every step. */
+/* A sampled quantity, and the covered time of every step. */
 struct looked_at {
     double area[MOST_STEPS];
     double covered[MOST_STEPS];
@@ -42,7 +42,7 @@ struct steps {
     struct lasting threads;
     struct lasting running;
     struct looked_at one;      /* worker, or the number of workers */
-    double memory[MOST_STEPS]; /* NaN: nobody looked */
+    double memory[MOST_STEPS]; /* NaN: not sampled */
     double cpu[MOST_STEPS];
     uint64_t chunks[MOST_STEPS];
     uint64_t failures[MOST_STEPS];
@@ -94,20 +94,6 @@ static void settle(const struct steps *steps, struct lasting *sum)
     for (size_t i = 0; i < steps->count; i++) {
         whole += sum->change[i];
         sum->area[i] += whole;
-    }
-}
-
-/* An offer holds until the next; the first one held before it too. */
-static void add_offers(struct steps *steps)
-{
-    const struct roast_run *run = steps->study->run;
-
-    for (size_t i = 0; i < run->offer_count; i++) {
-        const struct roast_offer *offer = &run->offers[i];
-        int64_t from = i == 0 ? steps->start_ns : offer->time_ns;
-        int64_t to = i + 1 < run->offer_count ? offer[1].time_ns : steps->end_ns;
-        add_lasting(steps, &steps->workers, from, to, (double)offer->workers);
-        add_lasting(steps, &steps->threads, from, to, (double)offer->threads);
     }
 }
 
@@ -205,7 +191,7 @@ static void look_at(struct steps *steps, const struct roast_point *point)
     steps->one.moments[step]++;
 }
 
-/* The mean of what was looked at in a step; NaN: nobody looked. */
+/* The mean of the samples of a step; NaN: none. */
 static double mean_of(const struct looked_at *one, size_t step)
 {
     if (one->covered[step] > 0)
@@ -251,52 +237,20 @@ static void add_worker(struct steps *steps, const struct roast_worker_samples *w
 static bool add_samples(struct steps *steps)
 {
     const struct roast_run *run = steps->study->run;
-    struct roast_crew crew = {0};
-    bool found = roast__crew_find(&crew, run);
+    struct roast_worker_match match = {0};
+    bool found = roast__worker_match_find(&match, run);
 
     for (size_t i = 0; found && i < run->samples.count; i++) {
-        if (!crew.is_worker[i])
+        if (!match.is_worker[i])
             continue;
         add_worker(steps, &run->samples.workers[i], ROAST_SERIES_memory, steps->memory);
         add_worker(steps, &run->samples.workers[i], ROAST_SERIES_cpu, steps->cpu);
     }
-    roast__crew_release(&crew);
+    roast__worker_match_release(&match);
     return found;
 }
 
-/* Counts of a backend are joined by straight lines, as in steps.h. */
-static void add_counts(struct steps *steps)
-{
-    const struct roast_run *run = steps->study->run;
-    struct roast_point before = {0, 0};
-
-    steps->one = (struct looked_at){0};
-    for (size_t i = 0; i < run->count_count; i++) {
-        struct roast_point now = {run->counts[i].time_ns,
-                                  (double)run->counts[i].workers};
-        if (i > 0)
-            look_along(steps, &before, &now);
-        look_at(steps, &now);
-        before = now;
-    }
-}
-
 /* ---- all ------------------------------------------------------------------------- */
-
-static void divide(struct steps *steps, const struct roast_study *study)
-{
-    int64_t span_ns = roast__time_between(study->run->start_ns, study->end_ns);
-    int64_t fit = span_ns / (SHORTEST_STEP_MS * INT64_C(1000000));
-
-    steps->study = study;
-    steps->start_ns = study->run->start_ns;
-    steps->end_ns = study->end_ns;
-    if (span_ns > 0)
-        steps->count = (size_t)roast__time_clamp(fit, 1, MOST_STEPS);
-    steps->length_ns = (double)span_ns / (double)(steps->count > 0 ? steps->count : 1);
-    for (size_t i = 0; i < steps->count; i++)
-        steps->memory[i] = steps->cpu[i] = NAN;
-}
 
 static double workers_in(const struct steps *steps, size_t step)
 {
@@ -331,12 +285,40 @@ void roast__make_timeline(const struct roast_table_job *job)
         roast__table_fail(job->to);
         return;
     }
-    divide(steps, job->study);
+    int64_t span_ns =
+        roast__time_between(job->study->run->start_ns, job->study->end_ns);
+    int64_t fit = span_ns / (SHORTEST_STEP_MS * INT64_C(1000000));
+    steps->study = job->study;
+    steps->start_ns = job->study->run->start_ns;
+    steps->end_ns = job->study->end_ns;
+    if (span_ns > 0)
+        steps->count = (size_t)roast__time_clamp(fit, 1, MOST_STEPS);
+    steps->length_ns = (double)span_ns / (double)(steps->count > 0 ? steps->count : 1);
+    for (size_t i = 0; i < steps->count; i++)
+        steps->memory[i] = steps->cpu[i] = NAN;
     if (steps->count > 0) {
         if (!add_attempts(steps) || !add_samples(steps))
             roast__table_fail(job->to);
-        add_offers(steps);
-        add_counts(steps);
+        /* An offer holds until the next; the first one held before it too. */
+        const struct roast_run *run = steps->study->run;
+        for (size_t i = 0; i < run->offer_count; i++) {
+            const struct roast_offer *offer = &run->offers[i];
+            int64_t from = i == 0 ? steps->start_ns : offer->time_ns;
+            int64_t to = i + 1 < run->offer_count ? offer[1].time_ns : steps->end_ns;
+            add_lasting(steps, &steps->workers, from, to, (double)offer->workers);
+            add_lasting(steps, &steps->threads, from, to, (double)offer->threads);
+        }
+        /* Counts of a backend are joined by straight lines, as in pool.c. */
+        struct roast_point before = {0, 0};
+        steps->one = (struct looked_at){0};
+        for (size_t i = 0; i < run->count_count; i++) {
+            struct roast_point now = {run->counts[i].time_ns,
+                                      (double)run->counts[i].workers};
+            if (i > 0)
+                look_along(steps, &before, &now);
+            look_at(steps, &now);
+            before = now;
+        }
         settle(steps, &steps->workers);
         settle(steps, &steps->threads);
         settle(steps, &steps->running);

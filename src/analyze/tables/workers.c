@@ -59,35 +59,36 @@ void roast__make_hot_lines(const struct roast_table_job *job)
 /* All sessions of one worker. */
 struct history {
     int64_t joined_ns; /* first */
-    uint64_t stays;
+    uint64_t sessions;
     uint64_t lost;
     bool shown;
 };
 
 struct histories {
     const struct roast_table_job *job;
-    struct history *items; /* owned; of a worker, at the number of its latest stay */
+    struct history *items; /* owned; of a worker, at the number of its latest session */
 };
 
-static size_t latest_of(const struct roast_worker_sessions *stays, int32_t worker)
+static size_t latest_of(const struct roast_worker_sessions *sessions, int32_t worker)
 {
-    return (size_t)(roast__latest_session(stays, worker) - stays->items);
+    return (size_t)(roast__latest_session(sessions, worker) - sessions->items);
 }
 
 /* False when out of memory. */
 static bool gather(struct histories *histories)
 {
-    const struct roast_worker_sessions *stays =
+    const struct roast_worker_sessions *sessions =
         &histories->job->run->scheduler.sessions;
 
-    histories->items = roast__alloc(stays->count * sizeof(histories->items[0]));
-    for (size_t i = 0; histories->items && i < stays->count; i++) {
-        const struct roast_worker_session *stay = &stays->items[i];
-        struct history *history = &histories->items[latest_of(stays, stay->worker)];
-        if (history->stays == 0 || stay->joined_ns < history->joined_ns)
-            history->joined_ns = stay->joined_ns;
-        history->stays++;
-        history->lost += stay->left_ns != 0 && !stay->expected;
+    histories->items = roast__alloc(sessions->count * sizeof(histories->items[0]));
+    for (size_t i = 0; histories->items && i < sessions->count; i++) {
+        const struct roast_worker_session *session = &sessions->items[i];
+        struct history *history =
+            &histories->items[latest_of(sessions, session->worker)];
+        if (history->sessions == 0 || session->joined_ns < history->joined_ns)
+            history->joined_ns = session->joined_ns;
+        history->sessions++;
+        history->lost += session->left_ns != 0 && !session->expected;
     }
     return histories->items != NULL;
 }
@@ -96,71 +97,28 @@ static bool gather(struct histories *histories)
 static void put_history(struct histories *histories, size_t latest)
 {
     const struct roast_table_job *job = histories->job;
-    const struct roast_worker_session *stay =
+    const struct roast_worker_session *session =
         &job->run->scheduler.sessions.items[latest];
     struct history *history = &histories->items[latest];
 
     history->shown = true;
-    roast__fill_text(job->to, AT(name), string_of(job, stay->name));
-    roast__fill_count(job->to, AT(threads), stay->threads);
-    if (stay->memory_limit_bytes != 0)
-        roast__fill_count(job->to, AT(memory_limit_bytes), stay->memory_limit_bytes);
+    roast__fill_text(job->to, AT(name), string_of(job, session->name));
+    roast__fill_count(job->to, AT(threads), session->threads);
+    if (session->memory_limit_bytes != 0)
+        roast__fill_count(job->to, AT(memory_limit_bytes), session->memory_limit_bytes);
     roast__fill_int(job->to, AT(joined), history->joined_ns);
-    if (stay->left_ns != 0) {
-        roast__fill_int(job->to, AT(left), stay->left_ns);
-        roast__fill_bool(job->to, AT(expected), stay->expected);
-        roast__fill_text(job->to, AT(reason), string_of(job, stay->reason));
+    if (session->left_ns != 0) {
+        roast__fill_int(job->to, AT(left), session->left_ns);
+        roast__fill_bool(job->to, AT(expected), session->expected);
+        roast__fill_text(job->to, AT(reason), string_of(job, session->reason));
     }
-    roast__fill_count(job->to, AT(stays), history->stays);
+    roast__fill_count(job->to, AT(stays), history->sessions);
     roast__fill_count(job->to, AT(lost), history->lost);
-}
-
-/* A worker that attempts ran on. */
-static void put_known(struct histories *histories, const roast_table *workers,
-                      size_t row)
-{
-    const struct roast_table_job *job = histories->job;
-    const struct roast_worker_sessions *stays = &job->run->scheduler.sessions;
-    struct roast_str worker =
-        roast_table_text(workers, row, ROAST_COL_per_worker_worker);
-
-    roast__table_row(job->to);
-    roast__fill_text(job->to, AT(worker), worker);
-    roast__fill_from(job->to, AT(host), workers, row, ROAST_COL_per_worker_host);
-    roast__fill_from(job->to, AT(pid), workers, row, ROAST_COL_per_worker_pid);
-    roast__fill_group_from(job->to, AT(num_chunks), workers, row,
-                           ROAST_COL_per_worker_num_chunks);
-    roast__fill_from(job->to, AT(peak_memory_mb), workers, row,
-                     ROAST_COL_per_worker_peak_memory_mb);
-    int32_t number =
-        worker.data ? roast__strings_find(&job->run->strings, worker) : ROAST_NO_STRING;
-    if (number >= 0 && roast__latest_session(stays, number))
-        put_history(histories, latest_of(stays, number));
-}
-
-/* A worker that no attempt names. */
-static void put_idle(struct histories *histories, size_t latest)
-{
-    const struct roast_table_job *job = histories->job;
-    const struct roast_worker_session *stay =
-        &job->run->scheduler.sessions.items[latest];
-    const struct roast_worker_samples *samples =
-        roast__samples_find(&job->run->samples, stay->worker);
-
-    roast__table_row(job->to);
-    roast__fill_text(job->to, AT(worker), string_of(job, stay->worker));
-    roast__fill_text(job->to, AT(host), string_of(job, stay->host));
-    if (stay->pid != 0)
-        roast__fill_count(job->to, AT(pid), stay->pid);
-    if (samples)
-        roast__fill_number(job->to, AT(peak_memory_mb),
-                           roast__highest_memory(samples) / (1024.0 * 1024.0));
-    put_history(histories, latest);
 }
 
 void roast__make_workers(const struct roast_table_job *job)
 {
-    const struct roast_worker_sessions *stays = &job->run->scheduler.sessions;
+    const struct roast_worker_sessions *sessions = &job->run->scheduler.sessions;
     struct histories histories = {.job = job};
 
     const roast_table *workers =
@@ -169,12 +127,41 @@ void roast__make_workers(const struct roast_table_job *job)
     if (!gather(&histories))
         roast__table_fail(job->to);
     for (size_t row = 0; row < roast_table_rows(workers) && roast__table_ok(job->to);
-         row++)
-        put_known(&histories, workers, row);
-    for (size_t i = 0; i < stays->count && roast__table_ok(job->to); i++) {
-        size_t latest = latest_of(stays, stays->items[i].worker);
-        if (!histories.items[latest].shown)
-            put_idle(&histories, latest);
+         row++) {
+        /* A worker that attempts ran on. */
+        struct roast_str worker =
+            roast_table_text(workers, row, ROAST_COL_per_worker_worker);
+        roast__table_row(job->to);
+        roast__fill_text(job->to, AT(worker), worker);
+        roast__fill_from(job->to, AT(host), workers, row, ROAST_COL_per_worker_host);
+        roast__fill_from(job->to, AT(pid), workers, row, ROAST_COL_per_worker_pid);
+        roast__fill_group_from(job->to, AT(num_chunks), workers, row,
+                               ROAST_COL_per_worker_num_chunks);
+        roast__fill_from(job->to, AT(peak_memory_mb), workers, row,
+                         ROAST_COL_per_worker_peak_memory_mb);
+        int32_t number = worker.data ? roast__strings_find(&job->run->strings, worker)
+                                     : ROAST_NO_STRING;
+        if (number >= 0 && roast__latest_session(sessions, number))
+            put_history(&histories, latest_of(sessions, number));
+    }
+    for (size_t i = 0; i < sessions->count && roast__table_ok(job->to); i++) {
+        size_t latest = latest_of(sessions, sessions->items[i].worker);
+        if (!histories.items[latest].shown) {
+            /* A worker that no attempt names. */
+            const struct roast_worker_session *session =
+                &job->run->scheduler.sessions.items[latest];
+            const struct roast_worker_samples *samples =
+                roast__samples_find(&job->run->samples, session->worker);
+            roast__table_row(job->to);
+            roast__fill_text(job->to, AT(worker), string_of(job, session->worker));
+            roast__fill_text(job->to, AT(host), string_of(job, session->host));
+            if (session->pid != 0)
+                roast__fill_count(job->to, AT(pid), session->pid);
+            if (samples)
+                roast__fill_number(job->to, AT(peak_memory_mb),
+                                   roast__highest_memory(samples) / (1024.0 * 1024.0));
+            put_history(&histories, latest);
+        }
     }
     roast__free(histories.items);
 }

@@ -26,24 +26,25 @@ struct roast_cumulative_curve {
 };
 
 /* Room for so many chunks; false when out of memory. */
-bool roast__curve_reserve(struct roast_cumulative_curve *line, size_t chunks);
-void roast__curve_release(struct roast_cumulative_curve *line);
+bool roast__curve_reserve(struct roast_cumulative_curve *curve, size_t chunks);
+void roast__curve_release(struct roast_cumulative_curve *curve);
 
 /* The time of a chunk; one without duration takes 1 ns. */
-void roast__curve_put(struct roast_cumulative_curve *line, uint32_t number,
+void roast__curve_put(struct roast_cumulative_curve *curve, uint32_t number,
                       int64_t start_ns, int64_t duration_ns);
 
 /* When all are put; false when out of memory. */
-bool roast__curve_sort(struct roast_cumulative_curve *line);
+bool roast__curve_sort(struct roast_cumulative_curve *curve);
 
 /* What chunk `number` did per ns, not negative. */
 typedef double roast_rate_of(const void *context, uint32_t number);
 
 /* Fills the knots; gives the amount of all chunks. */
-double roast__curve_sum(struct roast_cumulative_curve *line, roast_rate_of *rate_of,
+double roast__curve_sum(struct roast_cumulative_curve *curve, roast_rate_of *rate_of,
                         const void *context);
 
 /* The largest amount within any window_ns. */
-double roast__best_window(const struct roast_cumulative_curve *line, int64_t window_ns);
+double roast__best_window(const struct roast_cumulative_curve *curve,
+                          int64_t window_ns);
 
 #endif

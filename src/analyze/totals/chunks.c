@@ -3,9 +3,7 @@
  *
  * Also what was done in vain: failed attempts, repeated ones, and those that were lost,
  * up to the last sign of life of their process. */
-#include "analyze/budget/session_times.h"
-#include "analyze/budget/wasted_time.h"
-#include "analyze/budget/worker_match.h"
+#include "analyze/budget/last_signs.h"
 #include "analyze/calls.h"
 #include "analyze/formulas.h"
 #include "analyze/timeline.h"
@@ -126,7 +124,7 @@ static void set_events(const struct roast_study *study)
                  roast__quantiles_get(per_event, 0.99) / 1e3);
 }
 
-/* ---- waste ----------------------------------------------------------------------- */
+/* ---- wasted time ----------------------------------------------------------------------- */
 
 double roast__attempt_seconds(const struct roast_attempts *attempts, size_t row)
 {
@@ -138,82 +136,7 @@ double roast__attempt_seconds(const struct roast_attempts *attempts, size_t row)
     return ns < 0 ? NAN : (double)ns / 1e9;
 }
 
-/* The last moment at which anything was sampled: who was there then lives on. */
-static int64_t last_round(const struct roast_samples *samples)
-{
-    int64_t latest = INT64_MIN;
-
-    for (size_t i = 0; i < samples->count; i++) {
-        if (samples->workers[i].last_use_ns > latest)
-            latest = samples->workers[i].last_use_ns;
-    }
-    return latest;
-}
-
-/* When a process of this machine that is gone was sampled for the last time. */
-static void see_process(int64_t *last, const struct roast_run *run,
-                        const struct roast_hash_table *by_pid, uint64_t pid,
-                        int64_t latest)
-{
-    for (size_t at = roast__hash_first(by_pid, roast__hash_number(pid));
-         roast__hash_holds(by_pid, at); at = roast__hash_next(by_pid, at)) {
-        const struct roast_worker_samples *worker =
-            &run->samples.workers[roast__hash_item(by_pid, at)];
-        if (worker->pid == pid && worker->last_use_ns > *last &&
-            worker->last_use_ns < latest)
-            *last = worker->last_use_ns;
-    }
-}
-
-static bool see_samples(int64_t *last, const struct roast_run *run)
-{
-    struct roast_hash_table by_pid = {0};
-    bool done = roast__index_pids(&by_pid, &run->samples);
-    int64_t latest = last_round(&run->samples);
-
-    for (size_t i = 0; done && i < run->attempts.process_count; i++) {
-        const struct roast_worker_process *process = &run->attempts.processes[i];
-        if (process->pid != 0 && roast__may_be_here(run, process))
-            see_process(&last[i], run, &by_pid, process->pid, latest);
-    }
-    roast__hash_release(&by_pid);
-    return done;
-}
-
-int64_t *roast__last_signs(const struct roast_run *run)
-{
-    const struct roast_attempts *attempts = &run->attempts;
-    int64_t *last = roast__alloc(attempts->process_count * sizeof(last[0]));
-
-    for (size_t i = 0; last && i < attempts->process_count; i++)
-        last[i] = INT64_MIN;
-    for (size_t row = 0; last && row < attempts->count; row++) {
-        int64_t start, end;
-        if (roast__attempt_times(attempts, row, &start, &end) &&
-            end > last[attempts->process[row]])
-            last[attempts->process[row]] = end;
-    }
-    if (last && !see_samples(last, run)) {
-        roast__free(last);
-        last = NULL;
-    }
-    if (last)
-        roast__see_departures(last, run);
-    return last;
-}
-
-double roast__lost_seconds(const struct roast_attempts *attempts, size_t row,
-                           const int64_t *last_signs)
-{
-    int64_t start, end;
-
-    if (!roast__attempt_times(attempts, row, &start, &end) ||
-        last_signs[attempts->process[row]] <= start)
-        return NAN;
-    return roast__seconds_between(start, last_signs[attempts->process[row]]);
-}
-
-static void set_waste(const struct roast_study *study)
+static void set_wasted_time(const struct roast_study *study)
 {
     const struct roast_attempts *attempts = &study->run->attempts;
     const struct roast_roles *roles = &study->totals->roles;
@@ -238,7 +161,7 @@ static void set_waste(const struct roast_study *study)
     }
     if (attempts->count > 0)
         roast__study_set(study, ROAST_METRIC_wasted_thread_seconds, seconds);
-    if (lost > 0) /* nobody saw their end */
+    if (lost > 0) /* their end was not recorded */
         roast__metric_mark(&study->summary->values, ROAST_METRIC_wasted_thread_seconds,
                            ROAST_ESTIMATED);
     roast__free(last_signs);
@@ -250,5 +173,5 @@ void roast__study_chunks(const struct roast_study *study)
     set_durations(study);
     set_memory(study);
     set_events(study);
-    set_waste(study);
+    set_wasted_time(study);
 }

@@ -7,7 +7,6 @@
 #include <math.h>
 #include <stddef.h>
 
-#include "analyze/derived.h"
 #include "analyze/summary.h"
 
 enum { NONE = -1 };
@@ -47,7 +46,7 @@ static const struct ratio efficiencies[] = {
     RATIO(parallel_efficiency, 1, 1, total_cpu_time, BY(wall_time), BY(total_cores)),
 };
 
-/* Whether a factor can be used; if not, *why says what is wrong with it. */
+/* Whether a factor can be used; if not, *why is the reason. */
 static bool usable(const struct roast_metric_values *values, int metric, bool divides,
                    const char **why)
 {
@@ -74,7 +73,7 @@ static void take_kind(struct roast_metric_values *values, enum roast_metric metr
                            roast_metric_kind(values, (enum roast_metric)source));
 }
 
-/* What somebody knew better is left as it is. */
+/* A value that was measured is kept. */
 static void derive(struct roast_metric_values *values, const struct ratio *ratio)
 {
     const char *why = "a number it is made of is not known";

@@ -1,37 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* failures.c - one row for every attempt that failed or was lost.
  *
- * `resolved` says whether another attempt at the same chunk ended well: what is not
+ * `resolved` is whether another attempt at the same chunk ended well: what is not
  * resolved is missing from the result. */
 #include <stdio.h>
 
-#include "analyze/budget/wasted_time.h"
+#include "analyze/budget/last_signs.h"
 #include "analyze/calls.h"
 #include "analyze/formulas.h"
 #include "analyze/timeline.h"
 #include "base/mem.h"
 #include "run/cold_fields.h"
-
-static void put_place(roast_table *table, const struct roast_study *study, size_t row)
-{
-    const struct roast_attempts *attempts = &study->run->attempts;
-    const struct roast_column *first = &attempts->columns[ROAST_COLUMN_entry_start];
-    const struct roast_column *last = &attempts->columns[ROAST_COLUMN_entry_stop];
-    int32_t source = attempts->source[row];
-
-    if (source >= 0) {
-        roast__fill_text(table, ROAST_COL_failures_dataset,
-                         roast__study_text(study, attempts->sources[source].dataset));
-        roast__fill_text(table, ROAST_COL_failures_file,
-                         roast__study_text(study, attempts->sources[source].file));
-    }
-    if (roast__column_has(first, row))
-        roast__fill_count(table, ROAST_COL_failures_entry_start,
-                          (uint64_t)first->values[row]);
-    if (roast__column_has(last, row))
-        roast__fill_count(table, ROAST_COL_failures_entry_stop,
-                          (uint64_t)last->values[row]);
-}
 
 /* Type, message, and "ValueError: text" as the records have it. */
 static void put_error(roast_table *table, const struct roast_study *study, size_t row)
@@ -66,35 +45,6 @@ static void put_error(roast_table *table, const struct roast_study *study, size_
                      (struct roast_str){text, (size_t)size});
 }
 
-static void put_process(roast_table *table, const struct roast_study *study, size_t row)
-{
-    const struct roast_attempts *attempts = &study->run->attempts;
-    const struct roast_worker_process *process =
-        &attempts->processes[attempts->process[row]];
-    char room[ROAST_PROCESS_NAME_BYTES];
-
-    roast__fill_text(table, ROAST_COL_failures_worker,
-                     roast__process_name(study->run, process, room));
-    roast__fill_text(table, ROAST_COL_failures_host,
-                     roast__study_text(study, process->host));
-    if (process->pid != 0)
-        roast__fill_count(table, ROAST_COL_failures_pid, process->pid);
-}
-
-static void put_times(roast_table *table, const struct roast_study *study, size_t row,
-                      const int64_t *last_signs)
-{
-    const struct roast_attempts *attempts = &study->run->attempts;
-    bool lost = study->totals->roles.of_row[row] == ROAST_ROLE_LOST;
-    int64_t start, end;
-
-    if (roast__attempt_times(attempts, row, &start, &end))
-        roast__fill_int(table, ROAST_COL_failures_start, start);
-    roast__fill_number(table, ROAST_COL_failures_seconds,
-                       lost ? roast__lost_seconds(attempts, row, last_signs)
-                            : roast__attempt_seconds(attempts, row));
-}
-
 static void put_failure(roast_table *table, const struct roast_study *study, size_t row,
                         const int64_t *last_signs)
 {
@@ -103,10 +53,38 @@ static void put_failure(roast_table *table, const struct roast_study *study, siz
     bool lost = roles->of_row[row] == ROAST_ROLE_LOST;
 
     roast__table_row(table);
-    put_place(table, study, row);
+    const struct roast_attempts *attempts = &study->run->attempts;
+    const struct roast_column *first = &attempts->columns[ROAST_COLUMN_entry_start];
+    const struct roast_column *last = &attempts->columns[ROAST_COLUMN_entry_stop];
+    int32_t source = attempts->source[row];
+    if (source >= 0) {
+        roast__fill_text(table, ROAST_COL_failures_dataset,
+                         roast__study_text(study, attempts->sources[source].dataset));
+        roast__fill_text(table, ROAST_COL_failures_file,
+                         roast__study_text(study, attempts->sources[source].file));
+    }
+    if (roast__column_has(first, row))
+        roast__fill_count(table, ROAST_COL_failures_entry_start,
+                          (uint64_t)first->values[row]);
+    if (roast__column_has(last, row))
+        roast__fill_count(table, ROAST_COL_failures_entry_stop,
+                          (uint64_t)last->values[row]);
     put_error(table, study, row);
-    put_process(table, study, row);
-    put_times(table, study, row, last_signs);
+    const struct roast_worker_process *process =
+        &attempts->processes[attempts->process[row]];
+    char room[ROAST_PROCESS_NAME_BYTES];
+    roast__fill_text(table, ROAST_COL_failures_worker,
+                     roast__process_name(study->run, process, room));
+    roast__fill_text(table, ROAST_COL_failures_host,
+                     roast__study_text(study, process->host));
+    if (process->pid != 0)
+        roast__fill_count(table, ROAST_COL_failures_pid, process->pid);
+    int64_t start, end;
+    if (roast__attempt_times(attempts, row, &start, &end))
+        roast__fill_int(table, ROAST_COL_failures_start, start);
+    roast__fill_number(table, ROAST_COL_failures_seconds,
+                       lost ? roast__lost_seconds(attempts, row, last_signs)
+                            : roast__attempt_seconds(attempts, row));
     roast__fill_count(table, ROAST_COL_failures_attempt, tried ? tried->attempt : 1);
     roast__fill_string(table, ROAST_COL_failures_status, lost ? "lost" : "failed");
     roast__fill_bool(table, ROAST_COL_failures_resolved,

@@ -39,49 +39,6 @@ static bool same_file(const struct roast_source *a, const struct roast_source *b
     return a->dataset == b->dataset && a->file == b->file;
 }
 
-/* Sources first ... last are one file. An attempt that never came to process() does
- * not know its tree: it belongs to the only one there is. */
-static void number_file(int32_t *of_source, const struct numbered_source *sources,
-                        size_t first, size_t last)
-{
-    size_t known = first; /* ROAST_NO_STRING sorts before all trees */
-
-    while (known < last && sources[known].source.tree == ROAST_NO_STRING)
-        known++;
-    bool one_tree = sources[known].source.tree == sources[last].source.tree;
-    int32_t number = sources[first].number;
-    for (size_t i = first; i <= last; i++) {
-        if (!one_tree && i > first &&
-            sources[i].source.tree != sources[i - 1].source.tree)
-            number = sources[i].number;
-        of_source[sources[i].number] = number;
-    }
-}
-
-/* Without the name of the file: one that only its id tells is still a file. */
-static void number_nameless(int32_t *of_source, const struct numbered_source *sources,
-                            size_t first, size_t last)
-{
-    for (size_t i = first; i <= last; i++)
-        of_source[sources[i].number] =
-            sources[i].source.by_id ? sources[i].number : ROAST_NO_FILE;
-}
-
-static void number_sorted(int32_t *of_source, const struct numbered_source *sources,
-                          size_t count)
-{
-    for (size_t first = 0, last; first < count; first = last + 1) {
-        last = first;
-        while (last + 1 < count &&
-               same_file(&sources[first].source, &sources[last + 1].source))
-            last++;
-        if (sources[first].source.file == ROAST_NO_STRING)
-            number_nameless(of_source, sources, first, last);
-        else
-            number_file(of_source, sources, first, last);
-    }
-}
-
 bool roast__files_number(struct roast_files *files,
                          const struct roast_attempts *attempts)
 {
@@ -95,7 +52,32 @@ bool roast__files_number(struct roast_files *files,
         for (size_t i = 0; i < count; i++)
             sources[i] = (struct numbered_source){attempts->sources[i], (int32_t)i};
         qsort(sources, count, sizeof(sources[0]), by_name);
-        number_sorted(files->of_source, sources, count);
+        for (size_t first = 0, last; first < count; first = last + 1) {
+            last = first;
+            while (last + 1 < count &&
+                   same_file(&sources[first].source, &sources[last + 1].source))
+                last++;
+            if (sources[first].source.file == ROAST_NO_STRING) {
+                /* Without the name of the file: one that is only known by its id is still a file. */
+                for (size_t i = first; i <= last; i++)
+                    files->of_source[sources[i].number] =
+                        sources[i].source.by_id ? sources[i].number : ROAST_NO_FILE;
+            } else {
+                /* Sources first ... last are one file. An attempt that never came to process() does
+                 * not know its tree: it belongs to the only one there is. */
+                size_t known = first; /* ROAST_NO_STRING sorts before all trees */
+                while (known < last && sources[known].source.tree == ROAST_NO_STRING)
+                    known++;
+                bool one_tree = sources[known].source.tree == sources[last].source.tree;
+                int32_t number = sources[first].number;
+                for (size_t i = first; i <= last; i++) {
+                    if (!one_tree && i > first &&
+                        sources[i].source.tree != sources[i - 1].source.tree)
+                        number = sources[i].number;
+                    files->of_source[sources[i].number] = number;
+                }
+            }
+        }
     }
     roast__free(sources);
     return got;
@@ -233,7 +215,7 @@ static uint64_t bit_of(const struct range *range, uint64_t start)
     return range->first_bit + (bit < range->bit_count ? bit : range->bit_count - 1);
 }
 
-/* meets: per file, whether two of its rows came to the same bit. */
+/* meets: per file, whether two of its rows have the same bit. */
 static void set_bits(unsigned char *meets, unsigned char *bits,
                      const struct range *ranges, const struct rows rows)
 {

@@ -2,9 +2,9 @@
 /* fine.c - CPU, waiting and overheads of tasks, as Dask accounts them.
  *
  * Dask gives tasks of one name to the span that had that name first: a second run of a
- * class may find nothing in its own span, or the tasks of somebody else as well. The
- * tasks that the scheduler was seen to run tell: where spans are far from them, our own
- * clocks say what they can, and the rest is not known. */
+ * class may find nothing in its own span, or also tasks of other clients. The
+ * tasks that the scheduler was seen to run decide: where spans are far from them, our own
+ * clocks are used, and the other metrics are not known. */
 #include "analyze/budget/task_joins.h"
 #include "analyze/formulas.h"
 #include "analyze/recorded.h"
@@ -12,7 +12,7 @@
 #include "analyze/totals/task_kinds.h"
 #include "base/mem.h"
 
-/* Spans tell of a run that is within these parts of the seconds its tasks took; a few
+/* Spans belong to a run if they are within these parts of the seconds its tasks took; a few
  * milliseconds more are the clocks. */
 static const double least_part = 0.5;
 static const double most_part = 1.5;
@@ -22,70 +22,22 @@ static const char *const no_spans = "spans of Dask were not there";
 static const char *const other_span =
     "Dask accounted the tasks under another span, which had their name first";
 
-/* ---- what spans say -------------------------------------------------------------- */
+/* ---- spans ----------------------------------------------------------------------- */
 
 struct spans {
     double sums[ROAST_FINE_SUMS];
     double processor_cpu_s;
     double processor_noncpu_s;
-    bool told;          /* any CPU of tasks at all */
-    bool has_processor; /* its prefix is known and was told */
-    double tasks_s;     /* of its tasks, by the scheduler's word; NaN: no word */
+    bool any;           /* any CPU of tasks at all */
+    bool has_processor; /* its prefix is known and has a span */
+    double tasks_s;     /* of its tasks, as the scheduler timed them; NaN: not known */
 };
 
 /* Prefixes of the processor's tasks, by the number of their text; owned. */
 struct prefixes {
     bool *is_processors;
-    bool all; /* nobody knows a name: every task is the processor's */
+    bool all; /* no name is known: every task is the processor's */
 };
-
-/* From the tasks that were attempts; the seconds of all that are called like them. */
-static double find_among_tasks(struct prefixes *prefixes,
-                               const struct roast_study *study)
-{
-    const struct roast_tasks *tasks = &study->run->scheduler.tasks;
-    double seconds = 0;
-
-    for (size_t i = 0; i < tasks->count; i++) {
-        if (study->task_kinds[i] == ROAST_KIND_chunk && tasks->prefix[i] >= 0)
-            prefixes->is_processors[tasks->prefix[i]] = true;
-    }
-    for (size_t i = 0; i < tasks->count; i++) {
-        bool counts = tasks->end[i] == (ROAST_TASK_ok | ROAST_TASK_OURS) &&
-                      tasks->prefix[i] >= 0 && tasks->start_ns[i] != 0;
-        if (counts && prefixes->is_processors[tasks->prefix[i]])
-            seconds += roast__seconds_between(tasks->start_ns[i], tasks->stop_ns[i]);
-    }
-    return seconds;
-}
-
-/* Where no scheduler was watched there is the name of the class only. */
-static void find_by_name(struct prefixes *prefixes, const struct roast_run *run)
-{
-    struct roast_str name =
-        roast__notes_get(&run->notes, ROAST_NOTES_run, roast_str_of("processor"));
-    int32_t number = roast__strings_find(&run->strings, name);
-
-    prefixes->all = !name.data;
-    if (name.data && number >= 0)
-        prefixes->is_processors[number] = true;
-}
-
-/* False when out of memory. */
-static bool find_prefixes(struct prefixes *prefixes, double *tasks_s,
-                          const struct roast_study *study)
-{
-    const struct roast_run *run = study->run;
-
-    prefixes->is_processors = roast__alloc(run->strings.count * sizeof(bool));
-    if (!prefixes->is_processors)
-        return false;
-    if (roast__has_scheduled(&run->scheduler.tasks))
-        *tasks_s = find_among_tasks(prefixes, study);
-    else
-        find_by_name(prefixes, run);
-    return true;
-}
 
 static void add_activity(struct spans *spans, const struct roast_run *run,
                          const struct roast_activity_row *row,
@@ -102,7 +54,7 @@ static void add_activity(struct spans *spans, const struct roast_run *run,
         return; /* what is read to be sent elsewhere is no input of a task */
     spans->sums[sum] += row->value;
     if (sum == ROAST_FINE_CPU_S) {
-        spans->told = true;
+        spans->any = true;
         spans->has_processor |= own;
         spans->processor_cpu_s += own ? row->value : 0;
     }
@@ -120,20 +72,45 @@ static bool read_spans(struct spans *spans, const struct roast_study *study)
     *spans = (struct spans){.tasks_s = NAN};
     if (view->activity_count == 0)
         return true;
-    bool found = find_prefixes(&prefixes, &spans->tasks_s, study);
-    for (size_t i = 0; found && i < view->activity_count; i++)
+    prefixes.is_processors = roast__alloc(run->strings.count * sizeof(bool));
+    if (!prefixes.is_processors)
+        return false;
+    const struct roast_tasks *tasks = &view->tasks;
+    if (roast__has_scheduled(tasks)) {
+        for (size_t i = 0; i < tasks->count; i++) {
+            if (study->task_kinds[i] == ROAST_KIND_chunk && tasks->prefix[i] >= 0)
+                prefixes.is_processors[tasks->prefix[i]] = true;
+        }
+        double tasks_s = 0;
+        for (size_t i = 0; i < tasks->count; i++) {
+            bool counts = tasks->end[i] == (ROAST_TASK_ok | ROAST_TASK_OURS) &&
+                          tasks->prefix[i] >= 0 && tasks->start_ns[i] != 0;
+            if (counts && prefixes.is_processors[tasks->prefix[i]])
+                tasks_s +=
+                    roast__seconds_between(tasks->start_ns[i], tasks->stop_ns[i]);
+        }
+        spans->tasks_s = tasks_s;
+    } else { /* only the name of the class is known */
+        struct roast_str name =
+            roast__notes_get(&run->notes, ROAST_NOTES_run, roast_str_of("processor"));
+        int32_t number = roast__strings_find(&run->strings, name);
+        prefixes.all = !name.data;
+        if (name.data && number >= 0)
+            prefixes.is_processors[number] = true;
+    }
+    for (size_t i = 0; i < view->activity_count; i++)
         add_activity(spans, run, &view->activities[i], &prefixes);
     roast__free(prefixes.is_processors);
-    return found;
+    return true;
 }
 
 /* Whether the tasks of another run are in them, or ours in those of another. */
 static bool are_of_another(const struct spans *spans)
 {
-    double told_s = spans->processor_cpu_s + spans->processor_noncpu_s;
+    double span_s = spans->processor_cpu_s + spans->processor_noncpu_s;
 
-    return told_s < least_part * spans->tasks_s ||
-           told_s > most_part * spans->tasks_s + clocks_s;
+    return span_s < least_part * spans->tasks_s ||
+           span_s > most_part * spans->tasks_s + clocks_s;
 }
 
 /* ---- own clocks ------------------------------------------------------------------ */
@@ -178,23 +155,6 @@ static bool is_tried_in_good_chunk(const struct roast_study *study,
            study->run->scheduler.tasks.end[task] == (ROAST_TASK_ok | ROAST_TASK_OURS);
 }
 
-static void add_tried(struct clocks *clocks, const struct roast_study *study,
-                      const struct roast_task_joins *joins)
-{
-    const struct roast_attempts *attempts = &study->run->attempts;
-    const struct roast_column *took = &attempts->columns[ROAST_COLUMN_task_ns];
-    const struct roast_column *used = &attempts->columns[ROAST_COLUMN_task_cpu_ns];
-
-    for (size_t row = 0; row < attempts->count; row++) {
-        if (!is_tried_in_good_chunk(study, joins, row))
-            continue;
-        double cpu_s = roast__column_number(used, row) / 1e9;
-        double wait_s = roast__column_number(took, row) / 1e9 - cpu_s;
-        clocks->cpu_s += cpu_s;
-        clocks->noncpu_s += wait_s < 0 ? 0 : wait_s; /* NaN stays */
-    }
-}
-
 /* Of whole attempts, opening files included: these are Dask's tasks. */
 static struct clocks clocks_of_tasks(const struct roast_study *study)
 {
@@ -203,10 +163,21 @@ static struct clocks clocks_of_tasks(const struct roast_study *study)
     bool any_tried = study->task_kinds && !isnan(clocks.cpu_s) &&
                      study->totals->roles.rows[ROAST_ROLE_FAILED] > 0;
 
-    if (any_tried && roast__task_joins_find(&joins, study->run))
-        add_tried(&clocks, study, &joins);
-    else if (any_tried)
+    if (any_tried && roast__task_joins_find(&joins, study->run)) {
+        const struct roast_attempts *attempts = &study->run->attempts;
+        const struct roast_column *took = &attempts->columns[ROAST_COLUMN_task_ns];
+        const struct roast_column *used = &attempts->columns[ROAST_COLUMN_task_cpu_ns];
+        for (size_t row = 0; row < attempts->count; row++) {
+            if (!is_tried_in_good_chunk(study, &joins, row))
+                continue;
+            double cpu_s = roast__column_number(used, row) / 1e9;
+            double wait_s = roast__column_number(took, row) / 1e9 - cpu_s;
+            clocks.cpu_s += cpu_s;
+            clocks.noncpu_s += wait_s < 0 ? 0 : wait_s; /* NaN stays */
+        }
+    } else if (any_tried) {
         study->summary->failed = true;
+    }
     roast__task_joins_release(&joins);
     return clocks;
 }
@@ -265,18 +236,6 @@ static void set_from_spans(const struct roast_study *study, const struct spans *
                          own_cpu_s / spans->processor_cpu_s);
 }
 
-/* Runs that were imported know two sums of spans and no more. */
-static void set_from_clocks(const struct roast_study *study)
-{
-    struct clocks clocks = own_clocks(study);
-
-    set_processor(study, clocks);
-    set_all_tasks(study, clocks);
-    set_all_tasks(study, (struct clocks){
-                             roast__study_fact(study, ROAST_FACT_span_cpu_seconds),
-                             roast__study_fact(study, ROAST_FACT_span_noncpu_seconds)});
-}
-
 void roast__study_fine(const struct roast_study *study)
 {
     struct spans spans;
@@ -285,10 +244,17 @@ void roast__study_fine(const struct roast_study *study)
         study->summary->failed = true;
         return;
     }
-    if (spans.told && !are_of_another(&spans))
+    if (spans.any && !are_of_another(&spans)) {
         set_from_spans(study, &spans);
-    else
-        set_from_clocks(study);
+    } else { /* imported runs know two sums of spans and no more */
+        struct clocks clocks = own_clocks(study);
+        set_processor(study, clocks);
+        set_all_tasks(study, clocks);
+        set_all_tasks(
+            study,
+            (struct clocks){roast__study_fact(study, ROAST_FACT_span_cpu_seconds),
+                            roast__study_fact(study, ROAST_FACT_span_noncpu_seconds)});
+    }
     roast_derive_fine(&study->summary->values);
 }
 

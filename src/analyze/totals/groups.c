@@ -186,27 +186,21 @@ static void put_datasets(const struct roast_study *study, const struct roast_key
     }
 }
 
-/* A file that two datasets share has no one dataset: it is unknown. */
-static void find_shared(bool *shared, const struct roast_keys *keys,
-                        const struct roast_attempts *attempts)
-{
-    for (size_t i = 0; i <= attempts->source_count; i++) {
-        int32_t key = keys->key_of[i];
-        if (key >= 0 && dataset_of(attempts, i) !=
-                            dataset_of(attempts, (size_t)keys->first_item[key]))
-            shared[key] = true;
-    }
-}
-
 static void put_files(const struct roast_study *study, const struct roast_keys *keys)
 {
     const struct roast_attempts *attempts = &study->run->attempts;
     roast_table *table = roast__summary_open(study->summary, ROAST_TABLE_per_file);
     bool *shared = roast__alloc(keys->count * sizeof(shared[0]));
 
-    if (shared)
-        find_shared(shared, keys, attempts);
-    else
+    if (shared) {
+        /* A file that two datasets share has no one dataset: it is unknown. */
+        for (size_t i = 0; i <= attempts->source_count; i++) {
+            int32_t key = keys->key_of[i];
+            if (key >= 0 && dataset_of(attempts, i) !=
+                                dataset_of(attempts, (size_t)keys->first_item[key]))
+                shared[key] = true;
+        }
+    } else
         study->summary->failed = true;
     for (size_t i = 0; shared && i < keys->count; i++) {
         size_t first = (size_t)keys->first_item[i];

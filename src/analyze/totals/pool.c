@@ -1,13 +1,30 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* pool.c - the number of workers and threads over the run.
  *
- * Executors on this machine say what they offer: steps. A backend that only counts its
- * workers now and then gives samples: the seeds' trapezoid, and threads from what its
- * workers report as `cores`. */
+ * Executors on this machine report what they offer. Offers are steps: each holds until
+ * the next, and the first also before it, because the executor was there. A backend that
+ * only counts its workers now and then gives samples: the seeds' trapezoid, and threads
+ * from what its workers report as `cores`. */
 #include "analyze/formulas.h"
 #include "analyze/timeline.h"
 #include "analyze/totals/sweep.h"
-#include "analyze/totals/worker_steps.h"
+#include "roast/analyze.h"
+
+bool roast_time_average(const struct roast_point *points, size_t count, double *mean)
+{
+    double area = 0, span = 0;
+
+    for (size_t i = 1; i < count; i++) {
+        double seconds =
+            roast__seconds_between(points[i - 1].time_ns, points[i].time_ns);
+        area += (points[i - 1].value + points[i].value) / 2 * seconds;
+        span += seconds;
+    }
+    if (span <= 0)
+        return false;
+    *mean = area / span;
+    return true;
+}
 
 static double ratio(double above, double below)
 {
@@ -48,51 +65,50 @@ static double mean_at_samples(const struct roast_study *study)
 static void set_from_offers(const struct roast_study *study)
 {
     const struct roast_run *run = study->run;
-    struct roast_pool pool;
+    double span_s = 0, worker_s = 0, thread_s = 0, below_peak_s = 0;
+    double staffed_s = 0,
+           ratio_s = 0; /* time with workers; threads per worker over it */
+    double peak = 0;
 
-    roast__pool_of_offers(&pool, run->offers, run->offer_count, run->start_ns,
-                          study->end_ns);
-    roast__study_set(study, ROAST_METRIC_time_avg_workers,
-                     ratio(pool.worker_seconds, pool.span_seconds));
+    for (size_t i = 0; i < run->offer_count; i++)
+        peak = fmax(peak, (double)run->offers[i].workers);
+    for (size_t i = 0; i < run->offer_count; i++) {
+        const struct roast_offer *offer = &run->offers[i];
+        double workers = (double)offer->workers, threads = (double)offer->threads;
+        int64_t from_ns = i == 0 ? run->start_ns : offer->time_ns;
+        int64_t to_ns = i + 1 == run->offer_count ? study->end_ns : offer[1].time_ns;
+        double seconds = roast__seconds_between(
+            roast__time_clamp(from_ns, run->start_ns, study->end_ns),
+            roast__time_clamp(to_ns, run->start_ns, study->end_ns));
+        span_s += seconds;
+        worker_s += workers * seconds;
+        thread_s += threads * seconds;
+        if (offer->workers > 0) {
+            staffed_s += seconds;
+            ratio_s += threads / workers * seconds;
+        }
+        if (workers < ROAST_NEAR_PEAK * peak)
+            below_peak_s += seconds;
+    }
+    roast__study_set(study, ROAST_METRIC_time_avg_workers, ratio(worker_s, span_s));
     roast__study_set(study, ROAST_METRIC_avg_workers_simple, mean_at_samples(study));
-    roast__study_set(study, ROAST_METRIC_peak_workers, pool.peak_workers);
-    roast__study_set(study, ROAST_METRIC_below_peak_seconds, pool.below_peak_seconds);
-    roast__study_set(study, ROAST_METRIC_cores_per_worker,
-                     ratio(pool.ratio_seconds, pool.staffed_seconds));
-    roast__study_set(study, ROAST_METRIC_total_cores,
-                     ratio(pool.thread_seconds, pool.span_seconds));
-    roast__study_set(study, ROAST_METRIC_offered_thread_seconds, pool.thread_seconds);
+    roast__study_set(study, ROAST_METRIC_peak_workers, peak);
+    roast__study_set(study, ROAST_METRIC_below_peak_seconds, below_peak_s);
+    roast__study_set(study, ROAST_METRIC_cores_per_worker, ratio(ratio_s, staffed_s));
+    roast__study_set(study, ROAST_METRIC_total_cores, ratio(thread_s, span_s));
+    roast__study_set(study, ROAST_METRIC_offered_thread_seconds, thread_s);
 }
 
 /* ---- counts ---------------------------------------------------------------------- */
 
-/* The mean of all samples of a series, NaN without any. */
-static double mean_sample(const struct roast_samples *samples, enum roast_series series)
+/* The part of a straight line from a to b that lies below a limit. */
+static double share_below(double a, double b, double limit)
 {
-    double sum = 0, count = 0;
+    double low = a < b ? a : b, high = a < b ? b : a;
 
-    for (size_t i = 0; i < samples->count; i++) {
-        struct roast_series_cursor cursor;
-        uint64_t alike;
-        double value;
-        if (roast__series_of(&samples->workers[i], series)->changes.size_bytes == 0)
-            continue;
-        roast__series_open(&cursor, &samples->workers[i], series);
-        while ((alike = roast__series_run(&cursor, &value)) > 0) {
-            sum += isnan(value) ? 0 : value * (double)alike;
-            count += isnan(value) ? 0 : (double)alike;
-        }
-    }
-    return ratio(sum, count);
-}
-
-static double mean_count(const struct roast_run *run)
-{
-    double sum = 0;
-
-    for (size_t i = 0; i < run->count_count; i++)
-        sum += (double)run->counts[i].workers;
-    return ratio(sum, (double)run->count_count);
+    if (limit <= low)
+        return 0;
+    return limit > high ? 1 : (limit - low) / (high - low);
 }
 
 /* Who came and went between two counts is not known. */
@@ -111,18 +127,43 @@ static void mark_sampled(const struct roast_study *study)
 static void set_from_counts(const struct roast_study *study)
 {
     const struct roast_run *run = study->run;
-    double simple = mean_count(run);
-    double cores = mean_sample(&run->samples, ROAST_SERIES_cores);
+    const struct roast_count *counts = run->counts;
     double run_s = roast__seconds_between(run->start_ns, study->end_ns);
-    struct roast_pool pool;
+    double peak = 0, counted = 0, span_s = 0, worker_s = 0, below_peak_s = 0;
 
-    roast__pool_of_counts(&pool, run->counts, run->count_count);
-    double workers = pool.span_seconds > 0 ? pool.worker_seconds / pool.span_seconds
-                                           : simple; /* one sample is all we have */
+    for (size_t i = 0; i < run->count_count; i++) {
+        peak = fmax(peak, (double)counts[i].workers);
+        counted += (double)counts[i].workers;
+    }
+    double simple = ratio(counted, (double)run->count_count);
+    for (size_t i = 1; i < run->count_count; i++) {
+        double from = (double)counts[i - 1].workers, to = (double)counts[i].workers;
+        double seconds =
+            roast__seconds_between(counts[i - 1].time_ns, counts[i].time_ns);
+        span_s += seconds;
+        worker_s += (from + to) / 2 * seconds;
+        below_peak_s += share_below(from, to, ROAST_NEAR_PEAK * peak) * seconds;
+    }
+    double sum = 0, count = 0;
+    for (size_t i = 0; i < run->samples.count; i++) {
+        struct roast_series_cursor cursor;
+        uint64_t alike;
+        double value;
+        if (roast__series_of(&run->samples.workers[i], ROAST_SERIES_cores)
+                ->changes.size_bytes == 0)
+            continue;
+        roast__series_open(&cursor, &run->samples.workers[i], ROAST_SERIES_cores);
+        while ((alike = roast__series_run(&cursor, &value)) > 0) {
+            sum += isnan(value) ? 0 : value * (double)alike;
+            count += isnan(value) ? 0 : (double)alike;
+        }
+    }
+    double cores = ratio(sum, count);
+    double workers = span_s > 0 ? worker_s / span_s : simple; /* a single count */
     roast__study_set(study, ROAST_METRIC_time_avg_workers, workers);
     roast__study_set(study, ROAST_METRIC_avg_workers_simple, simple);
-    roast__study_set(study, ROAST_METRIC_peak_workers, pool.peak_workers);
-    roast__study_set(study, ROAST_METRIC_below_peak_seconds, pool.below_peak_seconds);
+    roast__study_set(study, ROAST_METRIC_peak_workers, peak);
+    roast__study_set(study, ROAST_METRIC_below_peak_seconds, below_peak_s);
     roast__study_set(study, ROAST_METRIC_cores_per_worker, cores);
     roast__study_set(study, ROAST_METRIC_total_cores, workers * cores);
     roast__study_set(study, ROAST_METRIC_offered_thread_seconds,

@@ -2,7 +2,7 @@
 /* process_groups.c - the tables per worker and per host.
  *
  * A worker is known by its name, else by its pid. Pids of two hosts may be equal: away
- * from the client's host the key says the host too, so that no key comes twice. */
+ * from the client's host the key contains the host, so that no key comes twice. */
 #include <inttypes.h>
 #include <stdio.h>
 
@@ -33,7 +33,7 @@ static const struct roast_worker_process *process_at(const void *run, size_t ite
     return &((const struct roast_run *)run)->attempts.processes[item];
 }
 
-/* A process that did not say its host was forked here or died before it could. */
+/* A process without a host was forked here or died before it could. */
 static int32_t host_number(const void *run, size_t item)
 {
     int32_t host = process_at(run, item)->host;
@@ -117,31 +117,10 @@ static double sampled_peak(const struct roast_study *study, size_t sampled)
                : roast__highest_memory(&study->run->samples.workers[sampled]);
 }
 
-static void add_records(double *peaks, const struct roast_keys *keys,
-                        const struct roast_attempts *attempts)
-{
-    const struct roast_column *peak = &attempts->columns[ROAST_COLUMN_rss_peak_bytes];
-
-    for (size_t row = 0; peak->known > 0 && row < attempts->count; row++) {
-        double *own = &peaks[keys->key_of[attempts->process[row]]];
-        if (roast__column_has(peak, row))
-            *own = fmax(*own, (double)peak->values[row]);
-    }
-}
-
-static void add_samples(double *peaks, const struct roast_keys *keys,
-                        const struct roast_crew *crew, const struct roast_study *study)
-{
-    for (size_t i = 0; i < study->run->samples.count; i++) {
-        int32_t key = crew->process[i] >= 0 ? keys->key_of[crew->process[i]] : -1;
-        if (key >= 0)
-            peaks[key] = fmax(peaks[key], sampled_peak(study, i));
-    }
-}
-
 /* The highest memory that records or samples of a worker saw; returns owned, NULL when
  * out of memory. */
-static double *peaks_of(const struct roast_keys *keys, const struct roast_crew *crew,
+static double *peaks_of(const struct roast_keys *keys,
+                        const struct roast_worker_match *match,
                         const struct roast_study *study)
 {
     double *peaks = roast__alloc(keys->count * sizeof(peaks[0]));
@@ -149,8 +128,19 @@ static double *peaks_of(const struct roast_keys *keys, const struct roast_crew *
     for (size_t i = 0; peaks && i < keys->count; i++)
         peaks[i] = NAN;
     if (peaks) {
-        add_records(peaks, keys, &study->run->attempts);
-        add_samples(peaks, keys, crew, study);
+        const struct roast_column *peak =
+            &study->run->attempts.columns[ROAST_COLUMN_rss_peak_bytes];
+        for (size_t row = 0; peak->known > 0 && row < study->run->attempts.count;
+             row++) {
+            double *own = &peaks[keys->key_of[study->run->attempts.process[row]]];
+            if (roast__column_has(peak, row))
+                *own = fmax(*own, (double)peak->values[row]);
+        }
+        for (size_t i = 0; i < study->run->samples.count; i++) {
+            int32_t key = match->process[i] >= 0 ? keys->key_of[match->process[i]] : -1;
+            if (key >= 0)
+                peaks[key] = fmax(peaks[key], sampled_peak(study, i));
+        }
     }
     return peaks;
 }
@@ -167,7 +157,7 @@ void roast__fill_worker(roast_table *table, int col, const struct roast_study *s
     roast__buf_release(&room);
 }
 
-/* Whether all records say which process they are of. */
+/* Whether all records name their process. */
 static bool all_are_known(const struct roast_attempts *attempts)
 {
     for (size_t i = 0; i < attempts->process_count; i++) {
@@ -177,35 +167,12 @@ static bool all_are_known(const struct roast_attempts *attempts)
     return true;
 }
 
-/* Workers that a backend sampled and no record names. They did nothing, unless there
- * are records that do not say whose they are: then nobody knows what they did. */
-static void put_sampled(const struct roast_study *study, roast_table *table,
-                        const struct roast_crew *crew)
-{
-    const struct roast_samples *samples = &study->run->samples;
-    bool idle = all_are_known(&study->run->attempts);
-    struct roast_group nothing;
-
-    roast__group_init(&nothing);
-    for (size_t i = 0; i < samples->count; i++) {
-        if (samples->workers[i].pid != 0 || crew->process[i] >= 0)
-            continue;
-        roast__table_row(table);
-        roast__fill_text(table, ROAST_COL_per_worker_worker,
-                         roast__study_text(study, samples->workers[i].name));
-        if (idle)
-            roast__fill_group(table, ROAST_COL_per_worker_num_chunks, &nothing);
-        roast__fill_number(table, ROAST_COL_per_worker_peak_memory_mb,
-                           sampled_peak(study, i) / (1024.0 * 1024.0));
-    }
-}
-
 static void put_workers(const struct roast_study *study, const struct roast_keys *keys)
 {
     roast_table *table = roast__summary_open(study->summary, ROAST_TABLE_per_worker);
-    struct roast_crew crew = {0};
-    bool found = roast__crew_find(&crew, study->run);
-    double *peaks = found ? peaks_of(keys, &crew, study) : NULL;
+    struct roast_worker_match match = {0};
+    bool found = roast__worker_match_find(&match, study->run);
+    double *peaks = found ? peaks_of(keys, &match, study) : NULL;
 
     if (!peaks)
         study->summary->failed = true;
@@ -222,9 +189,26 @@ static void put_workers(const struct roast_study *study, const struct roast_keys
         roast__fill_number(table, ROAST_COL_per_worker_peak_memory_mb,
                            peaks[i] / (1024.0 * 1024.0));
     }
-    if (peaks)
-        put_sampled(study, table, &crew);
-    roast__crew_release(&crew);
+    if (peaks) {
+        /* Workers that a backend sampled and no record names. They did nothing, unless there
+         * are records without a process: then their work is not known. */
+        const struct roast_samples *samples = &study->run->samples;
+        bool idle = all_are_known(&study->run->attempts);
+        struct roast_group nothing;
+        roast__group_init(&nothing);
+        for (size_t i = 0; i < samples->count; i++) {
+            if (samples->workers[i].pid != 0 || match.process[i] >= 0)
+                continue;
+            roast__table_row(table);
+            roast__fill_text(table, ROAST_COL_per_worker_worker,
+                             roast__study_text(study, samples->workers[i].name));
+            if (idle)
+                roast__fill_group(table, ROAST_COL_per_worker_num_chunks, &nothing);
+            roast__fill_number(table, ROAST_COL_per_worker_peak_memory_mb,
+                               sampled_peak(study, i) / (1024.0 * 1024.0));
+        }
+    }
+    roast__worker_match_release(&match);
     roast__free(peaks);
 }
 

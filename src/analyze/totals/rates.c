@@ -2,7 +2,7 @@
 /* rates.c - the best rates of events and bytes over 10, 60 and 300 seconds.
  *
  * The run must be as long as the window: a short run that did much at once would
- * otherwise show a rate that nobody saw. */
+ * otherwise show a rate that never occurred. */
 #include "analyze/formulas.h"
 #include "analyze/timeline.h"
 #include "analyze/totals/best_rate.h"

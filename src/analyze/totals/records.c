@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* records.c - what records say beside their columns: cost, losses, what is absent.
+/* records.c - what records hold beside their columns: cost, losses, what is absent.
  *
  * These fields are packed, so this is a pass of its own; rows without any of them are
  * passed over by their shape alone. */
@@ -25,55 +25,6 @@ struct notes {
 static uint64_t add_up(uint64_t a, uint64_t b)
 {
     return a > UINT64_MAX - b ? UINT64_MAX : a + b;
-}
-
-static void note_losses(struct notes *notes, struct roast_str blob)
-{
-    struct roast_pair pair;
-
-    while (roast_pair_next(&pair, &blob, NULL) == 1) {
-        if (pair.key < ROAST_LOSS_END)
-            notes->losses[pair.key] = add_up(notes->losses[pair.key], pair.value);
-    }
-}
-
-static void note_absences(struct notes *notes, struct roast_str blob)
-{
-    struct roast_pair pair;
-
-    while (roast_pair_next(&pair, &blob, NULL) == 1) {
-        enum roast_field field = roast__field_by_number(pair.key);
-        if (field != ROAST_FIELD_COUNT && pair.value < ROAST_WHY_END)
-            notes->absent[field][pair.value]++;
-    }
-}
-
-static void note_record(struct notes *notes, const roast_record *rec)
-{
-    if (roast_record_has(rec, ROAST_FIELD_monitor_ns)) {
-        notes->cost_known = true;
-        notes->monitor_ns += (double)rec->values[ROAST_FIELD_monitor_ns].u64;
-    }
-    if (roast_record_has(rec, ROAST_FIELD_monitor_errors))
-        notes->monitor_errors += (double)rec->values[ROAST_FIELD_monitor_errors].u64;
-    if (roast_record_has(rec, ROAST_FIELD_losses))
-        note_losses(notes, rec->values[ROAST_FIELD_losses].str);
-    if (roast_record_has(rec, ROAST_FIELD_absences))
-        note_absences(notes, rec->values[ROAST_FIELD_absences].str);
-}
-
-static uint64_t note_records(struct notes *notes, const struct roast_run *run)
-{
-    uint64_t records = 0;
-    roast_record rec;
-
-    for (size_t row = 0; row < run->attempts.count; row++) {
-        if (!roast__attempt_fields(run, row, looked_at, &rec))
-            continue;
-        records++;
-        note_record(notes, &rec);
-    }
-    return records;
 }
 
 /* ---- tables ---------------------------------------------------------------------- */
@@ -102,10 +53,54 @@ void roast__losses_fill(roast_table *table, const uint64_t *of_run,
     }
 }
 
-static void put_absences(const struct roast_study *study, const struct notes *notes)
+void roast__study_records(const struct roast_study *study)
 {
-    roast_table *table = roast__summary_open(study->summary, ROAST_TABLE_absent_fields);
+    double client = roast__study_fact(study, ROAST_FACT_monitor_errors);
+    struct notes *notes = roast__alloc(sizeof(*notes));
 
+    if (!notes) {
+        study->summary->failed = true;
+        return;
+    }
+    uint64_t records = 0;
+    roast_record rec;
+    for (size_t row = 0; row < study->run->attempts.count; row++) {
+        if (!roast__attempt_fields(study->run, row, looked_at, &rec))
+            continue;
+        records++;
+        if (roast_record_has(&rec, ROAST_FIELD_monitor_ns)) {
+            notes->cost_known = true;
+            notes->monitor_ns += (double)rec.values[ROAST_FIELD_monitor_ns].u64;
+        }
+        if (roast_record_has(&rec, ROAST_FIELD_monitor_errors))
+            notes->monitor_errors += (double)rec.values[ROAST_FIELD_monitor_errors].u64;
+        if (roast_record_has(&rec, ROAST_FIELD_losses)) {
+            struct roast_pair pair;
+            while (roast_pair_next(&pair, &rec.values[ROAST_FIELD_losses].str, NULL) ==
+                   1) {
+                if (pair.key < ROAST_LOSS_END)
+                    notes->losses[pair.key] =
+                        add_up(notes->losses[pair.key], pair.value);
+            }
+        }
+        if (roast_record_has(&rec, ROAST_FIELD_absences)) {
+            struct roast_pair pair;
+            while (roast_pair_next(&pair, &rec.values[ROAST_FIELD_absences].str,
+                                   NULL) == 1) {
+                enum roast_field field = roast__field_by_number(pair.key);
+                if (field != ROAST_FIELD_COUNT && pair.value < ROAST_WHY_END)
+                    notes->absent[field][pair.value]++;
+            }
+        }
+    }
+    if (notes->cost_known)
+        roast__study_set(study, ROAST_METRIC_monitor_seconds, notes->monitor_ns / 1e9);
+    if (records > 0 || !isnan(client))
+        roast__study_set(study, ROAST_METRIC_monitor_errors,
+                         notes->monitor_errors + (isnan(client) ? 0 : client));
+    roast__losses_fill(roast__summary_open(study->summary, ROAST_TABLE_losses),
+                       study->run->losses, notes->losses);
+    roast_table *table = roast__summary_open(study->summary, ROAST_TABLE_absent_fields);
     for (int field = 0; field < ROAST_FIELD_COUNT; field++) {
         const char *name = roast_field_info((enum roast_field)field)->name;
         for (unsigned reason = 1; reason < ROAST_WHY_END; reason++) {
@@ -119,25 +114,5 @@ static void put_absences(const struct roast_study *study, const struct notes *no
             roast__fill_count(table, ROAST_COL_absent_fields_chunks, chunks);
         }
     }
-}
-
-void roast__study_records(const struct roast_study *study)
-{
-    double client = roast__study_fact(study, ROAST_FACT_monitor_errors);
-    struct notes *notes = roast__alloc(sizeof(*notes));
-
-    if (!notes) {
-        study->summary->failed = true;
-        return;
-    }
-    uint64_t records = note_records(notes, study->run);
-    if (notes->cost_known)
-        roast__study_set(study, ROAST_METRIC_monitor_seconds, notes->monitor_ns / 1e9);
-    if (records > 0 || !isnan(client))
-        roast__study_set(study, ROAST_METRIC_monitor_errors,
-                         notes->monitor_errors + (isnan(client) ? 0 : client));
-    roast__losses_fill(roast__summary_open(study->summary, ROAST_TABLE_losses),
-                       study->run->losses, notes->losses);
-    put_absences(study, notes);
     roast__free(notes);
 }

@@ -7,7 +7,6 @@
 #include "analyze/totals/row_sums.h"
 
 #include <math.h>
-#include <string.h>
 
 enum { BLOCK_ROWS = 256 };
 
@@ -59,17 +58,7 @@ static inline void add_extremes(struct roast_group *group, double duration)
     group->longest_ns = duration > group->longest_ns ? duration : group->longest_ns;
 }
 
-/* Adds a chunk of a block without NaN. */
-static inline void add_dense(struct roast_group *group, const struct block *block,
-                             size_t i)
-{
-    group->chunks++;
-    add_extremes(group, block->amounts[ROAST_DURATION_NS].values[i]);
-    for (int k = 0; k < ROAST_AMOUNTS; k++)
-        group->sums[k] += block->amounts[k].values[i];
-}
-
-/* A chunk whose process() nobody measured: its entries are its events. */
+/* A chunk whose process() was not measured: its entries are its events. */
 static void add_bare(struct roast_group *group, const struct roast_attempts *attempts,
                      size_t row)
 {
@@ -122,8 +111,14 @@ static void add_rows(struct roast_group *groups, const struct block *block,
                      const int32_t *of)
 {
     if (is_dense(block)) {
-        for (size_t i = 0; i < block->count; i++)
-            add_dense(&groups[of[i] + 1], block, i);
+        for (size_t i = 0; i < block->count; i++) {
+            /* Adds a chunk of a block without NaN. */
+            groups[of[i] + 1].chunks++;
+            add_extremes(&groups[of[i] + 1],
+                         block->amounts[ROAST_DURATION_NS].values[i]);
+            for (int k = 0; k < ROAST_AMOUNTS; k++)
+                groups[of[i] + 1].sums[k] += block->amounts[k].values[i];
+        }
     } else {
         for (size_t i = 0; i < block->count; i++)
             add_any(&groups[of[i] + 1], block, i, block->roles[i]);
@@ -132,55 +127,23 @@ static void add_rows(struct roast_group *groups, const struct block *block,
 
 /* ---- blocks ---------------------------------------------------------------------- */
 
-/* An integer within 2^51 of 0 becomes a double by adding it to the bits of 1.5 x 2^52:
- * the compiler does that for several at once, and has no instruction that would. */
-static inline double small_to_double(uint64_t value)
-{
-    uint64_t bits = value + UINT64_C(0x4338000000000000);
-    double shifted;
-
-    memcpy(&shifted, &bits, sizeof(shifted));
-    return shifted - 0x1.8p52;
-}
-
-enum { SMALL_BITS = 50 };
-
-/* Values of columns are not negative. */
 static void to_doubles(double *out, const int64_t *values, size_t count)
 {
-    uint64_t all = 0;
-
-    for (size_t i = 0; i < count; i++) {
-        out[i] = small_to_double((uint64_t)values[i]);
-        all |= (uint64_t)values[i];
-    }
-    for (size_t i = 0; all >> SMALL_BITS && i < count; i++)
+    for (size_t i = 0; i < count; i++)
         out[i] = (double)values[i];
 }
 
 static void add_to_doubles(double *out, const int64_t *a, const int64_t *b,
                            size_t count)
 {
-    uint64_t all = 0;
-
-    for (size_t i = 0; i < count; i++) {
-        out[i] = small_to_double((uint64_t)a[i] + (uint64_t)b[i]);
-        all |= (uint64_t)a[i] | (uint64_t)b[i];
-    }
-    for (size_t i = 0; all >> SMALL_BITS && i < count; i++)
+    for (size_t i = 0; i < count; i++)
         out[i] = (double)a[i] + (double)b[i];
 }
 
 static void subtract_to_doubles(double *out, const int64_t *a, const int64_t *b,
                                 size_t count)
 {
-    uint64_t all = 0;
-
-    for (size_t i = 0; i < count; i++) {
-        out[i] = small_to_double((uint64_t)a[i] - (uint64_t)b[i]);
-        all |= (uint64_t)a[i] | (uint64_t)b[i];
-    }
-    for (size_t i = 0; all >> SMALL_BITS && i < count; i++)
+    for (size_t i = 0; i < count; i++)
         out[i] = (double)a[i] - (double)b[i];
 }
 
@@ -199,19 +162,6 @@ static void hide_others(double *values, const struct block *block)
         if (block->roles[i] != ROAST_ROLE_COUNTS)
             values[i] = NAN;
     }
-}
-
-/* What the next block needs comes from memory while this one is worked on. */
-static void fetch_ahead(const struct block *block, const int64_t *values)
-{
-    enum { PER_LINE = 8 };
-    size_t from = block->from + BLOCK_ROWS;
-    size_t to = from + BLOCK_ROWS;
-
-    if (to > block->attempts->count)
-        return;
-    for (size_t row = from; row < to; row += PER_LINE)
-        __builtin_prefetch(values + row);
 }
 
 static bool all_known(const struct roast_column *column, const struct block *block)
@@ -239,7 +189,6 @@ static void load(struct lane *lane, const struct block *block,
     lane->dense = block->whole && (full || !lane->any);
     if (!lane->any)
         return; /* still 0 */
-    fetch_ahead(block, column->values);
     to_doubles(lane->values, column->values + block->from, block->count);
     if (!full)
         hide_unknown(lane->values, block, column);
@@ -261,8 +210,6 @@ static void load_two(struct lane *lane, const struct block *block,
     lane->dense = block->whole && (full || !lane->any);
     if (!lane->any)
         return;
-    fetch_ahead(block, a->values);
-    fetch_ahead(block, b->values);
     combined(lane->values, a->values + block->from, b->values + block->from,
              block->count);
     if (lane->dense)
@@ -285,21 +232,6 @@ static const enum roast_attempt_column read_columns[2] = {ROAST_COLUMN_bytes_rea
                                                           ROAST_COLUMN_bytes_before};
 static const enum roast_attempt_column delta_columns[2] = {
     ROAST_COLUMN_rss_after_bytes, ROAST_COLUMN_rss_before_bytes};
-
-static void fill_block(struct block *block, const struct roast_row_block *rows,
-                       size_t first)
-{
-    size_t left = rows->count - first;
-
-    block->from = rows->from + first;
-    block->count = left < BLOCK_ROWS ? left : BLOCK_ROWS;
-    block->roles = rows->roles + first;
-    block->whole = all_count(block->roles, block->count);
-    load(&block->amounts[ROAST_DURATION_NS], block, ROAST_COLUMN_duration_ns);
-    load(&block->amounts[ROAST_EVENTS], block, ROAST_COLUMN_num_events);
-    load(&block->amounts[ROAST_CPU_NS], block, ROAST_COLUMN_cpu_ns);
-    load_two(&block->amounts[ROAST_BYTES], block, read_columns, add_to_doubles);
-}
 
 /* ---- all of them -------------------------------------------------------------------- */
 
@@ -390,7 +322,6 @@ static void add_peak(struct roast_row_sums *sums, const struct block *block)
     if (column->known == 0)
         return;
     values += block->from;
-    fetch_ahead(block, column->values);
     if (block->whole && all_known(column, block)) {
         for (size_t i = 0; i < block->count; i++)
             highest = values[i] > highest ? values[i] : highest;
@@ -411,7 +342,6 @@ static void add_tasks(struct roast_row_sums *sums, struct block *block)
 
     if (column->known == 0)
         return;
-    fetch_ahead(block, column->values);
     to_doubles(values, column->values + block->from, block->count);
     if (!all_known(column, block)) {
         for (size_t i = 0; i < block->count; i++) {
@@ -481,7 +411,15 @@ void roast__rows_add(const struct roast_row_block *rows, const struct roast_addi
     struct block block = {.attempts = rows->attempts};
 
     for (size_t first = 0; first < rows->count; first += BLOCK_ROWS) {
-        fill_block(&block, rows, first);
+        size_t left = rows->count - first;
+        block.from = rows->from + first;
+        block.count = left < BLOCK_ROWS ? left : BLOCK_ROWS;
+        block.roles = rows->roles + first;
+        block.whole = all_count(block.roles, block.count);
+        load(&block.amounts[ROAST_DURATION_NS], &block, ROAST_COLUMN_duration_ns);
+        load(&block.amounts[ROAST_EVENTS], &block, ROAST_COLUMN_num_events);
+        load(&block.amounts[ROAST_CPU_NS], &block, ROAST_COLUMN_cpu_ns);
+        load_two(&block.amounts[ROAST_BYTES], &block, read_columns, add_to_doubles);
         add_rows(to->groups, &block, to->of + first);
         if (!to->sums)
             continue;

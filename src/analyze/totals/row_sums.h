@@ -27,7 +27,7 @@ struct roast_group {
     uint32_t chunks;                 /* that count */
     uint32_t without[ROAST_AMOUNTS]; /* those of them that do not know it */
     uint32_t bare;                   /* how many of those there are */
-    uint32_t bare_unknown;           /* those of them whose entries nobody knows */
+    uint32_t bare_unknown;           /* those of them whose entries are not known */
     uint32_t others;                 /* attempts that do not count */
     uint32_t failures;               /* those of them that failed or were lost */
 };
@@ -38,9 +38,9 @@ void roast__group_add(struct roast_group *sum, const struct roast_group *part);
 /* What only a run as a whole has. Zeroed is not empty: see roast__row_sums_init(). */
 struct roast_row_sums {
     struct roast_spread duration_ns;
-    struct roast_extremes events; /* min > max: nobody knows */
+    struct roast_extremes events; /* min > max: not known */
     struct roast_moments memory_delta_bytes;
-    int64_t memory_peak_bytes; /* highest; negative: nobody knows */
+    int64_t memory_peak_bytes; /* highest; negative: not known */
     double noncpu_ns;          /* of the chunks that know duration and CPU */
     uint64_t noncpu_chunks;    /* how many those are */
     double paired_duration_ns, paired_events; /* of chunks that know both */
@@ -65,14 +65,14 @@ struct roast_row_block {
 struct roast_adding {
     struct roast_group *groups;  /* a row is of the one behind that ... */
     const int32_t *of;           /* ... which this numbers for each: -1 is the first */
-    struct roast_row_sums *sums; /* NULL: only groups are asked for, else ... */
+    struct roast_row_sums *sums; /* NULL: only groups are wanted, else ... */
     struct roast_quantiles *durations_ns; /* ... these too */
     struct roast_quantiles *ns_per_event;
 };
 
 void roast__rows_add(const struct roast_row_block *rows, const struct roast_adding *to);
 
-/* Groups do not ask for each chunk what no chunk of the run knows: comes last. */
+/* Completes groups for amounts that no chunk of the run knows; call it last. */
 void roast__groups_finish(struct roast_group *groups, size_t count,
                           const struct roast_attempts *attempts);
 

@@ -151,61 +151,52 @@ static void add_tree(struct sections *sections, struct roast_str blob)
 
 /* ---- all ------------------------------------------------------------------------- */
 
-static void read_all(struct sections *sections, const struct roast_study *study)
-{
-    const struct roast_column *duration =
-        &study->run->attempts.columns[ROAST_COLUMN_duration_ns];
-    struct roast_walk walk = {.study = study,
-                              .fields = ROAST_FIELD_BIT(sections),
-                              .roles = ROAST_ROLES_COUNT};
-
-    while (!sections->failed && roast__walk_next(&walk)) {
-        sections->process_ns += (double)roast__column_get(duration, walk.row, 0);
-        add_tree(sections, walk.rec.values[ROAST_FIELD_sections].str);
-    }
-}
-
-static void put_times(roast_table *table, struct named *named, double process_ns)
-{
-    double p99_ns = roast__quantiles_get(&named->per_chunk_ns, 0.99);
-
-    roast__fill_number(table, ROAST_COL_section_totals_total, named->total_ns / 1e9);
-    roast__fill_number(table, ROAST_COL_section_totals_self, named->self_ns / 1e9);
-    roast__fill_number(table, ROAST_COL_section_totals_mean,
-                       named->total_ns / (double)named->count / 1e9);
-    roast__fill_number(table, ROAST_COL_section_totals_max, named->max_ns / 1e9);
-    roast__fill_number(table, ROAST_COL_section_totals_p99,
-                       fmin(p99_ns, named->max_ns) / 1e9);
-    roast__fill_number(table, ROAST_COL_section_totals_share,
-                       named->total_ns / process_ns);
-}
-
-static void put_name(roast_table *table, struct named *named, double process_ns)
-{
-    roast__fill_count(table, ROAST_COL_section_totals_count, named->count);
-    if (named->time_known)
-        put_times(table, named, process_ns);
-    if (named->memory_known)
-        roast__fill_number(table, ROAST_COL_section_totals_memory_delta_mb,
-                           named->memory_bytes / (1024.0 * 1024.0));
-    if (named->bytes_known)
-        roast__fill_sum(table, ROAST_COL_section_totals_bytes, named->bytes);
-    roast__fill_count(table, ROAST_COL_section_totals_chunks, named->chunks);
-}
-
 void roast__study_sections(const struct roast_study *study)
 {
     roast_table *table =
         roast__summary_open(study->summary, ROAST_TABLE_section_totals);
     struct sections sections = {0};
 
-    read_all(&sections, study);
+    const struct roast_column *duration =
+        &study->run->attempts.columns[ROAST_COLUMN_duration_ns];
+    struct roast_walk walk = {.study = study,
+                              .fields = ROAST_FIELD_BIT(sections),
+                              .roles = ROAST_ROLES_COUNT};
+    while (!sections.failed && roast__walk_next(&walk)) {
+        sections.process_ns += (double)roast__column_get(duration, walk.row, 0);
+        add_tree(&sections, walk.rec.values[ROAST_FIELD_sections].str);
+    }
     study->summary->failed |= sections.failed;
     for (size_t i = 0; i < sections.names.count; i++) {
         roast__table_row(table);
         roast__fill_text(table, ROAST_COL_section_totals_name,
                          sections.names.keys[i].name);
-        put_name(table, &sections.named[i], sections.process_ns);
+        roast__fill_count(table, ROAST_COL_section_totals_count,
+                          sections.named[i].count);
+        if (sections.named[i].time_known) {
+            double p99_ns = roast__quantiles_get(&sections.named[i].per_chunk_ns, 0.99);
+            roast__fill_number(table, ROAST_COL_section_totals_total,
+                               sections.named[i].total_ns / 1e9);
+            roast__fill_number(table, ROAST_COL_section_totals_self,
+                               sections.named[i].self_ns / 1e9);
+            roast__fill_number(table, ROAST_COL_section_totals_mean,
+                               sections.named[i].total_ns /
+                                   (double)sections.named[i].count / 1e9);
+            roast__fill_number(table, ROAST_COL_section_totals_max,
+                               sections.named[i].max_ns / 1e9);
+            roast__fill_number(table, ROAST_COL_section_totals_p99,
+                               fmin(p99_ns, sections.named[i].max_ns) / 1e9);
+            roast__fill_number(table, ROAST_COL_section_totals_share,
+                               sections.named[i].total_ns / sections.process_ns);
+        }
+        if (sections.named[i].memory_known)
+            roast__fill_number(table, ROAST_COL_section_totals_memory_delta_mb,
+                               sections.named[i].memory_bytes / (1024.0 * 1024.0));
+        if (sections.named[i].bytes_known)
+            roast__fill_sum(table, ROAST_COL_section_totals_bytes,
+                            sections.named[i].bytes);
+        roast__fill_count(table, ROAST_COL_section_totals_chunks,
+                          sections.named[i].chunks);
         roast__quantiles_release(&sections.named[i].per_chunk_ns);
     }
     roast__name_table_release(&sections.names);

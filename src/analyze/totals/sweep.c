@@ -179,7 +179,7 @@ static void advance_due(struct sweep *sweep, size_t count)
     }
 }
 
-/* ---- what is asked --------------------------------------------------------------- */
+/* ---- entry points ---------------------------------------------------------------- */
 
 static bool any_values(const struct roast_lanes *lanes, enum roast_series series)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* task_kinds.c - what each task that a scheduler saw was for.
  *
- * Names alone do not tell: the prefix of a processor is the name of its class, or with
- * compression off that of coffea's wrapper, which also asks files for their entries. So
+ * Names alone are ambiguous: the prefix of a processor is the name of its class, or with
+ * compression off that of coffea's wrapper, which also counts entries of files. So
  * a prefix is the processor's if an attempt of the run was a task of it. Under a name
  * of coffea both may stand: there only the keys that have attempts are chunks. To ask a
  * file in vain leaves an attempt too, but not at a chunk. */
@@ -36,15 +36,15 @@ static enum roast_task_kind kind_of_name(struct roast_str prefix)
 
 /* ---- tasks that were attempts ---------------------------------------------------- */
 
-enum { NOT_ASKED = ROAST_KIND_COUNT, ASKED_FIRST = 4 };
+enum { NOT_ASKED = ROAST_KIND_COUNT, LISTED_FIRST = 4 };
 
-/* Of nearly all tasks the prefix tells. Of the others is asked whether they were
+/* For nearly all tasks the prefix is enough. For the others it matters whether they were
  * attempts: those are few, so they are the ones to be hashed. */
 struct looking {
     const struct roast_run *run;
-    unsigned char *of_prefix;      /* owned; the kind, by the number of its text */
-    struct roast_hash_table asked; /* owned; the first task of a key on a worker */
-    size_t asked_count;
+    unsigned char *of_prefix;       /* owned; the kind, by the number of its text */
+    struct roast_hash_table listed; /* owned; the first task of a key on a worker */
+    size_t listed_count;
     bool *was_attempt; /* owned; of those that are in the slots */
 };
 
@@ -60,36 +60,36 @@ static uint64_t hash_of(const void *table, uint32_t task)
     return hash_pair(tasks->key_hash[task], tasks->worker[task]);
 }
 
-enum { NOBODY = -1 };
+enum { NO_TASK = -1 };
 
-/* The task of a key on a worker that stands in the slots, or NOBODY. */
-static int64_t find_asked(const struct looking *looking, uint64_t key_hash,
-                          int32_t worker)
+/* The task of a key on a worker that stands in the slots, or NO_TASK. */
+static int64_t find_listed(const struct looking *looking, uint64_t key_hash,
+                           int32_t worker)
 {
     const struct roast_tasks *tasks = &looking->run->scheduler.tasks;
-    const struct roast_hash_table *slots = &looking->asked;
+    const struct roast_hash_table *slots = &looking->listed;
 
-    if (looking->asked_count == 0)
-        return NOBODY;
+    if (looking->listed_count == 0)
+        return NO_TASK;
     for (size_t at = roast__hash_first(slots, hash_pair(key_hash, worker));
          roast__hash_holds(slots, at); at = roast__hash_next(slots, at)) {
         uint32_t task = roast__hash_item(slots, at);
         if (tasks->key_hash[task] == key_hash && tasks->worker[task] == worker)
             return task;
     }
-    return NOBODY;
+    return NO_TASK;
 }
 
 /* False when out of memory. */
-static bool ask(struct looking *looking, size_t task)
+static bool list_task(struct looking *looking, size_t task)
 {
     const struct roast_tasks *tasks = &looking->run->scheduler.tasks;
 
-    if (find_asked(looking, tasks->key_hash[task], tasks->worker[task]) != NOBODY)
+    if (find_listed(looking, tasks->key_hash[task], tasks->worker[task]) != NO_TASK)
         return true;
-    if (!roast__hash_room(&looking->asked, looking->asked_count++, hash_of, tasks))
+    if (!roast__hash_room(&looking->listed, looking->listed_count++, hash_of, tasks))
         return false;
-    roast__hash_put(&looking->asked, hash_of(tasks, (uint32_t)task), (uint32_t)task);
+    roast__hash_put(&looking->listed, hash_of(tasks, (uint32_t)task), (uint32_t)task);
     return true;
 }
 
@@ -98,14 +98,14 @@ static void answer(struct looking *looking)
     const struct roast_attempts *attempts = &looking->run->attempts;
     const struct roast_column *keys = &attempts->columns[ROAST_COLUMN_key_hash];
 
-    if (keys->known == 0 || looking->asked_count == 0)
+    if (keys->known == 0 || looking->listed_count == 0)
         return;
     for (size_t row = 0; row < attempts->count; row++) {
         if (!roast__column_has(keys, row))
             continue;
-        int64_t task = find_asked(looking, (uint64_t)keys->values[row],
-                                  attempts->processes[attempts->process[row]].worker);
-        if (task != NOBODY && !roast__is_file_try(looking->run, row))
+        int64_t task = find_listed(looking, (uint64_t)keys->values[row],
+                                   attempts->processes[attempts->process[row]].worker);
+        if (task != NO_TASK && !roast__is_file_try(looking->run, row))
             looking->was_attempt[task] = true;
     }
 }
@@ -113,9 +113,9 @@ static void answer(struct looking *looking)
 static bool was_attempt(const struct looking *looking, size_t task)
 {
     const struct roast_tasks *tasks = &looking->run->scheduler.tasks;
-    int64_t asked = find_asked(looking, tasks->key_hash[task], tasks->worker[task]);
+    int64_t listed = find_listed(looking, tasks->key_hash[task], tasks->worker[task]);
 
-    return asked != NOBODY && looking->was_attempt[asked];
+    return listed != NO_TASK && looking->was_attempt[listed];
 }
 
 /* ---- kinds ----------------------------------------------------------------------- */
@@ -131,14 +131,14 @@ static bool may_be_processors(const struct looking *looking, int32_t prefix)
     return prefix >= 0 && looking->of_prefix[prefix] == ROAST_KIND_other;
 }
 
-/* All that their prefix does not tell, and the first ones of prefixes that may be the
+/* All whose prefix is not enough, and the first ones of prefixes that may be the
  * processor's: nearly always one of them was an attempt. False when out of memory. */
-static bool ask_first(struct looking *looking)
+static bool list_first(struct looking *looking)
 {
     const struct roast_tasks *tasks = &looking->run->scheduler.tasks;
     const struct roast_string_table *strings = &looking->run->strings;
-    unsigned char *asked = roast__alloc(strings->count);
-    bool done = asked != NULL;
+    unsigned char *listed = roast__alloc(strings->count);
+    bool done = listed != NULL;
 
     for (size_t i = 0; done && i < tasks->count; i++) {
         int32_t prefix = tasks->prefix[i];
@@ -148,13 +148,13 @@ static bool ask_first(struct looking *looking)
             looking->of_prefix[prefix] =
                 (unsigned char)kind_of_name(roast__strings_get(strings, prefix));
         if (!may_be_processors(looking, prefix))
-            done = ask(looking, i);
-        else if (asked[prefix] < ASKED_FIRST) {
-            asked[prefix]++;
-            done = ask(looking, i);
+            done = list_task(looking, i);
+        else if (listed[prefix] < LISTED_FIRST) {
+            listed[prefix]++;
+            done = list_task(looking, i);
         }
     }
-    roast__free(asked);
+    roast__free(listed);
     return done;
 }
 
@@ -167,24 +167,6 @@ static void find_processors(struct looking *looking)
             was_attempt(looking, i))
             looking->of_prefix[tasks->prefix[i]] = ROAST_KIND_chunk;
     }
-}
-
-/* All tasks of prefixes of which none was found. False when out of memory. */
-static bool ask_again(struct looking *looking)
-{
-    const struct roast_tasks *tasks = &looking->run->scheduler.tasks;
-    size_t before = looking->asked_count;
-
-    for (size_t i = 0; i < tasks->count; i++) {
-        if (is_ours(tasks, i) && may_be_processors(looking, tasks->prefix[i]) &&
-            !ask(looking, i))
-            return false;
-    }
-    if (looking->asked_count > before) {
-        answer(looking);
-        find_processors(looking);
-    }
-    return true;
 }
 
 static enum roast_task_kind kind_of(const struct looking *looking, size_t task)
@@ -212,11 +194,23 @@ static bool look(struct looking *looking)
     if (!looking->of_prefix || !looking->was_attempt)
         return false;
     memset(looking->of_prefix, NOT_ASKED, strings);
-    if (!ask_first(looking))
+    if (!list_first(looking))
         return false;
     answer(looking);
     find_processors(looking);
-    return ask_again(looking);
+    /* All tasks of prefixes of which none was found. False when out of memory. */
+    const struct roast_tasks *tasks = &looking->run->scheduler.tasks;
+    size_t before = looking->listed_count;
+    for (size_t i = 0; i < tasks->count; i++) {
+        if (is_ours(tasks, i) && may_be_processors(looking, tasks->prefix[i]) &&
+            !list_task(looking, i))
+            return false;
+    }
+    if (looking->listed_count > before) {
+        answer(looking);
+        find_processors(looking);
+    }
+    return true;
 }
 
 unsigned char *roast__task_kinds(const struct roast_run *run)
@@ -229,7 +223,7 @@ unsigned char *roast__task_kinds(const struct roast_run *run)
         kinds[i] = (unsigned char)kind_of(&looking, i);
     roast__free(looking.of_prefix);
     roast__free(looking.was_attempt);
-    roast__hash_release(&looking.asked);
+    roast__hash_release(&looking.listed);
     return kinds;
 }
 

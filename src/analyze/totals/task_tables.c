@@ -2,8 +2,8 @@
 /* task_tables.c - tasks of the cluster by what they were for, and the hottest lines.
  *
  * A task that moved to another worker before it began is counted there. Seconds are
- * those in which it ran: of one that failed Dask does not say them, but its attempts do;
- * of one that went with its worker nobody knows them. */
+ * those in which it ran: Dask does not record them for a failed one, but its attempts do;
+ * they are not known for one that went with its worker. */
 #include "analyze/budget/task_joins.h"
 #include "analyze/calls.h"
 #include "analyze/formulas.h"
@@ -20,23 +20,6 @@ struct kind_sums {
     uint64_t count;
     double seconds;
 };
-
-/* The sums of each kind; bit n of names[prefix]: tasks of kind n are called so. */
-static void add_tasks(struct kind_sums sums[ROAST_KIND_COUNT], unsigned char *names,
-                      const struct roast_tasks *tasks, const unsigned char *kinds)
-{
-    for (size_t i = 0; i < tasks->count; i++) {
-        unsigned end = tasks->end[i] & ~(unsigned)ROAST_TASK_OURS;
-        struct kind_sums *own = &sums[kinds[i]];
-        own->ends[end]++;
-        own->count += end != ROAST_TASK_moved;
-        if (tasks->start_ns[i] != 0)
-            own->seconds +=
-                roast__seconds_between(tasks->start_ns[i], tasks->stop_ns[i]);
-        if (tasks->prefix[i] >= 0)
-            names[tasks->prefix[i]] |= (unsigned char)(1u << kinds[i]);
-    }
-}
 
 static bool is_untimed_failure(const struct roast_tasks *tasks, size_t task)
 {
@@ -69,21 +52,6 @@ static bool add_failed(struct kind_sums sums[ROAST_KIND_COUNT],
     return found;
 }
 
-static void put_prefixes(roast_table *table, const struct roast_study *study,
-                         const unsigned char *names, int kind)
-{
-    struct roast_buf list = {0};
-    size_t count = 0;
-
-    for (size_t i = 0; i < study->run->strings.count && count < MOST_PREFIXES; i++) {
-        if (names[i] >> kind & 1) {
-            roast__list_add(&list, roast__study_text(study, (int32_t)i));
-            count++;
-        }
-    }
-    roast__fill_list(table, ROAST_COL_tasks_by_kind_prefixes, &list);
-}
-
 static void put_kind(roast_table *table, const struct roast_study *study, int kind,
                      const struct kind_sums *sums, const unsigned char *names)
 {
@@ -105,7 +73,15 @@ static void put_kind(roast_table *table, const struct roast_study *study, int ki
                       sums->ends[ROAST_TASK_cancelled]);
     roast__fill_count(table, ROAST_COL_tasks_by_kind_running,
                       sums->ends[ROAST_TASK_running]);
-    put_prefixes(table, study, names, kind);
+    struct roast_buf list = {0};
+    size_t count = 0;
+    for (size_t i = 0; i < study->run->strings.count && count < MOST_PREFIXES; i++) {
+        if (names[i] >> kind & 1) {
+            roast__list_add(&list, roast__study_text(study, (int32_t)i));
+            count++;
+        }
+    }
+    roast__fill_list(table, ROAST_COL_tasks_by_kind_prefixes, &list);
 }
 
 void roast__study_task_kinds(const struct roast_study *study)
@@ -117,8 +93,21 @@ void roast__study_task_kinds(const struct roast_study *study)
     if (!roast__has_scheduled(&run->scheduler.tasks))
         return;
     unsigned char *names = roast__alloc(run->strings.count);
-    if (names)
-        add_tasks(sums, names, &run->scheduler.tasks, study->task_kinds);
+    if (names) {
+        /* The sums of each kind; bit n of names[prefix]: tasks of kind n are called so. */
+        for (size_t i = 0; i < run->scheduler.tasks.count; i++) {
+            unsigned end = run->scheduler.tasks.end[i] & ~(unsigned)ROAST_TASK_OURS;
+            struct kind_sums *own = &sums[study->task_kinds[i]];
+            own->ends[end]++;
+            own->count += end != ROAST_TASK_moved;
+            if (run->scheduler.tasks.start_ns[i] != 0)
+                own->seconds += roast__seconds_between(run->scheduler.tasks.start_ns[i],
+                                                       run->scheduler.tasks.stop_ns[i]);
+            if (run->scheduler.tasks.prefix[i] >= 0)
+                names[run->scheduler.tasks.prefix[i]] |=
+                    (unsigned char)(1u << study->task_kinds[i]);
+        }
+    }
     if (!names || !add_failed(sums, study))
         study->summary->failed = true;
     for (int kind = 0; names && kind < ROAST_KIND_COUNT; kind++) {
@@ -130,7 +119,7 @@ void roast__study_task_kinds(const struct roast_study *study)
 
 /* ---- hot lines ------------------------------------------------------------------- */
 
-/* The hottest one behind `before`, equal ones as they were told; NULL: none is left. */
+/* The hottest one behind `before`, equal ones in the order of arrival; NULL: none is left. */
 static const struct roast_hot_row *next_hot(const struct roast_scheduler_view *view,
                                             const struct roast_hot_row *before)
 {

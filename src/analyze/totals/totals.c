@@ -28,38 +28,6 @@ static struct roast_row_block rows_at(const struct roast_roles *roles,
         attempts, from, left < BLOCK_ROWS ? left : BLOCK_ROWS, roles->of_row + from};
 }
 
-/* ---- blocks ---------------------------------------------------------------------- */
-
-static void read_block(struct roast_totals *totals,
-                       const struct roast_attempts *attempts, size_t from)
-{
-    const struct roast_row_block rows = rows_at(&totals->roles, attempts, from);
-    struct roast_row_sums sums;
-    const struct roast_adding to = {.groups = totals->of_source,
-                                    .of = attempts->source + from,
-                                    .sums = &sums,
-                                    .durations_ns = &totals->durations_ns,
-                                    .ns_per_event = &totals->ns_per_event};
-
-    roast__row_sums_init(&sums);
-    roast__rows_add(&rows, &to);
-    roast__row_sums_merge(&totals->sums, &sums);
-}
-
-/* ---- all ------------------------------------------------------------------------- */
-
-static void add_all(struct roast_totals *totals, const struct roast_attempts *attempts)
-{
-    size_t sources = attempts->source_count + 1;
-
-    roast__row_sums_init(&totals->sums);
-    for (size_t from = 0; from < attempts->count; from += BLOCK_ROWS)
-        read_block(totals, attempts, from);
-    roast__groups_finish(totals->of_source, sources, attempts);
-    for (size_t i = 0; i < sources; i++)
-        roast__group_add(&totals->all, &totals->of_source[i]);
-}
-
 struct roast_group *roast__aggregate_processes(const struct roast_totals *totals,
                                                const struct roast_run *run)
 {
@@ -86,8 +54,26 @@ int roast__aggregate_chunks(struct roast_totals *totals, const struct roast_run 
         return status;
     roast__group_init(&totals->all);
     totals->of_source = new_groups(run->attempts.source_count + 1);
-    if (totals->of_source)
-        add_all(totals, &run->attempts);
+    if (totals->of_source) {
+        size_t sources = run->attempts.source_count + 1;
+        roast__row_sums_init(&totals->sums);
+        for (size_t from = 0; from < run->attempts.count; from += BLOCK_ROWS) {
+            const struct roast_row_block rows =
+                rows_at(&totals->roles, &run->attempts, from);
+            struct roast_row_sums sums;
+            const struct roast_adding to = {.groups = totals->of_source,
+                                            .of = run->attempts.source + from,
+                                            .sums = &sums,
+                                            .durations_ns = &totals->durations_ns,
+                                            .ns_per_event = &totals->ns_per_event};
+            roast__row_sums_init(&sums);
+            roast__rows_add(&rows, &to);
+            roast__row_sums_merge(&totals->sums, &sums);
+        }
+        roast__groups_finish(totals->of_source, sources, &run->attempts);
+        for (size_t i = 0; i < sources; i++)
+            roast__group_add(&totals->all, &totals->of_source[i]);
+    }
     if (!totals->of_source || totals->durations_ns.failed ||
         totals->ns_per_event.failed)
         return roast_error_set(err, ROAST_NO_MEMORY, "sums of %zu attempts",

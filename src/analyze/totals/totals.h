@@ -21,7 +21,7 @@ struct roast_totals {
     struct roast_quantiles durations_ns;
     struct roast_quantiles ns_per_event;
     double *sampled_peaks; /* owned; per sampled process the highest memory, NaN: not
-                            * known, negative: nobody looked; NULL: at none */
+                            * known, negative: not sampled; NULL: none was */
 };
 
 /* Fills zeroed totals. The run is locked and its sources are resolved. */

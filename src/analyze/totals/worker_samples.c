@@ -85,21 +85,6 @@ struct block {
     double busy[ROAST_SERIES_BLOCK];                 /* CPU percent of a thread */
 };
 
-static void open_block(struct block *block, const struct roast_worker_samples *worker)
-{
-    for (int i = 0; i < SIDE_BY_SIDE; i++) {
-        const struct roast_packed_series *series =
-            roast__series_of(worker, read_series[i]);
-        block->reads[i] = i == MEMORY || series->changes.size_bytes > 0;
-        if (i == CORES) /* they only matter to CPU */
-            block->reads[i] = block->reads[i] && block->reads[CPU];
-        if (block->reads[i])
-            roast__series_open(&block->cursors[i], worker, read_series[i]);
-        for (int k = 0; !block->reads[i] && k < ROAST_SERIES_BLOCK; k++)
-            block->values[i][k] = NAN;
-    }
-}
-
 static bool read_block(struct block *block)
 {
     block->count = roast__series_block(&block->cursors[MEMORY], block->times_ns,
@@ -110,24 +95,10 @@ static bool read_block(struct block *block)
     return block->count > 0;
 }
 
-/* Nothing is related to a series that was never known. */
-static void relate(struct block *block, const struct roast_run *run, uint64_t processes)
-{
-    for (size_t i = 0; block->reads[LIMIT] && i < block->count; i++) {
-        double limit = block->values[LIMIT][i];
-        double percent = block->values[MEMORY][i] / limit * 100;
-        block->percent[i] = limit > 0 ? percent : NAN;
-    }
-    for (size_t i = 0; block->reads[CPU] && i < block->count; i++)
-        block->busy[i] =
-            block->values[CPU][i] /
-            threads_at(run, block->times_ns[i], block->values[CORES][i], processes);
-}
-
 /* All sums in one loop: they do not wait for each other. */
 static void add_memory(struct memory *own, const struct block *block)
 {
-    struct memory now = *own; /* which nobody else can see */
+    struct memory now = *own; /* a copy that the compiler can keep in registers */
 
     for (size_t i = 0; i < block->count; i++) {
         double bytes = block->values[MEMORY][i];
@@ -173,22 +144,35 @@ static bool is_limited(const struct block *block)
     return i < block->count;
 }
 
-/* By time; where none passed between samples they are all alike. */
-static double mean_of(const struct memory *own)
-{
-    return own->ns > 0 ? own->byte_ns / 2 / own->ns : own->sum / (double)own->samples;
-}
-
-/* Gives the highest memory; NaN: nobody knows. */
+/* Gives the highest memory; NaN: not known. */
 static double add_worker(struct use *use, const struct roast_run *run,
                          const struct roast_worker_samples *worker, struct block *block)
 {
     struct memory own = {.last_bytes = NAN, .highest = -1};
     bool limited = false;
 
-    open_block(block, worker);
+    for (int i = 0; i < SIDE_BY_SIDE; i++) {
+        const struct roast_packed_series *series =
+            roast__series_of(worker, read_series[i]);
+        block->reads[i] = i == MEMORY || series->changes.size_bytes > 0;
+        if (i == CORES) /* they only matter to CPU */
+            block->reads[i] = block->reads[i] && block->reads[CPU];
+        if (block->reads[i])
+            roast__series_open(&block->cursors[i], worker, read_series[i]);
+        for (int k = 0; !block->reads[i] && k < ROAST_SERIES_BLOCK; k++)
+            block->values[i][k] = NAN;
+    }
     while (read_block(block)) {
-        relate(block, run, use->processes);
+        /* Nothing is related to a series that was never known. */
+        for (size_t i = 0; block->reads[LIMIT] && i < block->count; i++) {
+            double limit = block->values[LIMIT][i];
+            double percent = block->values[MEMORY][i] / limit * 100;
+            block->percent[i] = limit > 0 ? percent : NAN;
+        }
+        for (size_t i = 0; block->reads[CPU] && i < block->count; i++)
+            block->busy[i] = block->values[CPU][i] / threads_at(run, block->times_ns[i],
+                                                                block->values[CORES][i],
+                                                                use->processes);
         add_memory(&own, block);
         find_peak(use, worker, &own, block);
         limited = limited || is_limited(block);
@@ -197,7 +181,9 @@ static double add_worker(struct use *use, const struct roast_run *run,
         if (block->reads[CPU])
             roast__moments_add(&use->cpu_percent, block->busy, block->count);
     }
-    double weighted = mean_of(&own);
+    /* By time; where none passed between samples they are all alike. */
+    double weighted =
+        own.ns > 0 ? own.byte_ns / 2 / own.ns : own.sum / (double)own.samples;
     roast__moments_add(&use->weighted_bytes, &weighted, 1);
     use->memory_samples += (double)own.samples;
     use->memory_sum += own.sum;
@@ -207,7 +193,7 @@ static double add_worker(struct use *use, const struct roast_run *run,
 
 /* False when out of memory. */
 static bool add_workers(struct use *use, const struct roast_study *study,
-                        const struct roast_crew *crew)
+                        const struct roast_worker_match *match)
 {
     const struct roast_samples *samples = &study->run->samples;
     double *peaks = roast__realloc(NULL, samples->count * sizeof(peaks[0]));
@@ -215,7 +201,7 @@ static bool add_workers(struct use *use, const struct roast_study *study,
 
     study->totals->sampled_peaks = peaks;
     for (size_t i = 0; peaks && i < samples->count; i++)
-        peaks[i] = crew->is_worker[i]
+        peaks[i] = match->is_worker[i]
                        ? add_worker(use, study->run, &samples->workers[i], &block)
                        : -1;
     return peaks != NULL;
@@ -265,7 +251,7 @@ static void set_use(const struct roast_study *study, const struct use *use)
 }
 
 /* Series that are summed over workers; those of a whole machine count once for it: on
- * Dask workers say what the disks of their host do, here what the process did. */
+ * Dask workers report the disks of their host, here what the process did. */
 struct flow {
     enum roast_series series;
     bool of_machine;
@@ -287,16 +273,35 @@ static const struct flow flows[] = {
      ROAST_METRIC_spilled_bytes_peak},
 };
 
-static void set_flows(const struct roast_study *study, const struct roast_crew *crew)
+void roast__study_worker_samples(const struct roast_study *study)
 {
-    bool on_dask = study->run->scheduler.sessions.count > 0;
+    const struct roast_run *run = study->run;
+    struct use use = {.peak_worker = ROAST_NO_STRING};
+    struct roast_worker_match match = {0};
 
+    if (!roast__worker_match_find(&match, run)) {
+        study->summary->failed = true;
+        goto out;
+    }
+    if (match.seen > 0) {
+        roast__study_set(study, ROAST_METRIC_processes_seen, (double)match.seen);
+        roast__study_set(study, ROAST_METRIC_processes_unsampled,
+                         (double)match.unsampled);
+    }
+    use.processes = match.seen;
+    if (!add_workers(&use, study, &match)) {
+        study->summary->failed = true;
+        goto out;
+    }
+    set_use(study, &use);
+    set_peak(study, &use);
+    bool on_dask = study->run->scheduler.sessions.count > 0;
     for (size_t i = 0; i < sizeof(flows) / sizeof(flows[0]); i++) {
         bool once = flows[i].of_machine || (flows[i].of_disk && on_dask);
         struct roast_lanes lanes = {
             .samples = &study->run->samples,
-            .wanted = crew->is_worker,
-            .group = once ? crew->machine : NULL,
+            .wanted = match.is_worker,
+            .group = once ? match.machine : NULL,
         };
         struct roast_sweep sweep;
         if (!roast__sweep(&sweep, &lanes, flows[i].series))
@@ -306,31 +311,6 @@ static void set_flows(const struct roast_study *study, const struct roast_crew *
         roast__study_set(study, flows[i].mean, sweep.mean);
         roast__study_set(study, flows[i].peak, sweep.peak);
     }
-}
-
-void roast__study_worker_samples(const struct roast_study *study)
-{
-    const struct roast_run *run = study->run;
-    struct use use = {.peak_worker = ROAST_NO_STRING};
-    struct roast_crew crew = {0};
-
-    if (!roast__crew_find(&crew, run)) {
-        study->summary->failed = true;
-        goto out;
-    }
-    if (crew.seen > 0) {
-        roast__study_set(study, ROAST_METRIC_processes_seen, (double)crew.seen);
-        roast__study_set(study, ROAST_METRIC_processes_unsampled,
-                         (double)crew.unsampled);
-    }
-    use.processes = crew.seen;
-    if (!add_workers(&use, study, &crew)) {
-        study->summary->failed = true;
-        goto out;
-    }
-    set_use(study, &use);
-    set_peak(study, &use);
-    set_flows(study, &crew);
 out:
-    roast__crew_release(&crew);
+    roast__worker_match_release(&match);
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* workflow.c - the run as a whole: time, events, bytes, chunks, CPU.
  *
- * What coffea reports comes first, because users compare with it; our own records say
- * it where coffea does not. A sum over chunks is a total only if every chunk knows its
+ * What coffea reports comes first, because users compare with it; our own records are
+ * used where coffea has no value. A sum over chunks is a total only if every chunk knows its
  * part. */
 #include "analyze/calls.h"
 #include "analyze/formulas.h"
@@ -34,19 +34,15 @@ double roast__recorded_bytes(const struct roast_group *all)
     return complete(all, all->without[ROAST_BYTES], all->sums[ROAST_BYTES]);
 }
 
-static void set_time(const struct roast_study *study)
+void roast__study_workflow(const struct roast_study *study)
 {
     const struct roast_run *run = study->run;
+    const struct roast_group *all = &study->totals->all;
+    const struct roast_roles *roles = &study->totals->roles;
 
     if (run->end_ns != 0 || study->end_ns > run->start_ns)
         roast__study_set(study, ROAST_METRIC_wall_time,
                          roast__seconds_between(run->start_ns, study->end_ns));
-}
-
-static void set_amounts(const struct roast_study *study)
-{
-    const struct roast_group *all = &study->totals->all;
-    const struct roast_roles *roles = &study->totals->roles;
     double events = either(roast__study_fact(study, ROAST_FACT_report_events),
                            either(roast__study_fact(study, ROAST_FACT_processed_events),
                                   roast__recorded_events(all)));
@@ -56,74 +52,38 @@ static void set_amounts(const struct roast_study *study)
     double seen = fmax(roast__study_fact(study, ROAST_FACT_processed_chunks),
                        roles->chunks > 0 ? (double)roles->chunks : NAN);
     double chunks = either(roast__study_fact(study, ROAST_FACT_report_chunks), seen);
-
-    if (roles->chunks > 0) {
+    if (roles->chunks > 0)
         roast__study_set(study, ROAST_METRIC_num_chunks_processed,
                          (double)roles->successful_chunks);
-    }
     roast__study_set(study, ROAST_METRIC_total_events, events);
     roast__study_set(study, ROAST_METRIC_total_bytes_read, bytes);
     roast__study_set(study, ROAST_METRIC_num_chunks, chunks);
-}
-
-static double task_seconds(const struct roast_study *study)
-{
-    const struct roast_column *columns = study->run->attempts.columns;
-
-    return columns[ROAST_COLUMN_task_ns].known > 0 ? study->totals->sums.task_ns / 1e9
-                                                   : NAN;
-}
-
-static void set_cpu(const struct roast_study *study)
-{
-    const struct roast_group *all = &study->totals->all;
     double inside = complete(all, all->without[ROAST_DURATION_NS],
                              all->sums[ROAST_DURATION_NS] / 1e9);
     double reported = roast__study_fact(study, ROAST_FACT_report_process_seconds);
-
     roast__study_set(study, ROAST_METRIC_total_cpu_time, either(reported, inside));
     roast__study_set(study, ROAST_METRIC_recorded_process_seconds, inside);
     roast__study_set(
         study, ROAST_METRIC_cpu_seconds,
         complete(all, all->without[ROAST_CPU_NS], all->sums[ROAST_CPU_NS] / 1e9));
-    roast__study_set(study, ROAST_METRIC_task_seconds, task_seconds(study));
+    if (run->attempts.columns[ROAST_COLUMN_task_ns].known > 0)
+        roast__study_set(study, ROAST_METRIC_task_seconds,
+                         study->totals->sums.task_ns / 1e9);
     roast__study_set(study, ROAST_METRIC_tree_cpu_seconds,
                      roast__study_fact(study, ROAST_FACT_own_cpu_seconds) +
                          roast__study_fact(study, ROAST_FACT_children_cpu_seconds));
-}
-
-/* Coffea reports how many chunks were planned, and the seconds of those that ended well.
- * Without a report both are of the chunks that have a time. */
-static void set_average(const struct roast_study *study)
-{
+    /* The chunks that coffea reports are the planned ones: not those of the seconds. */
     const struct roast_metric_values *values = &study->summary->values;
-    double chunks = (double)study->totals->roles.successful_chunks;
-
-    if (!study->run->fact_known[ROAST_FACT_report_chunks] && chunks > 0 &&
+    if (!run->fact_known[ROAST_FACT_report_chunks] && roles->successful_chunks > 0 &&
         values->known[ROAST_METRIC_total_cpu_time])
         roast__study_set(study, ROAST_METRIC_avg_cpu_time_per_chunk,
-                         values->value[ROAST_METRIC_total_cpu_time] / chunks);
-}
-
-/* Calls are counted by whoever watches the Runner; its marks say the same. */
-static void set_calls(const struct roast_study *study)
-{
-    double marks = 0;
-
-    for (size_t i = 0; i < study->run->moment_count; i++)
-        marks += study->run->moments[i].mark == ROAST_MARK_RUN_BEGIN;
+                         values->value[ROAST_METRIC_total_cpu_time] /
+                             (double)roles->successful_chunks);
+    /* Without a count from the Runner, its begin marks give the number of calls. */
+    double marks = (double)roast__calls_count(run);
     roast__study_set(study, ROAST_METRIC_runner_calls,
                      either(roast__study_fact(study, ROAST_FACT_runner_calls),
                             marks > 0 ? marks : NAN));
     roast__study_set(study, ROAST_METRIC_runner_failures,
                      roast__study_fact(study, ROAST_FACT_runner_failures));
-}
-
-void roast__study_workflow(const struct roast_study *study)
-{
-    set_time(study);
-    set_amounts(study);
-    set_cpu(study);
-    set_average(study);
-    set_calls(study);
 }
