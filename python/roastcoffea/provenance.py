@@ -52,8 +52,8 @@ def at_begin() -> dict[str, str]:
     with contextlib.suppress(OSError):  # it may have been removed
         facts["folder"] = _homeless(os.getcwd())
     facts |= versions(name for name in PACKAGES if name in sys.modules)
-    shell = sys.modules.get("IPython")
-    if shell and hasattr(shell.get_ipython(), "kernel"):
+    shell = getattr(sys.modules.get("IPython"), "get_ipython", lambda: None)()
+    if hasattr(shell, "kernel"):
         facts["client"] = "notebook"
     facts |= {
         f"environment.{name}": os.environ[name]

@@ -102,6 +102,14 @@ void roast__rule_gil(const struct roast_rule_input *at, struct roast_finding *fi
         "without pool=ThreadPoolExecutor // processes in place of threads";
 }
 
+/* Whether all chunks ran on the machine of the client. */
+static bool is_client_alone(const struct roast_run *run, const roast_table *hosts)
+{
+    return roast_table_rows(hosts) == 1 &&
+           roast__str_equal(roast_table_text(hosts, 0, ROAST_COL_per_host_host),
+                            roast__strings_get(&run->strings, run->host));
+}
+
 void roast__rule_overloaded(const struct roast_rule_input *at,
                             struct roast_finding *finding)
 {
@@ -115,11 +123,12 @@ void roast__rule_overloaded(const struct roast_rule_input *at,
         runqueue * 100 >= LIMIT_RUNQUEUE_PERCENT * all && roast__is_worth(at, runqueue);
     roast__blank_number(finding, "runqueue", runqueue, "s");
     roast__blank_number(finding, "percent", runqueue / all * 100, "%");
-    if (hosts && roast_table_rows(hosts) > 1) {
+    if (roast_table_rows(hosts) > 1) {
         roast__blank_number(finding, "hosts", (double)roast_table_rows(hosts), "");
         roast__blank_pattern(finding, "host", ", on {hosts} hosts");
-        roast__blank_text(finding, "nodes", roast_str_of("nodes"));
     }
+    if (at->on_cluster && !is_client_alone(at->study->run, hosts))
+        roast__blank_text(finding, "nodes", roast_str_of("nodes"));
 }
 
 void roast__rule_garbage_collection(const struct roast_rule_input *at,
