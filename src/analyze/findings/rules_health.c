@@ -7,6 +7,7 @@
 #include "analyze/findings/rule_limits.h"
 #include "analyze/findings/text.h"
 #include "analyze/record_iter.h"
+#include "base/str.h"
 
 /* What seconds of any step of a chunk are taken from. */
 static uint64_t all_of_chunks(void)
