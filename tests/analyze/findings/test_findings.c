@@ -272,7 +272,7 @@ static void test_chunks_that_are_disturbed(void **state)
         {"overloaded",
          {.runqueue = 0.4},
          "16.0 s waiting for a core",
-         "than this machine has cores"},
+         "no more threads per node than it has cores"},
         {"garbage_collection", {.gc = 0.1}, "4.00 s in", "gc.freeze()"},
     };
 
