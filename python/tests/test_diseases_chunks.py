@@ -131,7 +131,7 @@ def test_a_core_that_others_use_too(tiny_file):
     finding = run.first("overloaded")
     assert finding["cost_thread_seconds"] >= 2
     assert "waiting for a core" in finding["evidence"]
-    assert "than it has cores" in finding["advice"]
+    assert "than this machine has cores" in finding["advice"]
     run.lacks("gil")
 
 

@@ -24,6 +24,7 @@ static void put_slices(roast_table *table, int first, const roast_slices slices)
 struct named {
     int64_t owner; /* number of a text, PROCESSES + number of a process, or negative */
     uint32_t account;
+    uint32_t place; /* 0: unknown owner; else 1 + first account of the owner */
 };
 
 #define PROCESSES (INT64_C(1) << 32)
@@ -34,6 +35,17 @@ static int by_owner(const void *a, const void *b)
 
     if (left->owner != right->owner)
         return left->owner < right->owner ? -1 : 1;
+    return (left->account > right->account) - (left->account < right->account);
+}
+
+/* Numbers of texts differ between a run and the same run loaded from a file; the order
+ * of accounts does not. */
+static int by_place(const void *a, const void *b)
+{
+    const struct named *left = a, *right = b;
+
+    if (left->place != right->place)
+        return left->place < right->place ? -1 : 1;
     return (left->account > right->account) - (left->account < right->account);
 }
 
@@ -75,12 +87,18 @@ static void put_by(const struct roast_study *study, enum roast_table_id id,
         return;
     }
     for (size_t i = 0; i < count; i++)
-        named[i] = (struct named){owner_of(study, i), (uint32_t)i};
+        named[i] = (struct named){owner_of(study, i), (uint32_t)i, 0};
     /* Adds up accounts of one owner, and puts a row for each. */
     roast_table *table = roast__summary_open(study->summary, id);
     int key = roast__table_first(id); /* the slices follow it */
     if (count > 1)
         qsort(named, count, sizeof(named[0]), by_owner);
+    for (size_t i = 0, first = 0; i < count; i++) {
+        first = named[i].owner == named[first].owner ? first : i;
+        named[i].place = named[i].owner < 0 ? 0 : 1 + named[first].account;
+    }
+    if (count > 1)
+        qsort(named, count, sizeof(named[0]), by_place);
     for (size_t i = 0; i < count;) {
         int64_t owner = named[i].owner;
         roast_slices sum = {0};
