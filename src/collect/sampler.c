@@ -70,7 +70,7 @@ static void *run_sampler(void *context)
     while (!sampler->stop) {
         struct slot *slot = first_due(sampler);
         int64_t due_ns = slot ? slot->due_ns : NEVER_NS;
-        if (due_ns > roast__clock_mono_ns()) {
+        if (!slot || due_ns > roast__clock_mono_ns()) {
             wait_until(sampler, due_ns);
             continue;
         }

@@ -183,7 +183,7 @@ static void read_field(struct roast_cursor *cur, roast_record *rec)
 int roast_record_decode(roast_record *rec, size_t *used_bytes, struct roast_str data,
                         roast_error *err)
 {
-    struct roast_str fields;
+    struct roast_str fields = {NULL, 0};
     size_t used = 0;
 
     rec->present = 0;

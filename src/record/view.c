@@ -81,10 +81,10 @@ static struct roast_value access_value(enum roast_view_kind kind,
                                        const struct roast_record_parts *parts)
 {
     const struct roast_access *access = &parts->access;
-    bool has_bytes = access->branches == 0 || access->sized_branches > 0;
 
     if (!parts->access_known)
         return absent();
+    bool has_bytes = access->branches == 0 || access->sized_branches > 0;
     if (kind == ROAST_VIEW_ACCESSED)
         return roast__count(access->branches);
     if (kind == ROAST_VIEW_ACCESSED_BYTES && has_bytes)

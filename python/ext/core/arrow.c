@@ -38,7 +38,7 @@ static void release_inner_schema(struct ArrowSchema *schema)
 
 static void release_schema(struct ArrowSchema *schema)
 {
-    for (int64_t i = 0; i < schema->n_children; i++)
+    for (int64_t i = 0; schema->children && i < schema->n_children; i++)
         release_inner_schema(schema->children[i]);
     free(schema->children);
     release_inner_schema(schema->dictionary);

@@ -6,7 +6,7 @@
  * user stay with the mapping, which the caller keeps; only what formulas read goes into
  * the frame. A value of the wrong type leaves its field absent. */
 #include <math.h>
-#include <stdio.h>
+#include <stdlib.h>
 
 #include "mapping.h"
 #include "types.h"
@@ -145,14 +145,15 @@ static unsigned long long whole_at(PyObject *mapping, const char *key)
 static void read_run_id(unsigned char out[ROAST_RUN_ID_BYTES], PyObject *value)
 {
     struct roast_str hex = {NULL, 0};
-    unsigned byte = 0;
 
     if (value && PyUnicode_Check(value))
         hex = text_borrow(value);
     if (hex.size_bytes != 2 * ROAST_RUN_ID_BYTES)
         return;
-    for (int i = 0; i < ROAST_RUN_ID_BYTES; i++)
-        out[i] = sscanf(hex.data + 2 * i, "%2x", &byte) == 1 ? (unsigned char)byte : 0;
+    for (int i = 0; i < ROAST_RUN_ID_BYTES; i++) {
+        const char byte[] = {hex.data[2 * i], hex.data[2 * i + 1], '\0'};
+        out[i] = (unsigned char)strtoul(byte, NULL, 16);
+    }
 }
 
 /* A mapping that was made from one of our records keeps that record's identity, so that a

@@ -226,11 +226,10 @@ double roast__tail_lost_s(const struct roast_phases *phases,
 
 static void begin(struct roast_phases *phases, int64_t from_ns, enum roast_phase phase)
 {
-    struct roast_phase_step *last =
-        phases->count > 0 ? &phases->steps[phases->count - 1] : NULL;
+    size_t count = phases->count;
 
-    if (last && from_ns <= last->from_ns)
-        last->phase = phase; /* the one before took no time */
+    if (count > 0 && from_ns <= phases->steps[count - 1].from_ns)
+        phases->steps[count - 1].phase = phase; /* the one before took no time */
     else
         phases->steps[phases->count++] =
             (struct roast_phase_step){.from_ns = from_ns, .phase = phase};

@@ -29,8 +29,8 @@ bool roast__scan_u64(uint64_t *value, struct roast_str *text)
             return false;
         number = number * 10 + digit;
     }
-    if (digits == 0 ||
-        (digits < left.size_bytes && !memchr(" \t\n", left.data[digits], 3)))
+    char end = digits < left.size_bytes ? left.data[digits] : ' ';
+    if (digits == 0 || (end != ' ' && end != '\t' && end != '\n'))
         return false;
     skip(&left, digits);
     *value = number;
