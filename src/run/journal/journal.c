@@ -84,7 +84,7 @@ static bool put_entry(struct roast_journal *journal, enum roast_entry kind,
     if (!block)
         return false;
     for (size_t i = 0; i < sizeof(pieces) / sizeof(pieces[0]); i++) {
-        if (pieces[i].size_bytes > 0)
+        if (pieces[i].data && pieces[i].size_bytes > 0)
             memcpy(block->bytes + ROAST_BLOCK_HEAD_BYTES + block->size_bytes,
                    pieces[i].data, pieces[i].size_bytes);
         block->size_bytes += pieces[i].size_bytes;
