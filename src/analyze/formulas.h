@@ -1,71 +1,72 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* formulas.h - everything that fills a part of a summary.
  *
- * Each reads the study and sets metrics or adds tables. Running out of memory is noted
+ * Each reads the ctx and sets metrics or adds tables. Running out of memory is noted
  * in the summary (summary.h); what cannot be known is left absent (reasons.c). */
 #ifndef ROAST_ANALYZE_FORMULAS_H
 #define ROAST_ANALYZE_FORMULAS_H
 
 #include "analyze/summary.h"
 
-void roast__study_workflow(const struct roast_study *study);
-void roast__study_best_rates(const struct roast_study *study);
-void roast__study_wall(const struct roast_study *study);
-void roast__study_budget(const struct roast_study *study);
-void roast__study_tail(const struct roast_study *study);
-void roast__study_ramp_up(const struct roast_study *study);
-void roast__study_checks(const struct roast_study *study);
-void roast__study_pool(const struct roast_study *study);
-void roast__study_worker_samples(const struct roast_study *study);
-void roast__study_chunks(const struct roast_study *study);
-void roast__study_fine(const struct roast_study *study);
-void roast__study_groups(const struct roast_study *study);
-void roast__study_process_groups(const struct roast_study *study);
-void roast__study_records(const struct roast_study *study);
-void roast__study_sections(const struct roast_study *study);
-void roast__study_ladder(const struct roast_study *study);
-void roast__study_branches(const struct roast_study *study);
-void roast__study_endpoints(const struct roast_study *study);
-void roast__study_files(const struct roast_study *study);
-void roast__study_failures(const struct roast_study *study);
-void roast__study_outliers(const struct roast_study *study);
-void roast__study_task_kinds(const struct roast_study *study);
-void roast__study_hot_lines(const struct roast_study *study);
-void roast__study_lost_workers(const struct roast_study *study);
-void roast__study_findings(const struct roast_study *study); /* after all others */
+void roast__summarize_workflow(const struct roast_summary_context *ctx);
+void roast__summarize_best_rates(const struct roast_summary_context *ctx);
+void roast__summarize_wall(const struct roast_summary_context *ctx);
+void roast__summarize_budget(const struct roast_summary_context *ctx);
+void roast__summarize_tail(const struct roast_summary_context *ctx);
+void roast__summarize_ramp_up(const struct roast_summary_context *ctx);
+void roast__summarize_checks(const struct roast_summary_context *ctx);
+void roast__summarize_pool(const struct roast_summary_context *ctx);
+void roast__summarize_worker_samples(const struct roast_summary_context *ctx);
+void roast__summarize_chunks(const struct roast_summary_context *ctx);
+void roast__summarize_fine(const struct roast_summary_context *ctx);
+void roast__summarize_groups(const struct roast_summary_context *ctx);
+void roast__summarize_process_groups(const struct roast_summary_context *ctx);
+void roast__summarize_records(const struct roast_summary_context *ctx);
+void roast__summarize_sections(const struct roast_summary_context *ctx);
+void roast__summarize_ladder(const struct roast_summary_context *ctx);
+void roast__summarize_branches(const struct roast_summary_context *ctx);
+void roast__summarize_endpoints(const struct roast_summary_context *ctx);
+void roast__summarize_files(const struct roast_summary_context *ctx);
+void roast__summarize_failures(const struct roast_summary_context *ctx);
+void roast__summarize_outliers(const struct roast_summary_context *ctx);
+void roast__summarize_task_kinds(const struct roast_summary_context *ctx);
+void roast__summarize_hot_lines(const struct roast_summary_context *ctx);
+void roast__summarize_lost_workers(const struct roast_summary_context *ctx);
+void roast__summarize_findings(
+    const struct roast_summary_context *ctx); /* after all others */
 
 /* Sets the reason of every metric that is not known and has none. */
-void roast__reasons_fill(const struct roast_study *study);
+void roast__reasons_fill(const struct roast_summary_context *ctx);
 
 /* The part of the highest number of workers below which a pool counts as not complete. */
 #define ROAST_NEAR_PEAK 0.9
 
 /* Why the spans of Dask cannot be used for the run; NULL: they can. After
- * roast__study_fine(). */
-const char *roast__without_spans(const struct roast_study *study);
+ * roast__summarize_fine(). */
+const char *roast__without_spans(const struct roast_summary_context *ctx);
 
 /* Seconds that an attempt took, opening the file included where that is known; NaN: not
  * known. */
 double roast__attempt_seconds(const struct roast_attempts *attempts, size_t row);
 
 /* A fact of the run, or NaN. */
-static inline double roast__study_fact(const struct roast_study *study,
-                                       enum roast_fact fact)
+static inline double roast__context_fact(const struct roast_summary_context *ctx,
+                                         enum roast_fact fact)
 {
-    return study->run->fact_known[fact] ? study->run->facts[fact] : NAN;
+    return ctx->run->fact_known[fact] ? ctx->run->facts[fact] : NAN;
 }
 
-static inline void roast__study_set(const struct roast_study *study,
-                                    enum roast_metric metric, double value)
+static inline void roast__context_set(const struct roast_summary_context *ctx,
+                                      enum roast_metric metric, double value)
 {
-    roast__metric_set(&study->summary->values, metric, value);
+    roast__metric_set(&ctx->summary->values, metric, value);
 }
 
 /* A text of the run. */
-static inline struct roast_str roast__study_text(const struct roast_study *study,
-                                                 int32_t number)
+static inline struct roast_str roast__context_text(
+    const struct roast_summary_context *ctx, int32_t number)
 {
-    return roast__strings_get(&study->run->strings, number);
+    return roast__strings_get(&ctx->run->strings, number);
 }
 
 /* The name of a process for people: its worker's, else "pid-<pid>"; NULL data when

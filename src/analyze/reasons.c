@@ -45,10 +45,10 @@ static bool ended_without_record(const struct roast_attempts *attempts)
 }
 
 /* No attempt began: either nothing ran, or its records did not arrive. */
-static const char *without_attempts_at_all(const struct roast_study *study,
+static const char *without_attempts_at_all(const struct roast_summary_context *ctx,
                                            const char *otherwise)
 {
-    const struct roast_run *run = study->run;
+    const struct roast_run *run = ctx->run;
 
     if (run->fact_known[ROAST_FACT_processed_chunks] &&
         run->facts[ROAST_FACT_processed_chunks] > 0)
@@ -65,16 +65,16 @@ static bool went_with_output(const struct roast_run *run)
            roast__run_returned(run) == ROAST_RETURNED_NOTHING;
 }
 
-static const char *without_records(const struct roast_study *study,
+static const char *without_records(const struct roast_summary_context *ctx,
                                    const char *without_attempts)
 {
-    if (study->totals->all.chunks > 0)
+    if (ctx->totals->all.chunks > 0)
         return NULL;
-    if (study->run->attempts.count == 0)
-        return without_attempts_at_all(study, without_attempts);
-    if (!ended_without_record(&study->run->attempts))
+    if (ctx->run->attempts.count == 0)
+        return without_attempts_at_all(ctx, without_attempts);
+    if (!ended_without_record(&ctx->run->attempts))
         return "no chunk ended well";
-    return went_with_output(study->run)
+    return went_with_output(ctx->run)
                ? "records travel with the output, and the run gave none"
                : without_attempts;
 }
@@ -93,31 +93,32 @@ static double window_seconds(enum roast_metric metric)
     }
 }
 
-static const char *without_window(const struct roast_study *study,
+static const char *without_window(const struct roast_summary_context *ctx,
                                   enum roast_metric metric)
 {
-    double run_s = roast__seconds_between(study->run->start_ns, study->end_ns);
+    double run_s = roast__seconds_between(ctx->run->start_ns, ctx->end_ns);
 
     if (run_s < window_seconds(metric))
         return "the run was shorter than the window";
-    return without_records(study, not_decorated);
+    return without_records(ctx, not_decorated);
 }
 
 /* The number of ladders is known by now, unless the summary is a quick one. */
-static const char *without_ladder(const struct roast_study *study)
+static const char *without_ladder(const struct roast_summary_context *ctx)
 {
-    const struct roast_metric_values *values = &study->summary->values;
+    const struct roast_metric_values *values = &ctx->summary->values;
 
-    if (study->totals->roles.successful_chunks == 0)
-        return without_records(study, "no chunk ended well");
+    if (ctx->totals->roles.successful_chunks == 0)
+        return without_records(ctx, "no chunk ended well");
     return values->value[ROAST_METRIC_ladder_chunks] > 0 ? NULL
                                                          : "no chunk was looked into";
 }
 
 /* What is missing of the needs of a metric; NULL: nothing. */
-static const char *missing(const struct roast_study *study, enum roast_metric metric)
+static const char *missing(const struct roast_summary_context *ctx,
+                           enum roast_metric metric)
 {
-    const struct roast_run *run = study->run;
+    const struct roast_run *run = ctx->run;
 
     switch (reasons[metric].need) {
     case NEED_NOTHING:
@@ -125,34 +126,34 @@ static const char *missing(const struct roast_study *study, enum roast_metric me
     case NEED_ATTEMPTS:
         return run->attempts.count > 0
                    ? NULL
-                   : without_attempts_at_all(study, "no chunk was begun");
+                   : without_attempts_at_all(ctx, "no chunk was begun");
     case NEED_RECORDS:
-        return without_records(study, not_decorated);
+        return without_records(ctx, not_decorated);
     case NEED_REPORT:
         return without_records(
-            study, "neither savemetrics=True nor @track_metrics: coffea did not say");
+            ctx, "neither savemetrics=True nor @track_metrics: coffea did not say");
     case NEED_WINDOW:
-        return without_window(study, metric);
+        return without_window(ctx, metric);
     case NEED_LADDER:
-        return without_ladder(study);
+        return without_ladder(ctx);
     case NEED_POOL:
         return run->offer_count + run->count_count > 0 ? NULL : "no executor was seen";
     case NEED_SAMPLES:
         return run->samples.count > 0 ? NULL : "no worker was sampled";
     case NEED_SPANS:
-        return roast__without_spans(study);
+        return roast__without_spans(ctx);
     }
     return NULL;
 }
 
-void roast__reasons_fill(const struct roast_study *study)
+void roast__reasons_fill(const struct roast_summary_context *ctx)
 {
-    struct roast_metric_values *values = &study->summary->values;
+    struct roast_metric_values *values = &ctx->summary->values;
 
     for (int i = 0; i < ROAST_METRIC_COUNT; i++) {
         if (values->known[i] || values->why[i] || !reasons[i].otherwise)
             continue;
-        const char *why = missing(study, (enum roast_metric)i);
+        const char *why = missing(ctx, (enum roast_metric)i);
         values->why[i] = why ? why : reasons[i].otherwise;
     }
 }

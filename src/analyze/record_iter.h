@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* record_iter.h - the chunk records of a run that hold certain fields, one after the other.
  *
- *     struct roast_walk walk = {.study = study, .fields = ..., .roles = ...};
- *     while (roast__walk_next(&walk))
- *         ... walk.row, walk.rec ...
+ *     struct roast_record_iter iter = {.ctx = ctx, .fields = ..., .roles = ...};
+ *     while (roast__record_iter_next(&iter))
+ *         ... iter.row, iter.rec ...
  *
  * A run in which no record holds any of them costs nothing. */
 #ifndef ROAST_ANALYZE_RECORD_ITER_H
@@ -20,8 +20,8 @@ enum {
     ROAST_ROLES_ALL = (1u << ROAST_ROLE_COUNT) - 1,
 };
 
-struct roast_walk {
-    const struct roast_study *study;
+struct roast_record_iter {
+    const struct roast_summary_context *ctx;
     uint64_t fields;  /* of chunk frames: one of them must be there */
     unsigned roles;   /* bit n: attempts of role n */
     size_t row;       /* of rec */
@@ -30,7 +30,7 @@ struct roast_walk {
     size_t next_row;
 };
 
-bool roast__walk_next(struct roast_walk *walk);
+bool roast__record_iter_next(struct roast_record_iter *iter);
 
 /* What the record of a walk read, by branch. Zeroed = empty and valid. */
 struct roast_branch_list {
@@ -45,18 +45,19 @@ struct roast_branch_list {
 /* Reads the branches of a record; none if it has a ladder and read nothing.
  * False: not known, lost, damaged, or out of memory, which the
  * summary notes. */
-bool roast__walk_branches(const struct roast_walk *walk,
-                          struct roast_branch_list *list);
+bool roast__record_iter_branches(const struct roast_record_iter *iter,
+                                 struct roast_branch_list *list);
 
 /* The file of a record; false if it is not known or damaged. */
-bool roast__walk_facts(const struct roast_walk *walk, struct roast_file_facts *facts);
+bool roast__record_iter_facts(const struct roast_record_iter *iter,
+                              struct roast_file_facts *facts);
 
 /* Whether a record has a ladder: a record made by the user may list branches without
  * their costs. */
-bool roast__walk_looked_into(const struct roast_walk *walk);
+bool roast__record_iter_looked_into(const struct roast_record_iter *iter);
 
 /* Whether 0 bytes of its branches are a measurement: else bytes were not counted. */
-bool roast__walk_knows_bytes(const struct roast_walk *walk);
+bool roast__record_iter_knows_bytes(const struct roast_record_iter *iter);
 
 /* Room for count items whose content does not matter; NULL when out of memory, and then
  * there is none. */

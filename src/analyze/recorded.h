@@ -6,9 +6,9 @@
 #include "analyze/summary.h"
 
 /* Whether a row stands for its chunk. */
-static inline bool roast__is_chunk(const struct roast_study *study, size_t row)
+static inline bool roast__is_chunk(const struct roast_summary_context *ctx, size_t row)
 {
-    unsigned role = study->totals->roles.of_row[row];
+    unsigned role = ctx->totals->roles.of_row[row];
 
     return role == ROAST_ROLE_COUNTS || role == ROAST_ROLE_BARE;
 }
@@ -19,7 +19,7 @@ double roast__recorded_events(const struct roast_group *all);
 double roast__recorded_bytes(const struct roast_group *all);
 
 /* Seconds of whole attempts that ended well; NaN: some of them do not know. */
-double roast__recorded_task_seconds(const struct roast_study *study);
+double roast__recorded_task_seconds(const struct roast_summary_context *ctx);
 
 /* Hosts that were checked, because a check reads all rows. Zeroed = empty and valid. */
 enum { ROAST_HOSTS_SEEN = 50 };
@@ -33,11 +33,11 @@ struct roast_hosts_seen {
 };
 
 /* Whether chunks took much longer per event on a host than on all others. */
-bool roast__is_slow_host(struct roast_hosts_seen *seen, const struct roast_study *study,
-                         int32_t host);
+bool roast__is_slow_host(struct roast_hosts_seen *seen,
+                         const struct roast_summary_context *ctx, int32_t host);
 
 /* Fills a column with the key of a process in the table per worker. */
-void roast__fill_worker(roast_table *table, int col, const struct roast_study *study,
-                        size_t process);
+void roast__fill_worker(roast_table *table, int col,
+                        const struct roast_summary_context *ctx, size_t process);
 
 #endif

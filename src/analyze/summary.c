@@ -15,34 +15,34 @@
 
 /* Those that read the columns alone are quick; the others unpack every record. */
 static const struct {
-    void (*apply)(const struct roast_study *study);
+    void (*apply)(const struct roast_summary_context *ctx);
     bool quick;
 } formulas[] = {
-    {roast__study_workflow, true},
-    {roast__study_best_rates, false},
-    {roast__study_pool, true},
-    {roast__study_worker_samples, false},
-    {roast__study_chunks, true},
-    {roast__study_fine, true},
-    {roast__study_groups, true},
-    {roast__study_process_groups, false},
-    {roast__study_records, false},
-    {roast__study_sections, false},
-    {roast__study_branches, false},
-    {roast__study_endpoints, false},
-    {roast__study_files, false},
-    {roast__study_ladder, false}, /* explains empty tables of the others */
-    {roast__study_failures, false},
-    {roast__study_lost_workers, false},
-    {roast__study_budget, false},
-    {roast__study_wall, false},
-    {roast__study_tail, false},
-    {roast__study_ramp_up, false},
-    {roast__study_checks, false},
-    {roast__study_task_kinds, true},
-    {roast__study_hot_lines, true},
-    {roast__study_outliers, false},
-    {roast__study_findings, false},
+    {roast__summarize_workflow, true},
+    {roast__summarize_best_rates, false},
+    {roast__summarize_pool, true},
+    {roast__summarize_worker_samples, false},
+    {roast__summarize_chunks, true},
+    {roast__summarize_fine, true},
+    {roast__summarize_groups, true},
+    {roast__summarize_process_groups, false},
+    {roast__summarize_records, false},
+    {roast__summarize_sections, false},
+    {roast__summarize_branches, false},
+    {roast__summarize_endpoints, false},
+    {roast__summarize_files, false},
+    {roast__summarize_ladder, false}, /* explains empty tables of the others */
+    {roast__summarize_failures, false},
+    {roast__summarize_lost_workers, false},
+    {roast__summarize_budget, false},
+    {roast__summarize_wall, false},
+    {roast__summarize_tail, false},
+    {roast__summarize_ramp_up, false},
+    {roast__summarize_checks, false},
+    {roast__summarize_task_kinds, true},
+    {roast__summarize_hot_lines, true},
+    {roast__summarize_outliers, false},
+    {roast__summarize_findings, false},
     {roast__reasons_fill, true},
 };
 
@@ -93,33 +93,34 @@ double roast__summary_metric(const struct roast_summary *summary,
 
 /* ---- all formulas ---------------------------------------------------------------- */
 
-static int study_run(struct roast_summary *summary, struct roast_run *run,
-                     struct roast_totals *totals, bool quick, roast_error *err)
+static int summarize_run(struct roast_summary *summary, struct roast_run *run,
+                         struct roast_totals *totals, bool quick, roast_error *err)
 {
-    struct roast_study study = {.run = run, .totals = totals, .summary = summary};
+    struct roast_summary_context ctx = {
+        .run = run, .totals = totals, .summary = summary};
     bool has_tasks = run->scheduler.tasks.count > 0;
 
     roast__run_resolve_pending(run);
-    study.end_ns = roast__run_end(run);
+    ctx.end_ns = roast__run_end(run);
     int status = roast__aggregate_chunks(totals, run, err);
     if (status < 0)
         return status;
     unsigned char *kinds = has_tasks ? roast__task_kinds(run) : NULL;
-    study.task_kinds = kinds;
+    ctx.task_kinds = kinds;
     summary->failed = has_tasks && !kinds;
     for (size_t i = 0; i < sizeof(formulas) / sizeof(formulas[0]); i++) {
         if (summary->failed || (quick && !formulas[i].quick))
             continue;
-        if (formulas[i].apply == roast__study_budget) { /* takes much memory */
-            study.budget = roast__budget_find(&study);
-            summary->failed |= !study.budget;
+        if (formulas[i].apply == roast__summarize_budget) { /* takes much memory */
+            ctx.budget = roast__budget_find(&ctx);
+            summary->failed |= !ctx.budget;
         }
         if (!summary->failed)
-            formulas[i].apply(&study);
+            formulas[i].apply(&ctx);
     }
     roast_derive_rates(&summary->values);
     roast_derive_efficiency(&summary->values);
-    roast__budget_free(study.budget);
+    roast__budget_free(ctx.budget);
     roast__free(kinds);
     if (summary->failed)
         return roast_error_set(err, ROAST_NO_MEMORY, "summary of %zu attempts",
@@ -142,7 +143,7 @@ static int summarize(roast_summary **out, roast_run *run, bool quick, roast_erro
         return roast_error_set(err, ROAST_NO_MEMORY, "a summary of %zu bytes",
                                sizeof(*summary));
     roast__run_lock(run);
-    status = study_run(summary, run, &totals, quick, err);
+    status = summarize_run(summary, run, &totals, quick, err);
     roast__run_unlock(run);
     roast__totals_release(&totals);
     if (status == ROAST_OK) {

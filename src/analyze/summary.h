@@ -21,7 +21,7 @@ struct roast_summary {
 };
 
 /* The input of all formulas. The run is locked. */
-struct roast_study {
+struct roast_summary_context {
     const struct roast_run *run;
     int64_t end_ns;              /* of the run, or the latest moment that was seen */
     struct roast_totals *totals; /* reading a quantile may sort */

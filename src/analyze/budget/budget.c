@@ -27,7 +27,7 @@ struct moments {
 /* What one shift needs. */
 struct sweeping {
     struct roast_budget *budget;
-    const struct roast_study *study;
+    const struct roast_summary_context *ctx;
     struct roast_threads threads;
     int64_t (*fitted)[2]; /* owned; of all jobs: see roast_crowd */
     struct moments changes[CHANGES];
@@ -233,7 +233,7 @@ static void add_job(struct sweeping *sweeping, size_t number)
 {
     const struct roast_job *job = &sweeping->budget->schedule.jobs[number];
 
-    roast__budget_add_job(sweeping->budget, sweeping->study, job,
+    roast__budget_add_job(sweeping->budget, sweeping->ctx, job,
                           sweeping->fitted[number],
                           sweeping->budget->by_shift[job->shift]);
 }
@@ -242,7 +242,7 @@ static void add_job(struct sweeping *sweeping, size_t number)
 static bool add_jobs(struct sweeping *sweeping)
 {
     const struct roast_schedule *schedule = &sweeping->budget->schedule;
-    size_t rows = sweeping->study->run->attempts.count;
+    size_t rows = sweeping->ctx->run->attempts.count;
     uint32_t *job_at = roast__alloc(rows * sizeof(job_at[0])); /* number + 1 */
 
     if (!job_at)
@@ -261,11 +261,11 @@ static bool add_jobs(struct sweeping *sweeping)
     return true;
 }
 
-static bool sweep(struct roast_budget *budget, const struct roast_study *study)
+static bool sweep(struct roast_budget *budget, const struct roast_summary_context *ctx)
 {
     const struct roast_schedule *schedule = &budget->schedule;
     struct sweeping sweeping = {
-        .budget = budget, .study = study, .most_jobs = most_jobs(schedule)};
+        .budget = budget, .ctx = ctx, .most_jobs = most_jobs(schedule)};
     size_t job = 0;
 
     roast__budget_set_bins(budget);
@@ -294,22 +294,22 @@ static bool sweep(struct roast_budget *budget, const struct roast_study *study)
 
 /* ---- all ------------------------------------------------------------------------- */
 
-struct roast_budget *roast__budget_find(const struct roast_study *study)
+struct roast_budget *roast__budget_find(const struct roast_summary_context *ctx)
 {
     struct roast_budget *budget = roast__alloc(sizeof(*budget));
-    size_t sources = study->run->attempts.source_count + 1;
+    size_t sources = ctx->run->attempts.source_count + 1;
 
     if (!budget)
         return NULL;
-    budget->start_ns = study->run->start_ns;
-    budget->end_ns = study->end_ns;
-    bool done = roast__schedule_find(&budget->schedule, study) &&
-                roast__phases_find(&budget->phases, study, &budget->schedule);
+    budget->start_ns = ctx->run->start_ns;
+    budget->end_ns = ctx->end_ns;
+    bool done = roast__schedule_find(&budget->schedule, ctx) &&
+                roast__phases_find(&budget->phases, ctx, &budget->schedule);
     if (done) {
         budget->by_shift =
             roast__alloc(budget->schedule.shift_count * sizeof(budget->by_shift[0]));
         budget->by_source = roast__alloc(sources * sizeof(budget->by_source[0]));
-        done = budget->by_shift && budget->by_source && sweep(budget, study);
+        done = budget->by_shift && budget->by_source && sweep(budget, ctx);
     }
     if (done)
         return budget;

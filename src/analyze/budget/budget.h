@@ -30,7 +30,7 @@ struct roast_budget {
 };
 
 /* Returns owned; NULL when out of memory. Without workers nothing is offered. */
-struct roast_budget *roast__budget_find(const struct roast_study *study);
+struct roast_budget *roast__budget_find(const struct roast_summary_context *ctx);
 void roast__budget_free(struct roast_budget *budget);
 
 #endif

@@ -119,7 +119,7 @@ enum { STEPS = ROAST_ITEM_result + 1 };
 /* Clocks have whole nanoseconds: less is a rounding error. */
 static const double LEAST_S = 0.5e-9;
 
-static void read_ladder(roast_slices slices, const struct roast_study *study,
+static void read_ladder(roast_slices slices, const struct roast_summary_context *ctx,
                         size_t row, double length_s)
 {
     const uint64_t wanted = ROAST_FIELD_BIT(monitor_ns) | ROAST_FIELD_BIT(ladder);
@@ -127,14 +127,14 @@ static void read_ladder(roast_slices slices, const struct roast_study *study,
     roast_record rec;
     double monitor_s = 0;
 
-    (void)roast__attempt_fields(study->run, row, wanted, &rec);
+    (void)roast__attempt_fields(ctx->run, row, wanted, &rec);
     if (roast_record_has(&rec, ROAST_FIELD_monitor_ns))
         monitor_s = (double)rec.values[ROAST_FIELD_monitor_ns].u64 / 1e9;
     if (!roast_record_has(&rec, ROAST_FIELD_ladder) ||
         roast_ladder_read(&ladder, rec.values[ROAST_FIELD_ladder].str, NULL) < 0) {
         /* Without a ladder only the time inside process() is known. */
         const struct roast_column *durations =
-            &study->run->attempts.columns[ROAST_COLUMN_duration_ns];
+            &ctx->run->attempts.columns[ROAST_COLUMN_duration_ns];
         int64_t inside_ns = roast__column_get(durations, row, 0);
         slices[ROAST_SLICE_compute] = inside_ns > 0 ? (double)inside_ns / 1e9 : 0;
     } else {
@@ -157,13 +157,13 @@ static void read_ladder(roast_slices slices, const struct roast_study *study,
         slices[ROAST_SLICE_unexplained] = length_s - sum;
 }
 
-static void read_row(roast_slices slices, const struct roast_study *study, size_t row,
-                     double length_s)
+static void read_row(roast_slices slices, const struct roast_summary_context *ctx,
+                     size_t row, double length_s)
 {
-    switch ((enum roast_role)study->totals->roles.of_row[row]) {
+    switch ((enum roast_role)ctx->totals->roles.of_row[row]) {
     case ROAST_ROLE_COUNTS:
     case ROAST_ROLE_BARE:
-        read_ladder(slices, study, row, length_s);
+        read_ladder(slices, ctx, row, length_s);
         break;
     case ROAST_ROLE_REPEAT:
         slices[ROAST_SLICE_skipped] = length_s;
@@ -191,7 +191,8 @@ static void add_rest(struct roast_budget *budget, const struct roast_job *job,
     spread(budget, from_ns, to_ns, slices, own);
 }
 
-void roast__budget_add_job(struct roast_budget *budget, const struct roast_study *study,
+void roast__budget_add_job(struct roast_budget *budget,
+                           const struct roast_summary_context *ctx,
                            const struct roast_job *job, const int64_t fitted[2],
                            roast_slices own)
 {
@@ -204,16 +205,16 @@ void roast__budget_add_job(struct roast_budget *budget, const struct roast_study
         int64_t start_ns = left[0], stop_ns = left[1];
         bool is_last = i + 1 == job->row_count;
         bool known =
-            roast__attempt_times(&study->run->attempts, row, &start_ns, &stop_ns);
+            roast__attempt_times(&ctx->run->attempts, row, &start_ns, &stop_ns);
         if (!known || (is_last && stop_ns <= start_ns))
             stop_ns = left[1];
         times[0] = roast__time_clamp(start_ns, left[0], left[1]);
         times[1] = roast__time_clamp(stop_ns, times[0], left[1]);
         add_rest(budget, job, left[0], times[0], own);
-        const struct roast_attempts *attempts = &study->run->attempts;
+        const struct roast_attempts *attempts = &ctx->run->attempts;
         int32_t source = attempts->source[row];
         roast_slices slices = {0};
-        read_row(slices, study, row, roast__seconds_between(times[0], times[1]));
+        read_row(slices, ctx, row, roast__seconds_between(times[0], times[1]));
         spread(budget, times[0], times[1], slices, own);
         size_t of = source >= 0 ? (size_t)source : attempts->source_count;
         for (int slice = 0; slice < ROAST_SLICES; slice++)

@@ -26,7 +26,8 @@ void roast__cut_add(struct roast_budget *budget, const struct roast_cut *cut,
                     roast_slices own, enum roast_slice slice, double seconds);
 
 /* Adds a job that had a thread in [fitted[0], fitted[1]). */
-void roast__budget_add_job(struct roast_budget *budget, const struct roast_study *study,
+void roast__budget_add_job(struct roast_budget *budget,
+                           const struct roast_summary_context *ctx,
                            const struct roast_job *job, const int64_t fitted[2],
                            roast_slices own);
 

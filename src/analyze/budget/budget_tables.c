@@ -50,46 +50,46 @@ static int by_place(const void *a, const void *b)
 }
 
 /* A slot of a pool belongs to its latest process, if there was one. */
-static int64_t worker_of(const struct roast_study *study, size_t account)
+static int64_t worker_of(const struct roast_summary_context *ctx, size_t account)
 {
-    const struct roast_shift *shift = &study->budget->schedule.shifts[account];
+    const struct roast_shift *shift = &ctx->budget->schedule.shifts[account];
 
     if (shift->session >= 0)
-        return study->run->scheduler.sessions.items[shift->session].worker;
+        return ctx->run->scheduler.sessions.items[shift->session].worker;
     return shift->process >= 0 ? PROCESSES + shift->process : ROAST_NO_STRING;
 }
 
-static int64_t host_of(const struct roast_study *study, size_t account)
+static int64_t host_of(const struct roast_summary_context *ctx, size_t account)
 {
-    const struct roast_shift *shift = &study->budget->schedule.shifts[account];
+    const struct roast_shift *shift = &ctx->budget->schedule.shifts[account];
 
     if (shift->session >= 0)
-        return study->run->scheduler.sessions.items[shift->session].host;
-    return study->run->host; /* a pool is on the machine of its client */
+        return ctx->run->scheduler.sessions.items[shift->session].host;
+    return ctx->run->host; /* a pool is on the machine of its client */
 }
 
-static int64_t dataset_of(const struct roast_study *study, size_t account)
+static int64_t dataset_of(const struct roast_summary_context *ctx, size_t account)
 {
-    const struct roast_attempts *attempts = &study->run->attempts;
+    const struct roast_attempts *attempts = &ctx->run->attempts;
 
     return account < attempts->source_count ? attempts->sources[account].dataset
                                             : ROAST_NO_STRING;
 }
 
-static void put_by(const struct roast_study *study, enum roast_table_id id,
-                   int64_t owner_of(const struct roast_study *, size_t), size_t count,
-                   roast_slices *accounts)
+static void put_by(const struct roast_summary_context *ctx, enum roast_table_id id,
+                   int64_t owner_of(const struct roast_summary_context *, size_t),
+                   size_t count, roast_slices *accounts)
 {
     struct named *named = roast__alloc(count * sizeof(named[0]));
 
     if (!named) {
-        study->summary->failed = true;
+        ctx->summary->failed = true;
         return;
     }
     for (size_t i = 0; i < count; i++)
-        named[i] = (struct named){owner_of(study, i), (uint32_t)i, 0};
+        named[i] = (struct named){owner_of(ctx, i), (uint32_t)i, 0};
     /* Adds up accounts of one owner, and puts a row for each. */
-    roast_table *table = roast__summary_open(study->summary, id);
+    roast_table *table = roast__summary_open(ctx->summary, id);
     int key = roast__table_first(id); /* the slices follow it */
     if (count > 1)
         qsort(named, count, sizeof(named[0]), by_owner);
@@ -110,9 +110,9 @@ static void put_by(const struct roast_study *study, enum roast_table_id id,
         if (owner < 0)
             roast__fill_string(table, key, "(unknown)");
         else if (owner < PROCESSES)
-            roast__fill_text(table, key, roast__study_text(study, (int32_t)owner));
+            roast__fill_text(table, key, roast__context_text(ctx, (int32_t)owner));
         else
-            roast__fill_worker(table, key, study, (size_t)(owner - PROCESSES));
+            roast__fill_worker(table, key, ctx, (size_t)(owner - PROCESSES));
         put_slices(table, key + 1, sum);
     }
     roast__free(named);
@@ -120,26 +120,26 @@ static void put_by(const struct roast_study *study, enum roast_table_id id,
 
 /* ---- all ------------------------------------------------------------------------- */
 
-void roast__study_budget(const struct roast_study *study)
+void roast__summarize_budget(const struct roast_summary_context *ctx)
 {
-    const struct roast_budget *budget = study->budget;
+    const struct roast_budget *budget = ctx->budget;
     size_t shifts = budget->schedule.shift_count;
 
     if (shifts == 0) {
-        roast__summary_miss(study->summary, "budget",
-                            study->run->offer_count > 0
+        roast__summary_miss(ctx->summary, "budget",
+                            ctx->run->offer_count > 0
                                 ? "there were no threads, or more than a budget holds"
                                 : "nobody told how many threads there were");
         return;
     }
     if (budget->schedule.placeless > 0)
-        roast__summary_miss(study->summary, "budget",
+        roast__summary_miss(ctx->summary, "budget",
                             "some jobs ran on workers that nobody saw: their seconds "
                             "are in no slice, only in unexplained_percent");
-    roast_table *table = roast__summary_open(study->summary, ROAST_TABLE_budget);
+    roast_table *table = roast__summary_open(ctx->summary, ROAST_TABLE_budget);
     roast__table_row(table);
     put_slices(table, ROAST_COL_budget_import, budget->total);
-    table = roast__summary_open(study->summary, ROAST_TABLE_budget_by_phase);
+    table = roast__summary_open(ctx->summary, ROAST_TABLE_budget_by_phase);
     for (int phase = 0; phase < ROAST_PHASE_COUNT; phase++) {
         roast__table_row(table);
         roast__fill_string(table, ROAST_COL_budget_by_phase_phase,
@@ -147,22 +147,22 @@ void roast__study_budget(const struct roast_study *study)
         put_slices(table, ROAST_COL_budget_by_phase_import, budget->by_phase[phase]);
     }
     double length_s = roast__seconds_between(budget->start_ns, budget->end_ns);
-    table = roast__summary_open(study->summary, ROAST_TABLE_budget_over_time);
+    table = roast__summary_open(ctx->summary, ROAST_TABLE_budget_over_time);
     for (int bin = 0; length_s > 0 && bin < ROAST_BUDGET_BINS; bin++) {
         roast__table_row(table);
         roast__fill_number(table, ROAST_COL_budget_over_time_from,
                            length_s * bin / ROAST_BUDGET_BINS);
         put_slices(table, ROAST_COL_budget_over_time_import, budget->by_bin[bin]);
     }
-    put_by(study, ROAST_TABLE_budget_by_dataset, dataset_of,
-           study->run->attempts.source_count + 1, budget->by_source);
-    put_by(study, ROAST_TABLE_budget_by_worker, worker_of, shifts, budget->by_shift);
-    put_by(study, ROAST_TABLE_budget_by_host, host_of, shifts, budget->by_shift);
+    put_by(ctx, ROAST_TABLE_budget_by_dataset, dataset_of,
+           ctx->run->attempts.source_count + 1, budget->by_source);
+    put_by(ctx, ROAST_TABLE_budget_by_worker, worker_of, shifts, budget->by_shift);
+    put_by(ctx, ROAST_TABLE_budget_by_host, host_of, shifts, budget->by_shift);
     /* What no slice names, what was cut off, and what was done on unknown workers. */
     double unexplained_s = budget->total[ROAST_SLICE_unexplained] + budget->overlap_s +
                            budget->schedule.placeless_s;
-    roast__study_set(study, ROAST_METRIC_budget_overlap_seconds, budget->overlap_s);
+    roast__context_set(ctx, ROAST_METRIC_budget_overlap_seconds, budget->overlap_s);
     if (budget->offered_s > 0)
-        roast__study_set(study, ROAST_METRIC_unexplained_percent,
-                         unexplained_s / budget->offered_s * 100);
+        roast__context_set(ctx, ROAST_METRIC_unexplained_percent,
+                           unexplained_s / budget->offered_s * 100);
 }

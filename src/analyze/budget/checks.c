@@ -38,32 +38,31 @@ static const char *verdict_of(const struct check *check)
 }
 
 /* Without spans, the processor's seconds are our own. */
-static struct check check_cpu(const struct roast_study *study)
+static struct check check_cpu(const struct roast_summary_context *ctx)
 {
-    double ratio = roast__summary_metric(study->summary, ROAST_METRIC_dask_cpu_ratio);
+    double ratio = roast__summary_metric(ctx->summary, ROAST_METRIC_dask_cpu_ratio);
     double theirs =
-        roast__summary_metric(study->summary, ROAST_METRIC_processor_cpu_time_seconds);
+        roast__summary_metric(ctx->summary, ROAST_METRIC_processor_cpu_time_seconds);
 
     return (struct check){"cpu_seconds", ratio * theirs, isnan(ratio) ? NAN : theirs,
                           "Dask's thread-cpu of chunks", 2};
 }
 
-static struct check check_seconds(const struct roast_study *study)
+static struct check check_seconds(const struct roast_summary_context *ctx)
 {
     double theirs =
-        roast__summary_metric(study->summary, ROAST_METRIC_processor_cpu_time_seconds) +
-        roast__summary_metric(study->summary,
-                              ROAST_METRIC_processor_noncpu_time_seconds);
+        roast__summary_metric(ctx->summary, ROAST_METRIC_processor_cpu_time_seconds) +
+        roast__summary_metric(ctx->summary, ROAST_METRIC_processor_noncpu_time_seconds);
     bool has_spans =
-        !isnan(roast__summary_metric(study->summary, ROAST_METRIC_dask_cpu_ratio));
+        !isnan(roast__summary_metric(ctx->summary, ROAST_METRIC_dask_cpu_ratio));
 
-    return (struct check){"chunk_seconds", roast__recorded_task_seconds(study),
+    return (struct check){"chunk_seconds", roast__recorded_task_seconds(ctx),
                           has_spans ? theirs : NAN, "Dask's spans of chunks", 2};
 }
 
-static double budget_sum(const struct roast_study *study)
+static double budget_sum(const struct roast_summary_context *ctx)
 {
-    const struct roast_budget *budget = study->budget;
+    const struct roast_budget *budget = ctx->budget;
     double sum = 0;
 
     if (!budget || budget->schedule.shift_count == 0)
@@ -73,18 +72,18 @@ static double budget_sum(const struct roast_study *study)
     return sum;
 }
 
-void roast__study_checks(const struct roast_study *study)
+void roast__summarize_checks(const struct roast_summary_context *ctx)
 {
-    roast_table *table = roast__summary_open(study->summary, ROAST_TABLE_checks);
+    roast_table *table = roast__summary_open(ctx->summary, ROAST_TABLE_checks);
     const struct check checks[] = {
-        {"events", roast__recorded_events(&study->totals->all),
-         roast__study_fact(study, ROAST_FACT_report_events), "coffea's report", 0},
-        {"bytes", roast__recorded_bytes(&study->totals->all),
-         roast__study_fact(study, ROAST_FACT_report_bytes), "coffea's report", 1},
-        check_cpu(study),
-        check_seconds(study),
-        {"budget_seconds", budget_sum(study),
-         roast__summary_metric(study->summary, ROAST_METRIC_offered_thread_seconds),
+        {"events", roast__recorded_events(&ctx->totals->all),
+         roast__context_fact(ctx, ROAST_FACT_report_events), "coffea's report", 0},
+        {"bytes", roast__recorded_bytes(&ctx->totals->all),
+         roast__context_fact(ctx, ROAST_FACT_report_bytes), "coffea's report", 1},
+        check_cpu(ctx),
+        check_seconds(ctx),
+        {"budget_seconds", budget_sum(ctx),
+         roast__summary_metric(ctx->summary, ROAST_METRIC_offered_thread_seconds),
          "threads offered", 0.01},
     };
 

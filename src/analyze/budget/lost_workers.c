@@ -28,9 +28,9 @@ struct victims {
     int64_t *last_signs;
 };
 
-static bool is_held(const struct roast_study *study, uint32_t row)
+static bool is_held(const struct roast_summary_context *ctx, uint32_t row)
 {
-    return study->totals->roles.of_row[row] == ROAST_ROLE_LOST;
+    return ctx->totals->roles.of_row[row] == ROAST_ROLE_LOST;
 }
 
 /* ---- which attempts -------------------------------------------------------------- */
@@ -59,20 +59,21 @@ static const struct roast_worker_session *ended_session(const struct roast_run *
 }
 
 /* What a worker that retires has done is moved to others, and not done again. */
-static bool is_victim(const struct roast_study *study, size_t row,
+static bool is_victim(const struct roast_summary_context *ctx, size_t row,
                       const struct roast_worker_session *session)
 {
-    unsigned role = study->totals->roles.of_row[row];
+    unsigned role = ctx->totals->roles.of_row[row];
 
     return session && (role == ROAST_ROLE_LOST ||
                        (role == ROAST_ROLE_REPEAT && !session->expected));
 }
 
 /* False when out of memory. */
-static bool find_victims(struct victims *victims, const struct roast_study *study)
+static bool find_victims(struct victims *victims,
+                         const struct roast_summary_context *ctx)
 {
-    const struct roast_run *run = study->run;
-    const struct roast_roles *roles = &study->totals->roles;
+    const struct roast_run *run = ctx->run;
+    const struct roast_roles *roles = &ctx->totals->roles;
     uint64_t most = roles->rows[ROAST_ROLE_LOST] + roles->rows[ROAST_ROLE_REPEAT];
 
     if (most == 0 || run->scheduler.sessions.count == 0)
@@ -86,7 +87,7 @@ static bool find_victims(struct victims *victims, const struct roast_study *stud
         bool may_be = role == ROAST_ROLE_LOST || role == ROAST_ROLE_REPEAT;
         const struct roast_worker_session *session =
             may_be ? ended_session(run, row) : NULL;
-        if (!is_victim(study, row, session))
+        if (!is_victim(ctx, row, session))
             continue;
         victims->items[victims->count++] = (struct victim){
             (uint32_t)(session - run->scheduler.sessions.items), (uint32_t)row};
@@ -140,14 +141,15 @@ static double last_memory(const struct roast_run *run,
     return last;
 }
 
-static double seconds_of(const struct roast_study *study, const struct victims *own)
+static double seconds_of(const struct roast_summary_context *ctx,
+                         const struct victims *own)
 {
-    const struct roast_attempts *attempts = &study->run->attempts;
+    const struct roast_attempts *attempts = &ctx->run->attempts;
     double sum = 0;
 
     for (size_t i = 0; i < own->count; i++) {
         uint32_t row = own->items[i].row;
-        double seconds = is_held(study, row)
+        double seconds = is_held(ctx, row)
                              ? roast__lost_seconds(attempts, row, own->last_signs)
                              : roast__attempt_seconds(attempts, row);
         sum += isnan(seconds) ? 0 : seconds;
@@ -160,20 +162,20 @@ static void put_text(struct roast_buf *out, struct roast_str text)
     roast__buf_put(out, text.data ? text.data : "?", text.data ? text.size_bytes : 1);
 }
 
-static void put_worker(roast_table *table, const struct roast_study *study,
+static void put_worker(roast_table *table, const struct roast_summary_context *ctx,
                        const struct roast_worker_session *session,
                        const struct victims *own)
 {
-    struct roast_str reason = roast__strings_get(&study->run->strings, session->reason);
+    struct roast_str reason = roast__strings_get(&ctx->run->strings, session->reason);
     struct roast_buf chunks = {0};
 
     roast__table_row(table);
     roast__fill_text(table, ROAST_COL_lost_workers_worker,
-                     roast__study_text(study, session->worker));
+                     roast__context_text(ctx, session->worker));
     roast__fill_text(table, ROAST_COL_lost_workers_name,
-                     roast__study_text(study, session->name));
+                     roast__context_text(ctx, session->name));
     roast__fill_text(table, ROAST_COL_lost_workers_host,
-                     roast__study_text(study, session->host));
+                     roast__context_text(ctx, session->host));
     if (session->pid != 0)
         roast__fill_count(table, ROAST_COL_lost_workers_pid, session->pid);
     roast__fill_int(table, ROAST_COL_lost_workers_left, session->left_ns);
@@ -181,17 +183,17 @@ static void put_worker(roast_table *table, const struct roast_study *study,
                        how_it_ended(session, reason));
     roast__fill_text(table, ROAST_COL_lost_workers_reason, reason);
     roast__fill_sum(table, ROAST_COL_lost_workers_memory_bytes,
-                    last_memory(study->run, session));
+                    last_memory(ctx->run, session));
     if (session->memory_limit_bytes != 0)
         roast__fill_count(table, ROAST_COL_lost_workers_memory_limit_bytes,
                           session->memory_limit_bytes);
     roast__fill_count(table, ROAST_COL_lost_workers_attempts, own->count);
     roast__fill_number(table, ROAST_COL_lost_workers_seconds_lost,
-                       seconds_of(study, own));
+                       seconds_of(ctx, own));
     for (size_t i = 0; i < own->count; i++) {
-        if (is_held(study, own->items[i].row)) {
+        if (is_held(ctx, own->items[i].row)) {
             /* "ttbar a.root 0-100" */
-            const struct roast_run *run = study->run;
+            const struct roast_run *run = ctx->run;
             const struct roast_column *column = run->attempts.columns;
             int32_t source = run->attempts.source[own->items[i].row];
             struct roast_buf text = {0};
@@ -220,16 +222,16 @@ static void put_worker(roast_table *table, const struct roast_study *study,
     roast__fill_list(table, ROAST_COL_lost_workers_chunks, &chunks);
 }
 
-void roast__study_lost_workers(const struct roast_study *study)
+void roast__summarize_lost_workers(const struct roast_summary_context *ctx)
 {
-    const struct roast_worker_sessions *sessions = &study->run->scheduler.sessions;
-    roast_table *table = roast__summary_open(study->summary, ROAST_TABLE_lost_workers);
+    const struct roast_worker_sessions *sessions = &ctx->run->scheduler.sessions;
+    roast_table *table = roast__summary_open(ctx->summary, ROAST_TABLE_lost_workers);
     struct victims victims = {.items = NULL};
     size_t next = 0;
     double lost = 0;
 
-    if (!find_victims(&victims, study)) {
-        study->summary->failed = true;
+    if (!find_victims(&victims, ctx)) {
+        ctx->summary->failed = true;
         goto out;
     }
     for (size_t i = 0; i < sessions->count; i++) {
@@ -243,11 +245,11 @@ void roast__study_lost_workers(const struct roast_study *study)
         }
         if (session->left_ns == 0 || (session->expected && own.count == 0))
             continue;
-        put_worker(table, study, session, &own);
+        put_worker(table, ctx, session, &own);
         lost++;
     }
     if (sessions->count > 0)
-        roast__study_set(study, ROAST_METRIC_num_lost_workers, lost);
+        roast__context_set(ctx, ROAST_METRIC_num_lost_workers, lost);
 out:
     roast__free(victims.items);
     roast__free(victims.last_signs);

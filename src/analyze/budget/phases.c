@@ -56,7 +56,7 @@ struct moments {
 
 /* What is known while phases are looked for. */
 struct finding {
-    const struct roast_study *study;
+    const struct roast_summary_context *ctx;
     const struct roast_schedule *schedule;
     struct roast_calls calls;
     struct moments *moments; /* owned */
@@ -86,7 +86,7 @@ static bool is_chunk_job(const struct roast_job *job)
  * waits for that waits for a chunk which had begun. */
 static bool is_first_begin(const struct finding *finding, const struct roast_job *job)
 {
-    const struct roast_roles *roles = &finding->study->totals->roles;
+    const struct roast_roles *roles = &finding->ctx->totals->roles;
     const struct roast_tried *tried =
         job->row_count > 0
             ? roast__roles_tried(roles, finding->schedule->rows[job->first_row])
@@ -256,11 +256,12 @@ static bool reserve(struct roast_phases *phases, size_t calls)
     return phases->steps != NULL;
 }
 
-bool roast__phases_find(struct roast_phases *phases, const struct roast_study *study,
+bool roast__phases_find(struct roast_phases *phases,
+                        const struct roast_summary_context *ctx,
                         const struct roast_schedule *schedule)
 {
-    struct finding finding = {.study = study, .schedule = schedule};
-    bool found = roast__calls_find(&finding.calls, study->run);
+    struct finding finding = {.ctx = ctx, .schedule = schedule};
+    bool found = roast__calls_find(&finding.calls, ctx->run);
 
     finding.call_count = finding.calls.count > 0 ? finding.calls.count : 1;
     finding.moments = roast__alloc(finding.call_count * sizeof(finding.moments[0]));
@@ -274,7 +275,7 @@ bool roast__phases_find(struct roast_phases *phases, const struct roast_study *s
                     is_first_begin(&finding, job));
         }
         for (size_t i = 0; i < finding.calls.count; i++)
-            see_call(&finding.moments[i], &finding.calls.calls[i], finding.study->run,
+            see_call(&finding.moments[i], &finding.calls.calls[i], finding.ctx->run,
                      schedule->has_scheduler);
         size_t count = find_late(NULL, &finding), from = 0;
         struct late_end *late = roast__alloc(count * sizeof(late[0]));
@@ -296,7 +297,7 @@ bool roast__phases_find(struct roast_phases *phases, const struct roast_study *s
     }
     found = found && reserve(phases, finding.call_count);
     if (found) {
-        int64_t until_ns = finding.study->run->start_ns;
+        int64_t until_ns = finding.ctx->run->start_ns;
         begin(phases, until_ns, ROAST_PHASE_BEFORE);
         for (size_t i = 0; i < finding.call_count; i++) {
             struct interval merging = finding.moments[i].reduce;

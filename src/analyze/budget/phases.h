@@ -49,7 +49,8 @@ const char *roast__phase_name(enum roast_phase phase);
 enum roast_slice roast__phase_slice(enum roast_phase phase);
 
 /* False when out of memory. */
-bool roast__phases_find(struct roast_phases *phases, const struct roast_study *study,
+bool roast__phases_find(struct roast_phases *phases,
+                        const struct roast_summary_context *ctx,
                         const struct roast_schedule *schedule);
 
 /* Seconds of threads without work while a tail lasted. */

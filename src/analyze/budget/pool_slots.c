@@ -29,18 +29,18 @@ static size_t count_shifts_of_offers(const struct roast_run *run)
 }
 
 /* The first offer holds from the start of the run on. */
-static int64_t from_of(const struct roast_study *study, size_t offer)
+static int64_t from_of(const struct roast_summary_context *ctx, size_t offer)
 {
     if (offer == 0)
-        return study->run->start_ns;
-    return roast__time_clamp(study->run->offers[offer].time_ns, study->run->start_ns,
-                             study->end_ns);
+        return ctx->run->start_ns;
+    return roast__time_clamp(ctx->run->offers[offer].time_ns, ctx->run->start_ns,
+                             ctx->end_ns);
 }
 
 static bool find_shifts(struct roast_pool_slots *slots, struct roast_schedule *schedule,
-                        const struct roast_study *study)
+                        const struct roast_summary_context *ctx)
 {
-    size_t count = count_shifts_of_offers(study->run);
+    size_t count = count_shifts_of_offers(ctx->run);
     uint32_t *next = roast__alloc(slots->count * sizeof(next[0])); /* shift per slot */
 
     schedule->shifts = roast__alloc(count * sizeof(schedule->shifts[0]));
@@ -49,7 +49,7 @@ static bool find_shifts(struct roast_pool_slots *slots, struct roast_schedule *s
     bool done = next && schedule->shifts && slots->first_shift;
     if (done) {
         /* The number of shifts of each slot, then where they begin. */
-        const struct roast_run *run = study->run;
+        const struct roast_run *run = ctx->run;
         uint64_t before = 0;
         for (size_t i = 0; i < run->offer_count; i++) {
             uint64_t threads = run->offers[i].threads;
@@ -63,13 +63,13 @@ static bool find_shifts(struct roast_pool_slots *slots, struct roast_schedule *s
         before = 0;
         for (size_t i = 0; i < run->offer_count; i++) {
             uint64_t threads = run->offers[i].threads;
-            int64_t time_ns = from_of(study, i);
+            int64_t time_ns = from_of(ctx, i);
             for (uint64_t slot = threads; slot < before; slot++)
                 schedule->shifts[next[slot] - 1].to_ns = time_ns;
             for (uint64_t slot = before; slot < threads; slot++)
                 schedule->shifts[next[slot]++] = (struct roast_shift){
                     .from_ns = time_ns,
-                    .to_ns = study->end_ns,
+                    .to_ns = ctx->end_ns,
                     .threads = 1,
                     .session = -1,
                     .process = -1,
@@ -165,18 +165,17 @@ static bool seat(struct roast_pool_slots *slots, const struct roast_run *run)
 
 bool roast__pool_slots_find(struct roast_pool_slots *slots,
                             struct roast_schedule *schedule,
-                            const struct roast_study *study)
+                            const struct roast_summary_context *ctx)
 {
     uint64_t most = 0;
-    for (size_t i = 0; i < study->run->offer_count; i++)
-        most =
-            study->run->offers[i].threads > most ? study->run->offers[i].threads : most;
+    for (size_t i = 0; i < ctx->run->offer_count; i++)
+        most = ctx->run->offers[i].threads > most ? ctx->run->offers[i].threads : most;
 
     if (most == 0 || most > ROAST_MAX_POOL_SLOTS ||
-        count_shifts_of_offers(study->run) > ROAST_MAX_POOL_SHIFTS)
+        count_shifts_of_offers(ctx->run) > ROAST_MAX_POOL_SHIFTS)
         return true;
     slots->count = (uint32_t)most;
-    return find_shifts(slots, schedule, study) && seat(slots, study->run);
+    return find_shifts(slots, schedule, ctx) && seat(slots, ctx->run);
 }
 
 void roast__pool_slots_release(struct roast_pool_slots *slots)

@@ -25,7 +25,7 @@ struct roast_pool_slots {
  * when out of memory. */
 bool roast__pool_slots_find(struct roast_pool_slots *slots,
                             struct roast_schedule *schedule,
-                            const struct roast_study *study);
+                            const struct roast_summary_context *ctx);
 void roast__pool_slots_release(struct roast_pool_slots *slots);
 
 /* The shift of an attempt, which takes [times[0], times[1]). Rows come in the order of

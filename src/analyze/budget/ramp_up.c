@@ -34,17 +34,17 @@ struct holds {
 /* ---- what was there -------------------------------------------------------------- */
 
 /* When workers were wanted first. */
-static int64_t wanted_from(const struct roast_study *study)
+static int64_t wanted_from(const struct roast_summary_context *ctx)
 {
     struct roast_calls calls = {0};
-    int64_t from_ns = study->run->start_ns;
+    int64_t from_ns = ctx->run->start_ns;
 
-    if (!roast__calls_find(&calls, study->run))
-        study->summary->failed = true;
+    if (!roast__calls_find(&calls, ctx->run))
+        ctx->summary->failed = true;
     else if (calls.count > 0)
         from_ns = calls.calls[0].begin_ns;
     roast__calls_release(&calls);
-    return roast__time_clamp(from_ns, study->run->start_ns, study->end_ns);
+    return roast__time_clamp(from_ns, ctx->run->start_ns, ctx->end_ns);
 }
 
 /* When an offer begins to hold; the first one did before. */
@@ -59,12 +59,12 @@ static int64_t from_of(const struct holds *holds, const struct roast_run *run,
 }
 
 /* False when out of memory. */
-static bool find_holds(struct holds *holds, const struct roast_study *study)
+static bool find_holds(struct holds *holds, const struct roast_summary_context *ctx)
 {
-    const struct roast_run *run = study->run;
+    const struct roast_run *run = ctx->run;
 
-    holds->start_ns = wanted_from(study);
-    holds->end_ns = study->end_ns;
+    holds->start_ns = wanted_from(ctx);
+    holds->end_ns = ctx->end_ns;
     holds->all = roast__alloc(run->offer_count * sizeof(holds->all[0]));
     for (size_t i = 0; holds->all && i < run->offer_count; i++) {
         struct hold hold = {.from_ns = from_of(holds, run, i),
@@ -115,15 +115,15 @@ static bool find_peak(struct hold *peak, const struct holds *holds)
 
 /* ---- the table ------------------------------------------------------------------- */
 
-void roast__study_ramp_up(const struct roast_study *study)
+void roast__summarize_ramp_up(const struct roast_summary_context *ctx)
 {
-    roast_table *table = roast__summary_open(study->summary, ROAST_TABLE_ramp_up);
+    roast_table *table = roast__summary_open(ctx->summary, ROAST_TABLE_ramp_up);
     struct holds holds = {.all = NULL};
     struct hold peak = {.threads = 0};
 
-    if (study->run->offer_count > 0 &&
-        (!find_holds(&holds, study) || !find_peak(&peak, &holds)))
-        study->summary->failed = true;
+    if (ctx->run->offer_count > 0 &&
+        (!find_holds(&holds, ctx) || !find_peak(&peak, &holds)))
+        ctx->summary->failed = true;
     if (holds.all && peak.threads > 0) {
         double missing_s = 0;
         bool any = false;
@@ -146,7 +146,7 @@ void roast__study_ramp_up(const struct roast_study *study)
         roast__fill_sum(table, ROAST_COL_ramp_up_threads, peak.threads);
         roast__fill_sum(table, ROAST_COL_ramp_up_workers, peak.workers);
     } else {
-        roast__summary_miss(study->summary, "ramp_up",
+        roast__summary_miss(ctx->summary, "ramp_up",
                             "nobody told when how many threads were there");
     }
     roast__free(holds.all);

@@ -20,7 +20,7 @@
 /* What jobs are made from. */
 struct making {
     struct roast_schedule *schedule;
-    const struct roast_study *study;
+    const struct roast_summary_context *ctx;
     struct roast_task_joins joins;
     uint32_t *first_row; /* owned; per task: where its attempts are among the rows */
     int64_t *last_signs; /* owned; of processes; NULL: no attempt was lost */
@@ -31,10 +31,10 @@ struct making {
 
 /* One per session, under the same number. */
 static bool find_session_shifts(struct roast_schedule *schedule,
-                                const struct roast_study *study)
+                                const struct roast_summary_context *ctx)
 {
-    const struct roast_worker_sessions *sessions = &study->run->scheduler.sessions;
-    int64_t start_ns = study->run->start_ns, end_ns = study->end_ns;
+    const struct roast_worker_sessions *sessions = &ctx->run->scheduler.sessions;
+    int64_t start_ns = ctx->run->start_ns, end_ns = ctx->end_ns;
 
     schedule->shifts = roast__alloc(sessions->count * sizeof(schedule->shifts[0]));
     if (!schedule->shifts)
@@ -61,7 +61,7 @@ static size_t group_of(const struct making *making, uint32_t row)
 {
     int32_t task = making->joins.task_of[row];
 
-    return task < 0 ? making->study->run->scheduler.tasks.count : (size_t)task;
+    return task < 0 ? making->ctx->run->scheduler.tasks.count : (size_t)task;
 }
 
 /* All rows by their start; owned, NULL when out of memory. */
@@ -81,7 +81,7 @@ static uint32_t *rows_by_time(const struct roast_attempts *attempts)
 /* Rows by the task they are of, then by their start; those of none behind all others. */
 static bool group_rows(struct making *making)
 {
-    const struct roast_run *run = making->study->run;
+    const struct roast_run *run = making->ctx->run;
     size_t tasks = run->scheduler.tasks.count, rows = run->attempts.count;
     uint32_t *by_time = rows_by_time(&run->attempts);
     uint32_t *next = roast__alloc((tasks + 2) * sizeof(next[0]));
@@ -109,7 +109,7 @@ static bool group_rows(struct making *making)
 static bool times_of_rows(const struct making *making, const struct roast_job *job,
                           int64_t *start_ns, int64_t *stop_ns)
 {
-    const struct roast_attempts *attempts = &making->study->run->attempts;
+    const struct roast_attempts *attempts = &making->ctx->run->attempts;
     bool known = false;
 
     for (uint32_t i = 0; i < job->row_count; i++) {
@@ -171,7 +171,7 @@ static enum roast_slice slice_of(enum roast_task_end end, enum roast_task_kind k
 /* When a task began; at its stop where it never did. */
 static void find_start(const struct making *making, struct roast_job *job, size_t task)
 {
-    const struct roast_tasks *tasks = &making->study->run->scheduler.tasks;
+    const struct roast_tasks *tasks = &making->ctx->run->scheduler.tasks;
     int64_t row_stop_ns;
 
     job->start_ns = tasks->start_ns[task];
@@ -207,7 +207,7 @@ static void add_job(struct making *making, const struct roast_job *job)
 /* Its worker is not known: its seconds are in none of the shifts. */
 static void lose_job(struct making *making, const struct roast_job *job)
 {
-    int64_t start_ns = making->study->run->start_ns, end_ns = making->study->end_ns;
+    int64_t start_ns = making->ctx->run->start_ns, end_ns = making->ctx->end_ns;
 
     making->schedule->placeless++;
     making->schedule->placeless_s +=
@@ -219,7 +219,7 @@ static void lose_job(struct making *making, const struct roast_job *job)
 static int64_t shift_of(const struct making *making, int32_t worker, int64_t time_ns)
 {
     const struct roast_worker_sessions *sessions =
-        &making->study->run->scheduler.sessions;
+        &making->ctx->run->scheduler.sessions;
     const struct roast_worker_session *session =
         worker >= 0 ? roast__session_at(sessions, worker, time_ns) : NULL;
     return session ? session - sessions->items : -1;
@@ -227,10 +227,10 @@ static int64_t shift_of(const struct making *making, int32_t worker, int64_t tim
 
 static void add_task(struct making *making, size_t task)
 {
-    const struct roast_tasks *tasks = &making->study->run->scheduler.tasks;
+    const struct roast_tasks *tasks = &making->ctx->run->scheduler.tasks;
     enum roast_task_end end =
         (enum roast_task_end)(tasks->end[task] & ~(unsigned)ROAST_TASK_OURS);
-    enum roast_task_kind kind = (enum roast_task_kind)making->study->task_kinds[task];
+    enum roast_task_kind kind = (enum roast_task_kind)making->ctx->task_kinds[task];
     struct roast_job job = {
         .slice = (unsigned char)slice_of(end, kind),
         .kind = (unsigned char)slice_of_kind(kind),
@@ -238,7 +238,7 @@ static void add_task(struct making *making, size_t task)
         .row_count = making->first_row[task + 1] - making->first_row[task],
         .assigned_ns = tasks->assigned_ns[task],
         .stop_ns =
-            end == ROAST_TASK_running ? making->study->end_ns : tasks->stop_ns[task],
+            end == ROAST_TASK_running ? making->ctx->end_ns : tasks->stop_ns[task],
     };
 
     if (making->schedule->has_scheduler && tasks->worker[task] < 0)
@@ -253,7 +253,7 @@ static void add_task(struct making *making, size_t task)
     int64_t shift = making->schedule->has_scheduler
                         ? shift_of(making, tasks->worker[task], job.start_ns)
                         : roast__pool_slot_of_task(
-                              &making->slots, making->schedule, making->study->run,
+                              &making->slots, making->schedule, making->ctx->run,
                               (int64_t[2]){job.start_ns, job.stop_ns});
     if (shift < 0) {
         lose_job(making, &job);
@@ -268,12 +268,12 @@ static void add_task(struct making *making, size_t task)
 /* One that did not end goes on while the run does, or ended with its process. */
 static int64_t end_of(const struct making *making, uint32_t row, int64_t stop_ns)
 {
-    const struct roast_run *run = making->study->run;
-    unsigned role = making->study->totals->roles.of_row[row];
+    const struct roast_run *run = making->ctx->run;
+    unsigned role = making->ctx->totals->roles.of_row[row];
     int64_t sign_ns = stop_ns;
 
     if (role == ROAST_ROLE_OPEN && run->end_ns == 0)
-        return making->study->end_ns;
+        return making->ctx->end_ns;
     if (role == ROAST_ROLE_LOST)
         sign_ns = making->last_signs[run->attempts.process[row]];
     return sign_ns > stop_ns ? sign_ns : stop_ns;
@@ -286,7 +286,7 @@ static int32_t worker_of(const struct roast_attempts *attempts, uint32_t row)
 
 static void add_row(struct making *making, uint32_t at)
 {
-    const struct roast_run *run = making->study->run;
+    const struct roast_run *run = making->ctx->run;
     uint32_t row = making->schedule->rows[at];
     struct roast_job job = {.slice = ROAST_SLICE_unexplained,
                             .kind = ROAST_SLICE_unexplained,
@@ -378,15 +378,15 @@ static bool put_in_order(struct roast_schedule *schedule,
 /* Until when processes lived whose attempts were lost; false when out of memory. */
 static bool find_last_signs(struct making *making)
 {
-    if (making->study->totals->roles.rows[ROAST_ROLE_LOST] == 0)
+    if (making->ctx->totals->roles.rows[ROAST_ROLE_LOST] == 0)
         return true;
-    making->last_signs = roast__last_signs(making->study->run);
+    making->last_signs = roast__last_signs(making->ctx->run);
     return making->last_signs != NULL;
 }
 
 static bool find_jobs(struct making *making)
 {
-    const struct roast_run *run = making->study->run;
+    const struct roast_run *run = making->ctx->run;
     struct roast_schedule *schedule = making->schedule;
     size_t tasks = run->scheduler.tasks.count;
 
@@ -419,14 +419,14 @@ static bool find_jobs(struct making *making)
 }
 
 bool roast__schedule_find(struct roast_schedule *schedule,
-                          const struct roast_study *study)
+                          const struct roast_summary_context *ctx)
 {
-    struct making making = {.schedule = schedule, .study = study};
+    struct making making = {.schedule = schedule, .ctx = ctx};
 
-    schedule->has_scheduler = study->run->scheduler.sessions.count > 0;
+    schedule->has_scheduler = ctx->run->scheduler.sessions.count > 0;
     bool found = schedule->has_scheduler
-                     ? find_session_shifts(schedule, study)
-                     : roast__pool_slots_find(&making.slots, schedule, study);
+                     ? find_session_shifts(schedule, ctx)
+                     : roast__pool_slots_find(&making.slots, schedule, ctx);
     if (found && schedule->shift_count > 0)
         found = find_jobs(&making);
     roast__task_joins_release(&making.joins);

@@ -53,7 +53,7 @@ struct roast_schedule {
 
 /* False when out of memory. A run without workers has no shifts. */
 bool roast__schedule_find(struct roast_schedule *schedule,
-                          const struct roast_study *study);
+                          const struct roast_summary_context *ctx);
 void roast__schedule_release(struct roast_schedule *schedule);
 
 #endif

@@ -16,7 +16,7 @@
 enum { LAST_PART = 20, MOST_THREADS = 1 << 16, MOST_STRAGGLERS = 20 };
 
 struct looking {
-    const struct roast_study *study;
+    const struct roast_summary_context *ctx;
     struct roast_calls calls;
     int32_t call; /* whose tail is described */
     size_t chunks;
@@ -36,11 +36,11 @@ struct looking {
 static bool is_chunk_of(const struct looking *looking, int32_t call, size_t row,
                         int64_t times[2])
 {
-    if (!roast__is_chunk(looking->study, row))
+    if (!roast__is_chunk(looking->ctx, row))
         return false;
     if (looking->calls.count > 0 && looking->calls.of_row[row] != call)
         return false;
-    return roast__attempt_times(&looking->study->run->attempts, row, &times[0],
+    return roast__attempt_times(&looking->ctx->run->attempts, row, &times[0],
                                 &times[1]);
 }
 
@@ -53,14 +53,14 @@ static bool is_chunk(const struct looking *looking, size_t row, int64_t times[2]
  * chunks. False when out of memory. */
 static bool choose_call(struct looking *looking)
 {
-    const struct roast_phases *phases = &looking->study->budget->phases;
+    const struct roast_phases *phases = &looking->ctx->budget->phases;
 
-    if (!roast__calls_find(&looking->calls, looking->study->run))
+    if (!roast__calls_find(&looking->calls, looking->ctx->run))
         return false;
     size_t *counts = roast__alloc(phases->tail_count * sizeof(counts[0]));
     if (!counts)
         return false;
-    const struct roast_attempts *attempts = &looking->study->run->attempts;
+    const struct roast_attempts *attempts = &looking->ctx->run->attempts;
     for (size_t row = 0; row < attempts->count; row++) {
         int32_t call = looking->calls.count > 0 ? looking->calls.of_row[row] : 0;
         int64_t times[2];
@@ -92,7 +92,7 @@ static bool find_last(struct looking *looking)
     bool found = roast__top_n_init(&begins, last);
     int64_t end_ns = INT64_MIN;
 
-    for (size_t row = looking->study->run->attempts.count; found && row-- > 0;) {
+    for (size_t row = looking->ctx->run->attempts.count; found && row-- > 0;) {
         int64_t times[2];
         if (!is_chunk(looking, row, times))
             continue; /* the latest are the last ones, or nearly */
@@ -114,7 +114,7 @@ static bool find_last(struct looking *looking)
 static double column_of(const struct looking *looking, enum roast_attempt_column column,
                         size_t row)
 {
-    return roast__column_number(&looking->study->run->attempts.columns[column], row);
+    return roast__column_number(&looking->ctx->run->attempts.columns[column], row);
 }
 
 /* Seconds inside process() without the CPU; NaN: not known. */
@@ -131,7 +131,7 @@ static bool find_usual(struct looking *looking)
 {
     struct roast_quantiles taken = {0}, events = {0}, waits = {0};
 
-    for (size_t row = 0; row < looking->study->run->attempts.count; row++) {
+    for (size_t row = 0; row < looking->ctx->run->attempts.count; row++) {
         int64_t times[2];
         if (!is_chunk(looking, row, times))
             continue;
@@ -157,7 +157,7 @@ static bool find_usual(struct looking *looking)
 static bool is_repeat(const struct looking *looking, size_t row)
 {
     const struct roast_tried *tried =
-        roast__roles_tried(&looking->study->totals->roles, row);
+        roast__roles_tried(&looking->ctx->totals->roles, row);
 
     return tried && tried->attempt > 1;
 }
@@ -169,7 +169,7 @@ static bool is_long(const struct looking *looking, double took_s)
 
 static const char *cause_of(struct looking *looking, size_t row, double took_s)
 {
-    const struct roast_attempts *attempts = &looking->study->run->attempts;
+    const struct roast_attempts *attempts = &looking->ctx->run->attempts;
     double excess_s = took_s - looking->median_s;
 
     if (is_repeat(looking, row))
@@ -180,7 +180,7 @@ static const char *cause_of(struct looking *looking, size_t row, double took_s)
         return "more events";
     if (wait_of(looking, row) - looking->median_wait_s > 0.5 * excess_s)
         return "waited longer"; /* for storage, a core or the GIL */
-    if (roast__is_slow_host(&looking->hosts, looking->study,
+    if (roast__is_slow_host(&looking->hosts, looking->ctx,
                             attempts->processes[attempts->process[row]].host))
         return "slow host";
     return "more work per event";
@@ -196,8 +196,8 @@ static int32_t host_of(const struct roast_run *run, size_t row)
 static void put_straggler(struct looking *looking, roast_table *table, size_t row,
                           double after_s)
 {
-    const struct roast_study *study = looking->study;
-    const struct roast_attempts *attempts = &study->run->attempts;
+    const struct roast_summary_context *ctx = looking->ctx;
+    const struct roast_attempts *attempts = &ctx->run->attempts;
     int32_t source = attempts->source[row];
     int64_t times[2] = {0, 0};
 
@@ -206,18 +206,18 @@ static void put_straggler(struct looking *looking, roast_table *table, size_t ro
     double took_s = roast__seconds_between(times[0], times[1]);
     if (source >= 0) {
         roast__fill_text(table, ROAST_COL_stragglers_dataset,
-                         roast__study_text(study, attempts->sources[source].dataset));
+                         roast__context_text(ctx, attempts->sources[source].dataset));
         roast__fill_text(table, ROAST_COL_stragglers_file,
-                         roast__study_text(study, attempts->sources[source].file));
+                         roast__context_text(ctx, attempts->sources[source].file));
     }
     roast__fill_sum(table, ROAST_COL_stragglers_entry_start,
                     column_of(looking, ROAST_COLUMN_entry_start, row));
     roast__fill_sum(table, ROAST_COL_stragglers_entry_stop,
                     column_of(looking, ROAST_COLUMN_entry_stop, row));
-    roast__fill_worker(table, ROAST_COL_stragglers_worker, study,
+    roast__fill_worker(table, ROAST_COL_stragglers_worker, ctx,
                        (size_t)attempts->process[row]);
     roast__fill_text(table, ROAST_COL_stragglers_host,
-                     roast__study_text(study, host_of(study->run, row)));
+                     roast__context_text(ctx, host_of(ctx->run, row)));
     roast__fill_number(table, ROAST_COL_stragglers_seconds, took_s);
     roast__fill_number(table, ROAST_COL_stragglers_ends_after, after_s);
     roast__fill_string(table, ROAST_COL_stragglers_cause,
@@ -235,7 +235,7 @@ static bool find_stragglers(struct looking *looking, roast_table *table)
     if (threads < 2)
         return true; /* no thread waits */
     bool found = roast__top_n_init(&ends, threads);
-    for (size_t row = looking->study->run->attempts.count; found && row-- > 0;) {
+    for (size_t row = looking->ctx->run->attempts.count; found && row-- > 0;) {
         int64_t times[2];
         if (is_chunk(looking, row, times))
             roast__top_n_add(&ends, times[1], (uint32_t)row);
@@ -258,50 +258,50 @@ static bool find_stragglers(struct looking *looking, roast_table *table)
 
 static void put_tail(struct looking *looking, roast_table *table)
 {
-    const struct roast_study *study = looking->study;
+    const struct roast_summary_context *ctx = looking->ctx;
     const struct roast_tail *tail = looking->tail;
 
     roast__table_row(table);
     roast__fill_number(
         table, ROAST_COL_tail_last_5_percent_start,
-        roast__seconds_between(study->run->start_ns, looking->last_part_ns));
+        roast__seconds_between(ctx->run->start_ns, looking->last_part_ns));
     roast__fill_number(table, ROAST_COL_tail_median_seconds, looking->median_s);
-    const struct roast_attempts *attempts = &study->run->attempts;
+    const struct roast_attempts *attempts = &ctx->run->attempts;
     int32_t source = attempts->source[looking->last];
     int64_t times[2] = {0, 0};
     (void)is_chunk(looking, looking->last, times);
     double took_s = roast__seconds_between(times[0], times[1]);
     if (source >= 0) {
         roast__fill_text(table, ROAST_COL_tail_last_dataset,
-                         roast__study_text(study, attempts->sources[source].dataset));
+                         roast__context_text(ctx, attempts->sources[source].dataset));
         roast__fill_text(table, ROAST_COL_tail_last_file,
-                         roast__study_text(study, attempts->sources[source].file));
+                         roast__context_text(ctx, attempts->sources[source].file));
     }
     roast__fill_text(table, ROAST_COL_tail_last_host,
-                     roast__study_text(study, host_of(study->run, looking->last)));
+                     roast__context_text(ctx, host_of(ctx->run, looking->last)));
     roast__fill_number(table, ROAST_COL_tail_last_seconds, took_s);
     if (is_long(looking, took_s) || is_repeat(looking, looking->last))
         roast__fill_string(table, ROAST_COL_tail_last_cause,
                            cause_of(looking, looking->last, took_s));
     if (!tail->any) {
-        roast__summary_miss(study->summary, "tail", "the threads are not known");
+        roast__summary_miss(ctx->summary, "tail", "the threads are not known");
         return;
     }
     roast__fill_number(table, ROAST_COL_tail_start,
-                       roast__seconds_between(study->run->start_ns, tail->from_ns));
+                       roast__seconds_between(ctx->run->start_ns, tail->from_ns));
     roast__fill_number(table, ROAST_COL_tail_seconds,
                        roast__seconds_between(tail->from_ns, tail->to_ns));
     roast__fill_number(table, ROAST_COL_tail_thread_seconds_lost,
-                       roast__tail_lost_s(&study->budget->phases, tail));
+                       roast__tail_lost_s(&ctx->budget->phases, tail));
     roast__fill_count(table, ROAST_COL_tail_chunks, looking->still_running);
 }
 
-void roast__study_tail(const struct roast_study *study)
+void roast__summarize_tail(const struct roast_summary_context *ctx)
 {
-    struct roast_summary *summary = study->summary;
+    struct roast_summary *summary = ctx->summary;
     roast_table *tail = roast__summary_open(summary, ROAST_TABLE_tail);
     roast_table *stragglers = roast__summary_open(summary, ROAST_TABLE_stragglers);
-    struct looking looking = {.study = study};
+    struct looking looking = {.ctx = ctx};
     bool done = choose_call(&looking);
 
     if (done && looking.chunks == 0) {

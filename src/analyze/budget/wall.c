@@ -39,15 +39,15 @@ static void add(int64_t *part, int64_t from_ns, int64_t to_ns)
  * without any worker. Calls and steps are by time: *next is the first step that this
  * call or a later one may overlap. */
 static void add_preprocess(int64_t parts[WALL_PARTS], const struct roast_call *call,
-                           const struct roast_study *study, size_t *next)
+                           const struct roast_summary_context *ctx, size_t *next)
 {
-    const struct roast_phases *phases = &study->budget->phases;
+    const struct roast_phases *phases = &ctx->budget->phases;
     int64_t ready = call->preprocess_end_ns;
     int64_t begin = roast__sat_sub(ready, call->preprocess_ns), counted = ready;
 
     for (size_t i = *next; i < phases->count; i++) {
         const struct roast_phase_step *step = &phases->steps[i];
-        int64_t to_ns = i + 1 < phases->count ? step[1].from_ns : study->end_ns;
+        int64_t to_ns = i + 1 < phases->count ? step[1].from_ns : ctx->end_ns;
         if (step->from_ns >= ready)
             break;
         *next = i;
@@ -59,8 +59,8 @@ static void add_preprocess(int64_t parts[WALL_PARTS], const struct roast_call *c
     }
     /* When there was a thread, from a moment on. */
     int64_t there = INT64_MAX;
-    for (size_t i = 0; i < study->budget->schedule.shift_count; i++) {
-        const struct roast_shift *shift = &study->budget->schedule.shifts[i];
+    for (size_t i = 0; i < ctx->budget->schedule.shift_count; i++) {
+        const struct roast_shift *shift = &ctx->budget->schedule.shifts[i];
         if (shift->threads > 0 && shift->to_ns > begin && shift->from_ns < there)
             there = shift->from_ns;
     }
@@ -89,10 +89,10 @@ static void add_call(int64_t parts[WALL_PARTS], const struct roast_call *call,
     add(&parts[call->returned ? MERGE : CHUNKS], last, call->end_ns);
 }
 
-void roast__study_wall(const struct roast_study *study)
+void roast__summarize_wall(const struct roast_summary_context *ctx)
 {
-    const struct roast_run *run = study->run;
-    roast_table *table = roast__summary_open(study->summary, ROAST_TABLE_wall_account);
+    const struct roast_run *run = ctx->run;
+    roast_table *table = roast__summary_open(ctx->summary, ROAST_TABLE_wall_account);
     int64_t parts[WALL_PARTS] = {0};
     struct roast_calls calls = {0};
     struct work *work = NULL;
@@ -118,18 +118,18 @@ void roast__study_wall(const struct roast_study *study)
         }
     }
     if (!done)
-        study->summary->failed = true;
+        ctx->summary->failed = true;
     size_t step = 0;
     for (size_t i = 0; done && i < calls.count; i++) {
         const struct roast_call *call = &calls.calls[i];
-        add_preprocess(parts, call, study, &step);
-        add_call(parts, call, &work[i], &study->budget->phases.tails[i], run);
+        add_preprocess(parts, call, ctx, &step);
+        add_call(parts, call, &work[i], &ctx->budget->phases.tails[i], run);
     }
     if (done && calls.count == 0 && run->attempts.count > 0) {
-        roast__summary_miss(study->summary, "wall_account",
+        roast__summary_miss(ctx->summary, "wall_account",
                             "no call of Runner.run was seen");
-    } else if (done && study->summary->values.known[ROAST_METRIC_wall_time]) {
-        parts[CLIENT] = roast__time_between(study->run->start_ns, study->end_ns);
+    } else if (done && ctx->summary->values.known[ROAST_METRIC_wall_time]) {
+        parts[CLIENT] = roast__time_between(ctx->run->start_ns, ctx->end_ns);
         for (int i = 0; i < WALL_PARTS; i++)
             parts[CLIENT] = roast__sat_sub(parts[CLIENT], i == CLIENT ? 0 : parts[i]);
         roast__table_row(table);

@@ -18,7 +18,7 @@ struct dataset {
 };
 
 struct counting {
-    const struct roast_study *study;
+    const struct roast_summary_context *ctx;
     uint32_t *passes;         /* owned; per source + 1: calls that went over it */
     struct dataset *datasets; /* owned; per text + 1, the first: of no name */
 };
@@ -28,14 +28,14 @@ struct counting {
 /* Every source of a chunk with its call; false when out of memory. */
 static bool count_passes(struct counting *counting, const struct roast_calls *calls)
 {
-    const struct roast_attempts *attempts = &counting->study->run->attempts;
+    const struct roast_attempts *attempts = &counting->ctx->run->attempts;
     int64_t per_source = (int64_t)calls->count + 1;
     struct roast_keyed *keyed = roast__keyed_new(attempts->count);
     size_t count = 0;
 
     for (size_t row = 0; keyed && row < attempts->count; row++) {
         int64_t source = (int64_t)attempts->source[row] + 1;
-        if (roast__is_chunk(counting->study, row))
+        if (roast__is_chunk(counting->ctx, row))
             keyed[count++] = (struct roast_keyed){
                 source * per_source + calls->of_row[row] + 1, (uint32_t)source};
     }
@@ -51,7 +51,7 @@ static bool count_passes(struct counting *counting, const struct roast_calls *ca
 static bool find_passes(struct counting *counting)
 {
     struct roast_calls calls = {0};
-    bool found = roast__calls_find(&calls, counting->study->run);
+    bool found = roast__calls_find(&calls, counting->ctx->run);
 
     if (found && calls.count > 1)
         found = count_passes(counting, &calls);
@@ -90,13 +90,13 @@ static size_t close_ranks(struct roast_file_sizes sizes[SIZES])
 
 static void add_files(struct roast_chunk_model *model, const struct counting *counting)
 {
-    const struct roast_study *study = counting->study;
+    const struct roast_summary_context *ctx = counting->ctx;
 
-    for (size_t i = 0; i <= study->run->attempts.source_count; i++) {
+    for (size_t i = 0; i <= ctx->run->attempts.source_count; i++) {
         double passes = counting->passes[i] > 1 ? counting->passes[i] : 1;
-        const struct roast_group *group = &study->totals->of_source[i];
+        const struct roast_group *group = &ctx->totals->of_source[i];
         double events = (group->sums[ROAST_EVENTS] + group->bare_events) / passes;
-        const struct roast_source *sources = counting->study->run->attempts.sources;
+        const struct roast_source *sources = counting->ctx->run->attempts.sources;
         int32_t name = i > 0 ? sources[i - 1].dataset : ROAST_NO_STRING;
         struct dataset *dataset = &counting->datasets[name >= 0 ? (size_t)name + 1 : 0];
         if (!(events >= 1))
@@ -107,7 +107,7 @@ static void add_files(struct roast_chunk_model *model, const struct counting *co
         dataset->once += events;
         dataset->all += events * passes;
     }
-    for (size_t i = 0; i <= study->run->strings.count; i++) {
+    for (size_t i = 0; i <= ctx->run->strings.count; i++) {
         const struct dataset *dataset = &counting->datasets[i];
         if (!(dataset->once >= 1))
             continue;
@@ -117,10 +117,10 @@ static void add_files(struct roast_chunk_model *model, const struct counting *co
 }
 
 bool roast__chunk_model_find_files(struct roast_chunk_model *model,
-                                   const struct roast_study *study)
+                                   const struct roast_summary_context *ctx)
 {
-    const struct roast_run *run = study->run;
-    struct counting counting = {.study = study};
+    const struct roast_run *run = ctx->run;
+    struct counting counting = {.ctx = ctx};
 
     model->sizes = roast__alloc(SIZES * sizeof(model->sizes[0]));
     model->whole = roast__alloc(SIZES * sizeof(model->whole[0]));

@@ -23,7 +23,7 @@ struct process {
 };
 
 struct memory_scan {
-    const struct roast_study *study;
+    const struct roast_summary_context *ctx;
     struct process *processes;    /* owned */
     struct roast_linear_fit line; /* bytes above the lowest over events */
     double lowest_sum;            /* over the same chunks */
@@ -32,16 +32,16 @@ struct memory_scan {
 static double column_of(const struct memory_scan *scan,
                         enum roast_attempt_column column, size_t row)
 {
-    return roast__column_number(&scan->study->run->attempts.columns[column], row);
+    return roast__column_number(&scan->ctx->run->attempts.columns[column], row);
 }
 
 static bool is_recorded(const struct memory_scan *scan, size_t row, int64_t times[2])
 {
-    return scan->study->totals->roles.of_row[row] == ROAST_ROLE_COUNTS &&
+    return scan->ctx->totals->roles.of_row[row] == ROAST_ROLE_COUNTS &&
            column_of(scan, ROAST_COLUMN_rss_before_bytes, row) > 0 &&
            column_of(scan, ROAST_COLUMN_rss_peak_bytes, row) > 0 &&
            column_of(scan, ROAST_COLUMN_num_events, row) > 0 &&
-           roast__attempt_times(&scan->study->run->attempts, row, &times[0], &times[1]);
+           roast__attempt_times(&scan->ctx->run->attempts, row, &times[0], &times[1]);
 }
 
 static void find_first(struct process *own, const int64_t times[2])
@@ -52,12 +52,12 @@ static void find_first(struct process *own, const int64_t times[2])
 }
 
 /* Workers that were killed for their memory had none left, whatever was sampled last. */
-static bool is_memory_short(const struct roast_study *study)
+static bool is_memory_short(const struct roast_summary_context *ctx)
 {
     const roast_table *lost =
-        roast_summary_table(study->summary, ROAST_TABLE_lost_workers);
+        roast_summary_table(ctx->summary, ROAST_TABLE_lost_workers);
     double most_percent = roast__summary_metric(
-        study->summary, ROAST_METRIC_memory_utilization_max_percent);
+        ctx->summary, ROAST_METRIC_memory_utilization_max_percent);
 
     return most_percent > LIMIT_ADVISED_PERCENT ||
            roast__table_count(lost, ROAST_COL_lost_workers_ended,
@@ -65,19 +65,19 @@ static bool is_memory_short(const struct roast_study *study)
 }
 
 bool roast__chunk_model_fit_memory(struct roast_chunk_model *model,
-                                   const struct roast_study *study)
+                                   const struct roast_summary_context *ctx)
 {
-    size_t count = study->run->attempts.process_count;
+    size_t count = ctx->run->attempts.process_count;
     struct memory_scan scan = {
-        .study = study, .processes = roast__alloc(count * sizeof(scan.processes[0]))};
+        .ctx = ctx, .processes = roast__alloc(count * sizeof(scan.processes[0]))};
 
     model->base_bytes = model->per_event_bytes = NAN;
-    model->is_memory_short = is_memory_short(study);
+    model->is_memory_short = is_memory_short(ctx);
     if (!scan.processes)
         return false;
     /* Three passes: the first chunk of each process, its lowest memory, what is
      * above. */
-    const struct roast_attempts *attempts = &scan.study->run->attempts;
+    const struct roast_attempts *attempts = &scan.ctx->run->attempts;
     for (int pass = 0; pass < 3; pass++) {
         for (size_t row = 0; row < attempts->count; row++) {
             struct process *own = &scan.processes[attempts->process[row]];

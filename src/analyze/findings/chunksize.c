@@ -32,14 +32,15 @@ struct fitting {
 /* ---- chunks ---------------------------------------------------------------------- */
 
 /* Seconds per chunk and seconds of its events; false: not known. */
-static bool split_chunk(const struct roast_study *study, size_t row, double split[2])
+static bool split_chunk(const struct roast_summary_context *ctx, size_t row,
+                        double split[2])
 {
-    const struct roast_column *columns = study->run->attempts.columns;
+    const struct roast_column *columns = ctx->run->attempts.columns;
     const uint64_t wanted = UINT64_C(1) << ROAST_FIELD_ladder;
     struct roast_ladder ladder;
     roast_record rec;
 
-    (void)roast__attempt_fields(study->run, row, wanted, &rec);
+    (void)roast__attempt_fields(ctx->run, row, wanted, &rec);
     if (roast_record_has(&rec, ROAST_FIELD_ladder) &&
         roast_ladder_read(&ladder, rec.values[ROAST_FIELD_ladder].str, NULL) == 0) {
         split[0] = (double)(ladder.values[ROAST_ITEM_open]) / 1e9 +
@@ -58,10 +59,10 @@ static bool split_chunk(const struct roast_study *study, size_t row, double spli
     return split[0] >= 0;
 }
 
-static void add_chunk(struct fitting *fitting, const struct roast_study *study,
+static void add_chunk(struct fitting *fitting, const struct roast_summary_context *ctx,
                       size_t row)
 {
-    const struct roast_column *columns = study->run->attempts.columns;
+    const struct roast_column *columns = ctx->run->attempts.columns;
     int64_t first = roast__column_get(&columns[ROAST_COLUMN_entry_start], row, 0);
     int64_t stop = roast__column_get(&columns[ROAST_COLUMN_entry_stop], row, 0);
     double events =
@@ -74,7 +75,7 @@ static void add_chunk(struct fitting *fitting, const struct roast_study *study,
     fitting->chunks++;
     fitting->events += events;
     fitting->largest = fmax(fitting->largest, events);
-    if (!split_chunk(study, row, split))
+    if (!split_chunk(ctx, row, split))
         return;
     fitting->per_chunk_s += split[0];
     roast__fit_add(&fitting->rest, events, split[1]);
@@ -128,22 +129,22 @@ static double dispatch_seconds(const struct roast_budget *budget)
 }
 
 bool roast__chunk_model_fit(struct roast_chunk_model *model,
-                            const struct roast_study *study)
+                            const struct roast_summary_context *ctx)
 {
     struct fitting fitting = {0};
 
     *model = (struct roast_chunk_model){0};
-    if (!study->budget || !(study->budget->offered_s > 0))
+    if (!ctx->budget || !(ctx->budget->offered_s > 0))
         return true;
-    for (size_t row = 0; row < study->run->attempts.count; row++) {
-        if (roast__is_chunk(study, row))
-            add_chunk(&fitting, study, row);
+    for (size_t row = 0; row < ctx->run->attempts.count; row++) {
+        if (roast__is_chunk(ctx, row))
+            add_chunk(&fitting, ctx, row);
     }
     if (fitting.rest.count == 0)
         return true;
-    const struct roast_budget *budget = study->budget;
+    const struct roast_budget *budget = ctx->budget;
     double wall_s = roast__seconds_between(budget->start_ns, budget->end_ns);
-    double given = given_size(study->run);
+    double given = given_size(ctx->run);
     double merging_s =
         budget->schedule.has_scheduler ? budget->total[ROAST_SLICE_reduce] : 0;
     model->chunks = fitting.chunks;
@@ -158,7 +159,7 @@ bool roast__chunk_model_fit(struct roast_chunk_model *model,
     model->now_events = isnan(given) ? fitting.largest : given;
     /* The limit and the threads of that worker of a cluster that has the least
      * memory. */
-    const struct roast_worker_sessions *stays = &study->run->scheduler.sessions;
+    const struct roast_worker_sessions *stays = &ctx->run->scheduler.sessions;
     const struct roast_worker_session *least = stays->items;
     model->limit_bytes = NAN;
     model->threads_per_worker = 1;
@@ -171,8 +172,8 @@ bool roast__chunk_model_fit(struct roast_chunk_model *model,
             model->limit_bytes = (double)least->memory_limit_bytes;
         model->threads_per_worker = fmax(1, (double)least->threads);
     }
-    return roast__chunk_model_fit_memory(model, study) &&
-           roast__chunk_model_find_files(model, study);
+    return roast__chunk_model_fit_memory(model, ctx) &&
+           roast__chunk_model_find_files(model, ctx);
 }
 
 void roast__chunk_model_release(struct roast_chunk_model *model)

@@ -49,11 +49,11 @@ struct roast_chunk_model {
 /* Fits the model; false when out of memory. Without a budget there is none. The other
  * two fill parts of it. */
 bool roast__chunk_model_fit(struct roast_chunk_model *model,
-                            const struct roast_study *study);
+                            const struct roast_summary_context *ctx);
 bool roast__chunk_model_fit_memory(struct roast_chunk_model *model,
-                                   const struct roast_study *study);
+                                   const struct roast_summary_context *ctx);
 bool roast__chunk_model_find_files(struct roast_chunk_model *model,
-                                   const struct roast_study *study);
+                                   const struct roast_summary_context *ctx);
 void roast__chunk_model_release(struct roast_chunk_model *model);
 
 /* Number of chunks of a size, their wall time, the memory of a worker meanwhile (NaN:

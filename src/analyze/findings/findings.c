@@ -56,7 +56,7 @@ double roast__percent_inside(const struct roast_rule_input *at, double seconds)
 
 double roast__input_metric(const struct roast_rule_input *at, enum roast_metric metric)
 {
-    return roast__summary_metric(at->study->summary, metric);
+    return roast__summary_metric(at->ctx->summary, metric);
 }
 
 /* ---- findings -------------------------------------------------------------------- */
@@ -131,11 +131,11 @@ static void put_finding(roast_table *table, const struct roast_rule_input *at,
     roast__fill_list(table, ROAST_COL_findings_overlaps, &overlaps);
 }
 
-void roast__study_findings(const struct roast_study *study)
+void roast__summarize_findings(const struct roast_summary_context *ctx)
 {
-    const struct roast_budget *budget = study->budget;
+    const struct roast_budget *budget = ctx->budget;
     struct roast_rule_input at = {
-        .study = study,
+        .ctx = ctx,
         .slices = budget->total,
         .offered_s = budget->offered_s,
         .wall_s = roast__seconds_between(budget->start_ns, budget->end_ns),
@@ -144,14 +144,14 @@ void roast__study_findings(const struct roast_study *study)
     at.threads = at.wall_s > 0 ? at.offered_s / at.wall_s : 0;
     for (int i = 0; i <= ROAST_SLICE_result; i++)
         at.inside_s += at.slices[i];
-    if (!roast__chunk_model_fit(&at.model, study))
-        study->summary->failed = true;
+    if (!roast__chunk_model_fit(&at.model, ctx))
+        ctx->summary->failed = true;
     at.best_size = at.model.size_count > 0 ? roast__chunk_model_best(&at.model) : NAN;
     struct ranking *ranking = roast__alloc(sizeof(*ranking));
-    roast_table *table = roast__summary_open(study->summary, ROAST_TABLE_findings);
+    roast_table *table = roast__summary_open(ctx->summary, ROAST_TABLE_findings);
 
-    study->summary->failed |= !ranking;
-    for (size_t i = 0; i < RULES && !study->summary->failed; i++) {
+    ctx->summary->failed |= !ranking;
+    for (size_t i = 0; i < RULES && !ctx->summary->failed; i++) {
         const struct rule *rule = &rules[i];
         struct ranked *ranked = &ranking->all[ranking->count];
         struct roast_finding *finding = &ranked->finding;

@@ -13,7 +13,7 @@
 
 /* What all rules read of the run. */
 struct roast_rule_input {
-    const struct roast_study *study;
+    const struct roast_summary_context *ctx;
     const double *slices; /* seconds of threads */
     double offered_s;
     double wall_s;

@@ -24,7 +24,7 @@ struct outlier {
 };
 
 struct search {
-    const struct roast_study *study;
+    const struct roast_summary_context *ctx;
     struct typical time;                     /* ns per event */
     struct typical wait;                     /* ns without CPU, per event */
     struct typical peak;                     /* bytes */
@@ -82,13 +82,13 @@ static double memory_delta(const struct roast_attempts *attempts, size_t row)
 
 static bool counts(const struct search *search, size_t row)
 {
-    return search->study->totals->roles.of_row[row] == ROAST_ROLE_COUNTS;
+    return search->ctx->totals->roles.of_row[row] == ROAST_ROLE_COUNTS;
 }
 
 /* The median of a measure about a centre: of its values, or of their distances. */
 static double median_about(struct search *search, measure *of, double centre)
 {
-    const struct roast_attempts *attempts = &search->study->run->attempts;
+    const struct roast_attempts *attempts = &search->ctx->run->attempts;
     struct roast_quantiles quantiles = {0};
 
     for (size_t row = 0; row < attempts->count; row++) {
@@ -121,33 +121,33 @@ static int32_t host_of(const struct roast_attempts *attempts, size_t row)
     return attempts->processes[attempts->process[row]].host;
 }
 
-static bool look_at_host(const struct roast_study *study, int32_t host)
+static bool look_at_host(const struct roast_summary_context *ctx, int32_t host)
 {
-    const struct roast_attempts *attempts = &study->run->attempts;
+    const struct roast_attempts *attempts = &ctx->run->attempts;
     struct roast_quantiles quantiles[2] = {{0}, {0}}; /* its own, all others' */
     double medians[2];
 
     for (size_t row = 0; row < attempts->count; row++) {
         double value = time_per_event(attempts, row);
-        if (study->totals->roles.of_row[row] == ROAST_ROLE_COUNTS)
+        if (ctx->totals->roles.of_row[row] == ROAST_ROLE_COUNTS)
             roast__quantiles_add(&quantiles[host_of(attempts, row) != host], &value, 1);
     }
     for (int i = 0; i < 2; i++) {
         medians[i] = roast__quantiles_get(&quantiles[i], 0.5);
-        study->summary->failed |= quantiles[i].failed;
+        ctx->summary->failed |= quantiles[i].failed;
         roast__quantiles_release(&quantiles[i]);
     }
     return medians[0] > 1.5 * medians[1]; /* false without another host */
 }
 
-bool roast__is_slow_host(struct roast_hosts_seen *seen, const struct roast_study *study,
-                         int32_t host)
+bool roast__is_slow_host(struct roast_hosts_seen *seen,
+                         const struct roast_summary_context *ctx, int32_t host)
 {
     for (size_t i = 0; i < seen->count; i++) {
         if (seen->items[i].name == host)
             return seen->items[i].slow;
     }
-    bool slow = look_at_host(study, host);
+    bool slow = look_at_host(ctx, host);
     if (seen->count < ROAST_HOSTS_SEEN) {
         seen->items[seen->count].name = host;
         seen->items[seen->count++].slow = slow;
@@ -170,7 +170,7 @@ static void keep(struct search *search, struct outlier outlier)
 
 static const char *cause_of(struct search *search, const struct outlier *outlier)
 {
-    const struct roast_attempts *attempts = &search->study->run->attempts;
+    const struct roast_attempts *attempts = &search->ctx->run->attempts;
     double events = number(attempts, ROAST_COLUMN_num_events, outlier->row);
     double waited = wait_of(attempts, outlier->row) - search->wait.median * events;
 
@@ -179,7 +179,7 @@ static const char *cause_of(struct search *search, const struct outlier *outlier
     if (memory_peak(attempts, outlier->row) > search->peak.limit ||
         memory_delta(attempts, outlier->row) > search->delta.limit)
         return "big memory";
-    if (roast__is_slow_host(&search->hosts, search->study,
+    if (roast__is_slow_host(&search->hosts, search->ctx,
                             host_of(attempts, outlier->row)))
         return "slow host";
     return "more work per event";
@@ -188,8 +188,8 @@ static const char *cause_of(struct search *search, const struct outlier *outlier
 static void put_outlier(struct search *search, roast_table *table,
                         const struct outlier *outlier)
 {
-    const struct roast_study *study = search->study;
-    const struct roast_attempts *attempts = &study->run->attempts;
+    const struct roast_summary_context *ctx = search->ctx;
+    const struct roast_attempts *attempts = &ctx->run->attempts;
     const struct roast_column *start = &attempts->columns[ROAST_COLUMN_entry_start];
     const struct roast_column *stop = &attempts->columns[ROAST_COLUMN_entry_stop];
     size_t row = outlier->row;
@@ -199,9 +199,9 @@ static void put_outlier(struct search *search, roast_table *table,
     roast__table_row(table);
     if (source >= 0) {
         roast__fill_text(table, ROAST_COL_outliers_dataset,
-                         roast__study_text(study, attempts->sources[source].dataset));
+                         roast__context_text(ctx, attempts->sources[source].dataset));
         roast__fill_text(table, ROAST_COL_outliers_file,
-                         roast__study_text(study, attempts->sources[source].file));
+                         roast__context_text(ctx, attempts->sources[source].file));
     }
     if (roast__column_has(start, row))
         roast__fill_count(table, ROAST_COL_outliers_entry_start,
@@ -210,9 +210,8 @@ static void put_outlier(struct search *search, roast_table *table,
         roast__fill_count(table, ROAST_COL_outliers_entry_stop,
                           (uint64_t)stop->values[row]);
     roast__fill_text(table, ROAST_COL_outliers_worker,
-                     roast__process_name(study->run,
-                                         &attempts->processes[attempts->process[row]],
-                                         room));
+                     roast__process_name(
+                         ctx->run, &attempts->processes[attempts->process[row]], room));
     roast__fill_number(table, ROAST_COL_outliers_duration,
                        number(attempts, ROAST_COLUMN_duration_ns, row) / 1e9);
     roast__fill_number(table, ROAST_COL_outliers_time_per_event_us,
@@ -222,15 +221,15 @@ static void put_outlier(struct search *search, roast_table *table,
     roast__fill_string(table, ROAST_COL_outliers_cause, cause_of(search, outlier));
 }
 
-void roast__study_outliers(const struct roast_study *study)
+void roast__summarize_outliers(const struct roast_summary_context *ctx)
 {
-    roast_table *table = roast__summary_open(study->summary, ROAST_TABLE_outliers);
-    struct search search = {.study = study};
+    roast_table *table = roast__summary_open(ctx->summary, ROAST_TABLE_outliers);
+    struct search search = {.ctx = ctx};
 
-    if (study->totals->ns_per_event.count < FEWEST_CHUNKS)
+    if (ctx->totals->ns_per_event.count < FEWEST_CHUNKS)
         return;
     search.time = typical_of(&search, time_per_event);
-    const struct roast_attempts *attempts = &search.study->run->attempts;
+    const struct roast_attempts *attempts = &search.ctx->run->attempts;
     for (size_t row = 0; row < attempts->count; row++) {
         double value = time_per_event(attempts, row);
         if (!counts(&search, row) || !(value > search.time.limit))
@@ -246,5 +245,5 @@ void roast__study_outliers(const struct roast_study *study)
     }
     for (size_t i = 0; i < search.count; i++)
         put_outlier(&search, table, &search.found[i]);
-    study->summary->failed |= search.failed;
+    ctx->summary->failed |= search.failed;
 }

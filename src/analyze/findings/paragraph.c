@@ -72,7 +72,7 @@ static void put_time(struct roast_buf *out, const struct roast_rule_input *at)
 
 static const roast_table *findings_of(const struct roast_rule_input *at)
 {
-    return at->study->summary->tables[ROAST_TABLE_findings];
+    return at->ctx->summary->tables[ROAST_TABLE_findings];
 }
 
 static void put_saving(struct roast_buf *out, const struct roast_rule_input *at,
@@ -129,7 +129,7 @@ static void put_others(struct roast_buf *out, const struct roast_rule_input *at)
 
 void roast__put_paragraph(const struct roast_rule_input *at)
 {
-    struct roast_summary *summary = at->study->summary;
+    struct roast_summary *summary = at->ctx->summary;
     roast_table *table = roast__summary_open(summary, ROAST_TABLE_verdict);
     struct roast_buf text = {0};
 
@@ -139,7 +139,7 @@ void roast__put_paragraph(const struct roast_rule_input *at)
         put_first(&text, at);
         if (roast_table_rows(findings) > 1)
             put_others(&text, at);
-    } else if (at->study->run->attempts.count == 0) {
+    } else if (at->ctx->run->attempts.count == 0) {
         put(&text, "No chunk was seen, so there is nothing to judge.");
     } else if (timed) {
         put(&text, "Nothing to change: no rule found anything worth it.");

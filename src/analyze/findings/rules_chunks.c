@@ -95,7 +95,7 @@ static bool saves_enough(const struct roast_rule_input *at, double saves_s)
 /* The largest number of threads that was there for a while. */
 static double peak_threads(const struct roast_rule_input *at)
 {
-    double threads = roast_table_number(at->study->summary->tables[ROAST_TABLE_ramp_up],
+    double threads = roast_table_number(at->ctx->summary->tables[ROAST_TABLE_ramp_up],
                                         0, ROAST_COL_ramp_up_threads);
 
     return threads > 0 ? threads : at->threads;
@@ -246,7 +246,7 @@ struct tail {
 
 static struct tail read_tail(const struct roast_rule_input *at)
 {
-    const roast_table *table = at->study->summary->tables[ROAST_TABLE_tail];
+    const roast_table *table = at->ctx->summary->tables[ROAST_TABLE_tail];
 
     return (struct tail){
         .seconds = roast_table_number(table, 0, ROAST_COL_tail_seconds),
@@ -312,7 +312,7 @@ static bool is_dataset(const struct roast_rule_input *at, size_t source,
                        struct roast_str name)
 {
     struct roast_str own = roast__strings_get(
-        &at->study->run->strings, at->study->run->attempts.sources[source].dataset);
+        &at->ctx->run->strings, at->ctx->run->attempts.sources[source].dataset);
 
     return own.data && roast__str_equal(own, name);
 }
@@ -327,9 +327,9 @@ void roast__rule_uneven_datasets(const struct roast_rule_input *at,
     if (!roast__is_worth(at, finding->cost_s) || !tail.dataset.data)
         return;
     /* The mean chunk of one dataset, and of all others, in seconds inside process(). */
-    const struct roast_totals *totals = at->study->totals;
+    const struct roast_totals *totals = at->ctx->totals;
     double sums[2] = {0, 0}, chunks[2] = {0, 0};
-    for (size_t i = 0; i < at->study->run->attempts.source_count; i++) {
+    for (size_t i = 0; i < at->ctx->run->attempts.source_count; i++) {
         const struct roast_group *group = &totals->of_source[i + 1];
         int other = !is_dataset(at, i, tail.dataset);
         sums[other] += group->sums[ROAST_DURATION_NS] / 1e9;

@@ -6,7 +6,7 @@
 
 static double phase_seconds(const struct roast_rule_input *at, enum roast_phase phase)
 {
-    const struct roast_budget *budget = at->study->budget;
+    const struct roast_budget *budget = at->ctx->budget;
     const struct roast_phases *phases = &budget->phases;
     double seconds = 0;
 
@@ -24,7 +24,7 @@ static double phase_seconds(const struct roast_rule_input *at, enum roast_phase 
 void roast__rule_waiting_for_workers(const struct roast_rule_input *at,
                                      struct roast_finding *finding)
 {
-    const roast_table *ramp_up = at->study->summary->tables[ROAST_TABLE_ramp_up];
+    const roast_table *ramp_up = at->ctx->summary->tables[ROAST_TABLE_ramp_up];
     double missing_s =
         roast_table_number(ramp_up, 0, ROAST_COL_ramp_up_thread_seconds_missing);
     double threads = roast_table_number(ramp_up, 0, ROAST_COL_ramp_up_threads);
@@ -50,7 +50,7 @@ void roast__rule_waiting_for_workers(const struct roast_rule_input *at,
  * it waited for the processes of a pool to end. */
 static bool client_worked(const struct roast_rule_input *at, double seconds)
 {
-    double cpu_s = roast__study_fact(at->study, ROAST_FACT_own_cpu_seconds);
+    double cpu_s = roast__context_fact(at->ctx, ROAST_FACT_own_cpu_seconds);
 
     return at->on_cluster || isnan(cpu_s) ||
            cpu_s * 100 >= LIMIT_CLIENT_CPU_PERCENT * seconds;
@@ -86,14 +86,14 @@ static void blank_client(const struct roast_rule_input *at,
                          struct roast_finding *finding)
 {
     roast__blank_text(finding, "client",
-                      roast__notes_get(&at->study->run->notes, ROAST_NOTES_provenance,
+                      roast__notes_get(&at->ctx->run->notes, ROAST_NOTES_provenance,
                                        roast_str_of("client")));
 }
 
 void roast__rule_client_imports(const struct roast_rule_input *at,
                                 struct roast_finding *finding)
 {
-    if (at->study->budget->schedule.job_count == 0)
+    if (at->ctx->budget->schedule.job_count == 0)
         return; /* before the first of none */
     roast__add_cost(at, finding, ROAST_SLICE_idle_client_before);
     finding->found = roast__is_worth(at, finding->cost_s);

@@ -35,8 +35,8 @@ static bool is_failed(const roast_table *failures, size_t row)
 /* The attempt of a row of the table, which has one for each that failed or was lost. */
 static size_t attempt_of(const struct roast_rule_input *at, size_t failure)
 {
-    const unsigned char *roles = at->study->totals->roles.of_row;
-    size_t count = at->study->run->attempts.count, row = 0;
+    const unsigned char *roles = at->ctx->totals->roles.of_row;
+    size_t count = at->ctx->run->attempts.count, row = 0;
 
     for (; row + 1 < count; row++) {
         bool listed = roles[row] == ROAST_ROLE_FAILED || roles[row] == ROAST_ROLE_LOST;
@@ -53,7 +53,7 @@ static bool was_served(const struct roast_rule_input *at, size_t row)
     uint64_t errors = 0;
     roast_record rec;
 
-    if (!roast__attempt_record(at->study->run, row, &rec, identity) ||
+    if (!roast__attempt_record(at->ctx->run, row, &rec, identity) ||
         !roast_record_has(&rec, ROAST_FIELD_endpoints))
         return false;
     struct roast_str blob = rec.values[ROAST_FIELD_endpoints].str;
@@ -61,7 +61,7 @@ static bool was_served(const struct roast_rule_input *at, size_t row)
     if (count <= 0)
         return false;
     struct roast_endpoint *all = roast__alloc((size_t)count * sizeof(all[0]));
-    at->study->summary->failed |= !all;
+    at->ctx->summary->failed |= !all;
     if (!all)
         return false;
     (void)roast_endpoints_read(all, (size_t)count, blob, NULL);
@@ -151,7 +151,7 @@ static bool is_of_file(const struct roast_rule_input *at, const struct failing *
 static enum fault fault_of(const struct roast_rule_input *at,
                            const struct failing *found)
 {
-    const struct roast_column *columns = at->study->run->attempts.columns;
+    const struct roast_column *columns = at->ctx->run->attempts.columns;
     struct roast_str type = class_of(
         roast_table_text(found->table, found->first, ROAST_COL_failures_error_type));
     size_t row = attempt_of(at, found->first);
@@ -173,7 +173,7 @@ static enum fault fault_of(const struct roast_rule_input *at,
 static void blank_result(const struct roast_rule_input *at,
                          struct roast_finding *finding)
 {
-    const struct roast_run *run = at->study->run;
+    const struct roast_run *run = at->ctx->run;
     const char *words = "the result is incomplete";
     bool raised =
         run->end_ns != 0 && roast__run_returned(run) == ROAST_RETURNED_NOTHING;
@@ -219,7 +219,7 @@ static const char *advice_of(enum fault fault, bool resolved)
 void roast__rule_failures(const struct roast_rule_input *at,
                           struct roast_finding *finding)
 {
-    struct failing found = {.table = at->study->summary->tables[ROAST_TABLE_failures]};
+    struct failing found = {.table = at->ctx->summary->tables[ROAST_TABLE_failures]};
     size_t count = found.table ? roast_table_rows(found.table) : 0;
     for (size_t row = 0; row < count; row++) {
         bool open = !roast_table_flag(found.table, row, ROAST_COL_failures_resolved);
@@ -326,7 +326,7 @@ static double sum_of(const roast_table *table, int col)
 void roast__rule_workers_died(const struct roast_rule_input *at,
                               struct roast_finding *finding)
 {
-    const roast_table *lost = at->study->summary->tables[ROAST_TABLE_lost_workers];
+    const roast_table *lost = at->ctx->summary->tables[ROAST_TABLE_lost_workers];
 
     finding->found = lost && roast_table_rows(lost) > 0;
     finding->failure = true;

@@ -22,7 +22,7 @@ static uint64_t all_of_chunks(void)
 /* Seconds of one part of the split, and of all of it. */
 static double split_part(const struct roast_rule_input *at, int part, double *all)
 {
-    const roast_table *split = at->study->summary->tables[ROAST_TABLE_chunk_split];
+    const roast_table *split = at->ctx->summary->tables[ROAST_TABLE_chunk_split];
 
     *all = 0;
     for (int col = ROAST_COL_chunk_split_on_cpu; col <= ROAST_COL_chunk_split_waiting;
@@ -36,33 +36,32 @@ static double split_part(const struct roast_rule_input *at, int part, double *al
 /* ---- threads --------------------------------------------------------------------- */
 
 /* Chunks that one process had at most at the same time: a pool may be of threads. */
-static double most_at_once(const struct roast_study *study)
+static double most_at_once(const struct roast_summary_context *ctx)
 {
-    struct roast_walk walk = {.study = study,
-                              .fields = ROAST_FIELD_BIT(concurrency),
-                              .roles = ROAST_ROLES_COUNT};
+    struct roast_record_iter iter = {
+        .ctx = ctx, .fields = ROAST_FIELD_BIT(concurrency), .roles = ROAST_ROLES_COUNT};
     double most = 1;
 
-    while (roast__walk_next(&walk))
-        most = fmax(most, (double)walk.rec.values[ROAST_FIELD_concurrency].u64);
+    while (roast__record_iter_next(&iter))
+        most = fmax(most, (double)iter.rec.values[ROAST_FIELD_concurrency].u64);
     return most;
 }
 
 static double threads_per_worker(const struct roast_rule_input *at)
 {
-    const struct roast_worker_sessions *stays = &at->study->run->scheduler.sessions;
+    const struct roast_worker_sessions *stays = &at->ctx->run->scheduler.sessions;
     double threads = 0;
 
     for (size_t i = 0; i < stays->count; i++)
         threads += (double)stays->items[i].threads;
-    return stays->count > 0 ? threads / (double)stays->count : most_at_once(at->study);
+    return stays->count > 0 ? threads / (double)stays->count : most_at_once(at->ctx);
 }
 
 /* The lock is held by a thread that runs, or would: what chunks wait for beyond that is
  * something else. */
 static double most_in_lock(const struct roast_rule_input *at, double threads)
 {
-    const roast_table *split = at->study->summary->tables[ROAST_TABLE_chunk_split];
+    const roast_table *split = at->ctx->summary->tables[ROAST_TABLE_chunk_split];
 
     return (threads - 1) *
            (roast_table_number(split, 0, ROAST_COL_chunk_split_on_cpu) +
@@ -115,7 +114,7 @@ void roast__rule_overloaded(const struct roast_rule_input *at,
                             struct roast_finding *finding)
 {
     double all, runqueue = split_part(at, ROAST_COL_chunk_split_runqueue, &all);
-    const roast_table *hosts = at->study->summary->tables[ROAST_TABLE_per_host];
+    const roast_table *hosts = at->ctx->summary->tables[ROAST_TABLE_per_host];
 
     finding->cost_slices = all_of_chunks();
     finding->cost_s = runqueue;
@@ -128,7 +127,7 @@ void roast__rule_overloaded(const struct roast_rule_input *at,
         roast__blank_number(finding, "hosts", (double)roast_table_rows(hosts), "");
         roast__blank_pattern(finding, "host", ", on {hosts} hosts");
     }
-    if (at->on_cluster && !is_client_alone(at->study->run, hosts))
+    if (at->on_cluster && !is_client_alone(at->ctx->run, hosts))
         roast__blank_text(finding, "nodes", roast_str_of("nodes"));
 }
 

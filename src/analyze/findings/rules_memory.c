@@ -62,8 +62,8 @@ void roast__rule_memory_pressure(const struct roast_rule_input *at,
     if (!finding->found)
         return;
     /* Of all workers: the sampled processes with a known peak. */
-    const struct roast_samples *samples = &at->study->run->samples;
-    const double *peaks = at->study->totals->sampled_peaks;
+    const struct roast_samples *samples = &at->ctx->run->samples;
+    const double *peaks = at->ctx->totals->sampled_peaks;
     struct fullest fullest = {.bytes = NAN, .limit_bytes = NAN};
     for (size_t i = 0; peaks && i < samples->count; i++) {
         if (peaks[i] >= 0)
@@ -76,7 +76,7 @@ void roast__rule_memory_pressure(const struct roast_rule_input *at,
         roast__blank_number(finding, "held", fullest.bytes, "B");
         roast__blank_number(finding, "limit", fullest.limit_bytes, "B");
         roast__blank_text(finding, "worker",
-                          roast__strings_get(&at->study->run->strings, fullest.worker));
+                          roast__strings_get(&at->ctx->run->strings, fullest.worker));
         blank_limit(at, finding, fullest.bytes);
         /* elsewhere a worker may need more, and has it */
         roast__blank_pattern(finding, "which",
@@ -111,9 +111,9 @@ struct growing {
 /* Whether the memory of a process after an attempt is known and counts. */
 static bool has_memory(const struct roast_rule_input *at, size_t row)
 {
-    const struct roast_column *columns = at->study->run->attempts.columns;
+    const struct roast_column *columns = at->ctx->run->attempts.columns;
 
-    return at->study->totals->roles.of_row[row] == ROAST_ROLE_COUNTS &&
+    return at->ctx->totals->roles.of_row[row] == ROAST_ROLE_COUNTS &&
            roast__column_has(&columns[ROAST_COLUMN_rss_after_bytes], row);
 }
 
@@ -170,15 +170,15 @@ static bool is_leak(const struct growth *found)
 void roast__rule_memory_leak(const struct roast_rule_input *at,
                              struct roast_finding *finding)
 {
-    size_t count = at->study->run->attempts.process_count;
+    size_t count = at->ctx->run->attempts.process_count;
     struct growing *processes = roast__alloc(count * sizeof(processes[0]));
 
     finding->cost_s = NAN;
     if (!processes) {
-        at->study->summary->failed = true;
+        at->ctx->summary->failed = true;
         return;
     }
-    const struct roast_attempts *attempts = &at->study->run->attempts;
+    const struct roast_attempts *attempts = &at->ctx->run->attempts;
     const struct roast_column *after = &attempts->columns[ROAST_COLUMN_rss_after_bytes];
     for (size_t row = 0; row < attempts->count; row++)
         processes[attempts->process[row]].chunks += has_memory(at, row);
@@ -219,7 +219,7 @@ void roast__rule_spilling(const struct roast_rule_input *at,
     double written = roast__input_metric(at, ROAST_METRIC_disk_write_bytes);
     double spilled = fmax(isnan(peak) ? 0 : peak, isnan(written) ? 0 : written);
     /* Seconds of Dask on its spill files, outside of task threads. */
-    const struct roast_run *run = at->study->run;
+    const struct roast_run *run = at->ctx->run;
     double seconds = 0;
     for (size_t i = 0; i < run->scheduler.activity_count; i++) {
         const struct roast_activity_row *row = &run->scheduler.activities[i];

@@ -57,7 +57,7 @@ static bool is_from_cache(const struct roast_rule_input *at,
 
 static bool any_preloaded(const struct roast_rule_input *at)
 {
-    const roast_table *costs = at->study->summary->tables[ROAST_TABLE_branch_costs];
+    const roast_table *costs = at->ctx->summary->tables[ROAST_TABLE_branch_costs];
 
     for (size_t row = 0; costs && row < roast_table_rows(costs); row++) {
         if (roast_table_flag(costs, row, ROAST_COL_branch_costs_preloaded))
@@ -112,7 +112,7 @@ void roast__rule_waiting_for_data(const struct roast_rule_input *at,
         return;
     roast__blank_number(finding, "wait", finding->cost_s, "s");
     struct slowest found = {.endpoints =
-                                at->study->summary->tables[ROAST_TABLE_endpoints]};
+                                at->ctx->summary->tables[ROAST_TABLE_endpoints]};
     size_t count = found.endpoints ? roast_table_rows(found.endpoints) : 0;
     for (size_t row = 0; row < count; row++) {
         double wait_s =
@@ -138,7 +138,7 @@ void roast__rule_waiting_for_data(const struct roast_rule_input *at,
             "uproot_options=dict(handler=uproot.MemmapSource) in runner.run()";
     else {
         /* Columns in bulk, where they were fetched one by one and it is known which. */
-        const roast_table *preload = at->study->summary->tables[ROAST_TABLE_preload];
+        const roast_table *preload = at->ctx->summary->tables[ROAST_TABLE_preload];
         if (!(request_bytes < LIMIT_SMALL_REQUEST_KB * 1e3) || any_preloaded(at) ||
             !preload || roast_table_rows(preload) == 0)
             return;
@@ -154,7 +154,7 @@ void roast__rule_waiting_for_data(const struct roast_rule_input *at,
 /* The codec of most files. */
 static struct roast_str codec_of(const struct roast_rule_input *at)
 {
-    const roast_table *files = at->study->summary->tables[ROAST_TABLE_file_metadata];
+    const roast_table *files = at->ctx->summary->tables[ROAST_TABLE_file_metadata];
     struct roast_str found = {NULL, 0};
     size_t most = 0;
 
@@ -194,7 +194,7 @@ void roast__rule_decompression(const struct roast_rule_input *at,
 void roast__rule_unused_columns(const struct roast_rule_input *at,
                                 struct roast_finding *finding)
 {
-    const roast_table *costs = at->study->summary->tables[ROAST_TABLE_branch_costs];
+    const roast_table *costs = at->ctx->summary->tables[ROAST_TABLE_branch_costs];
     double unused = 0, columns = 0, bytes = 0, seconds = 0;
 
     for (size_t row = 0; costs && row < roast_table_rows(costs); row++) {

@@ -135,7 +135,7 @@ void roast__blank_pattern(struct roast_finding *finding, const char *name,
 void roast__blank_preload(const struct roast_rule_input *at,
                           struct roast_finding *finding, const char *name)
 {
-    const roast_table *table = at->study->summary->tables[ROAST_TABLE_preload];
+    const roast_table *table = at->ctx->summary->tables[ROAST_TABLE_preload];
     size_t count = table ? roast_table_rows(table) : 0, row = 0, used = 1;
 
     if (count == 0)

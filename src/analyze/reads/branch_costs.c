@@ -43,33 +43,35 @@ void roast__branch_cost_add(struct roast_branch_cost *cost,
     cost->reads += (double)branch->reads;
 }
 
-static bool is_preloadable(const struct roast_walk *walk)
+static bool is_preloadable(const struct roast_record_iter *iter)
 {
     struct roast_file_facts facts;
 
-    return !roast__walk_facts(walk, &facts) || facts.kind != ROAST_FILE_PARQUET;
+    return !roast__record_iter_facts(iter, &facts) || facts.kind != ROAST_FILE_PARQUET;
 }
 
-struct roast_branch_coverage roast__branch_coverage(const struct roast_walk *walk)
+struct roast_branch_coverage roast__branch_coverage(
+    const struct roast_record_iter *iter)
 {
-    return (struct roast_branch_coverage){roast__walk_looked_into(walk),
-                                          roast__walk_knows_bytes(walk),
-                                          is_preloadable(walk)};
+    return (struct roast_branch_coverage){roast__record_iter_looked_into(iter),
+                                          roast__record_iter_knows_bytes(iter),
+                                          is_preloadable(iter)};
 }
 
 void roast__branch_costs_read(struct roast_branch_costs *costs,
-                              const struct roast_study *study, const int32_t *group_of)
+                              const struct roast_summary_context *ctx,
+                              const int32_t *group_of)
 {
-    struct roast_walk walk = {
-        .study = study, .fields = ROAST_FIELDS_OF_READS, .roles = ROAST_ROLES_COUNT};
+    struct roast_record_iter iter = {
+        .ctx = ctx, .fields = ROAST_FIELDS_OF_READS, .roles = ROAST_ROLES_COUNT};
     struct roast_branch_list list = {0};
 
-    while (!costs->failed && roast__walk_next(&walk)) {
-        int32_t source = study->run->attempts.source[walk.row];
-        if (!roast__walk_branches(&walk, &list))
+    while (!costs->failed && roast__record_iter_next(&iter)) {
+        int32_t source = ctx->run->attempts.source[iter.row];
+        if (!roast__record_iter_branches(&iter, &list))
             continue;
         costs->known = true;
-        struct roast_branch_coverage coverage = roast__branch_coverage(&walk);
+        struct roast_branch_coverage coverage = roast__branch_coverage(&iter);
         int64_t number = ROAST_NO_GUESS;
         for (size_t i = 0; i < list.count && !costs->failed; i++) {
             struct roast_name_key key = {list.all[i].name,

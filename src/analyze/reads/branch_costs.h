@@ -37,7 +37,8 @@ struct roast_branch_costs {
 /* Sums up all records. Branches of two groups are kept apart: group_of has the group of
  * every source + 1, the first of rows without; NULL: there is one. */
 void roast__branch_costs_read(struct roast_branch_costs *costs,
-                              const struct roast_study *study, const int32_t *group_of);
+                              const struct roast_summary_context *ctx,
+                              const int32_t *group_of);
 void roast__branch_costs_release(struct roast_branch_costs *costs);
 
 /* Which zeros of a record were measured; the others mean: not known. */
@@ -47,7 +48,8 @@ struct roast_branch_coverage {
     bool preloadable; /* coffea can read it in bulk: not from parquet */
 };
 
-struct roast_branch_coverage roast__branch_coverage(const struct roast_walk *walk);
+struct roast_branch_coverage roast__branch_coverage(
+    const struct roast_record_iter *iter);
 void roast__branch_cost_add(struct roast_branch_cost *cost,
                             const struct roast_branch *branch,
                             struct roast_branch_coverage coverage);

@@ -26,10 +26,10 @@ static int by_name(const void *a, const void *b)
 }
 
 /* All branches that were used: read in bulk they would cover the run. */
-static void put_preload(const struct roast_study *study,
+static void put_preload(const struct roast_summary_context *ctx,
                         const struct roast_branch_costs *costs)
 {
-    roast_table *table = roast__summary_open(study->summary, ROAST_TABLE_preload);
+    roast_table *table = roast__summary_open(ctx->summary, ROAST_TABLE_preload);
     bool any = false;
 
     for (size_t i = 0; i < costs->names.count; i++) {
@@ -40,18 +40,18 @@ static void put_preload(const struct roast_study *study,
         any = true;
     }
     if (!any && costs->names.count > 0)
-        roast__summary_miss(study->summary, "preload",
+        roast__summary_miss(ctx->summary, "preload",
                             "coffea reads nothing in bulk from parquet files");
 }
 
-void roast__study_branches(const struct roast_study *study)
+void roast__summarize_branches(const struct roast_summary_context *ctx)
 {
     struct roast_branch_costs costs = {0};
 
-    roast__branch_costs_read(&costs, study, NULL);
-    study->summary->failed |= costs.failed;
+    roast__branch_costs_read(&costs, ctx, NULL);
+    ctx->summary->failed |= costs.failed;
     size_t count = costs.names.count, accessed = 0;
-    roast_table *table = roast__summary_open(study->summary, ROAST_TABLE_branch_costs);
+    roast_table *table = roast__summary_open(ctx->summary, ROAST_TABLE_branch_costs);
     if (count > 0)
         qsort(costs.all, count, sizeof(costs.all[0]), by_bytes);
     for (size_t i = 0; i < count; i++) {
@@ -78,8 +78,8 @@ void roast__study_branches(const struct roast_study *study)
     }
     if (count > 0)
         qsort(costs.all, count, sizeof(costs.all[0]), by_name);
-    put_preload(study, &costs);
+    put_preload(ctx, &costs);
     if (costs.known)
-        roast__study_set(study, ROAST_METRIC_total_branches_read, (double)accessed);
+        roast__context_set(ctx, ROAST_METRIC_total_branches_read, (double)accessed);
     roast__branch_costs_release(&costs);
 }

@@ -82,16 +82,16 @@ static int by_bytes(const void *a, const void *b)
     return roast__compare_names(left->name, right->name);
 }
 
-void roast__study_endpoints(const struct roast_study *study)
+void roast__summarize_endpoints(const struct roast_summary_context *ctx)
 {
-    roast_table *table = roast__summary_open(study->summary, ROAST_TABLE_endpoints);
-    struct roast_walk walk = {
-        .study = study, .fields = ROAST_FIELD_BIT(endpoints), .roles = ROAST_ROLES_ALL};
+    roast_table *table = roast__summary_open(ctx->summary, ROAST_TABLE_endpoints);
+    struct roast_record_iter iter = {
+        .ctx = ctx, .fields = ROAST_FIELD_BIT(endpoints), .roles = ROAST_ROLES_ALL};
     struct places places = {0};
 
-    while (!places.failed && roast__walk_next(&walk))
-        add_record(&places, walk.rec.values[ROAST_FIELD_endpoints].str);
-    study->summary->failed |= places.failed;
+    while (!places.failed && roast__record_iter_next(&iter))
+        add_record(&places, iter.rec.values[ROAST_FIELD_endpoints].str);
+    ctx->summary->failed |= places.failed;
     if (places.names.count > 0)
         qsort(places.all, places.names.count, sizeof(places.all[0]), by_bytes);
     for (size_t i = 0; i < places.names.count; i++) {

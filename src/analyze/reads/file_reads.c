@@ -14,7 +14,7 @@
 #include "base/mem.h"
 
 struct search {
-    const struct roast_study *study;
+    const struct roast_summary_context *ctx;
     struct roast_file_reads *found;
     struct roast_keys trees;       /* of sources + 1 */
     struct roast_name_table names; /* of branches; the group is the file */
@@ -51,11 +51,11 @@ static uint64_t hash_tree(const void *attempts, size_t item)
 
 static bool find_files(struct search *search)
 {
-    const struct roast_attempts *attempts = &search->study->run->attempts;
+    const struct roast_attempts *attempts = &search->ctx->run->attempts;
     const struct roast_key_rule by_tree = {attempts, same_tree, hash_tree};
     struct roast_file_reads *found = search->found;
 
-    if (!roast__keys_join(&search->trees, search->study->totals->of_source,
+    if (!roast__keys_join(&search->trees, search->ctx->totals->of_source,
                           attempts->source_count + 1, &by_tree))
         return false;
     found->files = roast__alloc(search->trees.count * sizeof(found->files[0]));
@@ -77,13 +77,13 @@ static bool has_content(const struct roast_file_read *file)
 
 static bool mark_trees(struct search *search)
 {
-    const struct roast_attempts *attempts = &search->study->run->attempts;
+    const struct roast_attempts *attempts = &search->ctx->run->attempts;
     const struct roast_key_rule by_file = roast__by_file(attempts);
     const int32_t *items = search->trees.first_item;
     struct roast_file_reads *found = search->found;
     struct roast_keys files = {0};
     uint32_t *trees = roast__alloc((attempts->source_count + 1) * sizeof(trees[0]));
-    bool done = trees && roast__keys_join(&files, search->study->totals->of_source,
+    bool done = trees && roast__keys_join(&files, search->ctx->totals->of_source,
                                           attempts->source_count + 1, &by_file);
 
     for (size_t i = 0; done && i < found->count; i++)
@@ -150,13 +150,14 @@ static void add_branches(struct search *search, uint32_t file,
 }
 
 /* A chunk that read something knows the codec, another one does not. */
-static void learn_facts(struct roast_file_read *file, const struct roast_walk *walk)
+static void learn_facts(struct roast_file_read *file,
+                        const struct roast_record_iter *iter)
 {
     struct roast_file_facts facts;
     bool whole = file->has_facts && file->facts.codec != ROAST_CODEC_UNKNOWN &&
                  file->facts.sizes_known;
 
-    if (whole || !roast__walk_facts(walk, &facts))
+    if (whole || !roast__record_iter_facts(iter, &facts))
         return;
     if (!file->has_facts)
         file->facts = facts;
@@ -182,26 +183,26 @@ static int by_file_and_name(const void *a, const void *b)
 /* ---- all ------------------------------------------------------------------------- */
 
 bool roast__file_reads_find(struct roast_file_reads *reads,
-                            const struct roast_study *study)
+                            const struct roast_summary_context *ctx)
 {
-    struct search search = {.study = study, .found = reads};
+    struct search search = {.ctx = ctx, .found = reads};
 
-    if (!(study->run->attempts.fields & ROAST_FIELDS_OF_READS))
+    if (!(ctx->run->attempts.fields & ROAST_FIELDS_OF_READS))
         return true;
     if (find_files(&search)) {
-        struct roast_walk walk = {.study = search.study,
-                                  .fields = ROAST_FIELDS_OF_READS,
-                                  .roles = ROAST_ROLES_COUNT};
-        const int32_t *source = search.study->run->attempts.source;
+        struct roast_record_iter iter = {.ctx = search.ctx,
+                                         .fields = ROAST_FIELDS_OF_READS,
+                                         .roles = ROAST_ROLES_COUNT};
+        const int32_t *source = search.ctx->run->attempts.source;
         struct roast_branch_list list = {0};
-        while (!search.failed && roast__walk_next(&walk)) {
-            int32_t file = search.trees.key_of[source[walk.row] + 1];
+        while (!search.failed && roast__record_iter_next(&iter)) {
+            int32_t file = search.trees.key_of[source[iter.row] + 1];
             struct roast_file_read *own = &search.found->files[file];
-            learn_facts(own, &walk);
-            if (!roast__walk_branches(&walk, &list))
+            learn_facts(own, &iter);
+            if (!roast__record_iter_branches(&iter, &list))
                 continue;
             own->has_reads = true;
-            own->has_bytes |= roast__walk_knows_bytes(&walk);
+            own->has_bytes |= roast__record_iter_knows_bytes(&iter);
             add_branches(&search, (uint32_t)file, &list);
         }
         roast__free(list.all);

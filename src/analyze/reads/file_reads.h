@@ -39,7 +39,7 @@ struct roast_file_reads {
 
 /* Looks through the chunks that count; false when out of memory. */
 bool roast__file_reads_find(struct roast_file_reads *reads,
-                            const struct roast_study *study);
+                            const struct roast_summary_context *ctx);
 void roast__file_reads_release(struct roast_file_reads *reads);
 
 #endif

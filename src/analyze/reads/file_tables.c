@@ -33,11 +33,12 @@ static void add_to_mean(struct mean *mean, double value)
 /* ---- what files are -------------------------------------------------------------- */
 
 /* The name of a file, with its tree where it was read with several. */
-static void put_name(roast_table *table, int col, const struct roast_study *study,
+static void put_name(roast_table *table, int col,
+                     const struct roast_summary_context *ctx,
                      const struct roast_file_read *file)
 {
-    struct roast_str name = roast__study_text(study, file->name);
-    struct roast_str tree = roast__study_text(study, file->tree);
+    struct roast_str name = roast__context_text(ctx, file->name);
+    struct roast_str tree = roast__context_text(ctx, file->tree);
     struct roast_buf text = {0};
 
     if (!name.data)
@@ -49,7 +50,7 @@ static void put_name(roast_table *table, int col, const struct roast_study *stud
     roast__buf_put(&text, name.data, name.size_bytes);
     roast__buf_put(&text, ":", 1);
     roast__buf_put(&text, tree.data, tree.size_bytes);
-    study->summary->failed |= !roast__buf_ok(&text);
+    ctx->summary->failed |= !roast__buf_ok(&text);
     roast__fill_text(table, col,
                      (struct roast_str){(char *)text.data, text.size_bytes});
     roast__buf_release(&text);
@@ -57,12 +58,12 @@ static void put_name(roast_table *table, int col, const struct roast_study *stud
 
 #define AT(name) ROAST_COL_file_metadata_##name
 
-static void put_all_metadata(const struct roast_study *study,
+static void put_all_metadata(const struct roast_summary_context *ctx,
                              const struct roast_file_reads *reads)
 {
-    roast_table *table = roast__summary_open(study->summary, ROAST_TABLE_file_metadata);
+    roast_table *table = roast__summary_open(ctx->summary, ROAST_TABLE_file_metadata);
     roast_table *ratios =
-        roast__summary_open(study->summary, ROAST_TABLE_compression_ratios);
+        roast__summary_open(ctx->summary, ROAST_TABLE_compression_ratios);
 
     for (size_t i = 0; i < reads->count; i++) {
         double own_ratio = roast_file_ratio(&reads->files[i].facts);
@@ -71,7 +72,7 @@ static void put_all_metadata(const struct roast_study *study,
         const struct roast_file_read *file = &reads->files[i];
         const struct roast_file_facts *facts = &file->facts;
         roast__table_row(table);
-        put_name(table, AT(file), study, file);
+        put_name(table, AT(file), ctx, file);
         if (facts->kind != ROAST_FILE_UNKNOWN)
             roast__fill_string(table, AT(kind), roast_file_kind_name(facts->kind));
         if (facts->codec != ROAST_CODEC_UNKNOWN)
@@ -134,18 +135,18 @@ static void put_names(roast_table *table, int col,
     roast__fill_list(table, col, &list);
 }
 
-void roast__study_files(const struct roast_study *study)
+void roast__summarize_files(const struct roast_summary_context *ctx)
 {
     struct roast_file_reads reads = {0};
 
-    if (!roast__file_reads_find(&reads, study))
-        study->summary->failed = true;
-    put_all_metadata(study, &reads);
+    if (!roast__file_reads_find(&reads, ctx))
+        ctx->summary->failed = true;
+    put_all_metadata(ctx, &reads);
     struct mean branch_mean = {0}, byte_mean = {0};
     roast_table *table =
-        roast__summary_open(study->summary, ROAST_TABLE_file_read_metrics);
+        roast__summary_open(ctx->summary, ROAST_TABLE_file_read_metrics);
     roast_table *percents =
-        roast__summary_open(study->summary, ROAST_TABLE_bytes_read_percent_per_file);
+        roast__summary_open(ctx->summary, ROAST_TABLE_bytes_read_percent_per_file);
     for (size_t i = 0; i < reads.count; i++) {
         const struct roast_file_read *file = &reads.files[i];
         if (!file->has_reads)
@@ -154,7 +155,7 @@ void roast__study_files(const struct roast_study *study)
             file->branch_count > 0 ? &reads.branches[file->first_branch] : NULL;
         struct share share = share_of(file, own);
         roast__table_row(table);
-        put_name(table, AT(file), study, file);
+        put_name(table, AT(file), ctx, file);
         if (file->has_facts && file->facts.branches > 0)
             roast__fill_count(table, AT(total_branches), file->facts.branches);
         roast__fill_count(table, AT(branches_read), share.branches);
@@ -179,9 +180,9 @@ void roast__study_files(const struct roast_study *study)
                                share.bytes_percent);
         }
     }
-    roast__study_set(study, ROAST_METRIC_avg_branches_read_percent,
-                     branch_mean.sum / branch_mean.count);
-    roast__study_set(study, ROAST_METRIC_avg_bytes_read_percent,
-                     byte_mean.sum / byte_mean.count);
+    roast__context_set(ctx, ROAST_METRIC_avg_branches_read_percent,
+                       branch_mean.sum / branch_mean.count);
+    roast__context_set(ctx, ROAST_METRIC_avg_bytes_read_percent,
+                       byte_mean.sum / byte_mean.count);
     roast__file_reads_release(&reads);
 }

@@ -37,24 +37,25 @@ static void add_split(struct roast_ladder_sums *sums, const roast_record *rec,
     sums->blocked_ns += (double)split.blocked_ns;
 }
 
-static void add_all(struct roast_ladder_sums *sums, const struct roast_study *study)
+static void add_all(struct roast_ladder_sums *sums,
+                    const struct roast_summary_context *ctx)
 {
-    const struct roast_roles *roles = &study->totals->roles;
+    const struct roast_roles *roles = &ctx->totals->roles;
     const uint64_t wanted = ROAST_FIELD_BIT(ladder) | ROAST_FIELD_BIT(task_ns) |
                             ROAST_FIELD_BIT(task_cpu_ns);
     struct roast_ladder ladder;
     roast_record rec;
 
     sums->chunks = roles->rows[ROAST_ROLE_COUNTS] + roles->rows[ROAST_ROLE_BARE];
-    const struct roast_attempts *attempts = &study->run->attempts;
+    const struct roast_attempts *attempts = &ctx->run->attempts;
     if (!(attempts->columns[ROAST_COLUMN_ladder].known > 0 ||
           attempts->fields & ROAST_FIELD_BIT(ladder)))
         return;
-    for (size_t row = 0; row < study->run->attempts.count; row++) {
+    for (size_t row = 0; row < ctx->run->attempts.count; row++) {
         unsigned role = roles->of_row[row];
         if (role != ROAST_ROLE_COUNTS && role != ROAST_ROLE_BARE)
             continue;
-        (void)roast__attempt_fields(study->run, row, wanted, &rec);
+        (void)roast__attempt_fields(ctx->run, row, wanted, &rec);
         if (!roast_record_has(&rec, ROAST_FIELD_ladder) ||
             roast_ladder_read(&ladder, rec.values[ROAST_FIELD_ladder].str, NULL) < 0)
             continue;
@@ -75,15 +76,15 @@ static void add_all(struct roast_ladder_sums *sums, const struct roast_study *st
 
 /* One way to wait means the same in every run: the waiting of chunks that cannot separate two
  * kinds has a column of its own. */
-static void put_split(const struct roast_study *study,
+static void put_split(const struct roast_summary_context *ctx,
                       const struct roast_ladder_sums *sums)
 {
-    roast_table *table = roast__summary_open(study->summary, ROAST_TABLE_chunk_split);
+    roast_table *table = roast__summary_open(ctx->summary, ROAST_TABLE_chunk_split);
 
     if (sums->splits == 0) {
         if (sums->ladders > 0)
             roast__summary_miss(
-                study->summary, "chunk_split",
+                ctx->summary, "chunk_split",
                 "the system does not report how long threads wait for a "
                 "core");
         return;
@@ -101,7 +102,7 @@ static void put_split(const struct roast_study *study,
                                             "chunk_split.blocked"};
         for (int i = 0; i < 2; i++)
             roast__summary_miss(
-                study->summary, parts[i],
+                ctx->summary, parts[i],
                 "no chunk separates waiting for data from other waiting: "
                 "chunk_split.waiting has both");
     }
@@ -110,7 +111,7 @@ static void put_split(const struct roast_study *study,
                            sums->waiting_ns / 1e9);
 }
 
-static void set_metrics(const struct roast_study *study,
+static void set_metrics(const struct roast_summary_context *ctx,
                         const struct roast_ladder_sums *sums)
 {
     static const struct {
@@ -131,23 +132,23 @@ static void set_metrics(const struct roast_study *study,
     };
 
     if (sums->chunks > 0) {
-        roast__study_set(study, ROAST_METRIC_ladder_chunks, (double)sums->ladders);
-        roast__study_set(study, ROAST_METRIC_num_chunks_without_ladder,
-                         (double)(sums->chunks - sums->ladders));
+        roast__context_set(ctx, ROAST_METRIC_ladder_chunks, (double)sums->ladders);
+        roast__context_set(ctx, ROAST_METRIC_num_chunks_without_ladder,
+                           (double)(sums->chunks - sums->ladders));
     }
     for (size_t i = 0; i < sizeof(items) / sizeof(items[0]); i++) {
         if (is_known(sums, items[i].item))
-            roast__study_set(study, items[i].metric,
-                             sums->items[items[i].item] * items[i].scale);
+            roast__context_set(ctx, items[i].metric,
+                               sums->items[items[i].item] * items[i].scale);
     }
 }
 
-void roast__study_ladder(const struct roast_study *study)
+void roast__summarize_ladder(const struct roast_summary_context *ctx)
 {
     struct roast_ladder_sums sums = {0};
 
-    add_all(&sums, study);
-    roast_table *table = roast__summary_open(study->summary, ROAST_TABLE_ladder);
+    add_all(&sums, ctx);
+    roast_table *table = roast__summary_open(ctx->summary, ROAST_TABLE_ladder);
     if (sums.ladders != 0) {
         roast__table_row(table);
         for (int i = 0; i < ROAST_SLICE_COUNT; i++) {
@@ -156,18 +157,17 @@ void roast__study_ladder(const struct roast_study *study)
                                    sums.items[i] / 1e9);
         }
     }
-    put_split(study, &sums);
-    set_metrics(study, &sums);
+    put_split(ctx, &sums);
+    set_metrics(ctx, &sums);
     /* What the first chunks of processes took: imports and cold caches are in there. */
-    struct roast_walk walk = {.study = study,
-                              .fields = ROAST_FIELD_BIT(first_chunk),
-                              .roles = ROAST_ROLES_COUNT};
+    struct roast_record_iter iter = {
+        .ctx = ctx, .fields = ROAST_FIELD_BIT(first_chunk), .roles = ROAST_ROLES_COUNT};
     double seconds = NAN;
-    while (roast__walk_next(&walk)) {
-        double own = roast__attempt_seconds(&study->run->attempts, walk.row);
-        if (walk.rec.values[ROAST_FIELD_first_chunk].u64 != 0 && !isnan(own))
+    while (roast__record_iter_next(&iter)) {
+        double own = roast__attempt_seconds(&ctx->run->attempts, iter.row);
+        if (iter.rec.values[ROAST_FIELD_first_chunk].u64 != 0 && !isnan(own))
             seconds = (isnan(seconds) ? 0 : seconds) + own;
     }
-    roast__study_set(study, ROAST_METRIC_first_chunk_seconds, seconds);
-    roast__put_missing_hooks(study, &sums);
+    roast__context_set(ctx, ROAST_METRIC_first_chunk_seconds, seconds);
+    roast__put_missing_hooks(ctx, &sums);
 }

@@ -23,7 +23,7 @@ struct roast_ladder_sums {
 
 /* The hooks that chunks had to do without, and what is missing for want of them. The
  * tables of what was read are there already. */
-void roast__put_missing_hooks(const struct roast_study *study,
+void roast__put_missing_hooks(const struct roast_summary_context *ctx,
                               const struct roast_ladder_sums *sums);
 
 #endif

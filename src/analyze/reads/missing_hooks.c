@@ -57,21 +57,21 @@ static const char *why_no_table(const struct roast_ladder_sums *sums, size_t tab
     return sums->ladders == 0 ? not_looked_into : tables[table].otherwise;
 }
 
-static void miss_tables(const struct roast_study *study,
+static void miss_tables(const struct roast_summary_context *ctx,
                         const struct roast_ladder_sums *sums)
 {
     for (size_t i = 0; i < sizeof(tables) / sizeof(tables[0]); i++) {
-        const roast_table *table = study->summary->tables[tables[i].table];
+        const roast_table *table = ctx->summary->tables[tables[i].table];
         if (table && roast_table_rows(table) == 0)
-            roast__summary_miss(study->summary, roast_table_key(tables[i].table),
+            roast__summary_miss(ctx->summary, roast_table_key(tables[i].table),
                                 why_no_table(sums, i));
     }
 }
 
-void roast__put_missing_hooks(const struct roast_study *study,
+void roast__put_missing_hooks(const struct roast_summary_context *ctx,
                               const struct roast_ladder_sums *sums)
 {
-    roast_table *table = roast__summary_open(study->summary, ROAST_TABLE_hooks_missing);
+    roast_table *table = roast__summary_open(ctx->summary, ROAST_TABLE_hooks_missing);
     for (unsigned hook = 0; hook < ROAST_HOOK_END; hook++) {
         const struct roast_hook_info *info = roast_hook_info(hook);
         if (!info || sums->without_hook[hook] == 0)
@@ -86,7 +86,7 @@ void roast__put_missing_hooks(const struct roast_study *study,
     if (sums->chunks == 0)
         return; /* the reasons of the metrics state that nothing ran */
     if (sums->ladders == 0)
-        roast__summary_miss(study->summary, "ladder", not_looked_into);
+        roast__summary_miss(ctx->summary, "ladder", not_looked_into);
     else {
         /* The unexplained part is not a slice that could be missing. */
         for (int i = 0; i < ROAST_ITEM_unnamed; i++) {
@@ -97,9 +97,9 @@ void roast__put_missing_hooks(const struct roast_study *study,
             const char *why = why_no_slice(sums, slice);
             (void)snprintf(name, sizeof(name), "ladder.%s",
                            roast_ladder_info(slice)->name);
-            roast__summary_miss(study->summary, name,
+            roast__summary_miss(ctx->summary, name,
                                 why ? why : "no chunk could measure it separately");
         }
     }
-    miss_tables(study, sums);
+    miss_tables(ctx, sums);
 }

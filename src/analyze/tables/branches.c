@@ -34,12 +34,13 @@ static uint64_t hash_dataset_file(const void *attempts, size_t item)
                               (uint32_t)source->file);
 }
 
-bool roast__join_dataset_files(struct roast_keys *keys, const struct roast_study *study)
+bool roast__join_dataset_files(struct roast_keys *keys,
+                               const struct roast_summary_context *ctx)
 {
-    const struct roast_attempts *attempts = &study->run->attempts;
+    const struct roast_attempts *attempts = &ctx->run->attempts;
     const struct roast_key_rule rule = {attempts, same_dataset_file, hash_dataset_file};
 
-    return roast__keys_join(keys, study->totals->of_source, attempts->source_count + 1,
+    return roast__keys_join(keys, ctx->totals->of_source, attempts->source_count + 1,
                             &rule);
 }
 
@@ -76,10 +77,10 @@ void roast__make_branches(const struct roast_table_job *job)
 {
     struct roast_branch_costs costs = {0};
     struct roast_keys files = {0};
-    bool joined = roast__join_dataset_files(&files, job->study);
+    bool joined = roast__join_dataset_files(&files, job->ctx);
 
     if (joined)
-        roast__branch_costs_read(&costs, job->study, files.key_of);
+        roast__branch_costs_read(&costs, job->ctx, files.key_of);
     if (!joined || costs.failed)
         roast__table_fail(job->to);
     for (size_t i = 0; i < costs.names.count && roast__table_ok(job->to); i++) {
@@ -102,17 +103,17 @@ void roast__make_branches(const struct roast_table_job *job)
 
 void roast__make_chunk_branches(const struct roast_table_job *job)
 {
-    struct roast_chunk_walk chunks = {.job = job};
-    struct roast_walk walk = {.study = job->study};
+    struct roast_chunk_iter chunks = {.job = job};
+    struct roast_record_iter iter = {.ctx = job->ctx};
     struct roast_branch_list list = {0};
 
     if (!(job->run->attempts.fields & ROAST_FIELD_BIT(branches)))
         return;
-    while (roast__table_ok(job->to) && roast__chunk_walk_next(&chunks)) {
-        walk.row = chunks.row;
-        (void)roast__attempt_record(job->run, walk.row, &walk.rec, walk.identity);
-        if (roast__walk_branches(&walk, &list)) {
-            struct roast_branch_coverage coverage = roast__branch_coverage(&walk);
+    while (roast__table_ok(job->to) && roast__chunk_iter_next(&chunks)) {
+        iter.row = chunks.row;
+        (void)roast__attempt_record(job->run, iter.row, &iter.rec, iter.identity);
+        if (roast__record_iter_branches(&iter, &list)) {
+            struct roast_branch_coverage coverage = roast__branch_coverage(&iter);
             for (size_t i = 0; i < list.count && roast__table_ok(job->to); i++) {
                 struct roast_branch_cost cost = {.name = list.all[i].name};
                 roast__branch_cost_add(&cost, &list.all[i], coverage);

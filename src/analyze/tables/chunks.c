@@ -16,16 +16,16 @@
 
 #define AT(name) ROAST_COL_chunks_##name
 
-bool roast__chunk_walk_next(struct roast_chunk_walk *walk)
+bool roast__chunk_iter_next(struct roast_chunk_iter *iter)
 {
-    const struct roast_table_job *job = walk->job;
+    const struct roast_table_job *job = iter->job;
 
-    while (walk->next < job->order->count) {
-        walk->row = job->order->rows[walk->next++];
-        if (job->run->attempts.cold_fields[walk->row] == 0)
+    while (iter->next < job->order->count) {
+        iter->row = job->order->rows[iter->next++];
+        if (job->run->attempts.cold_fields[iter->row] == 0)
             continue; /* left no record */
-        walk->chunk_id = walk->next_id++;
-        if (job->study->totals->roles.of_row[walk->row] == ROAST_ROLE_COUNTS)
+        iter->chunk_id = iter->next_id++;
+        if (job->ctx->totals->roles.of_row[iter->row] == ROAST_ROLE_COUNTS)
             return true;
     }
     return false;
@@ -119,17 +119,17 @@ static void put_column(const struct roast_table_job *job, int at,
         roast__fill_int(job->to, at, column->values[row]);
 }
 
-static void put_chunk(struct process_words *words, const struct roast_chunk_walk *walk)
+static void put_chunk(struct process_words *words, const struct roast_chunk_iter *iter)
 {
     const struct roast_table_job *job = words->job;
     roast_table *to = job->to;
     unsigned char identity[ROAST_IDENTITY_BYTES];
     roast_record rec;
 
-    (void)roast__attempt_record(job->run, walk->row, &rec, identity);
+    (void)roast__attempt_record(job->run, iter->row, &rec, identity);
     roast__table_row(to);
-    roast__fill_count(to, AT(chunk_id), walk->chunk_id);
-    roast__fill_int(to, AT(attempt), job->order->attempt[walk->row]);
+    roast__fill_count(to, AT(chunk_id), iter->chunk_id);
+    roast__fill_int(to, AT(attempt), job->order->attempt[iter->row]);
     for (size_t i = 0; i < sizeof(fields) / sizeof(fields[0]); i++) {
         const union roast_field_value *value = &rec.values[fields[i].field];
         if (!roast_record_has(&rec, fields[i].field))
@@ -145,9 +145,9 @@ static void put_chunk(struct process_words *words, const struct roast_chunk_walk
         roast__fill_text(to, AT(worker), rec.values[ROAST_FIELD_worker].str);
     else
         roast__fill_word(to, AT(worker),
-                         worker_word(words, job->run->attempts.process[walk->row]));
-    put_column(job, AT(start), ROAST_COLUMN_start_ns, walk->row);
-    put_column(job, AT(task_start), ROAST_COLUMN_task_start_ns, walk->row);
+                         worker_word(words, job->run->attempts.process[iter->row]));
+    put_column(job, AT(start), ROAST_COLUMN_start_ns, iter->row);
+    put_column(job, AT(task_start), ROAST_COLUMN_task_start_ns, iter->row);
     roast__fill_text(to, AT(status), roast_str_of("ok"));
     roast__fill_bool(to, AT(undecorated),
                      roast_record_has(&rec, ROAST_FIELD_undecorated) &&
@@ -172,12 +172,12 @@ static void put_chunk(struct process_words *words, const struct roast_chunk_walk
 void roast__make_chunks(const struct roast_table_job *job)
 {
     struct process_words words = {.job = job, .at = AT(worker)};
-    struct roast_chunk_walk walk = {.job = job};
+    struct roast_chunk_iter iter = {.job = job};
 
     if (!open_words(&words))
         return;
-    while (roast__table_ok(job->to) && roast__chunk_walk_next(&walk))
-        put_chunk(&words, &walk);
+    while (roast__table_ok(job->to) && roast__chunk_iter_next(&iter))
+        put_chunk(&words, &iter);
     roast__free(words.words);
 }
 
@@ -265,7 +265,7 @@ void roast__make_tasks(const struct roast_table_job *job)
         uint32_t row = job->order->rows[tasks[i].place];
         roast__table_row(job->to);
         const struct roast_column *errors = &attempts->columns[ROAST_COLUMN_error_type];
-        unsigned role = job->study->totals->roles.of_row[row];
+        unsigned role = job->ctx->totals->roles.of_row[row];
         int32_t process = attempts->process[row];
         roast__fill_text(job->to, AT(kind), roast_str_of("chunk"));
         roast__fill_text(job->to, AT(status), roast_str_of(status_of(job->run, role)));

@@ -13,8 +13,8 @@ struct roast_table_job {
     roast_table *to;
     const struct roast_run *run; /* locked */
     const roast_summary *summary;
-    const struct roast_study *study; /* of tables that need records */
-    const struct roast_order *order; /* of those by attempt */
+    const struct roast_summary_context *ctx; /* of tables that need records */
+    const struct roast_order *order;         /* of those by attempt */
 };
 
 /* From records and samples. */
@@ -46,7 +46,7 @@ void roast__make_hot_lines(const struct roast_table_job *job);
 void roast__make_notes(const struct roast_table_job *job);
 
 /* The chunks that count in the order of their start, with their ids. */
-struct roast_chunk_walk {
+struct roast_chunk_iter {
     const struct roast_table_job *job;
     size_t next;      /* in the order */
     uint64_t next_id; /* of the next record */
@@ -54,13 +54,13 @@ struct roast_chunk_walk {
     uint64_t chunk_id;
 };
 
-bool roast__chunk_walk_next(struct roast_chunk_walk *walk);
+bool roast__chunk_iter_next(struct roast_chunk_iter *iter);
 
 /* Dataset and file of sources: numbers of `key_of`, which counts rows without source
  * as item 0. */
 struct roast_keys;
 bool roast__join_dataset_files(struct roast_keys *keys,
-                               const struct roast_study *study);
+                               const struct roast_summary_context *ctx);
 void roast__put_dataset_file(const struct roast_table_job *job, int at_dataset,
                              int at_file, int32_t source);
 

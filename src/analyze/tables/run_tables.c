@@ -55,7 +55,7 @@ struct material {
     struct roast_totals totals;
     struct roast_order order;
     struct roast_summary *notes; /* of the walks: which note there if memory runs out */
-    struct roast_study study;
+    struct roast_summary_context ctx;
 };
 
 static int prepare(struct material *material, struct roast_run *run, unsigned needs,
@@ -67,10 +67,10 @@ static int prepare(struct material *material, struct roast_run *run, unsigned ne
     material->notes = roast__alloc(sizeof(*material->notes));
     if (!material->notes)
         return roast_error_set(err, ROAST_NO_MEMORY, "a table");
-    material->study = (struct roast_study){.run = run,
-                                           .end_ns = roast__run_end(run),
-                                           .totals = &material->totals,
-                                           .summary = material->notes};
+    material->ctx = (struct roast_summary_context){.run = run,
+                                                   .end_ns = roast__run_end(run),
+                                                   .totals = &material->totals,
+                                                   .summary = material->notes};
     status = roast__aggregate_chunks(&material->totals, run, err);
     if (status == ROAST_OK && needs & ORDER)
         status = roast__order_make(&material->order, run, err);
@@ -89,7 +89,7 @@ static int make(roast_table **out, struct roast_table_job *job, struct roast_run
         status = prepare(&material, run, needs, err);
     if (status < 0)
         goto out;
-    job->study = &material.study;
+    job->ctx = &material.ctx;
     job->order = &material.order;
     job->to = roast__table_new(job->table, needs & ORDER ? run->attempts.count : 0);
     if (makers[job->table].make)
@@ -99,7 +99,7 @@ static int make(roast_table **out, struct roast_table_job *job, struct roast_run
     *out = job->to;
     status = roast__table_finish(out, err);
 out:
-    job->study = NULL; /* they were of this call */
+    job->ctx = NULL; /* they were of this call */
     job->order = NULL;
     roast__totals_release(&material.totals);
     roast__order_release(&material.order);

@@ -162,17 +162,16 @@ static bool add_tree(struct sums *sums, int32_t key)
     return true;
 }
 
-static bool add_all(struct sums *sums, const struct roast_study *study)
+static bool add_all(struct sums *sums, const struct roast_summary_context *ctx)
 {
-    struct roast_walk walk = {.study = study,
-                              .fields = ROAST_FIELD_BIT(sections),
-                              .roles = ROAST_ROLES_COUNT};
+    struct roast_record_iter iter = {
+        .ctx = ctx, .fields = ROAST_FIELD_BIT(sections), .roles = ROAST_ROLES_COUNT};
 
-    if (!roast__join_dataset_files(&sums->files, study))
+    if (!roast__join_dataset_files(&sums->files, ctx))
         return false;
-    while (roast__walk_next(&walk)) {
-        int32_t source = study->run->attempts.source[walk.row];
-        if (!read_tree(&sums->tree, &walk.rec) ||
+    while (roast__record_iter_next(&iter)) {
+        int32_t source = ctx->run->attempts.source[iter.row];
+        if (!read_tree(&sums->tree, &iter.rec) ||
             !add_tree(sums, sums->files.key_of[source + 1]))
             return false;
     }
@@ -210,7 +209,7 @@ void roast__make_sections(const struct roast_table_job *job)
 {
     struct sums sums = {0};
 
-    if (!add_all(&sums, job->study))
+    if (!add_all(&sums, job->ctx))
         roast__table_fail(job->to);
     for (size_t i = 0; i < sums.names.count && roast__table_ok(job->to); i++)
         put_node(job, &sums, i);
@@ -227,22 +226,22 @@ void roast__make_sections(const struct roast_table_job *job)
 
 void roast__make_chunk_sections(const struct roast_table_job *job)
 {
-    struct roast_chunk_walk walk = {.job = job};
+    struct roast_chunk_iter iter = {.job = job};
     unsigned char identity[ROAST_IDENTITY_BYTES];
     struct tree tree = {0};
     roast_record rec;
 
     if (!(job->run->attempts.fields & ROAST_FIELD_BIT(sections)))
         return;
-    while (roast__table_ok(job->to) && roast__chunk_walk_next(&walk)) {
-        (void)roast__attempt_record(job->run, walk.row, &rec, identity);
+    while (roast__table_ok(job->to) && roast__chunk_iter_next(&iter)) {
+        (void)roast__attempt_record(job->run, iter.row, &rec, identity);
         if (!read_tree(&tree, &rec))
             roast__table_fail(job->to);
         for (size_t i = 0; i < tree.count; i++) {
             const struct roast_section *section = &tree.all[i];
             char room[32];
             roast__table_row(job->to);
-            roast__fill_count(job->to, AT(chunk_id), walk.chunk_id);
+            roast__fill_count(job->to, AT(chunk_id), iter.chunk_id);
             roast__fill_text(job->to, AT(name), section->name);
             if (section->parent >= 0)
                 roast__fill_text(job->to, AT(parent), tree.all[section->parent].name);

@@ -33,7 +33,7 @@ struct looked_at {
 };
 
 struct steps {
-    const struct roast_study *study;
+    const struct roast_summary_context *ctx;
     int64_t start_ns;
     int64_t end_ns;
     double length_ns;
@@ -101,15 +101,15 @@ static void settle(const struct steps *steps, struct lasting *sum)
  * its process. */
 static void add_running(struct steps *steps, size_t row, const int64_t *last_signs)
 {
-    const struct roast_attempts *attempts = &steps->study->run->attempts;
-    unsigned role = steps->study->totals->roles.of_row[row];
+    const struct roast_attempts *attempts = &steps->ctx->run->attempts;
+    unsigned role = steps->ctx->totals->roles.of_row[row];
     int64_t start, end;
 
     if (!roast__attempt_times(attempts, row, &start, &end))
         return;
     if (role == ROAST_ROLE_LOST)
         end = last_signs[attempts->process[row]];
-    if (role == ROAST_ROLE_OPEN && steps->study->run->end_ns == 0)
+    if (role == ROAST_ROLE_OPEN && steps->ctx->run->end_ns == 0)
         end = steps->end_ns;
     add_lasting(steps, &steps->running, start, end, 1);
 }
@@ -135,8 +135,8 @@ static double events_of(const struct roast_attempts *attempts, size_t row, bool 
 
 static void add_end(struct steps *steps, size_t row)
 {
-    const struct roast_attempts *attempts = &steps->study->run->attempts;
-    unsigned role = steps->study->totals->roles.of_row[row];
+    const struct roast_attempts *attempts = &steps->ctx->run->attempts;
+    unsigned role = steps->ctx->totals->roles.of_row[row];
     int64_t start, end;
 
     if (!roast__attempt_times(attempts, row, &start, &end))
@@ -153,8 +153,8 @@ static void add_end(struct steps *steps, size_t row)
 
 static bool add_attempts(struct steps *steps)
 {
-    int64_t *last_signs = roast__last_signs(steps->study->run);
-    size_t rows = steps->study->run->attempts.count;
+    int64_t *last_signs = roast__last_signs(steps->ctx->run);
+    size_t rows = steps->ctx->run->attempts.count;
 
     for (size_t row = 0; last_signs && row < rows; row++) {
         add_running(steps, row, last_signs);
@@ -236,7 +236,7 @@ static void add_worker(struct steps *steps, const struct roast_worker_samples *w
 
 static bool add_samples(struct steps *steps)
 {
-    const struct roast_run *run = steps->study->run;
+    const struct roast_run *run = steps->ctx->run;
     struct roast_worker_match match = {0};
     bool found = roast__worker_match_find(&match, run);
 
@@ -285,12 +285,11 @@ void roast__make_timeline(const struct roast_table_job *job)
         roast__table_fail(job->to);
         return;
     }
-    int64_t span_ns =
-        roast__time_between(job->study->run->start_ns, job->study->end_ns);
+    int64_t span_ns = roast__time_between(job->ctx->run->start_ns, job->ctx->end_ns);
     int64_t fit = span_ns / (SHORTEST_STEP_MS * INT64_C(1000000));
-    steps->study = job->study;
-    steps->start_ns = job->study->run->start_ns;
-    steps->end_ns = job->study->end_ns;
+    steps->ctx = job->ctx;
+    steps->start_ns = job->ctx->run->start_ns;
+    steps->end_ns = job->ctx->end_ns;
     if (span_ns > 0)
         steps->count = (size_t)roast__time_clamp(fit, 1, MOST_STEPS);
     steps->length_ns = (double)span_ns / (double)(steps->count > 0 ? steps->count : 1);
@@ -300,7 +299,7 @@ void roast__make_timeline(const struct roast_table_job *job)
         if (!add_attempts(steps) || !add_samples(steps))
             roast__table_fail(job->to);
         /* An offer holds until the next; the first one held before it too. */
-        const struct roast_run *run = steps->study->run;
+        const struct roast_run *run = steps->ctx->run;
         for (size_t i = 0; i < run->offer_count; i++) {
             const struct roast_offer *offer = &run->offers[i];
             int64_t from = i == 0 ? steps->start_ns : offer->time_ns;

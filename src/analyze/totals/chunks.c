@@ -11,31 +11,31 @@
 
 static const double mib = 1024.0 * 1024.0;
 
-static void set_counts(const struct roast_study *study)
+static void set_counts(const struct roast_summary_context *ctx)
 {
-    const struct roast_roles *roles = &study->totals->roles;
+    const struct roast_roles *roles = &ctx->totals->roles;
 
-    if (study->run->attempts.count == 0)
+    if (ctx->run->attempts.count == 0)
         return;
-    roast__study_set(study, ROAST_METRIC_num_attempts,
-                     (double)study->run->attempts.count);
-    roast__study_set(study, ROAST_METRIC_num_successful_chunks,
-                     (double)roles->successful_chunks);
-    roast__study_set(study, ROAST_METRIC_num_failed_chunks,
-                     (double)roles->failed_chunks);
-    roast__study_set(study, ROAST_METRIC_num_lost_chunks, (double)roles->lost_chunks);
-    roast__study_set(study, ROAST_METRIC_num_running_chunks,
-                     (double)roles->running_chunks);
-    roast__study_set(study, ROAST_METRIC_num_failed_files, (double)roles->failed_files);
-    roast__study_set(
-        study, ROAST_METRIC_num_failed_or_lost,
+    roast__context_set(ctx, ROAST_METRIC_num_attempts,
+                       (double)ctx->run->attempts.count);
+    roast__context_set(ctx, ROAST_METRIC_num_successful_chunks,
+                       (double)roles->successful_chunks);
+    roast__context_set(ctx, ROAST_METRIC_num_failed_chunks,
+                       (double)roles->failed_chunks);
+    roast__context_set(ctx, ROAST_METRIC_num_lost_chunks, (double)roles->lost_chunks);
+    roast__context_set(ctx, ROAST_METRIC_num_running_chunks,
+                       (double)roles->running_chunks);
+    roast__context_set(ctx, ROAST_METRIC_num_failed_files, (double)roles->failed_files);
+    roast__context_set(
+        ctx, ROAST_METRIC_num_failed_or_lost,
         (double)(roles->failed_chunks + roles->lost_chunks + roles->failed_files));
-    roast__study_set(study, ROAST_METRIC_num_retried_chunks,
-                     (double)roles->retried_chunks);
-    roast__study_set(study, ROAST_METRIC_num_failed_attempts,
-                     (double)roles->rows[ROAST_ROLE_FAILED]);
-    roast__study_set(study, ROAST_METRIC_num_lost_attempts,
-                     (double)roles->rows[ROAST_ROLE_LOST]);
+    roast__context_set(ctx, ROAST_METRIC_num_retried_chunks,
+                       (double)roles->retried_chunks);
+    roast__context_set(ctx, ROAST_METRIC_num_failed_attempts,
+                       (double)roles->rows[ROAST_ROLE_FAILED]);
+    roast__context_set(ctx, ROAST_METRIC_num_lost_attempts,
+                       (double)roles->rows[ROAST_ROLE_LOST]);
 }
 
 /* A quantile from buckets may lie beyond the extremes by its error. */
@@ -46,63 +46,64 @@ static double quantile_s(struct roast_totals *totals, double share)
     return fmin(fmax(ns, totals->all.shortest_ns), totals->all.longest_ns) / 1e9;
 }
 
-static void set_quantile(const struct roast_study *study, enum roast_metric metric,
-                         const struct roast_quantiles *source, double value)
+static void set_quantile(const struct roast_summary_context *ctx,
+                         enum roast_metric metric, const struct roast_quantiles *source,
+                         double value)
 {
-    roast__study_set(study, metric, value);
+    roast__context_set(ctx, metric, value);
     if (source->buckets)
-        roast__metric_mark(&study->summary->values, metric, ROAST_ESTIMATED);
+        roast__metric_mark(&ctx->summary->values, metric, ROAST_ESTIMATED);
 }
 
-static void set_durations(const struct roast_study *study)
+static void set_durations(const struct roast_summary_context *ctx)
 {
-    struct roast_totals *totals = study->totals;
+    struct roast_totals *totals = ctx->totals;
     const struct roast_spread *spread = &totals->sums.duration_ns;
 
     if (spread->count == 0)
         return;
-    roast__study_set(study, ROAST_METRIC_chunk_duration_mean,
-                     roast__spread_mean(spread) / 1e9);
-    roast__study_set(study, ROAST_METRIC_chunk_duration_min,
-                     totals->all.shortest_ns / 1e9);
-    roast__study_set(study, ROAST_METRIC_chunk_duration_max,
-                     totals->all.longest_ns / 1e9);
-    roast__study_set(study, ROAST_METRIC_chunk_duration_std,
-                     roast__spread_std(spread) / 1e9);
-    set_quantile(study, ROAST_METRIC_chunk_duration_p50, &totals->durations_ns,
+    roast__context_set(ctx, ROAST_METRIC_chunk_duration_mean,
+                       roast__spread_mean(spread) / 1e9);
+    roast__context_set(ctx, ROAST_METRIC_chunk_duration_min,
+                       totals->all.shortest_ns / 1e9);
+    roast__context_set(ctx, ROAST_METRIC_chunk_duration_max,
+                       totals->all.longest_ns / 1e9);
+    roast__context_set(ctx, ROAST_METRIC_chunk_duration_std,
+                       roast__spread_std(spread) / 1e9);
+    set_quantile(ctx, ROAST_METRIC_chunk_duration_p50, &totals->durations_ns,
                  quantile_s(totals, 0.5));
-    set_quantile(study, ROAST_METRIC_chunk_duration_p90, &totals->durations_ns,
+    set_quantile(ctx, ROAST_METRIC_chunk_duration_p90, &totals->durations_ns,
                  quantile_s(totals, 0.9));
-    set_quantile(study, ROAST_METRIC_chunk_duration_p99, &totals->durations_ns,
+    set_quantile(ctx, ROAST_METRIC_chunk_duration_p99, &totals->durations_ns,
                  quantile_s(totals, 0.99));
 }
 
-static void set_memory(const struct roast_study *study)
+static void set_memory(const struct roast_summary_context *ctx)
 {
-    const struct roast_totals *totals = study->totals;
+    const struct roast_totals *totals = ctx->totals;
     const struct roast_moments *delta = &totals->sums.memory_delta_bytes;
 
     if (delta->spread.count > 0) {
-        roast__study_set(study, ROAST_METRIC_chunk_mem_delta_mean_mb,
-                         roast__spread_mean(&delta->spread) / mib);
-        roast__study_set(study, ROAST_METRIC_chunk_mem_delta_min_mb,
-                         delta->extremes.min / mib);
-        roast__study_set(study, ROAST_METRIC_chunk_mem_delta_max_mb,
-                         delta->extremes.max / mib);
-        roast__study_set(study, ROAST_METRIC_chunk_mem_delta_std_mb,
-                         roast__spread_std(&delta->spread) / mib);
+        roast__context_set(ctx, ROAST_METRIC_chunk_mem_delta_mean_mb,
+                           roast__spread_mean(&delta->spread) / mib);
+        roast__context_set(ctx, ROAST_METRIC_chunk_mem_delta_min_mb,
+                           delta->extremes.min / mib);
+        roast__context_set(ctx, ROAST_METRIC_chunk_mem_delta_max_mb,
+                           delta->extremes.max / mib);
+        roast__context_set(ctx, ROAST_METRIC_chunk_mem_delta_std_mb,
+                           roast__spread_std(&delta->spread) / mib);
     }
     if (totals->sums.memory_peak_bytes >= 0)
-        roast__study_set(study, ROAST_METRIC_chunk_mem_peak_max_mb,
-                         (double)totals->sums.memory_peak_bytes / mib);
+        roast__context_set(ctx, ROAST_METRIC_chunk_mem_peak_max_mb,
+                           (double)totals->sums.memory_peak_bytes / mib);
     if (totals->sums.delta_events > 0)
-        roast__study_set(study, ROAST_METRIC_memory_per_event_mean_bytes,
-                         totals->sums.paired_delta_bytes / totals->sums.delta_events);
+        roast__context_set(ctx, ROAST_METRIC_memory_per_event_mean_bytes,
+                           totals->sums.paired_delta_bytes / totals->sums.delta_events);
 }
 
-static void set_events(const struct roast_study *study)
+static void set_events(const struct roast_summary_context *ctx)
 {
-    struct roast_totals *totals = study->totals;
+    struct roast_totals *totals = ctx->totals;
     const struct roast_group *all = &totals->all;
     struct roast_quantiles *per_event = &totals->ns_per_event;
     double known = (double)(all->chunks - all->without[ROAST_EVENTS]);
@@ -110,17 +111,17 @@ static void set_events(const struct roast_study *study)
 
     if (!(known > 0))
         return;
-    roast__study_set(study, ROAST_METRIC_chunk_events_mean, events / known);
-    roast__study_set(study, ROAST_METRIC_chunk_events_min, totals->sums.events.min);
-    roast__study_set(study, ROAST_METRIC_chunk_events_max, totals->sums.events.max);
-    roast__study_set(study, ROAST_METRIC_total_events_from_chunks, events);
+    roast__context_set(ctx, ROAST_METRIC_chunk_events_mean, events / known);
+    roast__context_set(ctx, ROAST_METRIC_chunk_events_min, totals->sums.events.min);
+    roast__context_set(ctx, ROAST_METRIC_chunk_events_max, totals->sums.events.max);
+    roast__context_set(ctx, ROAST_METRIC_total_events_from_chunks, events);
     if (totals->sums.paired_events > 0)
-        roast__study_set(study, ROAST_METRIC_time_per_event_mean_us,
-                         totals->sums.paired_duration_ns / totals->sums.paired_events /
-                             1e3);
-    set_quantile(study, ROAST_METRIC_time_per_event_p50_us, per_event,
+        roast__context_set(ctx, ROAST_METRIC_time_per_event_mean_us,
+                           totals->sums.paired_duration_ns /
+                               totals->sums.paired_events / 1e3);
+    set_quantile(ctx, ROAST_METRIC_time_per_event_p50_us, per_event,
                  roast__quantiles_get(per_event, 0.5) / 1e3);
-    set_quantile(study, ROAST_METRIC_time_per_event_p99_us, per_event,
+    set_quantile(ctx, ROAST_METRIC_time_per_event_p99_us, per_event,
                  roast__quantiles_get(per_event, 0.99) / 1e3);
 }
 
@@ -136,16 +137,16 @@ double roast__attempt_seconds(const struct roast_attempts *attempts, size_t row)
     return ns < 0 ? NAN : (double)ns / 1e9;
 }
 
-static void set_wasted_time(const struct roast_study *study)
+static void set_wasted_time(const struct roast_summary_context *ctx)
 {
-    const struct roast_attempts *attempts = &study->run->attempts;
-    const struct roast_roles *roles = &study->totals->roles;
+    const struct roast_attempts *attempts = &ctx->run->attempts;
+    const struct roast_roles *roles = &ctx->totals->roles;
     uint64_t lost = roles->rows[ROAST_ROLE_LOST];
-    int64_t *last_signs = lost > 0 ? roast__last_signs(study->run) : NULL;
+    int64_t *last_signs = lost > 0 ? roast__last_signs(ctx->run) : NULL;
     double seconds = 0;
 
     if (lost > 0 && !last_signs) {
-        study->summary->failed = true;
+        ctx->summary->failed = true;
         return;
     }
     bool any =
@@ -160,18 +161,18 @@ static void set_wasted_time(const struct roast_study *study)
         seconds += isnan(own) ? 0 : own;
     }
     if (attempts->count > 0)
-        roast__study_set(study, ROAST_METRIC_wasted_thread_seconds, seconds);
+        roast__context_set(ctx, ROAST_METRIC_wasted_thread_seconds, seconds);
     if (lost > 0) /* their end was not recorded */
-        roast__metric_mark(&study->summary->values, ROAST_METRIC_wasted_thread_seconds,
+        roast__metric_mark(&ctx->summary->values, ROAST_METRIC_wasted_thread_seconds,
                            ROAST_ESTIMATED);
     roast__free(last_signs);
 }
 
-void roast__study_chunks(const struct roast_study *study)
+void roast__summarize_chunks(const struct roast_summary_context *ctx)
 {
-    set_counts(study);
-    set_durations(study);
-    set_memory(study);
-    set_events(study);
-    set_wasted_time(study);
+    set_counts(ctx);
+    set_durations(ctx);
+    set_memory(ctx);
+    set_events(ctx);
+    set_wasted_time(ctx);
 }

@@ -13,18 +13,19 @@
 #include "run/cold_fields.h"
 
 /* Type, message, and "ValueError: text" as the records have it. */
-static void put_error(roast_table *table, const struct roast_study *study, size_t row)
+static void put_error(roast_table *table, const struct roast_summary_context *ctx,
+                      size_t row)
 {
     const struct roast_column *types =
-        &study->run->attempts.columns[ROAST_COLUMN_error_type];
+        &ctx->run->attempts.columns[ROAST_COLUMN_error_type];
     struct roast_str type = {NULL, 0}, message = {NULL, 0};
     unsigned char identity[ROAST_IDENTITY_BYTES];
     roast_record rec;
     char text[800];
 
     if (roast__column_has(types, row))
-        type = roast__study_text(study, (int32_t)types->values[row]);
-    if (roast__attempt_record(study->run, row, &rec, identity)) {
+        type = roast__context_text(ctx, (int32_t)types->values[row]);
+    if (roast__attempt_record(ctx->run, row, &rec, identity)) {
         if (roast_record_has(&rec, ROAST_FIELD_error_message))
             message = rec.values[ROAST_FIELD_error_message].str;
         if (roast_record_has(&rec, ROAST_FIELD_error_section))
@@ -45,23 +46,23 @@ static void put_error(roast_table *table, const struct roast_study *study, size_
                      (struct roast_str){text, (size_t)size});
 }
 
-static void put_failure(roast_table *table, const struct roast_study *study, size_t row,
-                        const int64_t *last_signs)
+static void put_failure(roast_table *table, const struct roast_summary_context *ctx,
+                        size_t row, const int64_t *last_signs)
 {
-    const struct roast_roles *roles = &study->totals->roles;
+    const struct roast_roles *roles = &ctx->totals->roles;
     const struct roast_tried *tried = roast__roles_tried(roles, row);
     bool lost = roles->of_row[row] == ROAST_ROLE_LOST;
 
     roast__table_row(table);
-    const struct roast_attempts *attempts = &study->run->attempts;
+    const struct roast_attempts *attempts = &ctx->run->attempts;
     const struct roast_column *first = &attempts->columns[ROAST_COLUMN_entry_start];
     const struct roast_column *last = &attempts->columns[ROAST_COLUMN_entry_stop];
     int32_t source = attempts->source[row];
     if (source >= 0) {
         roast__fill_text(table, ROAST_COL_failures_dataset,
-                         roast__study_text(study, attempts->sources[source].dataset));
+                         roast__context_text(ctx, attempts->sources[source].dataset));
         roast__fill_text(table, ROAST_COL_failures_file,
-                         roast__study_text(study, attempts->sources[source].file));
+                         roast__context_text(ctx, attempts->sources[source].file));
     }
     if (roast__column_has(first, row))
         roast__fill_count(table, ROAST_COL_failures_entry_start,
@@ -69,14 +70,14 @@ static void put_failure(roast_table *table, const struct roast_study *study, siz
     if (roast__column_has(last, row))
         roast__fill_count(table, ROAST_COL_failures_entry_stop,
                           (uint64_t)last->values[row]);
-    put_error(table, study, row);
+    put_error(table, ctx, row);
     const struct roast_worker_process *process =
         &attempts->processes[attempts->process[row]];
     char room[ROAST_PROCESS_NAME_BYTES];
     roast__fill_text(table, ROAST_COL_failures_worker,
-                     roast__process_name(study->run, process, room));
+                     roast__process_name(ctx->run, process, room));
     roast__fill_text(table, ROAST_COL_failures_host,
-                     roast__study_text(study, process->host));
+                     roast__context_text(ctx, process->host));
     if (process->pid != 0)
         roast__fill_count(table, ROAST_COL_failures_pid, process->pid);
     int64_t start, end;
@@ -88,23 +89,23 @@ static void put_failure(roast_table *table, const struct roast_study *study, siz
     roast__fill_count(table, ROAST_COL_failures_attempt, tried ? tried->attempt : 1);
     roast__fill_string(table, ROAST_COL_failures_status, lost ? "lost" : "failed");
     roast__fill_bool(table, ROAST_COL_failures_resolved,
-                     roast__roles_resolved(roles, study->run, row));
+                     roast__roles_resolved(roles, ctx->run, row));
 }
 
-void roast__study_failures(const struct roast_study *study)
+void roast__summarize_failures(const struct roast_summary_context *ctx)
 {
-    const struct roast_roles *roles = &study->totals->roles;
-    roast_table *table = roast__summary_open(study->summary, ROAST_TABLE_failures);
+    const struct roast_roles *roles = &ctx->totals->roles;
+    roast_table *table = roast__summary_open(ctx->summary, ROAST_TABLE_failures);
 
     if (roles->rows[ROAST_ROLE_FAILED] + roles->rows[ROAST_ROLE_LOST] == 0)
         return;
-    int64_t *last_signs = roast__last_signs(study->run);
+    int64_t *last_signs = roast__last_signs(ctx->run);
     if (!last_signs)
-        study->summary->failed = true;
-    for (size_t row = 0; last_signs && row < study->run->attempts.count; row++) {
+        ctx->summary->failed = true;
+    for (size_t row = 0; last_signs && row < ctx->run->attempts.count; row++) {
         unsigned role = roles->of_row[row];
         if (role == ROAST_ROLE_FAILED || role == ROAST_ROLE_LOST)
-            put_failure(table, study, row, last_signs);
+            put_failure(table, ctx, row, last_signs);
     }
     roast__free(last_signs);
 }

@@ -63,9 +63,9 @@ static void add_activity(struct spans *spans, const struct roast_run *run,
 }
 
 /* False when out of memory. */
-static bool read_spans(struct spans *spans, const struct roast_study *study)
+static bool read_spans(struct spans *spans, const struct roast_summary_context *ctx)
 {
-    const struct roast_run *run = study->run;
+    const struct roast_run *run = ctx->run;
     const struct roast_scheduler_view *view = &run->scheduler;
     struct prefixes prefixes = {.is_processors = NULL};
 
@@ -78,7 +78,7 @@ static bool read_spans(struct spans *spans, const struct roast_study *study)
     const struct roast_tasks *tasks = &view->tasks;
     if (roast__has_scheduled(tasks)) {
         for (size_t i = 0; i < tasks->count; i++) {
-            if (study->task_kinds[i] == ROAST_KIND_chunk && tasks->prefix[i] >= 0)
+            if (ctx->task_kinds[i] == ROAST_KIND_chunk && tasks->prefix[i] >= 0)
                 prefixes.is_processors[tasks->prefix[i]] = true;
         }
         double tasks_s = 0;
@@ -145,30 +145,30 @@ static struct clocks clocks_of_good(const struct roast_totals *totals)
 
 /* Dask counts a task that ended well with all that was tried inside of it; what failed
  * with its task is neither CPU nor waiting to it. */
-static bool is_tried_in_good_chunk(const struct roast_study *study,
+static bool is_tried_in_good_chunk(const struct roast_summary_context *ctx,
                                    const struct roast_task_joins *joins, size_t row)
 {
     int32_t task = joins->task_of[row];
 
-    return study->totals->roles.of_row[row] == ROAST_ROLE_FAILED && task >= 0 &&
-           study->task_kinds[task] == ROAST_KIND_chunk &&
-           study->run->scheduler.tasks.end[task] == (ROAST_TASK_ok | ROAST_TASK_OURS);
+    return ctx->totals->roles.of_row[row] == ROAST_ROLE_FAILED && task >= 0 &&
+           ctx->task_kinds[task] == ROAST_KIND_chunk &&
+           ctx->run->scheduler.tasks.end[task] == (ROAST_TASK_ok | ROAST_TASK_OURS);
 }
 
 /* Of whole attempts, opening files included: these are Dask's tasks. */
-static struct clocks clocks_of_tasks(const struct roast_study *study)
+static struct clocks clocks_of_tasks(const struct roast_summary_context *ctx)
 {
     struct roast_task_joins joins = {.task_of = NULL};
-    struct clocks clocks = clocks_of_good(study->totals);
-    bool any_tried = study->task_kinds && !isnan(clocks.cpu_s) &&
-                     study->totals->roles.rows[ROAST_ROLE_FAILED] > 0;
+    struct clocks clocks = clocks_of_good(ctx->totals);
+    bool any_tried = ctx->task_kinds && !isnan(clocks.cpu_s) &&
+                     ctx->totals->roles.rows[ROAST_ROLE_FAILED] > 0;
 
-    if (any_tried && roast__task_joins_find(&joins, study->run)) {
-        const struct roast_attempts *attempts = &study->run->attempts;
+    if (any_tried && roast__task_joins_find(&joins, ctx->run)) {
+        const struct roast_attempts *attempts = &ctx->run->attempts;
         const struct roast_column *took = &attempts->columns[ROAST_COLUMN_task_ns];
         const struct roast_column *used = &attempts->columns[ROAST_COLUMN_task_cpu_ns];
         for (size_t row = 0; row < attempts->count; row++) {
-            if (!is_tried_in_good_chunk(study, &joins, row))
+            if (!is_tried_in_good_chunk(ctx, &joins, row))
                 continue;
             double cpu_s = roast__column_number(used, row) / 1e9;
             double wait_s = roast__column_number(took, row) / 1e9 - cpu_s;
@@ -176,93 +176,93 @@ static struct clocks clocks_of_tasks(const struct roast_study *study)
             clocks.noncpu_s += wait_s < 0 ? 0 : wait_s; /* NaN stays */
         }
     } else if (any_tried) {
-        study->summary->failed = true;
+        ctx->summary->failed = true;
     }
     roast__task_joins_release(&joins);
     return clocks;
 }
 
 /* Where some attempts know of process() only, of that for all. */
-static struct clocks own_clocks(const struct roast_study *study)
+static struct clocks own_clocks(const struct roast_summary_context *ctx)
 {
-    struct clocks whole = clocks_of_tasks(study);
+    struct clocks whole = clocks_of_tasks(ctx);
 
-    return isnan(whole.cpu_s + whole.noncpu_s) ? clocks_of_process(study->totals)
-                                               : whole;
+    return isnan(whole.cpu_s + whole.noncpu_s) ? clocks_of_process(ctx->totals) : whole;
 }
 
-double roast__recorded_task_seconds(const struct roast_study *study)
+double roast__recorded_task_seconds(const struct roast_summary_context *ctx)
 {
-    struct clocks clocks = clocks_of_tasks(study);
+    struct clocks clocks = clocks_of_tasks(ctx);
 
     return clocks.cpu_s + clocks.noncpu_s;
 }
 
 /* ---- metrics --------------------------------------------------------------------- */
 
-static void set_processor(const struct roast_study *study, struct clocks clocks)
+static void set_processor(const struct roast_summary_context *ctx, struct clocks clocks)
 {
-    roast__study_set(study, ROAST_METRIC_processor_cpu_time_seconds, clocks.cpu_s);
-    roast__study_set(study, ROAST_METRIC_processor_noncpu_time_seconds,
-                     clocks.noncpu_s);
+    roast__context_set(ctx, ROAST_METRIC_processor_cpu_time_seconds, clocks.cpu_s);
+    roast__context_set(ctx, ROAST_METRIC_processor_noncpu_time_seconds,
+                       clocks.noncpu_s);
 }
 
-static void set_all_tasks(const struct roast_study *study, struct clocks clocks)
+static void set_all_tasks(const struct roast_summary_context *ctx, struct clocks clocks)
 {
-    roast__study_set(study, ROAST_METRIC_cpu_time_seconds, clocks.cpu_s);
-    roast__study_set(study, ROAST_METRIC_io_time_seconds, clocks.noncpu_s);
+    roast__context_set(ctx, ROAST_METRIC_cpu_time_seconds, clocks.cpu_s);
+    roast__context_set(ctx, ROAST_METRIC_io_time_seconds, clocks.noncpu_s);
 }
 
-static void set_from_spans(const struct roast_study *study, const struct spans *spans)
+static void set_from_spans(const struct roast_summary_context *ctx,
+                           const struct spans *spans)
 {
     const double *sums = spans->sums;
-    double own_cpu_s = clocks_of_tasks(study).cpu_s;
+    double own_cpu_s = clocks_of_tasks(ctx).cpu_s;
 
     for (int i = 0; i < ROAST_FINE_SUMS; i++)
-        roast__study_set(study, roast_fine_metric((enum roast_fine_sum)i), sums[i]);
+        roast__context_set(ctx, roast_fine_metric((enum roast_fine_sum)i), sums[i]);
     if (!spans->has_processor) {
-        set_processor(study, own_clocks(study));
+        set_processor(ctx, own_clocks(ctx));
         return;
     }
-    set_processor(study,
+    set_processor(ctx,
                   (struct clocks){spans->processor_cpu_s, spans->processor_noncpu_s});
-    roast__study_set(study, ROAST_METRIC_overhead_cpu_time_seconds,
-                     sums[ROAST_FINE_CPU_S] - spans->processor_cpu_s);
-    roast__study_set(study, ROAST_METRIC_overhead_noncpu_time_seconds,
-                     sums[ROAST_FINE_NONCPU_S] - spans->processor_noncpu_s +
-                         sums[ROAST_FINE_FAILED_S]);
+    roast__context_set(ctx, ROAST_METRIC_overhead_cpu_time_seconds,
+                       sums[ROAST_FINE_CPU_S] - spans->processor_cpu_s);
+    roast__context_set(ctx, ROAST_METRIC_overhead_noncpu_time_seconds,
+                       sums[ROAST_FINE_NONCPU_S] - spans->processor_noncpu_s +
+                           sums[ROAST_FINE_FAILED_S]);
     if (spans->processor_cpu_s > 0)
-        roast__study_set(study, ROAST_METRIC_dask_cpu_ratio,
-                         own_cpu_s / spans->processor_cpu_s);
+        roast__context_set(ctx, ROAST_METRIC_dask_cpu_ratio,
+                           own_cpu_s / spans->processor_cpu_s);
 }
 
-void roast__study_fine(const struct roast_study *study)
+void roast__summarize_fine(const struct roast_summary_context *ctx)
 {
     struct spans spans;
 
-    if (!read_spans(&spans, study)) {
-        study->summary->failed = true;
+    if (!read_spans(&spans, ctx)) {
+        ctx->summary->failed = true;
         return;
     }
     if (spans.any && !are_of_another(&spans)) {
-        set_from_spans(study, &spans);
+        set_from_spans(ctx, &spans);
     } else { /* imported runs know two sums of spans and no more */
-        struct clocks clocks = own_clocks(study);
-        set_processor(study, clocks);
-        set_all_tasks(study, clocks);
+        struct clocks clocks = own_clocks(ctx);
+        set_processor(ctx, clocks);
+        set_all_tasks(ctx, clocks);
         set_all_tasks(
-            study,
-            (struct clocks){roast__study_fact(study, ROAST_FACT_span_cpu_seconds),
-                            roast__study_fact(study, ROAST_FACT_span_noncpu_seconds)});
+            ctx,
+            (struct clocks){roast__context_fact(ctx, ROAST_FACT_span_cpu_seconds),
+                            roast__context_fact(ctx, ROAST_FACT_span_noncpu_seconds)});
     }
-    roast_derive_fine(&study->summary->values);
+    roast_derive_fine(&ctx->summary->values);
 }
 
-const char *roast__without_spans(const struct roast_study *study)
+const char *roast__without_spans(const struct roast_summary_context *ctx)
 {
-    const struct roast_run *run = study->run;
+    const struct roast_run *run = ctx->run;
 
-    if (study->summary->values.known[ROAST_METRIC_executor_time_seconds])
+    if (ctx->summary->values.known[ROAST_METRIC_executor_time_seconds])
         return NULL;
     return run->scheduler.activity_count > 0 ||
                    roast__has_scheduled(&run->scheduler.tasks)

@@ -168,28 +168,30 @@ struct roast_key_rule roast__by_file(const struct roast_attempts *attempts)
     return (struct roast_key_rule){attempts, same_file, hash_file};
 }
 
-static struct roast_str name_of(const struct roast_study *study, int32_t name)
+static struct roast_str name_of(const struct roast_summary_context *ctx, int32_t name)
 {
     return name == ROAST_NO_STRING ? roast_str_of("(unknown)")
-                                   : roast__study_text(study, name);
+                                   : roast__context_text(ctx, name);
 }
 
-static void put_datasets(const struct roast_study *study, const struct roast_keys *keys)
+static void put_datasets(const struct roast_summary_context *ctx,
+                         const struct roast_keys *keys)
 {
-    roast_table *table = roast__summary_open(study->summary, ROAST_TABLE_datasets);
+    roast_table *table = roast__summary_open(ctx->summary, ROAST_TABLE_datasets);
 
     for (size_t i = 0; i < keys->count; i++) {
-        int32_t name = dataset_of(&study->run->attempts, (size_t)keys->first_item[i]);
+        int32_t name = dataset_of(&ctx->run->attempts, (size_t)keys->first_item[i]);
         roast__table_row(table);
-        roast__fill_text(table, ROAST_COL_datasets_dataset, name_of(study, name));
+        roast__fill_text(table, ROAST_COL_datasets_dataset, name_of(ctx, name));
         roast__fill_group(table, ROAST_COL_datasets_num_chunks, &keys->groups[i]);
     }
 }
 
-static void put_files(const struct roast_study *study, const struct roast_keys *keys)
+static void put_files(const struct roast_summary_context *ctx,
+                      const struct roast_keys *keys)
 {
-    const struct roast_attempts *attempts = &study->run->attempts;
-    roast_table *table = roast__summary_open(study->summary, ROAST_TABLE_per_file);
+    const struct roast_attempts *attempts = &ctx->run->attempts;
+    roast_table *table = roast__summary_open(ctx->summary, ROAST_TABLE_per_file);
     bool *shared = roast__alloc(keys->count * sizeof(shared[0]));
 
     if (shared) {
@@ -201,40 +203,41 @@ static void put_files(const struct roast_study *study, const struct roast_keys *
                 shared[key] = true;
         }
     } else
-        study->summary->failed = true;
+        ctx->summary->failed = true;
     for (size_t i = 0; shared && i < keys->count; i++) {
         size_t first = (size_t)keys->first_item[i];
         roast__table_row(table);
         roast__fill_text(table, ROAST_COL_per_file_file,
-                         name_of(study, file_of(attempts, first)));
+                         name_of(ctx, file_of(attempts, first)));
         roast__fill_group(table, ROAST_COL_per_file_num_chunks, &keys->groups[i]);
         if (!shared[i])
             roast__fill_text(table, ROAST_COL_per_file_dataset,
-                             roast__study_text(study, dataset_of(attempts, first)));
+                             roast__context_text(ctx, dataset_of(attempts, first)));
     }
     roast__free(shared);
 }
 
-static void put_sources(const struct roast_study *study,
+static void put_sources(const struct roast_summary_context *ctx,
                         const struct roast_key_rule *rule,
-                        void put(const struct roast_study *, const struct roast_keys *))
+                        void put(const struct roast_summary_context *,
+                                 const struct roast_keys *))
 {
     struct roast_keys keys = {0};
 
-    if (roast__keys_join(&keys, study->totals->of_source,
-                         study->run->attempts.source_count + 1, rule))
-        put(study, &keys);
+    if (roast__keys_join(&keys, ctx->totals->of_source,
+                         ctx->run->attempts.source_count + 1, rule))
+        put(ctx, &keys);
     else
-        study->summary->failed = true;
+        ctx->summary->failed = true;
     roast__keys_release(&keys);
 }
 
-void roast__study_groups(const struct roast_study *study)
+void roast__summarize_groups(const struct roast_summary_context *ctx)
 {
-    const struct roast_attempts *attempts = &study->run->attempts;
+    const struct roast_attempts *attempts = &ctx->run->attempts;
     const struct roast_key_rule by_dataset = {attempts, same_dataset, hash_dataset};
     const struct roast_key_rule by_file = roast__by_file(attempts);
 
-    put_sources(study, &by_dataset, put_datasets);
-    put_sources(study, &by_file, put_files);
+    put_sources(ctx, &by_dataset, put_datasets);
+    put_sources(ctx, &by_file, put_files);
 }

@@ -49,22 +49,22 @@ static void add_moment(void *context, int64_t time_ns)
 
 /* The mean over the moments at which anything was sampled; over the offers where
  * nothing was. */
-static double mean_at_samples(const struct roast_study *study)
+static double mean_at_samples(const struct roast_summary_context *ctx)
 {
-    struct mean mean = {.run = study->run};
+    struct mean mean = {.run = ctx->run};
 
-    if (!roast__sweep_moments(&study->run->samples, add_moment, &mean))
-        study->summary->failed = true;
+    if (!roast__sweep_moments(&ctx->run->samples, add_moment, &mean))
+        ctx->summary->failed = true;
     if (mean.count == 0) {
-        for (size_t i = 0; i < study->run->offer_count; i++)
-            add_moment(&mean, study->run->offers[i].time_ns);
+        for (size_t i = 0; i < ctx->run->offer_count; i++)
+            add_moment(&mean, ctx->run->offers[i].time_ns);
     }
     return ratio(mean.sum, mean.count);
 }
 
-static void set_from_offers(const struct roast_study *study)
+static void set_from_offers(const struct roast_summary_context *ctx)
 {
-    const struct roast_run *run = study->run;
+    const struct roast_run *run = ctx->run;
     double span_s = 0, worker_s = 0, thread_s = 0, below_peak_s = 0;
     double staffed_s = 0,
            ratio_s = 0; /* time with workers; threads per worker over it */
@@ -76,10 +76,10 @@ static void set_from_offers(const struct roast_study *study)
         const struct roast_offer *offer = &run->offers[i];
         double workers = (double)offer->workers, threads = (double)offer->threads;
         int64_t from_ns = i == 0 ? run->start_ns : offer->time_ns;
-        int64_t to_ns = i + 1 == run->offer_count ? study->end_ns : offer[1].time_ns;
+        int64_t to_ns = i + 1 == run->offer_count ? ctx->end_ns : offer[1].time_ns;
         double seconds = roast__seconds_between(
-            roast__time_clamp(from_ns, run->start_ns, study->end_ns),
-            roast__time_clamp(to_ns, run->start_ns, study->end_ns));
+            roast__time_clamp(from_ns, run->start_ns, ctx->end_ns),
+            roast__time_clamp(to_ns, run->start_ns, ctx->end_ns));
         span_s += seconds;
         worker_s += workers * seconds;
         thread_s += threads * seconds;
@@ -90,13 +90,13 @@ static void set_from_offers(const struct roast_study *study)
         if (workers < ROAST_NEAR_PEAK * peak)
             below_peak_s += seconds;
     }
-    roast__study_set(study, ROAST_METRIC_time_avg_workers, ratio(worker_s, span_s));
-    roast__study_set(study, ROAST_METRIC_avg_workers_simple, mean_at_samples(study));
-    roast__study_set(study, ROAST_METRIC_peak_workers, peak);
-    roast__study_set(study, ROAST_METRIC_below_peak_seconds, below_peak_s);
-    roast__study_set(study, ROAST_METRIC_cores_per_worker, ratio(ratio_s, staffed_s));
-    roast__study_set(study, ROAST_METRIC_total_cores, ratio(thread_s, span_s));
-    roast__study_set(study, ROAST_METRIC_offered_thread_seconds, thread_s);
+    roast__context_set(ctx, ROAST_METRIC_time_avg_workers, ratio(worker_s, span_s));
+    roast__context_set(ctx, ROAST_METRIC_avg_workers_simple, mean_at_samples(ctx));
+    roast__context_set(ctx, ROAST_METRIC_peak_workers, peak);
+    roast__context_set(ctx, ROAST_METRIC_below_peak_seconds, below_peak_s);
+    roast__context_set(ctx, ROAST_METRIC_cores_per_worker, ratio(ratio_s, staffed_s));
+    roast__context_set(ctx, ROAST_METRIC_total_cores, ratio(thread_s, span_s));
+    roast__context_set(ctx, ROAST_METRIC_offered_thread_seconds, thread_s);
 }
 
 /* ---- counts ---------------------------------------------------------------------- */
@@ -112,7 +112,7 @@ static double share_below(double a, double b, double limit)
 }
 
 /* Who came and went between two counts is not known. */
-static void mark_sampled(const struct roast_study *study)
+static void mark_sampled(const struct roast_summary_context *ctx)
 {
     static const enum roast_metric metrics[] = {
         ROAST_METRIC_time_avg_workers,   ROAST_METRIC_peak_workers,
@@ -121,14 +121,14 @@ static void mark_sampled(const struct roast_study *study)
     };
 
     for (size_t i = 0; i < sizeof(metrics) / sizeof(metrics[0]); i++)
-        roast__metric_mark(&study->summary->values, metrics[i], ROAST_SAMPLED);
+        roast__metric_mark(&ctx->summary->values, metrics[i], ROAST_SAMPLED);
 }
 
-static void set_from_counts(const struct roast_study *study)
+static void set_from_counts(const struct roast_summary_context *ctx)
 {
-    const struct roast_run *run = study->run;
+    const struct roast_run *run = ctx->run;
     const struct roast_count *counts = run->counts;
-    double run_s = roast__seconds_between(run->start_ns, study->end_ns);
+    double run_s = roast__seconds_between(run->start_ns, ctx->end_ns);
     double peak = 0, counted = 0, span_s = 0, worker_s = 0, below_peak_s = 0;
 
     for (size_t i = 0; i < run->count_count; i++) {
@@ -160,21 +160,21 @@ static void set_from_counts(const struct roast_study *study)
     }
     double cores = ratio(sum, count);
     double workers = span_s > 0 ? worker_s / span_s : simple; /* a single count */
-    roast__study_set(study, ROAST_METRIC_time_avg_workers, workers);
-    roast__study_set(study, ROAST_METRIC_avg_workers_simple, simple);
-    roast__study_set(study, ROAST_METRIC_peak_workers, peak);
-    roast__study_set(study, ROAST_METRIC_below_peak_seconds, below_peak_s);
-    roast__study_set(study, ROAST_METRIC_cores_per_worker, cores);
-    roast__study_set(study, ROAST_METRIC_total_cores, workers * cores);
-    roast__study_set(study, ROAST_METRIC_offered_thread_seconds,
-                     workers * cores * run_s);
-    mark_sampled(study);
+    roast__context_set(ctx, ROAST_METRIC_time_avg_workers, workers);
+    roast__context_set(ctx, ROAST_METRIC_avg_workers_simple, simple);
+    roast__context_set(ctx, ROAST_METRIC_peak_workers, peak);
+    roast__context_set(ctx, ROAST_METRIC_below_peak_seconds, below_peak_s);
+    roast__context_set(ctx, ROAST_METRIC_cores_per_worker, cores);
+    roast__context_set(ctx, ROAST_METRIC_total_cores, workers * cores);
+    roast__context_set(ctx, ROAST_METRIC_offered_thread_seconds,
+                       workers * cores * run_s);
+    mark_sampled(ctx);
 }
 
-void roast__study_pool(const struct roast_study *study)
+void roast__summarize_pool(const struct roast_summary_context *ctx)
 {
-    if (study->run->offer_count > 0)
-        set_from_offers(study);
-    else if (study->run->count_count > 0)
-        set_from_counts(study);
+    if (ctx->run->offer_count > 0)
+        set_from_offers(ctx);
+    else if (ctx->run->count_count > 0)
+        set_from_counts(ctx);
 }

@@ -108,20 +108,20 @@ double roast__highest_memory(const struct roast_worker_samples *worker)
 }
 
 /* The same of a sampled process; its samples are not read again. */
-static double sampled_peak(const struct roast_study *study, size_t sampled)
+static double sampled_peak(const struct roast_summary_context *ctx, size_t sampled)
 {
-    const double *peaks = study->totals->sampled_peaks;
+    const double *peaks = ctx->totals->sampled_peaks;
 
     return peaks && !(peaks[sampled] < 0)
                ? peaks[sampled]
-               : roast__highest_memory(&study->run->samples.workers[sampled]);
+               : roast__highest_memory(&ctx->run->samples.workers[sampled]);
 }
 
 /* The highest memory that records or samples of a worker saw; returns owned, NULL when
  * out of memory. */
 static double *peaks_of(const struct roast_keys *keys,
                         const struct roast_worker_match *match,
-                        const struct roast_study *study)
+                        const struct roast_summary_context *ctx)
 {
     double *peaks = roast__alloc(keys->count * sizeof(peaks[0]));
 
@@ -129,17 +129,16 @@ static double *peaks_of(const struct roast_keys *keys,
         peaks[i] = NAN;
     if (peaks) {
         const struct roast_column *peak =
-            &study->run->attempts.columns[ROAST_COLUMN_rss_peak_bytes];
-        for (size_t row = 0; peak->known > 0 && row < study->run->attempts.count;
-             row++) {
-            double *own = &peaks[keys->key_of[study->run->attempts.process[row]]];
+            &ctx->run->attempts.columns[ROAST_COLUMN_rss_peak_bytes];
+        for (size_t row = 0; peak->known > 0 && row < ctx->run->attempts.count; row++) {
+            double *own = &peaks[keys->key_of[ctx->run->attempts.process[row]]];
             if (roast__column_has(peak, row))
                 *own = fmax(*own, (double)peak->values[row]);
         }
-        for (size_t i = 0; i < study->run->samples.count; i++) {
+        for (size_t i = 0; i < ctx->run->samples.count; i++) {
             int32_t key = match->process[i] >= 0 ? keys->key_of[match->process[i]] : -1;
             if (key >= 0)
-                peaks[key] = fmax(peaks[key], sampled_peak(study, i));
+                peaks[key] = fmax(peaks[key], sampled_peak(ctx, i));
         }
     }
     return peaks;
@@ -147,13 +146,13 @@ static double *peaks_of(const struct roast_keys *keys,
 
 /* ---- tables ---------------------------------------------------------------------- */
 
-void roast__fill_worker(roast_table *table, int col, const struct roast_study *study,
-                        size_t process)
+void roast__fill_worker(roast_table *table, int col,
+                        const struct roast_summary_context *ctx, size_t process)
 {
     struct roast_buf room = {0};
 
-    roast__fill_text(table, col, roast__worker_key(study->run, process, &room));
-    study->summary->failed |= !roast__buf_ok(&room);
+    roast__fill_text(table, col, roast__worker_key(ctx->run, process, &room));
+    ctx->summary->failed |= !roast__buf_ok(&room);
     roast__buf_release(&room);
 }
 
@@ -167,23 +166,24 @@ static bool all_are_known(const struct roast_attempts *attempts)
     return true;
 }
 
-static void put_workers(const struct roast_study *study, const struct roast_keys *keys)
+static void put_workers(const struct roast_summary_context *ctx,
+                        const struct roast_keys *keys)
 {
-    roast_table *table = roast__summary_open(study->summary, ROAST_TABLE_per_worker);
+    roast_table *table = roast__summary_open(ctx->summary, ROAST_TABLE_per_worker);
     struct roast_worker_match match = {0};
-    bool found = roast__worker_match_find(&match, study->run);
-    double *peaks = found ? peaks_of(keys, &match, study) : NULL;
+    bool found = roast__worker_match_find(&match, ctx->run);
+    double *peaks = found ? peaks_of(keys, &match, ctx) : NULL;
 
     if (!peaks)
-        study->summary->failed = true;
+        ctx->summary->failed = true;
     for (size_t i = 0; peaks && i < keys->count; i++) {
         size_t first = (size_t)keys->first_item[i];
-        const struct roast_worker_process *process = process_at(study->run, first);
+        const struct roast_worker_process *process = process_at(ctx->run, first);
         roast__table_row(table);
-        roast__fill_worker(table, ROAST_COL_per_worker_worker, study, first);
+        roast__fill_worker(table, ROAST_COL_per_worker_worker, ctx, first);
         roast__fill_group(table, ROAST_COL_per_worker_num_chunks, &keys->groups[i]);
         roast__fill_text(table, ROAST_COL_per_worker_host,
-                         roast__study_text(study, process->host));
+                         roast__context_text(ctx, process->host));
         if (process->pid != 0)
             roast__fill_count(table, ROAST_COL_per_worker_pid, process->pid);
         roast__fill_number(table, ROAST_COL_per_worker_peak_memory_mb,
@@ -192,8 +192,8 @@ static void put_workers(const struct roast_study *study, const struct roast_keys
     if (peaks) {
         /* Workers that a backend sampled and no record names. They did nothing, unless there
          * are records without a process: then their work is not known. */
-        const struct roast_samples *samples = &study->run->samples;
-        bool idle = all_are_known(&study->run->attempts);
+        const struct roast_samples *samples = &ctx->run->samples;
+        bool idle = all_are_known(&ctx->run->attempts);
         struct roast_group nothing;
         roast__group_init(&nothing);
         for (size_t i = 0; i < samples->count; i++) {
@@ -201,60 +201,59 @@ static void put_workers(const struct roast_study *study, const struct roast_keys
                 continue;
             roast__table_row(table);
             roast__fill_text(table, ROAST_COL_per_worker_worker,
-                             roast__study_text(study, samples->workers[i].name));
+                             roast__context_text(ctx, samples->workers[i].name));
             if (idle)
                 roast__fill_group(table, ROAST_COL_per_worker_num_chunks, &nothing);
             roast__fill_number(table, ROAST_COL_per_worker_peak_memory_mb,
-                               sampled_peak(study, i) / (1024.0 * 1024.0));
+                               sampled_peak(ctx, i) / (1024.0 * 1024.0));
         }
     }
     roast__worker_match_release(&match);
     roast__free(peaks);
 }
 
-static void put_hosts(const struct roast_study *study, const struct roast_keys *keys)
+static void put_hosts(const struct roast_summary_context *ctx,
+                      const struct roast_keys *keys)
 {
-    roast_table *table = roast__summary_open(study->summary, ROAST_TABLE_per_host);
+    roast_table *table = roast__summary_open(ctx->summary, ROAST_TABLE_per_host);
 
     for (size_t i = 0; i < keys->count; i++) {
-        int32_t host = host_number(study->run, (size_t)keys->first_item[i]);
+        int32_t host = host_number(ctx->run, (size_t)keys->first_item[i]);
         roast__table_row(table);
         roast__fill_text(table, ROAST_COL_per_host_host,
                          host == ROAST_NO_STRING ? roast_str_of("(unknown)")
-                                                 : roast__study_text(study, host));
+                                                 : roast__context_text(ctx, host));
         roast__fill_group(table, ROAST_COL_per_host_num_chunks, &keys->groups[i]);
     }
 }
 
-static void put_processes(const struct roast_study *study,
+static void put_processes(const struct roast_summary_context *ctx,
                           const struct roast_group *processes,
                           const struct roast_key_rule *rule,
-                          void put(const struct roast_study *,
+                          void put(const struct roast_summary_context *,
                                    const struct roast_keys *))
 {
     struct roast_keys keys = {0};
 
-    if (roast__keys_join(&keys, processes + 1, study->run->attempts.process_count,
-                         rule))
-        put(study, &keys);
+    if (roast__keys_join(&keys, processes + 1, ctx->run->attempts.process_count, rule))
+        put(ctx, &keys);
     else
-        study->summary->failed = true;
+        ctx->summary->failed = true;
     roast__keys_release(&keys);
 }
 
-void roast__study_process_groups(const struct roast_study *study)
+void roast__summarize_process_groups(const struct roast_summary_context *ctx)
 {
-    const struct roast_key_rule by_worker = {study->run, same_worker, hash_worker};
-    const struct roast_key_rule by_host = {study->run, same_host, hash_host};
+    const struct roast_key_rule by_worker = {ctx->run, same_worker, hash_worker};
+    const struct roast_key_rule by_host = {ctx->run, same_host, hash_host};
 
-    struct roast_group *processes =
-        roast__aggregate_processes(study->totals, study->run);
+    struct roast_group *processes = roast__aggregate_processes(ctx->totals, ctx->run);
 
     if (processes) {
-        put_processes(study, processes, &by_worker, put_workers);
-        put_processes(study, processes, &by_host, put_hosts);
+        put_processes(ctx, processes, &by_worker, put_workers);
+        put_processes(ctx, processes, &by_host, put_hosts);
     } else {
-        study->summary->failed = true;
+        ctx->summary->failed = true;
     }
     roast__free(processes);
 }

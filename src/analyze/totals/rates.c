@@ -49,53 +49,53 @@ static double data_rate_of(const void *context, uint32_t row)
 
 /* False when out of memory. */
 static bool draw_line(struct roast_cumulative_curve *line,
-                      const struct roast_study *study)
+                      const struct roast_summary_context *ctx)
 {
-    const struct roast_attempts *attempts = &study->run->attempts;
+    const struct roast_attempts *attempts = &ctx->run->attempts;
     const struct roast_column *starts = &attempts->columns[ROAST_COLUMN_start_ns];
     const struct roast_column *lengths = &attempts->columns[ROAST_COLUMN_duration_ns];
 
-    if (!roast__curve_reserve(line, study->totals->all.chunks))
+    if (!roast__curve_reserve(line, ctx->totals->all.chunks))
         return false;
     for (uint32_t row = 0; row < attempts->count; row++) {
-        if (study->totals->roles.of_row[row] == ROAST_ROLE_COUNTS &&
+        if (ctx->totals->roles.of_row[row] == ROAST_ROLE_COUNTS &&
             roast__column_has(starts, row) && roast__column_has(lengths, row))
             roast__curve_put(line, row, starts->values[row], lengths->values[row]);
     }
     return roast__curve_sort(line);
 }
 
-static void set_rates(const struct roast_study *study,
+static void set_rates(const struct roast_summary_context *ctx,
                       struct roast_cumulative_curve *line, roast_rate_of *rate,
                       double scale, const enum roast_metric *metrics)
 {
-    double run_s = roast__seconds_between(study->run->start_ns, study->end_ns);
+    double run_s = roast__seconds_between(ctx->run->start_ns, ctx->end_ns);
 
-    if (!(roast__curve_sum(line, rate, &study->run->attempts) > 0))
+    if (!(roast__curve_sum(line, rate, &ctx->run->attempts) > 0))
         return;
     for (size_t i = 0; i < WINDOWS; i++) {
         double seconds = (double)window_s[i];
         if (run_s >= seconds)
-            roast__study_set(study, metrics[i],
-                             roast__best_window(line, window_s[i] * 1000000000) /
-                                 seconds * scale);
+            roast__context_set(ctx, metrics[i],
+                               roast__best_window(line, window_s[i] * 1000000000) /
+                                   seconds * scale);
     }
 }
 
 /* A rate is that of the run only if every chunk knows its part. */
-void roast__study_best_rates(const struct roast_study *study)
+void roast__summarize_best_rates(const struct roast_summary_context *ctx)
 {
-    const struct roast_group *all = &study->totals->all;
-    double run_s = roast__seconds_between(study->run->start_ns, study->end_ns);
+    const struct roast_group *all = &ctx->totals->all;
+    double run_s = roast__seconds_between(ctx->run->start_ns, ctx->end_ns);
     struct roast_cumulative_curve line = {0};
 
     if (all->chunks == 0 || run_s < (double)window_s[0])
         return;
-    bool drawn = draw_line(&line, study);
-    study->summary->failed |= !drawn;
+    bool drawn = draw_line(&line, ctx);
+    ctx->summary->failed |= !drawn;
     if (drawn && all->without[ROAST_EVENTS] == 0)
-        set_rates(study, &line, event_rate_of, 1e-3, event_rates);
+        set_rates(ctx, &line, event_rate_of, 1e-3, event_rates);
     if (drawn && all->without[ROAST_BYTES] == 0)
-        set_rates(study, &line, data_rate_of, 8e-9, data_rates);
+        set_rates(ctx, &line, data_rate_of, 8e-9, data_rates);
     roast__curve_release(&line);
 }

@@ -53,19 +53,19 @@ void roast__losses_fill(roast_table *table, const uint64_t *of_run,
     }
 }
 
-void roast__study_records(const struct roast_study *study)
+void roast__summarize_records(const struct roast_summary_context *ctx)
 {
-    double client = roast__study_fact(study, ROAST_FACT_monitor_errors);
+    double client = roast__context_fact(ctx, ROAST_FACT_monitor_errors);
     struct notes *notes = roast__alloc(sizeof(*notes));
 
     if (!notes) {
-        study->summary->failed = true;
+        ctx->summary->failed = true;
         return;
     }
     uint64_t records = 0;
     roast_record rec;
-    for (size_t row = 0; row < study->run->attempts.count; row++) {
-        if (!roast__attempt_fields(study->run, row, looked_at, &rec))
+    for (size_t row = 0; row < ctx->run->attempts.count; row++) {
+        if (!roast__attempt_fields(ctx->run, row, looked_at, &rec))
             continue;
         records++;
         if (roast_record_has(&rec, ROAST_FIELD_monitor_ns)) {
@@ -94,13 +94,13 @@ void roast__study_records(const struct roast_study *study)
         }
     }
     if (notes->cost_known)
-        roast__study_set(study, ROAST_METRIC_monitor_seconds, notes->monitor_ns / 1e9);
+        roast__context_set(ctx, ROAST_METRIC_monitor_seconds, notes->monitor_ns / 1e9);
     if (records > 0 || !isnan(client))
-        roast__study_set(study, ROAST_METRIC_monitor_errors,
-                         notes->monitor_errors + (isnan(client) ? 0 : client));
-    roast__losses_fill(roast__summary_open(study->summary, ROAST_TABLE_losses),
-                       study->run->losses, notes->losses);
-    roast_table *table = roast__summary_open(study->summary, ROAST_TABLE_absent_fields);
+        roast__context_set(ctx, ROAST_METRIC_monitor_errors,
+                           notes->monitor_errors + (isnan(client) ? 0 : client));
+    roast__losses_fill(roast__summary_open(ctx->summary, ROAST_TABLE_losses),
+                       ctx->run->losses, notes->losses);
+    roast_table *table = roast__summary_open(ctx->summary, ROAST_TABLE_absent_fields);
     for (int field = 0; field < ROAST_FIELD_COUNT; field++) {
         const char *name = roast_field_info((enum roast_field)field)->name;
         for (unsigned reason = 1; reason < ROAST_WHY_END; reason++) {

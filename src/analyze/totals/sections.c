@@ -151,22 +151,20 @@ static void add_tree(struct sections *sections, struct roast_str blob)
 
 /* ---- all ------------------------------------------------------------------------- */
 
-void roast__study_sections(const struct roast_study *study)
+void roast__summarize_sections(const struct roast_summary_context *ctx)
 {
-    roast_table *table =
-        roast__summary_open(study->summary, ROAST_TABLE_section_totals);
+    roast_table *table = roast__summary_open(ctx->summary, ROAST_TABLE_section_totals);
     struct sections sections = {0};
 
     const struct roast_column *duration =
-        &study->run->attempts.columns[ROAST_COLUMN_duration_ns];
-    struct roast_walk walk = {.study = study,
-                              .fields = ROAST_FIELD_BIT(sections),
-                              .roles = ROAST_ROLES_COUNT};
-    while (!sections.failed && roast__walk_next(&walk)) {
-        sections.process_ns += (double)roast__column_get(duration, walk.row, 0);
-        add_tree(&sections, walk.rec.values[ROAST_FIELD_sections].str);
+        &ctx->run->attempts.columns[ROAST_COLUMN_duration_ns];
+    struct roast_record_iter iter = {
+        .ctx = ctx, .fields = ROAST_FIELD_BIT(sections), .roles = ROAST_ROLES_COUNT};
+    while (!sections.failed && roast__record_iter_next(&iter)) {
+        sections.process_ns += (double)roast__column_get(duration, iter.row, 0);
+        add_tree(&sections, iter.rec.values[ROAST_FIELD_sections].str);
     }
-    study->summary->failed |= sections.failed;
+    ctx->summary->failed |= sections.failed;
     for (size_t i = 0; i < sections.names.count; i++) {
         roast__table_row(table);
         roast__fill_text(table, ROAST_COL_section_totals_name,

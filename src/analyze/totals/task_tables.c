@@ -31,29 +31,29 @@ static bool is_untimed_failure(const struct roast_tasks *tasks, size_t task)
 
 /* False when out of memory. */
 static bool add_failed(struct kind_sums sums[ROAST_KIND_COUNT],
-                       const struct roast_study *study)
+                       const struct roast_summary_context *ctx)
 {
-    const struct roast_run *run = study->run;
+    const struct roast_run *run = ctx->run;
     struct roast_task_joins joins = {.task_of = NULL};
 
-    if (study->totals->roles.rows[ROAST_ROLE_FAILED] == 0)
+    if (ctx->totals->roles.rows[ROAST_ROLE_FAILED] == 0)
         return true;
     bool found = roast__task_joins_find(&joins, run);
     for (size_t row = 0; found && row < run->attempts.count; row++) {
         int32_t task = joins.task_of[row];
         int64_t start_ns, end_ns;
-        if (study->totals->roles.of_row[row] == ROAST_ROLE_FAILED && task >= 0 &&
+        if (ctx->totals->roles.of_row[row] == ROAST_ROLE_FAILED && task >= 0 &&
             is_untimed_failure(&run->scheduler.tasks, (size_t)task) &&
             roast__attempt_times(&run->attempts, row, &start_ns, &end_ns))
-            sums[study->task_kinds[task]].seconds +=
+            sums[ctx->task_kinds[task]].seconds +=
                 roast__seconds_between(start_ns, end_ns);
     }
     roast__task_joins_release(&joins);
     return found;
 }
 
-static void put_kind(roast_table *table, const struct roast_study *study, int kind,
-                     const struct kind_sums *sums, const unsigned char *names)
+static void put_kind(roast_table *table, const struct roast_summary_context *ctx,
+                     int kind, const struct kind_sums *sums, const unsigned char *names)
 {
     const char *name = roast_task_kind_name((enum roast_task_kind)kind);
 
@@ -75,20 +75,20 @@ static void put_kind(roast_table *table, const struct roast_study *study, int ki
                       sums->ends[ROAST_TASK_running]);
     struct roast_buf list = {0};
     size_t count = 0;
-    for (size_t i = 0; i < study->run->strings.count && count < MOST_PREFIXES; i++) {
+    for (size_t i = 0; i < ctx->run->strings.count && count < MOST_PREFIXES; i++) {
         if (names[i] >> kind & 1) {
-            roast__list_add(&list, roast__study_text(study, (int32_t)i));
+            roast__list_add(&list, roast__context_text(ctx, (int32_t)i));
             count++;
         }
     }
     roast__fill_list(table, ROAST_COL_tasks_by_kind_prefixes, &list);
 }
 
-void roast__study_task_kinds(const struct roast_study *study)
+void roast__summarize_task_kinds(const struct roast_summary_context *ctx)
 {
-    const struct roast_run *run = study->run;
+    const struct roast_run *run = ctx->run;
     struct kind_sums sums[ROAST_KIND_COUNT] = {{.count = 0}};
-    roast_table *table = roast__summary_open(study->summary, ROAST_TABLE_tasks_by_kind);
+    roast_table *table = roast__summary_open(ctx->summary, ROAST_TABLE_tasks_by_kind);
 
     if (!roast__has_scheduled(&run->scheduler.tasks))
         return;
@@ -97,7 +97,7 @@ void roast__study_task_kinds(const struct roast_study *study)
         /* The sums of each kind; bit n of names[prefix]: tasks of kind n are called so. */
         for (size_t i = 0; i < run->scheduler.tasks.count; i++) {
             unsigned end = run->scheduler.tasks.end[i] & ~(unsigned)ROAST_TASK_OURS;
-            struct kind_sums *own = &sums[study->task_kinds[i]];
+            struct kind_sums *own = &sums[ctx->task_kinds[i]];
             own->ends[end]++;
             own->count += end != ROAST_TASK_moved;
             if (run->scheduler.tasks.start_ns[i] != 0)
@@ -105,14 +105,14 @@ void roast__study_task_kinds(const struct roast_study *study)
                                                        run->scheduler.tasks.stop_ns[i]);
             if (run->scheduler.tasks.prefix[i] >= 0)
                 names[run->scheduler.tasks.prefix[i]] |=
-                    (unsigned char)(1u << study->task_kinds[i]);
+                    (unsigned char)(1u << ctx->task_kinds[i]);
         }
     }
-    if (!names || !add_failed(sums, study))
-        study->summary->failed = true;
+    if (!names || !add_failed(sums, ctx))
+        ctx->summary->failed = true;
     for (int kind = 0; names && kind < ROAST_KIND_COUNT; kind++) {
         if (sums[kind].count > 0)
-            put_kind(table, study, kind, &sums[kind], names);
+            put_kind(table, ctx, kind, &sums[kind], names);
     }
     roast__free(names);
 }
@@ -135,21 +135,21 @@ static const struct roast_hot_row *next_hot(const struct roast_scheduler_view *v
     return best;
 }
 
-void roast__study_hot_lines(const struct roast_study *study)
+void roast__summarize_hot_lines(const struct roast_summary_context *ctx)
 {
-    const struct roast_scheduler_view *view = &study->run->scheduler;
-    roast_table *table = roast__summary_open(study->summary, ROAST_TABLE_hottest_lines);
+    const struct roast_scheduler_view *view = &ctx->run->scheduler;
+    roast_table *table = roast__summary_open(ctx->summary, ROAST_TABLE_hottest_lines);
     const struct roast_hot_row *row = next_hot(view, NULL);
 
     for (int i = 0; row && i < MOST_HOT_LINES; i++, row = next_hot(view, row)) {
         roast__table_row(table);
         roast__fill_text(table, ROAST_COL_hottest_lines_file,
-                         roast__study_text(study, row->file));
+                         roast__context_text(ctx, row->file));
         roast__fill_count(table, ROAST_COL_hottest_lines_line, row->line);
         roast__fill_text(table, ROAST_COL_hottest_lines_function,
-                         roast__study_text(study, row->function));
+                         roast__context_text(ctx, row->function));
         roast__fill_text(table, ROAST_COL_hottest_lines_text,
-                         roast__study_text(study, row->text));
+                         roast__context_text(ctx, row->text));
         roast__fill_number(table, ROAST_COL_hottest_lines_seconds, row->seconds);
         roast__fill_number(table, ROAST_COL_hottest_lines_self_seconds,
                            row->self_seconds);

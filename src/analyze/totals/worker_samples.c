@@ -192,61 +192,61 @@ static double add_worker(struct use *use, const struct roast_run *run,
 }
 
 /* False when out of memory. */
-static bool add_workers(struct use *use, const struct roast_study *study,
+static bool add_workers(struct use *use, const struct roast_summary_context *ctx,
                         const struct roast_worker_match *match)
 {
-    const struct roast_samples *samples = &study->run->samples;
+    const struct roast_samples *samples = &ctx->run->samples;
     double *peaks = roast__realloc(NULL, samples->count * sizeof(peaks[0]));
     struct block block;
 
-    study->totals->sampled_peaks = peaks;
+    ctx->totals->sampled_peaks = peaks;
     for (size_t i = 0; peaks && i < samples->count; i++)
         peaks[i] = match->is_worker[i]
-                       ? add_worker(use, study->run, &samples->workers[i], &block)
+                       ? add_worker(use, ctx->run, &samples->workers[i], &block)
                        : -1;
     return peaks != NULL;
 }
 
 /* ---- metrics --------------------------------------------------------------------- */
 
-static void set_peak(const struct roast_study *study, const struct use *use)
+static void set_peak(const struct roast_summary_context *ctx, const struct use *use)
 {
-    roast_table *table = roast__summary_open(study->summary, ROAST_TABLE_peak_memory);
+    roast_table *table = roast__summary_open(ctx->summary, ROAST_TABLE_peak_memory);
 
     if (!(use->peak_bytes > 0))
         return;
     roast__table_row(table);
     roast__fill_text(table, ROAST_COL_peak_memory_worker,
-                     roast__study_text(study, use->peak_worker));
+                     roast__context_text(ctx, use->peak_worker));
     roast__fill_int(table, ROAST_COL_peak_memory_time, use->peak_time_ns);
 }
 
-static void set_use(const struct roast_study *study, const struct use *use)
+static void set_use(const struct roast_summary_context *ctx, const struct use *use)
 {
     const struct roast_moments *memory = &use->memory_percent;
 
     if (use->memory_samples > 0) {
-        roast__study_set(study, ROAST_METRIC_peak_memory_bytes, use->peak_bytes);
-        roast__study_set(study, ROAST_METRIC_workers_without_limit,
-                         (double)use->without_limit);
+        roast__context_set(ctx, ROAST_METRIC_peak_memory_bytes, use->peak_bytes);
+        roast__context_set(ctx, ROAST_METRIC_workers_without_limit,
+                           (double)use->without_limit);
     }
-    roast__study_set(study, ROAST_METRIC_avg_memory_per_worker_bytes,
-                     use->memory_sum / use->memory_samples);
-    roast__study_set(study, ROAST_METRIC_avg_memory_per_worker_weighted_bytes,
-                     roast__spread_mean(&use->weighted_bytes.spread));
+    roast__context_set(ctx, ROAST_METRIC_avg_memory_per_worker_bytes,
+                       use->memory_sum / use->memory_samples);
+    roast__context_set(ctx, ROAST_METRIC_avg_memory_per_worker_weighted_bytes,
+                       roast__spread_mean(&use->weighted_bytes.spread));
     if (memory->spread.count > 0) {
-        roast__study_set(study, ROAST_METRIC_memory_utilization_avg_percent,
-                         roast__spread_mean(&memory->spread));
-        roast__study_set(study, ROAST_METRIC_memory_utilization_min_percent,
-                         memory->extremes.min);
-        roast__study_set(study, ROAST_METRIC_memory_utilization_max_percent,
-                         memory->extremes.max);
+        roast__context_set(ctx, ROAST_METRIC_memory_utilization_avg_percent,
+                           roast__spread_mean(&memory->spread));
+        roast__context_set(ctx, ROAST_METRIC_memory_utilization_min_percent,
+                           memory->extremes.min);
+        roast__context_set(ctx, ROAST_METRIC_memory_utilization_max_percent,
+                           memory->extremes.max);
     }
     if (use->cpu_percent.spread.count > 0) {
-        roast__study_set(study, ROAST_METRIC_cpu_utilization_avg_percent,
-                         roast__spread_mean(&use->cpu_percent.spread));
-        roast__study_set(study, ROAST_METRIC_cpu_utilization_max_percent,
-                         use->cpu_percent.extremes.max);
+        roast__context_set(ctx, ROAST_METRIC_cpu_utilization_avg_percent,
+                           roast__spread_mean(&use->cpu_percent.spread));
+        roast__context_set(ctx, ROAST_METRIC_cpu_utilization_max_percent,
+                           use->cpu_percent.extremes.max);
     }
 }
 
@@ -273,43 +273,43 @@ static const struct flow flows[] = {
      ROAST_METRIC_spilled_bytes_peak},
 };
 
-void roast__study_worker_samples(const struct roast_study *study)
+void roast__summarize_worker_samples(const struct roast_summary_context *ctx)
 {
-    const struct roast_run *run = study->run;
+    const struct roast_run *run = ctx->run;
     struct use use = {.peak_worker = ROAST_NO_STRING};
     struct roast_worker_match match = {0};
 
     if (!roast__worker_match_find(&match, run)) {
-        study->summary->failed = true;
+        ctx->summary->failed = true;
         goto out;
     }
     if (match.seen > 0) {
-        roast__study_set(study, ROAST_METRIC_processes_seen, (double)match.seen);
-        roast__study_set(study, ROAST_METRIC_processes_unsampled,
-                         (double)match.unsampled);
+        roast__context_set(ctx, ROAST_METRIC_processes_seen, (double)match.seen);
+        roast__context_set(ctx, ROAST_METRIC_processes_unsampled,
+                           (double)match.unsampled);
     }
     use.processes = match.seen;
-    if (!add_workers(&use, study, &match)) {
-        study->summary->failed = true;
+    if (!add_workers(&use, ctx, &match)) {
+        ctx->summary->failed = true;
         goto out;
     }
-    set_use(study, &use);
-    set_peak(study, &use);
-    bool on_dask = study->run->scheduler.sessions.count > 0;
+    set_use(ctx, &use);
+    set_peak(ctx, &use);
+    bool on_dask = ctx->run->scheduler.sessions.count > 0;
     for (size_t i = 0; i < sizeof(flows) / sizeof(flows[0]); i++) {
         bool once = flows[i].of_machine || (flows[i].of_disk && on_dask);
         struct roast_lanes lanes = {
-            .samples = &study->run->samples,
+            .samples = &ctx->run->samples,
             .wanted = match.is_worker,
             .group = once ? match.machine : NULL,
         };
         struct roast_sweep sweep;
         if (!roast__sweep(&sweep, &lanes, flows[i].series))
-            study->summary->failed = true;
+            ctx->summary->failed = true;
         if (!sweep.known)
             continue;
-        roast__study_set(study, flows[i].mean, sweep.mean);
-        roast__study_set(study, flows[i].peak, sweep.peak);
+        roast__context_set(ctx, flows[i].mean, sweep.mean);
+        roast__context_set(ctx, flows[i].peak, sweep.peak);
     }
 out:
     roast__worker_match_release(&match);

@@ -34,56 +34,56 @@ double roast__recorded_bytes(const struct roast_group *all)
     return complete(all, all->without[ROAST_BYTES], all->sums[ROAST_BYTES]);
 }
 
-void roast__study_workflow(const struct roast_study *study)
+void roast__summarize_workflow(const struct roast_summary_context *ctx)
 {
-    const struct roast_run *run = study->run;
-    const struct roast_group *all = &study->totals->all;
-    const struct roast_roles *roles = &study->totals->roles;
+    const struct roast_run *run = ctx->run;
+    const struct roast_group *all = &ctx->totals->all;
+    const struct roast_roles *roles = &ctx->totals->roles;
 
-    if (run->end_ns != 0 || study->end_ns > run->start_ns)
-        roast__study_set(study, ROAST_METRIC_wall_time,
-                         roast__seconds_between(run->start_ns, study->end_ns));
-    double events = either(roast__study_fact(study, ROAST_FACT_report_events),
-                           either(roast__study_fact(study, ROAST_FACT_processed_events),
+    if (run->end_ns != 0 || ctx->end_ns > run->start_ns)
+        roast__context_set(ctx, ROAST_METRIC_wall_time,
+                           roast__seconds_between(run->start_ns, ctx->end_ns));
+    double events = either(roast__context_fact(ctx, ROAST_FACT_report_events),
+                           either(roast__context_fact(ctx, ROAST_FACT_processed_events),
                                   roast__recorded_events(all)));
-    double bytes = either(roast__study_fact(study, ROAST_FACT_report_bytes),
+    double bytes = either(roast__context_fact(ctx, ROAST_FACT_report_bytes),
                           roast__recorded_bytes(all));
     /* skipped chunks are not among the processed ones; attempts saw them */
-    double seen = fmax(roast__study_fact(study, ROAST_FACT_processed_chunks),
+    double seen = fmax(roast__context_fact(ctx, ROAST_FACT_processed_chunks),
                        roles->chunks > 0 ? (double)roles->chunks : NAN);
-    double chunks = either(roast__study_fact(study, ROAST_FACT_report_chunks), seen);
+    double chunks = either(roast__context_fact(ctx, ROAST_FACT_report_chunks), seen);
     if (roles->chunks > 0)
-        roast__study_set(study, ROAST_METRIC_num_chunks_processed,
-                         (double)roles->successful_chunks);
-    roast__study_set(study, ROAST_METRIC_total_events, events);
-    roast__study_set(study, ROAST_METRIC_total_bytes_read, bytes);
-    roast__study_set(study, ROAST_METRIC_num_chunks, chunks);
+        roast__context_set(ctx, ROAST_METRIC_num_chunks_processed,
+                           (double)roles->successful_chunks);
+    roast__context_set(ctx, ROAST_METRIC_total_events, events);
+    roast__context_set(ctx, ROAST_METRIC_total_bytes_read, bytes);
+    roast__context_set(ctx, ROAST_METRIC_num_chunks, chunks);
     double inside = complete(all, all->without[ROAST_DURATION_NS],
                              all->sums[ROAST_DURATION_NS] / 1e9);
-    double reported = roast__study_fact(study, ROAST_FACT_report_process_seconds);
-    roast__study_set(study, ROAST_METRIC_total_cpu_time, either(reported, inside));
-    roast__study_set(study, ROAST_METRIC_recorded_process_seconds, inside);
-    roast__study_set(
-        study, ROAST_METRIC_cpu_seconds,
+    double reported = roast__context_fact(ctx, ROAST_FACT_report_process_seconds);
+    roast__context_set(ctx, ROAST_METRIC_total_cpu_time, either(reported, inside));
+    roast__context_set(ctx, ROAST_METRIC_recorded_process_seconds, inside);
+    roast__context_set(
+        ctx, ROAST_METRIC_cpu_seconds,
         complete(all, all->without[ROAST_CPU_NS], all->sums[ROAST_CPU_NS] / 1e9));
     if (run->attempts.columns[ROAST_COLUMN_task_ns].known > 0)
-        roast__study_set(study, ROAST_METRIC_task_seconds,
-                         study->totals->sums.task_ns / 1e9);
-    roast__study_set(study, ROAST_METRIC_tree_cpu_seconds,
-                     roast__study_fact(study, ROAST_FACT_own_cpu_seconds) +
-                         roast__study_fact(study, ROAST_FACT_children_cpu_seconds));
+        roast__context_set(ctx, ROAST_METRIC_task_seconds,
+                           ctx->totals->sums.task_ns / 1e9);
+    roast__context_set(ctx, ROAST_METRIC_tree_cpu_seconds,
+                       roast__context_fact(ctx, ROAST_FACT_own_cpu_seconds) +
+                           roast__context_fact(ctx, ROAST_FACT_children_cpu_seconds));
     /* The chunks that coffea reports are the planned ones: not those of the seconds. */
-    const struct roast_metric_values *values = &study->summary->values;
+    const struct roast_metric_values *values = &ctx->summary->values;
     if (!run->fact_known[ROAST_FACT_report_chunks] && roles->successful_chunks > 0 &&
         values->known[ROAST_METRIC_total_cpu_time])
-        roast__study_set(study, ROAST_METRIC_avg_cpu_time_per_chunk,
-                         values->value[ROAST_METRIC_total_cpu_time] /
-                             (double)roles->successful_chunks);
+        roast__context_set(ctx, ROAST_METRIC_avg_cpu_time_per_chunk,
+                           values->value[ROAST_METRIC_total_cpu_time] /
+                               (double)roles->successful_chunks);
     /* Without a count from the Runner, its begin marks give the number of calls. */
     double marks = (double)roast__calls_count(run);
-    roast__study_set(study, ROAST_METRIC_runner_calls,
-                     either(roast__study_fact(study, ROAST_FACT_runner_calls),
-                            marks > 0 ? marks : NAN));
-    roast__study_set(study, ROAST_METRIC_runner_failures,
-                     roast__study_fact(study, ROAST_FACT_runner_failures));
+    roast__context_set(ctx, ROAST_METRIC_runner_calls,
+                       either(roast__context_fact(ctx, ROAST_FACT_runner_calls),
+                              marks > 0 ? marks : NAN));
+    roast__context_set(ctx, ROAST_METRIC_runner_failures,
+                       roast__context_fact(ctx, ROAST_FACT_runner_failures));
 }

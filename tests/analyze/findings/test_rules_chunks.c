@@ -279,8 +279,8 @@ static struct roast_finding short_tasks(double per_chunk_s, double best_size)
 {
     struct roast_file_sizes sizes[] = {{4, 1e6}};
     roast_summary *summary = diagnose((struct patient){.chunks = 400});
-    const struct roast_study study = {.summary = summary};
-    const struct roast_rule_input at = {.study = &study,
+    const struct roast_summary_context ctx = {.summary = summary};
+    const struct roast_rule_input at = {.ctx = &ctx,
                                         .slices = (const roast_slices){0},
                                         .offered_s = 100,
                                         .wall_s = 25,
