@@ -226,16 +226,31 @@ LIVE = {
     "records_in_blocks": head() + block(1, *RECORDS) + block(2, *RECORDS[:2]),
     "varints_without_end": live(b"\xff" * 40),
 }
+# For fuzz_journal: where the second block begins, in 255ths, then the entries of both.
+JOURNAL = {
+    "every_kind": b"\xff" + b"".join([*RECORDS, *SAMPLES, *REST, *PARTS]),
+    "records_twice": b"\x7f" + 2 * b"".join(RECORDS),
+    "samples": b"\x80" + b"".join(SAMPLES),
+    "rest": b"\xff" + b"".join(REST),
+    "parts_with_a_gap": b"\x81" + b"".join(PARTS),
+    "kind_unknown": b"\x00" + entry(99, 1, 2, 3) + entry(HUGE) + REST[0],
+    "numbers_huge": b"\xff"
+    + b"".join(
+        entry(kind, *[HUGE] * 12) for kind in KINDS if kind not in ("part", "whole")
+    ),
+    "varints_without_end": b"\x01" + b"\xff" * 40,
+}
 
 
 def main() -> None:
     """Write every seed."""
     assert zigzag(-3) == varint(signed(-3))
-    folder = CORPUS / "live"
-    folder.mkdir(parents=True, exist_ok=True)
-    for name, data in LIVE.items():
-        (folder / name).write_bytes(data)
-    print(f"{len(LIVE)} seeds in {folder}")
+    for kind, seeds in (("live", LIVE), ("journal", JOURNAL)):
+        folder = CORPUS / kind
+        folder.mkdir(parents=True, exist_ok=True)
+        for name, data in seeds.items():
+            (folder / name).write_bytes(data)
+        print(f"{len(seeds)} seeds in {folder}")
 
 
 if __name__ == "__main__":
