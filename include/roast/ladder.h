@@ -146,24 +146,24 @@ struct roast_access {
     uint64_t file_uncompressed_bytes;
 };
 
-static inline bool roast_flags_say_accessed(unsigned flags)
+static inline bool roast_flags_accessed(unsigned flags)
 {
     return flags & ROAST_BRANCH_DATA;
 }
 
-static inline bool roast_flags_say_offsets_only(unsigned flags)
+static inline bool roast_flags_offsets_only(unsigned flags)
 {
-    return !roast_flags_say_accessed(flags) && flags & ROAST_BRANCH_OFFSETS;
+    return !roast_flags_accessed(flags) && flags & ROAST_BRANCH_OFFSETS;
 }
 
 static inline bool roast_branch_is_accessed(const struct roast_branch *branch)
 {
-    return roast_flags_say_accessed(branch->flags);
+    return roast_flags_accessed(branch->flags);
 }
 
 static inline bool roast_branch_is_offsets_only(const struct roast_branch *branch)
 {
-    return roast_flags_say_offsets_only(branch->flags);
+    return roast_flags_offsets_only(branch->flags);
 }
 
 int roast_access_read(struct roast_access *out, struct roast_str blob,

@@ -135,7 +135,8 @@ struct roast_str roast_attempt_begin(roast_thread *thread, const unsigned char *
 bool roast_attempt_active(const roast_thread *thread);
 
 /* Keeps the frame of a chunk until the attempt ends. */
-int roast_attempt_keep(roast_thread *thread, struct roast_str frame, roast_error *err);
+int roast_attempt_add_frame(roast_thread *thread, struct roast_str frame,
+                            roast_error *err);
 
 /* What an attempt sends: its chunks, and its end frame, which lies behind them in memory.
  * Absent for an attempt inside another one. */
@@ -202,7 +203,7 @@ void roast_outbox_take(struct roast_str *frames, uint64_t *dropped);
 void roast_outbox_release(struct roast_str *frames);
 
 /* Puts taken frames back before those that were queued since. Takes *frames. */
-void roast_outbox_give_back(struct roast_str *frames);
+void roast_outbox_put_back(struct roast_str *frames);
 
 /* A random id of this process; a forked child has another one. */
 uint64_t roast_process_id(void);

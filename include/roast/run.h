@@ -59,7 +59,7 @@ int roast_run_add_frames(roast_run *run, struct roast_str frames,
 
 /* A dataset or file name, so that begin frames, which carry 32-bit ids, can be read.
  * Names of records are learned by themselves; credentials are taken out here. */
-int roast_run_learn_name(roast_run *run, struct roast_str name, roast_error *err);
+int roast_run_add_name(roast_run *run, struct roast_str name, roast_error *err);
 
 /* The chunk records in order of their start, as frames one behind the other; those
  * whose start is not known come last. Each has what was in its frame, and what only the

@@ -76,7 +76,7 @@ struct roast_value roast_view_value(const struct roast_view *view,
 void roast_view_set(roast_record *rec, const struct roast_view *view, double number);
 
 /* The times of a record that was made by hand, in seconds; NAN where one is missing. */
-struct roast_given_times {
+struct roast_record_times {
     double start_s;
     double end_s;
     double stamp_s; /* "timestamp": the end, where end_s is missing */
@@ -84,7 +84,7 @@ struct roast_given_times {
 
 /* Sets what rec does not have yet: the duration from start and end, the start from the
  * end and the duration. */
-void roast_record_set_times(roast_record *rec, const struct roast_given_times *given);
+void roast_record_set_times(roast_record *rec, const struct roast_record_times *given);
 
 /* ---- everything in a record --------------------------------------------------- */
 

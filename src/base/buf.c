@@ -116,7 +116,7 @@ const unsigned char *roast__cursor_bytes(struct roast_cursor *cur, uint64_t size
 {
     const unsigned char *bytes = cur->at;
 
-    if (cur->failed || size_bytes > roast__cursor_left(cur)) {
+    if (cur->failed || size_bytes > roast__cursor_remaining(cur)) {
         cur->failed = true;
         return NULL;
     }

@@ -52,7 +52,7 @@ static inline struct roast_cursor roast__cursor(const void *data, size_t size_by
     return cur;
 }
 
-static inline size_t roast__cursor_left(const struct roast_cursor *cur)
+static inline size_t roast__cursor_remaining(const struct roast_cursor *cur)
 {
     return (size_t)(cur->end - cur->at);
 }

@@ -44,7 +44,7 @@ void roast_json_close(struct roast_json *json, char bracket)
     json->comma = true;
 }
 
-void roast_json_made(struct roast_json *json, struct roast_str made)
+void roast_json_raw(struct roast_json *json, struct roast_str made)
 {
     begin_value(json);
     json->put(json->context, made.data, made.size_bytes);

@@ -30,10 +30,10 @@ struct roast_string_table {
  * text. The text must not be one of these strings itself. */
 int32_t roast__strings_put(struct roast_string_table *strings, struct roast_str text);
 
-/* The same, but first looks whether it is the text with the number `guess`, or
+/* The same, but first looks whether it is the text with the number `likely`, or
  * ROAST_NO_STRING: records repeat what the record before them said. */
 int32_t roast__strings_put_again(struct roast_string_table *strings,
-                                 struct roast_str text, int32_t guess);
+                                 struct roast_str text, int32_t likely);
 
 /* The number of a text that was put before, or ROAST_NO_STRING. */
 int32_t roast__strings_find(const struct roast_string_table *strings,

@@ -471,7 +471,7 @@ int roast__dask_reader_read(struct roast_dask_reader *reader, struct roast_str b
         reader->state.unread += status < 0;
         if (status < 0 && worst == ROAST_OK)
             worst = item_error(err, status, kind, at, batch.size_bytes);
-        at = batch.size_bytes - roast__cursor_left(&from);
+        at = batch.size_bytes - roast__cursor_remaining(&from);
     }
     int status = report_offsets(reader, sink);
     if (status < 0) {

@@ -22,7 +22,7 @@ enum {
     SHOWN_NAME_BYTES = 200, /* of it in the name of the temporary file */
     TRIES = 16,
     DIGITS = 16,
-    LEFT_AFTER_S = 24 * 60 * 60, /* without being written to */
+    ABANDONED_AFTER_S = 24 * 60 * 60, /* without being written to */
 };
 
 static const char saving[] = ".saving-";
@@ -174,7 +174,7 @@ static bool is_temporary(const char *name, const char *of)
 /* Removes temporary files of killed saves of the same file. Their process may still run
  * on another host, so only files of this user are removed that are a day older than the
  * current file, by the clock of the file system. */
-static void remove_left(const struct roast_new_file *file)
+static void remove_abandoned(const struct roast_new_file *file)
 {
     struct stat now, left;
     const struct dirent *entry;
@@ -186,7 +186,7 @@ static void remove_left(const struct roast_new_file *file)
         if (is_temporary(entry->d_name, name_of(file->path)) &&
             fstatat(dirfd(dir), entry->d_name, &left, AT_SYMLINK_NOFOLLOW) == 0 &&
             S_ISREG(left.st_mode) && left.st_uid == geteuid() &&
-            now.st_mtime - left.st_mtime > LEFT_AFTER_S)
+            now.st_mtime - left.st_mtime > ABANDONED_AFTER_S)
             (void)unlinkat(dirfd(dir), entry->d_name, 0);
     }
     (void)closedir(dir);
@@ -228,7 +228,7 @@ static int claim_and_rename(const struct roast_new_file *file)
     return -1;
 }
 
-static int place_new(const struct roast_new_file *file)
+static int link_or_create(const struct roast_new_file *file)
 {
     if (link(file->temporary, file->path) != 0)
         return has_no_links(errno) ? claim_and_rename(file) : -1;
@@ -236,15 +236,15 @@ static int place_new(const struct roast_new_file *file)
     return 0;
 }
 
-int roast__new_file_place(struct roast_new_file *file, enum roast_save_mode mode,
-                          roast_error *err)
+int roast__new_file_commit(struct roast_new_file *file, enum roast_save_mode mode,
+                           roast_error *err)
 {
     if (sync_path(file->temporary, O_RDWR) < 0)
         return fail(errno, err);
     if (file->mode)
         (void)chmod(file->temporary, file->mode); /* some file systems have none */
-    int done =
-        mode == ROAST_SAVE_NEW ? place_new(file) : rename(file->temporary, file->path);
+    int done = mode == ROAST_SAVE_NEW ? link_or_create(file)
+                                      : rename(file->temporary, file->path);
     if (done < 0)
         return fail(errno, err);
     roast__free(file->temporary);
@@ -252,7 +252,7 @@ int roast__new_file_place(struct roast_new_file *file, enum roast_save_mode mode
     /* The run is saved now. A folder that cannot be synced, as on some file systems, is
      * not reported as a failure. */
     (void)sync_path(file->folder, O_RDONLY | O_DIRECTORY);
-    remove_left(file);
+    remove_abandoned(file);
     return ROAST_OK;
 }
 

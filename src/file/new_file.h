@@ -21,8 +21,8 @@ int roast__new_file_open(struct roast_new_file *out, const char *path,
 
 /* Syncs it and puts it where it belongs. Then removes what an earlier save of the same
  * file left, if that was killed more than a day ago. */
-int roast__new_file_place(struct roast_new_file *file, enum roast_save_mode mode,
-                          roast_error *err);
+int roast__new_file_commit(struct roast_new_file *file, enum roast_save_mode mode,
+                           roast_error *err);
 
 /* Removes what was not put in place. */
 void roast__new_file_release(struct roast_new_file *file);

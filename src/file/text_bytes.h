@@ -23,7 +23,7 @@ static inline bool roast__is_text(struct roast_str text)
 }
 
 /* Any bytes as words of a message: one line, nothing that moves a cursor. */
-static inline void roast__clean_words(char *text)
+static inline void roast__make_printable(char *text)
 {
     for (; *text; text++) {
         if (*text < ' ' || *text > '~')

@@ -14,7 +14,7 @@
 enum { FLAGS, READS, BYTES, UNCOMPRESSED, NS, FILE_BYTES, FILE_UNCOMPRESSED, NUMBERS };
 static const uint64_t sizes_mask = 1 << FILE_BYTES | 1 << FILE_UNCOMPRESSED;
 
-static void put_branch(struct roast_sink *out, const struct roast_branch *branch)
+static void put_branch(struct roast_byte_writer *out, const struct roast_branch *branch)
 {
     const uint64_t numbers[NUMBERS] = {
         [FLAGS] = branch->flags,
@@ -35,12 +35,12 @@ int64_t roast_branches_write(void *out, size_t out_bytes,
                              const struct roast_branch *all, size_t count,
                              roast_error *err)
 {
-    struct roast_sink sink = roast__sink(out, out_bytes);
+    struct roast_byte_writer sink = roast__byte_writer(out, out_bytes);
 
-    roast__sink_varint(&sink, count);
+    roast__write_varint(&sink, count);
     for (size_t i = 0; i < count && !sink.full; i++)
         put_branch(&sink, &all[i]);
-    return roast__sink_finish(&sink, out, "branches", err);
+    return roast__written_bytes(&sink, out, "branches", err);
 }
 
 struct roast_branch roast__branch_read(struct roast_cursor *cur)

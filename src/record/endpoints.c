@@ -11,7 +11,8 @@
 
 enum { REQUESTS, RANGES, BYTES, WAIT_NS, ERRORS, NUMBERS };
 
-static void put_endpoint(struct roast_sink *out, const struct roast_endpoint *endpoint)
+static void put_endpoint(struct roast_byte_writer *out,
+                         const struct roast_endpoint *endpoint)
 {
     const uint64_t numbers[NUMBERS] = {
         [REQUESTS] = endpoint->requests, [RANGES] = endpoint->ranges,
@@ -27,12 +28,12 @@ int64_t roast_endpoints_write(void *out, size_t out_bytes,
                               const struct roast_endpoint *all, size_t count,
                               roast_error *err)
 {
-    struct roast_sink sink = roast__sink(out, out_bytes);
+    struct roast_byte_writer sink = roast__byte_writer(out, out_bytes);
 
-    roast__sink_varint(&sink, count);
+    roast__write_varint(&sink, count);
     for (size_t i = 0; i < count && !sink.full; i++)
         put_endpoint(&sink, &all[i]);
-    return roast__sink_finish(&sink, out, "endpoints", err);
+    return roast__written_bytes(&sink, out, "endpoints", err);
 }
 
 static struct roast_endpoint read_endpoint(struct roast_cursor *cur)

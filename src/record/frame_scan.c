@@ -11,7 +11,7 @@
 
 enum { HEAD_BYTES = 2, CRC_BYTES = 4 };
 
-enum verdict { WHOLE, INCOMPLETE, DAMAGED };
+enum frame_state { WHOLE, INCOMPLETE, DAMAGED };
 
 /* The size that the header of the frame at data claims; false when it has none. */
 static bool claimed_bytes(uint64_t *size_bytes, struct roast_str data)
@@ -20,7 +20,7 @@ static bool claimed_bytes(uint64_t *size_bytes, struct roast_str data)
 
     (void)roast__cursor_bytes(&cur, HEAD_BYTES);
     uint64_t fields_bytes = roast__cursor_varint(&cur);
-    uint64_t others_bytes = data.size_bytes - roast__cursor_left(&cur) + CRC_BYTES;
+    uint64_t others_bytes = data.size_bytes - roast__cursor_remaining(&cur) + CRC_BYTES;
     *size_bytes = fields_bytes > UINT64_MAX - others_bytes
                       ? UINT64_MAX
                       : fields_bytes + others_bytes;
@@ -29,8 +29,8 @@ static bool claimed_bytes(uint64_t *size_bytes, struct roast_str data)
 
 /* Too few bytes for a frame are incomplete if more bytes can help: a size that is too
  * large, or has more bytes than a size has, stays what it is. */
-static enum verdict judge(struct roast_str data, size_t *size_bytes,
-                          uint64_t *effort_bytes)
+static enum frame_state classify(struct roast_str data, size_t *size_bytes,
+                                 uint64_t *effort_bytes)
 {
     uint64_t claimed;
 
@@ -71,10 +71,10 @@ static size_t up_to_next_frame(struct roast_str data, const size_t *may_grow_at,
         if (!magic)
             return stop;
         size_t at = (size_t)(magic - data.data);
-        enum verdict verdict = judge(from(data, at), &size, effort_bytes);
-        if (verdict == WHOLE)
+        enum frame_state frame_state = classify(from(data, at), &size, effort_bytes);
+        if (frame_state == WHOLE)
             return at;
-        if (verdict == INCOMPLETE && may_grow_at && at < stop)
+        if (frame_state == INCOMPLETE && may_grow_at && at < stop)
             stop = at;
     }
     return data.size_bytes;
@@ -89,18 +89,18 @@ size_t roast__frame_scan(struct roast_str data, bool at_end, uint64_t *effort_by
 {
     size_t at = 0;
     size_t size = 0;
-    enum verdict verdict = INCOMPLETE;
+    enum frame_state frame_state = INCOMPLETE;
 
     if (*effort_bytes == 0)
         return data.size_bytes;
     while (at < data.size_bytes) {
-        verdict = judge(from(data, at), &size, effort_bytes);
-        if (verdict != WHOLE)
+        frame_state = classify(from(data, at), &size, effort_bytes);
+        if (frame_state != WHOLE)
             break;
         at += size;
     }
-    if (at > 0 || data.size_bytes == 0 || (verdict == INCOMPLETE && !at_end))
+    if (at > 0 || data.size_bytes == 0 || (frame_state == INCOMPLETE && !at_end))
         return at;
-    size_t may_grow_at = verdict == INCOMPLETE ? 0 : data.size_bytes;
+    size_t may_grow_at = frame_state == INCOMPLETE ? 0 : data.size_bytes;
     return up_to_next_frame(data, &may_grow_at, effort_bytes);
 }

@@ -48,15 +48,15 @@ const struct roast_hook_info *roast_hook_info(unsigned hook)
 int64_t roast_ladder_write(void *out, size_t out_bytes,
                            const struct roast_ladder *ladder, roast_error *err)
 {
-    struct roast_sink sink = roast__sink(out, out_bytes);
+    struct roast_byte_writer sink = roast__byte_writer(out, out_bytes);
 
     for (int i = 0; i < ROAST_ITEM_COUNT; i++) {
         if (!roast_ladder_has(ladder, (enum roast_ladder_item)i))
             continue;
-        roast__sink_varint(&sink, items[i].number);
-        roast__sink_varint(&sink, ladder->values[i]);
+        roast__write_varint(&sink, items[i].number);
+        roast__write_varint(&sink, ladder->values[i]);
     }
-    return roast__sink_finish(&sink, out, "items of a ladder", err);
+    return roast__written_bytes(&sink, out, "items of a ladder", err);
 }
 
 /* As roast__cursor_varint(), but in place: a run has millions of ladders. */
@@ -73,7 +73,7 @@ int roast_ladder_read(struct roast_ladder *out, struct roast_str blob, roast_err
     struct roast_cursor cur = roast__cursor(blob.data, blob.size_bytes);
 
     memset(out, 0, sizeof(*out));
-    while (roast__cursor_left(&cur) > 0 && !cur.failed) {
+    while (roast__cursor_remaining(&cur) > 0 && !cur.failed) {
         uint64_t number = read_varint(&cur);
         uint64_t value = read_varint(&cur);
         if (number < sizeof(by_number) && by_number[number] != 0)

@@ -132,7 +132,7 @@ int roast_pair_next(struct roast_pair *pair, struct roast_str *blob, roast_error
 {
     struct roast_cursor cur = roast__cursor(blob->data, blob->size_bytes);
 
-    if (roast__cursor_left(&cur) == 0)
+    if (roast__cursor_remaining(&cur) == 0)
         return 0;
     pair->key = roast__cursor_varint(&cur);
     pair->value = roast__cursor_varint(&cur);
@@ -140,6 +140,6 @@ int roast_pair_next(struct roast_pair *pair, struct roast_str *blob, roast_error
         return roast_error_set(err, ROAST_BAD_DATA, "pairs of %zu bytes",
                                blob->size_bytes);
     blob->data = (const char *)cur.at;
-    blob->size_bytes = roast__cursor_left(&cur);
+    blob->size_bytes = roast__cursor_remaining(&cur);
     return 1;
 }

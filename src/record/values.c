@@ -154,7 +154,7 @@ static int step(const struct roast_cursor *cur, struct roast_str *blob,
     if (cur->failed)
         return roast_error_set(err, ROAST_BAD_DATA, "a value in the last %zu bytes",
                                blob->size_bytes);
-    blob->size_bytes = roast__cursor_left(cur);
+    blob->size_bytes = roast__cursor_remaining(cur);
     blob->data = (const char *)cur->at;
     return 1;
 }
@@ -172,7 +172,7 @@ int roast_value_next_key(struct roast_str *key, struct roast_str *blob,
 {
     struct roast_cursor cur = roast__cursor(blob->data, blob->size_bytes);
 
-    if (roast__cursor_left(&cur) == 0)
+    if (roast__cursor_remaining(&cur) == 0)
         return 0;
     *key = read_sized(&cur);
     return step(&cur, blob, err);
@@ -213,7 +213,7 @@ int roast_value_next(struct roast_value *value, struct roast_str *blob,
 {
     struct roast_cursor cur = roast__cursor(blob->data, blob->size_bytes);
 
-    if (roast__cursor_left(&cur) == 0)
+    if (roast__cursor_remaining(&cur) == 0)
         return 0;
     memset(value, 0, sizeof(*value));
     value->type = (enum roast_value_type) * cur.at++;

@@ -222,7 +222,7 @@ void roast_view_set(roast_record *rec, const struct roast_view *view, double num
         set_rounded(rec, view->field, number * scale);
 }
 
-void roast_record_set_times(roast_record *rec, const struct roast_given_times *given)
+void roast_record_set_times(roast_record *rec, const struct roast_record_times *given)
 {
     double end_s = isnan(given->end_s) ? given->stamp_s : given->end_s;
 

@@ -246,7 +246,7 @@ static bool restore_times(struct roast_worker_samples *worker)
     worker->ticks = 0;
     worker->last_time_us = 0;
     worker->last_step_us = 0;
-    while (roast__cursor_left(&cur) > 0) {
+    while (roast__cursor_remaining(&cur) > 0) {
         worker->last_step_us =
             roast__wrap_add(worker->last_step_us, roast__cursor_signed(&cur));
         worker->last_time_us =
@@ -266,7 +266,7 @@ static bool restore_series(struct roast_packed_series *series, uint64_t ticks)
     series->last_tick = 0;
     series->last = 0;
     series->known = false;
-    for (bool first = true; roast__cursor_left(&cur) > 0; first = false) {
+    for (bool first = true; roast__cursor_remaining(&cur) > 0; first = false) {
         uint64_t head = roast__cursor_varint(&cur);
         uint64_t later = head >> 1;
         if (later >= ticks - series->last_tick || (later == 0 && !first))

@@ -113,8 +113,8 @@ int32_t roast__sources_of_record(struct roast_attempts *attempts,
         attempts->last.source = index;
         return index;
     }
-    if (!roast__names_learn(names, strings, source.dataset) ||
-        !roast__names_learn(names, strings, source.file))
+    if (!roast__names_add(names, strings, source.dataset) ||
+        !roast__names_add(names, strings, source.file))
         return ROAST_SOURCE_NO_MEMORY;
     return add_source(attempts, &source);
 }
@@ -222,8 +222,8 @@ bool roast__names_has(const struct roast_names *names,
                                roast_name_id(roast__strings_get(strings, text)), text});
 }
 
-bool roast__names_learn(struct roast_names *names,
-                        const struct roast_string_table *strings, int32_t text)
+bool roast__names_add(struct roast_names *names,
+                      const struct roast_string_table *strings, int32_t text)
 {
     if (text < 0)
         return true;

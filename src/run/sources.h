@@ -57,8 +57,8 @@ struct roast_names {
 };
 
 /* Learns a text of strings; false when out of memory. Nothing for ROAST_NO_STRING. */
-bool roast__names_learn(struct roast_names *names,
-                        const struct roast_string_table *strings, int32_t text);
+bool roast__names_add(struct roast_names *names,
+                      const struct roast_string_table *strings, int32_t text);
 
 /* Whether a text of strings was learned. */
 bool roast__names_has(const struct roast_names *names,

@@ -43,7 +43,7 @@ static void varints_come_back_with_the_shortest_size(void **state)
         assert_int_equal(buf.size_bytes, edges[i].size_bytes);
         struct roast_cursor cur = roast__cursor(buf.data, buf.size_bytes);
         assert_true(roast__cursor_varint(&cur) == edges[i].value);
-        assert_int_equal(roast__cursor_left(&cur), 0);
+        assert_int_equal(roast__cursor_remaining(&cur), 0);
         assert_false(cur.failed);
     }
     roast__buf_release(&buf);
@@ -69,7 +69,8 @@ static void what_is_behind_a_varint_does_not_change_it(void **state)
             uint64_t expected = cut < size ? 0 : edges[i / COUNT_OF(behind)].value;
             assert_true(roast__cursor_varint(&cur) == expected);
             assert_int_equal(cur.failed, cut < size);
-            assert_int_equal(roast__cursor_left(&cur), cut < size ? 0 : cut - size);
+            assert_int_equal(roast__cursor_remaining(&cur),
+                             cut < size ? 0 : cut - size);
             free(bytes);
         }
     }

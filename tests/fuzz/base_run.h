@@ -50,7 +50,7 @@ static inline roast_run *base_run(void)
     PROMISE(roast_run_new(&run, 0, 0, NULL) == 0);
     PROMISE(roast_run_set_host(run, roast_str_of("here"), NULL) == 0);
     PROMISE(roast_run_accept(run, id, NULL) == 0);
-    PROMISE(roast_run_learn_name(run, roast_str_of("b.root"), NULL) == 0);
+    PROMISE(roast_run_add_name(run, roast_str_of("b.root"), NULL) == 0);
     for (uint32_t i = 1; i < 4; i++) {
         base_frame(run, i, ROAST_FRAME_CHUNK);
         base_frame(run, i, ROAST_FRAME_END);

@@ -32,7 +32,7 @@ static void repair(unsigned char *data, size_t size_bytes)
 
     uint64_t fields_bytes = roast__cursor_varint(&cur);
     (void)roast__cursor_bytes(&cur, fields_bytes);
-    PROMISE(!cur.failed && roast__cursor_left(&cur) >= CRC_BYTES);
+    PROMISE(!cur.failed && roast__cursor_remaining(&cur) >= CRC_BYTES);
     size_t covered = (size_t)(cur.at - data);
     uint32_t crc = roast__crc32c(data, covered);
     for (size_t i = 0; i < CRC_BYTES; i++)

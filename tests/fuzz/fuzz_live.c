@@ -94,8 +94,8 @@ static void repair(unsigned char *file, size_t size_bytes)
             at++;
             continue;
         }
-        roast__block_seal(file + at, (size_t)payload,
-                          roast__load_fixed(file + at + 12, 8));
+        roast__block_write_head(file + at, (size_t)payload,
+                                roast__load_fixed(file + at + 12, 8));
         at += ROAST_BLOCK_HEAD_BYTES + (size_t)payload;
     }
 }

@@ -49,7 +49,7 @@ static inline bool keep_chunk(roast_thread *thread, const unsigned char *run_id)
     roast_chunk_start(thread);
     roast_chunk_stop(thread);
     return roast_chunk_finish(thread, &ended_ok, &frame, NULL) == ROAST_OK &&
-           roast_attempt_keep(thread, frame, NULL) == ROAST_OK;
+           roast_attempt_add_frame(thread, frame, NULL) == ROAST_OK;
 }
 
 #endif

@@ -66,7 +66,7 @@ static void check_times(double start_s, double end_s, double stamp_s, int64_t st
                         int64_t took_ns)
 {
     roast_record rec = {.kind = ROAST_FRAME_CHUNK};
-    const struct roast_given_times told = {start_s, end_s, stamp_s};
+    const struct roast_record_times told = {start_s, end_s, stamp_s};
 
     roast_record_set_times(&rec, &told);
     assert_int_equal(roast_record_has(&rec, ROAST_FIELD_start_epoch_ns),
@@ -95,14 +95,14 @@ static void times_follow_from_one_another(void **state)
 static void what_is_known_stays(void **state)
 {
     roast_record rec = {.kind = ROAST_FRAME_CHUNK};
-    const struct roast_given_times told = {2, 5, 6};
+    const struct roast_record_times told = {2, 5, 6};
     (void)state;
 
     roast_record_set_u64(&rec, ROAST_FIELD_duration_ns, 1000000000);
     roast_record_set_times(&rec, &told);
     assert_int_equal(rec.values[ROAST_FIELD_duration_ns].u64, 1000000000);
     assert_int_equal(rec.values[ROAST_FIELD_start_epoch_ns].i64, 4000000000);
-    roast_record_set_times(&rec, &(struct roast_given_times){7, 9, 9});
+    roast_record_set_times(&rec, &(struct roast_record_times){7, 9, 9});
     assert_int_equal(rec.values[ROAST_FIELD_start_epoch_ns].i64, 4000000000);
 }
 

@@ -53,7 +53,7 @@ static void show_kinds(char out[100], const struct roast_block *blocks)
     for (; blocks; blocks = blocks->next) {
         struct roast_cursor in =
             roast__cursor(blocks->bytes + ROAST_BLOCK_HEAD_BYTES, blocks->size_bytes);
-        while (roast__cursor_left(&in) > 0) {
+        while (roast__cursor_remaining(&in) > 0) {
             *out++ = (char)('a' - 1 + roast__cursor_varint(&in));
             uint64_t size = roast__cursor_varint(&in);
             assert_non_null(roast__cursor_bytes(&in, size));
@@ -142,7 +142,7 @@ static uint64_t who_was_sampled(const struct roast_block *block)
         roast__cursor(block->bytes + ROAST_BLOCK_HEAD_BYTES, block->size_bytes);
     uint64_t who = UINT64_MAX;
 
-    while (roast__cursor_left(&in) > 0) {
+    while (roast__cursor_remaining(&in) > 0) {
         uint64_t kind = roast__cursor_varint(&in);
         uint64_t size = roast__cursor_varint(&in);
         struct roast_cursor payload =

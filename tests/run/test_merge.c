@@ -280,8 +280,8 @@ static void a_place_is_read_once_its_names_are_learned(void **state)
     make_begin(&made, 1);
     add(run, &made);
     assert_null(file_of(run, 0, text));
-    assert_int_equal(roast_run_learn_name(run, roast_str_of("ttbar"), NULL), ROAST_OK);
-    assert_int_equal(roast_run_learn_name(run, roast_str_of("a.root"), NULL), ROAST_OK);
+    assert_int_equal(roast_run_add_name(run, roast_str_of("ttbar"), NULL), ROAST_OK);
+    assert_int_equal(roast_run_add_name(run, roast_str_of("a.root"), NULL), ROAST_OK);
     assert_string_equal(file_of(run, 0, text), "a.root");
     roast_run_free(run);
 }
@@ -313,10 +313,10 @@ static void two_names_with_one_id_leave_a_place_unread(void **state)
     make(&made, ROAST_FRAME_BEGIN, 1, 1);
     set_place(&made, "ttbar", "file 51711", 0, 10);
     add(run, &made);
-    (void)roast_run_learn_name(run, roast_str_of("ttbar"), NULL);
-    (void)roast_run_learn_name(run, roast_str_of("file 51711"), NULL);
+    (void)roast_run_add_name(run, roast_str_of("ttbar"), NULL);
+    (void)roast_run_add_name(run, roast_str_of("file 51711"), NULL);
     assert_string_equal(file_of(run, 0, text), "file 51711");
-    (void)roast_run_learn_name(run, roast_str_of("file 202660"), NULL);
+    (void)roast_run_add_name(run, roast_str_of("file 202660"), NULL);
     assert_null(file_of(run, 0, text));
     roast_run_free(run);
 }
@@ -331,8 +331,8 @@ static void names_are_learned_without_credentials(void **state)
     make(&made, ROAST_FRAME_BEGIN, 1, 1);
     set_place(&made, "ttbar", "root://host//a.root", 0, 10);
     add(run, &made);
-    (void)roast_run_learn_name(run, roast_str_of("root://me:pw@host//a.root?authz=x"),
-                               NULL);
+    (void)roast_run_add_name(run, roast_str_of("root://me:pw@host//a.root?authz=x"),
+                             NULL);
     assert_string_equal(file_of(run, 0, text), "root://host//a.root");
     roast_run_free(run);
 }

@@ -103,7 +103,7 @@ static int add_times(roast_run *run)
         status = status ? status : roast_run_add_count(run, i, 1, NULL);
         status = status ? status : roast_run_mark(run, ROAST_MARK_RUN_BEGIN, i, NULL);
         status = status ? status : roast_run_accept(run, run_id, NULL);
-        status = status ? status : roast_run_learn_name(run, roast_str_of(name), NULL);
+        status = status ? status : roast_run_add_name(run, roast_str_of(name), NULL);
         status = status ? status : roast_run_set_host(run, roast_str_of(name), NULL);
     }
     return status;

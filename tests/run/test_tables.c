@@ -105,7 +105,7 @@ static int32_t learn(struct roast_names *names, struct roast_string_table *strin
 {
     int32_t number = roast__strings_put(strings, roast_str_of(text));
 
-    assert_true(roast__names_learn(names, strings, number));
+    assert_true(roast__names_add(names, strings, number));
     return number;
 }
 

@@ -45,10 +45,11 @@ static int read_file(struct roast_apply *apply, int fd, const char *path,
     status = apply_blocks(apply, &blocks, seen, err);
     roast__blocks_close(&blocks);
     if (status == ROAST_OK && !apply->run)
-        return roast_error_set(err, ROAST_BAD_CHECKSUM,
-                               "%.150s: damaged where the start of the run is told: "
-                               "nothing of it can be read",
-                               path);
+        return roast_error_set(
+            err, ROAST_BAD_CHECKSUM,
+            "%.150s: the entry with the start of the run is damaged, "
+            "so nothing can be read",
+            path);
     return status;
 }
 

@@ -66,8 +66,8 @@ static void check_reading(const roast_runfile *file, struct reporter *reporter)
 /* ---- finished files -------------------------------------------------------------- */
 
 /* A part that is too damaged to check is a problem, not a failure. */
-static int forgive(struct reporter *reporter, int status, const char *where,
-                   roast_error *err)
+static int report_damage(struct reporter *reporter, int status, const char *where,
+                         roast_error *err)
 {
     char line[300];
 
@@ -91,7 +91,7 @@ static int check_pages(sqlite3 *db, struct reporter *reporter, roast_error *err)
             report(reporter, text);
     }
     (void)sqlite3_finalize(check);
-    return forgive(reporter, status, "pages", err);
+    return report_damage(reporter, status, "pages", err);
 }
 
 static int check_summary(sqlite3 *db, struct reporter *reporter, roast_error *err)
@@ -104,7 +104,7 @@ static int check_summary(sqlite3 *db, struct reporter *reporter, roast_error *er
     if (status == ROAST_LIMIT)
         status = ROAST_OK; /* it is computed anew, and nothing of the run is lost */
     roast_summary_free(summary);
-    return forgive(reporter, status, "the summary", err);
+    return report_damage(reporter, status, "the summary", err);
 }
 
 /* ---- plain tables ---------------------------------------------------------------- */
@@ -166,7 +166,7 @@ static int compare_table(sqlite3 *made, sqlite3 *stored, const char *table,
                    table);
     if (status == ROAST_OK)
         report_count(reporter, different, "row", what);
-    return forgive(reporter, status, table, err);
+    return report_damage(reporter, status, table, err);
 }
 
 /* The state of an unfinished run at that time is not known any more, and another
@@ -212,8 +212,8 @@ static int check_finished(roast_runfile *file, struct reporter *reporter,
     int status = check_pages(file->db, reporter, err);
 
     if (status == ROAST_OK)
-        status =
-            forgive(reporter, roast__runfile_whole(file, &run, err), "the run", err);
+        status = report_damage(reporter, roast__runfile_whole(file, &run, err),
+                               "the run", err);
     check_reading(file, reporter);
     if (status == ROAST_OK)
         status = check_summary(file->db, reporter, err);

@@ -189,7 +189,8 @@ struct roast_str roast_attempt_begin(roast_thread *thread, const unsigned char *
 
 /* ---- end --------------------------------------------------------------------- */
 
-int roast_attempt_keep(roast_thread *thread, struct roast_str frame, roast_error *err)
+int roast_attempt_add_frame(roast_thread *thread, struct roast_str frame,
+                            roast_error *err)
 {
     struct roast_buf *frames = &thread->attempt.frames;
 
@@ -209,8 +210,8 @@ static unsigned leave(const struct roast_attempt *attempt)
     uint32_t newest;
     unsigned active = roast__chunk_leaves(&newest);
 
-    return roast__most_at_once(active, attempt->active_at_begin,
-                               newest != attempt->identity.sequence);
+    return roast__max_concurrency(active, attempt->active_at_begin,
+                                  newest != attempt->identity.sequence);
 }
 
 /* It failed before it had a chunk, or its process() is not decorated. */

@@ -115,8 +115,8 @@ static void set_readings(roast_thread *thread)
     uint32_t newest;
     unsigned active = thread->of_attempt ? roast__chunk_running(&newest)
                                          : roast__chunk_leaves(&newest);
-    unsigned most = roast__most_at_once(active, thread->active_at_begin,
-                                        newest != thread->identity.sequence);
+    unsigned most = roast__max_concurrency(active, thread->active_at_begin,
+                                           newest != thread->identity.sequence);
 
     roast_record_set_u64(&thread->record, ROAST_FIELD_concurrency, most);
     after->rss_known = roast__rss_read(&thread->statm, &after->rss_bytes);

@@ -75,7 +75,7 @@ void roast_outbox_take(struct roast_str *frames, uint64_t *dropped)
     (void)pthread_mutex_unlock(&lock);
 }
 
-void roast_outbox_give_back(struct roast_str *frames)
+void roast_outbox_put_back(struct roast_str *frames)
 {
     struct roast_buf older = {(unsigned char *)(uintptr_t)frames->data,
                               frames->size_bytes, frames->size_bytes, false};

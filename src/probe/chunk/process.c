@@ -107,7 +107,7 @@ unsigned roast__chunk_leaves(uint32_t *newest)
     return atomic_fetch_sub_explicit(&running, 1, memory_order_relaxed);
 }
 
-unsigned roast__most_at_once(unsigned at_end, unsigned at_begin, bool another_began)
+unsigned roast__max_concurrency(unsigned at_end, unsigned at_begin, bool another_began)
 {
     unsigned most = at_end > at_begin ? at_end : at_begin;
 

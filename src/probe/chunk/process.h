@@ -34,7 +34,7 @@ unsigned roast__chunk_leaves(uint32_t *newest);
 
 /* The most that were seen at once, from how many ran at begin and end; one that began and
  * ended in between is in neither count. */
-unsigned roast__most_at_once(unsigned at_end, unsigned at_begin, bool another_began);
+unsigned roast__max_concurrency(unsigned at_end, unsigned at_begin, bool another_began);
 
 /* True once per process, and again in a forked child: the caller that gets it adds the
  * facts of the process to its record. */

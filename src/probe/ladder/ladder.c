@@ -67,7 +67,7 @@ static bool read_runqueue(struct roast_procfile *file, uint64_t *runqueue_ns)
 }
 
 /* Marks slices as missing whose hooks were not placed, or were removed since. */
-static void miss_hooks(struct roast_ladder_state *state, uint64_t hooks_missing)
+static void mark_missing_hooks(struct roast_ladder_state *state, uint64_t hooks_missing)
 {
     struct roast_ladder *sums = &state->sums;
 
@@ -98,7 +98,7 @@ void roast_ladder_arm(roast_thread *thread, uint64_t hooks_missing)
     state->reads.sees_all = true;
     state->missing = 0;
     if (hooks_missing != 0)
-        miss_hooks(state, hooks_missing);
+        mark_missing_hooks(state, hooks_missing);
     state->runqueue_known =
         read_runqueue(&thread->slow_files.schedstat, &state->runqueue_ns);
 }
@@ -223,7 +223,7 @@ void roast_ladder_add(roast_thread *thread, enum roast_ladder_item item, uint64_
     if (!state || roast__is_slice(item) || item >= ROAST_ITEM_COUNT)
         return;
     if (item == ROAST_ITEM_hooks_missing)
-        miss_hooks(state, value);
+        mark_missing_hooks(state, value);
     else
         roast_ladder_set(&state->sums, item, state->sums.values[item] + value);
 }

@@ -29,7 +29,7 @@ static inline void put_block(struct roast_buf *file, uint64_t number,
     roast__buf_put(file, head, sizeof(head));
     roast__buf_put(file, entries.data, entries.size_bytes);
     assert_true(roast__buf_ok(file));
-    roast__block_seal(file->data + from, entries.size_bytes, number);
+    roast__block_write_head(file->data + from, entries.size_bytes, number);
 }
 
 /* An entry of up to six numbers, and a text behind them. */

@@ -19,7 +19,7 @@ static inline void change_name(roast_run *run)
 {
     struct roast_str file = roast_str_of("root://me:secret@host//f.root?authz=token");
 
-    assert_int_equal(roast_run_learn_name(run, file, NULL), ROAST_OK);
+    assert_int_equal(roast_run_add_name(run, file, NULL), ROAST_OK);
 }
 
 static inline void set_note(roast_run *run, enum roast_note_group group,

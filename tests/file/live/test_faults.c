@@ -324,7 +324,7 @@ static void a_disk_that_stays_full_costs_no_more_than_the_queue(void **state)
         if (i % 100 == 0)
             assert_int_equal(roast_live_sync(test->live, &err), ROAST_IO);
     }
-    assert_non_null(strstr(err.message, "changes wait in memory"));
+    assert_non_null(strstr(err.message, "changes are still in memory"));
     do { /* ten times here, and once by the thread when the queue was half full */
         (void)usleep(1000);
         roast_live_state(test->live, &now);
@@ -352,7 +352,7 @@ static void closing_tells_what_is_missing(void **state)
     test->live = NULL;
     disk.armed = false;
     assert_non_null(
-        strstr(err.message, "No space left on device; 2 changes are missing in it"));
+        strstr(err.message, "No space left on device; 2 changes were not written"));
 }
 
 int main(void)

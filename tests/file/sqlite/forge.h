@@ -24,7 +24,7 @@ static inline void forge_row(sqlite3 *db, const char *update_sql, uint64_t key,
         roast__store_fixed(copy + data.size_bytes - 4,
                            roast__crc32c(copy, data.size_bytes - 4), 4);
     if (copy && key > 0 && data.size_bytes > ROAST_BLOCK_HEAD_BYTES)
-        roast__block_seal(copy, data.size_bytes - ROAST_BLOCK_HEAD_BYTES, key);
+        roast__block_write_head(copy, data.size_bytes - ROAST_BLOCK_HEAD_BYTES, key);
     if (copy && roast__sql_prepare(&update, db, update_sql, NULL) == ROAST_OK) {
         (void)sqlite3_bind_int64(update, 1, (sqlite3_int64)key);
         (void)sqlite3_bind_blob64(update, 2, copy, data.size_bytes, SQLITE_TRANSIENT);

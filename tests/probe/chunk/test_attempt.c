@@ -455,13 +455,13 @@ static void nothing_is_kept_outside_of_an_attempt(void **state)
     (void)state;
 
     struct told told = end_attempt(begin_attempt(&usual), ended_failed);
-    assert_int_equal(roast_attempt_keep(thread, str_from("frame", 5), &err),
+    assert_int_equal(roast_attempt_add_frame(thread, str_from("frame", 5), &err),
                      ROAST_UNAVAILABLE);
     assert_int_equal(err.code, ROAST_UNAVAILABLE);
     assert_str_is(text(&told.records[0], ROAST_FIELD_dataset), "TTbar");
     thread = begin_chunk();
     (void)roast_attempt_begin(thread, NULL, &usual); /* part of the chunk */
-    assert_int_equal(roast_attempt_keep(thread, str_from("frame", 5), NULL),
+    assert_int_equal(roast_attempt_add_frame(thread, str_from("frame", 5), NULL),
                      ROAST_UNAVAILABLE);
     (void)end_chunk(thread);
     struct roast_str frames;

@@ -338,7 +338,7 @@ static int is_silent_in_child(void *thread)
         return __LINE__;
     roast_chunk_stop(thread);
     MUST(roast_chunk_finish(thread, &ended_ok, &frame, NULL) == ROAST_UNAVAILABLE);
-    MUST(roast_attempt_keep(thread, frame, NULL) == ROAST_UNAVAILABLE);
+    MUST(roast_attempt_add_frame(thread, frame, NULL) == ROAST_UNAVAILABLE);
     MUST(attempt_end(thread, &ended_failed, &frame, &err) == ROAST_UNAVAILABLE);
     MUST(err.code == ROAST_UNAVAILABLE);
     MUST(frame.data == NULL && frame.size_bytes == 0);

@@ -115,15 +115,15 @@ static void what_is_given_back_comes_out_first_again(void **state)
     assert_int_equal(roast_outbox_put(str_from("old,", 4), NULL), ROAST_OK);
     uint64_t dropped = take_all(&frames);
     assert_int_equal(roast_outbox_put(str_from("new", 3), NULL), ROAST_OK);
-    roast_outbox_give_back(&frames);
+    roast_outbox_put_back(&frames);
     assert_null(frames.data); /* it was taken */
     assert_int_equal(take_all(&frames), dropped);
     assert_str_is(frames, "old,new");
-    roast_outbox_give_back(&frames);
+    roast_outbox_put_back(&frames);
     (void)take_all(&frames);
     assert_str_is(frames, "old,new");
     roast_outbox_release(&frames);
-    roast_outbox_give_back(&frames); /* nothing */
+    roast_outbox_put_back(&frames); /* nothing */
     (void)take_all(&frames);
     assert_int_equal(frames.size_bytes, 0);
     roast_outbox_release(&frames);

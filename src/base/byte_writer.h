@@ -3,29 +3,29 @@
  *
  * For writers that must not allocate: append as often as you like, then check `full` once.
  * `at` never passes `end`. */
-#ifndef ROAST_BASE_SINK_H
-#define ROAST_BASE_SINK_H
+#ifndef ROAST_BASE_BYTE_WRITER_H
+#define ROAST_BASE_BYTE_WRITER_H
 
 #include <stdbool.h>
 #include <string.h>
 
 #include "base/bytes.h"
 
-struct roast_sink {
+struct roast_byte_writer {
     unsigned char *at;
     unsigned char *end;
     bool full; /* something did not fit */
 };
 
-static inline struct roast_sink roast__sink(void *out, size_t out_bytes)
+static inline struct roast_byte_writer roast__byte_writer(void *out, size_t out_bytes)
 {
     unsigned char *start = out;
-    struct roast_sink sink = {start, start ? start + out_bytes : start, false};
+    struct roast_byte_writer sink = {start, start ? start + out_bytes : start, false};
     return sink;
 }
 
-static inline void roast__sink_bytes(struct roast_sink *out, const void *bytes,
-                                     size_t size_bytes)
+static inline void roast__write_bytes(struct roast_byte_writer *out, const void *bytes,
+                                      size_t size_bytes)
 {
     if (out->full || (size_t)(out->end - out->at) < size_bytes) {
         out->full = true;
@@ -36,24 +36,24 @@ static inline void roast__sink_bytes(struct roast_sink *out, const void *bytes,
     out->at += size_bytes;
 }
 
-static inline void roast__sink_varint(struct roast_sink *out, uint64_t value)
+static inline void roast__write_varint(struct roast_byte_writer *out, uint64_t value)
 {
     unsigned char bytes[ROAST_VARINT_MAX_BYTES];
 
     if (!out->full && out->end - out->at >= ROAST_VARINT_MAX_BYTES)
         out->at = roast__store_varint(out->at, value);
     else
-        roast__sink_bytes(out, bytes,
-                          (size_t)(roast__store_varint(bytes, value) - bytes));
+        roast__write_bytes(out, bytes,
+                           (size_t)(roast__store_varint(bytes, value) - bytes));
 }
 
-static inline void roast__sink_fixed(struct roast_sink *out, uint64_t value,
-                                     size_t size_bytes)
+static inline void roast__write_fixed(struct roast_byte_writer *out, uint64_t value,
+                                      size_t size_bytes)
 {
     unsigned char bytes[8];
 
     roast__store_fixed(bytes, value, size_bytes);
-    roast__sink_bytes(out, bytes, size_bytes);
+    roast__write_bytes(out, bytes, size_bytes);
 }
 
 #endif

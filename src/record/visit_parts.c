@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* visit_inside.c - what happened inside a chunk, given to a sink: sections, ladder,
+/* visit_parts.c - what happened inside a chunk, given to a sink: sections, ladder,
  * branches, endpoints and the file.
  *
  *     timing, memory, bytes       {name: seconds, MiB, bytes}, summed over the chunk
