@@ -31,7 +31,7 @@ static inline bool roast__buf_ok(const struct roast_buf *buf)
     return !buf->failed;
 }
 
-/* Bit n of the bytes, least significant first; 0 behind their end. */
+/* Bit n of the bytes, least significant first; 0 after their end. */
 static inline bool roast__buf_bit(const struct roast_buf *bits, uint64_t n)
 {
     return n / 8 < bits->size_bytes && (bits->data[n / 8] >> (n % 8)) & 1;

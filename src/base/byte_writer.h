@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* sink.h - fixed memory being filled, with sticky failure.
+/* byte_writer.h - writes bytes to fixed memory, with sticky failure.
  *
- * For writers that must not allocate: append as often as you like, then check `full` once.
+ * For code that must not allocate: append as often as you like, then check `full` once.
  * `at` never passes `end`. */
 #ifndef ROAST_BASE_BYTE_WRITER_H
 #define ROAST_BASE_BYTE_WRITER_H

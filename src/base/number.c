@@ -2,8 +2,8 @@
 /* number.c - a number as people read it: three significant digits at every scale.
  *
  * A value is rounded to three digits first and scaled then, on the digits, so that
- * 999.9995 can never become "1000". The digits are placed by hand: printf's point
- * depends on the locale of the program around us. */
+ * 999.9995 can never become "1000". The digits are written directly, because printf's
+ * decimal point depends on the locale. */
 #include <math.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -67,7 +67,8 @@ static struct rounded round_to_digits(double value)
     return r;
 }
 
-/* The digits with `whole` of them before the point; none or fewer: behind zeros. */
+/* The digits, `whole` of them before the point; if not positive, after leading
+ * zeros. */
 static void put_fixed(struct writer *writer, const struct rounded *r, int whole)
 {
     if (whole <= 0)
@@ -154,7 +155,7 @@ static void put_long_time(struct writer *writer, double seconds)
         put_plain(writer, seconds / 86400, "d");
 }
 
-/* The customary unit of data rates stays while it is readable. */
+/* Data rates use Gbit/s while that is readable. */
 static void put_gigabits(struct writer *writer, double value)
 {
     static const struct unit bits = {"bit/s", true, false, 0};
@@ -166,7 +167,7 @@ static void put_gigabits(struct writer *writer, double value)
         put_scaled(writer, value * 1e9, &bits);
 }
 
-/* Memory counted in powers of 1024 keeps them. */
+/* Memory in MiB keeps powers of 1024. */
 static void put_mebibytes(struct writer *writer, double value)
 {
     static const char *const names[] = {"MiB", "GiB", "TiB", "PiB"};

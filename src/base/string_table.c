@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* string_table.c - every text once, known by a number from then on. */
+/* string_table.c - stores every text once and gives it a number. */
 #include "base/string_table.h"
 
 #include "base/array.h"

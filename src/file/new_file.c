@@ -19,10 +19,10 @@
 
 enum {
     LONGEST_NAME_BYTES = 255,
-    SHOWN_NAME_BYTES = 200, /* of it in the name of the temporary file */
+    SHOWN_NAME_BYTES = 200, /* of the name, in that of the temporary file */
     TRIES = 16,
     DIGITS = 16,
-    ABANDONED_AFTER_S = 24 * 60 * 60, /* without being written to */
+    ABANDONED_AFTER_S = 24 * 60 * 60, /* age of temporary files of killed saves */
 };
 
 static const char saving[] = ".saving-";
@@ -60,7 +60,7 @@ static char *folder_of(const char *path)
     return copy(path, size > 1 ? size - 1 : 1);
 }
 
-/* Hard to predict, which is not required: an existing name is never used. */
+/* Need not be unpredictable: an existing name is never used. */
 static uint64_t random_number(const void *here)
 {
     static _Thread_local uint64_t calls;
@@ -71,7 +71,7 @@ static uint64_t random_number(const void *here)
                               epoch + ((uint64_t)getpid() << 32) + ++calls);
 }
 
-/* The part of a name that temporary files have. */
+/* The part of a name that its temporary files contain. */
 static struct roast_str shown(const char *name)
 {
     return roast_str_cut(roast_str_of(name), SHOWN_NAME_BYTES);
@@ -133,7 +133,7 @@ static int make_temporary(struct roast_new_file *file, roast_error *err)
     if (fd < 0) {
         int why = errno;
         roast__free(file->temporary);
-        file->temporary = NULL; /* it is not ours to remove */
+        file->temporary = NULL; /* it belongs to another process */
         return fail(why, err);
     }
     (void)close(fd);
@@ -232,7 +232,7 @@ static int link_or_create(const struct roast_new_file *file)
 {
     if (link(file->temporary, file->path) != 0)
         return has_no_links(errno) ? claim_and_rename(file) : -1;
-    (void)unlink(file->temporary); /* the other name of a file that is in its place */
+    (void)unlink(file->temporary); /* the second link of the committed file */
     return 0;
 }
 

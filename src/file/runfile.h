@@ -15,12 +15,12 @@ struct roast_runfile {
     struct roast_header header;
     struct roast_runfile_info info;
     struct roast_journal_reading reading;
-    sqlite3 *db;            /* owned; of a finished file */
+    sqlite3 *db;            /* owned; finished files only */
     uint64_t budget;        /* of that */
     roast_run *small;       /* owned; of the head of the journal */
     roast_run *whole;       /* owned; NULL: not loaded yet */
     roast_summary *summary; /* owned; NULL: not read yet */
-    sqlite3 *user_db;       /* owned; for queries of users; NULL: there was none yet */
+    sqlite3 *user_db;       /* owned; for queries of users; NULL: not opened yet */
     /* owned; tables of queries, by roast_table_id */
     roast_table *tables[ROAST_RUN_TABLE_COUNT];
     roast_error failure; /* of making one of them */

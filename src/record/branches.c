@@ -5,7 +5,7 @@
  *     reads, bytes, uncompressed bytes, ns, bytes in the file, uncompressed bytes in
  *     the file; the last two are there together or not at all, zero or not
  *
- * "pt", its values looked at, read once, 300 bytes:
+ * "pt", its values used, read once, 300 bytes:
  *     01  02 70 74  07 01 01 AC 02 */
 #include "record/branches.h"
 
@@ -63,7 +63,7 @@ struct roast_branch roast__branch_read(struct roast_cursor *cur)
     };
 }
 
-/* Branches that are still to be read; the count may lie, the cursor does not. */
+/* Branches that are not read yet. The count is untrusted, the cursor is checked. */
 struct reading {
     struct roast_cursor cur;
     uint64_t left;

@@ -19,7 +19,8 @@ void roast__numbers_put(struct roast_byte_writer *out, const uint64_t *numbers,
         roast__write_varint(out, numbers[__builtin_ctzll(mask)]);
 }
 
-/* Every bit of a mask takes a byte at least, so the work is that of reading the blob. */
+/* Every bit of a mask takes at least one byte, so the work is bounded by the size of
+ * the blob. */
 uint64_t roast__numbers_read(struct roast_cursor *cur, uint64_t *numbers, size_t count)
 {
     uint64_t mask = roast__cursor_varint(cur);

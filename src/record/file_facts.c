@@ -54,7 +54,7 @@ int64_t roast_file_facts_write(void *out, size_t out_bytes,
     return roast__written_bytes(&sink, out, "facts about a file", err);
 }
 
-/* A kind or codec of a later time is unknown here. */
+/* A kind or codec of a later version is unknown. */
 static unsigned known(uint64_t number, unsigned count)
 {
     return number < count ? (unsigned)number : 0;

@@ -66,8 +66,8 @@ static void sink_field(struct roast_byte_writer *out, enum roast_field field,
     }
 }
 
-/* The size of the fields is a varint in front of them, so they are written behind room
- * for the longest one, and moved up when it is known. */
+/* The size of the fields is a varint before them, so they are written after room for
+ * the longest one, and moved when the size is known. */
 int64_t roast_record_encode(void *out, size_t out_bytes, const roast_record *rec,
                             roast_error *err)
 {
@@ -82,7 +82,7 @@ int64_t roast_record_encode(void *out, size_t out_bytes, const roast_record *rec
         enum roast_field field = (enum roast_field)__builtin_ctzll(left);
         sink_field(&fields, field, rec->values[field]);
     }
-    if (fields.full) /* the CRC fits where the size was shorter than its room */
+    if (fields.full) /* the CRC fits in the unused room of the size */
         return roast_error_set(err, ROAST_LIMIT, "a frame needs more than %zu bytes",
                                out_bytes);
     size_t fields_bytes = (size_t)(fields.at - (start + ROOM));
@@ -97,8 +97,8 @@ int64_t roast_record_encode(void *out, size_t out_bytes, const roast_record *rec
     return head.at - start;
 }
 
-/* Checks magic, version, size and CRC; *fields gets what lies between. A kind that is not
- * known is for the caller to judge. */
+/* Checks magic, version, size and CRC; *fields gets the bytes between. The caller
+ * checks the kind. */
 static int open_frame(struct roast_str *fields, size_t *used_bytes,
                       struct roast_str data, roast_error *err)
 {
@@ -163,7 +163,7 @@ static union roast_field_value read_value(struct roast_cursor *cur, unsigned wir
 }
 
 /* A field whose wire type is not the one of the list is treated as unknown: a later
- * version may have changed its mind, never the meaning of a (number, wire) pair. */
+ * version may change the wire type, but never the meaning of a (number, wire) pair. */
 static void read_field(struct roast_cursor *cur, roast_record *rec)
 {
     uint64_t tag = roast__cursor_varint(cur);

@@ -2,8 +2,8 @@
 /* frame_scan.c - finds whole frames in bytes, some of which may be damaged.
  *
  * A worker that is killed, or a full disk, leaves half a frame, and frames of the next
- * attempt may follow it. So where a frame does not end well, the next one is searched:
- * a place where magic, size and checksum agree. */
+ * attempt may follow it. So after an invalid frame the next one is searched: a position
+ * where magic, size and checksum agree. */
 #include "record/frame_scan.h"
 
 #include "base/buf.h"
@@ -13,7 +13,7 @@ enum { HEAD_BYTES = 2, CRC_BYTES = 4 };
 
 enum frame_state { WHOLE, INCOMPLETE, DAMAGED };
 
-/* The size that the header of the frame at data claims; false when it has none. */
+/* The size in the header of the frame at data; false when it has none. */
 static bool claimed_bytes(uint64_t *size_bytes, struct roast_str data)
 {
     struct roast_cursor cur = roast__cursor(data.data, data.size_bytes);
@@ -27,19 +27,19 @@ static bool claimed_bytes(uint64_t *size_bytes, struct roast_str data)
     return !cur.failed;
 }
 
-/* Too few bytes for a frame are incomplete if more bytes can help: a size that is too
- * large, or has more bytes than a size has, stays what it is. */
+/* A frame with too few bytes is incomplete only if more bytes can complete it: not if
+ * its size is too large, or is a varint that is too long. */
 static enum frame_state classify(struct roast_str data, size_t *size_bytes,
                                  uint64_t *effort_bytes)
 {
     uint64_t claimed;
 
     if ((unsigned char)data.data[0] != ROAST_FRAME_MAGIC)
-        return DAMAGED; /* the check would ask for more bytes first */
+        return DAMAGED; /* the check would report too few bytes */
     int status = roast__frame_check(size_bytes, data, NULL);
     if (status == ROAST_OK && *size_bytes <= ROAST_FRAME_MAX_BYTES)
         return WHOLE;
-    if (status == ROAST_NEWER_FORMAT) /* which is seen before anything is summed up */
+    if (status == ROAST_NEWER_FORMAT) /* found before the checksum is computed */
         return DAMAGED;
     bool is_claimed = claimed_bytes(&claimed, data);
     if (status == ROAST_TRUNCATED && is_claimed)
@@ -56,8 +56,8 @@ static struct roast_str from(struct roast_str data, size_t at)
     return (struct roast_str){data.data + at, data.size_bytes - at};
 }
 
-/* Everything before the next frame. If there is none, everything before what may still
- * become one: that at *may_grow_at, or an earlier one; NULL: no bytes will follow. */
+/* The number of bytes before the next frame. If there is none: before what may still
+ * become one, at *may_grow_at or earlier; NULL: no bytes will follow. */
 static size_t up_to_next_frame(struct roast_str data, const size_t *may_grow_at,
                                uint64_t *effort_bytes)
 {

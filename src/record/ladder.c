@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* ladder.c - seconds by slice and what lies inside them: the lists as tables, and the
+/* ladder.c - seconds by slice and other items: the lists as tables, and the
  * blob, which is (number, value) pairs to its end, all varints.
  *
  * 300 ns in form, 5 in compute:  03 AC 02  08 05 */
@@ -92,8 +92,8 @@ static uint64_t less(uint64_t a, uint64_t b)
     return a < b ? a : b;
 }
 
-/* Each part is limited by what the parts before it left, so that clocks which disagree
- * by a little never make a part negative or the sum another one. */
+/* Each part is limited to the remaining time, so that small differences between clocks
+ * never make a part negative or change the sum. */
 bool roast_ladder_split(struct roast_split *out, uint64_t task_ns, uint64_t task_cpu_ns,
                         const struct roast_ladder *ladder)
 {

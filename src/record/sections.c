@@ -72,7 +72,7 @@ static void read_section(struct roast_cursor *cur, struct roast_section *section
         section->bytes = roast__cursor_varint(cur);
 }
 
-/* A parent that is not an earlier section would make the tree endless. */
+/* A parent must be an earlier section: no cycles. */
 static bool place_in_tree(struct roast_section *out, size_t max, size_t i,
                           struct roast_section *section)
 {

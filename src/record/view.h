@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* view.h - the views of a record whose packed parts are read once for all of them. */
+/* view.h - views of a record; its packed parts are read once for all views. */
 #ifndef ROAST_RECORD_VIEW_H
 #define ROAST_RECORD_VIEW_H
 
@@ -13,7 +13,7 @@ struct roast_record_parts {
     struct roast_file_facts facts;
 };
 
-/* Reads the parts that rec has. A broken one stays unknown, and the first failure is
+/* Reads the parts that rec has. A broken part remains unknown, and the first failure is
  * returned. */
 int roast__record_parts_read(struct roast_record_parts *parts, const roast_record *rec,
                              roast_error *err);

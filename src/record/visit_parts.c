@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* visit_parts.c - what happened inside a chunk, given to a sink: sections, ladder,
+/* visit_parts.c - passes the packed parts of a record to a sink: sections, ladder,
  * branches, endpoints and the file.
  *
  *     timing, memory, bytes       {name: seconds, MiB, bytes}, summed over the chunk
@@ -40,7 +40,7 @@ static struct sections read_sections(struct roast_visit *v)
     return s;
 }
 
-/* A section inside one of its own name and kind is in the sum of that one already. */
+/* A section inside one of the same name and kind is already in the sum of that one. */
 static bool is_inside_itself(const struct sections *s, const struct roast_section *one)
 {
     for (int32_t k = one->parent; k >= 0; k = s->all[k].parent) {
@@ -208,7 +208,7 @@ void roast__visit_ladder(struct roast_visit *v, const struct roast_ladder *ladde
 
 /* ---- branches, endpoints and files ----------------------------------------------- */
 
-/* All rows of a blob, owned; NULL, with the failure noted, where they cannot be had. */
+/* All rows of a blob, owned; NULL after a failure, which is recorded. */
 static void *read_rows(struct roast_visit *v, enum roast_field field, size_t *row_count)
 {
     bool are_endpoints = field == ROAST_FIELD_endpoints;

@@ -51,7 +51,7 @@ static bool is_set(const struct row_update *update, enum roast_attempt_column co
     return (update->known >> column) & 1;
 }
 
-/* A number that no column can hold is left out; the cold fields keep it. */
+/* A number that no column can hold is left out here, and is a cold field. */
 static void set_field(struct row_update *update, enum roast_attempt_column column,
                       const roast_record *rec, enum roast_field field,
                       enum strength strength)
@@ -302,9 +302,9 @@ static bool merge_record(struct roast_run *run, struct row_update *update,
 }
 
 /* Tables of branches are by far the largest part of a record: 1 kB where a chunk reads
- * 20 branches, 50 kB where it reads 1500. Once the packed fields have reached the
- * budget of the run, records are kept without them, with the reason, and each is
- * counted as a loss. */
+ * 20 branches, 50 kB where it reads 1500. Once the packed fields reach the budget of
+ * the run, these tables are dropped from new records, with the reason, and counted as
+ * losses. */
 static const enum roast_field tables[] = {ROAST_FIELD_branches,
                                           ROAST_FIELD_file_branches};
 enum { TABLE_COUNT = sizeof(tables) / sizeof(tables[0]) };

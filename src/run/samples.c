@@ -344,8 +344,8 @@ void roast__samples_release(struct roast_samples *samples)
     memset(samples, 0, sizeof(*samples));
 }
 
-/* ---- samples into a run. The kernel counts totals; a rate is the difference to
- * the last use. A counter or clock that went back gives no rate: rates are never
+/* ---- samples into a run. The kernel counts totals; a rate is the difference to the
+ * last use. If a counter or clock decreased there is no rate: rates are never
  * negative. */
 
 static const double ns_per_s = 1e9;

@@ -51,7 +51,7 @@ static int32_t find_source(const struct roast_attempts *attempts,
     return ROAST_NO_SOURCE;
 }
 
-/* Adds a source that is not there. */
+/* Adds a new source. */
 static int32_t add_source(struct roast_attempts *attempts,
                           const struct roast_source *source)
 {
@@ -72,7 +72,8 @@ static int32_t add_source(struct roast_attempts *attempts,
     return (int32_t)index;
 }
 
-/* The number of a text of the record; absent is fine. On entry *id is a guess. */
+/* The number of a text of the record; absent is fine. On entry *id is a likely
+ * number. */
 static bool intern(int32_t *id, struct roast_string_table *strings,
                    const roast_record *rec, enum roast_field field)
 {
@@ -150,7 +151,7 @@ void roast__sources_set(struct roast_attempts *attempts, size_t row, int32_t sou
     attempts->source[row] = source;
 }
 
-/* Whether every id that there is has a name. */
+/* Whether every id has a name. */
 static bool is_named(const struct roast_source *source)
 {
     return (source->dataset >= 0 || source->dataset_id == 0) && source->file >= 0;

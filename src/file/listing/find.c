@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* find.c - the run that a folder stands for: the one that began last.
+/* find.c - finds the newest run in a folder.
  *
- * Runs of a block with output_dir are NAME.roast-live while they run and NAME/run.roast
- * afterwards. For a moment both exist; but a live file may also remain beside an
- * earlier run of the same name: only their ids distinguish the two cases. A run may
- * also end during the search: a file that disappeared makes it start again. */
+ * With output_dir a run is NAME.roast-live while it runs and NAME/run.roast afterwards.
+ * For a moment both exist. A live file may also exist next to an earlier run of the
+ * same name: only the ids distinguish the two cases. A run may also end during the
+ * search: a file that disappeared makes it start again. */
 #include <dirent.h>
 #include <errno.h>
 #include <stdio.h>
@@ -95,9 +95,10 @@ static enum kind kind_of(const char *path)
                                     : OTHER;
 }
 
-/* ---- live files beside finished ones --------------------------------------------- */
+/* ---- live files and finished files of the same run
+ * -------------------------------- */
 
-/* 1: the run file NAME + end is of the run with this id. */
+/* 1: the run file NAME + end has this run id. */
 static int is_same_run(struct roast_str name, const char *end, const char *id,
                        roast_error *err)
 {
@@ -116,7 +117,7 @@ static int is_same_run(struct roast_str name, const char *end, const char *id,
     return status == ROAST_NO_MEMORY || status == 1 ? status : 0;
 }
 
-/* 1: a live file whose finished one is there is about to be removed. */
+/* 1: a live file that will be removed, because the finished file exists. */
 static int is_replaced(const struct roast_page *path, const struct roast_run_info *info,
                        roast_error *err)
 {
@@ -128,9 +129,9 @@ static int is_replaced(const struct roast_page *path, const struct roast_run_inf
     return status != 0 ? status : is_same_run(name, ROAST_FILE_SUFFIX, info->id, err);
 }
 
-/* ---- all of them ----------------------------------------------------------------- */
+/* ---- the search ------------------------------------------------------------------ */
 
-/* 1: a file is a run; 0: it is none, or shown by another file. */
+/* 1: a file is a run; 0: it is not, or another file has the same run. */
 static int read_candidate(struct candidate *one, bool *disappeared, roast_error *err)
 {
     struct roast_run_info info;
@@ -148,8 +149,7 @@ static int read_candidate(struct candidate *one, bool *disappeared, roast_error 
     return status < 0 ? status : status == 0;
 }
 
-/* The path of the run that an entry is or has, which may be called as it likes: 1; 0:
- * there is none. */
+/* The path of the run in an entry of the folder: 1; 0: there is none. */
 static int path_of(struct roast_page *out, bool *disappeared, const char *folder,
                    const char *entry, roast_error *err)
 {

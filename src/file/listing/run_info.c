@@ -2,7 +2,7 @@
 /* run_info.c - what a list of runs shows of each: its head and its summary.
  *
  * A finished file has both. A live file has no summary: a small one is read and
- * summarized, of a large one only the words are shown. */
+ * summarized, a large one has only its notes shown. */
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>

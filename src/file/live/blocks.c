@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* blocks.c - the whole blocks of a live file, one after the other.
  *
- * Where a block does not follow, the next one is searched byte by byte: a place where
- * magic, size, block_number and checksum agree. If there is none, and what is left could be
+ * After an invalid block the next one is searched byte by byte: a position where magic,
+ * size, number and checksum agree. If there is none, and the remaining bytes could be
  * the start of a block, the file was cut there. */
 #include "file/live/blocks.h"
 
@@ -48,7 +48,7 @@ static void drop_consumed(struct roast_live_blocks *blocks)
     blocks->window_at = blocks->at;
 }
 
-/* Makes the window hold so many bytes from here on, which the file must have. */
+/* Reads until the window has this many bytes from the current position on. */
 static int fill_window(struct roast_live_blocks *blocks, size_t size_bytes,
                        roast_error *err)
 {
@@ -111,7 +111,7 @@ static enum block_state check_sum(struct roast_live_blocks *blocks)
     return DAMAGED;
 }
 
-/* What is here. */
+/* The state of the block at the current position. */
 static enum block_state classify(struct roast_live_blocks *blocks, roast_error *err)
 {
     uint64_t left = left_bytes(blocks);
@@ -148,7 +148,7 @@ static void skip_to_magic(struct roast_live_blocks *blocks)
     blocks->at += found ? (size_t)(found - from) : held_bytes(blocks);
 }
 
-/* To the next whole block; DAMAGED: to the end of the file, because there is none. */
+/* Advances to the next whole block; DAMAGED: there is none, and the end is reached. */
 static enum block_state find_next_block(struct roast_live_blocks *blocks,
                                         roast_error *err)
 {

@@ -82,7 +82,7 @@ int roast__live_read_open(roast_run **out, const struct roast_live_file *file,
 int roast__live_read(roast_run **out, const char *path,
                      struct roast_journal_reading *seen, roast_error *err)
 {
-    /* O_NONBLOCK: a pipe must not hold us */
+    /* O_NONBLOCK: opening a pipe must not block */
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 
     *out = NULL;

@@ -2,11 +2,11 @@
 /* write.c - writes the journal of a run to a live file while the run grows.
  *
  * Each block is written at an offset that is known before: a write that failed half-way
- * is simply done again. Blocks are previous until the disk was synced, because after a
- * failed sync it is unknown what of them arrived: then all since the last good sync is
- * written again, over itself. What is acknowledged is never touched.
+ * is repeated. Blocks are kept until the disk is synced, because after a failed sync it
+ * is unknown what was stored: then everything since the last good sync is written again
+ * at the same offsets. Acknowledged bytes are never written again.
  *
- * Two locks: `io` is held while the disk works, `lock` for moments only. */
+ * Two locks: `io` is held during disk operations, `lock` only briefly. */
 #include <errno.h>
 #include <inttypes.h>
 #include <signal.h>
@@ -25,7 +25,7 @@ static const int64_t default_write_every_ns = INT64_C(1000000000);
 static const int64_t default_sync_every_ns = INT64_C(5000000000);
 static const int64_t ns_per_s = INT64_C(1000000000);
 
-/* How far the file is. */
+/* A position in the file, with the blocks and changes before it. */
 struct file_position {
     uint64_t offset;
     uint64_t blocks;
@@ -95,7 +95,7 @@ static int write_all(struct roast_live *live)
     return failed;
 }
 
-/* Takes what is queued; all before it is written. */
+/* Takes the queued blocks; all earlier ones must be written. */
 static void collect(struct roast_live *live)
 {
     roast__run_lock(live->journal.run);
@@ -110,7 +110,7 @@ static void collect(struct roast_live *live)
         live->newest = blocks;
 }
 
-/* Everything that was written is safe. */
+/* Frees the written blocks, which are synced now. */
 static void acknowledge(struct roast_live *live)
 {
     size_t done_bytes = 0;
@@ -127,7 +127,7 @@ static void acknowledge(struct roast_live *live)
     roast__journal_done(&live->journal, done_bytes);
 }
 
-/* It is unknown what of it arrived. */
+/* After a failed sync it is unknown which blocks were stored. */
 static void rewind_to_synced(struct roast_live *live)
 {
     live->unwritten = live->unsynced;
@@ -165,7 +165,7 @@ static void count_round(struct roast_live *live, int failed)
 static int do_round(struct roast_live *live, bool sync)
 {
     (void)pthread_mutex_lock(&live->io);
-    int failed = write_all(live); /* what could not be written before */
+    int failed = write_all(live); /* blocks whose write failed before */
     if (!failed) {
         collect(live);
         failed = write_all(live);
@@ -181,7 +181,7 @@ static int do_round(struct roast_live *live, bool sync)
 
 /* ---- the thread ------------------------------------------------------------------ */
 
-/* A forked child has neither the thread nor locks that it could trust. */
+/* A forked child has no writer thread and cannot use the locks. */
 static bool is_ours(const struct roast_live *live)
 {
     return live->pid == getpid();
@@ -228,7 +228,7 @@ static void *writer_thread(void *context)
     return NULL;
 }
 
-/* Signals are for the threads of the program. */
+/* The writer thread blocks all signals, so that threads of the program get them. */
 static int start_thread(struct roast_live *live)
 {
     sigset_t all;
@@ -286,7 +286,8 @@ static int64_t or_default(int64_t value, int64_t usual)
     return value > 0 ? value : usual;
 }
 
-/* Without file and thread; NULL when out of memory. */
+/* Allocates without opening the file or starting the thread; NULL when out of
+ * memory. */
 static struct roast_live *new_live(roast_run *run,
                                    const struct roast_live_options *options)
 {

@@ -35,7 +35,7 @@ static void report(void *context, const char *problem)
         reporter->problem(reporter->context, line);
 }
 
-/* `what` follows "1 thing" or "2 things". */
+/* Reports a count as "1 thing" or "2 things", followed by `what`. */
 static void report_count(struct reporter *reporter, uint64_t count, const char *thing,
                          const char *what)
 {
@@ -65,7 +65,7 @@ static void check_reading(const roast_runfile *file, struct reporter *reporter)
 
 /* ---- finished files -------------------------------------------------------------- */
 
-/* A part that is too damaged to check is a problem, not a failure. */
+/* Damage that prevents a check is reported as a problem, not returned as a failure. */
 static int report_damage(struct reporter *reporter, int status, const char *where,
                          roast_error *err)
 {
@@ -102,7 +102,7 @@ static int check_summary(sqlite3 *db, struct reporter *reporter, roast_error *er
     if (status == 0)
         report(reporter, "the summary: damaged, it is computed anew");
     if (status == ROAST_LIMIT)
-        status = ROAST_OK; /* it is computed anew, and nothing of the run is lost */
+        status = ROAST_OK; /* the summary is computed again; no data is lost */
     roast_summary_free(summary);
     return report_damage(reporter, status, "the summary", err);
 }

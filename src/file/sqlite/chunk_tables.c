@@ -26,7 +26,7 @@ _Static_assert(ROAST_CHUNK_ROW_COUNT <= 64, "chunk_row.known has 64 bits");
 struct chunk_table {
     struct roast_run *run;
     uint32_t *order; /* owned; the rows in order of their start */
-    size_t rows;     /* what comes later is left out */
+    size_t rows;     /* later attempts are left out */
     struct roast_roles roles;
     int64_t next_chunk_id; /* rows are read in order */
     size_t first;          /* row of the batch */
@@ -166,7 +166,7 @@ static void fill_batch(struct chunk_table *table, size_t first)
     roast__run_unlock(table->run);
 }
 
-/* Gives SQLite a text, or bytes where it is none for other programs. */
+/* Passes a text to SQLite, or bytes if it is not valid UTF-8. */
 static void put_text(sqlite3_context *out, struct roast_str text)
 {
     if (text.data && roast__is_text(text))

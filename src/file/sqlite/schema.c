@@ -175,7 +175,8 @@ int roast__schema_make_views(sqlite3 *db, roast_error *err)
     return run_made(db, &sql, err);
 }
 
-/* ---- looking at those of strangers ----------------------------------------------- */
+/* ---- checking those of untrusted files
+ * --------------------------------------------- */
 
 static bool is_letter(char c)
 {
@@ -190,8 +191,8 @@ static bool is_blank(char c)
     return memchr(blanks, c, sizeof(blanks)) != NULL;
 }
 
-/* The next word, comma or bracket of a statement; 0 bytes: the end. Quotes are blanks:
- * no name of ours needs them. */
+/* The next word, comma or bracket of a statement; 0 bytes: the end. Quotes are skipped:
+ * none of our names needs them. */
 static struct roast_str next_token(struct roast_str *sql)
 {
     while (sql->size_bytes > 0 && is_blank(sql->data[0])) {

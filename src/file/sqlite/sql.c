@@ -16,7 +16,7 @@
 enum {
     CACHE_KIB = 16000,
     PROGRESS_STEPS = 1000,
-    LEAST_CALLS = 20000, /* of the progress handler, before a file has done too much */
+    LEAST_CALLS = 20000, /* calls before a query is interrupted */
     BYTES_PER_CALL = 100,
     LEAST_VALUE_BYTES = 1 << 20,
 };
@@ -34,7 +34,7 @@ bool roast__sql_is_damage(int code)
     case SQLITE_CONSTRAINT:
     case SQLITE_TOOBIG:
     case SQLITE_SCHEMA:
-    case SQLITE_INTERRUPT: /* it is made to keep us busy */
+    case SQLITE_INTERRUPT: /* the file is crafted to take very long */
         return true;
     default:
         return false;

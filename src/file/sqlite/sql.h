@@ -25,10 +25,10 @@ int roast__sql_create(sqlite3 **out, const char *path, int page_bytes,
 int roast__sql_open(sqlite3 **out, const char *path, uint64_t file_bytes,
                     uint64_t *budget, roast_error *err);
 
-/* How long the file of a connection is; one in memory has no end. */
+/* The size of the file of a connection; unlimited for one in memory. */
 uint64_t roast__sql_file_bytes(sqlite3 *db);
 
-/* What a budget is at the beginning of every piece of work. */
+/* The budget at the start of every operation. */
 uint64_t roast__sql_budget(uint64_t file_bytes);
 
 /* Makes the connection read-only, without a limit of work. */

@@ -174,7 +174,7 @@ int roast__virtual_table_show(sqlite3 *db, const char *table,
 
 /* ---- filling a table ------------------------------------------------------------- */
 
-/* They were there before. */
+/* The rows exist already. */
 static int make_nothing(struct roast_virtual_table *out, void *context,
                         roast_error *err)
 {

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* attempt_record.c - the record of an attempt that no chunk claimed.
+/* attempt_record.c - the record of an attempt without a decorated chunk.
  *
- * One that failed before process() began has it so that its file, entries and exception
- * are not lost; what is measured inside process() is absent then. One whose process() is
- * not decorated, but was seen to begin, has the times from there to its own end. */
+ * If the attempt failed before process(), the record holds its file, entries and
+ * exception; fields measured inside process() are absent. If process() is not
+ * decorated, the record has the times from the begin of process() to the end of the
+ * attempt. */
 #include "base/bytes.h"
 #include "base/clock.h"
 #include "probe/chunk/finish.h"
@@ -49,7 +50,7 @@ static unsigned char *put_absences(unsigned char *at, uint64_t fields,
     return at;
 }
 
-/* lost: there was no memory; unread: the system did not give it. */
+/* lost: out of memory; unread: not provided by the system. */
 static void set_absences(roast_record *rec, struct gaps *gaps, uint64_t lost,
                          uint64_t unread)
 {
@@ -105,8 +106,8 @@ static void set_bytes(const struct roast_ladder_state *ladder, roast_record *rec
     roast_record_set_u64(rec, ROAST_FIELD_bytes_read, bytes - ladder->compute.bytes);
 }
 
-/* From where process() began to where it ended; to the end of the attempt where that was
- * not seen. Returns a bit for each field that the system did not give. */
+/* From where process() began to where it ended; or to the end of the attempt. Returns a
+ * bit for each field that the system did not provide. */
 static uint64_t set_compute(struct roast_thread *thread, roast_record *rec,
                             const struct roast_attempt_close *close)
 {
@@ -133,7 +134,7 @@ static uint64_t set_compute(struct roast_thread *thread, roast_record *rec,
            set_memory(rec, ROAST_FIELD_rss_after_bytes, rss_known, rss_bytes);
 }
 
-/* False when there is no memory for it; what is there already stays whole. */
+/* False when out of memory; earlier frames are kept then. */
 static bool put_frame(struct roast_buf *out, const roast_record *rec)
 {
     size_t bound = roast_record_bound(rec);

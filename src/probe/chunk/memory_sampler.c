@@ -41,7 +41,7 @@ static void raise_peak(struct roast_thread *thread, void *context)
 }
 
 /* False when the thread has been idle long enough and ends. A chunk that begins now
- * either reads `alive` as false and starts another thread, or is found here. */
+ * either reads `alive` as false and starts a new thread, or is seen here. */
 static bool keep_sampling(int *idle_ticks, struct tick *tick)
 {
     bool gone = false;

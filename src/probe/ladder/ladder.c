@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* ladder.c - gives every nanosecond of an attempt to one slice.
+/* ladder.c - assigns every nanosecond of an attempt to one slice.
  *
- * Entering and leaving happens thousands of times in an attempt: it costs one reading of
- * the monotonic clock, and none when the slice stays the same. The CPU clock is a system
- * call, so only fetch reads it, between the two readings of the other clock: the CPU time
- * of fetch is never longer than its time. */
+ * Entering and leaving happens thousands of times in an attempt: it costs one reading
+ * of the monotonic clock, and none when the slice does not change. The CPU clock is a
+ * system call, so only fetch reads it, between the two readings of the other clock: the
+ * CPU time of fetch is never longer than its time. */
 #include "probe/ladder/ladder.h"
 
 #include "base/clock.h"
@@ -23,7 +23,7 @@ static struct roast_ladder_state *active(roast_thread *thread)
 
 /* ---- the clock --------------------------------------------------------------- */
 
-/* Adds the time since the last switch to the slice of now. */
+/* Adds the time since the last switch to the current slice. */
 static void add_time(struct roast_ladder_state *state, int64_t now_ns)
 {
     state->sums.values[state->now] += (uint64_t)(now_ns - state->switched_ns);
@@ -118,7 +118,7 @@ void roast__ladder_phase_at(struct roast_ladder_state *state,
         return;
     state->phase = slice;
     if (state->depth > 0)
-        return; /* the slice that is entered keeps the time */
+        return; /* the entered slice keeps the time */
     add_time(state, now_ns);
     state->now = slice;
 }
@@ -271,7 +271,7 @@ void roast__ladder_close(struct roast_ladder_state *state, struct roast_procfile
     if (state->now == ROAST_ITEM_fetch)
         leave_fetch(state);
     add_time(state, now_ns);
-    state->now = ROAST_ITEM_result; /* for what may still be packed */
+    state->now = ROAST_ITEM_result; /* packing may follow */
     set_runqueue(state, file);
 }
 

@@ -9,7 +9,8 @@
 #include "base/mem.h"
 #include "base/str.h"
 
-/* For each of these the run searches or moves items. More than any real run has. */
+/* Entries of some kinds make the run search or move items. The limit is above the
+ * number in any real run. */
 enum { MOST_COSTLY = 16384 };
 
 /* ---- parts of a payload ---------------------------------------------------------- */
