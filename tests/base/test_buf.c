@@ -52,21 +52,21 @@ static void varints_come_back_with_the_shortest_size(void **state)
 /* Long ones are read 8 bytes at once where so many are left. */
 static void what_is_behind_a_varint_does_not_change_it(void **state)
 {
-    enum { BEHIND_BYTES = 12 };
-    static const unsigned char behind[] = {0x00, 0x7f, 0x80, 0xff};
+    enum { GUARD_BYTES = 12 };
+    static const unsigned char guard[] = {0x00, 0x7f, 0x80, 0xff};
     struct roast_buf buf = {0};
     (void)state;
 
-    for (size_t i = 0; i < COUNT_OF(edges) * COUNT_OF(behind); i++) {
+    for (size_t i = 0; i < COUNT_OF(edges) * COUNT_OF(guard); i++) {
         roast__buf_clear(&buf);
-        roast__buf_put_varint(&buf, edges[i / COUNT_OF(behind)].value);
+        roast__buf_put_varint(&buf, edges[i / COUNT_OF(guard)].value);
         size_t size = buf.size_bytes;
-        for (int k = 0; k < BEHIND_BYTES; k++)
-            roast__buf_put(&buf, &behind[i % COUNT_OF(behind)], 1);
-        for (size_t cut = 0; cut < size + BEHIND_BYTES; cut++) {
+        for (int k = 0; k < GUARD_BYTES; k++)
+            roast__buf_put(&buf, &guard[i % COUNT_OF(guard)], 1);
+        for (size_t cut = 0; cut < size + GUARD_BYTES; cut++) {
             char *bytes = tight_copy((const char *)buf.data, cut);
             struct roast_cursor cur = roast__cursor(bytes, cut);
-            uint64_t expected = cut < size ? 0 : edges[i / COUNT_OF(behind)].value;
+            uint64_t expected = cut < size ? 0 : edges[i / COUNT_OF(guard)].value;
             assert_true(roast__cursor_varint(&cur) == expected);
             assert_int_equal(cur.failed, cut < size);
             assert_int_equal(roast__cursor_remaining(&cur),
@@ -167,7 +167,7 @@ static void a_failed_allocation_sticks_until_it_is_cleared(void **state)
     roast__heap_set(NULL);
 }
 
-static void a_size_past_all_memory_fails_without_asking(void **state)
+static void a_size_past_all_memory_fails_without_allocating(void **state)
 {
     struct roast_buf buf = {0};
     (void)state;
@@ -247,7 +247,7 @@ int main(void)
         cmocka_unit_test(keeps_its_bytes_while_it_grows),
         cmocka_unit_test(clearing_keeps_the_memory_and_release_gives_it_back),
         cmocka_unit_test(a_failed_allocation_sticks_until_it_is_cleared),
-        cmocka_unit_test(a_size_past_all_memory_fails_without_asking),
+        cmocka_unit_test(a_size_past_all_memory_fails_without_allocating),
         cmocka_unit_test(reading_past_the_end_gives_nothing_and_sticks),
         cmocka_unit_test(bytes_are_borrowed_up_to_the_very_end),
         cmocka_unit_test(a_varint_of_more_than_64_bits_is_refused),

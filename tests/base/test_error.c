@@ -15,7 +15,7 @@ static void setting_fills_the_struct_and_returns_the_code(void **state)
     assert_string_equal(err.message, "field 7 of x");
 }
 
-static void an_error_nobody_wants_still_returns_the_code(void **state)
+static void a_null_error_still_returns_the_code(void **state)
 {
     (void)state;
     assert_int_equal(roast_error_set(NULL, ROAST_LIMIT, "%d", 1), ROAST_LIMIT);
@@ -63,7 +63,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(setting_fills_the_struct_and_returns_the_code),
-        cmocka_unit_test(an_error_nobody_wants_still_returns_the_code),
+        cmocka_unit_test(a_null_error_still_returns_the_code),
         cmocka_unit_test(a_long_message_is_cut_and_ends),
         cmocka_unit_test(every_status_has_its_name_and_text),
         cmocka_unit_test(an_unknown_status_has_words_too),

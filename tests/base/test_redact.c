@@ -89,7 +89,7 @@ static void query_and_fragment_go(void **state)
 
 /* A blank ends a URL and nothing else does: a bracket too many goes with a query rather
  * than half a secret stays. */
-static void words_around_urls_stay(void **state)
+static void words_around_urls_are_kept(void **state)
 {
     static const struct redaction rows[] = {
         {"tried root://u:p@a//f?x, root://b//g#y and gave up",
@@ -285,9 +285,9 @@ static void no_text_outgrows_its_bound(void **state)
 
     for (size_t code = 0; code < 1u << (3 * LONGEST); code++) {
         size_t size = 0;
-        for (size_t rest = code; rest > 0; rest /= PIECES) {
-            size_t piece_bytes = strlen(pieces[rest % PIECES]);
-            memcpy(text + size, pieces[rest % PIECES], piece_bytes);
+        for (size_t left_code = code; left_code > 0; left_code /= PIECES) {
+            size_t piece_bytes = strlen(pieces[left_code % PIECES]);
+            memcpy(text + size, pieces[left_code % PIECES], piece_bytes);
             size += piece_bytes;
         }
         assert_true(roast_str_redact(out, sizeof(out), str_from(text, size)) <=
@@ -317,7 +317,7 @@ int main(void)
         cmocka_unit_test(user_information_goes),
         cmocka_unit_test(an_at_sign_in_the_path_is_no_user_information),
         cmocka_unit_test(query_and_fragment_go),
-        cmocka_unit_test(words_around_urls_stay),
+        cmocka_unit_test(words_around_urls_are_kept),
         cmocka_unit_test(a_url_inside_a_url_is_one_too),
         cmocka_unit_test(an_address_in_brackets_is_a_host),
         cmocka_unit_test(what_is_no_url_is_copied_as_it_is),

@@ -3,8 +3,7 @@
  * clocks are turned. */
 #include <math.h>
 
-#include "dask_batch_items.h"
-#include "dask_batch_sink.h"
+#include "dask_batch_help.h"
 
 static void items_are_those_of_the_list(void **state)
 {

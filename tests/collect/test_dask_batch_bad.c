@@ -3,8 +3,7 @@
  * is passed over and counted, what found no room comes again. */
 #include <math.h>
 
-#include "dask_batch_items.h"
-#include "dask_batch_sink.h"
+#include "dask_batch_help.h"
 #include "heap.h"
 
 /* ---- what makes no sense ----------------------------------------------------- */

@@ -270,7 +270,7 @@ static void a_frame_cut_for_good_costs_one_frame(void **state)
     roast__buf_release(&all);
 }
 
-static void what_is_no_frame_at_all_is_handed_over(void **state)
+static void bytes_without_a_frame_are_passed_on(void **state)
 {
     struct spool_test *test = *state;
     char *dirt = malloc(3 * ROAST_SPOOL_PIECE_BYTES);
@@ -496,7 +496,7 @@ static void removal_takes_files_and_directory_and_may_repeat(void **state)
     roast_spool_close(NULL, true);
 }
 
-static void closing_keeps_the_files_unless_asked(void **state)
+static void closing_keeps_the_files_by_default(void **state)
 {
     struct spool_test *test = *state;
 
@@ -522,7 +522,7 @@ int main(void)
         SPOOL_TEST(a_file_that_became_shorter_is_read_again),
         SPOOL_TEST(a_damaged_byte_costs_one_frame),
         SPOOL_TEST(a_frame_cut_for_good_costs_one_frame),
-        SPOOL_TEST(what_is_no_frame_at_all_is_handed_over),
+        SPOOL_TEST(bytes_without_a_frame_are_passed_on),
         SPOOL_TEST(sizes_that_cannot_be_do_not_wait),
         SPOOL_TEST(a_hostile_file_is_given_up_and_lost_are_only_its_own),
         SPOOL_TEST(what_a_sink_refuses_comes_again),
@@ -532,7 +532,7 @@ int main(void)
         SPOOL_TEST(what_becomes_readable_is_read),
         SPOOL_TEST(only_a_directory_is_a_spool),
         SPOOL_TEST(removal_takes_files_and_directory_and_may_repeat),
-        SPOOL_TEST(closing_keeps_the_files_unless_asked),
+        SPOOL_TEST(closing_keeps_the_files_by_default),
     };
     return cmocka_run_group_tests_name("collect/spool", tests, NULL, NULL);
 }

@@ -7,8 +7,8 @@
 #include <sys/stat.h>
 #include <time.h>
 
-#include "file/live/live_help.h"
-#include "file/sqlite/saved_open.h"
+#include "file/live/live_test.h"
+#include "file/sqlite/saved_file.h"
 #include "file/sqlite/saved_print.h"
 #include "file/sqlite/saved_runs.h"
 #include "file/sqlite/schema.h"
@@ -220,7 +220,7 @@ static void run_info_shows_the_run(void **state)
     roast_run_free(run);
 }
 
-static void run_info_knows_what_it_does_not_know(void **state)
+static void run_info_marks_unknown_values(void **state)
 {
     const struct saved_test *test = *state;
     struct roast_run_info info;
@@ -245,7 +245,7 @@ static void run_info_knows_what_it_does_not_know(void **state)
 }
 
 /* Only where dividing the text gives the labels back may a reader do so. */
-static void run_info_says_whether_its_labels_are_all(void **state)
+static void run_info_marks_incomplete_labels(void **state)
 {
     const struct saved_test *test = *state;
     char longer[2001]; /* than the file has room for */
@@ -287,7 +287,7 @@ static void live_files_are_opened(void **state)
     roast_table *columns = NULL;
     struct roast_run_info shown;
 
-    open_live(test, &BY_HAND);
+    open_live(test, &MANUAL_SYNC);
     make_changes(test->run);
     close_live(test);
     roast_runfile *file = open_saved(test->path);
@@ -308,13 +308,13 @@ static void live_files_are_opened(void **state)
     assert_true(shown.wall_s > 0 && shown.chunks >= 0 && shown.failed >= 0);
 }
 
-static void a_cut_live_file_says_so(void **state)
+static void a_cut_live_file_is_reported(void **state)
 {
     struct live_test *test = *state;
     struct roast_runfile_info info;
     struct stat about;
 
-    open_live(test, &BY_HAND);
+    open_live(test, &MANUAL_SYNC);
     make_changes(test->run);
     close_live(test);
     assert_int_equal(stat(test->path, &about), 0);
@@ -363,7 +363,7 @@ static void a_new_file_takes_no_place(void **state)
     roast_run_free(other);
 }
 
-static void bad_paths_are_told(void **state)
+static void bad_paths_are_reported(void **state)
 {
     const struct saved_test *test = *state;
     roast_run *run = plain_run(1);
@@ -545,12 +545,12 @@ int main(void)
         saved_test_of(a_table_with_a_nul_is_not_plain),
         saved_test_of(what_was_added_does_no_harm),
         saved_test_of(run_info_shows_the_run),
-        saved_test_of(run_info_knows_what_it_does_not_know),
-        saved_test_of(run_info_says_whether_its_labels_are_all),
+        saved_test_of(run_info_marks_unknown_values),
+        saved_test_of(run_info_marks_incomplete_labels),
         live_test_of(live_files_are_opened),
-        live_test_of(a_cut_live_file_says_so),
+        live_test_of(a_cut_live_file_is_reported),
         saved_test_of(a_new_file_takes_no_place),
-        saved_test_of(bad_paths_are_told),
+        saved_test_of(bad_paths_are_reported),
         saved_test_of(odd_names_are_names),
         saved_test_of(links_are_not_followed),
         saved_test_of(a_file_keeps_its_permissions),

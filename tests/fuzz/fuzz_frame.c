@@ -9,7 +9,7 @@
 #include "base/buf.h"
 #include "base/checksum.h"
 #include "base/mem.h"
-#include "inside.h"
+#include "record_checks.h"
 #include "roast/view.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size_bytes);
@@ -87,11 +87,11 @@ static void read_views(const roast_record *rec)
 
     for (size_t i = 0; i < count; i++) {
         struct roast_value value = roast_view_value(&views[i], rec);
-        bool said = roast_record_has(rec, views[i].field) &&
-                    roast_record_has(rec, views[i].other);
+        bool present = roast_record_has(rec, views[i].field) &&
+                       roast_record_has(rec, views[i].other);
         bool packed = roast_field_info(views[i].field)->type == ROAST_TYPE_BLOB;
-        PROMISE(said || value.type == ROAST_VALUE_NULL);
-        PROMISE(!said || packed || value.type != ROAST_VALUE_NULL);
+        PROMISE(present || value.type == ROAST_VALUE_NULL);
+        PROMISE(!present || packed || value.type != ROAST_VALUE_NULL);
         if (value.type == ROAST_VALUE_TEXT)
             touch(value.str);
     }
@@ -196,7 +196,7 @@ static void read_record(const roast_record *rec)
             read_values(rec->values[blobs[i]].str);
     }
     read_numbers(rec);
-    read_inside(rec);
+    check_parts(rec);
     read_views(rec);
     write_again(rec);
     roast__heap_set(NULL);

@@ -10,8 +10,8 @@
 
 #include "file/live/block_format.h"
 #include "file/runfile.h"
+#include "record_checks.h"
 #include "roast/analyze.h"
-#include "walk.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size_bytes);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* fuzz_values.c - any bytes as a blob of values: refused as BAD_DATA, or every token
  * can be read and written again, and what was written is the same for ever. */
-#include "walk.h"
+#include "record_checks.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size_bytes);
 

@@ -208,7 +208,7 @@ static void counts_and_names_that_lie_are_refused(void **state)
                      ROAST_BAD_DATA);
 }
 
-static void access_counts_what_was_looked_at(void **state)
+static void access_counts_accessed_branches(void **state)
 {
     static const struct roast_branch all[] = {
         {.name = {"a", 1},
@@ -258,7 +258,7 @@ int main(void)
         cmocka_unit_test(numbers_of_a_later_time_are_skipped),
         cmocka_unit_test(one_size_without_the_other_is_none),
         cmocka_unit_test(counts_and_names_that_lie_are_refused),
-        cmocka_unit_test(access_counts_what_was_looked_at),
+        cmocka_unit_test(access_counts_accessed_branches),
     };
     return cmocka_run_group_tests_name("record/branches", tests, NULL, NULL);
 }

@@ -106,7 +106,7 @@ static void rows_that_were_released_have_not_changed(void **state)
     assert_int_equal(print_of(items, COUNT_OF(items), 23), UINT32_C(0x15bab8b3));
 }
 
-static void the_field_table_says_what_the_list_says(void **state)
+static void the_field_table_equals_the_list(void **state)
 {
     (void)state;
     assert_int_equal(COUNT_OF(fields), ROAST_FIELD_COUNT);
@@ -218,7 +218,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(numbers_rise_and_names_differ),
         cmocka_unit_test(rows_that_were_released_have_not_changed),
-        cmocka_unit_test(the_field_table_says_what_the_list_says),
+        cmocka_unit_test(the_field_table_equals_the_list),
         cmocka_unit_test(numbers_that_are_no_field_are_unknown),
         cmocka_unit_test(units_are_in_the_names),
         cmocka_unit_test(losses_and_reasons_have_words_and_others_have_none),

@@ -201,7 +201,7 @@ static void access_is_counted_and_weighed(void **state)
     assert_absent(&in.rec, "num_branches_accessed");
 }
 
-static void bytes_that_nobody_knows_are_absent(void **state)
+static void unknown_bytes_are_absent(void **state)
 {
     const struct roast_file_facts no_sizes = {.branches = 8};
     const struct roast_file_facts sizes = {
@@ -294,7 +294,7 @@ int main(void)
         cmocka_unit_test(kinds_are_words),
         cmocka_unit_test(items_of_the_ladder_have_their_unit),
         cmocka_unit_test(access_is_counted_and_weighed),
-        cmocka_unit_test(bytes_that_nobody_knows_are_absent),
+        cmocka_unit_test(unknown_bytes_are_absent),
         cmocka_unit_test(what_is_absent_is_absent_and_not_zero),
         cmocka_unit_test(a_view_of_two_fields_needs_both),
         cmocka_unit_test(the_keys_of_0_1_2_are_always_there),

@@ -92,7 +92,7 @@ static void times_follow_from_one_another(void **state)
     check_times(INFINITY, INFINITY, NAN, ABSENT, ABSENT);
 }
 
-static void what_is_known_stays(void **state)
+static void known_fields_are_kept(void **state)
 {
     roast_record rec = {.kind = ROAST_FRAME_CHUNK};
     const struct roast_record_times told = {2, 5, 6};
@@ -112,7 +112,7 @@ int main(void)
         cmocka_unit_test(a_number_becomes_the_field_of_its_view),
         cmocka_unit_test(what_no_field_holds_is_absent),
         cmocka_unit_test(times_follow_from_one_another),
-        cmocka_unit_test(what_is_known_stays),
+        cmocka_unit_test(known_fields_are_kept),
     };
 
     return cmocka_run_group_tests_name("record/test_told", tests, NULL, NULL);

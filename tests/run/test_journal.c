@@ -90,7 +90,7 @@ static void changes_come_in_their_order_behind_a_start(void **state)
     end(&to);
 }
 
-static void nothing_is_queued_where_nobody_listens(void **state)
+static void nothing_is_queued_without_a_journal(void **state)
 {
     struct listening to;
     (void)state;
@@ -103,7 +103,7 @@ static void nothing_is_queued_where_nobody_listens(void **state)
     end(&to);
 }
 
-static void a_full_queue_drops_and_says_so(void **state)
+static void a_full_queue_drops_and_counts(void **state)
 {
     struct listening to;
     char kinds[100];
@@ -173,7 +173,7 @@ static void a_name_that_was_dropped_is_written_again(void **state)
 }
 
 /* So that nothing is missing at its end either. */
-static void a_take_tells_what_was_dropped(void **state)
+static void taken_blocks_have_the_dropped_count(void **state)
 {
     struct listening to;
     char kinds[100];
@@ -310,10 +310,10 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(changes_come_in_their_order_behind_a_start),
-        cmocka_unit_test(nothing_is_queued_where_nobody_listens),
-        cmocka_unit_test(a_full_queue_drops_and_says_so),
+        cmocka_unit_test(nothing_is_queued_without_a_journal),
+        cmocka_unit_test(a_full_queue_drops_and_counts),
         cmocka_unit_test(a_name_that_was_dropped_is_written_again),
-        cmocka_unit_test(a_take_tells_what_was_dropped),
+        cmocka_unit_test(taken_blocks_have_the_dropped_count),
         cmocka_unit_test(large_entries_go_in_parts),
         cmocka_unit_test(uses_are_small),
         cmocka_unit_test(only_an_untouched_run_is_listened_to),

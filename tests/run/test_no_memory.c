@@ -23,25 +23,25 @@ static void set_any(roast_record *rec, enum roast_field field, const char *text)
 static int make_frames(void **state)
 {
     char text[] = "file 0";
-    struct made made;
+    struct test_record record;
     (void)state;
 
     for (uint32_t i = 0; i < ATTEMPTS; i++) {
         text[5] = (char)('0' + i); /* so many files that their tables grow */
-        make(&made, ROAST_FRAME_BEGIN, i % PROCESSES, i);
-        set_place(&made, "ttbar", text, i, i + 1);
-        append_frame(&frames, &made.rec);
-        make(&made, ROAST_FRAME_CHUNK, i % PROCESSES, i);
+        init_record(&record, ROAST_FRAME_BEGIN, i % PROCESSES, i);
+        set_place(&record, "ttbar", text, i, i + 1);
+        append_frame(&frames, &record.rec);
+        init_record(&record, ROAST_FRAME_CHUNK, i % PROCESSES, i);
         for (int field = 0; field < ROAST_FIELD_COUNT; field++) {
             if (field != ROAST_FIELD_identity)
-                set_any(&made.rec, (enum roast_field)field, text);
+                set_any(&record.rec, (enum roast_field)field, text);
         }
-        append_frame(&frames, &made.rec);
-        make(&made, ROAST_FRAME_END, i % PROCESSES, i);
-        set_text(&made, ROAST_FIELD_error_type, "Error");
-        roast_record_set_u64(&made.rec, ROAST_FIELD_task_ns, 5);
-        set_text(&made, ROAST_FIELD_ladder, "its ladder");
-        append_frame(&frames, &made.rec);
+        append_frame(&frames, &record.rec);
+        init_record(&record, ROAST_FRAME_END, i % PROCESSES, i);
+        set_text(&record, ROAST_FIELD_error_type, "Error");
+        roast_record_set_u64(&record.rec, ROAST_FIELD_task_ns, 5);
+        set_text(&record, ROAST_FIELD_ladder, "its ladder");
+        append_frame(&frames, &record.rec);
     }
     test_heap_install();
     return 0;

@@ -123,7 +123,7 @@ static void a_url_may_be_a_name(void **state)
     roast_run_free(run);
 }
 
-static void labels_that_a_line_tells_are_counted(void **state)
+static void labels_that_fit_a_line_are_counted(void **state)
 {
     roast_run *run = new_run();
     char out[24];
@@ -269,7 +269,7 @@ int main(void)
         cmocka_unit_test(secrets_are_taken_out),
         cmocka_unit_test(what_a_name_calls_secret_goes_as_a_whole),
         cmocka_unit_test(a_url_may_be_a_name),
-        cmocka_unit_test(labels_that_a_line_tells_are_counted),
+        cmocka_unit_test(labels_that_fit_a_line_are_counted),
         cmocka_unit_test(how_a_run_ended),
         cmocka_unit_test(documents_are_left_as_they_are),
         cmocka_unit_test(what_is_clean_is_put_as_it_is),

@@ -312,7 +312,7 @@ static bool same_number(double a, double b)
 }
 
 /* With times and without: how they are read differs. */
-static void blocks_say_what_one_by_one_says(void **state)
+static void blocks_equal_single_reads(void **state)
 {
     roast_run *run = new_run();
     (void)state;
@@ -356,7 +356,7 @@ int main(void)
         cmocka_unit_test(a_use_becomes_a_sample_with_rates),
         cmocka_unit_test(without_io_there_are_no_disk_rates),
         cmocka_unit_test(a_pid_that_is_used_again_is_another_worker),
-        cmocka_unit_test(blocks_say_what_one_by_one_says),
+        cmocka_unit_test(blocks_equal_single_reads),
     };
     return cmocka_run_group_tests_name("run/samples", tests, NULL, NULL);
 }

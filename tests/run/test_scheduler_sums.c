@@ -3,7 +3,7 @@
 #include <math.h>
 
 #include "heap.h"
-#include "scheduled.h"
+#include "scheduler_events.h"
 
 static void a_later_value_takes_the_place_of_an_earlier_one(void **state)
 {

@@ -7,7 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "file/sqlite/saved_open.h"
+#include "file/sqlite/saved_file.h"
 
 #define ID "0123456789abcdef0123456789abcdef"
 #define OTHER_ID "fedcba9876543210fedcba9876543210"
@@ -282,7 +282,7 @@ static void a_folder_that_cannot_be_read_to_its_end_is_an_error(void **state)
     assert_finds(test, "a.roast", 1, 0);
 }
 
-static void a_run_that_ends_while_we_look_is_found(void **state)
+static void a_run_that_ends_during_the_search_is_found(void **state)
 {
     const struct saved_test *test = *state;
 
@@ -307,7 +307,7 @@ int main(void)
         saved_test_of(names_of_runs),
         saved_test_of(the_next_one_where_the_newest_cannot_be_opened),
         saved_test_of(a_folder_that_cannot_be_read_to_its_end_is_an_error),
-        saved_test_of(a_run_that_ends_while_we_look_is_found),
+        saved_test_of(a_run_that_ends_during_the_search_is_found),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

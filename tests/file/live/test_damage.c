@@ -3,7 +3,7 @@
  * never a crash, never a wrong value. What is read is the run that would be there if
  * the changes in the damaged block had not been made. */
 #include "file/runfile.h"
-#include "live_help.h"
+#include "live_test.h"
 
 /* A file with one block per change, and where the blocks begin. */
 struct pieces {
@@ -15,7 +15,7 @@ static void make_file(struct live_test *test, struct pieces *out)
 {
     struct stat about;
 
-    open_live(test, &BY_HAND);
+    open_live(test, &MANUAL_SYNC);
     for (size_t i = 0; i < CHANGE_COUNT; i++) {
         assert_int_equal(stat(test->path, &about), 0);
         out->starts[i] = (size_t)about.st_size;
@@ -70,12 +70,12 @@ static size_t block_at(const struct pieces *pieces, size_t offset)
 static void check_cut_head(const struct live_test *test, size_t size_bytes)
 {
     struct roast_journal_reading seen;
-    struct roast_run_info glance;
+    struct roast_run_info info;
     roast_run *run = NULL;
     roast_error err = {0};
 
     assert_int_equal(roast__live_read(&run, test->path, &seen, &err), ROAST_TRUNCATED);
-    assert_int_equal(roast__run_info(&glance, test->path, false, NULL),
+    assert_int_equal(roast__run_info(&info, test->path, false, NULL),
                      size_bytes < ROAST_LIVE_MAGIC_BYTES ? ROAST_BAD_DATA
                                                          : ROAST_TRUNCATED);
     assert_null(run);
@@ -302,12 +302,12 @@ static void a_long_stretch_is_searched(void **state)
 
 /* Names are told again now and then, and hosts too: what is behind a gap does not stay
  * unreadable. */
-static void names_are_told_again(void **state)
+static void names_are_announced_again(void **state)
 {
     struct live_test *test = *state;
     struct roast_journal_reading seen;
 
-    open_live(test, &BY_HAND);
+    open_live(test, &MANUAL_SYNC);
     for (int64_t i = 0; i < 3 * ROAST_EPOCH_TAKES; i++) {
         add_sample(test->run, "a worker", i, 1);
         add_use(test->run, 1, 2, i);
@@ -358,7 +358,7 @@ int main(void)
         live_test_of(zeros_at_the_end_are_one_gap),
         live_test_of(old_blocks_are_not_read_again),
         live_test_of(a_long_stretch_is_searched),
-        live_test_of(names_are_told_again),
+        live_test_of(names_are_announced_again),
         live_test_of(a_file_without_clocks_is_refused),
     };
 

@@ -8,7 +8,7 @@
 #include <dlfcn.h>
 #include <errno.h>
 
-#include "live_help.h"
+#include "live_test.h"
 
 enum { ROUNDS = 6, CHANGES_PER_ROUND = 3, MOST_CALLS = 200 };
 
@@ -150,7 +150,7 @@ static void arm(size_t first, size_t count, int error)
     disk.armed = true;
 }
 
-static void assert_told(const roast_error *err)
+static void assert_reported(const roast_error *err)
 {
     assert_int_equal(err->code, ROAST_IO);
     assert_non_null(strstr(err->message, strerror(disk.error)));
@@ -194,7 +194,7 @@ static void do_round(struct live_test *test, int64_t round)
     if (status == ROAST_OK) {
         assert_int_equal(now.acknowledged, now.queued);
     } else {
-        assert_told(&err);
+        assert_reported(&err);
         assert_true(now.errors > 0);
         assert_non_null(strstr(now.first_error, strerror(disk.error)));
         assert_null(strchr(now.first_error, '\n'));
@@ -210,12 +210,13 @@ static bool run_over(struct live_test *test, size_t first, size_t count, int err
 
     test->run = bare_run();
     arm(first, count, error);
-    int status = roast_live_open(&test->live, test->run, test->path, &BY_HAND, &err);
+    int status =
+        roast_live_open(&test->live, test->run, test->path, &MANUAL_SYNC, &err);
     if (status == ROAST_OK) {
         for (int64_t i = 0; i < ROUNDS; i++)
             do_round(test, i);
     } else {
-        assert_told(&err); /* and nothing is left of it */
+        assert_reported(&err); /* and nothing is left of it */
         assert_null(test->live);
         assert_int_not_equal(access(test->path, F_OK), 0);
     }
@@ -274,7 +275,7 @@ static void calls_that_are_interrupted_are_made_again(void **state)
     struct live_test *test = *state;
     struct roast_live_state now;
 
-    open_live(test, &BY_HAND);
+    open_live(test, &MANUAL_SYNC);
     arm(1, 2, EINTR);
     add_sample(test->run, "w", 1, 1);
     (void)roast_live_sync(test->live, NULL); /* the folder's sync is not */
@@ -299,7 +300,7 @@ static void a_folder_that_cannot_be_synced_is_no_error(void **state)
 {
     struct live_test *test = *state;
 
-    open_live(test, &BY_HAND);
+    open_live(test, &MANUAL_SYNC);
     add_sample(test->run, "w", 1, 1);
     arm(2, 1, EINVAL); /* behind the write of the block */
     assert_int_equal(roast_live_sync(test->live, NULL), ROAST_OK);
@@ -308,10 +309,10 @@ static void a_folder_that_cannot_be_synced_is_no_error(void **state)
 }
 
 /* What cannot be written stays queued up to the limit, and is counted past it. */
-static void a_disk_that_stays_full_costs_no_more_than_the_queue(void **state)
+static void a_full_disk_needs_no_more_than_the_queue(void **state)
 {
     struct live_test *test = *state;
-    struct roast_live_options options = BY_HAND;
+    struct roast_live_options options = MANUAL_SYNC;
     struct roast_journal_reading seen;
     struct roast_live_state now;
     roast_error err = {0};
@@ -339,12 +340,12 @@ static void a_disk_that_stays_full_costs_no_more_than_the_queue(void **state)
     roast_run_free(again);
 }
 
-static void closing_tells_what_is_missing(void **state)
+static void closing_reports_what_is_missing(void **state)
 {
     struct live_test *test = *state;
     roast_error err = {0};
 
-    open_live(test, &BY_HAND);
+    open_live(test, &MANUAL_SYNC);
     arm(1, MOST_CALLS, ENOSPC);
     add_sample(test->run, "w", 1, 1);
     add_sample(test->run, "w", 2, 1);
@@ -365,8 +366,8 @@ int main(void)
         live_test_of(calls_that_are_interrupted_are_made_again),
         live_test_of(short_writes_go_on),
         live_test_of(a_folder_that_cannot_be_synced_is_no_error),
-        live_test_of(a_disk_that_stays_full_costs_no_more_than_the_queue),
-        live_test_of(closing_tells_what_is_missing),
+        live_test_of(a_full_disk_needs_no_more_than_the_queue),
+        live_test_of(closing_reports_what_is_missing),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

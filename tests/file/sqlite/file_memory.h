@@ -7,7 +7,7 @@
 #include <sys/stat.h>
 
 #include "heap_peak.h"
-#include "saved_open.h"
+#include "saved_file.h"
 
 enum { MEMORY_PER_BYTE = 40, MEMORY_ALWAYS = 1 << 20 };
 
@@ -33,7 +33,7 @@ static inline size_t size_of(const char *path)
     return (size_t)about.st_size;
 }
 
-static inline void assert_taken(size_t file_bytes)
+static inline void assert_memory_bounded(size_t file_bytes)
 {
     size_t most = MEMORY_PER_BYTE * file_bytes + MEMORY_ALWAYS;
 
@@ -50,7 +50,7 @@ static inline uint64_t read_run(const roast_run **run, roast_runfile *file,
     peak_begin();
     *run = whole_run(file);
     roast_runfile_info(file, &info);
-    assert_taken(size_of(path));
+    assert_memory_bounded(size_of(path));
     return info.damaged;
 }
 

@@ -9,56 +9,57 @@
 
 enum { WORKERS_AT_ONCE = 64 };
 
-static void make_nth(struct made *made, enum roast_frame_kind kind, size_t n)
+static void make_nth(struct test_record *record, enum roast_frame_kind kind, size_t n)
 {
-    make(made, kind, 7 + n % WORKERS_AT_ONCE, (uint32_t)(n / WORKERS_AT_ONCE + 1));
+    init_record(record, kind, 7 + n % WORKERS_AT_ONCE,
+                (uint32_t)(n / WORKERS_AT_ONCE + 1));
 }
 
 /* Nobody looked into them: rows of attempts have the fewest columns. */
 static void add_bare_end(roast_run *run, size_t n)
 {
-    struct made made;
+    struct test_record record;
 
-    make_nth(&made, ROAST_FRAME_END, n);
-    roast_record_set_u64(&made.rec, ROAST_FIELD_status, ROAST_CHUNK_OK);
-    add(run, &made);
+    make_nth(&record, ROAST_FRAME_END, n);
+    roast_record_set_u64(&record.rec, ROAST_FIELD_status, ROAST_CHUNK_OK);
+    add(run, &record);
 }
 
 /* Lost, or failed, and nobody knows what their files are called: hardly a cell of the
  * failures is known. */
 static void add_bare_begin(roast_run *run, size_t n)
 {
-    struct made made;
+    struct test_record record;
 
-    make_nth(&made, ROAST_FRAME_BEGIN, n);
-    add(run, &made);
+    make_nth(&record, ROAST_FRAME_BEGIN, n);
+    add(run, &record);
 }
 
 static void add_unnamed_failure(roast_run *run, size_t n)
 {
-    struct made made;
+    struct test_record record;
 
-    make_nth(&made, ROAST_FRAME_END, n);
-    roast_record_set_u64(&made.rec, ROAST_FIELD_status, ROAST_CHUNK_FAILED);
-    set_place(&made, "d", "f", n, n + 1);
-    add(run, &made);
+    make_nth(&record, ROAST_FRAME_END, n);
+    roast_record_set_u64(&record.rec, ROAST_FIELD_status, ROAST_CHUNK_FAILED);
+    set_place(&record, "d", "f", n, n + 1);
+    add(run, &record);
 }
 
 /* A file of its own, of which nothing else is known: all tables by file have a row, and
  * next to nothing in it. */
 static void add_bare_file(roast_run *run, size_t n)
 {
-    struct made made;
+    struct test_record record;
     char file[24];
 
     (void)snprintf(file, sizeof(file), "%zx", n);
-    make_nth(&made, ROAST_FRAME_CHUNK, n);
-    roast_record_set_u64(&made.rec, ROAST_FIELD_status, ROAST_CHUNK_OK);
-    set_text(&made, ROAST_FIELD_file, file);
-    add(run, &made);
+    make_nth(&record, ROAST_FRAME_CHUNK, n);
+    roast_record_set_u64(&record.rec, ROAST_FIELD_status, ROAST_CHUNK_OK);
+    set_text(&record, ROAST_FIELD_file, file);
+    add(run, &record);
 }
 
-static void add_look(roast_run *run, size_t n, int series_count)
+static void add_process_sample(roast_run *run, size_t n, int series_count)
 {
     char name[24];
 
@@ -72,18 +73,18 @@ static void add_look(roast_run *run, size_t n, int series_count)
 /* A worker that was looked at once. */
 static void add_short_worker(roast_run *run, size_t n)
 {
-    add_look(run, n, 1);
+    add_process_sample(run, n, 1);
 }
 
 static void add_broad_worker(roast_run *run, size_t n)
 {
-    add_look(run, n, ROAST_SERIES_COUNT);
+    add_process_sample(run, n, ROAST_SERIES_COUNT);
 }
 
 /* Once, and nothing could be told. */
 static void add_silent_worker(roast_run *run, size_t n)
 {
-    add_look(run, n, 0);
+    add_process_sample(run, n, 0);
 }
 
 static const struct extreme {
@@ -116,7 +117,7 @@ static void assert_summary_is_read(roast_runfile *file, const char *path)
 
     peak_begin();
     assert_int_equal(roast__load_summary(&summary, file->db, NULL), 1);
-    assert_taken(size_of(path));
+    assert_memory_bounded(size_of(path));
     roast_summary_free(summary);
 }
 

@@ -49,7 +49,7 @@ static void summaries_take_little_more_than_their_bytes(void **state)
             roast__summary_decode(&summary, str_from(blob.data, blob.size_bytes), NULL);
         assert_int_equal(status, tables[i].status);
         if (blob.size_bytes > 100)
-            assert_taken(blob.size_bytes);
+            assert_memory_bounded(blob.size_bytes);
         roast_summary_free(summary);
         roast__buf_release(&blob);
     }
@@ -70,7 +70,7 @@ static void a_run_has_a_summary_all_the_same(void **state)
     roast_runfile *file = open_saved(test->path);
     assert_int_equal(roast_runfile_summary(file, &summary, NULL), ROAST_OK);
     assert_true(roast_summary_metrics(summary)->known[ROAST_METRIC_wall_time]);
-    assert_taken(size_of(test->path));
+    assert_memory_bounded(size_of(test->path));
     roast_runfile_close(file);
 }
 
@@ -140,7 +140,7 @@ static void short_names_of_files_stay_within_bounds(void **state)
     assert_int_equal(
         roast__fileset_read(&fileset, str_from(text.data, text.size_bytes), NULL),
         ROAST_OK);
-    assert_taken(text.size_bytes);
+    assert_memory_bounded(text.size_bytes);
     roast__fileset_release(&fileset);
     roast__buf_release(&text);
 }

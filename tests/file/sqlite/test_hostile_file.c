@@ -3,9 +3,9 @@
  * they load, without what is wrong, and nothing that is done with the run afterwards
  * minds. */
 #include "file/sqlite/load.h"
-#include "forge.h"
-#include "fuzz/use_run.h"
-#include "saved_truth.h"
+#include "fix_checksums.h"
+#include "fuzz/fuzz_runs.h"
+#include "saved_damage.h"
 
 enum { STEPS = 600 }; /* of changes in a block */
 
@@ -19,9 +19,9 @@ static int make_db(void **state)
     (void)state;
     make_changes(run);
     make_task_changes(run);
-    add_words(run);
+    add_notes(run);
     add_attempts(run, 3);
-    add_odd_ladders(run);
+    add_unusual_ladders(run);
     add_handmade(run);
     add_extremes(run);
     int status = roast__sql_create(&db, NULL, 4096, NULL);
@@ -50,7 +50,7 @@ static uint64_t load_and_use(void)
         assert_int_equal(status, ROAST_BAD_CHECKSUM);
         return UINT64_MAX;
     }
-    use_run(run);
+    read_whole_run(run);
     roast_run_free(run);
     return roast__reading_unreadable(&seen);
 }
@@ -101,16 +101,17 @@ static void change_block(int64_t number)
 
     for (size_t at = 0; at < block.size_bytes; at += step) {
         unsigned char own = block.data[at];
-        forge_row(db, FORGE_BLOCK, (uint64_t)number, str_from(block.data, at));
+        write_row_with_checksum(db, UPDATE_BLOCK_SQL, (uint64_t)number,
+                                str_from(block.data, at));
         (void)load_and_use();
         block.data[at] = others[at / step % sizeof(others)];
-        forge_row(db, FORGE_BLOCK, (uint64_t)number,
-                  str_from(block.data, block.size_bytes));
+        write_row_with_checksum(db, UPDATE_BLOCK_SQL, (uint64_t)number,
+                                str_from(block.data, block.size_bytes));
         (void)load_and_use();
         block.data[at] = own;
     }
-    forge_row(db, FORGE_BLOCK, (uint64_t)number,
-              str_from(block.data, block.size_bytes));
+    write_row_with_checksum(db, UPDATE_BLOCK_SQL, (uint64_t)number,
+                            str_from(block.data, block.size_bytes));
     roast__buf_release(&block);
 }
 
@@ -163,8 +164,8 @@ static void a_record_comes_once(void **state)
     size_t rows = run->attempts.count;
     roast_run_free(run);
     run_sql("INSERT INTO journal SELECT max(block)+1, x'' FROM journal");
-    forge_row(db, FORGE_BLOCK, (uint64_t)block_count(),
-              str_from(block.data, block.size_bytes));
+    write_row_with_checksum(db, UPDATE_BLOCK_SQL, (uint64_t)block_count(),
+                            str_from(block.data, block.size_bytes));
     assert_int_equal(roast__load_run(&run, db, false, &seen, NULL), ROAST_OK);
     assert_int_equal(run->attempts.count, rows + 3); /* those without identity */
     roast_run_free(run);

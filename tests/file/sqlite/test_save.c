@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* test_save.c - a run that is saved and opened again is the same run: all that it holds
  * and all that it means, bit by bit. */
-#include "saved_open.h"
+#include "saved_file.h"
 #include "saved_print.h"
-#include "saved_print_columns.h"
 #include "saved_runs.h"
 
 static void assert_comes_back(const struct saved_test *test, roast_run *run)
@@ -39,7 +38,7 @@ static void a_run_without_attempts_comes_back(void **state)
 {
     roast_run *run = new_run();
 
-    add_words(run);
+    add_notes(run);
     add_many_samples(run, 2, 10);
     assert_comes_back(*state, run);
     roast_run_free(run);
@@ -92,14 +91,14 @@ static void parts_of_segments_come_back(void **state)
 
     memset(large, 'x', sizeof(large));
     for (uint32_t i = 0; i < 12; i++) {
-        struct made made;
-        make(&made, ROAST_FRAME_CHUNK, 1, i + 1);
+        struct test_record record;
+        init_record(&record, ROAST_FRAME_CHUNK, 1, i + 1);
         large[0] = (char)('a' + i);
-        roast_record_set_str(&made.rec, ROAST_FIELD_custom_metrics,
+        roast_record_set_str(&record.rec, ROAST_FIELD_custom_metrics,
                              str_from(large, sizeof(large)));
-        roast_record_set_str(&made.rec, ROAST_FIELD_file_branches,
+        roast_record_set_str(&record.rec, ROAST_FIELD_file_branches,
                              str_from(large, sizeof(large) / 2));
-        add(run, &made);
+        add(run, &record);
     }
     for (int64_t i = 0; i < 700000; i++) {
         roast_sample sample = {.worker = roast_str_of("long"),
@@ -122,17 +121,17 @@ static void tables_come_back(void **state)
     for (int i = 0; i < ROAST_RUN_TABLE_COUNT; i++) {
         enum roast_table_id table = (enum roast_table_id)i;
         roast_runfile *file = open_saved(test->path); /* afresh: nothing is loaded */
-        roast_table *made = NULL, *read = NULL;
-        assert_int_equal(roast_run_table(&made, table, run, NULL, NULL), ROAST_OK);
+        roast_table *record = NULL, *read = NULL;
+        assert_int_equal(roast_run_table(&record, table, run, NULL, NULL), ROAST_OK);
         if (roast_runfile_columns(file, table, &read, &err) < 0)
             fail_msg("%s", err.message);
         roast_runfile_close(file); /* columns outlive it */
-        struct roast_buf a = print_columns(made), b = print_columns(read);
+        struct roast_buf a = print_columns(record), b = print_columns(read);
         if (!str_equal(buf_str(&a), buf_str(&b)))
             fail_msg("%s differs", roast_table_name(table));
         roast__buf_release(&a);
         roast__buf_release(&b);
-        roast_table_free(made);
+        roast_table_free(record);
         roast_table_free(read);
     }
     roast_run_free(run);

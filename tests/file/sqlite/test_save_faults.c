@@ -198,7 +198,7 @@ static void a_new_file_appears_whole_or_not_at_all(void **state)
     roast_run_free(run);
 }
 
-static void an_old_file_stays_until_the_new_one_is_whole(void **state)
+static void an_old_file_is_kept_until_the_new_one_is_complete(void **state)
 {
     const struct saved_test *test = *state;
     roast_run *run = plain_run(3), *old = plain_run(1);
@@ -242,7 +242,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         saved_test_of(a_new_file_appears_whole_or_not_at_all),
-        saved_test_of(an_old_file_stays_until_the_new_one_is_whole),
+        saved_test_of(an_old_file_is_kept_until_the_new_one_is_complete),
         saved_test_of(no_links_are_needed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -3,8 +3,8 @@
  * and nothing but reading. */
 #include <sqlite3.h>
 
-#include "file/live/live_help.h"
-#include "saved_open.h"
+#include "file/live/live_test.h"
+#include "saved_file.h"
 #include "saved_print.h"
 #include "saved_runs.h"
 #include "table/table.h"
@@ -206,7 +206,7 @@ static void views_of_a_stranger_are_ignored(void **state)
 }
 
 /* Tables that only exist while somebody asks. */
-static void tables_are_made_when_asked_for(void **state)
+static void tables_are_made_on_first_use(void **state)
 {
     roast_runfile *file = saved_plain(*state, 3);
 
@@ -360,11 +360,11 @@ static void a_visitor_may_stop(void **state)
 }
 
 /* A live file has no tables: they are made in memory. */
-static void live_files_can_be_asked(void **state)
+static void live_files_can_be_queried(void **state)
 {
     struct live_test *test = *state;
 
-    open_live(test, &BY_HAND);
+    open_live(test, &MANUAL_SYNC);
     make_changes(test->run);
     add_attempts(test->run, 4);
     close_live(test);
@@ -385,7 +385,7 @@ int main(void)
         saved_test_of(chunks_are_those_that_count),
         saved_test_of(the_view_agrees_with_the_table),
         saved_test_of(seconds_and_nanoseconds_agree),
-        saved_test_of(tables_are_made_when_asked_for),
+        saved_test_of(tables_are_made_on_first_use),
         saved_test_of(all_columns_of_chunks_can_be_queried),
         saved_test_of(views_of_a_stranger_are_ignored),
         saved_test_of(the_working_directory_may_change),
@@ -393,7 +393,7 @@ int main(void)
         saved_test_of(nothing_can_be_changed),
         saved_test_of(any_sqlite_answers),
         saved_test_of(a_visitor_may_stop),
-        live_test_of(live_files_can_be_asked),
+        live_test_of(live_files_can_be_queried),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -7,17 +7,10 @@
 
 #include "base/clock.h"
 #include "heap.h"
+#include "probe/attempt_help.h"
 #include "probe/chunk/thread.h"
-#include "probe/chunk_help.h"
 
 static const struct roast_chunk_end ok = {.status = ROAST_CHUNK_OK};
-
-static uint64_t number(const roast_record *rec, enum roast_field field)
-{
-    if (!roast_record_has(rec, field))
-        fail_msg("no %s", roast_field_info(field)->name);
-    return rec->values[field].u64;
-}
 
 static struct roast_identity identity(const roast_record *rec)
 {
@@ -49,7 +42,7 @@ static void the_first_chunk_describes_the_process_and_no_other_does(void **state
     assert_false(roast_record_has(&rec, ROAST_FIELD_process));
 }
 
-static void a_chunk_says_who_made_it(void **state)
+static void a_chunk_has_its_identity(void **state)
 {
     static const unsigned char zeros[ROAST_RUN_ID_BYTES];
     (void)state;
@@ -285,16 +278,6 @@ static void file_and_error_message_are_kept_without_secrets(void **state)
     assert_false(roast_record_has(&rec, ROAST_FIELD_losses));
 }
 
-/* 3000 bytes of characters of three: no limit is a multiple of it. */
-static struct roast_str long_text(void)
-{
-    static char text[3000];
-
-    for (size_t i = 0; i < sizeof(text); i++)
-        text[i] = "\xe2\x82\xac"[i % 3];
-    return str_from(text, sizeof(text));
-}
-
 static void texts_too_long_are_cut_between_characters_and_counted(void **state)
 {
     roast_thread *thread = begin_chunk();
@@ -330,7 +313,7 @@ static void the_first_reason_for_an_absence_counts(void **state)
 }
 
 /* Short chunks one after the other do without the slow readings, and say so. */
-static void every_reading_is_there_or_says_why_not(void **state)
+static void every_reading_is_present_or_has_a_reason(void **state)
 {
     static const enum roast_field fields[] = {
         ROAST_FIELD_rss_before_bytes, ROAST_FIELD_rss_after_bytes,
@@ -403,7 +386,7 @@ static void a_chunk_holds_nothing_of_the_one_before(void **state)
 
 /* ---- begin and end frames ---------------------------------------------------- */
 
-static void the_begin_frame_says_who_starts_what(void **state)
+static void the_begin_frame_has_identity_and_place(void **state)
 {
     unsigned char run_id[ROAST_RUN_ID_BYTES];
     unsigned char place[ROAST_PLACE_BYTES];
@@ -447,7 +430,7 @@ static void a_place_that_does_not_fit_leaves_a_smaller_begin_frame(void **state)
     (void)end_chunk(thread);
 }
 
-static void the_end_frame_says_how_it_ended(void **state)
+static void the_end_frame_has_the_status(void **state)
 {
     roast_thread *thread = begin_chunk();
     roast_record end;
@@ -505,7 +488,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_first_chunk_describes_the_process_and_no_other_does),
-        cmocka_unit_test(a_chunk_says_who_made_it),
+        cmocka_unit_test(a_chunk_has_its_identity),
         cmocka_unit_test(a_chunk_carries_the_run_that_claimed_it),
         cmocka_unit_test(a_busy_chunk_has_the_duration_and_cpu_of_the_clocks_around_it),
         cmocka_unit_test(a_sleeping_chunk_has_duration_and_next_to_no_cpu),
@@ -517,12 +500,12 @@ int main(void)
         cmocka_unit_test(file_and_error_message_are_kept_without_secrets),
         cmocka_unit_test(texts_too_long_are_cut_between_characters_and_counted),
         cmocka_unit_test(the_first_reason_for_an_absence_counts),
-        cmocka_unit_test(every_reading_is_there_or_says_why_not),
+        cmocka_unit_test(every_reading_is_present_or_has_a_reason),
         cmocka_unit_test(losses_are_summed_and_carried),
         cmocka_unit_test(a_chunk_holds_nothing_of_the_one_before),
-        cmocka_unit_test(the_begin_frame_says_who_starts_what),
+        cmocka_unit_test(the_begin_frame_has_identity_and_place),
         cmocka_unit_test(a_place_that_does_not_fit_leaves_a_smaller_begin_frame),
-        cmocka_unit_test(the_end_frame_says_how_it_ended),
+        cmocka_unit_test(the_end_frame_has_the_status),
         cmocka_unit_test(nothing_is_allocated_after_the_first_chunk),
     };
     return cmocka_run_group_tests_name("probe/chunk", tests, NULL, NULL);

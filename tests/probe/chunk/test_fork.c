@@ -13,8 +13,8 @@
 
 #include "base/mem.h"
 #include "forks.h"
+#include "probe/attempt_help.h"
 #include "probe/chunk/thread.h"
-#include "probe/chunk_help.h"
 
 static const struct roast_chunk_options options = ROAST_CHUNK_OPTIONS_INIT;
 static const struct roast_chunk_end ok = {.status = ROAST_CHUNK_OK};
@@ -157,7 +157,7 @@ static int outbox_is_empty(void *unused)
     return 0;
 }
 
-static void what_waits_stays_with_the_parent(void **state)
+static void queued_frames_belong_to_the_parent(void **state)
 {
     struct roast_str frames;
     uint64_t dropped;
@@ -311,7 +311,7 @@ int main(void)
 #if ROAST_PROCFS
         cmocka_unit_test(a_child_reads_its_own_memory),
 #endif
-        cmocka_unit_test(what_waits_stays_with_the_parent),
+        cmocka_unit_test(queued_frames_belong_to_the_parent),
         cmocka_unit_test(a_child_releases_nothing_that_another_thread_was_growing),
         cmocka_unit_test(forking_beside_busy_threads_never_hangs),
     };

@@ -155,7 +155,7 @@ static void no_frames_are_no_change(void **state)
     assert_true(holds(folder->path, 1, 1));
 }
 
-static void what_was_in_the_file_stays(void **state)
+static void existing_contents_are_kept(void **state)
 {
     const struct folder *folder = *state;
     struct frame first = frame_of(1);
@@ -480,7 +480,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         spool_test(frames_follow_one_another_in_a_file_of_the_process),
         spool_test(no_frames_are_no_change),
-        spool_test(what_was_in_the_file_stays),
+        spool_test(existing_contents_are_kept),
         spool_test(the_folder_may_change_from_call_to_call),
         spool_test(frames_of_several_threads_stay_whole_and_together),
         spool_test(a_forked_child_writes_a_file_of_its_own),

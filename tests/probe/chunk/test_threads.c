@@ -5,8 +5,8 @@
 #include <pthread.h>
 #include <stdio.h>
 
+#include "probe/attempt_help.h"
 #include "probe/chunk/thread.h"
-#include "probe/chunk_help.h"
 
 enum { THREADS = 8, CHUNKS = 2000, PASSES = 5 };
 
@@ -166,7 +166,7 @@ static void *overlap(void *unused)
     return unused;
 }
 
-static void a_chunk_that_another_ran_beside_says_so(void **state)
+static void a_concurrent_chunk_is_marked(void **state)
 {
     roast_thread *thread = begin_chunk();
     pthread_t other;
@@ -190,7 +190,7 @@ static void *leave(void *unused)
     return unused; /* ends without finishing its chunk */
 }
 
-static void a_thread_that_ends_in_its_chunk_runs_beside_nobody(void **state)
+static void a_thread_that_ended_in_its_chunk_is_not_counted(void **state)
 {
     pthread_t other;
     (void)state;
@@ -206,8 +206,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(no_record_is_lost_and_none_mixed_up),
         cmocka_unit_test(a_thread_takes_its_state_with_it),
-        cmocka_unit_test(a_chunk_that_another_ran_beside_says_so),
-        cmocka_unit_test(a_thread_that_ends_in_its_chunk_runs_beside_nobody),
+        cmocka_unit_test(a_concurrent_chunk_is_marked),
+        cmocka_unit_test(a_thread_that_ended_in_its_chunk_is_not_counted),
     };
     return cmocka_run_group_tests_name("probe/threads", tests, NULL, NULL);
 }

@@ -2,7 +2,7 @@
 /* test_ladder.c - every nanosecond of an attempt goes to one slice: the innermost one
  * that is entered, or the phase. What it read is in test_reads.c, attempts that have no
  * ladder are in test_ladder_off.c. */
-#include "probe/ladder_help.h"
+#include "probe/attempt_help.h"
 #include "probe/linux/usage.h"
 
 /* ---- phases ------------------------------------------------------------------ */
@@ -180,14 +180,14 @@ static void an_old_token_ends_nothing(void **state)
 
     unsigned old = roast_ladder_enter(thread, ROAST_ITEM_open);
     roast_ladder_leave(thread, old);
-    unsigned mine = roast_ladder_enter(thread, ROAST_ITEM_fetch);
+    unsigned own = roast_ladder_enter(thread, ROAST_ITEM_fetch);
     roast_ladder_leave(thread, old);
     roast_ladder_become(thread, old, ROAST_ITEM_write);
     assert_int_equal(roast_ladder_now(thread), ROAST_ITEM_fetch);
     (void)end_armed(thread);
     thread = begin_armed(0); /* and none of another attempt */
     (void)roast_ladder_enter(thread, ROAST_ITEM_form);
-    roast_ladder_leave(thread, mine);
+    roast_ladder_leave(thread, own);
     roast_ladder_leave(thread, 0);
     roast_ladder_leave(thread, UINT32_MAX);
     assert_int_equal(roast_ladder_now(thread), ROAST_ITEM_form);
@@ -224,7 +224,7 @@ static void what_is_no_slice_is_not_entered(void **state)
     (void)end_armed(thread);
 }
 
-static void too_deep_the_time_stays_with_the_slice_around_it(void **state)
+static void too_deep_the_time_counts_for_the_enclosing_slice(void **state)
 {
     enum { DEEPEST = 64 };
     unsigned tokens[DEEPEST];
@@ -261,8 +261,8 @@ static void slices_that_are_open_at_the_end_end_there(void **state)
 
     (void)roast_ladder_enter(thread, ROAST_ITEM_open);
     (void)roast_ladder_enter(thread, ROAST_ITEM_fetch);
-    struct told told = end_attempt(thread, ended_failed);
-    struct roast_ladder ladder = whole_ladder(&told.records[told.count - 1]);
+    struct sent_frames sent = end_attempt(thread, ended_failed);
+    struct roast_ladder ladder = whole_ladder(&sent.records[sent.count - 1]);
     assert_true(value_of(&ladder, ROAST_ITEM_fetch) > 0);
     assert_true(roast_ladder_has(&ladder, ROAST_ITEM_fetch_cpu));
     assert_int_equal(roast_ladder_now(begin_armed(0)), ROAST_ITEM_import);
@@ -295,7 +295,7 @@ static void fetching_has_its_cpu_time(void **state)
                    outer_ns + last_ns);
 }
 
-static void an_attempt_that_fetched_nothing_says_so(void **state)
+static void an_attempt_without_fetch_has_zero(void **state)
 {
     struct roast_ladder ladder = end_armed(begin_armed(0));
     (void)state;
@@ -304,7 +304,7 @@ static void an_attempt_that_fetched_nothing_says_so(void **state)
     assert_int_equal(value_of(&ladder, ROAST_ITEM_fetch_cpu), 0);
 }
 
-static void the_run_queue_is_told_where_the_system_does(void **state)
+static void the_run_queue_is_known_where_the_system_provides_it(void **state)
 {
     struct roast_procfile file = {.root = NULL};
     struct roast_sched before = {0}, after = {0};
@@ -343,7 +343,7 @@ static void items_are_added_up(void **state)
     assert_false(roast_ladder_has(&ladder, ROAST_ITEM_gc_runs)); /* of the one before */
 }
 
-static void a_look_changes_nothing(void **state)
+static void a_snapshot_changes_nothing(void **state)
 {
     struct roast_ladder first, second;
     roast_thread *thread = begin_armed(0);
@@ -378,7 +378,7 @@ static void a_chunk_is_the_phase_compute(void **state)
     roast_chunk_stop(thread);
     assert_int_equal(roast_ladder_phase_now(thread), ROAST_ITEM_result);
     roast_record chunk = finish_chunk(thread, ended_ok);
-    assert_true(keep_chunk(thread, NULL)); /* a second one: changes nothing */
+    assert_true(add_attempt_chunk(thread, NULL)); /* a second one: changes nothing */
     assert_int_equal(roast_ladder_phase_now(thread), ROAST_ITEM_result);
     struct roast_ladder ladder = end_armed(thread);
     assert_between(value_of(&ladder, ROAST_ITEM_fetch), fetch.inner_ns, fetch.outer_ns);
@@ -404,7 +404,7 @@ static void a_chunk_of_no_attempt_has_no_ladder(void **state)
 
 /* ---- missing hooks ----------------------------------------------------------- */
 
-static void slices_that_cannot_be_told_are_absent(void **state)
+static void unknown_slices_are_absent(void **state)
 {
     uint64_t missing = hook_bit(ROAST_HOOK_events) | hook_bit(ROAST_HOOK_gc);
     roast_thread *thread = begin_armed(missing);
@@ -493,16 +493,16 @@ int main(void)
         cmocka_unit_test(an_old_token_ends_nothing),
         cmocka_unit_test(a_slice_may_become_another),
         cmocka_unit_test(what_is_no_slice_is_not_entered),
-        cmocka_unit_test(too_deep_the_time_stays_with_the_slice_around_it),
+        cmocka_unit_test(too_deep_the_time_counts_for_the_enclosing_slice),
         cmocka_unit_test(slices_that_are_open_at_the_end_end_there),
         cmocka_unit_test(fetching_has_its_cpu_time),
-        cmocka_unit_test(an_attempt_that_fetched_nothing_says_so),
-        cmocka_unit_test(the_run_queue_is_told_where_the_system_does),
+        cmocka_unit_test(an_attempt_without_fetch_has_zero),
+        cmocka_unit_test(the_run_queue_is_known_where_the_system_provides_it),
         cmocka_unit_test(items_are_added_up),
-        cmocka_unit_test(a_look_changes_nothing),
+        cmocka_unit_test(a_snapshot_changes_nothing),
         cmocka_unit_test(a_chunk_is_the_phase_compute),
         cmocka_unit_test(a_chunk_of_no_attempt_has_no_ladder),
-        cmocka_unit_test(slices_that_cannot_be_told_are_absent),
+        cmocka_unit_test(unknown_slices_are_absent),
         cmocka_unit_test(a_hook_may_be_taken_away_meanwhile),
         cmocka_unit_test(without_fetch_there_is_no_cpu_time_of_it),
         cmocka_unit_test(all_hooks_may_be_missing_and_more),

@@ -4,7 +4,7 @@
 #include <pthread.h>
 
 #include "forks.h"
-#include "probe/ladder_help.h"
+#include "probe/attempt_help.h"
 
 /* Calls everything there is; the line of the first that did something. */
 static int does_nothing(void *context)
@@ -40,9 +40,9 @@ static void an_attempt_that_is_not_armed_has_no_ladder(void **state)
     (void)state;
 
     assert_int_equal(does_nothing(thread), 0);
-    struct told told = end_attempt(thread, ended_ok);
-    assert_int_equal(told.count, 1);
-    assert_false(roast_record_has(&told.records[0], ROAST_FIELD_ladder));
+    struct sent_frames sent = end_attempt(thread, ended_ok);
+    assert_int_equal(sent.count, 1);
+    assert_false(roast_record_has(&sent.records[0], ROAST_FIELD_ladder));
     assert_int_equal(does_nothing(thread), 0); /* nor outside of one */
     roast_ladder_arm(thread, 0);
     assert_int_equal(does_nothing(thread), 0);
@@ -58,9 +58,9 @@ static void an_attempt_may_be_disarmed(void **state)
     roast_ladder_disarm(thread);
     assert_int_equal(does_nothing(thread), 0);
     roast_ladder_disarm(NULL);
-    struct told told = end_attempt(thread, ended_ok);
-    assert_int_equal(told.count, 1);
-    assert_false(roast_record_has(&told.records[0], ROAST_FIELD_ladder));
+    struct sent_frames sent = end_attempt(thread, ended_ok);
+    assert_int_equal(sent.count, 1);
+    assert_false(roast_record_has(&sent.records[0], ROAST_FIELD_ladder));
 }
 
 static void an_attempt_after_an_armed_one_is_not_armed(void **state)
@@ -122,7 +122,7 @@ static void only_the_thread_of_the_attempt_has_its_ladder(void **state)
 static int arms_its_own(void *thread)
 {
     struct roast_str frames;
-    struct told told;
+    struct sent_frames sent;
     int line = does_nothing(thread);
 
     MUST(!roast_attempt_packed(thread).data);
@@ -131,8 +131,8 @@ static int arms_its_own(void *thread)
     roast_ladder_arm(thread, 0);
     MUST(roast_ladder_now(thread) == ROAST_ITEM_import);
     MUST(attempt_end(thread, &ended_ok, &frames, NULL) == ROAST_OK);
-    MUST(read_told(&told, frames) && told.count == 1);
-    MUST(roast_record_has(&told.records[0], ROAST_FIELD_ladder));
+    MUST(read_sent(&sent, frames) && sent.count == 1);
+    MUST(roast_record_has(&sent.records[0], ROAST_FIELD_ladder));
     return line;
 }
 

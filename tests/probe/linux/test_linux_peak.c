@@ -13,8 +13,8 @@
 #include <time.h>
 
 #include "forks.h"
+#include "probe/attempt_help.h"
 #include "probe/chunk/thread.h"
-#include "probe/chunk_help.h"
 #include "probe/linux/usage.h"
 
 enum { MIB = 1024 * 1024 };

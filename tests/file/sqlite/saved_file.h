@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* saved_folder.h - a folder of its own for every test of run files. */
-#ifndef ROAST_TESTS_FILE_SQLITE_SAVED_FOLDER_H
-#define ROAST_TESTS_FILE_SQLITE_SAVED_FOLDER_H
+/* saved_file.h - a folder for every test of run files; saving and opening that must
+ * succeed. */
+#ifndef ROAST_TESTS_FILE_SQLITE_SAVED_FILE_H
+#define ROAST_TESTS_FILE_SQLITE_SAVED_FILE_H
 
 #include <dirent.h>
 #include <stdio.h>
 #include <unistd.h>
 
 #include "roast/live.h"
+#include "roast/runfile.h"
 #include "support.h"
 
 struct saved_test {
@@ -57,5 +59,33 @@ static inline int remove_saved_folder(void **state)
 
 #define saved_test_of(behaviour) \
     cmocka_unit_test_setup_teardown(behaviour, make_saved_folder, remove_saved_folder)
+
+static inline void save(roast_run *run, const char *path)
+{
+    roast_error err = {0};
+
+    if (roast_run_save(run, path, ROAST_SAVE_REPLACE, &err) < 0)
+        fail_msg("%s", err.message);
+}
+
+static inline roast_runfile *open_saved(const char *path)
+{
+    roast_runfile *file = NULL;
+    roast_error err = {0};
+
+    if (roast_runfile_open(&file, path, &err) < 0)
+        fail_msg("%s", err.message);
+    return file;
+}
+
+static inline roast_run *whole_run(roast_runfile *file)
+{
+    roast_run *run = NULL;
+    roast_error err = {0};
+
+    if (roast_runfile_run(file, true, &run, &err) < 0)
+        fail_msg("%s", err.message);
+    return run;
+}
 
 #endif

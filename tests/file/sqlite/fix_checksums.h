@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* forge.h - makes all checksums of a run file right again: what is in it is what gets
- * tested then. Without cmocka: the fuzz targets use it too. */
-#ifndef ROAST_TESTS_FILE_SQLITE_FORGE_H
-#define ROAST_TESTS_FILE_SQLITE_FORGE_H
+/* fix_checksums.h - makes all checksums of a changed run file valid again, to test how
+ * its contents are read. Without cmocka, because fuzz targets use it too. */
+#ifndef ROAST_TESTS_FILE_SQLITE_FIX_CHECKSUMS_H
+#define ROAST_TESTS_FILE_SQLITE_FIX_CHECKSUMS_H
 
 #include <stdlib.h>
 #include <string.h>
@@ -12,8 +12,8 @@
 
 /* Puts bytes in the place of a row of `journal` or `summary`, as a block with this number
  * or, number 0, as a head. */
-static inline void forge_row(sqlite3 *db, const char *update_sql, uint64_t key,
-                             struct roast_str data)
+static inline void write_row_with_checksum(sqlite3 *db, const char *update_sql,
+                                           uint64_t key, struct roast_str data)
 {
     unsigned char *copy = malloc(data.size_bytes + 1);
     sqlite3_stmt *update = NULL;
@@ -34,8 +34,8 @@ static inline void forge_row(sqlite3 *db, const char *update_sql, uint64_t key,
     free(copy);
 }
 
-static inline void forge_table(sqlite3 *db, const char *list_sql,
-                               const char *select_sql, const char *update_sql)
+static inline void fix_table_checksums(sqlite3 *db, const char *list_sql,
+                                       const char *select_sql, const char *update_sql)
 {
     sqlite3_stmt *list = NULL;
     int64_t keys[256];
@@ -51,28 +51,29 @@ static inline void forge_table(sqlite3 *db, const char *list_sql,
         if (roast__sql_prepare(&select, db, select_sql, NULL) == ROAST_OK) {
             (void)sqlite3_bind_int64(select, 1, keys[i]);
             if (sqlite3_step(select) == SQLITE_ROW)
-                forge_row(db, update_sql, (uint64_t)keys[i],
-                          roast__sql_text(select, 0));
+                write_row_with_checksum(db, update_sql, (uint64_t)keys[i],
+                                        roast__sql_text(select, 0));
         }
         (void)sqlite3_finalize(select);
     }
 }
 
-static const char *const FORGE_BLOCK = "UPDATE journal SET data=?2 WHERE block=?1";
+static const char *const UPDATE_BLOCK_SQL = "UPDATE journal SET data=?2 WHERE block=?1";
 
 /* As far as SQLite can read the file at all. */
-static inline void forge(const char *path)
+static inline void fix_checksums(const char *path)
 {
     sqlite3 *db = NULL;
 
     if (sqlite3_open(path, &db) == SQLITE_OK) {
         (void)roast__sql_run(db, "PRAGMA journal_mode=off;PRAGMA synchronous=off;BEGIN",
                              NULL);
-        forge_table(db, "SELECT block FROM journal",
-                    "SELECT data FROM journal WHERE block=?1", FORGE_BLOCK);
-        forge_table(db, "SELECT id FROM summary",
-                    "SELECT data FROM summary WHERE id=?1",
-                    "UPDATE summary SET data=?2 WHERE id=?1");
+        fix_table_checksums(db, "SELECT block FROM journal",
+                            "SELECT data FROM journal WHERE block=?1",
+                            UPDATE_BLOCK_SQL);
+        fix_table_checksums(db, "SELECT id FROM summary",
+                            "SELECT data FROM summary WHERE id=?1",
+                            "UPDATE summary SET data=?2 WHERE id=?1");
         (void)roast__sql_run(db, "COMMIT", NULL);
     }
     (void)sqlite3_close(db);

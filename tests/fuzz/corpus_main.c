@@ -19,7 +19,7 @@ static int fail(const char *what)
     return -1;
 }
 
-static int replay_stream(FILE *in, const char *path)
+static int run_stream(FILE *in, const char *path)
 {
     if (fseek(in, 0, SEEK_END) != 0)
         return fail(path);
@@ -38,7 +38,7 @@ static int replay_stream(FILE *in, const char *path)
     return status;
 }
 
-static int replay_file(const char *dir, const char *name)
+static int run_file(const char *dir, const char *name)
 {
     char path[4096];
 
@@ -47,7 +47,7 @@ static int replay_file(const char *dir, const char *name)
     FILE *in = fopen(path, "rb");
     if (!in)
         return fail(path);
-    int status = replay_stream(in, path);
+    int status = run_stream(in, path);
     (void)fclose(in);
     return status;
 }
@@ -64,7 +64,7 @@ int main(int argc, char **argv)
     for (struct dirent *entry = readdir(dir); entry; entry = readdir(dir)) {
         if (entry->d_name[0] == '.')
             continue;
-        if (replay_file(argv[1], entry->d_name) < 0)
+        if (run_file(argv[1], entry->d_name) < 0)
             return 1;
         count++;
     }

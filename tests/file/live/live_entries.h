@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* live_made.h - live files made by hand: any entries, with right checksums. */
-#ifndef ROAST_TESTS_FILE_LIVE_LIVE_MADE_H
-#define ROAST_TESTS_FILE_LIVE_LIVE_MADE_H
+/* live_entries.h - live files with arbitrary entries and valid checksums. */
+#ifndef ROAST_TESTS_FILE_LIVE_LIVE_ENTRIES_H
+#define ROAST_TESTS_FILE_LIVE_LIVE_ENTRIES_H
 
-#include "live_help.h"
+#include "live_test.h"
 
 static inline void put_head(struct roast_buf *file, uint32_t format)
 {
@@ -33,7 +33,7 @@ static inline void put_block(struct roast_buf *file, uint64_t number,
 }
 
 /* An entry of up to six numbers, and a text behind them. */
-struct made_entry {
+struct test_entry {
     uint64_t kind;
     size_t count;
     uint64_t numbers[6];
@@ -43,7 +43,7 @@ struct made_entry {
 /* Added to a kind: a reference that announces the worker "w" comes first. */
 #define OF_W (UINT64_C(1) << 20)
 
-static inline void put_entry(struct roast_buf *out, const struct made_entry *entry)
+static inline void put_entry(struct roast_buf *out, const struct test_entry *entry)
 {
     struct roast_buf payload = {NULL, 0, 0, false};
 
@@ -74,7 +74,7 @@ static inline void write_entries(const struct live_test *test, struct roast_str 
 
 /* Reads a file of one block with these entries. */
 static inline roast_run *read_entries(const struct live_test *test,
-                                      const struct made_entry *entries, size_t count,
+                                      const struct test_entry *entries, size_t count,
                                       struct roast_journal_reading *seen)
 {
     struct roast_buf bytes = {NULL, 0, 0, false};

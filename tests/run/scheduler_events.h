@@ -1,10 +1,54 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* scheduled.h - what a scheduler tells, each made in one line. Times are seconds since
- * the start of the run. */
-#ifndef ROAST_TESTS_RUN_SCHEDULED_H
-#define ROAST_TESTS_RUN_SCHEDULED_H
+/* scheduler_events.h - what a scheduler reports, each event made in one line. Times are
+ * seconds since the start of the run. */
+#ifndef ROAST_TESTS_RUN_SCHEDULER_EVENTS_H
+#define ROAST_TESTS_RUN_SCHEDULER_EVENTS_H
 
-#include "scheduled_stays.h"
+#include <stdio.h>
+
+#include "roast/scheduler.h"
+#include "runs.h"
+
+static inline int64_t second(int64_t seconds)
+{
+    return EPOCH_0 + seconds * SECOND;
+}
+
+static inline int join_as(roast_run *run, const char *worker, int64_t at,
+                          uint64_t threads, uint64_t pid)
+{
+    struct roast_member member = {
+        .worker = roast_str_of(worker),
+        .name = roast_str_of("its name"),
+        .host = roast_str_of("10.0.0.7"),
+        .joined_ns = second(at),
+        .pid = pid,
+        .threads = threads,
+        .memory_limit_bytes = 1000,
+    };
+    return roast_run_add_member(run, &member, NULL);
+}
+
+static inline void joins(roast_run *run, const char *worker, int64_t at,
+                         uint64_t threads)
+{
+    assert_int_equal(join_as(run, worker, at, threads, 0), ROAST_OK);
+}
+
+static inline int leave_as(roast_run *run, const char *worker, int64_t at,
+                           const char *reason)
+{
+    struct roast_departure departure = {.worker = roast_str_of(worker),
+                                        .reason = roast_str_of(reason),
+                                        .left_ns = second(at),
+                                        .expected = reason == NULL};
+    return roast_run_member_left(run, &departure, NULL);
+}
+
+static inline void leaves(roast_run *run, const char *worker, int64_t at)
+{
+    assert_int_equal(leave_as(run, worker, at, NULL), ROAST_OK);
+}
 
 static inline int add_task(roast_run *run, const char *prefix, const char *worker,
                            uint32_t key_hash, enum roast_task_end end)
@@ -23,12 +67,12 @@ static inline int add_task(roast_run *run, const char *prefix, const char *worke
 }
 
 /* Adds a frame with the task it came from. */
-static inline int add_with_task(roast_run *run, const struct made *made,
+static inline int add_with_task(roast_run *run, const struct test_record *record,
                                 const char *worker, uint32_t key_hash,
                                 struct roast_tally *tally)
 {
     unsigned char frame[512];
-    int64_t size = roast_record_encode(frame, sizeof(frame), &made->rec, NULL);
+    int64_t size = roast_record_encode(frame, sizeof(frame), &record->rec, NULL);
 
     assert_true(size > 0);
     return roast_run_add_task_frames(run, str_from(frame, (size_t)size),
