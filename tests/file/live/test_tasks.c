@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* test_tasks.c - what a scheduler saw, out of the live file of a client that may
  * have been killed: the same run again. */
-#include "file/run_changes.h"
 #include "file/run_print.h"
+#include "file/scheduler_changes.h"
 #include "heap.h"
 #include "live_entries.h"
 

@@ -2,7 +2,7 @@
 /* test_attempt_item.c - what the executor knows of an attempt, in the record of its
  * chunk: the worker always, the rest where the events say nothing; and a begin that was
  * before the call. */
-#include "probe/attempt_help.h"
+#include "probe/ladder_help.h"
 
 enum { AGO_NS = 50000000 };
 

@@ -3,8 +3,8 @@
  * its end frame: how it stays small, and comes again when the result is packed. */
 #include <unistd.h>
 
-#include "probe/attempt_help.h"
 #include "probe/chunk/thread.h"
+#include "probe/ladder_help.h"
 
 /* ---- process() that is not decorated ----------------------------------------- */
 

@@ -2,7 +2,7 @@
 /* test_ladder.c - every nanosecond of an attempt goes to one slice: the innermost one
  * that is entered, or the phase. What it read is in test_reads.c, attempts that have no
  * ladder are in test_ladder_off.c. */
-#include "probe/attempt_help.h"
+#include "probe/ladder_help.h"
 #include "probe/linux/usage.h"
 
 /* ---- phases ------------------------------------------------------------------ */

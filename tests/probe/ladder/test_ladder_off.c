@@ -4,7 +4,7 @@
 #include <pthread.h>
 
 #include "forks.h"
-#include "probe/attempt_help.h"
+#include "probe/ladder_help.h"
 
 /* Calls everything there is; the line of the first that did something. */
 static int does_nothing(void *context)

@@ -3,7 +3,7 @@
 #include <stdio.h>
 
 #include "heap.h"
-#include "probe/attempt_help.h"
+#include "probe/ladder_help.h"
 
 enum { MOST_BRANCHES = 4096, MOST_ENDPOINTS = 16, NAME_ROOM_BYTES = 100 };
 
