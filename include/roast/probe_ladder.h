@@ -39,9 +39,6 @@ void roast_ladder_leave(roast_thread *thread, unsigned token); /* and all inside
 void roast_ladder_become(roast_thread *thread, unsigned token,
                          enum roast_ladder_item slice);
 
-/* The current slice. */
-enum roast_ladder_item roast_ladder_now(const roast_thread *thread);
-
 /* Adds to an item that is not a slice. */
 void roast_ladder_add(roast_thread *thread, enum roast_ladder_item item,
                       uint64_t value);

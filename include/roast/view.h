@@ -67,10 +67,6 @@ struct roast_cell {
 /* The list. *count gets its length. Borrows static memory. */
 const struct roast_view *roast_views(size_t *count);
 
-/* The value of one view of rec; NULL when it is absent. Borrows rec. */
-struct roast_value roast_view_value(const struct roast_view *view,
-                                    const roast_record *rec);
-
 /* The reverse: sets the field of a view of numbers (COUNT, FLAG, SECONDS, EPOCH_S, MIB,
  * GB) from a number in its unit. A number that the field cannot hold leaves it
  * absent. */

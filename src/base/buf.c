@@ -71,11 +71,6 @@ static void put_little_endian(struct roast_buf *buf, uint64_t value, size_t size
     roast__buf_put(buf, bytes, size_bytes);
 }
 
-void roast__buf_put_fixed32(struct roast_buf *buf, uint32_t value)
-{
-    put_little_endian(buf, value, 4);
-}
-
 void roast__buf_put_fixed64(struct roast_buf *buf, uint64_t value)
 {
     put_little_endian(buf, value, 8);

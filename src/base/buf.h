@@ -23,18 +23,11 @@ void roast__buf_reserve(struct roast_buf *buf, size_t more_bytes);
 void roast__buf_put(struct roast_buf *buf, const void *bytes, size_t size_bytes);
 void roast__buf_put_varint(struct roast_buf *buf, uint64_t value);
 void roast__buf_put_signed(struct roast_buf *buf, int64_t value);
-void roast__buf_put_fixed32(struct roast_buf *buf, uint32_t value); /* little endian */
 void roast__buf_put_fixed64(struct roast_buf *buf, uint64_t value); /* little endian */
 
 static inline bool roast__buf_ok(const struct roast_buf *buf)
 {
     return !buf->failed;
-}
-
-/* Bit n of the bytes, least significant first; 0 after their end. */
-static inline bool roast__buf_bit(const struct roast_buf *bits, uint64_t n)
-{
-    return n / 8 < bits->size_bytes && (bits->data[n / 8] >> (n % 8)) & 1;
 }
 
 /* Reads what the puts above wrote. A read past the end returns 0 and sets `failed`, which

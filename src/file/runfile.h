@@ -26,9 +26,6 @@ struct roast_runfile {
     roast_error failure; /* of making one of them */
 };
 
-/* A whole run out of any run file. Returns owned. */
-int roast__runfile_load(roast_run **out, const char *path, roast_error *err);
-
 /* roast_run_info_read(), without numbers that a live file would have to be read for. */
 int roast__run_info(struct roast_run_info *out, const char *path, bool with_numbers,
                     roast_error *err);
@@ -41,8 +38,6 @@ void roast__runfile_unlock(roast_runfile *file);
 /* ---- for other files of this folder; the lock is held ---------------------------- */
 
 int roast__runfile_whole(roast_runfile *file, roast_run **out, roast_error *err);
-int roast__runfile_summary(roast_runfile *file, const roast_summary **out,
-                           roast_error *err);
 int roast__runfile_columns(roast_runfile *file, enum roast_table_id table,
                            roast_table **out, roast_error *err);
 

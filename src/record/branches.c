@@ -7,7 +7,7 @@
  *
  * "pt", its values used, read once, 300 bytes:
  *     01  02 70 74  07 01 01 AC 02 */
-#include "record/branches.h"
+#include "roast/ladder.h"
 
 #include "record/entries.h"
 
@@ -43,7 +43,7 @@ int64_t roast_branches_write(void *out, size_t out_bytes,
     return roast__written_bytes(&sink, out, "branches", err);
 }
 
-struct roast_branch roast__branch_read(struct roast_cursor *cur)
+static struct roast_branch read_branch(struct roast_cursor *cur)
 {
     uint64_t numbers[NUMBERS];
     struct roast_str name = roast__name_read(cur);
@@ -82,7 +82,7 @@ static bool next_branch(struct reading *in, struct roast_branch *branch)
     if (in->left == 0 || in->cur.failed)
         return false;
     in->left--;
-    *branch = roast__branch_read(&in->cur);
+    *branch = read_branch(&in->cur);
     return !in->cur.failed;
 }
 

@@ -174,15 +174,6 @@ struct roast_value roast__view_value(const struct roast_view *view,
     return absent();
 }
 
-struct roast_value roast_view_value(const struct roast_view *view,
-                                    const roast_record *rec)
-{
-    struct roast_record_parts parts;
-
-    (void)roast__record_parts_read(&parts, rec, NULL);
-    return roast__view_value(view, rec, &parts);
-}
-
 /* ---- from views to fields ------------------------------------------------------- */
 
 /* From the unit of a view to that of its field; 0: not supported. */

@@ -18,7 +18,7 @@ struct roast_record_parts {
 int roast__record_parts_read(struct roast_record_parts *parts, const roast_record *rec,
                              roast_error *err);
 
-/* As roast_view_value(). */
+/* The value of one view of rec; NULL when it is absent. Borrows rec. */
 struct roast_value roast__view_value(const struct roast_view *view,
                                      const roast_record *rec,
                                      const struct roast_record_parts *parts);

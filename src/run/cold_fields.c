@@ -176,11 +176,6 @@ static struct roast_cursor open_cold(const struct roast_run *run, size_t row,
     return cur;
 }
 
-static struct roast_str read_text(const struct roast_run *run, struct roast_cursor *cur)
-{
-    return roast__strings_get(&run->strings, (int32_t)roast__cursor_varint(cur));
-}
-
 static union roast_field_value read_by_type(struct roast_cursor *cur,
                                             enum roast_field field)
 {
@@ -236,7 +231,8 @@ static union roast_field_value read_value(const struct roast_run *run, size_t ro
     case ROAST_FIELD_absences:
     case ROAST_FIELD_file_facts:
     case ROAST_FIELD_file_branches:
-        value.str = read_text(run, cur);
+        value.str =
+            roast__strings_get(&run->strings, (int32_t)roast__cursor_varint(cur));
         return value;
     default:
         return read_by_type(cur, field);

@@ -226,14 +226,6 @@ bool roast__samples_put(struct roast_worker_samples *worker,
     return true;
 }
 
-bool roast__samples_add(struct roast_worker_samples *worker, const roast_sample *sample,
-                        uint64_t *thinned)
-{
-    struct roast_tick tick = roast__tick_of(sample);
-
-    return roast__samples_put(worker, &tick, thinned);
-}
-
 /* ---- series from a file ---------------------------------------------------------- */
 
 static const int64_t latest_us = INT64_MAX / 1000;
@@ -410,13 +402,6 @@ int roast_run_add_sample(roast_run *run, const roast_sample *sample, roast_error
 
 /* ---- processes of this machine --------------------------------------------------- */
 
-static bool is_process(const struct roast_worker_samples *worker,
-                       const struct roast_process_use *use)
-{
-    return worker->pid == 0 ||
-           (worker->pid == use->pid && worker->started_ticks == use->started_ticks);
-}
-
 /* The first process with a pid has its plain name; the name of a later one with the
  * same pid includes its start. */
 static struct roast_worker_samples *process_worker(struct roast_run *run,
@@ -426,7 +411,8 @@ static struct roast_worker_samples *process_worker(struct roast_run *run,
 
     (void)snprintf(name, sizeof(name), "pid-%" PRIu64, use->pid);
     struct roast_worker_samples *worker = named_worker(run, roast_str_of(name));
-    if (!worker || is_process(worker, use))
+    if (!worker || worker->pid == 0 ||
+        (worker->pid == use->pid && worker->started_ticks == use->started_ticks))
         return worker;
     (void)snprintf(name, sizeof(name), "pid-%" PRIu64 "-%" PRIu64, use->pid,
                    use->started_ticks);

@@ -151,12 +151,6 @@ void roast__sources_set(struct roast_attempts *attempts, size_t row, int32_t sou
     attempts->source[row] = source;
 }
 
-/* Whether every id has a name. */
-static bool is_named(const struct roast_source *source)
-{
-    return (source->dataset >= 0 || source->dataset_id == 0) && source->file >= 0;
-}
-
 /* The first source that records of this dataset and file have; -1: none. */
 static int32_t find_named(const struct roast_attempts *attempts, int32_t dataset,
                           int32_t file)
@@ -188,7 +182,8 @@ void roast__sources_resolve(struct roast_attempts *attempts,
         if (attempts->source[row] < 0)
             continue;
         const struct roast_source *source = &attempts->sources[attempts->source[row]];
-        if (!source->by_id || !is_named(source))
+        bool named_set = source->dataset >= 0 || source->dataset_id == 0;
+        if (!source->by_id || !named_set || source->file < 0)
             continue;
         int32_t named = find_named(attempts, source->dataset, source->file);
         if (named >= 0)

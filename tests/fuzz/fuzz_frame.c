@@ -9,8 +9,8 @@
 #include "base/buf.h"
 #include "base/checksum.h"
 #include "base/mem.h"
+#include "record/view.h"
 #include "record_checks.h"
-#include "roast/view.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size_bytes);
 
@@ -84,9 +84,11 @@ static void read_views(const roast_record *rec)
 {
     size_t count;
     const struct roast_view *views = roast_views(&count);
+    struct roast_record_parts parts;
 
+    (void)roast__record_parts_read(&parts, rec, NULL);
     for (size_t i = 0; i < count; i++) {
-        struct roast_value value = roast_view_value(&views[i], rec);
+        struct roast_value value = roast__view_value(&views[i], rec, &parts);
         bool present = roast_record_has(rec, views[i].field) &&
                        roast_record_has(rec, views[i].other);
         bool packed = roast_field_info(views[i].field)->type == ROAST_TYPE_BLOB;

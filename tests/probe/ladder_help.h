@@ -4,6 +4,13 @@
 #define ROAST_TESTS_PROBE_LADDER_HELP_H
 
 #include "attempt_help.h"
+#include "probe/chunk/thread.h"
+
+static inline enum roast_ladder_item current_slice(const roast_thread *thread)
+{
+    return roast_ladder_active(thread) ? thread->attempt.ladder.now
+                                       : ROAST_ITEM_unnamed;
+}
 
 static const struct roast_attempt_item armed_item = {
     .dataset = {"TTbar", 5},

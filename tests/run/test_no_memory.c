@@ -232,22 +232,22 @@ static void thinning_survives(void **state)
 {
     struct roast_samples samples = {0};
     struct roast_worker_samples *worker = roast__samples_worker(&samples, 0);
-    roast_sample sample = {.time_ns = 1};
+    struct roast_tick tick = {.time_us = 1, .present = 1U << ROAST_SERIES_memory};
     uint64_t thinned;
     (void)state;
 
     for (int i = 0; i < ROAST_MOST_TICKS; i++) {
-        roast_sample_set(&sample, ROAST_SERIES_memory, i);
-        assert_true(roast__samples_add(worker, &sample, &thinned));
+        tick.steps[ROAST_SERIES_memory] = i;
+        assert_true(roast__samples_put(worker, &tick, &thinned));
     }
     for (size_t n = 1; n < 4; n++) {
         test_heap_fail(n, false);
-        assert_false(roast__samples_add(worker, &sample, &thinned));
+        assert_false(roast__samples_put(worker, &tick, &thinned));
         assert_int_equal(thinned, 0);
         assert_int_equal(worker->ticks, ROAST_MOST_TICKS);
     }
     test_heap_fail(0, false);
-    assert_true(roast__samples_add(worker, &sample, &thinned));
+    assert_true(roast__samples_put(worker, &tick, &thinned));
     assert_int_equal(thinned, ROAST_MOST_TICKS / 2);
     roast__samples_release(&samples);
     assert_int_equal(test_heap.live_blocks, 0);

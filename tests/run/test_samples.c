@@ -182,7 +182,8 @@ static void past_the_cap_the_resolution_is_halved(void **state)
         roast_sample sample = {.time_ns = i * SECOND};
         if (i % 8 < 4)
             roast_sample_set(&sample, ROAST_SERIES_memory, (double)i);
-        assert_true(roast__samples_add(worker, &sample, &thinned));
+        struct roast_tick tick = roast__tick_of(&sample);
+        assert_true(roast__samples_put(worker, &tick, &thinned));
         lost += thinned;
     }
     assert_int_equal(worker->ticks + lost, ROAST_MOST_TICKS + MORE);

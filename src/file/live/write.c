@@ -127,23 +127,18 @@ static void acknowledge(struct roast_live *live)
     roast__journal_done(&live->journal, done_bytes);
 }
 
-/* After a failed sync it is unknown which blocks were stored. */
-static void rewind_to_synced(struct roast_live *live)
-{
-    live->unwritten = live->unsynced;
-    live->written = live->synced;
-}
-
 static int sync_all(struct roast_live *live)
 {
     live->synced_at_ns = roast__clock_mono_ns();
     if (live->written.offset == live->synced.offset)
         return 0;
     int failed = roast__disk_sync(&live->disk);
-    if (failed)
-        rewind_to_synced(live);
-    else
+    if (failed) { /* it is unknown which blocks were stored */
+        live->unwritten = live->unsynced;
+        live->written = live->synced;
+    } else {
         acknowledge(live);
+    }
     return failed;
 }
 

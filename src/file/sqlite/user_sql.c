@@ -251,13 +251,6 @@ static int open_row(struct row *row, sqlite3_stmt *select, roast_error *err)
     return ROAST_OK;
 }
 
-static void close_row(struct row *row)
-{
-    roast__free(row->names);
-    roast__free(row->cells);
-    roast__buf_release(&row->shown);
-}
-
 static int visit(roast_runfile *file, sqlite3_stmt *select, roast_sql_visitor *visitor,
                  void *context, roast_error *err)
 {
@@ -274,7 +267,9 @@ static int visit(roast_runfile *file, sqlite3_stmt *select, roast_sql_visitor *v
     }
     if (status == ROAST_OK && code != SQLITE_DONE && code != SQLITE_ROW)
         status = query_error(file, code, err);
-    close_row(&row);
+    roast__free(row.names);
+    roast__free(row.cells);
+    roast__buf_release(&row.shown);
     return status;
 }
 

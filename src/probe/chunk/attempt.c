@@ -133,14 +133,6 @@ static void set_item(struct roast_thread *thread, const struct roast_attempt_ite
                            ROAST_IDENTITY_BYTES});
 }
 
-/* The thread's CPU time before now is not known, so it counts from here. */
-static void start_clocks(struct roast_attempt *attempt, int64_t ago_ns)
-{
-    attempt->start_epoch_ns = roast__clock_epoch_ns() - ago_ns;
-    attempt->start_cpu_ns = roast__clock_thread_ns();
-    attempt->start_mono_ns = roast__clock_mono_ns() - ago_ns;
-}
-
 void roast__attempt_identify(struct roast_attempt *attempt, roast_record *out,
                              enum roast_frame_kind kind)
 {
@@ -181,7 +173,10 @@ struct roast_str roast_attempt_begin(roast_thread *thread, const unsigned char *
     roast__buf_clear(&attempt->frames);
     roast__identity_make(&attempt->identity, run_id, &attempt->active_at_begin);
     set_item(thread, item);
-    start_clocks(attempt, (int64_t)item->begun_ago_ns);
+    int64_t ago_ns = (int64_t)item->begun_ago_ns;
+    attempt->start_epoch_ns = roast__clock_epoch_ns() - ago_ns;
+    attempt->start_cpu_ns = roast__clock_thread_ns(); /* unknown before now */
+    attempt->start_mono_ns = roast__clock_mono_ns() - ago_ns;
     roast__attempt_identify(attempt, &begin, ROAST_FRAME_BEGIN);
     roast_record_set_i64(&begin, ROAST_FIELD_start_epoch_ns, attempt->start_epoch_ns);
     return encode_small(thread, &begin);
@@ -214,14 +209,6 @@ static unsigned leave(const struct roast_attempt *attempt)
                                   newest != attempt->identity.sequence);
 }
 
-/* Whether it failed before its first chunk, or process() is not decorated. */
-static bool needs_record(const struct roast_attempt *attempt,
-                         const struct roast_chunk_end *end)
-{
-    return !attempt->claimed &&
-           (end->status == ROAST_CHUNK_FAILED || roast__attempt_computed(attempt));
-}
-
 int roast_attempt_end(roast_thread *thread, const struct roast_chunk_end *end,
                       struct roast_attempt_frames *frames, roast_error *err)
 {
@@ -240,7 +227,8 @@ int roast_attempt_end(roast_thread *thread, const struct roast_chunk_end *end,
     if (attempt->ladder.armed)
         roast__ladder_close(&attempt->ladder, &thread->slow_files.schedstat,
                             close.mono_ns);
-    if (needs_record(attempt, end))
+    if (!attempt->claimed &&
+        (end->status == ROAST_CHUNK_FAILED || roast__attempt_computed(attempt)))
         whole = roast__attempt_put_record(thread, &close);
     size_t end_at = attempt->frames.size_bytes;
     whole &= roast__attempt_put_end(thread, &close);

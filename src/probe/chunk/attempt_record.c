@@ -80,13 +80,6 @@ static void set_error(struct roast_thread *thread, roast_record *rec,
                                                  used, room_bytes));
 }
 
-/* An attempt that failed before process() began. */
-static void set_start(const struct roast_attempt *attempt, roast_record *rec)
-{
-    roast_record_set_i64(rec, ROAST_FIELD_start_epoch_ns, attempt->start_epoch_ns);
-    roast_record_set_i64(rec, ROAST_FIELD_start_mono_ns, attempt->start_mono_ns);
-}
-
 static uint64_t set_memory(roast_record *rec, enum roast_field field, bool known,
                            uint64_t bytes)
 {
@@ -165,7 +158,8 @@ bool roast__attempt_put_record(struct roast_thread *thread,
         unread = set_compute(thread, &rec, close);
         lost |= roast__set_process_facts(thread, &rec);
     } else {
-        set_start(attempt, &rec);
+        roast_record_set_i64(&rec, ROAST_FIELD_start_epoch_ns, attempt->start_epoch_ns);
+        roast_record_set_i64(&rec, ROAST_FIELD_start_mono_ns, attempt->start_mono_ns);
     }
     if (close->end->status == ROAST_CHUNK_FAILED) {
         roast_record_set_u64(&rec, ROAST_FIELD_task_ns,

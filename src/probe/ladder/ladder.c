@@ -208,12 +208,6 @@ void roast_ladder_become(roast_thread *thread, unsigned token,
     switch_to(state, innermost(state));
 }
 
-enum roast_ladder_item roast_ladder_now(const roast_thread *thread)
-{
-    return roast_ladder_active(thread) ? thread->attempt.ladder.now
-                                       : ROAST_ITEM_unnamed;
-}
-
 /* ---- other items ------------------------------------------------------------- */
 
 void roast_ladder_add(roast_thread *thread, enum roast_ladder_item item, uint64_t value)

@@ -65,7 +65,6 @@ static inline void add_lost(roast_run *run)
     add(run, &record);
 }
 
-/* Some of everything, and over. */
 static inline roast_run *rich_run(void)
 {
     roast_run *run = NULL;

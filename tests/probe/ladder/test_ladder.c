@@ -19,7 +19,7 @@ static void an_attempt_goes_through_its_phases_once(void **state)
         for (size_t earlier = 0; earlier <= i; earlier++) {
             roast_ladder_phase(thread, phases[earlier]);
             assert_int_equal(roast_ladder_phase_now(thread), phases[i]);
-            assert_int_equal(roast_ladder_now(thread), phases[i]);
+            assert_int_equal(current_slice(thread), phases[i]);
         }
     }
     (void)end_armed(thread);
@@ -74,9 +74,9 @@ static void a_phase_that_begins_inside_a_slice_waits_for_its_end(void **state)
     unsigned token = roast_ladder_enter(thread, ROAST_ITEM_open);
     roast_ladder_phase(thread, ROAST_ITEM_form);
     assert_int_equal(roast_ladder_phase_now(thread), ROAST_ITEM_form);
-    assert_int_equal(roast_ladder_now(thread), ROAST_ITEM_open);
+    assert_int_equal(current_slice(thread), ROAST_ITEM_open);
     roast_ladder_leave(thread, token);
-    assert_int_equal(roast_ladder_now(thread), ROAST_ITEM_form);
+    assert_int_equal(current_slice(thread), ROAST_ITEM_form);
     (void)end_armed(thread);
 }
 
@@ -124,11 +124,11 @@ static void the_innermost_slice_has_the_time(void **state)
     (void)state;
 
     unsigned outer = roast_ladder_enter(thread, ROAST_ITEM_open);
-    assert_int_equal(roast_ladder_now(thread), ROAST_ITEM_open);
+    assert_int_equal(current_slice(thread), ROAST_ITEM_open);
     struct interval inner = burn_in(thread, ROAST_ITEM_decompress);
-    assert_int_equal(roast_ladder_now(thread), ROAST_ITEM_open);
+    assert_int_equal(current_slice(thread), ROAST_ITEM_open);
     roast_ladder_leave(thread, outer);
-    assert_int_equal(roast_ladder_now(thread), ROAST_ITEM_import);
+    assert_int_equal(current_slice(thread), ROAST_ITEM_import);
     int64_t took_ns = roast__clock_mono_ns() - from_ns;
     struct roast_ladder ladder = end_armed(thread);
     assert_between(value_of(&ladder, ROAST_ITEM_decompress), inner.inner_ns,
@@ -146,11 +146,11 @@ static void a_slice_inside_itself_is_one(void **state)
     unsigned inner = roast_ladder_enter(thread, ROAST_ITEM_import);
     assert_int_not_equal(outer, inner);
     roast_ladder_leave(thread, inner);
-    assert_int_equal(roast_ladder_now(thread), ROAST_ITEM_import);
+    assert_int_equal(current_slice(thread), ROAST_ITEM_import);
     roast_ladder_phase(thread, ROAST_ITEM_form);
-    assert_int_equal(roast_ladder_now(thread), ROAST_ITEM_import);
+    assert_int_equal(current_slice(thread), ROAST_ITEM_import);
     roast_ladder_leave(thread, outer);
-    assert_int_equal(roast_ladder_now(thread), ROAST_ITEM_form);
+    assert_int_equal(current_slice(thread), ROAST_ITEM_form);
     (void)end_armed(thread);
 }
 
@@ -163,12 +163,12 @@ static void leaving_a_slice_leaves_all_inside_it(void **state)
     unsigned inner = roast_ladder_enter(thread, ROAST_ITEM_interpret);
     (void)roast_ladder_enter(thread, ROAST_ITEM_import);
     roast_ladder_leave(thread, outer);
-    assert_int_equal(roast_ladder_now(thread), ROAST_ITEM_import); /* the phase */
+    assert_int_equal(current_slice(thread), ROAST_ITEM_import); /* the phase */
     roast_ladder_phase(thread, ROAST_ITEM_form);
-    assert_int_equal(roast_ladder_now(thread), ROAST_ITEM_form);
+    assert_int_equal(current_slice(thread), ROAST_ITEM_form);
     roast_ladder_leave(thread, inner); /* too late */
     roast_ladder_leave(thread, outer); /* twice */
-    assert_int_equal(roast_ladder_now(thread), ROAST_ITEM_form);
+    assert_int_equal(current_slice(thread), ROAST_ITEM_form);
     (void)end_armed(thread);
 }
 
@@ -183,14 +183,14 @@ static void an_old_token_ends_nothing(void **state)
     unsigned own = roast_ladder_enter(thread, ROAST_ITEM_fetch);
     roast_ladder_leave(thread, old);
     roast_ladder_become(thread, old, ROAST_ITEM_write);
-    assert_int_equal(roast_ladder_now(thread), ROAST_ITEM_fetch);
+    assert_int_equal(current_slice(thread), ROAST_ITEM_fetch);
     (void)end_armed(thread);
     thread = begin_armed(0); /* and none of another attempt */
     (void)roast_ladder_enter(thread, ROAST_ITEM_form);
     roast_ladder_leave(thread, own);
     roast_ladder_leave(thread, 0);
     roast_ladder_leave(thread, UINT32_MAX);
-    assert_int_equal(roast_ladder_now(thread), ROAST_ITEM_form);
+    assert_int_equal(current_slice(thread), ROAST_ITEM_form);
     (void)end_armed(thread);
 }
 
@@ -202,13 +202,13 @@ static void a_slice_may_become_another(void **state)
     unsigned outer = roast_ladder_enter(thread, ROAST_ITEM_fetch);
     unsigned inner = roast_ladder_enter(thread, ROAST_ITEM_read_other);
     roast_ladder_become(thread, inner, ROAST_ITEM_interpret);
-    assert_int_equal(roast_ladder_now(thread), ROAST_ITEM_interpret);
+    assert_int_equal(current_slice(thread), ROAST_ITEM_interpret);
     roast_ladder_become(thread, outer, ROAST_ITEM_form); /* what is inside goes on */
-    assert_int_equal(roast_ladder_now(thread), ROAST_ITEM_interpret);
+    assert_int_equal(current_slice(thread), ROAST_ITEM_interpret);
     roast_ladder_become(thread, inner, ROAST_ITEM_gc_runs); /* is none */
-    assert_int_equal(roast_ladder_now(thread), ROAST_ITEM_interpret);
+    assert_int_equal(current_slice(thread), ROAST_ITEM_interpret);
     roast_ladder_leave(thread, inner);
-    assert_int_equal(roast_ladder_now(thread), ROAST_ITEM_form);
+    assert_int_equal(current_slice(thread), ROAST_ITEM_form);
     struct roast_ladder ladder = end_armed(thread);
     assert_true(value_of(&ladder, ROAST_ITEM_fetch) > 0);
     assert_true(value_of(&ladder, ROAST_ITEM_interpret) > 0);
@@ -220,7 +220,7 @@ static void what_is_no_slice_is_not_entered(void **state)
     (void)state;
 
     assert_int_equal(roast_ladder_enter(thread, ROAST_ITEM_runqueue), 0);
-    assert_int_equal(roast_ladder_now(thread), ROAST_ITEM_import);
+    assert_int_equal(current_slice(thread), ROAST_ITEM_import);
     (void)end_armed(thread);
 }
 
@@ -238,17 +238,17 @@ static void too_deep_the_time_counts_for_the_enclosing_slice(void **state)
     }
     unsigned beyond = roast_ladder_enter(thread, ROAST_ITEM_compute);
     assert_int_equal(beyond, 0);
-    assert_int_equal(roast_ladder_now(thread), ROAST_ITEM_open);
+    assert_int_equal(current_slice(thread), ROAST_ITEM_open);
     roast_ladder_become(thread, beyond, ROAST_ITEM_compute);
     roast_ladder_leave(thread, beyond);
-    assert_int_equal(roast_ladder_now(thread), ROAST_ITEM_open);
+    assert_int_equal(current_slice(thread), ROAST_ITEM_open);
     for (int i = DEEPEST - 1; i > 0; i--) {
         roast_ladder_leave(thread, tokens[i]);
-        assert_int_equal(roast_ladder_now(thread),
+        assert_int_equal(current_slice(thread),
                          i % 2 ? ROAST_ITEM_write : ROAST_ITEM_open);
     }
     roast_ladder_leave(thread, tokens[0]);
-    assert_int_equal(roast_ladder_now(thread), ROAST_ITEM_import);
+    assert_int_equal(current_slice(thread), ROAST_ITEM_import);
     struct roast_ladder ladder = end_armed(thread);
     assert_int_equal(value_of(&ladder, ROAST_ITEM_compute), 0);
 }
@@ -265,7 +265,7 @@ static void slices_that_are_open_at_the_end_end_there(void **state)
     struct roast_ladder ladder = whole_ladder(&sent.records[sent.count - 1]);
     assert_true(value_of(&ladder, ROAST_ITEM_fetch) > 0);
     assert_true(roast_ladder_has(&ladder, ROAST_ITEM_fetch_cpu));
-    assert_int_equal(roast_ladder_now(begin_armed(0)), ROAST_ITEM_import);
+    assert_int_equal(current_slice(begin_armed(0)), ROAST_ITEM_import);
     (void)end_armed(thread);
 }
 
@@ -353,7 +353,7 @@ static void a_snapshot_changes_nothing(void **state)
     roast_ladder_snapshot(thread, &first);
     burn();
     roast_ladder_snapshot(thread, &second);
-    assert_int_equal(roast_ladder_now(thread), ROAST_ITEM_fetch);
+    assert_int_equal(current_slice(thread), ROAST_ITEM_fetch);
     struct roast_ladder last = end_armed(thread);
     assert_true(first.values[ROAST_ITEM_import] == last.values[ROAST_ITEM_import]);
     assert_true(sum_of_slices(&first) < sum_of_slices(&second));

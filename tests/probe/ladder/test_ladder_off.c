@@ -21,7 +21,7 @@ static int does_nothing(void *context)
     roast_ladder_become(thread, 129, ROAST_ITEM_open);
     roast_ladder_leave(thread, 129);
     roast_ladder_add(thread, ROAST_ITEM_gc_runs, 1);
-    MUST(roast_ladder_now(thread) == ROAST_ITEM_unnamed);
+    MUST(current_slice(thread) == ROAST_ITEM_unnamed);
     MUST(roast_ladder_phase_now(thread) == ROAST_ITEM_unnamed);
     MUST(roast_ladder_branch(thread, roast_str_of("pt")) < 0);
     roast_ladder_branch_add(thread, 0, &branch);
@@ -129,7 +129,7 @@ static int arms_its_own(void *thread)
     MUST(roast_attempt_begin(thread, NULL, &armed_item).data);
     MUST(!roast_ladder_active(thread)); /* the parent's was */
     roast_ladder_arm(thread, 0);
-    MUST(roast_ladder_now(thread) == ROAST_ITEM_import);
+    MUST(current_slice(thread) == ROAST_ITEM_import);
     MUST(attempt_end(thread, &ended_ok, &frames, NULL) == ROAST_OK);
     MUST(read_sent(&sent, frames) && sent.count == 1);
     MUST(roast_record_has(&sent.records[0], ROAST_FIELD_ladder));
@@ -145,7 +145,7 @@ static void a_forked_child_does_not_go_on_with_the_ladder(void **state)
     assert_holds_in_child(does_nothing, thread);
     assert_holds_in_child(arms_its_own, thread);
     roast_ladder_leave(thread, token);
-    assert_int_equal(roast_ladder_now(thread), ROAST_ITEM_import);
+    assert_int_equal(current_slice(thread), ROAST_ITEM_import);
     (void)end_armed(thread);
     assert_holds_in_child(arms_its_own, thread); /* packing is the parent's too */
 }
