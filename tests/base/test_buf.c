@@ -6,7 +6,7 @@
 #include "base/buf.h"
 #include "heap.h"
 
-/* A number and how many bytes its varint has. */
+/* A number and the size of its varint. */
 struct edge {
     uint64_t value;
     size_t size_bytes;
@@ -49,7 +49,7 @@ static void varints_come_back_with_the_shortest_size(void **state)
     roast__buf_release(&buf);
 }
 
-/* Long ones are read 8 bytes at once where so many are left. */
+/* Long ones are read 8 bytes at once where so many are available. */
 static void what_is_behind_a_varint_does_not_change_it(void **state)
 {
     enum { GUARD_BYTES = 12 };
@@ -138,7 +138,7 @@ static void clearing_keeps_the_memory_and_release_gives_it_back(void **state)
     roast__buf_release(&buf);
     assert_int_equal(test_heap.live_blocks, 0);
     assert_null(buf.data);
-    roast__buf_release(&buf); /* a released one is an empty one */
+    roast__buf_release(&buf); /* a released buffer is empty */
     roast__heap_set(NULL);
 }
 
@@ -155,7 +155,7 @@ static void a_failed_allocation_sticks_until_it_is_cleared(void **state)
     roast__buf_put_varint(&buf, 6);
     roast__buf_put(&buf, "abc", 3);
     roast__buf_put_fixed64(&buf, 7);
-    assert_int_equal(buf.size_bytes, 1); /* what was there before is whole */
+    assert_int_equal(buf.size_bytes, 1); /* earlier bytes are complete */
     assert_int_equal(buf.data[0], 5);
     roast__buf_clear(&buf);
     roast__buf_put_varint(&buf, 8);
@@ -191,7 +191,7 @@ static void reading_past_the_end_gives_nothing_and_sticks(void **state)
     cur = roast__cursor(bytes, 2);
     assert_int_equal(roast__cursor_fixed32(&cur), 0);
     assert_true(cur.failed);
-    assert_null(roast__cursor_bytes(&cur, 1)); /* there would be one */
+    assert_null(roast__cursor_bytes(&cur, 1)); /* one byte is available */
     cur = roast__cursor(bytes, 2);
     assert_null(roast__cursor_bytes(&cur, UINT64_MAX));
     assert_true(cur.failed);

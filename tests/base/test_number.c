@@ -141,8 +141,8 @@ static void test_a_long_unit_is_cut_at_the_end_of_the_memory(void **state)
     free(out);
 }
 
-/* The same value twice, once with all its digits: they never differ by more than the
- * rounding, whatever the scale. */
+/* The same value twice, once with all its digits: the difference is only the rounding,
+ * at every scale. */
 static void test_every_scale_has_the_same_value(void **state)
 {
     (void)state;

@@ -9,7 +9,7 @@ struct notes {
     char lines[8192]; /* what does not fit is left out */
     size_t used;
     size_t facts;
-    size_t takes; /* so many facts, and then answers with what it refuses them by */
+    size_t takes; /* number of facts to accept, then the status to return */
     int refuses;
 };
 

@@ -9,11 +9,11 @@
 struct spool_test {
     char dir[64];
     roast_spool *spool;
-    struct roast_buf got; /* all that was given */
+    struct roast_buf got; /* all bytes that the sink got */
     size_t calls;
     size_t refuse_at; /* the call that is refused; 0: none */
     size_t frames;    /* in calls of whole frames */
-    size_t damaged;   /* calls of something else */
+    size_t damaged;   /* calls with damaged bytes */
 };
 
 static inline const char *path_of(const struct spool_test *test, const char *name)
@@ -42,7 +42,7 @@ static inline int take(void *context, struct roast_str frames)
     assert_true(frames.size_bytes > 0);
     if (++test->calls == test->refuse_at)
         return ROAST_LIMIT;
-    unsigned char *data = /* not libroast's memory, which may fail by intent */
+    unsigned char *data = /* not libroast's heap, which may fail intentionally */
         realloc(test->got.data, test->got.size_bytes + frames.size_bytes);
     assert_non_null(data);
     memcpy(data + test->got.size_bytes, frames.data, frames.size_bytes);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* test_spool_reader.c - files that grow: every frame once, whole, whatever was cut or damaged
- * before it; and only files of the spool, read or removed. */
+/* test_spool_reader.c - growing files: every whole frame is passed once, whatever was
+ * damaged before it; only files of the spool are read or removed. */
 #include "collect/spool_help.h"
 
 static const char one[] = "0123456789abcdef.frames";
@@ -19,7 +19,7 @@ static int set_up(void **state)
     return 0;
 }
 
-/* What is not of the spool a test removes itself. */
+/* Other files are removed by the test itself. */
 static int tear_down(void **state)
 {
     struct spool_test *test = *state;
@@ -191,7 +191,7 @@ static void the_largest_frame_is_whole_and_a_larger_one_damaged(void **state)
     append(test, two, buf_str(&all));
     test->got.size_bytes = 0;
     assert_int_equal(read_spool(test), ROAST_OK);
-    assert_got(test, buf_str(&all)); /* handed over all the same */
+    assert_got(test, buf_str(&all)); /* passed on anyway */
     assert_true(all.size_bytes > larger);
     assert_int_equal(test->frames, 2);
     assert_true(test->damaged > 0);
@@ -216,7 +216,7 @@ static void a_file_that_became_shorter_is_read_again(void **state)
 
 /* ---- damage ------------------------------------------------------------------ */
 
-/* Everything is handed over, in order, and every frame but one as a frame. */
+/* All bytes are passed in order, and every frame but one as a frame. */
 static void a_damaged_byte_costs_one_frame(void **state)
 {
     struct spool_test *test = *state;
@@ -307,7 +307,7 @@ static void sizes_that_cannot_be_do_not_wait(void **state)
     assert_int_equal(roast_spool_state(test->spool).waiting_bytes, 0);
 }
 
-/* Each pair costs a checksum over all bytes behind it: with no limit, hours. */
+/* Each pair costs a checksum over all following bytes: hours without a limit. */
 static void a_hostile_file_is_given_up_and_lost_are_only_its_own(void **state)
 {
     enum { PAIRS = 40000 };
@@ -386,7 +386,7 @@ static void nothing_is_lost_without_memory(void **state)
     roast__buf_release(&all);
 }
 
-/* ---- what else lies there ---------------------------------------------------- */
+/* ---- other files ------------------------------------------------------------- */
 
 static void foreign_files_are_not_read(void **state)
 {

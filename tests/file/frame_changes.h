@@ -46,7 +46,7 @@ static inline void change_end(roast_run *run, uint64_t task_ns)
     (void)add_from(run, &record.rec, ROAST_FROM_WORKERS);
 }
 
-/* Of another run, by the user. */
+/* A record of another run, from the user. */
 static inline void change_by_user(roast_run *run)
 {
     struct test_record record;

@@ -32,8 +32,8 @@ static inline void change_sample_again(roast_run *run)
 
 typedef void change(roast_run *run);
 
-/* Every change is some entries of the file. `needs`: the change that tells who is
- * 0: none does. */
+/* Every change is one or more entries of the file. `needs`: the change that announces
+ * its texts; 0: none. */
 static const struct {
     change *make;
     size_t needs;

@@ -31,7 +31,7 @@ static inline void print_sums(struct roast_buf *out, const roast_run *run)
     }
 }
 
-/* Which task and worker an attempt was, and when it began. */
+/* Task, worker and start of each attempt. */
 static inline void print_links(struct roast_buf *out, const roast_run *run)
 {
     const struct roast_attempts *attempts = &run->attempts;
@@ -50,7 +50,7 @@ static inline void print_links(struct roast_buf *out, const roast_run *run)
     }
 }
 
-/* Everything that was read must have been settled before. */
+/* Pending data must be resolved before. */
 static inline void print_scheduler(struct roast_buf *out, const roast_run *run)
 {
     print_tasks(out, run);

@@ -18,7 +18,7 @@ static inline void print_note(void *context, struct roast_str name,
     print_text(context, text);
 }
 
-/* Clock, host, facts, losses, words. */
+/* Clock, host, facts, losses, notes. */
 static inline void print_facts(struct roast_buf *out, roast_run *run)
 {
     struct roast_span span = roast_run_span(run);
@@ -34,7 +34,7 @@ static inline void print_facts(struct roast_buf *out, roast_run *run)
         roast__buf_put(out, &value, sizeof(value));
     }
     for (int i = 0; i < ROAST_RUN_LOSS_COUNT; i++) {
-        if (i != ROAST_RUN_LOSS_live_damaged) /* told apart */
+        if (i != ROAST_RUN_LOSS_live_damaged) /* differs after damage */
             roast__buf_put_varint(out, roast_run_lost(run, (enum roast_run_loss)i));
     }
     for (int i = 0; i < ROAST_NOTE_GROUP_COUNT; i++) {

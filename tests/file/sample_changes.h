@@ -16,7 +16,7 @@ static inline void add_sample(roast_run *run, const char *worker, int64_t second
     assert_int_equal(roast_run_add_sample(run, &sample, NULL), ROAST_OK);
 }
 
-/* What no reader of /proc would say. */
+/* Values that no reader of /proc returns. */
 static inline void change_extreme_sample(roast_run *run)
 {
     roast_sample sample = {.worker = {NULL, 0}, .time_ns = INT64_MIN};

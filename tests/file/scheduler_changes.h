@@ -26,7 +26,7 @@ static inline void change_hot_line(roast_run *run)
     assert_int_equal(add_hot_line(run, 12, "x = 'password: secret'", 2), ROAST_OK);
 }
 
-/* How many entries of the file each is. */
+/* The number of entries of each change. */
 static const struct {
     void (*make)(roast_run *run);
     uint64_t entries;

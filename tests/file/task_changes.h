@@ -52,7 +52,7 @@ static inline void change_task_frame(roast_run *run)
     assert_int_equal(add_with_task(run, &record, "tcp://w:1", 8, NULL), ROAST_OK);
 }
 
-/* It came without its task before. */
+/* It arrived without its task before. */
 static inline void change_link(roast_run *run)
 {
     struct test_record record;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* test_golden.c - run files that were written by every format there was: they open, and
- * have what they had then. The files were made by the builders of saved_runs.h; with
+/* test_golden.c - run files of every format version: they open with their original
+ * contents. The files were made by the builders of saved_runs.h; with
  * ROAST_WRITE_GOLDEN set this program makes those of the present format. */
 #include "file/sqlite/saved_file.h"
 #include "file/sqlite/saved_print.h"
@@ -100,7 +100,7 @@ static roast_run *cluster_run(void)
     return run;
 }
 
-/* Since there are schedulers, a file has what they saw. */
+/* A file with scheduler data. */
 static void a_run_on_a_cluster_of_format_1(void **state)
 {
     roast_runfile *file = open_golden(GOLDEN "v1_cluster.roast");

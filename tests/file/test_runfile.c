@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* test_runfile.c - which files are opened, which are refused and with what words; what a
- * list of runs shows; where a run may be saved. */
+/* test_runfile.c - which files are opened, which are refused and with which message;
+ * what a list of runs shows; where a run may be saved. */
 #include <errno.h>
 #include <fcntl.h>
 #include <sqlite3.h>
@@ -99,7 +99,7 @@ static void newer_files_are_refused(void **state)
     roast_run_free(run);
 }
 
-/* A journal that is something else is not read; see also test_hostile_file.c. */
+/* A journal that is not a plain table is not read; see also test_hostile_file.c. */
 static void views_are_no_tables(void **state)
 {
     static const char *const changes[] = {
@@ -124,8 +124,8 @@ static void views_are_no_tables(void **state)
     roast_run_free(run);
 }
 
-/* Plain tables are for people: the run does not depend on them, and check says which one
- * is not what the journal says. */
+/* Plain tables are for people: the run does not depend on them, and check reports
+ * tables that differ from the journal. */
 static void changed_tables_are_found(void **state)
 {
     static const char *const changes[] = {
@@ -153,7 +153,7 @@ static void changed_tables_are_found(void **state)
     roast_run_free(run);
 }
 
-/* A NUL is no blank: nobody knows what is behind it. */
+/* A NUL is not white space: the text after it is unknown. */
 static void a_table_with_a_nul_is_not_plain(void **state)
 {
     sqlite3 *db = NULL;
@@ -172,7 +172,7 @@ static void a_table_with_a_nul_is_not_plain(void **state)
     (void)sqlite3_close(db);
 }
 
-/* Triggers, indices and more columns are other people's business. */
+/* Triggers, indices and extra columns are ignored. */
 static void what_was_added_does_no_harm(void **state)
 {
     const struct saved_test *test = *state;
@@ -237,14 +237,15 @@ static void run_info_marks_unknown_values(void **state)
     save(run, test->path);
     assert_int_equal(roast_run_info_read(&info, test->path, NULL), ROAST_OK);
     assert_string_equal(info.state, "failed");
-    set_note(run, ROAST_NOTES_run, "failure", ""); /* one without words is one too */
+    set_note(run, ROAST_NOTES_run, "failure",
+             ""); /* a failure without text counts too */
     save(run, test->path);
     assert_int_equal(roast_run_info_read(&info, test->path, NULL), ROAST_OK);
     assert_string_equal(info.state, "failed");
     roast_run_free(run);
 }
 
-/* Only where dividing the text gives the labels back may a reader do so. */
+/* A reader may split the text only if that gives the labels. */
 static void run_info_marks_incomplete_labels(void **state)
 {
     const struct saved_test *test = *state;
@@ -260,7 +261,7 @@ static void run_info_marks_incomplete_labels(void **state)
         {"x, y", longer, false},
         {"x", longer, false},
         {"", "", true},
-        {"x", longer + 1800, false}, /* than a glance has */
+        {"x", longer + 1800, false}, /* than run_info has */
     };
     struct roast_run_info info;
 
@@ -278,7 +279,7 @@ static void run_info_marks_incomplete_labels(void **state)
     }
 }
 
-/* A live file is a run file; not all of it may be there. */
+/* A live file is a run file; it may be incomplete. */
 static void live_files_are_opened(void **state)
 {
     struct live_test *test = *state;
@@ -383,7 +384,7 @@ static void bad_paths_are_reported(void **state)
     roast_run_free(run);
 }
 
-/* Every byte of a path is a byte of a name. */
+/* Every byte of a path is part of a name. */
 static void odd_names_are_names(void **state)
 {
     static const char *const names[] = {
@@ -410,7 +411,7 @@ static void odd_names_are_names(void **state)
     roast_run_free(run);
 }
 
-/* A link is replaced, and nothing behind it. */
+/* A link is replaced, not its target. */
 static void links_are_not_followed(void **state)
 {
     const struct saved_test *test = *state;
@@ -430,7 +431,8 @@ static void links_are_not_followed(void **state)
     roast_run_free(run);
 }
 
-/* Who may read a new file is said by the umask, of one that is replaced by the old. */
+/* Permissions of a new file come from the umask, of a replaced one from the old
+ * file. */
 static void a_file_keeps_its_permissions(void **state)
 {
     static const mode_t modes[] = {0600, 0664, 0400};
@@ -452,7 +454,7 @@ static void a_file_keeps_its_permissions(void **state)
     roast_run_free(run);
 }
 
-/* Makes a file that was last written so long ago. */
+/* Creates a file with an old modification time. */
 static void leave(const char *dir, const char *name, time_t age_s)
 {
     struct timespec times[2] = {{.tv_sec = time(NULL) - age_s}};
@@ -472,8 +474,8 @@ static bool is_left(const char *dir, const char *name)
     return access(path, F_OK) == 0;
 }
 
-/* A save that was killed leaves its temporary file. One of the same name removes it, but
- * not while it may still be written. */
+/* A save that was killed leaves its temporary file. The next save of the same name
+ * removes it, but not while it may still be in use. */
 static void what_a_killed_save_left_goes(void **state)
 {
     enum { HOUR_S = 3600 };
@@ -496,7 +498,7 @@ static void what_a_killed_save_left_goes(void **state)
     roast_run_free(run);
 }
 
-/* Of a long name temporary files show the beginning, and no half of a letter. */
+/* Temporary files have the beginning of a long name, cut at a character boundary. */
 static void a_long_name_is_cut_between_letters(void **state)
 {
     enum { LETTERS = 199, DAYS_S = 10 * 24 * 3600 };

@@ -16,7 +16,7 @@ static inline void touch(struct roast_str str)
         sum = (unsigned char)(sum + (unsigned char)str.data[i]);
 }
 
-/* The sizes are those that the bound promises, and what was written is read again. */
+/* The bound is large enough, and the result can be read again. */
 static inline void write_branches_again(const struct roast_branch *all, size_t count)
 {
     struct roast_branch back[ROOM];

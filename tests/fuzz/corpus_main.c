@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* replay_main.c - runs a fuzz target over a stored corpus, without libFuzzer.
+/* corpus_main.c - runs a fuzz target on a stored corpus, without libFuzzer.
  *
- *     replay_frame tests/fuzz/corpus/frame
+ *     corpus_frame tests/fuzz/corpus/frame
  *
  * Every input that once broke a decoder stays in the corpus, so that each compiler and
  * each sanitizer build meets it again in the normal test run. Each input is copied into

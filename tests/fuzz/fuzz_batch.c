@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* fuzz_batch.c - any bytes as two batches of the scheduler: refused, or facts whose texts
- * can be read, and no more memory than eight times what was read.
+/* fuzz_batch.c - any bytes as two batches of the scheduler: refused, or facts whose
+ * texts can be read, and no more memory than eight times what was read.
  *
- * The first byte says where the second batch begins, in 255ths. */
+ * The first byte is the position of the second batch, in 255ths. */
 #include <math.h>
 
 #include "collect/dask_batch_reader.h"

@@ -2,10 +2,9 @@
 /* fuzz_frame.c - any bytes as frames: refused, or read to the last blob and view, and
  * written and read again to the same record.
  *
- * No fuzzer guesses a CRC. So a frame that is refused for its checksum alone is
- * given the right one and tried again: a hostile writer computes it too. Decoding
- * allocates nothing, whatever the input says; the heap behind libroast's door ends
- * the run here. Only the visitor may use it. */
+ * A fuzzer cannot find a valid CRC, so a frame that is refused for its checksum alone
+ * gets the right one and is read again. Decoding never allocates: the heap aborts here,
+ * except in the visitor. */
 #include "base/buf.h"
 #include "base/checksum.h"
 #include "base/mem.h"
@@ -25,7 +24,7 @@ static void *refuse(void *ptr, size_t size_bytes)
 
 static const struct roast_heap no_heap = {refuse, free};
 
-/* Puts the right CRC behind the frame at data, which is long enough. */
+/* Writes the right CRC after the frame at data, which is long enough. */
 static void repair(unsigned char *data, size_t size_bytes)
 {
     struct roast_cursor cur = roast__cursor(data + 2, size_bytes - 2);
@@ -206,7 +205,7 @@ static void read_record(const roast_record *rec)
     roast__heap_set(&no_heap);
 }
 
-/* One frame at the start of data; returns its size, 0 when there is none. */
+/* Reads one frame at the start of data; returns its size, 0 when there is none. */
 static size_t read_frame(unsigned char *data, size_t size_bytes)
 {
     struct roast_str str = {(const char *)data, size_bytes};

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* fuzz_live.c - any bytes as a live file: refused, or a run that can be summed up, and
+/* fuzz_live.c - any bytes as a live file: refused, or a run that can be summarized, and
  * every byte of the file is accounted for.
  *
- * No fuzzer guesses a CRC. So the file is read a second time with right ones wherever a
- * head or a block could be: a hostile writer computes them too. */
+ * A fuzzer cannot find a valid CRC, so the file is read a second time with valid ones
+ * wherever a head or a block could be. */
 #include <fcntl.h>
 #include <stdio.h>
 #include <unistd.h>

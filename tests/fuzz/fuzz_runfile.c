@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* fuzz_runfile.c - any bytes as a run file: opened, checked, loaded, used and asked; then
- * once more with all its checksums made right, so that what is inside is reached. */
+/* fuzz_runfile.c - any bytes as a run file: opened, checked, loaded, read and queried;
+ * then once more with valid checksums, so that the contents are read. */
 #include <fcntl.h>
 #include <unistd.h>
 

@@ -15,7 +15,7 @@ static inline void read_tables(roast_run *run, const roast_summary *summary)
     }
 }
 
-/* Records that come out are records. */
+/* Every returned record can be decoded. */
 static inline void read_chunks(roast_run *run)
 {
     struct roast_chunk_list list;

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* fuzz_spool.c - any bytes as a spool file that grows: cut into stretches that are all
- * of it, in order, each of them whole frames or none, and nothing whole left waiting.
+/* fuzz_spool.c - any bytes as a spool file that grows: divided into parts that cover
+ * all bytes in order, each of them only whole frames or only damaged bytes, and no
+ * whole frame remains.
  *
- * The first byte of the input says by how much the file grows at a time, 0 all at once;
- * the rest is the file. */
+ * The first byte of the input is the size of each growth, 0 for all at once; the other
+ * bytes are the file. */
 #include <stdlib.h>
 
 #include "record/frame_scan.h"
@@ -24,7 +25,7 @@ static struct roast_str after(struct roast_str data, size_t size_bytes)
     return (struct roast_str){data.data + size_bytes, data.size_bytes - size_bytes};
 }
 
-/* Whole frames to the end; or not one at its start. */
+/* Only whole frames, or no frame at its start. */
 static void check_part(struct roast_str part)
 {
     size_t size;
@@ -36,7 +37,7 @@ static void check_part(struct roast_str part)
     }
 }
 
-/* What waits could be the start of a frame, and no frame lies behind it. */
+/* The remaining bytes may be the start of a frame, and no frame follows. */
 static void check_waiting(struct roast_str remaining)
 {
     size_t size;
@@ -48,7 +49,7 @@ static void check_waiting(struct roast_str remaining)
         PROMISE(decode(remaining, &size) != ROAST_OK);
 }
 
-/* As the reader does at each of its looks; returns what waits. */
+/* Scans like the spool reader; returns the remaining bytes. */
 static struct roast_str scan_parts(struct roast_str remaining, bool at_end)
 {
     uint64_t effort_bytes = 16 * (uint64_t)remaining.size_bytes;

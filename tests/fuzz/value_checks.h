@@ -48,8 +48,8 @@ static inline void copy_token(roast_values *copy, const struct roast_value *valu
     }
 }
 
-/* Writes a blob that was checked again, token by token. A list or dict is only counted:
- * what is left to read at each depth. */
+/* Writes a blob that was checked again, token by token. Only the number of items left
+ * is tracked at each depth. */
 static inline void copy_values(roast_values *copy, struct roast_str blob)
 {
     uint64_t left[ROAST_VALUE_MAX_DEPTH + 1] = {0};

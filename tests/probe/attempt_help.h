@@ -37,7 +37,7 @@ static inline struct sent_frames end_attempt(roast_thread *thread,
     return sent;
 }
 
-/* One chunk, kept by the attempt. False when anything failed. */
+/* Runs one chunk inside the attempt. False when anything failed. */
 static inline bool add_attempt_chunk(roast_thread *thread, const unsigned char *run_id)
 {
     const struct roast_chunk_options options = {.run_id = run_id};

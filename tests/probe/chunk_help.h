@@ -5,7 +5,7 @@
 
 #include "record_help.h"
 
-/* 3000 bytes of characters of three: no limit is a multiple of it. */
+/* 3000 bytes of 3-byte characters: no limit is a multiple of 3. */
 static inline struct roast_str long_text(void)
 {
     static char euros[3000];
@@ -24,7 +24,7 @@ static inline void burn(void)
         ;
 }
 
-/* One clock around something and the same directly inside of it. */
+/* The value lies between a reading directly inside and one directly outside. */
 static inline void assert_between(uint64_t value_ns, int64_t inner_ns, int64_t outer_ns)
 {
     assert_true(inner_ns >= 0 && value_ns >= (uint64_t)inner_ns);
@@ -71,7 +71,7 @@ static inline void pass(roast_thread *thread, const char *name)
     roast_section_end(thread, token, 0);
 }
 
-/* What a field of pairs says about a key; 0: nothing. */
+/* The value of a key in a field of pairs; 0: none. */
 static inline uint64_t pair_of(const roast_record *rec, enum roast_field field,
                                uint64_t key)
 {

@@ -19,7 +19,7 @@ struct sent_frames {
     roast_record records[MAX_SENT];
 };
 
-/* False when there is anything but whole frames. */
+/* False unless there are only whole frames. */
 static inline bool read_sent(struct sent_frames *sent, struct roast_str frames)
 {
     size_t used;
@@ -33,7 +33,7 @@ static inline bool read_sent(struct sent_frames *sent, struct roast_str frames)
     return true;
 }
 
-/* How many frames; UINT64_MAX when there is anything but whole ones. */
+/* The number of frames; UINT64_MAX unless all are whole. */
 static inline uint64_t count_frames(struct roast_str frames)
 {
     roast_record rec;

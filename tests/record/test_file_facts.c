@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* test_file_facts.c - the tree that a chunk reads: the blob there and back, kinds and
- * codecs of a later time, and how far it is compressed. */
+/* test_file_facts.c - the tree that a chunk reads: write and read, kinds and codecs of
+ * later versions, and compression ratios. */
 #include "frames.h"
 
 #include <math.h>

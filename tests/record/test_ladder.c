@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* test_ladder.c - the ladder of a chunk: its lists, its blob there and back, and the
- * second split of its time, which adds up whatever the clocks say. */
+/* test_ladder.c - the ladder of a chunk: its lists, its blob written and read, and the
+ * second split of its time, which adds up for any clocks. */
 #include "frames.h"
 #include "roast/ladder.h"
 
@@ -89,7 +89,7 @@ static void memory_too_small_is_refused_and_never_overrun(void **state)
     assert_int_equal(roast_ladder_write(out, (size_t)needed, &ladder, NULL), needed);
 }
 
-/* Cut between two pairs it is a shorter ladder, anywhere else it is refused whole. */
+/* Cut between two pairs it is a shorter ladder, cut anywhere else it is refused. */
 static void a_ladder_cut_anywhere_is_shorter_or_refused(void **state)
 {
     struct roast_ladder ladder = full_ladder(UINT64_MAX);
@@ -180,7 +180,7 @@ static void an_attempt_is_split_in_four(void **state)
     assert_int_equal(split.blocked_ns, 150);
 }
 
-/* Two clocks that disagree, a fetch that ran beside the rest, and numbers made to harm. */
+/* Clocks that disagree, concurrent fetches, and extreme numbers. */
 static void the_parts_add_up_for_any_clocks(void **state)
 {
     static const uint64_t values[] = {0, 1, 500, 1000, 1001, UINT64_MAX};
@@ -210,7 +210,7 @@ static void what_is_not_known_is_not_split(void **state)
     roast_ladder_set(&ladder, ROAST_ITEM_fetch, 300);
     assert_false(roast_ladder_split(&split, 1000, 400, &ladder));
     ladder = (struct roast_ladder){0};
-    ladder.values[ROAST_ITEM_fetch] = 300; /* not known, whatever is there */
+    ladder.values[ROAST_ITEM_fetch] = 300; /* not known, whatever the memory contains */
     roast_ladder_set(&ladder, ROAST_ITEM_runqueue, 100);
     assert_true(roast_ladder_split(&split, 1000, 400, &ladder));
     assert_false(split.fetch_known);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* test_values.c - free-form values, written and read token by token: every type, the
- * limits of depth and size, taking back, and blobs made to harm. */
+ * limits of depth and size, rewinding, and crafted blobs. */
 #include <math.h>
 
 #include "frames.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* test_view.c - a record under the names and units its readers know, and nothing
- * made up where a fact is absent. */
+/* test_view.c - a record under the names and units of readers; absent fields remain
+ * absent. */
 #include "support.h"
 
 #include "record/view.h"
@@ -227,7 +227,7 @@ static void unknown_bytes_are_absent(void **state)
     set_branches(&in, read_branches, COUNT_OF(read_branches));
     set_facts(&in, &no_sizes);
     assert_absent(&in.rec, "bytes_read_percent");
-    set_branches(&in, NULL, 0); /* nothing was looked at: that is known */
+    set_branches(&in, NULL, 0); /* no branch was accessed: that is known */
     assert_count(&in.rec, "accessed_bytes", 0);
     assert_number(&in.rec, "branches_read_percent", 0.0);
 }

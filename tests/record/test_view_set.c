@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* test_view_set.c - what others say of a record in numbers, and what follows from it. */
+/* test_view_set.c - fields of a record set from the numbers of users. */
 #include <float.h>
 #include <math.h>
 
@@ -61,7 +61,7 @@ static void what_no_field_holds_is_absent(void **state)
 
 enum { ABSENT = -1 };
 
-/* The start and the duration in ns that follow from what is told. */
+/* The start and the duration in ns that follow from the given times. */
 static void check_times(double start_s, double end_s, double stamp_s, int64_t start_ns,
                         int64_t took_ns)
 {
@@ -85,9 +85,9 @@ static void times_follow_from_one_another(void **state)
     check_times(NAN, NAN, NAN, ABSENT, ABSENT);
     check_times(2, NAN, NAN, ABSENT, ABSENT); /* the start itself is a view */
     check_times(2, 5, NAN, 2000000000, 3000000000);
-    check_times(NAN, 5, NAN, 5000000000, ABSENT); /* of no length, as far as known */
+    check_times(NAN, 5, NAN, 5000000000, ABSENT); /* duration 0, as far as known */
     check_times(NAN, NAN, 7, 7000000000, ABSENT);
-    check_times(NAN, 5, 7, 5000000000, ABSENT); /* the end says more than the stamp */
+    check_times(NAN, 5, 7, 5000000000, ABSENT); /* not the stamp */
     check_times(5, 2, NAN, 2000000000, ABSENT); /* no time runs backwards */
     check_times(INFINITY, INFINITY, NAN, ABSENT, ABSENT);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* test_visit.c - everything in a record as a sink gets it, shown as JSON: parts under
- * the names readers know, keys of the user beside ours, and nothing of broken bytes. */
+ * the names of readers, keys of the user next to built-in ones, and no broken parts. */
 #include "base/buf.h"
 #include "heap.h"
 #include "record/values.h"

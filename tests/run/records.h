@@ -40,7 +40,7 @@ static inline void set_text(struct test_record *record, enum roast_field field,
     roast_record_set_str(&record->rec, field, roast_str_of(text));
 }
 
-/* Where the record reads: as texts and entries. */
+/* Sets file and entries as texts and numbers. */
 static inline void set_file(struct test_record *record, const char *dataset,
                             const char *file, uint64_t start, uint64_t stop)
 {
@@ -50,7 +50,7 @@ static inline void set_file(struct test_record *record, const char *dataset,
     roast_record_set_u64(&record->rec, ROAST_FIELD_entry_stop, stop);
 }
 
-/* The same as ids, like begin and end frames have it. */
+/* The same as a place, as in begin and end frames. */
 static inline void set_place(struct test_record *record, const char *dataset,
                              const char *file, uint64_t start, uint64_t stop)
 {

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* test_clock_offsets.c - clocks of other hosts: times of their attempts are on the timeline
- * whenever they are read, and records come back as they were. */
+/* test_clock_offsets.c - clocks of other hosts: times of their attempts are converted
+ * when they are read, and records are restored exactly. */
 #include "scheduler_events.h"
 
 static const int64_t AHEAD = 250000000; /* ns that the client is */
 
-/* A chunk of a process that says where it runs; NULL: it does not. */
+/* A chunk of a process with this host; NULL: none. */
 static void add_chunk(roast_run *run, uint64_t process, const char *host,
                       const char *worker)
 {
@@ -31,7 +31,7 @@ static void add_begin(roast_run *run, uint64_t process, uint32_t sequence,
     assert_int_equal(add_with_task(run, &record, worker, 1, NULL), ROAST_OK);
 }
 
-/* Reading makes them so. */
+/* Applies pending offsets, as reading does. */
 static void resolve_pending(roast_run *run)
 {
     struct roast_chunk_list list;
@@ -71,7 +71,7 @@ static void a_host_is_found_by_its_worker(void **state)
 
     joins(run, "tcp://10.0.0.7:1", 0, 1); /* at 10.0.0.7 */
     add_chunk(run, 1, "there", "tcp://10.0.0.7:1");
-    add_begin(run, 2, 1, "tcp://10.0.0.7:1"); /* killed: it never said its host */
+    add_begin(run, 2, 1, "tcp://10.0.0.7:1"); /* killed: its host is not known */
     add_chunk(run, 3, "elsewhere", "tcp://10.0.0.8:1");
     assert_int_equal(set_offset(run, "10.0.0.7", AHEAD), ROAST_OK);
     resolve_pending(run);
@@ -81,7 +81,7 @@ static void a_host_is_found_by_its_worker(void **state)
     roast_run_free(run);
 }
 
-/* Its worker is not known: no event of it came. */
+/* Its worker is not known: no event of it arrived. */
 static void a_host_is_found_by_a_neighbour(void **state)
 {
     roast_run *run = new_run();
@@ -112,7 +112,7 @@ static void the_clients_host_has_none(void **state)
     assert_int_equal(set_offset(run, "10.0.0.7", AHEAD), ROAST_OK);
     assert_int_equal(set_offset(run, "here", AHEAD), ROAST_OK);
     resolve_pending(run);
-    assert_cell(run, 0, task_start_ns, second(3) + AHEAD); /* as far as anybody knew */
+    assert_cell(run, 0, task_start_ns, second(3) + AHEAD); /* not known yet */
     add_chunk(run, 1, "here", "tcp://10.0.0.7:1");         /* shares the clock */
     resolve_pending(run);
     assert_cell(run, 0, task_start_ns, second(3));

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* test_trim.c - tables of branches that a run has no room for: left out, said so in the
- * record, and counted once. */
+/* test_drop_branch_tables.c - tables of branches above the budget: left out with a
+ * reason, and counted once. */
 #include "runs.h"
 
 enum { TABLE_BYTES = 3000 };
@@ -8,7 +8,7 @@ enum { TABLE_BYTES = 3000 };
 static const enum roast_field tables[] = {ROAST_FIELD_branches,
                                           ROAST_FIELD_file_branches};
 
-/* A chunk with both tables, unlike those of others. */
+/* A chunk with both tables, different for every chunk. */
 static void make_chunk(struct test_record *record, uint32_t sequence,
                        char table[TABLE_BYTES])
 {
@@ -31,7 +31,7 @@ static size_t held_bytes(const roast_run *run)
     return run->attempts.packed.size_bytes + run->strings.bytes_used;
 }
 
-/* As it is expected to come back: its absences go on with these (field, reason) pairs. */
+/* The expected record: absences end with these (field, reason) pairs. */
 static void take_tables_out(struct test_record *record, const char *absences)
 {
     for (size_t i = 0; i < COUNT_OF(tables); i++)
@@ -48,7 +48,7 @@ static void assert_row(const roast_run *run, size_t row, const roast_record *exp
     assert_same_record(&rec, expected);
 }
 
-/* Room for so much behind what every record of the run brings. */
+/* The budget after what every record of the run needs. */
 static void leave_room(roast_run *run, size_t bytes)
 {
     run->budget_bytes = held_bytes(run) + ROAST_RUN_ID_BYTES + bytes;
@@ -116,7 +116,7 @@ static void a_repeat_is_not_counted_again(void **state)
     roast_run_free(run);
 }
 
-/* Everything else of a run goes on. */
+/* Everything else is still added. */
 static void records_without_tables_are_left_alone(void **state)
 {
     roast_run *run = new_run();
@@ -136,7 +136,7 @@ static void records_without_tables_are_left_alone(void **state)
     roast_run_free(run);
 }
 
-/* However many records come, what is packed stays near the budget. */
+/* The packed size remains near the budget for any number of records. */
 static void memory_is_bounded(void **state)
 {
     enum { BUDGET_BYTES = 10 * TABLE_BYTES, CHUNKS = 500, REST_BYTES = 40 };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* test_frames.c - frames into a run and back: every record comes back bit by bit,
- * counts once, and belongs; what is broken is skipped and counted. */
+/* test_frames.c - frames into a run and back: every record is restored exactly, counts
+ * once and belongs to the run; broken frames are skipped and counted. */
 #include "runs.h"
 
 /* ---- bit by bit --------------------------------------------------------------- */
@@ -50,8 +50,8 @@ static void set_random(roast_record *rec, enum roast_field field)
     }
 }
 
-/* Any of the fields, of few processes, so that what tables hold is right for some
- * records and wrong for others. */
+/* Any of the fields, of few processes, so that values in tables match some records and
+ * not others. */
 static void make_random(struct test_record *record, uint32_t sequence)
 {
     uint64_t fields = next_random() | next_random();
@@ -66,7 +66,7 @@ static void make_random(struct test_record *record, uint32_t sequence)
     if (next_random() % 4 == 0)
         set_text(record, ROAST_FIELD_host, "here");
     if (next_random() % 16 == 0)
-        set_random(&record->rec, ROAST_FIELD_identity); /* none that can be read */
+        set_random(&record->rec, ROAST_FIELD_identity); /* not readable */
 }
 
 static void no_frame_does_harm(void **state)
@@ -152,7 +152,7 @@ static void some_fields_are_those_of_the_whole_record(void **state)
 
     for (uint32_t i = 0; i < 1000; i++) {
         struct test_record record;
-        make_random(&record, i / 2); /* an end may know what the chunk does not say */
+        make_random(&record, i / 2); /* may have fields of the end frame */
         record.rec.kind = next_random() % 4 ? ROAST_FRAME_CHUNK : ROAST_FRAME_END;
         (void)add_from(run, &record.rec, ROAST_FROM_USER);
     }
@@ -236,7 +236,7 @@ static void records_without_identity_are_all_new(void **state)
     roast_record_set_u64(&record.rec, ROAST_FIELD_pid, 5);
     for (int i = 0; i < 3; i++)
         assert_int_equal(add_from(run, &record.rec, ROAST_FROM_USER).kept, 1);
-    identify(&record, (const unsigned char[16]){0}, 0, 1); /* looks alike, is not */
+    identify(&record, (const unsigned char[16]){0}, 0, 1); /* similar, but not equal */
     assert_int_equal(add_from(run, &record.rec, ROAST_FROM_USER).kept, 1);
     assert_int_equal(run->attempts.count, 4);
     assert_int_equal(run->attempts.process_count, 2);
@@ -346,7 +346,7 @@ static void broken_stretches_are_skipped_and_counted(void **state)
     all.bytes.data[all.bytes.size_bytes - 1] ^= 1; /* the second one's checksum */
     put_good(&all);
     raw_frame(&all.bytes, 0x22, roast_str_of("of version 2"));
-    raw_frame(&all.bytes, 0x32, roast_str_of("of version 3")); /* the same stretch */
+    raw_frame(&all.bytes, 0x32, roast_str_of("of version 3")); /* same part */
     put_good(&all);
     raw_frame(&all.bytes, 0x19, roast_str_of("")); /* a kind to come */
     put_good(&all);
@@ -359,8 +359,8 @@ static void broken_stretches_are_skipped_and_counted(void **state)
     roast_run_free(all.run);
 }
 
-/* Every few bytes pretend to begin a frame of half a megabyte. Looking at all of them
- * would take hours for a large buffer, so the search gives up, and says so. */
+/* Every few bytes pretend to begin a frame of half a megabyte. Checking all of them
+ * would take hours for a large buffer, so the search stops, and counts the damage. */
 static void a_search_has_an_end(void **state)
 {
     struct broken all = {.run = new_run()};

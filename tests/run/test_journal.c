@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* test_journal.c - the queue between a run and its live file: what goes in, in which
- * order, and what happens when there is no room. */
+/* test_journal.c - the queue between a run and its live file: its entries, their order,
+ * and what is dropped when it is full. */
 #include "heap.h"
 #include "run/journal/journal.h"
 #include "runs.h"
@@ -33,7 +33,7 @@ static void end(struct listening *to)
     roast_run_free(to->run);
 }
 
-/* How many bytes of entries, and releases them. */
+/* The number of bytes of entries; releases them. */
 static size_t free_blocks(struct roast_block *blocks)
 {
     size_t size = 0;
@@ -153,7 +153,7 @@ static uint64_t who_was_sampled(const struct roast_block *block)
     return who;
 }
 
-/* Bit 0 of the reference says that the name follows. */
+/* Bit 0 of the reference: the name follows. */
 static void a_name_that_was_dropped_is_written_again(void **state)
 {
     struct listening to;
@@ -172,7 +172,7 @@ static void a_name_that_was_dropped_is_written_again(void **state)
     end(&to);
 }
 
-/* So that nothing is missing at its end either. */
+/* The missing count at the end is written too. */
 static void taken_blocks_have_the_dropped_count(void **state)
 {
     struct listening to;
@@ -217,7 +217,7 @@ static void large_entries_go_in_parts(void **state)
     end(&to);
 }
 
-/* A use is some 40 bytes; 1000 of them with all numbers a long run has. */
+/* A process use takes some 40 bytes; 1000 of them with the numbers of a long run. */
 static void uses_are_small(void **state)
 {
     struct listening to;
@@ -255,7 +255,7 @@ static void only_an_untouched_run_is_listened_to(void **state)
     listen(&to, PLENTY);
     assert_int_equal(roast__journal_open(&second, to.run, PLENTY, &err), ROAST_LIMIT);
     assert_non_null(strstr(err.message, "open the file first"));
-    roast__journal_close(&second); /* not the one that listens */
+    roast__journal_close(&second); /* another journal */
     assert_ptr_equal(to.run->journal, &to.journal);
     end(&to);
 }
@@ -276,7 +276,7 @@ static void add_all(roast_run *run, const char *text)
     }
 }
 
-/* The run is what it is; the queue has it all, or counts what it has not. */
+/* The run has all changes; the queue has them, or counts the missing ones. */
 static void without_memory_changes_are_dropped(void **state)
 {
     size_t size = (size_t)ROAST_ENTRY_MAX_BYTES + 10;
@@ -296,7 +296,7 @@ static void without_memory_changes_are_dropped(void **state)
         uint64_t changes = to.journal.queued + to.journal.dropped;
         assert_true(changes <= 160);
         assert_int_equal(roast_run_lost(to.run, ROAST_RUN_LOSS_frames_dropped), 40);
-        lose(to.run); /* with memory again, what is missing is told first */
+        lose(to.run); /* with memory again, the missing count comes first */
         assert_int_equal(to.journal.unreported, 0);
         (void)free_blocks(roast__journal_take(&to.journal));
         end(&to);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* test_ladder.c - what only end frames know: times of attempts and their ladders, which
- * the chunk record gets. */
+/* test_ladder.c - fields of end frames only: times of attempts and ladders, which are
+ * added to the chunk record. */
 #include "runs.h"
 
 static void make_chunk(struct test_record *record, uint32_t sequence)
@@ -184,7 +184,7 @@ static void frames_that_are_given_back_have_the_ladder(void **state)
     roast_run_free(run);
 }
 
-/* ---- records that nobody asked for ---------------------------------------------- */
+/* ---- undecorated records -------------------------------------------------------- */
 
 static void records_of_undecorated_chunks_are_kept_but_not_returned(void **state)
 {
@@ -210,7 +210,7 @@ static void records_of_undecorated_chunks_are_kept_but_not_returned(void **state
     roast_run_free(run);
 }
 
-/* Every process tells the sizes of all branches of every file that it reads. */
+/* Every process sends the sizes of all branches of every file that it reads. */
 static void facts_of_a_file_are_kept_once(void **state)
 {
     enum { PROCESSES = 20, LARGE_BYTES = 5000 };

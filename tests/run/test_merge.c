@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* test_merge.c - begin, chunk and end frames of an attempt become one row, whatever the
- * order in which they come; and when things were, by whose clock. */
+/* test_merge.c - begin, chunk and end frames of an attempt become one row in any order;
+ * and times on the timeline, by either clock. */
 #include "runs.h"
 
 static void make_begin(struct test_record *record, uint32_t sequence)
@@ -88,7 +88,7 @@ static void an_attempt_failed_if_any_frame_failed(void **state)
     struct test_record record;
     (void)state;
 
-    for (uint32_t i = 1; i <= 2; i++) { /* process() went well, its result did not */
+    for (uint32_t i = 1; i <= 2; i++) { /* process() succeeded, its result failed */
         struct test_record end;
         make_chunk(&record, "here", i);
         make_end(&end, i);
@@ -106,7 +106,7 @@ static void an_attempt_failed_if_any_frame_failed(void **state)
         assert_true(roast__attempt_record(run, i - 1, &rec, identity));
         rec.present &= ~(UINT64_C(1) << ROAST_FIELD_task_ns |
                          UINT64_C(1) << ROAST_FIELD_task_cpu_ns);
-        assert_same_record(&rec, &record.rec); /* what the chunk frame said stays */
+        assert_same_record(&rec, &record.rec); /* fields of the chunk frame are kept */
     }
     roast_run_progress(run, &progress);
     assert_int_equal(progress.failed, 2);
@@ -158,7 +158,7 @@ static void numbers_too_large_for_a_column_are_not_in_it(void **state)
     roast_record_set_u64(&record.rec, ROAST_FIELD_duration_ns, UINT64_C(1) << 63);
     add(run, &record);
     assert_no_cell(run, 0, duration_ns);
-    make_end(&record, 1); /* says a better one */
+    make_end(&record, 1); /* a better clock decides */
     add(run, &record);
     assert_cell(run, 0, duration_ns, 2999);
     unsigned char identity[ROAST_IDENTITY_BYTES];
@@ -173,7 +173,7 @@ static void the_cpu_time_of_a_process_only_grows(void **state)
     roast_run *run = new_run();
     (void)state;
 
-    for (uint32_t sequence = 3; sequence > 0; sequence--) { /* the last comes first */
+    for (uint32_t sequence = 3; sequence > 0; sequence--) { /* in reverse order */
         struct test_record record;
         make_end(&record, sequence);
         add(run, &record);
@@ -212,7 +212,7 @@ static void without_a_host_both_clocks_must_agree(void **state)
     roast_record_set_i64(&record.rec, ROAST_FIELD_end_epoch_ns, EPOCH_0 + 18 * SECOND);
     add(run, &record);
     assert_cell(run, 1, task_start_ns, EPOCH_0 + 14 * SECOND);
-    make_end(&record, 3); /* nothing to compare with */
+    make_end(&record, 3); /* no clock to compare with */
     record.rec.present &= ~(UINT64_C(1) << ROAST_FIELD_end_epoch_ns);
     add(run, &record);
     assert_no_cell(run, 2, task_start_ns);

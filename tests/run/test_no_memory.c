@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* test_no_memory.c - fails the n-th allocation of everything a run does, n = 1, 2, 3
- * ... until there is none left to fail; once, and from then on. No crash, no leak; what
- * was refused can be added again, and then counts once. */
+ * ... until there is none left to fail; once, and from then on. No crash, no leak;
+ * refused data can be added again and counts once. */
 #include "heap.h"
 #include "runs.h"
 
@@ -57,7 +57,7 @@ static int free_frames(void **state)
 
 /* ---- what is tried ------------------------------------------------------------ */
 
-/* Does its thing to a run; a failure must be NO_MEMORY. */
+/* Changes a run; a failure must be NO_MEMORY. */
 typedef int doing(roast_run *run);
 
 static int add_frames(roast_run *run)
@@ -146,7 +146,7 @@ static void check_whole(roast_run *run)
     assert_int_equal(read_chunks(run), ROAST_OK);
 }
 
-/* True when the n-th allocation of the doing failed. */
+/* True when the n-th allocation failed. */
 static bool try_once(doing *thing, bool needs_data, size_t n, bool from_then_on)
 {
     roast_run *run = new_run();
@@ -227,7 +227,7 @@ static void a_run_that_cannot_be_made_is_none(void **state)
     assert_int_equal(err.code, ROAST_NO_MEMORY);
 }
 
-/* Thinning packs a worker anew; where there is no memory for it, nothing is lost. */
+/* Thinning packs a worker again; without memory for it, no sample is lost. */
 static void thinning_survives(void **state)
 {
     struct roast_samples samples = {0};

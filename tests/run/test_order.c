@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* test_order.c - chunk_id by start, attempt within the tries at the same chunk; both
- * the same whatever the order in which frames came. */
+ * independent of the order of arrival. */
 #include "run/order.h"
 #include "runs.h"
 
@@ -157,7 +157,7 @@ static void another_run_id_is_another_pass(void **state)
     roast_run_free(run);
 }
 
-/* The id of a file in a begin frame must not stick to a record that names none. */
+/* The id of a file in a begin frame must not be used for a record without a file. */
 static void the_file_of_another_attempt_is_not_taken_over(void **state)
 {
     const struct try_at begun = {1, 1, 5, "a", 0};
@@ -210,7 +210,7 @@ static void rows_are_those_of_one_run_id_that_ended_well(void **state)
     assert_int_equal(rows.rows[1], 0);
     roast_rows_release(&rows);
     assert_int_equal(roast_run_rows(run, never_seen, &rows, NULL), ROAST_OK);
-    assert_int_equal(rows.count, 0); /* what was made by hand has no id, not any */
+    assert_int_equal(rows.count, 0); /* records made by users have no run id */
     roast_rows_release(&rows);
     roast_run_free(run);
 }

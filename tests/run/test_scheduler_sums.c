@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* test_scheduler_sums.c - what a cluster adds up by itself, and lines of its profile. */
+/* test_scheduler_sums.c - activities and profile lines of a cluster. */
 #include <math.h>
 
 #include "heap.h"

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* test_tables.c - what a run is built of: columns, strings, names by id, and how they
- * grow. */
+/* test_tables.c - columns, strings, names by id, and how they grow. */
 #include <stdio.h>
 
 #include "base/array.h"

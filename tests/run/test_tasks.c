@@ -121,7 +121,7 @@ static void a_killed_attempt_is_known_by_its_task(void **state)
     roast_run_free(run);
 }
 
-/* The chunk frame came beside the output, the end as an event. */
+/* The chunk frame came with the output, the end frame as an event. */
 static void any_frame_of_an_attempt_joins_it(void **state)
 {
     roast_run *run = new_run();
@@ -170,7 +170,7 @@ static void a_record_comes_back_as_it_was(void **state)
 
     init_record(&record, ROAST_FRAME_BEGIN, 7, 1);
     assert_int_equal(add_with_task(run, &record, "tcp://a:1", 5, NULL), ROAST_OK);
-    init_record(&record, ROAST_FRAME_CHUNK, 7, 1); /* says of its worker nothing */
+    init_record(&record, ROAST_FRAME_CHUNK, 7, 1); /* has no worker */
     assert_int_equal(add_with_task(run, &record, "tcp://a:1", 5, NULL), ROAST_OK);
     assert_int_equal(roast_run_chunks(run, &list, NULL), ROAST_OK);
     assert_int_equal(list.count, 1);
@@ -183,7 +183,7 @@ static void a_record_comes_back_as_it_was(void **state)
     roast_run_free(run);
 }
 
-/* Workers that are threads of one process have their attempts each. */
+/* Workers that are threads of one process have their own attempts. */
 static void a_process_may_be_several_workers(void **state)
 {
     roast_run *run = new_run();
@@ -195,7 +195,7 @@ static void a_process_may_be_several_workers(void **state)
         assert_int_equal(
             add_with_task(run, &record, i % 2 ? "tcp://b:1" : "tcp://a:1", i, NULL),
             ROAST_OK);
-        init_record(&record, ROAST_FRAME_CHUNK, 7, i); /* beside the output */
+        init_record(&record, ROAST_FRAME_CHUNK, 7, i); /* with the output */
         set_text(&record, ROAST_FIELD_host, "here");
         roast_record_set_u64(&record.rec, ROAST_FIELD_pid, 4321);
         add(run, &record);
@@ -212,7 +212,7 @@ static void a_process_may_be_several_workers(void **state)
     roast_run_free(run);
 }
 
-/* Chunk frames came before anybody said of whom; records come back as they were. */
+/* Chunk frames arrived before their worker was known; records are restored exactly. */
 static void workers_of_a_process_may_be_reported_late(void **state)
 {
     roast_run *run = new_run();
@@ -274,8 +274,7 @@ static int change(roast_run *run, uint32_t i)
         init_record(&record, ROAST_FRAME_CHUNK, 7, i);
         return add_with_task(run, &record, name, i, NULL);
     default:
-        init_record(&record, ROAST_FRAME_CHUNK, 7,
-                    i - 1); /* again, and known already */
+        init_record(&record, ROAST_FRAME_CHUNK, 7, i - 1); /* repeated */
         return add_with_task(run, &record, name, i, NULL);
     }
 }

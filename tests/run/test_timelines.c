@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* test_timelines.c - all series of a run as points: those that were sampled, the number
- * of workers, and what the run itself knows of its worker processes. */
+/* test_timelines.c - all series of a run as points: sampled series, the number of
+ * workers, and series derived for local worker processes. */
 #include <stdio.h>
 
 #include "runs.h"
@@ -127,7 +127,7 @@ static void counts_of_a_backend_go_before_offers(void **state)
     roast_run_free(run);
 }
 
-/* ---- what the run knows of its processes -------------------------------------- */
+/* ---- derived series ----------------------------------------------------------- */
 
 static uint32_t last_sequence;
 

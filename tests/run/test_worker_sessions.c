@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* test_stays.c - workers that come and go, and what is offered because of it. */
+/* test_worker_sessions.c - workers that join and leave, and the resulting offers. */
 #include "heap.h"
 #include "scheduler_events.h"
 
@@ -103,7 +103,7 @@ static void a_worker_that_comes_back_has_two_sessions(void **state)
     joins(run, "a", 0, 4);
     leaves(run, "a", 2);
     joins(run, "a", 3, 2);
-    leaves(run, "a", 3); /* as short as can be */
+    leaves(run, "a", 3); /* the shortest session */
     joins(run, "a", 4, 1);
     ASSERT_OFFERS(run, {0, 1, 4}, {2, 0, 0}, {3, 0, 0}, {4, 1, 1});
     assert_int_equal(run->scheduler.sessions.count, 3);
@@ -114,7 +114,7 @@ static void a_worker_that_comes_back_has_two_sessions(void **state)
     roast_run_free(run);
 }
 
-/* Its leave may have been dropped: another process at the same address says so. */
+/* Its leave may have been dropped: another process joined at the same address. */
 static void who_comes_back_without_having_left_had_left(void **state)
 {
     roast_run *run = new_run();
@@ -242,7 +242,7 @@ static void sessions_above_the_limit_are_counted(void **state)
 
 /* ---- without memory -------------------------------------------------------------- */
 
-/* What failed changed nothing, so that doing it again gives the same as ever. */
+/* A failure changes nothing, so that repeating the call gives the same result. */
 static bool step_survives(size_t n)
 {
     roast_run *run = new_run();

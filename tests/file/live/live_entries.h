@@ -32,7 +32,7 @@ static inline void put_block(struct roast_buf *file, uint64_t number,
     roast__block_write_head(file->data + from, entries.size_bytes, number);
 }
 
-/* An entry of up to six numbers, and a text behind them. */
+/* An entry of up to six numbers, followed by a text. */
 struct test_entry {
     uint64_t kind;
     size_t count;

@@ -5,11 +5,11 @@
 
 #include "live_folder.h"
 
-/* The thread sleeps: blocks are written when a test says so. */
+/* The thread never wakes up: tests write blocks by roast_live_sync(). */
 static const struct roast_live_options MANUAL_SYNC = {
     .write_every_ns = INT64_C(3600000000000), .sync_every_ns = INT64_C(3600000000000)};
 
-/* A run that was told its clocks and the host "there". */
+/* A run with clocks and the host "there". */
 static inline roast_run *bare_run(void)
 {
     roast_run *run = NULL;

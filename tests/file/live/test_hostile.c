@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* test_hostile.c - live files that nobody of ours wrote: right checksums, wrong
- * contents. What makes no sense is left out and counted. */
+/* test_hostile.c - crafted live files: valid checksums, invalid contents. Invalid
+ * entries are left out and counted. */
 #include "live_entries.h"
 
 static int read_status(const struct live_test *test, roast_error *err)
@@ -30,7 +30,7 @@ static void a_newer_format_is_reported_with_its_writer(void **state)
     roast__buf_release(&file);
 }
 
-/* A stranger's words must not act on a terminal. */
+/* Texts of an untrusted file must not control a terminal. */
 static void the_name_of_a_writer_is_plain(void **state)
 {
     struct live_test *test = *state;
@@ -98,8 +98,8 @@ static void a_live_file_is_known_by_its_first_bytes(void **state)
     assert_false(roast__is_live((const unsigned char *)"SQLite f"));
 }
 
-/* Each claims to be large, and only its checksum tells that it is none: what is spent
- * on them is limited, and the rest is given up. */
+/* Each claims to be large, and only its checksum is wrong: the effort is limited, and
+ * the remaining file is skipped. */
 static void searching_has_an_end(void **state)
 {
     struct live_test *test = *state;
@@ -140,8 +140,8 @@ static void block_numbers_may_jump_to_the_end(void **state)
     roast__buf_release(&file);
 }
 
-/* A stretch of nonsense with blocks lost in it is one damage, blocks that are just not
- * there are one, an entry that says nothing is one. */
+/* Damaged bytes with lost blocks count once, missing blocks count once, an invalid
+ * entry counts once. */
 static void one_damage_counts_once(void **state)
 {
     struct live_test *test = *state;
@@ -155,7 +155,7 @@ static void one_damage_counts_once(void **state)
     roast__buf_put(&file, "nonsense", 8);
     put_block(&file, 9, roast_str_of("\x02\x01\x04"));
     put_block(&file, 12,
-              roast_str_of("\x02\x01\x06\x02\x00")); /* and a finish, when? */
+              roast_str_of("\x02\x01\x06\x02\x00")); /* a finish without a time */
     roast__buf_put(&file, "more of it", 10);
     write_bytes(test->path, file.data, file.size_bytes);
     roast_run *run = read_live(test->path, &seen);
@@ -172,7 +172,7 @@ static void one_damage_counts_once(void **state)
     roast__buf_release(&file);
 }
 
-/* What docs/format.md shows. */
+/* The example of docs/format.md. */
 static void the_example_of_the_format_is_right(void **state)
 {
     static const unsigned char example[] = {
@@ -196,7 +196,7 @@ static void the_example_of_the_format_is_right(void **state)
 
 static const struct test_entry A_FACT = {ROAST_ENTRY_loss, 1, {7}, "spool_unreadable"};
 
-/* The entries are left out, all of them; one behind them is read. */
+/* All entries are left out; one after them is read. */
 static void assert_unread(const struct live_test *test,
                           const struct test_entry *entries, size_t count)
 {
@@ -279,7 +279,7 @@ static void references_to_unknown_texts_are_left_out(void **state)
     assert_unread(*state, entries, COUNT_OF(entries));
 }
 
-/* Times that are no nanoseconds, and values that are not finite. */
+/* Invalid times, and values that are not finite. */
 static void numbers_out_of_range_are_left_out(void **state)
 {
     static const struct test_entry entries[] = {
@@ -331,7 +331,7 @@ static void the_largest_numbers_do_no_harm(void **state)
     roast_run_free(run);
 }
 
-/* Series of a later version: their values are passed over, the others read. */
+/* Series of a later version: their values are skipped, the others are read. */
 static void series_of_a_later_version_are_passed_over(void **state)
 {
     struct live_test *test = *state;
@@ -372,8 +372,8 @@ static void an_entry_that_runs_past_its_block_ends_it(void **state)
     }
 }
 
-/* For each of these a run has to look at all the others: files of strangers do not get
- * to make it look for hours. */
+/* For each of these a run has to search all others: an untrusted file must not cause
+ * hours of work. */
 static void many_costly_entries_are_left_out(void **state)
 {
     struct live_test *test = *state;

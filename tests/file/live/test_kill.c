@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* test_kill.c - a writer that is killed: what it was told to be acknowledged is in
- * the file, and nothing in the file is wrong.
+/* test_kill.c - a writer that is killed: everything acknowledged is in the file, and
+ * nothing in the file is wrong.
  *
- * A child writes a run and tells through a pipe how much of it is acknowledged; it is
+ * A child writes a run and reports the acknowledged changes through a pipe; it is
  * killed after a random number of those messages. ROAST_KILLS is how often, else 10. */
 #include <signal.h>
 
@@ -13,7 +13,7 @@ enum { USUAL_KILLS = 10, MOST_MESSAGES = 400 };
 
 /* ---- the child ----------------------------------------------------------- */
 
-/* Change n: its number is in it, so that the reader can tell which ones it got. */
+/* Change n contains its number, so that the reader can identify it. */
 static void make_change(roast_run *run, uint64_t n)
 {
     char text[3000];
@@ -57,7 +57,7 @@ static void write_for_ever(const struct live_test *test, int out)
 
 /* ---- the parent ---------------------------------------------------------- */
 
-/* Kills a child that has told so many messages; returns the last of them. */
+/* Kills a child after this many messages; returns the last of them. */
 static uint64_t kill_after(const struct live_test *test, int messages)
 {
     uint64_t acknowledged = 0;
@@ -78,12 +78,12 @@ static uint64_t kill_after(const struct live_test *test, int messages)
     assert_int_equal(waitpid(child, NULL, 0), child);
     while (read(pipe_fds[0], &acknowledged, sizeof(acknowledged)) ==
            sizeof(acknowledged))
-        continue; /* what it told before it died holds too */
+        continue; /* earlier messages count too */
     (void)close(pipe_fds[0]);
     return acknowledged;
 }
 
-/* The run holds the first changes and no others. */
+/* The run has the first changes and no others. */
 static void assert_first_changes(roast_run *run, uint64_t count)
 {
     roast_run *expected = bare_run();

@@ -62,7 +62,7 @@ static void a_run_without_an_end_is_open(void **state)
     roast_run_free(again);
 }
 
-/* What was kept before is not told again. */
+/* A repeated frame is not written again. */
 static void repeated_frames_are_written_once(void **state)
 {
     struct live_test *test = *state;
@@ -82,7 +82,7 @@ static void repeated_frames_are_written_once(void **state)
     assert_int_equal(now.written, 0);
 }
 
-/* Facts are told as they are then, whatever made them so. */
+/* Facts are written with their new value. */
 static void sums_come_back_bit_by_bit(void **state)
 {
     struct live_test *test = *state;
@@ -100,7 +100,7 @@ static void sums_come_back_bit_by_bit(void **state)
     roast_run_free(again);
 }
 
-/* What a run works out by itself is worked out again, not counted twice. */
+/* Derived data is derived again, not counted twice. */
 static void thinned_samples_come_back(void **state)
 {
     struct live_test *test = *state;
@@ -186,7 +186,7 @@ static void a_missing_folder_is_reported(void **state)
                      ROAST_IO);
     assert_string_equal(err.message,
                         "live file /no/such/folder/x: No such file or directory");
-    change_fact(test->run); /* nobody listens */
+    change_fact(test->run); /* no journal */
 }
 
 static void a_run_with_data_is_refused(void **state)
@@ -229,7 +229,7 @@ static void a_removed_file_is_gone_wherever_we_are(void **state)
     assert_int_equal(roast_live_close(test->live, true, NULL), ROAST_OK);
     test->live = NULL;
     assert_int_not_equal(access(test->path, F_OK), 0);
-    change_fact(test->run); /* the run goes on without it */
+    change_fact(test->run); /* the run continues without it */
 }
 
 static void a_replaced_file_is_not_removed(void **state)
@@ -258,7 +258,7 @@ static void the_mask_of_the_user_holds(void **state)
 
 /* ---- the queue ----------------------------------------------------------- */
 
-/* A buffer of frames comes in at one go: the writer cannot make room meanwhile. */
+/* A buffer of frames is added at once: the writer cannot make room meanwhile. */
 static void add_many(roast_run *run, uint32_t first)
 {
     struct roast_buf frames = {NULL, 0, 0, false};
@@ -321,7 +321,7 @@ static void what_is_larger_than_the_queue_is_dropped_alone(void **state)
     roast_run_free(again);
 }
 
-/* Half a queue is written at once, without waiting for the next second. */
+/* A half full queue is written at once, not after a second. */
 static void a_full_queue_wakes_the_writer(void **state)
 {
     struct live_test *test = *state;
@@ -423,7 +423,7 @@ static void a_forked_child_writes_nothing(void **state)
     roast_run_free(again);
 }
 
-/* ---- a glance ------------------------------------------------------------ */
+/* ---- run_info ------------------------------------------------------------ */
 
 static void run_info_has_the_notes(void **state)
 {

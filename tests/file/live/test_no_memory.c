@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* test_no_memory.c - fails the n-th allocation of opening, writing and reading a
- * live file, n = 1, 2, 3 ...; once, and from then on. No crash, no leak; a file that
- * could not be opened is not left behind, and what did not get into it is counted. */
+/* test_no_memory.c - fails the n-th allocation of opening, writing and reading a live
+ * file, n = 1, 2, 3 ...; once, and from then on. No crash, no leak; a file that could
+ * not be opened is removed, and dropped changes are counted. */
 #include "file/runfile.h"
 #include "heap.h"
 #include "live_test.h"

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* test_tasks.c - what a scheduler saw, out of the live file of a client that may
- * have been killed: the same run again. */
+/* test_tasks.c - scheduler data in a live file: reading restores the same run. */
 #include "file/run_print.h"
 #include "file/scheduler_changes.h"
 #include "heap.h"
@@ -8,7 +7,7 @@
 
 static struct roast_buf print_all(roast_run *run)
 {
-    struct roast_buf out = print_run(run); /* settles */
+    struct roast_buf out = print_run(run); /* resolves pending */
 
     print_scheduler(&out, run);
     assert_true(roast__buf_ok(&out));
@@ -110,7 +109,7 @@ static void a_run_with_scheduler_data_is_refused(void **state)
     }
 }
 
-/* Texts are told once, and again in the next chapter. */
+/* Texts are announced once per dictionary epoch. */
 static void tasks_are_small(void **state)
 {
     struct live_test *test = *state;
@@ -136,18 +135,18 @@ static void tasks_are_small(void **state)
     roast_run_free(again);
 }
 
-/* ---- strangers ------------------------------------------------------------------- */
+/* ---- untrusted entries ----------------------------------------------------------- */
 
 static void what_makes_no_sense_is_left_out(void **state)
 {
     struct live_test *test = *state;
     struct roast_journal_reading seen;
     const struct test_entry entries[] = {
-        {ROAST_ENTRY_member, 6, {2, 1, 1, 1, 0, 0}, "\1"},    /* no worker */
-        {ROAST_ENTRY_member, 6, {2, 1, 1, 1, 99, 0}, "a"},    /* cut */
-        {ROAST_ENTRY_departure, 4, {2, 0, 200, 0}, "a"},      /* cut */
-        {ROAST_ENTRY_task, 6, {4, 0, 1, 2, 0, 0}, NULL},      /* nobody told text 2 */
-        {ROAST_ENTRY_task, 6, {0, 0, 1, 2, 0, 0}, NULL},      /* cut */
+        {ROAST_ENTRY_member, 6, {2, 1, 1, 1, 0, 0}, "\1"}, /* no worker */
+        {ROAST_ENTRY_member, 6, {2, 1, 1, 1, 99, 0}, "a"}, /* cut */
+        {ROAST_ENTRY_departure, 4, {2, 0, 200, 0}, "a"},   /* cut */
+        {ROAST_ENTRY_task, 6, {4, 0, 1, 2, 0, 0}, NULL}, /* text 2 was not announced */
+        {ROAST_ENTRY_task, 6, {0, 0, 1, 2, 0, 0}, NULL}, /* cut */
         {ROAST_ENTRY_task, 6, {0, 0, 1, 200, 0, 0}, "\1"},    /* an end of no kind */
         {ROAST_ENTRY_task, 6, {5, 0, 1, 2, 0, 0}, "\1\x7fx"}, /* its text is cut */
         {ROAST_ENTRY_task, 6, {5, 0, 1, 2, 0, 0}, "\1"},      /* no size */

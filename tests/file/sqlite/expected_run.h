@@ -18,7 +18,7 @@ struct expected_run {
     struct roast_buf bytes; /* of the file */
 };
 
-/* Small pages make a small file: every table has one at least. */
+/* Small pages make a small file: every table has at least one. */
 static inline void save_small_pages(roast_run *run, const char *path)
 {
     sqlite3 *db = NULL;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* file_changes.h - files that are changed so that all their checksums are right, and
- * what is said of them. */
+/* file_changes.h - changes run files with valid checksums, and checks what is
+ * reported. */
 #ifndef ROAST_TESTS_FILE_SQLITE_FILE_CHANGES_H
 #define ROAST_TESTS_FILE_SQLITE_FILE_CHANGES_H
 
@@ -34,7 +34,7 @@ static inline void end_changes(sqlite3 *db)
     assert_int_equal(sqlite3_close(db), SQLITE_OK);
 }
 
-/* Puts the entries of a block behind the blocks that are there. */
+/* Appends a block with these entries. */
 static inline void put_entries(sqlite3 *db, const struct roast_buf *entries)
 {
     enum { MOST_BYTES = ROAST_BLOCK_MAX_BYTES };
@@ -82,7 +82,7 @@ static inline void store_problem(void *context, const char *problem)
     (void)snprintf(context, 200, "%s", problem);
 }
 
-/* Nothing but this is wrong; NULL: nothing is. */
+/* The only problem of the file; NULL: none. */
 static inline void assert_checked(const char *path, const char *expected)
 {
     roast_runfile *file = open_saved(path);

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* file_memory.h - how much memory it takes to read a file: docs/format.md says how much
- * it may be. */
+/* file_memory.h - checks the limit of memory for reading a file (docs/format.md). */
 #ifndef ROAST_TESTS_FILE_SQLITE_FILE_MEMORY_H
 #define ROAST_TESTS_FILE_SQLITE_FILE_MEMORY_H
 
@@ -41,7 +40,7 @@ static inline void assert_memory_bounded(size_t file_bytes)
         fail_msg("%zu bytes of memory for %zu of a file", peak_taken(), file_bytes);
 }
 
-/* Reads all of the run. Returns how many pieces were left out. */
+/* Reads the whole run. Returns the number of damaged parts. */
 static inline uint64_t read_run(const roast_run **run, roast_runfile *file,
                                 const char *path)
 {

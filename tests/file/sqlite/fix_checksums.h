@@ -10,8 +10,8 @@
 #include "file/live/block_format.h"
 #include "file/sqlite/sql.h"
 
-/* Puts bytes in the place of a row of `journal` or `summary`, as a block with this number
- * or, number 0, as a head. */
+/* Replaces a row of `journal` or `summary`, as a block with this number or, number 0,
+ * as a head. */
 static inline void write_row_with_checksum(sqlite3 *db, const char *update_sql,
                                            uint64_t key, struct roast_str data)
 {
@@ -60,7 +60,7 @@ static inline void fix_table_checksums(sqlite3 *db, const char *list_sql,
 
 static const char *const UPDATE_BLOCK_SQL = "UPDATE journal SET data=?2 WHERE block=?1";
 
-/* As far as SQLite can read the file at all. */
+/* Fixes all that SQLite can read. */
 static inline void fix_checksums(const char *path)
 {
     sqlite3 *db = NULL;

@@ -6,7 +6,7 @@
 
 #include "saved_subset.h"
 
-/* Another one at every call. */
+/* Reads another table at every call. */
 static inline void read_one_table(roast_runfile *file)
 {
     static int table;
@@ -17,8 +17,8 @@ static inline void read_one_table(roast_runfile *file)
     roast_table_free(columns);
 }
 
-/* Opens a file that may be damaged and uses all of it: it is refused, or says what is
- * wrong, or is whole. Returns whether it was opened. */
+/* Opens and reads a file that may be damaged: it is refused, reports its damage, or is
+ * complete. Returns whether it was opened. */
 static inline bool assert_damage_reported(const struct expected_run *expected,
                                           const char *path)
 {

@@ -5,14 +5,14 @@
 
 #include "saved_frames.h"
 
-/* Ladders that cells of a table cannot give back. */
+/* Ladders that are not in canonical form. */
 static const char *const UNUSUAL_LADDERS[] = {
-    "\x63\x01",                                     /* an item that nobody knows yet */
+    "\x63\x01",                                     /* an unknown item */
     "\x08\x05\x03\x07",                             /* in another order */
     "\x03\x81\x00",                                 /* not in its shortest form */
     "\x03",                                         /* cut */
     "\x03\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01", /* beyond 63 bits */
-    "",                                             /* none at all */
+    "",                                             /* empty */
 };
 
 static inline void add_unusual_ladders(roast_run *run)
@@ -26,7 +26,7 @@ static inline void add_unusual_ladders(roast_run *run)
     }
 }
 
-/* Numbers at their limits, and names that no file has. */
+/* Numbers at their limits, and unusual names. */
 static inline void add_extremes(roast_run *run)
 {
     static const char nul[] = "a\0b";
@@ -52,7 +52,7 @@ static inline void add_extremes(roast_run *run)
     add(run, &record);
 }
 
-/* Records without identity, as users hand them over. */
+/* Records without identity, as made by users. */
 static inline void add_handmade(roast_run *run)
 {
     for (uint64_t i = 0; i < 3; i++) {

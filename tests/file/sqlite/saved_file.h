@@ -14,7 +14,7 @@
 
 struct saved_test {
     char dir[64];
-    char path[96]; /* of a run file that is not there yet */
+    char path[96]; /* of a run file that does not exist yet */
 };
 
 static inline int make_saved_folder(void **state)
@@ -29,7 +29,7 @@ static inline int make_saved_folder(void **state)
     return 0;
 }
 
-/* How many files there are; removes them if asked to. */
+/* The number of files; `remove_them` removes them. */
 static inline size_t files_in(const char *folder, bool remove_them)
 {
     DIR *dir = opendir(folder);

@@ -5,7 +5,7 @@
 
 #include "saved_blobs.h"
 
-/* Where a chunk was, and what became of it. */
+/* Position and status of a chunk. */
 struct chunk_at {
     uint64_t process;
     uint32_t sequence;

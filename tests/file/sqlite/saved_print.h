@@ -36,7 +36,7 @@ static inline struct roast_buf print_whole(roast_run *run)
     roast_summary *summary = NULL;
 
     assert_int_equal(roast_summarize(&summary, run, NULL), ROAST_OK);
-    out = print_run(run); /* after names were looked up */
+    out = print_run(run); /* after names were resolved */
     print_private_state(&out, run);
     print_rows(&out, run);
     roast__summary_encode(&out, summary);

@@ -34,7 +34,7 @@ static inline struct roast_buf print_columns(const roast_table *columns)
     return out;
 }
 
-/* What run_print.h does not look at: numbers that only this program sees. */
+/* Private state that run_print.h does not include. */
 static inline void print_private_state(struct roast_buf *out, const roast_run *run)
 {
     const struct roast_attempts *attempts = &run->attempts;

@@ -34,7 +34,7 @@ static inline void add_notes(roast_run *run)
     set_note(run, ROAST_NOTES_document, "fileset", "{\"ttbar\": [\"one.root\"]}");
 }
 
-/* Whole attempts on some workers, a retried and a lost one among them. */
+/* Complete attempts on several workers, including a retried and a failed one. */
 static inline void add_attempts(roast_run *run, size_t count)
 {
     struct roast_str ladder = some_ladder();
@@ -51,7 +51,7 @@ static inline void add_attempts(roast_run *run, size_t count)
         add_end_frame(run, &at, ladder);
     }
     add_chunk_frame(run, &(struct chunk_at){20, 1, "root://host//one.root", 1000, 90,
-                                            ROAST_CHUNK_OK}); /* again, and well */
+                                            ROAST_CHUNK_OK}); /* retried, and ok */
 }
 
 static inline void add_lost(roast_run *run)
@@ -84,7 +84,7 @@ static inline roast_run *rich_run(void)
     return run;
 }
 
-/* What a user has: a few chunks that went well. */
+/* A typical run: a few chunks that succeeded. */
 static inline roast_run *plain_run(size_t chunks)
 {
     roast_run *run = new_run();

@@ -56,7 +56,7 @@ static inline void assert_saved_note(void *context, struct roast_str name,
     fail_msg("a note that was never set");
 }
 
-/* Series that were packed, as they were or not at all. */
+/* Series are unchanged or absent. */
 static inline void assert_saved_samples(const struct expected_run *expected,
                                         const roast_run *run)
 {

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* test_file_extremes.c - files that are small for what is in them. Those that are as they
- * should be lose nothing by the bounds of memory; sampled workers, which are far larger
- * in memory than in a file, stay within them. */
+/* test_file_extremes.c - files that are small for their contents. Valid files lose
+ * nothing by the memory limits; sampled workers, which are much larger in memory than
+ * in a file, remain within them. */
 #include "file_changes.h"
 #include "file_memory.h"
 
-/* ---- what must pass ------------------------------------------------------------------ */
+/* ---- valid files
+ * ------------------------------------------------------------------- */
 
 enum { WORKERS_AT_ONCE = 64 };
 
@@ -15,7 +16,7 @@ static void make_nth(struct test_record *record, enum roast_frame_kind kind, siz
                 (uint32_t)(n / WORKERS_AT_ONCE + 1));
 }
 
-/* Nobody looked into them: rows of attempts have the fewest columns. */
+/* Without a ladder: rows of attempts with the fewest columns. */
 static void add_bare_end(roast_run *run, size_t n)
 {
     struct test_record record;
@@ -25,8 +26,8 @@ static void add_bare_end(roast_run *run, size_t n)
     add(run, &record);
 }
 
-/* Lost, or failed, and nobody knows what their files are called: hardly a cell of the
- * failures is known. */
+/* Lost or failed attempts with unknown files: nearly all cells of the failures are
+ * unknown. */
 static void add_bare_begin(roast_run *run, size_t n)
 {
     struct test_record record;
@@ -45,8 +46,7 @@ static void add_unnamed_failure(roast_run *run, size_t n)
     add(run, &record);
 }
 
-/* A file of its own, of which nothing else is known: all tables by file have a row, and
- * next to nothing in it. */
+/* A separate file without other data: all tables by file have a nearly empty row. */
 static void add_bare_file(roast_run *run, size_t n)
 {
     struct test_record record;
@@ -70,7 +70,7 @@ static void add_process_sample(roast_run *run, size_t n, int series_count)
     assert_int_equal(roast_run_add_sample(run, &sample, NULL), ROAST_OK);
 }
 
-/* A worker that was looked at once. */
+/* A worker with one sample. */
 static void add_short_worker(roast_run *run, size_t n)
 {
     add_process_sample(run, n, 1);
@@ -81,7 +81,7 @@ static void add_broad_worker(roast_run *run, size_t n)
     add_process_sample(run, n, ROAST_SERIES_COUNT);
 }
 
-/* Once, and nothing could be told. */
+/* One sample without values. */
 static void add_silent_worker(roast_run *run, size_t n)
 {
     add_process_sample(run, n, 0);
@@ -146,7 +146,7 @@ static void extremes_lose_nothing(void **state)
 
 /* ---- workers ------------------------------------------------------------------------- */
 
-/* The smallest workers there are: some twenty bytes in the file, hundreds in memory. */
+/* The smallest workers: some twenty bytes in the file, hundreds in memory. */
 static void small_workers_stay_within_bounds(void **state)
 {
     enum { WORKERS = 30000, NUMBERS = 11 };

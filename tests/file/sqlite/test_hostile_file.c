@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* test_hostile_file.c - run files whose checksums are right and whose contents are not:
- * they load, without what is wrong, and nothing that is done with the run afterwards
- * minds. */
+/* test_hostile_file.c - run files with valid checksums and invalid contents: they load
+ * without the invalid parts, and the run can be used. */
 #include "file/sqlite/load.h"
 #include "fix_checksums.h"
 #include "fuzz/fuzz_runs.h"
@@ -9,7 +8,7 @@
 
 enum { STEPS = 600 }; /* of changes in a block */
 
-/* A run in memory as a file has it. */
+/* A run in memory in the form of a file. */
 static sqlite3 *db;
 
 static int make_db(void **state)
@@ -38,7 +37,7 @@ static int close_db(void **state)
     return 0;
 }
 
-/* How many pieces were left out; UINT64_MAX: nothing could be read. */
+/* The number of damaged parts; UINT64_MAX: not readable. */
 static uint64_t load_and_use(void)
 {
     struct roast_journal_reading seen;
@@ -92,7 +91,7 @@ static int64_t block_count(void)
     return count;
 }
 
-/* Cut at a byte, then each byte in turn as something else. */
+/* Cuts at each byte, then changes each byte. */
 static void change_block(int64_t number)
 {
     static const unsigned char others[] = {0x00, 0x01, 0x7f, 0x80, 0xff};
@@ -124,7 +123,7 @@ static void odd_blocks_do_no_harm(void **state)
     assert_int_equal(load_and_use(), 0);
 }
 
-/* Rows that are not where they should be, or are no blocks. */
+/* Rows in the wrong place, or that are not blocks. */
 static void odd_rows_do_no_harm(void **state)
 {
     static const char *const changes[] = {
@@ -152,7 +151,7 @@ static void odd_rows_do_no_harm(void **state)
     assert_int_equal(load_and_use(), 0);
 }
 
-/* A second copy of a block: its records are there already. */
+/* A repeated block: its records exist already. */
 static void a_record_comes_once(void **state)
 {
     struct roast_journal_reading seen;

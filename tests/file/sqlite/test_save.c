@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* test_save.c - a run that is saved and opened again is the same run: all that it holds
- * and all that it means, bit by bit. */
+/* test_save.c - a run that is saved and opened again is the same run: its contents and
+ * its summary, bit by bit. */
 #include "saved_file.h"
 #include "saved_print.h"
 #include "saved_runs.h"
@@ -12,7 +12,7 @@ static void assert_comes_back(const struct saved_test *test, roast_run *run)
 
     before = print_whole(run);
     save(run, test->path);
-    after = print_whole(run); /* it lives on unharmed */
+    after = print_whole(run); /* the run is not changed */
     assert_true(str_equal(buf_str(&before), buf_str(&after)));
     roast_runfile *file = open_saved(test->path);
     assert_same_whole(run, whole_run(file));
@@ -83,7 +83,7 @@ static void blocks_of_rows_come_back(void **state)
     }
 }
 
-/* Segments of several parts: samples that are long, records that are large. */
+/* Large journals: long series, large records. */
 static void parts_of_segments_come_back(void **state)
 {
     static char large[200000];
@@ -120,7 +120,8 @@ static void tables_come_back(void **state)
     save(run, test->path);
     for (int i = 0; i < ROAST_RUN_TABLE_COUNT; i++) {
         enum roast_table_id table = (enum roast_table_id)i;
-        roast_runfile *file = open_saved(test->path); /* afresh: nothing is loaded */
+        roast_runfile *file =
+            open_saved(test->path); /* opened again: nothing is loaded */
         roast_table *record = NULL, *read = NULL;
         assert_int_equal(roast_run_table(&record, table, run, NULL, NULL), ROAST_OK);
         if (roast_runfile_columns(file, table, &read, &err) < 0)
@@ -137,7 +138,7 @@ static void tables_come_back(void **state)
     roast_run_free(run);
 }
 
-/* A file that is opened knows what is small, without its attempts. */
+/* An open file has facts and notes without its attempts. */
 static void what_is_small_comes_at_once(void **state)
 {
     const struct saved_test *test = *state;
@@ -159,7 +160,7 @@ static void what_is_small_comes_at_once(void **state)
     assert_int_equal(roast_runfile_summary(file, &summary, NULL), ROAST_OK);
     assert_true(roast_summary_metrics(summary)->known[ROAST_METRIC_num_attempts]);
     whole = whole_run(file);
-    assert_ptr_not_equal(whole, small); /* who holds the small one keeps it */
+    assert_ptr_not_equal(whole, small); /* the small run remains valid */
     assert_int_equal(small->attempts.count, 0);
     assert_int_equal(whole->attempts.count, run->attempts.count);
     assert_ptr_equal(whole_run(file), whole);
@@ -167,7 +168,7 @@ static void what_is_small_comes_at_once(void **state)
     roast_run_free(run);
 }
 
-/* Saving what was loaded gives a file with the same in it. */
+/* Saving a loaded run gives an equal file. */
 static void a_copy_of_a_copy_is_the_same(void **state)
 {
     const struct saved_test *test = *state;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* test_saved_damage.c - run files that were cut at every byte, or had a bit flipped:
- * never a crash, never a value that is not true, and whoever checks is told.
+/* test_saved_damage.c - run files cut at every byte, or with a flipped bit: never a
+ * crash, never a wrong value, and a check reports the damage.
  *
  * With ROAST_LONG set all bits are flipped, which takes an hour; else some hundred. */
 #include "saved_damage.h"
@@ -74,7 +74,7 @@ static void every_flip_is_reported(void **state)
     release_expected(&expected);
 }
 
-/* A page that is nothing but zeros, or another one. */
+/* A page of zeros, or of another page. */
 static void every_lost_page_is_reported(void **state)
 {
     static const unsigned char zeros[512];

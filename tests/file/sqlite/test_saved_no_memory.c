@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* test_saved_no_memory.c - fails the n-th allocation of saving, opening and asking, n = 1,
- * 2, 3 ...; once, and from then on. No crash, no leak, NO_MEMORY or what was wanted; a run
- * that could not be saved leaves nothing behind. */
+/* test_saved_no_memory.c - fails the n-th allocation of saving, opening and querying, n
+ * = 1, 2, 3 ...; once, and from then on. No crash, no leak, NO_MEMORY or the result; a
+ * failed save leaves no file. */
 #include "heap.h"
 #include "saved_file.h"
 #include "saved_print.h"
@@ -33,7 +33,7 @@ static roast_run *small_run(void)
     return run;
 }
 
-/* Something that needs memory. */
+/* An operation that needs memory. */
 typedef int job(const struct saved_test *test, roast_run *run, roast_error *err);
 
 /* True when an allocation failed. */

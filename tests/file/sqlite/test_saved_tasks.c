@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* test_saved_tasks.c - what a scheduler saw lasts: all of it, in any size, and where a
- * file lost a part of it the rest is true and somebody is told. */
+/* test_saved_tasks.c - scheduler data in run files: restored in any size; in a damaged
+ * file the remaining data is right and the damage is reported. */
 #include "file/runfile.h"
 #include "file/sqlite/schema.h"
 #include "saved_file.h"
@@ -36,7 +36,7 @@ static void assert_comes_back(const char *path, roast_run *run)
 
 /* ---- sizes ----------------------------------------------------------------------- */
 
-/* Segments of several parts, texts that change with every task. */
+/* Large journals, with texts that change with every task. */
 static void many_tasks_come_back(void **state)
 {
     enum { TASKS = 150000 };
@@ -155,12 +155,12 @@ static struct roast_buf print_attempts(roast_run *run)
 {
     struct roast_buf out = {NULL, 0, 0, false};
 
-    print_chunks(&out, run); /* settles */
+    print_chunks(&out, run); /* resolves pending */
     print_links(&out, run);
     return out;
 }
 
-/* Clocks are applied to what was read without them. */
+/* Clock offsets are applied to data that was read without them. */
 static void clocks_of_hosts_come_back(void **state)
 {
     const struct saved_test *test = *state;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* test_attempt.c - the life of an attempt on one thread: the frames around a chunk, the
- * record of one that failed before it came to that, and attempts that are part of
- * something else. Threads and forks are in test_attempt_threads.c. */
+ * record of an attempt that failed before its chunk, and nested attempts. Threads and
+ * forks are in test_attempt_threads.c. */
 #include <unistd.h>
 
 #include "heap.h"
@@ -18,7 +18,7 @@ static const struct roast_attempt_item usual = {
     .entry_stop = 350,
 };
 
-/* The usual item as a reader of records knows it. */
+/* The default item as a decoded record. */
 static roast_record usual_record(void)
 {
     roast_record rec = {.kind = ROAST_FRAME_CHUNK};
@@ -215,7 +215,7 @@ static void the_end_frame_has_the_status(void **state)
     assert_str_is(text(&end, ROAST_FIELD_monitor_first_error), "spool");
 }
 
-/* The numbers that the clocks give are small here; those of fifty years are not. */
+/* Clock values in tests are small; here they are fifty years. */
 static size_t largest_size(roast_record end)
 {
     unsigned char frame[2 * ROAST_END_MAX_BYTES];
@@ -282,7 +282,7 @@ static void a_failure_before_any_chunk_has_a_record_of_its_own(void **state)
     assert_false(roast_record_has(rec, ROAST_FIELD_losses));
 }
 
-/* process() never began: what is measured inside of it is not known, and not 0. */
+/* process() never began: fields measured inside of it are absent, not 0. */
 static void a_failure_before_any_chunk_measured_nothing(void **state)
 {
     static const enum roast_field fields[] = {
@@ -335,7 +335,7 @@ static void texts_too_long_are_cut_between_characters_and_counted(void **state)
     assert_false(roast_record_has(rec, ROAST_FIELD_absences));
 }
 
-/* Both cut at the same byte, or a reader takes them for two files. */
+/* Both are cut at the same byte, otherwise a reader sees two files. */
 static void a_long_file_has_the_same_name_in_attempt_and_chunk(void **state)
 {
     char name[1030];
@@ -396,7 +396,7 @@ static void an_attempt_holds_nothing_of_the_one_before(void **state)
     assert_false(roast_record_has(&sent.records[0], ROAST_FIELD_losses));
 }
 
-/* ---- attempts that are part of something ------------------------------------- */
+/* ---- nested attempts ---------------------------------------------------------- */
 
 static void assert_silent_inside(roast_thread *thread, struct roast_chunk_end end)
 {
@@ -447,7 +447,7 @@ static void an_attempt_inside_a_chunk_is_part_of_that(void **state)
     assert_int_equal(identity_of(&rec).sequence, sequence + 1);
 }
 
-/* A frame given to nobody would be lost without a word. */
+/* A frame outside of an attempt must be refused, not silently lost. */
 static void nothing_is_kept_outside_of_an_attempt(void **state)
 {
     roast_thread *thread = roast_thread_get(NULL);

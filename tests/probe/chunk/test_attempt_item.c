@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* test_attempt_item.c - what the executor knows of an attempt, in the record of its
- * chunk: the worker always, the rest where the events say nothing; and a begin that was
+/* test_attempt_item.c - fields of the executor's item in the record of its chunk:
+ * always the worker, other fields where the events lack them; and an attempt that began
  * before the call. */
 #include "probe/ladder_help.h"
 
@@ -18,7 +18,7 @@ static const struct roast_attempt_item on_worker = {
     .begun_ago_ns = AGO_NS,
 };
 
-/* The record of a chunk for which `describe` says what its events said. */
+/* The record of a chunk whose event fields are set by `describe`. */
 static roast_record chunk_that(void (*describe)(roast_thread *thread))
 {
     const struct roast_chunk_options options = ROAST_CHUNK_OPTIONS_INIT;

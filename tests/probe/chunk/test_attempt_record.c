@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* test_attempt_record.c - the record of an attempt whose process() is not decorated, and
- * its end frame: how it stays small, and comes again when the result is packed. */
+/* test_attempt_record.c - the record of an attempt whose process() is not decorated,
+ * and its end frame: its size limit, and the second one after packing. */
 #include <unistd.h>
 
 #include "probe/chunk/thread.h"
@@ -32,7 +32,7 @@ static void its_times_are_those_from_compute_to_the_end(void **state)
     mono_ns[1] = roast__clock_mono_ns();
     cpu_ns[1] = roast__clock_thread_ns();
     burn();
-    roast_ladder_phase(thread, ROAST_ITEM_compute); /* is entered already */
+    roast_ladder_phase(thread, ROAST_ITEM_compute); /* already entered */
     cpu_ns[2] = roast__clock_thread_ns();
     mono_ns[2] = roast__clock_mono_ns();
     struct sent_frames sent = end_attempt(thread, ended_ok);
@@ -48,7 +48,7 @@ static void its_times_are_those_from_compute_to_the_end(void **state)
     assert_between(number(&rec, ROAST_FIELD_start_epoch_ns), epoch_ns,
                    roast__clock_epoch_ns());
     assert_true(value_of(&ladder, ROAST_ITEM_compute) ==
-                number(&rec, ROAST_FIELD_duration_ns)); /* nothing was entered in it */
+                number(&rec, ROAST_FIELD_duration_ns)); /* no slice was entered in it */
 }
 
 static void it_has_item_and_process(void **state)
@@ -75,7 +75,7 @@ static void it_has_item_and_process(void **state)
     roast_ladder_phase(thread, ROAST_ITEM_compute);
     sent = end_attempt(thread, ended_ok);
     rec = undecorated(&sent);
-    assert_false(roast_record_has(&rec, ROAST_FIELD_num_events)); /* nobody said */
+    assert_false(roast_record_has(&rec, ROAST_FIELD_num_events)); /* not set */
 }
 
 static void memory_is_known_where_the_system_provides_it(void **state)
@@ -174,7 +174,7 @@ static void a_decorated_process_has_one_record(void **state)
     assert_false(roast_record_has(&sent.records[0], ROAST_FIELD_undecorated));
 }
 
-/* Must run first: there is no first record of a process but one. */
+/* Must run first: only the first record of a process has its facts. */
 static void the_first_record_of_a_process_describes_it(void **state)
 {
     (void)state;
@@ -215,7 +215,7 @@ static size_t size_of_last(struct roast_str frames)
     return used;
 }
 
-/* Every item that is no slice at its largest: there is no room for all of it. */
+/* Every item except slices at its maximum: they do not all fit. */
 static void add_largest(roast_thread *thread, uint64_t value)
 {
     for (int i = ROAST_SLICE_COUNT; i < ROAST_ITEM_COUNT; i++) {
@@ -245,7 +245,7 @@ static roast_record packed(roast_thread *thread)
     return decoded(end);
 }
 
-/* So many slices get nine years each: the times of a test are too short. */
+/* This many slices get nine years each: the times of a test are too short. */
 static void lengthen(roast_thread *thread, int slices)
 {
     const int64_t years_ns = INT64_C(1) << 58;
@@ -318,7 +318,7 @@ static void the_slices_fit_whatever_they_are(void **state)
     assert_has_all_slices(&ladder);
 }
 
-/* More than all time there is. */
+/* More than the largest time. */
 static void an_end_frame_has_all_slices_or_no_ladder(void **state)
 {
     roast_thread *thread = begin_armed(0);
@@ -349,7 +349,7 @@ static void an_attempt_as_they_are_loses_nothing(void **state)
     assert_str_is(text(&sent.records[0], ROAST_FIELD_monitor_first_error), "spool: no");
     for (int i = 0; i < ROAST_ITEM_COUNT; i++) {
         enum roast_ladder_item item = (enum roast_ladder_item)i;
-        if (item != ROAST_ITEM_runqueue) /* not every system tells */
+        if (item != ROAST_ITEM_runqueue) /* not on every system */
             assert_true(roast_ladder_has(&ladder, item));
     }
 }
@@ -366,7 +366,7 @@ static void packing_is_part_of_the_result(void **state)
     roast_thread *thread = begin_armed(0);
     (void)state;
 
-    (void)roast_ladder_enter(thread, ROAST_ITEM_open); /* left open by somebody */
+    (void)roast_ladder_enter(thread, ROAST_ITEM_open); /* left open */
     roast_ladder_add(thread, ROAST_ITEM_gc_runs, 3);
     struct sent_frames sent = end_attempt(thread, ended_ok);
     roast_record end = sent.records[0];
@@ -434,7 +434,7 @@ static void nothing_is_packed_of_other_attempts(void **state)
     (void)end_attempt(begin_attempt(&armed_item), ended_ok); /* not armed */
     assert_not_packed(thread);
     (void)end_armed(begin_armed(0));
-    (void)begin_attempt(&armed_item); /* the one before it is gone */
+    (void)begin_attempt(&armed_item); /* the one before it was replaced */
     assert_not_packed(thread);
     (void)end_attempt(thread, ended_ok);
     assert_not_packed(thread);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* test_attempt_threads.c - attempts of several threads at once, of threads that end in
  * the middle of one, and of processes that fork there. cmocka cannot fail outside of
- * the test's own thread and process, so the others count or answer what is wrong. */
+ * the test's own thread and process, so the others count or return failures. */
 #include <pthread.h>
 #include <semaphore.h>
 #include <stdio.h>
@@ -26,7 +26,7 @@ struct worker {
     unsigned failures;
 };
 
-/* What one attempt of a thread tells: all of it is of this thread and this attempt. */
+/* One attempt of a thread sends only frames of this thread and attempt. */
 static bool is_of_one(const struct sent_frames *sent, const roast_record *begin,
                       const char *name, bool fails_early)
 {
@@ -150,7 +150,7 @@ static uint64_t concurrency_in_attempt(void)
     return concurrency(&sent.records[0]);
 }
 
-/* What runs beside a chunk is counted in attempts, whether in process() or before. */
+/* Concurrency counts attempts, inside process() or before it. */
 static void a_chunk_counts_the_attempts_beside_it(void **state)
 {
     pthread_t other;
@@ -198,7 +198,7 @@ static void an_attempt_that_began_and_ended_meanwhile_is_counted(void **state)
     assert_int_equal(concurrency_in_attempt(), 1);
 }
 
-/* It does not run beside itself. */
+/* It does not count itself twice. */
 static void a_second_chunk_of_an_attempt_runs_alone(void **state)
 {
     roast_thread *thread = begin_attempt(&usual);
@@ -272,7 +272,7 @@ static void *leave_second_chunk_in_attempt(void *unused)
     return unused;
 }
 
-/* The other way round than they were begun. */
+/* In reverse order. */
 static void *leave_attempt_that_outlived_its_chunk(void *unused)
 {
     const struct roast_chunk_options options = ROAST_CHUNK_OPTIONS_INIT;
@@ -303,7 +303,7 @@ static void *leave_chunk_that_outlived_its_attempt(void *unused)
     return unused;
 }
 
-/* A count that is wrong by one, up or down, shows in the next chunk. */
+/* A count that is off by one changes the next chunk. */
 static void a_thread_that_ended_in_an_attempt_is_not_counted(void **state)
 {
     static void *(*const leave[])(void *) = {leave_attempt,
@@ -327,7 +327,7 @@ static void a_thread_that_ended_in_an_attempt_is_not_counted(void **state)
 
 /* ---- forks ------------------------------------------------------------------- */
 
-/* The child goes on through the code that the attempt is in, as a fork() does. */
+/* The child continues inside the attempt, as after a fork() in user code. */
 static int is_silent_in_child(void *thread)
 {
     struct roast_str frame = {NULL, 0};
@@ -358,7 +358,7 @@ static int tries_itself(void *thread)
     MUST(identity_of(&sent.records[1]).process_id == roast_process_id());
     MUST(sent.records[1].values[ROAST_FIELD_pid].u64 == (uint64_t)getpid());
     MUST(concurrency(&sent.records[0]) == 1);
-    return is_silent_in_child(thread); /* then the parent's end comes along */
+    return is_silent_in_child(thread); /* not the parent's end */
 }
 
 static void only_the_parent_sends_an_attempt_that_forked(void **state)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* test_chunk.c - the life of a chunk on one thread: its clocks against the test's own,
- * what the caller knows, what is absent and why, and the three frames. The first test
- * must run first: a process describes itself once. */
+/* test_chunk.c - the life of a chunk on one thread: its clocks against those of the
+ * test, fields of the caller, absent fields with reasons, and the three frames. The
+ * first test must run first: a process sends its facts once. */
 #include <time.h>
 #include <unistd.h>
 
@@ -51,7 +51,7 @@ static void a_chunk_has_its_identity(void **state)
     struct roast_identity first = identity(&rec);
     assert_int_equal(number(&rec, ROAST_FIELD_pid), getpid());
     assert_true(first.process_id == roast_process_id());
-    assert_memory_equal(first.run_id, zeros, sizeof(zeros)); /* nobody claimed it */
+    assert_memory_equal(first.run_id, zeros, sizeof(zeros)); /* not part of a run */
     rec = end_chunk(begin_chunk());
     assert_int_equal(identity(&rec).sequence, first.sequence + 1);
     assert_int_equal(number(&rec, ROAST_FIELD_concurrency), 1);
@@ -77,7 +77,7 @@ static void a_chunk_carries_the_run_that_claimed_it(void **state)
 
 /* ---- clocks ------------------------------------------------------------------ */
 
-/* What one clock says directly outside and directly inside of a chunk's clocks. */
+/* One clock, read directly outside and directly inside of a chunk's clocks. */
 struct bracket {
     uint64_t outer_ns;
     uint64_t inner_ns;
@@ -142,9 +142,8 @@ static bool is_tight(struct bracket bracket)
     return (bracket.outer_ns - bracket.inner_ns) * 20 < bracket.inner_ns;
 }
 
-/* A machine that is busy may take the core away between two clocks, so the brackets are
- * within 5 % of each other not always; a chunk whose own clocks were too far out or in
- * would never be. */
+/* A machine that is busy may take the core away between two clocks, so the readings are
+ * not always within 5 %; with wrong clocks of the chunk they never would be. */
 static void a_busy_chunk_has_the_duration_and_cpu_of_the_clocks_around_it(void **state)
 {
     bool tight = false;
@@ -182,13 +181,13 @@ static void a_chunk_starts_at_the_time_of_its_start(void **state)
     assert_true(start_s >= epoch_s - 60 && start_s <= epoch_s + 60);
 }
 
-/* All chunks and all our time around them fit into the time they took. */
+/* The times of all chunks and of the monitor fit into the elapsed time. */
 static void our_own_time_is_counted_once(void **state)
 {
     uint64_t counted_ns = 0;
     (void)state;
 
-    (void)end_chunk(begin_chunk()); /* without delivery: leaves nothing to the next */
+    (void)end_chunk(begin_chunk()); /* without delivery: nothing is carried over */
     int64_t from_ns = roast__clock_mono_ns();
     for (int i = 0; i < 200; i++) {
         roast_thread *thread = begin_chunk();
@@ -214,7 +213,7 @@ static void delivery_is_counted_with_the_next_chunk(void **state)
     assert_int_equal(thread->carried_ns, 0); /* and with no other */
 }
 
-/* ---- what the caller knows --------------------------------------------------- */
+/* ---- fields of the caller ---------------------------------------------------- */
 
 static void facts_of_the_caller_are_in_the_record(void **state)
 {
@@ -295,7 +294,7 @@ static void texts_too_long_are_cut_between_characters_and_counted(void **state)
     assert_int_equal(loss_of(&rec, ROAST_LOSS_text_cut), 3);
 }
 
-/* ---- what is not there ------------------------------------------------------- */
+/* ---- absent fields ----------------------------------------------------------- */
 
 static void the_first_reason_for_an_absence_counts(void **state)
 {
@@ -312,7 +311,7 @@ static void the_first_reason_for_an_absence_counts(void **state)
     assert_int_equal(why_absent(&rec, ROAST_FIELD_identity), 0); /* it is there */
 }
 
-/* Short chunks one after the other do without the slow readings, and say so. */
+/* Consecutive short chunks skip the slow readings, with the reason. */
 static void every_reading_is_present_or_has_a_reason(void **state)
 {
     static const enum roast_field fields[] = {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* test_threads.c - eight threads measure at once: no record is lost, none holds a
- * word of another thread's, and a thread takes its state with it. cmocka cannot fail
- * outside of the test's own thread, so the others count what is wrong. */
+/* test_threads.c - eight threads measure at once: no record is lost, none has data of
+ * another thread, and a thread frees its state. cmocka cannot fail outside of the
+ * test's own thread, so the others count failures. */
 #include <pthread.h>
 #include <stdio.h>
 
@@ -15,7 +15,7 @@ struct worker {
     unsigned failures; /* calls that did not return OK */
 };
 
-/* One chunk whose every text and number says which thread and chunk it belongs to. */
+/* One chunk whose texts and numbers identify its thread and number. */
 static int run_chunk(roast_thread *thread, unsigned number, uint64_t chunk)
 {
     const struct roast_chunk_options options = ROAST_CHUNK_OPTIONS_INIT;
@@ -77,7 +77,7 @@ static void run_workers(void)
     }
 }
 
-/* Which thread and chunk a record belongs to, when all of it agrees. */
+/* The thread and chunk of a record, if all its fields agree. */
 static uint64_t check_record(const roast_record *rec)
 {
     struct roast_str keys = rec->values[ROAST_FIELD_user_keys].str;

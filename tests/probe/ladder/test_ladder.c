@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* test_ladder.c - every nanosecond of an attempt goes to one slice: the innermost one
- * that is entered, or the phase. What it read is in test_reads.c, attempts that have no
- * ladder are in test_ladder_off.c. */
+/* test_ladder.c - every nanosecond of an attempt belongs to one slice: the innermost
+ * one that is entered, or the phase. Reads are tested in test_reads.c, attempts without
+ * a ladder in test_ladder_off.c. */
 #include "probe/ladder_help.h"
 #include "probe/linux/usage.h"
 
@@ -51,7 +51,7 @@ static void a_phase_may_be_left_out(void **state)
     assert_true(value_of(&ladder, ROAST_ITEM_compute) > 0);
 }
 
-/* What came before the hooks were in place is part of it. */
+/* Time before the hooks were in place is included. */
 static void the_time_before_arming_belongs_to_the_first_phase(void **state)
 {
     roast_thread *thread = begin_attempt(&armed_item);
@@ -82,7 +82,7 @@ static void a_phase_that_begins_inside_a_slice_waits_for_its_end(void **state)
 
 /* ---- slices ------------------------------------------------------------------ */
 
-/* Burns in a slice; the clock directly inside of it and around it. */
+/* Uses CPU in a slice; reads the clock directly inside and around it. */
 struct interval {
     int64_t inner_ns;
     int64_t outer_ns;
@@ -112,7 +112,7 @@ static void each_slice_has_the_time_inside_it(void **state)
         took[i] = burn_in(thread, (enum roast_ladder_item)i);
     struct roast_ladder ladder = end_armed(thread);
     for (int i = 0; i < ROAST_SLICE_COUNT; i++) {
-        if (i != ROAST_ITEM_import && i != ROAST_ITEM_form) /* have more than that */
+        if (i != ROAST_ITEM_import && i != ROAST_ITEM_form) /* may be longer */
             assert_between(ladder.values[i], took[i].inner_ns, took[i].outer_ns);
     }
 }
@@ -172,7 +172,7 @@ static void leaving_a_slice_leaves_all_inside_it(void **state)
     (void)end_armed(thread);
 }
 
-/* A token names one slice, not a place. */
+/* A token identifies one entered slice. */
 static void an_old_token_ends_nothing(void **state)
 {
     roast_thread *thread = begin_armed(0);
@@ -203,9 +203,9 @@ static void a_slice_may_become_another(void **state)
     unsigned inner = roast_ladder_enter(thread, ROAST_ITEM_read_other);
     roast_ladder_become(thread, inner, ROAST_ITEM_interpret);
     assert_int_equal(current_slice(thread), ROAST_ITEM_interpret);
-    roast_ladder_become(thread, outer, ROAST_ITEM_form); /* what is inside goes on */
+    roast_ladder_become(thread, outer, ROAST_ITEM_form); /* the inner slice continues */
     assert_int_equal(current_slice(thread), ROAST_ITEM_interpret);
-    roast_ladder_become(thread, inner, ROAST_ITEM_gc_runs); /* is none */
+    roast_ladder_become(thread, inner, ROAST_ITEM_gc_runs); /* not a slice */
     assert_int_equal(current_slice(thread), ROAST_ITEM_interpret);
     roast_ladder_leave(thread, inner);
     assert_int_equal(current_slice(thread), ROAST_ITEM_form);
@@ -269,7 +269,7 @@ static void slices_that_are_open_at_the_end_end_there(void **state)
     (void)end_armed(thread);
 }
 
-/* ---- what lies inside the slices --------------------------------------------- */
+/* ---- other items ------------------------------------------------------------- */
 
 static void fetching_has_its_cpu_time(void **state)
 {
@@ -285,7 +285,7 @@ static void fetching_has_its_cpu_time(void **state)
     roast_ladder_leave(thread, again);
     unsigned unpack = roast_ladder_enter(thread, ROAST_ITEM_decompress);
     outer_ns = roast__clock_thread_ns() - outer_ns;
-    burn(); /* is not fetching */
+    burn(); /* not in fetch */
     int64_t last_ns = roast__clock_thread_ns();
     roast_ladder_leave(thread, unpack);
     roast_ladder_leave(thread, fetch);
@@ -427,7 +427,7 @@ static void unknown_slices_are_absent(void **state)
     assert_int_equal(value_of(&ladder, ROAST_ITEM_hooks_missing), missing);
 }
 
-/* Hooks that cost too much are taken away when that is seen. */
+/* Hooks that cost too much are removed during an attempt. */
 static void a_hook_may_be_taken_away_meanwhile(void **state)
 {
     roast_thread *thread = begin_armed(hook_bit(ROAST_HOOK_gc));

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* test_ladder_off.c - where there is no ladder: attempts that are not armed, other
- * threads and forked children. cmocka cannot fail there, so they answer what is wrong. */
+/* test_ladder_off.c - without a ladder: attempts that are not armed, other threads and
+ * forked children. cmocka cannot fail there, so they return failures. */
 #include <pthread.h>
 
 #include "forks.h"
 #include "probe/ladder_help.h"
 
-/* Calls everything there is; the line of the first that did something. */
+/* Calls every function; returns the line of the first that had an effect. */
 static int does_nothing(void *context)
 {
     const struct roast_branch branch = {.bytes = 1};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* test_reads.c - what an attempt read: by branch, by endpoint, and of which tree. */
+/* test_reads.c - what an attempt reads: by branch, by endpoint, and its tree. */
 #include <stdio.h>
 
 #include "heap.h"
@@ -7,7 +7,7 @@
 
 enum { MOST_BRANCHES = 4096, MOST_ENDPOINTS = 16, NAME_ROOM_BYTES = 100 };
 
-/* The attempt ends as one that is not decorated, and tells in a record of its own. */
+/* Ends an undecorated attempt; the reads are in its own record. */
 static roast_record end_reads(roast_thread *thread)
 {
     roast_ladder_phase(thread, ROAST_ITEM_compute);
@@ -180,7 +180,7 @@ static void read_many(roast_thread *thread, int count)
     }
 }
 
-/* None is moved to another one's place when the tables grow. */
+/* Numbers are stable when the tables grow. */
 static void many_branches_are_distinct(void **state)
 {
     static struct roast_branch sent[MOST_BRANCHES];
@@ -294,7 +294,7 @@ static struct roast_file_facts facts_in(const roast_record *rec)
     return facts;
 }
 
-/* What is found out later is told as well; the branches are those of the first time. */
+/* Later facts are sent too; the branches are those of the first call. */
 static void facts_of_the_tree_are_sent(void **state)
 {
     struct roast_file_facts facts = {.kind = ROAST_FILE_TTREE, .branches = 1500};
@@ -324,7 +324,7 @@ static void facts_of_the_tree_are_sent(void **state)
     assert_int_equal(sent.uncompressed_bytes, 4000);
 }
 
-/* Reading nothing is told where it would have been seen. */
+/* An empty list is sent only if all reads were observed. */
 static void a_tree_without_reads_has_an_empty_list(void **state)
 {
     const struct roast_file_facts facts = {.kind = ROAST_FILE_TTREE};
@@ -334,7 +334,7 @@ static void a_tree_without_reads_has_an_empty_list(void **state)
     for (size_t i = 0; i < COUNT_OF(missing); i++) {
         roast_thread *thread = begin_armed(missing[i]);
         roast_ladder_file(thread, &facts, str_from(NULL, 0));
-        if (i == 1) /* one of them is taken away meanwhile */
+        if (i == 1) /* one hook is removed during the attempt */
             roast_ladder_add(thread, ROAST_ITEM_hooks_missing,
                              hook_bit(ROAST_HOOK_cost));
         roast_record rec = end_reads(thread);
@@ -361,7 +361,7 @@ static void branches_of_a_file_are_sent_once(void **state)
     assert_false(roast_record_has(&rec, ROAST_FIELD_file_branches));
 }
 
-/* ---- whose reads they are ---------------------------------------------------- */
+/* ---- attempts and chunks ----------------------------------------------------- */
 
 static void read_something(roast_thread *thread)
 {
@@ -438,7 +438,7 @@ static void an_attempt_has_no_reads_of_the_one_before(void **state)
     (void)end_armed(thread);
 }
 
-/* What was read is known, whatever came of it. */
+/* Reads are sent even if the attempt failed. */
 static void an_attempt_that_failed_early_has_its_reads(void **state)
 {
     roast_thread *thread = begin_armed(0);

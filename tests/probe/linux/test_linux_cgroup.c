@@ -2,8 +2,8 @@
 /* test_linux_cgroup.c - groups and limits in trees of both versions.
  *
  * Every case is a folder with proc/ and sys/, and one row of the table: what must be
- * found there. The path of "v2_outside" climbs out of the mount into the tree of "v2",
- * as the path of a process outside of our namespace does: it must not be followed. */
+ * found there. The path of "v2_outside" leaves the mount towards the tree of "v2", like
+ * the path of a process outside of our namespace: it must not be followed. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -148,7 +148,7 @@ static bool lists_this_process(const char *dir)
     return false;
 }
 
-/* Where the path is not cut to a container's, and no limit moved the directory up. */
+/* Unless the path is cut by a container, or a limit is at a parent. */
 static void the_group_of_this_process_holds_it(void **state)
 {
     char buffer[8192];

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* test_linux_cpu_meter.c - the CPU of real children, seen in the process tree, against
- * what wait4() says of them in the end.
+ * wait4() at their end.
  *
- * Children work when told to over a pipe, and answer with what they have used by their
- * own clock. The tree is read in ticks of 10 ms, of user and system apart: so a sum may
- * be off by 3 % or by 30 ms for each process that was read alive. */
+ * Children get orders over a pipe, and return the CPU time of their own clock. The tree
+ * has ticks of 10 ms, separate for user and system, so a sum may be off by 3 % or by 30
+ * ms for each running process. */
 #include <math.h>
 #include <signal.h>
 #include <sys/resource.h>
@@ -26,7 +26,7 @@ enum { BURN_MS = 300 };
 struct child {
     pid_t pid;
     int orders;
-    int answers; /* seconds used so far, of itself and who it waited for */
+    int answers; /* CPU seconds of itself and of children it waited for */
 };
 
 static double seconds(struct timeval time)
@@ -109,7 +109,7 @@ static double answer_of(struct child child)
     return used_s;
 }
 
-/* Everything that it used, by the word of wait4(). */
+/* Its total CPU time, by wait4(). */
 static double wait_for(struct child child)
 {
     struct rusage usage;
@@ -247,7 +247,7 @@ static void children_of_children_count_once(void **state)
     assert_close(measure(), all_s - before_s);
 }
 
-/* It has ended and nobody has waited for it: it is in the tree and nowhere else. */
+/* A zombie: it is in the tree only. */
 static void a_zombie_counts(void **state)
 {
     siginfo_t about;
@@ -264,8 +264,8 @@ static void a_zombie_counts(void **state)
     assert_close(measure(), all_s);
 }
 
-/* A subreaper is the machine's init: what becomes of an orphan we cannot say, but what
- * was seen of it stays. */
+/* A subreaper is the machine's init: an orphan may disappear, but its sampled CPU time
+ * is kept. */
 static void cpu_of_an_orphan_is_kept(void **state)
 {
     int pids[2];

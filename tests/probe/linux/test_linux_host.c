@@ -118,7 +118,7 @@ static void allowed_cpus_follow_the_affinity(void **state)
     assert_true(holds_in_child(sees_one_allowed_cpu, NULL));
 }
 
-/* The kernel cuts its start to a whole tick. */
+/* The kernel rounds the start down to a tick. */
 static bool started_since(void *context)
 {
     const int64_t *forked_ns = context;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* test_linux_process_tree.c - the process tree against processes that the test starts.
  *
- * Each child says over a pipe when it is ready, and how much CPU it has used by its own
- * clock. Then it waits for the end of another pipe, whose last writer is the test: so
- * none outlives it, however it ends. Everything is checked both ways, with the children
- * files of the kernel and by scanning all processes. */
+ * Each child reports over a pipe that it is ready, and its CPU time by its own clock.
+ * Then it waits for the end of another pipe, whose only writer is the test, so no child
+ * outlives it. Everything is checked both ways, with the children files of the kernel
+ * and by scanning all processes. */
 #include <pthread.h>
 #include <signal.h>
 #include <sys/prctl.h>
@@ -52,7 +52,7 @@ static void wait_for_the_end(void)
     (void)read(hold[0], &byte, 1);
 }
 
-/* Starts a child that does `work`, and returns when it has. */
+/* Starts a child that does `work`, and returns when it is done. */
 static struct child start(void (*work)(void), bool stays)
 {
     struct child child = {-1, 0};
@@ -85,7 +85,7 @@ static void end(struct child child)
     assert_int_equal(waitpid(child.pid, NULL, 0), child.pid);
 }
 
-/* ---- looks ------------------------------------------------------------------- */
+/* ---- snapshots ---------------------------------------------------------------- */
 
 struct tree_snapshot {
     size_t count;
@@ -183,7 +183,7 @@ static void children_and_grandchildren_come_and_go(void **state)
             of_parent += snapshot.uses[i].parent_pid == (uint64_t)parent.pid;
         assert_int_equal(of_parent, 2);
         end(parent);
-        sample(tree, &snapshot); /* its children are init's now */
+        sample(tree, &snapshot); /* its children belong to init now */
         assert_int_equal(snapshot.count, 1);
     }
     roast_process_tree_free(tree);
@@ -250,7 +250,7 @@ static void cpu_of_ended_children_is_seen_before_and_after_the_wait(void **state
 static void *start_from_thread(void *child)
 {
     *(struct child *)child = start(nothing, true);
-    wait_for_the_end(); /* a child of a thread that ended is moved to another */
+    wait_for_the_end(); /* a child of an ended thread moves to another */
     return NULL;
 }
 

@@ -2,8 +2,8 @@
 /* test_process_tree.c - the process tree in folders that look like /proc.
  *
  * Every case is a folder of tests/fixtures/proc_tree; time steps are its sub-folders,
- * and a symbolic link that is turned from one to the next makes time pass. What a step
- * must give is a table. The cases of `scan` have no children files. */
+ * and a symbolic link is moved from one to the next. The expected result of a step is a
+ * table. The cases of `scan` have no children files. */
 #include <stdio.h>
 #include <unistd.h>
 
@@ -211,7 +211,7 @@ static void check_snapshot(roast_process_tree *tree, const struct expected_run *
         check_use(&snapshot.uses[i], &rows[i]);
 }
 
-/* A folder for a link to the step that is now. */
+/* A folder with a link to the current step. */
 static char folder[] = "/tmp/roast-test-XXXXXX";
 static char now[sizeof(folder) + 8];
 
@@ -230,7 +230,7 @@ static void check_steps(const char *first_step, const char *second_step, bool by
     check_snapshot(tree, first, COUNT_OF(first));
     turn_to(second_step);
     check_snapshot(tree, second, COUNT_OF(second));
-    turn_to(first_step); /* in this order, now that 120 is known already */
+    turn_to(first_step); /* in this order, because 120 is already known */
     struct tree_snapshot snapshot;
     assert_int_equal(sample(tree, &snapshot), COUNT_OF(first));
     roast_process_tree_free(tree);
@@ -262,7 +262,7 @@ static void a_root_that_ended_gives_nothing_and_may_come_back(void **state)
     roast_process_tree_free(tree);
 }
 
-/* A list cut short while somebody on it ended: who was known stays. */
+/* A list that is cut because a process ended: known processes are kept. */
 static void who_is_missing_in_a_list_is_not_lost(void **state)
 {
     struct tree_snapshot snapshot;
@@ -271,7 +271,7 @@ static void who_is_missing_in_a_list_is_not_lost(void **state)
     turn_to("typical/first");
     roast_process_tree *tree = new_tree(now);
     assert_int_equal(sample(tree, &snapshot), 4);
-    turn_to("scan/first"); /* the same processes, and no lists at all */
+    turn_to("scan/first"); /* the same processes, without any list */
     check_snapshot(tree, first, COUNT_OF(first));
     roast_process_tree_free(tree);
 }
@@ -327,7 +327,7 @@ static void what_cannot_be_seen_is_refused(void **state)
     roast_process_tree_free(NULL);
 }
 
-/* True when it got through without a failure. */
+/* True when it succeeded without a failure. */
 static bool try_with_failure(const char *root, size_t n, bool from_then_on)
 {
     roast_process_tree *tree = NULL;
@@ -341,7 +341,7 @@ static bool try_with_failure(const char *root, size_t n, bool from_then_on)
     test_heap_fail(0, false);
     assert_int_equal(status, failed ? ROAST_NO_MEMORY : (int)COUNT_OF(first));
     if (tree)
-        check_snapshot(tree, first, COUNT_OF(first)); /* nobody is forgotten */
+        check_snapshot(tree, first, COUNT_OF(first)); /* no process is lost */
     roast_process_tree_free(tree);
     assert_int_equal(test_heap.live_blocks, 0);
     return !failed;

@@ -22,7 +22,7 @@ static void takes_numbers_one_after_the_other(void **state)
     assert_int_equal(value, 0);
     assert_true(roast__scan_u64(&value, &text));
     assert_true(value == UINT64_MAX);
-    assert_false(roast__scan_u64(&value, &text)); /* the next line is another matter */
+    assert_false(roast__scan_u64(&value, &text)); /* not the next line */
     assert_string_equal(text.data, "\n7");
 }
 
