@@ -40,7 +40,7 @@ void roast_json_null(struct roast_json *json);
 void roast_json_number(struct roast_json *json, double value);
 
 /* A value that is already JSON. */
-void roast_json_raw(struct roast_json *json, struct roast_str made);
+void roast_json_raw(struct roast_json *json, struct roast_str raw);
 
 /* The same number as text; returns its size without the NUL. */
 enum { ROAST_JSON_NUMBER_BYTES = 32 };

@@ -31,7 +31,7 @@ static inline bool roast__buf_ok(const struct roast_buf *buf)
 }
 
 /* Reads what the puts above wrote. A read past the end returns 0 and sets `failed`, which
- * stays set: a caller may read a whole structure and check once. */
+ * remains set: a caller may read a whole structure and check once. */
 struct roast_cursor {
     const unsigned char *at;
     const unsigned char *end;

@@ -44,10 +44,10 @@ void roast_json_close(struct roast_json *json, char bracket)
     json->comma = true;
 }
 
-void roast_json_raw(struct roast_json *json, struct roast_str made)
+void roast_json_raw(struct roast_json *json, struct roast_str raw)
 {
     begin_value(json);
-    json->put(json->context, made.data, made.size_bytes);
+    json->put(json->context, raw.data, raw.size_bytes);
 }
 
 /* ---- texts -------------------------------------------------------------------- */

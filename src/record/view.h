@@ -30,7 +30,7 @@ static inline struct roast_value roast__text(struct roast_str str)
     return (struct roast_value){.type = ROAST_VALUE_TEXT, .str = str};
 }
 
-static inline struct roast_value roast__words(const char *str)
+static inline struct roast_value roast__text_of(const char *str)
 {
     return roast__text(roast_str_of(str));
 }

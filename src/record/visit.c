@@ -190,7 +190,7 @@ static void visit_identity(struct roast_visit *v)
     for (int i = 0; i < ROAST_RUN_ID_BYTES; i++)
         (void)snprintf(hex + 2 * i, 3, "%02x", id.run_id[i]);
     if (memcmp(id.run_id, no_run, sizeof(no_run)) != 0)
-        roast__put(v, "run_id", roast__words(hex));
+        roast__put(v, "run_id", roast__text_of(hex));
     roast__put(v, "process_id", roast__count(id.process_id));
     roast__put(v, "sequence", roast__count(id.sequence));
 }
@@ -263,7 +263,7 @@ static void visit_absences(struct roast_visit *v)
             if (roast_field_info(views[i].field)->number == pair.key ||
                 roast_field_info(views[i].other)->number == pair.key)
                 roast__part_put(v, views[i].key,
-                                roast__words(why ? why : "unknown reason"));
+                                roast__text_of(why ? why : "unknown reason"));
         }
     }
     if (got < 0)

@@ -41,7 +41,8 @@ static struct sections read_sections(struct roast_visit *v)
 }
 
 /* A section inside one of the same name and kind is already in the sum of that one. */
-static bool is_inside_itself(const struct sections *s, const struct roast_section *one)
+static bool is_nested_in_itself(const struct sections *s,
+                                const struct roast_section *one)
 {
     for (int32_t k = one->parent; k >= 0; k = s->all[k].parent) {
         if (s->all[k].kinds == one->kinds && roast__same_str(s->all[k].name, one->name))
@@ -65,7 +66,8 @@ static struct roast_value sum_of(const struct sections *s, const struct sum *sum
     for (size_t i = first; i < s->count; i++) {
         const struct roast_section *one = &s->all[i];
         if (!(one->kinds & sum->kinds) ||
-            !roast__same_str(one->name, s->all[first].name) || is_inside_itself(s, one))
+            !roast__same_str(one->name, s->all[first].name) ||
+            is_nested_in_itself(s, one))
             continue;
         bytes += one->bytes;
         total += sum->kinds & ROAST_SECTION_MEMORY ? roast_mib(one->memory_delta_bytes)
@@ -81,11 +83,11 @@ static void visit_sum(struct roast_visit *v, const struct sections *s,
     roast__part_open(v, sum->part);
     for (size_t i = 0; i < s->count; i++) {
         bool is_first =
-            s->all[i].kinds & sum->kinds && !is_inside_itself(s, &s->all[i]);
+            s->all[i].kinds & sum->kinds && !is_nested_in_itself(s, &s->all[i]);
         for (size_t k = 0; k < i && is_first; k++)
             is_first = !(s->all[k].kinds & sum->kinds) ||
                        !roast__same_str(s->all[k].name, s->all[i].name) ||
-                       is_inside_itself(s, &s->all[k]);
+                       is_nested_in_itself(s, &s->all[k]);
         if (!is_first)
             continue;
         struct roast_value value = sum_of(s, sum, i);
@@ -340,9 +342,9 @@ void roast__visit_file(struct roast_visit *v, const struct roast_file_facts *fac
         roast__part_put(v, "filename",
                         roast__text(roast__blob_of(v, ROAST_FIELD_file)));
     if (kind)
-        roast__part_put(v, "kind", roast__words(kind));
+        roast__part_put(v, "kind", roast__text_of(kind));
     if (codec)
-        roast__part_put(v, "codec", roast__words(codec));
+        roast__part_put(v, "codec", roast__text_of(codec));
     if (facts->sizes_known) {
         roast__part_put(v, "compressed_bytes", roast__count(facts->compressed_bytes));
         roast__part_put(v, "uncompressed_bytes",

@@ -194,12 +194,12 @@ static bool merge_end(struct roast_run *run, struct row_update *update,
 /* ---- chunk ----------------------------------------------------------------------- */
 
 static bool intern(int32_t *number, struct roast_run *run, const roast_record *rec,
-                   enum roast_field field, int32_t guess)
+                   enum roast_field field, int32_t likely)
 {
     *number = ROAST_NO_STRING;
     if (roast_record_has(rec, field))
         *number =
-            roast__strings_put_again(&run->strings, rec->values[field].str, guess);
+            roast__strings_put_again(&run->strings, rec->values[field].str, likely);
     return *number != ROAST_STRING_NO_MEMORY;
 }
 

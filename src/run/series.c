@@ -278,7 +278,7 @@ static inline void read_moments(struct roast_series_cursor *cursor, int64_t *tim
 size_t roast__series_block(struct roast_series_cursor *cursor, int64_t *times_ns,
                            double *values)
 {
-    struct roast_series_cursor at = *cursor; /* a local copy stays in registers */
+    struct roast_series_cursor at = *cursor; /* a local copy is kept in registers */
     uint64_t left = at.ticks - at.tick;
     size_t count = left < ROAST_SERIES_BLOCK ? (size_t)left : ROAST_SERIES_BLOCK;
 

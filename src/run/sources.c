@@ -77,11 +77,11 @@ static int32_t add_source(struct roast_attempts *attempts,
 static bool intern(int32_t *id, struct roast_string_table *strings,
                    const roast_record *rec, enum roast_field field)
 {
-    int32_t guess = *id;
+    int32_t likely = *id;
 
     *id = ROAST_NO_STRING;
     if (roast_record_has(rec, field))
-        *id = roast__strings_put_again(strings, rec->values[field].str, guess);
+        *id = roast__strings_put_again(strings, rec->values[field].str, likely);
     return *id != ROAST_STRING_NO_MEMORY;
 }
 

@@ -50,7 +50,7 @@ static void varints_come_back_with_the_shortest_size(void **state)
 }
 
 /* Long ones are read 8 bytes at once where so many are available. */
-static void what_is_behind_a_varint_does_not_change_it(void **state)
+static void bytes_after_a_varint_do_not_change_it(void **state)
 {
     enum { GUARD_BYTES = 12 };
     static const unsigned char guard[] = {0x00, 0x7f, 0x80, 0xff};
@@ -239,7 +239,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(varints_have_the_documented_bytes),
         cmocka_unit_test(varints_come_back_with_the_shortest_size),
-        cmocka_unit_test(what_is_behind_a_varint_does_not_change_it),
+        cmocka_unit_test(bytes_after_a_varint_do_not_change_it),
         cmocka_unit_test(signed_numbers_are_zigzagged),
         cmocka_unit_test(fixed_numbers_are_little_endian),
         cmocka_unit_test(keeps_its_bytes_while_it_grows),

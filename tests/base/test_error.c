@@ -25,17 +25,17 @@ static void a_long_message_is_cut_and_ends(void **state)
 {
     struct {
         roast_error err;
-        char behind;
+        char after;
     } guarded;
     char text[1000];
     (void)state;
 
-    guarded.behind = 'x';
+    guarded.after = 'x';
     memset(text, 'm', sizeof(text) - 1);
     text[sizeof(text) - 1] = '\0';
     (void)roast_error_set(&guarded.err, ROAST_IO, "%s", text);
     assert_int_equal(strlen(guarded.err.message), sizeof(guarded.err.message) - 1);
-    assert_int_equal(guarded.behind, 'x');
+    assert_int_equal(guarded.after, 'x');
 }
 
 static void every_status_has_its_name_and_text(void **state)

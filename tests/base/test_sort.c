@@ -53,7 +53,7 @@ static void test_keys_of_any_size(void **state)
     check_sorted(keys, MANY);
 }
 
-static void test_what_is_sorted_stays(void **state)
+static void test_sorted_input_is_unchanged(void **state)
 {
     static int64_t keys[MANY];
 
@@ -70,7 +70,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_keys_of_any_size),
-        cmocka_unit_test(test_what_is_sorted_stays),
+        cmocka_unit_test(test_sorted_input_is_unchanged),
     };
     return cmocka_run_group_tests_name("base/sort", tests, NULL, NULL);
 }

@@ -417,7 +417,7 @@ static void foreign_files_are_not_read(void **state)
     roast__buf_release(&frame);
 }
 
-static void links_pipes_and_folders_are_unreadable_and_stay(void **state)
+static void links_pipes_and_folders_are_unreadable_and_kept(void **state)
 {
     static const char pipe_name[] = "00000000000000ff.frames";
     struct spool_test *test = *state;
@@ -528,7 +528,7 @@ int main(void)
         SPOOL_TEST(what_a_sink_refuses_comes_again),
         SPOOL_TEST(nothing_is_lost_without_memory),
         SPOOL_TEST(foreign_files_are_not_read),
-        SPOOL_TEST(links_pipes_and_folders_are_unreadable_and_stay),
+        SPOOL_TEST(links_pipes_and_folders_are_unreadable_and_kept),
         SPOOL_TEST(what_becomes_readable_is_read),
         SPOOL_TEST(only_a_directory_is_a_spool),
         SPOOL_TEST(removal_takes_files_and_directory_and_may_repeat),

@@ -385,7 +385,7 @@ static void bad_paths_are_reported(void **state)
 }
 
 /* Every byte of a path is part of a name. */
-static void odd_names_are_names(void **state)
+static void unusual_names_are_accepted(void **state)
 {
     static const char *const names[] = {
         "a b%20c?mode=rwc#x.roast",
@@ -553,7 +553,7 @@ int main(void)
         live_test_of(a_cut_live_file_is_reported),
         saved_test_of(a_new_file_takes_no_place),
         saved_test_of(bad_paths_are_reported),
-        saved_test_of(odd_names_are_names),
+        saved_test_of(unusual_names_are_accepted),
         saved_test_of(links_are_not_followed),
         saved_test_of(a_file_keeps_its_permissions),
         saved_test_of(what_a_killed_save_left_goes),

@@ -3,7 +3,7 @@
  *
  *     corpus_frame tests/fuzz/corpus/frame
  *
- * Every input that once broke a decoder stays in the corpus, so that each compiler and
+ * Every input that once broke a decoder is kept in the corpus, so that each compiler and
  * each sanitizer build meets it again in the normal test run. Each input is copied into
  * memory of exactly its size: a read past its end is then seen by ASan and valgrind. */
 #include <dirent.h>

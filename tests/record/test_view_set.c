@@ -66,9 +66,9 @@ static void check_times(double start_s, double end_s, double stamp_s, int64_t st
                         int64_t took_ns)
 {
     roast_record rec = {.kind = ROAST_FRAME_CHUNK};
-    const struct roast_record_times told = {start_s, end_s, stamp_s};
+    const struct roast_record_times times = {start_s, end_s, stamp_s};
 
-    roast_record_set_times(&rec, &told);
+    roast_record_set_times(&rec, &times);
     assert_int_equal(roast_record_has(&rec, ROAST_FIELD_start_epoch_ns),
                      start_ns != ABSENT);
     assert_int_equal(roast_record_has(&rec, ROAST_FIELD_duration_ns),
@@ -95,11 +95,11 @@ static void times_follow_from_one_another(void **state)
 static void known_fields_are_kept(void **state)
 {
     roast_record rec = {.kind = ROAST_FRAME_CHUNK};
-    const struct roast_record_times told = {2, 5, 6};
+    const struct roast_record_times times = {2, 5, 6};
     (void)state;
 
     roast_record_set_u64(&rec, ROAST_FIELD_duration_ns, 1000000000);
-    roast_record_set_times(&rec, &told);
+    roast_record_set_times(&rec, &times);
     assert_int_equal(rec.values[ROAST_FIELD_duration_ns].u64, 1000000000);
     assert_int_equal(rec.values[ROAST_FIELD_start_epoch_ns].i64, 4000000000);
     roast_record_set_times(&rec, &(struct roast_record_times){7, 9, 9});

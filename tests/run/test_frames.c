@@ -376,7 +376,7 @@ static void a_search_has_an_end(void **state)
     roast_run_free(all.run);
 }
 
-static void nothing_is_fine(void **state)
+static void an_empty_buffer_is_fine(void **state)
 {
     roast_run *run = new_run();
     struct roast_tally tally = {9, 9, 9, 9};
@@ -413,7 +413,7 @@ int main(void)
         cmocka_unit_test(a_run_that_accepts_nothing_takes_frames_without_a_run),
         cmocka_unit_test(broken_stretches_are_skipped_and_counted),
         cmocka_unit_test(a_search_has_an_end),
-        cmocka_unit_test(nothing_is_fine),
+        cmocka_unit_test(an_empty_buffer_is_fine),
     };
     return cmocka_run_group_tests_name("run/frames", tests, NULL, NULL);
 }

@@ -67,7 +67,7 @@ static void lose(roast_run *run)
     roast_run_lose(run, ROAST_RUN_LOSS_frames_dropped, 1);
 }
 
-static void changes_come_in_their_order_behind_a_start(void **state)
+static void changes_are_in_order_after_a_start(void **state)
 {
     struct listening to;
     char kinds[100];
@@ -309,7 +309,7 @@ static void without_memory_changes_are_dropped(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(changes_come_in_their_order_behind_a_start),
+        cmocka_unit_test(changes_are_in_order_after_a_start),
         cmocka_unit_test(nothing_is_queued_without_a_journal),
         cmocka_unit_test(a_full_queue_drops_and_counts),
         cmocka_unit_test(a_name_that_was_dropped_is_written_again),

@@ -214,7 +214,7 @@ static void tracking_survives(void **state)
     sweep(read_tracking, true);
 }
 
-static void a_run_that_cannot_be_made_is_none(void **state)
+static void a_failed_new_run_is_null(void **state)
 {
     roast_run *run = (roast_run *)&frames;
     roast_error err = {0};
@@ -262,7 +262,7 @@ int main(void)
         cmocka_unit_test(offers_marks_and_names_survive),
         cmocka_unit_test(the_list_of_chunks_survives),
         cmocka_unit_test(tracking_survives),
-        cmocka_unit_test(a_run_that_cannot_be_made_is_none),
+        cmocka_unit_test(a_failed_new_run_is_null),
         cmocka_unit_test(thinning_survives),
     };
     return cmocka_run_group_tests_name("run/no_memory", tests, make_frames,

@@ -115,7 +115,7 @@ static void a_worker_that_comes_back_has_two_sessions(void **state)
 }
 
 /* Its leave may have been dropped: another process joined at the same address. */
-static void who_comes_back_without_having_left_had_left(void **state)
+static void a_second_join_implies_a_leave(void **state)
 {
     roast_run *run = new_run();
     (void)state;
@@ -289,7 +289,7 @@ int main(void)
         cmocka_unit_test(who_was_there_before_joins_at_the_start),
         cmocka_unit_test(news_out_of_order_gives_the_same_sums),
         cmocka_unit_test(a_worker_that_comes_back_has_two_sessions),
-        cmocka_unit_test(who_comes_back_without_having_left_had_left),
+        cmocka_unit_test(a_second_join_implies_a_leave),
         cmocka_unit_test(a_worker_reported_twice_is_counted_once),
         cmocka_unit_test(who_never_joined_cannot_leave),
         cmocka_unit_test(times_that_make_no_sense_do_no_harm),

@@ -36,14 +36,14 @@ static void report(void *context, const char *problem)
 }
 
 /* Reports a count as "1 thing" or "2 things", followed by `what`. */
-static void report_count(struct reporter *reporter, uint64_t count, const char *thing,
+static void report_count(struct reporter *reporter, uint64_t count, const char *noun,
                          const char *what)
 {
     char line[160];
 
     if (count == 0)
         return;
-    (void)snprintf(line, sizeof(line), "%" PRIu64 " %s%s%s", count, thing,
+    (void)snprintf(line, sizeof(line), "%" PRIu64 " %s%s%s", count, noun,
                    count == 1 ? "" : "s", what);
     report(reporter, line);
 }
@@ -139,7 +139,7 @@ static bool same_row(sqlite3_stmt *a, sqlite3_stmt *b)
 }
 
 /* Counts the rows that are not the same in both. */
-static int compare_table(sqlite3 *made, sqlite3 *stored, const char *table,
+static int compare_table(sqlite3 *rebuilt, sqlite3 *stored, const char *table,
                          struct reporter *reporter, roast_error *err)
 {
     sqlite3_stmt *rows[2] = {NULL, NULL};
@@ -149,7 +149,7 @@ static int compare_table(sqlite3 *made, sqlite3 *stored, const char *table,
     int steps[2] = {1, 1};
 
     (void)snprintf(sql, sizeof(sql), "SELECT * FROM \"%s\" ORDER BY row", table);
-    int status = roast__sql_prepare(&rows[0], made, sql, err);
+    int status = roast__sql_prepare(&rows[0], rebuilt, sql, err);
     if (status == ROAST_OK)
         status = roast__sql_prepare(&rows[1], stored, sql, err);
     while (status == ROAST_OK && (steps[0] > 0 || steps[1] > 0)) {
@@ -162,8 +162,8 @@ static int compare_table(sqlite3 *made, sqlite3 *stored, const char *table,
     }
     (void)sqlite3_finalize(rows[0]);
     (void)sqlite3_finalize(rows[1]);
-    (void)snprintf(what, sizeof(what), " of the table %.40s: not what the journal says",
-                   table);
+    (void)snprintf(what, sizeof(what),
+                   " of the table %.40s: different from the journal", table);
     if (status == ROAST_OK)
         report_count(reporter, different, "row", what);
     return report_damage(reporter, status, table, err);
@@ -174,7 +174,7 @@ static int compare_table(sqlite3 *made, sqlite3 *stored, const char *table,
 static int check_tables(roast_runfile *file, roast_run *run, struct reporter *reporter,
                         roast_error *err)
 {
-    sqlite3 *made = NULL;
+    sqlite3 *rebuilt = NULL;
     sqlite3 *stored = NULL;
     uint64_t budget;
     int status = ROAST_OK;
@@ -182,9 +182,9 @@ static int check_tables(roast_runfile *file, roast_run *run, struct reporter *re
     if (!file->info.ended ||
         strcmp(file->info.writer, "roastcoffea " ROAST_VERSION) != 0)
         return ROAST_OK;
-    status = roast__sql_create(&made, NULL, ROAST_LARGE_PAGE_BYTES, err);
+    status = roast__sql_create(&rebuilt, NULL, ROAST_LARGE_PAGE_BYTES, err);
     if (status == ROAST_OK)
-        status = roast__save_into(made, run, false, err);
+        status = roast__save_into(rebuilt, run, false, err);
     if (status == ROAST_OK)
         status =
             roast__sql_open(&stored, file->path, file->header.file_bytes, &budget, err);
@@ -195,13 +195,13 @@ static int check_tables(roast_runfile *file, roast_run *run, struct reporter *re
     for (int i = -1; status == ROAST_OK && i < ROAST_RUN_TABLE_COUNT; i++) {
         enum roast_table_id table = (enum roast_table_id)i;
         if (i < 0)
-            status = compare_table(made, stored, "all_attempts", reporter, err);
+            status = compare_table(rebuilt, stored, "all_attempts", reporter, err);
         else if (roast__is_stored(table))
             status =
-                compare_table(made, stored, roast_table_name(table), reporter, err);
+                compare_table(rebuilt, stored, roast_table_name(table), reporter, err);
     }
     roast__sql_close(stored);
-    roast__sql_close(made);
+    roast__sql_close(rebuilt);
     return status;
 }
 

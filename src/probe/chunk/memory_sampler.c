@@ -44,14 +44,14 @@ static void raise_peak(struct roast_thread *thread, void *context)
  * either reads `alive` as false and starts a new thread, or is seen here. */
 static bool keep_sampling(int *idle_ticks, struct tick *tick)
 {
-    bool gone = false;
+    bool ended = false;
 
     *idle_ticks = tick->busy ? 0 : *idle_ticks + 1;
     if (*idle_ticks < IDLE_TICKS)
         return true;
     atomic_store(&alive, false);
     roast__threads_visit(raise_peak, tick);
-    return tick->busy && atomic_compare_exchange_strong(&alive, &gone, true);
+    return tick->busy && atomic_compare_exchange_strong(&alive, &ended, true);
 }
 
 static void *sample(void *unused)

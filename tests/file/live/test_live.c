@@ -213,7 +213,7 @@ static void a_run_with_data_is_refused(void **state)
                      ROAST_LIMIT);
 }
 
-static void a_removed_file_is_gone_wherever_we_are(void **state)
+static void a_file_is_removed_in_any_working_directory(void **state)
 {
     struct live_test *test = *state;
     int old_dir = open(".", O_RDONLY | O_DIRECTORY);
@@ -483,7 +483,7 @@ int main(void)
         live_test_of(links_are_not_followed),
         live_test_of(a_missing_folder_is_reported),
         live_test_of(a_run_with_data_is_refused),
-        live_test_of(a_removed_file_is_gone_wherever_we_are),
+        live_test_of(a_file_is_removed_in_any_working_directory),
         live_test_of(a_replaced_file_is_not_removed),
         live_test_of(the_mask_of_the_user_holds),
         live_test_of(what_finds_no_room_is_counted_in_the_file),

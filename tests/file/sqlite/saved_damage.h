@@ -40,7 +40,7 @@ static inline bool assert_damage_reported(const struct expected_run *expected,
         bool same = str_equal(buf_str(&whole), buf_str(&expected->whole));
         roast__buf_release(&whole);
         if (!same && problems == 0)
-            fail_msg("something is missing, and nobody says so");
+            fail_msg("data is missing, but no problem is reported");
         assert_saved_records(expected, run);
         assert_saved_facts(expected, run);
         assert_saved_samples(expected, run);

@@ -114,7 +114,7 @@ static void change_block(int64_t number)
     roast__buf_release(&block);
 }
 
-static void odd_blocks_do_no_harm(void **state)
+static void invalid_blocks_are_harmless(void **state)
 {
     (void)state;
     assert_int_equal(load_and_use(), 0);
@@ -124,7 +124,7 @@ static void odd_blocks_do_no_harm(void **state)
 }
 
 /* Rows in the wrong place, or that are not blocks. */
-static void odd_rows_do_no_harm(void **state)
+static void invalid_rows_are_harmless(void **state)
 {
     static const char *const changes[] = {
         "UPDATE journal SET data=NULL",
@@ -177,8 +177,8 @@ static void a_record_comes_once(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        hostile_test(odd_blocks_do_no_harm),
-        hostile_test(odd_rows_do_no_harm),
+        hostile_test(invalid_blocks_are_harmless),
+        hostile_test(invalid_rows_are_harmless),
         hostile_test(a_record_comes_once),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

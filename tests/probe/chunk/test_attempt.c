@@ -370,7 +370,7 @@ static void an_empty_text_is_not_an_absent_one(void **state)
     assert_is_at(&sent.records[1], &expected);
 }
 
-static void an_exception_without_words_is_a_failure_too(void **state)
+static void an_exception_without_a_message_is_a_failure(void **state)
 {
     const struct roast_chunk_end end = {.status = ROAST_CHUNK_FAILED};
     (void)state;
@@ -518,7 +518,7 @@ int main(void)
         cmocka_unit_test(texts_too_long_are_cut_between_characters_and_counted),
         cmocka_unit_test(a_long_file_has_the_same_name_in_attempt_and_chunk),
         cmocka_unit_test(an_empty_text_is_not_an_absent_one),
-        cmocka_unit_test(an_exception_without_words_is_a_failure_too),
+        cmocka_unit_test(an_exception_without_a_message_is_a_failure),
         cmocka_unit_test(an_attempt_holds_nothing_of_the_one_before),
         cmocka_unit_test(an_attempt_inside_another_is_part_of_it),
         cmocka_unit_test(an_attempt_inside_a_chunk_is_part_of_that),

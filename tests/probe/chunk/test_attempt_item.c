@@ -35,13 +35,13 @@ static roast_record chunk_that(void (*describe)(roast_thread *thread))
     return rec;
 }
 
-static void say_nothing(roast_thread *thread)
+static void set_no_fields(roast_thread *thread)
 {
     roast_chunk_absent(thread, ROAST_FIELD_num_events, ROAST_WHY_NOT_GIVEN);
     roast_chunk_absent(thread, ROAST_FIELD_dataset, ROAST_WHY_NOT_GIVEN);
 }
 
-static void say_otherwise(roast_thread *thread)
+static void set_other_fields(roast_thread *thread)
 {
     roast_record *rec = roast_chunk_record(thread);
 
@@ -50,14 +50,14 @@ static void say_otherwise(roast_thread *thread)
     roast_record_set_u64(rec, ROAST_FIELD_num_events, 3);
 }
 
-static void say_that_it_raised(roast_thread *thread)
+static void set_raised_fields(roast_thread *thread)
 {
     roast_chunk_absent(thread, ROAST_FIELD_num_events, ROAST_WHY_RAISED);
 }
 
 static void a_chunk_takes_missing_fields_from_its_item(void **state)
 {
-    roast_record rec = chunk_that(say_nothing);
+    roast_record rec = chunk_that(set_no_fields);
     (void)state;
 
     assert_str_is(text(&rec, ROAST_FIELD_dataset), "TTbar");
@@ -71,7 +71,7 @@ static void a_chunk_takes_missing_fields_from_its_item(void **state)
 
 static void fields_of_the_events_are_kept(void **state)
 {
-    roast_record rec = chunk_that(say_otherwise);
+    roast_record rec = chunk_that(set_other_fields);
     (void)state;
 
     assert_str_is(text(&rec, ROAST_FIELD_dataset), "other");
@@ -81,7 +81,7 @@ static void fields_of_the_events_are_kept(void **state)
 
 static void events_without_a_length_are_not_counted(void **state)
 {
-    roast_record rec = chunk_that(say_that_it_raised);
+    roast_record rec = chunk_that(set_raised_fields);
     (void)state;
 
     assert_false(roast_record_has(&rec, ROAST_FIELD_num_events));

@@ -310,12 +310,12 @@ static void the_run_queue_is_known_where_the_system_provides_it(void **state)
     struct roast_sched before = {0}, after = {0};
     (void)state;
 
-    bool tells = roast__sched_read(&file, &before);
+    bool provided = roast__sched_read(&file, &before);
     roast_thread *thread = begin_armed(0);
     burn();
     struct roast_ladder ladder = end_armed(thread);
-    assert_int_equal(roast_ladder_has(&ladder, ROAST_ITEM_runqueue), tells);
-    if (tells) {
+    assert_int_equal(roast_ladder_has(&ladder, ROAST_ITEM_runqueue), provided);
+    if (provided) {
         assert_true(roast__sched_read(&file, &after));
         assert_true(value_of(&ladder, ROAST_ITEM_runqueue) <=
                     after.runqueue_ns - before.runqueue_ns);

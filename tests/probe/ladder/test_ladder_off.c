@@ -94,7 +94,7 @@ static void an_attempt_inside_another_is_part_of_its_ladder(void **state)
 
 /* ---- threads and forks ------------------------------------------------------- */
 
-static void *look_from_another_thread(void *wrong)
+static void *snapshot_from_another_thread(void *wrong)
 {
     int line = does_nothing(roast_thread_current()); /* it has none yet */
 
@@ -111,7 +111,8 @@ static void only_the_thread_of_the_attempt_has_its_ladder(void **state)
     int wrong = -1;
     (void)state;
 
-    assert_int_equal(pthread_create(&other, NULL, look_from_another_thread, &wrong), 0);
+    assert_int_equal(pthread_create(&other, NULL, snapshot_from_another_thread, &wrong),
+                     0);
     assert_int_equal(pthread_join(other, NULL), 0);
     assert_int_equal(wrong, 0);
     struct roast_ladder ladder = end_armed(thread);

@@ -97,7 +97,7 @@ static void who_was_there_at_the_start_counts_from_then(void **state)
     assert_children(3);
 }
 
-static void who_came_later_counts_from_nothing(void **state)
+static void a_later_process_counts_from_zero(void **state)
 {
     (void)state;
     roast_cpu_meter_round(meter);
@@ -330,7 +330,7 @@ int main(void)
         meter_test(before_any_round_nothing_was_used),
         meter_test(this_process_is_not_its_own_child),
         meter_test(who_was_there_at_the_start_counts_from_then),
-        meter_test(who_came_later_counts_from_nothing),
+        meter_test(a_later_process_counts_from_zero),
         meter_test(a_number_that_is_used_again_is_another_process),
         meter_test(time_that_runs_backwards_counts_nothing),
         meter_test(who_was_waited_for_in_the_tree_counts_once),

@@ -145,17 +145,17 @@ static double measure(void)
     return children_s;
 }
 
-static void assert_close_of(int processes, double value_s, double truth_s)
+static void assert_close_of(int processes, double value_s, double exact_s)
 {
-    double allowed_s = fmax(0.03 * truth_s, 0.03 * processes);
+    double allowed_s = fmax(0.03 * exact_s, 0.03 * processes);
 
-    if (fabs(value_s - truth_s) > allowed_s)
-        fail_msg("%.3f s, not %.3f s", value_s, truth_s);
+    if (fabs(value_s - exact_s) > allowed_s)
+        fail_msg("%.3f s, not %.3f s", value_s, exact_s);
 }
 
-static void assert_close(double value_s, double truth_s)
+static void assert_close(double value_s, double exact_s)
 {
-    assert_close_of(1, value_s, truth_s);
+    assert_close_of(1, value_s, exact_s);
 }
 
 static void start_meter(void)

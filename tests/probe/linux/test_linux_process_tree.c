@@ -53,7 +53,7 @@ static void wait_for_the_end(void)
 }
 
 /* Starts a child that does `work`, and returns when it is done. */
-static struct child start(void (*work)(void), bool stays)
+static struct child start(void (*work)(void), bool keep_running_child)
 {
     struct child child = {-1, 0};
     int ready[2];
@@ -68,7 +68,7 @@ static struct child start(void (*work)(void), bool stays)
         uint64_t cpu_ns = own_cpu_ns();
         (void)!write(ready[1], &cpu_ns, sizeof(cpu_ns));
         (void)close(ready[1]);
-        if (stays)
+        if (keep_running_child)
             wait_for_the_end();
         _exit(0);
     }

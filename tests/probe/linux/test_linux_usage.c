@@ -80,7 +80,7 @@ static void a_forked_child_sees_its_own_memory(void **state)
 }
 
 /* In a child, whose mark starts near its own memory. */
-static bool peak_stays_after_the_memory_is_gone(void *context)
+static bool peak_is_kept_after_the_memory_is_freed(void *context)
 {
     uint64_t before = 0;
     uint64_t after = 0;
@@ -98,7 +98,7 @@ static bool reset_forgets_the_peak(void *context)
     uint64_t high = 0;
     uint64_t low = 0;
 
-    return peak_stays_after_the_memory_is_gone(context) && roast__peak_read(&high) &&
+    return peak_is_kept_after_the_memory_is_freed(context) && roast__peak_read(&high) &&
            roast__peak_reset() == ROAST_OK && roast__peak_read(&low) &&
            is_mapped_growth(low, high);
 }
@@ -109,7 +109,7 @@ static void the_peak_is_exact_and_can_be_reset(void **state)
 
     if (roast__peak_reset() != ROAST_OK)
         skip(); /* a read-only /proc */
-    assert_true(holds_in_child(peak_stays_after_the_memory_is_gone, NULL));
+    assert_true(holds_in_child(peak_is_kept_after_the_memory_is_freed, NULL));
     assert_true(holds_in_child(reset_forgets_the_peak, NULL));
 }
 
