@@ -5,6 +5,7 @@
 #define ROAST_TESTS_FRAMES_H
 
 #include "base/buf.h"
+#include "base/bytes.h"
 #include "base/checksum.h"
 #include "roast/record.h"
 #include "support.h"
@@ -14,13 +15,15 @@ static inline void raw_frame(struct roast_buf *out, unsigned version_kind,
                              struct roast_str fields)
 {
     const unsigned char head[2] = {0xcf, (unsigned char)version_kind};
+    unsigned char crc[4];
     size_t from = out->size_bytes;
 
     roast__buf_put(out, head, sizeof(head));
     roast__buf_put_varint(out, fields.size_bytes);
     roast__buf_put(out, fields.data, fields.size_bytes);
-    roast__buf_put_fixed32(out,
-                           roast__crc32c(out->data + from, out->size_bytes - from));
+    roast__store_fixed(crc, roast__crc32c(out->data + from, out->size_bytes - from),
+                       sizeof(crc));
+    roast__buf_put(out, crc, sizeof(crc));
     assert_true(roast__buf_ok(out));
 }
 

@@ -2,8 +2,8 @@
 /* analyze.h - what a run means: every formula, once.
  *
  * roast_summarize() reads a run and gives a summary: single metrics (metric_defs.def)
- * and tables (tables.def). What cannot be known is absent, with the reason. The summary
- * owns all it holds and does not change when the run goes on. */
+ * and tables (tables.def). A value that cannot be computed is absent, with the reason.
+ * The summary owns all its values and does not change while the run continues. */
 #ifndef ROAST_ANALYZE_H
 #define ROAST_ANALYZE_H
 
@@ -24,8 +24,8 @@ enum roast_metric {
 /* How well a value is known, the best first. */
 enum roast_metric_kind {
     ROAST_EXACT,     /* counted, or measured by clocks and counters */
-    ROAST_SAMPLED,   /* from looks at workers now and then */
-    ROAST_ESTIMATED, /* something is assumed */
+    ROAST_SAMPLED,   /* from samples of workers */
+    ROAST_ESTIMATED, /* based on an assumption */
 };
 
 const char *roast_metric_kind_name(enum roast_metric_kind kind); /* "exact" ... */
@@ -42,7 +42,8 @@ struct roast_metric_info {
 /* The row of a metric. Borrows static memory. */
 const struct roast_metric_info *roast_metric_info(enum roast_metric metric);
 
-/* Other names of metrics: value / per, which is 1 unless the unit is another one. */
+/* Other names of metrics; other value = value / per. `per` is 1 unless the units
+ * differ. */
 struct roast_metric_alias {
     const char *alias;
     enum roast_metric metric;
@@ -56,7 +57,7 @@ struct roast_metric_values {
     bool known[ROAST_METRIC_COUNT];
     double value[ROAST_METRIC_COUNT];
     const char *why[ROAST_METRIC_COUNT];    /* static text; NULL when known */
-    unsigned char kind[ROAST_METRIC_COUNT]; /* of what this one was made of */
+    unsigned char kind[ROAST_METRIC_COUNT]; /* of its inputs */
 };
 
 /* The kind of a value: that of the metric, or of its source where that is worse. */
@@ -74,14 +75,14 @@ int roast_summarize_quick(roast_summary **out, roast_run *run, roast_error *err)
 void roast_summary_free(roast_summary *summary);
 
 /* Both borrow the summary. NULL: this summary has no such table. The table
- * `unavailable` lists the parts of other tables that are missing, and why. */
+ * `unavailable` lists the missing parts of other tables with their reasons. */
 const struct roast_metric_values *roast_summary_metrics(const roast_summary *summary);
 const roast_table *roast_summary_table(const roast_summary *summary,
                                        enum roast_table_id id);
 
-/* A table of a run. Returns owned, with one reference. The summary is of the same run
- * (NULL: it is made); the run may be one whose attempts were not loaded if
- * roast_table_from_summary() holds. */
+/* A table of a run. Returns owned, with one reference. The summary must be of the same
+ * run (NULL: it is computed here). If roast_table_from_summary() is true, the attempts
+ * of the run need not be loaded. */
 int roast_run_table(roast_table **out, enum roast_table_id id, roast_run *run,
                     const roast_summary *summary, roast_error *err);
 
@@ -93,21 +94,22 @@ int roast_series_table(roast_table **out, roast_run *run, enum roast_series seri
                        roast_error *err);
 
 /* What has to be run again, as JSON that coffea's Runner takes: {dataset: {"treename":
- * tree, "files": [file]}}, "{}" for nothing. Metadata and preload of the fileset that was
- * given (note `fileset` of the group `document`) are repeated. Where a call of the Runner
- * gave no output, what its chunks had made is gone: then it is everything that was to be
- * processed. *rerun (NULL allowed) says so, and what is missing in the JSON. */
+ * tree, "files": [file]}}, "{}" for nothing. Metadata and preload of the fileset that
+ * was given (note `fileset` of the group `document`) are repeated. If a call of the
+ * Runner returned no output, the results of its chunks are lost and the JSON has the
+ * whole fileset. *rerun (NULL allowed) has the counts, and what is missing in the
+ * JSON. */
 struct roast_rerun {
-    uint64_t unnamed_failed;  /* or lost: attempts and files that nobody can name */
-    uint64_t unnamed_running; /* when the last word of the run was written */
-    bool everything;          /* a call gave no output, or not all that was done */
-    bool fileset_known;       /* else files that nobody tried are missing */
+    uint64_t unnamed_failed;  /* failed or lost attempts whose file is not known */
+    uint64_t unnamed_running; /* still running, file not known */
+    bool everything;          /* a call returned no output, or only a part of it */
+    bool fileset_known;       /* false: files without any attempt are missing */
 };
 
 int roast_failed_fileset(struct roast_page *out, roast_run *run,
                          struct roast_rerun *rerun, roast_error *err);
 
-/* ---- single formulas, for callers that bring their own numbers ------------------ */
+/* ---- single formulas, for values of the caller -------------------------------- */
 
 /* Count, sum, mean, extremes and spread of numbers, as 0.1.2 defines them: without any
  * value all are 0, and the standard deviation (n - 1) of one value is 0. The sum is
@@ -146,16 +148,15 @@ enum roast_fine_sum {
     ROAST_FINE_SUMS /* none of them */
 };
 
-/* The sum that an activity of Dask belongs to. A count is never taken for seconds, nor
- * seconds for bytes. */
+/* The sum that an activity of Dask belongs to. The units must match. */
 enum roast_fine_sum roast_fine_sum_of(struct roast_str activity, struct roast_str unit);
 
-/* The metric that a sum over all tasks is. */
+/* The metric with the sum over all tasks. */
 enum roast_metric roast_fine_metric(enum roast_fine_sum sum);
 
 /* Metrics that follow from known metrics, filled into values: shares and totals of fine
- * metrics, rates, efficiencies. The last two give a reason for what cannot be made, and
- * keep a value that was known before. */
+ * metrics, rates, efficiencies. The last two set a reason where a value cannot be
+ * computed, and keep values that are already known. */
 void roast_derive_fine(struct roast_metric_values *values);
 void roast_derive_rates(struct roast_metric_values *values);
 void roast_derive_efficiency(struct roast_metric_values *values);

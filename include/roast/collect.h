@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* collect.h - facts of other processes, into a run.
  *
- * A source brings what it finds into a run each time it is polled. The sampler is a
- * thread that polls the sources of a run while it goes on. */
+ * A source adds new data to a run each time it is polled. The sampler is a thread that
+ * polls the sources of a run until it is stopped. */
 #ifndef ROAST_COLLECT_H
 #define ROAST_COLLECT_H
 
@@ -17,26 +17,27 @@ extern "C" {
 
 /* ---- sources ---------------------------------------------------------------------- */
 
-/* One kind of source. `open` makes its state for a run, which is borrowed until `close`,
- * and a place; UNAVAILABLE where this system has no such thing. `poll` brings what is new
- * into the run. `close` counts in the run what was lost, and frees the state. A state is
- * used by one thread at a time. */
+/* One kind of source. `open` makes its state for a run (borrowed until `close`) and a
+ * path; UNAVAILABLE where this system does not support it. `poll` adds new data to the
+ * run. `close` counts in the run what was lost, and frees the state. A state is used by
+ * one thread at a time. */
 struct roast_source {
     int (*open)(void **state, roast_run *run, const char *place, roast_error *err);
     int (*poll)(void *state, roast_error *err);
     void (*close)(void *state);
 };
 
-/* This process and its descendants: memory and CPU. The place is a procfs; NULL: /proc. */
+/* This process and its descendants: memory and CPU. The path is a procfs; NULL:
+ * /proc. */
 extern const struct roast_source roast_process_source;
 
-/* Frames in a spool. The place is its directory, which close removes. */
+/* Frames in a spool. The path is its directory, which close removes. */
 extern const struct roast_source roast_spool_source;
 
 /* ---- the sampler ------------------------------------------------------------------ */
 
-/* Its functions are for one thread at a time; the thread of the sampler apart. A forked
- * child has no such thread and must leave the sampler alone. */
+/* Only one thread may call these functions. A forked child has no sampler thread and
+ * must not use the sampler. */
 typedef struct roast_sampler roast_sampler;
 
 enum { ROAST_SAMPLER_MAX_SOURCES = 8 };
@@ -66,7 +67,7 @@ void roast_sampler_stop(roast_sampler *sampler);
  *
  * A worker process appends frames to <dir>/<process id, 16 hex digits>.frames, one or
  * several with each write(2), and what it wrote outlives it. The client reads what was
- * appended, as often as it likes, and removes the spool at the end.
+ * appended at any time, and removes the spool at the end.
  *
  * Only regular files with such a name (digits in lower case) are read. Symbolic links
  * are not followed, and other files in the directory are left alone. */
@@ -77,8 +78,8 @@ enum {
 };
 
 /* Receives frames. They are borrowed for the call; each call has either whole frames or
- * bytes that are none, never both. A negative status ends the reading and is returned
- * from it; the same frames are given again by the next one. */
+ * damaged bytes, never both. A negative status ends the reading and is returned from
+ * it; the same frames are given again by the next one. */
 struct roast_frames_sink {
     int (*frames)(void *context, struct roast_str frames);
     void *context;
@@ -90,20 +91,20 @@ typedef struct roast_spool roast_spool;
 /* Returns owned; copies dir. IO unless it is a directory, and not a link to one. */
 int roast_spool_open(roast_spool **out, const char *dir, roast_error *err);
 
-/* Gives everything that was appended since the last call. A frame that has not yet been
- * written to its end waits there for its other bytes, unless a whole one follows: then it
- * was cut, and is given as bytes that are none. A file that became shorter is read again
- * from its start. Fails with the status of the sink, with IO when the directory cannot be
- * read, or NO_MEMORY; nothing is lost by any of them. */
+/* Passes everything that was appended since the last call to the sink. An incomplete
+ * frame at the end of a file is kept for the next call, unless a whole frame follows
+ * it: then it was cut, and is passed as damaged bytes. A file that became shorter is
+ * read again from its start. Fails with the status of the sink, with IO when the
+ * directory cannot be read, or NO_MEMORY; no data is lost by a failure. */
 int roast_spool_read(roast_spool *spool, const struct roast_frames_sink *sink,
                      roast_error *err);
 
 struct roast_spool_state {
     uint64_t files;         /* seen so far */
-    uint64_t bytes;         /* that the sink has taken */
-    uint64_t unreadable;    /* files that could not be read at some time */
-    uint64_t waiting_files; /* with a frame without an end, */
-    uint64_t waiting_bytes; /* of so many bytes; lost, unless its writer goes on */
+    uint64_t bytes;         /* that the sink has accepted */
+    uint64_t unreadable;    /* files with at least one failed read */
+    uint64_t waiting_files; /* with an incomplete frame at the end, */
+    uint64_t waiting_bytes; /* size of these frames */
 };
 
 struct roast_spool_state roast_spool_state(const roast_spool *spool);
@@ -112,7 +113,8 @@ struct roast_spool_state roast_spool_state(const roast_spool *spool);
 void roast_spool_close(roast_spool *spool, bool remove);
 
 /* Removes the files of a spool, read or not, and its directory if nothing else is in
- * it. For cleaning up after a crash. OK when the directory is gone then, else IO. */
+ * it. For cleaning up after a crash. OK when the directory does not exist afterwards,
+ * else IO. */
 int roast_spool_remove(const char *dir);
 
 #ifdef __cplusplus

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* cpu_meter.h - the CPU time of this process and of all its descendants since a start.
  *
- * The kernel adds up children that ended and were waited for; the CPU time of those that
- * still run, and what all had used before the start, is known from samples of the process
- * tree. The meter joins the two without counting anything twice. One thread at a time. */
+ * The kernel adds up children that ended and were waited for; the CPU time of those
+ * that still run, and what all had used before the start, is known from samples of the
+ * process tree. The meter combines the two without counting anything twice. One thread
+ * at a time. */
 #ifndef ROAST_CPU_METER_H
 #define ROAST_CPU_METER_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* dask_batch.h - what the plugin on Dask's scheduler noted, into a run.
+/* dask_batch.h - batches of the plugin on Dask's scheduler, into a run.
  *
  * A batch is a sequence of the items of dask_batch_items.def. */
 #ifndef ROAST_DASK_BATCH_H
@@ -36,10 +36,11 @@ typedef struct roast_dask_batches roast_dask_batches;
 int roast_dask_batches_new(roast_dask_batches **out, roast_run *run, roast_error *err);
 void roast_dask_batches_free(roast_dask_batches *batches);
 
-/* One batch of a scheduler, whose clock is offset_ns behind the client's. Workers are
- * numbered by each scheduler on its own, so its name must be the same each time. BAD_DATA
- * when items make no sense; all others are in the run. After NO_MEMORY the same batch may
- * be added again, and nothing is counted twice. Losses are counted in the run. */
+/* One batch of a scheduler, whose clock is offset_ns behind the client's. Each
+ * scheduler numbers its own workers, so its name must be the same each time. BAD_DATA
+ * when some items are invalid; all others are added to the run. After NO_MEMORY the
+ * same batch may be added again, and nothing is counted twice. Losses are counted in
+ * the run. */
 struct roast_dask_batch {
     const char *scheduler;
     struct roast_str bytes;

@@ -39,10 +39,10 @@ void roast_json_null(struct roast_json *json);
 /* The shortest number that reads back as the same double; null for NaN and infinity. */
 void roast_json_number(struct roast_json *json, double value);
 
-/* A value that is JSON already. */
-void roast_json_made(struct roast_json *json, struct roast_str made);
+/* A value that is already JSON. */
+void roast_json_raw(struct roast_json *json, struct roast_str raw);
 
-/* That shortest number as text; returns its size without the NUL. */
+/* The same number as text; returns its size without the NUL. */
 enum { ROAST_JSON_NUMBER_BYTES = 32 };
 size_t roast_shortest_number(char out[ROAST_JSON_NUMBER_BYTES], double value);
 

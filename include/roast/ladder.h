@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* ladder.h - the inside of an attempt: seconds by slice, bytes by branch and endpoint.
+/* ladder.h - details of an attempt: seconds by slice, bytes by branch and endpoint.
  *
- * Four blobs of a frame and what they hold. Readers check every length, skip items they
- * do not know and never allocate; names borrow the blob. */
+ * Readers and writers of four blobs of a frame. Readers check every length, skip
+ * unknown items and never allocate; names borrow the blob. */
 #ifndef ROAST_LADDER_H
 #define ROAST_LADDER_H
 
@@ -67,27 +67,26 @@ enum { ROAST_LADDER_BOUND_BYTES = 12 * ROAST_ITEM_COUNT };
 int64_t roast_ladder_write(void *out, size_t out_bytes,
                            const struct roast_ladder *ladder, roast_error *err);
 
-/* Reads a `ladder` blob; what is not known here is skipped. Nothing is known in out
- * when it fails. */
+/* Reads a `ladder` blob; unknown items are skipped. When it fails, out is empty. */
 int roast_ladder_read(struct roast_ladder *out, struct roast_str blob,
                       roast_error *err);
 
-/* Where the seconds of an attempt went, the second way; the four add up to task_ns. */
+/* Another division of the time of an attempt; the four add up to task_ns. */
 struct roast_split {
     uint64_t on_cpu_ns;
-    uint64_t runqueue_ns;   /* could run, had no core */
+    uint64_t runqueue_ns;   /* ready to run, but without a core */
     uint64_t fetch_wait_ns; /* waited for data; 0 unless fetch_known */
     uint64_t blocked_ns;    /* the remaining time: the GIL, locks, sleep */
-    bool fetch_known;       /* if not, waiting for data is in blocked_ns */
+    bool fetch_known;       /* false: waiting for data is in blocked_ns */
 };
 
-/* False, and nothing written, when the time in the run queue is not known. */
+/* False, and *out unchanged, when the time in the run queue is not known. */
 bool roast_ladder_split(struct roast_split *out, uint64_t task_ns, uint64_t task_cpu_ns,
                         const struct roast_ladder *ladder);
 
 /* ---- hooks -------------------------------------------------------------------- */
 
-/* What the ladder looks at in other packages (hooks.def). */
+/* Functions of other packages that the ladder wraps (hooks.def). */
 enum roast_hook {
 #define H(number, name, where, slices, text) ROAST_HOOK_##name = (number),
 #include "roast/hooks.def"
@@ -108,7 +107,7 @@ const struct roast_hook_info *roast_hook_info(unsigned hook);
 /* ---- branches ----------------------------------------------------------------- */
 
 enum roast_branch_flag {
-    ROAST_BRANCH_DATA = 1,      /* its values were looked at */
+    ROAST_BRANCH_DATA = 1,      /* its values were used */
     ROAST_BRANCH_OFFSETS = 2,   /* it was read for offsets */
     ROAST_BRANCH_PRELOADED = 4, /* it was read in bulk, before it was needed */
 };
@@ -136,9 +135,9 @@ int64_t roast_branches_write(void *out, size_t out_bytes,
 int64_t roast_branches_read(struct roast_branch *out, size_t max, struct roast_str blob,
                             roast_error *err);
 
-/* What was looked at, summed over a `branches` blob. */
+/* What was accessed, summed over a `branches` blob. */
 struct roast_access {
-    uint64_t branches;        /* whose values were looked at */
+    uint64_t branches;        /* whose values were used */
     uint64_t offset_branches; /* that were read for offsets only */
     uint64_t
         sized_branches;  /* of `branches`, those whose sizes in the file are known */
@@ -146,24 +145,24 @@ struct roast_access {
     uint64_t file_uncompressed_bytes;
 };
 
-static inline bool roast_flags_say_accessed(unsigned flags)
+static inline bool roast_flags_accessed(unsigned flags)
 {
     return flags & ROAST_BRANCH_DATA;
 }
 
-static inline bool roast_flags_say_offsets_only(unsigned flags)
+static inline bool roast_flags_offsets_only(unsigned flags)
 {
-    return !roast_flags_say_accessed(flags) && flags & ROAST_BRANCH_OFFSETS;
+    return !roast_flags_accessed(flags) && flags & ROAST_BRANCH_OFFSETS;
 }
 
 static inline bool roast_branch_is_accessed(const struct roast_branch *branch)
 {
-    return roast_flags_say_accessed(branch->flags);
+    return roast_flags_accessed(branch->flags);
 }
 
 static inline bool roast_branch_is_offsets_only(const struct roast_branch *branch)
 {
-    return roast_flags_say_offsets_only(branch->flags);
+    return roast_flags_offsets_only(branch->flags);
 }
 
 int roast_access_read(struct roast_access *out, struct roast_str blob,
@@ -174,7 +173,7 @@ int roast_access_read(struct roast_access *out, struct roast_str blob,
 /* Where bytes came from: scheme and host, or the first two folders of a path. */
 struct roast_endpoint {
     struct roast_str name;
-    uint64_t requests; /* calls; each may ask for several ranges */
+    uint64_t requests; /* calls; each may request several ranges */
     uint64_t ranges;
     uint64_t bytes;
     uint64_t wait_ns;
@@ -190,8 +189,8 @@ int64_t roast_endpoints_read(struct roast_endpoint *out, size_t max,
                              struct roast_str blob, roast_error *err);
 
 /* The endpoint of a file name or URL: "scheme://host:port", "/first/second", "." for a
- * relative path, "unknown" for none. Borrows it, or static memory. Credentials should be
- * taken out before: a URL that has some gives "host:port" alone. */
+ * relative path, "unknown" for none. Borrows it, or static memory. Credentials should
+ * be removed first: a URL with credentials gives only "host:port". */
 struct roast_str roast_endpoint_of(struct roast_str file);
 
 /* ---- files -------------------------------------------------------------------- */
@@ -225,7 +224,7 @@ const char *roast_file_kind_name(unsigned kind); /* NULL if unknown */
 struct roast_file_facts {
     enum roast_file_kind kind;
     enum roast_codec codec;
-    uint64_t branches; /* 0: not known, as of entries: one that has none is not read */
+    uint64_t branches; /* 0: not known (an empty tree is never read) */
     uint64_t entries;
     bool sizes_known; /* the two below */
     uint64_t compressed_bytes;

@@ -4,8 +4,8 @@
  * A live file is the list of calls that changed a run, in blocks with a checksum
  * (docs/format.md). One thread writes it, fed through a queue inside the run; the disk
  * is synced every few seconds. What was synced is acknowledged: it outlives any crash.
- * A slow or full disk never holds up whoever adds to the run: past the queue's limit
- * changes miss the file, and the file says how many. */
+ * A slow or full disk never blocks a thread that adds to the run: when the queue is
+ * full, changes are dropped, and the file has their number. */
 #ifndef ROAST_LIVE_H
 #define ROAST_LIVE_H
 
@@ -27,18 +27,18 @@ struct roast_live_options {
     int64_t sync_every_ns;  /* 0: 5 s */
 };
 
-/* Starts to write a run that nothing but its clocks and host was told yet; another one is
- * refused with LIMIT. The file must not exist; fails at once where it cannot be made.
- * Returns owned; the run must outlive it. */
+/* Starts to write a run that has only clocks and host so far; any other run is refused
+ * with LIMIT. The file must not exist; fails at once where it cannot be made. Returns
+ * owned; the run must outlive it. */
 int roast_live_open(roast_live **out, roast_run *run, const char *path,
                     const struct roast_live_options *options, roast_error *err);
 
-/* Counted in changes of the run, since it was opened. */
+/* All but errors are numbers of changes of the run, since it was opened. */
 struct roast_live_state {
-    uint64_t queued;       /* found room in the queue */
-    uint64_t written;      /* of them, in blocks that the system took */
+    uint64_t queued;       /* put in the queue */
+    uint64_t written;      /* of them, in blocks that were written */
     uint64_t acknowledged; /* synced: they outlive any crash */
-    uint64_t dropped;      /* missed the file */
+    uint64_t dropped;      /* not in the file: the queue was full */
     uint64_t errors;       /* of the disk */
     char first_error[160]; /* one line; "" for none */
 };
@@ -48,8 +48,8 @@ void roast_live_state(roast_live *live, struct roast_live_state *out);
 /* Writes and syncs what is queued, now; for tests and for the end. */
 int roast_live_sync(roast_live *live, roast_error *err);
 
-/* Writes what is queued, ends the thread and closes; the file stays, or is removed
- * unwritten where a finished run file has taken its place. In a forked child: frees
+/* Writes what is queued, ends the thread and closes. `remove` removes the file
+ * unwritten, because a finished run file has replaced it. In a forked child: frees
  * nothing, writes nothing. */
 int roast_live_close(roast_live *live, bool remove, roast_error *err);
 

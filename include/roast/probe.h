@@ -77,8 +77,8 @@ void roast_chunk_lose(roast_thread *thread, enum roast_loss loss, uint64_t count
 roast_values *roast_chunk_user_keys(roast_thread *thread);
 roast_values *roast_chunk_custom_metrics(roast_thread *thread);
 
-/* The first 64 bytes of a chunk's life as a begin frame. Borrows the thread's memory
- * until the next call for it; absent when memory ran out. */
+/* The begin frame of the chunk, at most 64 bytes. Borrows the thread's memory until the
+ * next call for it; absent when memory ran out. */
 struct roast_str roast_chunk_begin_frame(roast_thread *thread);
 
 /* Directly before and directly after the work. stop is also called when it failed. */
@@ -100,8 +100,8 @@ struct roast_chunk_end {
 int roast_chunk_finish(roast_thread *thread, const struct roast_chunk_end *end,
                        struct roast_str *frame, roast_error *err);
 
-/* The caller has passed the frame on. The time of that is monitor time too. It is counted
- * with the thread's next chunk, because the record of this one is encoded already. */
+/* The caller has passed the frame on. The time since finish is monitor time, counted
+ * with the thread's next chunk because the record of this one is already encoded. */
 void roast_chunk_delivered(roast_thread *thread);
 
 /* The <= 256 bytes end frame of the chunk finished last, borrowed like its frame. */
@@ -109,8 +109,8 @@ struct roast_str roast_chunk_end_frame(roast_thread *thread);
 
 /* ---- attempts ---------------------------------------------------------------- */
 
-/* What an executor is about to process. Texts may be absent; all are borrowed for the
- * call. */
+/* The item that an executor processes next. Texts may be absent; all are borrowed for
+ * the call. */
 struct roast_attempt_item {
     struct roast_str dataset;
     struct roast_str file; /* credentials are taken out here */
@@ -120,24 +120,25 @@ struct roast_attempt_item {
     bool has_entries;
     uint64_t entry_start;
     uint64_t entry_stop;
-    uint64_t begun_ago_ns; /* the executor began it before it called us */
+    uint64_t begun_ago_ns; /* time since the executor began it */
 };
 
-/* Opens an attempt on this thread: everything an executor does for one chunk, opening the
- * file and building the events too. The first chunk begun inside it is its chunk: it has
- * its identity, and the fields of the item that its events do not have. Returns the begin
+/* Opens an attempt on this thread: everything an executor does for one chunk, including
+ * opening the file and building the events. The first chunk begun inside it gets its
+ * identity, and the fields of the item that the events do not have. Returns the begin
  * frame, borrowed until the next call for the thread; absent for an attempt inside
- * another one, which is part of that. */
+ * another one, which counts as part of that. */
 struct roast_str roast_attempt_begin(roast_thread *thread, const unsigned char *run_id,
                                      const struct roast_attempt_item *item);
 
 /* True from begin to end. */
 bool roast_attempt_active(const roast_thread *thread);
 
-/* Keeps the frame of a chunk until the attempt ends. */
-int roast_attempt_keep(roast_thread *thread, struct roast_str frame, roast_error *err);
+/* Adds the frame of a chunk to those that the attempt sends at its end. */
+int roast_attempt_add_frame(roast_thread *thread, struct roast_str frame,
+                            roast_error *err);
 
-/* What an attempt sends: its chunks, and its end frame, which lies behind them in memory.
+/* What an attempt sends: its chunks, and its end frame, which follows them in memory.
  * Absent for an attempt inside another one. */
 struct roast_attempt_frames {
     struct roast_str chunks; /* may be empty */
@@ -145,15 +146,15 @@ struct roast_attempt_frames {
 };
 
 /* Closes the attempt. *frames borrows until the next attempt of the thread. Chunks are
- * those that were kept, or a record of the attempt itself where it failed before
- * process(), or where process() is not decorated. One end frame is sent per attempt: this
- * one, or that of roast_attempt_packed(). */
+ * those that were added, or a record of the attempt itself where it failed before
+ * process() or process() is not decorated. One end frame is sent per attempt: this one,
+ * or that of roast_attempt_packed(). */
 int roast_attempt_end(roast_thread *thread, const struct roast_chunk_end *end,
                       struct roast_attempt_frames *frames, roast_error *err);
 
-/* The executor has packed the result of the attempt that this thread ended last: the end
- * frame that includes the packing, borrowed until the next call for the thread. Absent
- * when there is none: no attempt, one that failed or was packed before, or one without a
+/* The executor has packed the result of the attempt that this thread ended last: the
+ * end frame that includes the packing, borrowed until the next call for the thread.
+ * Absent without an attempt, and for one that failed, was packed before or has no
  * ladder. */
 struct roast_str roast_attempt_packed(roast_thread *thread);
 
@@ -171,38 +172,39 @@ enum {
 /* Identifies one open section, so that an end is matched in any order of calls. */
 struct roast_section_token {
     const void *thread; /* only compared */
-    uint64_t serial;    /* 0: nothing was opened */
+    uint64_t serial;    /* 0: no section was opened */
 };
 
-/* Opens a section under the innermost open one. Never fails: beyond the caps the time
- * goes to "(other)" or to the parent, and is counted as a loss. */
+/* Opens a section under the innermost open one. Never fails: above the limits the time
+ * is added to "(other)" or to the parent, and counted as a loss. */
 struct roast_section_token roast_section_begin(roast_thread *thread,
                                                struct roast_str name,
                                                enum roast_section_kind kind);
 
-/* The section that is ended next is left by an exception. error_token identifies the
- * exception and is never used for another one in the same chunk; the innermost section
- * it left is kept. */
+/* The section that is ended next was left by an exception. error_token identifies the
+ * exception and is unique within the chunk; the innermost section that it left is
+ * recorded. */
 void roast_section_failed(roast_thread *thread, const void *error_token);
 
-/* Ends a section; sections opened inside it and left open end with it. bytes counts
- * for ROAST_SECTION_BYTES. A token of another thread or chunk changes nothing and is
+/* Ends a section; open sections inside it end with it. bytes counts for
+ * ROAST_SECTION_BYTES. A token of another thread or chunk changes nothing and is
  * counted. */
 void roast_section_end(roast_thread *thread, struct roast_section_token token,
                        uint64_t bytes);
 
 /* ---- the process ------------------------------------------------------------- */
 
-/* Queues a frame that could not travel with an output; at most 16 MiB wait. */
+/* Queues a frame that could not be sent with an output; the queue holds at most 16
+ * MiB. */
 int roast_outbox_put(struct roast_str frame, roast_error *err);
 
-/* Empties the queue: *frames is returned owned, for roast_outbox_release(). *dropped gets
- * how many frames found no room so far. */
+/* Empties the queue: *frames is returned owned, for roast_outbox_release(). *dropped
+ * gets the number of frames dropped so far. */
 void roast_outbox_take(struct roast_str *frames, uint64_t *dropped);
 void roast_outbox_release(struct roast_str *frames);
 
-/* Puts taken frames back before those that were queued since. Takes *frames. */
-void roast_outbox_give_back(struct roast_str *frames);
+/* Puts taken frames back at the front of the queue. Takes *frames. */
+void roast_outbox_put_back(struct roast_str *frames);
 
 /* A random id of this process; a forked child has another one. */
 uint64_t roast_process_id(void);

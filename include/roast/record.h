@@ -2,8 +2,8 @@
 /* record.h - the chunk record: records in memory, frames on the wire.
  *
  * A frame is one record as bytes: it travels in the output of a chunk, through a spool
- * file or as an event, and is the only thing that crosses between programs.
- * docs/format.md specifies it for independent readers. Three kinds share one layout:
+ * file or as an event, and is the only data exchanged between programs. docs/format.md
+ * specifies it for independent readers. Three kinds share one layout:
  *
  *     begin   64 bytes     who starts what, and when
  *     chunk   a few 100 B  everything known when process() returns
@@ -39,7 +39,7 @@ enum {
     ROAST_FORMAT_VERSION = 1,
     ROAST_FRAME_MAGIC = 0xcf,         /* the first byte of a frame */
     ROAST_FRAME_MAX_BYTES = 16 << 20, /* a larger one in a spool is damaged */
-    ROAST_FRAME_OVERHEAD_BYTES = 12,  /* most that header and checksum take */
+    ROAST_FRAME_OVERHEAD_BYTES = 12,  /* largest size of header and checksum together */
     ROAST_BEGIN_MAX_BYTES = 64,
     ROAST_END_MAX_BYTES = 256,
     ROAST_IDENTITY_BYTES = 28,
@@ -146,7 +146,7 @@ static inline void roast_record_set_str(roast_record *rec, enum roast_field fiel
 int64_t roast_record_encode(void *out, size_t out_bytes, const roast_record *rec,
                             roast_error *err);
 
-/* The size that is certainly enough for encoding rec. */
+/* An upper bound of the size of the frame of rec. */
 size_t roast_record_bound(const roast_record *rec);
 
 /* Reads the frame at the start of data. *used_bytes (NULL allowed) gets its size, so
@@ -196,8 +196,7 @@ struct roast_section {
     unsigned kinds; /* roast_section_kind bits */
     uint64_t count;
     uint64_t total_ns;
-    uint64_t self_ns; /* total_ns less that of the sections directly in it, at least 0;
-                         only reading finds it */
+    uint64_t self_ns; /* total_ns without direct subsections; set when read */
     uint64_t memory_start_bytes; /* of the first pass; with MEMORY */
     uint64_t memory_end_bytes;   /* of the last pass */
     int64_t memory_delta_bytes;  /* summed over all passes */

@@ -2,8 +2,8 @@
 /* run.h - a run in memory: attempts in columns, samples, facts and marks.
  *
  * One roast_run per `with` block. Several threads may write to it and one may read it
- * at the same time: a mutex inside guards everything, and no call here calls back.
- * Meaning is computed by aggregate.h; this only keeps what was measured.
+ * at the same time: one mutex guards everything, and no function here calls back.
+ * Metrics are computed by analyze.h; a run only holds what was measured.
  *
  *     attempt   one try at one chunk; its begin, chunk and end frames are one row
  *     chunk     dataset, file and entry range; it may take several attempts */
@@ -25,7 +25,7 @@ int roast_run_new(roast_run **out, int64_t start_mono_ns, int64_t start_epoch_ns
                   roast_error *err);
 void roast_run_free(roast_run *run);
 
-/* The end of the block; may be set again. Until then the run is open. */
+/* The end of the run; may be set again. Until then the run is open. */
 void roast_run_finish(roast_run *run, int64_t end_mono_ns);
 
 /* The name of the client's host: its processes share the client's monotonic clock. To
@@ -40,30 +40,30 @@ int roast_run_accept(roast_run *run, const unsigned char run_id[ROAST_RUN_ID_BYT
 
 enum roast_frames_from {
     ROAST_FROM_WORKERS, /* those with an id that was not accepted are foreign */
-    ROAST_FROM_USER,    /* handed over by the user: taken whatever their id */
+    ROAST_FROM_USER,    /* from the user: accepted with any id */
 };
 
 struct roast_tally {
     uint64_t kept;     /* frames that were new */
-    uint64_t repeated; /* the same again, or an end that knows less than another one */
+    uint64_t repeated; /* repeated, or an end frame that knows less than another one */
     uint64_t foreign;
-    uint64_t damaged; /* pieces that were skipped */
+    uint64_t damaged; /* damaged parts that were skipped */
 };
 
-/* Adds the frames of a buffer; *tally (NULL allowed) says what became of them. Fails
- * with NO_MEMORY only; what was added before stays, and the buffer may be added again.
- * What is damaged or foreign is also counted as a loss of the run. */
+/* Adds the frames of a buffer; *tally (NULL allowed) gets the counts. Fails with
+ * NO_MEMORY only; then the buffer may be added again. Damaged and foreign frames are
+ * also counted as losses of the run. */
 int roast_run_add_frames(roast_run *run, struct roast_str frames,
                          enum roast_frames_from from, struct roast_tally *tally,
                          roast_error *err);
 
-/* A dataset or file name, so that begin frames, which carry 32-bit ids, can be read.
- * Names of records are learned by themselves; credentials are taken out here. */
-int roast_run_learn_name(roast_run *run, struct roast_str name, roast_error *err);
+/* Adds a dataset or file name, which resolves the 32-bit ids of begin frames. Names in
+ * records are added automatically; credentials are removed. */
+int roast_run_add_name(roast_run *run, struct roast_str name, roast_error *err);
 
-/* The chunk records in order of their start, as frames one behind the other; those
- * whose start is not known come last. Each has what was in its frame, and what only the
- * end frame of its attempt knew: task_ns, task_cpu_ns, ladder. */
+/* The chunk records in order of their start, as consecutive frames; those with unknown
+ * start come last. Each has the fields of its frame, and those that only the end frame
+ * of its attempt had: task_ns, task_cpu_ns, ladder. */
 struct roast_chunk_item {
     size_t offset;
     size_t size_bytes;
@@ -80,9 +80,8 @@ struct roast_chunk_list {
 int roast_run_chunks(roast_run *run, struct roast_chunk_list *out, roast_error *err);
 void roast_chunk_list_release(struct roast_chunk_list *list);
 
-/* Where the records of one run id are that ended well, by their start; for those who
- * want to look at single records later. A row stays the same as long as the run. Those
- * of an undecorated process() are not among them. */
+/* The rows of one run id that ended well, by their start, to read single records later.
+ * A row number never changes. Records of an undecorated process() are not included. */
 struct roast_rows {
     uint32_t *rows; /* owned */
     size_t count;
@@ -92,13 +91,13 @@ int roast_run_rows(roast_run *run, const unsigned char run_id[ROAST_RUN_ID_BYTES
                    struct roast_rows *out, roast_error *err);
 void roast_rows_release(struct roast_rows *rows);
 
-/* Writes the chunk frame of a row to out; its size. ROAST_LIMIT when it needs more than
- * out_bytes, BAD_DATA when the row has none. */
+/* Writes the chunk frame of a row to out; returns its size. ROAST_LIMIT when it needs
+ * more than out_bytes, BAD_DATA when the row has none. */
 int64_t roast_run_frame(roast_run *run, uint32_t row, void *out, size_t out_bytes,
                         roast_error *err);
 
-/* How many attempts have begun, ended well, and failed, and what those that ended well
- * read; for a live line. */
+/* Numbers of attempts that began, ended well, and failed, and what those that ended
+ * well have read; for a progress line. */
 struct roast_progress {
     uint64_t begun;
     uint64_t done;
@@ -106,7 +105,7 @@ struct roast_progress {
     uint64_t events;
     uint64_t bytes;
     uint64_t workers;   /* offered now; 0: not known */
-    uint64_t rss_bytes; /* of the workers at the last moment they were sampled */
+    uint64_t rss_bytes; /* of the workers, at their last samples */
 };
 
 void roast_run_progress(roast_run *run, struct roast_progress *out);
@@ -124,13 +123,13 @@ int roast_run_add_use(roast_run *run, const struct roast_process_use *use,
 int roast_run_offer(roast_run *run, int64_t time_ns, uint64_t workers, uint64_t threads,
                     roast_error *err);
 
-/* A worker count that somebody else sampled (a user's backend). */
+/* A worker count that a backend of the user sampled. */
 int roast_run_add_count(roast_run *run, int64_t time_ns, uint64_t workers,
                         roast_error *err);
 
-/* The series as they were sampled: one series of one worker after the other. cores,
- * active_tasks and executing of the run's own worker processes are told from offers and
- * attempts where nobody sampled them. */
+/* The series as they were sampled: one series of one worker after the other. Where no
+ * sampler gave them, cores, active_tasks and executing of local worker processes are
+ * derived from offers and attempts. */
 struct roast_point {
     int64_t time_ns;
     double value;
@@ -167,20 +166,20 @@ enum roast_run_loss {
     ROAST_RUN_LOSS_COUNT
 };
 
-/* What is no finite number is not taken. */
+/* NaN and infinity are ignored. */
 void roast_run_set_fact(roast_run *run, enum roast_fact fact, double value);
 void roast_run_add_fact(roast_run *run, enum roast_fact fact, double value);
 bool roast_run_fact(roast_run *run, enum roast_fact fact, double *value);
 void roast_run_lose(roast_run *run, enum roast_run_loss loss, uint64_t count);
 uint64_t roast_run_lost(roast_run *run, enum roast_run_loss loss);
-/* The first error of the monitor that a worker told, cut to what fits; "" for none. */
+/* The first error of the monitor in a worker, cut to fit; "" for none. */
 void roast_run_first_error(roast_run *run, char *out, size_t out_bytes);
 
 const char *roast_fact_name(enum roast_fact fact);
 const char *roast_run_loss_name(enum roast_run_loss loss);
 const char *roast_run_loss_text(enum roast_run_loss loss);
 
-/* ---- words ------------------------------------------------------------------- */
+/* ---- notes ------------------------------------------------------------------- */
 
 enum roast_note_group {
 #define G(name, text) ROAST_NOTES_##name,
@@ -194,12 +193,12 @@ const char *roast_note_group_name(enum roast_note_group group);
 enum { ROAST_NOTE_NAME_BYTES = 256 }; /* a longer name is LIMIT */
 
 /* Keeps a text under a name, in place of an earlier one; an absent text removes it.
- * Credentials are taken out here. The names of the group `run` are in run_notes.def. */
+ * Credentials are removed. The names of the group `run` are in run_notes.def. */
 int roast_run_set_note(roast_run *run, enum roast_note_group group,
                        struct roast_str name, struct roast_str text, roast_error *err);
 
-/* Copies the text of a note to out, cut to what fits and NUL-terminated; its whole size
- * without the NUL, -1 where there is none. */
+/* Copies the text of a note to out, cut to fit and NUL-terminated; returns its whole
+ * size without the NUL, -1 where there is none. */
 int64_t roast_run_note(roast_run *run, enum roast_note_group group, const char *name,
                        char *out, size_t out_bytes);
 
@@ -210,12 +209,12 @@ typedef void roast_note_visitor(void *context, struct roast_str name,
 void roast_run_notes(roast_run *run, enum roast_note_group group,
                      roast_note_visitor *note, void *context);
 
-/* All labels in one line, "site=T2, user=me"; those that do not fit are left out. How many
- * there are, or -1 where the line divided at every ", " does not give them all: one was
- * left out, or has a comma itself. */
+/* All labels in one line, "site=T2, user=me"; those that do not fit are left out.
+ * Returns their number, or -1 if splitting the line at every ", " does not give all
+ * labels: one was left out, or contains a comma. */
 int64_t roast_run_labels(roast_run *run, char *out, size_t out_bytes);
 
-/* How a run ended: failed where a failure was noted, unfinished where it has no end. */
+/* How a run ended: failed if a failure was noted, unfinished if it has no end. */
 enum roast_run_state { ROAST_IS_finished, ROAST_IS_failed, ROAST_IS_unfinished };
 
 enum roast_run_state roast_run_state(roast_run *run);
@@ -223,8 +222,8 @@ const char *roast_run_state_name(enum roast_run_state state); /* "finished" ... 
 
 /* ---- clock ------------------------------------------------------------------- */
 
-/* When the block began and ended, in ns since 1970; end 0: it goes on, or nobody saw its
- * end. */
+/* When the run began and ended, in ns since 1970; end 0: it is still running, or its
+ * end was not recorded. */
 struct roast_span {
     int64_t start_ns;
     int64_t end_ns;

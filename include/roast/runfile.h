@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* runfile.h - runs that last: saved, opened, checked, asked.
+/* runfile.h - run files: saved, opened, checked, queried.
  *
- * A finished run is an SQLite file (`.roast`); one that goes on, or whose collector was
- * killed, is a live file (`.roast-live`, live.h). Readers take both. Layouts are in
- * docs/format.md. Files of strangers are hostile: every length is checked, SQLite is
- * opened defensively, nothing in a file is ever executed. */
+ * A finished run is an SQLite file (`.roast`); a run that is in progress, or whose
+ * collector was killed, is a live file (`.roast-live`, live.h). Readers accept both.
+ * Layouts are in docs/format.md. Files are untrusted: every length is checked, SQLite
+ * is opened defensively, nothing in a file is ever executed. */
 #ifndef ROAST_RUNFILE_H
 #define ROAST_RUNFILE_H
 
@@ -22,43 +22,42 @@ enum { ROAST_FILE_FORMAT = 1 };
 #define ROAST_RUN_NAME \
     "run" ROAST_FILE_SUFFIX /* of the run in a measurement directory */
 
-/* Whether an entry of a folder is passed over by whoever looks for runs: it begins with
- * a dot, as all that is being written does. */
+/* Whether a search for runs skips this entry of a folder: it begins with a dot, like
+ * all files that are being written. */
 bool roast_is_hidden_name(const char *name);
 
 /* Whether a path ends in the name of a run file: NAME.roast or NAME.roast-live, not
- * hidden. What the file is, it says itself. */
+ * hidden. The contents are not checked. */
 bool roast_is_run_name(const char *path);
 
 /* ---- saving and opening --------------------------------------------------------- */
 
 enum roast_save_mode {
-    ROAST_SAVE_NEW,     /* refuses a path that is taken */
-    ROAST_SAVE_REPLACE, /* a file that was there stays whole until the new one is */
+    ROAST_SAVE_NEW,     /* refuses an existing path */
+    ROAST_SAVE_REPLACE, /* an existing file is kept until the new one is complete */
 };
 
 /* Writes a run: temporary file beside it, sync, rename, sync of the folder. On failure
- * nothing is left but what was there before. */
+ * an existing file is unchanged. */
 int roast_run_save(roast_run *run, const char *path, enum roast_save_mode mode,
                    roast_error *err);
 
 typedef struct roast_runfile roast_runfile;
 
-/* Returns owned. Reads what is small: facts, notes, losses and the summary come at once,
- * attempts and samples when they are asked for. Errors: IO (no such file, ...), BAD_DATA
- * (no run file), NEWER_FORMAT, BAD_CHECKSUM, TRUNCATED. */
+/* Returns owned. Facts, notes, losses and the summary are read at once, attempts and
+ * samples when they are needed. Errors: IO (no such file, ...), BAD_DATA (no run file),
+ * NEWER_FORMAT, BAD_CHECKSUM, TRUNCATED. */
 int roast_runfile_open(roast_runfile **out, const char *path, roast_error *err);
 void roast_runfile_close(roast_runfile *file);
 
 struct roast_runfile_info {
     bool live;    /* a live file: see `ended` */
-    bool ended;   /* the end of the run is known; else it goes on, or was killed */
+    bool ended;   /* the end of the run is known; else it still runs, or was killed */
     bool partial; /* a live file without the end, or not all of it could be read */
     uint32_t format;
     char writer[48];    /* "roastcoffea 1.0.0" */
     uint64_t cut_bytes; /* of a live file: at its end, no whole block */
-    uint64_t damaged;   /* stretches or pieces that could not be read and were left out;
-                           the loss live_damaged or file_damaged */
+    uint64_t damaged;   /* parts that were skipped; a loss of the run too */
 };
 
 void roast_runfile_info(const roast_runfile *file, struct roast_runfile_info *out);
@@ -75,21 +74,21 @@ int roast_runfile_summary(roast_runfile *file, const roast_summary **out,
 int roast_runfile_columns(roast_runfile *file, enum roast_table_id table,
                           roast_table **out, roast_error *err);
 
-/* Reads everything there is and tells each thing that is wrong or missing as one line;
- * how many, or negative when it could not look. */
+/* Reads the whole file and reports each problem as one line. Returns the number of
+ * problems, or a negative status when the file cannot be checked. */
 typedef void roast_problem_visitor(void *context, const char *problem);
 int64_t roast_runfile_check(roast_runfile *file, roast_problem_visitor *problem,
                             void *context, roast_error *err);
 
-/* Runs one SELECT on the file, which cannot change it. Beside the tables of the file
- * there are those of tables.def. `row` is called with the names once and cells NULL,
- * then for every row; it returns false to stop. */
+/* Runs one SELECT on the file, which cannot change it. The tables of the file and those
+ * of tables.def can be used. `row` is called once with the names and cells NULL, then
+ * for every row; it returns false to stop. */
 typedef bool roast_sql_visitor(void *context, const char *const *names,
                                const struct roast_cell *cells, size_t count);
 int roast_runfile_sql(roast_runfile *file, const char *query, roast_sql_visitor *row,
                       void *context, roast_error *err);
 
-/* What a list of runs shows: of a live file above 64 MiB no numbers. Texts are cut. */
+/* What a list of runs shows; a live file above 64 MiB has no numbers. Texts are cut. */
 struct roast_run_info {
     bool live;
     int64_t start_ns;
@@ -103,19 +102,19 @@ struct roast_run_info {
     char processor[64];
     char executor[64];
     char labels[128];  /* "site=T2, user=me" */
-    bool labels_whole; /* dividing that at every ", " gives all labels of the run */
+    bool labels_whole; /* splitting it at every ", " gives all labels */
 };
 
 int roast_run_info_read(struct roast_run_info *out, const char *path, roast_error *err);
 
-/* The run that a folder stands for: the one that began last, of NAME.roast,
- * NAME.roast-live and NAME/run.roast in it, and can be opened. A live file is passed over
- * where the run file of the same run is beside it; another run of that name is not. */
+/* The newest run in a folder: of NAME.roast, NAME.roast-live and NAME/run.roast, the
+ * one that began last and can be opened. A live file is skipped if the finished file of
+ * the same run exists. */
 struct roast_found_run {
-    struct roast_page path; /* owned; text NULL: there is none */
-    roast_runfile *file;    /* owned, open; NULL: none of them can be */
+    struct roast_page path; /* owned; text NULL: no run was found */
+    roast_runfile *file;    /* owned, open; NULL: no run can be opened */
     size_t runs;
-    size_t unreadable; /* of them; one of these is given only where there is no other */
+    size_t unreadable; /* that cannot be opened */
 };
 
 int roast_runfile_find(struct roast_found_run *out, const char *folder,

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* sample.h - a worker at one moment, and a process of this machine at one moment.
  *
- * Samples flow from whoever looks (the process tree of this machine, Dask's scheduler,
- * a user's own backend) into a run. */
+ * Samples come from the process tree of this machine, Dask's scheduler or a user's own
+ * backend, and are added to a run. */
 #ifndef ROAST_SAMPLE_H
 #define ROAST_SAMPLE_H
 
@@ -55,13 +55,13 @@ static inline bool roast_sample_has(const roast_sample *sample,
     return (sample->present >> series) & 1;
 }
 
-/* What a process of the tree has used, by the word of the kernel. */
+/* What a process of the tree has used, as reported by the kernel. */
 struct roast_process_use {
     uint64_t pid;
     uint64_t parent_pid;
     uint64_t started_ticks; /* since boot; with the pid it names a process for good */
     char command[16];       /* NUL-terminated */
-    bool ended;             /* its parent has not noticed yet: it has no memory */
+    bool ended;             /* a zombie: it has no memory */
     int64_t time_ns;        /* realtime clock */
     uint64_t cpu_ns;        /* user and system, of the process itself */
     uint64_t reaped_cpu_ns; /* of children that ended and were waited for */
@@ -72,7 +72,7 @@ struct roast_process_use {
     uint64_t write_bytes;
 };
 
-/* Where uses go. `use` is called from the thread that samples and must not block. */
+/* Receives uses. `use` is called from the thread that samples and must not block. */
 struct roast_use_sink {
     void (*use)(void *context, const struct roast_process_use *use);
     void *context;

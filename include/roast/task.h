@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* task.h - what the scheduler of a cluster saw: tasks, and workers that came and went.
+/* task.h - what the scheduler of a cluster reports: tasks, and workers that join and
+ * leave.
  *
  * A task that was tried twice is two of these. All times are on the timeline of the
- * run: ns since 1970 by the realtime clock of the client, 0 where it is not known. */
+ * run: ns since 1970 by the realtime clock of the client, 0 where unknown. */
 #ifndef ROAST_TASK_H
 #define ROAST_TASK_H
 
@@ -21,7 +22,7 @@ enum roast_task_end {
 #undef E
     ROAST_TASK_END_LAST /* one past the highest */
 };
-/* Added to the number of an end, where it travels or rests, of a task of the run. */
+/* Flag of a task of the run, added to the stored or sent number of its end. */
 enum { ROAST_TASK_OURS = 128 };
 
 enum roast_task_kind {
@@ -57,16 +58,16 @@ struct roast_task {
     bool ours;               /* sent from inside the block */
     enum roast_task_end end;
     int64_t assigned_ns;
-    int64_t start_ns; /* by the worker; not known of one that left no result */
-    int64_t stop_ns;  /* by the worker, else when the scheduler heard of the end */
+    int64_t start_ns; /* by the worker; unknown without a result */
+    int64_t stop_ns;  /* by the worker, else when the scheduler noticed the end */
 };
 
 /* A worker as it joins; one that comes back at the same address joins again. */
 struct roast_member {
     struct roast_str worker; /* address: the name it has in samples and records */
-    struct roast_str name;   /* what the cluster calls it */
+    struct roast_str name;   /* its name in the cluster */
     struct roast_str host;
-    int64_t joined_ns; /* before the run began: the start of the run */
+    int64_t joined_ns; /* the start of the run if it joined before */
     uint64_t pid;      /* 0: not known */
     uint64_t threads;
     uint64_t memory_limit_bytes; /* 0: none */
@@ -74,12 +75,12 @@ struct roast_member {
 
 struct roast_departure {
     struct roast_str worker;
-    struct roast_str reason; /* in the words of the scheduler; absent: none given */
+    struct roast_str reason; /* as the scheduler gives it; absent: none */
     int64_t left_ns;
-    bool expected; /* it was told to go */
+    bool expected; /* its end was requested */
 };
 
-/* Seconds, bytes or a count that the cluster itself adds up under a name. */
+/* Seconds, bytes or a count that the cluster sums under a name. */
 struct roast_activity {
     struct roast_str context;  /* "execute", "get-data", ... */
     struct roast_str prefix;   /* of the tasks; absent: of no task */
@@ -88,7 +89,7 @@ struct roast_activity {
     double value;
 };
 
-/* A line of user code that a statistical profile met. */
+/* A line of user code in a statistical profile. */
 struct roast_hot_line {
     struct roast_str file;
     struct roast_str function;

@@ -29,20 +29,20 @@ static inline struct roast_str roast_str_of(const char *text)
 /* The longest prefix of at most max_bytes bytes that does not cut a character. */
 struct roast_str roast_str_cut(struct roast_str str, size_t max_bytes);
 
-/* Copy text to out without what must never be stored; what does not fit is cut. Both
- * return the number of bytes written.
+/* Copy text to out without secrets; what does not fit is cut. Both return the number of
+ * bytes written.
  *
  * redact is for messages: every URL (anything with `://`) loses the user information
- * before its host and everything from `?` or `#` on; what follows a word that names a
- * secret (password, token, Bearer, ...) becomes `***`.
+ * before its host and everything from `?` or `#` on; the value after a word that names
+ * a secret (password, token, Bearer, ...) becomes `***`.
  *
  * redact_file is for one file name or URL, which may hold blanks: the same for the URL;
  * a plain path loses a query `?key=value`. */
 size_t roast_str_redact(char *out, size_t out_bytes, struct roast_str text);
 size_t roast_str_redact_file(char *out, size_t out_bytes, struct roast_str file);
 
-/* The output size that is enough for any text of so many bytes: `***` may be longer than
- * what it replaces. */
+/* The output size that is enough for any text of text_bytes bytes: `***` may be longer
+ * than what it replaces. */
 size_t roast_str_redact_bound(size_t text_bytes);
 
 /* False where redact would change nothing; a quick test for most names. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* text_rows.h - rows of cells as aligned text.
  *
- * Rows are written as they come; the first 1000 wait until their widths are known.
+ * Rows are written as they come; the first 1000 are held back to compute the widths.
  * Columns of numbers are aligned to the right. Nothing is cut. */
 #ifndef ROAST_TEXT_ROWS_H
 #define ROAST_TEXT_ROWS_H
@@ -28,7 +28,7 @@ struct roast_text_rows_options {
 roast_text_rows *roast_text_rows_new(const struct roast_text_rows_options *options);
 void roast_text_rows_put(roast_text_rows *rows, const struct roast_cell *cells);
 
-/* Writes what waits and frees the rows; NULL is allowed. False: memory ran out. */
+/* Writes the remaining rows and frees them; NULL is allowed. False: memory ran out. */
 bool roast_text_rows_finish(roast_text_rows *rows);
 
 #ifdef __cplusplus

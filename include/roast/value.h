@@ -38,8 +38,8 @@ enum roast_value_type {
 
 typedef struct roast_values roast_values; /* a blob being written */
 
-/* Where the blob ends now; rewinding to it takes back everything put since. An entry
- * that turns out too large or too deep is taken back whole. */
+/* Where the blob ends now; rewinding to it removes everything put since, for example an
+ * entry that turned out too large or too deep. */
 size_t roast_values_mark(const roast_values *values);
 void roast_values_rewind(roast_values *values, size_t mark);
 
@@ -76,8 +76,8 @@ int roast_value_next_key(struct roast_str *key, struct roast_str *blob,
 int roast_value_next(struct roast_value *value, struct roast_str *blob,
                      roast_error *err);
 
-/* Walks the whole blob: ROAST_OK when every entry is well formed and within the depth
- * limit. A reader that checked first may trust the structure. */
+/* Checks the whole blob: ROAST_OK when every entry is well formed and within the depth
+ * limit. A reader may trust the structure after that. */
 int roast_values_check(struct roast_str blob, roast_error *err);
 
 #ifdef __cplusplus

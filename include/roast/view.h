@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* view.h - a chunk record under the names and units its readers know.
  *
- * record_views.def is the list; every front (Python dict, CSV, JSON) walks it, so the
+ * record_views.def is the list; every output (Python dict, CSV, JSON) uses it, so the
  * same fact has the same name everywhere. */
 #ifndef ROAST_VIEW_H
 #define ROAST_VIEW_H
@@ -29,7 +29,7 @@ enum roast_view_kind {
     ROAST_VIEW_STATUS,    /* "ok" or "failed" */
     ROAST_VIEW_PEAK_KIND, /* "exact" or "sampled" */
     ROAST_VIEW_ITEM,      /* an item of the ladder, by its kind: seconds or integer */
-    ROAST_VIEW_ACCESSED,  /* branches that were looked at */
+    ROAST_VIEW_ACCESSED,  /* branches whose values were used */
     ROAST_VIEW_ACCESSED_BYTES,         /* their bytes in the file */
     ROAST_VIEW_ACCESSED_UNCOMPRESSED,  /* the same, uncompressed */
     ROAST_VIEW_ACCESSED_PERCENT,       /* of the branches of the tree (other field) */
@@ -53,7 +53,7 @@ enum roast_cell_type {
     ROAST_CELL_TEXT,
 };
 
-/* There may be millions of them, most of them absent: look at the type first. */
+/* There may be millions of them, most of them absent: check the type first. */
 struct roast_cell {
     enum roast_cell_type type;
     bool whole; /* NUMBER: an integer below 0 */
@@ -67,29 +67,26 @@ struct roast_cell {
 /* The list. *count gets its length. Borrows static memory. */
 const struct roast_view *roast_views(size_t *count);
 
-/* The value of one view of rec; NULL when it is absent. Borrows rec. */
-struct roast_value roast_view_value(const struct roast_view *view,
-                                    const roast_record *rec);
-
-/* The way back: sets the field of a view of numbers (COUNT, FLAG, SECONDS, EPOCH_S, MIB,
- * GB) from one in its unit. What the field cannot hold leaves it absent. */
+/* The reverse: sets the field of a view of numbers (COUNT, FLAG, SECONDS, EPOCH_S, MIB,
+ * GB) from a number in its unit. A number that the field cannot hold leaves it
+ * absent. */
 void roast_view_set(roast_record *rec, const struct roast_view *view, double number);
 
-/* The times of a record that was made by hand, in seconds; NAN where one is missing. */
-struct roast_given_times {
+/* The times of a record made by the user, in seconds; NAN where one is missing. */
+struct roast_record_times {
     double start_s;
     double end_s;
     double stamp_s; /* "timestamp": the end, where end_s is missing */
 };
 
-/* Sets what rec does not have yet: the duration from start and end, the start from the
+/* Sets the fields that rec lacks: the duration from start and end, the start from the
  * end and the duration. */
-void roast_record_set_times(roast_record *rec, const struct roast_given_times *given);
+void roast_record_set_times(roast_record *rec, const struct roast_record_times *given);
 
 /* ---- everything in a record --------------------------------------------------- */
 
 /* Where a visitor writes: maps and lists are opened and closed, an entry of a map is a
- * key and then its value or its map or list. A sink keeps its own failures. */
+ * key and then its value or its map or list. A sink handles its own failures. */
 struct roast_value_sink {
     void (*open)(void *context, bool is_map); /* a map, else a list */
     void (*close)(void *context, bool is_map);
@@ -99,9 +96,9 @@ struct roast_value_sink {
     bool wants_stored; /* numbers in the units of docs/format.md too */
 };
 
-/* Gives the keys and values of a record, in the names and units of docs/api, to a map
- * that the caller has opened. A part whose bytes are broken is left out; the first such
- * failure is returned, and the sink is complete all the same. */
+/* Passes the keys and values of a record, in the names and units of docs/api, to a sink
+ * whose map the caller has opened. A part whose bytes are broken is left out; the first
+ * such failure is returned, and the sink is complete all the same. */
 int roast_record_visit(const roast_record *rec, const struct roast_value_sink *sink,
                        roast_error *err);
 

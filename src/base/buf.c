@@ -71,11 +71,6 @@ static void put_little_endian(struct roast_buf *buf, uint64_t value, size_t size
     roast__buf_put(buf, bytes, size_bytes);
 }
 
-void roast__buf_put_fixed32(struct roast_buf *buf, uint32_t value)
-{
-    put_little_endian(buf, value, 4);
-}
-
 void roast__buf_put_fixed64(struct roast_buf *buf, uint64_t value)
 {
     put_little_endian(buf, value, 8);
@@ -116,7 +111,7 @@ const unsigned char *roast__cursor_bytes(struct roast_cursor *cur, uint64_t size
 {
     const unsigned char *bytes = cur->at;
 
-    if (cur->failed || size_bytes > roast__cursor_left(cur)) {
+    if (cur->failed || size_bytes > roast__cursor_remaining(cur)) {
         cur->failed = true;
         return NULL;
     }

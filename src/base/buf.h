@@ -23,7 +23,6 @@ void roast__buf_reserve(struct roast_buf *buf, size_t more_bytes);
 void roast__buf_put(struct roast_buf *buf, const void *bytes, size_t size_bytes);
 void roast__buf_put_varint(struct roast_buf *buf, uint64_t value);
 void roast__buf_put_signed(struct roast_buf *buf, int64_t value);
-void roast__buf_put_fixed32(struct roast_buf *buf, uint32_t value); /* little endian */
 void roast__buf_put_fixed64(struct roast_buf *buf, uint64_t value); /* little endian */
 
 static inline bool roast__buf_ok(const struct roast_buf *buf)
@@ -31,14 +30,8 @@ static inline bool roast__buf_ok(const struct roast_buf *buf)
     return !buf->failed;
 }
 
-/* Bit n of the bytes, least significant first; 0 behind their end. */
-static inline bool roast__buf_bit(const struct roast_buf *bits, uint64_t n)
-{
-    return n / 8 < bits->size_bytes && (bits->data[n / 8] >> (n % 8)) & 1;
-}
-
 /* Reads what the puts above wrote. A read past the end returns 0 and sets `failed`, which
- * stays set: a caller may read a whole structure and check once. */
+ * remains set: a caller may read a whole structure and check once. */
 struct roast_cursor {
     const unsigned char *at;
     const unsigned char *end;
@@ -52,7 +45,7 @@ static inline struct roast_cursor roast__cursor(const void *data, size_t size_by
     return cur;
 }
 
-static inline size_t roast__cursor_left(const struct roast_cursor *cur)
+static inline size_t roast__cursor_remaining(const struct roast_cursor *cur)
 {
     return (size_t)(cur->end - cur->at);
 }

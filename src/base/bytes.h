@@ -45,7 +45,7 @@ static inline uint64_t roast__load_fixed(const unsigned char *at, size_t size_by
 {
     uint64_t value = 0;
 
-    if (size_bytes == 8) /* compilers make one instruction of this, but not of a loop */
+    if (size_bytes == 8) /* one instruction, which compilers do not make of the loop */
         return (uint64_t)at[0] | (uint64_t)at[1] << 8 | (uint64_t)at[2] << 16 |
                (uint64_t)at[3] << 24 | (uint64_t)at[4] << 32 | (uint64_t)at[5] << 40 |
                (uint64_t)at[6] << 48 | (uint64_t)at[7] << 56;

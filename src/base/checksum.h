@@ -11,7 +11,7 @@
 
 uint32_t roast__crc32c(const void *data, size_t size_bytes);
 
-/* The same of bytes that follow others with this sum; 0 is the sum of none. */
+/* The CRC of bytes that continue those with this sum; 0 is the sum of no bytes. */
 uint32_t roast__crc32c_more(uint32_t sum, const void *data, size_t size_bytes);
 uint32_t roast__crc32c_portable(const void *data, size_t size_bytes); /* for its test */
 uint64_t roast__hash64(const void *data, size_t size_bytes);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* clock.h - the three clocks, in nanoseconds.
  *
- * Durations come from the monotonic clock only; the realtime clock is an anchor taken
- * beside it once per chunk. Thread CPU is a system call (about 200 ns): per chunk, not
+ * Durations come from the monotonic clock only; the realtime clock is read with it once
+ * per chunk, as an anchor. Thread CPU is a system call (about 200 ns): per chunk, not
  * per section. */
 #ifndef ROAST_BASE_CLOCK_H
 #define ROAST_BASE_CLOCK_H

@@ -36,7 +36,7 @@ static inline double roast__column_number(const struct roast_column *column, siz
     return roast__column_has(column, row) ? (double)column->values[row] : NAN;
 }
 
-/* Sets the value of a row that there is room for. */
+/* Sets the value of a reserved row. */
 static inline void roast__column_put(struct roast_column *column, size_t row,
                                      int64_t value)
 {
@@ -49,7 +49,7 @@ static inline void roast__column_put(struct roast_column *column, size_t row,
  * memory. */
 bool roast__column_reserve(struct roast_column *column, size_t cap);
 
-/* The same, but only in a column that has values at all. */
+/* The same, but only if the column has values. */
 bool roast__column_grow(struct roast_column *column, size_t cap);
 
 void roast__column_release(struct roast_column *column);

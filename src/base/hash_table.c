@@ -96,7 +96,7 @@ void roast__hash_put(struct roast_hash_table *table, uint64_t hash, uint32_t ite
     table->items[at] = item + 1;
 }
 
-/* At most three quarters are used, so that every walk ends soon. */
+/* At most three quarters are used, so that searches are short. */
 bool roast__hash_room(struct roast_hash_table *table, size_t used,
                       roast__item_hash *hash_of, const void *array)
 {

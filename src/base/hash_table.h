@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* hash_table.h - finds an item of an array by its hash.
  *
- * Open addressing over item numbers: the array keeps the items, this keeps where they
- * are. A search walks from roast__hash_first() over roast__hash_next() until a free slot
- * and compares the items itself, so that several items may share a hash.
+ * Open addressing over item numbers: the array has the items, the table their
+ * positions. A search iterates from roast__hash_first() with roast__hash_next() to a
+ * free slot; the caller compares the items, so several items may share a hash.
  *
- * Hashes are keyed with numbers that every process draws anew: bytes from a file cannot
- * be made to collide. They never leave the process. */
+ * Hash keys are random in every process, so that a file cannot be made to collide.
+ * Hashes never leave the process. */
 #ifndef ROAST_BASE_HASH_TABLE_H
 #define ROAST_BASE_HASH_TABLE_H
 
@@ -25,7 +25,8 @@ struct roast_hash_table {
 uint64_t roast__hash_bytes(struct roast_str bytes);
 uint64_t roast__hash_number(uint64_t value);
 
-/* Walks the items whose hash may be this one: at = first, then next, while it holds. */
+/* Iterates over the items that may have this hash: at = first, then next, while
+ * roast__hash_holds(). */
 static inline size_t roast__hash_first(const struct roast_hash_table *table,
                                        uint64_t hash)
 {
@@ -54,7 +55,7 @@ typedef uint64_t roast__item_hash(const void *array, uint32_t item);
 bool roast__hash_room(struct roast_hash_table *table, size_t used,
                       roast__item_hash *hash_of, const void *array);
 
-/* Puts an item that is not there; there must be room. */
+/* Adds a new item; there must be room. */
 void roast__hash_put(struct roast_hash_table *table, uint64_t hash, uint32_t item);
 
 void roast__hash_release(struct roast_hash_table *table);

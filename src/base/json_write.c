@@ -44,10 +44,10 @@ void roast_json_close(struct roast_json *json, char bracket)
     json->comma = true;
 }
 
-void roast_json_made(struct roast_json *json, struct roast_str made)
+void roast_json_raw(struct roast_json *json, struct roast_str raw)
 {
     begin_value(json);
-    json->put(json->context, made.data, made.size_bytes);
+    json->put(json->context, raw.data, raw.size_bytes);
 }
 
 /* ---- texts -------------------------------------------------------------------- */
@@ -64,7 +64,7 @@ static char *put_unit(char *at, unsigned unit)
 }
 
 /* Takes the character at the front of a text that is not empty, and writes it escaped;
- * at most ESCAPED_BYTES. With `utf8` only what JSON demands is escaped. */
+ * at most ESCAPED_BYTES. With `utf8` only what JSON requires is escaped. */
 static char *put_next(char *at, bool utf8, struct roast_str *text)
 {
     static const char from[] = "\"\\\b\f\n\r\t";
@@ -183,8 +183,7 @@ size_t roast_shortest_number(char out[ROAST_JSON_NUMBER_BYTES], double value)
         if (strtod(out, NULL) == value)
             break;
     }
-    /* printf's point is that of the locale of the program around us, maybe of several
-     * bytes */
+    /* printf uses the decimal point of the locale, which may have several bytes */
     char *to = out;
     for (const char *from = out; *from; from++) {
         if (strchr("0123456789+-e", *from))
@@ -194,7 +193,7 @@ size_t roast_shortest_number(char out[ROAST_JSON_NUMBER_BYTES], double value)
     }
     *to = '\0';
     size_t size = (size_t)(to - out);
-    if (!strpbrk(out, ".e")) { /* so that readers take it for a float */
+    if (!strpbrk(out, ".e")) { /* so that readers parse it as a float */
         memcpy(out + size, ".0", 3);
         size += 2;
     }

@@ -2,8 +2,8 @@
 /* number.c - a number as people read it: three significant digits at every scale.
  *
  * A value is rounded to three digits first and scaled then, on the digits, so that
- * 999.9995 can never become "1000". The digits are placed by hand: printf's point
- * depends on the locale of the program around us. */
+ * 999.9995 can never become "1000". The digits are written directly, because printf's
+ * decimal point depends on the locale. */
 #include <math.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -35,22 +35,22 @@ static const struct unit units[] = {
     {"Hz/core", true, false, 0},
 };
 
-struct pen {
+struct writer {
     char *out;
     size_t size_bytes;
 };
 
-static void put_char(struct pen *pen, char c)
+static void put_char(struct writer *writer, char c)
 {
-    if (pen->size_bytes + 1 < ROAST_NUMBER_BYTES)
-        pen->out[pen->size_bytes++] = c;
-    pen->out[pen->size_bytes] = '\0';
+    if (writer->size_bytes + 1 < ROAST_NUMBER_BYTES)
+        writer->out[writer->size_bytes++] = c;
+    writer->out[writer->size_bytes] = '\0';
 }
 
-static void put(struct pen *pen, const char *text)
+static void put(struct writer *writer, const char *text)
 {
     for (; *text; text++)
-        put_char(pen, *text);
+        put_char(writer, *text);
 }
 
 static struct rounded round_to_digits(double value)
@@ -67,60 +67,61 @@ static struct rounded round_to_digits(double value)
     return r;
 }
 
-/* The digits with `whole` of them before the point; none or fewer: behind zeros. */
-static void put_fixed(struct pen *pen, const struct rounded *r, int whole)
+/* The digits, `whole` of them before the point; if not positive, after leading
+ * zeros. */
+static void put_fixed(struct writer *writer, const struct rounded *r, int whole)
 {
     if (whole <= 0)
-        put(pen, "0.");
+        put(writer, "0.");
     for (int i = whole; i < 0; i++)
-        put_char(pen, '0');
+        put_char(writer, '0');
     for (int i = 0; i < DIGITS; i++) {
         if (i == whole && whole > 0)
-            put_char(pen, '.');
-        put_char(pen, r->digits[i]);
+            put_char(writer, '.');
+        put_char(writer, r->digits[i]);
     }
 }
 
-static void put_unit(struct pen *pen, const char *prefix, const char *unit)
+static void put_unit(struct writer *writer, const char *prefix, const char *unit)
 {
     if (strcmp(unit, "x") != 0 && (*prefix || *unit))
-        put_char(pen, ' ');
-    put(pen, prefix);
-    put(pen, unit);
+        put_char(writer, ' ');
+    put(writer, prefix);
+    put(writer, unit);
 }
 
-static void put_whole(struct pen *pen, double value, const char *unit)
+static void put_whole(struct writer *writer, double value, const char *unit)
 {
     char text[64];
 
     (void)snprintf(text, sizeof(text), "%.0f", value);
-    put(pen, strcmp(text, "-0") == 0 ? "0" : text);
-    put_unit(pen, "", unit);
+    put(writer, strcmp(text, "-0") == 0 ? "0" : text);
+    put_unit(writer, "", unit);
 }
 
 /* Without a prefix: plain digits where that is readable, else with an exponent. */
-static void put_plain(struct pen *pen, double value, const char *unit)
+static void put_plain(struct writer *writer, double value, const char *unit)
 {
     struct rounded r = round_to_digits(value);
     char exponent[16];
 
     if (r.exponent >= DIGITS && r.exponent <= 5) {
-        put_whole(pen, value, unit);
+        put_whole(writer, value, unit);
         return;
     }
     if (r.negative)
-        put_char(pen, '-');
+        put_char(writer, '-');
     if (r.exponent < -4 || r.exponent > 5) {
-        put_fixed(pen, &r, 1);
+        put_fixed(writer, &r, 1);
         (void)snprintf(exponent, sizeof(exponent), "e%+03d", r.exponent);
-        put(pen, exponent);
+        put(writer, exponent);
     } else {
-        put_fixed(pen, &r, r.exponent + 1);
+        put_fixed(writer, &r, r.exponent + 1);
     }
-    put_unit(pen, "", unit);
+    put_unit(writer, "", unit);
 }
 
-static void put_scaled(struct pen *pen, double value, const struct unit *unit)
+static void put_scaled(struct writer *writer, double value, const struct unit *unit)
 {
     static const char *const prefixes[] = {"n", "u", "m", "",  "k",
                                            "M", "G", "T", "P", "E"};
@@ -134,40 +135,40 @@ static void put_scaled(struct pen *pen, double value, const struct unit *unit)
     prefix = prefix < SMALLEST_PREFIX ? SMALLEST_PREFIX : prefix;
     int exponent = r.exponent - 3 * prefix;
     if (prefix == 0 || prefix > LARGEST_PREFIX || exponent < -4) {
-        put_plain(pen, value, unit->name);
+        put_plain(writer, value, unit->name);
         return;
     }
     if (r.negative)
-        put_char(pen, '-');
-    put_fixed(pen, &r, exponent + 1);
-    put_unit(pen, prefixes[prefix - SMALLEST_PREFIX], unit->name);
+        put_char(writer, '-');
+    put_fixed(writer, &r, exponent + 1);
+    put_unit(writer, prefixes[prefix - SMALLEST_PREFIX], unit->name);
 }
 
 /* Minutes, hours and days in place of kiloseconds. */
-static void put_long_time(struct pen *pen, double seconds)
+static void put_long_time(struct writer *writer, double seconds)
 {
     if (fabs(seconds) < 6000)
-        put_plain(pen, seconds / 60, "min");
+        put_plain(writer, seconds / 60, "min");
     else if (fabs(seconds) < 360000)
-        put_plain(pen, seconds / 3600, "h");
+        put_plain(writer, seconds / 3600, "h");
     else
-        put_plain(pen, seconds / 86400, "d");
+        put_plain(writer, seconds / 86400, "d");
 }
 
-/* The customary unit of data rates stays while it is readable. */
-static void put_gigabits(struct pen *pen, double value)
+/* Data rates use Gbit/s while that is readable. */
+static void put_gigabits(struct writer *writer, double value)
 {
     static const struct unit bits = {"bit/s", true, false, 0};
     int exponent = round_to_digits(value).exponent;
 
     if ((exponent >= -1 && exponent < 3) || fabs(value) > 1e200) /* 1e9 times: inf */
-        put_plain(pen, value, "Gbit/s");
+        put_plain(writer, value, "Gbit/s");
     else
-        put_scaled(pen, value * 1e9, &bits);
+        put_scaled(writer, value * 1e9, &bits);
 }
 
-/* Memory counted in powers of 1024 keeps them. */
-static void put_mebibytes(struct pen *pen, double value)
+/* Memory in MiB keeps powers of 1024. */
+static void put_mebibytes(struct writer *writer, double value)
 {
     static const char *const names[] = {"MiB", "GiB", "TiB", "PiB"};
     size_t name = 0;
@@ -176,13 +177,13 @@ static void put_mebibytes(struct pen *pen, double value)
         value /= 1024;
         name++;
     }
-    put_plain(pen, value, names[name]);
+    put_plain(writer, value, names[name]);
 }
 
 size_t roast_format_number(char out[ROAST_NUMBER_BYTES], double value, const char *unit)
 {
     static const double powers[] = {1, 10, 100, 1e3, 1e4, 1e5};
-    struct pen pen = {out, 0};
+    struct writer writer = {out, 0};
     const char *name = unit ? unit : "";
     const struct unit *known = NULL;
 
@@ -191,19 +192,19 @@ size_t roast_format_number(char out[ROAST_NUMBER_BYTES], double value, const cha
             known = &units[i];
     out[0] = '\0';
     if (!isfinite(value))
-        put(&pen, "-");
+        put(&writer, "-");
     else if (fabs(value) < (known ? powers[known->whole_exp] : 1) &&
              value == (double)(int64_t)value)
-        put_whole(&pen, value, name);
+        put_whole(&writer, value, name);
     else if (strcmp(name, "Gbit/s") == 0)
-        put_gigabits(&pen, value);
+        put_gigabits(&writer, value);
     else if (strcmp(name, "MiB") == 0)
-        put_mebibytes(&pen, value);
+        put_mebibytes(&writer, value);
     else if (strcmp(name, "s") == 0 && round_to_digits(value).exponent >= 3)
-        put_long_time(&pen, value);
+        put_long_time(&writer, value);
     else if (known)
-        put_scaled(&pen, value, known);
+        put_scaled(&writer, value, known);
     else
-        put_plain(&pen, value, name);
-    return pen.size_bytes;
+        put_plain(&writer, value, name);
+    return writer.size_bytes;
 }

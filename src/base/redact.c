@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* redact.c - takes secrets out of text before it is kept.
  *
- * Two rules, which rather remove a word too many: a URL loses its query and everything
- * before its host; the value behind a word that names a secret (`password=...`,
- * `Bearer ...`) is removed. Only a blank ends a URL or a secret, because passwords and
- * queries may hold any other character. */
+ * Two rules, which may remove more than necessary: a URL loses its query and everything
+ * before its host; the value after a word that names a secret (`password=...`, `Bearer
+ * ...`) is removed. Only a blank ends a URL or a secret, because passwords and queries
+ * may hold any other character. */
 #include "roast/text.h"
 
 /* Parts of words that name a secret, lower case. */
@@ -64,8 +64,8 @@ static bool starts_authority(const struct redactor *r)
            memcmp(r->text.data + r->at, "://", 3) == 0;
 }
 
-/* Copies one URL from its "://" on. A URL in the path of another, as caches have them,
- * is treated the same way. */
+/* Copies one URL from its "://" on. A URL in the path of another, as in caches, is
+ * treated the same way. */
 static void copy_url(struct redactor *r)
 {
     while (!url_ends(r) && here(r) != '?' && here(r) != '#') {
@@ -75,7 +75,7 @@ static void copy_url(struct redactor *r)
         }
         put(r, "://", 3);
         r->at += 3;
-        size_t host = r->at; /* behind the last '@' before the path */
+        size_t host = r->at; /* after the last '@' before the path */
         for (; !url_ends(r) && here(r) != '/' && here(r) != '?' && here(r) != '#';
              r->at++) {
             if (here(r) == '@')
@@ -135,9 +135,9 @@ static bool is_token(struct roast_str word)
     return word.size_bytes >= 16 && memcmp(word.data, "eyJ", 3) == 0;
 }
 
-/* Copies quotes, blanks and `=` or `:` behind a word; true if a value follows: after one
- * of those two, or after a blank behind `--word` and `Bearer`. *quote gets the quote that
- * the value stands in, or 0. */
+/* Copies quotes, blanks and `=` or `:` after a word. True if a value follows: after `=`
+ * or `:`, or after a blank following `--word` and `Bearer`. *quote gets the quote
+ * character around the value, or 0. */
 static bool copy_separator(struct redactor *r, struct roast_str word, char *quote)
 {
     bool found = holds(word, "bearer") ||
@@ -156,7 +156,7 @@ static bool copy_separator(struct redactor *r, struct roast_str word, char *quot
     return found && !at_end(r);
 }
 
-/* To the closing quote, which a backslash does not make; to a blank without quotes. */
+/* Skips to the closing quote, which is not escaped; without quotes, to a blank. */
 static void skip_value(struct redactor *r, char quote)
 {
     while (!at_end(r) && (quote ? here(r) != quote : !is_blank(here(r))))
@@ -165,7 +165,7 @@ static void skip_value(struct redactor *r, char quote)
         r->at = r->text.size_bytes;
 }
 
-/* The next word is the secret, or its kind, and then the one after it is. */
+/* The next word is the secret, or its kind followed by the secret. */
 static void replace_value(struct redactor *r, struct roast_str word, char quote)
 {
     struct roast_str kind = {r->text.data + r->at, r->text.size_bytes - r->at};
@@ -198,7 +198,7 @@ static void copy_word(struct redactor *r)
         replace_value(r, word, quote);
 }
 
-/* A secret stands behind a blank, a colon or an equals sign, or is a web token. */
+/* A secret follows a blank, a colon or an equals sign, or is a web token. */
 bool roast_str_may_hold_secret(struct roast_str text)
 {
     for (size_t i = 0; i < text.size_bytes; i++) {
@@ -245,7 +245,7 @@ size_t roast_str_redact_file(char *out, size_t out_bytes, struct roast_str file)
         copy_url(&r);
         return out_bytes - r.left_bytes;
     }
-    /* a query of a path without a scheme, as XRootD servers take them: `?key=value` */
+    /* XRootD servers accept a query after a plain path: `?key=value` */
     const char *query = memchr(file.data, '?', file.size_bytes);
     size_t path_bytes = query ? (size_t)(query - file.data) : file.size_bytes;
     if (query && !memchr(query, '=', file.size_bytes - path_bytes))

@@ -78,8 +78,8 @@ static inline size_t digit_of(const struct roast_keyed *keyed, struct digit digi
 }
 
 /* Copies items by one digit. ends[n] is where those with digit n end. */
-static void deal(struct roast_keyed *to, const struct roast_keyed *from, size_t count,
-                 struct digit digit, size_t ends[PARTS])
+static void distribute(struct roast_keyed *to, const struct roast_keyed *from,
+                       size_t count, struct digit digit, size_t ends[PARTS])
 {
     size_t before = 0, digits = (size_t)1 << digit.bits;
 
@@ -104,7 +104,7 @@ static void sort_part(struct roast_keyed *keyed, struct roast_keyed *room, size_
     size_t ends[PARTS];
 
     for (unsigned shift = 0; shift < range.bits; shift += bits) {
-        deal(to, from, count, (struct digit){range.least, shift, bits}, ends);
+        distribute(to, from, count, (struct digit){range.least, shift, bits}, ends);
         struct roast_keyed *sorted = to;
         to = from;
         from = sorted;
@@ -120,7 +120,7 @@ static void sort_parts(struct roast_keyed *keyed, struct roast_keyed *room,
     unsigned shift = range.bits > PART_BITS ? range.bits - PART_BITS : 0;
     size_t ends[PARTS];
 
-    deal(room, keyed, count, (struct digit){range.least, shift, PART_BITS}, ends);
+    distribute(room, keyed, count, (struct digit){range.least, shift, PART_BITS}, ends);
     memcpy(keyed, room, count * sizeof(keyed[0]));
     for (size_t i = 0, from = 0; shift > 0 && i < PARTS; from = ends[i++]) {
         size_t size = ends[i] - from;

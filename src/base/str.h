@@ -21,7 +21,7 @@ static inline bool roast__str_is(struct roast_str str, const char *text)
     return roast__str_equal(str, roast_str_of(text));
 }
 
-/* The last of the words is NULL. */
+/* The last word is NULL. */
 static inline bool roast__str_is_one_of(struct roast_str str, const char *const *words)
 {
     while (*words && !roast__str_is(str, *words))

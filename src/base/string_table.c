@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* string_table.c - every text once, known by a number from then on. */
+/* string_table.c - stores every text once and gives it a number. */
 #include "base/string_table.h"
 
 #include "base/array.h"
@@ -95,12 +95,12 @@ int32_t roast__strings_put(struct roast_string_table *strings, struct roast_str 
 }
 
 int32_t roast__strings_put_again(struct roast_string_table *strings,
-                                 struct roast_str text, int32_t guess)
+                                 struct roast_str text, int32_t likely)
 {
-    bool is_number = guess >= 0 && (size_t)guess < strings->count;
+    bool is_number = likely >= 0 && (size_t)likely < strings->count;
 
-    if (is_number && text.data && is_text(strings, guess, text))
-        return guess;
+    if (is_number && text.data && is_text(strings, likely, text))
+        return likely;
     return roast__strings_put(strings, text);
 }
 

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* strings.h - every text once, known by a number from then on.
+/* string_table.h - stores every text once and gives it a number.
  *
- * Numbers count from 0 in the order in which the texts came. Blobs that repeat are kept
- * here too. */
+ * Numbers count from 0 in order of first use. Repeated blobs are stored here too. */
 #ifndef ROAST_RUN_STRINGS_H
 #define ROAST_RUN_STRINGS_H
 
@@ -17,7 +16,7 @@ enum { ROAST_NO_STRING = -1, ROAST_STRING_NO_MEMORY = -2 };
 
 /* Zeroed = empty and valid. */
 struct roast_string_table {
-    char *bytes; /* owned; all texts one behind the other */
+    char *bytes; /* owned; all texts, concatenated */
     size_t bytes_used;
     size_t bytes_cap;
     size_t *ends; /* owned; where each text ends */
@@ -27,13 +26,13 @@ struct roast_string_table {
 };
 
 /* The number of a text, which is copied when it is new; ROAST_NO_STRING for an absent
- * text. The text must not be one of these strings itself. */
+ * text. The text must not point into this table. */
 int32_t roast__strings_put(struct roast_string_table *strings, struct roast_str text);
 
-/* The same, but first looks whether it is the text with the number `guess`, or
- * ROAST_NO_STRING: records repeat what the record before them said. */
+/* The same, but first compares with the text of number `likely` (or ROAST_NO_STRING):
+ * consecutive records often have the same text. */
 int32_t roast__strings_put_again(struct roast_string_table *strings,
-                                 struct roast_str text, int32_t guess);
+                                 struct roast_str text, int32_t likely);
 
 /* The number of a text that was put before, or ROAST_NO_STRING. */
 int32_t roast__strings_find(const struct roast_string_table *strings,

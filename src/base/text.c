@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* text.c - cuts text between characters; releases a returned one. */
+/* text.c - cuts text at character boundaries; releases a returned text. */
 #include "roast/text.h"
 
 #include "base/mem.h"

@@ -10,7 +10,7 @@
 
 #include "base/bytes.h"
 
-/* The 7 bits of up to 8 bytes side by side: pairs of them, then pairs of pairs. */
+/* The 7 bits of up to 8 bytes joined: pairs of them, then pairs of pairs. */
 static inline uint64_t roast__join_sevens(uint64_t word)
 {
     word &= UINT64_C(0x7f7f7f7f7f7f7f7f);
@@ -23,8 +23,8 @@ static inline uint64_t roast__join_sevens(uint64_t word)
 }
 
 /* Reads the varint at *at, which moves behind it; false when it is cut off at `end` or
- * has more than 64 bits. Most have one byte. Longer ones are read at once where 8 bytes
- * are left. */
+ * has more than 64 bits. Most have one byte; longer ones are read at once where 8 bytes
+ * are available. */
 static inline bool roast__load_varint(const unsigned char **at,
                                       const unsigned char *end, uint64_t *value)
 {

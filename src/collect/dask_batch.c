@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* dask_batch.c - batches of the plugin on Dask's scheduler, into a run.
  *
- * Each scheduler has a reader of its own, because numbers of workers are the
- * scheduler's. One lock serialises batches that several threads bring. */
+ * Each scheduler has its own reader, because it numbers its own workers. One lock
+ * serialises batches from several threads. */
 #include <pthread.h>
 #include <string.h>
 
@@ -13,7 +13,7 @@
 struct scheduler {
     struct scheduler *next;
     struct roast_dask_reader *reader;       /* owned */
-    struct roast_dask_reader_state counted; /* losses that the run knows */
+    struct roast_dask_reader_state counted; /* losses already counted in the run */
     char name[];
 };
 
@@ -126,7 +126,7 @@ static int read_batch(roast_dask_batches *batches, const struct roast_dask_batch
     roast__dask_reader_set_offset(scheduler->reader, batch->offset_ns);
     int status = roast__dask_reader_read(scheduler->reader, batch->bytes, &sink, err);
     if (status < 0 && err && to.err.code != 0)
-        *err = to.err; /* the run's own message says more */
+        *err = to.err; /* the message of the run is more precise */
     count_losses(scheduler, batches->run);
     return status;
 }

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* dask_batch_reader.c - decodes the batches of one scheduler, item by item.
  *
- * Fields are loaded by the letters of dask_batch_items.def, so that list is the only
- * place that knows the layout. Numbers of workers and prefixes count up from 0; where
- * names were lost the next one fills the gap, but no number may be larger than the bytes
- * read so far could have named. Each batch repeats the time of its samples, because the
- * one before it may have been dropped. */
+ * Fields are loaded by the letters of dask_batch_items.def, so that list alone defines
+ * the layout. Numbers of workers and prefixes count from 0. Names may have been lost,
+ * so numbers may be skipped, but none may be larger than the bytes read so far allow.
+ * Each batch repeats the time of its samples, because the one before it may have been
+ * dropped. */
 #include "collect/dask_batch_reader.h"
 
 #include <math.h>
@@ -26,7 +26,7 @@ enum {
 };
 static const double MOST_SECONDS = 4e9;             /* the year 2096 */
 static const int64_t MOST_NS = 4000000000000000000; /* twice that fits an int64_t */
-/* An offset that moves by less is measurement noise. */
+/* A smaller change of an offset is measurement noise. */
 static const uint64_t OFFSET_STEP_NS = 1000000;
 
 enum kind {
@@ -58,7 +58,7 @@ struct names {
     size_t cap;
 };
 
-/* Where reading stopped before the end of a batch. */
+/* Position at which reading a batch stopped. */
 struct stop {
     uint64_t hash; /* of the batch */
     size_t size_bytes;
@@ -72,13 +72,13 @@ struct roast_dask_reader {
     struct names prefixes;
     struct roast_dask_hosts hosts;
     int64_t offset_ns;
-    int64_t used_offset_ns; /* when all hosts were reported last */
+    int64_t used_offset_ns; /* at the last report of all hosts */
     uint64_t read_bytes;
     struct stop stop; /* size_bytes 0: none */
     struct roast_dask_reader_state state;
 };
 
-/* A field as its letter in the format: a double in `real`, else a whole number. */
+/* A field by its letter in the format: a double in `real`, else an integer. */
 struct field {
     double real;
     uint64_t whole;
@@ -91,7 +91,7 @@ struct item {
     double *tick_s; /* of this batch; NaN: none yet */
     struct field fields[MOST_FIELDS];
     struct roast_str texts[MOST_TEXTS];
-    struct roast_str tail; /* bytes behind fields and texts */
+    struct roast_str tail; /* bytes after fields and texts */
 };
 
 const struct roast_dask_batch_item *roast_dask_batch_item(size_t index)
@@ -157,7 +157,7 @@ static bool add_name(struct roast_dask_reader *reader, struct names *names,
     return true;
 }
 
-/* The next name in order, or one behind a gap; a known one may be repeated. */
+/* The next name, possibly after a gap; a known one may be repeated. */
 static int take_name(struct names *names, const struct item *item, uint64_t most)
 {
     struct roast_dask_reader *reader = item->reader;
@@ -348,7 +348,7 @@ static void load_bytes(struct roast_str *text, size_t size_bytes,
     text->data = (const char *)roast__cursor_bytes(from, size_bytes);
 }
 
-/* Loads one item, even if it makes no sense; false where the batch ends inside it. */
+/* Loads one item, valid or not; false where the batch ends inside it. */
 static bool load_item(struct item *item, const struct roast_dask_batch_item *kind,
                       struct roast_cursor *from)
 {
@@ -392,7 +392,7 @@ static uint64_t apart_ns(int64_t a, int64_t b)
     return a > b ? (uint64_t)a - (uint64_t)b : (uint64_t)b - (uint64_t)a;
 }
 
-/* Of changed hosts only; one that the sink refuses is reported the next time. */
+/* Changed hosts only; one that the sink refuses is reported again next time. */
 static int report_offsets(struct roast_dask_reader *reader,
                           const struct roast_dask_sink *sink)
 {
@@ -417,7 +417,7 @@ static int report_offsets(struct roast_dask_reader *reader,
 
 /* ---- one batch --------------------------------------------------------------- */
 
-/* A batch that is read again continues here, so that no fact is given twice. */
+/* A batch that is read again continues here, so that nothing is passed twice. */
 static void stop_at(struct roast_dask_reader *reader, struct roast_str batch, size_t at,
                     double tick_s)
 {
@@ -471,7 +471,7 @@ int roast__dask_reader_read(struct roast_dask_reader *reader, struct roast_str b
         reader->state.unread += status < 0;
         if (status < 0 && worst == ROAST_OK)
             worst = item_error(err, status, kind, at, batch.size_bytes);
-        at = batch.size_bytes - roast__cursor_left(&from);
+        at = batch.size_bytes - roast__cursor_remaining(&from);
     }
     int status = report_offsets(reader, sink);
     if (status < 0) {

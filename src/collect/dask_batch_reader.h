@@ -2,8 +2,8 @@
 /* dask_batch_reader.h - decodes the batches of one scheduler (dask_batch_items.def).
  *
  * The reader keeps the names of workers and prefixes from one batch to the next, and
- * turns the scheduler's clock into the client's. Bytes are hostile: an item that makes
- * no sense is skipped and counted, and the items after it are read. */
+ * turns the scheduler's clock into the client's. Bytes are untrusted: an invalid item
+ * is skipped and counted, and the items after it are read. */
 #ifndef ROAST_COLLECT_DASK_BATCH_READER_H
 #define ROAST_COLLECT_DASK_BATCH_READER_H
 
@@ -37,9 +37,9 @@ void roast__dask_reader_free(struct roast_dask_reader *reader);
  * on. */
 void roast__dask_reader_set_offset(struct roast_dask_reader *reader, int64_t offset_ns);
 
-/* Reads a batch. BAD_DATA when items make no sense; all others were given to the sink.
- * After NO_MEMORY or an error of the sink, reading the same batch again continues where
- * it stopped. */
+/* Reads a batch. BAD_DATA when some items are invalid; all others were passed to the
+ * sink. After NO_MEMORY or an error of the sink, reading the same batch again continues
+ * where it stopped. */
 int roast__dask_reader_read(struct roast_dask_reader *reader, struct roast_str batch,
                             const struct roast_dask_sink *sink, roast_error *err);
 
@@ -48,7 +48,7 @@ struct roast_dask_reader_state {
     uint64_t dropped_tasks;
     uint64_t dropped_frames;
     uint64_t workers; /* that the plugin has named */
-    uint64_t unread;  /* items that made no sense; the end of a cut batch is one */
+    uint64_t unread;  /* invalid items; a cut batch counts as one */
 };
 
 struct roast_dask_reader_state roast__dask_reader_state(

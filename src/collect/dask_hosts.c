@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* dask_hosts.c - hosts by name, and the least of their delays. */
+/* dask_hosts.c - hosts by name, and their smallest delays. */
 #include "collect/dask_hosts.h"
 
 #include <math.h>

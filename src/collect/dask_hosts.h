@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* dask_hosts.h - how far the clock of each host is from the scheduler's.
  *
- * Each message of a worker gives a delay: how far the clocks are apart, and how long the
- * message took, which is never negative. So the least delay of a host is the best guess.
- * The latest ones of all its workers are kept: enough to know its clock, and to follow
- * one that drifts. */
+ * Each message of a worker gives a delay: the clock difference plus the transfer time,
+ * which is never negative. So the smallest delay of a host is the best estimate. The
+ * latest delays of all its workers are kept, so that a drifting clock is followed. */
 #ifndef ROAST_COLLECT_DASK_HOSTS_H
 #define ROAST_COLLECT_DASK_HOSTS_H
 
@@ -41,10 +40,10 @@ bool roast__dask_hosts_add_delay(struct roast_dask_hosts *hosts, int32_t host,
 /* The offsets of all hosts that have delays count as changed. */
 void roast__dask_hosts_change_all(struct roast_dask_hosts *hosts);
 
-/* Takes the first of the changed hosts off the list. */
+/* Removes the first of the changed hosts from the list. */
 void roast__dask_hosts_next(struct roast_dask_hosts *hosts);
 
-/* The least delay of a host that has some. */
+/* The smallest delay of a host that has delays. */
 double roast__dask_least_delay(const struct roast_dask_delays *delays);
 
 void roast__dask_hosts_release(struct roast_dask_hosts *hosts);

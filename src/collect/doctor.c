@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* doctor.c - what can be measured on this machine.
  *
- * Each check calls the reader that measures chunks: what works here works there. Without
- * procfs the readers find nothing, and each check reports it. */
+ * Each check calls the same reader that measures chunks. Without procfs every reader
+ * fails, and each check reports it. */
 #include "roast/doctor.h"
 
 #include <inttypes.h>
@@ -215,7 +215,7 @@ static void check_process(const struct doctor *doctor)
 
 /* ---- the disk ----------------------------------------------------------------- */
 
-/* Whether a file can be made, written and synced there. */
+/* Whether a file can be created, written and synced in the folder. */
 static bool can_sync(const char *folder)
 {
     char path[FILE_BYTES];

@@ -10,11 +10,11 @@ struct processes {
     roast_run *run; /* borrowed */
     roast_process_tree *tree;
     roast_cpu_meter *meter;
-    int64_t time_ns; /* realtime clock of the poll that goes on */
+    int64_t time_ns; /* realtime clock of the current poll */
 };
 
-/* All processes of a poll get one time, so that they can be added up. The memory of one
- * that has ended says nothing about a worker; the CPU it used counts. */
+/* All processes of a poll get one time, so that they can be added up. The memory of a
+ * zombie is ignored; its CPU time counts. */
 static void add_use(void *context, const struct roast_process_use *seen)
 {
     struct processes *processes = context;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* sampler.c - the thread that polls the sources of a run.
  *
- * It holds no object of Python and never needs the GIL: user code that keeps the GIL for
- * seconds does not stop the sampling. `lock` guards the list and is never held during a
- * poll; the lock of a slot keeps two polls of one source apart. */
+ * It never needs the GIL, so user code that holds it for seconds does not stop the
+ * sampling. `lock` guards the list and is never held during a poll; the lock of a slot
+ * prevents two polls of one source at once. */
 #include <pthread.h>
 
 #include "base/clock.h"
@@ -77,7 +77,7 @@ static void *run_sampler(void *context)
         (void)pthread_mutex_unlock(&sampler->lock);
         poll_slot(sampler, slot);
         (void)pthread_mutex_lock(&sampler->lock);
-        /* polls keep their distance: a late one does not shift those after it */
+        /* a late poll does not delay those after it */
         int64_t now_ns = roast__clock_mono_ns();
         slot->due_ns += slot->interval_ns;
         if (slot->due_ns <= now_ns)

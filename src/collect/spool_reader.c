@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* spool_reader.c - reads what local workers append to their files.
  *
- * A spool may hold the file of every process a pool ever started, most of them dead, so
- * no file stays open: its size shows whether there is anything to read. Names and types
- * are checked because other users may be able to write to the directory. */
+ * A spool may have files of all processes that a pool ever started, so files are not
+ * kept open: the size shows whether there is anything to read. Names and types are
+ * checked because other users may be able to write to the directory. */
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -18,12 +18,12 @@
 enum {
     ID_DIGITS = 16,
     FIRST_FILES = 32,
-    EFFORT_PER_BYTE = 16, /* bytes that the scan may check in vain per byte read */
+    EFFORT_PER_BYTE = 16, /* bytes to checksum without success per byte read */
 };
 
 struct spool_file {
     uint64_t process_id;
-    uint64_t position;   /* everything before it was taken by the sink */
+    uint64_t position;   /* the sink has accepted everything before it */
     uint64_t seen_bytes; /* size of the file when it was last read to its end */
     bool unreadable;     /* some read failed */
 };
@@ -122,7 +122,7 @@ static bool make_room(roast_spool *spool)
     return true;
 }
 
-/* Finds or adds; *out stays NULL when there are too many. */
+/* Finds or adds; *out is NULL when there are too many. */
 static int find_file(struct spool_file **out, roast_spool *spool, uint64_t process_id,
                      roast_error *err)
 {
@@ -148,7 +148,7 @@ static int mark_unreadable(roast_spool *spool, struct spool_file *file)
 {
     spool->unreadable += !file->unreadable;
     file->unreadable = true;
-    return ROAST_OK; /* the others can be read all the same */
+    return ROAST_OK; /* the other files can still be read */
 }
 
 /* ---- reading a file ---------------------------------------------------------- */
@@ -159,7 +159,7 @@ struct reading {
     int dir_fd;
     struct spool_file *file;
     int fd;
-    uint64_t limit; /* the size it had; later bytes are for the next call */
+    uint64_t limit; /* its size at the start; later bytes are for the next call */
     uint64_t effort_bytes;
 };
 
@@ -191,7 +191,8 @@ static int read_piece(roast_spool *spool, struct reading *reading)
     return ROAST_OK;
 }
 
-/* Gives whole frames to the sink; a part of one moves to the front of the window. */
+/* Passes whole frames to the sink; an incomplete one moves to the front of the
+ * window. */
 static int give_frames(roast_spool *spool, struct reading *reading, bool at_end)
 {
     const struct roast_frames_sink *sink = reading->sink;
@@ -237,7 +238,7 @@ static int drain(roast_spool *spool, struct reading *reading, roast_error *err)
     return ROAST_OK;
 }
 
-/* O_NONBLOCK: opening must not wait if a pipe took the place of the file. */
+/* O_NONBLOCK: opening must not block if a pipe has replaced the file. */
 static int read_file(roast_spool *spool, struct reading *reading, const char *name,
                      roast_error *err)
 {

@@ -19,10 +19,10 @@
 
 enum {
     LONGEST_NAME_BYTES = 255,
-    SHOWN_NAME_BYTES = 200, /* of it in the name of the temporary file */
+    SHOWN_NAME_BYTES = 200, /* of the name, in that of the temporary file */
     TRIES = 16,
     DIGITS = 16,
-    LEFT_AFTER_S = 24 * 60 * 60, /* without being written to */
+    ABANDONED_AFTER_S = 24 * 60 * 60, /* age of temporary files of killed saves */
 };
 
 static const char saving[] = ".saving-";
@@ -60,7 +60,7 @@ static char *folder_of(const char *path)
     return copy(path, size > 1 ? size - 1 : 1);
 }
 
-/* Hard to predict, which is not required: an existing name is never used. */
+/* Need not be unpredictable: an existing name is never used. */
 static uint64_t random_number(const void *here)
 {
     static _Thread_local uint64_t calls;
@@ -71,7 +71,7 @@ static uint64_t random_number(const void *here)
                               epoch + ((uint64_t)getpid() << 32) + ++calls);
 }
 
-/* The part of a name that temporary files have. */
+/* The part of a name that its temporary files contain. */
 static struct roast_str shown(const char *name)
 {
     return roast_str_cut(roast_str_of(name), SHOWN_NAME_BYTES);
@@ -133,7 +133,7 @@ static int make_temporary(struct roast_new_file *file, roast_error *err)
     if (fd < 0) {
         int why = errno;
         roast__free(file->temporary);
-        file->temporary = NULL; /* it is not ours to remove */
+        file->temporary = NULL; /* it belongs to another process */
         return fail(why, err);
     }
     (void)close(fd);
@@ -174,7 +174,7 @@ static bool is_temporary(const char *name, const char *of)
 /* Removes temporary files of killed saves of the same file. Their process may still run
  * on another host, so only files of this user are removed that are a day older than the
  * current file, by the clock of the file system. */
-static void remove_left(const struct roast_new_file *file)
+static void remove_abandoned(const struct roast_new_file *file)
 {
     struct stat now, left;
     const struct dirent *entry;
@@ -186,7 +186,7 @@ static void remove_left(const struct roast_new_file *file)
         if (is_temporary(entry->d_name, name_of(file->path)) &&
             fstatat(dirfd(dir), entry->d_name, &left, AT_SYMLINK_NOFOLLOW) == 0 &&
             S_ISREG(left.st_mode) && left.st_uid == geteuid() &&
-            now.st_mtime - left.st_mtime > LEFT_AFTER_S)
+            now.st_mtime - left.st_mtime > ABANDONED_AFTER_S)
             (void)unlinkat(dirfd(dir), entry->d_name, 0);
     }
     (void)closedir(dir);
@@ -228,23 +228,23 @@ static int claim_and_rename(const struct roast_new_file *file)
     return -1;
 }
 
-static int place_new(const struct roast_new_file *file)
+static int link_or_create(const struct roast_new_file *file)
 {
     if (link(file->temporary, file->path) != 0)
         return has_no_links(errno) ? claim_and_rename(file) : -1;
-    (void)unlink(file->temporary); /* the other name of a file that is in its place */
+    (void)unlink(file->temporary); /* the second link of the committed file */
     return 0;
 }
 
-int roast__new_file_place(struct roast_new_file *file, enum roast_save_mode mode,
-                          roast_error *err)
+int roast__new_file_commit(struct roast_new_file *file, enum roast_save_mode mode,
+                           roast_error *err)
 {
     if (sync_path(file->temporary, O_RDWR) < 0)
         return fail(errno, err);
     if (file->mode)
         (void)chmod(file->temporary, file->mode); /* some file systems have none */
-    int done =
-        mode == ROAST_SAVE_NEW ? place_new(file) : rename(file->temporary, file->path);
+    int done = mode == ROAST_SAVE_NEW ? link_or_create(file)
+                                      : rename(file->temporary, file->path);
     if (done < 0)
         return fail(errno, err);
     roast__free(file->temporary);
@@ -252,7 +252,7 @@ int roast__new_file_place(struct roast_new_file *file, enum roast_save_mode mode
     /* The run is saved now. A folder that cannot be synced, as on some file systems, is
      * not reported as a failure. */
     (void)sync_path(file->folder, O_RDONLY | O_DIRECTORY);
-    remove_left(file);
+    remove_abandoned(file);
     return ROAST_OK;
 }
 

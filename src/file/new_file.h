@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* new_file.h - a file that replaces another one only when it is complete.
  *
- * It is written under a temporary name in the same folder. Until it is put in place no
- * other file changes, and after that it is durable: data and folder are synced. */
+ * It is written under a temporary name in the same folder. Until the commit no other
+ * file changes; after it the file is durable: data and folder are synced. */
 #ifndef ROAST_FILE_NEW_FILE_H
 #define ROAST_FILE_NEW_FILE_H
 
 #include "roast/runfile.h"
 
 struct roast_new_file {
-    char *path;      /* owned; where it belongs */
+    char *path;      /* owned; the final path */
     char *folder;    /* owned */
-    char *temporary; /* owned; NULL: there is none yet, or it was put in place */
+    char *temporary; /* owned; NULL: not created, or committed */
     unsigned mode;   /* permissions of the file that it replaces; 0: there is none */
 };
 
@@ -19,12 +19,12 @@ struct roast_new_file {
 int roast__new_file_open(struct roast_new_file *out, const char *path,
                          enum roast_save_mode mode, roast_error *err);
 
-/* Syncs it and puts it where it belongs. Then removes what an earlier save of the same
- * file left, if that was killed more than a day ago. */
-int roast__new_file_place(struct roast_new_file *file, enum roast_save_mode mode,
-                          roast_error *err);
+/* Syncs it and renames it to the final path. Then removes temporary files that killed
+ * saves of the same file left more than a day ago. */
+int roast__new_file_commit(struct roast_new_file *file, enum roast_save_mode mode,
+                           roast_error *err);
 
-/* Removes what was not put in place. */
+/* Removes the temporary file unless it was committed. */
 void roast__new_file_release(struct roast_new_file *file);
 
 #endif

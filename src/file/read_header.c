@@ -37,8 +37,8 @@ static uint32_t number_at(const unsigned char *head, size_t at, size_t size)
 
 /* ---- the head of an SQLite file -------------------------------------------------- */
 
-/* The writer of a file that we cannot read otherwise; false where it is not there.
- * Every format has its head in row 0 of the journal. */
+/* The writer of a file in an unknown format; false where it is not stored. Every format
+ * has its head in row 0 of the journal. */
 static bool find_writer(struct roast_live_head *head, const char *path,
                         uint64_t file_bytes)
 {

@@ -32,15 +32,6 @@ static void set_info(roast_runfile *file, roast_run *run)
                          seen->dropped > 0;
 }
 
-static int open_live(roast_runfile *file, roast_error *err)
-{
-    int status = roast__live_read(&file->whole, file->path, &file->reading, err);
-
-    if (status == ROAST_OK)
-        set_info(file, file->whole);
-    return status;
-}
-
 static int open_finished(roast_runfile *file, roast_error *err)
 {
     int status = roast__sql_open(&file->db, file->path, file->header.file_bytes,
@@ -68,7 +59,12 @@ static int open_file(roast_runfile *file, const char *path, roast_error *err)
     if (!file->path)
         return roast_error_set(err, ROAST_NO_MEMORY, "a path of %zu bytes", size);
     memcpy(file->path, path, size);
-    return file->header.live ? open_live(file, err) : open_finished(file, err);
+    if (!file->header.live)
+        return open_finished(file, err);
+    status = roast__live_read(&file->whole, file->path, &file->reading, err);
+    if (status == ROAST_OK)
+        set_info(file, file->whole);
+    return status;
 }
 
 int roast_runfile_open(roast_runfile **out, const char *path, roast_error *err)
@@ -153,8 +149,8 @@ int roast_runfile_run(roast_runfile *file, bool whole, roast_run **out,
 
 /* ---- the summary ----------------------------------------------------------------- */
 
-int roast__runfile_summary(roast_runfile *file, const roast_summary **out,
-                           roast_error *err)
+static int load_summary(roast_runfile *file, const roast_summary **out,
+                        roast_error *err)
 {
     roast_run *run = NULL;
     int status = ROAST_OK;
@@ -174,7 +170,7 @@ int roast_runfile_summary(roast_runfile *file, const roast_summary **out,
                           roast_error *err)
 {
     roast__runfile_lock(file);
-    int status = roast__runfile_summary(file, out, err);
+    int status = load_summary(file, out, err);
     roast__runfile_unlock(file);
     return status;
 }
@@ -186,7 +182,7 @@ int roast__runfile_columns(roast_runfile *file, enum roast_table_id table,
 {
     const roast_summary *summary = NULL;
     roast_run *run = file->small;
-    int status = roast__runfile_summary(file, &summary, err);
+    int status = load_summary(file, &summary, err);
 
     *out = NULL;
     if (status == ROAST_OK && (!run || !roast_table_from_summary(table)))

@@ -15,19 +15,16 @@ struct roast_runfile {
     struct roast_header header;
     struct roast_runfile_info info;
     struct roast_journal_reading reading;
-    sqlite3 *db;            /* owned; of a finished file */
+    sqlite3 *db;            /* owned; finished files only */
     uint64_t budget;        /* of that */
     roast_run *small;       /* owned; of the head of the journal */
     roast_run *whole;       /* owned; NULL: not loaded yet */
     roast_summary *summary; /* owned; NULL: not read yet */
-    sqlite3 *user_db;       /* owned; for queries of users; NULL: there was none yet */
+    sqlite3 *user_db;       /* owned; for queries of users; NULL: not opened yet */
     /* owned; tables of queries, by roast_table_id */
     roast_table *tables[ROAST_RUN_TABLE_COUNT];
     roast_error failure; /* of making one of them */
 };
-
-/* A whole run out of any run file. Returns owned. */
-int roast__runfile_load(roast_run **out, const char *path, roast_error *err);
 
 /* roast_run_info_read(), without numbers that a live file would have to be read for. */
 int roast__run_info(struct roast_run_info *out, const char *path, bool with_numbers,
@@ -41,8 +38,6 @@ void roast__runfile_unlock(roast_runfile *file);
 /* ---- for other files of this folder; the lock is held ---------------------------- */
 
 int roast__runfile_whole(roast_runfile *file, roast_run **out, roast_error *err);
-int roast__runfile_summary(roast_runfile *file, const roast_summary **out,
-                           roast_error *err);
 int roast__runfile_columns(roast_runfile *file, enum roast_table_id table,
                            roast_table **out, roast_error *err);
 

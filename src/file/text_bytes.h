@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* text_bytes.h - bytes of a file as texts for people and for other programs. */
+/* text_bytes.h - bytes of an untrusted file as text. */
 #ifndef ROAST_FILE_SQLITE_TEXT_BYTES_H
 #define ROAST_FILE_SQLITE_TEXT_BYTES_H
 
@@ -7,7 +7,7 @@
 
 #include "base/utf8.h"
 
-/* UTF-8 without NUL. */
+/* Whether it is UTF-8 without NUL. */
 static inline bool roast__is_text(struct roast_str text)
 {
     uint32_t code;
@@ -22,8 +22,8 @@ static inline bool roast__is_text(struct roast_str text)
     return true;
 }
 
-/* Any bytes as words of a message: one line, nothing that moves a cursor. */
-static inline void roast__clean_words(char *text)
+/* Makes any bytes printable as one line, without control characters. */
+static inline void roast__make_printable(char *text)
 {
     for (; *text; text++) {
         if (*text < ' ' || *text > '~')

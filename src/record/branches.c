@@ -5,16 +5,16 @@
  *     reads, bytes, uncompressed bytes, ns, bytes in the file, uncompressed bytes in
  *     the file; the last two are there together or not at all, zero or not
  *
- * "pt", its values looked at, read once, 300 bytes:
+ * "pt", its values used, read once, 300 bytes:
  *     01  02 70 74  07 01 01 AC 02 */
-#include "record/branches.h"
+#include "roast/ladder.h"
 
 #include "record/entries.h"
 
 enum { FLAGS, READS, BYTES, UNCOMPRESSED, NS, FILE_BYTES, FILE_UNCOMPRESSED, NUMBERS };
 static const uint64_t sizes_mask = 1 << FILE_BYTES | 1 << FILE_UNCOMPRESSED;
 
-static void put_branch(struct roast_sink *out, const struct roast_branch *branch)
+static void put_branch(struct roast_byte_writer *out, const struct roast_branch *branch)
 {
     const uint64_t numbers[NUMBERS] = {
         [FLAGS] = branch->flags,
@@ -35,15 +35,15 @@ int64_t roast_branches_write(void *out, size_t out_bytes,
                              const struct roast_branch *all, size_t count,
                              roast_error *err)
 {
-    struct roast_sink sink = roast__sink(out, out_bytes);
+    struct roast_byte_writer sink = roast__byte_writer(out, out_bytes);
 
-    roast__sink_varint(&sink, count);
+    roast__write_varint(&sink, count);
     for (size_t i = 0; i < count && !sink.full; i++)
         put_branch(&sink, &all[i]);
-    return roast__sink_finish(&sink, out, "branches", err);
+    return roast__written_bytes(&sink, out, "branches", err);
 }
 
-struct roast_branch roast__branch_read(struct roast_cursor *cur)
+static struct roast_branch read_branch(struct roast_cursor *cur)
 {
     uint64_t numbers[NUMBERS];
     struct roast_str name = roast__name_read(cur);
@@ -63,7 +63,7 @@ struct roast_branch roast__branch_read(struct roast_cursor *cur)
     };
 }
 
-/* Branches that are still to be read; the count may lie, the cursor does not. */
+/* Branches that are not read yet. The count is untrusted, the cursor is checked. */
 struct reading {
     struct roast_cursor cur;
     uint64_t left;
@@ -82,7 +82,7 @@ static bool next_branch(struct reading *in, struct roast_branch *branch)
     if (in->left == 0 || in->cur.failed)
         return false;
     in->left--;
-    *branch = roast__branch_read(&in->cur);
+    *branch = read_branch(&in->cur);
     return !in->cur.failed;
 }
 

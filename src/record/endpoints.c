@@ -11,7 +11,8 @@
 
 enum { REQUESTS, RANGES, BYTES, WAIT_NS, ERRORS, NUMBERS };
 
-static void put_endpoint(struct roast_sink *out, const struct roast_endpoint *endpoint)
+static void put_endpoint(struct roast_byte_writer *out,
+                         const struct roast_endpoint *endpoint)
 {
     const uint64_t numbers[NUMBERS] = {
         [REQUESTS] = endpoint->requests, [RANGES] = endpoint->ranges,
@@ -27,12 +28,12 @@ int64_t roast_endpoints_write(void *out, size_t out_bytes,
                               const struct roast_endpoint *all, size_t count,
                               roast_error *err)
 {
-    struct roast_sink sink = roast__sink(out, out_bytes);
+    struct roast_byte_writer sink = roast__byte_writer(out, out_bytes);
 
-    roast__sink_varint(&sink, count);
+    roast__write_varint(&sink, count);
     for (size_t i = 0; i < count && !sink.full; i++)
         put_endpoint(&sink, &all[i]);
-    return roast__sink_finish(&sink, out, "endpoints", err);
+    return roast__written_bytes(&sink, out, "endpoints", err);
 }
 
 static struct roast_endpoint read_endpoint(struct roast_cursor *cur)
@@ -75,7 +76,7 @@ static struct roast_str part(struct roast_str str, size_t from, size_t stop)
     return (struct roast_str){str.data + from, stop - from};
 }
 
-/* Where the first of the characters stands at or after `from`; the end if none does. */
+/* The position of the first of these characters at or after `from`, or the end. */
 static size_t find_any(struct roast_str str, size_t from, const char *characters)
 {
     while (from < str.size_bytes &&
@@ -90,7 +91,7 @@ static bool is_scheme(char c)
            c == '+' || c == '-' || c == '.';
 }
 
-/* Where the first "://" stands; the end if there is none. */
+/* The position of the first "://", or the end. */
 static size_t find_authority(struct roast_str file)
 {
     size_t at = find_any(file, 0, ":");
@@ -101,7 +102,7 @@ static size_t find_authority(struct roast_str file)
     return at;
 }
 
-/* The first two folders of an absolute path, or what there are of them. */
+/* The first two folders of an absolute path, if it has them. */
 static struct roast_str folders(struct roast_str path)
 {
     size_t stop = 0;
@@ -118,8 +119,8 @@ static struct roast_str folders(struct roast_str path)
     return part(path, 0, stop > 0 ? stop : 1);
 }
 
-/* A scheme in front of others, as in `simplecache::root://host/`, is no part of the
- * name; a user's name before the host never is, and takes the scheme with it. */
+/* A scheme before another, as in `simplecache::root://host/`, is not part of the name.
+ * A user name before the host is removed together with the scheme. */
 static struct roast_str url_endpoint(struct roast_str file, size_t colon)
 {
     size_t scheme = colon;

@@ -11,14 +11,16 @@ uint64_t roast__numbers_mask(const uint64_t *numbers, size_t count)
     return mask;
 }
 
-void roast__numbers_put(struct roast_sink *out, const uint64_t *numbers, uint64_t mask)
+void roast__numbers_put(struct roast_byte_writer *out, const uint64_t *numbers,
+                        uint64_t mask)
 {
-    roast__sink_varint(out, mask);
+    roast__write_varint(out, mask);
     for (; mask; mask &= mask - 1)
-        roast__sink_varint(out, numbers[__builtin_ctzll(mask)]);
+        roast__write_varint(out, numbers[__builtin_ctzll(mask)]);
 }
 
-/* Every bit of a mask takes a byte at least, so the work is that of reading the blob. */
+/* Every bit of a mask takes at least one byte, so the work is bounded by the size of
+ * the blob. */
 uint64_t roast__numbers_read(struct roast_cursor *cur, uint64_t *numbers, size_t count)
 {
     uint64_t mask = roast__cursor_varint(cur);
@@ -33,10 +35,10 @@ uint64_t roast__numbers_read(struct roast_cursor *cur, uint64_t *numbers, size_t
     return mask;
 }
 
-void roast__name_put(struct roast_sink *out, struct roast_str name)
+void roast__name_put(struct roast_byte_writer *out, struct roast_str name)
 {
-    roast__sink_varint(out, name.size_bytes);
-    roast__sink_bytes(out, name.data, name.size_bytes);
+    roast__write_varint(out, name.size_bytes);
+    roast__write_bytes(out, name.data, name.size_bytes);
 }
 
 struct roast_str roast__name_read(struct roast_cursor *cur)
@@ -47,8 +49,8 @@ struct roast_str roast__name_read(struct roast_cursor *cur)
     return name;
 }
 
-int64_t roast__sink_finish(const struct roast_sink *out, const void *start,
-                           const char *what, roast_error *err)
+int64_t roast__written_bytes(const struct roast_byte_writer *out, const void *start,
+                             const char *what, roast_error *err)
 {
     if (out->full)
         return roast_error_set(err, ROAST_LIMIT, "%s need more than %zu bytes", what,

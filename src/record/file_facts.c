@@ -47,14 +47,14 @@ int64_t roast_file_facts_write(void *out, size_t out_bytes,
         [COMPRESSED] = facts->compressed_bytes,
         [UNCOMPRESSED] = facts->uncompressed_bytes,
     };
-    struct roast_sink sink = roast__sink(out, out_bytes);
+    struct roast_byte_writer sink = roast__byte_writer(out, out_bytes);
     uint64_t mask = roast__numbers_mask(numbers, COMPRESSED);
 
     roast__numbers_put(&sink, numbers, facts->sizes_known ? mask | sizes_mask : mask);
-    return roast__sink_finish(&sink, out, "facts about a file", err);
+    return roast__written_bytes(&sink, out, "facts about a file", err);
 }
 
-/* A kind or codec of a later time is unknown here. */
+/* A kind or codec of a later version is unknown. */
 static unsigned known(uint64_t number, unsigned count)
 {
     return number < count ? (unsigned)number : 0;

@@ -13,8 +13,8 @@
  *
  * Encoding writes to the caller's fixed memory: it is on the hot path. */
 #include "base/buf.h"
+#include "base/byte_writer.h"
 #include "base/checksum.h"
-#include "base/sink.h"
 #include "record/fields.h"
 #include "record/frame_scan.h"
 
@@ -41,33 +41,33 @@ size_t roast_record_bound(const roast_record *rec)
     return bound;
 }
 
-static void sink_field(struct roast_sink *out, enum roast_field field,
+static void sink_field(struct roast_byte_writer *out, enum roast_field field,
                        union roast_field_value value)
 {
     const struct roast_field_info *info = roast_field_info(field);
     enum roast_wire wire = roast__field_wire(info->type);
 
-    roast__sink_varint(out, (uint64_t)info->number << 2 | wire);
+    roast__write_varint(out, (uint64_t)info->number << 2 | wire);
     switch (info->type) {
     case ROAST_TYPE_U64:
-        roast__sink_varint(out, value.u64);
+        roast__write_varint(out, value.u64);
         break;
     case ROAST_TYPE_I64:
-        roast__sink_varint(out, roast__zigzag(value.i64));
+        roast__write_varint(out, roast__zigzag(value.i64));
         break;
     case ROAST_TYPE_TIME:
-        roast__sink_fixed(out, (uint64_t)value.i64, 8);
+        roast__write_fixed(out, (uint64_t)value.i64, 8);
         break;
     case ROAST_TYPE_TEXT:
     case ROAST_TYPE_BLOB:
-        roast__sink_varint(out, value.str.size_bytes);
-        roast__sink_bytes(out, value.str.data, value.str.size_bytes);
+        roast__write_varint(out, value.str.size_bytes);
+        roast__write_bytes(out, value.str.data, value.str.size_bytes);
         break;
     }
 }
 
-/* The size of the fields is a varint in front of them, so they are written behind room
- * for the longest one, and moved up when it is known. */
+/* The size of the fields is a varint before them, so they are written after room for
+ * the longest one, and moved when the size is known. */
 int64_t roast_record_encode(void *out, size_t out_bytes, const roast_record *rec,
                             roast_error *err)
 {
@@ -76,29 +76,29 @@ int64_t roast_record_encode(void *out, size_t out_bytes, const roast_record *rec
 
     if (out_bytes < ROOM)
         return roast_error_set(err, ROAST_LIMIT, "%zu bytes hold no frame", out_bytes);
-    struct roast_sink fields = {start + ROOM, start + out_bytes, false};
-    struct roast_sink head = {start, start + ROOM, false};
+    struct roast_byte_writer fields = {start + ROOM, start + out_bytes, false};
+    struct roast_byte_writer head = {start, start + ROOM, false};
     for (uint64_t left = rec->present; left && !fields.full; left &= left - 1) {
         enum roast_field field = (enum roast_field)__builtin_ctzll(left);
         sink_field(&fields, field, rec->values[field]);
     }
-    if (fields.full) /* the CRC fits where the size was shorter than its room */
+    if (fields.full) /* the CRC fits in the unused room of the size */
         return roast_error_set(err, ROAST_LIMIT, "a frame needs more than %zu bytes",
                                out_bytes);
     size_t fields_bytes = (size_t)(fields.at - (start + ROOM));
     *head.at++ = ROAST_FRAME_MAGIC;
     *head.at++ = (unsigned char)(ROAST_FORMAT_VERSION << 4 | rec->kind);
-    roast__sink_varint(&head, fields_bytes);
+    roast__write_varint(&head, fields_bytes);
     memmove(head.at, start + ROOM, fields_bytes);
     head.at += fields_bytes;
     head.end = start + out_bytes;
-    roast__sink_fixed(&head, roast__crc32c(start, (size_t)(head.at - start)),
-                      CRC_BYTES);
+    roast__write_fixed(&head, roast__crc32c(start, (size_t)(head.at - start)),
+                       CRC_BYTES);
     return head.at - start;
 }
 
-/* Checks magic, version, size and CRC; *fields gets what lies between. A kind that is not
- * known is for the caller to judge. */
+/* Checks magic, version, size and CRC; *fields gets the bytes between. The caller
+ * checks the kind. */
 static int open_frame(struct roast_str *fields, size_t *used_bytes,
                       struct roast_str data, roast_error *err)
 {
@@ -120,7 +120,7 @@ static int open_frame(struct roast_str *fields, size_t *used_bytes,
     fields->size_bytes = (size_t)roast__cursor_varint(&cur);
     fields->data = (const char *)cur.at;
     if (!roast__cursor_bytes(&cur, fields->size_bytes) ||
-        roast__cursor_left(&cur) < CRC_BYTES)
+        roast__cursor_remaining(&cur) < CRC_BYTES)
         return roast_error_set(err, ROAST_TRUNCATED, "frame cut at %zu bytes",
                                data.size_bytes);
     size_t covered = (size_t)(cur.at - start);
@@ -163,7 +163,7 @@ static union roast_field_value read_value(struct roast_cursor *cur, unsigned wir
 }
 
 /* A field whose wire type is not the one of the list is treated as unknown: a later
- * version may have changed its mind, never the meaning of a (number, wire) pair. */
+ * version may change the wire type, but never the meaning of a (number, wire) pair. */
 static void read_field(struct roast_cursor *cur, roast_record *rec)
 {
     uint64_t tag = roast__cursor_varint(cur);
@@ -192,7 +192,7 @@ int roast_record_decode(roast_record *rec, size_t *used_bytes, struct roast_str 
         return status;
     rec->kind = (enum roast_frame_kind)(data.data[1] & 0x0f);
     struct roast_cursor cur = roast__cursor(fields.data, fields.size_bytes);
-    while (roast__cursor_left(&cur) > 0 && !cur.failed)
+    while (roast__cursor_remaining(&cur) > 0 && !cur.failed)
         read_field(&cur, rec);
     if (cur.failed) {
         rec->present = 0;

@@ -2,8 +2,8 @@
 /* frame_scan.c - finds whole frames in bytes, some of which may be damaged.
  *
  * A worker that is killed, or a full disk, leaves half a frame, and frames of the next
- * attempt may follow it. So where a frame does not end well, the next one is searched:
- * a place where magic, size and checksum agree. */
+ * attempt may follow it. So after an invalid frame the next one is searched: a position
+ * where magic, size and checksum agree. */
 #include "record/frame_scan.h"
 
 #include "base/buf.h"
@@ -11,35 +11,35 @@
 
 enum { HEAD_BYTES = 2, CRC_BYTES = 4 };
 
-enum verdict { WHOLE, INCOMPLETE, DAMAGED };
+enum frame_state { WHOLE, INCOMPLETE, DAMAGED };
 
-/* The size that the header of the frame at data claims; false when it has none. */
+/* The size in the header of the frame at data; false when it has none. */
 static bool claimed_bytes(uint64_t *size_bytes, struct roast_str data)
 {
     struct roast_cursor cur = roast__cursor(data.data, data.size_bytes);
 
     (void)roast__cursor_bytes(&cur, HEAD_BYTES);
     uint64_t fields_bytes = roast__cursor_varint(&cur);
-    uint64_t others_bytes = data.size_bytes - roast__cursor_left(&cur) + CRC_BYTES;
+    uint64_t others_bytes = data.size_bytes - roast__cursor_remaining(&cur) + CRC_BYTES;
     *size_bytes = fields_bytes > UINT64_MAX - others_bytes
                       ? UINT64_MAX
                       : fields_bytes + others_bytes;
     return !cur.failed;
 }
 
-/* Too few bytes for a frame are incomplete if more bytes can help: a size that is too
- * large, or has more bytes than a size has, stays what it is. */
-static enum verdict judge(struct roast_str data, size_t *size_bytes,
-                          uint64_t *effort_bytes)
+/* A frame with too few bytes is incomplete only if more bytes can complete it: not if
+ * its size is too large, or is a varint that is too long. */
+static enum frame_state classify(struct roast_str data, size_t *size_bytes,
+                                 uint64_t *effort_bytes)
 {
     uint64_t claimed;
 
     if ((unsigned char)data.data[0] != ROAST_FRAME_MAGIC)
-        return DAMAGED; /* the check would ask for more bytes first */
+        return DAMAGED; /* the check would report too few bytes */
     int status = roast__frame_check(size_bytes, data, NULL);
     if (status == ROAST_OK && *size_bytes <= ROAST_FRAME_MAX_BYTES)
         return WHOLE;
-    if (status == ROAST_NEWER_FORMAT) /* which is seen before anything is summed up */
+    if (status == ROAST_NEWER_FORMAT) /* found before the checksum is computed */
         return DAMAGED;
     bool is_claimed = claimed_bytes(&claimed, data);
     if (status == ROAST_TRUNCATED && is_claimed)
@@ -56,8 +56,8 @@ static struct roast_str from(struct roast_str data, size_t at)
     return (struct roast_str){data.data + at, data.size_bytes - at};
 }
 
-/* Everything before the next frame. If there is none, everything before what may still
- * become one: that at *may_grow_at, or an earlier one; NULL: no bytes will follow. */
+/* The number of bytes before the next frame. If there is none: before what may still
+ * become one, at *may_grow_at or earlier; NULL: no bytes will follow. */
 static size_t up_to_next_frame(struct roast_str data, const size_t *may_grow_at,
                                uint64_t *effort_bytes)
 {
@@ -71,10 +71,10 @@ static size_t up_to_next_frame(struct roast_str data, const size_t *may_grow_at,
         if (!magic)
             return stop;
         size_t at = (size_t)(magic - data.data);
-        enum verdict verdict = judge(from(data, at), &size, effort_bytes);
-        if (verdict == WHOLE)
+        enum frame_state frame_state = classify(from(data, at), &size, effort_bytes);
+        if (frame_state == WHOLE)
             return at;
-        if (verdict == INCOMPLETE && may_grow_at && at < stop)
+        if (frame_state == INCOMPLETE && may_grow_at && at < stop)
             stop = at;
     }
     return data.size_bytes;
@@ -89,18 +89,18 @@ size_t roast__frame_scan(struct roast_str data, bool at_end, uint64_t *effort_by
 {
     size_t at = 0;
     size_t size = 0;
-    enum verdict verdict = INCOMPLETE;
+    enum frame_state frame_state = INCOMPLETE;
 
     if (*effort_bytes == 0)
         return data.size_bytes;
     while (at < data.size_bytes) {
-        verdict = judge(from(data, at), &size, effort_bytes);
-        if (verdict != WHOLE)
+        frame_state = classify(from(data, at), &size, effort_bytes);
+        if (frame_state != WHOLE)
             break;
         at += size;
     }
-    if (at > 0 || data.size_bytes == 0 || (verdict == INCOMPLETE && !at_end))
+    if (at > 0 || data.size_bytes == 0 || (frame_state == INCOMPLETE && !at_end))
         return at;
-    size_t may_grow_at = verdict == INCOMPLETE ? 0 : data.size_bytes;
+    size_t may_grow_at = frame_state == INCOMPLETE ? 0 : data.size_bytes;
     return up_to_next_frame(data, &may_grow_at, effort_bytes);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* identity.c - who made a record, and which piece of which file it speaks of.
+/* identity.c - the process of a record, and its range of a file.
  *
  *     identity  16 bytes run id, 8 bytes process id, 4 bytes sequence
  *     place     4 bytes each: dataset id, file id, first entry, number of entries

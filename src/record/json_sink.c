@@ -24,7 +24,7 @@ static void put_hex(struct roast_json *json, struct roast_str bytes)
 
     roast_json_open(json, '{');
     roast_json_key(json, roast_str_of("hex"));
-    roast_json_made(json, roast_str_of("\""));
+    roast_json_raw(json, roast_str_of("\""));
     for (size_t i = 0; i < bytes.size_bytes; i++) {
         unsigned byte = (unsigned char)bytes.data[i];
         const char pair[2] = {digits[byte >> 4], digits[byte & 15]};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* ladder.c - seconds by slice and what lies inside them: the lists as tables, and the
+/* ladder.c - seconds by slice and other items: the lists as tables, and the
  * blob, which is (number, value) pairs to its end, all varints.
  *
  * 300 ns in form, 5 in compute:  03 AC 02  08 05 */
@@ -48,15 +48,15 @@ const struct roast_hook_info *roast_hook_info(unsigned hook)
 int64_t roast_ladder_write(void *out, size_t out_bytes,
                            const struct roast_ladder *ladder, roast_error *err)
 {
-    struct roast_sink sink = roast__sink(out, out_bytes);
+    struct roast_byte_writer sink = roast__byte_writer(out, out_bytes);
 
     for (int i = 0; i < ROAST_ITEM_COUNT; i++) {
         if (!roast_ladder_has(ladder, (enum roast_ladder_item)i))
             continue;
-        roast__sink_varint(&sink, items[i].number);
-        roast__sink_varint(&sink, ladder->values[i]);
+        roast__write_varint(&sink, items[i].number);
+        roast__write_varint(&sink, ladder->values[i]);
     }
-    return roast__sink_finish(&sink, out, "items of a ladder", err);
+    return roast__written_bytes(&sink, out, "items of a ladder", err);
 }
 
 /* As roast__cursor_varint(), but in place: a run has millions of ladders. */
@@ -73,7 +73,7 @@ int roast_ladder_read(struct roast_ladder *out, struct roast_str blob, roast_err
     struct roast_cursor cur = roast__cursor(blob.data, blob.size_bytes);
 
     memset(out, 0, sizeof(*out));
-    while (roast__cursor_left(&cur) > 0 && !cur.failed) {
+    while (roast__cursor_remaining(&cur) > 0 && !cur.failed) {
         uint64_t number = read_varint(&cur);
         uint64_t value = read_varint(&cur);
         if (number < sizeof(by_number) && by_number[number] != 0)
@@ -92,8 +92,8 @@ static uint64_t less(uint64_t a, uint64_t b)
     return a < b ? a : b;
 }
 
-/* Each part is limited by what the parts before it left, so that clocks which disagree
- * by a little never make a part negative or the sum another one. */
+/* Each part is limited to the remaining time, so that small differences between clocks
+ * never make a part negative or change the sum. */
 bool roast_ladder_split(struct roast_split *out, uint64_t task_ns, uint64_t task_cpu_ns,
                         const struct roast_ladder *ladder)
 {

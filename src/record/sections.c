@@ -72,7 +72,7 @@ static void read_section(struct roast_cursor *cur, struct roast_section *section
         section->bytes = roast__cursor_varint(cur);
 }
 
-/* A parent that is not an earlier section would make the tree endless. */
+/* A parent must be an earlier section: no cycles. */
 static bool place_in_tree(struct roast_section *out, size_t max, size_t i,
                           struct roast_section *section)
 {
@@ -132,7 +132,7 @@ int roast_pair_next(struct roast_pair *pair, struct roast_str *blob, roast_error
 {
     struct roast_cursor cur = roast__cursor(blob->data, blob->size_bytes);
 
-    if (roast__cursor_left(&cur) == 0)
+    if (roast__cursor_remaining(&cur) == 0)
         return 0;
     pair->key = roast__cursor_varint(&cur);
     pair->value = roast__cursor_varint(&cur);
@@ -140,6 +140,6 @@ int roast_pair_next(struct roast_pair *pair, struct roast_str *blob, roast_error
         return roast_error_set(err, ROAST_BAD_DATA, "pairs of %zu bytes",
                                blob->size_bytes);
     blob->data = (const char *)cur.at;
-    blob->size_bytes = roast__cursor_left(&cur);
+    blob->size_bytes = roast__cursor_remaining(&cur);
     return 1;
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* series.c - what is sampled of a worker, as a table made from its list.
+/* series.c - the list of sampled series as a table.
  *
- * It lies with the records because the code that samples a worker and the code that keeps
- * the samples must agree on it, and neither includes the other. */
+ * It is here because the code that samples a worker and the code that stores samples
+ * both use it, and neither includes the other. */
 #include "roast/sample.h"
 
 static const struct roast_series_info all[ROAST_SERIES_COUNT] = {

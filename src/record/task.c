@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* task.c - names of what may become of a task, of what it is for, and of why a worker
- * left. */
+/* task.c - names of task ends, task kinds and leave reasons. */
 #include "roast/task.h"
 
 static const char *const end_names[ROAST_TASK_END_LAST] = {

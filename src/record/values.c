@@ -52,7 +52,7 @@ struct roast_str roast_values_blob(const roast_values *values)
     return blob;
 }
 
-/* Room for a put of this many bytes and its type and length. */
+/* Whether there is room for this many bytes with type and length. */
 static bool has_room(roast_values *values, size_t more_bytes)
 {
     size_t need = more_bytes + 1 + ROAST_VARINT_MAX_BYTES;
@@ -147,14 +147,14 @@ void roast_values_put_dict(roast_values *values, uint64_t count)
     put_container(values, ROAST_VALUE_DICT, count);
 }
 
-/* Ends a step of reading: moves blob on, or reports that it is broken. */
+/* Ends a step of reading: advances blob, or reports that it is broken. */
 static int step(const struct roast_cursor *cur, struct roast_str *blob,
                 roast_error *err)
 {
     if (cur->failed)
         return roast_error_set(err, ROAST_BAD_DATA, "a value in the last %zu bytes",
                                blob->size_bytes);
-    blob->size_bytes = roast__cursor_left(cur);
+    blob->size_bytes = roast__cursor_remaining(cur);
     blob->data = (const char *)cur->at;
     return 1;
 }
@@ -172,7 +172,7 @@ int roast_value_next_key(struct roast_str *key, struct roast_str *blob,
 {
     struct roast_cursor cur = roast__cursor(blob->data, blob->size_bytes);
 
-    if (roast__cursor_left(&cur) == 0)
+    if (roast__cursor_remaining(&cur) == 0)
         return 0;
     *key = read_sized(&cur);
     return step(&cur, blob, err);
@@ -213,7 +213,7 @@ int roast_value_next(struct roast_value *value, struct roast_str *blob,
 {
     struct roast_cursor cur = roast__cursor(blob->data, blob->size_bytes);
 
-    if (roast__cursor_left(&cur) == 0)
+    if (roast__cursor_remaining(&cur) == 0)
         return 0;
     memset(value, 0, sizeof(*value));
     value->type = (enum roast_value_type) * cur.at++;
@@ -221,7 +221,7 @@ int roast_value_next(struct roast_value *value, struct roast_str *blob,
     return step(&cur, blob, err);
 }
 
-/* One container that is being walked. */
+/* A container whose items are being checked. */
 struct level {
     uint64_t left;
     bool keyed;
@@ -233,7 +233,7 @@ static int bad_nesting(roast_error *err)
                            ROAST_VALUE_MAX_DEPTH);
 }
 
-/* Walks one value with everything inside it. */
+/* Checks one value with everything in it. */
 static int check_value(struct roast_str *blob, roast_error *err)
 {
     struct level levels[ROAST_VALUE_MAX_DEPTH + 1] = {{1, false}};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* values.h - the blob being written, for its owners inside libroast. */
+/* values.h - the blob being written, private part. */
 #ifndef ROAST_RECORD_VALUES_H
 #define ROAST_RECORD_VALUES_H
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* view.c - raw facts under the names and units that readers know, and back.
+/* view.c - raw fields under the names and units of readers, and the reverse.
  *
- * The way back serves records that were made by hand. A number that its field cannot hold
- * leaves the field absent. */
+ * The reverse is for records made by users. A number that its field cannot hold leaves
+ * the field absent. */
 #include "record/view.h"
 
 #include <math.h>
@@ -75,8 +75,8 @@ static struct roast_value item_value(enum roast_ladder_item item,
     return roast__count(parts->ladder.values[item]);
 }
 
-/* The accessed branches. Their bytes are those of the branches whose sizes are known, and
- * absent when no size is known. */
+/* The accessed branches. Bytes are summed over branches with known sizes, and absent
+ * when no size is known. */
 static struct roast_value access_value(enum roast_view_kind kind,
                                        const struct roast_record_parts *parts)
 {
@@ -174,18 +174,9 @@ struct roast_value roast__view_value(const struct roast_view *view,
     return absent();
 }
 
-struct roast_value roast_view_value(const struct roast_view *view,
-                                    const roast_record *rec)
-{
-    struct roast_record_parts parts;
+/* ---- from views to fields ------------------------------------------------------- */
 
-    (void)roast__record_parts_read(&parts, rec, NULL);
-    return roast__view_value(view, rec, &parts);
-}
-
-/* ---- back into fields ----------------------------------------------------------- */
-
-/* From the unit of a view to that of its field; 0: there is no way back. */
+/* From the unit of a view to that of its field; 0: not supported. */
 static double scale_of(enum roast_view_kind kind)
 {
     switch (kind) {
@@ -222,7 +213,7 @@ void roast_view_set(roast_record *rec, const struct roast_view *view, double num
         set_rounded(rec, view->field, number * scale);
 }
 
-void roast_record_set_times(roast_record *rec, const struct roast_given_times *given)
+void roast_record_set_times(roast_record *rec, const struct roast_record_times *given)
 {
     double end_s = isnan(given->end_s) ? given->stamp_s : given->end_s;
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* view.h - the views of a record whose packed parts are read once for all of them. */
+/* view.h - views of a record; its packed parts are read once for all views. */
 #ifndef ROAST_RECORD_VIEW_H
 #define ROAST_RECORD_VIEW_H
 
@@ -13,12 +13,12 @@ struct roast_record_parts {
     struct roast_file_facts facts;
 };
 
-/* Reads the parts that rec has. A broken one stays unknown, and the first failure is
+/* Reads the parts that rec has. A broken part remains unknown, and the first failure is
  * returned. */
 int roast__record_parts_read(struct roast_record_parts *parts, const roast_record *rec,
                              roast_error *err);
 
-/* As roast_view_value(). */
+/* The value of one view of rec; NULL when it is absent. Borrows rec. */
 struct roast_value roast__view_value(const struct roast_view *view,
                                      const roast_record *rec,
                                      const struct roast_record_parts *parts);
@@ -30,7 +30,7 @@ static inline struct roast_value roast__text(struct roast_str str)
     return (struct roast_value){.type = ROAST_VALUE_TEXT, .str = str};
 }
 
-static inline struct roast_value roast__words(const char *str)
+static inline struct roast_value roast__text_of(const char *str)
 {
     return roast__text(roast_str_of(str));
 }

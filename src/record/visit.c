@@ -1,18 +1,19 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* visit.c - walks a record once and gives everything in it to a sink.
+/* visit.c - passes everything in a record to a sink.
  *
  * Single values follow record_views.def; sections, ladder, branches, endpoints, file,
  * losses, reasons and free-form values are maps and lists, called parts here. A part
- * whose bytes do not follow the format is left out, and the call reports the first such
- * failure at the end: a sink always sees balanced maps and lists.
+ * with broken bytes is left out, and the call returns the first such failure at the
+ * end: a sink always gets balanced maps and lists.
  *
- * A key that the user set never replaces one of ours: the entries of a map join our map
- * of that name where it has no such entry, other values move to custom_metrics. */
+ * A key of the user never replaces a built-in one: entries of a map are added to the
+ * built-in map of that name unless they exist there, other values move to
+ * custom_metrics. */
 #include "record/visit.h"
 
 #include <stdio.h>
 
-enum { MAX_NAMES = 4096 }; /* of a part that are compared to those of the user */
+enum { MAX_NAMES = 4096 }; /* of a part, compared with keys of the user */
 
 void roast__visit_fail(struct roast_visit *v, int status, const roast_error *err)
 {
@@ -32,8 +33,8 @@ void roast__visit_no_memory(struct roast_visit *v, const char *what)
 
 /* ---- free-form values ---------------------------------------------------------- */
 
-/* One value and all that is in it, taken off a blob that was checked. sink NULL: it is
- * passed over. */
+/* Reads one value with everything in it off a checked blob. sink NULL: it is
+ * skipped. */
 static void take_value(const struct roast_value_sink *sink, struct roast_str *blob)
 {
     struct {
@@ -189,7 +190,7 @@ static void visit_identity(struct roast_visit *v)
     for (int i = 0; i < ROAST_RUN_ID_BYTES; i++)
         (void)snprintf(hex + 2 * i, 3, "%02x", id.run_id[i]);
     if (memcmp(id.run_id, no_run, sizeof(no_run)) != 0)
-        roast__put(v, "run_id", roast__words(hex));
+        roast__put(v, "run_id", roast__text_of(hex));
     roast__put(v, "process_id", roast__count(id.process_id));
     roast__put(v, "sequence", roast__count(id.sequence));
 }
@@ -244,7 +245,7 @@ static void visit_losses(struct roast_visit *v)
     roast__part_close(v);
 }
 
-/* A reason, under every name by which readers know the field. */
+/* A reason, under every name that readers use for the field. */
 static void visit_absences(struct roast_visit *v)
 {
     struct roast_str blob = roast__blob_of(v, ROAST_FIELD_absences);
@@ -262,7 +263,7 @@ static void visit_absences(struct roast_visit *v)
             if (roast_field_info(views[i].field)->number == pair.key ||
                 roast_field_info(views[i].other)->number == pair.key)
                 roast__part_put(v, views[i].key,
-                                roast__words(why ? why : "unknown reason"));
+                                roast__text_of(why ? why : "unknown reason"));
         }
     }
     if (got < 0)
@@ -291,7 +292,7 @@ static bool is_shown_map(const struct roast_visit *v, struct roast_str name)
     return false;
 }
 
-/* Whether a key is one of ours, measured in this chunk or not. */
+/* Whether a key is a built-in one, present in this record or not. */
 static bool is_ours(const struct roast_visit *v, struct roast_str key)
 {
     static const char *const others[] = {
@@ -313,7 +314,7 @@ static bool is_ours(const struct roast_visit *v, struct roast_str key)
     return is_shown_map(v, key);
 }
 
-/* The keys of the user that have a name of ours (but no map to join), or the others. */
+/* The user's keys with a built-in name (and no map to be added to), or the others. */
 static void visit_user_keys(struct roast_visit *v, bool with_our_names)
 {
     struct roast_str blob = v->user_keys;

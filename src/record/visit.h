@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* visit.h - one walk over a record, as the files that show its parts share it. */
+/* visit.h - the state of roast_record_visit(), shared by visit.c and visit_parts.c. */
 #ifndef ROAST_RECORD_VISIT_H
 #define ROAST_RECORD_VISIT_H
 
@@ -12,19 +12,19 @@ struct roast_visit {
     const roast_record *rec;
     const struct roast_value_sink *sink;
     struct roast_str user_keys; /* checked; absent where there are none */
-    const char *parts[16];      /* the maps of ours that were shown */
+    const char *parts[16];      /* the built-in maps that were visited */
     size_t part_count;
-    struct roast_str joining; /* entries of the user's map of the name of this part */
+    struct roast_str joining; /* entries of the user's map with the name of this part */
     struct roast_buf names;   /* struct roast_str each: entries of this part */
     int status;               /* of the first failure, which is in err */
     roast_error *err;
 };
 
-/* Notes a failure; the first one is returned to the caller. */
+/* Records a failure; the first one is returned to the caller. */
 void roast__visit_fail(struct roast_visit *v, int status, const roast_error *err);
 void roast__visit_no_memory(struct roast_visit *v, const char *what);
 
-/* A part is a map of ours with a name, which entries of the user may join. */
+/* A part is a built-in map; entries of the user may be added to it. */
 void roast__part_open(struct roast_visit *v, const char *name);
 void roast__part_key(struct roast_visit *v, struct roast_str name);
 void roast__part_put(struct roast_visit *v, const char *name, struct roast_value value);

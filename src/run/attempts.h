@@ -65,7 +65,7 @@ struct roast_attempts {
     uint32_t handmade_count;
 };
 
-/* The entry of the process of a row, whichever of its workers ran the attempt. */
+/* The first entry of the process of a row, whichever of its workers ran the attempt. */
 static inline int32_t roast__process_of(const struct roast_attempts *attempts,
                                         size_t row)
 {

@@ -4,13 +4,13 @@
  *     varint     set: number of a string of 16 bytes
  *     values     of the cold fields, in the order of the list, without tags
  *
- * A set has the fields of the record, then those that are displaced: cold although they
- * have another place, because that one holds another value; 8 bytes each, little
- * endian. A run has a handful of sets, so a record needs one byte for all its tags.
+ * A set has the fields of the record, then those that are displaced: stored here
+ * because their column or table has another value; 8 bytes each, little endian. A run
+ * has a handful of sets, so a record needs one byte for all its tags.
  *
- * Times of process() are kept as the distance to where the clocks of the process should
- * be at the row's start on the timeline. Distances wrap, so that a hostile one is
- * restored unchanged. */
+ * Times of process() are stored relative to the expected clocks of the process at the
+ * row's start on the timeline. Distances wrap, so that a hostile one is restored
+ * unchanged. */
 #include "run/cold_fields.h"
 
 #include "base/array.h"
@@ -30,7 +30,7 @@ const struct roast_field_column roast__field_columns[ROAST_FIELD_COLUMN_COUNT] =
     COLUMN(bytes_before),
 };
 
-/* Where the clocks of a process are when its timeline is at *start_ns. */
+/* The expected clocks of a process when its timeline is at *start_ns. */
 struct starts {
     int64_t epoch_ns;
     int64_t mono_ns;
@@ -176,11 +176,6 @@ static struct roast_cursor open_cold(const struct roast_run *run, size_t row,
     return cur;
 }
 
-static struct roast_str read_text(const struct roast_run *run, struct roast_cursor *cur)
-{
-    return roast__strings_get(&run->strings, (int32_t)roast__cursor_varint(cur));
-}
-
 static union roast_field_value read_by_type(struct roast_cursor *cur,
                                             enum roast_field field)
 {
@@ -236,7 +231,8 @@ static union roast_field_value read_value(const struct roast_run *run, size_t ro
     case ROAST_FIELD_absences:
     case ROAST_FIELD_file_facts:
     case ROAST_FIELD_file_branches:
-        value.str = read_text(run, cur);
+        value.str =
+            roast__strings_get(&run->strings, (int32_t)roast__cursor_varint(cur));
         return value;
     default:
         return read_by_type(cur, field);

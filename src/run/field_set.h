@@ -8,7 +8,7 @@
 
 #define ROAST_BIT(name) (UINT64_C(1) << ROAST_FIELD_##name)
 
-/* Where a field is kept unless it is displaced; all others are cold. */
+/* Fields with a column or table; all others are cold, and so are displaced ones. */
 static const uint64_t roast__in_column =
     ROAST_BIT(duration_ns) | ROAST_BIT(cpu_ns) | ROAST_BIT(entry_start) |
     ROAST_BIT(entry_stop) | ROAST_BIT(num_events) | ROAST_BIT(rss_before_bytes) |
@@ -23,7 +23,7 @@ enum { ROAST_FIELD_SET_BYTES = 16 };
 
 struct roast_field_set {
     uint64_t present;
-    uint64_t displaced; /* cold although they have another place */
+    uint64_t displaced; /* stored here although they have a column or table */
 };
 
 static inline uint64_t roast__fields_in_cold(struct roast_field_set set)

@@ -51,7 +51,7 @@ static bool is_set(const struct row_update *update, enum roast_attempt_column co
     return (update->known >> column) & 1;
 }
 
-/* A number that no column can hold is left out; the cold fields keep it. */
+/* A number that no column can hold is left out here, and is a cold field. */
 static void set_field(struct row_update *update, enum roast_attempt_column column,
                       const roast_record *rec, enum roast_field field,
                       enum strength strength)
@@ -105,7 +105,7 @@ static bool merge_begin(struct roast_run *run, struct row_update *update,
 
 /* ---- end ------------------------------------------------------------------------- */
 
-static bool knows_task_ns(const roast_record *rec)
+static bool has_task_ns(const roast_record *rec)
 {
     return roast_record_has(rec, ROAST_FIELD_task_ns) &&
            rec->values[ROAST_FIELD_task_ns].u64 <= INT64_MAX;
@@ -119,7 +119,7 @@ static bool ends_on_our_clock(const struct roast_run *run,
 {
     if (process->host != ROAST_NO_STRING)
         return process->shares_clock;
-    if (!knows_task_ns(rec) || !roast_record_has(rec, ROAST_FIELD_end_epoch_ns))
+    if (!has_task_ns(rec) || !roast_record_has(rec, ROAST_FIELD_end_epoch_ns))
         return false;
     int64_t end_ns = roast__sat_add(rec->values[ROAST_FIELD_task_start_mono_ns].i64,
                                     run->epoch_minus_mono_ns);
@@ -141,7 +141,7 @@ static void set_task(const struct roast_run *run, struct row_update *update,
             roast__sat_add(rec->values[ROAST_FIELD_task_start_mono_ns].i64,
                            run->epoch_minus_mono_ns),
             STRONG);
-    else if (roast_record_has(rec, ROAST_FIELD_end_epoch_ns) && knows_task_ns(rec))
+    else if (roast_record_has(rec, ROAST_FIELD_end_epoch_ns) && has_task_ns(rec))
         set(update, ROAST_COLUMN_task_start_ns,
             roast__sat_sub(rec->values[ROAST_FIELD_end_epoch_ns].i64,
                            rec->values[ROAST_FIELD_task_ns].i64),
@@ -154,7 +154,8 @@ static bool is_handmade(const struct roast_worker_process *process)
     return process->run == ROAST_NO_STRING;
 }
 
-static void learn_use(struct roast_worker_process *process, const roast_record *rec)
+static void set_process_use(struct roast_worker_process *process,
+                            const roast_record *rec)
 {
     const union roast_field_value *cpu = &rec->values[ROAST_FIELD_process_cpu_ns];
 
@@ -172,7 +173,7 @@ static bool merge_end(struct roast_run *run, struct row_update *update,
     set_status(update, rec);
     set_field(update, ROAST_COLUMN_duration_ns, rec, ROAST_FIELD_duration_ns, WEAK);
     set_task(run, update, process, rec);
-    learn_use(process, rec);
+    set_process_use(process, rec);
     if (roast_record_has(rec, ROAST_FIELD_error_type)) {
         int32_t text =
             roast__strings_put(&run->strings, rec->values[ROAST_FIELD_error_type].str);
@@ -193,12 +194,12 @@ static bool merge_end(struct roast_run *run, struct row_update *update,
 /* ---- chunk ----------------------------------------------------------------------- */
 
 static bool intern(int32_t *number, struct roast_run *run, const roast_record *rec,
-                   enum roast_field field, int32_t guess)
+                   enum roast_field field, int32_t likely)
 {
     *number = ROAST_NO_STRING;
     if (roast_record_has(rec, field))
         *number =
-            roast__strings_put_again(&run->strings, rec->values[field].str, guess);
+            roast__strings_put_again(&run->strings, rec->values[field].str, likely);
     return *number != ROAST_STRING_NO_MEMORY;
 }
 
@@ -224,9 +225,9 @@ static bool intern_texts(struct roast_record_texts *texts, struct roast_run *run
 }
 
 /* The first record of a process sets where it runs. */
-static void learn_process(const struct roast_run *run,
-                          struct roast_worker_process *process, const roast_record *rec,
-                          const struct roast_record_texts *texts)
+static void set_process(const struct roast_run *run,
+                        struct roast_worker_process *process, const roast_record *rec,
+                        const struct roast_record_texts *texts)
 {
     if (is_handmade(process))
         return;
@@ -258,8 +259,8 @@ static void set_start(const struct roast_run *run, struct row_update *update,
 }
 
 /* Distances are relative to the first record of the process. */
-static void learn_mono(struct roast_worker_process *process,
-                       const struct row_update *update, const roast_record *rec)
+static void set_mono_distance(struct roast_worker_process *process,
+                              const struct row_update *update, const roast_record *rec)
 {
     if (process->mono_known || is_handmade(process) ||
         !is_set(update, ROAST_COLUMN_start_ns) ||
@@ -278,10 +279,10 @@ static bool merge_record(struct roast_run *run, struct row_update *update,
 
     if (!intern_texts(&texts, run, process, rec))
         return false;
-    learn_process(run, process, rec, &texts);
+    set_process(run, process, rec, &texts);
     set_status(update, rec);
     set_start(run, update, process, rec, &texts);
-    learn_mono(process, update, rec);
+    set_mono_distance(process, update, rec);
     for (size_t i = 0; i < ROAST_FIELD_COLUMN_COUNT; i++)
         set_field(update, roast__field_columns[i].column, rec,
                   roast__field_columns[i].field, STRONG);
@@ -301,9 +302,9 @@ static bool merge_record(struct roast_run *run, struct row_update *update,
 }
 
 /* Tables of branches are by far the largest part of a record: 1 kB where a chunk reads
- * 20 branches, 50 kB where it reads 1500. Once the packed fields have reached the
- * budget of the run, records are kept without them, with the reason, and each is
- * counted as a loss. */
+ * 20 branches, 50 kB where it reads 1500. Once the packed fields reach the budget of
+ * the run, these tables are dropped from new records, with the reason, and counted as
+ * losses. */
 static const enum roast_field tables[] = {ROAST_FIELD_branches,
                                           ROAST_FIELD_file_branches};
 enum { TABLE_COUNT = sizeof(tables) / sizeof(tables[0]) };

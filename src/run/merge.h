@@ -13,7 +13,7 @@ struct roast_task_link {
     uint32_t key_hash;
 };
 
-/* What became of a frame. */
+/* The result of merging a frame. */
 enum roast_merged {
     ROAST_MERGED_NEW,
     ROAST_MERGED_REPEATED,

@@ -38,8 +38,9 @@ static struct roast_note *find(const struct roast_notes *notes,
     return NULL;
 }
 
-bool roast__notes_set(struct roast_notes *notes, enum roast_note_group group,
-                      struct roast_str name, struct roast_str text)
+/* Stores a text as it is; absent removes. False when out of memory; nothing changes then. */
+static bool set_note(struct roast_notes *notes, enum roast_note_group group,
+                     struct roast_str name, struct roast_str text)
 {
     struct roast_note *note = find(notes, group, name);
 
@@ -104,8 +105,8 @@ static bool put_label(char *out, size_t out_bytes, size_t *used,
     return !memmem(label, size, ", ", 2) && !memchr(label, '\0', size);
 }
 
-int64_t roast__notes_labels(const struct roast_notes *notes, char *out,
-                            size_t out_bytes)
+/* roast_run_labels(); the lock is held. */
+static int64_t put_labels(const struct roast_notes *notes, char *out, size_t out_bytes)
 {
     size_t used = 0;
     int64_t count = 0;
@@ -185,7 +186,7 @@ int roast__run_put_note(struct roast_run *run, enum roast_note_group group,
                         struct roast_str name, struct roast_str clean, roast_error *err)
 {
     roast__run_lock(run);
-    bool kept = roast__notes_set(&run->notes, group, name, clean);
+    bool kept = set_note(&run->notes, group, name, clean);
     if (kept)
         roast__journal_write_note(run->journal, group, name, clean);
     roast__run_unlock(run);
@@ -252,7 +253,7 @@ void roast_run_notes(roast_run *run, enum roast_note_group group,
 int64_t roast_run_labels(roast_run *run, char *out, size_t out_bytes)
 {
     roast__run_lock(run);
-    int64_t count = roast__notes_labels(&run->notes, out, out_bytes);
+    int64_t count = put_labels(&run->notes, out, out_bytes);
     roast__run_unlock(run);
     return count;
 }
@@ -260,7 +261,7 @@ int64_t roast_run_labels(roast_run *run, char *out, size_t out_bytes)
 /* ---- state ----------------------------------------------------------------------- */
 
 /* An empty failure text counts too. */
-enum roast_run_state roast__run_state(const struct roast_run *run)
+static enum roast_run_state state_of(const struct roast_run *run)
 {
     struct roast_str failure =
         roast__notes_get(&run->notes, ROAST_NOTES_run, roast_str_of("failure"));
@@ -273,7 +274,7 @@ enum roast_run_state roast__run_state(const struct roast_run *run)
 enum roast_run_state roast_run_state(roast_run *run)
 {
     roast__run_lock(run);
-    enum roast_run_state state = roast__run_state(run);
+    enum roast_run_state state = state_of(run);
     roast__run_unlock(run);
     return state;
 }

@@ -19,26 +19,12 @@ struct roast_notes {
     size_t cap;
 };
 
-/* Keeps a text as it is; absent removes. False when out of memory, and then nothing
- * changed. */
-bool roast__notes_set(struct roast_notes *notes, enum roast_note_group group,
-                      struct roast_str name, struct roast_str text);
-
 /* The text of a note, borrowed until the next set; absent where there is none. */
 struct roast_str roast__notes_get(const struct roast_notes *notes,
                                   enum roast_note_group group, struct roast_str name);
 
 struct roast_str roast__note_name(const struct roast_note *note);
 struct roast_str roast__note_text(const struct roast_note *note);
-
-/* All labels as "site=T2, user=me", NUL-terminated; what does not fit is left out
- * whole. Returns how many, or -1 if the text does not represent all
- * (roast_run_labels()). */
-int64_t roast__notes_labels(const struct roast_notes *notes, char *out,
-                            size_t out_bytes);
-
-/* roast_run_state(); the lock is held. */
-enum roast_run_state roast__run_state(const struct roast_run *run);
 
 void roast__notes_release(struct roast_notes *notes);
 

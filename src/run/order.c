@@ -2,8 +2,8 @@
 /* order.c - the attempts of a run in order of their start, which try each was, and
  * their chunk records as frames.
  *
- * A worker cannot know order or try, so both are computed here. The order does not
- * depend on the order in which frames arrived. A chunk is a file of a dataset and a
+ * Workers do not know the order or the try, so both are computed here. The order does
+ * not depend on the order in which frames arrived. A chunk is a file of a dataset and a
  * range of entries. A record without dataset, file or range is its own chunk. Another
  * run id over the same files is another pass, not another try. */
 #include "run/order.h"

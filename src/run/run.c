@@ -98,7 +98,7 @@ int roast__run_put_name(struct roast_run *run, struct roast_str clean, roast_err
     roast__run_lock(run);
     size_t known = run->names.count;
     int32_t number = roast__strings_put(&run->strings, clean);
-    if (number < 0 || !roast__names_learn(&run->names, &run->strings, number))
+    if (number < 0 || !roast__names_add(&run->names, &run->strings, number))
         status = roast_error_set(err, ROAST_NO_MEMORY, "a name of %zu bytes",
                                  clean.size_bytes);
     else if (run->names.count > known)
@@ -109,7 +109,7 @@ int roast__run_put_name(struct roast_run *run, struct roast_str clean, roast_err
 
 /* Workers hash file names without credentials, so the names are redacted the same
  * way. */
-int roast_run_learn_name(roast_run *run, struct roast_str name, roast_error *err)
+int roast_run_add_name(roast_run *run, struct roast_str name, roast_error *err)
 {
     char clean[NAME_MAX_BYTES];
 

@@ -226,14 +226,6 @@ bool roast__samples_put(struct roast_worker_samples *worker,
     return true;
 }
 
-bool roast__samples_add(struct roast_worker_samples *worker, const roast_sample *sample,
-                        uint64_t *thinned)
-{
-    struct roast_tick tick = roast__tick_of(sample);
-
-    return roast__samples_put(worker, &tick, thinned);
-}
-
 /* ---- series from a file ---------------------------------------------------------- */
 
 static const int64_t latest_us = INT64_MAX / 1000;
@@ -246,7 +238,7 @@ static bool restore_times(struct roast_worker_samples *worker)
     worker->ticks = 0;
     worker->last_time_us = 0;
     worker->last_step_us = 0;
-    while (roast__cursor_left(&cur) > 0) {
+    while (roast__cursor_remaining(&cur) > 0) {
         worker->last_step_us =
             roast__wrap_add(worker->last_step_us, roast__cursor_signed(&cur));
         worker->last_time_us =
@@ -266,7 +258,7 @@ static bool restore_series(struct roast_packed_series *series, uint64_t ticks)
     series->last_tick = 0;
     series->last = 0;
     series->known = false;
-    for (bool first = true; roast__cursor_left(&cur) > 0; first = false) {
+    for (bool first = true; roast__cursor_remaining(&cur) > 0; first = false) {
         uint64_t head = roast__cursor_varint(&cur);
         uint64_t later = head >> 1;
         if (later >= ticks - series->last_tick || (later == 0 && !first))
@@ -344,8 +336,8 @@ void roast__samples_release(struct roast_samples *samples)
     memset(samples, 0, sizeof(*samples));
 }
 
-/* ---- samples into a run. The kernel counts totals; a rate is the difference to
- * the last use. A counter or clock that went back gives no rate: rates are never
+/* ---- samples into a run. The kernel counts totals; a rate is the difference to the
+ * last use. If a counter or clock decreased there is no rate: rates are never
  * negative. */
 
 static const double ns_per_s = 1e9;
@@ -410,13 +402,6 @@ int roast_run_add_sample(roast_run *run, const roast_sample *sample, roast_error
 
 /* ---- processes of this machine --------------------------------------------------- */
 
-static bool is_process(const struct roast_worker_samples *worker,
-                       const struct roast_process_use *use)
-{
-    return worker->pid == 0 ||
-           (worker->pid == use->pid && worker->started_ticks == use->started_ticks);
-}
-
 /* The first process with a pid has its plain name; the name of a later one with the
  * same pid includes its start. */
 static struct roast_worker_samples *process_worker(struct roast_run *run,
@@ -426,7 +411,8 @@ static struct roast_worker_samples *process_worker(struct roast_run *run,
 
     (void)snprintf(name, sizeof(name), "pid-%" PRIu64, use->pid);
     struct roast_worker_samples *worker = named_worker(run, roast_str_of(name));
-    if (!worker || is_process(worker, use))
+    if (!worker || worker->pid == 0 ||
+        (worker->pid == use->pid && worker->started_ticks == use->started_ticks))
         return worker;
     (void)snprintf(name, sizeof(name), "pid-%" PRIu64 "-%" PRIu64, use->pid,
                    use->started_ticks);

@@ -71,8 +71,6 @@ struct roast_tick roast__tick_of(const roast_sample *sample);
  * False when out of memory, and then nothing was added. */
 bool roast__samples_put(struct roast_worker_samples *worker,
                         const struct roast_tick *tick, uint64_t *thinned);
-bool roast__samples_add(struct roast_worker_samples *worker, const roast_sample *sample,
-                        uint64_t *thinned);
 
 /* Derives the other state of a worker from its `times` and `changes`. False if they are
  * invalid: times must fit when multiplied by 1000, and every entry of a series must be

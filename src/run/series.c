@@ -45,7 +45,7 @@ static inline bool read_dense_change(struct roast_series_cursor *cursor,
 {
     struct roast_cursor *cur = &cursor->changes;
 
-    if (roast__cursor_left(cur) < 8)
+    if (roast__cursor_remaining(cur) < 8)
         return false;
     uint64_t word = roast__load_fixed(cur->at, 8);
     uint64_t last = ~word & CHANGE_ENDS;
@@ -63,7 +63,7 @@ static inline void read_change(struct roast_series_cursor *cursor, uint64_t last
 {
     if (read_dense_change(cursor, last_tick))
         return;
-    if (roast__cursor_left(&cursor->changes) == 0) {
+    if (roast__cursor_remaining(&cursor->changes) == 0) {
         cursor->next_change = UINT64_MAX;
         return;
     }
@@ -205,7 +205,7 @@ static inline bool next_value(struct dense_values *dense)
 
 static inline const unsigned char *stop_of(const struct roast_cursor *cur)
 {
-    return roast__cursor_left(cur) >= 8 ? cur->end - 7 : cur->at;
+    return roast__cursor_remaining(cur) >= 8 ? cur->end - 7 : cur->at;
 }
 
 /* Reads moments of a series that changes at every one; returns how many. The processor
@@ -278,7 +278,7 @@ static inline void read_moments(struct roast_series_cursor *cursor, int64_t *tim
 size_t roast__series_block(struct roast_series_cursor *cursor, int64_t *times_ns,
                            double *values)
 {
-    struct roast_series_cursor at = *cursor; /* a local copy stays in registers */
+    struct roast_series_cursor at = *cursor; /* a local copy is kept in registers */
     uint64_t left = at.ticks - at.tick;
     size_t count = left < ROAST_SERIES_BLOCK ? (size_t)left : ROAST_SERIES_BLOCK;
 

@@ -51,7 +51,7 @@ static int32_t find_source(const struct roast_attempts *attempts,
     return ROAST_NO_SOURCE;
 }
 
-/* Adds a source that is not there. */
+/* Adds a new source. */
 static int32_t add_source(struct roast_attempts *attempts,
                           const struct roast_source *source)
 {
@@ -72,15 +72,16 @@ static int32_t add_source(struct roast_attempts *attempts,
     return (int32_t)index;
 }
 
-/* The number of a text of the record; absent is fine. On entry *id is a guess. */
+/* The number of a text of the record; absent is fine. On entry *id is a likely
+ * number. */
 static bool intern(int32_t *id, struct roast_string_table *strings,
                    const roast_record *rec, enum roast_field field)
 {
-    int32_t guess = *id;
+    int32_t likely = *id;
 
     *id = ROAST_NO_STRING;
     if (roast_record_has(rec, field))
-        *id = roast__strings_put_again(strings, rec->values[field].str, guess);
+        *id = roast__strings_put_again(strings, rec->values[field].str, likely);
     return *id != ROAST_STRING_NO_MEMORY;
 }
 
@@ -113,8 +114,8 @@ int32_t roast__sources_of_record(struct roast_attempts *attempts,
         attempts->last.source = index;
         return index;
     }
-    if (!roast__names_learn(names, strings, source.dataset) ||
-        !roast__names_learn(names, strings, source.file))
+    if (!roast__names_add(names, strings, source.dataset) ||
+        !roast__names_add(names, strings, source.file))
         return ROAST_SOURCE_NO_MEMORY;
     return add_source(attempts, &source);
 }
@@ -150,12 +151,6 @@ void roast__sources_set(struct roast_attempts *attempts, size_t row, int32_t sou
     attempts->source[row] = source;
 }
 
-/* Whether every id that there is has a name. */
-static bool is_named(const struct roast_source *source)
-{
-    return (source->dataset >= 0 || source->dataset_id == 0) && source->file >= 0;
-}
-
 /* The first source that records of this dataset and file have; -1: none. */
 static int32_t find_named(const struct roast_attempts *attempts, int32_t dataset,
                           int32_t file)
@@ -187,7 +182,8 @@ void roast__sources_resolve(struct roast_attempts *attempts,
         if (attempts->source[row] < 0)
             continue;
         const struct roast_source *source = &attempts->sources[attempts->source[row]];
-        if (!source->by_id || !is_named(source))
+        bool named_set = source->dataset >= 0 || source->dataset_id == 0;
+        if (!source->by_id || !named_set || source->file < 0)
             continue;
         int32_t named = find_named(attempts, source->dataset, source->file);
         if (named >= 0)
@@ -222,8 +218,8 @@ bool roast__names_has(const struct roast_names *names,
                                roast_name_id(roast__strings_get(strings, text)), text});
 }
 
-bool roast__names_learn(struct roast_names *names,
-                        const struct roast_string_table *strings, int32_t text)
+bool roast__names_add(struct roast_names *names,
+                      const struct roast_string_table *strings, int32_t text)
 {
     if (text < 0)
         return true;

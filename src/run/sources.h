@@ -22,8 +22,8 @@ struct roast_source {
 
 enum { ROAST_NO_SOURCE = -1, ROAST_SOURCE_NO_MEMORY = -2 };
 
-/* The source of a record that has at least one of its texts, else ROAST_NO_SOURCE. Its
- * names are learned. */
+/* The source of a record that has at least one of its texts, else ROAST_NO_SOURCE. Adds
+ * its names. */
 struct roast_attempts;
 struct roast_names;
 int32_t roast__sources_of_record(struct roast_attempts *attempts,
@@ -37,8 +37,8 @@ int32_t roast__sources_of_ids(struct roast_attempts *attempts, uint32_t dataset_
 /* Sets the source of a row. */
 void roast__sources_set(struct roast_attempts *attempts, size_t row, int32_t source);
 
-/* Resolves ids to the names learned so far, and sets the rows of such a source to the
- * source of the records of the same file, if any. Called before sources are read. */
+/* Resolves ids to known names, and sets the rows of such a source to the source of the
+ * records of the same file, if any. Called before sources are read. */
 void roast__sources_resolve(struct roast_attempts *attempts,
                             const struct roast_names *names);
 
@@ -56,11 +56,11 @@ struct roast_names {
     struct roast_hash_table slots; /* by id */
 };
 
-/* Learns a text of strings; false when out of memory. Nothing for ROAST_NO_STRING. */
-bool roast__names_learn(struct roast_names *names,
-                        const struct roast_string_table *strings, int32_t text);
+/* Adds a text of strings; false when out of memory. ROAST_NO_STRING is ignored. */
+bool roast__names_add(struct roast_names *names,
+                      const struct roast_string_table *strings, int32_t text);
 
-/* Whether a text of strings was learned. */
+/* Whether a text of strings was added. */
 bool roast__names_has(const struct roast_names *names,
                       const struct roast_string_table *strings, int32_t text);
 

@@ -251,7 +251,7 @@ struct line_source {
     const struct roast_run *run;
     int only; /* series, or ROAST_ALL_SERIES */
     struct concurrency running;
-    roast__take_line *take;
+    roast__line_visitor *take;
     void *context;
     size_t workers_known; /* processes of this machine that ran attempts */
 };
@@ -439,7 +439,7 @@ static bool is_shown(const struct line_source *source, size_t worker)
 /* ---- all ------------------------------------------------------------------------- */
 
 bool roast__timelines_each(const struct roast_run *run, int only,
-                           roast__take_line *take, void *context)
+                           roast__line_visitor *take, void *context)
 {
     struct line_source source = {
         .run = run, .only = only, .take = take, .context = context};

@@ -9,12 +9,12 @@ enum { ROAST_ALL_SERIES = -1 };
 
 /* Gets a line and the name of its worker, absent for the number of workers. A callback
  * that takes the points zeroes the line. False when out of memory. */
-typedef bool roast__take_line(void *context, struct roast_timeline *line,
-                              struct roast_str name);
+typedef bool roast__line_visitor(void *context, struct roast_timeline *line,
+                                 struct roast_str name);
 
 /* Passes the lines of one series, or the number of workers and then all series, as
  * roast_run_tracking() returns them. False when out of memory. The lock is held. */
 bool roast__timelines_each(const struct roast_run *run, int only,
-                           roast__take_line *take, void *context);
+                           roast__line_visitor *take, void *context);
 
 #endif

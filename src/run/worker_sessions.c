@@ -93,9 +93,9 @@ void roast__sessions_release(struct roast_worker_sessions *sessions)
  * own. */
 static bool room_for_steps(struct roast_run *run)
 {
-    enum { MOST_STEPS = 3 };
+    enum { MAX_STEPS = 3 };
 
-    if (run->offer_cap - run->offer_count >= MOST_STEPS)
+    if (run->offer_cap - run->offer_count >= MAX_STEPS)
         return true;
     struct roast_offer *offers = roast__array_room(run->offers, &run->offer_cap,
                                                    run->offer_cap, sizeof(*offers));

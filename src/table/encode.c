@@ -183,7 +183,7 @@ static void read_column(struct roast_cursor *in, roast_table *table, size_t rows
     for (table->rows = 1; table->rows <= rows && !part.failed; table->rows++)
         read_value(&part, table, col, (enum roast_dtype)type);
     table->rows = rows;
-    in->failed |= part.failed || roast__cursor_left(&part) > 0;
+    in->failed |= part.failed || roast__cursor_remaining(&part) > 0;
 }
 
 struct reading {
@@ -205,7 +205,7 @@ static void read_table(struct reading *reading, roast_tables tables)
            !is_named(roast_table_name((enum roast_table_id)id), name))
         id++;
     bool known = id < ROAST_TABLE_COUNT;
-    in->failed |= rows > reading->rows_left || columns > roast__cursor_left(in) ||
+    in->failed |= rows > reading->rows_left || columns > roast__cursor_remaining(in) ||
                   (known && tables[id]);
     if (in->failed)
         return;
@@ -240,7 +240,7 @@ int roast__tables_decode(roast_tables tables, struct roast_str bytes, roast_erro
     uint64_t count = roast__cursor_varint(&reading.in);
     for (uint64_t i = 0; i < count && !reading.in.failed && !reading.no_memory; i++)
         read_table(&reading, tables);
-    reading.in.failed |= roast__cursor_left(&reading.in) > 0;
+    reading.in.failed |= roast__cursor_remaining(&reading.in) > 0;
     if (reading.no_memory)
         status = roast_error_set(err, ROAST_NO_MEMORY, "tables of %zu bytes",
                                  bytes.size_bytes);

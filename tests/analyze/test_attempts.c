@@ -250,7 +250,7 @@ static void test_chunks_add_up_while_a_run_goes_on_and_after(void **state)
                        .kind = ROAST_FRAME_BEGIN, .first = 20, .stop = 30, .start = 3});
     for (const char *const *name = (const char *const[]){"ttbar", "a.root", NULL};
          *name; name++)
-        assert_int_equal(roast_run_learn_name(run, roast_str_of(*name), NULL), 0);
+        assert_int_equal(roast_run_add_name(run, roast_str_of(*name), NULL), 0);
     roast_summary *summary = summary_of(run);
     assert_adds_up(summary, 3);
     assert_metric(summary, num_running_chunks, 2);

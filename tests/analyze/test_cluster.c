@@ -181,7 +181,7 @@ static void test_one_that_was_told_to_go_and_left_something_undone(void **state)
     roast_run_finish(run, NS(10));
     roast_summary *summary = summary_of(run);
     assert_metric(summary, num_lost_workers, 1);
-    assert_str_is(text_at(summary, "lost_workers", 0, "ended"), "told to go");
+    assert_str_is(text_at(summary, "lost_workers", 0, "ended"), "retired");
     assert_near(number_at(summary, "lost_workers", 0, "seconds_lost"), 2);
     roast_summary_free(summary);
     roast_run_free(run);

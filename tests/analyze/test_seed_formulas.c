@@ -69,8 +69,8 @@ static void add_chunks(roast_run *run)
     }
 }
 
-static void add_look(roast_run *run, const char *worker, double seconds, double memory,
-                     double limit, double cpu)
+static void add_process_sample(roast_run *run, const char *worker, double seconds,
+                               double memory, double limit, double cpu)
 {
     roast_sample sample = {.worker = roast_str_of(worker), .time_ns = at(seconds)};
 
@@ -92,10 +92,10 @@ static void add_workers(roast_run *run)
         assert_int_equal(
             roast_run_add_count(run, at(counts[i].seconds), counts[i].workers, NULL),
             ROAST_OK);
-    add_look(run, "tcp://a:1", 10, 1e9, 4e9, 100);
-    add_look(run, "tcp://a:1", 30, 3e9, 4e9, 300);
-    add_look(run, "tcp://b:1", 10, 2e9, 8e9, 200);
-    add_look(run, "tcp://b:1", 30, 6e9, 8e9, 400);
+    add_process_sample(run, "tcp://a:1", 10, 1e9, 4e9, 100);
+    add_process_sample(run, "tcp://a:1", 30, 3e9, 4e9, 300);
+    add_process_sample(run, "tcp://b:1", 10, 2e9, 8e9, 200);
+    add_process_sample(run, "tcp://b:1", 30, 6e9, 8e9, 400);
 }
 
 static void add_spans(roast_run *run)

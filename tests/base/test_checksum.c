@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* test_checksum.c - CRC-32C and FNV-1a against published values, and both ways to
- * the CRC, instruction and table, against its definition. */
+/* test_checksum.c - CRC-32C and FNV-1a against published values, and both
+ * implementations of the CRC, instruction and table, against its definition. */
 #include "support.h"
 
 #include "base/checksum.h"
@@ -60,7 +60,7 @@ static void crc_follows_the_definition_at_every_length_and_offset(void **state)
     }
 }
 
-/* The table goes by four bytes at a time: each entry of each quarter is met here. */
+/* The table handles four bytes at a time: each entry of each quarter is used here. */
 static void crc_follows_the_definition_for_every_byte_value(void **state)
 {
     unsigned char bytes[15] = {0};
@@ -75,7 +75,7 @@ static void crc_follows_the_definition_for_every_byte_value(void **state)
     }
 }
 
-/* Ids made from this hash are in files: it may never change. */
+/* Ids made from this hash are stored in files, so it must never change. */
 static void hash_is_fnv1a_of_64_bits(void **state)
 {
     (void)state;

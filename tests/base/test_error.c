@@ -15,7 +15,7 @@ static void setting_fills_the_struct_and_returns_the_code(void **state)
     assert_string_equal(err.message, "field 7 of x");
 }
 
-static void an_error_nobody_wants_still_returns_the_code(void **state)
+static void a_null_error_still_returns_the_code(void **state)
 {
     (void)state;
     assert_int_equal(roast_error_set(NULL, ROAST_LIMIT, "%d", 1), ROAST_LIMIT);
@@ -25,17 +25,17 @@ static void a_long_message_is_cut_and_ends(void **state)
 {
     struct {
         roast_error err;
-        char behind;
+        char after;
     } guarded;
     char text[1000];
     (void)state;
 
-    guarded.behind = 'x';
+    guarded.after = 'x';
     memset(text, 'm', sizeof(text) - 1);
     text[sizeof(text) - 1] = '\0';
     (void)roast_error_set(&guarded.err, ROAST_IO, "%s", text);
     assert_int_equal(strlen(guarded.err.message), sizeof(guarded.err.message) - 1);
-    assert_int_equal(guarded.behind, 'x');
+    assert_int_equal(guarded.after, 'x');
 }
 
 static void every_status_has_its_name_and_text(void **state)
@@ -63,7 +63,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(setting_fills_the_struct_and_returns_the_code),
-        cmocka_unit_test(an_error_nobody_wants_still_returns_the_code),
+        cmocka_unit_test(a_null_error_still_returns_the_code),
         cmocka_unit_test(a_long_message_is_cut_and_ends),
         cmocka_unit_test(every_status_has_its_name_and_text),
         cmocka_unit_test(an_unknown_status_has_words_too),

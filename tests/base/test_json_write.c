@@ -38,7 +38,7 @@ static void test_commas_come_by_themselves(void **state)
     roast_json_null(&json);
     roast_json_key(&json, roast_str_of("b"));
     roast_json_open(&json, '{');
-    roast_json_made(&json, roast_str_of("\"x\":1,\"y\":2"));
+    roast_json_raw(&json, roast_str_of("\"x\":1,\"y\":2"));
     roast_json_key(&json, roast_str_of("z"));
     roast_json_number(&json, 0.5);
     roast_json_close(&json, '}');
@@ -160,7 +160,7 @@ static void test_numbers_are_short_and_come_back(void **state)
     }
 }
 
-/* A program around us may have set a locale whose point is a comma. */
+/* A program may set a locale whose decimal point is a comma. */
 static void test_the_point_is_a_point_in_every_locale(void **state)
 {
     static const char *const locales[] = {"de_DE.UTF-8", "fr_FR.UTF-8", "de_DE"};
@@ -169,7 +169,7 @@ static void test_the_point_is_a_point_in_every_locale(void **state)
     for (size_t i = 0; i < COUNT_OF(locales); i++)
         if (setlocale(LC_NUMERIC, locales[i]))
             break;
-    check_number(2.5, "2.5"); /* in that of this machine, if it has no other */
+    check_number(2.5, "2.5"); /* the locale of this machine, if no other exists */
     check_number(1.0 / 3, "0.3333333333333333");
     (void)setlocale(LC_NUMERIC, "C");
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* test_mem.c - the one door to the heap: zeroed, replaceable, and honest about lack of
- * memory. */
+/* test_mem.c - the heap interface: zeroed memory, replaceable, failures are
+ * returned. */
 #include "support.h"
 
 #include "base/mem.h"
@@ -46,7 +46,7 @@ static void every_call_goes_through_the_heap_that_was_set(void **state)
     assert_int_equal(test_heap.calls, 2);
 }
 
-/* What C allows: nothing for nothing. */
+/* C allows NULL for zero bytes. */
 static void *strict_resize(void *ptr, size_t size_bytes)
 {
     return size_bytes > 0 ? realloc(ptr, size_bytes) : NULL;

@@ -141,9 +141,9 @@ static void test_a_long_unit_is_cut_at_the_end_of_the_memory(void **state)
     free(out);
 }
 
-/* The same value twice, once with all its digits: they never differ by more than the
- * rounding, whatever the scale. */
-static void test_every_scale_says_the_same_value(void **state)
+/* The same value twice, once with all its digits: the difference is only the rounding,
+ * at every scale. */
+static void test_every_scale_has_the_same_value(void **state)
 {
     (void)state;
     for (double value = DBL_MIN; value < 1e308; value *= 9.87) {
@@ -179,7 +179,7 @@ int main(void)
         cmocka_unit_test(test_percent_and_unknown_units_are_not_scaled),
         cmocka_unit_test(test_what_is_no_number_is_a_dash),
         cmocka_unit_test(test_a_long_unit_is_cut_at_the_end_of_the_memory),
-        cmocka_unit_test(test_every_scale_says_the_same_value),
+        cmocka_unit_test(test_every_scale_has_the_same_value),
         cmocka_unit_test(test_the_point_does_not_depend_on_the_locale),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

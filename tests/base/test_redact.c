@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* test_redact.c - what of a message or a file name may be written down.
+/* test_redact.c - which parts of a message or file name are removed.
  *
- * Nothing that opens a door may pass: where a text could be read two ways, the reading
- * that takes away more is the right one. */
+ * No secret may pass: where a text is ambiguous, more is removed. */
 #include "support.h"
 
 #include "roast/text.h"
@@ -31,7 +30,7 @@ static void check_messages(const struct redaction *rows, size_t count)
         check_with(roast_str_redact, &rows[i]);
 }
 
-/* What holds for one URL holds for a file name as well as in a message. */
+/* A URL is treated the same as a file name and in a message. */
 static void check_urls(const struct redaction *rows, size_t count)
 {
     check_messages(rows, count);
@@ -87,9 +86,9 @@ static void query_and_fragment_go(void **state)
     check_urls(rows, COUNT_OF(rows));
 }
 
-/* A blank ends a URL and nothing else does: a bracket too many goes with a query rather
- * than half a secret stays. */
-static void words_around_urls_stay(void **state)
+/* A blank ends a URL and nothing else does: a closing bracket is removed with the
+ * query, because it may be part of a secret. */
+static void words_around_urls_are_kept(void **state)
 {
     static const struct redaction rows[] = {
         {"tried root://u:p@a//f?x, root://b//g#y and gave up",
@@ -104,7 +103,7 @@ static void words_around_urls_stay(void **state)
     check_messages(rows, COUNT_OF(rows));
 }
 
-/* Caches of XRootD take the origin's URL as their path. */
+/* XRootD caches have the URL of the origin in their path. */
 static void a_url_inside_a_url_is_one_too(void **state)
 {
     static const struct redaction rows[] = {
@@ -235,7 +234,7 @@ static void what_does_not_fit_is_cut_at_any_size(void **state)
     (void)state;
 
     for (size_t room = 1; room <= sizeof(text); room++) {
-        char *out = malloc(room); /* one byte too many is one past the block */
+        char *out = malloc(room); /* one byte too many would be past the block */
         size_t expected = room < sizeof(kept) - 1 ? room : sizeof(kept) - 1;
         assert_int_equal(roast_str_redact(out, room, roast_str_of(text)), expected);
         assert_memory_equal(out, kept, expected);
@@ -258,7 +257,7 @@ static void names_of_secrets_are_known_in_any_writing(void **state)
     assert_false(roast_str_names_secret((struct roast_str){NULL, 0}));
 }
 
-/* What may hold none is not redacted at all: nothing that changes may be among it. */
+/* Texts without secrets are not redacted, so redaction must not change them. */
 static void what_may_hold_a_secret_is_seen(void **state)
 {
     static const char *const some[] = {"Bearer\tx", "--password\nx",       "a:b", "a=b",
@@ -285,9 +284,9 @@ static void no_text_outgrows_its_bound(void **state)
 
     for (size_t code = 0; code < 1u << (3 * LONGEST); code++) {
         size_t size = 0;
-        for (size_t rest = code; rest > 0; rest /= PIECES) {
-            size_t piece_bytes = strlen(pieces[rest % PIECES]);
-            memcpy(text + size, pieces[rest % PIECES], piece_bytes);
+        for (size_t left_code = code; left_code > 0; left_code /= PIECES) {
+            size_t piece_bytes = strlen(pieces[left_code % PIECES]);
+            memcpy(text + size, pieces[left_code % PIECES], piece_bytes);
             size += piece_bytes;
         }
         assert_true(roast_str_redact(out, sizeof(out), str_from(text, size)) <=
@@ -317,7 +316,7 @@ int main(void)
         cmocka_unit_test(user_information_goes),
         cmocka_unit_test(an_at_sign_in_the_path_is_no_user_information),
         cmocka_unit_test(query_and_fragment_go),
-        cmocka_unit_test(words_around_urls_stay),
+        cmocka_unit_test(words_around_urls_are_kept),
         cmocka_unit_test(a_url_inside_a_url_is_one_too),
         cmocka_unit_test(an_address_in_brackets_is_a_host),
         cmocka_unit_test(what_is_no_url_is_copied_as_it_is),

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* test_sort.c - keys of any size come out in order, equal ones as they were. */
+/* test_sort.c - keys of any size are sorted; equal keys keep their order. */
 #include "base/mem.h"
 #include "base/sort.h"
 #include "draw.h"
@@ -14,7 +14,7 @@ static uint64_t draw(void)
     return (uint64_t)(draw_share(&seed) * 0x1p53) << 11;
 }
 
-/* Items are numbered, so that the order of equal ones can be seen. */
+/* Items are numbered to check the order of equal keys. */
 static void check_sorted(const int64_t *keys, size_t count)
 {
     struct roast_keyed *keyed = roast__keyed_new(count);
@@ -53,7 +53,7 @@ static void test_keys_of_any_size(void **state)
     check_sorted(keys, MANY);
 }
 
-static void test_what_is_sorted_stays(void **state)
+static void test_sorted_input_is_unchanged(void **state)
 {
     static int64_t keys[MANY];
 
@@ -70,7 +70,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_keys_of_any_size),
-        cmocka_unit_test(test_what_is_sorted_stays),
+        cmocka_unit_test(test_sorted_input_is_unchanged),
     };
     return cmocka_run_group_tests_name("base/sort", tests, NULL, NULL);
 }

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* dask_batch_items.h - items with what does not matter filled in, and one of each. */
+/* dask_batch_items.h - items with default values, and one of each kind. */
 #ifndef ROAST_TESTS_COLLECT_DASK_BATCH_ITEMS_H
 #define ROAST_TESTS_COLLECT_DASK_BATCH_ITEMS_H
 
-#include "dask_batch_make.h"
+#include "dask_batch_write.h"
 
 static inline void put_tick(struct roast_buf *out, double time_s)
 {

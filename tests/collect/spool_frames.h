@@ -3,7 +3,14 @@
 #ifndef ROAST_TESTS_COLLECT_SPOOL_FRAMES_H
 #define ROAST_TESTS_COLLECT_SPOOL_FRAMES_H
 
+#include <fcntl.h>
+#include <stdio.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
 #include "frames.h"
+#include "heap.h"
+#include "roast/collect.h"
 
 /* The number of frames when there is nothing else, else 0. */
 static inline size_t count_whole(struct roast_str frames)

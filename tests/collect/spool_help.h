@@ -1,27 +1,19 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* spool_help.h - a spool of its own for every test, and a sink that keeps what it was
- * given and refuses on request. */
+/* spool_help.h - a spool for every test, and a sink that stores what it gets. */
 #ifndef ROAST_TESTS_COLLECT_SPOOL_HELP_H
 #define ROAST_TESTS_COLLECT_SPOOL_HELP_H
 
-#include <fcntl.h>
-#include <stdio.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
-#include "collect/spool_frames.h"
-#include "heap.h"
-#include "roast/collect.h"
+#include "spool_frames.h"
 
 /* The state of a test. */
 struct spool_test {
     char dir[64];
     roast_spool *spool;
-    struct roast_buf got; /* all that was given */
+    struct roast_buf got; /* all bytes that the sink got */
     size_t calls;
     size_t refuse_at; /* the call that is refused; 0: none */
     size_t frames;    /* in calls of whole frames */
-    size_t damaged;   /* calls of something else */
+    size_t damaged;   /* calls with damaged bytes */
 };
 
 static inline const char *path_of(const struct spool_test *test, const char *name)
@@ -50,7 +42,7 @@ static inline int take(void *context, struct roast_str frames)
     assert_true(frames.size_bytes > 0);
     if (++test->calls == test->refuse_at)
         return ROAST_LIMIT;
-    unsigned char *data = /* not libroast's memory, which may fail by intent */
+    unsigned char *data = /* not libroast's heap, which may fail intentionally */
         realloc(test->got.data, test->got.size_bytes + frames.size_bytes);
     assert_non_null(data);
     memcpy(data + test->got.size_bytes, frames.data, frames.size_bytes);

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* test_dask_batch.c - every item is decoded; names last from batch to batch; and
- * clocks are turned. */
+/* test_dask_batch.c - every item is decoded; names are kept between batches; times are
+ * converted to the client's clock. */
 #include <math.h>
 
-#include "dask_batch_items.h"
-#include "dask_batch_sink.h"
+#include "dask_batch_help.h"
 
 static void items_are_those_of_the_list(void **state)
 {
@@ -65,7 +64,7 @@ static void names_last_from_batch_to_batch(void **state)
     assert_int_equal(read_and_clear(reader, &batch, &notes), ROAST_OK);
     notes = (struct notes){0};
     put_prefix(&batch, 1, "reduce");
-    put_worker(&batch, 1, "tcp://b:2"); /* said again: nothing new */
+    put_worker(&batch, 1, "tcp://b:2"); /* repeated: no change */
     put_task(&batch, 1, ROAST_TASK_lost, (double)NAN);
     put_task(&batch, UINT32_MAX, ROAST_TASK_cancelled, (double)NAN);
     put_left(&batch, 1, 0, "");
@@ -130,7 +129,7 @@ static void put_host(struct roast_buf *batch, unsigned worker, const char *host)
     put_joined(batch, worker, 0, host);
 }
 
-/* What is notes of a batch, without the workers that join. */
+/* The facts of a batch, without the workers that join. */
 static void assert_offsets(struct roast_dask_reader *reader, struct roast_buf *batch,
                            const char *lines)
 {
@@ -141,7 +140,7 @@ static void assert_offsets(struct roast_dask_reader *reader, struct roast_buf *b
     assert_string_equal(first ? first : "", lines);
 }
 
-/* A message takes its time and waits: the least delay knows the clock best. */
+/* The smallest delay is closest to the clock offset. */
 static void the_least_delay_of_a_host_counts(void **state)
 {
     struct roast_dask_reader *reader = new_reader();

@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* test_dask_batch_bad.c - no bytes do any harm, nor does a lack of memory: what makes no sense
- * is passed over and counted, what found no room comes again. */
+/* test_dask_batch_bad.c - invalid bytes and lack of memory are harmless: invalid items
+ * are skipped and counted, refused items are passed again. */
 #include <math.h>
 
-#include "dask_batch_items.h"
-#include "dask_batch_sink.h"
+#include "dask_batch_help.h"
 #include "heap.h"
 
-/* ---- what makes no sense ----------------------------------------------------- */
+/* ---- invalid items ----------------------------------------------------------- */
 
 typedef void bad_item(struct roast_buf *batch);
 
@@ -33,7 +32,7 @@ static void tick_of_no_time(struct roast_buf *batch)
     put_tick(batch, (double)NAN);
 }
 
-/* Fewer bytes were read than it takes to name so many. */
+/* The number is larger than the bytes read so far allow. */
 static void worker_far_out_of_turn(struct roast_buf *batch)
 {
     put_worker(batch, 99, "x");
@@ -174,7 +173,7 @@ static void what_has_no_length_ends_a_batch(void **state)
         assert_int_equal(read_around(bad[i], 1).unread, 1);
 }
 
-/* Their batch could not be read; those that follow are numbered behind them. */
+/* Their batch could not be read; later workers have higher numbers. */
 static void names_that_were_lost_leave_a_gap(void **state)
 {
     struct roast_dask_reader *reader = new_reader();
@@ -223,7 +222,7 @@ static void an_error_names_its_place(void **state)
     roast__dask_reader_free(reader);
 }
 
-/* All is notes once, whenever and however often the sink has no room for it. */
+/* Every fact is written once, whenever and however often the sink refuses it. */
 static void a_batch_goes_on_where_the_sink_ended_it(void **state)
 {
     struct roast_dask_reader *reader = new_reader();
@@ -293,7 +292,7 @@ static void a_batch_may_be_cut_at_every_byte(void **state)
         free(tight);
         roast__dask_reader_free(reader);
     }
-    assert_int_equal(whole, 13); /* before, between and behind twelve items */
+    assert_int_equal(whole, 13); /* before, between and after twelve items */
     roast__buf_release(&batch);
 }
 
@@ -351,7 +350,7 @@ static bool fail_and_try_again(const struct roast_buf *batch, size_t n, bool on)
     bool failed = test_heap_failed();
     assert_int_equal(status, failed ? ROAST_NO_MEMORY : ROAST_OK);
     test_heap_fail(0, false);
-    if (reader) { /* what it knew, it still knows */
+    if (reader) { /* known names are kept */
         assert_int_equal(roast__dask_reader_read(reader, bytes, &sink, NULL), ROAST_OK);
         assert_int_equal(roast__dask_reader_state(reader).workers, 40);
     }

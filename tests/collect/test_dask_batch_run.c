@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* test_dask_batch_run.c - batches of several schedulers enter one run: numbers of workers
- * are each scheduler's own, losses are counted once, and no allocation is fatal. */
-#include "dask_batch_items.h"
+/* test_dask_batch_run.c - batches of several schedulers enter one run: each scheduler
+ * numbers its own workers, losses are counted once, and no allocation is fatal. */
+#include "dask_batch_help.h"
 #include "heap.h"
 #include "roast/dask_batch.h"
 #include "roast/scheduler.h"

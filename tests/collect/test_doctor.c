@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* test_doctor.c - what can be measured here: each check once, from folders that
- * stand for a machine, and what is lost where something is missing. */
+/* test_doctor.c - what can be measured here: each check once, on fixture folders, and
+ * what is lost where something is missing. */
 #include <stdio.h>
 
 #include "roast/doctor.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* test_spool_reader.c - files that grow: every frame once, whole, whatever was cut or damaged
- * before it; and only files of the spool, read or removed. */
+/* test_spool_reader.c - growing files: every whole frame is passed once, whatever was
+ * damaged before it; only files of the spool are read or removed. */
 #include "collect/spool_help.h"
 
 static const char one[] = "0123456789abcdef.frames";
@@ -19,7 +19,7 @@ static int set_up(void **state)
     return 0;
 }
 
-/* What is not of the spool a test removes itself. */
+/* Other files are removed by the test itself. */
 static int tear_down(void **state)
 {
     struct spool_test *test = *state;
@@ -191,7 +191,7 @@ static void the_largest_frame_is_whole_and_a_larger_one_damaged(void **state)
     append(test, two, buf_str(&all));
     test->got.size_bytes = 0;
     assert_int_equal(read_spool(test), ROAST_OK);
-    assert_got(test, buf_str(&all)); /* handed over all the same */
+    assert_got(test, buf_str(&all)); /* passed on anyway */
     assert_true(all.size_bytes > larger);
     assert_int_equal(test->frames, 2);
     assert_true(test->damaged > 0);
@@ -216,7 +216,7 @@ static void a_file_that_became_shorter_is_read_again(void **state)
 
 /* ---- damage ------------------------------------------------------------------ */
 
-/* Everything is handed over, in order, and every frame but one as a frame. */
+/* All bytes are passed in order, and every frame but one as a frame. */
 static void a_damaged_byte_costs_one_frame(void **state)
 {
     struct spool_test *test = *state;
@@ -270,7 +270,7 @@ static void a_frame_cut_for_good_costs_one_frame(void **state)
     roast__buf_release(&all);
 }
 
-static void what_is_no_frame_at_all_is_handed_over(void **state)
+static void bytes_without_a_frame_are_passed_on(void **state)
 {
     struct spool_test *test = *state;
     char *dirt = malloc(3 * ROAST_SPOOL_PIECE_BYTES);
@@ -307,7 +307,7 @@ static void sizes_that_cannot_be_do_not_wait(void **state)
     assert_int_equal(roast_spool_state(test->spool).waiting_bytes, 0);
 }
 
-/* Each pair costs a checksum over all bytes behind it: with no limit, hours. */
+/* Each pair costs a checksum over all following bytes: hours without a limit. */
 static void a_hostile_file_is_given_up_and_lost_are_only_its_own(void **state)
 {
     enum { PAIRS = 40000 };
@@ -386,7 +386,7 @@ static void nothing_is_lost_without_memory(void **state)
     roast__buf_release(&all);
 }
 
-/* ---- what else lies there ---------------------------------------------------- */
+/* ---- other files ------------------------------------------------------------- */
 
 static void foreign_files_are_not_read(void **state)
 {
@@ -417,7 +417,7 @@ static void foreign_files_are_not_read(void **state)
     roast__buf_release(&frame);
 }
 
-static void links_pipes_and_folders_are_unreadable_and_stay(void **state)
+static void links_pipes_and_folders_are_unreadable_and_kept(void **state)
 {
     static const char pipe_name[] = "00000000000000ff.frames";
     struct spool_test *test = *state;
@@ -496,7 +496,7 @@ static void removal_takes_files_and_directory_and_may_repeat(void **state)
     roast_spool_close(NULL, true);
 }
 
-static void closing_keeps_the_files_unless_asked(void **state)
+static void closing_keeps_the_files_by_default(void **state)
 {
     struct spool_test *test = *state;
 
@@ -522,17 +522,17 @@ int main(void)
         SPOOL_TEST(a_file_that_became_shorter_is_read_again),
         SPOOL_TEST(a_damaged_byte_costs_one_frame),
         SPOOL_TEST(a_frame_cut_for_good_costs_one_frame),
-        SPOOL_TEST(what_is_no_frame_at_all_is_handed_over),
+        SPOOL_TEST(bytes_without_a_frame_are_passed_on),
         SPOOL_TEST(sizes_that_cannot_be_do_not_wait),
         SPOOL_TEST(a_hostile_file_is_given_up_and_lost_are_only_its_own),
         SPOOL_TEST(what_a_sink_refuses_comes_again),
         SPOOL_TEST(nothing_is_lost_without_memory),
         SPOOL_TEST(foreign_files_are_not_read),
-        SPOOL_TEST(links_pipes_and_folders_are_unreadable_and_stay),
+        SPOOL_TEST(links_pipes_and_folders_are_unreadable_and_kept),
         SPOOL_TEST(what_becomes_readable_is_read),
         SPOOL_TEST(only_a_directory_is_a_spool),
         SPOOL_TEST(removal_takes_files_and_directory_and_may_repeat),
-        SPOOL_TEST(closing_keeps_the_files_unless_asked),
+        SPOOL_TEST(closing_keeps_the_files_by_default),
     };
     return cmocka_run_group_tests_name("collect/spool", tests, NULL, NULL);
 }

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* run_print_tasks.h - tasks and workers of a cluster as bytes; texts, not numbers. */
+/* run_print_tasks.h - tasks and worker sessions as bytes; texts instead of numbers. */
 #ifndef ROAST_TESTS_FILE_RUN_PRINT_TASKS_H
 #define ROAST_TESTS_FILE_RUN_PRINT_TASKS_H
 
-#include "run_print_words.h"
+#include "run_print_samples.h"
 
 static inline void print_string(struct roast_buf *out, const roast_run *run,
                                 int32_t number)
@@ -27,23 +27,23 @@ static inline void print_tasks(struct roast_buf *out, const roast_run *run)
     }
 }
 
-static inline void print_stays(struct roast_buf *out, const roast_run *run)
+static inline void print_sessions(struct roast_buf *out, const roast_run *run)
 {
-    const struct roast_worker_sessions *stays = &run->scheduler.sessions;
+    const struct roast_worker_sessions *sessions = &run->scheduler.sessions;
 
-    roast__buf_put_varint(out, stays->count);
-    for (size_t i = 0; i < stays->count; i++) {
-        const struct roast_worker_session *stay = &stays->items[i];
-        print_string(out, run, stay->worker);
-        print_string(out, run, stay->name);
-        print_string(out, run, stay->host);
-        print_string(out, run, stay->reason);
-        roast__buf_put_signed(out, stay->joined_ns);
-        roast__buf_put_signed(out, stay->left_ns);
-        roast__buf_put_varint(out, stay->pid);
-        roast__buf_put_varint(out, stay->threads);
-        roast__buf_put_varint(out, stay->memory_limit_bytes);
-        roast__buf_put_varint(out, stay->expected);
+    roast__buf_put_varint(out, sessions->count);
+    for (size_t i = 0; i < sessions->count; i++) {
+        const struct roast_worker_session *session = &sessions->items[i];
+        print_string(out, run, session->worker);
+        print_string(out, run, session->name);
+        print_string(out, run, session->host);
+        print_string(out, run, session->reason);
+        roast__buf_put_signed(out, session->joined_ns);
+        roast__buf_put_signed(out, session->left_ns);
+        roast__buf_put_varint(out, session->pid);
+        roast__buf_put_varint(out, session->threads);
+        roast__buf_put_varint(out, session->memory_limit_bytes);
+        roast__buf_put_varint(out, session->expected);
     }
     for (size_t i = 0; i < run->scheduler.clock_offsets.count; i++) {
         print_string(out, run, run->scheduler.clock_offsets.items[i].host);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* test_golden.c - run files that were written by every format there was: they open, and
- * have what they had then. The files were made by the builders of saved_runs.h; with
+/* test_golden.c - run files of every format version: they open with their original
+ * contents. The files were made by the builders of saved_runs.h; with
  * ROAST_WRITE_GOLDEN set this program makes those of the present format. */
-#include "file/sqlite/saved_open.h"
+#include "file/sqlite/saved_file.h"
 #include "file/sqlite/saved_print.h"
 #include "file/sqlite/saved_runs.h"
 
@@ -21,8 +21,8 @@ static roast_runfile *open_golden(const char *path)
     return file;
 }
 
-static bool take_number(void *context, const char *const *names,
-                        const struct roast_cell *cells, size_t count)
+static bool store_number(void *context, const char *const *names,
+                         const struct roast_cell *cells, size_t count)
 {
     (void)names;
     (void)count;
@@ -31,12 +31,12 @@ static bool take_number(void *context, const char *const *names,
     return true;
 }
 
-static uint64_t ask(roast_runfile *file, const char *query)
+static uint64_t query_number(roast_runfile *file, const char *query)
 {
     uint64_t number = UINT64_MAX;
     roast_error err = {0};
 
-    if (roast_runfile_sql(file, query, take_number, &number, &err) < 0)
+    if (roast_runfile_sql(file, query, store_number, &number, &err) < 0)
         fail_msg("%s", err.message);
     return number;
 }
@@ -59,11 +59,12 @@ static void a_plain_run_of_format_1(void **state)
 
     (void)state;
     assert_same_run(run, whole_run(file));
-    assert_int_equal(ask(file, "SELECT sum(num_events) FROM chunks"), 1000);
-    assert_int_equal(ask(file, "SELECT sum(duration_ns) FROM chunk_rows WHERE state=1"),
-                     9000005200);
-    assert_int_equal(ask(file, "SELECT count(*) FROM samples WHERE series='memory'"),
-                     40);
+    assert_int_equal(query_number(file, "SELECT sum(num_events) FROM chunks"), 1000);
+    assert_int_equal(
+        query_number(file, "SELECT sum(duration_ns) FROM chunk_rows WHERE state=1"),
+        9000005200);
+    assert_int_equal(
+        query_number(file, "SELECT count(*) FROM samples WHERE series='memory'"), 40);
     assert_int_equal(roast_run_info_read(&info, GOLDEN "v1_plain.roast", NULL),
                      ROAST_OK);
     assert_true(info.events == 1000 && info.wall_s == 100);
@@ -79,11 +80,11 @@ static void a_run_with_everything_of_format_1(void **state)
 
     (void)state;
     assert_int_equal(whole_run(file)->attempts.count, 57);
-    assert_int_equal(ask(file, "SELECT count(*) FROM all_attempts"), 57);
-    assert_int_equal(ask(file, "SELECT count(*) FROM chunks"), 45);
-    assert_int_equal(ask(file, "SELECT count(*) FROM failures WHERE status='failed'"),
-                     6);
-    assert_int_equal(ask(file, "SELECT sum(bytes) FROM chunk_branches"), 4510);
+    assert_int_equal(query_number(file, "SELECT count(*) FROM all_attempts"), 57);
+    assert_int_equal(query_number(file, "SELECT count(*) FROM chunks"), 45);
+    assert_int_equal(
+        query_number(file, "SELECT count(*) FROM failures WHERE status='failed'"), 6);
+    assert_int_equal(query_number(file, "SELECT sum(bytes) FROM chunk_branches"), 4510);
     assert_int_equal(roast_run_lost(whole_run(file), ROAST_RUN_LOSS_spool_unreadable),
                      300);
     assert_int_equal(roast_runfile_summary(file, &summary, NULL), ROAST_OK);
@@ -99,7 +100,7 @@ static roast_run *cluster_run(void)
     return run;
 }
 
-/* Since there are schedulers, a file has what they saw. */
+/* A file with scheduler data. */
 static void a_run_on_a_cluster_of_format_1(void **state)
 {
     roast_runfile *file = open_golden(GOLDEN "v1_cluster.roast");
@@ -107,10 +108,11 @@ static void a_run_on_a_cluster_of_format_1(void **state)
 
     (void)state;
     assert_same_run(run, whole_run(file));
-    assert_int_equal(ask(file, "SELECT count(*) FROM tasks WHERE attempt IS NULL"), 2);
-    assert_int_equal(ask(file, "SELECT sum(lost) FROM workers"), 1);
-    assert_int_equal(ask(file, "SELECT count(*) FROM activities"), 2);
-    assert_int_equal(ask(file, "SELECT sum(line) FROM hot_lines"), 12);
+    assert_int_equal(
+        query_number(file, "SELECT count(*) FROM tasks WHERE attempt IS NULL"), 2);
+    assert_int_equal(query_number(file, "SELECT sum(lost) FROM workers"), 1);
+    assert_int_equal(query_number(file, "SELECT count(*) FROM activities"), 2);
+    assert_int_equal(query_number(file, "SELECT sum(line) FROM hot_lines"), 12);
     roast_run_free(run);
     roast_runfile_close(file);
 }

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* test_runfile.c - which files are opened, which are refused and with what words; what a
- * list of runs shows; where a run may be saved. */
+/* test_runfile.c - which files are opened, which are refused and with which message;
+ * what a list of runs shows; where a run may be saved. */
 #include <errno.h>
 #include <fcntl.h>
 #include <sqlite3.h>
 #include <sys/stat.h>
 #include <time.h>
 
-#include "file/live/live_help.h"
-#include "file/sqlite/saved_open.h"
+#include "file/live/live_test.h"
+#include "file/sqlite/saved_file.h"
 #include "file/sqlite/saved_print.h"
 #include "file/sqlite/saved_runs.h"
 #include "file/sqlite/schema.h"
@@ -99,7 +99,7 @@ static void newer_files_are_refused(void **state)
     roast_run_free(run);
 }
 
-/* A journal that is something else is not read; see also test_hostile_file.c. */
+/* A journal that is not a plain table is not read; see also test_hostile_file.c. */
 static void views_are_no_tables(void **state)
 {
     static const char *const changes[] = {
@@ -124,8 +124,8 @@ static void views_are_no_tables(void **state)
     roast_run_free(run);
 }
 
-/* Plain tables are for people: the run does not depend on them, and check says which one
- * is not what the journal says. */
+/* Plain tables are for people: the run does not depend on them, and check reports
+ * tables that differ from the journal. */
 static void changed_tables_are_found(void **state)
 {
     static const char *const changes[] = {
@@ -153,7 +153,7 @@ static void changed_tables_are_found(void **state)
     roast_run_free(run);
 }
 
-/* A NUL is no blank: nobody knows what is behind it. */
+/* A NUL is not white space: the text after it is unknown. */
 static void a_table_with_a_nul_is_not_plain(void **state)
 {
     sqlite3 *db = NULL;
@@ -172,7 +172,7 @@ static void a_table_with_a_nul_is_not_plain(void **state)
     (void)sqlite3_close(db);
 }
 
-/* Triggers, indices and more columns are other people's business. */
+/* Triggers, indices and extra columns are ignored. */
 static void what_was_added_does_no_harm(void **state)
 {
     const struct saved_test *test = *state;
@@ -220,7 +220,7 @@ static void run_info_shows_the_run(void **state)
     roast_run_free(run);
 }
 
-static void run_info_knows_what_it_does_not_know(void **state)
+static void run_info_marks_unknown_values(void **state)
 {
     const struct saved_test *test = *state;
     struct roast_run_info info;
@@ -237,15 +237,16 @@ static void run_info_knows_what_it_does_not_know(void **state)
     save(run, test->path);
     assert_int_equal(roast_run_info_read(&info, test->path, NULL), ROAST_OK);
     assert_string_equal(info.state, "failed");
-    set_note(run, ROAST_NOTES_run, "failure", ""); /* one without words is one too */
+    set_note(run, ROAST_NOTES_run, "failure",
+             ""); /* a failure without text counts too */
     save(run, test->path);
     assert_int_equal(roast_run_info_read(&info, test->path, NULL), ROAST_OK);
     assert_string_equal(info.state, "failed");
     roast_run_free(run);
 }
 
-/* Only where dividing the text gives the labels back may a reader do so. */
-static void run_info_says_whether_its_labels_are_all(void **state)
+/* A reader may split the text only if that gives the labels. */
+static void run_info_marks_incomplete_labels(void **state)
 {
     const struct saved_test *test = *state;
     char longer[2001]; /* than the file has room for */
@@ -260,7 +261,7 @@ static void run_info_says_whether_its_labels_are_all(void **state)
         {"x, y", longer, false},
         {"x", longer, false},
         {"", "", true},
-        {"x", longer + 1800, false}, /* than a glance has */
+        {"x", longer + 1800, false}, /* than run_info has */
     };
     struct roast_run_info info;
 
@@ -278,7 +279,7 @@ static void run_info_says_whether_its_labels_are_all(void **state)
     }
 }
 
-/* A live file is a run file; not all of it may be there. */
+/* A live file is a run file; it may be incomplete. */
 static void live_files_are_opened(void **state)
 {
     struct live_test *test = *state;
@@ -287,7 +288,7 @@ static void live_files_are_opened(void **state)
     roast_table *columns = NULL;
     struct roast_run_info shown;
 
-    open_live(test, &BY_HAND);
+    open_live(test, &MANUAL_SYNC);
     make_changes(test->run);
     close_live(test);
     roast_runfile *file = open_saved(test->path);
@@ -308,13 +309,13 @@ static void live_files_are_opened(void **state)
     assert_true(shown.wall_s > 0 && shown.chunks >= 0 && shown.failed >= 0);
 }
 
-static void a_cut_live_file_says_so(void **state)
+static void a_cut_live_file_is_reported(void **state)
 {
     struct live_test *test = *state;
     struct roast_runfile_info info;
     struct stat about;
 
-    open_live(test, &BY_HAND);
+    open_live(test, &MANUAL_SYNC);
     make_changes(test->run);
     close_live(test);
     assert_int_equal(stat(test->path, &about), 0);
@@ -363,7 +364,7 @@ static void a_new_file_takes_no_place(void **state)
     roast_run_free(other);
 }
 
-static void bad_paths_are_told(void **state)
+static void bad_paths_are_reported(void **state)
 {
     const struct saved_test *test = *state;
     roast_run *run = plain_run(1);
@@ -383,8 +384,8 @@ static void bad_paths_are_told(void **state)
     roast_run_free(run);
 }
 
-/* Every byte of a path is a byte of a name. */
-static void odd_names_are_names(void **state)
+/* Every byte of a path is part of a name. */
+static void unusual_names_are_accepted(void **state)
 {
     static const char *const names[] = {
         "a b%20c?mode=rwc#x.roast",
@@ -410,7 +411,7 @@ static void odd_names_are_names(void **state)
     roast_run_free(run);
 }
 
-/* A link is replaced, and nothing behind it. */
+/* A link is replaced, not its target. */
 static void links_are_not_followed(void **state)
 {
     const struct saved_test *test = *state;
@@ -430,7 +431,8 @@ static void links_are_not_followed(void **state)
     roast_run_free(run);
 }
 
-/* Who may read a new file is said by the umask, of one that is replaced by the old. */
+/* Permissions of a new file come from the umask, of a replaced one from the old
+ * file. */
 static void a_file_keeps_its_permissions(void **state)
 {
     static const mode_t modes[] = {0600, 0664, 0400};
@@ -452,7 +454,7 @@ static void a_file_keeps_its_permissions(void **state)
     roast_run_free(run);
 }
 
-/* Makes a file that was last written so long ago. */
+/* Creates a file with an old modification time. */
 static void leave(const char *dir, const char *name, time_t age_s)
 {
     struct timespec times[2] = {{.tv_sec = time(NULL) - age_s}};
@@ -472,8 +474,8 @@ static bool is_left(const char *dir, const char *name)
     return access(path, F_OK) == 0;
 }
 
-/* A save that was killed leaves its temporary file. One of the same name removes it, but
- * not while it may still be written. */
+/* A save that was killed leaves its temporary file. The next save of the same name
+ * removes it, but not while it may still be in use. */
 static void what_a_killed_save_left_goes(void **state)
 {
     enum { HOUR_S = 3600 };
@@ -496,7 +498,7 @@ static void what_a_killed_save_left_goes(void **state)
     roast_run_free(run);
 }
 
-/* Of a long name temporary files show the beginning, and no half of a letter. */
+/* Temporary files have the beginning of a long name, cut at a character boundary. */
 static void a_long_name_is_cut_between_letters(void **state)
 {
     enum { LETTERS = 199, DAYS_S = 10 * 24 * 3600 };
@@ -545,13 +547,13 @@ int main(void)
         saved_test_of(a_table_with_a_nul_is_not_plain),
         saved_test_of(what_was_added_does_no_harm),
         saved_test_of(run_info_shows_the_run),
-        saved_test_of(run_info_knows_what_it_does_not_know),
-        saved_test_of(run_info_says_whether_its_labels_are_all),
+        saved_test_of(run_info_marks_unknown_values),
+        saved_test_of(run_info_marks_incomplete_labels),
         live_test_of(live_files_are_opened),
-        live_test_of(a_cut_live_file_says_so),
+        live_test_of(a_cut_live_file_is_reported),
         saved_test_of(a_new_file_takes_no_place),
-        saved_test_of(bad_paths_are_told),
-        saved_test_of(odd_names_are_names),
+        saved_test_of(bad_paths_are_reported),
+        saved_test_of(unusual_names_are_accepted),
         saved_test_of(links_are_not_followed),
         saved_test_of(a_file_keeps_its_permissions),
         saved_test_of(what_a_killed_save_left_goes),

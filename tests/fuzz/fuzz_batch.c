@@ -1,24 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* fuzz_batch.c - any bytes as two batches of the scheduler: refused, or facts whose texts
- * can be read, and no more memory than eight times what was read.
+/* fuzz_batch.c - any bytes as two batches of the scheduler: refused, or facts whose
+ * texts can be read, and no more memory than eight times what was read.
  *
- * The first byte says where the second batch begins, in 255ths. */
+ * The first byte is the position of the second batch, in 255ths. */
 #include <math.h>
 
 #include "collect/dask_batch_reader.h"
-#include "walk.h"
-#include "weighing.h"
+#include "heap_peak.h"
+#include "record_checks.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size_bytes);
 
 enum { ALLOWED_BYTES = 64 * 1024, MOST_TEXT_BYTES = 1024 };
 static volatile unsigned touched; /* what was read must not be optimised away */
-
-static void touch(struct roast_str text)
-{
-    for (size_t i = 0; i < text.size_bytes; i++)
-        touched += (unsigned char)text.data[i];
-}
 
 static void check_name(struct roast_str text, bool may_be_absent)
 {
@@ -107,15 +101,15 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size_bytes)
     if (size_bytes == 0)
         return 0;
     size_t cut = 1 + (size_bytes - 1) * data[0] / 255;
-    weighing_install();
-    weighing_start();
+    peak_install();
+    peak_begin();
     PROMISE(roast__dask_reader_new(&reader, NULL) == ROAST_OK);
     roast__dask_reader_set_offset(reader, data[0] % 2 ? INT64_MAX : INT64_MIN);
     read_batch(reader, data + 1, cut - 1);
     read_batch(reader, data + cut, size_bytes - cut);
-    PROMISE(weighed.peak_bytes <= 8 * size_bytes + ALLOWED_BYTES);
+    PROMISE(peak_taken() <= 8 * size_bytes + ALLOWED_BYTES);
     PROMISE(roast__dask_reader_state(reader).workers <= size_bytes);
     roast__dask_reader_free(reader);
-    PROMISE(weighed.now_bytes == 0);
+    PROMISE(peak_heap.live_bytes == 0);
     return 0;
 }

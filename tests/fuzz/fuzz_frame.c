@@ -2,15 +2,14 @@
 /* fuzz_frame.c - any bytes as frames: refused, or read to the last blob and view, and
  * written and read again to the same record.
  *
- * No fuzzer guesses a CRC. So a frame that is refused for its checksum alone is
- * given the right one and tried again: a hostile writer computes it too. Decoding
- * allocates nothing, whatever the input says; the heap behind libroast's door ends
- * the run here. Only the visitor may use it. */
+ * A fuzzer cannot find a valid CRC, so a frame that is refused for its checksum alone
+ * gets the right one and is read again. Decoding never allocates: the heap aborts here,
+ * except in the visitor. */
 #include "base/buf.h"
 #include "base/checksum.h"
 #include "base/mem.h"
-#include "inside.h"
-#include "roast/view.h"
+#include "record/view.h"
+#include "record_checks.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size_bytes);
 
@@ -25,14 +24,14 @@ static void *refuse(void *ptr, size_t size_bytes)
 
 static const struct roast_heap no_heap = {refuse, free};
 
-/* Puts the right CRC behind the frame at data, which is long enough. */
+/* Writes the right CRC after the frame at data, which is long enough. */
 static void repair(unsigned char *data, size_t size_bytes)
 {
     struct roast_cursor cur = roast__cursor(data + 2, size_bytes - 2);
 
     uint64_t fields_bytes = roast__cursor_varint(&cur);
     (void)roast__cursor_bytes(&cur, fields_bytes);
-    PROMISE(!cur.failed && roast__cursor_left(&cur) >= CRC_BYTES);
+    PROMISE(!cur.failed && roast__cursor_remaining(&cur) >= CRC_BYTES);
     size_t covered = (size_t)(cur.at - data);
     uint32_t crc = roast__crc32c(data, covered);
     for (size_t i = 0; i < CRC_BYTES; i++)
@@ -84,14 +83,16 @@ static void read_views(const roast_record *rec)
 {
     size_t count;
     const struct roast_view *views = roast_views(&count);
+    struct roast_record_parts parts;
 
+    (void)roast__record_parts_read(&parts, rec, NULL);
     for (size_t i = 0; i < count; i++) {
-        struct roast_value value = roast_view_value(&views[i], rec);
-        bool said = roast_record_has(rec, views[i].field) &&
-                    roast_record_has(rec, views[i].other);
+        struct roast_value value = roast__view_value(&views[i], rec, &parts);
+        bool present = roast_record_has(rec, views[i].field) &&
+                       roast_record_has(rec, views[i].other);
         bool packed = roast_field_info(views[i].field)->type == ROAST_TYPE_BLOB;
-        PROMISE(said || value.type == ROAST_VALUE_NULL);
-        PROMISE(!said || packed || value.type != ROAST_VALUE_NULL);
+        PROMISE(present || value.type == ROAST_VALUE_NULL);
+        PROMISE(!present || packed || value.type != ROAST_VALUE_NULL);
         if (value.type == ROAST_VALUE_TEXT)
             touch(value.str);
     }
@@ -196,7 +197,7 @@ static void read_record(const roast_record *rec)
             read_values(rec->values[blobs[i]].str);
     }
     read_numbers(rec);
-    read_inside(rec);
+    check_parts(rec);
     read_views(rec);
     write_again(rec);
     roast__heap_set(NULL);
@@ -204,7 +205,7 @@ static void read_record(const roast_record *rec)
     roast__heap_set(&no_heap);
 }
 
-/* One frame at the start of data; returns its size, 0 when there is none. */
+/* Reads one frame at the start of data; returns its size, 0 when there is none. */
 static size_t read_frame(unsigned char *data, size_t size_bytes)
 {
     struct roast_str str = {(const char *)data, size_bytes};

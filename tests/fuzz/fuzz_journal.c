@@ -5,9 +5,9 @@
  * The decoder of live and saved files, without files and checksums. The first byte is
  * the position of the second block, in 255ths. One input in 32 is also summarized. */
 #include "base/checksum.h"
+#include "fuzz_runs.h"
+#include "heap_peak.h"
 #include "run/journal/apply.h"
-#include "use_run.h"
-#include "weighing.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size_bytes);
 
@@ -34,16 +34,16 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size_bytes)
     if (size_bytes == 0)
         return 0;
     size_t cut = 1 + (size_bytes - 1) * data[0] / 255;
-    weighing_install();
-    weighing_start();
+    peak_install();
+    peak_begin();
     PROMISE(roast__apply_start(&apply, 5, 1700000000000000000, NULL) == ROAST_OK);
     apply_copy(&apply, data + 1, cut - 1, false);
     apply_copy(&apply, data + cut, size_bytes - cut, data[0] % 2 == 1);
     PROMISE(apply.entries + apply.unread <= size_bytes);
-    PROMISE(weighed.peak_bytes <= ALLOWED_PER_BYTE * size_bytes + ALLOWED_BYTES);
+    PROMISE(peak_taken() <= ALLOWED_PER_BYTE * size_bytes + ALLOWED_BYTES);
     if (roast__crc32c(data, size_bytes) % SUMMARIZED_OF == 0)
-        use_run(apply.run);
+        read_whole_run(apply.run);
     roast__apply_release(&apply);
-    PROMISE(weighed.now_bytes == 0);
+    PROMISE(peak_heap.live_bytes == 0);
     return 0;
 }

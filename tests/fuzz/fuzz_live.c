@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* fuzz_live.c - any bytes as a live file: refused, or a run that can be summed up, and
+/* fuzz_live.c - any bytes as a live file: refused, or a run that can be summarized, and
  * every byte of the file is accounted for.
  *
- * No fuzzer guesses a CRC. So the file is read a second time with right ones wherever a
- * head or a block could be: a hostile writer computes them too. */
+ * A fuzzer cannot find a valid CRC, so the file is read a second time with valid ones
+ * wherever a head or a block could be. */
 #include <fcntl.h>
 #include <stdio.h>
 #include <unistd.h>
 
 #include "file/live/block_format.h"
 #include "file/runfile.h"
+#include "record_checks.h"
 #include "roast/analyze.h"
-#include "walk.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size_bytes);
 
@@ -99,8 +99,8 @@ static void repair(unsigned char *file, size_t size_bytes)
             at++;
             continue;
         }
-        roast__block_seal(file + at, (size_t)payload,
-                          roast__load_fixed(file + at + 12, 8));
+        roast__block_write_head(file + at, (size_t)payload,
+                                roast__load_fixed(file + at + 12, 8));
         at += ROAST_BLOCK_HEAD_BYTES + (size_t)payload;
     }
 }

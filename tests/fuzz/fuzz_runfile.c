@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* fuzz_runfile.c - any bytes as a run file: opened, checked, loaded, used and asked; then
- * once more with all its checksums made right, so that what is inside is reached. */
+/* fuzz_runfile.c - any bytes as a run file: opened, checked, loaded, read and queried;
+ * then once more with valid checksums, so that the contents are read. */
 #include <fcntl.h>
 #include <unistd.h>
 
-#include "../file/sqlite/forge.h"
+#include "file/sqlite/fix_checksums.h"
+#include "fuzz_runs.h"
 #include "roast/runfile.h"
-#include "use_run.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size_bytes);
 
@@ -33,7 +33,7 @@ static void use_file(roast_runfile *file)
         roast_table_free(columns);
     }
     if (roast_runfile_run(file, true, &run, NULL) == 0)
-        use_run(run);
+        read_whole_run(run);
     (void)roast_runfile_sql(file, "SELECT * FROM chunk_rows, chunk_files, chunks",
                             take_row, &rows, NULL);
 }
@@ -60,7 +60,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size_bytes)
     PROMISE(fd >= 0);
     if (write(fd, data, size_bytes) == (ssize_t)size_bytes) {
         use_path(path);
-        forge(path);
+        fix_checksums(path);
         use_path(path);
     }
     (void)close(fd);

@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* fuzz_spool.c - any bytes as a spool file that grows: cut into stretches that are all
- * of it, in order, each of them whole frames or none, and nothing whole left waiting.
+/* fuzz_spool.c - any bytes as a spool file that grows: divided into parts that cover
+ * all bytes in order, each of them only whole frames or only damaged bytes, and no
+ * whole frame remains.
  *
- * The first byte of the input says by how much the file grows at a time, 0 all at once;
- * the rest is the file. */
+ * The first byte of the input is the size of each growth, 0 for all at once; the other
+ * bytes are the file. */
 #include <stdlib.h>
 
 #include "record/frame_scan.h"
+#include "record_checks.h"
 #include "roast/collect.h"
 #include "roast/record.h"
-#include "walk.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size_bytes);
 
@@ -24,47 +25,47 @@ static struct roast_str after(struct roast_str data, size_t size_bytes)
     return (struct roast_str){data.data + size_bytes, data.size_bytes - size_bytes};
 }
 
-/* Whole frames to the end; or not one at its start. */
-static void check_stretch(struct roast_str stretch)
+/* Only whole frames, or no frame at its start. */
+static void check_part(struct roast_str part)
 {
     size_t size;
-    bool whole = decode(stretch, &size) == ROAST_OK;
+    bool whole = decode(part, &size) == ROAST_OK;
 
-    while (whole && stretch.size_bytes > 0) {
-        PROMISE(decode(stretch, &size) == ROAST_OK);
-        stretch = after(stretch, size);
+    while (whole && part.size_bytes > 0) {
+        PROMISE(decode(part, &size) == ROAST_OK);
+        part = after(part, size);
     }
 }
 
-/* What waits could be the start of a frame, and no frame lies behind it. */
-static void check_waiting(struct roast_str rest)
+/* The remaining bytes may be the start of a frame, and no frame follows. */
+static void check_waiting(struct roast_str remaining)
 {
     size_t size;
 
-    if (rest.size_bytes == 0)
+    if (remaining.size_bytes == 0)
         return;
-    PROMISE((unsigned char)rest.data[0] == 0xcf);
-    for (; rest.size_bytes > 0; rest = after(rest, 1))
-        PROMISE(decode(rest, &size) != ROAST_OK);
+    PROMISE((unsigned char)remaining.data[0] == 0xcf);
+    for (; remaining.size_bytes > 0; remaining = after(remaining, 1))
+        PROMISE(decode(remaining, &size) != ROAST_OK);
 }
 
-/* As the reader does at each of its looks; returns what waits. */
-static struct roast_str take_stretches(struct roast_str rest, bool at_end)
+/* Scans like the spool reader; returns the remaining bytes. */
+static struct roast_str scan_parts(struct roast_str remaining, bool at_end)
 {
-    uint64_t effort_bytes = 16 * (uint64_t)rest.size_bytes;
+    uint64_t effort_bytes = 16 * (uint64_t)remaining.size_bytes;
 
     for (;;) {
-        size_t size = roast__frame_scan(rest, at_end, &effort_bytes);
-        PROMISE(size <= rest.size_bytes);
+        size_t size = roast__frame_scan(remaining, at_end, &effort_bytes);
+        PROMISE(size <= remaining.size_bytes);
         if (size == 0)
             break;
         if (effort_bytes > 0)
-            check_stretch((struct roast_str){rest.data, size});
-        rest = after(rest, size);
+            check_part((struct roast_str){remaining.data, size});
+        remaining = after(remaining, size);
     }
     if (at_end)
-        check_waiting(rest);
-    return rest;
+        check_waiting(remaining);
+    return remaining;
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size_bytes)
@@ -75,9 +76,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size_bytes)
 
     for (size_t size = step; size_bytes > 0 && size < size_bytes + step; size += step) {
         size_t end = size < size_bytes - 1 ? size : size_bytes - 1;
-        struct roast_str rest = {file + taken, end - taken};
-        rest = take_stretches(rest, end % 2 == 0 || end == size_bytes - 1);
-        taken = end - rest.size_bytes;
+        struct roast_str remaining = {file + taken, end - taken};
+        remaining = scan_parts(remaining, end % 2 == 0 || end == size_bytes - 1);
+        taken = end - remaining.size_bytes;
     }
     return 0;
 }

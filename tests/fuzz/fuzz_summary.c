@@ -7,9 +7,9 @@
 
 #include "analyze/summary.h"
 #include "base/checksum.h"
+#include "heap_peak.h"
+#include "record_checks.h"
 #include "roast/report.h"
-#include "walk.h"
-#include "weighing.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size_bytes);
 
@@ -51,18 +51,18 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size_bytes)
     PROMISE(tight);
     if (size_bytes > 0)
         memcpy(tight, data, size_bytes);
-    weighing_install();
-    weighing_start();
+    peak_install();
+    peak_begin();
     int status =
         roast__summary_decode(&summary, (struct roast_str){tight, size_bytes}, &err);
     PROMISE(status == err.code);
-    PROMISE(weighed.peak_bytes <= ALLOWED_PER_BYTE * size_bytes + ALLOWED_BYTES);
+    PROMISE(peak_taken() <= ALLOWED_PER_BYTE * size_bytes + ALLOWED_BYTES);
     free(tight);
     if (status == ROAST_OK)
         check_round_trip(summary);
     if (status == ROAST_OK && roast__crc32c(data, size_bytes) % SHOWN_OF == 0)
         show(summary);
     roast_summary_free(summary);
-    PROMISE(weighed.now_bytes == 0);
+    PROMISE(peak_heap.live_bytes == 0);
     return 0;
 }

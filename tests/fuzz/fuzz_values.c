@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* fuzz_values.c - any bytes as a blob of values: refused as BAD_DATA, or every token
- * can be read and written again, and what was written is the same for ever. */
-#include "walk.h"
+ * can be read and written again, and the result is stable. */
+#include "record_checks.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size_bytes);
 
-/* Keys and tokens taken blindly, by a reader who does not check first. */
+/* Reads keys and tokens without checking the blob first. */
 static void read_blindly(struct roast_str blob)
 {
     struct roast_value value;

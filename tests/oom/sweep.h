@@ -11,7 +11,7 @@
 
 #include "forks.h"
 #include "heap.h"
-#include "probe/frames_help.h"
+#include "probe/chunk_help.h"
 
 enum { MOST_ALLOCATIONS = 100 };
 enum answer { FINE, WRONG, LEAKED, CRASHED, NOTHING_FAILED };

@@ -31,19 +31,6 @@ static uint64_t read_branches(roast_thread *thread)
     return lost;
 }
 
-/* What a field of pairs says about a key; 0: nothing. */
-static uint64_t pair_of(const roast_record *rec, enum roast_field field, uint64_t key)
-{
-    struct roast_str blob = rec->values[field].str;
-    struct roast_pair pair;
-
-    while (roast_record_has(rec, field) && roast_pair_next(&pair, &blob, NULL) == 1) {
-        if (pair.key == key)
-            return pair.value;
-    }
-    return 0;
-}
-
 static bool has_or_says_why(const roast_record *rec, enum roast_field field)
 {
     uint64_t why = pair_of(rec, ROAST_FIELD_absences, roast_field_info(field)->number);
@@ -84,7 +71,7 @@ static bool run_chunk(roast_thread *thread, uint64_t lost)
 }
 
 /* All of its frames, or NO_MEMORY with less, but whole. */
-static bool end_attempt(roast_thread *thread, uint64_t lost, bool decorated)
+static bool end_swept_attempt(roast_thread *thread, uint64_t lost, bool decorated)
 {
     struct roast_str frames = {NULL, 0};
     int status = attempt_end(thread, &ended_well, &frames, NULL);
@@ -119,7 +106,7 @@ static bool run_armed(bool decorated)
             return false;
         if (decorated && !run_chunk(thread, lost))
             return false;
-        if (!end_attempt(thread, lost, decorated))
+        if (!end_swept_attempt(thread, lost, decorated))
             return false;
     }
     return thread || test_heap_failed();

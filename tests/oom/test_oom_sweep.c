@@ -108,7 +108,7 @@ static bool give_back(void)
     roast_outbox_take(&frames, &dropped);
     for (; put < 200; put++)
         refused += roast_outbox_put(str_from(frame, (size_t)size), NULL) < 0;
-    roast_outbox_give_back(&frames);
+    roast_outbox_put_back(&frames);
     roast_outbox_take(&frames, &dropped);
     bool right = count_frames(frames) + dropped == put && dropped >= refused;
     roast_outbox_release(&frames);
@@ -247,7 +247,7 @@ static bool run_attempts(void)
         roast_chunk_stop(thread);
         int status = roast_chunk_finish(thread, &failed, &frame, NULL);
         if (status == ROAST_OK)
-            status = roast_attempt_keep(thread, frame, NULL);
+            status = roast_attempt_add_frame(thread, frame, NULL);
         if (status != ROAST_OK && status != ROAST_NO_MEMORY)
             return false;
         kept += status == ROAST_OK;

@@ -1,12 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* attempt_help.h - an attempt from its begin to the frames it tells at its end. */
+/* attempt_help.h - an attempt from its begin to the frames that it sends. */
 #ifndef ROAST_TESTS_PROBE_ATTEMPT_HELP_H
 #define ROAST_TESTS_PROBE_ATTEMPT_HELP_H
 
-#include "attempt_frames.h"
-#include "probe/chunk_help.h"
-#include "probe/frames_help.h"
-#include "probe/record_help.h"
+#include "chunk_help.h"
 
 static const struct roast_chunk_end ended_ok = {.status = ROAST_CHUNK_OK};
 static const struct roast_chunk_end ended_failed = {
@@ -26,21 +23,22 @@ static inline roast_thread *begin_attempt(const struct roast_attempt_item *item)
     return thread;
 }
 
-static inline struct told end_attempt(roast_thread *thread, struct roast_chunk_end end)
+static inline struct sent_frames end_attempt(roast_thread *thread,
+                                             struct roast_chunk_end end)
 {
     struct roast_str frames = {NULL, 0};
-    struct told told;
+    struct sent_frames sent;
 
     assert_int_equal(attempt_end(thread, &end, &frames, NULL), ROAST_OK);
     assert_false(roast_attempt_active(thread));
-    assert_true(read_told(&told, frames));
-    assert_true(told.count > 0);
-    assert_int_equal(told.records[told.count - 1].kind, ROAST_FRAME_END);
-    return told;
+    assert_true(read_sent(&sent, frames));
+    assert_true(sent.count > 0);
+    assert_int_equal(sent.records[sent.count - 1].kind, ROAST_FRAME_END);
+    return sent;
 }
 
-/* One chunk, kept by the attempt. False when anything failed. */
-static inline bool keep_chunk(roast_thread *thread, const unsigned char *run_id)
+/* Runs one chunk inside the attempt. False when anything failed. */
+static inline bool add_attempt_chunk(roast_thread *thread, const unsigned char *run_id)
 {
     const struct roast_chunk_options options = {.run_id = run_id};
     struct roast_str frame = {NULL, 0};
@@ -49,7 +47,7 @@ static inline bool keep_chunk(roast_thread *thread, const unsigned char *run_id)
     roast_chunk_start(thread);
     roast_chunk_stop(thread);
     return roast_chunk_finish(thread, &ended_ok, &frame, NULL) == ROAST_OK &&
-           roast_attempt_keep(thread, frame, NULL) == ROAST_OK;
+           roast_attempt_add_frame(thread, frame, NULL) == ROAST_OK;
 }
 
 #endif

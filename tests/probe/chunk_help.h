@@ -1,11 +1,35 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* chunk_help.h - a chunk from its begin to the record a reader decodes, for tests that
- * run in the test's own thread: cmocka cannot fail in another one. */
+/* chunk_help.h - a chunk from its begin to the decoded record. */
 #ifndef ROAST_TESTS_PROBE_CHUNK_HELP_H
 #define ROAST_TESTS_PROBE_CHUNK_HELP_H
 
-#include "roast/probe.h"
-#include "support.h"
+#include "record_help.h"
+
+/* 3000 bytes of 3-byte characters: no limit is a multiple of 3. */
+static inline struct roast_str long_text(void)
+{
+    static char euros[3000];
+
+    for (size_t i = 0; i < sizeof(euros); i++)
+        euros[i] = "\xe2\x82\xac"[i % 3];
+    return str_from(euros, sizeof(euros));
+}
+
+/* Takes CPU time, so that there is something to measure. */
+static inline void burn(void)
+{
+    int64_t until_ns = roast__clock_thread_ns() + 5 * 1000 * 1000;
+
+    while (roast__clock_thread_ns() < until_ns)
+        ;
+}
+
+/* The value lies between a reading directly inside and one directly outside. */
+static inline void assert_between(uint64_t value_ns, int64_t inner_ns, int64_t outer_ns)
+{
+    assert_true(inner_ns >= 0 && value_ns >= (uint64_t)inner_ns);
+    assert_true(value_ns <= (uint64_t)outer_ns);
+}
 
 static inline roast_thread *begin_chunk(void)
 {
@@ -47,7 +71,7 @@ static inline void pass(roast_thread *thread, const char *name)
     roast_section_end(thread, token, 0);
 }
 
-/* What a field of pairs says about a key; 0: nothing. */
+/* The value of a key in a field of pairs; 0: none. */
 static inline uint64_t pair_of(const roast_record *rec, enum roast_field field,
                                uint64_t key)
 {

@@ -1,10 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* ladder_help.h - an attempt that is looked into, and what its end frame tells of it. */
+/* ladder_help.h - an attempt with a ladder, and the ladder of its end frame. */
 #ifndef ROAST_TESTS_PROBE_LADDER_HELP_H
 #define ROAST_TESTS_PROBE_LADDER_HELP_H
 
 #include "attempt_help.h"
-#include "roast/probe_ladder.h"
+#include "probe/chunk/thread.h"
+
+static inline enum roast_ladder_item current_slice(const roast_thread *thread)
+{
+    return roast_ladder_active(thread) ? thread->attempt.ladder.now
+                                       : ROAST_ITEM_unnamed;
+}
 
 static const struct roast_attempt_item armed_item = {
     .dataset = {"TTbar", 5},
@@ -66,10 +72,10 @@ static inline struct roast_ladder whole_ladder(const roast_record *end)
 
 static inline struct roast_ladder end_armed(roast_thread *thread)
 {
-    struct told told = end_attempt(thread, ended_ok);
+    struct sent_frames sent = end_attempt(thread, ended_ok);
 
     assert_false(roast_ladder_active(thread));
-    return whole_ladder(&told.records[told.count - 1]);
+    return whole_ladder(&sent.records[sent.count - 1]);
 }
 
 #endif

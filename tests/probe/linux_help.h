@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* linux_help.h - what several tests of the Linux readers need: memory that is resident
- * for certain, a forked child, one core, a forced switch of threads. */
+/* linux_help.h - what several tests of the Linux readers need: resident memory, a
+ * forked child, one core, a forced thread switch. */
 #ifndef ROAST_TESTS_PROBE_LINUX_HELP_H
 #define ROAST_TESTS_PROBE_LINUX_HELP_H
 
@@ -37,7 +37,7 @@ static inline bool is_mapped_growth(uint64_t before_bytes, uint64_t after_bytes)
     return grown > MAPPED_BYTES / 100 * 95 && grown < MAPPED_BYTES / 100 * 105;
 }
 
-/* What `work` says in a forked child. */
+/* The result of `work` in a forked child. */
 static inline bool holds_in_child(bool (*work)(void *context), void *context)
 {
     int status = 0;
@@ -49,7 +49,7 @@ static inline bool holds_in_child(bool (*work)(void *context), void *context)
            WEXITSTATUS(status) == 0;
 }
 
-/* Lets the calling thread run on the core it is on, and no other. */
+/* Pins the calling thread to its current core. */
 static inline bool pin_to_this_cpu(void)
 {
     cpu_set_t one;
@@ -61,7 +61,7 @@ static inline bool pin_to_this_cpu(void)
     return cpu >= 0 && sched_setaffinity(0, sizeof(one), &one) == 0;
 }
 
-/* Leaves the core for a moment, so that the kernel brings its counters up to date. */
+/* Yields the core, so that the kernel updates its counters. */
 static inline void switch_out(void)
 {
     const struct timespec moment = {0, 1};

@@ -3,7 +3,7 @@
 #ifndef ROAST_TESTS_PROBE_SECTION_HELP_H
 #define ROAST_TESTS_PROBE_SECTION_HELP_H
 
-#include "probe/chunk_help.h"
+#include "probe/attempt_help.h"
 
 struct sections {
     size_t count;

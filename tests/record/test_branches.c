@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* test_branches.c - what was read, by branch, there and back; what was looked at,
- * summed; and blobs that lie. */
+/* test_branches.c - branches blobs: write and read, sums of accessed branches, and
+ * invalid blobs. */
 #include "frames.h"
 #include "roast/ladder.h"
 
-/* One of each: nothing but a name, everything at its largest, sizes that are known to
- * be zero, and an empty name. */
+/* One of each: only a name, all values at their maximum, known sizes of zero, and an
+ * empty name. */
 static const struct roast_branch some[] = {
     {.name = {"nJet", 4}, .flags = ROAST_BRANCH_OFFSETS},
     {.name = {"Jet_pt", 6},
@@ -147,7 +147,7 @@ static void branches_cut_anywhere_are_refused(void **state)
     free(blob);
 }
 
-/* Numbers above those we know, on bits up to the last. */
+/* Unknown numbers, up to the last bit. */
 static void numbers_of_a_later_time_are_skipped(void **state)
 {
     static const uint64_t masks[] = {1 << 7, 1 << 8, UINT64_C(1) << 63,
@@ -208,7 +208,7 @@ static void counts_and_names_that_lie_are_refused(void **state)
                      ROAST_BAD_DATA);
 }
 
-static void access_counts_what_was_looked_at(void **state)
+static void access_counts_accessed_branches(void **state)
 {
     static const struct roast_branch all[] = {
         {.name = {"a", 1},
@@ -258,7 +258,7 @@ int main(void)
         cmocka_unit_test(numbers_of_a_later_time_are_skipped),
         cmocka_unit_test(one_size_without_the_other_is_none),
         cmocka_unit_test(counts_and_names_that_lie_are_refused),
-        cmocka_unit_test(access_counts_what_was_looked_at),
+        cmocka_unit_test(access_counts_accessed_branches),
     };
     return cmocka_run_group_tests_name("record/branches", tests, NULL, NULL);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* test_endpoints.c - where bytes came from: the blob there and back, blobs that lie, and
- * the name that a file's storage goes by. */
+/* test_endpoints.c - endpoints: write and read, invalid blobs, and the endpoint of a
+ * file name. */
 #include "frames.h"
 #include "roast/ladder.h"
 

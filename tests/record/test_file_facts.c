@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* test_file_facts.c - the tree that a chunk reads: the blob there and back, kinds and
- * codecs of a later time, and how far it is compressed. */
+/* test_file_facts.c - the tree that a chunk reads: write and read, kinds and codecs of
+ * later versions, and compression ratios. */
 #include "frames.h"
 
 #include <math.h>
@@ -82,7 +82,7 @@ static void facts_cut_anywhere_are_refused_and_empty(void **state)
     }
 }
 
-static void what_a_later_time_knows_is_unknown_here(void **state)
+static void kinds_of_a_later_version_are_unknown(void **state)
 {
     struct roast_file_facts facts;
     (void)state;
@@ -143,7 +143,7 @@ int main(void)
         cmocka_unit_test(a_tree_has_the_documented_bytes),
         cmocka_unit_test(facts_come_back),
         cmocka_unit_test(facts_cut_anywhere_are_refused_and_empty),
-        cmocka_unit_test(what_a_later_time_knows_is_unknown_here),
+        cmocka_unit_test(kinds_of_a_later_version_are_unknown),
         cmocka_unit_test(kinds_and_codecs_have_words_and_others_have_none),
         cmocka_unit_test(compression_is_known_with_both_sizes_only),
     };

@@ -7,7 +7,7 @@ enum { EXTREMES = 6, LONG_BYTES = 300 };
 
 static char long_text[LONG_BYTES];
 
-/* Gives a field the n-th of its extreme values. */
+/* Sets a field to the n-th of its extreme values. */
 static void set_extreme(roast_record *rec, enum roast_field field, size_t n)
 {
     static const uint64_t numbers[EXTREMES] = {0,   1,          127,
@@ -67,7 +67,7 @@ static int make_text(void **state)
 {
     (void)state;
     for (size_t i = 0; i < sizeof(long_text); i++)
-        long_text[i] = (char)(i * 7); /* NUL and bytes that are no text are in it */
+        long_text[i] = (char)(i * 7); /* contains NUL and bytes that are not UTF-8 */
     return 0;
 }
 
@@ -147,7 +147,7 @@ static void an_absent_text_leaves_its_field_absent(void **state)
 }
 
 /* Two guards: the block ends where the memory given to encode ends, for ASan, and a
- * second pass keeps a pattern behind it, for every build. */
+ * second pass checks a pattern after it, in every build. */
 static void memory_too_small_is_refused_and_never_overrun(void **state)
 {
     roast_record rec = full_record(4);

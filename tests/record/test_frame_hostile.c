@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* test_frame_hostile.c - frames that are cut, damaged, of a later time or made to harm:
+/* test_frame_hostile.c - frames that are cut, damaged, of a later version or crafted:
  * an error with an empty record, or exactly what was written. */
 #include "frames.h"
 
@@ -48,7 +48,7 @@ static int decode_fields(roast_record *rec, struct roast_str fields)
     raw_frame(&frame, CHUNK_1, fields);
     char *copy = tight_copy(frame.data, frame.size_bytes);
     int status = roast_record_decode(rec, NULL, str_from(copy, frame.size_bytes), NULL);
-    free(copy); /* the tests below look at numbers and sizes only */
+    free(copy); /* the tests below check numbers and sizes only */
     roast__buf_release(&frame);
     return status;
 }
@@ -205,7 +205,7 @@ static void wire_type_3_is_refused(void **state)
     }
 }
 
-/* A writer with a wrong idea of lengths computes a right CRC all the same. */
+/* Invalid lengths with a valid CRC. */
 static void fields_cut_anywhere_are_whole_or_refused(void **state)
 {
     static const size_t ends[] = {0, 2, 11, 15, 26}; /* where one ends */

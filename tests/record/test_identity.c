@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* test_identity.c - who made a record and of which piece of which file it speaks, in a
- * fixed number of bytes; and that begin and end frames keep their sizes. */
+/* test_identity.c - identity and place in a fixed number of bytes; and the sizes of
+ * begin and end frames. */
 #include "frames.h"
 
 static struct roast_identity largest_identity(void)
@@ -59,7 +59,7 @@ static void an_identity_of_another_size_is_refused(void **state)
     }
 }
 
-/* docs/format.md: FNV-1a of 64 bits, its upper half on its lower. */
+/* docs/format.md: FNV-1a of 64 bits, upper half xor lower half. */
 static void a_name_has_the_documented_id(void **state)
 {
     (void)state;

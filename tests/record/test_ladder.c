@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* test_ladder.c - the ladder of a chunk: its lists, its blob there and back, and the
- * second split of its time, which adds up whatever the clocks say. */
+/* test_ladder.c - the ladder of a chunk: its lists, its blob written and read, and the
+ * second split of its time, which adds up for any clocks. */
 #include "frames.h"
 #include "roast/ladder.h"
 
@@ -89,7 +89,7 @@ static void memory_too_small_is_refused_and_never_overrun(void **state)
     assert_int_equal(roast_ladder_write(out, (size_t)needed, &ladder, NULL), needed);
 }
 
-/* Cut between two pairs it is a shorter ladder, anywhere else it is refused whole. */
+/* Cut between two pairs it is a shorter ladder, cut anywhere else it is refused. */
 static void a_ladder_cut_anywhere_is_shorter_or_refused(void **state)
 {
     struct roast_ladder ladder = full_ladder(UINT64_MAX);
@@ -129,7 +129,7 @@ static void items_of_a_later_time_are_skipped(void **state)
     }
 }
 
-static void an_absent_blob_knows_nothing(void **state)
+static void an_absent_blob_is_an_empty_ladder(void **state)
 {
     struct roast_ladder ladder = full_ladder(7);
     (void)state;
@@ -180,8 +180,8 @@ static void an_attempt_is_split_in_four(void **state)
     assert_int_equal(split.blocked_ns, 150);
 }
 
-/* Two clocks that disagree, a fetch that ran beside the rest, and numbers made to harm. */
-static void the_parts_add_up_whatever_the_clocks_say(void **state)
+/* Clocks that disagree, concurrent fetches, and extreme numbers. */
+static void the_parts_add_up_for_any_clocks(void **state)
 {
     static const uint64_t values[] = {0, 1, 500, 1000, 1001, UINT64_MAX};
     size_t n = COUNT_OF(values);
@@ -210,7 +210,7 @@ static void what_is_not_known_is_not_split(void **state)
     roast_ladder_set(&ladder, ROAST_ITEM_fetch, 300);
     assert_false(roast_ladder_split(&split, 1000, 400, &ladder));
     ladder = (struct roast_ladder){0};
-    ladder.values[ROAST_ITEM_fetch] = 300; /* not known, whatever is there */
+    ladder.values[ROAST_ITEM_fetch] = 300; /* not known, whatever the memory contains */
     roast_ladder_set(&ladder, ROAST_ITEM_runqueue, 100);
     assert_true(roast_ladder_split(&split, 1000, 400, &ladder));
     assert_false(split.fetch_known);
@@ -220,7 +220,7 @@ static void what_is_not_known_is_not_split(void **state)
 
 /* ---- lists -------------------------------------------------------------------- */
 
-static void the_tables_say_what_the_lists_say(void **state)
+static void the_tables_equal_the_lists(void **state)
 {
     (void)state;
 #define I(item_number, item_name, item_kind, item_shown, item_text) \
@@ -284,12 +284,12 @@ int main(void)
         cmocka_unit_test(memory_too_small_is_refused_and_never_overrun),
         cmocka_unit_test(a_ladder_cut_anywhere_is_shorter_or_refused),
         cmocka_unit_test(items_of_a_later_time_are_skipped),
-        cmocka_unit_test(an_absent_blob_knows_nothing),
+        cmocka_unit_test(an_absent_blob_is_an_empty_ladder),
         cmocka_unit_test(of_an_item_that_comes_twice_the_last_counts),
         cmocka_unit_test(an_attempt_is_split_in_four),
-        cmocka_unit_test(the_parts_add_up_whatever_the_clocks_say),
+        cmocka_unit_test(the_parts_add_up_for_any_clocks),
         cmocka_unit_test(what_is_not_known_is_not_split),
-        cmocka_unit_test(the_tables_say_what_the_lists_say),
+        cmocka_unit_test(the_tables_equal_the_lists),
         cmocka_unit_test(slices_come_first),
         cmocka_unit_test(hooks_are_bits_and_cost_slices_only),
     };

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* test_lists.c - the closed sets (fields, losses, reasons, statuses, items of the
- * ladder, hooks, views): numbers that are on the wire stay what they were, names are used once, and each table says
- * what its list says. Append to a list and all of this still holds; renumber and it
- * does not. */
+ * ladder, hooks, views): numbers on the wire never change, names are unique, and each
+ * table equals its list. Appending to a list keeps these tests valid; renumbering does
+ * not. */
 #include "support.h"
 
 #include "base/checksum.h"
@@ -93,8 +93,8 @@ static uint32_t print_of(const struct row *rows, size_t count, size_t released)
     return roast__crc32c(bytes, size);
 }
 
-/* Files of version 1 hold these numbers. If this fails, a row was changed that may only
- * be added to; the counts are those of the first release of each list. */
+/* Files of version 1 hold these numbers. If this fails, an existing row was changed;
+ * the counts are those of the first release of each list. */
 static void rows_that_were_released_have_not_changed(void **state)
 {
     (void)state;
@@ -106,7 +106,7 @@ static void rows_that_were_released_have_not_changed(void **state)
     assert_int_equal(print_of(items, COUNT_OF(items), 23), UINT32_C(0x15bab8b3));
 }
 
-static void the_field_table_says_what_the_list_says(void **state)
+static void the_field_table_equals_the_list(void **state)
 {
     (void)state;
     assert_int_equal(COUNT_OF(fields), ROAST_FIELD_COUNT);
@@ -138,7 +138,7 @@ static void numbers_that_are_no_field_are_unknown(void **state)
         ROAST_FIELD_COUNT);
 }
 
-/* A number that names its unit in two places must name the same. */
+/* A field with a unit in its name and in its row must have the same one. */
 static void units_are_in_the_names(void **state)
 {
     (void)state;
@@ -172,7 +172,7 @@ static void losses_and_reasons_have_words_and_others_have_none(void **state)
     assert_null(roast_reason_text(ROAST_WHY_END));
 }
 
-/* What a view reads of a field, and what the field is. */
+/* The unit of a view must fit the unit of its field. */
 static bool suits(enum roast_view_kind kind, enum roast_field_type type)
 {
     switch (kind) {
@@ -218,7 +218,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(numbers_rise_and_names_differ),
         cmocka_unit_test(rows_that_were_released_have_not_changed),
-        cmocka_unit_test(the_field_table_says_what_the_list_says),
+        cmocka_unit_test(the_field_table_equals_the_list),
         cmocka_unit_test(numbers_that_are_no_field_are_unknown),
         cmocka_unit_test(units_are_in_the_names),
         cmocka_unit_test(losses_and_reasons_have_words_and_others_have_none),

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* test_sections.c - reads section trees, intervals and pairs: what was written, and
- * blobs that lie about parents, counts and lengths. */
+/* test_sections.c - reads section trees, intervals and pairs: valid blobs, and blobs
+ * with invalid parents, counts and lengths. */
 #include "frames.h"
 
-/* One section as bytes; memory and bytes as its kinds say. */
+/* One section as bytes; memory and bytes depend on its kinds. */
 static void put_section(struct roast_buf *out, uint64_t parent_plus_1, unsigned kinds,
                         const char *name, uint64_t total_ns)
 {
@@ -81,7 +81,7 @@ static void self_time_is_total_without_direct_children(void **state)
     (void)state;
 
     put_tree(&blob);
-    for (size_t max = 1; max <= 5; max++) { /* those behind the room count too */
+    for (size_t max = 1; max <= 5; max++) { /* sections beyond the array count too */
         assert_int_equal(roast_sections_read(all, max, buf_str(&blob), NULL), 5);
         for (size_t i = 0; i < max; i++)
             assert_int_equal(all[i].self_ns, selves[i]);

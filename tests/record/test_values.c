@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* test_values.c - free-form values, written and read token by token: every type, the
- * limits of depth and size, taking back, and blobs made to harm. */
+ * limits of depth and size, rewinding, and crafted blobs. */
 #include <math.h>
 
 #include "frames.h"
@@ -189,7 +189,7 @@ static void entries_fill_64_kib_and_the_last_is_taken_back(void **state)
     roast__values_release(&values);
 }
 
-static void nothing_is_put_behind_a_failure(void **state)
+static void nothing_is_put_after_a_failure(void **state)
 {
     static const char large[ROAST_VALUE_MAX_BYTES];
     roast_values values = {0};
@@ -300,7 +300,7 @@ int main(void)
         cmocka_unit_test(depth_is_counted_per_value),
         cmocka_unit_test(a_value_past_64_kib_is_refused_whole),
         cmocka_unit_test(entries_fill_64_kib_and_the_last_is_taken_back),
-        cmocka_unit_test(nothing_is_put_behind_a_failure),
+        cmocka_unit_test(nothing_is_put_after_a_failure),
         cmocka_unit_test(lack_of_memory_is_taken_back_too),
         cmocka_unit_test(a_blob_cut_anywhere_but_between_entries_is_refused),
         cmocka_unit_test(blobs_that_lie_are_refused),

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* test_view_set.c - what others say of a record in numbers, and what follows from it. */
+/* test_view_set.c - fields of a record set from the numbers of users. */
 #include <float.h>
 #include <math.h>
 
@@ -61,14 +61,14 @@ static void what_no_field_holds_is_absent(void **state)
 
 enum { ABSENT = -1 };
 
-/* The start and the duration in ns that follow from what is told. */
+/* The start and the duration in ns that follow from the given times. */
 static void check_times(double start_s, double end_s, double stamp_s, int64_t start_ns,
                         int64_t took_ns)
 {
     roast_record rec = {.kind = ROAST_FRAME_CHUNK};
-    const struct roast_given_times told = {start_s, end_s, stamp_s};
+    const struct roast_record_times times = {start_s, end_s, stamp_s};
 
-    roast_record_set_times(&rec, &told);
+    roast_record_set_times(&rec, &times);
     assert_int_equal(roast_record_has(&rec, ROAST_FIELD_start_epoch_ns),
                      start_ns != ABSENT);
     assert_int_equal(roast_record_has(&rec, ROAST_FIELD_duration_ns),
@@ -85,24 +85,24 @@ static void times_follow_from_one_another(void **state)
     check_times(NAN, NAN, NAN, ABSENT, ABSENT);
     check_times(2, NAN, NAN, ABSENT, ABSENT); /* the start itself is a view */
     check_times(2, 5, NAN, 2000000000, 3000000000);
-    check_times(NAN, 5, NAN, 5000000000, ABSENT); /* of no length, as far as known */
+    check_times(NAN, 5, NAN, 5000000000, ABSENT); /* duration 0, as far as known */
     check_times(NAN, NAN, 7, 7000000000, ABSENT);
-    check_times(NAN, 5, 7, 5000000000, ABSENT); /* the end says more than the stamp */
+    check_times(NAN, 5, 7, 5000000000, ABSENT); /* not the stamp */
     check_times(5, 2, NAN, 2000000000, ABSENT); /* no time runs backwards */
     check_times(INFINITY, INFINITY, NAN, ABSENT, ABSENT);
 }
 
-static void what_is_known_stays(void **state)
+static void known_fields_are_kept(void **state)
 {
     roast_record rec = {.kind = ROAST_FRAME_CHUNK};
-    const struct roast_given_times told = {2, 5, 6};
+    const struct roast_record_times times = {2, 5, 6};
     (void)state;
 
     roast_record_set_u64(&rec, ROAST_FIELD_duration_ns, 1000000000);
-    roast_record_set_times(&rec, &told);
+    roast_record_set_times(&rec, &times);
     assert_int_equal(rec.values[ROAST_FIELD_duration_ns].u64, 1000000000);
     assert_int_equal(rec.values[ROAST_FIELD_start_epoch_ns].i64, 4000000000);
-    roast_record_set_times(&rec, &(struct roast_given_times){7, 9, 9});
+    roast_record_set_times(&rec, &(struct roast_record_times){7, 9, 9});
     assert_int_equal(rec.values[ROAST_FIELD_start_epoch_ns].i64, 4000000000);
 }
 
@@ -112,7 +112,7 @@ int main(void)
         cmocka_unit_test(a_number_becomes_the_field_of_its_view),
         cmocka_unit_test(what_no_field_holds_is_absent),
         cmocka_unit_test(times_follow_from_one_another),
-        cmocka_unit_test(what_is_known_stays),
+        cmocka_unit_test(known_fields_are_kept),
     };
 
     return cmocka_run_group_tests_name("record/test_told", tests, NULL, NULL);

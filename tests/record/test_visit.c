@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* test_visit.c - everything in a record as a sink gets it, shown as JSON: parts under
- * the names readers know, keys of the user beside ours, and nothing of broken bytes. */
+ * the names of readers, keys of the user next to built-in ones, and no broken parts. */
 #include "base/buf.h"
 #include "heap.h"
 #include "record/values.h"
@@ -97,7 +97,7 @@ static void an_error_is_its_type_and_message(void **state)
     assert_shows(&rec, "\"error\":\"OSError: gone\"");
 }
 
-static void stored_numbers_are_for_those_who_want_them(void **state)
+static void stored_numbers_are_optional(void **state)
 {
     roast_record rec = {.kind = ROAST_FRAME_CHUNK};
     struct roast_buf out = {NULL, 0, 0, false};
@@ -196,7 +196,7 @@ int main(void)
         cmocka_unit_test(an_empty_record_has_the_keys_that_always_are),
         cmocka_unit_test(sections_of_one_name_add_up),
         cmocka_unit_test(an_error_is_its_type_and_message),
-        cmocka_unit_test(stored_numbers_are_for_those_who_want_them),
+        cmocka_unit_test(stored_numbers_are_optional),
         cmocka_unit_test(keys_of_the_user_never_replace_ours),
         cmocka_unit_test(broken_parts_are_left_out_and_reported),
         cmocka_unit_test(without_memory_it_is_balanced_and_reported),

@@ -316,8 +316,8 @@ static void test_missing_hooks_are_named_without_any_slice(void **state)
 {
     (void)state;
     add_known_hook(ROAST_HOOK_events);
-    check_says("\nINSIDE A CHUNK\n  hook events missing: building events cannot be "
-               "told from process()\n",
+    check_says("\nINSIDE A CHUNK\n  hook events missing: building events counts as "
+               "process()\n",
                true);
     for (int i = 0; i < 12; i++)
         add_known_hook(ROAST_HOOK_gc);

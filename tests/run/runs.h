@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* runs.h - a run with a known clock, and what is in it.
+/* runs.h - a run with a known clock, and its contents.
  *
  * The client's monotonic clock is at MONO_0 when its realtime clock is at EPOCH_0. */
 #ifndef ROAST_TESTS_RUN_RUNS_H
 #define ROAST_TESTS_RUN_RUNS_H
 
-#include "made.h"
-#include "run/run.h"
+#include "records.h"
 
 static const int64_t SECOND = INT64_C(1000000000);
 static const int64_t MONO_0 = INT64_C(5000000000000);
@@ -39,9 +38,9 @@ static inline struct roast_tally add_from(roast_run *run, const roast_record *re
 }
 
 /* Adds a record of a worker that must be new. */
-static inline void add(roast_run *run, const struct made *made)
+static inline void add(roast_run *run, const struct test_record *record)
 {
-    assert_int_equal(add_from(run, &made->rec, ROAST_FROM_WORKERS).kept, 1);
+    assert_int_equal(add_from(run, &record->rec, ROAST_FROM_WORKERS).kept, 1);
 }
 
 static inline const struct roast_column *column(const roast_run *run,

@@ -1,38 +1,38 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* test_clock_offsets.c - clocks of other hosts: times of their attempts are on the timeline
- * whenever they are read, and records come back as they were. */
-#include "scheduled.h"
+/* test_clock_offsets.c - clocks of other hosts: times of their attempts are converted
+ * when they are read, and records are restored exactly. */
+#include "scheduler_events.h"
 
 static const int64_t AHEAD = 250000000; /* ns that the client is */
 
-/* A chunk of a process that says where it runs; NULL: it does not. */
+/* A chunk of a process with this host; NULL: none. */
 static void add_chunk(roast_run *run, uint64_t process, const char *host,
                       const char *worker)
 {
-    struct made made;
+    struct test_record record;
 
-    make(&made, ROAST_FRAME_CHUNK, process, 1);
+    init_record(&record, ROAST_FRAME_CHUNK, process, 1);
     if (host)
-        set_text(&made, ROAST_FIELD_host, host);
+        set_text(&record, ROAST_FIELD_host, host);
     if (worker)
-        set_text(&made, ROAST_FIELD_worker, worker);
-    roast_record_set_i64(&made.rec, ROAST_FIELD_start_mono_ns, MONO_0 + SECOND);
-    roast_record_set_i64(&made.rec, ROAST_FIELD_start_epoch_ns, second(2));
-    add(run, &made);
+        set_text(&record, ROAST_FIELD_worker, worker);
+    roast_record_set_i64(&record.rec, ROAST_FIELD_start_mono_ns, MONO_0 + SECOND);
+    roast_record_set_i64(&record.rec, ROAST_FIELD_start_epoch_ns, second(2));
+    add(run, &record);
 }
 
 static void add_begin(roast_run *run, uint64_t process, uint32_t sequence,
                       const char *worker)
 {
-    struct made made;
+    struct test_record record;
 
-    make(&made, ROAST_FRAME_BEGIN, process, sequence);
-    roast_record_set_i64(&made.rec, ROAST_FIELD_start_epoch_ns, second(3));
-    assert_int_equal(add_with_task(run, &made, worker, 1, NULL), ROAST_OK);
+    init_record(&record, ROAST_FRAME_BEGIN, process, sequence);
+    roast_record_set_i64(&record.rec, ROAST_FIELD_start_epoch_ns, second(3));
+    assert_int_equal(add_with_task(run, &record, worker, 1, NULL), ROAST_OK);
 }
 
-/* Reading makes them so. */
-static void settle(roast_run *run)
+/* Applies pending offsets, as reading does. */
+static void resolve_pending(roast_run *run)
 {
     struct roast_chunk_list list;
 
@@ -47,17 +47,17 @@ static void offsets_are_for_attempts_before_and_after(void **state)
 
     add_chunk(run, 1, "there", NULL);
     assert_int_equal(set_offset(run, "there", AHEAD), ROAST_OK);
-    settle(run);
+    resolve_pending(run);
     assert_cell(run, 0, start_ns, second(2) + AHEAD);
-    struct made made;
-    make(&made, ROAST_FRAME_CHUNK, 1, 2);
-    roast_record_set_i64(&made.rec, ROAST_FIELD_start_epoch_ns, second(9));
-    add(run, &made);
-    settle(run);
+    struct test_record record;
+    init_record(&record, ROAST_FRAME_CHUNK, 1, 2);
+    roast_record_set_i64(&record.rec, ROAST_FIELD_start_epoch_ns, second(9));
+    add(run, &record);
+    resolve_pending(run);
     assert_cell(run, 1, start_ns, second(9) + AHEAD);
     assert_int_equal(set_offset(run, "there", -AHEAD), ROAST_OK);
-    settle(run);
-    settle(run);
+    resolve_pending(run);
+    resolve_pending(run);
     assert_cell(run, 0, start_ns, second(2) - AHEAD);
     assert_cell(run, 1, start_ns, second(9) - AHEAD);
     roast_run_free(run);
@@ -71,17 +71,17 @@ static void a_host_is_found_by_its_worker(void **state)
 
     joins(run, "tcp://10.0.0.7:1", 0, 1); /* at 10.0.0.7 */
     add_chunk(run, 1, "there", "tcp://10.0.0.7:1");
-    add_begin(run, 2, 1, "tcp://10.0.0.7:1"); /* killed: it never said its host */
+    add_begin(run, 2, 1, "tcp://10.0.0.7:1"); /* killed: its host is not known */
     add_chunk(run, 3, "elsewhere", "tcp://10.0.0.8:1");
     assert_int_equal(set_offset(run, "10.0.0.7", AHEAD), ROAST_OK);
-    settle(run);
+    resolve_pending(run);
     assert_cell(run, 0, start_ns, second(2) + AHEAD);
     assert_cell(run, 1, task_start_ns, second(3) + AHEAD);
     assert_cell(run, 2, start_ns, second(2));
     roast_run_free(run);
 }
 
-/* Its worker is not known: no event of it came. */
+/* Its worker is not known: no event of it arrived. */
 static void a_host_is_found_by_a_neighbour(void **state)
 {
     roast_run *run = new_run();
@@ -91,10 +91,10 @@ static void a_host_is_found_by_a_neighbour(void **state)
     add_chunk(run, 1, "there", NULL);
     add_chunk(run, 2, "elsewhere", NULL);
     assert_int_equal(set_offset(run, "10.0.0.7", AHEAD), ROAST_OK);
-    settle(run);
+    resolve_pending(run);
     assert_cell(run, 0, start_ns, second(2));
     add_chunk(run, 3, "there", "tcp://10.0.0.7:1");
-    settle(run);
+    resolve_pending(run);
     assert_cell(run, 0, start_ns, second(2) + AHEAD);
     assert_cell(run, 1, start_ns, second(2));
     assert_cell(run, 2, start_ns, second(2) + AHEAD);
@@ -111,10 +111,10 @@ static void the_clients_host_has_none(void **state)
     add_begin(run, 2, 1, "tcp://10.0.0.7:2");
     assert_int_equal(set_offset(run, "10.0.0.7", AHEAD), ROAST_OK);
     assert_int_equal(set_offset(run, "here", AHEAD), ROAST_OK);
-    settle(run);
-    assert_cell(run, 0, task_start_ns, second(3) + AHEAD); /* as far as anybody knew */
+    resolve_pending(run);
+    assert_cell(run, 0, task_start_ns, second(3) + AHEAD); /* not known yet */
     add_chunk(run, 1, "here", "tcp://10.0.0.7:1");         /* shares the clock */
-    settle(run);
+    resolve_pending(run);
     assert_cell(run, 0, task_start_ns, second(3));
     assert_cell(run, 1, start_ns, second(1)); /* by the monotonic clock */
     roast_run_free(run);
@@ -148,13 +148,13 @@ static void offsets_move_rows_in_their_order(void **state)
     (void)state;
 
     for (uint64_t process = 1; process < 3; process++) {
-        struct made made;
-        make(&made, ROAST_FRAME_CHUNK, process, 1);
-        set_text(&made, ROAST_FIELD_host, process == 1 ? "one" : "two");
-        roast_record_set_u64(&made.rec, ROAST_FIELD_status, ROAST_CHUNK_OK);
-        roast_record_set_i64(&made.rec, ROAST_FIELD_start_epoch_ns,
+        struct test_record record;
+        init_record(&record, ROAST_FRAME_CHUNK, process, 1);
+        set_text(&record, ROAST_FIELD_host, process == 1 ? "one" : "two");
+        roast_record_set_u64(&record.rec, ROAST_FIELD_status, ROAST_CHUNK_OK);
+        roast_record_set_i64(&record.rec, ROAST_FIELD_start_epoch_ns,
                              second((int64_t)process));
-        add(run, &made);
+        add(run, &record);
     }
     assert_int_equal(set_offset(run, "one", 5 * SECOND), ROAST_OK);
     assert_int_equal(roast_run_rows(run, RUN_ID, &rows, NULL), ROAST_OK);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* test_trim.c - tables of branches that a run has no room for: left out, said so in the
- * record, and counted once. */
+/* test_drop_branch_tables.c - tables of branches above the budget: left out with a
+ * reason, and counted once. */
 #include "runs.h"
 
 enum { TABLE_BYTES = 3000 };
@@ -8,16 +8,17 @@ enum { TABLE_BYTES = 3000 };
 static const enum roast_field tables[] = {ROAST_FIELD_branches,
                                           ROAST_FIELD_file_branches};
 
-/* A chunk with both tables, unlike those of others. */
-static void make_chunk(struct made *made, uint32_t sequence, char table[TABLE_BYTES])
+/* A chunk with both tables, different for every chunk. */
+static void make_chunk(struct test_record *record, uint32_t sequence,
+                       char table[TABLE_BYTES])
 {
-    make(made, ROAST_FRAME_CHUNK, 1, sequence);
-    set_file(made, "ttbar", "a.root", sequence, sequence + 1);
-    set_text(made, ROAST_FIELD_host, "here");
-    roast_record_set_u64(&made->rec, ROAST_FIELD_status, ROAST_CHUNK_OK);
+    init_record(record, ROAST_FRAME_CHUNK, 1, sequence);
+    set_file(record, "ttbar", "a.root", sequence, sequence + 1);
+    set_text(record, ROAST_FIELD_host, "here");
+    roast_record_set_u64(&record->rec, ROAST_FIELD_status, ROAST_CHUNK_OK);
     memset(table, (int)('a' + sequence), TABLE_BYTES);
     for (size_t i = 0; i < COUNT_OF(tables); i++)
-        roast_record_set_str(&made->rec, tables[i], str_from(table, TABLE_BYTES));
+        roast_record_set_str(&record->rec, tables[i], str_from(table, TABLE_BYTES));
 }
 
 static uint64_t trimmed(roast_run *run)
@@ -30,12 +31,12 @@ static size_t held_bytes(const roast_run *run)
     return run->attempts.packed.size_bytes + run->strings.bytes_used;
 }
 
-/* As it is expected to come back: its absences go on with these (field, reason) pairs. */
-static void take_tables_out(struct made *made, const char *absences)
+/* The expected record: absences end with these (field, reason) pairs. */
+static void take_tables_out(struct test_record *record, const char *absences)
 {
     for (size_t i = 0; i < COUNT_OF(tables); i++)
-        made->rec.present &= ~(UINT64_C(1) << tables[i]);
-    set_text(made, ROAST_FIELD_absences, absences);
+        record->rec.present &= ~(UINT64_C(1) << tables[i]);
+    set_text(record, ROAST_FIELD_absences, absences);
 }
 
 static void assert_row(const roast_run *run, size_t row, const roast_record *expected)
@@ -47,7 +48,7 @@ static void assert_row(const roast_run *run, size_t row, const roast_record *exp
     assert_same_record(&rec, expected);
 }
 
-/* Room for so much behind what every record of the run brings. */
+/* The budget after what every record of the run needs. */
 static void leave_room(roast_run *run, size_t bytes)
 {
     run->budget_bytes = held_bytes(run) + ROAST_RUN_ID_BYTES + bytes;
@@ -66,7 +67,7 @@ static void what_fits_is_kept_as_it_was(void **state)
 {
     roast_run *run = new_run();
     char table[TABLE_BYTES];
-    struct made chunk;
+    struct test_record chunk;
     (void)state;
 
     make_chunk(&chunk, 1, table);
@@ -77,11 +78,11 @@ static void what_fits_is_kept_as_it_was(void **state)
     roast_run_free(run);
 }
 
-static void what_does_not_fit_says_so_and_is_counted(void **state)
+static void what_does_not_fit_has_a_reason_and_is_counted(void **state)
 {
     roast_run *run = new_run();
     char table[TABLE_BYTES];
-    struct made chunk;
+    struct test_record chunk;
     (void)state;
 
     leave_room(run, 2 * TABLE_BYTES - 1);
@@ -104,7 +105,7 @@ static void a_repeat_is_not_counted_again(void **state)
 {
     roast_run *run = new_run();
     char table[TABLE_BYTES];
-    struct made chunk;
+    struct test_record chunk;
     (void)state;
 
     run->budget_bytes = 0;
@@ -115,18 +116,18 @@ static void a_repeat_is_not_counted_again(void **state)
     roast_run_free(run);
 }
 
-/* Everything else of a run goes on. */
+/* Everything else is still added. */
 static void records_without_tables_are_left_alone(void **state)
 {
     roast_run *run = new_run();
-    struct made chunk, end;
+    struct test_record chunk, end;
     (void)state;
 
     run->budget_bytes = 0;
-    make(&chunk, ROAST_FRAME_CHUNK, 1, 1);
+    init_record(&chunk, ROAST_FRAME_CHUNK, 1, 1);
     set_text(&chunk, ROAST_FIELD_sections, "sections");
     add(run, &chunk);
-    make(&end, ROAST_FRAME_END, 1, 1);
+    init_record(&end, ROAST_FRAME_END, 1, 1);
     set_text(&end, ROAST_FIELD_ladder, "ladder");
     add(run, &end);
     set_text(&chunk, ROAST_FIELD_ladder, "ladder");
@@ -135,13 +136,13 @@ static void records_without_tables_are_left_alone(void **state)
     roast_run_free(run);
 }
 
-/* However many records come, what is packed stays near the budget. */
+/* The packed size remains near the budget for any number of records. */
 static void memory_is_bounded(void **state)
 {
     enum { BUDGET_BYTES = 10 * TABLE_BYTES, CHUNKS = 500, REST_BYTES = 40 };
     roast_run *run = new_run();
     char table[TABLE_BYTES];
-    struct made chunk;
+    struct test_record chunk;
     (void)state;
 
     run->budget_bytes = BUDGET_BYTES;
@@ -159,7 +160,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_run_has_a_budget),
         cmocka_unit_test(what_fits_is_kept_as_it_was),
-        cmocka_unit_test(what_does_not_fit_says_so_and_is_counted),
+        cmocka_unit_test(what_does_not_fit_has_a_reason_and_is_counted),
         cmocka_unit_test(a_repeat_is_not_counted_again),
         cmocka_unit_test(records_without_tables_are_left_alone),
         cmocka_unit_test(memory_is_bounded),

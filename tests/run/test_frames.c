@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* test_frames.c - frames into a run and back: every record comes back bit by bit,
- * counts once, and belongs; what is broken is skipped and counted. */
+/* test_frames.c - frames into a run and back: every record is restored exactly, counts
+ * once and belongs to the run; broken frames are skipped and counted. */
 #include "runs.h"
 
 /* ---- bit by bit --------------------------------------------------------------- */
@@ -50,23 +50,23 @@ static void set_random(roast_record *rec, enum roast_field field)
     }
 }
 
-/* Any of the fields, of few processes, so that what tables hold is right for some
- * records and wrong for others. */
-static void make_random(struct made *made, uint32_t sequence)
+/* Any of the fields, of few processes, so that values in tables match some records and
+ * not others. */
+static void make_random(struct test_record *record, uint32_t sequence)
 {
     uint64_t fields = next_random() | next_random();
 
-    make(made, ROAST_FRAME_CHUNK, next_random() % 3, sequence);
+    init_record(record, ROAST_FRAME_CHUNK, next_random() % 3, sequence);
     if (next_random() % 8 == 0)
-        made->rec.present = 0;
+        record->rec.present = 0;
     for (int i = 0; i < ROAST_FIELD_COUNT; i++) {
         if (i != ROAST_FIELD_identity && (fields >> i) & 1)
-            set_random(&made->rec, (enum roast_field)i);
+            set_random(&record->rec, (enum roast_field)i);
     }
     if (next_random() % 4 == 0)
-        set_text(made, ROAST_FIELD_host, "here");
+        set_text(record, ROAST_FIELD_host, "here");
     if (next_random() % 16 == 0)
-        set_random(&made->rec, ROAST_FIELD_identity); /* none that can be read */
+        set_random(&record->rec, ROAST_FIELD_identity); /* not readable */
 }
 
 static void no_frame_does_harm(void **state)
@@ -78,10 +78,10 @@ static void no_frame_does_harm(void **state)
     (void)state;
 
     for (uint32_t i = 0; i < 3000; i++) {
-        struct made made;
-        make_random(&made, i / 4);
-        made.rec.kind = (enum roast_frame_kind)(1 + next_random() % 3);
-        (void)add_from(run, &made.rec, ROAST_FROM_USER);
+        struct test_record record;
+        make_random(&record, i / 4);
+        record.rec.kind = (enum roast_frame_kind)(1 + next_random() % 3);
+        (void)add_from(run, &record.rec, ROAST_FROM_USER);
     }
     roast_run_progress(run, &progress);
     assert_int_equal(progress.begun, run->attempts.count);
@@ -111,10 +111,10 @@ static void every_record_comes_back_bit_by_bit(void **state)
     (void)state;
 
     for (uint32_t i = 0; i < RECORDS; i++) {
-        struct made made;
-        make_random(&made, i);
-        append_frame(&frames[i], &made.rec);
-        assert_int_equal(add_from(run, &made.rec, ROAST_FROM_USER).kept, 1);
+        struct test_record record;
+        make_random(&record, i);
+        append_frame(&frames[i], &record.rec);
+        assert_int_equal(add_from(run, &record.rec, ROAST_FROM_USER).kept, 1);
     }
     assert_int_equal(roast_run_chunks(run, &list, NULL), ROAST_OK);
     assert_int_equal(list.count, RECORDS);
@@ -126,18 +126,18 @@ static void every_record_comes_back_bit_by_bit(void **state)
     roast_run_free(run);
 }
 
-static void the_fields_of_a_record_are_told_without_it(void **state)
+static void the_fields_of_a_record_are_known_without_it(void **state)
 {
     roast_run *run = new_run();
-    struct made made;
+    struct test_record record;
     (void)state;
 
-    make(&made, ROAST_FRAME_CHUNK, 1, 1);
-    roast_record_set_u64(&made.rec, ROAST_FIELD_monitor_ns, 5);
-    add(run, &made);
-    assert_true(roast__attempt_present(run, 0) == made.rec.present);
-    make(&made, ROAST_FRAME_BEGIN, 1, 2);
-    add(run, &made);
+    init_record(&record, ROAST_FRAME_CHUNK, 1, 1);
+    roast_record_set_u64(&record.rec, ROAST_FIELD_monitor_ns, 5);
+    add(run, &record);
+    assert_true(roast__attempt_present(run, 0) == record.rec.present);
+    init_record(&record, ROAST_FRAME_BEGIN, 1, 2);
+    add(run, &record);
     assert_true(roast__attempt_present(run, 1) == 0);
     unsigned char identity[ROAST_IDENTITY_BYTES];
     roast_record rec;
@@ -151,10 +151,10 @@ static void some_fields_are_those_of_the_whole_record(void **state)
     (void)state;
 
     for (uint32_t i = 0; i < 1000; i++) {
-        struct made made;
-        make_random(&made, i / 2); /* an end may know what the chunk does not say */
-        made.rec.kind = next_random() % 4 ? ROAST_FRAME_CHUNK : ROAST_FRAME_END;
-        (void)add_from(run, &made.rec, ROAST_FROM_USER);
+        struct test_record record;
+        make_random(&record, i / 2); /* may have fields of the end frame */
+        record.rec.kind = next_random() % 4 ? ROAST_FRAME_CHUNK : ROAST_FRAME_END;
+        (void)add_from(run, &record.rec, ROAST_FROM_USER);
     }
     for (size_t row = 0; row < run->attempts.count; row++) {
         unsigned char identity[ROAST_IDENTITY_BYTES];
@@ -179,11 +179,11 @@ static void every_frame_counts_once(void **state)
     (void)state;
 
     for (size_t i = 0; i < COUNT_OF(kinds); i++) {
-        struct made made;
-        make(&made, kinds[i], 7, 1);
-        add(run, &made);
+        struct test_record record;
+        init_record(&record, kinds[i], 7, 1);
+        add(run, &record);
         for (int again = 0; again < 3; again++) {
-            struct roast_tally tally = add_from(run, &made.rec, ROAST_FROM_USER);
+            struct roast_tally tally = add_from(run, &record.rec, ROAST_FROM_USER);
             assert_int_equal(tally.repeated, 1);
             assert_int_equal(tally.kept, 0);
         }
@@ -195,14 +195,14 @@ static void every_frame_counts_once(void **state)
 static void the_first_of_two_records_wins(void **state)
 {
     roast_run *run = new_run();
-    struct made made;
+    struct test_record record;
     (void)state;
 
-    make(&made, ROAST_FRAME_CHUNK, 7, 1);
-    roast_record_set_u64(&made.rec, ROAST_FIELD_num_events, 10);
-    add(run, &made);
-    roast_record_set_u64(&made.rec, ROAST_FIELD_num_events, 11);
-    assert_int_equal(add_from(run, &made.rec, ROAST_FROM_WORKERS).repeated, 1);
+    init_record(&record, ROAST_FRAME_CHUNK, 7, 1);
+    roast_record_set_u64(&record.rec, ROAST_FIELD_num_events, 10);
+    add(run, &record);
+    roast_record_set_u64(&record.rec, ROAST_FIELD_num_events, 11);
+    assert_int_equal(add_from(run, &record.rec, ROAST_FROM_WORKERS).repeated, 1);
     assert_cell(run, 0, num_events, 10);
     roast_run_free(run);
 }
@@ -211,15 +211,15 @@ static void the_run_id_is_part_of_the_identity(void **state)
 {
     static const unsigned char other[ROAST_RUN_ID_BYTES] = "another run!....";
     roast_run *run = new_run();
-    struct made made;
+    struct test_record record;
     (void)state;
 
     assert_int_equal(roast_run_accept(run, other, NULL), ROAST_OK);
-    make(&made, ROAST_FRAME_CHUNK, 7, 1);
-    set_text(&made, ROAST_FIELD_host, "here");
-    add(run, &made);
-    identify(&made, other, 7, 1);
-    add(run, &made);
+    init_record(&record, ROAST_FRAME_CHUNK, 7, 1);
+    set_text(&record, ROAST_FIELD_host, "here");
+    add(run, &record);
+    identify(&record, other, 7, 1);
+    add(run, &record);
     assert_int_equal(run->attempts.count, 2);
     assert_int_equal(run->attempts.process_count, 2);
     assert_true(run->attempts.processes[1].shares_clock);
@@ -229,15 +229,15 @@ static void the_run_id_is_part_of_the_identity(void **state)
 static void records_without_identity_are_all_new(void **state)
 {
     roast_run *run = new_run();
-    struct made made = {.rec = {.kind = ROAST_FRAME_CHUNK}};
+    struct test_record record = {.rec = {.kind = ROAST_FRAME_CHUNK}};
     (void)state;
 
-    set_text(&made, ROAST_FIELD_host, "there");
-    roast_record_set_u64(&made.rec, ROAST_FIELD_pid, 5);
+    set_text(&record, ROAST_FIELD_host, "there");
+    roast_record_set_u64(&record.rec, ROAST_FIELD_pid, 5);
     for (int i = 0; i < 3; i++)
-        assert_int_equal(add_from(run, &made.rec, ROAST_FROM_USER).kept, 1);
-    identify(&made, (const unsigned char[16]){0}, 0, 1); /* looks alike, is not */
-    assert_int_equal(add_from(run, &made.rec, ROAST_FROM_USER).kept, 1);
+        assert_int_equal(add_from(run, &record.rec, ROAST_FROM_USER).kept, 1);
+    identify(&record, (const unsigned char[16]){0}, 0, 1); /* similar, but not equal */
+    assert_int_equal(add_from(run, &record.rec, ROAST_FROM_USER).kept, 1);
     assert_int_equal(run->attempts.count, 4);
     assert_int_equal(run->attempts.process_count, 2);
     assert_int_equal(run->attempts.processes[0].pid, 0); /* they may be of several */
@@ -251,15 +251,15 @@ static void many_rows_are_found_again(void **state)
     (void)state;
 
     for (uint32_t i = 0; i < ROWS; i++) {
-        struct made made;
-        make(&made, ROAST_FRAME_BEGIN, i % 7, i);
-        add(run, &made);
+        struct test_record record;
+        init_record(&record, ROAST_FRAME_BEGIN, i % 7, i);
+        add(run, &record);
     }
     for (uint32_t i = ROWS; i-- > 0;) {
-        struct made made;
-        make(&made, ROAST_FRAME_CHUNK, i % 7, i);
-        roast_record_set_u64(&made.rec, ROAST_FIELD_num_events, i);
-        add(run, &made);
+        struct test_record record;
+        init_record(&record, ROAST_FRAME_CHUNK, i % 7, i);
+        roast_record_set_u64(&record.rec, ROAST_FIELD_num_events, i);
+        add(run, &record);
     }
     assert_int_equal(run->attempts.count, ROWS);
     for (uint32_t i = 0; i < ROWS; i++)
@@ -274,20 +274,20 @@ static void frames_of_other_runs_are_foreign(void **state)
     static const unsigned char other[ROAST_RUN_ID_BYTES] = "a checkpoint....";
     static const unsigned char none[ROAST_RUN_ID_BYTES];
     roast_run *run = new_run();
-    struct made made;
+    struct test_record record;
     (void)state;
 
-    make(&made, ROAST_FRAME_CHUNK, 1, 1);
-    identify(&made, other, 1, 1);
-    assert_int_equal(add_from(run, &made.rec, ROAST_FROM_WORKERS).foreign, 1);
-    identify(&made, none, 1, 1);
-    assert_int_equal(add_from(run, &made.rec, ROAST_FROM_WORKERS).foreign, 1);
-    made.rec.present = 0;
-    assert_int_equal(add_from(run, &made.rec, ROAST_FROM_WORKERS).foreign, 1);
+    init_record(&record, ROAST_FRAME_CHUNK, 1, 1);
+    identify(&record, other, 1, 1);
+    assert_int_equal(add_from(run, &record.rec, ROAST_FROM_WORKERS).foreign, 1);
+    identify(&record, none, 1, 1);
+    assert_int_equal(add_from(run, &record.rec, ROAST_FROM_WORKERS).foreign, 1);
+    record.rec.present = 0;
+    assert_int_equal(add_from(run, &record.rec, ROAST_FROM_WORKERS).foreign, 1);
     assert_int_equal(roast_run_lost(run, ROAST_RUN_LOSS_frames_foreign), 3);
     assert_int_equal(run->attempts.count, 0);
-    identify(&made, other, 1, 1);
-    assert_int_equal(add_from(run, &made.rec, ROAST_FROM_USER).kept, 1);
+    identify(&record, other, 1, 1);
+    assert_int_equal(add_from(run, &record.rec, ROAST_FROM_USER).kept, 1);
     roast_run_free(run);
 }
 
@@ -295,14 +295,14 @@ static void a_run_that_accepts_nothing_takes_frames_without_a_run(void **state)
 {
     static const unsigned char none[ROAST_RUN_ID_BYTES];
     roast_run *run = NULL;
-    struct made made;
+    struct test_record record;
     (void)state;
 
     assert_int_equal(roast_run_new(&run, MONO_0, EPOCH_0, NULL), ROAST_OK);
-    make(&made, ROAST_FRAME_CHUNK, 1, 1);
-    assert_int_equal(add_from(run, &made.rec, ROAST_FROM_WORKERS).foreign, 1);
-    identify(&made, none, 1, 1);
-    assert_int_equal(add_from(run, &made.rec, ROAST_FROM_WORKERS).kept, 1);
+    init_record(&record, ROAST_FRAME_CHUNK, 1, 1);
+    assert_int_equal(add_from(run, &record.rec, ROAST_FROM_WORKERS).foreign, 1);
+    identify(&record, none, 1, 1);
+    assert_int_equal(add_from(run, &record.rec, ROAST_FROM_WORKERS).kept, 1);
     roast_run_free(run);
 }
 
@@ -316,10 +316,10 @@ struct broken {
 
 static void put_good(struct broken *all)
 {
-    struct made made;
+    struct test_record record;
 
-    make(&made, ROAST_FRAME_CHUNK, 1, ++all->sequence);
-    append_frame(&all->bytes, &made.rec);
+    init_record(&record, ROAST_FRAME_CHUNK, 1, ++all->sequence);
+    append_frame(&all->bytes, &record.rec);
 }
 
 static struct roast_tally add_bytes(struct broken *all)
@@ -346,7 +346,7 @@ static void broken_stretches_are_skipped_and_counted(void **state)
     all.bytes.data[all.bytes.size_bytes - 1] ^= 1; /* the second one's checksum */
     put_good(&all);
     raw_frame(&all.bytes, 0x22, roast_str_of("of version 2"));
-    raw_frame(&all.bytes, 0x32, roast_str_of("of version 3")); /* the same stretch */
+    raw_frame(&all.bytes, 0x32, roast_str_of("of version 3")); /* same part */
     put_good(&all);
     raw_frame(&all.bytes, 0x19, roast_str_of("")); /* a kind to come */
     put_good(&all);
@@ -359,8 +359,8 @@ static void broken_stretches_are_skipped_and_counted(void **state)
     roast_run_free(all.run);
 }
 
-/* Every few bytes pretend to begin a frame of half a megabyte. Looking at all of them
- * would take hours for a large buffer, so the search gives up, and says so. */
+/* Every few bytes pretend to begin a frame of half a megabyte. Checking all of them
+ * would take hours for a large buffer, so the search stops, and counts the damage. */
 static void a_search_has_an_end(void **state)
 {
     struct broken all = {.run = new_run()};
@@ -376,7 +376,7 @@ static void a_search_has_an_end(void **state)
     roast_run_free(all.run);
 }
 
-static void nothing_is_fine(void **state)
+static void an_empty_buffer_is_fine(void **state)
 {
     roast_run *run = new_run();
     struct roast_tally tally = {9, 9, 9, 9};
@@ -403,7 +403,7 @@ int main(void)
         cmocka_unit_test(every_record_comes_back_bit_by_bit),
         cmocka_unit_test(no_frame_does_harm),
         cmocka_unit_test(some_fields_are_those_of_the_whole_record),
-        cmocka_unit_test(the_fields_of_a_record_are_told_without_it),
+        cmocka_unit_test(the_fields_of_a_record_are_known_without_it),
         cmocka_unit_test(every_frame_counts_once),
         cmocka_unit_test(the_first_of_two_records_wins),
         cmocka_unit_test(the_run_id_is_part_of_the_identity),
@@ -413,7 +413,7 @@ int main(void)
         cmocka_unit_test(a_run_that_accepts_nothing_takes_frames_without_a_run),
         cmocka_unit_test(broken_stretches_are_skipped_and_counted),
         cmocka_unit_test(a_search_has_an_end),
-        cmocka_unit_test(nothing_is_fine),
+        cmocka_unit_test(an_empty_buffer_is_fine),
     };
     return cmocka_run_group_tests_name("run/frames", tests, NULL, NULL);
 }

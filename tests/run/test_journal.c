@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* test_journal.c - the queue between a run and its live file: what goes in, in which
- * order, and what happens when there is no room. */
+/* test_journal.c - the queue between a run and its live file: its entries, their order,
+ * and what is dropped when it is full. */
 #include "heap.h"
 #include "run/journal/journal.h"
 #include "runs.h"
@@ -33,7 +33,7 @@ static void end(struct listening *to)
     roast_run_free(to->run);
 }
 
-/* How many bytes of entries, and releases them. */
+/* The number of bytes of entries; releases them. */
 static size_t free_blocks(struct roast_block *blocks)
 {
     size_t size = 0;
@@ -53,7 +53,7 @@ static void show_kinds(char out[100], const struct roast_block *blocks)
     for (; blocks; blocks = blocks->next) {
         struct roast_cursor in =
             roast__cursor(blocks->bytes + ROAST_BLOCK_HEAD_BYTES, blocks->size_bytes);
-        while (roast__cursor_left(&in) > 0) {
+        while (roast__cursor_remaining(&in) > 0) {
             *out++ = (char)('a' - 1 + roast__cursor_varint(&in));
             uint64_t size = roast__cursor_varint(&in);
             assert_non_null(roast__cursor_bytes(&in, size));
@@ -67,7 +67,7 @@ static void lose(roast_run *run)
     roast_run_lose(run, ROAST_RUN_LOSS_frames_dropped, 1);
 }
 
-static void changes_come_in_their_order_behind_a_start(void **state)
+static void changes_are_in_order_after_a_start(void **state)
 {
     struct listening to;
     char kinds[100];
@@ -90,7 +90,7 @@ static void changes_come_in_their_order_behind_a_start(void **state)
     end(&to);
 }
 
-static void nothing_is_queued_where_nobody_listens(void **state)
+static void nothing_is_queued_without_a_journal(void **state)
 {
     struct listening to;
     (void)state;
@@ -103,7 +103,7 @@ static void nothing_is_queued_where_nobody_listens(void **state)
     end(&to);
 }
 
-static void a_full_queue_drops_and_says_so(void **state)
+static void a_full_queue_drops_and_counts(void **state)
 {
     struct listening to;
     char kinds[100];
@@ -142,7 +142,7 @@ static uint64_t who_was_sampled(const struct roast_block *block)
         roast__cursor(block->bytes + ROAST_BLOCK_HEAD_BYTES, block->size_bytes);
     uint64_t who = UINT64_MAX;
 
-    while (roast__cursor_left(&in) > 0) {
+    while (roast__cursor_remaining(&in) > 0) {
         uint64_t kind = roast__cursor_varint(&in);
         uint64_t size = roast__cursor_varint(&in);
         struct roast_cursor payload =
@@ -153,7 +153,7 @@ static uint64_t who_was_sampled(const struct roast_block *block)
     return who;
 }
 
-/* Bit 0 of the reference says that the name follows. */
+/* Bit 0 of the reference: the name follows. */
 static void a_name_that_was_dropped_is_written_again(void **state)
 {
     struct listening to;
@@ -172,8 +172,8 @@ static void a_name_that_was_dropped_is_written_again(void **state)
     end(&to);
 }
 
-/* So that nothing is missing at its end either. */
-static void a_take_tells_what_was_dropped(void **state)
+/* The missing count at the end is written too. */
+static void taken_blocks_have_the_dropped_count(void **state)
 {
     struct listening to;
     char kinds[100];
@@ -217,7 +217,7 @@ static void large_entries_go_in_parts(void **state)
     end(&to);
 }
 
-/* A use is some 40 bytes; 1000 of them with all numbers a long run has. */
+/* A process use takes some 40 bytes; 1000 of them with the numbers of a long run. */
 static void uses_are_small(void **state)
 {
     struct listening to;
@@ -255,7 +255,7 @@ static void only_an_untouched_run_is_listened_to(void **state)
     listen(&to, PLENTY);
     assert_int_equal(roast__journal_open(&second, to.run, PLENTY, &err), ROAST_LIMIT);
     assert_non_null(strstr(err.message, "open the file first"));
-    roast__journal_close(&second); /* not the one that listens */
+    roast__journal_close(&second); /* another journal */
     assert_ptr_equal(to.run->journal, &to.journal);
     end(&to);
 }
@@ -276,7 +276,7 @@ static void add_all(roast_run *run, const char *text)
     }
 }
 
-/* The run is what it is; the queue has it all, or counts what it has not. */
+/* The run has all changes; the queue has them, or counts the missing ones. */
 static void without_memory_changes_are_dropped(void **state)
 {
     size_t size = (size_t)ROAST_ENTRY_MAX_BYTES + 10;
@@ -296,7 +296,7 @@ static void without_memory_changes_are_dropped(void **state)
         uint64_t changes = to.journal.queued + to.journal.dropped;
         assert_true(changes <= 160);
         assert_int_equal(roast_run_lost(to.run, ROAST_RUN_LOSS_frames_dropped), 40);
-        lose(to.run); /* with memory again, what is missing is told first */
+        lose(to.run); /* with memory again, the missing count comes first */
         assert_int_equal(to.journal.unreported, 0);
         (void)free_blocks(roast__journal_take(&to.journal));
         end(&to);
@@ -309,11 +309,11 @@ static void without_memory_changes_are_dropped(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(changes_come_in_their_order_behind_a_start),
-        cmocka_unit_test(nothing_is_queued_where_nobody_listens),
-        cmocka_unit_test(a_full_queue_drops_and_says_so),
+        cmocka_unit_test(changes_are_in_order_after_a_start),
+        cmocka_unit_test(nothing_is_queued_without_a_journal),
+        cmocka_unit_test(a_full_queue_drops_and_counts),
         cmocka_unit_test(a_name_that_was_dropped_is_written_again),
-        cmocka_unit_test(a_take_tells_what_was_dropped),
+        cmocka_unit_test(taken_blocks_have_the_dropped_count),
         cmocka_unit_test(large_entries_go_in_parts),
         cmocka_unit_test(uses_are_small),
         cmocka_unit_test(only_an_untouched_run_is_listened_to),

@@ -1,42 +1,42 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* test_ladder.c - what only end frames know: times of attempts and their ladders, which
- * the chunk record gets. */
+/* test_ladder.c - fields of end frames only: times of attempts and ladders, which are
+ * added to the chunk record. */
 #include "runs.h"
 
-static void make_chunk(struct made *made, uint32_t sequence)
+static void make_chunk(struct test_record *record, uint32_t sequence)
 {
-    make(made, ROAST_FRAME_CHUNK, 1, sequence);
-    set_file(made, "ttbar", "a.root", 100, 200);
-    set_text(made, ROAST_FIELD_host, "here");
-    roast_record_set_u64(&made->rec, ROAST_FIELD_status, ROAST_CHUNK_OK);
+    init_record(record, ROAST_FRAME_CHUNK, 1, sequence);
+    set_file(record, "ttbar", "a.root", 100, 200);
+    set_text(record, ROAST_FIELD_host, "here");
+    roast_record_set_u64(&record->rec, ROAST_FIELD_status, ROAST_CHUNK_OK);
 }
 
-static void make_end(struct made *made, uint32_t sequence, uint64_t task_ns,
+static void make_end(struct test_record *record, uint32_t sequence, uint64_t task_ns,
                      const char *ladder)
 {
-    make(made, ROAST_FRAME_END, 1, sequence);
-    roast_record_set_u64(&made->rec, ROAST_FIELD_status, ROAST_CHUNK_OK);
-    roast_record_set_u64(&made->rec, ROAST_FIELD_task_ns, task_ns);
-    roast_record_set_u64(&made->rec, ROAST_FIELD_task_cpu_ns, task_ns / 2);
-    roast_record_set_u64(&made->rec, ROAST_FIELD_duration_ns, task_ns / 10);
-    set_text(made, ROAST_FIELD_ladder, ladder);
+    init_record(record, ROAST_FRAME_END, 1, sequence);
+    roast_record_set_u64(&record->rec, ROAST_FIELD_status, ROAST_CHUNK_OK);
+    roast_record_set_u64(&record->rec, ROAST_FIELD_task_ns, task_ns);
+    roast_record_set_u64(&record->rec, ROAST_FIELD_task_cpu_ns, task_ns / 2);
+    roast_record_set_u64(&record->rec, ROAST_FIELD_duration_ns, task_ns / 10);
+    set_text(record, ROAST_FIELD_ladder, ladder);
 }
 
 /* ---- the end ------------------------------------------------------------------- */
 
 static struct roast_tally add_part(roast_run *run, char part)
 {
-    struct made made;
+    struct test_record record;
 
     if (part == 'b')
-        make(&made, ROAST_FRAME_BEGIN, 1, 1);
+        init_record(&record, ROAST_FRAME_BEGIN, 1, 1);
     else if (part == 'c')
-        make_chunk(&made, 1);
+        make_chunk(&record, 1);
     else
-        make_end(&made, 1, 300, "a ladder");
+        make_end(&record, 1, 300, "a ladder");
     if (part == 'e')
-        roast_record_set_u64(&made.rec, ROAST_FIELD_monitor_errors, 2);
-    return add_from(run, &made.rec, ROAST_FROM_WORKERS);
+        roast_record_set_u64(&record.rec, ROAST_FIELD_monitor_errors, 2);
+    return add_from(run, &record.rec, ROAST_FROM_WORKERS);
 }
 
 static void an_end_counts_once_whatever_comes_first(void **state)
@@ -63,18 +63,18 @@ static void an_end_counts_once_whatever_comes_first(void **state)
     }
 }
 
-static void what_the_chunk_frame_said_of_process_stays(void **state)
+static void fields_of_the_chunk_frame_are_kept(void **state)
 {
     (void)state;
 
     for (int end_first = 0; end_first < 2; end_first++) {
         roast_run *run = new_run();
-        struct made made;
+        struct test_record record;
         if (end_first)
             (void)add_part(run, 'e');
-        make_chunk(&made, 1);
-        roast_record_set_u64(&made.rec, ROAST_FIELD_duration_ns, 7);
-        add(run, &made);
+        make_chunk(&record, 1);
+        roast_record_set_u64(&record.rec, ROAST_FIELD_duration_ns, 7);
+        add(run, &record);
         if (!end_first)
             (void)add_part(run, 'e');
         assert_cell(run, 0, duration_ns, 7);
@@ -88,7 +88,7 @@ static void a_record_has_what_its_end_knew(void **state)
 {
     roast_run *run = new_run();
     unsigned char identity[ROAST_IDENTITY_BYTES];
-    struct made chunk, end;
+    struct test_record chunk, end;
     roast_record rec;
     (void)state;
 
@@ -105,11 +105,11 @@ static void a_record_has_what_its_end_knew(void **state)
     roast_run_free(run);
 }
 
-static void what_a_record_says_itself_comes_back_as_it_was(void **state)
+static void fields_of_the_record_are_restored_exactly(void **state)
 {
     roast_run *run = new_run();
     unsigned char identity[ROAST_IDENTITY_BYTES];
-    struct made chunk, end;
+    struct test_record chunk, end;
     roast_record rec;
     (void)state;
 
@@ -143,7 +143,7 @@ static void without_a_record_there_is_what_the_end_knew(void **state)
 static void an_empty_ladder_is_one(void **state)
 {
     roast_run *run = new_run();
-    struct made end;
+    struct test_record end;
     (void)state;
 
     make_end(&end, 1, 100, "");
@@ -151,7 +151,7 @@ static void an_empty_ladder_is_one(void **state)
     struct roast_str ladder = roast__attempt_ladder(&run->attempts, 0);
     assert_non_null(ladder.data);
     assert_int_equal(ladder.size_bytes, 0);
-    make(&end, ROAST_FRAME_END, 1, 2);
+    init_record(&end, ROAST_FRAME_END, 1, 2);
     add(run, &end);
     assert_null(roast__attempt_ladder(&run->attempts, 1).data);
     roast_run_free(run);
@@ -162,7 +162,7 @@ static void frames_that_are_given_back_have_the_ladder(void **state)
     roast_run *run = new_run();
     struct roast_chunk_list list;
     unsigned char bytes[512];
-    struct made chunk, end;
+    struct test_record chunk, end;
     roast_record rec;
     (void)state;
 
@@ -184,14 +184,14 @@ static void frames_that_are_given_back_have_the_ladder(void **state)
     roast_run_free(run);
 }
 
-/* ---- records that nobody asked for ---------------------------------------------- */
+/* ---- undecorated records -------------------------------------------------------- */
 
-static void records_of_undecorated_chunks_are_kept_and_not_handed_out(void **state)
+static void records_of_undecorated_chunks_are_kept_but_not_returned(void **state)
 {
     roast_run *run = new_run();
     struct roast_chunk_list list;
     struct roast_rows rows;
-    struct made chunk;
+    struct test_record chunk;
     (void)state;
 
     for (uint32_t i = 1; i <= 3; i++) {
@@ -210,8 +210,8 @@ static void records_of_undecorated_chunks_are_kept_and_not_handed_out(void **sta
     roast_run_free(run);
 }
 
-/* Every process tells the sizes of all branches of every file that it reads. */
-static void what_is_told_of_a_file_is_kept_once(void **state)
+/* Every process sends the sizes of all branches of every file that it reads. */
+static void facts_of_a_file_are_kept_once(void **state)
 {
     enum { PROCESSES = 20, LARGE_BYTES = 5000 };
     roast_run *run = new_run();
@@ -221,7 +221,7 @@ static void what_is_told_of_a_file_is_kept_once(void **state)
     memset(large, 'x', sizeof(large));
     for (uint64_t process = 1; process <= PROCESSES; process++) {
         unsigned char identity[ROAST_IDENTITY_BYTES];
-        struct made chunk;
+        struct test_record chunk;
         roast_record rec;
         make_chunk(&chunk, 1);
         identify(&chunk, RUN_ID, process, 1);
@@ -241,14 +241,14 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(an_end_counts_once_whatever_comes_first),
-        cmocka_unit_test(what_the_chunk_frame_said_of_process_stays),
+        cmocka_unit_test(fields_of_the_chunk_frame_are_kept),
         cmocka_unit_test(a_record_has_what_its_end_knew),
-        cmocka_unit_test(what_a_record_says_itself_comes_back_as_it_was),
+        cmocka_unit_test(fields_of_the_record_are_restored_exactly),
         cmocka_unit_test(without_a_record_there_is_what_the_end_knew),
         cmocka_unit_test(an_empty_ladder_is_one),
         cmocka_unit_test(frames_that_are_given_back_have_the_ladder),
-        cmocka_unit_test(records_of_undecorated_chunks_are_kept_and_not_handed_out),
-        cmocka_unit_test(what_is_told_of_a_file_is_kept_once),
+        cmocka_unit_test(records_of_undecorated_chunks_are_kept_but_not_returned),
+        cmocka_unit_test(facts_of_a_file_are_kept_once),
     };
     return cmocka_run_group_tests_name("run/ladder", tests, NULL, NULL);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* test_no_memory.c - fails the n-th allocation of everything a run does, n = 1, 2, 3
- * ... until there is none left to fail; once, and from then on. No crash, no leak; what
- * was refused can be added again, and then counts once. */
+ * ... until there is none left to fail; once, and from then on. No crash, no leak;
+ * refused data can be added again and counts once. */
 #include "heap.h"
 #include "runs.h"
 
@@ -23,25 +23,25 @@ static void set_any(roast_record *rec, enum roast_field field, const char *text)
 static int make_frames(void **state)
 {
     char text[] = "file 0";
-    struct made made;
+    struct test_record record;
     (void)state;
 
     for (uint32_t i = 0; i < ATTEMPTS; i++) {
         text[5] = (char)('0' + i); /* so many files that their tables grow */
-        make(&made, ROAST_FRAME_BEGIN, i % PROCESSES, i);
-        set_place(&made, "ttbar", text, i, i + 1);
-        append_frame(&frames, &made.rec);
-        make(&made, ROAST_FRAME_CHUNK, i % PROCESSES, i);
+        init_record(&record, ROAST_FRAME_BEGIN, i % PROCESSES, i);
+        set_place(&record, "ttbar", text, i, i + 1);
+        append_frame(&frames, &record.rec);
+        init_record(&record, ROAST_FRAME_CHUNK, i % PROCESSES, i);
         for (int field = 0; field < ROAST_FIELD_COUNT; field++) {
             if (field != ROAST_FIELD_identity)
-                set_any(&made.rec, (enum roast_field)field, text);
+                set_any(&record.rec, (enum roast_field)field, text);
         }
-        append_frame(&frames, &made.rec);
-        make(&made, ROAST_FRAME_END, i % PROCESSES, i);
-        set_text(&made, ROAST_FIELD_error_type, "Error");
-        roast_record_set_u64(&made.rec, ROAST_FIELD_task_ns, 5);
-        set_text(&made, ROAST_FIELD_ladder, "its ladder");
-        append_frame(&frames, &made.rec);
+        append_frame(&frames, &record.rec);
+        init_record(&record, ROAST_FRAME_END, i % PROCESSES, i);
+        set_text(&record, ROAST_FIELD_error_type, "Error");
+        roast_record_set_u64(&record.rec, ROAST_FIELD_task_ns, 5);
+        set_text(&record, ROAST_FIELD_ladder, "its ladder");
+        append_frame(&frames, &record.rec);
     }
     test_heap_install();
     return 0;
@@ -57,7 +57,7 @@ static int free_frames(void **state)
 
 /* ---- what is tried ------------------------------------------------------------ */
 
-/* Does its thing to a run; a failure must be NO_MEMORY. */
+/* Changes a run; a failure must be NO_MEMORY. */
 typedef int doing(roast_run *run);
 
 static int add_frames(roast_run *run)
@@ -103,7 +103,7 @@ static int add_times(roast_run *run)
         status = status ? status : roast_run_add_count(run, i, 1, NULL);
         status = status ? status : roast_run_mark(run, ROAST_MARK_RUN_BEGIN, i, NULL);
         status = status ? status : roast_run_accept(run, run_id, NULL);
-        status = status ? status : roast_run_learn_name(run, roast_str_of(name), NULL);
+        status = status ? status : roast_run_add_name(run, roast_str_of(name), NULL);
         status = status ? status : roast_run_set_host(run, roast_str_of(name), NULL);
     }
     return status;
@@ -146,7 +146,7 @@ static void check_whole(roast_run *run)
     assert_int_equal(read_chunks(run), ROAST_OK);
 }
 
-/* True when the n-th allocation of the doing failed. */
+/* True when the n-th allocation failed. */
 static bool try_once(doing *thing, bool needs_data, size_t n, bool from_then_on)
 {
     roast_run *run = new_run();
@@ -214,7 +214,7 @@ static void tracking_survives(void **state)
     sweep(read_tracking, true);
 }
 
-static void a_run_that_cannot_be_made_is_none(void **state)
+static void a_failed_new_run_is_null(void **state)
 {
     roast_run *run = (roast_run *)&frames;
     roast_error err = {0};
@@ -227,27 +227,27 @@ static void a_run_that_cannot_be_made_is_none(void **state)
     assert_int_equal(err.code, ROAST_NO_MEMORY);
 }
 
-/* Thinning packs a worker anew; where there is no memory for it, nothing is lost. */
+/* Thinning packs a worker again; without memory for it, no sample is lost. */
 static void thinning_survives(void **state)
 {
     struct roast_samples samples = {0};
     struct roast_worker_samples *worker = roast__samples_worker(&samples, 0);
-    roast_sample sample = {.time_ns = 1};
+    struct roast_tick tick = {.time_us = 1, .present = 1U << ROAST_SERIES_memory};
     uint64_t thinned;
     (void)state;
 
     for (int i = 0; i < ROAST_MOST_TICKS; i++) {
-        roast_sample_set(&sample, ROAST_SERIES_memory, i);
-        assert_true(roast__samples_add(worker, &sample, &thinned));
+        tick.steps[ROAST_SERIES_memory] = i;
+        assert_true(roast__samples_put(worker, &tick, &thinned));
     }
     for (size_t n = 1; n < 4; n++) {
         test_heap_fail(n, false);
-        assert_false(roast__samples_add(worker, &sample, &thinned));
+        assert_false(roast__samples_put(worker, &tick, &thinned));
         assert_int_equal(thinned, 0);
         assert_int_equal(worker->ticks, ROAST_MOST_TICKS);
     }
     test_heap_fail(0, false);
-    assert_true(roast__samples_add(worker, &sample, &thinned));
+    assert_true(roast__samples_put(worker, &tick, &thinned));
     assert_int_equal(thinned, ROAST_MOST_TICKS / 2);
     roast__samples_release(&samples);
     assert_int_equal(test_heap.live_blocks, 0);
@@ -262,7 +262,7 @@ int main(void)
         cmocka_unit_test(offers_marks_and_names_survive),
         cmocka_unit_test(the_list_of_chunks_survives),
         cmocka_unit_test(tracking_survives),
-        cmocka_unit_test(a_run_that_cannot_be_made_is_none),
+        cmocka_unit_test(a_failed_new_run_is_null),
         cmocka_unit_test(thinning_survives),
     };
     return cmocka_run_group_tests_name("run/no_memory", tests, make_frames,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* test_notes.c - words of a run: kept by group and name, without secrets. */
+/* test_notes.c - notes of a run: by group and name, without secrets. */
 #include "heap.h"
 #include "run/put.h"
 #include "runs.h"
@@ -80,7 +80,7 @@ static void secrets_are_taken_out(void **state)
     roast_run_free(run);
 }
 
-/* However many words it has, and however they are quoted. */
+/* For any number of words and quotes. */
 static void what_a_name_calls_secret_goes_as_a_whole(void **state)
 {
     static const char *const names[] = {
@@ -108,7 +108,7 @@ static void what_a_name_calls_secret_goes_as_a_whole(void **state)
     }
 }
 
-/* A name that is a URL loses nothing here, and its text no more than is secret. */
+/* A name that is a URL is kept, and its text loses only secrets. */
 static void a_url_may_be_a_name(void **state)
 {
     roast_run *run = new_run();
@@ -123,7 +123,7 @@ static void a_url_may_be_a_name(void **state)
     roast_run_free(run);
 }
 
-static void labels_that_a_line_tells_are_counted(void **state)
+static void labels_that_fit_a_line_are_counted(void **state)
 {
     roast_run *run = new_run();
     char out[24];
@@ -160,7 +160,7 @@ static void how_a_run_ended(void **state)
     roast_run_free(run);
 }
 
-/* JSON would break; whoever makes it redacts. */
+/* JSON would break; its author redacts it. */
 static void documents_are_left_as_they_are(void **state)
 {
     roast_run *run = new_run();
@@ -172,7 +172,7 @@ static void documents_are_left_as_they_are(void **state)
     roast_run_free(run);
 }
 
-/* A text that was redacted once would lose more the second time. */
+/* Redacting a text twice could remove more. */
 static void what_is_clean_is_put_as_it_is(void **state)
 {
     roast_run *run = new_run();
@@ -208,7 +208,7 @@ static void names_and_texts_have_a_limit(void **state)
                      ROAST_LIMIT);
     assert_int_equal(roast_run_set_note(run, ROAST_NOTES_label, roast_str_of("n"),
                                         str_from(name, (64 << 20) + 1), &err),
-                     ROAST_LIMIT); /* its bytes are not looked at */
+                     ROAST_LIMIT); /* its bytes are not checked */
     assert_non_null(strstr(err.message, "67108865"));
     roast_run_free(run);
 }
@@ -232,7 +232,7 @@ static void a_run_has_a_span(void **state)
     roast_run_free(run);
 }
 
-/* What could not be kept changes nothing. */
+/* A note that cannot be stored changes nothing. */
 static void notes_survive_without_memory(void **state)
 {
     bool failed = true;
@@ -269,7 +269,7 @@ int main(void)
         cmocka_unit_test(secrets_are_taken_out),
         cmocka_unit_test(what_a_name_calls_secret_goes_as_a_whole),
         cmocka_unit_test(a_url_may_be_a_name),
-        cmocka_unit_test(labels_that_a_line_tells_are_counted),
+        cmocka_unit_test(labels_that_fit_a_line_are_counted),
         cmocka_unit_test(how_a_run_ended),
         cmocka_unit_test(documents_are_left_as_they_are),
         cmocka_unit_test(what_is_clean_is_put_as_it_is),

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* test_order.c - chunk_id by start, attempt within the tries at the same chunk; both
- * the same whatever the order in which frames came. */
+ * independent of the order of arrival. */
 #include "run/order.h"
 #include "runs.h"
 
@@ -14,17 +14,17 @@ struct try_at {
 
 static void add_try(roast_run *run, const struct try_at *at, enum roast_frame_kind kind)
 {
-    struct made made;
+    struct test_record record;
 
-    make(&made, kind, at->process, at->sequence);
+    init_record(&record, kind, at->process, at->sequence);
     if (kind == ROAST_FRAME_CHUNK && at->file)
-        set_file(&made, "ttbar", at->file, at->entry, at->entry + 10);
+        set_file(&record, "ttbar", at->file, at->entry, at->entry + 10);
     else if (at->file)
-        set_place(&made, "ttbar", at->file, at->entry, at->entry + 10);
+        set_place(&record, "ttbar", at->file, at->entry, at->entry + 10);
     if (at->start_s >= 0)
-        roast_record_set_i64(&made.rec, ROAST_FIELD_start_epoch_ns,
+        roast_record_set_i64(&record.rec, ROAST_FIELD_start_epoch_ns,
                              EPOCH_0 + at->start_s * SECOND);
-    add(run, &made);
+    add(run, &record);
 }
 
 /* The sequence numbers and the attempts of the list, as digits. */
@@ -109,27 +109,27 @@ static void a_lost_attempt_counts_as_a_try(void **state)
     roast_run_free(run);
 }
 
-static void what_knows_no_file_or_entries_is_a_chunk_of_its_own(void **state)
+static void a_record_without_file_or_entries_is_its_own_chunk(void **state)
 {
     static const struct try_at tries[] = {{1, 1, 10, NULL, 0}, {1, 2, 20, NULL, 0}};
     char sequences[16], attempts[16];
     roast_run *run = new_run();
-    struct made made;
+    struct test_record record;
     (void)state;
 
     for (size_t i = 0; i < COUNT_OF(tries); i++)
         add_try(run, &tries[i], ROAST_FRAME_CHUNK);
     for (uint32_t i = 3; i < 5; i++) { /* a file without entries */
-        make(&made, ROAST_FRAME_CHUNK, 1, i);
-        set_text(&made, ROAST_FIELD_file, "a");
-        add(run, &made);
+        init_record(&record, ROAST_FRAME_CHUNK, 1, i);
+        set_text(&record, ROAST_FIELD_file, "a");
+        add(run, &record);
     }
     for (uint32_t i = 5; i < 7; i++) { /* entries without a file */
-        make(&made, ROAST_FRAME_CHUNK, 1, i);
-        set_text(&made, ROAST_FIELD_dataset, "ttbar");
-        roast_record_set_u64(&made.rec, ROAST_FIELD_entry_start, 1);
-        roast_record_set_u64(&made.rec, ROAST_FIELD_entry_stop, 2);
-        add(run, &made);
+        init_record(&record, ROAST_FRAME_CHUNK, 1, i);
+        set_text(&record, ROAST_FIELD_dataset, "ttbar");
+        roast_record_set_u64(&record.rec, ROAST_FIELD_entry_start, 1);
+        roast_record_set_u64(&record.rec, ROAST_FIELD_entry_stop, 2);
+        add(run, &record);
     }
     read_list(run, sequences, attempts);
     assert_string_equal(sequences, "123456");
@@ -144,20 +144,20 @@ static void another_run_id_is_another_pass(void **state)
     const struct try_at at = {1, 1, 5, "a", 0};
     char sequences[16], attempts[16];
     roast_run *run = new_run();
-    struct made made;
+    struct test_record record;
     (void)state;
 
     add_try(run, &at, ROAST_FRAME_CHUNK);
-    make(&made, ROAST_FRAME_CHUNK, 1, 2);
-    identify(&made, OTHER_ID, 1, 2);
-    set_file(&made, "ttbar", "a", 0, 10);
-    assert_int_equal(add_from(run, &made.rec, ROAST_FROM_USER).kept, 1);
+    init_record(&record, ROAST_FRAME_CHUNK, 1, 2);
+    identify(&record, OTHER_ID, 1, 2);
+    set_file(&record, "ttbar", "a", 0, 10);
+    assert_int_equal(add_from(run, &record.rec, ROAST_FROM_USER).kept, 1);
     read_list(run, sequences, attempts);
     assert_string_equal(attempts, "11");
     roast_run_free(run);
 }
 
-/* The id of a file in a begin frame must not stick to a record that names none. */
+/* The id of a file in a begin frame must not be used for a record without a file. */
 static void the_file_of_another_attempt_is_not_taken_over(void **state)
 {
     const struct try_at begun = {1, 1, 5, "a", 0};
@@ -167,10 +167,10 @@ static void the_file_of_another_attempt_is_not_taken_over(void **state)
 
     add_try(run, &begun, ROAST_FRAME_BEGIN);
     for (uint32_t i = 2; i < 4; i++) {
-        struct made made;
-        make(&made, ROAST_FRAME_CHUNK, 1, i);
-        set_file(&made, "ttbar", NULL, 0, 10);
-        add(run, &made);
+        struct test_record record;
+        init_record(&record, ROAST_FRAME_CHUNK, 1, i);
+        set_file(&record, "ttbar", NULL, 0, 10);
+        add(run, &record);
     }
     read_list(run, sequences, attempts);
     assert_string_equal(attempts, "11");
@@ -180,21 +180,21 @@ static void the_file_of_another_attempt_is_not_taken_over(void **state)
 static void add_ended(roast_run *run, const unsigned char *run_id, uint32_t sequence,
                       enum roast_chunk_status status)
 {
-    struct made made;
+    struct test_record record;
 
-    make(&made, ROAST_FRAME_CHUNK, 1, sequence);
-    identify(&made, run_id, 1, sequence);
-    roast_record_set_i64(&made.rec, ROAST_FIELD_start_epoch_ns,
+    init_record(&record, ROAST_FRAME_CHUNK, 1, sequence);
+    identify(&record, run_id, 1, sequence);
+    roast_record_set_i64(&record.rec, ROAST_FIELD_start_epoch_ns,
                          EPOCH_0 - sequence * SECOND);
-    roast_record_set_u64(&made.rec, ROAST_FIELD_status, status);
-    assert_int_equal(add_from(run, &made.rec, ROAST_FROM_USER).kept, 1);
+    roast_record_set_u64(&record.rec, ROAST_FIELD_status, status);
+    assert_int_equal(add_from(run, &record.rec, ROAST_FROM_USER).kept, 1);
 }
 
 static void rows_are_those_of_one_run_id_that_ended_well(void **state)
 {
     static const unsigned char never_seen[ROAST_RUN_ID_BYTES] = {7};
     roast_run *run = new_run();
-    struct made by_hand = {.rec = {.kind = ROAST_FRAME_CHUNK}};
+    struct test_record by_hand = {.rec = {.kind = ROAST_FRAME_CHUNK}};
     struct roast_rows rows;
     (void)state;
 
@@ -210,12 +210,12 @@ static void rows_are_those_of_one_run_id_that_ended_well(void **state)
     assert_int_equal(rows.rows[1], 0);
     roast_rows_release(&rows);
     assert_int_equal(roast_run_rows(run, never_seen, &rows, NULL), ROAST_OK);
-    assert_int_equal(rows.count, 0); /* what was made by hand has no id, not any */
+    assert_int_equal(rows.count, 0); /* records made by users have no run id */
     roast_rows_release(&rows);
     roast_run_free(run);
 }
 
-static void many_chunks_are_told_apart(void **state)
+static void many_chunks_are_distinct(void **state)
 {
     enum { CHUNKS = 3000 };
     roast_run *run = new_run();
@@ -241,11 +241,11 @@ int main(void)
         cmocka_unit_test(chunks_are_in_order_of_their_start),
         cmocka_unit_test(attempts_count_the_tries_at_a_chunk),
         cmocka_unit_test(a_lost_attempt_counts_as_a_try),
-        cmocka_unit_test(what_knows_no_file_or_entries_is_a_chunk_of_its_own),
+        cmocka_unit_test(a_record_without_file_or_entries_is_its_own_chunk),
         cmocka_unit_test(another_run_id_is_another_pass),
         cmocka_unit_test(the_file_of_another_attempt_is_not_taken_over),
         cmocka_unit_test(rows_are_those_of_one_run_id_that_ended_well),
-        cmocka_unit_test(many_chunks_are_told_apart),
+        cmocka_unit_test(many_chunks_are_distinct),
     };
     return cmocka_run_group_tests_name("run/order", tests, NULL, NULL);
 }

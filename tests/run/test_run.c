@@ -111,17 +111,17 @@ static void progress_counts_attempts(void **state)
 {
     roast_run *run = new_run();
     struct roast_progress progress;
-    struct made made;
+    struct test_record record;
     (void)state;
 
     for (uint32_t i = 1; i <= 5; i++) {
-        make(&made, i == 1 ? ROAST_FRAME_BEGIN : ROAST_FRAME_CHUNK, 1, i);
-        roast_record_set_u64(&made.rec, ROAST_FIELD_status,
+        init_record(&record, i == 1 ? ROAST_FRAME_BEGIN : ROAST_FRAME_CHUNK, 1, i);
+        roast_record_set_u64(&record.rec, ROAST_FIELD_status,
                              i == 2 ? ROAST_CHUNK_FAILED : ROAST_CHUNK_OK);
-        roast_record_set_u64(&made.rec, ROAST_FIELD_num_events, 10);
-        roast_record_set_u64(&made.rec, ROAST_FIELD_bytes_read, 100);
-        roast_record_set_u64(&made.rec, ROAST_FIELD_bytes_before, 1);
-        add(run, &made);
+        roast_record_set_u64(&record.rec, ROAST_FIELD_num_events, 10);
+        roast_record_set_u64(&record.rec, ROAST_FIELD_bytes_read, 100);
+        roast_record_set_u64(&record.rec, ROAST_FIELD_bytes_before, 1);
+        add(run, &record);
     }
     roast_run_progress(run, &progress);
     assert_int_equal(progress.begun, 5);
@@ -145,13 +145,13 @@ struct writer {
 static void *write_all(void *context)
 {
     struct writer *writer = context;
-    struct made made;
+    struct test_record record;
 
     for (uint32_t i = 1; i <= EACH; i++) {
         unsigned char frame[256];
         roast_sample sample = {.worker = roast_str_of("w"), .time_ns = i};
-        make(&made, ROAST_FRAME_CHUNK, writer->process, i);
-        int64_t size = roast_record_encode(frame, sizeof(frame), &made.rec, NULL);
+        init_record(&record, ROAST_FRAME_CHUNK, writer->process, i);
+        int64_t size = roast_record_encode(frame, sizeof(frame), &record.rec, NULL);
         (void)roast_run_add_frames(writer->run, str_from(frame, (size_t)size),
                                    ROAST_FROM_WORKERS, NULL, NULL);
         (void)roast_run_add_sample(writer->run, &sample, NULL);

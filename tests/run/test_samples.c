@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* test_samples.c - what was sampled comes back, at its resolution; what was not known
- * stays unknown; and memory has a bound. */
+/* test_samples.c - samples are restored at their resolution, unknown values remain
+ * unknown, and memory is bounded. */
 #include <math.h>
 #include <stdio.h>
 
@@ -18,8 +18,7 @@ static const struct roast_worker_samples *worker_named(const roast_run *run,
                                roast__strings_find(&run->strings, roast_str_of(name)));
 }
 
-/* The series of a worker as text: values without what is behind the comma, '-' where
- * not known. */
+/* The series of a worker as text: integer parts of the values, '-' where unknown. */
 static const char *shown(const struct roast_worker_samples *worker,
                          enum roast_series series, char out[200])
 {
@@ -60,7 +59,7 @@ static void values_come_back_with_their_gaps(void **state)
     roast_run_free(run);
 }
 
-/* Series are kept in their order, whatever order they come in. */
+/* Series are stored in their order, in any order of arrival. */
 static void series_come_in_any_order(void **state)
 {
     static const enum roast_series order[] = {ROAST_SERIES_cpu_seconds,
@@ -182,7 +181,8 @@ static void past_the_cap_the_resolution_is_halved(void **state)
         roast_sample sample = {.time_ns = i * SECOND};
         if (i % 8 < 4)
             roast_sample_set(&sample, ROAST_SERIES_memory, (double)i);
-        assert_true(roast__samples_add(worker, &sample, &thinned));
+        struct roast_tick tick = roast__tick_of(&sample);
+        assert_true(roast__samples_put(worker, &tick, &thinned));
         lost += thinned;
     }
     assert_int_equal(worker->ticks + lost, ROAST_MOST_TICKS + MORE);
@@ -231,7 +231,7 @@ static void a_use_becomes_a_sample_with_rates(void **state)
     assert_string_equal(shown(worker, ROAST_SERIES_memory, text),
                         "1000 1000 1000 1000 1000 ");
     assert_string_equal(shown(worker, ROAST_SERIES_threads, text), "3 3 3 3 3 ");
-    /* none at first, and none where time or the counter stood or went back */
+    /* none at first, and none if time or the counter did not advance */
     assert_string_equal(shown(worker, ROAST_SERIES_cpu, text), "- 50 50 - - ");
     assert_string_equal(shown(worker, ROAST_SERIES_disk_read, text), "- 100 100 - - ");
     assert_string_equal(shown(worker, ROAST_SERIES_disk_write, text), "- 7 7 - - ");
@@ -277,14 +277,14 @@ static void a_pid_that_is_used_again_is_another_worker(void **state)
     roast_run_free(run);
 }
 
-/* Numbers that look random and are the same everywhere. */
+/* Reproducible pseudo-random numbers. */
 static uint64_t draw(uint64_t *seed)
 {
     *seed = *seed * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
     return *seed >> 11;
 }
 
-/* Steps of every size, moments that are alike, and some that nobody knows. */
+/* Steps of every size, equal moments, and unknown values. */
 static void add_wild(roast_run *run, size_t count)
 {
     int64_t time_ns = EPOCH_0;
@@ -311,8 +311,8 @@ static bool same_number(double a, double b)
     return a == b || (isnan(a) && isnan(b));
 }
 
-/* With times and without: how they are read differs. */
-static void blocks_say_what_one_by_one_says(void **state)
+/* With and without times, which use different code. */
+static void blocks_equal_single_reads(void **state)
 {
     roast_run *run = new_run();
     (void)state;
@@ -356,7 +356,7 @@ int main(void)
         cmocka_unit_test(a_use_becomes_a_sample_with_rates),
         cmocka_unit_test(without_io_there_are_no_disk_rates),
         cmocka_unit_test(a_pid_that_is_used_again_is_another_worker),
-        cmocka_unit_test(blocks_say_what_one_by_one_says),
+        cmocka_unit_test(blocks_equal_single_reads),
     };
     return cmocka_run_group_tests_name("run/samples", tests, NULL, NULL);
 }

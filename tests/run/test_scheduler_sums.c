@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* test_scheduler_sums.c - what a cluster adds up by itself, and lines of its profile. */
+/* test_scheduler_sums.c - activities and profile lines of a cluster. */
 #include <math.h>
 
 #include "heap.h"
-#include "scheduled.h"
+#include "scheduler_events.h"
 
 static void a_later_value_takes_the_place_of_an_earlier_one(void **state)
 {

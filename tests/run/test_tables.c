@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* test_tables.c - what a run is built of: columns, strings, names by id, and how they
- * grow. */
+/* test_tables.c - columns, strings, names by id, and how they grow. */
 #include <stdio.h>
 
 #include "base/array.h"
@@ -8,7 +7,7 @@
 
 /* ---- columns ----------------------------------------------------------------- */
 
-static void a_column_knows_what_was_put(void **state)
+static void a_column_returns_what_was_put(void **state)
 {
     struct roast_column column = {0};
     (void)state;
@@ -84,7 +83,7 @@ static void absent_empty_and_nul_differ(void **state)
     roast__strings_release(&strings);
 }
 
-static void a_guess_is_only_a_guess(void **state)
+static void a_wrong_likely_number_is_harmless(void **state)
 {
     struct roast_string_table strings = {0};
     (void)state;
@@ -100,12 +99,12 @@ static void a_guess_is_only_a_guess(void **state)
 
 /* ---- names ------------------------------------------------------------------- */
 
-static int32_t learn(struct roast_names *names, struct roast_string_table *strings,
-                     const char *text)
+static int32_t add_name(struct roast_names *names, struct roast_string_table *strings,
+                        const char *text)
 {
     int32_t number = roast__strings_put(strings, roast_str_of(text));
 
-    assert_true(roast__names_learn(names, strings, number));
+    assert_true(roast__names_add(names, strings, number));
     return number;
 }
 
@@ -119,8 +118,8 @@ static void a_name_is_found_by_its_id(void **state)
     assert_int_equal(roast__names_find(&names, 1), ROAST_NO_STRING);
     for (int i = 0; i < 500; i++) {
         (void)snprintf(text, sizeof(text), "file %d", i);
-        (void)learn(&names, &strings, text);
-        (void)learn(&names, &strings, text); /* twice is once */
+        (void)add_name(&names, &strings, text);
+        (void)add_name(&names, &strings, text); /* twice is once */
     }
     assert_int_equal(names.count, 500);
     int32_t found = roast__names_find(&names, roast_name_id(roast_str_of("file 77")));
@@ -130,7 +129,7 @@ static void a_name_is_found_by_its_id(void **state)
     roast__strings_release(&strings);
 }
 
-static void an_id_of_two_names_says_nothing(void **state)
+static void an_ambiguous_id_is_not_resolved(void **state)
 {
     const char *a = "file 51711"; /* found by searching */
     const char *b = "file 202660";
@@ -140,9 +139,9 @@ static void an_id_of_two_names_says_nothing(void **state)
     (void)state;
 
     assert_int_equal(id, roast_name_id(roast_str_of(b)));
-    int32_t first = learn(&names, &strings, a);
+    int32_t first = add_name(&names, &strings, a);
     assert_int_equal(roast__names_find(&names, id), first);
-    (void)learn(&names, &strings, b);
+    (void)add_name(&names, &strings, b);
     assert_int_equal(roast__names_find(&names, id), ROAST_NO_STRING);
     roast__names_release(&names);
     roast__strings_release(&strings);
@@ -167,13 +166,13 @@ static void sums_stop_at_the_ends(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_column_knows_what_was_put),
+        cmocka_unit_test(a_column_returns_what_was_put),
         cmocka_unit_test(a_column_without_values_takes_no_memory),
         cmocka_unit_test(a_text_keeps_its_number),
         cmocka_unit_test(absent_empty_and_nul_differ),
-        cmocka_unit_test(a_guess_is_only_a_guess),
+        cmocka_unit_test(a_wrong_likely_number_is_harmless),
         cmocka_unit_test(a_name_is_found_by_its_id),
-        cmocka_unit_test(an_id_of_two_names_says_nothing),
+        cmocka_unit_test(an_ambiguous_id_is_not_resolved),
         cmocka_unit_test(sums_stop_at_the_ends),
     };
     return cmocka_run_group_tests_name("run/tables", tests, NULL, NULL);

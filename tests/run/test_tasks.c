@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* test_tasks.c - tasks of a cluster, and attempts that are joined to them. */
 #include "heap.h"
-#include "scheduled.h"
+#include "scheduler_events.h"
 
-static void a_task_keeps_what_was_told(void **state)
+static void a_task_keeps_its_fields(void **state)
 {
     roast_run *run = new_run();
     const struct roast_tasks *tasks = &run->scheduler.tasks;
@@ -53,7 +53,7 @@ static void tasks_are_counted_by_their_end(void **state)
     roast_run_free(run);
 }
 
-static void an_end_that_nobody_knows_is_counted(void **state)
+static void an_unknown_task_end_is_counted(void **state)
 {
     roast_run *run = new_run();
     (void)state;
@@ -108,12 +108,12 @@ static void a_killed_attempt_is_known_by_its_task(void **state)
 {
     roast_run *run = new_run();
     struct roast_tally tally;
-    struct made made;
+    struct test_record record;
     (void)state;
 
-    make(&made, ROAST_FRAME_BEGIN, 7, 1);
-    roast_record_set_i64(&made.rec, ROAST_FIELD_start_epoch_ns, second(1));
-    assert_int_equal(add_with_task(run, &made, "tcp://a:1", 0xffffffff, &tally),
+    init_record(&record, ROAST_FRAME_BEGIN, 7, 1);
+    roast_record_set_i64(&record.rec, ROAST_FIELD_start_epoch_ns, second(1));
+    assert_int_equal(add_with_task(run, &record, "tcp://a:1", 0xffffffff, &tally),
                      ROAST_OK);
     assert_int_equal(tally.kept, 1);
     assert_cell(run, 0, key_hash, 0xffffffff);
@@ -121,19 +121,19 @@ static void a_killed_attempt_is_known_by_its_task(void **state)
     roast_run_free(run);
 }
 
-/* The chunk frame came beside the output, the end as an event. */
+/* The chunk frame came with the output, the end frame as an event. */
 static void any_frame_of_an_attempt_joins_it(void **state)
 {
     roast_run *run = new_run();
-    struct made made;
+    struct test_record record;
     (void)state;
 
-    make(&made, ROAST_FRAME_CHUNK, 7, 1);
-    set_text(&made, ROAST_FIELD_worker, "named by itself");
-    add(run, &made);
+    init_record(&record, ROAST_FRAME_CHUNK, 7, 1);
+    set_text(&record, ROAST_FIELD_worker, "named by itself");
+    add(run, &record);
     assert_no_cell(run, 0, key_hash);
-    make(&made, ROAST_FRAME_END, 7, 1);
-    assert_int_equal(add_with_task(run, &made, "tcp://a:1", 5, NULL), ROAST_OK);
+    init_record(&record, ROAST_FRAME_END, 7, 1);
+    assert_int_equal(add_with_task(run, &record, "tcp://a:1", 5, NULL), ROAST_OK);
     assert_int_equal(run->attempts.count, 1);
     assert_cell(run, 0, key_hash, 5);
     assert_text(run, process_of(run, 0)->worker, "named by itself");
@@ -144,13 +144,13 @@ static void a_repeated_frame_joins_too(void **state)
 {
     roast_run *run = new_run();
     struct roast_tally tally;
-    struct made made;
+    struct test_record record;
     (void)state;
 
-    make(&made, ROAST_FRAME_CHUNK, 7, 1);
-    add(run, &made);
+    init_record(&record, ROAST_FRAME_CHUNK, 7, 1);
+    add(run, &record);
     for (uint32_t hash = 5; hash < 7; hash++) {
-        assert_int_equal(add_with_task(run, &made, "tcp://a:1", hash, &tally),
+        assert_int_equal(add_with_task(run, &record, "tcp://a:1", hash, &tally),
                          ROAST_OK);
         assert_int_equal(tally.repeated, 1);
         assert_int_equal(tally.kept, 0);
@@ -164,41 +164,41 @@ static void a_record_comes_back_as_it_was(void **state)
 {
     roast_run *run = new_run();
     struct roast_chunk_list list;
-    struct made made;
+    struct test_record record;
     roast_record rec;
     (void)state;
 
-    make(&made, ROAST_FRAME_BEGIN, 7, 1);
-    assert_int_equal(add_with_task(run, &made, "tcp://a:1", 5, NULL), ROAST_OK);
-    make(&made, ROAST_FRAME_CHUNK, 7, 1); /* says of its worker nothing */
-    assert_int_equal(add_with_task(run, &made, "tcp://a:1", 5, NULL), ROAST_OK);
+    init_record(&record, ROAST_FRAME_BEGIN, 7, 1);
+    assert_int_equal(add_with_task(run, &record, "tcp://a:1", 5, NULL), ROAST_OK);
+    init_record(&record, ROAST_FRAME_CHUNK, 7, 1); /* has no worker */
+    assert_int_equal(add_with_task(run, &record, "tcp://a:1", 5, NULL), ROAST_OK);
     assert_int_equal(roast_run_chunks(run, &list, NULL), ROAST_OK);
     assert_int_equal(list.count, 1);
     assert_int_equal(
         roast_record_decode(&rec, NULL, str_from(list.frames, list.items[0].size_bytes),
                             NULL),
         ROAST_OK);
-    assert_same_record(&rec, &made.rec);
+    assert_same_record(&rec, &record.rec);
     roast_chunk_list_release(&list);
     roast_run_free(run);
 }
 
-/* Workers that are threads of one process have their attempts each. */
+/* Workers that are threads of one process have their own attempts. */
 static void a_process_may_be_several_workers(void **state)
 {
     roast_run *run = new_run();
-    struct made made;
+    struct test_record record;
     (void)state;
 
     for (uint32_t i = 0; i < 6; i++) {
-        make(&made, ROAST_FRAME_BEGIN, 7, i);
+        init_record(&record, ROAST_FRAME_BEGIN, 7, i);
         assert_int_equal(
-            add_with_task(run, &made, i % 2 ? "tcp://b:1" : "tcp://a:1", i, NULL),
+            add_with_task(run, &record, i % 2 ? "tcp://b:1" : "tcp://a:1", i, NULL),
             ROAST_OK);
-        make(&made, ROAST_FRAME_CHUNK, 7, i); /* beside the output */
-        set_text(&made, ROAST_FIELD_host, "here");
-        roast_record_set_u64(&made.rec, ROAST_FIELD_pid, 4321);
-        add(run, &made);
+        init_record(&record, ROAST_FRAME_CHUNK, 7, i); /* with the output */
+        set_text(&record, ROAST_FIELD_host, "here");
+        roast_record_set_u64(&record.rec, ROAST_FIELD_pid, 4321);
+        add(run, &record);
     }
     assert_int_equal(run->attempts.count, 6);
     assert_int_equal(run->attempts.process_count, 2);
@@ -212,22 +212,22 @@ static void a_process_may_be_several_workers(void **state)
     roast_run_free(run);
 }
 
-/* Chunk frames came before anybody said of whom; records come back as they were. */
-static void workers_of_a_process_may_be_told_late(void **state)
+/* Chunk frames arrived before their worker was known; records are restored exactly. */
+static void workers_of_a_process_may_be_reported_late(void **state)
 {
     roast_run *run = new_run();
     struct roast_chunk_list list;
-    struct made made[2];
+    struct test_record record[2];
     (void)state;
 
     for (uint32_t i = 0; i < 2; i++) {
-        make(&made[i], ROAST_FRAME_CHUNK, 7, i);
-        roast_record_set_i64(&made[i].rec, ROAST_FIELD_start_epoch_ns, second(2 + i));
-        roast_record_set_i64(&made[i].rec, ROAST_FIELD_start_mono_ns, second(i));
-        add(run, &made[i]);
+        init_record(&record[i], ROAST_FRAME_CHUNK, 7, i);
+        roast_record_set_i64(&record[i].rec, ROAST_FIELD_start_epoch_ns, second(2 + i));
+        roast_record_set_i64(&record[i].rec, ROAST_FIELD_start_mono_ns, second(i));
+        add(run, &record[i]);
     }
-    assert_int_equal(add_with_task(run, &made[1], "tcp://b:1", 1, NULL), ROAST_OK);
-    assert_int_equal(add_with_task(run, &made[0], "tcp://a:1", 0, NULL), ROAST_OK);
+    assert_int_equal(add_with_task(run, &record[1], "tcp://b:1", 1, NULL), ROAST_OK);
+    assert_int_equal(add_with_task(run, &record[0], "tcp://a:1", 0, NULL), ROAST_OK);
     assert_text(run, process_of(run, 0)->worker, "tcp://a:1");
     assert_text(run, process_of(run, 1)->worker, "tcp://b:1");
     assert_int_equal(roast_run_chunks(run, &list, NULL), ROAST_OK);
@@ -237,7 +237,7 @@ static void workers_of_a_process_may_be_told_late(void **state)
         struct roast_str frame =
             str_from((const char *)list.frames + at, list.items[i].size_bytes);
         assert_int_equal(roast_record_decode(&rec, NULL, frame, NULL), ROAST_OK);
-        assert_same_record(&rec, &made[i].rec);
+        assert_same_record(&rec, &record[i].rec);
     }
     roast_chunk_list_release(&list);
     roast_run_free(run);
@@ -247,12 +247,12 @@ static void frames_of_other_runs_are_not_joined(void **state)
 {
     roast_run *run = new_run();
     struct roast_tally tally;
-    struct made made;
+    struct test_record record;
     (void)state;
 
-    make(&made, ROAST_FRAME_CHUNK, 7, 1);
-    identify(&made, (const unsigned char *)"another run id!!", 7, 1);
-    assert_int_equal(add_with_task(run, &made, "w", 5, &tally), ROAST_OK);
+    init_record(&record, ROAST_FRAME_CHUNK, 7, 1);
+    identify(&record, (const unsigned char *)"another run id!!", 7, 1);
+    assert_int_equal(add_with_task(run, &record, "w", 5, &tally), ROAST_OK);
     assert_int_equal(tally.foreign, 1);
     assert_int_equal(run->attempts.count, 0);
     assert_int_equal(roast_run_lost(run, ROAST_RUN_LOSS_frames_foreign), 1);
@@ -263,7 +263,7 @@ static void frames_of_other_runs_are_not_joined(void **state)
 
 static int change(roast_run *run, uint32_t i)
 {
-    struct made made;
+    struct test_record record;
     char name[32];
 
     (void)snprintf(name, sizeof(name), "tcp://w:%u", i);
@@ -271,11 +271,11 @@ static int change(roast_run *run, uint32_t i)
     case 0:
         return add_task(run, name, name, i, ROAST_TASK_ok);
     case 1:
-        make(&made, ROAST_FRAME_CHUNK, 7, i);
-        return add_with_task(run, &made, name, i, NULL);
+        init_record(&record, ROAST_FRAME_CHUNK, 7, i);
+        return add_with_task(run, &record, name, i, NULL);
     default:
-        make(&made, ROAST_FRAME_CHUNK, 7, i - 1); /* again, and known already */
-        return add_with_task(run, &made, name, i, NULL);
+        init_record(&record, ROAST_FRAME_CHUNK, 7, i - 1); /* repeated */
+        return add_with_task(run, &record, name, i, NULL);
     }
 }
 
@@ -311,9 +311,9 @@ static void every_allocation_may_fail(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_task_keeps_what_was_told),
+        cmocka_unit_test(a_task_keeps_its_fields),
         cmocka_unit_test(tasks_are_counted_by_their_end),
-        cmocka_unit_test(an_end_that_nobody_knows_is_counted),
+        cmocka_unit_test(an_unknown_task_end_is_counted),
         cmocka_unit_test(names_are_those_of_the_lists),
         cmocka_unit_test(past_the_limit_tasks_are_counted),
         cmocka_unit_test(a_killed_attempt_is_known_by_its_task),
@@ -321,7 +321,7 @@ int main(void)
         cmocka_unit_test(a_repeated_frame_joins_too),
         cmocka_unit_test(a_record_comes_back_as_it_was),
         cmocka_unit_test(a_process_may_be_several_workers),
-        cmocka_unit_test(workers_of_a_process_may_be_told_late),
+        cmocka_unit_test(workers_of_a_process_may_be_reported_late),
         cmocka_unit_test(frames_of_other_runs_are_not_joined),
         cmocka_unit_test(every_allocation_may_fail),
     };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* test_timelines.c - all series of a run as points: those that were sampled, the number
- * of workers, and what the run itself knows of its worker processes. */
+/* test_timelines.c - all series of a run as points: sampled series, the number of
+ * workers, and series derived for local worker processes. */
 #include <stdio.h>
 
 #include "runs.h"
@@ -127,23 +127,23 @@ static void counts_of_a_backend_go_before_offers(void **state)
     roast_run_free(run);
 }
 
-/* ---- what the run knows of its processes -------------------------------------- */
+/* ---- derived series ----------------------------------------------------------- */
 
 static uint32_t last_sequence;
 
 static void add_chunk(roast_run *run, uint64_t pid, const char *host, int64_t start_s,
                       int64_t seconds)
 {
-    struct made made;
+    struct test_record record;
 
-    make(&made, ROAST_FRAME_CHUNK, pid, ++last_sequence);
-    set_text(&made, ROAST_FIELD_host, host);
-    roast_record_set_u64(&made.rec, ROAST_FIELD_pid, pid);
-    roast_record_set_i64(&made.rec, ROAST_FIELD_start_epoch_ns,
+    init_record(&record, ROAST_FRAME_CHUNK, pid, ++last_sequence);
+    set_text(&record, ROAST_FIELD_host, host);
+    roast_record_set_u64(&record.rec, ROAST_FIELD_pid, pid);
+    roast_record_set_i64(&record.rec, ROAST_FIELD_start_epoch_ns,
                          EPOCH_0 + start_s * SECOND);
-    roast_record_set_u64(&made.rec, ROAST_FIELD_duration_ns,
+    roast_record_set_u64(&record.rec, ROAST_FIELD_duration_ns,
                          (uint64_t)(seconds * SECOND));
-    add(run, &made);
+    add(run, &record);
 }
 
 static void running_attempts_are_counted_at_every_moment(void **state)
@@ -176,15 +176,15 @@ static void an_attempt_without_an_end_runs_while_the_run_is_open(void **state)
 {
     roast_run *run = new_run();
     char text[200];
-    struct made made;
+    struct test_record record;
     (void)state;
 
     for (int64_t i = 0; i < 4; i++)
         add_use(run, 11, i);
     add_chunk(run, 11, "here", 0, 1);
-    make(&made, ROAST_FRAME_BEGIN, 11, last_sequence + 1);
-    roast_record_set_i64(&made.rec, ROAST_FIELD_start_epoch_ns, EPOCH_0 + 2 * SECOND);
-    add(run, &made);
+    init_record(&record, ROAST_FRAME_BEGIN, 11, last_sequence + 1);
+    roast_record_set_i64(&record.rec, ROAST_FIELD_start_epoch_ns, EPOCH_0 + 2 * SECOND);
+    add(run, &record);
     struct roast_tracking tracking = read_tracking(run);
     assert_string_equal(shown(&tracking, "pid-11", ROAST_SERIES_executing, text),
                         "0:1 1:0 2:1 3:1 ");
@@ -201,16 +201,16 @@ static void the_whole_attempt_counts_where_it_is_known(void **state)
 {
     roast_run *run = new_run();
     char text[200];
-    struct made made;
+    struct test_record record;
     (void)state;
 
     for (int64_t i = 0; i < 6; i++)
         add_use(run, 11, i);
     add_chunk(run, 11, "here", 2, 1);
-    make(&made, ROAST_FRAME_END, 11, last_sequence);
-    roast_record_set_i64(&made.rec, ROAST_FIELD_task_start_mono_ns, MONO_0 + SECOND);
-    roast_record_set_u64(&made.rec, ROAST_FIELD_task_ns, (uint64_t)(3 * SECOND));
-    add(run, &made);
+    init_record(&record, ROAST_FRAME_END, 11, last_sequence);
+    roast_record_set_i64(&record.rec, ROAST_FIELD_task_start_mono_ns, MONO_0 + SECOND);
+    roast_record_set_u64(&record.rec, ROAST_FIELD_task_ns, (uint64_t)(3 * SECOND));
+    add(run, &record);
     struct roast_tracking tracking = read_tracking(run);
     assert_string_equal(shown(&tracking, "pid-11", ROAST_SERIES_executing, text),
                         "0:0 1:1 2:1 3:1 4:0 5:0 ");

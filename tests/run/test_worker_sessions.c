@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* test_stays.c - workers that come and go, and what is offered because of it. */
+/* test_worker_sessions.c - workers that join and leave, and the resulting offers. */
 #include "heap.h"
-#include "scheduled.h"
+#include "scheduler_events.h"
 
-static const struct roast_worker_session *stay(const roast_run *run, size_t i)
+static const struct roast_worker_session *session(const roast_run *run, size_t i)
 {
     assert_true(i < run->scheduler.sessions.count);
     return &run->scheduler.sessions.items[i];
@@ -38,19 +38,19 @@ static void joins_and_leaves_are_steps_of_the_offer(void **state)
     joins(run, "c", 5, 1);
     leaves(run, "b", 9);
     ASSERT_OFFERS(run, {0, 1, 4}, {2, 2, 12}, {5, 2, 9}, {9, 1, 1});
-    assert_int_equal(stay(run, 0)->left_ns, second(5));
-    assert_int_equal(stay(run, 2)->left_ns, 0);
+    assert_int_equal(session(run, 0)->left_ns, second(5));
+    assert_int_equal(session(run, 2)->left_ns, 0);
     roast_run_free(run);
 }
 
-static void a_stay_keeps_what_was_told(void **state)
+static void a_session_keeps_its_fields(void **state)
 {
     roast_run *run = new_run();
     (void)state;
 
     assert_int_equal(join_as(run, "tcp://10.0.0.7:1", 1, 4, 77), ROAST_OK);
     assert_int_equal(leave_as(run, "tcp://10.0.0.7:1", 3, "exceeded memory"), ROAST_OK);
-    const struct roast_worker_session *it = stay(run, 0);
+    const struct roast_worker_session *it = session(run, 0);
     assert_text(run, it->worker, "tcp://10.0.0.7:1");
     assert_text(run, it->name, "its name");
     assert_text(run, it->host, "10.0.0.7");
@@ -75,8 +75,8 @@ static void who_was_there_before_joins_at_the_start(void **state)
     joins(run, "c", 0, 4);
     leaves(run, "a", -1);
     ASSERT_OFFERS(run, {0, 2, 7});
-    assert_int_equal(stay(run, 0)->joined_ns, EPOCH_0);
-    assert_int_equal(stay(run, 0)->left_ns, EPOCH_0);
+    assert_int_equal(session(run, 0)->joined_ns, EPOCH_0);
+    assert_int_equal(session(run, 0)->left_ns, EPOCH_0);
     roast_run_free(run);
 }
 
@@ -95,7 +95,7 @@ static void news_out_of_order_gives_the_same_sums(void **state)
     roast_run_free(run);
 }
 
-static void a_worker_that_comes_back_stays_twice(void **state)
+static void a_worker_that_comes_back_has_two_sessions(void **state)
 {
     roast_run *run = new_run();
     (void)state;
@@ -103,33 +103,33 @@ static void a_worker_that_comes_back_stays_twice(void **state)
     joins(run, "a", 0, 4);
     leaves(run, "a", 2);
     joins(run, "a", 3, 2);
-    leaves(run, "a", 3); /* as short as can be */
+    leaves(run, "a", 3); /* the shortest session */
     joins(run, "a", 4, 1);
     ASSERT_OFFERS(run, {0, 1, 4}, {2, 0, 0}, {3, 0, 0}, {4, 1, 1});
     assert_int_equal(run->scheduler.sessions.count, 3);
-    assert_int_equal(stay(run, 1)->left_ns, second(3));
+    assert_int_equal(session(run, 1)->left_ns, second(3));
     assert_ptr_equal(
-        roast__latest_session(&run->scheduler.sessions, stay(run, 0)->worker),
-        stay(run, 2));
+        roast__latest_session(&run->scheduler.sessions, session(run, 0)->worker),
+        session(run, 2));
     roast_run_free(run);
 }
 
-/* Its leave may have been dropped: another process at the same address says so. */
-static void who_comes_back_without_having_left_had_left(void **state)
+/* Its leave may have been dropped: another process joined at the same address. */
+static void a_second_join_implies_a_leave(void **state)
 {
     roast_run *run = new_run();
     (void)state;
 
     assert_int_equal(join_as(run, "a", 0, 4, 11), ROAST_OK);
     assert_int_equal(join_as(run, "a", 6, 4, 12), ROAST_OK);
-    assert_int_equal(stay(run, 0)->left_ns, second(6));
-    assert_false(stay(run, 0)->expected);
-    assert_int_equal(stay(run, 0)->reason, ROAST_NO_STRING);
+    assert_int_equal(session(run, 0)->left_ns, second(6));
+    assert_false(session(run, 0)->expected);
+    assert_int_equal(session(run, 0)->reason, ROAST_NO_STRING);
     ASSERT_OFFERS(run, {0, 1, 4}, {6, 1, 4});
     roast_run_free(run);
 }
 
-static void who_is_told_twice_is_there_once(void **state)
+static void a_worker_reported_twice_is_counted_once(void **state)
 {
     roast_run *run = new_run();
     (void)state;
@@ -167,7 +167,7 @@ static void times_that_make_no_sense_do_no_harm(void **state)
     joins(run, "b", 5, UINT64_MAX);
     assert_int_equal(roast_run_member_left(run, &gone, NULL), ROAST_OK);
     ASSERT_OFFERS(run, {0, 0, 0}, {5, 1, 0});
-    assert_int_equal(stay(run, 0)->left_ns, second(5));
+    assert_int_equal(session(run, 0)->left_ns, second(5));
     roast_run_free(run);
 }
 
@@ -180,9 +180,9 @@ static void nothing_secret_is_kept(void **state)
     assert_int_equal(
         leave_as(run, "tcp://me:secret@10.0.0.7:1", 1, "login password=secret failed"),
         ROAST_OK);
-    assert_text(run, stay(run, 0)->worker, "tcp://10.0.0.7:1");
-    assert_text(run, stay(run, 0)->reason, "login password=*** failed");
-    assert_int_equal(stay(run, 0)->left_ns, second(1));
+    assert_text(run, session(run, 0)->worker, "tcp://10.0.0.7:1");
+    assert_text(run, session(run, 0)->reason, "login password=*** failed");
+    assert_int_equal(session(run, 0)->left_ns, second(1));
     assert_null(memmem(run->strings.bytes, run->strings.bytes_used, "secret", 6));
     roast_run_free(run);
 }
@@ -196,8 +196,8 @@ static void long_texts_are_cut(void **state)
     memset(reason, 'x', sizeof(reason) - 1);
     joins(run, "a", 0, 1);
     assert_int_equal(leave_as(run, "a", 1, reason), ROAST_OK);
-    assert_int_equal(roast__strings_get(&run->strings, stay(run, 0)->reason).size_bytes,
-                     1024);
+    assert_int_equal(
+        roast__strings_get(&run->strings, session(run, 0)->reason).size_bytes, 1024);
     roast_run_free(run);
 }
 
@@ -224,7 +224,7 @@ static void ten_thousand_workers_are_one_step(void **state)
     roast_run_free(run);
 }
 
-static void past_the_limit_stays_are_counted(void **state)
+static void sessions_above_the_limit_are_counted(void **state)
 {
     roast_run *run = new_run();
     (void)state;
@@ -242,7 +242,7 @@ static void past_the_limit_stays_are_counted(void **state)
 
 /* ---- without memory -------------------------------------------------------------- */
 
-/* What failed changed nothing, so that doing it again gives the same as ever. */
+/* A failure changes nothing, so that repeating the call gives the same result. */
 static bool step_survives(size_t n)
 {
     roast_run *run = new_run();
@@ -285,18 +285,18 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(joins_and_leaves_are_steps_of_the_offer),
-        cmocka_unit_test(a_stay_keeps_what_was_told),
+        cmocka_unit_test(a_session_keeps_its_fields),
         cmocka_unit_test(who_was_there_before_joins_at_the_start),
         cmocka_unit_test(news_out_of_order_gives_the_same_sums),
-        cmocka_unit_test(a_worker_that_comes_back_stays_twice),
-        cmocka_unit_test(who_comes_back_without_having_left_had_left),
-        cmocka_unit_test(who_is_told_twice_is_there_once),
+        cmocka_unit_test(a_worker_that_comes_back_has_two_sessions),
+        cmocka_unit_test(a_second_join_implies_a_leave),
+        cmocka_unit_test(a_worker_reported_twice_is_counted_once),
         cmocka_unit_test(who_never_joined_cannot_leave),
         cmocka_unit_test(times_that_make_no_sense_do_no_harm),
         cmocka_unit_test(nothing_secret_is_kept),
         cmocka_unit_test(long_texts_are_cut),
         cmocka_unit_test(ten_thousand_workers_are_one_step),
-        cmocka_unit_test(past_the_limit_stays_are_counted),
+        cmocka_unit_test(sessions_above_the_limit_are_counted),
         cmocka_unit_test(every_allocation_may_fail),
     };
 

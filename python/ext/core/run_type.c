@@ -143,7 +143,7 @@ static PyObject *learn_name(PyObject *self, PyObject *name)
         PyErr_Clear(); /* lone surrogates: no frame can name it either */
         Py_RETURN_NONE;
     }
-    WITHOUT_GIL(status = roast_run_learn_name(cast(self)->run, text, &err));
+    WITHOUT_GIL(status = roast_run_add_name(cast(self)->run, text, &err));
     return run_result(cast(self), status, &err);
 }
 

@@ -242,7 +242,7 @@ static bool keep_in_attempt(struct call *call, struct roast_str frame)
 
     if (!roast_attempt_active(call->thread))
         return false;
-    if (roast_attempt_keep(call->thread, frame, &err) == ROAST_OK)
+    if (roast_attempt_add_frame(call->thread, frame, &err) == ROAST_OK)
         return true;
     guard_note_error(call->state, "frame of a chunk", &err);
     return false;

@@ -169,7 +169,7 @@ static PyObject *take_records(PyObject *module, PyObject *unused)
     if (result)
         roast_outbox_release(&frames);
     else
-        roast_outbox_give_back(&frames); /* out of memory: not lost */
+        roast_outbox_put_back(&frames); /* out of memory: not lost */
     Py_XDECREF(list);
     return result;
 }

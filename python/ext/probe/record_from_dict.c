@@ -92,7 +92,7 @@ static double number_at(PyObject *mapping, const char *key)
 
 static void set_times(struct builder *builder)
 {
-    const struct roast_given_times given = {
+    const struct roast_record_times given = {
         number_at(builder->parts.mapping, "t_start"),
         number_at(builder->parts.mapping, "t_end"),
         number_at(builder->parts.mapping, "timestamp")};

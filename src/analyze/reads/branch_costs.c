@@ -31,8 +31,8 @@ void roast__branch_cost_add(struct roast_branch_cost *cost,
 
     cost->flags |= branch->flags;
     cost->preloadable |=
-        coverage.preloadable && (roast_flags_say_accessed(branch->flags) ||
-                                 roast_flags_say_offsets_only(branch->flags));
+        coverage.preloadable && (roast_flags_accessed(branch->flags) ||
+                                 roast_flags_offsets_only(branch->flags));
     cost->known |= coverage.all || branch->reads > 0 || branch->ns > 0;
     cost->bytes_known |= has_bytes || branch->bytes > 0;
     cost->unpacked_known |= has_bytes || branch->uncompressed_bytes > 0;

@@ -69,12 +69,12 @@ void roast__summarize_branches(const struct roast_summary_context *ctx)
         }
         roast__fill_count(table, ROAST_COL_branch_costs_chunks, cost->chunks);
         roast__fill_bool(table, ROAST_COL_branch_costs_accessed,
-                         roast_flags_say_accessed(cost->flags));
+                         roast_flags_accessed(cost->flags));
         roast__fill_bool(table, ROAST_COL_branch_costs_offsets_only,
-                         roast_flags_say_offsets_only(cost->flags));
+                         roast_flags_offsets_only(cost->flags));
         roast__fill_bool(table, ROAST_COL_branch_costs_preloaded,
                          cost->flags & ROAST_BRANCH_PRELOADED);
-        accessed += roast_flags_say_accessed(costs.all[i].flags);
+        accessed += roast_flags_accessed(costs.all[i].flags);
     }
     if (count > 0)
         qsort(costs.all, count, sizeof(costs.all[0]), by_name);

@@ -105,7 +105,7 @@ static struct share share_of(const struct roast_file_read *file,
     struct share share = {0, 0, NAN, NAN};
 
     for (size_t i = 0; i < file->branch_count; i++) {
-        if (!roast_flags_say_accessed(branches[i].flags))
+        if (!roast_flags_accessed(branches[i].flags))
             continue;
         share.branches++;
         share.bytes += branches[i].sized ? (double)branches[i].file_bytes : NAN;
@@ -168,9 +168,9 @@ void roast__summarize_files(const struct roast_summary_context *ctx)
         if (file->has_bytes || file->requested_bytes > 0)
             roast__fill_sum(table, AT(bytes_requested), file->requested_bytes);
         put_names(table, AT(accessed_branches), own, file->branch_count,
-                  roast_flags_say_accessed);
+                  roast_flags_accessed);
         put_names(table, AT(offset_branches), own, file->branch_count,
-                  roast_flags_say_offsets_only);
+                  roast_flags_offsets_only);
         add_to_mean(&branch_mean, share.branches_percent);
         add_to_mean(&byte_mean, share.bytes_percent);
         if (share.bytes_percent > 0) {

@@ -186,7 +186,7 @@ static void put_rest(struct roast_json *json, const struct roast_fileset *given,
         const struct roast_fileset_rest *rest = &given->rests[middle];
         int order = compare_texts(roast__fileset_text(given, rest->dataset), dataset);
         if (order == 0) {
-            roast_json_made(json, roast__fileset_text(given, rest->json));
+            roast_json_raw(json, roast__fileset_text(given, rest->json));
             return;
         }
         low = order < 0 ? middle + 1 : low;

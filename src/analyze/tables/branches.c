@@ -62,9 +62,9 @@ static void put_cost(roast_table *to, int at_reads,
         roast__fill_sum(to, at_reads + BYTES, cost->bytes);
     if (cost->unpacked_known)
         roast__fill_sum(to, at_reads + UNCOMPRESSED, cost->uncompressed_bytes);
-    roast__fill_bool(to, at_reads + ACCESSED, roast_flags_say_accessed(cost->flags));
+    roast__fill_bool(to, at_reads + ACCESSED, roast_flags_accessed(cost->flags));
     roast__fill_bool(to, at_reads + OFFSETS_ONLY,
-                     roast_flags_say_offsets_only(cost->flags));
+                     roast_flags_offsets_only(cost->flags));
     roast__fill_bool(to, at_reads + PRELOADED, cost->flags & ROAST_BRANCH_PRELOADED);
 }
 

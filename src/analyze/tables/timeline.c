@@ -14,22 +14,22 @@
 
 #define AT(name) ROAST_COL_timeline_##name
 
-enum { MOST_STEPS = 1000, SHORTEST_STEP_MS = 100 };
+enum { MAX_STEPS = 1000, SHORTEST_STEP_MS = 100 };
 
 /* Something that lasts, summed up in every step. */
 struct lasting {
     bool known;
-    double area[MOST_STEPS];
+    double area[MAX_STEPS];
     double
-        change[MOST_STEPS + 1]; /* of what fills whole steps, against the step before */
+        change[MAX_STEPS + 1]; /* of what fills whole steps, against the step before */
 };
 
 /* A sampled quantity, and the covered time of every step. */
 struct looked_at {
-    double area[MOST_STEPS];
-    double covered[MOST_STEPS];
-    double points[MOST_STEPS]; /* sum of moments */
-    double moments[MOST_STEPS];
+    double area[MAX_STEPS];
+    double covered[MAX_STEPS];
+    double points[MAX_STEPS]; /* sum of moments */
+    double moments[MAX_STEPS];
 };
 
 struct steps {
@@ -41,13 +41,13 @@ struct steps {
     struct lasting workers;
     struct lasting threads;
     struct lasting running;
-    struct looked_at one;      /* worker, or the number of workers */
-    double memory[MOST_STEPS]; /* NaN: not sampled */
-    double cpu[MOST_STEPS];
-    uint64_t chunks[MOST_STEPS];
-    uint64_t failures[MOST_STEPS];
-    double events[MOST_STEPS]; /* NaN: one does not know */
-    double bytes[MOST_STEPS];
+    struct looked_at one;     /* worker, or the number of workers */
+    double memory[MAX_STEPS]; /* NaN: not sampled */
+    double cpu[MAX_STEPS];
+    uint64_t chunks[MAX_STEPS];
+    uint64_t failures[MAX_STEPS];
+    double events[MAX_STEPS]; /* NaN: one does not know */
+    double bytes[MAX_STEPS];
 };
 
 static double position(const struct steps *steps, int64_t time_ns)
@@ -291,7 +291,7 @@ void roast__make_timeline(const struct roast_table_job *job)
     steps->start_ns = job->ctx->run->start_ns;
     steps->end_ns = job->ctx->end_ns;
     if (span_ns > 0)
-        steps->count = (size_t)roast__time_clamp(fit, 1, MOST_STEPS);
+        steps->count = (size_t)roast__time_clamp(fit, 1, MAX_STEPS);
     steps->length_ns = (double)span_ns / (double)(steps->count > 0 ? steps->count : 1);
     for (size_t i = 0; i < steps->count; i++)
         steps->memory[i] = steps->cpu[i] = NAN;

@@ -112,7 +112,7 @@ static void put_history(struct histories *histories, size_t latest)
         roast__fill_bool(job->to, AT(expected), session->expected);
         roast__fill_text(job->to, AT(reason), string_of(job, session->reason));
     }
-    roast__fill_count(job->to, AT(stays), history->sessions);
+    roast__fill_count(job->to, AT(sessions), history->sessions);
     roast__fill_count(job->to, AT(lost), history->lost);
 }
 

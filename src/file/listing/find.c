@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* find.c - the run that a folder stands for: the one that began last.
+/* find.c - finds the newest run in a folder.
  *
- * Runs of a block with output_dir are NAME.roast-live while they run and NAME/run.roast
- * afterwards. For a moment both exist; but a live file may also remain beside an
- * earlier run of the same name: only their ids distinguish the two cases. A run may
- * also end during the search: a file that disappeared makes it start again. */
+ * With output_dir a run is NAME.roast-live while it runs and NAME/run.roast afterwards.
+ * For a moment both exist. A live file may also exist next to an earlier run of the
+ * same name: only the ids distinguish the two cases. A run may also end during the
+ * search: a file that disappeared makes it start again. */
 #include <dirent.h>
 #include <errno.h>
 #include <stdio.h>
@@ -17,9 +17,9 @@
 #include "file/runfile.h"
 #include "roast/live.h"
 
-#define RUN_INSIDE "/" ROAST_RUN_NAME
+#define RUN_IN_FOLDER "/" ROAST_RUN_NAME
 
-enum { MAX_LOOKS = 3 };
+enum { MAX_SEARCHES = 3 };
 
 struct candidate {
     struct roast_page path; /* owned */
@@ -31,7 +31,7 @@ struct search {
     struct candidate *items; /* owned */
     size_t count;
     size_t cap;
-    bool gone; /* a file disappeared during the search */
+    bool disappeared; /* a file disappeared during the search */
 };
 
 static void search_release(struct search *search)
@@ -82,22 +82,23 @@ static int make_path(struct roast_page *out, struct roast_str folder,
     return ROAST_OK;
 }
 
-enum kind { GONE, OTHER, FOLDER, FILE_ITSELF };
+enum kind { DISAPPEARED, OTHER, FOLDER, FILE_ITSELF };
 
 static enum kind kind_of(const char *path)
 {
     struct stat found;
 
     if (stat(path, &found) != 0) /* a broken link is kept */
-        return lstat(path, &found) != 0 && errno == ENOENT ? GONE : OTHER;
+        return lstat(path, &found) != 0 && errno == ENOENT ? DISAPPEARED : OTHER;
     return S_ISDIR(found.st_mode)   ? FOLDER
            : S_ISREG(found.st_mode) ? FILE_ITSELF
                                     : OTHER;
 }
 
-/* ---- live files beside finished ones --------------------------------------------- */
+/* ---- live files and finished files of the same run
+ * -------------------------------- */
 
-/* 1: the run file NAME + end is of the run with this id. */
+/* 1: the run file NAME + end has this run id. */
 static int is_same_run(struct roast_str name, const char *end, const char *id,
                        roast_error *err)
 {
@@ -116,7 +117,7 @@ static int is_same_run(struct roast_str name, const char *end, const char *id,
     return status == ROAST_NO_MEMORY || status == 1 ? status : 0;
 }
 
-/* 1: a live file whose finished one is there is about to be removed. */
+/* 1: a live file that will be removed, because the finished file exists. */
 static int is_replaced(const struct roast_page *path, const struct roast_run_info *info,
                        roast_error *err)
 {
@@ -124,14 +125,14 @@ static int is_replaced(const struct roast_page *path, const struct roast_run_inf
 
     if (!info->live || !*info->id || !ends_with(path->text, ROAST_LIVE_SUFFIX))
         return 0;
-    int status = is_same_run(name, RUN_INSIDE, info->id, err);
+    int status = is_same_run(name, RUN_IN_FOLDER, info->id, err);
     return status != 0 ? status : is_same_run(name, ROAST_FILE_SUFFIX, info->id, err);
 }
 
-/* ---- all of them ----------------------------------------------------------------- */
+/* ---- the search ------------------------------------------------------------------ */
 
-/* 1: a file is a run; 0: it is none, or shown by another file. */
-static int look_at(struct candidate *one, bool *gone, roast_error *err)
+/* 1: a file is a run; 0: it is not, or another file has the same run. */
+static int read_candidate(struct candidate *one, bool *disappeared, roast_error *err)
 {
     struct roast_run_info info;
     int status = roast__run_info(&info, one->path.text, false, err);
@@ -140,44 +141,43 @@ static int look_at(struct candidate *one, bool *gone, roast_error *err)
         return status;
     one->readable = status == ROAST_OK;
     one->start_ns = info.start_ns;
-    if (!one->readable && kind_of(one->path.text) == GONE) {
-        *gone = true;
+    if (!one->readable && kind_of(one->path.text) == DISAPPEARED) {
+        *disappeared = true;
         return 0;
     }
     status = one->readable ? is_replaced(&one->path, &info, err) : 0;
     return status < 0 ? status : status == 0;
 }
 
-/* The path of the run that an entry is or has, which may be called as it likes: 1; 0:
- * there is none. */
-static int path_of(struct roast_page *out, bool *gone, const char *folder,
+/* The path of the run in an entry of the folder: 1; 0: there is none. */
+static int path_of(struct roast_page *out, bool *disappeared, const char *folder,
                    const char *entry, roast_error *err)
 {
     int status =
-        make_path(out, roast_str_of(folder), roast_str_of(entry), RUN_INSIDE, err);
+        make_path(out, roast_str_of(folder), roast_str_of(entry), RUN_IN_FOLDER, err);
 
     if (status < 0)
         return status;
-    char *inside = out->text + out->size_bytes - strlen(RUN_INSIDE);
-    *inside = '\0';
+    char *folder_end = out->text + out->size_bytes - strlen(RUN_IN_FOLDER);
+    *folder_end = '\0';
     enum kind kind = kind_of(out->text);
     if (kind == FOLDER) {
-        *inside = RUN_INSIDE[0];
+        *folder_end = RUN_IN_FOLDER[0];
         return kind_of(out->text) == FILE_ITSELF;
     }
-    *gone = *gone || kind == GONE;
-    out->size_bytes -= strlen(RUN_INSIDE);
+    *disappeared = *disappeared || kind == DISAPPEARED;
+    out->size_bytes -= strlen(RUN_IN_FOLDER);
     return kind == FILE_ITSELF && roast_is_run_name(entry);
 }
 
-static int take(struct search *search, const char *folder, const char *entry,
-                roast_error *err)
+static int add_entry(struct search *search, const char *folder, const char *entry,
+                     roast_error *err)
 {
     struct candidate one = {{NULL, 0}, false, 0};
-    int status = path_of(&one.path, &search->gone, folder, entry, err);
+    int status = path_of(&one.path, &search->disappeared, folder, entry, err);
 
     if (status > 0)
-        status = look_at(&one, &search->gone, err);
+        status = read_candidate(&one, &search->disappeared, err);
     if (status > 0) {
         struct candidate *items = roast__array_room(search->items, &search->cap,
                                                     search->count, sizeof(*items));
@@ -207,7 +207,7 @@ static int read_folder(struct search *search, const char *folder, roast_error *e
         if (!entry)
             break;
         if (!roast_is_hidden_name(entry->d_name))
-            status = take(search, folder, entry->d_name, err);
+            status = add_entry(search, folder, entry->d_name, err);
     }
     (void)closedir(dir);
     return status;
@@ -232,7 +232,7 @@ static int compare(const void *left, const void *right)
 static int open_one(struct roast_found_run *out, struct search *search,
                     roast_error *err)
 {
-    struct candidate *given = search->items;
+    struct candidate *chosen = search->items;
 
     for (size_t i = 0; i < search->count && search->items[i].readable; i++) {
         struct candidate *one = &search->items[i];
@@ -240,23 +240,24 @@ static int open_one(struct roast_found_run *out, struct search *search,
         if (status == ROAST_NO_MEMORY)
             return status;
         if (status == ROAST_OK) {
-            given = one;
+            chosen = one;
             break;
         }
         one->readable = false;
-        search->gone = search->gone || kind_of(one->path.text) == GONE;
+        search->disappeared =
+            search->disappeared || kind_of(one->path.text) == DISAPPEARED;
     }
     for (size_t i = 0; i < search->count; i++)
         out->unreadable += !search->items[i].readable;
     out->runs = search->count;
     if (search->count > 0) {
-        out->path = given->path;
-        given->path = (struct roast_page){NULL, 0}; /* moved to the caller */
+        out->path = chosen->path;
+        chosen->path = (struct roast_page){NULL, 0}; /* moved to the caller */
     }
     return ROAST_OK;
 }
 
-static int find_once(struct roast_found_run *out, bool *gone, const char *folder,
+static int find_once(struct roast_found_run *out, bool *disappeared, const char *folder,
                      roast_error *err)
 {
     struct search search = {.items = NULL};
@@ -266,7 +267,7 @@ static int find_once(struct roast_found_run *out, bool *gone, const char *folder
         qsort(search.items, search.count, sizeof(*search.items), compare);
     if (status == ROAST_OK)
         status = open_one(out, &search, err);
-    *gone = search.gone;
+    *disappeared = search.disappeared;
     search_release(&search);
     return status;
 }
@@ -274,15 +275,15 @@ static int find_once(struct roast_found_run *out, bool *gone, const char *folder
 int roast_runfile_find(struct roast_found_run *out, const char *folder,
                        roast_error *err)
 {
-    bool gone = true;
+    bool disappeared = true;
     int status = ROAST_OK;
 
     *out = (struct roast_found_run){.runs = 0};
-    for (int i = 0; i < MAX_LOOKS && gone && status == ROAST_OK; i++) {
+    for (int i = 0; i < MAX_SEARCHES && disappeared && status == ROAST_OK; i++) {
         roast_page_release(&out->path);
         roast_runfile_close(out->file);
         *out = (struct roast_found_run){.runs = 0};
-        status = find_once(out, &gone, folder, err);
+        status = find_once(out, &disappeared, folder, err);
     }
     return status;
 }

@@ -2,7 +2,7 @@
 /* run_info.c - what a list of runs shows of each: its head and its summary.
  *
  * A finished file has both. A live file has no summary: a small one is read and
- * summarized, of a large one only the words are shown. */
+ * summarized, a large one has only its notes shown. */
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -16,7 +16,7 @@ static void copy_note(roast_run *run, const char *name, char *out, size_t out_by
     (void)roast_run_note(run, ROAST_NOTES_run, name, out, out_bytes);
 }
 
-static void fill_words(struct roast_run_info *out, roast_run *run)
+static void fill_notes(struct roast_run_info *out, roast_run *run)
 {
     out->start_ns = roast_run_span(run).start_ns;
     (void)snprintf(out->state, sizeof(out->state), "%s",
@@ -55,7 +55,7 @@ static int read_finished(struct roast_run_info *out, const char *path,
     if (status == ROAST_OK && with_numbers)
         status = roast_runfile_summary(file, &summary, err);
     if (status == ROAST_OK)
-        fill_words(out, file->small);
+        fill_notes(out, file->small);
     if (summary)
         fill_numbers(out, summary);
     roast_runfile_close(file);
@@ -74,7 +74,7 @@ static int read_live(struct roast_run_info *out, const struct roast_live_file *f
     if (status == ROAST_OK && !file->notes_only)
         status = roast_summarize(&summary, run, err);
     if (status == ROAST_OK)
-        fill_words(out, run);
+        fill_notes(out, run);
     if (summary)
         fill_numbers(out, summary);
     roast_summary_free(summary);

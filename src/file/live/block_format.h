@@ -62,8 +62,8 @@ bool roast__live_head_read(struct roast_live_head *head, const unsigned char *by
                            size_t size_bytes);
 
 /* Fills the head of a block in front of its payload. */
-static inline void roast__block_seal(unsigned char *block, size_t payload_bytes,
-                                     uint64_t number)
+static inline void roast__block_write_head(unsigned char *block, size_t payload_bytes,
+                                           uint64_t number)
 {
     size_t covered = ROAST_BLOCK_HEAD_BYTES - ROAST_BLOCK_COVERED_FROM + payload_bytes;
 

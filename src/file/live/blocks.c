@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* blocks.c - the whole blocks of a live file, one after the other.
  *
- * Where a block does not follow, the next one is searched byte by byte: a place where
- * magic, size, number and checksum agree. If there is none, and what is left could be
+ * After an invalid block the next one is searched byte by byte: a position where magic,
+ * size, number and checksum agree. If there is none, and the remaining bytes could be
  * the start of a block, the file was cut there. */
 #include "file/live/blocks.h"
 
@@ -16,7 +16,7 @@
 
 enum { PIECE_BYTES = 64 * 1024, EFFORT_PER_BYTE = 16, LARGEST_HEAD_BYTES = 4096 };
 
-enum verdict { WHOLE, CUT, DAMAGED, FAILED };
+enum block_state { WHOLE, CUT, DAMAGED, FAILED };
 
 /* ---- the window ------------------------------------------------------------------ */
 
@@ -36,7 +36,7 @@ static const unsigned char *here(const struct roast_live_blocks *blocks)
 }
 
 /* Drops the bytes that were read. */
-static void drop_behind(struct roast_live_blocks *blocks)
+static void drop_consumed(struct roast_live_blocks *blocks)
 {
     size_t kept = held_bytes(blocks);
 
@@ -48,22 +48,24 @@ static void drop_behind(struct roast_live_blocks *blocks)
     blocks->window_at = blocks->at;
 }
 
-/* Makes the window hold so many bytes from here on, which the file must have. */
-static int need(struct roast_live_blocks *blocks, size_t size_bytes, roast_error *err)
+/* Reads until the window has this many bytes from the current position on. */
+static int fill_window(struct roast_live_blocks *blocks, size_t size_bytes,
+                       roast_error *err)
 {
     struct roast_buf *window = &blocks->window;
 
     if (held_bytes(blocks) >= size_bytes)
         return ROAST_OK;
-    drop_behind(blocks);
-    size_t want = size_bytes > PIECE_BYTES ? size_bytes : PIECE_BYTES;
-    want = want < left_bytes(blocks) ? want : (size_t)left_bytes(blocks);
-    roast__buf_reserve(window, want - window->size_bytes);
+    drop_consumed(blocks);
+    size_t wanted = size_bytes > PIECE_BYTES ? size_bytes : PIECE_BYTES;
+    wanted = wanted < left_bytes(blocks) ? wanted : (size_t)left_bytes(blocks);
+    roast__buf_reserve(window, wanted - window->size_bytes);
     if (!roast__buf_ok(window))
-        return roast_error_set(err, ROAST_NO_MEMORY, "%zu bytes of a live file", want);
+        return roast_error_set(err, ROAST_NO_MEMORY, "%zu bytes of a live file",
+                               wanted);
     while (window->size_bytes < size_bytes) {
         ssize_t got = pread(blocks->fd, window->data + window->size_bytes,
-                            want - window->size_bytes,
+                            wanted - window->size_bytes,
                             (off_t)(blocks->window_at + window->size_bytes));
         if (got < 0 && errno == EINTR)
             continue;
@@ -91,12 +93,12 @@ static size_t payload_bytes(const struct roast_live_blocks *blocks)
     return (size_t)roast__load_fixed(here(blocks) + 8, 4);
 }
 
-static uint64_t number(const struct roast_live_blocks *blocks)
+static uint64_t block_number(const struct roast_live_blocks *blocks)
 {
     return roast__load_fixed(here(blocks) + 12, 8);
 }
 
-static enum verdict sum_up(struct roast_live_blocks *blocks)
+static enum block_state check_sum(struct roast_live_blocks *blocks)
 {
     size_t covered =
         ROAST_BLOCK_HEAD_BYTES - ROAST_BLOCK_COVERED_FROM + payload_bytes(blocks);
@@ -109,14 +111,14 @@ static enum verdict sum_up(struct roast_live_blocks *blocks)
     return DAMAGED;
 }
 
-/* What is here. */
-static enum verdict judge(struct roast_live_blocks *blocks, roast_error *err)
+/* The state of the block at the current position. */
+static enum block_state classify(struct roast_live_blocks *blocks, roast_error *err)
 {
     uint64_t left = left_bytes(blocks);
     size_t head_bytes =
         left < ROAST_BLOCK_HEAD_BYTES ? (size_t)left : (size_t)ROAST_BLOCK_HEAD_BYTES;
 
-    if (need(blocks, head_bytes, err) < 0)
+    if (fill_window(blocks, head_bytes, err) < 0)
         return FAILED;
     if (!has_magic(blocks, head_bytes))
         return DAMAGED;
@@ -124,13 +126,14 @@ static enum verdict judge(struct roast_live_blocks *blocks, roast_error *err)
         return CUT;
     size_t payload = payload_bytes(blocks);
     if (payload == 0 || payload > ROAST_BLOCK_MAX_BYTES ||
-        number(blocks) < blocks->next_number || number(blocks) == UINT64_MAX)
+        block_number(blocks) < blocks->next_number ||
+        block_number(blocks) == UINT64_MAX)
         return DAMAGED;
     if (payload > left - ROAST_BLOCK_HEAD_BYTES)
         return CUT;
-    if (need(blocks, ROAST_BLOCK_HEAD_BYTES + payload, err) < 0)
+    if (fill_window(blocks, ROAST_BLOCK_HEAD_BYTES + payload, err) < 0)
         return FAILED;
-    return sum_up(blocks);
+    return check_sum(blocks);
 }
 
 /* Advances to the next byte that a block may begin with. */
@@ -145,14 +148,16 @@ static void skip_to_magic(struct roast_live_blocks *blocks)
     blocks->at += found ? (size_t)(found - from) : held_bytes(blocks);
 }
 
-/* To the next whole block; DAMAGED: to the end of the file, because there is none. */
-static enum verdict search(struct roast_live_blocks *blocks, roast_error *err)
+/* Advances to the next whole block; DAMAGED: there is none, and the end is reached. */
+static enum block_state find_next_block(struct roast_live_blocks *blocks,
+                                        roast_error *err)
 {
     while (left_bytes(blocks) > 1 && blocks->effort_bytes > 0) {
         skip_to_magic(blocks);
-        enum verdict verdict = left_bytes(blocks) > 0 ? judge(blocks, err) : DAMAGED;
-        if (verdict == WHOLE || verdict == FAILED)
-            return verdict;
+        enum block_state block_state =
+            left_bytes(blocks) > 0 ? classify(blocks, err) : DAMAGED;
+        if (block_state == WHOLE || block_state == FAILED)
+            return block_state;
     }
     blocks->at = blocks->file_bytes;
     return DAMAGED;
@@ -166,9 +171,9 @@ int roast__blocks_next(struct roast_live_blocks *blocks, struct roast_str *entri
 
     if (left_bytes(blocks) == 0)
         return 0;
-    enum verdict first = judge(blocks, &failure);
-    enum verdict last =
-        first == CUT || first == DAMAGED ? search(blocks, &failure) : first;
+    enum block_state first = classify(blocks, &failure);
+    enum block_state last =
+        first == CUT || first == DAMAGED ? find_next_block(blocks, &failure) : first;
     if (last == FAILED)
         return roast_error_set(err, failure.code, "%s", failure.message);
     if (last == DAMAGED && first == CUT) {
@@ -176,7 +181,7 @@ int roast__blocks_next(struct roast_live_blocks *blocks, struct roast_str *entri
         return 0;
     }
     seen->damaged += first != WHOLE;
-    uint64_t lost = last == WHOLE ? number(blocks) - blocks->next_number : 0;
+    uint64_t lost = last == WHOLE ? block_number(blocks) - blocks->next_number : 0;
     *gap = first != WHOLE || lost > 0;
     seen->gaps += *gap;
     if (last == DAMAGED)
@@ -185,7 +190,7 @@ int roast__blocks_next(struct roast_live_blocks *blocks, struct roast_str *entri
     seen->blocks++;
     *entries = (struct roast_str){(const char *)here(blocks) + ROAST_BLOCK_HEAD_BYTES,
                                   payload_bytes(blocks)};
-    blocks->next_number = number(blocks) + 1;
+    blocks->next_number = block_number(blocks) + 1;
     blocks->at += ROAST_BLOCK_HEAD_BYTES + entries->size_bytes;
     return 1;
 }
@@ -205,7 +210,7 @@ bool roast__live_head_read(struct roast_live_head *head, const unsigned char *at
         return false;
     head->format = (uint32_t)roast__load_fixed(at + 8, 4);
     memcpy(head->writer, at + 16, ROAST_LIVE_WRITER_BYTES - 1);
-    roast__clean_words(head->writer);
+    roast__make_printable(head->writer);
     head->start_mono_ns = (int64_t)roast__load_fixed(at + 64, 8);
     head->start_epoch_ns = (int64_t)roast__load_fixed(at + 72, 8);
     return true;
@@ -238,7 +243,7 @@ static int open_head(struct roast_live_blocks *blocks, const char *path,
     uint64_t left = left_bytes(blocks);
     size_t some = left < ROAST_LIVE_HEAD_BYTES ? (size_t)left : ROAST_LIVE_HEAD_BYTES;
     size_t magic = some < ROAST_LIVE_MAGIC_BYTES ? some : ROAST_LIVE_MAGIC_BYTES;
-    int status = need(blocks, some, err);
+    int status = fill_window(blocks, some, err);
 
     if (status < 0)
         return status;
@@ -250,7 +255,7 @@ static int open_head(struct roast_live_blocks *blocks, const char *path,
     if (head_bytes < ROAST_LIVE_HEAD_BYTES || head_bytes > LARGEST_HEAD_BYTES ||
         head_bytes > left)
         head_bytes = ROAST_LIVE_HEAD_BYTES;
-    status = need(blocks, head_bytes, err);
+    status = fill_window(blocks, head_bytes, err);
     if (status < 0)
         return status;
     blocks->head_known = roast__live_head_read(&blocks->head, here(blocks), head_bytes);
@@ -263,7 +268,8 @@ static int open_head(struct roast_live_blocks *blocks, const char *path,
     return ROAST_OK;
 }
 
-static int weigh(struct roast_live_blocks *blocks, const char *path, roast_error *err)
+static int check_head(struct roast_live_blocks *blocks, const char *path,
+                      roast_error *err)
 {
     struct stat about;
 
@@ -279,7 +285,7 @@ int roast__blocks_open(struct roast_live_blocks *blocks, int fd, const char *pat
                        struct roast_journal_reading *seen, roast_error *err)
 {
     *blocks = (struct roast_live_blocks){.fd = fd, .next_number = 1};
-    int status = weigh(blocks, path, err);
+    int status = check_head(blocks, path, err);
     if (status == ROAST_OK)
         status = open_head(blocks, path, err);
     if (status < 0) {

@@ -68,7 +68,7 @@ int roast__disk_write(const struct roast_live_disk *disk, const unsigned char *b
     return 0;
 }
 
-/* The folder once, so that the name of the file lasts too; some file systems cannot. */
+/* The folder is synced once, so that the name is durable; some file systems cannot. */
 int roast__disk_sync(struct roast_live_disk *disk)
 {
     if (!disk->folder_synced && fsync(disk->folder_fd) != 0 && errno != EINVAL &&

@@ -45,10 +45,11 @@ static int read_file(struct roast_apply *apply, int fd, const char *path,
     status = apply_blocks(apply, &blocks, seen, err);
     roast__blocks_close(&blocks);
     if (status == ROAST_OK && !apply->run)
-        return roast_error_set(err, ROAST_BAD_CHECKSUM,
-                               "%.150s: damaged where the start of the run is told: "
-                               "nothing of it can be read",
-                               path);
+        return roast_error_set(
+            err, ROAST_BAD_CHECKSUM,
+            "%.150s: the entry with the start of the run is damaged, "
+            "so nothing can be read",
+            path);
     return status;
 }
 
@@ -81,7 +82,7 @@ int roast__live_read_open(roast_run **out, const struct roast_live_file *file,
 int roast__live_read(roast_run **out, const char *path,
                      struct roast_journal_reading *seen, roast_error *err)
 {
-    /* O_NONBLOCK: a pipe must not hold us */
+    /* O_NONBLOCK: opening a pipe must not block */
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 
     *out = NULL;

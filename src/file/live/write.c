@@ -2,11 +2,11 @@
 /* write.c - writes the journal of a run to a live file while the run grows.
  *
  * Each block is written at an offset that is known before: a write that failed half-way
- * is simply done again. Blocks are kept until the disk was synced, because after a
- * failed sync it is unknown what of them arrived: then all since the last good sync is
- * written again, over itself. What is acknowledged is never touched.
+ * is repeated. Blocks are kept until the disk is synced, because after a failed sync it
+ * is unknown what was stored: then everything since the last good sync is written again
+ * at the same offsets. Acknowledged bytes are never written again.
  *
- * Two locks: `io` is held while the disk works, `lock` for moments only. */
+ * Two locks: `io` is held during disk operations, `lock` only briefly. */
 #include <errno.h>
 #include <inttypes.h>
 #include <signal.h>
@@ -25,8 +25,8 @@ static const int64_t default_write_every_ns = INT64_C(1000000000);
 static const int64_t default_sync_every_ns = INT64_C(5000000000);
 static const int64_t ns_per_s = INT64_C(1000000000);
 
-/* How far the file is. */
-struct place {
+/* A position in the file, with the blocks and changes before it. */
+struct file_position {
     uint64_t offset;
     uint64_t blocks;
     uint64_t changes;
@@ -44,14 +44,14 @@ struct roast_live {
     struct roast_block *unwritten; /* of them, the first that was not written */
     struct roast_block *newest;    /* and the last */
     struct roast_live_disk disk;
-    struct place written;
-    struct place synced;
+    struct file_position written;
+    struct file_position synced;
     int64_t synced_at_ns;
 
     pthread_mutex_t lock; /* guards what is below */
     pthread_cond_t wake;
     bool stop;
-    bool hurry; /* the queue is half full */
+    bool half_full; /* the queue is half full */
     struct roast_live_state state;
 };
 
@@ -72,7 +72,7 @@ static int write_block(struct roast_live *live, struct roast_block *block)
 {
     size_t size = ROAST_BLOCK_HEAD_BYTES + block->size_bytes;
 
-    roast__block_seal(block->bytes, block->size_bytes, live->written.blocks + 1);
+    roast__block_write_head(block->bytes, block->size_bytes, live->written.blocks + 1);
     int failed =
         roast__disk_write(&live->disk, block->bytes, size, live->written.offset);
     if (failed)
@@ -95,7 +95,7 @@ static int write_all(struct roast_live *live)
     return failed;
 }
 
-/* Takes what is queued; all before it is written. */
+/* Takes the queued blocks; all earlier ones must be written. */
 static void collect(struct roast_live *live)
 {
     roast__run_lock(live->journal.run);
@@ -110,7 +110,7 @@ static void collect(struct roast_live *live)
         live->newest = blocks;
 }
 
-/* Everything that was written is safe. */
+/* Frees the written blocks, which are synced now. */
 static void acknowledge(struct roast_live *live)
 {
     size_t done_bytes = 0;
@@ -127,23 +127,18 @@ static void acknowledge(struct roast_live *live)
     roast__journal_done(&live->journal, done_bytes);
 }
 
-/* It is unknown what of it arrived. */
-static void start_over(struct roast_live *live)
-{
-    live->unwritten = live->unsynced;
-    live->written = live->synced;
-}
-
 static int sync_all(struct roast_live *live)
 {
     live->synced_at_ns = roast__clock_mono_ns();
     if (live->written.offset == live->synced.offset)
         return 0;
     int failed = roast__disk_sync(&live->disk);
-    if (failed)
-        start_over(live);
-    else
+    if (failed) { /* it is unknown which blocks were stored */
+        live->unwritten = live->unsynced;
+        live->written = live->synced;
+    } else {
         acknowledge(live);
+    }
     return failed;
 }
 
@@ -165,7 +160,7 @@ static void count_round(struct roast_live *live, int failed)
 static int do_round(struct roast_live *live, bool sync)
 {
     (void)pthread_mutex_lock(&live->io);
-    int failed = write_all(live); /* what could not be written before */
+    int failed = write_all(live); /* blocks whose write failed before */
     if (!failed) {
         collect(live);
         failed = write_all(live);
@@ -181,21 +176,21 @@ static int do_round(struct roast_live *live, bool sync)
 
 /* ---- the thread ------------------------------------------------------------------ */
 
-/* A forked child has neither the thread nor locks that it could trust. */
+/* A forked child has no writer thread and cannot use the locks. */
 static bool is_ours(const struct roast_live *live)
 {
     return live->pid == getpid();
 }
 
 /* Called with the run locked. */
-static void hurry(void *context)
+static void half_full(void *context)
 {
     struct roast_live *live = context;
 
     if (!is_ours(live))
         return;
     (void)pthread_mutex_lock(&live->lock);
-    live->hurry = true;
+    live->half_full = true;
     (void)pthread_cond_signal(&live->wake);
     (void)pthread_mutex_unlock(&live->lock);
 }
@@ -208,18 +203,18 @@ static void wait_for_round(struct roast_live *live)
                              .tv_nsec = (long)(until_ns % ns_per_s)};
     int status = 0;
 
-    while (!live->stop && !live->hurry && status != ETIMEDOUT)
+    while (!live->stop && !live->half_full && status != ETIMEDOUT)
         status = pthread_cond_timedwait(&live->wake, &live->lock, &until);
 }
 
-static void *write_on(void *context)
+static void *writer_thread(void *context)
 {
     struct roast_live *live = context;
 
     (void)pthread_mutex_lock(&live->lock);
     for (wait_for_round(live); !live->stop; wait_for_round(live)) {
-        bool sync = live->hurry;
-        live->hurry = false;
+        bool sync = live->half_full;
+        live->half_full = false;
         (void)pthread_mutex_unlock(&live->lock);
         (void)do_round(live, sync);
         (void)pthread_mutex_lock(&live->lock);
@@ -228,16 +223,16 @@ static void *write_on(void *context)
     return NULL;
 }
 
-/* Signals are for the threads of the program. */
+/* The writer thread blocks all signals, so that threads of the program get them. */
 static int start_thread(struct roast_live *live)
 {
     sigset_t all;
-    sigset_t kept;
+    sigset_t previous;
 
     (void)sigfillset(&all);
-    (void)pthread_sigmask(SIG_SETMASK, &all, &kept);
-    int failed = pthread_create(&live->thread, NULL, write_on, live);
-    (void)pthread_sigmask(SIG_SETMASK, &kept, NULL);
+    (void)pthread_sigmask(SIG_SETMASK, &all, &previous);
+    int failed = pthread_create(&live->thread, NULL, writer_thread, live);
+    (void)pthread_sigmask(SIG_SETMASK, &previous, NULL);
     return failed;
 }
 
@@ -286,8 +281,10 @@ static int64_t or_default(int64_t value, int64_t usual)
     return value > 0 ? value : usual;
 }
 
-/* Without file and thread; NULL when out of memory. */
-static struct roast_live *make(roast_run *run, const struct roast_live_options *options)
+/* Allocates without opening the file or starting the thread; NULL when out of
+ * memory. */
+static struct roast_live *new_live(roast_run *run,
+                                   const struct roast_live_options *options)
 {
     struct roast_live *live = roast__alloc(sizeof(*live));
 
@@ -300,7 +297,7 @@ static struct roast_live *make(roast_run *run, const struct roast_live_options *
     live->write_every_ns = or_default(options->write_every_ns, default_write_every_ns);
     live->sync_every_ns = or_default(options->sync_every_ns, default_sync_every_ns);
     live->journal.run = run;
-    live->journal.half_full = hurry;
+    live->journal.half_full = half_full;
     live->journal.context = live;
     return live;
 }
@@ -327,7 +324,7 @@ int roast_live_open(roast_live **out, roast_run *run, const char *path,
     size_t queue_bytes = options ? options->queue_bytes : 0;
 
     *out = NULL;
-    struct roast_live *live = make(run, options ? options : &defaults);
+    struct roast_live *live = new_live(run, options ? options : &defaults);
     if (!live)
         return roast_error_set(err, ROAST_NO_MEMORY, "a live file");
     int status = open_file(live, path, err);
@@ -337,8 +334,9 @@ int roast_live_open(roast_live **out, roast_run *run, const char *path,
                                  queue_bytes ? queue_bytes : default_queue_bytes, err);
     if (status == ROAST_OK && start_thread(live) != 0) {
         roast__journal_close(&live->journal);
-        status = roast_error_set(err, ROAST_UNAVAILABLE,
-                                 "live file %.150s: no thread to write it", path);
+        status =
+            roast_error_set(err, ROAST_UNAVAILABLE,
+                            "live file %.150s: cannot start the writer thread", path);
     }
     if (status < 0) {
         (void)roast__disk_remove(&live->disk);
@@ -368,8 +366,7 @@ void roast_live_state(roast_live *live, struct roast_live_state *out)
     roast__run_unlock(live->journal.run);
 }
 
-static int sync_now(struct roast_live *live, const char *what_of_the_rest,
-                    roast_error *err)
+static int sync_now(struct roast_live *live, const char *consequence, roast_error *err)
 {
     struct roast_live_state state;
     int failed = do_round(live, true);
@@ -379,25 +376,26 @@ static int sync_now(struct roast_live *live, const char *what_of_the_rest,
     roast_live_state(live, &state);
     return roast_error_set(
         err, ROAST_IO, "live file %.120s: %s; %" PRIu64 " changes %s", live->disk.path,
-        strerror(failed), state.queued - state.acknowledged, what_of_the_rest);
+        strerror(failed), state.queued - state.acknowledged, consequence);
 }
 
 int roast_live_sync(roast_live *live, roast_error *err)
 {
     if (!is_ours(live))
         return roast_error_set(err, ROAST_UNAVAILABLE,
-                               "a forked child does not write %.150s", live->disk.path);
-    return sync_now(live, "wait in memory", err);
+                               "%.150s is written by the parent process only",
+                               live->disk.path);
+    return sync_now(live, "are still in memory", err);
 }
 
 /* Writes what is left once no code adds to the queue. The entry with the number of
  * dropped changes comes last, and may have had to wait for room. */
 static int write_remaining(struct roast_live *live, roast_error *err)
 {
-    int status = sync_now(live, "are missing in it", err);
+    int status = sync_now(live, "were not written", err);
 
     if (status == ROAST_OK && live->journal.unreported > 0)
-        status = sync_now(live, "are missing in it", err);
+        status = sync_now(live, "were not written", err);
     return status;
 }
 
@@ -414,7 +412,8 @@ int roast_live_close(roast_live *live, bool remove, roast_error *err)
     } else {
         int failed = roast__disk_remove(&live->disk);
         if (failed)
-            status = roast_error_set(err, ROAST_IO, "live file %.150s stays: %s",
+            status = roast_error_set(err, ROAST_IO,
+                                     "live file %.150s could not be removed: %s",
                                      live->disk.path, strerror(failed));
     }
     free_live(live);

@@ -35,15 +35,15 @@ static void report(void *context, const char *problem)
         reporter->problem(reporter->context, line);
 }
 
-/* `what` follows "1 thing" or "2 things". */
-static void report_count(struct reporter *reporter, uint64_t count, const char *thing,
+/* Reports a count as "1 thing" or "2 things", followed by `what`. */
+static void report_count(struct reporter *reporter, uint64_t count, const char *noun,
                          const char *what)
 {
     char line[160];
 
     if (count == 0)
         return;
-    (void)snprintf(line, sizeof(line), "%" PRIu64 " %s%s%s", count, thing,
+    (void)snprintf(line, sizeof(line), "%" PRIu64 " %s%s%s", count, noun,
                    count == 1 ? "" : "s", what);
     report(reporter, line);
 }
@@ -65,9 +65,9 @@ static void check_reading(const roast_runfile *file, struct reporter *reporter)
 
 /* ---- finished files -------------------------------------------------------------- */
 
-/* A part that is too damaged to check is a problem, not a failure. */
-static int forgive(struct reporter *reporter, int status, const char *where,
-                   roast_error *err)
+/* Damage that prevents a check is reported as a problem, not returned as a failure. */
+static int report_damage(struct reporter *reporter, int status, const char *where,
+                         roast_error *err)
 {
     char line[300];
 
@@ -91,7 +91,7 @@ static int check_pages(sqlite3 *db, struct reporter *reporter, roast_error *err)
             report(reporter, text);
     }
     (void)sqlite3_finalize(check);
-    return forgive(reporter, status, "pages", err);
+    return report_damage(reporter, status, "pages", err);
 }
 
 static int check_summary(sqlite3 *db, struct reporter *reporter, roast_error *err)
@@ -102,9 +102,9 @@ static int check_summary(sqlite3 *db, struct reporter *reporter, roast_error *er
     if (status == 0)
         report(reporter, "the summary: damaged, it is computed anew");
     if (status == ROAST_LIMIT)
-        status = ROAST_OK; /* it is computed anew, and nothing of the run is lost */
+        status = ROAST_OK; /* the summary is computed again; no data is lost */
     roast_summary_free(summary);
-    return forgive(reporter, status, "the summary", err);
+    return report_damage(reporter, status, "the summary", err);
 }
 
 /* ---- plain tables ---------------------------------------------------------------- */
@@ -139,7 +139,7 @@ static bool same_row(sqlite3_stmt *a, sqlite3_stmt *b)
 }
 
 /* Counts the rows that are not the same in both. */
-static int compare_table(sqlite3 *made, sqlite3 *stored, const char *table,
+static int compare_table(sqlite3 *rebuilt, sqlite3 *stored, const char *table,
                          struct reporter *reporter, roast_error *err)
 {
     sqlite3_stmt *rows[2] = {NULL, NULL};
@@ -149,7 +149,7 @@ static int compare_table(sqlite3 *made, sqlite3 *stored, const char *table,
     int steps[2] = {1, 1};
 
     (void)snprintf(sql, sizeof(sql), "SELECT * FROM \"%s\" ORDER BY row", table);
-    int status = roast__sql_prepare(&rows[0], made, sql, err);
+    int status = roast__sql_prepare(&rows[0], rebuilt, sql, err);
     if (status == ROAST_OK)
         status = roast__sql_prepare(&rows[1], stored, sql, err);
     while (status == ROAST_OK && (steps[0] > 0 || steps[1] > 0)) {
@@ -162,11 +162,11 @@ static int compare_table(sqlite3 *made, sqlite3 *stored, const char *table,
     }
     (void)sqlite3_finalize(rows[0]);
     (void)sqlite3_finalize(rows[1]);
-    (void)snprintf(what, sizeof(what), " of the table %.40s: not what the journal says",
-                   table);
+    (void)snprintf(what, sizeof(what),
+                   " of the table %.40s: different from the journal", table);
     if (status == ROAST_OK)
         report_count(reporter, different, "row", what);
-    return forgive(reporter, status, table, err);
+    return report_damage(reporter, status, table, err);
 }
 
 /* The state of an unfinished run at that time is not known any more, and another
@@ -174,7 +174,7 @@ static int compare_table(sqlite3 *made, sqlite3 *stored, const char *table,
 static int check_tables(roast_runfile *file, roast_run *run, struct reporter *reporter,
                         roast_error *err)
 {
-    sqlite3 *made = NULL;
+    sqlite3 *rebuilt = NULL;
     sqlite3 *stored = NULL;
     uint64_t budget;
     int status = ROAST_OK;
@@ -182,9 +182,9 @@ static int check_tables(roast_runfile *file, roast_run *run, struct reporter *re
     if (!file->info.ended ||
         strcmp(file->info.writer, "roastcoffea " ROAST_VERSION) != 0)
         return ROAST_OK;
-    status = roast__sql_create(&made, NULL, ROAST_LARGE_PAGE_BYTES, err);
+    status = roast__sql_create(&rebuilt, NULL, ROAST_LARGE_PAGE_BYTES, err);
     if (status == ROAST_OK)
-        status = roast__save_into(made, run, false, err);
+        status = roast__save_into(rebuilt, run, false, err);
     if (status == ROAST_OK)
         status =
             roast__sql_open(&stored, file->path, file->header.file_bytes, &budget, err);
@@ -195,13 +195,13 @@ static int check_tables(roast_runfile *file, roast_run *run, struct reporter *re
     for (int i = -1; status == ROAST_OK && i < ROAST_RUN_TABLE_COUNT; i++) {
         enum roast_table_id table = (enum roast_table_id)i;
         if (i < 0)
-            status = compare_table(made, stored, "all_attempts", reporter, err);
+            status = compare_table(rebuilt, stored, "all_attempts", reporter, err);
         else if (roast__is_stored(table))
             status =
-                compare_table(made, stored, roast_table_name(table), reporter, err);
+                compare_table(rebuilt, stored, roast_table_name(table), reporter, err);
     }
     roast__sql_close(stored);
-    roast__sql_close(made);
+    roast__sql_close(rebuilt);
     return status;
 }
 
@@ -212,8 +212,8 @@ static int check_finished(roast_runfile *file, struct reporter *reporter,
     int status = check_pages(file->db, reporter, err);
 
     if (status == ROAST_OK)
-        status =
-            forgive(reporter, roast__runfile_whole(file, &run, err), "the run", err);
+        status = report_damage(reporter, roast__runfile_whole(file, &run, err),
+                               "the run", err);
     check_reading(file, reporter);
     if (status == ROAST_OK)
         status = check_summary(file->db, reporter, err);

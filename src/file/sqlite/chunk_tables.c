@@ -26,7 +26,7 @@ _Static_assert(ROAST_CHUNK_ROW_COUNT <= 64, "chunk_row.known has 64 bits");
 struct chunk_table {
     struct roast_run *run;
     uint32_t *order; /* owned; the rows in order of their start */
-    size_t rows;     /* what comes later is left out */
+    size_t rows;     /* later attempts are left out */
     struct roast_roles roles;
     int64_t next_chunk_id; /* rows are read in order */
     size_t first;          /* row of the batch */
@@ -42,7 +42,7 @@ static void set(struct chunk_row *row, enum roast_chunk_column column, int64_t v
 
 /* ---- one row; the lock is held --------------------------------------------------- */
 
-static void make_state(struct chunk_table *table, struct chunk_row *out, size_t row)
+static void fill_state(struct chunk_table *table, struct chunk_row *out, size_t row)
 {
     const struct roast_run *run = table->run;
     const struct roast_tried *tried = roast__roles_tried(&table->roles, row);
@@ -60,7 +60,8 @@ static void make_state(struct chunk_table *table, struct chunk_row *out, size_t 
 }
 
 /* Values that only the record has, or has more precisely. */
-static void make_inside(struct chunk_table *table, struct chunk_row *out, size_t row)
+static void fill_from_record(struct chunk_table *table, struct chunk_row *out,
+                             size_t row)
 {
     static const struct {
         enum roast_field field;
@@ -96,7 +97,7 @@ static void make_inside(struct chunk_table *table, struct chunk_row *out, size_t
 }
 
 /* Only a record without identity itself has the process that made it. */
-static void make_own_process(struct chunk_table *table, struct chunk_row *out,
+static void fill_own_process(struct chunk_table *table, struct chunk_row *out,
                              size_t row)
 {
     const struct roast_run *run = table->run;
@@ -123,7 +124,7 @@ static void make_own_process(struct chunk_table *table, struct chunk_row *out,
         set(out, ROAST_CHUNK_ROW_pid, rec.values[ROAST_FIELD_pid].i64);
 }
 
-static void make_row(struct chunk_table *table, struct chunk_row *out, size_t row)
+static void fill_row(struct chunk_table *table, struct chunk_row *out, size_t row)
 {
     static const struct {
         enum roast_attempt_column from;
@@ -139,7 +140,7 @@ static void make_row(struct chunk_table *table, struct chunk_row *out, size_t ro
     const struct roast_column *columns = table->run->attempts.columns;
 
     out->known = 0;
-    make_state(table, out, row);
+    fill_state(table, out, row);
     for (size_t i = 0; i < sizeof(same) / sizeof(same[0]); i++) {
         if (roast__column_has(&columns[same[i].from], row))
             set(out, same[i].to, columns[same[i].from].values[row]);
@@ -147,13 +148,13 @@ static void make_row(struct chunk_table *table, struct chunk_row *out, size_t ro
     if (roast__column_has(&columns[ROAST_COLUMN_error_type], row))
         set(out, ROAST_CHUNK_ROW_error_type,
             columns[ROAST_COLUMN_error_type].values[row]);
-    make_own_process(table, out, row);
-    make_inside(table, out, row);
+    fill_own_process(table, out, row);
+    fill_from_record(table, out, row);
 }
 
 /* ---- all rows -------------------------------------------------------------------- */
 
-static void make_batch(struct chunk_table *table, size_t first)
+static void fill_batch(struct chunk_table *table, size_t first)
 {
     size_t left = table->rows - first;
 
@@ -161,11 +162,11 @@ static void make_batch(struct chunk_table *table, size_t first)
     table->count = left < BATCH_ROWS ? left : (size_t)BATCH_ROWS;
     roast__run_lock(table->run);
     for (size_t i = 0; i < table->count; i++)
-        make_row(table, &table->batch[i], table->order[first + i]);
+        fill_row(table, &table->batch[i], table->order[first + i]);
     roast__run_unlock(table->run);
 }
 
-/* Gives SQLite a text, or bytes where it is none for other programs. */
+/* Passes a text to SQLite, or bytes if it is not valid UTF-8. */
 static void put_text(sqlite3_context *out, struct roast_str text)
 {
     if (text.data && roast__is_text(text))
@@ -187,7 +188,7 @@ static void put_cell(sqlite3_context *out, void *context, size_t row, size_t col
     struct chunk_table *table = context;
 
     if (row - table->first >= table->count)
-        make_batch(table, row);
+        fill_batch(table, row);
     const struct chunk_row *cells = &table->batch[row - table->first];
     if (!((cells->known >> column) & 1))
         return;

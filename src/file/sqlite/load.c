@@ -78,8 +78,8 @@ int roast__load_run(roast_run **out, sqlite3 *db, bool head_only,
     }
     if (status >= 0 && !apply->run)
         status = roast_error_set(err, ROAST_BAD_CHECKSUM,
-                                 "damaged where the start of the run is: nothing of it "
-                                 "can be read");
+                                 "the entry with the start of the run is damaged, so "
+                                 "nothing can be read");
     if (status >= 0) {
         seen->entries = apply->entries;
         seen->dropped = apply->dropped;

@@ -38,7 +38,7 @@ static int put_block(void *context, struct roast_block *block, roast_error *err)
 {
     struct block_writer *writer = context;
 
-    roast__block_seal(block->bytes, block->size_bytes, ++writer->number);
+    roast__block_write_head(block->bytes, block->size_bytes, ++writer->number);
     return put_blob(writer->insert, writer->number, block->bytes,
                     ROAST_BLOCK_HEAD_BYTES + block->size_bytes, err);
 }
@@ -73,7 +73,7 @@ static int save_summary(sqlite3 *db, const roast_summary *summary, roast_error *
     if (status == ROAST_OK && !roast__buf_ok(&blob))
         status = roast_error_set(err, ROAST_NO_MEMORY, "a summary");
     if (status == ROAST_OK) {
-        roast__block_seal(blob.data, blob.size_bytes - sizeof(room), 1);
+        roast__block_write_head(blob.data, blob.size_bytes - sizeof(room), 1);
         status = put_blob(insert, 1, blob.data, blob.size_bytes, err);
     }
     (void)sqlite3_finalize(insert);
@@ -163,7 +163,7 @@ int roast_run_save(roast_run *run, const char *path, enum roast_save_mode mode,
         status = roast__save_into(db, run, true, err);
     roast__sql_close(db);
     if (status == ROAST_OK)
-        status = roast__new_file_place(&file, mode, err);
+        status = roast__new_file_commit(&file, mode, err);
     roast__new_file_release(&file);
     return explain(path, status, err);
 }

@@ -138,7 +138,7 @@ static void put_views(struct roast_buf *out, const char *create)
 }
 
 /* Releases the statements. */
-static int run_made(sqlite3 *db, struct roast_buf *sql, roast_error *err)
+static int run_statements(sqlite3 *db, struct roast_buf *sql, roast_error *err)
 {
     roast__buf_put(sql, "", 1);
     int status = roast__buf_ok(sql) ? roast__sql_run(db, (const char *)sql->data, err)
@@ -164,7 +164,7 @@ int roast__schema_make(sqlite3 *db, roast_error *err)
     }
     put_chunk_tables(&sql);
     put_views(&sql, "CREATE VIEW ");
-    return run_made(db, &sql, err);
+    return run_statements(db, &sql, err);
 }
 
 int roast__schema_make_views(sqlite3 *db, roast_error *err)
@@ -172,10 +172,11 @@ int roast__schema_make_views(sqlite3 *db, roast_error *err)
     struct roast_buf sql = {NULL, 0, 0, false};
 
     put_views(&sql, "CREATE TEMP VIEW ");
-    return run_made(db, &sql, err);
+    return run_statements(db, &sql, err);
 }
 
-/* ---- looking at those of strangers ----------------------------------------------- */
+/* ---- checking those of untrusted files
+ * --------------------------------------------- */
 
 static bool is_letter(char c)
 {
@@ -190,8 +191,8 @@ static bool is_blank(char c)
     return memchr(blanks, c, sizeof(blanks)) != NULL;
 }
 
-/* The next word, comma or bracket of a statement; 0 bytes: the end. Quotes are blanks:
- * no name of ours needs them. */
+/* The next word, comma or bracket of a statement; 0 bytes: the end. Quotes are skipped:
+ * none of our names needs them. */
 static struct roast_str next_token(struct roast_str *sql)
 {
     while (sql->size_bytes > 0 && is_blank(sql->data[0])) {

@@ -23,7 +23,7 @@ enum { ROAST_CHUNK_RUNNING = 6 }; /* beside the roles */
 /* Makes all tables and views in an empty file. */
 int roast__schema_make(sqlite3 *db, roast_error *err);
 
-/* Makes the views of chunks as temporary ones, which go before those of the file. */
+/* Creates the views of chunks as temporary views, which hide those of the file. */
 int roast__schema_make_views(sqlite3 *db, roast_error *err);
 
 /* Whether a table of tables.def is in the file as plain rows. */

@@ -16,14 +16,15 @@
 enum {
     CACHE_KIB = 16000,
     PROGRESS_STEPS = 1000,
-    LEAST_CALLS = 20000, /* of the progress handler, before a file has done too much */
+    LEAST_CALLS = 20000, /* calls before a query is interrupted */
     BYTES_PER_CALL = 100,
     LEAST_VALUE_BYTES = 1 << 20,
 };
 
 /* ---- errors ---------------------------------------------------------------------- */
 
-bool roast__sql_is_damage(int code)
+/* Whether a result code of SQLite means that the file is damaged. */
+static bool is_damage(int code)
 {
     switch (code & 0xff) {
     case SQLITE_CORRUPT:
@@ -34,7 +35,7 @@ bool roast__sql_is_damage(int code)
     case SQLITE_CONSTRAINT:
     case SQLITE_TOOBIG:
     case SQLITE_SCHEMA:
-    case SQLITE_INTERRUPT: /* it is made to keep us busy */
+    case SQLITE_INTERRUPT: /* the file is crafted to take very long */
         return true;
     default:
         return false;
@@ -65,7 +66,7 @@ int roast__sql_error(sqlite3 *db, int code, roast_error *err)
     if ((code & 0xff) == SQLITE_INTERRUPT)
         return roast_error_set(err, ROAST_BAD_DATA,
                                "asks for more work than a file of its size holds");
-    if (roast__sql_is_damage(code))
+    if (is_damage(code))
         return roast_error_set(err, ROAST_BAD_DATA, "%s", sqlite3_errstr(code & 0xff));
     return system_error(db, code, err);
 }
@@ -183,18 +184,6 @@ static int spend(void *context)
     return 0;
 }
 
-uint64_t roast__sql_file_bytes(sqlite3 *db)
-{
-    sqlite3_file *file = NULL;
-    sqlite3_int64 bytes = 0;
-
-    if (sqlite3_file_control(db, "main", SQLITE_FCNTL_FILE_POINTER, &file) !=
-            SQLITE_OK ||
-        !file || !file->pMethods || file->pMethods->xFileSize(file, &bytes) != 0)
-        return INT64_MAX;
-    return (uint64_t)bytes;
-}
-
 uint64_t roast__sql_budget(uint64_t file_bytes)
 {
     return LEAST_CALLS + file_bytes / BYTES_PER_CALL;
@@ -284,31 +273,4 @@ struct roast_str roast__sql_text(sqlite3_stmt *statement, int column)
     const char *data = sqlite3_column_blob(statement, column);
     int size = sqlite3_column_bytes(statement, column);
     return (struct roast_str){data ? data : "", (size_t)size};
-}
-
-struct roast_sql_value roast__sql_value(sqlite3_stmt *statement, int column)
-{
-    struct roast_sql_value value = {.type = ROAST_SQL_NULL};
-
-    switch (sqlite3_column_type(statement, column)) {
-    case SQLITE_INTEGER:
-        value.type = ROAST_SQL_INTEGER;
-        value.integer = sqlite3_column_int64(statement, column);
-        break;
-    case SQLITE_FLOAT:
-        value.type = ROAST_SQL_REAL;
-        value.real = sqlite3_column_double(statement, column);
-        break;
-    case SQLITE_TEXT:
-        value.type = ROAST_SQL_TEXT;
-        value.text = roast__sql_text(statement, column);
-        break;
-    case SQLITE_BLOB:
-        value.type = ROAST_SQL_BYTES;
-        value.text = roast__sql_text(statement, column);
-        break;
-    default:
-        break;
-    }
-    return value;
 }

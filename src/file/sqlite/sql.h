@@ -25,19 +25,13 @@ int roast__sql_create(sqlite3 **out, const char *path, int page_bytes,
 int roast__sql_open(sqlite3 **out, const char *path, uint64_t file_bytes,
                     uint64_t *budget, roast_error *err);
 
-/* How long the file of a connection is; one in memory has no end. */
-uint64_t roast__sql_file_bytes(sqlite3 *db);
-
-/* What a budget is at the beginning of every piece of work. */
+/* The budget at the start of every operation. */
 uint64_t roast__sql_budget(uint64_t file_bytes);
 
 /* Makes the connection read-only, without a limit of work. */
 void roast__sql_only_read(sqlite3 *db);
 
 void roast__sql_close(sqlite3 *db); /* NULL is fine */
-
-/* Whether a result code of SQLite means that the file is damaged. */
-bool roast__sql_is_damage(int code);
 
 /* Our status for the last error of a connection, with its reason in err. */
 int roast__sql_error(sqlite3 *db, int code, roast_error *err);
@@ -50,26 +44,6 @@ int roast__sql_prepare(sqlite3_stmt **out, sqlite3 *db, const char *sql,
 
 /* 1: a row was read; 0: no more rows. */
 int roast__sql_step(sqlite3_stmt *statement, roast_error *err);
-
-/* A cell from any source. The numbers are part of checksums in files and never
- * change. */
-enum roast_sql_type {
-    ROAST_SQL_NULL = 0,
-    ROAST_SQL_INTEGER = 1,
-    ROAST_SQL_REAL = 2,
-    ROAST_SQL_TEXT = 3,
-    ROAST_SQL_BYTES = 4,
-};
-
-struct roast_sql_value {
-    enum roast_sql_type type;
-    int64_t integer;
-    double real;
-    struct roast_str text; /* borrowed; of TEXT and BYTES */
-};
-
-/* The value of a cell, borrowed until the next step. */
-struct roast_sql_value roast__sql_value(sqlite3_stmt *statement, int column);
 
 /* The text of a cell, borrowed until the next step; absent for NULL, and for a cell
  * that holds a number. */

@@ -20,7 +20,8 @@ enum { SHOWN_BYTES = 1024 }; /* of a cell that is no text */
 
 /* ---- tables that are not in the file --------------------------------------------- */
 
-/* One of them; the rows come first, so that one pointer serves both. */
+/* A table that is loaded when needed; the rows come first, so that one pointer serves
+ * both. */
 struct loaded_table {
     struct roast_lazy_table rows;
     roast_runfile *file;
@@ -91,7 +92,7 @@ static int add_tables(roast_runfile *file, roast_error *err)
 
 static int connect(roast_runfile *file, roast_error *err)
 {
-    uint64_t budget; /* unused: a user's query may take as long as it likes */
+    uint64_t budget; /* unused: a user's query has no time limit */
     int status;
 
     if (file->user_db)
@@ -191,7 +192,7 @@ static struct roast_cell integer(struct roast_buf *shown, int64_t value)
     return (struct roast_cell){.type = ROAST_CELL_TEXT, .text = {text, (size_t)size}};
 }
 
-/* What is no text is shown as x'...', as far as a reader may want it. */
+/* Bytes that are not text are shown as x'...', at most SHOWN_BYTES of them. */
 static struct roast_cell bytes(struct roast_buf *shown, struct roast_str text)
 {
     size_t from = shown->size_bytes;
@@ -250,13 +251,6 @@ static int open_row(struct row *row, sqlite3_stmt *select, roast_error *err)
     return ROAST_OK;
 }
 
-static void close_row(struct row *row)
-{
-    roast__free(row->names);
-    roast__free(row->cells);
-    roast__buf_release(&row->shown);
-}
-
 static int visit(roast_runfile *file, sqlite3_stmt *select, roast_sql_visitor *visitor,
                  void *context, roast_error *err)
 {
@@ -273,7 +267,9 @@ static int visit(roast_runfile *file, sqlite3_stmt *select, roast_sql_visitor *v
     }
     if (status == ROAST_OK && code != SQLITE_DONE && code != SQLITE_ROW)
         status = query_error(file, code, err);
-    close_row(&row);
+    roast__free(row.names);
+    roast__free(row.cells);
+    roast__buf_release(&row.shown);
     return status;
 }
 

@@ -174,9 +174,8 @@ int roast__virtual_table_show(sqlite3 *db, const char *table,
 
 /* ---- filling a table ------------------------------------------------------------- */
 
-/* They were there before. */
-static int make_nothing(struct roast_virtual_table *out, void *context,
-                        roast_error *err)
+/* The rows exist already. */
+static int keep_rows(struct roast_virtual_table *out, void *context, roast_error *err)
 {
     (void)out;
     (void)context;
@@ -212,7 +211,7 @@ int roast__virtual_table_insert(sqlite3 *db, const char *table,
 
     if (!lazy)
         return roast_error_set(err, ROAST_NO_MEMORY, "rows of %s", table);
-    *lazy = (struct roast_lazy_table){.make = make_nothing, .made = *rows};
+    *lazy = (struct roast_lazy_table){.make = keep_rows, .made = *rows};
     (void)snprintf(name, sizeof(name), "new_%s", table);
     int status = roast__virtual_table_show(db, name, lazy, err);
     if (status < 0)

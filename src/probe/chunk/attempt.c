@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* attempt.c - the life of one attempt: begin, the chunk inside it, end.
  *
- * An executor opens the file, builds the events and calls process(); any of it can
- * fail, and be tried again. The attempt is the frame around all that: it owns the
- * identity, which begin frame, chunk frame and end frame share. Where process() is not
- * decorated, or was never reached, the attempt may have a record of its own. */
+ * An executor opens the file, builds the events and calls process(); any step can fail
+ * and be tried again. The attempt covers all of it: it owns the identity, which begin
+ * frame, chunk frame and end frame share. Where process() is not decorated, or was
+ * never reached, the attempt may have a record of its own. */
 #include "probe/chunk/attempt.h"
 
 #include "base/clock.h"
@@ -40,8 +40,8 @@ void roast__attempt_release(struct roast_attempt *attempt)
 
 enum { TEXT_COUNT = 5, NAME_BYTES = 1024 };
 
-/* The texts of an item, each cut to what is kept of such a text. Names are cut where
- * those of a chunk are, so that both have one id. */
+/* The texts of an item, each with its largest size. Names are cut like those of a
+ * chunk, so that both have the same id. */
 static const struct {
     enum roast_field field;
     size_t offset; /* in roast_attempt_item */
@@ -88,7 +88,7 @@ static size_t copy_text(struct roast_attempt *attempt, char *out, int which,
     return kept.size_bytes;
 }
 
-/* Room is made for all at once, so that none moves when the next one comes. */
+/* Room is reserved for all texts at once, so that none of them moves. */
 static void set_texts(struct roast_thread *thread,
                       const struct roast_attempt_item *item)
 {
@@ -133,14 +133,6 @@ static void set_item(struct roast_thread *thread, const struct roast_attempt_ite
                            ROAST_IDENTITY_BYTES});
 }
 
-/* The thread's CPU time of before is not known: it counts from here. */
-static void start_clocks(struct roast_attempt *attempt, int64_t ago_ns)
-{
-    attempt->start_epoch_ns = roast__clock_epoch_ns() - ago_ns;
-    attempt->start_cpu_ns = roast__clock_thread_ns();
-    attempt->start_mono_ns = roast__clock_mono_ns() - ago_ns;
-}
-
 void roast__attempt_identify(struct roast_attempt *attempt, roast_record *out,
                              enum roast_frame_kind kind)
 {
@@ -181,7 +173,10 @@ struct roast_str roast_attempt_begin(roast_thread *thread, const unsigned char *
     roast__buf_clear(&attempt->frames);
     roast__identity_make(&attempt->identity, run_id, &attempt->active_at_begin);
     set_item(thread, item);
-    start_clocks(attempt, (int64_t)item->begun_ago_ns);
+    int64_t ago_ns = (int64_t)item->begun_ago_ns;
+    attempt->start_epoch_ns = roast__clock_epoch_ns() - ago_ns;
+    attempt->start_cpu_ns = roast__clock_thread_ns(); /* unknown before now */
+    attempt->start_mono_ns = roast__clock_mono_ns() - ago_ns;
     roast__attempt_identify(attempt, &begin, ROAST_FRAME_BEGIN);
     roast_record_set_i64(&begin, ROAST_FIELD_start_epoch_ns, attempt->start_epoch_ns);
     return encode_small(thread, &begin);
@@ -189,7 +184,8 @@ struct roast_str roast_attempt_begin(roast_thread *thread, const unsigned char *
 
 /* ---- end --------------------------------------------------------------------- */
 
-int roast_attempt_keep(roast_thread *thread, struct roast_str frame, roast_error *err)
+int roast_attempt_add_frame(roast_thread *thread, struct roast_str frame,
+                            roast_error *err)
 {
     struct roast_buf *frames = &thread->attempt.frames;
 
@@ -198,27 +194,19 @@ int roast_attempt_keep(roast_thread *thread, struct roast_str frame, roast_error
     roast__buf_put(frames, frame.data, frame.size_bytes);
     if (roast__buf_ok(frames))
         return ROAST_OK;
-    frames->failed = false; /* what was kept before is whole */
+    frames->failed = false; /* the frames before it are complete */
     return roast_error_set(err, ROAST_NO_MEMORY, "a frame of %zu bytes",
                            frame.size_bytes);
 }
 
-/* Ends it for the other ones in the process; how many ran beside it at most. */
+/* Leaves the attempts of the process; returns the largest number seen at once. */
 static unsigned leave(const struct roast_attempt *attempt)
 {
     uint32_t newest;
     unsigned active = roast__chunk_leaves(&newest);
 
-    return roast__most_at_once(active, attempt->active_at_begin,
-                               newest != attempt->identity.sequence);
-}
-
-/* It failed before it had a chunk, or its process() is not decorated. */
-static bool needs_record(const struct roast_attempt *attempt,
-                         const struct roast_chunk_end *end)
-{
-    return !attempt->claimed &&
-           (end->status == ROAST_CHUNK_FAILED || roast__attempt_computed(attempt));
+    return roast__max_concurrency(active, attempt->active_at_begin,
+                                  newest != attempt->identity.sequence);
 }
 
 int roast_attempt_end(roast_thread *thread, const struct roast_chunk_end *end,
@@ -239,7 +227,8 @@ int roast_attempt_end(roast_thread *thread, const struct roast_chunk_end *end,
     if (attempt->ladder.armed)
         roast__ladder_close(&attempt->ladder, &thread->slow_files.schedstat,
                             close.mono_ns);
-    if (needs_record(attempt, end))
+    if (!attempt->claimed &&
+        (end->status == ROAST_CHUNK_FAILED || roast__attempt_computed(attempt)))
         whole = roast__attempt_put_record(thread, &close);
     size_t end_at = attempt->frames.size_bytes;
     whole &= roast__attempt_put_end(thread, &close);

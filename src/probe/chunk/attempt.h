@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* attempt.h - one try of an executor at one chunk, as its thread keeps it. */
+/* attempt.h - the state of the attempt that runs on a thread. */
 #ifndef ROAST_PROBE_CHUNK_ATTEMPT_H
 #define ROAST_PROBE_CHUNK_ATTEMPT_H
 
@@ -7,17 +7,18 @@
 #include "probe/ladder/ladder.h"
 #include "roast/probe.h"
 
-/* With the largest numbers in all other fields, and no ladder, these fit an end frame. */
+/* Short enough for an end frame that has the largest numbers in all other fields and no
+ * ladder. */
 enum { ROAST_END_ERROR_TYPE_BYTES = 64, ROAST_END_FIRST_ERROR_BYTES = 48 };
 
 /* Zeroed = none. */
 struct roast_attempt {
-    unsigned depth; /* attempts open on this thread; those inside the first are part */
-    bool hidden;    /* it began inside a chunk, and is part of that */
-    bool claimed;   /* a chunk has the attempt's identity */
-    bool packable;  /* it ended well, and packing its result can be measured */
+    unsigned depth;      /* open on this thread; inner ones are part of the first */
+    bool hidden;         /* it began inside a chunk and is part of it */
+    bool claimed;        /* a chunk has the attempt's identity */
+    bool packable;       /* it ended well; packing its result can be measured */
     uint64_t texts_lost; /* bit n: no memory for field n of the item */
-    unsigned texts_cut;  /* texts of its own record that were longer */
+    unsigned texts_cut;  /* texts of its own record that were cut */
     unsigned active_at_begin;
     struct roast_identity identity;
     int64_t start_epoch_ns;
@@ -52,9 +53,9 @@ struct roast_attempt_close {
     unsigned concurrency; /* most attempts seen running at once */
 };
 
-/* Append a frame to those of the attempt; false when there is no memory for it, and then
- * what is there already stays whole. The record of its own is for one that no chunk
- * claimed. (attempt_record.c, attempt_end.c) */
+/* Append a frame to those of the attempt; false when out of memory; earlier frames are
+ * kept then. put_record is for an attempt without a chunk. (attempt_record.c,
+ * attempt_end.c) */
 bool roast__attempt_put_record(struct roast_thread *thread,
                                const struct roast_attempt_close *close);
 bool roast__attempt_put_end(struct roast_thread *thread,
@@ -64,7 +65,8 @@ bool roast__attempt_put_end(struct roast_thread *thread,
 void roast__attempt_identify(struct roast_attempt *attempt, roast_record *out,
                              enum roast_frame_kind kind);
 
-/* What a redaction wrote. A full room may hold half a character: it counts as cut. */
+/* What a redaction wrote. A full buffer may end inside a character, so it counts as
+ * cut. */
 struct roast_str roast__attempt_redacted(struct roast_attempt *attempt, const char *out,
                                          size_t used_bytes, size_t room_bytes);
 

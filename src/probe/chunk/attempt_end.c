@@ -2,7 +2,7 @@
 /* attempt_end.c - the end frame of an attempt, when it returns or when its result is
  * packed.
  *
- * It must stay small: what does not fit is left out, the least needed first. */
+ * Its size is limited: the least important fields are left out first. */
 #include "base/clock.h"
 #include "probe/chunk/process.h"
 #include "probe/chunk/thread.h"
@@ -10,7 +10,7 @@
 /* An end frame being made. */
 struct end_frame {
     roast_record rec;
-    struct roast_ladder ladder; /* nothing present: none */
+    struct roast_ladder ladder; /* empty: the attempt has no ladder */
     unsigned char ladder_bytes[ROAST_LADDER_BOUND_BYTES];
 };
 
@@ -34,7 +34,7 @@ static void drop_field(roast_record *rec, enum roast_field field)
     rec->present &= ~(UINT64_C(1) << field);
 }
 
-/* Takes at least excess_bytes off a text, or all of it. False when it is not there. */
+/* Shortens a text by at least excess_bytes, or removes it. False when it is absent. */
 static bool shorten(roast_record *rec, enum roast_field field, size_t excess_bytes)
 {
     struct roast_str *text = &rec->values[field].str;
@@ -48,8 +48,8 @@ static bool shorten(roast_record *rec, enum roast_field field, size_t excess_byt
     return true;
 }
 
-/* Takes an item off the ladder that is no slice; at last all of it. False when there is
- * nothing left to take. */
+/* Removes an item that is not a slice; at last the whole ladder. False when it is
+ * empty. */
 static bool shorten_ladder(struct roast_ladder *ladder)
 {
     static const enum roast_ladder_item order[] = {
@@ -83,10 +83,10 @@ static void set_ladder(struct end_frame *frame)
         drop_field(&frame->rec, ROAST_FIELD_ladder);
 }
 
-/* Encodes it to out; what is in the way is left out. Returns its size. */
+/* Encodes it to out, without the fields that do not fit. Returns its size. */
 static size_t encode(unsigned char out[ROAST_END_MAX_BYTES], struct end_frame *frame)
 {
-    unsigned char room[4 * ROAST_END_MAX_BYTES]; /* enough for all there may be */
+    unsigned char room[4 * ROAST_END_MAX_BYTES]; /* enough for all fields */
     bool less = true;
 
     while (less) {
@@ -154,7 +154,7 @@ bool roast__attempt_put_end(struct roast_thread *thread,
     roast__buf_put(&attempt->frames, out,
                    make_end(out, attempt, close->mono_ns, close->cpu_ns));
     bool whole = roast__buf_ok(&attempt->frames);
-    attempt->frames.failed = false; /* what was kept before is whole */
+    attempt->frames.failed = false; /* the frames before it are complete */
     attempt->packable = attempt->ladder.armed && close->end->status == ROAST_CHUNK_OK;
     return whole;
 }

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* attempt_record.c - the record of an attempt that no chunk claimed.
+/* attempt_record.c - the record of an attempt without a decorated chunk.
  *
- * One that failed before process() began has it so that its file, entries and exception
- * are not lost; what is measured inside process() is absent then. One whose process() is
- * not decorated, but was seen to begin, has the times from there to its own end. */
+ * If the attempt failed before process(), the record holds its file, entries and
+ * exception; fields measured inside process() are absent. If process() is not
+ * decorated, the record has the times from the begin of process() to the end of the
+ * attempt. */
 #include "base/bytes.h"
 #include "base/clock.h"
 #include "probe/chunk/finish.h"
@@ -49,7 +50,7 @@ static unsigned char *put_absences(unsigned char *at, uint64_t fields,
     return at;
 }
 
-/* lost: there was no memory; unread: the system did not give it. */
+/* lost: out of memory; unread: not provided by the system. */
 static void set_absences(roast_record *rec, struct gaps *gaps, uint64_t lost,
                          uint64_t unread)
 {
@@ -79,13 +80,6 @@ static void set_error(struct roast_thread *thread, roast_record *rec,
                                                  used, room_bytes));
 }
 
-/* An attempt that failed before process() began. */
-static void set_start(const struct roast_attempt *attempt, roast_record *rec)
-{
-    roast_record_set_i64(rec, ROAST_FIELD_start_epoch_ns, attempt->start_epoch_ns);
-    roast_record_set_i64(rec, ROAST_FIELD_start_mono_ns, attempt->start_mono_ns);
-}
-
 static uint64_t set_memory(roast_record *rec, enum roast_field field, bool known,
                            uint64_t bytes)
 {
@@ -105,8 +99,8 @@ static void set_bytes(const struct roast_ladder_state *ladder, roast_record *rec
     roast_record_set_u64(rec, ROAST_FIELD_bytes_read, bytes - ladder->compute.bytes);
 }
 
-/* From where process() began to where it ended; to the end of the attempt where that was
- * not seen. Returns a bit for each field that the system did not give. */
+/* From where process() began to where it ended; or to the end of the attempt. Returns a
+ * bit for each field that the system did not provide. */
 static uint64_t set_compute(struct roast_thread *thread, roast_record *rec,
                             const struct roast_attempt_close *close)
 {
@@ -133,7 +127,7 @@ static uint64_t set_compute(struct roast_thread *thread, roast_record *rec,
            set_memory(rec, ROAST_FIELD_rss_after_bytes, rss_known, rss_bytes);
 }
 
-/* False when there is no memory for it; what is there already stays whole. */
+/* False when out of memory; earlier frames are kept then. */
 static bool put_frame(struct roast_buf *out, const roast_record *rec)
 {
     size_t bound = roast_record_bound(rec);
@@ -164,7 +158,8 @@ bool roast__attempt_put_record(struct roast_thread *thread,
         unread = set_compute(thread, &rec, close);
         lost |= roast__set_process_facts(thread, &rec);
     } else {
-        set_start(attempt, &rec);
+        roast_record_set_i64(&rec, ROAST_FIELD_start_epoch_ns, attempt->start_epoch_ns);
+        roast_record_set_i64(&rec, ROAST_FIELD_start_mono_ns, attempt->start_mono_ns);
     }
     if (close->end->status == ROAST_CHUNK_FAILED) {
         roast_record_set_u64(&rec, ROAST_FIELD_task_ns,

@@ -60,8 +60,8 @@ roast_values *roast_chunk_custom_metrics(roast_thread *thread)
     return &thread->custom_metrics;
 }
 
-/* Sets a field to the text in out, whole characters only. A full buffer means that there
- * was more, or that it just fits: both are counted as cut. */
+/* Sets a field to the text in out, whole characters only. A full buffer counts as cut,
+ * even if the text just fits. */
 static void set_copy(roast_thread *thread, enum roast_field field, const char *out,
                      size_t used_bytes, size_t room_bytes)
 {
@@ -115,7 +115,7 @@ static void identify(roast_thread *thread, const unsigned char *run_id)
         thread->active_at_begin = thread->attempt.active_at_begin;
     } else {
         roast__identity_make(id, run_id, &thread->active_at_begin);
-        if (thread->of_attempt) /* the attempt is counted already */
+        if (thread->of_attempt) /* the attempt is already counted */
             thread->active_at_begin = roast__chunk_leaves(&newest) - 1;
     }
     roast_identity_pack(thread->identity_bytes, id);

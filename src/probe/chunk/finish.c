@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* finish.c - closes a chunk and writes its frame.
  *
- * The blobs are written one behind the other into one buffer that may move while it
- * grows, so they are remembered by position and become fields at the very end. */
+ * The blobs are written into one buffer that may move while it grows, so their
+ * positions are stored, and the fields are set at the end. */
 #include "probe/chunk/finish.h"
 
 #include "base/clock.h"
@@ -31,8 +31,9 @@ static uint64_t larger(uint64_t a, uint64_t b)
 }
 
 /* Whether the kernel's high-water mark describes this chunk alone: it rose during the
- * chunk, or it was reset to what was resident when the chunk began. A program started by
- * a larger one inherits a mark that no reset lowers: a reset counts only if it shows. */
+ * chunk, or it was reset to what was resident when the chunk began. A program started
+ * by a larger one inherits a mark that no reset lowers, so a reset counts only if the
+ * mark went down. */
 static bool mark_is_ours(const roast_thread *thread)
 {
     enum { SLACK_BYTES = 1024 * 1024 };
@@ -115,8 +116,8 @@ static void set_readings(roast_thread *thread)
     uint32_t newest;
     unsigned active = thread->of_attempt ? roast__chunk_running(&newest)
                                          : roast__chunk_leaves(&newest);
-    unsigned most = roast__most_at_once(active, thread->active_at_begin,
-                                        newest != thread->identity.sequence);
+    unsigned most = roast__max_concurrency(active, thread->active_at_begin,
+                                           newest != thread->identity.sequence);
 
     roast_record_set_u64(&thread->record, ROAST_FIELD_concurrency, most);
     after->rss_known = roast__rss_read(&thread->statm, &after->rss_bytes);
@@ -250,7 +251,7 @@ static bool set_blobs(roast_thread *thread)
         roast__buf_put_varint(out, thread->sections.losses[i]);
     }
     ends[2] = out->size_bytes;
-    /* a field that was set after all is not absent */
+    /* a field that was set later is not absent */
     uint64_t absent = thread->absent & ~thread->record.present;
     for (; absent; absent &= absent - 1) {
         int field = __builtin_ctzll(absent);
@@ -273,7 +274,7 @@ static bool set_blobs(roast_thread *thread)
 
 /* ---- the frame ---------------------------------------------------------------- */
 
-/* Most records fit into the buffer of the last one; only a larger one is measured. */
+/* Most records fit into the last buffer; the size is computed only for a larger one. */
 static int encode(roast_thread *thread, struct roast_str *frame, roast_error *err)
 {
     struct roast_buf *out = &thread->frame;

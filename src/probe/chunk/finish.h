@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* finish.h - fields that the record of a chunk and that of an attempt share. */
+/* finish.h - fields shared by the records of chunks and attempts. */
 #ifndef ROAST_PROBE_CHUNK_FINISH_H
 #define ROAST_PROBE_CHUNK_FINISH_H
 
@@ -11,8 +11,8 @@ enum roast_reason roast__why_unread(void);
 /* Sets host, process and thread. */
 void roast__set_process_fields(const roast_thread *thread, roast_record *rec);
 
-/* Sets the facts about host and process, in the first record of a process. Returns a bit
- * for each field that there was no memory for. */
+/* Sets the facts about host and process, in the first record of a process. Returns a
+ * bit for each field that was lost because memory ran out. */
 uint64_t roast__set_process_facts(roast_thread *thread, roast_record *rec);
 
 #endif

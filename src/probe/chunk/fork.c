@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* fork.c - one counter that a forked child raises. */
+/* fork.c - a counter that every forked child increments. */
 #include "probe/chunk/fork.h"
 
 #include <pthread.h>

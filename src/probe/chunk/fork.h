@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* fork.h - detects that this process is a forked copy.
  *
- * A descriptor to /proc/self that was opened before a fork goes on reading the parent,
- * a sampler thread does not exist in the child, and a process id must not be shared.
- * One counter, raised in the child by pthread_atfork, shows all of that. */
+ * In a child a descriptor of /proc/self from before the fork still reads the parent,
+ * the sampler thread does not exist, and the process id must not be reused. A counter
+ * that pthread_atfork increments in the child detects this. */
 #ifndef ROAST_PROBE_CHUNK_FORK_H
 #define ROAST_PROBE_CHUNK_FORK_H
 

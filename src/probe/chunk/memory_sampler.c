@@ -41,17 +41,17 @@ static void raise_peak(struct roast_thread *thread, void *context)
 }
 
 /* False when the thread has been idle long enough and ends. A chunk that begins now
- * either reads `alive` as false and starts another thread, or is found here. */
-static bool goes_on(int *idle_ticks, struct tick *tick)
+ * either reads `alive` as false and starts a new thread, or is seen here. */
+static bool keep_sampling(int *idle_ticks, struct tick *tick)
 {
-    bool gone = false;
+    bool ended = false;
 
     *idle_ticks = tick->busy ? 0 : *idle_ticks + 1;
     if (*idle_ticks < IDLE_TICKS)
         return true;
     atomic_store(&alive, false);
     roast__threads_visit(raise_peak, tick);
-    return tick->busy && atomic_compare_exchange_strong(&alive, &gone, true);
+    return tick->busy && atomic_compare_exchange_strong(&alive, &ended, true);
 }
 
 static void *sample(void *unused)
@@ -68,7 +68,7 @@ static void *sample(void *unused)
         if (!roast__rss_read(&statm, &tick.rss_bytes))
             tick.rss_bytes = 0;
         roast__threads_visit(raise_peak, &tick);
-    } while (goes_on(&idle_ticks, &tick));
+    } while (keep_sampling(&idle_ticks, &tick));
     roast__procfile_close(&statm);
     return unused;
 }

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* outbox.c - frames that wait inside this process for the collector.
+/* outbox.c - the queue of frames in this process, for the collector.
  *
- * Frames carry their own length, so the queue is just bytes. When it is full the new
- * frame is refused and counted, and the queue stays as it is. A forked child starts with
- * an empty one, because its parent delivers the frames. */
+ * Frames carry their own length, so the queue is just bytes. When it is full, new
+ * frames are refused and counted. A forked child starts with an empty queue, because
+ * its parent delivers the frames. */
 #include <pthread.h>
 
 #include "base/buf.h"
@@ -56,7 +56,7 @@ int roast_outbox_put(struct roast_str frame, roast_error *err)
     else
         roast__buf_put(&waiting, frame.data, frame.size_bytes);
     if (!roast__buf_ok(&waiting)) {
-        waiting.failed = false; /* the frames before it are still whole */
+        waiting.failed = false; /* the frames before it are complete */
         status = roast_error_set(err, ROAST_NO_MEMORY, "%zu bytes", frame.size_bytes);
     }
     if (status < 0)
@@ -75,7 +75,7 @@ void roast_outbox_take(struct roast_str *frames, uint64_t *dropped)
     (void)pthread_mutex_unlock(&lock);
 }
 
-void roast_outbox_give_back(struct roast_str *frames)
+void roast_outbox_put_back(struct roast_str *frames)
 {
     struct roast_buf older = {(unsigned char *)(uintptr_t)frames->data,
                               frames->size_bytes, frames->size_bytes, false};
@@ -85,7 +85,7 @@ void roast_outbox_give_back(struct roast_str *frames)
     struct roast_str dropped = {(const char *)waiting.data, waiting.size_bytes};
     while (!roast__buf_ok(&older) && dropped.size_bytes > 0) {
         roast_record rec;
-        size_t used = dropped.size_bytes; /* bytes that are no frame count as one */
+        size_t used = dropped.size_bytes; /* invalid bytes count as one frame */
         (void)roast_record_decode(&rec, &used, dropped, NULL);
         dropped.data += used;
         dropped.size_bytes -= used;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* process.c - the names and counters that all threads of a process share.
+/* process.c - ids and counters shared by all threads of a process.
  *
- * Everything is renewed in a forked child; the counters are atomics and need no lock. */
+ * All are reset in a forked child; the counters are atomic and need no lock. */
 #include "probe/chunk/process.h"
 
 #include <fcntl.h>
@@ -29,8 +29,8 @@ static atomic_uint running;
 static _Atomic uint32_t sequence;
 static atomic_bool described;
 
-/* Random bytes from the system; clocks and pid where there are none, which still differ
- * between two processes. */
+/* Random bytes from the system; clocks and pid as a fallback, which also differ between
+ * processes. */
 static uint64_t random_number(void)
 {
     uint64_t number = 0;
@@ -107,7 +107,7 @@ unsigned roast__chunk_leaves(uint32_t *newest)
     return atomic_fetch_sub_explicit(&running, 1, memory_order_relaxed);
 }
 
-unsigned roast__most_at_once(unsigned at_end, unsigned at_begin, bool another_began)
+unsigned roast__max_concurrency(unsigned at_end, unsigned at_begin, bool another_began)
 {
     unsigned most = at_end > at_begin ? at_end : at_begin;
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* process.h - state that all threads of a process share: its names and its counters. */
+/* process.h - ids and counters shared by all threads of a process. */
 #ifndef ROAST_PROBE_CHUNK_PROCESS_H
 #define ROAST_PROBE_CHUNK_PROCESS_H
 
@@ -9,7 +9,7 @@
 #include "record/values.h"
 #include "roast/text.h"
 
-/* Ids and names, renewed in a forked child. host borrows static memory. */
+/* Ids and names, set again in a forked child. host borrows static memory. */
 struct roast_process {
     uint64_t id; /* random */
     uint64_t pid;
@@ -32,12 +32,12 @@ unsigned roast__chunk_running(uint32_t *newest);
  * the one begun last. */
 unsigned roast__chunk_leaves(uint32_t *newest);
 
-/* The most that were seen at once, from how many ran at begin and end; one that began and
- * ended in between is in neither count. */
-unsigned roast__most_at_once(unsigned at_end, unsigned at_begin, bool another_began);
+/* The largest number seen at once, from the numbers at begin and end; chunks that began
+ * and ended in between are not counted. */
+unsigned roast__max_concurrency(unsigned at_end, unsigned at_begin, bool another_began);
 
-/* True once per process, and again in a forked child: the caller that gets it adds the
- * facts of the process to its record. */
+/* True once per process, also in a forked child: the caller adds the facts of the
+ * process to its record. */
 bool roast__process_claims_first(void);
 
 /* Appends the facts about host and process. */

@@ -60,8 +60,8 @@ void roast__readings_take(struct roast_readings *out, struct roast_slow_files *f
         out->throttled_ns = throttle.throttled_ns;
     out->peak_known = out->mark_was_reset ? roast__peak_read_reset(&out->peak_rss_bytes)
                                           : roast__peak_read(&out->peak_rss_bytes);
-    /* the first reading opens files, and any may be interrupted: the estimate falls at
-     * once and rises slowly */
+    /* the first reading opens files, and any may be interrupted: the estimate falls
+     * fast and rises slowly */
     int64_t cost_ns = roast__clock_mono_ns() - from_ns;
     if (pace->cost_ns == 0)
         pace->saved_ns = MAX_SAVED * SIDES * cost_ns;

@@ -2,8 +2,8 @@
 /* section.c - opens and ends sections; the hot path of the whole library.
  *
  * A section costs two clock readings and one hash of its name. Its end is matched by a
- * serial number: a section that is ended late, twice, out of order or on another thread
- * cannot change the sum of another section. */
+ * serial number: ending a section late, twice, out of order or on another thread cannot
+ * change the sum of another one. */
 #include "base/clock.h"
 #include "probe/chunk/thread.h"
 #include "probe/linux/usage.h"
@@ -64,13 +64,13 @@ static void keep_interval(roast_thread *thread, const struct roast_open_section 
     }
     struct roast_interval *interval = &tree->intervals[tree->interval_count++];
     interval->section = (uint32_t)open->node;
-    /* events that time themselves may do so before the work starts */
+    /* a section may begin before the work starts */
     int64_t start_ns = open->start_ns - thread->start_ns;
     interval->start_ns = start_ns > 0 ? (uint64_t)start_ns : 0;
     interval->duration_ns = duration_ns;
 }
 
-/* Takes the innermost section off and adds it up. */
+/* Closes the innermost section and adds its time. */
 static void close_top(roast_thread *thread, int64_t now_ns, uint64_t bytes)
 {
     struct roast_section_tree *tree = &thread->sections;

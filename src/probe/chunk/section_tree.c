@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* section_tree.c - finds the node of a section; encodes all as the blobs of a record.
  *
- * Past the caps every new name goes to one node, "(other)", directly under process():
- * the time is kept, the names are counted as lost. */
+ * Above the limits every new name counts for the node "(other)" under process(): the
+ * time is kept, the names are counted as lost. */
 #include "probe/chunk/section_tree.h"
 
 #include "base/checksum.h"
@@ -26,7 +26,7 @@ void roast__section_tree_clear(struct roast_section_tree *tree)
 struct key {
     uint64_t hash;
     int32_t parent;
-    unsigned kind; /* 0 for "(other)", which takes all */
+    unsigned kind; /* 0 for "(other)" */
     struct roast_str name;
 };
 
@@ -75,7 +75,7 @@ static int32_t add_node(struct roast_section_tree *tree, uint32_t slot,
     return (int32_t)tree->node_count - 1;
 }
 
-/* No node when "(other)" is open: its time is being counted already. */
+/* No node if "(other)" is open: its time is already counted. */
 static int32_t other_node(struct roast_section_tree *tree)
 {
     struct key key = make_key(ROAST_SECTION_NO_NODE, 0, other_name);

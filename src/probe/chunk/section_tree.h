@@ -2,9 +2,8 @@
 /* section_tree.h - the sections of one chunk, added up per (parent, name, kind).
  *
  * Everything is preallocated and capped: a loop that opens a section a million times
- * costs two clock readings each and no memory. Names are found through a small hash
- * table. It is cleared by walking the nodes in use: a chunk with three sections pays for
- * three. */
+ * costs two clock readings each and no memory. Names are found in a small hash table,
+ * which is cleared node by node: the cost is proportional to the sections in use. */
 #ifndef ROAST_PROBE_CHUNK_SECTION_TREE_H
 #define ROAST_PROBE_CHUNK_SECTION_TREE_H
 
@@ -58,7 +57,7 @@ void roast__section_tree_clear(struct roast_section_tree *tree);
 int32_t roast__section_tree_node(struct roast_section_tree *tree, struct roast_str name,
                                  enum roast_section_kind kind);
 
-/* Keeps the path to the innermost open section, once per exception. */
+/* Stores the path to the innermost open section, once per exception. */
 void roast__section_tree_failed(struct roast_section_tree *tree,
                                 const void *error_token);
 

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* spool.c - frames of this process, appended to its own file in a folder.
  *
- * The collector's process made the folder and reads it. Each process writes a file of
- * its own, so whole frames follow one another without a lock between processes. The
- * file stays open, and is checked before each write: a forked child opens a file of its
- * own, and in a program that closes every descriptor it finds, the number may be a file
- * of the user's by now. Frames that cannot be written whole are removed again: the caller
- * can send them another way. */
+ * The collector's process made the folder and reads it. Each process writes its own
+ * file, so no lock between processes is needed. The file remains open, and is checked
+ * before each write: a forked child needs its own file, and if the program closed our
+ * descriptor, its number may refer to a file of the user. Incompletely written frames
+ * are removed again, so that the caller can send them another way. */
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -62,9 +61,8 @@ static void close_file(void)
     open_fd = -1;
 }
 
-/* Opens the file unless it is open. The descriptor that a parent left is closed too: its
- * file is the parent's. A file that was removed with its folder is opened again: no
- * collector would read it. */
+/* Opens the file unless it is open. A descriptor of the parent is closed. A file that
+ * was removed is opened again, because no collector would read it. */
 static int open_file(const char *path, roast_error *err)
 {
     struct stat about;
@@ -88,7 +86,7 @@ static int open_file(const char *path, roast_error *err)
     return ROAST_OK;
 }
 
-/* All or nothing. The file is opened again next time after an error. */
+/* Writes all or nothing. After an error the file is opened again next time. */
 static int write_whole(struct roast_str frames, roast_error *err)
 {
     off_t before = lseek(open_fd, 0, SEEK_END);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* thread.c - makes, finds and frees the state of a thread.
  *
- * A forked child keeps the state of the one thread it has. The other threads do not exist
- * there: it takes their states off the list without freeing them, because a thread may
- * have been growing its memory. The lock is held across fork so that the list is
- * whole. */
+ * A forked child keeps the state of the one thread it has. The other threads do not
+ * exist there: their states are removed from the list but not freed, because a thread
+ * may have been changing its memory. The lock is held during fork so that the list is
+ * consistent. */
 #include "probe/chunk/thread.h"
 
 #include <pthread.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* thread.h - the state of one thread that measures.
  *
- * Found through thread-local storage and linked in a list that only the memory sampler
- * walks. The thread writes everything but `peak_rss_bytes`, which the sampler raises. */
+ * It is in thread-local storage, and in a list for the memory sampler. The thread
+ * writes everything but `peak_rss_bytes`, which the sampler raises. */
 #ifndef ROAST_PROBE_CHUNK_THREAD_H
 #define ROAST_PROBE_CHUNK_THREAD_H
 
@@ -23,7 +23,7 @@ enum {
 struct roast_thread {
     struct roast_thread *next; /* registry; guarded by its lock */
     struct roast_thread *prev;
-    atomic_bool active; /* a chunk runs; false in a forked child: it is the parent's */
+    atomic_bool active;              /* a chunk runs; false in a forked child */
     _Atomic uint64_t peak_rss_bytes; /* highest sample since the chunk began */
 
     struct roast_procfile statm;
@@ -43,7 +43,7 @@ struct roast_thread {
     struct roast_readings after;
     unsigned active_at_begin;
     bool of_attempt;     /* the chunk is inside `attempt`, which counts as running */
-    bool claims_attempt; /* and is the first one there: it has its identity */
+    bool claims_attempt; /* the first one there: it has its identity */
     uint64_t absent;     /* bit n set: reasons[n] is why field n is absent */
     unsigned char reasons[ROAST_FIELD_COUNT];
     char file_text[ROAST_CUT_FILE_BYTES];
@@ -69,7 +69,7 @@ void roast__chunk_set_error_message(struct roast_thread *thread, struct roast_st
 /* Ends all open sections at now_ns and counts each as misused. */
 void roast__sections_close(struct roast_thread *thread, int64_t now_ns);
 
-/* Makes sure that memory_sampler.c runs; it ends by itself a second after the last chunk.
+/* Starts the memory sampler unless it runs; it ends a second after the last chunk.
  * False when no thread can be started, which is not tried again in this process. */
 bool roast__memory_sampler_start(void);
 

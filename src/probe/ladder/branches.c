@@ -45,8 +45,8 @@ static uint32_t next_slot(uint32_t slot, uint32_t cap)
     return (slot + 1) & (cap * SLOTS_PER_BRANCH - 1);
 }
 
-/* The slot that holds the branch, or the free one where it belongs. More slots than
- * branches: the search ends. */
+/* The slot that holds the branch, or the free one where it belongs. There are more
+ * slots than branches, so the search ends. */
 static uint32_t find_slot(const struct roast_branches *table, uint64_t hash,
                           struct roast_str name)
 {
@@ -61,7 +61,7 @@ static uint32_t find_slot(const struct roast_branches *table, uint64_t hash,
     return slot;
 }
 
-/* False when there is no memory; arrays that were enlarged by then stay so. */
+/* False when out of memory; arrays that were already enlarged remain so. */
 static bool grow(struct roast_branches *table)
 {
     uint32_t cap = table->cap > 0 ? 2 * table->cap : FIRST_CAP;
@@ -98,7 +98,7 @@ static int32_t add_branch(struct roast_branches *table, uint32_t slot, uint64_t 
 
     roast__buf_put(&table->names, name.data, name.size_bytes);
     if (!roast__buf_ok(&table->names)) {
-        table->names.failed = false; /* the names before it are whole */
+        table->names.failed = false; /* the names before it are complete */
         table->lost++;
         return -1;
     }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* branches.h - what one attempt read, by branch.
+/* branches.h - what an attempt read, by branch.
  *
- * Branches are found by name through a hash table. It is cleared by walking the branches
- * in use: an attempt that reads three pays for three. All memory is kept for the next
+ * Branches are found by name in a hash table, which is cleared branch by branch: the
+ * cost is proportional to the branches in use. All memory is kept for the next
  * attempt. */
 #ifndef ROAST_PROBE_LADDER_BRANCHES_H
 #define ROAST_PROBE_LADDER_BRANCHES_H
@@ -27,8 +27,8 @@ struct roast_branches {
     uint32_t count;
     uint32_t cap;
     struct roast_buf names;
-    uint64_t lost;      /* lookups of a branch that found no room */
-    uint64_t names_cut; /* names that were longer than is kept */
+    uint64_t lost;      /* lookups of a branch that had no room */
+    uint64_t names_cut; /* names that were cut */
 };
 
 void roast__branches_release(struct roast_branches *table);

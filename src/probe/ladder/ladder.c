@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* ladder.c - gives every nanosecond of an attempt to one slice.
+/* ladder.c - assigns every nanosecond of an attempt to one slice.
  *
- * Entering and leaving happens thousands of times in an attempt: it costs one reading of
- * the monotonic clock, and none when the slice stays the same. The CPU clock is a system
- * call, so only fetch reads it, between the two readings of the other clock: the CPU time
- * of fetch is never longer than its time. */
+ * Entering and leaving happens thousands of times in an attempt: it costs one reading
+ * of the monotonic clock, and none when the slice does not change. The CPU clock is a
+ * system call, so only fetch reads it, between the two readings of the other clock: the
+ * CPU time of fetch is never longer than its time. */
 #include "probe/ladder/ladder.h"
 
 #include "base/clock.h"
@@ -23,7 +23,7 @@ static struct roast_ladder_state *active(roast_thread *thread)
 
 /* ---- the clock --------------------------------------------------------------- */
 
-/* Adds the time since the last switch to the slice of now. */
+/* Adds the time since the last switch to the current slice. */
 static void add_time(struct roast_ladder_state *state, int64_t now_ns)
 {
     state->sums.values[state->now] += (uint64_t)(now_ns - state->switched_ns);
@@ -67,7 +67,7 @@ static bool read_runqueue(struct roast_procfile *file, uint64_t *runqueue_ns)
 }
 
 /* Marks slices as missing whose hooks were not placed, or were removed since. */
-static void miss_hooks(struct roast_ladder_state *state, uint64_t hooks_missing)
+static void mark_missing_hooks(struct roast_ladder_state *state, uint64_t hooks_missing)
 {
     struct roast_ladder *sums = &state->sums;
 
@@ -98,7 +98,7 @@ void roast_ladder_arm(roast_thread *thread, uint64_t hooks_missing)
     state->reads.sees_all = true;
     state->missing = 0;
     if (hooks_missing != 0)
-        miss_hooks(state, hooks_missing);
+        mark_missing_hooks(state, hooks_missing);
     state->runqueue_known =
         read_runqueue(&thread->slow_files.schedstat, &state->runqueue_ns);
 }
@@ -118,7 +118,7 @@ void roast__ladder_phase_at(struct roast_ladder_state *state,
         return;
     state->phase = slice;
     if (state->depth > 0)
-        return; /* the slice that is entered keeps the time */
+        return; /* the entered slice keeps the time */
     add_time(state, now_ns);
     state->now = slice;
 }
@@ -208,12 +208,6 @@ void roast_ladder_become(roast_thread *thread, unsigned token,
     switch_to(state, innermost(state));
 }
 
-enum roast_ladder_item roast_ladder_now(const roast_thread *thread)
-{
-    return roast_ladder_active(thread) ? thread->attempt.ladder.now
-                                       : ROAST_ITEM_unnamed;
-}
-
 /* ---- other items ------------------------------------------------------------- */
 
 void roast_ladder_add(roast_thread *thread, enum roast_ladder_item item, uint64_t value)
@@ -223,7 +217,7 @@ void roast_ladder_add(roast_thread *thread, enum roast_ladder_item item, uint64_
     if (!state || roast__is_slice(item) || item >= ROAST_ITEM_COUNT)
         return;
     if (item == ROAST_ITEM_hooks_missing)
-        miss_hooks(state, value);
+        mark_missing_hooks(state, value);
     else
         roast_ladder_set(&state->sums, item, state->sums.values[item] + value);
 }
@@ -271,7 +265,7 @@ void roast__ladder_close(struct roast_ladder_state *state, struct roast_procfile
     if (state->now == ROAST_ITEM_fetch)
         leave_fetch(state);
     add_time(state, now_ns);
-    state->now = ROAST_ITEM_result; /* for what may still be packed */
+    state->now = ROAST_ITEM_result; /* packing may follow */
     set_runqueue(state, file);
 }
 

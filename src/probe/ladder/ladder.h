@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* ladder.h - where the time of an attempt goes: the state of its thread.
+/* ladder.h - the time of an attempt by slice: the state of a thread.
  *
- * At each moment the time belongs to one slice: the innermost one that is entered, or
- * else the phase. A switch to another slice reads the clock once and adds the time since
- * the last switch to the old one: nothing is counted twice or left out. */
+ * The current slice is the innermost one that is entered, or else the phase. A switch
+ * reads the clock once and adds the time since the last switch to the old slice, so
+ * nothing is counted twice or left out. */
 #ifndef ROAST_PROBE_LADDER_LADDER_H
 #define ROAST_PROBE_LADDER_LADDER_H
 
@@ -18,14 +18,14 @@ struct roast_entered {
     enum roast_ladder_item slice;
 };
 
-/* Where an undecorated process() began and, if that was seen, ended. */
+/* Begin and, if observed, end of an undecorated process(). */
 struct roast_compute_mark {
     bool reached, ended, rss_known;
     int64_t epoch_ns;
     int64_t mono_ns, end_mono_ns;
     int64_t cpu_ns, end_cpu_ns;
     uint64_t rss_bytes;
-    uint64_t bytes; /* requested from the file until then */
+    uint64_t bytes; /* requested from the file before it */
 };
 
 /* Zeroed = not armed; then no other field has a meaning. */
@@ -53,8 +53,7 @@ static inline bool roast__is_slice(enum roast_ladder_item item)
     return item <= ROAST_ITEM_unnamed;
 }
 
-/* As roast_ladder_phase(), at a time that was read before: a chunk passes the reading of
- * its own times. */
+/* As roast_ladder_phase(), at the given time: a chunk passes its own reading. */
 void roast__ladder_phase_at(struct roast_ladder_state *state,
                             enum roast_ladder_item slice, int64_t now_ns);
 
@@ -62,11 +61,11 @@ void roast__ladder_phase_at(struct roast_ladder_state *state,
 void roast__ladder_close(struct roast_ladder_state *state, struct roast_procfile *file,
                          int64_t now_ns);
 
-/* The same for packing what the attempt gave, after it ended. */
+/* The same for packing its result, after it ended. */
 void roast__ladder_packed(struct roast_ladder_state *state, struct roast_procfile *file,
                           int64_t now_ns);
 
-/* The ladder for an end frame: missing slices are absent, and their time is unnamed. */
+/* The ladder for an end frame: the time of missing slices is in `unnamed`. */
 void roast__ladder_get(const struct roast_ladder_state *state,
                        struct roast_ladder *out);
 

@@ -89,7 +89,7 @@ void roast_ladder_endpoint_add(roast_thread *thread, const struct roast_endpoint
     sum->errors += more->errors;
 }
 
-/* Later calls may know more of the same file; its branches are given once. */
+/* Later calls may add facts of the same file; its branches are passed once. */
 void roast_ladder_file(roast_thread *thread, const struct roast_file_facts *facts,
                        struct roast_str all_branches)
 {
@@ -106,7 +106,7 @@ void roast_ladder_file(roast_thread *thread, const struct roast_file_facts *fact
 
 /* ---- fields ------------------------------------------------------------------ */
 
-/* Makes the bytes that a writer of ladder.h put behind the blobs a field. */
+/* Sets a field to the bytes that a writer of ladder.h appended to the blobs. */
 static void set_blob(struct roast_reads *reads, roast_record *rec,
                      enum roast_field field, int64_t size_bytes)
 {
@@ -134,7 +134,7 @@ uint64_t roast__reads_set_fields(struct roast_reads *reads, roast_record *rec)
     size_t branches_bound = (branches->count + 1) * (size_t)ROAST_BRANCH_BOUND_BYTES +
                             branches->names.size_bytes;
     size_t endpoints_bound = (reads->endpoint_count + 1) * (size_t)ENDPOINT_BYTES;
-    /* an empty list is known only where all reads were seen and found room */
+    /* an empty list is valid only if all reads were observed and had room */
     bool branches_known =
         branches->count > 0 ||
         (reads->facts_known && reads->sees_all && branches->lost == 0);

@@ -18,10 +18,10 @@ struct roast_reads {
     char endpoint_names[ROAST_MAX_ENDPOINTS][ROAST_CUT_ENDPOINT_BYTES];
     size_t endpoint_count;
 
-    bool sees_all; /* every hook is in place: all reads are seen */
+    bool sees_all; /* every hook is in place, so all reads are observed */
     bool facts_known;
     struct roast_file_facts facts;
-    struct roast_buf file_branches; /* failed: there was no memory for it */
+    struct roast_buf file_branches; /* failed: out of memory */
 
     struct roast_buf blobs; /* a record borrows them */
 };
@@ -30,7 +30,7 @@ void roast__reads_release(struct roast_reads *reads);
 void roast__reads_clear(struct roast_reads *reads); /* empties, keeps the memory */
 
 /* Sets the fields of a record that describe the reads; it borrows until the next change
- * here. Returns a bit for each field that there was no memory for. */
+ * here. Returns a bit for each field that was lost because memory ran out. */
 uint64_t roast__reads_set_fields(struct roast_reads *reads, roast_record *rec);
 
 #endif

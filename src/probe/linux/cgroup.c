@@ -99,7 +99,7 @@ bool roast__cgroup_line_find(struct roast_cgroup_line *found, struct roast_str t
 
     while (roast__scan_until(&line, &text, '\n')) {
         struct roast_cgroup_line read;
-        /* the path may hold colons of its own, so it is all that remains */
+        /* the path is all that remains: it may contain colons */
         if (!roast__scan_until(&hierarchy, &line, ':') ||
             !roast__scan_until(&read.controllers, &line, ':') || line.size_bytes == 0 ||
             line.data[0] != '/')
@@ -125,8 +125,7 @@ struct group_dir {
 };
 
 /* Appends path to the mount, or as much of its end as exists there: a directory with
- * this file. A namespace shows what is outside of it as "/..", which would leave the
- * mount. */
+ * this file. A namespace shows outside paths as "/..", which would leave the mount. */
 static bool enter_path(struct group_dir *dir, struct roast_str path, const char *file)
 {
     size_t room = sizeof(dir->path) - dir->mount_bytes;
@@ -190,7 +189,7 @@ static bool read_memory_limit(uint64_t *limit, const char *dir, int version)
     return roast__memory_limit_parse(limit, text);
 }
 
-/* Version 1 splits the two numbers over two files: put together they are cpu.max. */
+/* Version 1 has the two numbers in two files; together they are cpu.max. */
 static bool read_cpu_limit(uint64_t *limit, const char *dir, int version)
 {
     char quota[NUMBER_BYTES];
@@ -215,8 +214,8 @@ struct limit {
     uint64_t value;
 };
 
-/* Walks from the group to the mount. Leaves `dir` at the group with the smallest limit;
- * where there is none, at the group itself. */
+/* Checks all groups from this one to the mount. Leaves `dir` at the group with the
+ * smallest limit, or at the first group without any limit. */
 static struct limit smallest_limit(struct group_dir *dir,
                                    bool (*read)(uint64_t *, const char *, int))
 {

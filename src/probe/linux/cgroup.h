@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* cgroup.h - what the control groups of this process allow and hold back.
+/* cgroup.h - limits and throttling of the control groups of this process.
  *
  * Versions 1 and 2 and their mixture; each controller has a version of its own. A limit
- * of any ancestor applies too, so the smallest one on the way to the root counts, and
- * the counters are read where it was found: a group that is held back by its parent's
- * quota has nothing in its own. In a container the path in /proc/self/cgroup may be the
- * host's: leading parts that do not exist below the mount are left out. */
+ * of any ancestor applies too, so the smallest one up to the root counts, and the
+ * counters are read from that group: throttling by a parent's quota is not counted in
+ * the group itself. In a container the path in /proc/self/cgroup may be the host's:
+ * leading parts that do not exist below the mount are left out. */
 #ifndef ROAST_PROBE_LINUX_CGROUP_H
 #define ROAST_PROBE_LINUX_CGROUP_H
 

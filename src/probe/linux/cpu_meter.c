@@ -70,7 +70,7 @@ void roast_cpu_meter_round(roast_cpu_meter *meter)
     roast_cpu_used(&own_ns, &meter->children_now_ns);
 }
 
-/* Trees are small: a plain search serves. NULL when there is no memory for a new one. */
+/* Trees are small, so linear search is enough. NULL when out of memory. */
 static struct seen *find_or_add(roast_cpu_meter *meter,
                                 const struct roast_process_use *use)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* pid_set.c - a set of pids in the order they were added: the queue of a walk. */
+/* pid_set.c - a set of pids in insertion order, used as a queue. */
 #include "probe/linux/pid_set.h"
 
 #include <string.h>

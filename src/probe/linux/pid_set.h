@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* pid_set.h - a set of pids in the order they were added: the queue of a walk.
+/* pid_set.h - a set of pids in insertion order, used as a queue.
  *
- * A pid is queued once, so neither a cycle in bad data nor a list that names a process
- * twice is followed twice. */
+ * A pid is queued once, so cycles and repeated pids in bad data are harmless. */
 #ifndef ROAST_PROBE_LINUX_PID_SET_H
 #define ROAST_PROBE_LINUX_PID_SET_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* process_tree.c - the walk from a process to the last of its descendants.
+/* process_tree.c - finds all descendants of a process.
  *
  *     <root>/<pid>/task/<tid>/children   "812 815 \n": the processes this thread started
  *     <root>/<pid>/stat                  field 4: the parent of this process
@@ -10,9 +10,9 @@
  * CONFIG_PROC_CHILDREN leave stat, which is then read of every process of the machine.
  *
  * A sample starts with the processes of the last one, and searches for children only
- * when the kernel has started a process since: with 20 workers of 16 threads that is one
- * file in place of 320. A process missing from a list that changed while it was read is
- * not lost then, either. No descriptor stays open between two samples. */
+ * when the kernel has started a process since: with 20 workers of 16 threads that is
+ * one file in place of 320. This also finds a process that was missing in a list which
+ * changed while it was read. No descriptor remains open between samples. */
 #include "probe/linux/process_tree.h"
 
 #include "base/mem.h"
@@ -61,7 +61,7 @@ static bool pid_of_name(uint64_t *pid, const char *name)
            text.size_bytes == 0;
 }
 
-/* A number that may go on in the next piece of the file. */
+/* A number that may continue in the next piece of the file. */
 struct number {
     uint64_t value;
     bool any;
@@ -134,7 +134,7 @@ static int add_children_of_threads(roast_process_tree *tree, uint64_t pid)
 
 static int add_link(roast_process_tree *tree, uint64_t pid, const char *folder)
 {
-    char name[300]; /* a folder's name has at most 255 */
+    char name[300]; /* a folder name has at most 255 bytes */
     char buffer[STAT_BYTES];
     struct roast_process_stat stat;
 
@@ -207,7 +207,7 @@ static int add_linked_children(roast_process_tree *tree, uint64_t parent_pid)
     return ROAST_OK;
 }
 
-/* ---- the walk ----------------------------------------------------------------- */
+/* ---- the tree ----------------------------------------------------------------- */
 
 int roast_process_tree_new(roast_process_tree **out, const char *proc_root,
                            uint64_t root_pid, roast_error *err)
@@ -231,7 +231,7 @@ int roast_process_tree_new(roast_process_tree **out, const char *proc_root,
         goto out;
     }
     memcpy(tree->root, root, root_bytes);
-    /* a mount of /proc may be of another namespace, where we have another pid */
+    /* a mount of /proc may belong to another pid namespace */
     (void)snprintf(path, sizeof(path), "%s/self", root);
     ssize_t size = readlink(path, target, sizeof(target));
     struct roast_str text = {target, size > 0 ? (size_t)size : 0};
@@ -257,9 +257,9 @@ out:
     return status;
 }
 
-/* While the newest pid of the machine stays, no process was started; 0 where it is not
- * known. Some containers show a loadavg of their own that is seconds old: it is not a
- * file of procfs then. Others print 0. */
+/* The newest pid of the machine: while it is the same, no process was started. 0 where
+ * it is not known. Some containers show a loadavg of their own that is seconds old: it
+ * is not a file of procfs then. Others print 0. */
 static uint64_t read_newest_pid(const roast_process_tree *tree)
 {
     char path[PATH_BYTES];
@@ -278,7 +278,7 @@ static uint64_t read_newest_pid(const roast_process_tree *tree)
     return roast__scan_u64(&pid, &word) ? pid : 0;
 }
 
-/* Twice after each change: a process has its pid for some time before its parent lists
+/* Twice after each change, because a process may get its pid before its parent lists
  * it. */
 static bool needs_search(roast_process_tree *tree)
 {
@@ -314,8 +314,8 @@ int roast_process_tree_sample(roast_process_tree *tree,
         status = scan_links(tree);
     for (size_t i = 0; i < tree->queue.count && status >= 0; i++) {
         struct roast_process_use use;
-        /* a pid may belong to a foreign process by now; parents come before their
-         * children in the queue, and so among the members */
+        /* a pid may have been reused; parents come before children in the queue and in
+         * members */
         if (!roast__process_use_read(tree, tree->queue.items[i], &use) ||
             (use.pid != tree->root_pid &&
              !roast__pid_set_has(&tree->members, use.parent_pid)))
@@ -328,7 +328,7 @@ int roast_process_tree_sample(roast_process_tree *tree,
     }
     int count = (int)tree->members.count;
     if (status < 0) {
-        tree->newest_pid = 0; /* the ones not reached must be found again */
+        tree->newest_pid = 0; /* search again for those not reached */
         return roast_error_set(err, status, "after %d processes", count);
     }
     return count;
@@ -345,7 +345,7 @@ int roast_process_tree_new(roast_process_tree **out, const char *proc_root,
     return roast_error_set(err, ROAST_UNAVAILABLE, "built without procfs");
 }
 
-/* There is no tree to sample. */
+/* Without procfs there is no tree. */
 int roast_process_tree_sample(roast_process_tree *tree,
                               const struct roast_use_sink *sink, roast_error *err)
 {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* process_tree.h - the sampler of a process and its descendants.
  *
- *     process_tree.c   the walk from the root process to its last descendant
+ *     process_tree.c   finds the descendants of the root process
  *     process_use.c    what one process has used
- *     pid_set.c        the queue of the walk */
+ *     pid_set.c        the queue of processes to read */
 #ifndef ROAST_PROBE_LINUX_PROCESS_TREE_H
 #define ROAST_PROBE_LINUX_PROCESS_TREE_H
 
@@ -32,7 +32,7 @@ struct roast_process_tree {
     size_t link_cap;
 };
 
-/* False when the process has ended, or its files make no sense. */
+/* False when the process has ended or its files are invalid. */
 bool roast__process_use_read(const roast_process_tree *tree, uint64_t pid,
                              struct roast_process_use *use);
 

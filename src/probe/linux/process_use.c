@@ -17,8 +17,8 @@ static uint64_t add_saturated(uint64_t a, uint64_t b)
     return a > UINT64_MAX - b ? UINT64_MAX : a + b;
 }
 
-/* Takes the name in parentheses off text. It may hold parentheses and blanks itself, so
- * it ends at the LAST one; numbers and a blank follow. */
+/* Takes the name in parentheses off text. It may contain parentheses and blanks, so it
+ * ends at the LAST one; only numbers follow. */
 static bool take_command(struct roast_str *command, struct roast_str *text)
 {
     size_t start = 0;
@@ -111,8 +111,7 @@ bool roast__process_use_read(const roast_process_tree *tree, uint64_t pid,
         .rss_bytes = ended ? 0 : times_saturated(stat.rss_pages, tree->page_bytes),
         .threads = stat.threads,
     };
-    /* stat rounds down, so the clock is ahead of it; if not, it belongs to another
-     * process that was given the same pid since */
+    /* stat rounds down, so the clock must be ahead of it; if not, the pid was reused */
     if (tree->own_namespace && clock_getcpuclockid((pid_t)pid, &clock) == 0) {
         int64_t clock_ns = roast__clock_ns(clock);
         if (clock_ns > 0 && (uint64_t)clock_ns > use->cpu_ns)

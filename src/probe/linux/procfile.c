@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* procfile.c - one small file of the kernel's, kept open.
+/* procfile.c - one small file of procfs or a cgroup, kept open.
  *
- * Without procfs every file is absent, and so are all readers built on this one. */
+ * Without procfs every file is absent, and so are all values read with it. */
 #include "probe/linux/procfile.h"
 
 #include <fcntl.h>
@@ -38,7 +38,7 @@ struct roast_str roast__procfile_read(struct roast_procfile *file, const char *n
     if (got < 0)
         return (struct roast_str){NULL, 0};
     size_t size = (size_t)got;
-    if (size == out_bytes - 1) { /* a number that was cut would still look like one */
+    if (size == out_bytes - 1) { /* a cut number would still be valid */
         while (size > 0 && out[size - 1] != '\n')
             size--;
     }

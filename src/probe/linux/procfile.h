@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* procfile.h - one small file of the kernel's, kept open.
+/* procfile.h - one small file of procfs or a cgroup, kept open.
  *
- * Opening a file of /proc costs more than reading it, so the descriptor stays and a
- * read is one pread(2). It is opened again in a forked child, because a descriptor to
- * /proc/self goes on reading the process that opened it. The inherited descriptor is not
- * closed then: a daemon may have closed it already, and its number may be another file.
- * Only a fork handler knows that the number is still ours, and may close it.
+ * Opening a file of /proc costs more than reading it, so the descriptor is kept and a
+ * read is one pread(2). A forked child opens it again, because a descriptor of
+ * /proc/self still reads the parent. The inherited descriptor is not closed: a daemon
+ * may have closed it, and its number may be another file. Only a fork handler may close
+ * it.
  *
  * A file is for one thread at a time. */
 #ifndef ROAST_PROBE_LINUX_PROCFILE_H

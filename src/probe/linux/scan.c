@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* scan.c - takes numbers, lines and labels off the front of a text. */
+/* scan.c - parses numbers, lines and labels. */
 #include "probe/linux/scan.h"
 
 static void skip(struct roast_str *text, size_t size_bytes)
@@ -62,7 +62,7 @@ bool roast__scan_label(struct roast_str *line, const char *label)
     if (left.size_bytes > 0 && left.data[0] == ':')
         skip(&left, 1);
     if (left.data == after && left.size_bytes > 0)
-        return false; /* the label goes on: "rchars" is not "rchar" */
+        return false; /* a longer label: "rchars" is not "rchar" */
     skip_blanks(&left);
     *line = left;
     return true;

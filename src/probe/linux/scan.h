@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* scan.h - takes numbers, lines and labels off the front of a text.
+/* scan.h - parses numbers, lines and labels.
  *
  * The kernel prints lines of words and decimal numbers. These functions use no locale,
- * allocate nothing and need no NUL at the end. Each moves the text past what it took; on
- * false neither text nor result has changed. An absent text counts as empty. */
+ * allocate nothing and need no NUL at the end. Each advances the text past what it
+ * read; on false neither text nor result has changed. An absent text counts as
+ * empty. */
 #ifndef ROAST_PROBE_LINUX_SCAN_H
 #define ROAST_PROBE_LINUX_SCAN_H
 
@@ -16,7 +17,8 @@
  * "12kB" and numbers of more than 64 bits are refused. */
 bool roast__scan_u64(uint64_t *value, struct roast_str *text);
 
-/* Everything up to `stop`, which is taken too, or up to the end. False at the end. */
+/* Everything up to `stop`, which is consumed too, or up to the end. False at the
+ * end. */
 bool roast__scan_until(struct roast_str *part, struct roast_str *text, char stop);
 
 /* The label at the start of a line, its colon if it has one, and the blanks around. */

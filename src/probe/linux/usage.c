@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* usage.c - what this thread, this process and this machine use now.
  *
- * Memory in use is what the kernel could not give to another process: its own estimate
- * for the machine (MemAvailable); for a control group what is charged to it less the
- * inactive files in the cache, as container runtimes count. */
+ * Memory in use is what the kernel cannot reclaim: its own estimate for the machine
+ * (MemAvailable); for a control group the charged memory without inactive cached files,
+ * as container runtimes count. */
 #include "probe/linux/usage.h"
 
 #include <fcntl.h>
@@ -136,9 +136,8 @@ void roast_cpu_used(uint64_t *own_ns, uint64_t *children_ns)
     *children_ns = cpu_of(RUSAGE_CHILDREN);
 }
 
-/* What a group uses, without its inactive files. Both versions
- * print the cache; version 1 names that of the group alone differently, and with "total_"
- * that of the groups below it, which are charged too. */
+/* What a group uses, without its inactive files. In version 1 the value that includes
+ * the groups below, which are charged too, begins with "total_". */
 static bool read_group(uint64_t *used_bytes, const struct roast_cgroup *group)
 {
     struct roast_procfile file = {0};

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* usage.h - what this thread, this process and this machine use now.
  *
- * A reader with a roast_procfile keeps its file open between two readings; the others are
- * rare. Each returns false, and leaves its result alone, where the value is not known. */
+ * A reader with a roast_procfile keeps its file open between two readings; the others
+ * are rare. Each returns false, with its result unchanged, where the value is not
+ * known. */
 #ifndef ROAST_PROBE_LINUX_USAGE_H
 #define ROAST_PROBE_LINUX_USAGE_H
 
@@ -46,10 +47,10 @@ struct roast_sched {
 /* From /proc/thread-self/schedstat: the file belongs to the thread that read it first. */
 bool roast__sched_read(struct roast_procfile *file, struct roast_sched *sched);
 
-/* The highest resident memory of this process, by getrusage(2). Exact, where a sampler
- * misses short peaks, but it covers the whole life of the process. A program inherits the
- * mark of the process that started it, and no reset lowers that: only a mark that rose
- * between two readings describes the time between them. */
+/* The highest resident memory of this process, by getrusage(2). Exact, while a sampler
+ * misses short peaks, but it covers the whole life of the process. A program inherits
+ * the mark of the process that started it, and no reset lowers that: only a mark that
+ * rose between two readings describes the time between them. */
 bool roast__peak_read(uint64_t *peak_bytes);
 
 /* The same after a reset: from /proc/self/status, which is slower, but free of what a

@@ -9,14 +9,15 @@
 #include "base/mem.h"
 #include "base/str.h"
 
-/* For each of these the run searches or moves items. More than any real run has. */
+/* Entries of some kinds make the run search or move items. The limit is above the
+ * number in any real run. */
 enum { MOST_COSTLY = 16384 };
 
 /* ---- parts of a payload ---------------------------------------------------------- */
 
 struct roast_str roast__entry_bytes(struct roast_apply_entry *entry)
 {
-    size_t left = roast__cursor_left(&entry->in);
+    size_t left = roast__cursor_remaining(&entry->in);
 
     return (struct roast_str){(const char *)roast__cursor_bytes(&entry->in, left),
                               left};
@@ -55,14 +56,14 @@ static uint64_t hash_of_text(const void *table, uint32_t item)
     return roast__hash_number(apply->texts[item].number);
 }
 
-static struct roast_known_text *find_text(const struct roast_apply *apply,
-                                          uint64_t number)
+static struct roast_announced_text *find_text(const struct roast_apply *apply,
+                                              uint64_t number)
 {
     const struct roast_hash_table *slots = &apply->text_slots;
 
     for (size_t at = roast__hash_first(slots, roast__hash_number(number));
          roast__hash_holds(slots, at); at = roast__hash_next(slots, at)) {
-        struct roast_known_text *text = &apply->texts[roast__hash_item(slots, at)];
+        struct roast_announced_text *text = &apply->texts[roast__hash_item(slots, at)];
         if (text->number == number)
             return text;
     }
@@ -70,9 +71,9 @@ static struct roast_known_text *find_text(const struct roast_apply *apply,
 }
 
 int roast__apply_find_text(const struct roast_apply *apply, int64_t number,
-                           struct roast_known_text *out)
+                           struct roast_announced_text *out)
 {
-    const struct roast_known_text *known =
+    const struct roast_announced_text *known =
         number >= 0 ? find_text(apply, (uint64_t)number) : NULL;
 
     if (!known)
@@ -82,17 +83,17 @@ int roast__apply_find_text(const struct roast_apply *apply, int64_t number,
 }
 
 /* Returns NULL when out of memory. */
-static struct roast_known_text *learn_text(struct roast_apply *apply, uint64_t number,
-                                           struct roast_str text)
+static struct roast_announced_text *add_text(struct roast_apply *apply, uint64_t number,
+                                             struct roast_str text)
 {
-    struct roast_known_text *known = find_text(apply, number);
-    struct roast_known_text fresh = {
+    struct roast_announced_text *known = find_text(apply, number);
+    struct roast_announced_text fresh = {
         number, apply->block, roast__strings_put(&apply->run->strings, text), text};
 
     if (fresh.id < 0)
         return NULL;
     if (!known) {
-        struct roast_known_text *texts = roast__array_room(
+        struct roast_announced_text *texts = roast__array_room(
             apply->texts, &apply->text_cap, apply->text_count, sizeof(*texts));
         if (!texts)
             return NULL;
@@ -110,7 +111,7 @@ static struct roast_known_text *learn_text(struct roast_apply *apply, uint64_t n
 }
 
 int roast__entry_reference(struct roast_apply_entry *entry,
-                           struct roast_known_text *out)
+                           struct roast_announced_text *out)
 {
     uint64_t head = roast__cursor_varint(&entry->in);
     bool announced = head & 1;
@@ -122,8 +123,8 @@ int roast__entry_reference(struct roast_apply_entry *entry,
     struct roast_str text = roast__entry_text(entry);
     if (!text.data)
         return ROAST_BAD_DATA;
-    const struct roast_known_text *known =
-        learn_text(entry->apply, (head >> 1) - 1, text);
+    const struct roast_announced_text *known =
+        add_text(entry->apply, (head >> 1) - 1, text);
     if (!known)
         return roast_error_set(entry->err, ROAST_NO_MEMORY, "a text of a journal");
     *out = *known;
@@ -154,7 +155,7 @@ static void forget_parts(struct roast_apply *apply)
     apply->part_count = 0;
 }
 
-static int keep_part(struct roast_apply_entry *entry)
+static int add_part(struct roast_apply_entry *entry)
 {
     struct roast_buf *parts = &entry->apply->parts;
     struct roast_str part = roast__entry_bytes(entry);
@@ -175,7 +176,7 @@ static int apply_part(struct roast_apply_entry *entry)
         forget_parts(entry->apply);
     if (entry->in.failed || number != entry->apply->part_count)
         return ROAST_BAD_DATA;
-    return keep_part(entry);
+    return add_part(entry);
 }
 
 static int apply_whole(struct roast_apply_entry *entry)
@@ -186,7 +187,7 @@ static int apply_whole(struct roast_apply_entry *entry)
     int status = ROAST_BAD_DATA;
 
     if (!entry->in.failed && count == apply->part_count) {
-        status = keep_part(entry);
+        status = add_part(entry);
         entry->in = roast__cursor(apply->parts.data, apply->parts.size_bytes);
         if (status == ROAST_OK)
             status = roast__apply_kind(entry, kind);
@@ -234,7 +235,7 @@ int roast__apply_block(struct roast_apply *apply, struct roast_str entries, bool
     if (gap)
         forget_parts(apply);
     apply->block++;
-    while (roast__cursor_left(&in) > 0 && !in.failed &&
+    while (roast__cursor_remaining(&in) > 0 && !in.failed &&
            !(apply->head_only && apply->head_done)) {
         int status = apply_entry(apply, &in, err);
         if (status == ROAST_NO_MEMORY)

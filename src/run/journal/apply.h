@@ -9,7 +9,7 @@
 #include "run/journal/journal.h"
 
 /* What the number of a reference means. */
-struct roast_known_text {
+struct roast_announced_text {
     uint64_t number;
     uint32_t block;        /* that `text` borrows */
     int32_t id;            /* in the strings of the run */
@@ -27,8 +27,8 @@ struct roast_apply {
     uint64_t dropped; /* changes that missed the journal */
     uint64_t unread;  /* entries of unknown kinds or with bad contents */
 
-    uint32_t block;                 /* number of the block that is read */
-    struct roast_known_text *texts; /* owned */
+    uint32_t block;                     /* number of the block that is read */
+    struct roast_announced_text *texts; /* owned */
     size_t text_count;
     size_t text_cap;
     struct roast_hash_table text_slots;    /* by number */
@@ -74,12 +74,12 @@ double roast__entry_double(struct roast_apply_entry *entry);
 /* A reference: 1, 0 where it is absent, negative when it was never announced or memory
  * ran out. */
 int roast__entry_reference(struct roast_apply_entry *entry,
-                           struct roast_known_text *out);
+                           struct roast_announced_text *out);
 
 /* The text that a number means: 1, 0 for a negative one, BAD_DATA for an unknown
  * one. */
 int roast__apply_find_text(const struct roast_apply *apply, int64_t number,
-                           struct roast_known_text *out);
+                           struct roast_announced_text *out);
 
 /* True for an entry out of order once there were too many: items in order of time have
  * to be moved for it, and a hostile file must not take unbounded time. */

@@ -223,7 +223,7 @@ static void read_steps(struct roast_apply_entry *entry, struct roast_tick *tick)
 static int apply_sample(struct roast_apply_entry *entry)
 {
     struct roast_run *run = entry->apply->run;
-    struct roast_known_text worker;
+    struct roast_announced_text worker;
     struct roast_tick tick = {0};
     int found = roast__entry_reference(entry, &worker);
 
@@ -418,8 +418,8 @@ static int apply_offset(struct roast_apply_entry *entry)
 static int apply_task(struct roast_apply_entry *entry)
 {
     struct roast_task task = {.key_hash = 0};
-    struct roast_known_text prefix = {.id = ROAST_NO_STRING};
-    struct roast_known_text worker = {.id = ROAST_NO_STRING};
+    struct roast_announced_text prefix = {.id = ROAST_NO_STRING};
+    struct roast_announced_text worker = {.id = ROAST_NO_STRING};
     int found = roast__entry_reference(entry, &prefix);
 
     if (found >= 0)

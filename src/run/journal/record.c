@@ -265,7 +265,7 @@ static struct roast_str read_bytes(struct roast_cursor *in)
 static int read_reference(struct roast_apply_entry *entry, int64_t *last, bool changed,
                           union roast_field_value *value)
 {
-    struct roast_known_text known;
+    struct roast_announced_text known;
     int found = changed ? roast__entry_reference(entry, &known)
                         : roast__apply_find_text(entry->apply, *last - 1, &known);
 
@@ -355,7 +355,7 @@ int roast__apply_record(struct roast_apply_entry *entry)
     if (rec.kind == 0)
         return ROAST_BAD_DATA;
     if (head & LINKED) {
-        struct roast_known_text worker;
+        struct roast_announced_text worker;
         link.key_hash = (uint32_t)roast__cursor_varint(&entry->in);
         status = roast__entry_reference(entry, &worker);
         if (status < 0)

@@ -245,7 +245,7 @@ static void test_missing_hooks_say_what_is_lost(void **state)
     assert_string_equal(
         reason_for(summary, "ladder.decompress"),
         "uproot.source.futures.TrivialExecutor.submit is not there: unpacking and "
-        "interpreting cannot be told from waiting; bytes of branches");
+        "interpreting count as waiting; bytes of branches");
     assert_null(reason_for(summary, "ladder.fetch")); /* one worker knows it */
     assert_null(reason_for(summary, "ladder.unnamed"));
     assert_non_null(strstr(reason_for(summary, "file_metadata"), "from_root"));

@@ -96,8 +96,8 @@ static void test_files_with_a_chunk_that_never_succeeded(void **state)
     add_frame(run,
               (struct frame){
                   .kind = ROAST_FRAME_BEGIN, .file = "d.root", .stop = 10, .start = 2});
-    assert_int_equal(roast_run_learn_name(run, roast_str_of("ttbar"), NULL), 0);
-    assert_int_equal(roast_run_learn_name(run, roast_str_of("d.root"), NULL), 0);
+    assert_int_equal(roast_run_add_name(run, roast_str_of("ttbar"), NULL), 0);
+    assert_int_equal(roast_run_add_name(run, roast_str_of("d.root"), NULL), 0);
     roast_run_finish(run, NS(5));
     check_fileset(run, "{\"ttbar\":{\"files\":[\"c.root\",\"d.root\"]}}");
     roast_run_free(run);

@@ -2,7 +2,7 @@
 /* test_columns_cluster.c - what tables have from a scheduler: tasks that are joined to
  * attempts and others, workers that came and went, activities, hot lines. */
 #include "analyze/table_cells.h"
-#include "run/scheduled.h"
+#include "run/scheduler_events.h"
 
 #define assert_number(got, expected) assert_true((got) == (expected))
 
@@ -12,11 +12,11 @@
 static void add_attempt(roast_run *run, uint32_t sequence, const char *worker,
                         uint32_t key_hash, int64_t start_ns)
 {
-    struct made made;
+    struct test_record record;
 
-    make(&made, ROAST_FRAME_BEGIN, 1, sequence);
-    roast_record_set_i64(&made.rec, ROAST_FIELD_start_epoch_ns, start_ns);
-    assert_int_equal(add_with_task(run, &made, worker, key_hash, NULL), ROAST_OK);
+    init_record(&record, ROAST_FRAME_BEGIN, 1, sequence);
+    roast_record_set_i64(&record.rec, ROAST_FIELD_start_epoch_ns, start_ns);
+    assert_int_equal(add_with_task(run, &record, worker, key_hash, NULL), ROAST_OK);
 }
 
 static void tell_task(roast_run *run, const char *worker, uint32_t key_hash,
@@ -115,11 +115,11 @@ static void test_a_lost_task_has_its_attempt(void **state)
 static void test_an_attempt_without_a_time_has_a_task(void **state)
 {
     roast_run *run = new_run();
-    struct made made;
+    struct test_record record;
 
     (void)state;
-    make(&made, ROAST_FRAME_BEGIN, 1, 1);
-    assert_int_equal(add_with_task(run, &made, "w", 7, NULL), ROAST_OK);
+    init_record(&record, ROAST_FRAME_BEGIN, 1, 1);
+    assert_int_equal(add_with_task(run, &record, "w", 7, NULL), ROAST_OK);
     tell_task(run, "w", 7, second(1), second(2));
     roast_table *tasks = table_of(run, ROAST_TABLE_tasks);
     assert_int_equal(roast_table_rows(tasks), 1);
@@ -204,7 +204,7 @@ static void test_one_that_comes_back_is_one_row(void **state)
     leaves(run, "w", 6);
     roast_table *workers = table_of(run, ROAST_TABLE_workers);
     assert_int_equal(roast_table_rows(workers), 1);
-    assert_number(number_in(workers, "stays", 0), 2);
+    assert_number(number_in(workers, "sessions", 0), 2);
     assert_number(number_in(workers, "lost", 0), 1);
     assert_number(number_in(workers, "threads", 0), 8);
     assert_number(number_in(workers, "expected", 0), 1);

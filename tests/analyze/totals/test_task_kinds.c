@@ -3,15 +3,15 @@
 #include "analyze/totals/task_kinds.h"
 #include "base/mem.h"
 #include "heap.h"
-#include "run/scheduled.h"
+#include "run/scheduler_events.h"
 
 /* Tasks with an odd key are ours (scheduled.h). */
 static void add_attempt(roast_run *run, const char *worker, uint32_t key_hash)
 {
-    struct made made;
+    struct test_record record;
 
-    make(&made, ROAST_FRAME_BEGIN, 1, key_hash + 1);
-    assert_int_equal(add_with_task(run, &made, worker, key_hash, NULL), ROAST_OK);
+    init_record(&record, ROAST_FRAME_BEGIN, 1, key_hash + 1);
+    assert_int_equal(add_with_task(run, &record, worker, key_hash, NULL), ROAST_OK);
 }
 
 static void assert_kinds(const roast_run *run, const enum roast_task_kind *expected)
@@ -92,13 +92,13 @@ static void test_an_equal_hash_elsewhere_is_another_key(void **state)
 static void test_many_attempts_of_one_task_are_quick(void **state)
 {
     roast_run *run = new_run();
-    struct made made;
+    struct test_record record;
 
     (void)state;
     add_task(run, "sum", "w1", 3, ROAST_TASK_ok);
     for (uint32_t i = 0; i < 100000; i++) {
-        make(&made, ROAST_FRAME_BEGIN, 1, i + 1);
-        assert_int_equal(add_with_task(run, &made, "w1", 3, NULL), ROAST_OK);
+        init_record(&record, ROAST_FRAME_BEGIN, 1, i + 1);
+        assert_int_equal(add_with_task(run, &record, "w1", 3, NULL), ROAST_OK);
     }
     assert_kinds(run, (enum roast_task_kind[]){ROAST_KIND_chunk});
     roast_run_free(run);

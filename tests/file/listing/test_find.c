@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* test_find.c - which run a folder stands for: the one that began last, whatever its file
- * is called and whenever it was touched. */
+/* test_find.c - finds the newest run in a folder, whatever the name and times of its
+ * file are. */
 #include <dirent.h>
 #include <dlfcn.h>
 #include <errno.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "file/sqlite/saved_open.h"
+#include "file/sqlite/saved_file.h"
 
 #define ID "0123456789abcdef0123456789abcdef"
 #define OTHER_ID "fedcba9876543210fedcba9876543210"
@@ -51,7 +51,7 @@ static void write_live(const struct saved_test *test, const char *name,
     roast_run_free(run);
 }
 
-/* The name of what is found, NULL for nothing, and how many runs there are. */
+/* The name of the found run, NULL for none, and the number of runs. */
 static void assert_finds(const struct saved_test *test, const char *name, size_t runs,
                          size_t unreadable)
 {
@@ -148,7 +148,7 @@ static void drop_folder(const struct saved_test *test, const char *name)
     assert_int_equal(rmdir(path), 0);
 }
 
-/* A measurement may be called as the user likes. */
+/* A measurement may have any name. */
 static void a_folder_may_be_called_like_a_file(void **state)
 {
     const struct saved_test *test = *state;
@@ -184,9 +184,10 @@ static void names_of_runs(void **state)
     assert_false(roast_is_run_name(".a.roast") || roast_is_run_name("a.roast/"));
 }
 
-/* ---- files that lie, or go -------------------------------------------------------- */
+/* ---- damaged and disappearing files
+ * ------------------------------------------------ */
 
-/* Breaks what a glance does not look at: the first page, where SQLite has its schema. */
+/* Damages what run_info does not read: the first page, with the schema. */
 static void break_schema(const struct saved_test *test, const char *name)
 {
     char path[160];
@@ -221,7 +222,7 @@ static void the_next_one_where_the_newest_cannot_be_opened(void **state)
     assert_finds(test, "c.roast", 3, 3);
 }
 
-/* What readdir() does: nothing; fails at a call; lets a run end behind our back. */
+/* What readdir() does: nothing; fails at a call; a run ends meanwhile. */
 static struct {
     int fails_at; /* 0: never */
     int ends_at;
@@ -282,7 +283,7 @@ static void a_folder_that_cannot_be_read_to_its_end_is_an_error(void **state)
     assert_finds(test, "a.roast", 1, 0);
 }
 
-static void a_run_that_ends_while_we_look_is_found(void **state)
+static void a_run_that_ends_during_the_search_is_found(void **state)
 {
     const struct saved_test *test = *state;
 
@@ -307,7 +308,7 @@ int main(void)
         saved_test_of(names_of_runs),
         saved_test_of(the_next_one_where_the_newest_cannot_be_opened),
         saved_test_of(a_folder_that_cannot_be_read_to_its_end_is_an_error),
-        saved_test_of(a_run_that_ends_while_we_look_is_found),
+        saved_test_of(a_run_that_ends_during_the_search_is_found),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* test_damage.c - a small live file cut at every byte and with every bit flipped:
- * never a crash, never a wrong value. What is read is the run that would be there if
- * the changes in the damaged block had not been made. */
+/* test_damage.c - a small live file cut at every byte and with every bit flipped: never
+ * a crash, never a wrong value. The result equals a run without the changes of the
+ * damaged block. */
 #include "file/runfile.h"
-#include "live_help.h"
+#include "live_test.h"
 
-/* A file with one block per change, and where the blocks begin. */
+/* A file with one block per change, and the offsets of the blocks. */
 struct pieces {
     struct roast_buf file;
-    size_t starts[CHANGE_COUNT + 1]; /* and where the last one ends */
+    size_t starts[CHANGE_COUNT + 1]; /* and the end of the last one */
 };
 
 static void make_file(struct live_test *test, struct pieces *out)
 {
     struct stat about;
 
-    open_live(test, &BY_HAND);
+    open_live(test, &MANUAL_SYNC);
     for (size_t i = 0; i < CHANGE_COUNT; i++) {
         assert_int_equal(stat(test->path, &about), 0);
         out->starts[i] = (size_t)about.st_size;
@@ -28,14 +28,14 @@ static void make_file(struct live_test *test, struct pieces *out)
     assert_int_equal(out->starts[0], ROAST_LIVE_HEAD_BYTES);
 }
 
-/* The run without change `left_out` and what needs it, made of the first `count`. Who
- * belongs to the run was found out before it was written down. */
+/* The run without change `left_out` and what needs it, made of the first `count`.
+ * Whether a record belongs to the run was checked before it was written. */
 static struct roast_buf print_of(size_t count, size_t left_out)
 {
     roast_run *run = NULL;
 
     assert_int_equal(roast_run_new(&run, MONO_0, EPOCH_0, NULL), ROAST_OK);
-    if (left_out != 0 && count > 0) /* the first block tells the host as well */
+    if (left_out != 0 && count > 0) /* the first block has the host too */
         assert_int_equal(roast_run_set_host(run, roast_str_of("there"), NULL), 0);
     for (size_t i = 0; i < count; i++) {
         size_t needs = CHANGES[i].needs;
@@ -70,12 +70,12 @@ static size_t block_at(const struct pieces *pieces, size_t offset)
 static void check_cut_head(const struct live_test *test, size_t size_bytes)
 {
     struct roast_journal_reading seen;
-    struct roast_run_info glance;
+    struct roast_run_info info;
     roast_run *run = NULL;
     roast_error err = {0};
 
     assert_int_equal(roast__live_read(&run, test->path, &seen, &err), ROAST_TRUNCATED);
-    assert_int_equal(roast__run_info(&glance, test->path, false, NULL),
+    assert_int_equal(roast__run_info(&info, test->path, false, NULL),
                      size_bytes < ROAST_LIVE_MAGIC_BYTES ? ROAST_BAD_DATA
                                                          : ROAST_TRUNCATED);
     assert_null(run);
@@ -143,8 +143,8 @@ static void restore(const struct live_test *test, const struct pieces *pieces)
     write_bytes(test->path, pieces->file.data, pieces->file.size_bytes);
 }
 
-/* Without its head the file is read all the same; without its magic nobody knows what
- * it is. */
+/* Without its head the file is read all the same; without its magic it is not
+ * recognised. */
 static void check_flipped_head(const struct live_test *test, size_t offset,
                                const struct roast_buf *print)
 {
@@ -180,7 +180,7 @@ static void every_bit_of_the_head_may_flip(void **state)
     roast__buf_release(&pieces.file);
 }
 
-/* The last block may seem cut where its size was hit. */
+/* The last block may look cut if its size is damaged. */
 static void check_flipped(const struct live_test *test, size_t block,
                           const struct roast_buf *print)
 {
@@ -218,7 +218,7 @@ static void every_bit_of_the_blocks_may_flip(void **state)
     roast__buf_release(&pieces.file);
 }
 
-/* ---- stretches ----------------------------------------------------------- */
+/* ---- damaged parts ------------------------------------------------------- */
 
 static void a_stretch_of_zeros_is_one_gap(void **state)
 {
@@ -239,7 +239,7 @@ static void a_stretch_of_zeros_is_one_gap(void **state)
     roast__buf_release(&pieces.file);
 }
 
-/* As a file system may leave it when the machine stops. */
+/* As a file system may leave it after a crash of the machine. */
 static void zeros_at_the_end_are_one_gap(void **state)
 {
     struct live_test *test = *state;
@@ -258,7 +258,7 @@ static void zeros_at_the_end_are_one_gap(void **state)
     roast__buf_release(&pieces.file);
 }
 
-/* A block that comes twice, or too late, is none. */
+/* A repeated or late block is ignored. */
 static void old_blocks_are_not_read_again(void **state)
 {
     struct live_test *test = *state;
@@ -277,7 +277,7 @@ static void old_blocks_are_not_read_again(void **state)
     roast__buf_release(&pieces.file);
 }
 
-/* Blocks behind a long stretch are found, whatever is in it. */
+/* Blocks after a long damaged part are found, whatever it contains. */
 static void a_long_stretch_is_searched(void **state)
 {
     struct live_test *test = *state;
@@ -300,14 +300,14 @@ static void a_long_stretch_is_searched(void **state)
     roast__buf_release(&pieces.file);
 }
 
-/* Names are told again now and then, and hosts too: what is behind a gap does not stay
- * unreadable. */
-static void names_are_told_again(void **state)
+/* Names and hosts are announced again from time to time, so that data after a gap can
+ * be read. */
+static void names_are_announced_again(void **state)
 {
     struct live_test *test = *state;
     struct roast_journal_reading seen;
 
-    open_live(test, &BY_HAND);
+    open_live(test, &MANUAL_SYNC);
     for (int64_t i = 0; i < 3 * ROAST_EPOCH_TAKES; i++) {
         add_sample(test->run, "a worker", i, 1);
         add_use(test->run, 1, 2, i);
@@ -328,7 +328,7 @@ static void names_are_told_again(void **state)
     roast__buf_release(&file);
 }
 
-/* Without head and start there is nothing to hang a time on. */
+/* Without head and start entry there is no clock. */
 static void a_file_without_clocks_is_refused(void **state)
 {
     struct live_test *test = *state;
@@ -358,7 +358,7 @@ int main(void)
         live_test_of(zeros_at_the_end_are_one_gap),
         live_test_of(old_blocks_are_not_read_again),
         live_test_of(a_long_stretch_is_searched),
-        live_test_of(names_are_told_again),
+        live_test_of(names_are_announced_again),
         live_test_of(a_file_without_clocks_is_refused),
     };
 

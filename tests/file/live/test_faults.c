@@ -1,22 +1,22 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* test_faults.c - a disk that is full, broken or read-only, at every single call:
- * nothing acknowledged is lost, the file can always be read, the error is one line, and
- * when the disk recovers everything comes into the file.
+/* test_faults.c - a disk that is full, broken or read-only, at every single call: no
+ * acknowledged data is lost, the file can always be read, the error is one line, and
+ * after the disk recovers everything is written.
  *
- * The calls of the C library are taken over here. A sync that fails also loses what was
- * written since the last one, as Linux may: the pages count as clean afterwards. */
+ * Functions of the C library are replaced here. A failed sync also loses what was
+ * written since the last one, as on Linux, where the pages are marked clean. */
 #include <dlfcn.h>
 #include <errno.h>
 
-#include "live_help.h"
+#include "live_test.h"
 
 enum { ROUNDS = 6, CHANGES_PER_ROUND = 3, MOST_CALLS = 200 };
 
-/* What goes wrong, and when. */
+/* The fault to inject. */
 static struct {
     size_t calls;
     size_t first; /* the first call that fails; 0: none */
-    size_t count; /* how many of them */
+    size_t count; /* how many calls fail */
     int error;    /* 0: the call does half of its work */
     bool armed;
     off_t written_from; /* what a failed sync loses; -1: nothing */
@@ -61,7 +61,7 @@ static ssize_t write_or_fail(int fd, const void *bytes, size_t size, off_t offse
     if (disk.written_from < 0)
         disk.written_from = offset;
     bool broken = fails();
-    if (broken && disk.error) { /* and yet some of it arrives */
+    if (broken && disk.error) { /* but some bytes are written */
         (void)write_really(fd, bytes, size / 3, offset);
         errno = disk.error;
         return -1;
@@ -72,7 +72,7 @@ static ssize_t write_or_fail(int fd, const void *bytes, size_t size, off_t offse
     return done;
 }
 
-/* Zeros where pages were. */
+/* Overwrites lost pages with zeros. */
 static void lose_pages(int fd)
 {
     static const char zeros[1 << 16];
@@ -150,7 +150,7 @@ static void arm(size_t first, size_t count, int error)
     disk.armed = true;
 }
 
-static void assert_told(const roast_error *err)
+static void assert_reported(const roast_error *err)
 {
     assert_int_equal(err->code, ROAST_IO);
     assert_non_null(strstr(err->message, strerror(disk.error)));
@@ -158,8 +158,8 @@ static void assert_told(const roast_error *err)
     assert_null(strchr(err->message, '\n'));
 }
 
-/* Whatever happened, all that was acknowledged is there: the first of the changes, in
- * their order. Before the first good sync a disk may have lost the head too. */
+/* All acknowledged changes are in the file: the first ones, in order. Before the first
+ * good sync a disk may have lost the head too. */
 static void check_file(struct live_test *test)
 {
     struct roast_journal_reading seen;
@@ -194,7 +194,7 @@ static void do_round(struct live_test *test, int64_t round)
     if (status == ROAST_OK) {
         assert_int_equal(now.acknowledged, now.queued);
     } else {
-        assert_told(&err);
+        assert_reported(&err);
         assert_true(now.errors > 0);
         assert_non_null(strstr(now.first_error, strerror(disk.error)));
         assert_null(strchr(now.first_error, '\n'));
@@ -202,7 +202,7 @@ static void do_round(struct live_test *test, int64_t round)
     check_file(test);
 }
 
-/* A whole run over a disk that fails; false when it came to an end before it did. */
+/* A whole run on a failing disk; false if it ended before the fault. */
 static bool run_over(struct live_test *test, size_t first, size_t count, int error)
 {
     struct roast_journal_reading seen;
@@ -210,12 +210,13 @@ static bool run_over(struct live_test *test, size_t first, size_t count, int err
 
     test->run = bare_run();
     arm(first, count, error);
-    int status = roast_live_open(&test->live, test->run, test->path, &BY_HAND, &err);
+    int status =
+        roast_live_open(&test->live, test->run, test->path, &MANUAL_SYNC, &err);
     if (status == ROAST_OK) {
         for (int64_t i = 0; i < ROUNDS; i++)
             do_round(test, i);
     } else {
-        assert_told(&err); /* and nothing is left of it */
+        assert_reported(&err); /* and no file is left */
         assert_null(test->live);
         assert_int_not_equal(access(test->path, F_OK), 0);
     }
@@ -236,7 +237,7 @@ static bool run_over(struct live_test *test, size_t first, size_t count, int err
     return failed;
 }
 
-/* At every call: it alone, a few, all from then on until the end. */
+/* At every call: that call, a few, or all following calls fail. */
 static void fail_everywhere(struct live_test *test, int error)
 {
     static const size_t counts[] = {1, 2, 5, MOST_CALLS};
@@ -274,7 +275,7 @@ static void calls_that_are_interrupted_are_made_again(void **state)
     struct live_test *test = *state;
     struct roast_live_state now;
 
-    open_live(test, &BY_HAND);
+    open_live(test, &MANUAL_SYNC);
     arm(1, 2, EINTR);
     add_sample(test->run, "w", 1, 1);
     (void)roast_live_sync(test->live, NULL); /* the folder's sync is not */
@@ -284,7 +285,7 @@ static void calls_that_are_interrupted_are_made_again(void **state)
     disk.armed = false;
 }
 
-/* A call that does half of its work goes on from there. */
+/* A partial write continues from there. */
 static void short_writes_go_on(void **state)
 {
     size_t first = 1;
@@ -299,19 +300,19 @@ static void a_folder_that_cannot_be_synced_is_no_error(void **state)
 {
     struct live_test *test = *state;
 
-    open_live(test, &BY_HAND);
+    open_live(test, &MANUAL_SYNC);
     add_sample(test->run, "w", 1, 1);
-    arm(2, 1, EINVAL); /* behind the write of the block */
+    arm(2, 1, EINVAL); /* after the write of the block */
     assert_int_equal(roast_live_sync(test->live, NULL), ROAST_OK);
     assert_int_equal(disk.calls, 3);
     disk.armed = false;
 }
 
-/* What cannot be written stays queued up to the limit, and is counted past it. */
-static void a_disk_that_stays_full_costs_no_more_than_the_queue(void **state)
+/* Unwritten data is queued up to the limit, and counted above it. */
+static void a_full_disk_needs_no_more_than_the_queue(void **state)
 {
     struct live_test *test = *state;
-    struct roast_live_options options = BY_HAND;
+    struct roast_live_options options = MANUAL_SYNC;
     struct roast_journal_reading seen;
     struct roast_live_state now;
     roast_error err = {0};
@@ -324,7 +325,7 @@ static void a_disk_that_stays_full_costs_no_more_than_the_queue(void **state)
         if (i % 100 == 0)
             assert_int_equal(roast_live_sync(test->live, &err), ROAST_IO);
     }
-    assert_non_null(strstr(err.message, "changes wait in memory"));
+    assert_non_null(strstr(err.message, "changes are still in memory"));
     do { /* ten times here, and once by the thread when the queue was half full */
         (void)usleep(1000);
         roast_live_state(test->live, &now);
@@ -339,12 +340,12 @@ static void a_disk_that_stays_full_costs_no_more_than_the_queue(void **state)
     roast_run_free(again);
 }
 
-static void closing_tells_what_is_missing(void **state)
+static void closing_reports_what_is_missing(void **state)
 {
     struct live_test *test = *state;
     roast_error err = {0};
 
-    open_live(test, &BY_HAND);
+    open_live(test, &MANUAL_SYNC);
     arm(1, MOST_CALLS, ENOSPC);
     add_sample(test->run, "w", 1, 1);
     add_sample(test->run, "w", 2, 1);
@@ -352,7 +353,7 @@ static void closing_tells_what_is_missing(void **state)
     test->live = NULL;
     disk.armed = false;
     assert_non_null(
-        strstr(err.message, "No space left on device; 2 changes are missing in it"));
+        strstr(err.message, "No space left on device; 2 changes were not written"));
 }
 
 int main(void)
@@ -365,8 +366,8 @@ int main(void)
         live_test_of(calls_that_are_interrupted_are_made_again),
         live_test_of(short_writes_go_on),
         live_test_of(a_folder_that_cannot_be_synced_is_no_error),
-        live_test_of(a_disk_that_stays_full_costs_no_more_than_the_queue),
-        live_test_of(closing_tells_what_is_missing),
+        live_test_of(a_full_disk_needs_no_more_than_the_queue),
+        live_test_of(closing_reports_what_is_missing),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* test_hostile.c - live files that nobody of ours wrote: right checksums, wrong
- * contents. What makes no sense is left out and counted. */
-#include "live_made.h"
+/* test_hostile.c - crafted live files: valid checksums, invalid contents. Invalid
+ * entries are left out and counted. */
+#include "live_entries.h"
 
 static int read_status(const struct live_test *test, roast_error *err)
 {
@@ -16,7 +16,7 @@ static int read_status(const struct live_test *test, roast_error *err)
 
 /* ---- the file ------------------------------------------------------------ */
 
-static void a_newer_format_is_told_with_its_writer(void **state)
+static void a_newer_format_is_reported_with_its_writer(void **state)
 {
     struct live_test *test = *state;
     struct roast_buf file = {NULL, 0, 0, false};
@@ -30,7 +30,7 @@ static void a_newer_format_is_told_with_its_writer(void **state)
     roast__buf_release(&file);
 }
 
-/* A stranger's words must not act on a terminal. */
+/* Texts of an untrusted file must not control a terminal. */
 static void the_name_of_a_writer_is_plain(void **state)
 {
     struct live_test *test = *state;
@@ -98,8 +98,8 @@ static void a_live_file_is_known_by_its_first_bytes(void **state)
     assert_false(roast__is_live((const unsigned char *)"SQLite f"));
 }
 
-/* Each claims to be large, and only its checksum tells that it is none: what is spent
- * on them is limited, and the rest is given up. */
+/* Each claims to be large, and only its checksum is wrong: the effort is limited, and
+ * the remaining file is skipped. */
 static void searching_has_an_end(void **state)
 {
     struct live_test *test = *state;
@@ -140,8 +140,8 @@ static void block_numbers_may_jump_to_the_end(void **state)
     roast__buf_release(&file);
 }
 
-/* A stretch of nonsense with blocks lost in it is one damage, blocks that are just not
- * there are one, an entry that says nothing is one. */
+/* Damaged bytes with lost blocks count once, missing blocks count once, an invalid
+ * entry counts once. */
 static void one_damage_counts_once(void **state)
 {
     struct live_test *test = *state;
@@ -155,7 +155,7 @@ static void one_damage_counts_once(void **state)
     roast__buf_put(&file, "nonsense", 8);
     put_block(&file, 9, roast_str_of("\x02\x01\x04"));
     put_block(&file, 12,
-              roast_str_of("\x02\x01\x06\x02\x00")); /* and a finish, when? */
+              roast_str_of("\x02\x01\x06\x02\x00")); /* a finish without a time */
     roast__buf_put(&file, "more of it", 10);
     write_bytes(test->path, file.data, file.size_bytes);
     roast_run *run = read_live(test->path, &seen);
@@ -172,7 +172,7 @@ static void one_damage_counts_once(void **state)
     roast__buf_release(&file);
 }
 
-/* What docs/format.md shows. */
+/* The example of docs/format.md. */
 static void the_example_of_the_format_is_right(void **state)
 {
     static const unsigned char example[] = {
@@ -194,11 +194,11 @@ static void the_example_of_the_format_is_right(void **state)
 
 /* ---- entries ------------------------------------------------------------- */
 
-static const struct made_entry A_FACT = {ROAST_ENTRY_loss, 1, {7}, "spool_unreadable"};
+static const struct test_entry A_FACT = {ROAST_ENTRY_loss, 1, {7}, "spool_unreadable"};
 
-/* The entries are left out, all of them; one behind them is read. */
+/* All entries are left out; one after them is read. */
 static void assert_unread(const struct live_test *test,
-                          const struct made_entry *entries, size_t count)
+                          const struct test_entry *entries, size_t count)
 {
     struct roast_journal_reading seen;
     struct roast_buf bytes = {NULL, 0, 0, false};
@@ -217,9 +217,9 @@ static void assert_unread(const struct live_test *test,
     roast__buf_release(&bytes);
 }
 
-static void what_a_later_version_tells_is_passed_over(void **state)
+static void entries_of_a_later_version_are_skipped(void **state)
 {
-    static const struct made_entry entries[] = {
+    static const struct test_entry entries[] = {
         {0, 0, {0}, NULL},
         {ROAST_ENTRY_END, 1, {1}, "new"},
         {UINT64_MAX, 2, {1, UINT64_MAX}, "newer"},
@@ -237,7 +237,7 @@ static void what_a_later_version_tells_is_passed_over(void **state)
 
 static void numbers_that_are_missing_are_noticed(void **state)
 {
-    static const struct made_entry entries[] = {
+    static const struct test_entry entries[] = {
         {ROAST_ENTRY_start, 2, {1, 1}, NULL},
         {ROAST_ENTRY_finish, 0, {0}, NULL},
         {ROAST_ENTRY_accept, 0, {0}, "not of 16 bytes"},
@@ -269,7 +269,7 @@ static void numbers_that_are_missing_are_noticed(void **state)
 
 static void references_to_unknown_texts_are_left_out(void **state)
 {
-    static const struct made_entry entries[] = {
+    static const struct test_entry entries[] = {
         {ROAST_ENTRY_sample, 3, {2, 0, 0}, NULL},
         {ROAST_ENTRY_sample, 3, {UINT64_MAX - 1, 0, 0}, NULL},
         {ROAST_ENTRY_sample, 3, {0, 0, 0}, NULL},
@@ -279,10 +279,10 @@ static void references_to_unknown_texts_are_left_out(void **state)
     assert_unread(*state, entries, COUNT_OF(entries));
 }
 
-/* Times that are no nanoseconds, and values that are not finite. */
+/* Invalid times, and values that are not finite. */
 static void numbers_out_of_range_are_left_out(void **state)
 {
-    static const struct made_entry entries[] = {
+    static const struct test_entry entries[] = {
         {ROAST_ENTRY_sample | OF_W, 2, {UINT64_MAX, 0}, NULL},
         {ROAST_ENTRY_sample | OF_W, 2, {UINT64_MAX - 1, 0}, NULL},
         {ROAST_ENTRY_fact, 1, {UINT64_C(0x7ff0000000000000)}, "report_events"},
@@ -297,7 +297,7 @@ static void the_largest_numbers_do_no_harm(void **state)
     struct live_test *test = *state;
     struct roast_journal_reading seen;
     const uint64_t most = UINT64_MAX;
-    const struct made_entry entries[] = {
+    const struct test_entry entries[] = {
         {ROAST_ENTRY_start, 3, {most, most - 1, 5}, "host"},
         {ROAST_ENTRY_finish, 1, {most}, NULL},
         {ROAST_ENTRY_finish, 1, {most - 1}, NULL},
@@ -331,12 +331,12 @@ static void the_largest_numbers_do_no_harm(void **state)
     roast_run_free(run);
 }
 
-/* Series of a later version: their values are passed over, the others read. */
+/* Series of a later version: their values are skipped, the others are read. */
 static void series_of_a_later_version_are_passed_over(void **state)
 {
     struct live_test *test = *state;
     struct roast_journal_reading seen;
-    const struct made_entry entry = {
+    const struct test_entry entry = {
         ROAST_ENTRY_sample | OF_W,
         5,
         {0, 1 | UINT64_C(1) << ROAST_SERIES_COUNT | UINT64_C(1) << 63, 6, 8, 10},
@@ -372,8 +372,8 @@ static void an_entry_that_runs_past_its_block_ends_it(void **state)
     }
 }
 
-/* For each of these a run has to look at all the others: files of strangers do not get
- * to make it look for hours. */
+/* For each of these a run has to search all others: an untrusted file must not cause
+ * hours of work. */
 static void many_costly_entries_are_left_out(void **state)
 {
     struct live_test *test = *state;
@@ -384,7 +384,7 @@ static void many_costly_entries_are_left_out(void **state)
 
     put_head(&file, ROAST_LIVE_FORMAT);
     for (uint64_t i = 0, number = 1; i < count; i++) {
-        struct made_entry offer = {ROAST_ENTRY_offer, 3, {2 * (count - i), 1, 1}, NULL};
+        struct test_entry offer = {ROAST_ENTRY_offer, 3, {2 * (count - i), 1, 1}, NULL};
         put_entry(&bytes, &offer);
         if (bytes.size_bytes > 60000 || i == count - 1) {
             put_block(&file, number++, buf_str(&bytes));
@@ -406,7 +406,7 @@ static void parts_that_do_not_fit_make_nothing(void **state)
 {
     struct live_test *test = *state;
     struct roast_journal_reading seen;
-    static const struct made_entry entries[] = {
+    static const struct test_entry entries[] = {
         {ROAST_ENTRY_whole, 2, {ROAST_ENTRY_host, 1}, "without"}, /* unread */
         {ROAST_ENTRY_part, 1, {1}, "second"},                     /* unread */
         {ROAST_ENTRY_part, 1, {0}, "a"},
@@ -440,8 +440,8 @@ static void a_gap_ends_what_was_in_parts(void **state)
     struct roast_buf whole = {NULL, 0, 0, false};
     struct roast_journal_reading seen;
 
-    put_entry(&part, &(struct made_entry){ROAST_ENTRY_part, 1, {0}, "first"});
-    put_entry(&whole, &(struct made_entry){
+    put_entry(&part, &(struct test_entry){ROAST_ENTRY_part, 1, {0}, "first"});
+    put_entry(&whole, &(struct test_entry){
                           ROAST_ENTRY_whole, 2, {ROAST_ENTRY_text, 1}, "second"});
     put_head(&file, ROAST_LIVE_FORMAT);
     put_block(&file, 1, buf_str(&part));
@@ -460,7 +460,7 @@ static void a_gap_ends_what_was_in_parts(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        live_test_of(a_newer_format_is_told_with_its_writer),
+        live_test_of(a_newer_format_is_reported_with_its_writer),
         live_test_of(the_name_of_a_writer_is_plain),
         live_test_of(a_longer_head_of_a_newer_format_is_read),
         live_test_of(format_0_is_none),
@@ -470,7 +470,7 @@ int main(void)
         live_test_of(one_damage_counts_once),
         live_test_of(block_numbers_may_jump_to_the_end),
         live_test_of(the_example_of_the_format_is_right),
-        live_test_of(what_a_later_version_tells_is_passed_over),
+        live_test_of(entries_of_a_later_version_are_skipped),
         live_test_of(numbers_that_are_missing_are_noticed),
         live_test_of(references_to_unknown_texts_are_left_out),
         live_test_of(numbers_out_of_range_are_left_out),

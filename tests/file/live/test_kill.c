@@ -1,31 +1,31 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* test_kill.c - a writer that is killed: what it was told to be acknowledged is in
- * the file, and nothing in the file is wrong.
+/* test_kill.c - a writer that is killed: everything acknowledged is in the file, and
+ * nothing in the file is wrong.
  *
- * A child writes a run and tells through a pipe how much of it is acknowledged; it is
+ * A child writes a run and reports the acknowledged changes through a pipe; it is
  * killed after a random number of those messages. ROAST_KILLS is how often, else 10. */
 #include <signal.h>
 
 #include "forks.h"
-#include "live_help.h"
+#include "live_test.h"
 
 enum { USUAL_KILLS = 10, MOST_MESSAGES = 400 };
 
 /* ---- the child ----------------------------------------------------------- */
 
-/* Change n: its number is in it, so that the reader can tell which ones it got. */
+/* Change n contains its number, so that the reader can identify it. */
 static void make_change(roast_run *run, uint64_t n)
 {
     char text[3000];
-    struct made made;
+    struct test_record record;
 
     if (n % 3 == 0) {
-        make(&made, ROAST_FRAME_CHUNK, 1, (uint32_t)n);
+        init_record(&record, ROAST_FRAME_CHUNK, 1, (uint32_t)n);
         memset(text, 'x', sizeof(text));
         text[n % sizeof(text)] = '\0';
-        set_text(&made, ROAST_FIELD_file, text); /* of any length */
-        roast_record_set_u64(&made.rec, ROAST_FIELD_num_events, n);
-        (void)add_from(run, &made.rec, ROAST_FROM_USER);
+        set_text(&record, ROAST_FIELD_file, text); /* of any length */
+        roast_record_set_u64(&record.rec, ROAST_FIELD_num_events, n);
+        (void)add_from(run, &record.rec, ROAST_FROM_USER);
     } else if (n % 3 == 1) {
         add_sample(run, "w", (int64_t)n, (double)n);
     } else {
@@ -57,32 +57,33 @@ static void write_for_ever(const struct live_test *test, int out)
 
 /* ---- the parent ---------------------------------------------------------- */
 
-/* Kills a child that has told so many messages; returns the last of them. */
+/* Kills a child after this many messages; returns the last of them. */
 static uint64_t kill_after(const struct live_test *test, int messages)
 {
     uint64_t acknowledged = 0;
-    int told[2];
+    int pipe_fds[2];
 
-    assert_int_equal(pipe(told), 0);
+    assert_int_equal(pipe(pipe_fds), 0);
     pid_t child = fork();
     if (child == 0) {
-        (void)close(told[0]);
-        write_for_ever(test, told[1]);
+        (void)close(pipe_fds[0]);
+        write_for_ever(test, pipe_fds[1]);
         _exit(1);
     }
-    (void)close(told[1]);
+    (void)close(pipe_fds[1]);
     for (int i = 0; i < messages; i++)
-        assert_int_equal(read(told[0], &acknowledged, sizeof(acknowledged)),
+        assert_int_equal(read(pipe_fds[0], &acknowledged, sizeof(acknowledged)),
                          sizeof(acknowledged));
     assert_int_equal(kill(child, SIGKILL), 0);
     assert_int_equal(waitpid(child, NULL, 0), child);
-    while (read(told[0], &acknowledged, sizeof(acknowledged)) == sizeof(acknowledged))
-        continue; /* what it told before it died holds too */
-    (void)close(told[0]);
+    while (read(pipe_fds[0], &acknowledged, sizeof(acknowledged)) ==
+           sizeof(acknowledged))
+        continue; /* earlier messages count too */
+    (void)close(pipe_fds[0]);
     return acknowledged;
 }
 
-/* The run holds the first changes and no others. */
+/* The run has the first changes and no others. */
 static void assert_first_changes(roast_run *run, uint64_t count)
 {
     roast_run *expected = bare_run();

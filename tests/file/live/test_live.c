@@ -4,7 +4,7 @@
 
 #include "file/runfile.h"
 #include "forks.h"
-#include "live_help.h"
+#include "live_test.h"
 
 static void every_kind_of_change_comes_back(void **state)
 {
@@ -12,7 +12,7 @@ static void every_kind_of_change_comes_back(void **state)
     struct roast_journal_reading seen;
     struct roast_live_state now;
 
-    open_live(test, &BY_HAND);
+    open_live(test, &MANUAL_SYNC);
     make_changes(test->run);
     assert_int_equal(roast_live_sync(test->live, NULL), ROAST_OK);
     roast_live_state(test->live, &now);
@@ -36,7 +36,7 @@ static void nothing_secret_is_in_the_file(void **state)
 {
     struct live_test *test = *state;
 
-    open_live(test, &BY_HAND);
+    open_live(test, &MANUAL_SYNC);
     change_name(test->run);
     change_label(test->run);
     close_live(test);
@@ -48,12 +48,12 @@ static void nothing_secret_is_in_the_file(void **state)
     roast__buf_release(&bytes);
 }
 
-static void a_run_that_nobody_ended_stays_open(void **state)
+static void a_run_without_an_end_is_open(void **state)
 {
     struct live_test *test = *state;
     struct roast_journal_reading seen;
 
-    open_live(test, &BY_HAND);
+    open_live(test, &MANUAL_SYNC);
     close_live(test);
     roast_run *again = read_live(test->path, &seen);
     assert_int_equal(roast_run_span(again).start_ns, EPOCH_0);
@@ -62,13 +62,13 @@ static void a_run_that_nobody_ended_stays_open(void **state)
     roast_run_free(again);
 }
 
-/* What was kept before is not told again. */
-static void repeated_frames_are_told_once(void **state)
+/* A repeated frame is not written again. */
+static void repeated_frames_are_written_once(void **state)
 {
     struct live_test *test = *state;
     struct roast_live_state now;
 
-    open_live(test, &BY_HAND);
+    open_live(test, &MANUAL_SYNC);
     change_accept(test->run);
     change_accept(test->run);
     change_name(test->run);
@@ -82,13 +82,13 @@ static void repeated_frames_are_told_once(void **state)
     assert_int_equal(now.written, 0);
 }
 
-/* Facts are told as they are then, whatever made them so. */
+/* Facts are written with their new value. */
 static void sums_come_back_bit_by_bit(void **state)
 {
     struct live_test *test = *state;
     struct roast_journal_reading seen;
 
-    open_live(test, &BY_HAND);
+    open_live(test, &MANUAL_SYNC);
     change_accept(test->run);
     for (int i = 0; i < 10; i++)
         roast_run_add_fact(test->run, ROAST_FACT_monitor_errors, 0.1);
@@ -100,7 +100,7 @@ static void sums_come_back_bit_by_bit(void **state)
     roast_run_free(again);
 }
 
-/* What a run works out by itself is worked out again, not counted twice. */
+/* Derived data is derived again, not counted twice. */
 static void thinned_samples_come_back(void **state)
 {
     struct live_test *test = *state;
@@ -128,7 +128,7 @@ static void texts_larger_than_a_block_come_back(void **state)
 
     for (size_t i = 0; i < sizeof(text) - 1; i++)
         text[i] = (char)('a' + i % 23);
-    open_live(test, &BY_HAND);
+    open_live(test, &MANUAL_SYNC);
     set_note(test->run, ROAST_NOTES_document, "large", text);
     set_note(test->run, ROAST_NOTES_document, "small", "x");
     text[ROAST_ENTRY_MAX_BYTES] = '\0';
@@ -175,7 +175,7 @@ static void links_are_not_followed(void **state)
     assert_int_not_equal(access(target, F_OK), 0);
 }
 
-static void a_folder_that_is_not_there_is_told(void **state)
+static void a_missing_folder_is_reported(void **state)
 {
     struct live_test *test = *state;
     roast_error err = {0};
@@ -186,10 +186,10 @@ static void a_folder_that_is_not_there_is_told(void **state)
                      ROAST_IO);
     assert_string_equal(err.message,
                         "live file /no/such/folder/x: No such file or directory");
-    change_fact(test->run); /* nobody listens */
+    change_fact(test->run); /* no journal */
 }
 
-static void a_run_that_knows_something_is_refused(void **state)
+static void a_run_with_data_is_refused(void **state)
 {
     struct live_test *test = *state;
     roast_error err = {0};
@@ -206,17 +206,17 @@ static void a_run_that_knows_something_is_refused(void **state)
         assert_int_not_equal(access(test->path, F_OK), 0);
         roast_run_free(run);
     }
-    open_live(test, &BY_HAND);
+    open_live(test, &MANUAL_SYNC);
     char second[120];
     (void)snprintf(second, sizeof(second), "%s2", test->path);
     assert_int_equal(roast_live_open(&live, test->run, second, NULL, &err),
                      ROAST_LIMIT);
 }
 
-static void a_removed_file_is_gone_wherever_we_are(void **state)
+static void a_file_is_removed_in_any_working_directory(void **state)
 {
     struct live_test *test = *state;
-    int home = open(".", O_RDONLY | O_DIRECTORY);
+    int old_dir = open(".", O_RDONLY | O_DIRECTORY);
 
     assert_int_equal(chdir(test->dir), 0);
     test->run = bare_run();
@@ -224,19 +224,19 @@ static void a_removed_file_is_gone_wherever_we_are(void **state)
         roast_live_open(&test->live, test->run, "a" ROAST_LIVE_SUFFIX, NULL, NULL),
         ROAST_OK);
     assert_int_equal(access(test->path, F_OK), 0);
-    assert_int_equal(fchdir(home), 0);
-    (void)close(home);
+    assert_int_equal(fchdir(old_dir), 0);
+    (void)close(old_dir);
     assert_int_equal(roast_live_close(test->live, true, NULL), ROAST_OK);
     test->live = NULL;
     assert_int_not_equal(access(test->path, F_OK), 0);
-    change_fact(test->run); /* the run goes on without it */
+    change_fact(test->run); /* the run continues without it */
 }
 
-static void a_file_of_somebody_else_is_not_removed(void **state)
+static void a_replaced_file_is_not_removed(void **state)
 {
     struct live_test *test = *state;
 
-    open_live(test, &BY_HAND);
+    open_live(test, &MANUAL_SYNC);
     assert_int_equal(unlink(test->path), 0);
     write_bytes(test->path, "theirs", 6);
     assert_int_equal(roast_live_close(test->live, true, NULL), ROAST_OK);
@@ -250,7 +250,7 @@ static void the_mask_of_the_user_holds(void **state)
     struct stat about;
     mode_t before = umask(027);
 
-    open_live(test, &BY_HAND);
+    open_live(test, &MANUAL_SYNC);
     (void)umask(before);
     assert_int_equal(stat(test->path, &about), 0);
     assert_int_equal(about.st_mode & 0777, 0640);
@@ -258,15 +258,15 @@ static void the_mask_of_the_user_holds(void **state)
 
 /* ---- the queue ----------------------------------------------------------- */
 
-/* A buffer of frames comes in at one go: the writer cannot make room meanwhile. */
+/* A buffer of frames is added at once: the writer cannot make room meanwhile. */
 static void add_many(roast_run *run, uint32_t first)
 {
     struct roast_buf frames = {NULL, 0, 0, false};
-    struct made made;
+    struct test_record record;
 
     for (uint32_t i = 0; i < 100; i++) {
-        make(&made, ROAST_FRAME_CHUNK, 1, first + i);
-        append_frame(&frames, &made.rec);
+        init_record(&record, ROAST_FRAME_CHUNK, 1, first + i);
+        append_frame(&frames, &record.rec);
     }
     assert_int_equal(
         roast_run_add_frames(run, buf_str(&frames), ROAST_FROM_USER, NULL, NULL),
@@ -277,7 +277,7 @@ static void add_many(roast_run *run, uint32_t first)
 static void what_finds_no_room_is_counted_in_the_file(void **state)
 {
     struct live_test *test = *state;
-    struct roast_live_options options = BY_HAND;
+    struct roast_live_options options = MANUAL_SYNC;
     struct roast_journal_reading seen;
     struct roast_live_state now;
 
@@ -305,7 +305,7 @@ static void what_finds_no_room_is_counted_in_the_file(void **state)
 static void what_is_larger_than_the_queue_is_dropped_alone(void **state)
 {
     struct live_test *test = *state;
-    struct roast_live_options options = BY_HAND;
+    struct roast_live_options options = MANUAL_SYNC;
     struct roast_journal_reading seen;
     static char text[600000];
 
@@ -321,11 +321,11 @@ static void what_is_larger_than_the_queue_is_dropped_alone(void **state)
     roast_run_free(again);
 }
 
-/* Half a queue is written at once, without waiting for the next second. */
+/* A half full queue is written at once, not after a second. */
 static void a_full_queue_wakes_the_writer(void **state)
 {
     struct live_test *test = *state;
-    struct roast_live_options options = BY_HAND;
+    struct roast_live_options options = MANUAL_SYNC;
     struct roast_live_state now = {0};
 
     options.queue_bytes = 2000;
@@ -352,13 +352,13 @@ static void *add_on(void *context)
 {
     const struct adder *adder = context;
     char worker[] = "worker 0";
-    struct made made;
+    struct test_record record;
 
     worker[7] = (char)('0' + adder->process);
     for (uint32_t i = 0; i < THREAD_CHANGES; i++) {
-        make(&made, ROAST_FRAME_CHUNK, adder->process, i);
-        roast_record_set_u64(&made.rec, ROAST_FIELD_duration_ns, i);
-        (void)add_from(adder->run, &made.rec, ROAST_FROM_WORKERS);
+        init_record(&record, ROAST_FRAME_CHUNK, adder->process, i);
+        roast_record_set_u64(&record.rec, ROAST_FIELD_duration_ns, i);
+        (void)add_from(adder->run, &record.rec, ROAST_FROM_WORKERS);
         add_sample(adder->run, worker, i, i);
         roast_run_add_fact(adder->run, ROAST_FACT_runner_calls, 1);
     }
@@ -401,7 +401,7 @@ static int use_in_child(void *context)
     roast_live_state(test->live, &now);
     MUST(now.queued == 0);
     MUST(roast_live_sync(test->live, &err) == ROAST_UNAVAILABLE);
-    MUST(strstr(err.message, "forked child"));
+    MUST(strstr(err.message, "parent process"));
     MUST(roast_live_close(test->live, true, NULL) == ROAST_OK);
     roast_run_free(test->run);
     return 0;
@@ -412,7 +412,7 @@ static void a_forked_child_writes_nothing(void **state)
     struct live_test *test = *state;
     struct roast_journal_reading seen;
 
-    open_live(test, &BY_HAND);
+    open_live(test, &MANUAL_SYNC);
     change_id(test->run);
     assert_holds_in_child(use_in_child, test);
     change_count(test->run);
@@ -423,14 +423,14 @@ static void a_forked_child_writes_nothing(void **state)
     roast_run_free(again);
 }
 
-/* ---- a glance ------------------------------------------------------------ */
+/* ---- run_info ------------------------------------------------------------ */
 
-static void a_glance_tells_what_the_run_was(void **state)
+static void run_info_has_the_notes(void **state)
 {
     struct live_test *test = *state;
-    struct roast_run_info glance;
+    struct roast_run_info info;
 
-    open_live(test, &BY_HAND);
+    open_live(test, &MANUAL_SYNC);
     change_id(test->run);
     set_note(test->run, ROAST_NOTES_run, "processor", "MyProcessor");
     set_note(test->run, ROAST_NOTES_run, "executor", "Dask, 4 workers");
@@ -438,36 +438,35 @@ static void a_glance_tells_what_the_run_was(void **state)
     set_note(test->run, ROAST_NOTES_label, "user", "me");
     make_changes(test->run);
     close_live(test);
-    assert_int_equal(roast__run_info(&glance, test->path, false, NULL), ROAST_OK);
-    assert_true(glance.live);
-    assert_int_equal(glance.start_ns, EPOCH_0);
-    assert_string_equal(glance.id, "0123456789abcdef0123456789abcdef");
-    assert_string_equal(glance.state, "finished");
-    assert_string_equal(glance.processor, "MyProcessor");
-    assert_string_equal(glance.executor, "Dask, 4 workers");
-    assert_string_equal(glance.labels,
-                        "site=T2, user=me, login=Authorization: *** two");
-    assert_true(glance.labels_whole);
-    assert_true(glance.wall_s < 0 && glance.events < 0 && glance.chunks < 0);
-    assert_true(glance.failed < 0 && glance.event_rate < 0);
+    assert_int_equal(roast__run_info(&info, test->path, false, NULL), ROAST_OK);
+    assert_true(info.live);
+    assert_int_equal(info.start_ns, EPOCH_0);
+    assert_string_equal(info.id, "0123456789abcdef0123456789abcdef");
+    assert_string_equal(info.state, "finished");
+    assert_string_equal(info.processor, "MyProcessor");
+    assert_string_equal(info.executor, "Dask, 4 workers");
+    assert_string_equal(info.labels, "site=T2, user=me, login=Authorization: *** two");
+    assert_true(info.labels_whole);
+    assert_true(info.wall_s < 0 && info.events < 0 && info.chunks < 0);
+    assert_true(info.failed < 0 && info.event_rate < 0);
 }
 
-static void a_glance_leaves_out_a_label_too_long(void **state)
+static void run_info_leaves_out_a_label_too_long(void **state)
 {
     struct live_test *test = *state;
-    struct roast_run_info glance;
+    struct roast_run_info info;
     char text[200];
 
     memset(text, 'x', sizeof(text));
     text[sizeof(text) - 1] = '\0';
-    open_live(test, &BY_HAND);
+    open_live(test, &MANUAL_SYNC);
     set_note(test->run, ROAST_NOTES_label, "a", text);
     set_note(test->run, ROAST_NOTES_label, "b", "short");
     close_live(test);
-    assert_int_equal(roast__run_info(&glance, test->path, false, NULL), ROAST_OK);
-    assert_string_equal(glance.labels, "b=short");
-    assert_false(glance.labels_whole);
-    assert_int_equal(roast__run_info(&glance, "/no/such", false, NULL), ROAST_IO);
+    assert_int_equal(roast__run_info(&info, test->path, false, NULL), ROAST_OK);
+    assert_string_equal(info.labels, "b=short");
+    assert_false(info.labels_whole);
+    assert_int_equal(roast__run_info(&info, "/no/such", false, NULL), ROAST_IO);
 }
 
 int main(void)
@@ -475,25 +474,25 @@ int main(void)
     const struct CMUnitTest tests[] = {
         live_test_of(every_kind_of_change_comes_back),
         live_test_of(nothing_secret_is_in_the_file),
-        live_test_of(a_run_that_nobody_ended_stays_open),
-        live_test_of(repeated_frames_are_told_once),
+        live_test_of(a_run_without_an_end_is_open),
+        live_test_of(repeated_frames_are_written_once),
         live_test_of(sums_come_back_bit_by_bit),
         live_test_of(thinned_samples_come_back),
         live_test_of(texts_larger_than_a_block_come_back),
         live_test_of(a_file_that_is_there_is_left_alone),
         live_test_of(links_are_not_followed),
-        live_test_of(a_folder_that_is_not_there_is_told),
-        live_test_of(a_run_that_knows_something_is_refused),
-        live_test_of(a_removed_file_is_gone_wherever_we_are),
-        live_test_of(a_file_of_somebody_else_is_not_removed),
+        live_test_of(a_missing_folder_is_reported),
+        live_test_of(a_run_with_data_is_refused),
+        live_test_of(a_file_is_removed_in_any_working_directory),
+        live_test_of(a_replaced_file_is_not_removed),
         live_test_of(the_mask_of_the_user_holds),
         live_test_of(what_finds_no_room_is_counted_in_the_file),
         live_test_of(what_is_larger_than_the_queue_is_dropped_alone),
         live_test_of(a_full_queue_wakes_the_writer),
         live_test_of(two_threads_may_add_while_a_third_writes),
         live_test_of(a_forked_child_writes_nothing),
-        live_test_of(a_glance_tells_what_the_run_was),
-        live_test_of(a_glance_leaves_out_a_label_too_long),
+        live_test_of(run_info_has_the_notes),
+        live_test_of(run_info_leaves_out_a_label_too_long),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

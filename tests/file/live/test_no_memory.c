@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* test_no_memory.c - fails the n-th allocation of opening, writing and reading a
- * live file, n = 1, 2, 3 ...; once, and from then on. No crash, no leak; a file that
- * could not be opened is not left behind, and what did not get into it is counted. */
+/* test_no_memory.c - fails the n-th allocation of opening, writing and reading a live
+ * file, n = 1, 2, 3 ...; once, and from then on. No crash, no leak; a file that could
+ * not be opened is removed, and dropped changes are counted. */
 #include "file/runfile.h"
 #include "heap.h"
-#include "live_help.h"
+#include "live_test.h"
 
 static int install(void **state)
 {
@@ -28,7 +28,7 @@ static bool open_once(struct live_test *test, size_t n, bool from_then_on)
 
     roast_run *run = bare_run();
     test_heap_fail(n, from_then_on);
-    int status = roast_live_open(&live, run, test->path, &BY_HAND, &err);
+    int status = roast_live_open(&live, run, test->path, &MANUAL_SYNC, &err);
     bool failed = test_heap_failed();
     test_heap_fail(0, false);
     assert_int_equal(status, failed ? ROAST_NO_MEMORY : ROAST_OK);
@@ -64,7 +64,7 @@ static void what_found_no_memory_is_counted_in_the_file(void **state)
     struct live_test *test = *state;
     struct roast_journal_reading seen;
 
-    open_live(test, &BY_HAND);
+    open_live(test, &MANUAL_SYNC);
     for (size_t n = 1; n < 5; n++) {
         change_without_memory(test->run, n);
         assert_int_equal(roast_live_sync(test->live, NULL), ROAST_OK);
@@ -96,13 +96,13 @@ static bool read_once(const char *path, size_t n, bool from_then_on)
     return failed;
 }
 
-static bool glance_once(const char *path, size_t n)
+static bool read_info_once(const char *path, size_t n)
 {
     size_t blocks_before = test_heap.live_blocks;
-    struct roast_run_info glance;
+    struct roast_run_info info;
 
     test_heap_fail(n, false);
-    int status = roast__run_info(&glance, path, false, NULL);
+    int status = roast__run_info(&info, path, false, NULL);
     bool failed = test_heap_failed();
     test_heap_fail(0, false);
     assert_int_equal(status, failed ? ROAST_NO_MEMORY : ROAST_OK);
@@ -116,7 +116,7 @@ static void reading_survives(void **state)
     static char text[600000];
 
     memset(text, 'x', sizeof(text) - 1);
-    open_live(test, &BY_HAND);
+    open_live(test, &MANUAL_SYNC);
     make_changes(test->run);
     set_note(test->run, ROAST_NOTES_document, "in parts", text);
     for (int64_t i = 0; i < 50; i++) {
@@ -130,7 +130,7 @@ static void reading_survives(void **state)
             n++;
         assert_true(n > 30);
     }
-    for (size_t n = 1; glance_once(test->path, n);)
+    for (size_t n = 1; read_info_once(test->path, n);)
         n++;
 }
 

@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* test_tasks.c - what a scheduler saw, out of the live file of a client that may
- * have been killed: the same run again. */
-#include "file/run_print_scheduler.h"
+/* test_tasks.c - scheduler data in a live file: reading restores the same run. */
+#include "file/run_print.h"
+#include "file/scheduler_changes.h"
 #include "heap.h"
-#include "live_made.h"
-#include "live_tasks.h"
+#include "live_entries.h"
 
 static struct roast_buf print_all(roast_run *run)
 {
-    struct roast_buf out = print_run(run); /* settles */
+    struct roast_buf out = print_run(run); /* resolves pending */
 
     print_scheduler(&out, run);
     assert_true(roast__buf_ok(&out));
@@ -33,7 +32,7 @@ static void all_that_a_scheduler_saw_comes_back(void **state)
 
     for (size_t i = 0; i < TASK_CHANGE_COUNT; i++)
         entries += TASK_CHANGES[i].entries;
-    open_live(test, &BY_HAND);
+    open_live(test, &MANUAL_SYNC);
     make_task_changes(test->run);
     close_live(test);
     roast_run *again = read_live(test->path, &seen);
@@ -51,15 +50,15 @@ static void workers_of_one_process_come_back(void **state)
 {
     struct live_test *test = *state;
     struct roast_journal_reading seen;
-    struct made made;
+    struct test_record record;
 
-    open_live(test, &BY_HAND);
+    open_live(test, &MANUAL_SYNC);
     assert_int_equal(roast_run_accept(test->run, RUN_ID, NULL), ROAST_OK);
     for (uint32_t i = 0; i < 4; i++) {
-        make(&made, ROAST_FRAME_CHUNK, 7, i);
-        assert_int_equal(
-            add_with_task(test->run, &made, i % 2 ? "tcp://b:1" : "tcp://a:1", i, NULL),
-            ROAST_OK);
+        init_record(&record, ROAST_FRAME_CHUNK, 7, i);
+        assert_int_equal(add_with_task(test->run, &record,
+                                       i % 2 ? "tcp://b:1" : "tcp://a:1", i, NULL),
+                         ROAST_OK);
     }
     close_live(test);
     roast_run *again = read_live(test->path, &seen);
@@ -73,7 +72,7 @@ static void losses_come_back(void **state)
     struct live_test *test = *state;
     struct roast_journal_reading seen;
 
-    open_live(test, &BY_HAND);
+    open_live(test, &MANUAL_SYNC);
     leaves(test->run, "nobody", 1);
     assert_int_equal(add_task(test->run, "p", "w", 1, 99), ROAST_OK);
     close_live(test);
@@ -87,7 +86,7 @@ static void nothing_secret_is_in_the_file(void **state)
 {
     struct live_test *test = *state;
 
-    open_live(test, &BY_HAND);
+    open_live(test, &MANUAL_SYNC);
     make_task_changes(test->run);
     close_live(test);
     struct roast_buf bytes = read_bytes(test->path);
@@ -96,7 +95,7 @@ static void nothing_secret_is_in_the_file(void **state)
     roast__buf_release(&bytes);
 }
 
-static void a_run_that_a_scheduler_told_is_refused(void **state)
+static void a_run_with_scheduler_data_is_refused(void **state)
 {
     struct live_test *test = *state;
     roast_live *live = NULL;
@@ -110,13 +109,13 @@ static void a_run_that_a_scheduler_told_is_refused(void **state)
     }
 }
 
-/* Texts are told once, and again in the next chapter. */
+/* Texts are announced once per dictionary epoch. */
 static void tasks_are_small(void **state)
 {
     struct live_test *test = *state;
     struct roast_journal_reading seen;
 
-    open_live(test, &BY_HAND);
+    open_live(test, &MANUAL_SYNC);
     for (uint32_t i = 0; i < 10000; i++) {
         assert_int_equal(
             add_task(test->run, "a prefix", "tcp://a-worker:1", i, ROAST_TASK_ok),
@@ -136,18 +135,18 @@ static void tasks_are_small(void **state)
     roast_run_free(again);
 }
 
-/* ---- strangers ------------------------------------------------------------------- */
+/* ---- untrusted entries ----------------------------------------------------------- */
 
 static void what_makes_no_sense_is_left_out(void **state)
 {
     struct live_test *test = *state;
     struct roast_journal_reading seen;
-    const struct made_entry entries[] = {
-        {ROAST_ENTRY_member, 6, {2, 1, 1, 1, 0, 0}, "\1"},    /* no worker */
-        {ROAST_ENTRY_member, 6, {2, 1, 1, 1, 99, 0}, "a"},    /* cut */
-        {ROAST_ENTRY_departure, 4, {2, 0, 200, 0}, "a"},      /* cut */
-        {ROAST_ENTRY_task, 6, {4, 0, 1, 2, 0, 0}, NULL},      /* nobody told text 2 */
-        {ROAST_ENTRY_task, 6, {0, 0, 1, 2, 0, 0}, NULL},      /* cut */
+    const struct test_entry entries[] = {
+        {ROAST_ENTRY_member, 6, {2, 1, 1, 1, 0, 0}, "\1"}, /* no worker */
+        {ROAST_ENTRY_member, 6, {2, 1, 1, 1, 99, 0}, "a"}, /* cut */
+        {ROAST_ENTRY_departure, 4, {2, 0, 200, 0}, "a"},   /* cut */
+        {ROAST_ENTRY_task, 6, {4, 0, 1, 2, 0, 0}, NULL}, /* text 2 was not announced */
+        {ROAST_ENTRY_task, 6, {0, 0, 1, 2, 0, 0}, NULL}, /* cut */
         {ROAST_ENTRY_task, 6, {0, 0, 1, 200, 0, 0}, "\1"},    /* an end of no kind */
         {ROAST_ENTRY_task, 6, {5, 0, 1, 2, 0, 0}, "\1\x7fx"}, /* its text is cut */
         {ROAST_ENTRY_task, 6, {5, 0, 1, 2, 0, 0}, "\1"},      /* no size */
@@ -174,7 +173,7 @@ static void any_bytes_do_no_harm(void **state)
     struct live_test *test = *state;
     struct roast_journal_reading seen;
 
-    open_live(test, &BY_HAND);
+    open_live(test, &MANUAL_SYNC);
     make_task_changes(test->run);
     close_live(test);
     struct roast_buf file = read_bytes(test->path);
@@ -218,7 +217,7 @@ static void reading_survives_without_memory(void **state)
     struct live_test *test = *state;
 
     test_heap_install();
-    open_live(test, &BY_HAND);
+    open_live(test, &MANUAL_SYNC);
     make_task_changes(test->run);
     close_live(test);
     for (int from_then_on = 0; from_then_on < 2; from_then_on++) {
@@ -239,7 +238,7 @@ int main(void)
         live_test_of(workers_of_one_process_come_back),
         live_test_of(losses_come_back),
         live_test_of(nothing_secret_is_in_the_file),
-        live_test_of(a_run_that_a_scheduler_told_is_refused),
+        live_test_of(a_run_with_scheduler_data_is_refused),
         live_test_of(tasks_are_small),
         live_test_of(what_makes_no_sense_is_left_out),
         live_test_of(any_bytes_do_no_harm),

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* file_changes.h - files that are changed so that all their checksums are right, and
- * what is said of them. */
+/* file_changes.h - changes run files with valid checksums, and checks what is
+ * reported. */
 #ifndef ROAST_TESTS_FILE_SQLITE_FILE_CHANGES_H
 #define ROAST_TESTS_FILE_SQLITE_FILE_CHANGES_H
 
 #include "file/runfile.h"
-#include "forge.h"
-#include "saved_open.h"
+#include "fix_checksums.h"
+#include "saved_file.h"
 #include "saved_runs.h"
 
 static inline sqlite3 *begin_changes(const char *path)
@@ -34,7 +34,7 @@ static inline void end_changes(sqlite3 *db)
     assert_int_equal(sqlite3_close(db), SQLITE_OK);
 }
 
-/* Puts the entries of a block behind the blocks that are there. */
+/* Appends a block with these entries. */
 static inline void put_entries(sqlite3 *db, const struct roast_buf *entries)
 {
     enum { MOST_BYTES = ROAST_BLOCK_MAX_BYTES };
@@ -45,8 +45,9 @@ static inline void put_entries(sqlite3 *db, const struct roast_buf *entries)
     roast__buf_put(&block, room, sizeof(room));
     roast__buf_put(&block, entries->data, entries->size_bytes);
     run_sql(db, "INSERT INTO journal SELECT max(block)+1, x'' FROM journal");
-    forge_row(db, FORGE_BLOCK, (uint64_t)sqlite3_last_insert_rowid(db),
-              str_from(block.data, block.size_bytes));
+    write_row_with_checksum(db, UPDATE_BLOCK_SQL,
+                            (uint64_t)sqlite3_last_insert_rowid(db),
+                            str_from(block.data, block.size_bytes));
     roast__buf_release(&block);
 }
 
@@ -57,8 +58,8 @@ static inline void put_summary(sqlite3 *db, const struct roast_buf *blob)
 
     roast__buf_put(&block, room, sizeof(room));
     roast__buf_put(&block, blob->data, blob->size_bytes);
-    forge_row(db, "UPDATE summary SET data=?2 WHERE id=?1", 1,
-              str_from(block.data, block.size_bytes));
+    write_row_with_checksum(db, "UPDATE summary SET data=?2 WHERE id=?1", 1,
+                            str_from(block.data, block.size_bytes));
     roast__buf_release(&block);
 }
 
@@ -76,17 +77,17 @@ static inline void put_word(struct roast_buf *out, const char *word)
     roast__buf_put(out, word, strlen(word));
 }
 
-static inline void keep_problem(void *context, const char *problem)
+static inline void store_problem(void *context, const char *problem)
 {
     (void)snprintf(context, 200, "%s", problem);
 }
 
-/* Nothing but this is wrong; NULL: nothing is. */
+/* The only problem of the file; NULL: none. */
 static inline void assert_checked(const char *path, const char *expected)
 {
     roast_runfile *file = open_saved(path);
     char problem[200] = "";
-    int64_t count = roast_runfile_check(file, keep_problem, problem, NULL);
+    int64_t count = roast_runfile_check(file, store_problem, problem, NULL);
 
     assert_string_equal(problem, expected ? expected : "");
     assert_int_equal(count, expected != NULL);

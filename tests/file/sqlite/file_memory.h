@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* file_memory.h - how much memory it takes to read a file: docs/format.md says how much
- * it may be. */
+/* file_memory.h - checks the limit of memory for reading a file (docs/format.md). */
 #ifndef ROAST_TESTS_FILE_SQLITE_FILE_MEMORY_H
 #define ROAST_TESTS_FILE_SQLITE_FILE_MEMORY_H
 
 #include <sys/stat.h>
 
 #include "heap_peak.h"
-#include "saved_open.h"
+#include "saved_file.h"
 
 enum { MEMORY_PER_BYTE = 40, MEMORY_ALWAYS = 1 << 20 };
 
@@ -33,7 +32,7 @@ static inline size_t size_of(const char *path)
     return (size_t)about.st_size;
 }
 
-static inline void assert_taken(size_t file_bytes)
+static inline void assert_memory_bounded(size_t file_bytes)
 {
     size_t most = MEMORY_PER_BYTE * file_bytes + MEMORY_ALWAYS;
 
@@ -41,7 +40,7 @@ static inline void assert_taken(size_t file_bytes)
         fail_msg("%zu bytes of memory for %zu of a file", peak_taken(), file_bytes);
 }
 
-/* Reads all of the run. Returns how many pieces were left out. */
+/* Reads the whole run. Returns the number of damaged parts. */
 static inline uint64_t read_run(const roast_run **run, roast_runfile *file,
                                 const char *path)
 {
@@ -50,7 +49,7 @@ static inline uint64_t read_run(const roast_run **run, roast_runfile *file,
     peak_begin();
     *run = whole_run(file);
     roast_runfile_info(file, &info);
-    assert_taken(size_of(path));
+    assert_memory_bounded(size_of(path));
     return info.damaged;
 }
 

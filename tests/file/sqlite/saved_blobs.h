@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* saved_blobs.h - what a chunk says of itself, as the blobs of its record. */
+/* saved_blobs.h - blobs of a chunk record. */
 #ifndef ROAST_TESTS_FILE_SQLITE_SAVED_BLOBS_H
 #define ROAST_TESTS_FILE_SQLITE_SAVED_BLOBS_H
 
+#include <stdio.h>
+
 #include "analyze/blobs.h"
+#include "run/runs.h"
 
 static inline struct roast_str some_sections(void)
 {

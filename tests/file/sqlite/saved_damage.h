@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* saved_damage.h - run files that may be damaged: they are refused, or say what is
- * wrong, or are whole. */
+/* saved_damage.h - checks damaged run files: each must be refused, or report its damage
+ * and return only data that was saved. */
 #ifndef ROAST_TESTS_FILE_SQLITE_SAVED_DAMAGE_H
 #define ROAST_TESTS_FILE_SQLITE_SAVED_DAMAGE_H
 
-#include "saved_left.h"
+#include "saved_subset.h"
 
-/* Another one at every call. */
-static inline void use_a_table(roast_runfile *file)
+/* Reads another table at every call. */
+static inline void read_one_table(roast_runfile *file)
 {
     static int table;
     roast_table *columns = NULL;
@@ -17,9 +17,10 @@ static inline void use_a_table(roast_runfile *file)
     roast_table_free(columns);
 }
 
-/* Opens a file that may be damaged and uses all of it: it is refused, or says what is
- * wrong, or is whole. Returns whether it was opened. */
-static inline bool assert_honest(const struct truth *truth, const char *path)
+/* Opens and reads a file that may be damaged: it is refused, reports its damage, or is
+ * complete. Returns whether it was opened. */
+static inline bool assert_damage_reported(const struct expected_run *expected,
+                                          const char *path)
 {
     roast_runfile *file = NULL;
     const roast_summary *summary = NULL;
@@ -36,21 +37,21 @@ static inline bool assert_honest(const struct truth *truth, const char *path)
     assert_true(problems >= 0);
     if (roast_runfile_run(file, true, &run, &err) == ROAST_OK) {
         struct roast_buf whole = print_whole(run);
-        bool same = str_equal(buf_str(&whole), buf_str(&truth->whole));
+        bool same = str_equal(buf_str(&whole), buf_str(&expected->whole));
         roast__buf_release(&whole);
         if (!same && problems == 0)
-            fail_msg("something is missing, and nobody says so");
-        assert_true_records(truth, run);
-        assert_true_facts(truth, run);
-        assert_true_samples(truth, run);
+            fail_msg("data is missing, but no problem is reported");
+        assert_saved_records(expected, run);
+        assert_saved_facts(expected, run);
+        assert_saved_samples(expected, run);
         for (int i = 0; i < ROAST_NOTE_GROUP_COUNT; i++)
-            roast_run_notes(run, (enum roast_note_group)i, assert_true_note,
-                            &truth->run->notes);
+            roast_run_notes(run, (enum roast_note_group)i, assert_saved_note,
+                            &expected->run->notes);
     } else {
         assert_true(problems > 0);
     }
     (void)roast_runfile_summary(file, &summary, &err);
-    use_a_table(file);
+    read_one_table(file);
     roast_runfile_close(file);
     return true;
 }

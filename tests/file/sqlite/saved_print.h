@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* saved_print.h - all of a run that a file must give back, as bytes: what it holds,
- * and what it means. */
+/* saved_print.h - everything that a file must restore, as bytes: the contents of a run,
+ * its private state and its summary. */
 #ifndef ROAST_TESTS_FILE_SQLITE_SAVED_PRINT_H
 #define ROAST_TESTS_FILE_SQLITE_SAVED_PRINT_H
 
-#include "analyze/summary.h"
-#include "saved_print_inside.h"
+#include "saved_print_state.h"
 
 static inline void print_rows(struct roast_buf *out, const roast_run *run)
 {
@@ -37,8 +36,8 @@ static inline struct roast_buf print_whole(roast_run *run)
     roast_summary *summary = NULL;
 
     assert_int_equal(roast_summarize(&summary, run, NULL), ROAST_OK);
-    out = print_run(run); /* after names were looked up */
-    print_inside(&out, run);
+    out = print_run(run); /* after names were resolved */
+    print_private_state(&out, run);
     print_rows(&out, run);
     roast__summary_encode(&out, summary);
     assert_true(roast__buf_ok(&out));

@@ -1,64 +1,65 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* test_file_extremes.c - files that are small for what is in them. Those that are as they
- * should be lose nothing by the bounds of memory; sampled workers, which are far larger
- * in memory than in a file, stay within them. */
+/* test_file_extremes.c - files that are small for their contents. Valid files lose
+ * nothing by the memory limits; sampled workers, which are much larger in memory than
+ * in a file, remain within them. */
 #include "file_changes.h"
 #include "file_memory.h"
 
-/* ---- what must pass ------------------------------------------------------------------ */
+/* ---- valid files
+ * ------------------------------------------------------------------- */
 
 enum { WORKERS_AT_ONCE = 64 };
 
-static void make_nth(struct made *made, enum roast_frame_kind kind, size_t n)
+static void make_nth(struct test_record *record, enum roast_frame_kind kind, size_t n)
 {
-    make(made, kind, 7 + n % WORKERS_AT_ONCE, (uint32_t)(n / WORKERS_AT_ONCE + 1));
+    init_record(record, kind, 7 + n % WORKERS_AT_ONCE,
+                (uint32_t)(n / WORKERS_AT_ONCE + 1));
 }
 
-/* Nobody looked into them: rows of attempts have the fewest columns. */
+/* Without a ladder: rows of attempts with the fewest columns. */
 static void add_bare_end(roast_run *run, size_t n)
 {
-    struct made made;
+    struct test_record record;
 
-    make_nth(&made, ROAST_FRAME_END, n);
-    roast_record_set_u64(&made.rec, ROAST_FIELD_status, ROAST_CHUNK_OK);
-    add(run, &made);
+    make_nth(&record, ROAST_FRAME_END, n);
+    roast_record_set_u64(&record.rec, ROAST_FIELD_status, ROAST_CHUNK_OK);
+    add(run, &record);
 }
 
-/* Lost, or failed, and nobody knows what their files are called: hardly a cell of the
- * failures is known. */
+/* Lost or failed attempts with unknown files: nearly all cells of the failures are
+ * unknown. */
 static void add_bare_begin(roast_run *run, size_t n)
 {
-    struct made made;
+    struct test_record record;
 
-    make_nth(&made, ROAST_FRAME_BEGIN, n);
-    add(run, &made);
+    make_nth(&record, ROAST_FRAME_BEGIN, n);
+    add(run, &record);
 }
 
 static void add_unnamed_failure(roast_run *run, size_t n)
 {
-    struct made made;
+    struct test_record record;
 
-    make_nth(&made, ROAST_FRAME_END, n);
-    roast_record_set_u64(&made.rec, ROAST_FIELD_status, ROAST_CHUNK_FAILED);
-    set_place(&made, "d", "f", n, n + 1);
-    add(run, &made);
+    make_nth(&record, ROAST_FRAME_END, n);
+    roast_record_set_u64(&record.rec, ROAST_FIELD_status, ROAST_CHUNK_FAILED);
+    set_place(&record, "d", "f", n, n + 1);
+    add(run, &record);
 }
 
-/* A file of its own, of which nothing else is known: all tables by file have a row, and
- * next to nothing in it. */
+/* A separate file without other data: all tables by file have a nearly empty row. */
 static void add_bare_file(roast_run *run, size_t n)
 {
-    struct made made;
+    struct test_record record;
     char file[24];
 
     (void)snprintf(file, sizeof(file), "%zx", n);
-    make_nth(&made, ROAST_FRAME_CHUNK, n);
-    roast_record_set_u64(&made.rec, ROAST_FIELD_status, ROAST_CHUNK_OK);
-    set_text(&made, ROAST_FIELD_file, file);
-    add(run, &made);
+    make_nth(&record, ROAST_FRAME_CHUNK, n);
+    roast_record_set_u64(&record.rec, ROAST_FIELD_status, ROAST_CHUNK_OK);
+    set_text(&record, ROAST_FIELD_file, file);
+    add(run, &record);
 }
 
-static void add_look(roast_run *run, size_t n, int series_count)
+static void add_process_sample(roast_run *run, size_t n, int series_count)
 {
     char name[24];
 
@@ -69,21 +70,21 @@ static void add_look(roast_run *run, size_t n, int series_count)
     assert_int_equal(roast_run_add_sample(run, &sample, NULL), ROAST_OK);
 }
 
-/* A worker that was looked at once. */
+/* A worker with one sample. */
 static void add_short_worker(roast_run *run, size_t n)
 {
-    add_look(run, n, 1);
+    add_process_sample(run, n, 1);
 }
 
 static void add_broad_worker(roast_run *run, size_t n)
 {
-    add_look(run, n, ROAST_SERIES_COUNT);
+    add_process_sample(run, n, ROAST_SERIES_COUNT);
 }
 
-/* Once, and nothing could be told. */
+/* One sample without values. */
 static void add_silent_worker(roast_run *run, size_t n)
 {
-    add_look(run, n, 0);
+    add_process_sample(run, n, 0);
 }
 
 static const struct extreme {
@@ -116,7 +117,7 @@ static void assert_summary_is_read(roast_runfile *file, const char *path)
 
     peak_begin();
     assert_int_equal(roast__load_summary(&summary, file->db, NULL), 1);
-    assert_taken(size_of(path));
+    assert_memory_bounded(size_of(path));
     roast_summary_free(summary);
 }
 
@@ -145,7 +146,7 @@ static void extremes_lose_nothing(void **state)
 
 /* ---- workers ------------------------------------------------------------------------- */
 
-/* The smallest workers there are: some twenty bytes in the file, hundreds in memory. */
+/* The smallest workers: some twenty bytes in the file, hundreds in memory. */
 static void small_workers_stay_within_bounds(void **state)
 {
     enum { WORKERS = 30000, NUMBERS = 11 };

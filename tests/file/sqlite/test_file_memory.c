@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* test_file_memory.c - files that are made to take memory: however much they promise,
- * reading one takes at most 40 bytes for each of its bytes, and a megabyte
- * (docs/format.md). All their checksums are right. What must pass all the same is in
- * test_file_extremes.c. */
+/* test_file_memory.c - files crafted to use much memory: reading takes at most 40 bytes
+ * for each byte of the file, and a megabyte (docs/format.md). All checksums are valid.
+ * Valid files are tested in test_file_extremes.c. */
 #include "analyze/rerun/fileset.h"
 #include "analyze/summary.h"
 #include "file_changes.h"
@@ -10,8 +9,7 @@
 
 /* ---- summaries ----------------------------------------------------------------------- */
 
-/* A table whose rows are all known in one column of `bytes` bytes; the other columns
- * are empty. */
+/* A table with one column of `bytes` bytes in which all rows are known. */
 static struct roast_buf table_of(size_t rows, size_t bytes)
 {
     struct roast_buf out = {NULL, 0, 0, false};
@@ -49,13 +47,13 @@ static void summaries_take_little_more_than_their_bytes(void **state)
             roast__summary_decode(&summary, str_from(blob.data, blob.size_bytes), NULL);
         assert_int_equal(status, tables[i].status);
         if (blob.size_bytes > 100)
-            assert_taken(blob.size_bytes);
+            assert_memory_bounded(blob.size_bytes);
         roast_summary_free(summary);
         roast__buf_release(&blob);
     }
 }
 
-/* One that is refused is computed anew. */
+/* A refused summary is computed again. */
 static void a_run_has_a_summary_all_the_same(void **state)
 {
     const struct saved_test *test = *state;
@@ -70,7 +68,7 @@ static void a_run_has_a_summary_all_the_same(void **state)
     roast_runfile *file = open_saved(test->path);
     assert_int_equal(roast_runfile_summary(file, &summary, NULL), ROAST_OK);
     assert_true(roast_summary_metrics(summary)->known[ROAST_METRIC_wall_time]);
-    assert_taken(size_of(test->path));
+    assert_memory_bounded(size_of(test->path));
     roast_runfile_close(file);
 }
 
@@ -91,8 +89,8 @@ static void a_row_without_a_summary_is_damage(void **state)
 
 /* ---- entries ------------------------------------------------------------------------- */
 
-/* The smallest entries of each kind, as many as a block holds: what they take in memory is
- * limited by their bytes. */
+/* The smallest entries of each kind, as many as a block holds: their memory is limited
+ * by their bytes. */
 static void small_entries_stay_within_bounds(void **state)
 {
     enum { BYTES = 900000 };
@@ -140,7 +138,7 @@ static void short_names_of_files_stay_within_bounds(void **state)
     assert_int_equal(
         roast__fileset_read(&fileset, str_from(text.data, text.size_bytes), NULL),
         ROAST_OK);
-    assert_taken(text.size_bytes);
+    assert_memory_bounded(text.size_bytes);
     roast__fileset_release(&fileset);
     roast__buf_release(&text);
 }

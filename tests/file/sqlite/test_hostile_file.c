@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* test_hostile_file.c - run files whose checksums are right and whose contents are not:
- * they load, without what is wrong, and nothing that is done with the run afterwards
- * minds. */
+/* test_hostile_file.c - run files with valid checksums and invalid contents: they load
+ * without the invalid parts, and the run can be used. */
 #include "file/sqlite/load.h"
-#include "forge.h"
-#include "fuzz/use_run.h"
-#include "saved_truth.h"
+#include "fix_checksums.h"
+#include "fuzz/fuzz_runs.h"
+#include "saved_damage.h"
 
 enum { STEPS = 600 }; /* of changes in a block */
 
-/* A run in memory as a file has it. */
+/* A run in memory in the form of a file. */
 static sqlite3 *db;
 
 static int make_db(void **state)
@@ -19,9 +18,9 @@ static int make_db(void **state)
     (void)state;
     make_changes(run);
     make_task_changes(run);
-    add_words(run);
+    add_notes(run);
     add_attempts(run, 3);
-    add_odd_ladders(run);
+    add_unusual_ladders(run);
     add_handmade(run);
     add_extremes(run);
     int status = roast__sql_create(&db, NULL, 4096, NULL);
@@ -38,7 +37,7 @@ static int close_db(void **state)
     return 0;
 }
 
-/* How many pieces were left out; UINT64_MAX: nothing could be read. */
+/* The number of damaged parts; UINT64_MAX: not readable. */
 static uint64_t load_and_use(void)
 {
     struct roast_journal_reading seen;
@@ -50,7 +49,7 @@ static uint64_t load_and_use(void)
         assert_int_equal(status, ROAST_BAD_CHECKSUM);
         return UINT64_MAX;
     }
-    use_run(run);
+    read_whole_run(run);
     roast_run_free(run);
     return roast__reading_unreadable(&seen);
 }
@@ -92,7 +91,7 @@ static int64_t block_count(void)
     return count;
 }
 
-/* Cut at a byte, then each byte in turn as something else. */
+/* Cuts at each byte, then changes each byte. */
 static void change_block(int64_t number)
 {
     static const unsigned char others[] = {0x00, 0x01, 0x7f, 0x80, 0xff};
@@ -101,20 +100,21 @@ static void change_block(int64_t number)
 
     for (size_t at = 0; at < block.size_bytes; at += step) {
         unsigned char own = block.data[at];
-        forge_row(db, FORGE_BLOCK, (uint64_t)number, str_from(block.data, at));
+        write_row_with_checksum(db, UPDATE_BLOCK_SQL, (uint64_t)number,
+                                str_from(block.data, at));
         (void)load_and_use();
         block.data[at] = others[at / step % sizeof(others)];
-        forge_row(db, FORGE_BLOCK, (uint64_t)number,
-                  str_from(block.data, block.size_bytes));
+        write_row_with_checksum(db, UPDATE_BLOCK_SQL, (uint64_t)number,
+                                str_from(block.data, block.size_bytes));
         (void)load_and_use();
         block.data[at] = own;
     }
-    forge_row(db, FORGE_BLOCK, (uint64_t)number,
-              str_from(block.data, block.size_bytes));
+    write_row_with_checksum(db, UPDATE_BLOCK_SQL, (uint64_t)number,
+                            str_from(block.data, block.size_bytes));
     roast__buf_release(&block);
 }
 
-static void odd_blocks_do_no_harm(void **state)
+static void invalid_blocks_are_harmless(void **state)
 {
     (void)state;
     assert_int_equal(load_and_use(), 0);
@@ -123,8 +123,8 @@ static void odd_blocks_do_no_harm(void **state)
     assert_int_equal(load_and_use(), 0);
 }
 
-/* Rows that are not where they should be, or are no blocks. */
-static void odd_rows_do_no_harm(void **state)
+/* Rows in the wrong place, or that are not blocks. */
+static void invalid_rows_are_harmless(void **state)
 {
     static const char *const changes[] = {
         "UPDATE journal SET data=NULL",
@@ -151,7 +151,7 @@ static void odd_rows_do_no_harm(void **state)
     assert_int_equal(load_and_use(), 0);
 }
 
-/* A second copy of a block: its records are there already. */
+/* A repeated block: its records exist already. */
 static void a_record_comes_once(void **state)
 {
     struct roast_journal_reading seen;
@@ -163,8 +163,8 @@ static void a_record_comes_once(void **state)
     size_t rows = run->attempts.count;
     roast_run_free(run);
     run_sql("INSERT INTO journal SELECT max(block)+1, x'' FROM journal");
-    forge_row(db, FORGE_BLOCK, (uint64_t)block_count(),
-              str_from(block.data, block.size_bytes));
+    write_row_with_checksum(db, UPDATE_BLOCK_SQL, (uint64_t)block_count(),
+                            str_from(block.data, block.size_bytes));
     assert_int_equal(roast__load_run(&run, db, false, &seen, NULL), ROAST_OK);
     assert_int_equal(run->attempts.count, rows + 3); /* those without identity */
     roast_run_free(run);
@@ -177,8 +177,8 @@ static void a_record_comes_once(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        hostile_test(odd_blocks_do_no_harm),
-        hostile_test(odd_rows_do_no_harm),
+        hostile_test(invalid_blocks_are_harmless),
+        hostile_test(invalid_rows_are_harmless),
         hostile_test(a_record_comes_once),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

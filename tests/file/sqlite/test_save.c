@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* test_save.c - a run that is saved and opened again is the same run: all that it holds
- * and all that it means, bit by bit. */
-#include "saved_open.h"
+/* test_save.c - a run that is saved and opened again is the same run: its contents and
+ * its summary, bit by bit. */
+#include "saved_file.h"
 #include "saved_print.h"
-#include "saved_print_columns.h"
 #include "saved_runs.h"
 
 static void assert_comes_back(const struct saved_test *test, roast_run *run)
@@ -13,7 +12,7 @@ static void assert_comes_back(const struct saved_test *test, roast_run *run)
 
     before = print_whole(run);
     save(run, test->path);
-    after = print_whole(run); /* it lives on unharmed */
+    after = print_whole(run); /* the run is not changed */
     assert_true(str_equal(buf_str(&before), buf_str(&after)));
     roast_runfile *file = open_saved(test->path);
     assert_same_whole(run, whole_run(file));
@@ -39,7 +38,7 @@ static void a_run_without_attempts_comes_back(void **state)
 {
     roast_run *run = new_run();
 
-    add_words(run);
+    add_notes(run);
     add_many_samples(run, 2, 10);
     assert_comes_back(*state, run);
     roast_run_free(run);
@@ -84,7 +83,7 @@ static void blocks_of_rows_come_back(void **state)
     }
 }
 
-/* Segments of several parts: samples that are long, records that are large. */
+/* Large journals: long series, large records. */
 static void parts_of_segments_come_back(void **state)
 {
     static char large[200000];
@@ -92,14 +91,14 @@ static void parts_of_segments_come_back(void **state)
 
     memset(large, 'x', sizeof(large));
     for (uint32_t i = 0; i < 12; i++) {
-        struct made made;
-        make(&made, ROAST_FRAME_CHUNK, 1, i + 1);
+        struct test_record record;
+        init_record(&record, ROAST_FRAME_CHUNK, 1, i + 1);
         large[0] = (char)('a' + i);
-        roast_record_set_str(&made.rec, ROAST_FIELD_custom_metrics,
+        roast_record_set_str(&record.rec, ROAST_FIELD_custom_metrics,
                              str_from(large, sizeof(large)));
-        roast_record_set_str(&made.rec, ROAST_FIELD_file_branches,
+        roast_record_set_str(&record.rec, ROAST_FIELD_file_branches,
                              str_from(large, sizeof(large) / 2));
-        add(run, &made);
+        add(run, &record);
     }
     for (int64_t i = 0; i < 700000; i++) {
         roast_sample sample = {.worker = roast_str_of("long"),
@@ -121,24 +120,25 @@ static void tables_come_back(void **state)
     save(run, test->path);
     for (int i = 0; i < ROAST_RUN_TABLE_COUNT; i++) {
         enum roast_table_id table = (enum roast_table_id)i;
-        roast_runfile *file = open_saved(test->path); /* afresh: nothing is loaded */
-        roast_table *made = NULL, *read = NULL;
-        assert_int_equal(roast_run_table(&made, table, run, NULL, NULL), ROAST_OK);
+        roast_runfile *file =
+            open_saved(test->path); /* opened again: nothing is loaded */
+        roast_table *record = NULL, *read = NULL;
+        assert_int_equal(roast_run_table(&record, table, run, NULL, NULL), ROAST_OK);
         if (roast_runfile_columns(file, table, &read, &err) < 0)
             fail_msg("%s", err.message);
         roast_runfile_close(file); /* columns outlive it */
-        struct roast_buf a = print_columns(made), b = print_columns(read);
+        struct roast_buf a = print_columns(record), b = print_columns(read);
         if (!str_equal(buf_str(&a), buf_str(&b)))
             fail_msg("%s differs", roast_table_name(table));
         roast__buf_release(&a);
         roast__buf_release(&b);
-        roast_table_free(made);
+        roast_table_free(record);
         roast_table_free(read);
     }
     roast_run_free(run);
 }
 
-/* A file that is opened knows what is small, without its attempts. */
+/* An open file has facts and notes without its attempts. */
 static void what_is_small_comes_at_once(void **state)
 {
     const struct saved_test *test = *state;
@@ -160,7 +160,7 @@ static void what_is_small_comes_at_once(void **state)
     assert_int_equal(roast_runfile_summary(file, &summary, NULL), ROAST_OK);
     assert_true(roast_summary_metrics(summary)->known[ROAST_METRIC_num_attempts]);
     whole = whole_run(file);
-    assert_ptr_not_equal(whole, small); /* who holds the small one keeps it */
+    assert_ptr_not_equal(whole, small); /* the small run remains valid */
     assert_int_equal(small->attempts.count, 0);
     assert_int_equal(whole->attempts.count, run->attempts.count);
     assert_ptr_equal(whole_run(file), whole);
@@ -168,7 +168,7 @@ static void what_is_small_comes_at_once(void **state)
     roast_run_free(run);
 }
 
-/* Saving what was loaded gives a file with the same in it. */
+/* Saving a loaded run gives an equal file. */
 static void a_copy_of_a_copy_is_the_same(void **state)
 {
     const struct saved_test *test = *state;

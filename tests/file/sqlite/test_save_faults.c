@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* test_save_faults.c - a disk that is full, broken or read-only at every single call of
- * saving: the error is one line that says so, the file that was there stays as it was,
- * and nothing else is left in the folder.
+ * saving: the error is one line, an existing file is unchanged, and nothing else is
+ * left in the folder.
  *
- * The calls of the C library are taken over here, for SQLite too. */
+ * Functions of the C library are replaced here, for SQLite too. */
 #include <dlfcn.h>
 #include <errno.h>
 
 #include "saved_damage.h"
 
-/* What goes wrong, and when. */
+/* The fault to inject. */
 static struct {
     size_t calls;
     size_t first;      /* the call that fails; 0: none */
@@ -57,7 +57,7 @@ static ssize_t write_at(int fd, const void *bytes, size_t size, off_t offset)
     return disk.error ? -1 : real(fd, bytes, size / 2, offset);
 }
 
-#pragma GCC visibility push(default) /* SQLite is to find them too */
+#pragma GCC visibility push(default) /* SQLite must use these too */
 
 ssize_t pwrite(int fd, const void *bytes, size_t size, off_t offset)
 {
@@ -158,7 +158,7 @@ static bool save_once(roast_run *run, const char *path, enum roast_save_mode mod
     return status < 0;
 }
 
-/* Fails every call in turn; how many there were. */
+/* Fails each call once; returns the number of calls. */
 static size_t fail_each(const struct saved_test *test, roast_run *run,
                         enum roast_save_mode mode, const struct roast_buf *before)
 {
@@ -193,12 +193,12 @@ static void a_new_file_appears_whole_or_not_at_all(void **state)
         disk.error = ERRORS[i / 2];
         disk.from_then_on = i % 2;
         size_t failed = fail_each(test, run, ROAST_SAVE_NEW, NULL);
-        assert_true(failed > 10 || disk.error == 0); /* the other half may go well */
+        assert_true(failed > 10 || disk.error == 0); /* the other half may succeed */
     }
     roast_run_free(run);
 }
 
-static void an_old_file_stays_until_the_new_one_is_whole(void **state)
+static void an_old_file_is_kept_until_the_new_one_is_complete(void **state)
 {
     const struct saved_test *test = *state;
     roast_run *run = plain_run(3), *old = plain_run(1);
@@ -216,7 +216,7 @@ static void an_old_file_stays_until_the_new_one_is_whole(void **state)
     roast_run_free(run);
 }
 
-/* File systems without links: the name is claimed first. */
+/* File systems without links: the name is created first. */
 static void no_links_are_needed(void **state)
 {
     const struct saved_test *test = *state;
@@ -242,7 +242,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         saved_test_of(a_new_file_appears_whole_or_not_at_all),
-        saved_test_of(an_old_file_stays_until_the_new_one_is_whole),
+        saved_test_of(an_old_file_is_kept_until_the_new_one_is_complete),
         saved_test_of(no_links_are_needed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* test_saved_no_memory.c - fails the n-th allocation of saving, opening and asking, n = 1,
- * 2, 3 ...; once, and from then on. No crash, no leak, NO_MEMORY or what was wanted; a run
- * that could not be saved leaves nothing behind. */
+/* test_saved_no_memory.c - fails the n-th allocation of saving, opening and querying, n
+ * = 1, 2, 3 ...; once, and from then on. No crash, no leak, NO_MEMORY or the result; a
+ * failed save leaves no file. */
 #include "heap.h"
-#include "saved_open.h"
+#include "saved_file.h"
 #include "saved_print.h"
 #include "saved_runs.h"
 
@@ -27,13 +27,13 @@ static roast_run *small_run(void)
 
     make_changes(run);
     make_task_changes(run);
-    add_words(run);
+    add_notes(run);
     add_attempts(run, 2);
-    add_odd_ladders(run);
+    add_unusual_ladders(run);
     return run;
 }
 
-/* Something that needs memory. */
+/* An operation that needs memory. */
 typedef int job(const struct saved_test *test, roast_run *run, roast_error *err);
 
 /* True when an allocation failed. */
@@ -77,8 +77,8 @@ static int open_job(const struct saved_test *test, roast_run *run, roast_error *
 {
     roast_runfile *file = NULL;
     const roast_summary *summary = NULL;
-    struct roast_run_info glance;
-    int status = roast_run_info_read(&glance, test->path, err);
+    struct roast_run_info info;
+    int status = roast_run_info_read(&info, test->path, err);
 
     (void)run;
     if (status == ROAST_OK)
@@ -150,7 +150,7 @@ static bool take_row(void *context, const char *const *names,
     return true;
 }
 
-static int ask_job(const struct saved_test *test, roast_run *run, roast_error *err)
+static int query_job(const struct saved_test *test, roast_run *run, roast_error *err)
 {
     roast_runfile *file = NULL;
     int status = roast_runfile_open(&file, test->path, err);
@@ -177,7 +177,7 @@ static void saving_survives(void **state)
 
 static void reading_survives(void **state)
 {
-    static job *const jobs[] = {open_job, tables_job, check_job, ask_job, find_job};
+    static job *const jobs[] = {open_job, tables_job, check_job, query_job, find_job};
     const struct saved_test *test = *state;
     roast_run *run = small_run();
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* test_saved_tasks.c - what a scheduler saw lasts: all of it, in any size, and where a
- * file lost a part of it the rest is true and somebody is told. */
+/* test_saved_tasks.c - scheduler data in run files: restored in any size; in a damaged
+ * file the remaining data is right and the damage is reported. */
 #include "file/runfile.h"
 #include "file/sqlite/schema.h"
-#include "saved_open.h"
+#include "saved_file.h"
 #include "saved_print.h"
 #include "saved_runs.h"
 
@@ -36,7 +36,7 @@ static void assert_comes_back(const char *path, roast_run *run)
 
 /* ---- sizes ----------------------------------------------------------------------- */
 
-/* Segments of several parts, texts that change with every task. */
+/* Large journals, with texts that change with every task. */
 static void many_tasks_come_back(void **state)
 {
     enum { TASKS = 150000 };
@@ -95,15 +95,15 @@ static void extremes_come_back(void **state)
 /* Two workers in one process, on a host whose clock is off. */
 static void add_of_one_process(roast_run *run)
 {
-    struct made made;
+    struct test_record record;
 
     for (uint32_t i = 0; i < 6; i++) {
-        make(&made, ROAST_FRAME_CHUNK, 7, i);
-        set_text(&made, ROAST_FIELD_host, "there");
-        roast_record_set_i64(&made.rec, ROAST_FIELD_start_epoch_ns, second(2 + i));
-        roast_record_set_i64(&made.rec, ROAST_FIELD_start_mono_ns, second(i));
+        init_record(&record, ROAST_FRAME_CHUNK, 7, i);
+        set_text(&record, ROAST_FIELD_host, "there");
+        roast_record_set_i64(&record.rec, ROAST_FIELD_start_epoch_ns, second(2 + i));
+        roast_record_set_i64(&record.rec, ROAST_FIELD_start_mono_ns, second(i));
         assert_int_equal(
-            add_with_task(run, &made, i % 2 ? "tcp://b:1" : "tcp://a:1", i, NULL),
+            add_with_task(run, &record, i % 2 ? "tcp://b:1" : "tcp://a:1", i, NULL),
             ROAST_OK);
     }
 }
@@ -134,18 +134,18 @@ static void workers_of_one_process_come_back(void **state)
 static roast_run *far_run(void)
 {
     roast_run *run = new_run();
-    struct made made;
+    struct test_record record;
 
     make_task_changes(run);
     assert_int_equal(join_as(run, "w1", 0, 1, 1), ROAST_OK);
     assert_int_equal(set_offset(run, "10.0.0.7", 5 * SECOND), ROAST_OK);
     assert_int_equal(set_offset(run, "far", 7 * SECOND), ROAST_OK);
     for (uint32_t i = 0; i < 3; i++) {
-        make(&made, ROAST_FRAME_CHUNK, 80 + i / 2, i + 1);
-        set_text(&made, ROAST_FIELD_host, i / 2 ? "far" : "node7");
-        roast_record_set_i64(&made.rec, ROAST_FIELD_start_epoch_ns, second(4 + i));
-        roast_record_set_i64(&made.rec, ROAST_FIELD_start_mono_ns, 1000 * (4 + i));
-        assert_int_equal(add_with_task(run, &made, i / 2 ? "w2" : "w1", i + 1, NULL),
+        init_record(&record, ROAST_FRAME_CHUNK, 80 + i / 2, i + 1);
+        set_text(&record, ROAST_FIELD_host, i / 2 ? "far" : "node7");
+        roast_record_set_i64(&record.rec, ROAST_FIELD_start_epoch_ns, second(4 + i));
+        roast_record_set_i64(&record.rec, ROAST_FIELD_start_mono_ns, 1000 * (4 + i));
+        assert_int_equal(add_with_task(run, &record, i / 2 ? "w2" : "w1", i + 1, NULL),
                          ROAST_OK);
     }
     return run;
@@ -155,12 +155,12 @@ static struct roast_buf print_attempts(roast_run *run)
 {
     struct roast_buf out = {NULL, 0, 0, false};
 
-    print_chunks(&out, run); /* settles */
+    print_chunks(&out, run); /* resolves pending */
     print_links(&out, run);
     return out;
 }
 
-/* Clocks are applied to what was read without them. */
+/* Clock offsets are applied to data that was read without them. */
 static void clocks_of_hosts_come_back(void **state)
 {
     const struct saved_test *test = *state;

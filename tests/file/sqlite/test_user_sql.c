@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* test_ask.c - SELECTs on run files: the right numbers, tables that are not in the file,
- * and nothing but reading. */
+/* test_user_sql.c - SELECTs on run files: correct numbers, tables that are not in the
+ * file, and read-only access. */
 #include <sqlite3.h>
 
-#include "file/live/live_help.h"
-#include "saved_open.h"
+#include "file/live/live_test.h"
+#include "saved_file.h"
 #include "saved_print.h"
 #include "saved_runs.h"
 #include "table/table.h"
 
-/* An answer as text: names, then rows; cells are parted by |. */
+/* A result as text: names, then rows; cells are separated by |. */
 struct answer {
     char text[4096];
     size_t used;
@@ -94,7 +94,7 @@ static void chunks_are_those_that_count(void **state)
 {
     roast_runfile *file = saved_plain(*state, 20);
 
-    /* 2 of 20 failed at first, one of them was tried again and went well */
+    /* 2 of 20 failed first, one of them was retried and succeeded */
     assert_answer(file,
                   "SELECT dataset, count(*) n, sum(num_events), min(attempt), "
                   "max(attempt) FROM chunks GROUP BY 1",
@@ -115,7 +115,7 @@ static bool is_same_cell(const struct roast_cell *a, const struct roast_cell *b)
 {
     if (a->type == ROAST_CELL_TEXT && a->text.size_bytes > 1 &&
         memcmp(a->text.data, "x'", 2) == 0)
-        return true; /* no text for other programs */
+        return true; /* not text for other programs */
     if (a->type == ROAST_CELL_TEXT)
         return b->type == ROAST_CELL_TEXT && str_equal(a->text, b->text);
     if (a->type == ROAST_CELL_ABSENT || b->type == ROAST_CELL_ABSENT)
@@ -149,7 +149,7 @@ static bool compare_row(void *context, const char *const *names,
     return true;
 }
 
-/* Every column of the view is that of the table `chunks`, and there is no other. */
+/* The view has exactly the columns of the table `chunks`. */
 static void the_view_agrees_with_the_table(void **state)
 {
     const struct saved_test *test = *state;
@@ -184,7 +184,7 @@ static void seconds_and_nanoseconds_agree(void **state)
     roast_runfile_close(file);
 }
 
-/* A view of the file is never used, whatever it is called. */
+/* A view in the file is never used, whatever its name. */
 static void views_of_a_stranger_are_ignored(void **state)
 {
     const struct saved_test *test = *state;
@@ -205,8 +205,8 @@ static void views_of_a_stranger_are_ignored(void **state)
     roast_runfile_close(file);
 }
 
-/* Tables that only exist while somebody asks. */
-static void tables_are_made_when_asked_for(void **state)
+/* Tables that exist only during a query. */
+static void tables_are_made_on_first_use(void **state)
 {
     roast_runfile *file = saved_plain(*state, 3);
 
@@ -238,7 +238,7 @@ static void all_columns_of_chunks_can_be_queried(void **state)
     roast_runfile_close(file);
 }
 
-/* A path that is relative means the folder in which the file was opened. */
+/* A relative path refers to the folder in which the file was opened. */
 static void the_working_directory_may_change(void **state)
 {
     const struct saved_test *test = *state;
@@ -270,8 +270,9 @@ static void plain_tables_are_there(void **state)
     assert_answer(file, "SELECT -5, 1.5, NULL, x'00ff', 'x', 9223372036854775807",
                   "-5|1.5|NULL|x'00ff'|'x'|9223372036854775807\n"
                   "-5|1.5|-|x'00ff'|x|9223372036854775807\n");
-    assert_answer(file, "SELECT -9007199254740993 n, x'ff' b", /* no double is it */
-                  "n|b\n-9007199254740993|x'ff'\n");
+    assert_answer(
+        file, "SELECT -9007199254740993 n, x'ff' b", /* not representable as a double */
+        "n|b\n-9007199254740993|x'ff'\n");
     roast_runfile_close(file);
 }
 
@@ -315,7 +316,7 @@ static void nothing_can_be_changed(void **state)
     roast__buf_release(&after);
 }
 
-/* Nothing of ours is needed to read the file. */
+/* The file can be read without libroast. */
 static void any_sqlite_answers(void **state)
 {
     const struct saved_test *test = *state;
@@ -359,12 +360,12 @@ static void a_visitor_may_stop(void **state)
     roast_runfile_close(file);
 }
 
-/* A live file has no tables: they are made in memory. */
-static void live_files_can_be_asked(void **state)
+/* A live file has no tables: they are created in memory. */
+static void live_files_can_be_queried(void **state)
 {
     struct live_test *test = *state;
 
-    open_live(test, &BY_HAND);
+    open_live(test, &MANUAL_SYNC);
     make_changes(test->run);
     add_attempts(test->run, 4);
     close_live(test);
@@ -385,7 +386,7 @@ int main(void)
         saved_test_of(chunks_are_those_that_count),
         saved_test_of(the_view_agrees_with_the_table),
         saved_test_of(seconds_and_nanoseconds_agree),
-        saved_test_of(tables_are_made_when_asked_for),
+        saved_test_of(tables_are_made_on_first_use),
         saved_test_of(all_columns_of_chunks_can_be_queried),
         saved_test_of(views_of_a_stranger_are_ignored),
         saved_test_of(the_working_directory_may_change),
@@ -393,7 +394,7 @@ int main(void)
         saved_test_of(nothing_can_be_changed),
         saved_test_of(any_sqlite_answers),
         saved_test_of(a_visitor_may_stop),
-        live_test_of(live_files_can_be_asked),
+        live_test_of(live_files_can_be_queried),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* test_attempt.c - the life of an attempt on one thread: the frames around a chunk, the
- * record of one that failed before it came to that, and attempts that are part of
- * something else. Threads and forks are in test_attempt_threads.c. */
+ * record of an attempt that failed before its chunk, and nested attempts. Threads and
+ * forks are in test_attempt_threads.c. */
 #include <unistd.h>
 
 #include "heap.h"
@@ -18,7 +18,7 @@ static const struct roast_attempt_item usual = {
     .entry_stop = 350,
 };
 
-/* The usual item as a reader of records knows it. */
+/* The default item as a decoded record. */
 static roast_record usual_record(void)
 {
     roast_record rec = {.kind = ROAST_FRAME_CHUNK};
@@ -40,7 +40,7 @@ static void assert_is_at(const roast_record *rec, const roast_record *place_of)
 
 /* ---- begin ------------------------------------------------------------------- */
 
-static void the_begin_frame_says_who_tries_what_and_when(void **state)
+static void the_begin_frame_has_identity_item_and_time(void **state)
 {
     unsigned char run_id[ROAST_RUN_ID_BYTES];
     roast_thread *thread = roast_thread_get(NULL);
@@ -72,9 +72,9 @@ static void an_item_of_which_nothing_is_known_has_a_begin_frame(void **state)
     roast_record begin = decoded(roast_attempt_begin(thread, NULL, &nothing_known));
     assert_memory_equal(identity_of(&begin).run_id, zeros, sizeof(zeros));
     assert_is_at(&begin, &unknown);
-    struct told told = end_attempt(thread, ended_failed);
-    assert_int_equal(told.count, 2);
-    const roast_record *failed = &told.records[0];
+    struct sent_frames sent = end_attempt(thread, ended_failed);
+    assert_int_equal(sent.count, 2);
+    const roast_record *failed = &sent.records[0];
     assert_false(roast_record_has(failed, ROAST_FIELD_dataset));
     assert_false(roast_record_has(failed, ROAST_FIELD_file));
     assert_false(roast_record_has(failed, ROAST_FIELD_treename));
@@ -93,9 +93,9 @@ static void entries_that_do_not_fit_leave_the_place_out(void **state)
     large.entry_stop = UINT64_MAX;
     roast_record begin = decoded(roast_attempt_begin(thread, NULL, &large));
     assert_false(roast_record_has(&begin, ROAST_FIELD_place));
-    struct told told = end_attempt(thread, ended_failed);
-    assert_true(number(&told.records[0], ROAST_FIELD_entry_stop) == UINT64_MAX);
-    assert_false(roast_record_has(&told.records[1], ROAST_FIELD_place));
+    struct sent_frames sent = end_attempt(thread, ended_failed);
+    assert_true(number(&sent.records[0], ROAST_FIELD_entry_stop) == UINT64_MAX);
+    assert_false(roast_record_has(&sent.records[1], ROAST_FIELD_place));
     large.entry_start = 7;
     large.entry_stop = 6;
     begin = decoded(roast_attempt_begin(thread, NULL, &large));
@@ -116,14 +116,14 @@ static void the_first_chunk_has_the_identity_of_its_attempt(void **state)
     roast_record begin = decoded(roast_attempt_begin(thread, of_attempt, &usual));
     uint32_t sequence = identity_of(&begin).sequence;
     of_attempt[0] = 0; /* borrowed for the call only */
-    assert_true(keep_chunk(thread, of_chunk));
+    assert_true(add_attempt_chunk(thread, of_chunk));
     of_attempt[0] = 1;
-    struct told told = end_attempt(thread, ended_ok);
-    assert_int_equal(told.count, 2);
-    assert_int_equal(told.records[0].kind, ROAST_FRAME_CHUNK);
-    assert_true(same_identity(&told.records[0], &told.records[1]));
-    assert_memory_equal(identity_of(&told.records[0]).run_id, of_attempt, 16);
-    assert_int_equal(identity_of(&told.records[0]).sequence, sequence);
+    struct sent_frames sent = end_attempt(thread, ended_ok);
+    assert_int_equal(sent.count, 2);
+    assert_int_equal(sent.records[0].kind, ROAST_FRAME_CHUNK);
+    assert_true(same_identity(&sent.records[0], &sent.records[1]));
+    assert_memory_equal(identity_of(&sent.records[0]).run_id, of_attempt, 16);
+    assert_int_equal(identity_of(&sent.records[0]).sequence, sequence);
 }
 
 static void a_second_chunk_has_a_number_of_its_own(void **state)
@@ -131,15 +131,15 @@ static void a_second_chunk_has_a_number_of_its_own(void **state)
     roast_thread *thread = begin_attempt(&usual);
     (void)state;
 
-    assert_true(keep_chunk(thread, NULL));
-    assert_true(keep_chunk(thread, NULL));
-    assert_true(keep_chunk(thread, NULL));
-    struct told told = end_attempt(thread, ended_ok);
-    assert_int_equal(told.count, 4);
-    uint32_t sequence = identity_of(&told.records[0]).sequence;
-    assert_int_equal(identity_of(&told.records[1]).sequence, sequence + 1);
-    assert_int_equal(identity_of(&told.records[2]).sequence, sequence + 2);
-    assert_int_equal(identity_of(&told.records[3]).sequence, sequence); /* the end */
+    assert_true(add_attempt_chunk(thread, NULL));
+    assert_true(add_attempt_chunk(thread, NULL));
+    assert_true(add_attempt_chunk(thread, NULL));
+    struct sent_frames sent = end_attempt(thread, ended_ok);
+    assert_int_equal(sent.count, 4);
+    uint32_t sequence = identity_of(&sent.records[0]).sequence;
+    assert_int_equal(identity_of(&sent.records[1]).sequence, sequence + 1);
+    assert_int_equal(identity_of(&sent.records[2]).sequence, sequence + 2);
+    assert_int_equal(identity_of(&sent.records[3]).sequence, sequence); /* the end */
 }
 
 static void a_chunk_after_the_attempt_is_not_its_chunk(void **state)
@@ -147,8 +147,8 @@ static void a_chunk_after_the_attempt_is_not_its_chunk(void **state)
     roast_thread *thread = begin_attempt(&usual);
     (void)state;
 
-    struct told told = end_attempt(thread, ended_ok);
-    uint32_t sequence = identity_of(&told.records[0]).sequence;
+    struct sent_frames sent = end_attempt(thread, ended_ok);
+    uint32_t sequence = identity_of(&sent.records[0]).sequence;
     roast_record rec = end_chunk(begin_chunk());
     assert_int_equal(identity_of(&rec).sequence, sequence + 1);
     assert_int_equal(number(&rec, ROAST_FIELD_concurrency), 1);
@@ -172,11 +172,11 @@ static void the_end_frame_has_the_times_of_the_whole_attempt(void **state)
     int64_t process_ns = roast__clock_ns(CLOCK_PROCESS_CPUTIME_ID);
     cpu_ns[2] = roast__clock_thread_ns();
     mono_ns[2] = roast__clock_mono_ns();
-    struct told told = end_attempt(thread, ended_ok);
+    struct sent_frames sent = end_attempt(thread, ended_ok);
     cpu_ns[3] = roast__clock_thread_ns();
     mono_ns[3] = roast__clock_mono_ns();
-    const roast_record *end = &told.records[0];
-    assert_int_equal(told.count, 1);
+    const roast_record *end = &sent.records[0];
+    assert_int_equal(sent.count, 1);
     assert_between(number(end, ROAST_FIELD_task_ns), mono_ns[2] - mono_ns[1],
                    mono_ns[3] - mono_ns[0]);
     assert_between(number(end, ROAST_FIELD_task_cpu_ns), cpu_ns[2] - cpu_ns[1],
@@ -188,34 +188,34 @@ static void the_end_frame_has_the_times_of_the_whole_attempt(void **state)
                    roast__clock_epoch_ns());
 }
 
-static void the_end_frame_says_how_it_ended(void **state)
+static void the_end_frame_has_the_status(void **state)
 {
     roast_record expected = usual_record();
     (void)state;
 
-    struct told told = end_attempt(begin_attempt(&usual), ended_failed);
-    roast_record end = told.records[told.count - 1];
+    struct sent_frames sent = end_attempt(begin_attempt(&usual), ended_failed);
+    roast_record end = sent.records[sent.count - 1];
     assert_int_equal(number(&end, ROAST_FIELD_status), ROAST_CHUNK_FAILED);
     assert_int_equal(number(&end, ROAST_FIELD_pid), getpid());
     assert_str_is(text(&end, ROAST_FIELD_error_type), "OSError");
     assert_is_at(&end, &expected);
     assert_false(roast_record_has(&end, ROAST_FIELD_error_message));
     assert_false(roast_record_has(&end, ROAST_FIELD_monitor_errors));
-    told = end_attempt(begin_attempt(&usual), (struct roast_chunk_end){
+    sent = end_attempt(begin_attempt(&usual), (struct roast_chunk_end){
                                                   .status = ROAST_CHUNK_OK,
                                                   .error_type = roast_str_of("none"),
                                                   .monitor_errors = 3,
                                                   .monitor_first_error = {"spool", 5},
                                               });
-    end = told.records[0];
-    assert_int_equal(told.count, 1); /* process() may not be decorated: no record */
+    end = sent.records[0];
+    assert_int_equal(sent.count, 1); /* process() may not be decorated: no record */
     assert_int_equal(number(&end, ROAST_FIELD_status), ROAST_CHUNK_OK);
     assert_false(roast_record_has(&end, ROAST_FIELD_error_type));
     assert_int_equal(number(&end, ROAST_FIELD_monitor_errors), 3);
     assert_str_is(text(&end, ROAST_FIELD_monitor_first_error), "spool");
 }
 
-/* The numbers that the clocks give are small here; those of fifty years are not. */
+/* Clock values in tests are small; here they are fifty years. */
 static size_t largest_size(roast_record end)
 {
     unsigned char frame[2 * ROAST_END_MAX_BYTES];
@@ -240,8 +240,8 @@ static void no_end_frame_is_larger_than_allowed(void **state)
     };
     (void)state;
 
-    struct told told = end_attempt(begin_attempt(&usual), longest);
-    roast_record end = told.records[told.count - 1];
+    struct sent_frames sent = end_attempt(begin_attempt(&usual), longest);
+    roast_record end = sent.records[sent.count - 1];
     assert_int_equal(text(&end, ROAST_FIELD_error_type).size_bytes, 63);
     assert_int_equal(text(&end, ROAST_FIELD_monitor_first_error).size_bytes, 48);
     assert_in_range(largest_size(end), 200, ROAST_END_MAX_BYTES);
@@ -258,10 +258,10 @@ static void a_failure_before_any_chunk_has_a_record_of_its_own(void **state)
     roast_record begin = decoded(roast_attempt_begin(thread, NULL, &usual));
     int64_t epoch_ns = begin.values[ROAST_FIELD_start_epoch_ns].i64;
     end.error_message = roast_str_of("no https://u:p@h/f?t");
-    struct told told = end_attempt(thread, end);
-    const roast_record *rec = &told.records[0];
-    const roast_record *last = &told.records[1];
-    assert_int_equal(told.count, 2);
+    struct sent_frames sent = end_attempt(thread, end);
+    const roast_record *rec = &sent.records[0];
+    const roast_record *last = &sent.records[1];
+    assert_int_equal(sent.count, 2);
     assert_int_equal(rec->kind, ROAST_FRAME_CHUNK);
     assert_true(same_identity(rec, last));
     assert_int_equal(number(rec, ROAST_FIELD_status), ROAST_CHUNK_FAILED);
@@ -282,7 +282,7 @@ static void a_failure_before_any_chunk_has_a_record_of_its_own(void **state)
     assert_false(roast_record_has(rec, ROAST_FIELD_losses));
 }
 
-/* process() never began: what is measured inside of it is not known, and not 0. */
+/* process() never began: fields measured inside of it are absent, not 0. */
 static void a_failure_before_any_chunk_measured_nothing(void **state)
 {
     static const enum roast_field fields[] = {
@@ -294,9 +294,9 @@ static void a_failure_before_any_chunk_measured_nothing(void **state)
         ROAST_FIELD_task_start_mono_ns};
     (void)state;
 
-    struct told told = end_attempt(begin_attempt(&usual), ended_failed);
+    struct sent_frames sent = end_attempt(begin_attempt(&usual), ended_failed);
     for (size_t i = 0; i < COUNT_OF(fields); i++)
-        assert_false(roast_record_has(&told.records[0], fields[i]));
+        assert_false(roast_record_has(&sent.records[0], fields[i]));
 }
 
 static void a_failure_after_the_chunk_leaves_its_record_alone(void **state)
@@ -304,13 +304,13 @@ static void a_failure_after_the_chunk_leaves_its_record_alone(void **state)
     roast_thread *thread = begin_attempt(&usual);
     (void)state;
 
-    assert_true(keep_chunk(thread, NULL));
-    struct told told = end_attempt(thread, ended_failed);
-    assert_int_equal(told.count, 2);
-    assert_int_equal(number(&told.records[0], ROAST_FIELD_status), ROAST_CHUNK_OK);
-    assert_true(roast_record_has(&told.records[0], ROAST_FIELD_duration_ns));
-    assert_int_equal(number(&told.records[1], ROAST_FIELD_status), ROAST_CHUNK_FAILED);
-    assert_str_is(text(&told.records[1], ROAST_FIELD_error_type), "OSError");
+    assert_true(add_attempt_chunk(thread, NULL));
+    struct sent_frames sent = end_attempt(thread, ended_failed);
+    assert_int_equal(sent.count, 2);
+    assert_int_equal(number(&sent.records[0], ROAST_FIELD_status), ROAST_CHUNK_OK);
+    assert_true(roast_record_has(&sent.records[0], ROAST_FIELD_duration_ns));
+    assert_int_equal(number(&sent.records[1], ROAST_FIELD_status), ROAST_CHUNK_FAILED);
+    assert_str_is(text(&sent.records[1], ROAST_FIELD_error_type), "OSError");
 }
 
 static void texts_too_long_are_cut_between_characters_and_counted(void **state)
@@ -323,8 +323,8 @@ static void texts_too_long_are_cut_between_characters_and_counted(void **state)
                                   {NULL, 0}};
     (void)state;
 
-    struct told told = end_attempt(begin_attempt(&longest), end);
-    const roast_record *rec = &told.records[0];
+    struct sent_frames sent = end_attempt(begin_attempt(&longest), end);
+    const roast_record *rec = &sent.records[0];
     assert_int_equal(text(rec, ROAST_FIELD_dataset).size_bytes, 1023);
     assert_int_equal(text(rec, ROAST_FIELD_file).size_bytes, 1023);
     assert_int_equal(text(rec, ROAST_FIELD_treename).size_bytes, 1023);
@@ -335,7 +335,7 @@ static void texts_too_long_are_cut_between_characters_and_counted(void **state)
     assert_false(roast_record_has(rec, ROAST_FIELD_absences));
 }
 
-/* Both cut at the same byte, or a reader takes them for two files. */
+/* Both are cut at the same byte, otherwise a reader sees two files. */
 static void a_long_file_has_the_same_name_in_attempt_and_chunk(void **state)
 {
     char name[1030];
@@ -344,9 +344,9 @@ static void a_long_file_has_the_same_name_in_attempt_and_chunk(void **state)
     memset(name, 'f', sizeof(name));
     for (size_t size = 1022; size <= 1026; size++) {
         struct roast_attempt_item item = {.file = str_from(name, size)};
-        struct told told = end_attempt(begin_attempt(&item), ended_failed);
-        struct roast_str of_attempt = text(&told.records[0], ROAST_FIELD_file);
-        uint64_t cut = loss_of(&told.records[0], ROAST_LOSS_text_cut);
+        struct sent_frames sent = end_attempt(begin_attempt(&item), ended_failed);
+        struct roast_str of_attempt = text(&sent.records[0], ROAST_FIELD_file);
+        uint64_t cut = loss_of(&sent.records[0], ROAST_LOSS_text_cut);
         roast_thread *thread = begin_chunk();
         roast_chunk_set_file(thread, item.file);
         roast_record rec = end_chunk(thread);
@@ -363,23 +363,23 @@ static void an_empty_text_is_not_an_absent_one(void **state)
 
     roast_record_set_str(&expected, ROAST_FIELD_dataset, item.dataset);
     roast_record_set_str(&expected, ROAST_FIELD_file, item.file);
-    struct told told = end_attempt(begin_attempt(&item), ended_failed);
-    assert_str_is(text(&told.records[0], ROAST_FIELD_dataset), "");
-    assert_str_is(text(&told.records[0], ROAST_FIELD_file), "f");
-    assert_false(roast_record_has(&told.records[0], ROAST_FIELD_treename));
-    assert_is_at(&told.records[1], &expected);
+    struct sent_frames sent = end_attempt(begin_attempt(&item), ended_failed);
+    assert_str_is(text(&sent.records[0], ROAST_FIELD_dataset), "");
+    assert_str_is(text(&sent.records[0], ROAST_FIELD_file), "f");
+    assert_false(roast_record_has(&sent.records[0], ROAST_FIELD_treename));
+    assert_is_at(&sent.records[1], &expected);
 }
 
-static void an_exception_without_words_is_a_failure_too(void **state)
+static void an_exception_without_a_message_is_a_failure(void **state)
 {
     const struct roast_chunk_end end = {.status = ROAST_CHUNK_FAILED};
     (void)state;
 
-    struct told told = end_attempt(begin_attempt(&usual), end);
-    assert_int_equal(told.count, 2);
-    assert_false(roast_record_has(&told.records[0], ROAST_FIELD_error_type));
-    assert_false(roast_record_has(&told.records[0], ROAST_FIELD_error_message));
-    assert_false(roast_record_has(&told.records[1], ROAST_FIELD_error_type));
+    struct sent_frames sent = end_attempt(begin_attempt(&usual), end);
+    assert_int_equal(sent.count, 2);
+    assert_false(roast_record_has(&sent.records[0], ROAST_FIELD_error_type));
+    assert_false(roast_record_has(&sent.records[0], ROAST_FIELD_error_message));
+    assert_false(roast_record_has(&sent.records[1], ROAST_FIELD_error_type));
 }
 
 static void an_attempt_holds_nothing_of_the_one_before(void **state)
@@ -388,15 +388,15 @@ static void an_attempt_holds_nothing_of_the_one_before(void **state)
     roast_thread *thread = begin_attempt(&longest);
     (void)state;
 
-    assert_true(keep_chunk(thread, NULL));
+    assert_true(add_attempt_chunk(thread, NULL));
     assert_int_equal(end_attempt(thread, ended_failed).count, 2);
-    struct told told = end_attempt(begin_attempt(&nothing_known), ended_failed);
-    assert_int_equal(told.count, 2);
-    assert_false(roast_record_has(&told.records[0], ROAST_FIELD_dataset));
-    assert_false(roast_record_has(&told.records[0], ROAST_FIELD_losses));
+    struct sent_frames sent = end_attempt(begin_attempt(&nothing_known), ended_failed);
+    assert_int_equal(sent.count, 2);
+    assert_false(roast_record_has(&sent.records[0], ROAST_FIELD_dataset));
+    assert_false(roast_record_has(&sent.records[0], ROAST_FIELD_losses));
 }
 
-/* ---- attempts that are part of something ------------------------------------- */
+/* ---- nested attempts ---------------------------------------------------------- */
 
 static void assert_silent_inside(roast_thread *thread, struct roast_chunk_end end)
 {
@@ -416,15 +416,15 @@ static void an_attempt_inside_another_is_part_of_it(void **state)
     assert_silent_inside(thread, ended_failed);
     assert_true(roast_attempt_active(thread));
     assert_null(roast_attempt_begin(thread, NULL, &nothing_known).data);
-    assert_true(keep_chunk(thread, NULL));
+    assert_true(add_attempt_chunk(thread, NULL));
     assert_silent_inside(thread, ended_ok);
     struct roast_str frames;
     assert_int_equal(attempt_end(thread, &ended_ok, &frames, NULL), ROAST_OK);
-    struct told told = end_attempt(thread, ended_failed);
-    assert_int_equal(told.count, 2);
-    assert_true(same_identity(&told.records[0], &told.records[1]));
+    struct sent_frames sent = end_attempt(thread, ended_failed);
+    assert_int_equal(sent.count, 2);
+    assert_true(same_identity(&sent.records[0], &sent.records[1]));
     roast_record expected = usual_record();
-    assert_is_at(&told.records[1], &expected);
+    assert_is_at(&sent.records[1], &expected);
 }
 
 static void an_attempt_inside_a_chunk_is_part_of_that(void **state)
@@ -447,28 +447,28 @@ static void an_attempt_inside_a_chunk_is_part_of_that(void **state)
     assert_int_equal(identity_of(&rec).sequence, sequence + 1);
 }
 
-/* A frame given to nobody would be lost without a word. */
+/* A frame outside of an attempt must be refused, not silently lost. */
 static void nothing_is_kept_outside_of_an_attempt(void **state)
 {
     roast_thread *thread = roast_thread_get(NULL);
     roast_error err = {0};
     (void)state;
 
-    struct told told = end_attempt(begin_attempt(&usual), ended_failed);
-    assert_int_equal(roast_attempt_keep(thread, str_from("frame", 5), &err),
+    struct sent_frames sent = end_attempt(begin_attempt(&usual), ended_failed);
+    assert_int_equal(roast_attempt_add_frame(thread, str_from("frame", 5), &err),
                      ROAST_UNAVAILABLE);
     assert_int_equal(err.code, ROAST_UNAVAILABLE);
-    assert_str_is(text(&told.records[0], ROAST_FIELD_dataset), "TTbar");
+    assert_str_is(text(&sent.records[0], ROAST_FIELD_dataset), "TTbar");
     thread = begin_chunk();
     (void)roast_attempt_begin(thread, NULL, &usual); /* part of the chunk */
-    assert_int_equal(roast_attempt_keep(thread, str_from("frame", 5), NULL),
+    assert_int_equal(roast_attempt_add_frame(thread, str_from("frame", 5), NULL),
                      ROAST_UNAVAILABLE);
     (void)end_chunk(thread);
     struct roast_str frames;
     assert_int_equal(attempt_end(thread, &ended_ok, &frames, NULL), ROAST_OK);
 }
 
-static void an_end_without_a_begin_tells_nothing(void **state)
+static void an_end_without_a_begin_sends_nothing(void **state)
 {
     struct roast_str frames = str_from("?", 1);
     roast_error err = {0};
@@ -488,7 +488,7 @@ static void nothing_is_allocated_after_the_first_attempt(void **state)
 
     for (int i = 0; i < 100; i++) {
         roast_thread *thread = begin_attempt(&usual);
-        assert_true(keep_chunk(thread, NULL));
+        assert_true(add_attempt_chunk(thread, NULL));
         (void)end_attempt(thread, ended_failed);
         (void)end_attempt(begin_attempt(&usual), ended_failed);
         if (i == 0) {
@@ -503,14 +503,14 @@ static void nothing_is_allocated_after_the_first_attempt(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_begin_frame_says_who_tries_what_and_when),
+        cmocka_unit_test(the_begin_frame_has_identity_item_and_time),
         cmocka_unit_test(an_item_of_which_nothing_is_known_has_a_begin_frame),
         cmocka_unit_test(entries_that_do_not_fit_leave_the_place_out),
         cmocka_unit_test(the_first_chunk_has_the_identity_of_its_attempt),
         cmocka_unit_test(a_second_chunk_has_a_number_of_its_own),
         cmocka_unit_test(a_chunk_after_the_attempt_is_not_its_chunk),
         cmocka_unit_test(the_end_frame_has_the_times_of_the_whole_attempt),
-        cmocka_unit_test(the_end_frame_says_how_it_ended),
+        cmocka_unit_test(the_end_frame_has_the_status),
         cmocka_unit_test(no_end_frame_is_larger_than_allowed),
         cmocka_unit_test(a_failure_before_any_chunk_has_a_record_of_its_own),
         cmocka_unit_test(a_failure_before_any_chunk_measured_nothing),
@@ -518,12 +518,12 @@ int main(void)
         cmocka_unit_test(texts_too_long_are_cut_between_characters_and_counted),
         cmocka_unit_test(a_long_file_has_the_same_name_in_attempt_and_chunk),
         cmocka_unit_test(an_empty_text_is_not_an_absent_one),
-        cmocka_unit_test(an_exception_without_words_is_a_failure_too),
+        cmocka_unit_test(an_exception_without_a_message_is_a_failure),
         cmocka_unit_test(an_attempt_holds_nothing_of_the_one_before),
         cmocka_unit_test(an_attempt_inside_another_is_part_of_it),
         cmocka_unit_test(an_attempt_inside_a_chunk_is_part_of_that),
         cmocka_unit_test(nothing_is_kept_outside_of_an_attempt),
-        cmocka_unit_test(an_end_without_a_begin_tells_nothing),
+        cmocka_unit_test(an_end_without_a_begin_sends_nothing),
         cmocka_unit_test(nothing_is_allocated_after_the_first_attempt),
     };
     return cmocka_run_group_tests_name("probe/attempt", tests, NULL, NULL);

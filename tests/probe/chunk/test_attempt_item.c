@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* test_attempt_item.c - what the executor knows of an attempt, in the record of its
- * chunk: the worker always, the rest where the events say nothing; and a begin that was
+/* test_attempt_item.c - fields of the executor's item in the record of its chunk:
+ * always the worker, other fields where the events lack them; and an attempt that began
  * before the call. */
-#include "probe/attempt_help.h"
 #include "probe/ladder_help.h"
 
 enum { AGO_NS = 50000000 };
@@ -19,7 +18,7 @@ static const struct roast_attempt_item on_worker = {
     .begun_ago_ns = AGO_NS,
 };
 
-/* The record of a chunk for which `describe` says what its events said. */
+/* The record of a chunk whose event fields are set by `describe`. */
 static roast_record chunk_that(void (*describe)(roast_thread *thread))
 {
     const struct roast_chunk_options options = ROAST_CHUNK_OPTIONS_INIT;
@@ -36,13 +35,13 @@ static roast_record chunk_that(void (*describe)(roast_thread *thread))
     return rec;
 }
 
-static void say_nothing(roast_thread *thread)
+static void set_no_fields(roast_thread *thread)
 {
     roast_chunk_absent(thread, ROAST_FIELD_num_events, ROAST_WHY_NOT_GIVEN);
     roast_chunk_absent(thread, ROAST_FIELD_dataset, ROAST_WHY_NOT_GIVEN);
 }
 
-static void say_otherwise(roast_thread *thread)
+static void set_other_fields(roast_thread *thread)
 {
     roast_record *rec = roast_chunk_record(thread);
 
@@ -51,14 +50,14 @@ static void say_otherwise(roast_thread *thread)
     roast_record_set_u64(rec, ROAST_FIELD_num_events, 3);
 }
 
-static void say_that_it_raised(roast_thread *thread)
+static void set_raised_fields(roast_thread *thread)
 {
     roast_chunk_absent(thread, ROAST_FIELD_num_events, ROAST_WHY_RAISED);
 }
 
-static void a_chunk_has_what_its_events_do_not_say(void **state)
+static void a_chunk_takes_missing_fields_from_its_item(void **state)
 {
-    roast_record rec = chunk_that(say_nothing);
+    roast_record rec = chunk_that(set_no_fields);
     (void)state;
 
     assert_str_is(text(&rec, ROAST_FIELD_dataset), "TTbar");
@@ -70,9 +69,9 @@ static void a_chunk_has_what_its_events_do_not_say(void **state)
     assert_int_equal(number(&rec, ROAST_FIELD_num_events), 250);
 }
 
-static void what_its_events_say_stays(void **state)
+static void fields_of_the_events_are_kept(void **state)
 {
-    roast_record rec = chunk_that(say_otherwise);
+    roast_record rec = chunk_that(set_other_fields);
     (void)state;
 
     assert_str_is(text(&rec, ROAST_FIELD_dataset), "other");
@@ -80,9 +79,9 @@ static void what_its_events_say_stays(void **state)
     assert_int_equal(number(&rec, ROAST_FIELD_num_events), 3);
 }
 
-static void events_that_cannot_say_how_many_they_are_are_not_counted(void **state)
+static void events_without_a_length_are_not_counted(void **state)
 {
-    roast_record rec = chunk_that(say_that_it_raised);
+    roast_record rec = chunk_that(set_raised_fields);
     (void)state;
 
     assert_false(roast_record_has(&rec, ROAST_FIELD_num_events));
@@ -93,16 +92,16 @@ static void every_chunk_and_a_failure_have_the_worker(void **state)
     roast_thread *thread = begin_attempt(&on_worker);
     (void)state;
 
-    assert_true(keep_chunk(thread, NULL));
-    assert_true(keep_chunk(thread, NULL));
-    struct told told = end_attempt(thread, ended_ok);
+    assert_true(add_attempt_chunk(thread, NULL));
+    assert_true(add_attempt_chunk(thread, NULL));
+    struct sent_frames sent = end_attempt(thread, ended_ok);
     for (int i = 0; i < 2; i++)
-        assert_str_is(text(&told.records[i], ROAST_FIELD_worker),
+        assert_str_is(text(&sent.records[i], ROAST_FIELD_worker),
                       "tcp://10.0.0.1:4567");
-    assert_false(roast_record_has(&told.records[1], ROAST_FIELD_dataset));
-    assert_false(roast_record_has(&told.records[2], ROAST_FIELD_worker)); /* small */
-    told = end_attempt(begin_attempt(&on_worker), ended_failed);
-    assert_str_is(text(&told.records[0], ROAST_FIELD_worker), "tcp://10.0.0.1:4567");
+    assert_false(roast_record_has(&sent.records[1], ROAST_FIELD_dataset));
+    assert_false(roast_record_has(&sent.records[2], ROAST_FIELD_worker)); /* small */
+    sent = end_attempt(begin_attempt(&on_worker), ended_failed);
+    assert_str_is(text(&sent.records[0], ROAST_FIELD_worker), "tcp://10.0.0.1:4567");
     roast_record rec = end_chunk(begin_chunk()); /* of no attempt */
     assert_false(roast_record_has(&rec, ROAST_FIELD_worker));
 }
@@ -118,8 +117,8 @@ static void what_was_before_the_call_is_part_of_the_attempt(void **state)
     assert_true(begun_ns <= roast__clock_epoch_ns() - AGO_NS);
     assert_true(begun_ns >= before_ns - AGO_NS);
     roast_ladder_arm(thread, 0);
-    struct told told = end_attempt(thread, ended_ok);
-    const roast_record *end = &told.records[0];
+    struct sent_frames sent = end_attempt(thread, ended_ok);
+    const roast_record *end = &sent.records[0];
     assert_true(number(end, ROAST_FIELD_task_ns) >= AGO_NS);
     struct roast_ladder ladder = whole_ladder(end);
     assert_true(value_of(&ladder, ROAST_ITEM_import) >= AGO_NS);
@@ -128,9 +127,9 @@ static void what_was_before_the_call_is_part_of_the_attempt(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_chunk_has_what_its_events_do_not_say),
-        cmocka_unit_test(what_its_events_say_stays),
-        cmocka_unit_test(events_that_cannot_say_how_many_they_are_are_not_counted),
+        cmocka_unit_test(a_chunk_takes_missing_fields_from_its_item),
+        cmocka_unit_test(fields_of_the_events_are_kept),
+        cmocka_unit_test(events_without_a_length_are_not_counted),
         cmocka_unit_test(every_chunk_and_a_failure_have_the_worker),
         cmocka_unit_test(what_was_before_the_call_is_part_of_the_attempt),
     };

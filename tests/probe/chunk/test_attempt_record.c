@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* test_attempt_record.c - the record of an attempt whose process() is not decorated, and
- * its end frame: how it stays small, and comes again when the result is packed. */
+/* test_attempt_record.c - the record of an attempt whose process() is not decorated,
+ * and its end frame: its size limit, and the second one after packing. */
 #include <unistd.h>
 
 #include "probe/chunk/thread.h"
@@ -8,13 +8,13 @@
 
 /* ---- process() that is not decorated ----------------------------------------- */
 
-static roast_record undecorated(const struct told *told)
+static roast_record undecorated(const struct sent_frames *sent)
 {
-    assert_int_equal(told->count, 2);
-    assert_int_equal(told->records[0].kind, ROAST_FRAME_CHUNK);
-    assert_true(same_identity(&told->records[0], &told->records[1]));
-    assert_int_equal(number(&told->records[0], ROAST_FIELD_undecorated), 1);
-    return told->records[0];
+    assert_int_equal(sent->count, 2);
+    assert_int_equal(sent->records[0].kind, ROAST_FRAME_CHUNK);
+    assert_true(same_identity(&sent->records[0], &sent->records[1]));
+    assert_int_equal(number(&sent->records[0], ROAST_FIELD_undecorated), 1);
+    return sent->records[0];
 }
 
 static void its_times_are_those_from_compute_to_the_end(void **state)
@@ -32,14 +32,14 @@ static void its_times_are_those_from_compute_to_the_end(void **state)
     mono_ns[1] = roast__clock_mono_ns();
     cpu_ns[1] = roast__clock_thread_ns();
     burn();
-    roast_ladder_phase(thread, ROAST_ITEM_compute); /* is entered already */
+    roast_ladder_phase(thread, ROAST_ITEM_compute); /* already entered */
     cpu_ns[2] = roast__clock_thread_ns();
     mono_ns[2] = roast__clock_mono_ns();
-    struct told told = end_attempt(thread, ended_ok);
+    struct sent_frames sent = end_attempt(thread, ended_ok);
     mono_ns[3] = roast__clock_mono_ns();
     cpu_ns[3] = roast__clock_thread_ns();
-    roast_record rec = undecorated(&told);
-    struct roast_ladder ladder = whole_ladder(&told.records[1]);
+    roast_record rec = undecorated(&sent);
+    struct roast_ladder ladder = whole_ladder(&sent.records[1]);
     assert_between(number(&rec, ROAST_FIELD_duration_ns), mono_ns[2] - mono_ns[1],
                    mono_ns[3] - mono_ns[0]);
     assert_between(number(&rec, ROAST_FIELD_cpu_ns), cpu_ns[2] - cpu_ns[1],
@@ -48,18 +48,18 @@ static void its_times_are_those_from_compute_to_the_end(void **state)
     assert_between(number(&rec, ROAST_FIELD_start_epoch_ns), epoch_ns,
                    roast__clock_epoch_ns());
     assert_true(value_of(&ladder, ROAST_ITEM_compute) ==
-                number(&rec, ROAST_FIELD_duration_ns)); /* nothing was entered in it */
+                number(&rec, ROAST_FIELD_duration_ns)); /* no slice was entered in it */
 }
 
-static void it_says_what_was_done_and_where(void **state)
+static void it_has_item_and_process(void **state)
 {
     roast_thread *thread = begin_armed(0);
     (void)state;
 
     roast_ladder_events(thread, 250);
     roast_ladder_phase(thread, ROAST_ITEM_compute);
-    struct told told = end_attempt(thread, ended_ok);
-    roast_record rec = undecorated(&told);
+    struct sent_frames sent = end_attempt(thread, ended_ok);
+    roast_record rec = undecorated(&sent);
     assert_int_equal(number(&rec, ROAST_FIELD_status), ROAST_CHUNK_OK);
     assert_str_is(text(&rec, ROAST_FIELD_dataset), "TTbar");
     assert_str_is(text(&rec, ROAST_FIELD_file), "f.root");
@@ -73,12 +73,12 @@ static void it_says_what_was_done_and_where(void **state)
     assert_false(roast_record_has(&rec, ROAST_FIELD_sections));
     thread = begin_armed(0);
     roast_ladder_phase(thread, ROAST_ITEM_compute);
-    told = end_attempt(thread, ended_ok);
-    rec = undecorated(&told);
-    assert_false(roast_record_has(&rec, ROAST_FIELD_num_events)); /* nobody said */
+    sent = end_attempt(thread, ended_ok);
+    rec = undecorated(&sent);
+    assert_false(roast_record_has(&rec, ROAST_FIELD_num_events)); /* not set */
 }
 
-static void memory_is_told_where_the_system_does(void **state)
+static void memory_is_known_where_the_system_provides_it(void **state)
 {
     static const enum roast_field fields[] = {ROAST_FIELD_rss_before_bytes,
                                               ROAST_FIELD_rss_after_bytes};
@@ -86,20 +86,20 @@ static void memory_is_told_where_the_system_does(void **state)
     uint64_t rss_bytes;
     (void)state;
 
-    bool tells = roast_rss_now(thread, &rss_bytes);
+    bool reports_whole = roast_rss_now(thread, &rss_bytes);
     roast_ladder_phase(thread, ROAST_ITEM_compute);
-    struct told told = end_attempt(thread, ended_ok);
-    roast_record rec = undecorated(&told);
+    struct sent_frames sent = end_attempt(thread, ended_ok);
+    roast_record rec = undecorated(&sent);
     for (size_t i = 0; i < COUNT_OF(fields); i++) {
-        assert_int_equal(roast_record_has(&rec, fields[i]), tells);
-        if (tells)
+        assert_int_equal(roast_record_has(&rec, fields[i]), reports_whole);
+        if (reports_whole)
             assert_true(number(&rec, fields[i]) > 0);
         else
             assert_int_equal(why_absent(&rec, fields[i]), ROAST_WHY_NO_OS_SUPPORT);
     }
 }
 
-static void bytes_before_and_inside_process_are_told_apart(void **state)
+static void bytes_before_and_inside_process_are_separate(void **state)
 {
     roast_thread *thread = begin_armed(0);
     (void)state;
@@ -111,14 +111,14 @@ static void bytes_before_and_inside_process_are_told_apart(void **state)
     roast_ladder_phase(thread, ROAST_ITEM_compute);
     roast_ladder_add(thread, ROAST_ITEM_column_bytes, 20000);
     roast_ladder_add(thread, ROAST_ITEM_other_bytes, 30000);
-    struct told told = end_attempt(thread, ended_ok);
-    roast_record rec = undecorated(&told);
+    struct sent_frames sent = end_attempt(thread, ended_ok);
+    roast_record rec = undecorated(&sent);
     assert_int_equal(number(&rec, ROAST_FIELD_bytes_before), 1111);
     assert_int_equal(number(&rec, ROAST_FIELD_bytes_read), 50000);
     thread = begin_armed(hook_bit(ROAST_HOOK_source));
     roast_ladder_phase(thread, ROAST_ITEM_compute);
-    told = end_attempt(thread, ended_ok);
-    rec = undecorated(&told);
+    sent = end_attempt(thread, ended_ok);
+    rec = undecorated(&sent);
     assert_false(roast_record_has(&rec, ROAST_FIELD_bytes_before)); /* not known */
     assert_false(roast_record_has(&rec, ROAST_FIELD_bytes_read));
 }
@@ -129,13 +129,13 @@ static void a_process_that_raised_has_times_and_error(void **state)
     (void)state;
 
     roast_ladder_phase(thread, ROAST_ITEM_compute);
-    struct told told = end_attempt(thread, ended_failed);
-    roast_record rec = undecorated(&told);
+    struct sent_frames sent = end_attempt(thread, ended_failed);
+    roast_record rec = undecorated(&sent);
     assert_int_equal(number(&rec, ROAST_FIELD_status), ROAST_CHUNK_FAILED);
     assert_str_is(text(&rec, ROAST_FIELD_error_type), "OSError");
     assert_str_is(text(&rec, ROAST_FIELD_error_message), "no such file");
     assert_true(number(&rec, ROAST_FIELD_duration_ns) <
-                number(&told.records[1], ROAST_FIELD_task_ns));
+                number(&sent.records[1], ROAST_FIELD_task_ns));
 }
 
 static void a_failure_before_process_has_no_times(void **state)
@@ -144,22 +144,22 @@ static void a_failure_before_process_has_no_times(void **state)
     (void)state;
 
     roast_ladder_phase(thread, ROAST_ITEM_form);
-    struct told told = end_attempt(thread, ended_failed);
-    assert_int_equal(told.count, 2);
-    assert_false(roast_record_has(&told.records[0], ROAST_FIELD_undecorated));
-    assert_false(roast_record_has(&told.records[0], ROAST_FIELD_duration_ns));
-    assert_false(roast_record_has(&told.records[0], ROAST_FIELD_first_chunk));
-    assert_int_equal(number(&told.records[0], ROAST_FIELD_start_mono_ns),
-                     number(&told.records[1], ROAST_FIELD_task_start_mono_ns));
+    struct sent_frames sent = end_attempt(thread, ended_failed);
+    assert_int_equal(sent.count, 2);
+    assert_false(roast_record_has(&sent.records[0], ROAST_FIELD_undecorated));
+    assert_false(roast_record_has(&sent.records[0], ROAST_FIELD_duration_ns));
+    assert_false(roast_record_has(&sent.records[0], ROAST_FIELD_first_chunk));
+    assert_int_equal(number(&sent.records[0], ROAST_FIELD_start_mono_ns),
+                     number(&sent.records[1], ROAST_FIELD_task_start_mono_ns));
 }
 
 static void a_process_that_was_never_seen_has_no_record(void **state)
 {
-    struct told told = end_attempt(begin_armed(0), ended_ok);
+    struct sent_frames sent = end_attempt(begin_armed(0), ended_ok);
     (void)state;
 
-    assert_int_equal(told.count, 1);
-    assert_true(roast_record_has(&told.records[0], ROAST_FIELD_ladder));
+    assert_int_equal(sent.count, 1);
+    assert_true(roast_record_has(&sent.records[0], ROAST_FIELD_ladder));
 }
 
 static void a_decorated_process_has_one_record(void **state)
@@ -168,13 +168,13 @@ static void a_decorated_process_has_one_record(void **state)
     (void)state;
 
     roast_ladder_phase(thread, ROAST_ITEM_compute);
-    assert_true(keep_chunk(thread, NULL));
-    struct told told = end_attempt(thread, ended_ok);
-    assert_int_equal(told.count, 2);
-    assert_false(roast_record_has(&told.records[0], ROAST_FIELD_undecorated));
+    assert_true(add_attempt_chunk(thread, NULL));
+    struct sent_frames sent = end_attempt(thread, ended_ok);
+    assert_int_equal(sent.count, 2);
+    assert_false(roast_record_has(&sent.records[0], ROAST_FIELD_undecorated));
 }
 
-/* Must run first: there is no first record of a process but one. */
+/* Must run first: only the first record of a process has its facts. */
 static void the_first_record_of_a_process_describes_it(void **state)
 {
     (void)state;
@@ -182,8 +182,8 @@ static void the_first_record_of_a_process_describes_it(void **state)
     for (int i = 0; i < 2; i++) {
         roast_thread *thread = begin_armed(0);
         roast_ladder_phase(thread, ROAST_ITEM_compute);
-        struct told told = end_attempt(thread, ended_ok);
-        roast_record rec = undecorated(&told);
+        struct sent_frames sent = end_attempt(thread, ended_ok);
+        roast_record rec = undecorated(&sent);
         assert_int_equal(roast_record_has(&rec, ROAST_FIELD_first_chunk), i == 0);
         assert_int_equal(roast_record_has(&rec, ROAST_FIELD_process), i == 0);
     }
@@ -215,7 +215,7 @@ static size_t size_of_last(struct roast_str frames)
     return used;
 }
 
-/* Every item that is no slice at its largest: there is no room for all of it. */
+/* Every item except slices at its maximum: they do not all fit. */
 static void add_largest(roast_thread *thread, uint64_t value)
 {
     for (int i = ROAST_SLICE_COUNT; i < ROAST_ITEM_COUNT; i++) {
@@ -226,15 +226,15 @@ static void add_largest(roast_thread *thread, uint64_t value)
     }
 }
 
-static struct told end_small(roast_thread *thread, struct roast_chunk_end end)
+static struct sent_frames end_small(roast_thread *thread, struct roast_chunk_end end)
 {
     struct roast_str frames;
-    struct told told;
+    struct sent_frames sent;
 
     assert_int_equal(attempt_end(thread, &end, &frames, NULL), ROAST_OK);
     assert_in_range(size_of_last(frames), 1, ROAST_END_MAX_BYTES);
-    assert_true(read_told(&told, frames));
-    return told;
+    assert_true(read_sent(&sent, frames));
+    return sent;
 }
 
 static roast_record packed(roast_thread *thread)
@@ -245,7 +245,7 @@ static roast_record packed(roast_thread *thread)
     return decoded(end);
 }
 
-/* So many slices get nine years each: the times of a test are too short. */
+/* This many slices get nine years each: the times of a test are too short. */
 static void lengthen(roast_thread *thread, int slices)
 {
     const int64_t years_ns = INT64_C(1) << 58;
@@ -269,21 +269,21 @@ static void texts_give_way_to_the_ladder(void **state)
     (void)state;
 
     lengthen(thread, 2);
-    struct told told = end_small(thread, longest_end(ROAST_CHUNK_FAILED));
-    const roast_record *end = &told.records[told.count - 1];
+    struct sent_frames sent = end_small(thread, longest_end(ROAST_CHUNK_FAILED));
+    const roast_record *end = &sent.records[sent.count - 1];
     (void)whole_ladder(end);
     struct roast_str first = text(end, ROAST_FIELD_monitor_first_error);
     assert_in_range(first.size_bytes, 3, 45);
     assert_int_equal(first.size_bytes % 3, 0); /* whole characters */
     assert_int_equal(text(end, ROAST_FIELD_error_type).size_bytes, 63);
     lengthen(begin_armed(0), ROAST_SLICE_COUNT);
-    told = end_small(thread, longest_end(ROAST_CHUNK_FAILED));
-    end = &told.records[told.count - 1];
+    sent = end_small(thread, longest_end(ROAST_CHUNK_FAILED));
+    end = &sent.records[sent.count - 1];
     struct roast_ladder ladder = whole_ladder(end);
     assert_has_all_slices(&ladder);
     assert_false(roast_record_has(end, ROAST_FIELD_monitor_first_error));
     assert_true(number(end, ROAST_FIELD_monitor_errors) == UINT64_MAX);
-    assert_int_equal(text(&told.records[0], ROAST_FIELD_error_type).size_bytes, 126);
+    assert_int_equal(text(&sent.records[0], ROAST_FIELD_error_type).size_bytes, 126);
 }
 
 static void items_give_way_to_the_slices(void **state)
@@ -293,13 +293,13 @@ static void items_give_way_to_the_slices(void **state)
 
     add_largest(thread, UINT64_MAX);
     lengthen(thread, 4);
-    struct told told = end_small(thread, longest_end(ROAST_CHUNK_OK));
-    struct roast_ladder ladder = whole_ladder(&told.records[0]);
+    struct sent_frames sent = end_small(thread, longest_end(ROAST_CHUNK_OK));
+    struct roast_ladder ladder = whole_ladder(&sent.records[0]);
     assert_has_all_slices(&ladder);
     assert_false(roast_ladder_has(&ladder, ROAST_ITEM_hook_calls));
     assert_true(roast_ladder_has(&ladder, ROAST_ITEM_column_bytes));
     assert_true(roast_ladder_has(&ladder, ROAST_ITEM_hooks_missing));
-    assert_false(roast_record_has(&told.records[0], ROAST_FIELD_monitor_first_error));
+    assert_false(roast_record_has(&sent.records[0], ROAST_FIELD_monitor_first_error));
 }
 
 static void the_slices_fit_whatever_they_are(void **state)
@@ -309,8 +309,8 @@ static void the_slices_fit_whatever_they_are(void **state)
 
     add_largest(thread, UINT64_MAX);
     lengthen(thread, ROAST_SLICE_COUNT);
-    struct told told = end_small(thread, longest_end(ROAST_CHUNK_OK));
-    struct roast_ladder ladder = whole_ladder(&told.records[0]);
+    struct sent_frames sent = end_small(thread, longest_end(ROAST_CHUNK_OK));
+    struct roast_ladder ladder = whole_ladder(&sent.records[0]);
     assert_has_all_slices(&ladder);
     assert_false(roast_ladder_has(&ladder, ROAST_ITEM_open_bytes));
     roast_record again = packed(thread);
@@ -318,7 +318,7 @@ static void the_slices_fit_whatever_they_are(void **state)
     assert_has_all_slices(&ladder);
 }
 
-/* More than all time there is. */
+/* More than the largest time. */
 static void an_end_frame_has_all_slices_or_no_ladder(void **state)
 {
     roast_thread *thread = begin_armed(0);
@@ -327,10 +327,10 @@ static void an_end_frame_has_all_slices_or_no_ladder(void **state)
     for (int i = 0; i < ROAST_SLICE_COUNT; i++)
         thread->attempt.ladder.sums.values[i] = UINT64_MAX;
     lengthen(thread, ROAST_SLICE_COUNT);
-    struct told told = end_small(thread, longest_end(ROAST_CHUNK_OK));
-    assert_int_equal(told.records[0].kind, ROAST_FRAME_END);
-    if (roast_record_has(&told.records[0], ROAST_FIELD_ladder)) {
-        struct roast_ladder ladder = ladder_in(&told.records[0]);
+    struct sent_frames sent = end_small(thread, longest_end(ROAST_CHUNK_OK));
+    assert_int_equal(sent.records[0].kind, ROAST_FRAME_END);
+    if (roast_record_has(&sent.records[0], ROAST_FIELD_ladder)) {
+        struct roast_ladder ladder = ladder_in(&sent.records[0]);
         assert_has_all_slices(&ladder);
     }
 }
@@ -344,12 +344,12 @@ static void an_attempt_as_they_are_loses_nothing(void **state)
     add_largest(thread, 10000000);
     end.monitor_errors = 1;
     end.monitor_first_error = roast_str_of("spool: no");
-    struct told told = end_small(thread, end);
-    struct roast_ladder ladder = whole_ladder(&told.records[0]);
-    assert_str_is(text(&told.records[0], ROAST_FIELD_monitor_first_error), "spool: no");
+    struct sent_frames sent = end_small(thread, end);
+    struct roast_ladder ladder = whole_ladder(&sent.records[0]);
+    assert_str_is(text(&sent.records[0], ROAST_FIELD_monitor_first_error), "spool: no");
     for (int i = 0; i < ROAST_ITEM_COUNT; i++) {
         enum roast_ladder_item item = (enum roast_ladder_item)i;
-        if (item != ROAST_ITEM_runqueue) /* not every system tells */
+        if (item != ROAST_ITEM_runqueue) /* not on every system */
             assert_true(roast_ladder_has(&ladder, item));
     }
 }
@@ -366,10 +366,10 @@ static void packing_is_part_of_the_result(void **state)
     roast_thread *thread = begin_armed(0);
     (void)state;
 
-    (void)roast_ladder_enter(thread, ROAST_ITEM_open); /* left open by somebody */
+    (void)roast_ladder_enter(thread, ROAST_ITEM_open); /* left open */
     roast_ladder_add(thread, ROAST_ITEM_gc_runs, 3);
-    struct told told = end_attempt(thread, ended_ok);
-    roast_record end = told.records[0];
+    struct sent_frames sent = end_attempt(thread, ended_ok);
+    roast_record end = sent.records[0];
     int64_t burnt_ns = roast__clock_mono_ns();
     int64_t burnt_cpu_ns = roast__clock_thread_ns();
     burn();
@@ -413,7 +413,7 @@ static void what_is_packed_keeps_the_errors_of_the_monitor(void **state)
     assert_str_is(text(&again, ROAST_FIELD_monitor_first_error), "spool");
 }
 
-static void packing_is_told_once(void **state)
+static void packing_is_sent_once(void **state)
 {
     roast_thread *thread = roast_thread_get(NULL);
     (void)state;
@@ -434,7 +434,7 @@ static void nothing_is_packed_of_other_attempts(void **state)
     (void)end_attempt(begin_attempt(&armed_item), ended_ok); /* not armed */
     assert_not_packed(thread);
     (void)end_armed(begin_armed(0));
-    (void)begin_attempt(&armed_item); /* the one before it is gone */
+    (void)begin_attempt(&armed_item); /* the one before it was replaced */
     assert_not_packed(thread);
     (void)end_attempt(thread, ended_ok);
     assert_not_packed(thread);
@@ -445,9 +445,9 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_first_record_of_a_process_describes_it),
         cmocka_unit_test(its_times_are_those_from_compute_to_the_end),
-        cmocka_unit_test(it_says_what_was_done_and_where),
-        cmocka_unit_test(memory_is_told_where_the_system_does),
-        cmocka_unit_test(bytes_before_and_inside_process_are_told_apart),
+        cmocka_unit_test(it_has_item_and_process),
+        cmocka_unit_test(memory_is_known_where_the_system_provides_it),
+        cmocka_unit_test(bytes_before_and_inside_process_are_separate),
         cmocka_unit_test(a_process_that_raised_has_times_and_error),
         cmocka_unit_test(a_failure_before_process_has_no_times),
         cmocka_unit_test(a_process_that_was_never_seen_has_no_record),
@@ -459,7 +459,7 @@ int main(void)
         cmocka_unit_test(an_attempt_as_they_are_loses_nothing),
         cmocka_unit_test(packing_is_part_of_the_result),
         cmocka_unit_test(what_is_packed_keeps_the_errors_of_the_monitor),
-        cmocka_unit_test(packing_is_told_once),
+        cmocka_unit_test(packing_is_sent_once),
         cmocka_unit_test(nothing_is_packed_of_other_attempts),
     };
     return cmocka_run_group_tests_name("probe/attempt_record", tests, NULL, NULL);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* test_attempt_threads.c - attempts of several threads at once, of threads that end in
  * the middle of one, and of processes that fork there. cmocka cannot fail outside of
- * the test's own thread and process, so the others count or answer what is wrong. */
+ * the test's own thread and process, so the others count or return failures. */
 #include <pthread.h>
 #include <semaphore.h>
 #include <stdio.h>
@@ -26,14 +26,14 @@ struct worker {
     unsigned failures;
 };
 
-/* What one attempt of a thread tells: all of it is of this thread and this attempt. */
-static bool is_of_one(const struct told *told, const roast_record *begin,
+/* One attempt of a thread sends only frames of this thread and attempt. */
+static bool is_of_one(const struct sent_frames *sent, const roast_record *begin,
                       const char *name, bool fails_early)
 {
-    const roast_record *chunk = &told->records[0];
-    const roast_record *end = &told->records[1];
+    const roast_record *chunk = &sent->records[0];
+    const roast_record *end = &sent->records[1];
 
-    if (told->count != 2 || chunk->kind != ROAST_FRAME_CHUNK ||
+    if (sent->count != 2 || chunk->kind != ROAST_FRAME_CHUNK ||
         end->kind != ROAST_FRAME_END)
         return false;
     if (!same_identity(chunk, end) || !same_identity(begin, end))
@@ -50,7 +50,7 @@ static bool run_attempt(roast_thread *thread, const char *name, bool fails_early
     struct roast_attempt_item item = {.dataset = roast_str_of(name)};
     char copy[ROAST_BEGIN_MAX_BYTES];
     struct roast_str frames;
-    struct told told;
+    struct sent_frames sent;
     roast_record begin;
 
     struct roast_str frame = roast_attempt_begin(thread, NULL, &item);
@@ -59,11 +59,11 @@ static bool run_attempt(roast_thread *thread, const char *name, bool fails_early
     memcpy(copy, frame.data, frame.size_bytes); /* borrowed until the next call */
     if (roast_record_decode(&begin, NULL, str_from(copy, frame.size_bytes), NULL) < 0)
         return false;
-    if (!fails_early && !keep_chunk(thread, NULL))
+    if (!fails_early && !add_attempt_chunk(thread, NULL))
         return false;
     return attempt_end(thread, fails_early ? &ended_failed : &ended_ok, &frames,
                        NULL) == ROAST_OK &&
-           read_told(&told, frames) && is_of_one(&told, &begin, name, fails_early) &&
+           read_sent(&sent, frames) && is_of_one(&sent, &begin, name, fails_early) &&
            roast_outbox_put(frames, NULL) == ROAST_OK;
 }
 
@@ -145,12 +145,12 @@ static uint64_t concurrency_in_attempt(void)
 {
     roast_thread *thread = begin_attempt(&usual);
 
-    assert_true(keep_chunk(thread, NULL));
-    struct told told = end_attempt(thread, ended_ok);
-    return concurrency(&told.records[0]);
+    assert_true(add_attempt_chunk(thread, NULL));
+    struct sent_frames sent = end_attempt(thread, ended_ok);
+    return concurrency(&sent.records[0]);
 }
 
-/* What runs beside a chunk is counted in attempts, whether in process() or before. */
+/* Concurrency counts attempts, inside process() or before it. */
 static void a_chunk_counts_the_attempts_beside_it(void **state)
 {
     pthread_t other;
@@ -198,17 +198,17 @@ static void an_attempt_that_began_and_ended_meanwhile_is_counted(void **state)
     assert_int_equal(concurrency_in_attempt(), 1);
 }
 
-/* It does not run beside itself. */
+/* It does not count itself twice. */
 static void a_second_chunk_of_an_attempt_runs_alone(void **state)
 {
     roast_thread *thread = begin_attempt(&usual);
     (void)state;
 
-    assert_true(keep_chunk(thread, NULL));
-    assert_true(keep_chunk(thread, NULL));
-    struct told told = end_attempt(thread, ended_ok);
-    assert_int_equal(concurrency(&told.records[0]), 1);
-    assert_int_equal(concurrency(&told.records[1]), 1);
+    assert_true(add_attempt_chunk(thread, NULL));
+    assert_true(add_attempt_chunk(thread, NULL));
+    struct sent_frames sent = end_attempt(thread, ended_ok);
+    assert_int_equal(concurrency(&sent.records[0]), 1);
+    assert_int_equal(concurrency(&sent.records[1]), 1);
     assert_int_equal(concurrency_in_attempt(), 1);
 }
 
@@ -242,7 +242,7 @@ static void *leave_attempt_after_its_chunk(void *unused)
 
     if (thread) {
         (void)roast_attempt_begin(thread, NULL, &usual);
-        (void)keep_chunk(thread, NULL); /* kept frames go with the thread */
+        (void)add_attempt_chunk(thread, NULL); /* kept frames go with the thread */
     }
     return unused;
 }
@@ -266,13 +266,13 @@ static void *leave_second_chunk_in_attempt(void *unused)
 
     if (thread) {
         (void)roast_attempt_begin(thread, NULL, &usual);
-        (void)keep_chunk(thread, NULL);
+        (void)add_attempt_chunk(thread, NULL);
         roast_chunk_begin(thread, &options);
     }
     return unused;
 }
 
-/* The other way round than they were begun. */
+/* In reverse order. */
 static void *leave_attempt_that_outlived_its_chunk(void *unused)
 {
     const struct roast_chunk_options options = ROAST_CHUNK_OPTIONS_INIT;
@@ -303,8 +303,8 @@ static void *leave_chunk_that_outlived_its_attempt(void *unused)
     return unused;
 }
 
-/* A count that is wrong by one, up or down, shows in the next chunk. */
-static void a_thread_that_ends_in_an_attempt_runs_beside_nobody(void **state)
+/* A count that is off by one changes the next chunk. */
+static void a_thread_that_ended_in_an_attempt_is_not_counted(void **state)
 {
     static void *(*const leave[])(void *) = {leave_attempt,
                                              leave_chunk_in_attempt,
@@ -327,7 +327,7 @@ static void a_thread_that_ends_in_an_attempt_runs_beside_nobody(void **state)
 
 /* ---- forks ------------------------------------------------------------------- */
 
-/* The child goes on through the code that the attempt is in, as a fork() does. */
+/* The child continues inside the attempt, as after a fork() in user code. */
 static int is_silent_in_child(void *thread)
 {
     struct roast_str frame = {NULL, 0};
@@ -338,7 +338,7 @@ static int is_silent_in_child(void *thread)
         return __LINE__;
     roast_chunk_stop(thread);
     MUST(roast_chunk_finish(thread, &ended_ok, &frame, NULL) == ROAST_UNAVAILABLE);
-    MUST(roast_attempt_keep(thread, frame, NULL) == ROAST_UNAVAILABLE);
+    MUST(roast_attempt_add_frame(thread, frame, NULL) == ROAST_UNAVAILABLE);
     MUST(attempt_end(thread, &ended_failed, &frame, &err) == ROAST_UNAVAILABLE);
     MUST(err.code == ROAST_UNAVAILABLE);
     MUST(frame.data == NULL && frame.size_bytes == 0);
@@ -348,20 +348,20 @@ static int is_silent_in_child(void *thread)
 static int tries_itself(void *thread)
 {
     struct roast_str frames;
-    struct told told;
+    struct sent_frames sent;
 
     MUST(roast_attempt_begin(thread, NULL, &usual).data);
-    MUST(keep_chunk(thread, NULL));
+    MUST(add_attempt_chunk(thread, NULL));
     MUST(attempt_end(thread, &ended_ok, &frames, NULL) == ROAST_OK);
-    MUST(read_told(&told, frames) && told.count == 2); /* none of the parent's */
-    MUST(identity_of(&told.records[1]).sequence == 1);
-    MUST(identity_of(&told.records[1]).process_id == roast_process_id());
-    MUST(told.records[1].values[ROAST_FIELD_pid].u64 == (uint64_t)getpid());
-    MUST(concurrency(&told.records[0]) == 1);
-    return is_silent_in_child(thread); /* then the parent's end comes along */
+    MUST(read_sent(&sent, frames) && sent.count == 2); /* none of the parent's */
+    MUST(identity_of(&sent.records[1]).sequence == 1);
+    MUST(identity_of(&sent.records[1]).process_id == roast_process_id());
+    MUST(sent.records[1].values[ROAST_FIELD_pid].u64 == (uint64_t)getpid());
+    MUST(concurrency(&sent.records[0]) == 1);
+    return is_silent_in_child(thread); /* not the parent's end */
 }
 
-static void only_the_parent_tells_of_an_attempt_that_forked(void **state)
+static void only_the_parent_sends_an_attempt_that_forked(void **state)
 {
     roast_thread *thread = roast_thread_get(NULL);
     (void)state;
@@ -370,16 +370,16 @@ static void only_the_parent_tells_of_an_attempt_that_forked(void **state)
     uint32_t sequence = identity_of(&begin).sequence;
     assert_holds_in_child(is_silent_in_child, thread);
     assert_holds_in_child(tries_itself, thread);
-    assert_true(keep_chunk(thread, NULL));
+    assert_true(add_attempt_chunk(thread, NULL));
     assert_holds_in_child(is_silent_in_child, thread);
     assert_holds_in_child(tries_itself, thread);
     assert_true(roast_attempt_active(thread));
-    struct told told = end_attempt(thread, ended_ok);
-    assert_int_equal(told.count, 2);
-    assert_int_equal(identity_of(&told.records[0]).sequence, sequence);
-    assert_int_equal(identity_of(&told.records[1]).sequence, sequence);
-    assert_int_equal(told.records[1].values[ROAST_FIELD_pid].u64, getpid());
-    assert_int_equal(concurrency(&told.records[0]), 1);
+    struct sent_frames sent = end_attempt(thread, ended_ok);
+    assert_int_equal(sent.count, 2);
+    assert_int_equal(identity_of(&sent.records[0]).sequence, sequence);
+    assert_int_equal(identity_of(&sent.records[1]).sequence, sequence);
+    assert_int_equal(sent.records[1].values[ROAST_FIELD_pid].u64, getpid());
+    assert_int_equal(concurrency(&sent.records[0]), 1);
 }
 
 static void a_fork_in_the_chunk_of_a_nested_attempt_is_silent_too(void **state)
@@ -406,8 +406,8 @@ int main(void)
         cmocka_unit_test(a_chunk_counts_the_attempts_beside_it),
         cmocka_unit_test(an_attempt_that_began_and_ended_meanwhile_is_counted),
         cmocka_unit_test(a_second_chunk_of_an_attempt_runs_alone),
-        cmocka_unit_test(a_thread_that_ends_in_an_attempt_runs_beside_nobody),
-        cmocka_unit_test(only_the_parent_tells_of_an_attempt_that_forked),
+        cmocka_unit_test(a_thread_that_ended_in_an_attempt_is_not_counted),
+        cmocka_unit_test(only_the_parent_sends_an_attempt_that_forked),
         cmocka_unit_test(a_fork_in_the_chunk_of_a_nested_attempt_is_silent_too),
     };
     return cmocka_run_group_tests_name("probe/attempt_threads", tests, NULL, NULL);

@@ -1,23 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* test_chunk.c - the life of a chunk on one thread: its clocks against the test's own,
- * what the caller knows, what is absent and why, and the three frames. The first test
- * must run first: a process describes itself once. */
+/* test_chunk.c - the life of a chunk on one thread: its clocks against those of the
+ * test, fields of the caller, absent fields with reasons, and the three frames. The
+ * first test must run first: a process sends its facts once. */
 #include <time.h>
 #include <unistd.h>
 
 #include "base/clock.h"
 #include "heap.h"
+#include "probe/attempt_help.h"
 #include "probe/chunk/thread.h"
-#include "probe/chunk_help.h"
 
 static const struct roast_chunk_end ok = {.status = ROAST_CHUNK_OK};
-
-static uint64_t number(const roast_record *rec, enum roast_field field)
-{
-    if (!roast_record_has(rec, field))
-        fail_msg("no %s", roast_field_info(field)->name);
-    return rec->values[field].u64;
-}
 
 static struct roast_identity identity(const roast_record *rec)
 {
@@ -49,7 +42,7 @@ static void the_first_chunk_describes_the_process_and_no_other_does(void **state
     assert_false(roast_record_has(&rec, ROAST_FIELD_process));
 }
 
-static void a_chunk_says_who_made_it(void **state)
+static void a_chunk_has_its_identity(void **state)
 {
     static const unsigned char zeros[ROAST_RUN_ID_BYTES];
     (void)state;
@@ -58,7 +51,7 @@ static void a_chunk_says_who_made_it(void **state)
     struct roast_identity first = identity(&rec);
     assert_int_equal(number(&rec, ROAST_FIELD_pid), getpid());
     assert_true(first.process_id == roast_process_id());
-    assert_memory_equal(first.run_id, zeros, sizeof(zeros)); /* nobody claimed it */
+    assert_memory_equal(first.run_id, zeros, sizeof(zeros)); /* not part of a run */
     rec = end_chunk(begin_chunk());
     assert_int_equal(identity(&rec).sequence, first.sequence + 1);
     assert_int_equal(number(&rec, ROAST_FIELD_concurrency), 1);
@@ -84,7 +77,7 @@ static void a_chunk_carries_the_run_that_claimed_it(void **state)
 
 /* ---- clocks ------------------------------------------------------------------ */
 
-/* What one clock says directly outside and directly inside of a chunk's clocks. */
+/* One clock, read directly outside and directly inside of a chunk's clocks. */
 struct bracket {
     uint64_t outer_ns;
     uint64_t inner_ns;
@@ -149,9 +142,8 @@ static bool is_tight(struct bracket bracket)
     return (bracket.outer_ns - bracket.inner_ns) * 20 < bracket.inner_ns;
 }
 
-/* A machine that is busy may take the core away between two clocks, so the brackets are
- * within 5 % of each other not always; a chunk whose own clocks were too far out or in
- * would never be. */
+/* A machine that is busy may take the core away between two clocks, so the readings are
+ * not always within 5 %; with wrong clocks of the chunk they never would be. */
 static void a_busy_chunk_has_the_duration_and_cpu_of_the_clocks_around_it(void **state)
 {
     bool tight = false;
@@ -189,13 +181,13 @@ static void a_chunk_starts_at_the_time_of_its_start(void **state)
     assert_true(start_s >= epoch_s - 60 && start_s <= epoch_s + 60);
 }
 
-/* All chunks and all our time around them fit into the time they took. */
+/* The times of all chunks and of the monitor fit into the elapsed time. */
 static void our_own_time_is_counted_once(void **state)
 {
     uint64_t counted_ns = 0;
     (void)state;
 
-    (void)end_chunk(begin_chunk()); /* without delivery: leaves nothing to the next */
+    (void)end_chunk(begin_chunk()); /* without delivery: nothing is carried over */
     int64_t from_ns = roast__clock_mono_ns();
     for (int i = 0; i < 200; i++) {
         roast_thread *thread = begin_chunk();
@@ -221,7 +213,7 @@ static void delivery_is_counted_with_the_next_chunk(void **state)
     assert_int_equal(thread->carried_ns, 0); /* and with no other */
 }
 
-/* ---- what the caller knows --------------------------------------------------- */
+/* ---- fields of the caller ---------------------------------------------------- */
 
 static void facts_of_the_caller_are_in_the_record(void **state)
 {
@@ -285,16 +277,6 @@ static void file_and_error_message_are_kept_without_secrets(void **state)
     assert_false(roast_record_has(&rec, ROAST_FIELD_losses));
 }
 
-/* 3000 bytes of characters of three: no limit is a multiple of it. */
-static struct roast_str long_text(void)
-{
-    static char text[3000];
-
-    for (size_t i = 0; i < sizeof(text); i++)
-        text[i] = "\xe2\x82\xac"[i % 3];
-    return str_from(text, sizeof(text));
-}
-
 static void texts_too_long_are_cut_between_characters_and_counted(void **state)
 {
     roast_thread *thread = begin_chunk();
@@ -312,7 +294,7 @@ static void texts_too_long_are_cut_between_characters_and_counted(void **state)
     assert_int_equal(loss_of(&rec, ROAST_LOSS_text_cut), 3);
 }
 
-/* ---- what is not there ------------------------------------------------------- */
+/* ---- absent fields ----------------------------------------------------------- */
 
 static void the_first_reason_for_an_absence_counts(void **state)
 {
@@ -329,8 +311,8 @@ static void the_first_reason_for_an_absence_counts(void **state)
     assert_int_equal(why_absent(&rec, ROAST_FIELD_identity), 0); /* it is there */
 }
 
-/* Short chunks one after the other do without the slow readings, and say so. */
-static void every_reading_is_there_or_says_why_not(void **state)
+/* Consecutive short chunks skip the slow readings, with the reason. */
+static void every_reading_is_present_or_has_a_reason(void **state)
 {
     static const enum roast_field fields[] = {
         ROAST_FIELD_rss_before_bytes, ROAST_FIELD_rss_after_bytes,
@@ -403,7 +385,7 @@ static void a_chunk_holds_nothing_of_the_one_before(void **state)
 
 /* ---- begin and end frames ---------------------------------------------------- */
 
-static void the_begin_frame_says_who_starts_what(void **state)
+static void the_begin_frame_has_identity_and_place(void **state)
 {
     unsigned char run_id[ROAST_RUN_ID_BYTES];
     unsigned char place[ROAST_PLACE_BYTES];
@@ -447,7 +429,7 @@ static void a_place_that_does_not_fit_leaves_a_smaller_begin_frame(void **state)
     (void)end_chunk(thread);
 }
 
-static void the_end_frame_says_how_it_ended(void **state)
+static void the_end_frame_has_the_status(void **state)
 {
     roast_thread *thread = begin_chunk();
     roast_record end;
@@ -505,7 +487,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_first_chunk_describes_the_process_and_no_other_does),
-        cmocka_unit_test(a_chunk_says_who_made_it),
+        cmocka_unit_test(a_chunk_has_its_identity),
         cmocka_unit_test(a_chunk_carries_the_run_that_claimed_it),
         cmocka_unit_test(a_busy_chunk_has_the_duration_and_cpu_of_the_clocks_around_it),
         cmocka_unit_test(a_sleeping_chunk_has_duration_and_next_to_no_cpu),
@@ -517,12 +499,12 @@ int main(void)
         cmocka_unit_test(file_and_error_message_are_kept_without_secrets),
         cmocka_unit_test(texts_too_long_are_cut_between_characters_and_counted),
         cmocka_unit_test(the_first_reason_for_an_absence_counts),
-        cmocka_unit_test(every_reading_is_there_or_says_why_not),
+        cmocka_unit_test(every_reading_is_present_or_has_a_reason),
         cmocka_unit_test(losses_are_summed_and_carried),
         cmocka_unit_test(a_chunk_holds_nothing_of_the_one_before),
-        cmocka_unit_test(the_begin_frame_says_who_starts_what),
+        cmocka_unit_test(the_begin_frame_has_identity_and_place),
         cmocka_unit_test(a_place_that_does_not_fit_leaves_a_smaller_begin_frame),
-        cmocka_unit_test(the_end_frame_says_how_it_ended),
+        cmocka_unit_test(the_end_frame_has_the_status),
         cmocka_unit_test(nothing_is_allocated_after_the_first_chunk),
     };
     return cmocka_run_group_tests_name("probe/chunk", tests, NULL, NULL);

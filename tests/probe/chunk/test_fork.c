@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* test_fork.c - a process that forks while it measures: the parent reports its
- * chunk, the child does not, and measures itself from then on. What is wrong in a
- * child comes back as its exit status, because cmocka cannot fail there. */
+/* test_fork.c - a process that forks while it measures: the parent reports its chunk,
+ * the child does not, and measures its own chunks afterwards. Failures in a child are
+ * returned as its exit status, because cmocka cannot fail there. */
 #include <pthread.h>
 #include <semaphore.h>
 #include <stdatomic.h>
@@ -13,8 +13,8 @@
 
 #include "base/mem.h"
 #include "forks.h"
+#include "probe/attempt_help.h"
 #include "probe/chunk/thread.h"
-#include "probe/chunk_help.h"
 
 static const struct roast_chunk_options options = ROAST_CHUNK_OPTIONS_INIT;
 static const struct roast_chunk_end ok = {.status = ROAST_CHUNK_OK};
@@ -76,7 +76,7 @@ static void only_the_parent_reports_a_chunk_that_forked(void **state)
     assert_str_is(sections[0].name, "before fork");
 }
 
-/* ---- who the child is -------------------------------------------------------- */
+/* ---- identity of the child --------------------------------------------------- */
 
 static int is_itself(void *context)
 {
@@ -157,7 +157,7 @@ static int outbox_is_empty(void *unused)
     return 0;
 }
 
-static void what_waits_stays_with_the_parent(void **state)
+static void queued_frames_belong_to_the_parent(void **state)
 {
     struct roast_str frames;
     uint64_t dropped;
@@ -188,7 +188,7 @@ static int has_one_thread(void *unused)
     return 0;
 }
 
-/* A resize that stops half way: the old block is gone, the new one not yet known. */
+/* A resize that blocks half-way: the old block is freed, the new one not stored yet. */
 static sem_t reached, go_on;
 static void *_Atomic stale;
 static atomic_bool armed, released_twice;
@@ -232,8 +232,8 @@ static int released_nothing_twice(void *unused)
     return 0;
 }
 
-/* The owner of another state may be anywhere when the process forks, also between a
- * realloc() and the pointer it returns. */
+/* The owner of another state may be at any point when the process forks, even between
+ * realloc() and storing its result. */
 static void a_child_releases_nothing_that_another_thread_was_growing(void **state)
 {
     static const struct roast_heap heap = {stopping_resize, watching_release};
@@ -311,7 +311,7 @@ int main(void)
 #if ROAST_PROCFS
         cmocka_unit_test(a_child_reads_its_own_memory),
 #endif
-        cmocka_unit_test(what_waits_stays_with_the_parent),
+        cmocka_unit_test(queued_frames_belong_to_the_parent),
         cmocka_unit_test(a_child_releases_nothing_that_another_thread_was_growing),
         cmocka_unit_test(forking_beside_busy_threads_never_hangs),
     };

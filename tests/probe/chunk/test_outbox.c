@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* test_outbox.c - frames that wait in the process: in order, whole, at most 16 MiB of
- * them, and every one that found no room is counted. */
+/* test_outbox.c - frames queued in the process: in order, whole, at most 16 MiB;
+ * dropped frames are counted. */
 #include "support.h"
 
 #include "roast/probe.h"
@@ -57,7 +57,7 @@ static void taking_empties(void **state)
     assert_int_equal(roast_outbox_put(numbered(bytes, 7), NULL), ROAST_OK);
     (void)take_all(&frames);
     assert_true(frames.size_bytes > 0);
-    struct roast_str taken = frames; /* stays while others put */
+    struct roast_str taken = frames; /* valid while others are put */
     assert_int_equal(roast_outbox_put(numbered(bytes, 8), NULL), ROAST_OK);
     (void)take_all(&frames);
     assert_int_equal(frames.size_bytes, taken.size_bytes);
@@ -66,7 +66,7 @@ static void taking_empties(void **state)
     roast_outbox_release(&frames);
     (void)take_all(&frames);
     assert_int_equal(frames.size_bytes, 0);
-    roast_outbox_release(&frames); /* of nothing is fine */
+    roast_outbox_release(&frames); /* nothing to put back */
 }
 
 static void what_finds_no_room_is_refused_and_counted(void **state)
@@ -86,7 +86,7 @@ static void what_finds_no_room_is_refused_and_counted(void **state)
     assert_int_equal(roast_outbox_put(str_from("abc", 3), NULL), ROAST_OK);
     assert_int_equal(roast_outbox_put(str_from("d", 1), NULL), ROAST_LIMIT);
     assert_int_equal(take_all(&frames), before + 3);
-    assert_int_equal(frames.size_bytes, CAP_BYTES); /* what waited is whole */
+    assert_int_equal(frames.size_bytes, CAP_BYTES); /* queued frames are complete */
     assert_memory_equal(frames.data + CAP_BYTES - 3, "abc", 3);
     roast_outbox_release(&frames);
     free(large);
@@ -115,15 +115,15 @@ static void what_is_given_back_comes_out_first_again(void **state)
     assert_int_equal(roast_outbox_put(str_from("old,", 4), NULL), ROAST_OK);
     uint64_t dropped = take_all(&frames);
     assert_int_equal(roast_outbox_put(str_from("new", 3), NULL), ROAST_OK);
-    roast_outbox_give_back(&frames);
+    roast_outbox_put_back(&frames);
     assert_null(frames.data); /* it was taken */
     assert_int_equal(take_all(&frames), dropped);
     assert_str_is(frames, "old,new");
-    roast_outbox_give_back(&frames);
+    roast_outbox_put_back(&frames);
     (void)take_all(&frames);
     assert_str_is(frames, "old,new");
     roast_outbox_release(&frames);
-    roast_outbox_give_back(&frames); /* nothing */
+    roast_outbox_put_back(&frames); /* nothing */
     (void)take_all(&frames);
     assert_int_equal(frames.size_bytes, 0);
     roast_outbox_release(&frames);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* test_section.c - sections that are ended late, twice, out of order, on another thread
- * or not at all change no sum they do not own and are counted; and a failed chunk says
- * which section the exception left. */
+ * or not at all change only their own sum and are counted; and a failed chunk has the
+ * section that the exception left. */
 #include <pthread.h>
 #include <time.h>
 
@@ -71,7 +71,7 @@ static void intervals_lie_inside_the_chunk_in_order_of_their_end(void **state)
     assert_int_equal(all[1].duration_ns, SECTION(&sections, "outer")->total_ns);
 }
 
-/* track_time("read") and track_bytes("read") are two things with one name. */
+/* track_time("read") and track_bytes("read") are two sections. */
 static void each_kind_of_one_name_adds_up_for_itself(void **state)
 {
     roast_thread *thread = begin_chunk();
@@ -138,7 +138,7 @@ struct elsewhere {
     size_t depth;
 };
 
-/* Ends a token of the test's thread, with a section of its own open. */
+/* Ends a token of the test's thread while an own section is open. */
 static void *end_elsewhere(void *context)
 {
     const struct roast_chunk_options options = ROAST_CHUNK_OPTIONS_INIT;
@@ -209,7 +209,7 @@ static void sections_left_open_end_with_the_work(void **state)
     (void)open_section(thread, "b");
     (void)open_section(thread, "c");
     roast_chunk_stop(thread);
-    (void)nanosleep(&moment, NULL); /* whatever the front does before finish */
+    (void)nanosleep(&moment, NULL); /* whatever the caller does before finish */
     roast_record rec =
         finish_chunk(thread, (struct roast_chunk_end){.status = ROAST_CHUNK_OK});
     read_sections(&sections, &rec);
@@ -233,7 +233,7 @@ static void a_failed_chunk_names_the_innermost_section(void **state)
     struct roast_section_token inner = open_section(thread, "clean");
     roast_section_failed(thread, &error);
     roast_section_end(thread, inner, 0);
-    roast_section_failed(thread, &error); /* the same exception on its way out */
+    roast_section_failed(thread, &error); /* the same exception, propagating */
     roast_section_end(thread, outer, 0);
     roast_record rec = fail_chunk(thread, &error);
     assert_int_equal(rec.values[ROAST_FIELD_status].u64, ROAST_CHUNK_FAILED);
@@ -257,7 +257,7 @@ static void an_exception_outside_of_sections_names_none(void **state)
     assert_str_is(rec.values[ROAST_FIELD_error_type].str, "ValueError");
 }
 
-/* Sections of a `finally:` run while the exception is on its way out. */
+/* Sections of a `finally:` run while the exception propagates. */
 static void a_section_that_cleans_up_does_not_hide_where_it_failed(void **state)
 {
     static const int error;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* test_section_tree.c - sections added up per (parent, name, kind), and what happens past the
- * caps: every second and every pass stays, names and depth are counted as lost. */
+/* test_section_tree.c - sections added up per (parent, name, kind), and behaviour above
+ * the limits: times and passes are kept, names and depth are counted as lost. */
 #include <stdio.h>
 
 #include "probe/chunk/thread.h"
@@ -134,8 +134,8 @@ static void long_names_use_up_their_memory_before_the_nodes(void **state)
     assert_true(sections.count > 80 && sections.count < 85);
 }
 
-/* Time under "(other)" is there already: whatever is opened inside must not count a
- * second time, under a name that is known directly under process() least of all. */
+/* Time under "(other)" is already counted: sections inside it must not count again, not
+ * even under a name that exists under process(). */
 static void what_is_inside_other_is_counted_once(void **state)
 {
     roast_thread *thread = begin_chunk();
@@ -252,7 +252,7 @@ static void the_writer_has_the_documented_bytes(void **state)
 
     roast__section_tree_put_sections(&out, &tree);
     roast__section_tree_put_intervals(&out, &tree);
-    assert_int_equal(out.size_bytes, 0); /* nothing to say */
+    assert_int_equal(out.size_bytes, 0); /* no loss */
     struct roast_section *sum =
         &tree.nodes[roast__section_tree_node(&tree, roast_str_of("jets"),
                                              ROAST_SECTION_TIME)]

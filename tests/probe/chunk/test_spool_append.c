@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* test_spool_append.c - frames that a worker appends to its file in the collector's
  * folder: all of them or none, from many threads and forked children, whatever happens
- * to the folder, the disk and the descriptor meanwhile. What is wrong in a child comes
- * back as its exit status, because cmocka cannot fail there. */
+ * to the folder, the disk and the descriptor. Failures in a child are returned as its
+ * exit status, because cmocka cannot fail there. */
 #include <fcntl.h>
 #include <inttypes.h>
 #include <pthread.h>
@@ -53,7 +53,7 @@ static int remove_folder(void **state)
     return status;
 }
 
-/* A frame that says its number. */
+/* A frame with a number. */
 struct frame {
     unsigned char bytes[FRAME_BYTES];
     size_t size_bytes;
@@ -142,7 +142,7 @@ static void frames_follow_one_another_in_a_file_of_the_process(void **state)
     assert_true(holds(folder->path, 1, 4));
     path_in(path, folder->path, roast_process_id());
     assert_int_equal(stat(path, &about), 0);
-    assert_int_equal(about.st_mode & 0777, 0600); /* for the user's eyes only */
+    assert_int_equal(about.st_mode & 0777, 0600); /* readable by the user only */
 }
 
 static void no_frames_are_no_change(void **state)
@@ -155,7 +155,7 @@ static void no_frames_are_no_change(void **state)
     assert_true(holds(folder->path, 1, 1));
 }
 
-static void what_was_in_the_file_stays(void **state)
+static void existing_contents_are_kept(void **state)
 {
     const struct folder *folder = *state;
     struct frame first = frame_of(1);
@@ -203,7 +203,7 @@ struct worker {
     unsigned failures;
 };
 
-/* Several frames in one call stay together. */
+/* Several frames of one call are adjacent. */
 static void *append_batches(void *context)
 {
     struct worker *worker = context;
@@ -331,7 +331,7 @@ static void a_folder_that_is_missing_takes_nothing(void **state)
     assert_true(holds(folder->path, 1, 2));
 }
 
-/* The file is open still, but nobody will ever read it. */
+/* The file is still open, but no collector will read it. */
 static void a_folder_that_was_removed_takes_nothing(void **state)
 {
     const struct folder *folder = *state;
@@ -347,7 +347,7 @@ static void a_folder_that_was_removed_takes_nothing(void **state)
     assert_true(holds(folder->path, 2, 1));
 }
 
-/* The same folder by a name of exactly this size, without the file's. */
+/* A path of exactly this size to the same folder. */
 static void long_name(char *out, const char *dir, size_t size)
 {
     size_t used = strlen(dir);
@@ -392,7 +392,7 @@ static void a_link_is_not_followed(void **state)
     assert_int_equal(about.st_size, 0);
     assert_int_equal(unlink(path), 0);
     assert_int_equal(unlink(target), 0);
-    assert_int_equal(append(folder->path, 1), ROAST_OK); /* the way is free again */
+    assert_int_equal(append(folder->path, 1), ROAST_OK); /* the folder exists again */
     assert_true(holds(folder->path, 1, 1));
 }
 
@@ -439,7 +439,7 @@ static void a_full_disk_leaves_the_file_as_it_was(void **state)
     assert_holds_in_child(takes_short_writes_back, (void *)(uintptr_t)folder->path);
 }
 
-/* A daemon closes every descriptor it finds; the numbers then go to other files. */
+/* A daemon closes all descriptors; the numbers are reused for other files. */
 static int leaves_other_files_alone(void *context)
 {
     const char *dir = context;
@@ -480,7 +480,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         spool_test(frames_follow_one_another_in_a_file_of_the_process),
         spool_test(no_frames_are_no_change),
-        spool_test(what_was_in_the_file_stays),
+        spool_test(existing_contents_are_kept),
         spool_test(the_folder_may_change_from_call_to_call),
         spool_test(frames_of_several_threads_stay_whole_and_together),
         spool_test(a_forked_child_writes_a_file_of_its_own),

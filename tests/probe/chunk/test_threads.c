@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* test_threads.c - eight threads measure at once: no record is lost, none holds a
- * word of another thread's, and a thread takes its state with it. cmocka cannot fail
- * outside of the test's own thread, so the others count what is wrong. */
+/* test_threads.c - eight threads measure at once: no record is lost, none has data of
+ * another thread, and a thread frees its state. cmocka cannot fail outside of the
+ * test's own thread, so the others count failures. */
 #include <pthread.h>
 #include <stdio.h>
 
+#include "probe/attempt_help.h"
 #include "probe/chunk/thread.h"
-#include "probe/chunk_help.h"
 
 enum { THREADS = 8, CHUNKS = 2000, PASSES = 5 };
 
@@ -15,7 +15,7 @@ struct worker {
     unsigned failures; /* calls that did not return OK */
 };
 
-/* One chunk whose every text and number says which thread and chunk it belongs to. */
+/* One chunk whose texts and numbers identify its thread and number. */
 static int run_chunk(roast_thread *thread, unsigned number, uint64_t chunk)
 {
     const struct roast_chunk_options options = ROAST_CHUNK_OPTIONS_INIT;
@@ -77,7 +77,7 @@ static void run_workers(void)
     }
 }
 
-/* Which thread and chunk a record belongs to, when all of it agrees. */
+/* The thread and chunk of a record, if all its fields agree. */
 static uint64_t check_record(const roast_record *rec)
 {
     struct roast_str keys = rec->values[ROAST_FIELD_user_keys].str;
@@ -166,7 +166,7 @@ static void *overlap(void *unused)
     return unused;
 }
 
-static void a_chunk_that_another_ran_beside_says_so(void **state)
+static void a_concurrent_chunk_is_marked(void **state)
 {
     roast_thread *thread = begin_chunk();
     pthread_t other;
@@ -190,7 +190,7 @@ static void *leave(void *unused)
     return unused; /* ends without finishing its chunk */
 }
 
-static void a_thread_that_ends_in_its_chunk_runs_beside_nobody(void **state)
+static void a_thread_that_ended_in_its_chunk_is_not_counted(void **state)
 {
     pthread_t other;
     (void)state;
@@ -206,8 +206,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(no_record_is_lost_and_none_mixed_up),
         cmocka_unit_test(a_thread_takes_its_state_with_it),
-        cmocka_unit_test(a_chunk_that_another_ran_beside_says_so),
-        cmocka_unit_test(a_thread_that_ends_in_its_chunk_runs_beside_nobody),
+        cmocka_unit_test(a_concurrent_chunk_is_marked),
+        cmocka_unit_test(a_thread_that_ended_in_its_chunk_is_not_counted),
     };
     return cmocka_run_group_tests_name("probe/threads", tests, NULL, NULL);
 }

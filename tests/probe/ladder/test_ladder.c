@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* test_ladder.c - every nanosecond of an attempt goes to one slice: the innermost one
- * that is entered, or the phase. What it read is in test_reads.c, attempts that have no
- * ladder are in test_ladder_off.c. */
+/* test_ladder.c - every nanosecond of an attempt belongs to one slice: the innermost
+ * one that is entered, or the phase. Reads are tested in test_reads.c, attempts without
+ * a ladder in test_ladder_off.c. */
 #include "probe/ladder_help.h"
 #include "probe/linux/usage.h"
 
@@ -19,7 +19,7 @@ static void an_attempt_goes_through_its_phases_once(void **state)
         for (size_t earlier = 0; earlier <= i; earlier++) {
             roast_ladder_phase(thread, phases[earlier]);
             assert_int_equal(roast_ladder_phase_now(thread), phases[i]);
-            assert_int_equal(roast_ladder_now(thread), phases[i]);
+            assert_int_equal(current_slice(thread), phases[i]);
         }
     }
     (void)end_armed(thread);
@@ -51,7 +51,7 @@ static void a_phase_may_be_left_out(void **state)
     assert_true(value_of(&ladder, ROAST_ITEM_compute) > 0);
 }
 
-/* What came before the hooks were in place is part of it. */
+/* Time before the hooks were in place is included. */
 static void the_time_before_arming_belongs_to_the_first_phase(void **state)
 {
     roast_thread *thread = begin_attempt(&armed_item);
@@ -74,15 +74,15 @@ static void a_phase_that_begins_inside_a_slice_waits_for_its_end(void **state)
     unsigned token = roast_ladder_enter(thread, ROAST_ITEM_open);
     roast_ladder_phase(thread, ROAST_ITEM_form);
     assert_int_equal(roast_ladder_phase_now(thread), ROAST_ITEM_form);
-    assert_int_equal(roast_ladder_now(thread), ROAST_ITEM_open);
+    assert_int_equal(current_slice(thread), ROAST_ITEM_open);
     roast_ladder_leave(thread, token);
-    assert_int_equal(roast_ladder_now(thread), ROAST_ITEM_form);
+    assert_int_equal(current_slice(thread), ROAST_ITEM_form);
     (void)end_armed(thread);
 }
 
 /* ---- slices ------------------------------------------------------------------ */
 
-/* Burns in a slice; the clock directly inside of it and around it. */
+/* Uses CPU in a slice; reads the clock directly inside and around it. */
 struct interval {
     int64_t inner_ns;
     int64_t outer_ns;
@@ -112,7 +112,7 @@ static void each_slice_has_the_time_inside_it(void **state)
         took[i] = burn_in(thread, (enum roast_ladder_item)i);
     struct roast_ladder ladder = end_armed(thread);
     for (int i = 0; i < ROAST_SLICE_COUNT; i++) {
-        if (i != ROAST_ITEM_import && i != ROAST_ITEM_form) /* have more than that */
+        if (i != ROAST_ITEM_import && i != ROAST_ITEM_form) /* may be longer */
             assert_between(ladder.values[i], took[i].inner_ns, took[i].outer_ns);
     }
 }
@@ -124,11 +124,11 @@ static void the_innermost_slice_has_the_time(void **state)
     (void)state;
 
     unsigned outer = roast_ladder_enter(thread, ROAST_ITEM_open);
-    assert_int_equal(roast_ladder_now(thread), ROAST_ITEM_open);
+    assert_int_equal(current_slice(thread), ROAST_ITEM_open);
     struct interval inner = burn_in(thread, ROAST_ITEM_decompress);
-    assert_int_equal(roast_ladder_now(thread), ROAST_ITEM_open);
+    assert_int_equal(current_slice(thread), ROAST_ITEM_open);
     roast_ladder_leave(thread, outer);
-    assert_int_equal(roast_ladder_now(thread), ROAST_ITEM_import);
+    assert_int_equal(current_slice(thread), ROAST_ITEM_import);
     int64_t took_ns = roast__clock_mono_ns() - from_ns;
     struct roast_ladder ladder = end_armed(thread);
     assert_between(value_of(&ladder, ROAST_ITEM_decompress), inner.inner_ns,
@@ -146,11 +146,11 @@ static void a_slice_inside_itself_is_one(void **state)
     unsigned inner = roast_ladder_enter(thread, ROAST_ITEM_import);
     assert_int_not_equal(outer, inner);
     roast_ladder_leave(thread, inner);
-    assert_int_equal(roast_ladder_now(thread), ROAST_ITEM_import);
+    assert_int_equal(current_slice(thread), ROAST_ITEM_import);
     roast_ladder_phase(thread, ROAST_ITEM_form);
-    assert_int_equal(roast_ladder_now(thread), ROAST_ITEM_import);
+    assert_int_equal(current_slice(thread), ROAST_ITEM_import);
     roast_ladder_leave(thread, outer);
-    assert_int_equal(roast_ladder_now(thread), ROAST_ITEM_form);
+    assert_int_equal(current_slice(thread), ROAST_ITEM_form);
     (void)end_armed(thread);
 }
 
@@ -163,16 +163,16 @@ static void leaving_a_slice_leaves_all_inside_it(void **state)
     unsigned inner = roast_ladder_enter(thread, ROAST_ITEM_interpret);
     (void)roast_ladder_enter(thread, ROAST_ITEM_import);
     roast_ladder_leave(thread, outer);
-    assert_int_equal(roast_ladder_now(thread), ROAST_ITEM_import); /* the phase */
+    assert_int_equal(current_slice(thread), ROAST_ITEM_import); /* the phase */
     roast_ladder_phase(thread, ROAST_ITEM_form);
-    assert_int_equal(roast_ladder_now(thread), ROAST_ITEM_form);
+    assert_int_equal(current_slice(thread), ROAST_ITEM_form);
     roast_ladder_leave(thread, inner); /* too late */
     roast_ladder_leave(thread, outer); /* twice */
-    assert_int_equal(roast_ladder_now(thread), ROAST_ITEM_form);
+    assert_int_equal(current_slice(thread), ROAST_ITEM_form);
     (void)end_armed(thread);
 }
 
-/* A token names one slice, not a place. */
+/* A token identifies one entered slice. */
 static void an_old_token_ends_nothing(void **state)
 {
     roast_thread *thread = begin_armed(0);
@@ -180,17 +180,17 @@ static void an_old_token_ends_nothing(void **state)
 
     unsigned old = roast_ladder_enter(thread, ROAST_ITEM_open);
     roast_ladder_leave(thread, old);
-    unsigned mine = roast_ladder_enter(thread, ROAST_ITEM_fetch);
+    unsigned own = roast_ladder_enter(thread, ROAST_ITEM_fetch);
     roast_ladder_leave(thread, old);
     roast_ladder_become(thread, old, ROAST_ITEM_write);
-    assert_int_equal(roast_ladder_now(thread), ROAST_ITEM_fetch);
+    assert_int_equal(current_slice(thread), ROAST_ITEM_fetch);
     (void)end_armed(thread);
     thread = begin_armed(0); /* and none of another attempt */
     (void)roast_ladder_enter(thread, ROAST_ITEM_form);
-    roast_ladder_leave(thread, mine);
+    roast_ladder_leave(thread, own);
     roast_ladder_leave(thread, 0);
     roast_ladder_leave(thread, UINT32_MAX);
-    assert_int_equal(roast_ladder_now(thread), ROAST_ITEM_form);
+    assert_int_equal(current_slice(thread), ROAST_ITEM_form);
     (void)end_armed(thread);
 }
 
@@ -202,13 +202,13 @@ static void a_slice_may_become_another(void **state)
     unsigned outer = roast_ladder_enter(thread, ROAST_ITEM_fetch);
     unsigned inner = roast_ladder_enter(thread, ROAST_ITEM_read_other);
     roast_ladder_become(thread, inner, ROAST_ITEM_interpret);
-    assert_int_equal(roast_ladder_now(thread), ROAST_ITEM_interpret);
-    roast_ladder_become(thread, outer, ROAST_ITEM_form); /* what is inside goes on */
-    assert_int_equal(roast_ladder_now(thread), ROAST_ITEM_interpret);
-    roast_ladder_become(thread, inner, ROAST_ITEM_gc_runs); /* is none */
-    assert_int_equal(roast_ladder_now(thread), ROAST_ITEM_interpret);
+    assert_int_equal(current_slice(thread), ROAST_ITEM_interpret);
+    roast_ladder_become(thread, outer, ROAST_ITEM_form); /* the inner slice continues */
+    assert_int_equal(current_slice(thread), ROAST_ITEM_interpret);
+    roast_ladder_become(thread, inner, ROAST_ITEM_gc_runs); /* not a slice */
+    assert_int_equal(current_slice(thread), ROAST_ITEM_interpret);
     roast_ladder_leave(thread, inner);
-    assert_int_equal(roast_ladder_now(thread), ROAST_ITEM_form);
+    assert_int_equal(current_slice(thread), ROAST_ITEM_form);
     struct roast_ladder ladder = end_armed(thread);
     assert_true(value_of(&ladder, ROAST_ITEM_fetch) > 0);
     assert_true(value_of(&ladder, ROAST_ITEM_interpret) > 0);
@@ -220,11 +220,11 @@ static void what_is_no_slice_is_not_entered(void **state)
     (void)state;
 
     assert_int_equal(roast_ladder_enter(thread, ROAST_ITEM_runqueue), 0);
-    assert_int_equal(roast_ladder_now(thread), ROAST_ITEM_import);
+    assert_int_equal(current_slice(thread), ROAST_ITEM_import);
     (void)end_armed(thread);
 }
 
-static void too_deep_the_time_stays_with_the_slice_around_it(void **state)
+static void too_deep_the_time_counts_for_the_enclosing_slice(void **state)
 {
     enum { DEEPEST = 64 };
     unsigned tokens[DEEPEST];
@@ -238,17 +238,17 @@ static void too_deep_the_time_stays_with_the_slice_around_it(void **state)
     }
     unsigned beyond = roast_ladder_enter(thread, ROAST_ITEM_compute);
     assert_int_equal(beyond, 0);
-    assert_int_equal(roast_ladder_now(thread), ROAST_ITEM_open);
+    assert_int_equal(current_slice(thread), ROAST_ITEM_open);
     roast_ladder_become(thread, beyond, ROAST_ITEM_compute);
     roast_ladder_leave(thread, beyond);
-    assert_int_equal(roast_ladder_now(thread), ROAST_ITEM_open);
+    assert_int_equal(current_slice(thread), ROAST_ITEM_open);
     for (int i = DEEPEST - 1; i > 0; i--) {
         roast_ladder_leave(thread, tokens[i]);
-        assert_int_equal(roast_ladder_now(thread),
+        assert_int_equal(current_slice(thread),
                          i % 2 ? ROAST_ITEM_write : ROAST_ITEM_open);
     }
     roast_ladder_leave(thread, tokens[0]);
-    assert_int_equal(roast_ladder_now(thread), ROAST_ITEM_import);
+    assert_int_equal(current_slice(thread), ROAST_ITEM_import);
     struct roast_ladder ladder = end_armed(thread);
     assert_int_equal(value_of(&ladder, ROAST_ITEM_compute), 0);
 }
@@ -261,15 +261,15 @@ static void slices_that_are_open_at_the_end_end_there(void **state)
 
     (void)roast_ladder_enter(thread, ROAST_ITEM_open);
     (void)roast_ladder_enter(thread, ROAST_ITEM_fetch);
-    struct told told = end_attempt(thread, ended_failed);
-    struct roast_ladder ladder = whole_ladder(&told.records[told.count - 1]);
+    struct sent_frames sent = end_attempt(thread, ended_failed);
+    struct roast_ladder ladder = whole_ladder(&sent.records[sent.count - 1]);
     assert_true(value_of(&ladder, ROAST_ITEM_fetch) > 0);
     assert_true(roast_ladder_has(&ladder, ROAST_ITEM_fetch_cpu));
-    assert_int_equal(roast_ladder_now(begin_armed(0)), ROAST_ITEM_import);
+    assert_int_equal(current_slice(begin_armed(0)), ROAST_ITEM_import);
     (void)end_armed(thread);
 }
 
-/* ---- what lies inside the slices --------------------------------------------- */
+/* ---- other items ------------------------------------------------------------- */
 
 static void fetching_has_its_cpu_time(void **state)
 {
@@ -285,7 +285,7 @@ static void fetching_has_its_cpu_time(void **state)
     roast_ladder_leave(thread, again);
     unsigned unpack = roast_ladder_enter(thread, ROAST_ITEM_decompress);
     outer_ns = roast__clock_thread_ns() - outer_ns;
-    burn(); /* is not fetching */
+    burn(); /* not in fetch */
     int64_t last_ns = roast__clock_thread_ns();
     roast_ladder_leave(thread, unpack);
     roast_ladder_leave(thread, fetch);
@@ -295,7 +295,7 @@ static void fetching_has_its_cpu_time(void **state)
                    outer_ns + last_ns);
 }
 
-static void an_attempt_that_fetched_nothing_says_so(void **state)
+static void an_attempt_without_fetch_has_zero(void **state)
 {
     struct roast_ladder ladder = end_armed(begin_armed(0));
     (void)state;
@@ -304,18 +304,18 @@ static void an_attempt_that_fetched_nothing_says_so(void **state)
     assert_int_equal(value_of(&ladder, ROAST_ITEM_fetch_cpu), 0);
 }
 
-static void the_run_queue_is_told_where_the_system_does(void **state)
+static void the_run_queue_is_known_where_the_system_provides_it(void **state)
 {
     struct roast_procfile file = {.root = NULL};
     struct roast_sched before = {0}, after = {0};
     (void)state;
 
-    bool tells = roast__sched_read(&file, &before);
+    bool provided = roast__sched_read(&file, &before);
     roast_thread *thread = begin_armed(0);
     burn();
     struct roast_ladder ladder = end_armed(thread);
-    assert_int_equal(roast_ladder_has(&ladder, ROAST_ITEM_runqueue), tells);
-    if (tells) {
+    assert_int_equal(roast_ladder_has(&ladder, ROAST_ITEM_runqueue), provided);
+    if (provided) {
         assert_true(roast__sched_read(&file, &after));
         assert_true(value_of(&ladder, ROAST_ITEM_runqueue) <=
                     after.runqueue_ns - before.runqueue_ns);
@@ -343,7 +343,7 @@ static void items_are_added_up(void **state)
     assert_false(roast_ladder_has(&ladder, ROAST_ITEM_gc_runs)); /* of the one before */
 }
 
-static void a_look_changes_nothing(void **state)
+static void a_snapshot_changes_nothing(void **state)
 {
     struct roast_ladder first, second;
     roast_thread *thread = begin_armed(0);
@@ -353,7 +353,7 @@ static void a_look_changes_nothing(void **state)
     roast_ladder_snapshot(thread, &first);
     burn();
     roast_ladder_snapshot(thread, &second);
-    assert_int_equal(roast_ladder_now(thread), ROAST_ITEM_fetch);
+    assert_int_equal(current_slice(thread), ROAST_ITEM_fetch);
     struct roast_ladder last = end_armed(thread);
     assert_true(first.values[ROAST_ITEM_import] == last.values[ROAST_ITEM_import]);
     assert_true(sum_of_slices(&first) < sum_of_slices(&second));
@@ -378,7 +378,7 @@ static void a_chunk_is_the_phase_compute(void **state)
     roast_chunk_stop(thread);
     assert_int_equal(roast_ladder_phase_now(thread), ROAST_ITEM_result);
     roast_record chunk = finish_chunk(thread, ended_ok);
-    assert_true(keep_chunk(thread, NULL)); /* a second one: changes nothing */
+    assert_true(add_attempt_chunk(thread, NULL)); /* a second one: changes nothing */
     assert_int_equal(roast_ladder_phase_now(thread), ROAST_ITEM_result);
     struct roast_ladder ladder = end_armed(thread);
     assert_between(value_of(&ladder, ROAST_ITEM_fetch), fetch.inner_ns, fetch.outer_ns);
@@ -404,7 +404,7 @@ static void a_chunk_of_no_attempt_has_no_ladder(void **state)
 
 /* ---- missing hooks ----------------------------------------------------------- */
 
-static void slices_that_cannot_be_told_are_absent(void **state)
+static void unknown_slices_are_absent(void **state)
 {
     uint64_t missing = hook_bit(ROAST_HOOK_events) | hook_bit(ROAST_HOOK_gc);
     roast_thread *thread = begin_armed(missing);
@@ -427,7 +427,7 @@ static void slices_that_cannot_be_told_are_absent(void **state)
     assert_int_equal(value_of(&ladder, ROAST_ITEM_hooks_missing), missing);
 }
 
-/* Hooks that cost too much are taken away when that is seen. */
+/* Hooks that cost too much are removed during an attempt. */
 static void a_hook_may_be_taken_away_meanwhile(void **state)
 {
     roast_thread *thread = begin_armed(hook_bit(ROAST_HOOK_gc));
@@ -493,16 +493,16 @@ int main(void)
         cmocka_unit_test(an_old_token_ends_nothing),
         cmocka_unit_test(a_slice_may_become_another),
         cmocka_unit_test(what_is_no_slice_is_not_entered),
-        cmocka_unit_test(too_deep_the_time_stays_with_the_slice_around_it),
+        cmocka_unit_test(too_deep_the_time_counts_for_the_enclosing_slice),
         cmocka_unit_test(slices_that_are_open_at_the_end_end_there),
         cmocka_unit_test(fetching_has_its_cpu_time),
-        cmocka_unit_test(an_attempt_that_fetched_nothing_says_so),
-        cmocka_unit_test(the_run_queue_is_told_where_the_system_does),
+        cmocka_unit_test(an_attempt_without_fetch_has_zero),
+        cmocka_unit_test(the_run_queue_is_known_where_the_system_provides_it),
         cmocka_unit_test(items_are_added_up),
-        cmocka_unit_test(a_look_changes_nothing),
+        cmocka_unit_test(a_snapshot_changes_nothing),
         cmocka_unit_test(a_chunk_is_the_phase_compute),
         cmocka_unit_test(a_chunk_of_no_attempt_has_no_ladder),
-        cmocka_unit_test(slices_that_cannot_be_told_are_absent),
+        cmocka_unit_test(unknown_slices_are_absent),
         cmocka_unit_test(a_hook_may_be_taken_away_meanwhile),
         cmocka_unit_test(without_fetch_there_is_no_cpu_time_of_it),
         cmocka_unit_test(all_hooks_may_be_missing_and_more),

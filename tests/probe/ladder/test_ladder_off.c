@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* test_ladder_off.c - where there is no ladder: attempts that are not armed, other
- * threads and forked children. cmocka cannot fail there, so they answer what is wrong. */
+/* test_ladder_off.c - without a ladder: attempts that are not armed, other threads and
+ * forked children. cmocka cannot fail there, so they return failures. */
 #include <pthread.h>
 
 #include "forks.h"
 #include "probe/ladder_help.h"
 
-/* Calls everything there is; the line of the first that did something. */
+/* Calls every function; returns the line of the first that had an effect. */
 static int does_nothing(void *context)
 {
     const struct roast_branch branch = {.bytes = 1};
@@ -21,7 +21,7 @@ static int does_nothing(void *context)
     roast_ladder_become(thread, 129, ROAST_ITEM_open);
     roast_ladder_leave(thread, 129);
     roast_ladder_add(thread, ROAST_ITEM_gc_runs, 1);
-    MUST(roast_ladder_now(thread) == ROAST_ITEM_unnamed);
+    MUST(current_slice(thread) == ROAST_ITEM_unnamed);
     MUST(roast_ladder_phase_now(thread) == ROAST_ITEM_unnamed);
     MUST(roast_ladder_branch(thread, roast_str_of("pt")) < 0);
     roast_ladder_branch_add(thread, 0, &branch);
@@ -40,9 +40,9 @@ static void an_attempt_that_is_not_armed_has_no_ladder(void **state)
     (void)state;
 
     assert_int_equal(does_nothing(thread), 0);
-    struct told told = end_attempt(thread, ended_ok);
-    assert_int_equal(told.count, 1);
-    assert_false(roast_record_has(&told.records[0], ROAST_FIELD_ladder));
+    struct sent_frames sent = end_attempt(thread, ended_ok);
+    assert_int_equal(sent.count, 1);
+    assert_false(roast_record_has(&sent.records[0], ROAST_FIELD_ladder));
     assert_int_equal(does_nothing(thread), 0); /* nor outside of one */
     roast_ladder_arm(thread, 0);
     assert_int_equal(does_nothing(thread), 0);
@@ -58,9 +58,9 @@ static void an_attempt_may_be_disarmed(void **state)
     roast_ladder_disarm(thread);
     assert_int_equal(does_nothing(thread), 0);
     roast_ladder_disarm(NULL);
-    struct told told = end_attempt(thread, ended_ok);
-    assert_int_equal(told.count, 1);
-    assert_false(roast_record_has(&told.records[0], ROAST_FIELD_ladder));
+    struct sent_frames sent = end_attempt(thread, ended_ok);
+    assert_int_equal(sent.count, 1);
+    assert_false(roast_record_has(&sent.records[0], ROAST_FIELD_ladder));
 }
 
 static void an_attempt_after_an_armed_one_is_not_armed(void **state)
@@ -94,7 +94,7 @@ static void an_attempt_inside_another_is_part_of_its_ladder(void **state)
 
 /* ---- threads and forks ------------------------------------------------------- */
 
-static void *look_from_another_thread(void *wrong)
+static void *snapshot_from_another_thread(void *wrong)
 {
     int line = does_nothing(roast_thread_current()); /* it has none yet */
 
@@ -111,7 +111,8 @@ static void only_the_thread_of_the_attempt_has_its_ladder(void **state)
     int wrong = -1;
     (void)state;
 
-    assert_int_equal(pthread_create(&other, NULL, look_from_another_thread, &wrong), 0);
+    assert_int_equal(pthread_create(&other, NULL, snapshot_from_another_thread, &wrong),
+                     0);
     assert_int_equal(pthread_join(other, NULL), 0);
     assert_int_equal(wrong, 0);
     struct roast_ladder ladder = end_armed(thread);
@@ -122,17 +123,17 @@ static void only_the_thread_of_the_attempt_has_its_ladder(void **state)
 static int arms_its_own(void *thread)
 {
     struct roast_str frames;
-    struct told told;
+    struct sent_frames sent;
     int line = does_nothing(thread);
 
     MUST(!roast_attempt_packed(thread).data);
     MUST(roast_attempt_begin(thread, NULL, &armed_item).data);
     MUST(!roast_ladder_active(thread)); /* the parent's was */
     roast_ladder_arm(thread, 0);
-    MUST(roast_ladder_now(thread) == ROAST_ITEM_import);
+    MUST(current_slice(thread) == ROAST_ITEM_import);
     MUST(attempt_end(thread, &ended_ok, &frames, NULL) == ROAST_OK);
-    MUST(read_told(&told, frames) && told.count == 1);
-    MUST(roast_record_has(&told.records[0], ROAST_FIELD_ladder));
+    MUST(read_sent(&sent, frames) && sent.count == 1);
+    MUST(roast_record_has(&sent.records[0], ROAST_FIELD_ladder));
     return line;
 }
 
@@ -145,7 +146,7 @@ static void a_forked_child_does_not_go_on_with_the_ladder(void **state)
     assert_holds_in_child(does_nothing, thread);
     assert_holds_in_child(arms_its_own, thread);
     roast_ladder_leave(thread, token);
-    assert_int_equal(roast_ladder_now(thread), ROAST_ITEM_import);
+    assert_int_equal(current_slice(thread), ROAST_ITEM_import);
     (void)end_armed(thread);
     assert_holds_in_child(arms_its_own, thread); /* packing is the parent's too */
 }

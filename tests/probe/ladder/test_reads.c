@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* test_reads.c - what an attempt read: by branch, by endpoint, and of which tree. */
+/* test_reads.c - what an attempt reads: by branch, by endpoint, and its tree. */
 #include <stdio.h>
 
 #include "heap.h"
@@ -7,13 +7,13 @@
 
 enum { MOST_BRANCHES = 4096, MOST_ENDPOINTS = 16, NAME_ROOM_BYTES = 100 };
 
-/* The attempt ends as one that is not decorated, and tells in a record of its own. */
+/* Ends an undecorated attempt; the reads are in its own record. */
 static roast_record end_reads(roast_thread *thread)
 {
     roast_ladder_phase(thread, ROAST_ITEM_compute);
-    struct told told = end_attempt(thread, ended_ok);
-    assert_int_equal(told.count, 2);
-    return told.records[0];
+    struct sent_frames sent = end_attempt(thread, ended_ok);
+    assert_int_equal(sent.count, 2);
+    return sent.records[0];
 }
 
 static size_t branches_in(const roast_record *rec, struct roast_branch *out, size_t max)
@@ -55,7 +55,7 @@ static void a_branch_is_known_by_its_name(void **state)
 {
     char name[] = "Jet_pt";
     roast_thread *thread = begin_armed(0);
-    struct roast_branch told[3];
+    struct roast_branch sent[3];
     (void)state;
 
     int32_t pt = branch(thread, name);
@@ -66,10 +66,10 @@ static void a_branch_is_known_by_its_name(void **state)
     assert_int_equal(branch(thread, "Jet_pt"), pt);
     assert_int_equal(roast_ladder_branch(thread, str_from("Jet_pt and more", 6)), pt);
     roast_record rec = end_reads(thread);
-    assert_int_equal(branches_in(&rec, told, COUNT_OF(told)), 3);
-    assert_str_is(told[0].name, "Jet_pt");
-    assert_str_is(told[1].name, "Jet_et");
-    assert_str_is(told[2].name, "Jet_p");
+    assert_int_equal(branches_in(&rec, sent, COUNT_OF(sent)), 3);
+    assert_str_is(sent[0].name, "Jet_pt");
+    assert_str_is(sent[1].name, "Jet_et");
+    assert_str_is(sent[2].name, "Jet_p");
     assert_false(roast_record_has(&rec, ROAST_FIELD_losses));
 }
 
@@ -82,7 +82,7 @@ static void what_is_read_of_a_branch_is_added_up(void **state)
                                 .uncompressed_bytes = 1000,
                                 .ns = 7};
     roast_thread *thread = begin_armed(0);
-    struct roast_branch told[2];
+    struct roast_branch sent[2];
     (void)state;
 
     int32_t pt = branch(thread, "pt");
@@ -91,16 +91,16 @@ static void what_is_read_of_a_branch_is_added_up(void **state)
     roast_ladder_branch_add(thread, pt, &more);
     roast_ladder_branch_add(thread, branch(thread, "eta"), &more);
     roast_record rec = end_reads(thread);
-    assert_int_equal(branches_in(&rec, told, COUNT_OF(told)), 2);
-    assert_str_is(told[0].name, "pt");
-    assert_int_equal(told[0].flags, ROAST_BRANCH_DATA | ROAST_BRANCH_PRELOADED);
-    assert_int_equal(told[0].reads, 2);
-    assert_int_equal(told[0].bytes, 600);
-    assert_int_equal(told[0].uncompressed_bytes, 2000);
-    assert_int_equal(told[0].ns, 14);
-    assert_int_equal(told[1].flags, ROAST_BRANCH_PRELOADED);
-    assert_int_equal(told[1].bytes, 300);
-    assert_false(told[0].sizes_known);
+    assert_int_equal(branches_in(&rec, sent, COUNT_OF(sent)), 2);
+    assert_str_is(sent[0].name, "pt");
+    assert_int_equal(sent[0].flags, ROAST_BRANCH_DATA | ROAST_BRANCH_PRELOADED);
+    assert_int_equal(sent[0].reads, 2);
+    assert_int_equal(sent[0].bytes, 600);
+    assert_int_equal(sent[0].uncompressed_bytes, 2000);
+    assert_int_equal(sent[0].ns, 14);
+    assert_int_equal(sent[1].flags, ROAST_BRANCH_PRELOADED);
+    assert_int_equal(sent[1].bytes, 300);
+    assert_false(sent[0].sizes_known);
 }
 
 static void sizes_in_the_file_are_replaced(void **state)
@@ -109,7 +109,7 @@ static void sizes_in_the_file_are_replaced(void **state)
         .sizes_known = true, .file_bytes = 10, .file_uncompressed_bytes = 20};
     struct roast_branch unknown = {.reads = 1, .file_bytes = 99};
     roast_thread *thread = begin_armed(0);
-    struct roast_branch told[1];
+    struct roast_branch sent[1];
     (void)state;
 
     int32_t pt = branch(thread, "pt");
@@ -122,11 +122,11 @@ static void sizes_in_the_file_are_replaced(void **state)
     roast_ladder_branch_add(thread, pt, &sizes);
     roast_ladder_branch_add(thread, pt, &unknown);
     roast_record rec = end_reads(thread);
-    assert_int_equal(branches_in(&rec, told, COUNT_OF(told)), 1);
-    assert_true(told[0].sizes_known);
-    assert_int_equal(told[0].file_bytes, 11);
-    assert_int_equal(told[0].file_uncompressed_bytes, 20);
-    assert_int_equal(told[0].reads, 2);
+    assert_int_equal(branches_in(&rec, sent, COUNT_OF(sent)), 1);
+    assert_true(sent[0].sizes_known);
+    assert_int_equal(sent[0].file_bytes, 11);
+    assert_int_equal(sent[0].file_uncompressed_bytes, 20);
+    assert_int_equal(sent[0].reads, 2);
 }
 
 static void numbers_of_no_branch_change_nothing(void **state)
@@ -150,14 +150,14 @@ static void numbers_of_no_branch_change_nothing(void **state)
 static void long_names_are_cut_and_counted(void **state)
 {
     roast_thread *thread = begin_armed(0);
-    struct roast_branch told[1];
+    struct roast_branch sent[1];
     (void)state;
 
     assert_int_equal(roast_ladder_branch(thread, long_text()), 0);
     assert_int_equal(roast_ladder_branch(thread, long_text()), 0);
     roast_record rec = end_reads(thread);
-    assert_int_equal(branches_in(&rec, told, COUNT_OF(told)), 1);
-    assert_int_equal(told[0].name.size_bytes, 510);
+    assert_int_equal(branches_in(&rec, sent, COUNT_OF(sent)), 1);
+    assert_int_equal(sent[0].name.size_bytes, 510);
     assert_int_equal(loss_of(&rec, ROAST_LOSS_text_cut), 1);
 }
 
@@ -180,10 +180,10 @@ static void read_many(roast_thread *thread, int count)
     }
 }
 
-/* None is moved to another one's place when the tables grow. */
-static void many_branches_are_told_apart(void **state)
+/* Numbers are stable when the tables grow. */
+static void many_branches_are_distinct(void **state)
 {
-    static struct roast_branch told[MOST_BRANCHES];
+    static struct roast_branch sent[MOST_BRANCHES];
     char room[NAME_ROOM_BYTES];
     roast_thread *thread = begin_armed(0);
     (void)state;
@@ -191,26 +191,26 @@ static void many_branches_are_told_apart(void **state)
     read_many(thread, MOST_BRANCHES);
     read_many(thread, MOST_BRANCHES);
     roast_record rec = end_reads(thread);
-    assert_int_equal(branches_in(&rec, told, MOST_BRANCHES), MOST_BRANCHES);
+    assert_int_equal(branches_in(&rec, sent, MOST_BRANCHES), MOST_BRANCHES);
     for (int i = 0; i < MOST_BRANCHES; i++) {
-        assert_true(str_equal(told[i].name, name_number(room, i)));
-        assert_int_equal(told[i].bytes, 2 * i);
-        assert_int_equal(told[i].reads, 2);
+        assert_true(str_equal(sent[i].name, name_number(room, i)));
+        assert_int_equal(sent[i].bytes, 2 * i);
+        assert_int_equal(sent[i].reads, 2);
     }
     assert_int_equal(loss_of(&rec, ROAST_LOSS_branches), 0);
 }
 
 static void branches_beyond_the_cap_are_counted(void **state)
 {
-    static struct roast_branch told[MOST_BRANCHES];
+    static struct roast_branch sent[MOST_BRANCHES];
     roast_thread *thread = begin_armed(0);
     (void)state;
 
     read_many(thread, MOST_BRANCHES + 3);
     read_many(thread, 10); /* those that are known still are */
     roast_record rec = end_reads(thread);
-    assert_int_equal(branches_in(&rec, told, MOST_BRANCHES), MOST_BRANCHES);
-    assert_int_equal(told[9].reads, 2);
+    assert_int_equal(branches_in(&rec, sent, MOST_BRANCHES), MOST_BRANCHES);
+    assert_int_equal(sent[9].reads, 2);
     assert_int_equal(loss_of(&rec, ROAST_LOSS_branches), 3);
     rec = end_reads(begin_armed(0));
     assert_false(roast_record_has(&rec, ROAST_FIELD_losses)); /* of the one before */
@@ -222,7 +222,7 @@ static void what_is_read_from_an_endpoint_is_added_up(void **state)
 {
     char name[] = "root://host";
     struct roast_endpoint more = {str_from(name, 11), 1, 5, 1000, 70, 0};
-    struct roast_endpoint told[MOST_ENDPOINTS];
+    struct roast_endpoint sent[MOST_ENDPOINTS];
     roast_thread *thread = begin_armed(0);
     (void)state;
 
@@ -232,20 +232,20 @@ static void what_is_read_from_an_endpoint_is_added_up(void **state)
     name[7] = 'm'; /* names are copied */
     roast_ladder_endpoint_add(thread, &more);
     roast_record rec = end_reads(thread);
-    assert_int_equal(endpoints_in(&rec, told), 2);
-    assert_str_is(told[0].name, "root://host");
-    assert_int_equal(told[0].requests, 2);
-    assert_int_equal(told[0].ranges, 10);
-    assert_int_equal(told[0].bytes, 2000);
-    assert_int_equal(told[0].wait_ns, 140);
-    assert_int_equal(told[0].errors, 1);
-    assert_str_is(told[1].name, "root://most");
-    assert_int_equal(told[1].requests, 1);
+    assert_int_equal(endpoints_in(&rec, sent), 2);
+    assert_str_is(sent[0].name, "root://host");
+    assert_int_equal(sent[0].requests, 2);
+    assert_int_equal(sent[0].ranges, 10);
+    assert_int_equal(sent[0].bytes, 2000);
+    assert_int_equal(sent[0].wait_ns, 140);
+    assert_int_equal(sent[0].errors, 1);
+    assert_str_is(sent[1].name, "root://most");
+    assert_int_equal(sent[1].requests, 1);
 }
 
 static void endpoints_beyond_the_cap_are_one(void **state)
 {
-    struct roast_endpoint told[MOST_ENDPOINTS];
+    struct roast_endpoint sent[MOST_ENDPOINTS];
     char room[NAME_ROOM_BYTES];
     roast_thread *thread = begin_armed(0);
     (void)state;
@@ -258,28 +258,28 @@ static void endpoints_beyond_the_cap_are_one(void **state)
     }
     roast_ladder_endpoint_add(thread, &(struct roast_endpoint){.requests = 1});
     roast_record rec = end_reads(thread);
-    assert_int_equal(endpoints_in(&rec, told), MOST_ENDPOINTS);
+    assert_int_equal(endpoints_in(&rec, sent), MOST_ENDPOINTS);
     for (int i = 0; i < MOST_ENDPOINTS - 1; i++) {
-        assert_true(str_equal(told[i].name, name_number(room, i)));
-        assert_int_equal(told[i].requests, 2);
+        assert_true(str_equal(sent[i].name, name_number(room, i)));
+        assert_int_equal(sent[i].requests, 2);
     }
-    assert_str_is(told[MOST_ENDPOINTS - 1].name, "(other)");
-    assert_int_equal(told[MOST_ENDPOINTS - 1].requests, 2 * 25 + 1);
+    assert_str_is(sent[MOST_ENDPOINTS - 1].name, "(other)");
+    assert_int_equal(sent[MOST_ENDPOINTS - 1].requests, 2 * 25 + 1);
 }
 
 static void a_long_endpoint_is_cut(void **state)
 {
     const struct roast_endpoint more = {.name = long_text(), .requests = 1};
-    struct roast_endpoint told[MOST_ENDPOINTS];
+    struct roast_endpoint sent[MOST_ENDPOINTS];
     roast_thread *thread = begin_armed(0);
     (void)state;
 
     roast_ladder_endpoint_add(thread, &more);
     roast_ladder_endpoint_add(thread, &more);
     roast_record rec = end_reads(thread);
-    assert_int_equal(endpoints_in(&rec, told), 1);
-    assert_int_equal(told[0].name.size_bytes, 126);
-    assert_int_equal(told[0].requests, 2);
+    assert_int_equal(endpoints_in(&rec, sent), 1);
+    assert_int_equal(sent[0].name.size_bytes, 126);
+    assert_int_equal(sent[0].requests, 2);
 }
 
 /* ---- the file ---------------------------------------------------------------- */
@@ -294,8 +294,8 @@ static struct roast_file_facts facts_in(const roast_record *rec)
     return facts;
 }
 
-/* What is found out later is told as well; the branches are those of the first time. */
-static void what_is_known_of_the_tree_is_told(void **state)
+/* Later facts are sent too; the branches are those of the first call. */
+static void facts_of_the_tree_are_sent(void **state)
 {
     struct roast_file_facts facts = {.kind = ROAST_FILE_TTREE, .branches = 1500};
     char blob[] = "sizes of all";
@@ -313,19 +313,19 @@ static void what_is_known_of_the_tree_is_told(void **state)
     roast_ladder_file(thread, &facts, str_from(blob, 12));
     memset(&facts, 0, sizeof(facts)); /* copied */
     roast_record rec = end_reads(thread);
-    struct roast_file_facts told = facts_in(&rec);
+    struct roast_file_facts sent = facts_in(&rec);
     assert_str_is(text(&rec, ROAST_FIELD_file_branches), "sizes of all");
-    assert_int_equal(told.kind, ROAST_FILE_TTREE);
-    assert_int_equal(told.codec, ROAST_CODEC_ZSTD);
-    assert_int_equal(told.branches, 1500);
-    assert_int_equal(told.entries, 250);
-    assert_true(told.sizes_known);
-    assert_int_equal(told.compressed_bytes, 1000);
-    assert_int_equal(told.uncompressed_bytes, 4000);
+    assert_int_equal(sent.kind, ROAST_FILE_TTREE);
+    assert_int_equal(sent.codec, ROAST_CODEC_ZSTD);
+    assert_int_equal(sent.branches, 1500);
+    assert_int_equal(sent.entries, 250);
+    assert_true(sent.sizes_known);
+    assert_int_equal(sent.compressed_bytes, 1000);
+    assert_int_equal(sent.uncompressed_bytes, 4000);
 }
 
-/* Reading nothing is told where it would have been seen. */
-static void a_tree_of_which_nothing_was_read_says_so(void **state)
+/* An empty list is sent only if all reads were observed. */
+static void a_tree_without_reads_has_an_empty_list(void **state)
 {
     const struct roast_file_facts facts = {.kind = ROAST_FILE_TTREE};
     const uint64_t missing[] = {0, 0, hook_bit(ROAST_HOOK_submit)};
@@ -334,7 +334,7 @@ static void a_tree_of_which_nothing_was_read_says_so(void **state)
     for (size_t i = 0; i < COUNT_OF(missing); i++) {
         roast_thread *thread = begin_armed(missing[i]);
         roast_ladder_file(thread, &facts, str_from(NULL, 0));
-        if (i == 1) /* one of them is taken away meanwhile */
+        if (i == 1) /* one hook is removed during the attempt */
             roast_ladder_add(thread, ROAST_ITEM_hooks_missing,
                              hook_bit(ROAST_HOOK_cost));
         roast_record rec = end_reads(thread);
@@ -346,7 +346,7 @@ static void a_tree_of_which_nothing_was_read_says_so(void **state)
     }
 }
 
-static void branches_that_were_told_before_are_not_told_again(void **state)
+static void branches_of_a_file_are_sent_once(void **state)
 {
     const struct roast_file_facts facts = {.kind = ROAST_FILE_RNTUPLE};
     roast_thread *thread = begin_armed(0);
@@ -361,7 +361,7 @@ static void branches_that_were_told_before_are_not_told_again(void **state)
     assert_false(roast_record_has(&rec, ROAST_FIELD_file_branches));
 }
 
-/* ---- whose reads they are ---------------------------------------------------- */
+/* ---- attempts and chunks ----------------------------------------------------- */
 
 static void read_something(roast_thread *thread)
 {
@@ -373,10 +373,10 @@ static void read_something(roast_thread *thread)
     roast_ladder_file(thread, &facts, str_from("all", 3));
 }
 
-static void the_chunk_of_an_attempt_tells_what_it_read(void **state)
+static void the_chunk_of_an_attempt_has_its_reads(void **state)
 {
     roast_thread *thread = begin_armed(0);
-    struct roast_branch told[2];
+    struct roast_branch sent[2];
     (void)state;
 
     read_something(thread); /* before process() */
@@ -385,8 +385,8 @@ static void the_chunk_of_an_attempt_tells_what_it_read(void **state)
     assert_int_equal(branch(thread, "eta"), 1);
     assert_int_equal(roast_ladder_branch(thread, long_text()), 2);
     roast_record rec = end_chunk(thread);
-    assert_int_equal(branches_in(&rec, told, COUNT_OF(told)), 3);
-    assert_str_is(told[1].name, "eta");
+    assert_int_equal(branches_in(&rec, sent, COUNT_OF(sent)), 3);
+    assert_str_is(sent[1].name, "eta");
     assert_str_is(text(&rec, ROAST_FIELD_file_branches), "all");
     assert_true(roast_record_has(&rec, ROAST_FIELD_endpoints));
     assert_true(roast_record_has(&rec, ROAST_FIELD_file_facts));
@@ -411,7 +411,7 @@ static void a_chunk_counts_the_branches_that_were_lost_before_it(void **state)
     (void)end_armed(thread);
 }
 
-static void a_chunk_that_outlives_its_attempt_tells_no_reads(void **state)
+static void a_chunk_that_outlives_its_attempt_has_no_reads(void **state)
 {
     roast_thread *thread = begin_armed(0);
     (void)state;
@@ -438,18 +438,18 @@ static void an_attempt_has_no_reads_of_the_one_before(void **state)
     (void)end_armed(thread);
 }
 
-/* What was read is known, whatever came of it. */
-static void an_attempt_that_failed_early_tells_what_it_read(void **state)
+/* Reads are sent even if the attempt failed. */
+static void an_attempt_that_failed_early_has_its_reads(void **state)
 {
     roast_thread *thread = begin_armed(0);
     (void)state;
 
     read_something(thread);
-    struct told told = end_attempt(thread, ended_failed);
-    assert_int_equal(told.count, 2);
-    assert_str_is(text(&told.records[0], ROAST_FIELD_file_branches), "all");
-    assert_true(roast_record_has(&told.records[0], ROAST_FIELD_branches));
-    assert_false(roast_record_has(&told.records[0], ROAST_FIELD_duration_ns));
+    struct sent_frames sent = end_attempt(thread, ended_failed);
+    assert_int_equal(sent.count, 2);
+    assert_str_is(text(&sent.records[0], ROAST_FIELD_file_branches), "all");
+    assert_true(roast_record_has(&sent.records[0], ROAST_FIELD_branches));
+    assert_false(roast_record_has(&sent.records[0], ROAST_FIELD_duration_ns));
 }
 
 /* ---- memory ------------------------------------------------------------------ */
@@ -463,7 +463,7 @@ static void nothing_is_allocated_after_the_first_attempt(void **state)
         read_many(thread, 500);
         roast_ladder_file(thread, &(struct roast_file_facts){.branches = 1},
                           long_text());
-        assert_true(keep_chunk(thread, NULL));
+        assert_true(add_attempt_chunk(thread, NULL));
         (void)end_armed(thread);
         thread = begin_armed(0);
         read_many(thread, 500);
@@ -485,19 +485,19 @@ int main(void)
         cmocka_unit_test(sizes_in_the_file_are_replaced),
         cmocka_unit_test(numbers_of_no_branch_change_nothing),
         cmocka_unit_test(long_names_are_cut_and_counted),
-        cmocka_unit_test(many_branches_are_told_apart),
+        cmocka_unit_test(many_branches_are_distinct),
         cmocka_unit_test(branches_beyond_the_cap_are_counted),
         cmocka_unit_test(what_is_read_from_an_endpoint_is_added_up),
         cmocka_unit_test(endpoints_beyond_the_cap_are_one),
         cmocka_unit_test(a_long_endpoint_is_cut),
-        cmocka_unit_test(what_is_known_of_the_tree_is_told),
-        cmocka_unit_test(a_tree_of_which_nothing_was_read_says_so),
-        cmocka_unit_test(branches_that_were_told_before_are_not_told_again),
-        cmocka_unit_test(the_chunk_of_an_attempt_tells_what_it_read),
+        cmocka_unit_test(facts_of_the_tree_are_sent),
+        cmocka_unit_test(a_tree_without_reads_has_an_empty_list),
+        cmocka_unit_test(branches_of_a_file_are_sent_once),
+        cmocka_unit_test(the_chunk_of_an_attempt_has_its_reads),
         cmocka_unit_test(a_chunk_counts_the_branches_that_were_lost_before_it),
-        cmocka_unit_test(a_chunk_that_outlives_its_attempt_tells_no_reads),
+        cmocka_unit_test(a_chunk_that_outlives_its_attempt_has_no_reads),
         cmocka_unit_test(an_attempt_has_no_reads_of_the_one_before),
-        cmocka_unit_test(an_attempt_that_failed_early_tells_what_it_read),
+        cmocka_unit_test(an_attempt_that_failed_early_has_its_reads),
         cmocka_unit_test(nothing_is_allocated_after_the_first_attempt),
     };
     return cmocka_run_group_tests_name("probe/reads", tests, NULL, NULL);

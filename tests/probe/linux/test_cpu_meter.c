@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* test_cpu_meter.c - the CPU of a process tree from uses that the test makes up: who is
- * counted from when, and nobody twice. What the kernel says of children that ended is
- * real, and stands still unless a test starts one. */
+/* test_cpu_meter.c - the CPU of a process tree from uses made by the test: the start of
+ * each process, and no process twice. The kernel's CPU time of ended children is real,
+ * and constant unless a test starts one. */
 #include <sys/resource.h>
 #include <time.h>
 
@@ -62,7 +62,7 @@ static double children(void)
 #define assert_children(seconds) \
     assert_float_equal((float)children(), (float)(seconds), 1e-6f)
 
-/* ---- who is counted from when ------------------------------------------------ */
+/* ---- start of each process --------------------------------------------------- */
 
 static void before_any_round_nothing_was_used(void **state)
 {
@@ -97,7 +97,7 @@ static void who_was_there_at_the_start_counts_from_then(void **state)
     assert_children(3);
 }
 
-static void who_came_later_counts_from_nothing(void **state)
+static void a_later_process_counts_from_zero(void **state)
 {
     (void)state;
     roast_cpu_meter_round(meter);
@@ -137,7 +137,7 @@ static void time_that_runs_backwards_counts_nothing(void **state)
     assert_children(2);
 }
 
-/* ---- who ended --------------------------------------------------------------- */
+/* ---- processes that ended ---------------------------------------------------- */
 
 static void who_was_waited_for_in_the_tree_counts_once(void **state)
 {
@@ -159,7 +159,7 @@ static void who_was_waited_for_in_the_tree_counts_once(void **state)
     assert_children(5.5);
 }
 
-/* Its parent ended first, or does not care: no one counts it any more. */
+/* Its parent ended first, or does not wait: the kernel does not count it. */
 static void what_was_seen_is_not_taken_back(void **state)
 {
     (void)state;
@@ -218,7 +218,7 @@ static void a_child_that_we_waited_for_counts_once(void **state)
     assert_children(used_s + more_s + 1);
 }
 
-/* It is shown as alive, and then waited for before the meter is read. */
+/* It is alive in the sample, and waited for before the meter is read. */
 static void a_child_that_ends_during_a_round_counts_once(void **state)
 {
     (void)state;
@@ -281,8 +281,8 @@ static void without_memory_there_is_no_meter(void **state)
     roast_cpu_meter_free(none);
 }
 
-/* Who found no room at the start may have been there for days: it counts from when it
- * is seen, not from nothing. */
+/* A process that had no room at the start may be days old: it counts from its first
+ * sample, not from 0. */
 static void a_start_without_memory_does_not_count_the_past(void **state)
 {
     roast_error err = {0};
@@ -330,7 +330,7 @@ int main(void)
         meter_test(before_any_round_nothing_was_used),
         meter_test(this_process_is_not_its_own_child),
         meter_test(who_was_there_at_the_start_counts_from_then),
-        meter_test(who_came_later_counts_from_nothing),
+        meter_test(a_later_process_counts_from_zero),
         meter_test(a_number_that_is_used_again_is_another_process),
         meter_test(time_that_runs_backwards_counts_nothing),
         meter_test(who_was_waited_for_in_the_tree_counts_once),

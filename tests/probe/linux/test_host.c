@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* test_host.c - the text formats behind the facts of a process. */
+/* test_host.c - parsers of host facts. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

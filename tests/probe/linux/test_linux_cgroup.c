@@ -2,8 +2,8 @@
 /* test_linux_cgroup.c - groups and limits in trees of both versions.
  *
  * Every case is a folder with proc/ and sys/, and one row of the table: what must be
- * found there. The path of "v2_outside" climbs out of the mount into the tree of "v2",
- * as the path of a process outside of our namespace does: it must not be followed. */
+ * found there. The path of "v2_outside" leaves the mount towards the tree of "v2", like
+ * the path of a process outside of our namespace: it must not be followed. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -22,7 +22,7 @@ enum { NONE = -1 };
 
 #define GIB (INT64_C(1) << 30)
 
-struct expected {
+struct expected_run {
     const char *name;
     int memory_version;
     int cpu_version;
@@ -34,7 +34,7 @@ struct expected {
     int64_t oom_kills;
 };
 
-static const struct expected cases[] = {
+static const struct expected_run cases[] = {
     {"v1", 1, 1, 4 * GIB, 1500, 2718281828, 31, 123456789, 2},
     {"v1_container", 1, 1, 2 * GIB, 2000, 4000, 3, 5000, 0},
     {"v1_unlimited", 1, 1, NONE, NONE, 0, 0, 7000, 0},
@@ -70,7 +70,8 @@ static void expect(const char *name, const char *what, int64_t found, int64_t ex
                  (long long)expected);
 }
 
-static void check_counters(const struct expected *row, const struct roast_cgroup *group)
+static void check_counters(const struct expected_run *row,
+                           const struct roast_cgroup *group)
 {
     struct roast_procfile stat = {0};
     struct roast_procfile current = {0};
@@ -97,7 +98,7 @@ static void every_tree_is_understood(void **state)
     (void)state;
 
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-        const struct expected *row = &cases[i];
+        const struct expected_run *row = &cases[i];
         struct roast_cgroup group;
         bool any = row->memory_version > 0 || row->cpu_version > 0;
 
@@ -147,7 +148,7 @@ static bool lists_this_process(const char *dir)
     return false;
 }
 
-/* Where the path is not cut to a container's, and no limit moved the directory up. */
+/* Unless the path is cut by a container, or a limit is at a parent. */
 static void the_group_of_this_process_holds_it(void **state)
 {
     char buffer[8192];

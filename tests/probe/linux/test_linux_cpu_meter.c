@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* test_linux_cpu_meter.c - the CPU of real children, seen in the process tree, against
- * what wait4() says of them in the end.
+ * wait4() at their end.
  *
- * Children work when told to over a pipe, and answer with what they have used by their
- * own clock. The tree is read in ticks of 10 ms, of user and system apart: so a sum may
- * be off by 3 % or by 30 ms for each process that was read alive. */
+ * Children get orders over a pipe, and return the CPU time of their own clock. The tree
+ * has ticks of 10 ms, separate for user and system, so a sum may be off by 3 % or by 30
+ * ms for each running process. */
 #include <math.h>
 #include <signal.h>
 #include <sys/resource.h>
@@ -26,7 +26,7 @@ enum { BURN_MS = 300 };
 struct child {
     pid_t pid;
     int orders;
-    int answers; /* seconds used so far, of itself and who it waited for */
+    int answers; /* CPU seconds of itself and of children it waited for */
 };
 
 static double seconds(struct timeval time)
@@ -95,7 +95,7 @@ static struct child start_child(void)
     return child;
 }
 
-static void tell(struct child child, enum order order)
+static void send_order(struct child child, enum order order)
 {
     unsigned char byte = (unsigned char)order;
     assert_int_equal(write(child.orders, &byte, 1), 1);
@@ -109,7 +109,7 @@ static double answer_of(struct child child)
     return used_s;
 }
 
-/* Everything that it used, by the word of wait4(). */
+/* Its total CPU time, by wait4(). */
 static double wait_for(struct child child)
 {
     struct rusage usage;
@@ -122,7 +122,7 @@ static double wait_for(struct child child)
 
 static double end_child(struct child child)
 {
-    tell(child, LEAVE);
+    send_order(child, LEAVE);
     return wait_for(child);
 }
 
@@ -134,7 +134,7 @@ static void take_use(void *context, const struct roast_process_use *use)
     assert_int_equal(roast_cpu_meter_use(meter, use, NULL), ROAST_OK);
 }
 
-static double look(void)
+static double measure(void)
 {
     const struct roast_use_sink sink = {take_use, NULL};
     double own_s, children_s;
@@ -145,24 +145,24 @@ static double look(void)
     return children_s;
 }
 
-static void assert_close_of(int processes, double value_s, double truth_s)
+static void assert_close_of(int processes, double value_s, double exact_s)
 {
-    double allowed_s = fmax(0.03 * truth_s, 0.03 * processes);
+    double allowed_s = fmax(0.03 * exact_s, 0.03 * processes);
 
-    if (fabs(value_s - truth_s) > allowed_s)
-        fail_msg("%.3f s, not %.3f s", value_s, truth_s);
+    if (fabs(value_s - exact_s) > allowed_s)
+        fail_msg("%.3f s, not %.3f s", value_s, exact_s);
 }
 
-static void assert_close(double value_s, double truth_s)
+static void assert_close(double value_s, double exact_s)
 {
-    assert_close_of(1, value_s, truth_s);
+    assert_close_of(1, value_s, exact_s);
 }
 
 static void start_meter(void)
 {
     assert_int_equal(roast_cpu_meter_new(&meter, NULL), ROAST_OK);
     assert_int_equal(roast_process_tree_new(&tree, NULL, 0, NULL), ROAST_OK);
-    assert_close(look(), 0);
+    assert_close(measure(), 0);
 }
 
 static int stop_meter(void **state)
@@ -182,17 +182,17 @@ static void a_child_alive_at_the_start_counts_from_then(void **state)
     struct child child = start_child();
     (void)state;
 
-    tell(child, BURN);
+    send_order(child, BURN);
     double before_s = answer_of(child);
     start_meter();
-    tell(child, BURN);
+    send_order(child, BURN);
     double now_s = answer_of(child);
-    assert_close(look(), now_s - before_s);
-    tell(child, BURN);
+    assert_close(measure(), now_s - before_s);
+    send_order(child, BURN);
     (void)answer_of(child);
     double all_s = end_child(child);
-    assert_close(look(), all_s - before_s);
-    assert_close(look(), all_s - before_s);
+    assert_close(measure(), all_s - before_s);
+    assert_close(measure(), all_s - before_s);
 }
 
 static void children_begun_later_count_whole_alive_and_dead(void **state)
@@ -205,29 +205,29 @@ static void children_begun_later_count_whole_alive_and_dead(void **state)
     for (size_t i = 0; i < COUNT_OF(children); i++)
         children[i] = start_child();
     for (size_t i = 0; i < COUNT_OF(children); i++)
-        tell(children[i], BURN);
-    (void)look(); /* while they work */
+        send_order(children[i], BURN);
+    (void)measure(); /* while they work */
     for (size_t i = 0; i < COUNT_OF(children); i++)
         alive_s += answer_of(children[i]);
-    assert_close_of(COUNT_OF(children), look(), alive_s);
+    assert_close_of(COUNT_OF(children), measure(), alive_s);
     for (size_t i = 0; i < COUNT_OF(children); i++) {
         dead_s += end_child(children[i]);
-        double sum_s = look(); /* some dead, some alive */
+        double sum_s = measure(); /* some dead, some alive */
         assert_true(sum_s > dead_s - 0.001 && sum_s < alive_s + 0.09);
     }
-    assert_close(look(), dead_s);
+    assert_close(measure(), dead_s);
 }
 
-static void a_child_that_no_look_saw_counts(void **state)
+static void a_child_between_samples_counts(void **state)
 {
     (void)state;
 
     start_meter();
     struct child child = start_child();
-    tell(child, BURN);
+    send_order(child, BURN);
     (void)answer_of(child);
     double all_s = end_child(child);
-    assert_close(look(), all_s);
+    assert_close(measure(), all_s);
 }
 
 static void children_of_children_count_once(void **state)
@@ -235,38 +235,38 @@ static void children_of_children_count_once(void **state)
     struct child child = start_child();
     (void)state;
 
-    tell(child, BURN_IN_A_CHILD);
+    send_order(child, BURN_IN_A_CHILD);
     double before_s = answer_of(child);
     start_meter();
-    tell(child, BURN_IN_A_CHILD);
-    (void)look(); /* while the grandchild works */
-    (void)look();
+    send_order(child, BURN_IN_A_CHILD);
+    (void)measure(); /* while the grandchild works */
+    (void)measure();
     double now_s = answer_of(child);
-    assert_close(look(), now_s - before_s);
+    assert_close(measure(), now_s - before_s);
     double all_s = end_child(child);
-    assert_close(look(), all_s - before_s);
+    assert_close(measure(), all_s - before_s);
 }
 
-/* It has ended and nobody has waited for it: it is in the tree and nowhere else. */
-static void a_child_that_nobody_waited_for_counts(void **state)
+/* A zombie: it is in the tree only. */
+static void a_zombie_counts(void **state)
 {
     siginfo_t about;
     (void)state;
 
     start_meter();
     struct child child = start_child();
-    tell(child, BURN);
+    send_order(child, BURN);
     double used_s = answer_of(child);
-    tell(child, LEAVE);
+    send_order(child, LEAVE);
     assert_int_equal(waitid(P_PID, (id_t)child.pid, &about, WEXITED | WNOWAIT), 0);
-    assert_close(look(), used_s);
+    assert_close(measure(), used_s);
     double all_s = wait_for(child);
-    assert_close(look(), all_s);
+    assert_close(measure(), all_s);
 }
 
-/* A subreaper is the machine's init: what becomes of an orphan we cannot say, but what
- * was seen of it stays. */
-static void what_was_seen_of_an_orphan_stays(void **state)
+/* A subreaper is the machine's init: an orphan may disappear, but its sampled CPU time
+ * is kept. */
+static void cpu_of_an_orphan_is_kept(void **state)
 {
     int pids[2];
     pid_t orphan = -1;
@@ -277,7 +277,7 @@ static void what_was_seen_of_an_orphan_stays(void **state)
     pid_t parent = fork();
     if (parent == 0) {
         struct child grandchild = start_child();
-        tell(grandchild, BURN);
+        send_order(grandchild, BURN);
         (void)answer_of(grandchild);
         (void)!write(pids[1], &grandchild.pid, sizeof(pid_t));
         (void)pause(); /* until it is killed; the grandchild's pipe ends with it */
@@ -286,11 +286,11 @@ static void what_was_seen_of_an_orphan_stays(void **state)
     assert_int_equal(read(pids[0], &orphan, sizeof(orphan)), sizeof(orphan));
     (void)close(pids[0]);
     (void)close(pids[1]);
-    double seen_s = look();
+    double seen_s = measure();
     assert_close(seen_s, BURN_MS / 1e3);
     assert_int_equal(kill(parent, SIGKILL), 0);
     assert_int_equal(waitpid(parent, NULL, 0), parent);
-    assert_true(look() >= seen_s - 0.001);
+    assert_true(measure() >= seen_s - 0.001);
 }
 
 int main(void)
@@ -300,10 +300,10 @@ int main(void)
                                   stop_meter),
         cmocka_unit_test_teardown(children_begun_later_count_whole_alive_and_dead,
                                   stop_meter),
-        cmocka_unit_test_teardown(a_child_that_no_look_saw_counts, stop_meter),
+        cmocka_unit_test_teardown(a_child_between_samples_counts, stop_meter),
         cmocka_unit_test_teardown(children_of_children_count_once, stop_meter),
-        cmocka_unit_test_teardown(a_child_that_nobody_waited_for_counts, stop_meter),
-        cmocka_unit_test_teardown(what_was_seen_of_an_orphan_stays, stop_meter),
+        cmocka_unit_test_teardown(a_zombie_counts, stop_meter),
+        cmocka_unit_test_teardown(cpu_of_an_orphan_is_kept, stop_meter),
     };
     return cmocka_run_group_tests_name("probe/linux_cpu_meter", tests, NULL, NULL);
 }

@@ -83,7 +83,7 @@ static void what_cannot_be_read_is_absent_and_takes_nothing_with_it(void **state
     }
 }
 
-static void this_host_is_what_the_c_library_says(void **state)
+static void this_host_equals_the_c_library(void **state)
 {
     struct roast_host host;
     struct sysinfo info;
@@ -118,7 +118,7 @@ static void allowed_cpus_follow_the_affinity(void **state)
     assert_true(holds_in_child(sees_one_allowed_cpu, NULL));
 }
 
-/* The kernel cuts its start to a whole tick. */
+/* The kernel rounds the start down to a tick. */
 static bool started_since(void *context)
 {
     const int64_t *forked_ns = context;
@@ -181,7 +181,7 @@ int main(void)
         cmocka_unit_test(a_program_may_have_parentheses_in_its_name),
         cmocka_unit_test(arm_has_a_model_too),
         cmocka_unit_test(what_cannot_be_read_is_absent_and_takes_nothing_with_it),
-        cmocka_unit_test(this_host_is_what_the_c_library_says),
+        cmocka_unit_test(this_host_equals_the_c_library),
         cmocka_unit_test(allowed_cpus_follow_the_affinity),
         cmocka_unit_test(a_child_started_when_it_was_forked),
         cmocka_unit_test(facts_travel_under_the_names_of_the_list),

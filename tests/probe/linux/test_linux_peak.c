@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* test_linux_peak.c - memory of a chunk against memory the test maps itself: its
- * growth, its peak, exact or sampled and said which; and the sampler's own life.
+ * growth, its peak (exact or sampled), and the life cycle of the sampler.
  *
  * Pages are mapped and made resident by the kernel, so that no sanitizer adds any.
  * Where a sample is needed, the memory is held until the sampler has been seen. */
@@ -13,8 +13,8 @@
 #include <time.h>
 
 #include "forks.h"
+#include "probe/attempt_help.h"
 #include "probe/chunk/thread.h"
-#include "probe/chunk_help.h"
 #include "probe/linux/usage.h"
 
 enum { MIB = 1024 * 1024 };
@@ -38,7 +38,7 @@ static void nap(void)
     (void)nanosleep(&moment, NULL);
 }
 
-/* A chunk that reads the kernel's mark, whatever the pace of the chunks before. */
+/* A chunk that reads the kernel's mark in spite of the budget. */
 static roast_thread *begin_reading(bool exact_peak)
 {
     const struct roast_chunk_options options = {.exact_peak = exact_peak};
@@ -51,7 +51,7 @@ static roast_thread *begin_reading(bool exact_peak)
     return thread;
 }
 
-/* Waits until the sampler has seen this much; false if that takes half a minute. */
+/* Waits until the sampler has recorded this much; false after half a minute. */
 static bool is_sampled(roast_thread *thread, uint64_t rss_bytes)
 {
     for (int i = 0; i < 6000 && atomic_load(&thread->peak_rss_bytes) < rss_bytes; i++)
@@ -78,7 +78,7 @@ static void assert_peak(const roast_record *rec, uint64_t bytes,
                             bytes);
 }
 
-/* The mark of whoever started this process may be higher than what is mapped here. */
+/* The inherited mark may be higher than what is mapped here. */
 static void skip_unless_mark_will_move(roast_thread *thread, uint64_t growth_bytes)
 {
     uint64_t mark_bytes, rss_bytes;
@@ -113,7 +113,7 @@ static void a_peak_below_the_mark_is_sampled(void **state)
 
     assert_non_null(memory); /* moves the mark before the chunk */
     unmap_resident(memory, 2 * BYTES);
-    nap(); /* a sample that is being taken is not the chunk's */
+    nap(); /* a sample in progress does not belong to the chunk */
     roast_thread *thread = begin_reading(false);
     uint64_t before_bytes = thread->before.rss_bytes;
     memory = map_resident(BYTES);
@@ -138,7 +138,7 @@ static void a_peak_below_the_mark_is_exact_after_a_reset(void **state)
     roast_thread *thread = begin_reading(true);
     memory = map_resident(BYTES);
     assert_non_null(memory);
-    unmap_resident(memory, BYTES); /* no sampler need have seen it */
+    unmap_resident(memory, BYTES); /* no sample is required */
     roast_record rec = end_chunk(thread);
     assert_peak(&rec, BYTES, ROAST_PEAK_EXACT);
 }
@@ -178,7 +178,7 @@ static void a_peak_beside_another_chunk_is_never_called_exact(void **state)
     enum { BYTES = 512 * MIB };
     roast_thread *thread = begin_reading(false);
     uint64_t before_bytes = thread->before.rss_bytes;
-    void *memory = map_resident(BYTES); /* moves the mark: but whose was it? */
+    void *memory = map_resident(BYTES); /* moves the mark, for an unknown chunk */
     pthread_t other;
     (void)state;
 
@@ -251,8 +251,8 @@ static void passes_of_a_memory_section_add_up_and_may_shrink(void **state)
 
 /* ---- the sampler ------------------------------------------------------------- */
 
-/* How many threads the process has; *free_for_signals gets how many besides the first
- * could be given a Ctrl-C. */
+/* The number of threads of the process; *free_for_signals gets how many besides the
+ * first could receive SIGINT. */
 static int count_tasks(int *free_for_signals)
 {
     DIR *dir = opendir("/proc/self/task");
@@ -287,7 +287,7 @@ static void *end_at_once(void *unused)
 }
 
 /* ThreadSanitizer adds a thread of its own to the first one that is made, and one that
- * was joined may be listed a moment longer: so the count is believed when it stays. */
+ * was joined may be listed a moment longer: so the count must be stable. */
 static int count_at_start(void **state)
 {
     pthread_t thread;

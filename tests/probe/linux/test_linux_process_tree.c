@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* test_linux_process_tree.c - the process tree against processes that the test starts.
  *
- * Each child says over a pipe when it is ready, and how much CPU it has used by its own
- * clock. Then it waits for the end of another pipe, whose last writer is the test: so
- * none outlives it, however it ends. Everything is checked both ways, with the children
- * files of the kernel and by scanning all processes. */
+ * Each child reports over a pipe that it is ready, and its CPU time by its own clock.
+ * Then it waits for the end of another pipe, whose only writer is the test, so no child
+ * outlives it. Everything is checked both ways, with the children files of the kernel
+ * and by scanning all processes. */
 #include <pthread.h>
 #include <signal.h>
 #include <sys/prctl.h>
@@ -52,8 +52,8 @@ static void wait_for_the_end(void)
     (void)read(hold[0], &byte, 1);
 }
 
-/* Starts a child that does `work`, and returns when it has. */
-static struct child start(void (*work)(void), bool stays)
+/* Starts a child that does `work`, and returns when it is done. */
+static struct child start(void (*work)(void), bool keep_running_child)
 {
     struct child child = {-1, 0};
     int ready[2];
@@ -68,7 +68,7 @@ static struct child start(void (*work)(void), bool stays)
         uint64_t cpu_ns = own_cpu_ns();
         (void)!write(ready[1], &cpu_ns, sizeof(cpu_ns));
         (void)close(ready[1]);
-        if (stays)
+        if (keep_running_child)
             wait_for_the_end();
         _exit(0);
     }
@@ -85,35 +85,36 @@ static void end(struct child child)
     assert_int_equal(waitpid(child.pid, NULL, 0), child.pid);
 }
 
-/* ---- looks ------------------------------------------------------------------- */
+/* ---- snapshots ---------------------------------------------------------------- */
 
-struct look {
+struct tree_snapshot {
     size_t count;
     struct roast_process_use uses[MOST_USES];
 };
 
 static void keep(void *context, const struct roast_process_use *use)
 {
-    struct look *look = context;
+    struct tree_snapshot *snapshot = context;
 
-    if (look->count < MOST_USES)
-        look->uses[look->count++] = *use;
+    if (snapshot->count < MOST_USES)
+        snapshot->uses[snapshot->count++] = *use;
 }
 
-static void sample(roast_process_tree *tree, struct look *look)
+static void sample(roast_process_tree *tree, struct tree_snapshot *snapshot)
 {
-    const struct roast_use_sink sink = {keep, look};
+    const struct roast_use_sink sink = {keep, snapshot};
 
-    memset(look, 0, sizeof(*look));
+    memset(snapshot, 0, sizeof(*snapshot));
     int count = roast_process_tree_sample(tree, &sink, NULL);
-    assert_int_equal(count, look->count);
+    assert_int_equal(count, snapshot->count);
 }
 
-static const struct roast_process_use *find(const struct look *look, pid_t pid)
+static const struct roast_process_use *find(const struct tree_snapshot *snapshot,
+                                            pid_t pid)
 {
-    for (size_t i = 0; i < look->count; i++) {
-        if (look->uses[i].pid == (uint64_t)pid)
-            return &look->uses[i];
+    for (size_t i = 0; i < snapshot->count; i++) {
+        if (snapshot->uses[i].pid == (uint64_t)pid)
+            return &snapshot->uses[i];
     }
     return NULL;
 }
@@ -141,19 +142,19 @@ static void assert_close(uint64_t a_ns, uint64_t b_ns)
 static void this_process_alone_is_one(void **state)
 {
     roast_process_tree *tree = new_tree(state);
-    struct look look;
+    struct tree_snapshot snapshot;
     struct timespec before, after;
 
     (void)clock_gettime(CLOCK_REALTIME, &before);
-    sample(tree, &look);
+    sample(tree, &snapshot);
     (void)clock_gettime(CLOCK_REALTIME, &after);
-    assert_int_equal(look.count, 1);
-    assert_int_equal(look.uses[0].pid, getpid());
-    assert_int_equal(look.uses[0].parent_pid, getppid());
-    assert_close(look.uses[0].cpu_ns, own_cpu_ns());
-    assert_true(look.uses[0].rss_bytes > 100000);
-    assert_true(look.uses[0].threads >= 1);
-    assert_in_range(look.uses[0].time_ns / 1000000000, before.tv_sec, after.tv_sec);
+    assert_int_equal(snapshot.count, 1);
+    assert_int_equal(snapshot.uses[0].pid, getpid());
+    assert_int_equal(snapshot.uses[0].parent_pid, getppid());
+    assert_close(snapshot.uses[0].cpu_ns, own_cpu_ns());
+    assert_true(snapshot.uses[0].rss_bytes > 100000);
+    assert_true(snapshot.uses[0].threads >= 1);
+    assert_in_range(snapshot.uses[0].time_ns / 1000000000, before.tv_sec, after.tv_sec);
     roast_process_tree_free(tree);
 }
 
@@ -166,41 +167,41 @@ static void start_two(void)
 static void children_and_grandchildren_come_and_go(void **state)
 {
     roast_process_tree *tree = new_tree(state);
-    struct look look;
+    struct tree_snapshot snapshot;
 
-    sample(tree, &look);
-    assert_int_equal(look.count, 1);
+    sample(tree, &snapshot);
+    assert_int_equal(snapshot.count, 1);
     for (int round = 0; round < 3; round++) {
         struct child parent = start(start_two, true);
-        sample(tree, &look);
-        assert_int_equal(look.count, 4);
+        sample(tree, &snapshot);
+        assert_int_equal(snapshot.count, 4);
         for (int i = 0; i < 40; i++) /* with a search and without */
-            sample(tree, &look);
-        assert_int_equal(look.count, 4);
+            sample(tree, &snapshot);
+        assert_int_equal(snapshot.count, 4);
         size_t of_parent = 0;
-        for (size_t i = 0; i < look.count; i++)
-            of_parent += look.uses[i].parent_pid == (uint64_t)parent.pid;
+        for (size_t i = 0; i < snapshot.count; i++)
+            of_parent += snapshot.uses[i].parent_pid == (uint64_t)parent.pid;
         assert_int_equal(of_parent, 2);
         end(parent);
-        sample(tree, &look); /* its children are init's now */
-        assert_int_equal(look.count, 1);
+        sample(tree, &snapshot); /* its children belong to init now */
+        assert_int_equal(snapshot.count, 1);
     }
     roast_process_tree_free(tree);
 }
 
-static void cpu_is_what_the_child_says(void **state)
+static void cpu_equals_the_clock_of_the_child(void **state)
 {
     roast_process_tree *tree = new_tree(state);
     struct child busy = start(burn, true);
     struct child idle = start(nothing, true);
-    struct look look;
+    struct tree_snapshot snapshot;
 
-    sample(tree, &look);
+    sample(tree, &snapshot);
     assert_true(busy.cpu_ns >= BURN_NS);
-    assert_non_null(find(&look, busy.pid));
-    assert_close(find(&look, busy.pid)->cpu_ns, busy.cpu_ns);
-    assert_non_null(find(&look, idle.pid));
-    assert_close(find(&look, idle.pid)->cpu_ns, idle.cpu_ns);
+    assert_non_null(find(&snapshot, busy.pid));
+    assert_close(find(&snapshot, busy.pid)->cpu_ns, busy.cpu_ns);
+    assert_non_null(find(&snapshot, idle.pid));
+    assert_close(find(&snapshot, idle.pid)->cpu_ns, idle.cpu_ns);
     end(busy);
     end(idle);
     roast_process_tree_free(tree);
@@ -209,13 +210,13 @@ static void cpu_is_what_the_child_says(void **state)
 static void cpu_never_runs_back_while_it_is_used(void **state)
 {
     roast_process_tree *tree = new_tree(state);
-    struct look look;
+    struct tree_snapshot snapshot;
     uint64_t last_ns = 0;
 
     for (int i = 0; i < 300; i++) {
-        sample(tree, &look);
-        assert_true(look.uses[0].cpu_ns >= last_ns);
-        last_ns = look.uses[0].cpu_ns;
+        sample(tree, &snapshot);
+        assert_true(snapshot.uses[0].cpu_ns >= last_ns);
+        last_ns = snapshot.uses[0].cpu_ns;
     }
     roast_process_tree_free(tree);
 }
@@ -226,21 +227,21 @@ static void cpu_of_ended_children_is_seen_before_and_after_the_wait(void **state
     struct child child = start(burn, false);
     uint64_t own_ns, before_ns, after_ns;
     siginfo_t ended;
-    struct look look;
+    struct tree_snapshot snapshot;
 
     assert_int_equal(waitid(P_PID, (id_t)child.pid, &ended, WEXITED | WNOWAIT), 0);
     roast_cpu_used(&own_ns, &before_ns);
-    sample(tree, &look);
-    const struct roast_process_use *zombie = find(&look, child.pid);
+    sample(tree, &snapshot);
+    const struct roast_process_use *zombie = find(&snapshot, child.pid);
     assert_non_null(zombie);
     assert_close(zombie->cpu_ns, child.cpu_ns);
     assert_true(zombie->ended);
     assert_int_equal(zombie->rss_bytes, 0);
-    uint64_t reaped_ns = look.uses[0].reaped_cpu_ns;
+    uint64_t reaped_ns = snapshot.uses[0].reaped_cpu_ns;
     assert_int_equal(waitpid(child.pid, NULL, 0), child.pid);
-    sample(tree, &look);
-    assert_null(find(&look, child.pid));
-    assert_close(look.uses[0].reaped_cpu_ns - reaped_ns, child.cpu_ns);
+    sample(tree, &snapshot);
+    assert_null(find(&snapshot, child.pid));
+    assert_close(snapshot.uses[0].reaped_cpu_ns - reaped_ns, child.cpu_ns);
     roast_cpu_used(&own_ns, &after_ns);
     assert_close(after_ns - before_ns, child.cpu_ns);
     roast_process_tree_free(tree);
@@ -249,7 +250,7 @@ static void cpu_of_ended_children_is_seen_before_and_after_the_wait(void **state
 static void *start_from_thread(void *child)
 {
     *(struct child *)child = start(nothing, true);
-    wait_for_the_end(); /* a child of a thread that ended is moved to another */
+    wait_for_the_end(); /* a child of an ended thread moves to another */
     return NULL;
 }
 
@@ -258,22 +259,22 @@ static void a_child_of_another_thread_is_found(void **state)
     roast_process_tree *tree = new_tree(state);
     struct child child = {-1, 0};
     pthread_t thread;
-    struct look look;
-    int keep_hold[2] = {hold[0], hold[1]};
+    struct tree_snapshot snapshot;
+    int keep_running[2] = {hold[0], hold[1]};
 
     assert_int_equal(pipe(hold), 0);
     assert_int_equal(pthread_create(&thread, NULL, start_from_thread, &child), 0);
     do
-        sample(tree, &look);
-    while (look.count < 2);
-    assert_int_equal(look.uses[1].parent_pid, getpid());
+        sample(tree, &snapshot);
+    while (snapshot.count < 2);
+    assert_int_equal(snapshot.uses[1].parent_pid, getpid());
     (void)close(hold[1]);
     assert_int_equal(pthread_join(thread, NULL), 0);
-    assert_int_equal(look.uses[1].pid, child.pid);
+    assert_int_equal(snapshot.uses[1].pid, child.pid);
     assert_int_equal(waitpid(child.pid, NULL, 0), child.pid);
     (void)close(hold[0]);
-    hold[0] = keep_hold[0];
-    hold[1] = keep_hold[1];
+    hold[0] = keep_running[0];
+    hold[1] = keep_running[1];
     roast_process_tree_free(tree);
 }
 
@@ -286,10 +287,10 @@ static void a_name_with_parentheses_is_a_name(void **state)
 {
     roast_process_tree *tree = new_tree(state);
     struct child child = start(take_a_hard_name, true);
-    struct look look;
+    struct tree_snapshot snapshot;
 
-    sample(tree, &look);
-    const struct roast_process_use *use = find(&look, child.pid);
+    sample(tree, &snapshot);
+    const struct roast_process_use *use = find(&snapshot, child.pid);
     assert_non_null(use);
     assert_string_equal(use->command, "x) R 1 (y) (");
     assert_int_equal(use->parent_pid, getpid());
@@ -309,14 +310,14 @@ static void memory_of_a_child_is_its_own(void **state)
     roast_process_tree *tree = new_tree(state);
     struct child large = start(take_memory, true);
     struct child small = start(nothing, true);
-    struct look look;
+    struct tree_snapshot snapshot;
 
-    sample(tree, &look);
-    assert_non_null(find(&look, large.pid));
-    assert_non_null(find(&look, small.pid));
-    assert_true(find(&look, large.pid)->rss_bytes > MAPPED_BYTES);
-    assert_true(is_mapped_growth(find(&look, small.pid)->rss_bytes,
-                                 find(&look, large.pid)->rss_bytes));
+    sample(tree, &snapshot);
+    assert_non_null(find(&snapshot, large.pid));
+    assert_non_null(find(&snapshot, small.pid));
+    assert_true(find(&snapshot, large.pid)->rss_bytes > MAPPED_BYTES);
+    assert_true(is_mapped_growth(find(&snapshot, small.pid)->rss_bytes,
+                                 find(&snapshot, large.pid)->rss_bytes));
     end(large);
     end(small);
     roast_process_tree_free(tree);
@@ -326,17 +327,17 @@ static void the_tree_may_start_at_another_process(void **state)
 {
     struct child parent = start(start_two, true);
     roast_process_tree *tree = NULL;
-    struct look look;
+    struct tree_snapshot snapshot;
 
     assert_int_equal(roast_process_tree_new(&tree, NULL, (uint64_t)parent.pid, NULL),
                      ROAST_OK);
     tree->scans_all |= *(const bool *)*state;
-    sample(tree, &look);
-    assert_int_equal(look.count, 3);
-    assert_int_equal(look.uses[0].pid, parent.pid);
+    sample(tree, &snapshot);
+    assert_int_equal(snapshot.count, 3);
+    assert_int_equal(snapshot.uses[0].pid, parent.pid);
     end(parent);
-    sample(tree, &look);
-    assert_int_equal(look.count, 0);
+    sample(tree, &snapshot);
+    assert_int_equal(snapshot.count, 0);
     roast_process_tree_free(tree);
 }
 
@@ -376,7 +377,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         BOTH_WAYS(this_process_alone_is_one),
         BOTH_WAYS(children_and_grandchildren_come_and_go),
-        BOTH_WAYS(cpu_is_what_the_child_says),
+        BOTH_WAYS(cpu_equals_the_clock_of_the_child),
         BOTH_WAYS(cpu_never_runs_back_while_it_is_used),
         BOTH_WAYS(cpu_of_ended_children_is_seen_before_and_after_the_wait),
         BOTH_WAYS(a_child_of_another_thread_is_found),

@@ -112,7 +112,7 @@ static void tries_again_in_a_forked_child(void **state)
     assert_false(reads_late_file(&file));
 }
 
-/* What stands at the front of /proc/self/stat is whose it is. */
+/* /proc/self/stat begins with the pid. */
 static bool reads_own_pid(void *context)
 {
     char out[512];
@@ -139,8 +139,8 @@ static void a_child_and_its_child_read_themselves(void **state)
     roast__procfile_close(&file);
 }
 
-/* The child closes everything, as daemons do, and opens a file of its own that gets
- * the number of ours. */
+/* The child closes all descriptors like a daemon, and opens a file that gets the number
+ * of ours. */
 static bool leaves_the_number_alone(void *context)
 {
     struct roast_procfile *file = context;

@@ -43,8 +43,7 @@ static void memory_is_absent_without_a_readable_file(void **state)
     roast__procfile_close(&missing);
 }
 
-/* True when mapping and unmapping is seen by a file that may have been opened before
- * the process forked. */
+/* True when the file sees mapping and unmapping; it may be open since before a fork. */
 static bool follows_mapped_memory(void *context)
 {
     struct roast_procfile *file = context;
@@ -81,7 +80,7 @@ static void a_forked_child_sees_its_own_memory(void **state)
 }
 
 /* In a child, whose mark starts near its own memory. */
-static bool peak_stays_after_the_memory_is_gone(void *context)
+static bool peak_is_kept_after_the_memory_is_freed(void *context)
 {
     uint64_t before = 0;
     uint64_t after = 0;
@@ -99,7 +98,7 @@ static bool reset_forgets_the_peak(void *context)
     uint64_t high = 0;
     uint64_t low = 0;
 
-    return peak_stays_after_the_memory_is_gone(context) && roast__peak_read(&high) &&
+    return peak_is_kept_after_the_memory_is_freed(context) && roast__peak_read(&high) &&
            roast__peak_reset() == ROAST_OK && roast__peak_read(&low) &&
            is_mapped_growth(low, high);
 }
@@ -110,7 +109,7 @@ static void the_peak_is_exact_and_can_be_reset(void **state)
 
     if (roast__peak_reset() != ROAST_OK)
         skip(); /* a read-only /proc */
-    assert_true(holds_in_child(peak_stays_after_the_memory_is_gone, NULL));
+    assert_true(holds_in_child(peak_is_kept_after_the_memory_is_freed, NULL));
     assert_true(holds_in_child(reset_forgets_the_peak, NULL));
 }
 
@@ -142,8 +141,8 @@ static void io_is_absent_without_a_readable_file(void **state)
     roast__procfile_close(&file);
 }
 
-/* A block of slack: our own reading of the counters is in them, and so are the few
- * bytes valgrind passes between its threads. */
+/* One block of tolerance, for our own reading and for bytes that valgrind moves between
+ * its threads. */
 static void io_counts_the_bytes_that_were_moved(void **state)
 {
     char block[BLOCK_BYTES] = "";
@@ -226,7 +225,7 @@ static void time_on_cpu_agrees_with_the_thread_clock(void **state)
     struct roast_sched after = read_now(&file);
 
     int64_t on_cpu_ns = (int64_t)(after.on_cpu_ns - before.on_cpu_ns);
-    /* the kernel brings these counters up to date once per tick, 10 ms at most */
+    /* the kernel updates these counters once per tick, at most 10 ms */
     assert_in_range(on_cpu_ns, clock_ns - clock_ns / 10, clock_ns + clock_ns / 10);
     assert_true(after.slices > before.slices);
     roast__procfile_close(&file);
@@ -251,8 +250,8 @@ static void stop_rival(pid_t rival)
     (void)waitpid(rival, NULL, 0);
 }
 
-/* With a rival on the same core a thread that never sleeps either runs or waits for
- * the core; the rival takes a good part of it. */
+/* With a rival on the same core a thread that never sleeps runs or waits for the
+ * core. */
 static void waiting_for_a_core_is_the_time_not_spent_on_it(void **state)
 {
     struct roast_procfile file = {0};
@@ -263,7 +262,7 @@ static void waiting_for_a_core_is_the_time_not_spent_on_it(void **state)
     if (!pin_to_this_cpu())
         skip();
     pid_t rival = start_rival();
-    /* the clocks lie around the readings: others may take the core in between */
+    /* the clocks are read around the counters */
     int64_t start_ns = roast__clock_mono_ns();
     int64_t start_cpu_ns = roast__clock_thread_ns();
     bool read = roast__sched_read(&file, &before);

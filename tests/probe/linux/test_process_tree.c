@@ -2,8 +2,8 @@
 /* test_process_tree.c - the process tree in folders that look like /proc.
  *
  * Every case is a folder of tests/fixtures/proc_tree; time steps are its sub-folders,
- * and a symbolic link that is turned from one to the next makes time pass. What a step
- * must give is a table. The cases of `scan` have no children files. */
+ * and a symbolic link is moved from one to the next. The expected result of a step is a
+ * table. The cases of `scan` have no children files. */
 #include <stdio.h>
 #include <unistd.h>
 
@@ -119,24 +119,24 @@ static void cpu_used_is_that_of_getrusage(void **state)
 
 /* ---- trees -------------------------------------------------------------------- */
 
-struct look {
+struct tree_snapshot {
     size_t count;
     struct roast_process_use uses[MOST_USES];
 };
 
 static void keep(void *context, const struct roast_process_use *use)
 {
-    struct look *look = context;
+    struct tree_snapshot *snapshot = context;
 
-    assert_true(look->count < MOST_USES);
-    look->uses[look->count++] = *use;
+    assert_true(snapshot->count < MOST_USES);
+    snapshot->uses[snapshot->count++] = *use;
 }
 
-static int sample(roast_process_tree *tree, struct look *look)
+static int sample(roast_process_tree *tree, struct tree_snapshot *snapshot)
 {
-    const struct roast_use_sink sink = {keep, look};
+    const struct roast_use_sink sink = {keep, snapshot};
 
-    memset(look, 0, sizeof(*look));
+    memset(snapshot, 0, sizeof(*snapshot));
     return roast_process_tree_sample(tree, &sink, NULL);
 }
 
@@ -158,7 +158,7 @@ static roast_process_tree *new_tree(const char *root)
     return tree;
 }
 
-struct expected {
+struct expected_run {
     uint64_t pid, parent_pid, started_ticks;
     const char *command;
     uint64_t cpu_ticks, reaped_ticks, rss_pages, threads;
@@ -166,7 +166,7 @@ struct expected {
     uint64_t read_bytes, write_bytes;
 };
 
-static const struct expected first[] = {
+static const struct expected_run first[] = {
     {100, 1, 1000, "python", 530, 77, 25000, 2, true, 4096, 8192},
     {110, 100, 1100, "loky worker", 123, 0, 9000, 1, true, 0, 512},
     {120, 100, 1200, "a) (b", 42, 6, 8000, 1, false, 0, 0},
@@ -174,13 +174,14 @@ static const struct expected first[] = {
 };
 
 /* 110 has ended and was waited for, 120 ended and was not, 130 is init's now. */
-static const struct expected second[] = {
+static const struct expected_run second[] = {
     {100, 1, 1000, "python", 541, 204, 25001, 2, true, 5000, 9000},
     {120, 100, 1200, "a) (b", 48, 7, 0, 1, false, 0, 0},
     {140, 100, 2000, "new", 3, 0, 300, 1, true, 7, 7},
 };
 
-static void check_use(const struct roast_process_use *use, const struct expected *row)
+static void check_use(const struct roast_process_use *use,
+                      const struct expected_run *row)
 {
     const uint64_t tick_ns = 1000000000 / (uint64_t)sysconf(_SC_CLK_TCK);
     const uint64_t page_bytes = (uint64_t)sysconf(_SC_PAGESIZE);
@@ -199,18 +200,18 @@ static void check_use(const struct roast_process_use *use, const struct expected
     assert_true(use->time_ns > INT64_C(1500000000000000000));
 }
 
-static void check_look(roast_process_tree *tree, const struct expected *rows,
-                       size_t count)
+static void check_snapshot(roast_process_tree *tree, const struct expected_run *rows,
+                           size_t count)
 {
-    struct look look;
+    struct tree_snapshot snapshot;
 
-    assert_int_equal(sample(tree, &look), count);
-    assert_int_equal(look.count, count);
+    assert_int_equal(sample(tree, &snapshot), count);
+    assert_int_equal(snapshot.count, count);
     for (size_t i = 0; i < count; i++)
-        check_use(&look.uses[i], &rows[i]);
+        check_use(&snapshot.uses[i], &rows[i]);
 }
 
-/* A folder for a link to the step that is now. */
+/* A folder with a link to the current step. */
 static char folder[] = "/tmp/roast-test-XXXXXX";
 static char now[sizeof(folder) + 8];
 
@@ -225,13 +226,13 @@ static void check_steps(const char *first_step, const char *second_step, bool by
     turn_to(first_step);
     roast_process_tree *tree = new_tree(now);
     assert_int_equal(tree->scans_all, by_scan);
-    check_look(tree, first, COUNT_OF(first));
-    check_look(tree, first, COUNT_OF(first));
+    check_snapshot(tree, first, COUNT_OF(first));
+    check_snapshot(tree, first, COUNT_OF(first));
     turn_to(second_step);
-    check_look(tree, second, COUNT_OF(second));
-    turn_to(first_step); /* in this order, now that 120 is known already */
-    struct look look;
-    assert_int_equal(sample(tree, &look), COUNT_OF(first));
+    check_snapshot(tree, second, COUNT_OF(second));
+    turn_to(first_step); /* in this order, because 120 is already known */
+    struct tree_snapshot snapshot;
+    assert_int_equal(sample(tree, &snapshot), COUNT_OF(first));
     roast_process_tree_free(tree);
 }
 
@@ -241,7 +242,7 @@ static void children_of_every_thread_are_found(void **state)
     check_steps("typical/first", "typical/second", false);
 }
 
-static void without_children_files_all_processes_are_asked(void **state)
+static void without_children_files_all_processes_are_read(void **state)
 {
     (void)state;
     check_steps("scan/first", "scan/second", true);
@@ -249,61 +250,61 @@ static void without_children_files_all_processes_are_asked(void **state)
 
 static void a_root_that_ended_gives_nothing_and_may_come_back(void **state)
 {
-    struct look look;
+    struct tree_snapshot snapshot;
     (void)state;
 
     turn_to("typical/first");
     roast_process_tree *tree = new_tree(now);
     turn_to("memory_none");
-    assert_int_equal(sample(tree, &look), 0);
+    assert_int_equal(sample(tree, &snapshot), 0);
     turn_to("typical/first");
-    check_look(tree, first, COUNT_OF(first));
+    check_snapshot(tree, first, COUNT_OF(first));
     roast_process_tree_free(tree);
 }
 
-/* A list cut short while somebody on it ended: who was known stays. */
+/* A list that is cut because a process ended: known processes are kept. */
 static void who_is_missing_in_a_list_is_not_lost(void **state)
 {
-    struct look look;
+    struct tree_snapshot snapshot;
     (void)state;
 
     turn_to("typical/first");
     roast_process_tree *tree = new_tree(now);
-    assert_int_equal(sample(tree, &look), 4);
-    turn_to("scan/first"); /* the same processes, and no lists at all */
-    check_look(tree, first, COUNT_OF(first));
+    assert_int_equal(sample(tree, &snapshot), 4);
+    turn_to("scan/first"); /* the same processes, without any list */
+    check_snapshot(tree, first, COUNT_OF(first));
     roast_process_tree_free(tree);
 }
 
 static void absurd_data_ends_and_gives_what_makes_sense(void **state)
 {
     roast_process_tree *tree = new_tree(fixture("absurd"));
-    struct look look;
+    struct tree_snapshot snapshot;
     (void)state;
 
-    assert_int_equal(sample(tree, &look), 4);
-    assert_int_equal(look.uses[0].pid, 100);
-    assert_int_equal(look.uses[1].pid, 110);
-    assert_true(look.uses[1].cpu_ns == UINT64_MAX);
-    assert_true(look.uses[1].reaped_cpu_ns == UINT64_MAX);
-    assert_true(look.uses[1].rss_bytes == UINT64_MAX);
-    assert_false(look.uses[1].io_known);
-    assert_int_equal(look.uses[2].pid, 160);
-    assert_string_equal(look.uses[2].command, "");
-    assert_int_equal(look.uses[3].pid, 777);
-    assert_string_equal(look.uses[3].command, "a name that is ");
-    assert_int_equal(sample(tree, &look), 4);
+    assert_int_equal(sample(tree, &snapshot), 4);
+    assert_int_equal(snapshot.uses[0].pid, 100);
+    assert_int_equal(snapshot.uses[1].pid, 110);
+    assert_true(snapshot.uses[1].cpu_ns == UINT64_MAX);
+    assert_true(snapshot.uses[1].reaped_cpu_ns == UINT64_MAX);
+    assert_true(snapshot.uses[1].rss_bytes == UINT64_MAX);
+    assert_false(snapshot.uses[1].io_known);
+    assert_int_equal(snapshot.uses[2].pid, 160);
+    assert_string_equal(snapshot.uses[2].command, "");
+    assert_int_equal(snapshot.uses[3].pid, 777);
+    assert_string_equal(snapshot.uses[3].command, "a name that is ");
+    assert_int_equal(sample(tree, &snapshot), 4);
     roast_process_tree_free(tree);
 }
 
 static void a_cycle_of_parents_is_walked_once(void **state)
 {
     roast_process_tree *tree = new_tree(fixture("scan_cycle"));
-    struct look look;
+    struct tree_snapshot snapshot;
     (void)state;
 
-    assert_int_equal(sample(tree, &look), 3);
-    assert_int_equal(look.uses[2].pid, 120);
+    assert_int_equal(sample(tree, &snapshot), 3);
+    assert_int_equal(snapshot.uses[2].pid, 120);
     roast_process_tree_free(tree);
 }
 
@@ -326,27 +327,27 @@ static void what_cannot_be_seen_is_refused(void **state)
     roast_process_tree_free(NULL);
 }
 
-/* True when it got through without a failure. */
+/* True when it succeeded without a failure. */
 static bool try_with_failure(const char *root, size_t n, bool from_then_on)
 {
     roast_process_tree *tree = NULL;
-    struct look look;
+    struct tree_snapshot snapshot;
 
     test_heap_fail(n, from_then_on);
     int status = roast_process_tree_new(&tree, root, ROOT_PID, NULL);
     if (status == ROAST_OK)
-        status = sample(tree, &look);
+        status = sample(tree, &snapshot);
     bool failed = test_heap_failed();
     test_heap_fail(0, false);
     assert_int_equal(status, failed ? ROAST_NO_MEMORY : (int)COUNT_OF(first));
     if (tree)
-        check_look(tree, first, COUNT_OF(first)); /* nobody is forgotten */
+        check_snapshot(tree, first, COUNT_OF(first)); /* no process is lost */
     roast_process_tree_free(tree);
     assert_int_equal(test_heap.live_blocks, 0);
     return !failed;
 }
 
-static void out_of_memory_is_told_and_passes(void **state)
+static void out_of_memory_is_reported_and_recovers(void **state)
 {
     (void)state;
 
@@ -443,13 +444,13 @@ int main(void)
         cmocka_unit_test(cpu_used_is_that_of_getrusage),
 #if ROAST_PROCFS
         cmocka_unit_test(children_of_every_thread_are_found),
-        cmocka_unit_test(without_children_files_all_processes_are_asked),
+        cmocka_unit_test(without_children_files_all_processes_are_read),
         cmocka_unit_test(a_root_that_ended_gives_nothing_and_may_come_back),
         cmocka_unit_test(who_is_missing_in_a_list_is_not_lost),
         cmocka_unit_test(absurd_data_ends_and_gives_what_makes_sense),
         cmocka_unit_test(a_cycle_of_parents_is_walked_once),
         cmocka_unit_test(what_cannot_be_seen_is_refused),
-        cmocka_unit_test(out_of_memory_is_told_and_passes),
+        cmocka_unit_test(out_of_memory_is_reported_and_recovers),
         cmocka_unit_test(memory_is_of_the_machine_or_of_a_lower_limit),
 #else
         cmocka_unit_test(there_is_no_tree_without_procfs),

@@ -22,7 +22,7 @@ static void takes_numbers_one_after_the_other(void **state)
     assert_int_equal(value, 0);
     assert_true(roast__scan_u64(&value, &text));
     assert_true(value == UINT64_MAX);
-    assert_false(roast__scan_u64(&value, &text)); /* the next line is another matter */
+    assert_false(roast__scan_u64(&value, &text)); /* not the next line */
     assert_string_equal(text.data, "\n7");
 }
 
@@ -88,7 +88,7 @@ static void finds_labels_with_and_without_colon(void **state)
                                          "model name\t: 4\n"
                                          "nr_throttled 5\n"
                                          "empty");
-    struct roast_str rest;
+    struct roast_str remaining;
     uint64_t value;
     (void)state;
 
@@ -100,9 +100,9 @@ static void finds_labels_with_and_without_colon(void **state)
     assert_int_equal(value, 4);
     assert_true(roast__scan_find_u64(&value, text, "nr_throttled"));
     assert_int_equal(value, 5);
-    assert_true(roast__scan_find(&rest, text, "empty"));
-    assert_int_equal(rest.size_bytes, 0);
-    assert_false(roast__scan_find(&rest, text, "Total"));
+    assert_true(roast__scan_find(&remaining, text, "empty"));
+    assert_int_equal(remaining.size_bytes, 0);
+    assert_false(roast__scan_find(&remaining, text, "Total"));
 }
 
 int main(void)
