@@ -21,6 +21,19 @@ enum { ROAST_NUMBER_BYTES = 40 };
 size_t roast_format_number(char out[ROAST_NUMBER_BYTES], double value,
                            const char *unit);
 
+/* The same as a value: roast_number(2, "s").text, for one expression. */
+struct roast_number {
+    char text[ROAST_NUMBER_BYTES];
+};
+
+static inline struct roast_number roast_number(double value, const char *unit)
+{
+    struct roast_number number;
+
+    (void)roast_format_number(number.text, value, unit);
+    return number;
+}
+
 #ifdef __cplusplus
 }
 #endif

@@ -7,7 +7,7 @@
 #include "analyze/patients.h"
 
 static struct roast_file_sizes sizes[] = {{2, 100000}, {1, 50000}};
-static struct roast_file_sizes whole[] = {{1, 150000}, {1, 100000}};
+static struct roast_file_sizes merged_sizes[] = {{1, 150000}, {1, 100000}};
 
 /* 1 s per chunk, 100 us per event, 10 threads. */
 static struct roast_chunk_model plain_model(void)
@@ -18,13 +18,13 @@ static struct roast_chunk_model plain_model(void)
         .per_chunk_s = 1,
         .per_event_s = 1e-4,
         .threads = 10,
-        .now_events = 1000,
+        .current_size = 1000,
         .sizes = sizes,
         .size_count = 2,
-        .whole = whole,
-        .whole_count = 2,
+        .merged_sizes = merged_sizes,
+        .merged_count = 2,
         .files = 3,
-        .opened = 3,
+        .file_passes = 3,
         .datasets = 2,
         .base_bytes = NAN,
         .per_event_bytes = NAN,
@@ -82,7 +82,7 @@ static void test_one_chunk_that_is_much_longer_is_waited_for(void **state)
     model.sizes = uneven;
     model.events = 1.99e6;
     model.threads = 16;
-    model.now_events = 1e6;
+    model.current_size = 1e6;
     assert_near(roast__chunk_model_chunks(&model, 1e6), 100);
     assert_near(roast__chunk_model_wall(&model, 1e6), 1 + 1e6 * 1e-4);
     assert_true(roast__chunk_model_best(&model) < 2e5);
@@ -104,12 +104,12 @@ static void test_one_chunk_more_is_never_quicker(void **state)
 static void test_friendly_numbers(void **state)
 {
     (void)state;
-    assert_near(roast__friendly(0.3), 1);
-    assert_near(roast__friendly(7), 6);
-    assert_near(roast__friendly(10), 10);
-    assert_near(roast__friendly(19), 15);
-    assert_near(roast__friendly(48123), 40000);
-    assert_near(roast__friendly(250000), 250000);
+    assert_near(roast__round_size(0.3), 1);
+    assert_near(roast__round_size(7), 6);
+    assert_near(roast__round_size(10), 10);
+    assert_near(roast__round_size(19), 15);
+    assert_near(roast__round_size(48123), 40000);
+    assert_near(roast__round_size(250000), 250000);
 }
 
 /* No friendly size is much better than the suggested one. */
@@ -122,8 +122,8 @@ static void test_the_suggested_size_is_almost_the_best(void **state)
     (void)state;
     for (double size = 100; size <= 200000; size *= 1.01)
         assert_true(wall <=
-                    1.05 * roast__chunk_model_wall(&model, roast__friendly(size)));
-    assert_true(wall < roast__chunk_model_wall(&model, model.now_events) / 3);
+                    1.05 * roast__chunk_model_wall(&model, roast__round_size(size)));
+    assert_true(wall < roast__chunk_model_wall(&model, model.current_size) / 3);
 }
 
 /* From 6667 events on coffea makes one chunk of a file of 10 000: that is their size. */
@@ -138,13 +138,13 @@ static void test_chunks_will_be_of_the_size_that_is_suggested(void **state)
     model.events = 40000;
     model.chunks = 8;
     model.threads = 2;
-    model.now_events = 5000;
+    model.current_size = 5000;
     assert_near(roast__chunk_model_best(&model), 10000);
     four[0].events = 9999;
     assert_near(roast__chunk_model_best(&model), 10000);
     four[0].events = 14900;
     assert_near(roast__chunk_model_best(&model), 15000);
-    model.now_events = 20000;
+    model.current_size = 20000;
     assert_near(roast__chunk_model_best(&model), 20000);
 }
 
@@ -204,12 +204,12 @@ static void test_chunks_of_merged_files_must_fit_too(void **state)
     struct roast_chunk_model model = plain_model();
 
     (void)state;
-    model.now_events = 1e6;
+    model.current_size = 1e6;
     model.base_bytes = 5e8;
     model.per_event_bytes = 8e3;
     model.limit_bytes = 2e9; /* 70 % of it: 112500 events */
     struct roast_chunk_model merged = roast__chunk_model_merged(&model);
-    assert_near(merged.now_events, 100000);
+    assert_near(merged.current_size, 100000);
     assert_false(roast__chunk_model_fits(&merged, 150000));
 }
 

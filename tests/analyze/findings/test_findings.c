@@ -67,7 +67,7 @@ static void test_an_empty_run_says_so(void **state)
     (void)state;
     assert_int_equal(rows_of(summary, "findings"), 0);
     assert_true(
-        contains(text_at(summary, "verdict", 0, "verdict"), "No chunk was seen"));
+        contains(text_at(summary, "verdict", 0, "verdict"), "No chunk was measured"));
     roast_summary_free(summary);
     roast_run_free(run);
 }

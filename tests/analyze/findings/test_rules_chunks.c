@@ -2,7 +2,7 @@
 /* test_rules_chunks.c - advice on how the work is cut: sizes that fit into memory,
  * files that may be merged, what it saves, whose fault idle threads are. */
 #include "analyze/diagnosis.h"
-#include "analyze/findings/text.h"
+#include "analyze/findings/finding_text.h"
 #include "heap.h"
 
 static int setup(void **state)
@@ -285,7 +285,7 @@ static struct roast_finding short_tasks(double per_chunk_s, double best_size)
                                         .offered_s = 100,
                                         .wall_s = 25,
                                         .threads = 4,
-                                        .inside_s = 80,
+                                        .chunk_time_s = 80,
                                         .on_cluster = true,
                                         .model = {.chunks = 400,
                                                   .events = 4e6,
@@ -293,7 +293,7 @@ static struct roast_finding short_tasks(double per_chunk_s, double best_size)
                                                   .per_event_s = 2e-5,
                                                   .dispatch_s = 20,
                                                   .threads = 4,
-                                                  .now_events = 1e4,
+                                                  .current_size = 1e4,
                                                   .sizes = sizes,
                                                   .size_count = 1,
                                                   .base_bytes = NAN,
@@ -383,8 +383,8 @@ static void test_a_last_chunk_of_which_nothing_is_known(void **state)
     const struct roast_str absent = {NULL, 0};
 
     (void)state;
-    roast__blank_file(&finding, "file", absent);
-    roast__blank_text(&finding, "host", absent);
+    roast__set_file(&finding, "file", absent);
+    roast__set_text(&finding, "host", absent);
     (void)roast__fill_pattern(text, "{file} on {host} // the last chunk{?file}",
                               &finding);
     assert_string_equal(text, "the last chunk");

@@ -2,7 +2,7 @@
 /* test_rules_health.c - what findings say where little is known, and whom they name:
  * the worker, the endpoint. */
 #include "analyze/diagnosis.h"
-#include "analyze/findings/text.h"
+#include "analyze/findings/finding_text.h"
 #include "heap.h"
 
 static int setup(void **state)
@@ -29,8 +29,8 @@ static void test_a_pattern_has_no_holes(void **state)
     char text[ROAST_FINDING_TEXT_BYTES];
 
     (void)state;
-    roast__blank_number(&finding, "known", 2, "");
-    roast__blank_number(&finding, "unknown", NAN, "s");
+    roast__set_number(&finding, "known", 2, "");
+    roast__set_number(&finding, "unknown", NAN, "s");
     assert_int_equal(roast__fill_pattern(text, "a={unknown} b={known}", &finding), 0);
     assert_int_equal(roast__fill_pattern(text, "a={untold}", &finding), 0);
     assert_int_equal(roast__fill_pattern(text, NULL, &finding), 0);
@@ -38,11 +38,11 @@ static void test_a_pattern_has_no_holes(void **state)
     assert_string_equal(text, "b=2");
     assert_true(roast__fill_pattern(text, "b={known}{?unknown}{?untold}!", &finding));
     assert_string_equal(text, "b=2!");
-    roast__blank_pattern(&finding, "made", "; a={unknown}");
+    roast__set_from_pattern(&finding, "made", "; a={unknown}");
     assert_int_equal(roast__fill_pattern(text, "b={known}{made}", &finding), 0);
 }
 
-/* Without any blank filled a rule still has a title and gives advice. */
+/* Without any placeholder filled a rule still has a title and gives advice. */
 static void test_every_rule_can_do_without_numbers(void **state)
 {
     static const struct {
