@@ -63,7 +63,7 @@ static size_t fit_lines(char *fit, struct roast_str text)
         const char *end = memchr(text.data, '\n', text.size_bytes);
         size_t size = end ? (size_t)(end - text.data) : text.size_bytes;
         bool has_return = end && size > 0 && text.data[size - 1] == '\r';
-        used += roast_report_fit(
+        used += roast_printable(
             fit + used, (struct roast_str){text.data, size - has_return}, NULL);
         if (end)
             fit[used++] = '\n';

@@ -54,7 +54,7 @@ size_t out_data(struct roast_str text)
         if (piece.size_bytes == 0) /* not UTF-8 */
             piece.size_bytes = sizeof(fit);
         out_bytes(
-            (struct roast_str){fit, roast_report_fit(fit, piece, &piece_columns)});
+            (struct roast_str){fit, roast_printable(fit, piece, &piece_columns)});
         columns += piece_columns;
         text.data += piece.size_bytes;
         text.size_bytes -= piece.size_bytes;
@@ -137,7 +137,7 @@ static void put_line(const char *subject, const char *format, va_list args)
     (void)vsnprintf(message, sizeof(message), format, args);
     (void)snprintf(line, sizeof(line), "roast: %.*s: %s", PIECE_BYTES - 20, subject,
                    message);
-    size_t size = roast_report_fit(fit, roast_str_of(line), NULL);
+    size_t size = roast_printable(fit, roast_str_of(line), NULL);
     (void)fprintf(stderr, "%.*s\n", (int)size, fit);
 }
 

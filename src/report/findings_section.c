@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* findings_section.c - what to change: the findings that cost most, each with its advice.
+/* findings_section.c - what to change: the first findings, each with its advice.
  *
  * A run without findings gets a line; a run without a budget gets none. */
-#include <math.h>
 #include <stdio.h>
 
-#include "report/blocks.h"
+#include "report/layout.h"
 
 enum { MOST_FINDINGS = 3, INDENT = 2, LINE_BYTES = 1200, PART_BYTES = 560 };
 
@@ -21,15 +20,10 @@ static void put_advice(struct roast_buf *buf, const roast_table *findings, size_
     struct roast_str advice = text_at(findings, row, ROAST_COL_findings_advice);
     double saves =
         roast_table_number(findings, row, ROAST_COL_findings_saves_wall_seconds);
-    char line[LINE_BYTES];
 
-    int size =
-        snprintf(line, sizeof(line), "-> %.*s", (int)advice.size_bytes, advice.data);
-    if (saves > 0 && size > 0 && (size_t)size < sizeof(line)) {
-        (void)snprintf(line + size, sizeof(line) - (size_t)size, "; saves about %s",
-                       roast__number(saves, "s").text);
-    }
-    roast__put_sentence(buf, 2 * INDENT, line);
+    roast__put_sentence(buf, 2 * INDENT, "-> %.*s%s%s", (int)advice.size_bytes,
+                        advice.data, saves > 0 ? "; saves about " : "",
+                        saves > 0 ? roast_number(saves, "s").text : "");
 }
 
 /* "  and: Garbage collection, Uneven datasets" */
@@ -46,18 +40,19 @@ static void put_others(struct roast_buf *buf, const roast_table *findings)
                        title.data);
     }
     if (roast_table_rows(findings) > MOST_FINDINGS)
-        roast__put_sentence(buf, INDENT, line);
+        roast__put_sentence(buf, INDENT, "%s", line);
 }
 
-void roast__put_findings_section(struct roast_buf *buf, const struct roast_shown *shown)
+void roast__put_findings_section(struct roast_buf *buf,
+                                 const struct roast_page_input *input)
 {
-    const roast_table *findings = shown->tables[ROAST_TABLE_findings];
+    const roast_table *findings = input->tables[ROAST_TABLE_findings];
 
     if (!findings)
         return;
     if (roast_table_rows(findings) == 0) {
-        bool ended = !shown->heading || !shown->heading->incomplete;
-        if (ended && shown->tables[ROAST_TABLE_budget]) /* else not known */
+        bool ended = !input->heading || !input->heading->incomplete;
+        if (ended && input->tables[ROAST_TABLE_budget]) /* else not known */
             roast__put_title(buf, "WHAT TO CHANGE   nothing that would be worth it");
         return;
     }
@@ -66,11 +61,9 @@ void roast__put_findings_section(struct roast_buf *buf, const struct roast_shown
          row++) {
         struct roast_str title = text_at(findings, row, ROAST_COL_findings_title);
         struct roast_str evidence = text_at(findings, row, ROAST_COL_findings_evidence);
-        char line[LINE_BYTES];
-        (void)snprintf(line, sizeof(line), "%zu %.*s: %.*s", row + 1,
-                       (int)title.size_bytes, title.data, (int)evidence.size_bytes,
-                       evidence.data);
-        roast__put_sentence(buf, INDENT, line);
+        roast__put_sentence(buf, INDENT, "%zu %.*s: %.*s", row + 1,
+                            (int)title.size_bytes, title.data, (int)evidence.size_bytes,
+                            evidence.data);
         put_advice(buf, findings, row);
     }
     put_others(buf, findings);

@@ -28,8 +28,8 @@ bool roast__glyphs_next(struct roast_glyphs *glyphs);
 size_t roast__text_columns(struct roast_str text);
 
 enum roast_cut {
-    ROAST_CUT_MIDDLE, /* names: both ends tell */
     ROAST_CUT_END,    /* sentences */
+    ROAST_CUT_MIDDLE, /* names: both ends matter */
 };
 
 /* Appends at most max_columns columns of text, with "..." where it was cut. Returns the

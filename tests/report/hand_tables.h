@@ -41,7 +41,7 @@ static inline void fill_cell(roast_table *table, int col, enum roast_dtype type,
 }
 
 /* Puts tables into what is shown. They stay until the program ends. */
-static inline void show_tables(struct roast_shown *shown,
+static inline void show_tables(struct roast_page_input *shown,
                                const struct hand_table *tables, size_t count)
 {
     static roast_table *kept[4096];

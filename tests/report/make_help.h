@@ -6,11 +6,11 @@
 #include "hand_tables.h"
 #include "heap.h"
 
-typedef int (*page_maker)(struct roast_page *, const struct roast_shown *,
+typedef int (*page_maker)(struct roast_page *, const struct roast_page_input *,
                           roast_error *);
 
 static inline struct roast_page make_page(page_maker maker,
-                                          const struct roast_shown *shown)
+                                          const struct roast_page_input *shown)
 {
     struct roast_page page;
     roast_error err = {0};
@@ -22,7 +22,8 @@ static inline struct roast_page make_page(page_maker maker,
 }
 
 /* Every allocation fails once, alone and with all that follow. */
-static inline void check_memory_sweep(page_maker maker, const struct roast_shown *shown)
+static inline void check_memory_sweep(page_maker maker,
+                                      const struct roast_page_input *shown)
 {
     size_t live = test_heap.live_blocks;
 

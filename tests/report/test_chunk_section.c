@@ -16,7 +16,7 @@ static struct roast_metric_values values;
 static const char *slice_names[ROAST_SLICE_COUNT];
 static struct roast_cell cells[TABLES][MAX_CELLS];
 static struct hand_table tables[TABLES];
-static struct roast_shown shown = {.values = &values};
+static struct roast_page_input shown = {.values = &values};
 
 static const char *const split_columns[] = {"on_cpu", "runqueue", "fetch_wait",
                                             "blocked", "waiting"};
@@ -164,7 +164,7 @@ static void set_typical_run(void)
 /* ---- what a page says --------------------------------------------------------- */
 
 /* What is shown, with the tables as they are now. */
-static const struct roast_shown *built(void)
+static const struct roast_page_input *built(void)
 {
     test_heap_fail(0, false);
     show_tables(&shown, tables, TABLES);

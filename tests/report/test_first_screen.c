@@ -13,7 +13,7 @@ enum { FINDINGS, BUDGET, CHECKS, TABLES };
 static struct roast_metric_values values;
 static struct hand_table tables[TABLES];
 static struct roast_heading heading;
-static struct roast_shown shown = {.values = &values, .heading = &heading};
+static struct roast_page_input shown = {.values = &values, .heading = &heading};
 
 static const char *const finding_columns[] = {
     "id", "title", "evidence", "advice", "saves_wall_seconds", "overlaps"};
@@ -113,14 +113,14 @@ static void put_everything(void)
 /* ---- tests --------------------------------------------------------------------- */
 
 /* What is shown, with the tables as they are now. */
-static const struct roast_shown *built(void)
+static const struct roast_page_input *built(void)
 {
     test_heap_fail(0, false);
     show_tables(&shown, tables, TABLES);
     return &shown;
 }
 
-static int first_screen(struct roast_page *out, const struct roast_shown *what,
+static int first_screen(struct roast_page *out, const struct roast_page_input *what,
                         roast_error *err)
 {
     struct roast_buf buf = {0};
@@ -129,7 +129,7 @@ static int first_screen(struct roast_page *out, const struct roast_shown *what,
     return roast__page_finish(out, &buf, err);
 }
 
-static void check_page(const char *golden, const struct roast_shown *what)
+static void check_page(const char *golden, const struct roast_page_input *what)
 {
     struct roast_page page = make_page(first_screen, what);
 
@@ -183,8 +183,8 @@ static void test_a_run_that_was_judged(void **state)
 {
     roast_run *run = run_an_ill_one();
     roast_summary *summary = summary_of(run);
-    struct roast_shown judged = {.values = roast_summary_metrics(summary),
-                                 .heading = &heading};
+    struct roast_page_input judged = {.values = roast_summary_metrics(summary),
+                                      .heading = &heading};
 
     (void)state;
     heading.executor = roast_str_of("Dask, 8 workers");
@@ -236,7 +236,7 @@ static void test_not_explained_is_the_metric(void **state)
 /* Not measured: no table, or one without seconds. */
 static void test_nothing_known(void **state)
 {
-    struct roast_shown little = {.values = &values, .heading = &heading};
+    struct roast_page_input little = {.values = &values, .heading = &heading};
 
     (void)state;
     memset(budget_cells, 0, sizeof(budget_cells));

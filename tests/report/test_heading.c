@@ -59,7 +59,7 @@ static void test_how_it_ended(void **state)
     assert_str_is(heading(ROAST_IN_RUN_FILE).heading.state,
                   "unfinished: saved before its end was known");
     assert_str_is(heading(ROAST_IN_LIVE_FILE).heading.state,
-                  "unfinished: it goes on, or its collector was killed");
+                  "unfinished: still running, or its collector was killed");
     assert_true(heading(ROAST_IN_MEMORY).heading.incomplete);
     roast_run_finish(run, 1000000000);
     assert_false(heading(ROAST_IN_LIVE_FILE).heading.incomplete);

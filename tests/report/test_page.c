@@ -31,7 +31,7 @@ static int setup(void **state)
     return 0;
 }
 
-static void check_text(const struct roast_shown *shown, const char *golden)
+static void check_text(const struct roast_page_input *shown, const char *golden)
 {
     struct roast_page page = make_page(roast__report_text, shown);
 
@@ -63,7 +63,7 @@ static void test_a_run_that_went_well(void **state)
         TABLE("wall_account", wall_columns, wall),
         TABLE("section_totals", section_columns, sections)};
     const struct roast_heading heading = heading_of("finished");
-    struct roast_shown shown = {.values = &values, .heading = &heading};
+    struct roast_page_input shown = {.values = &values, .heading = &heading};
 
     (void)state;
     set_typical(&values, WORKFLOW | WORKERS | CHUNKS | OWN_CLOCKS);
@@ -133,7 +133,7 @@ static void test_a_run_that_went_wrong(void **state)
     struct roast_heading heading = heading_of("failed: OSError: XRootD error: [ERROR] "
                                               "Server responded with an error: [3011] "
                                               "No such file or directory");
-    struct roast_shown shown = {.values = &values, .heading = &heading};
+    struct roast_page_input shown = {.values = &values, .heading = &heading};
 
     (void)state;
     heading.incomplete = true;
@@ -166,7 +166,7 @@ static void test_failures_that_are_alike_are_one_row(void **state)
                                          .column_count = COUNT_OF(failure_columns),
                                          .cells = cells,
                                          .row_count = 6}};
-    struct roast_shown shown = {.values = &values};
+    struct roast_page_input shown = {.values = &values};
 
     (void)state;
     for (size_t i = 0; i < 6; i++) {
@@ -195,7 +195,7 @@ static void test_failures_that_are_alike_are_one_row(void **state)
 
 static void test_an_empty_run(void **state)
 {
-    const struct roast_shown shown = {.values = &values};
+    const struct roast_page_input shown = {.values = &values};
 
     (void)state;
     check_text(&shown, "report_empty.txt");
@@ -212,7 +212,7 @@ static void test_a_run_without_anything(void **state)
         {.name = "wall_account"}};
     static const struct roast_heading heading;
     struct roast_metric_values nothing = {.known = {false}};
-    struct roast_shown shown = {.values = &nothing, .heading = &heading};
+    struct roast_page_input shown = {.values = &nothing, .heading = &heading};
 
     (void)state;
     show_tables(&shown, tables, COUNT_OF(tables));
@@ -230,7 +230,7 @@ static void test_many_groups_are_ranked_and_counted(void **state)
     static struct roast_cell cells[GROUPS * COUNT_OF(section_columns)];
     static char names[GROUPS][8];
     const struct hand_table table = TABLE("section_totals", section_columns, cells);
-    struct roast_shown shown = {.values = &values};
+    struct roast_page_input shown = {.values = &values};
 
     (void)state;
     for (size_t i = 0; i < GROUPS; i++) {
@@ -276,7 +276,7 @@ static void check_hostile(struct roast_str text)
         TABLE("datasets", dataset_columns, datasets)};
     const struct roast_heading heading = {text, text, text, text, text,
                                           text, text, true, false};
-    struct roast_shown shown = {.values = &values, .heading = &heading};
+    struct roast_page_input shown = {.values = &values, .heading = &heading};
 
     show_tables(&shown, tables, COUNT_OF(tables));
     struct roast_page page = make_page(roast__report_text, &shown);
@@ -339,7 +339,7 @@ static void test_huge_names_are_cut(void **state)
 static void test_markup_is_escaped_in_the_card(void **state)
 {
     const struct roast_heading heading = {.name = roast_str_of("<b>&\"'")};
-    const struct roast_shown shown = {.values = &values, .heading = &heading};
+    const struct roast_page_input shown = {.values = &values, .heading = &heading};
 
     (void)state;
     struct roast_page page = make_page(roast__report_card, &shown);
@@ -365,7 +365,7 @@ static void test_every_page_survives_a_heap_that_is_empty(void **state)
         TABLE("losses", loss_columns, losses),
         TABLE("section_totals", section_columns, sections)};
     const struct roast_heading heading = heading_of("finished");
-    struct roast_shown shown = {.values = &values, .heading = &heading};
+    struct roast_page_input shown = {.values = &values, .heading = &heading};
 
     (void)state;
     show_tables(&shown, tables, COUNT_OF(tables));

@@ -54,7 +54,7 @@ static void test_a_cluster_in_trouble(void **state)
     const struct hand_table tables[] = {TABLE("lost_workers", lost_columns, lost),
                                         TABLE("tasks_by_kind", kind_columns, kinds),
                                         TABLE("hottest_lines", hot_columns, hot)};
-    struct roast_shown shown = {.values = &values};
+    struct roast_page_input shown = {.values = &values};
 
     (void)state;
     show_tables(&shown, tables, COUNT_OF(tables));
@@ -73,7 +73,7 @@ static void test_a_cluster_in_trouble(void **state)
         "  tasks   count    time  failed  lost\n"
         "  chunk    1240   900 s       3     4\n"
         "  reduce     66  1.25 s       0     0\n"
-        "\nHOT LINES   as Dask's profiler saw them\n"
+        "\nHOT LINES   from Dask's profiler\n"
         "  function                  time  in it alone\n"
         "  analysis.py:12 process  80.0 s       2.00 s\n";
     if (!strstr(page.text, expected))
@@ -95,7 +95,7 @@ static void test_hostile_texts(void **state)
     static struct roast_cell hot[ROWS * COUNT_OF(hot_columns)];
     const struct hand_table tables[] = {TABLE("lost_workers", lost_columns, lost),
                                         TABLE("hottest_lines", hot_columns, hot)};
-    struct roast_shown shown = {.values = &values};
+    struct roast_page_input shown = {.values = &values};
 
     (void)state;
     for (int i = 0; i < BYTES; i++)

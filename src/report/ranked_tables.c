@@ -1,35 +1,32 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* groups.c - tables whose rows are ranked: sections, datasets, branches, endpoints.
+/* ranked_tables.c - tables with their largest rows: sections, datasets, branches,
+ * endpoints.
  *
- * What differs between them is a row of `group_blocks`. The rows that matter most are
- * shown, the rest is counted. */
+ * Each is a row of `ranked_tables`. Further rows are counted. */
 #include <math.h>
 
-#include "report/blocks.h"
+#include "report/layout.h"
 
 enum { MANY_ROWS = 20, FEW_ROWS = 5, NAME_COLUMNS = 26, NUMBER_COLUMNS = 11 };
 
-struct group_value {
+struct shown_column {
     const char *heading;
-    int col; /* the first column is the name of the row */
+    int col; /* the first one is the name of the row */
     const char *unit;
     double scale;
-    bool of_all; /* divided by the sum over all rows */
+    bool is_share; /* divided by the sum over all rows */
 };
 
-struct group_block {
+static const struct ranked_table {
     enum roast_table_id table;
-    const char *title;  /* NULL: goes on in the block above */
+    const char *title;  /* NULL: continues the part above */
     size_t fewest_rows; /* shown from this many rows on */
     size_t most_rows;
     int rank_by;
-    int rank_else; /* what ranks where no row has any of rank_by; may be the same */
+    int rank_else; /* used where rank_by is 0 in all rows; may be the same */
     size_t column_count;
-    struct group_value values[ROAST_GRID_MAX_COLUMNS];
-};
-
-/* In the order of enum roast_group. */
-static const struct group_block group_blocks[] = {
+    struct shown_column columns[ROAST_GRID_MAX_COLUMNS];
+} ranked_tables[] = {
 #define COL(name) ROAST_COL_section_totals_##name
     {ROAST_TABLE_section_totals,
      "Sections",
@@ -88,26 +85,25 @@ static const struct group_block group_blocks[] = {
 #undef COL
 };
 
-/* ---- ranks -------------------------------------------------------------------- */
-
-static double rank_of(const struct roast_ranked *ranked, size_t index)
+static double rank_of(const struct roast_ranking *ranking, size_t index)
 {
-    double value = ranked->across
-                       ? roast_table_number(ranked->table, 0, ranked->col + (int)index)
-                       : roast_table_number(ranked->table, index, ranked->col);
+    double value =
+        ranking->in_row
+            ? roast_table_number(ranking->table, 0, ranking->col + (int)index)
+            : roast_table_number(ranking->table, index, ranking->col);
 
     return isnan(value) ? -INFINITY : value;
 }
 
-size_t roast__next_in_rank(const struct roast_ranked *ranked, size_t after)
+size_t roast__next_in_rank(const struct roast_ranking *ranking, size_t after)
 {
     bool first = after == ROAST_NO_RANK;
-    double limit = first ? INFINITY : rank_of(ranked, after);
+    double limit = first ? INFINITY : rank_of(ranking, after);
     double best_rank = -INFINITY;
     size_t best = ROAST_NO_RANK;
 
-    for (size_t i = 0; i < ranked->count; i++) {
-        double rank = rank_of(ranked, i);
+    for (size_t i = 0; i < ranking->count; i++) {
+        double rank = rank_of(ranking, i);
         bool follows = first || rank < limit || (rank == limit && i > after);
         if (follows && (best == ROAST_NO_RANK || rank > best_rank)) {
             best = i;
@@ -117,7 +113,7 @@ size_t roast__next_in_rank(const struct roast_ranked *ranked, size_t after)
     return best;
 }
 
-/* The sum of what is known; what no table should hold counts nothing. */
+/* The sum of the positive values. */
 static double sum_of(const roast_table *table, int col)
 {
     double sum = 0;
@@ -130,56 +126,45 @@ static double sum_of(const roast_table *table, int col)
     return sum;
 }
 
-/* ---- blocks ------------------------------------------------------------------- */
-
-static void put_group_row(struct roast_grid *grid, const struct group_block *block,
-                          const roast_table *table, size_t row)
+void roast__put_ranked_table(struct roast_buf *buf,
+                             const struct roast_page_input *input,
+                             enum roast_ranked_table which)
 {
-    for (size_t i = 0; i < block->column_count; i++) {
-        const struct group_value *shown = &block->values[i];
-        if (i == 0) {
-            struct roast_str name = roast_table_text(table, row, shown->col);
-            roast__grid_put(grid, roast__text_or(name, "-"));
-            continue;
-        }
-        double value = roast_table_number(table, row, shown->col);
-        if (shown->of_all)
-            value /= sum_of(table, shown->col);
-        roast__grid_put_number(grid, value * shown->scale, shown->unit);
-    }
-}
+    const struct ranked_table *ranked = &ranked_tables[which];
+    const roast_table *table = input->tables[ranked->table];
 
-void roast__put_group(struct roast_buf *buf, const struct roast_shown *shown,
-                      enum roast_group group)
-{
-    const struct group_block *block = &group_blocks[group];
-    const roast_table *table = shown->tables[block->table];
-
-    if (roast_table_rows(table) < block->fewest_rows)
+    if (roast_table_rows(table) < ranked->fewest_rows)
         return;
-    if (block->title)
-        roast__put_title(buf, block->title);
+    if (ranked->title)
+        roast__put_title(buf, ranked->title);
     struct roast_grid_column columns[ROAST_GRID_MAX_COLUMNS] = {{0}};
-    struct roast_grid grid = {.columns = columns, .column_count = block->column_count};
-    bool has_rank = sum_of(table, block->rank_by) > 0;
-    struct roast_ranked ranks = {table, has_rank ? block->rank_by : block->rank_else,
-                                 roast_table_rows(table), false};
+    struct roast_grid grid = {.columns = columns, .column_count = ranked->column_count};
+    bool has_rank = sum_of(table, ranked->rank_by) > 0;
+    struct roast_ranking ranks = {table, has_rank ? ranked->rank_by : ranked->rank_else,
+                                  roast_table_rows(table), false};
     size_t row = ROAST_NO_RANK;
-    for (size_t i = 0; i < block->column_count; i++) {
+    for (size_t i = 0; i < ranked->column_count; i++) {
         bool name = i == 0;
         columns[i] = (struct roast_grid_column){
-            .heading = block->values[i].heading,
+            .heading = ranked->columns[i].heading,
             .max_columns = name ? NAME_COLUMNS : NUMBER_COLUMNS,
             .right = !name,
             .cut = name ? ROAST_CUT_MIDDLE : ROAST_CUT_END,
         };
     }
-    for (size_t i = 0; i < roast_table_rows(table) && i < block->most_rows; i++) {
+    for (size_t i = 0; i < roast_table_rows(table) && i < ranked->most_rows; i++) {
         row = roast__next_in_rank(&ranks, row);
-        put_group_row(&grid, block, table, row);
+        roast__grid_put(&grid, roast__cell_text(table, row, ranked->columns[0].col));
+        for (size_t k = 1; k < ranked->column_count; k++) {
+            const struct shown_column *shown = &ranked->columns[k];
+            double value = roast_table_number(table, row, shown->col);
+            if (shown->is_share)
+                value /= sum_of(table, shown->col);
+            roast__grid_put_number(&grid, value * shown->scale, shown->unit);
+        }
     }
     roast__grid_write(buf, &grid);
     roast__grid_release(&grid);
-    if (roast_table_rows(table) > block->most_rows)
-        roast__put_count_line(buf, roast_table_rows(table) - block->most_rows, "more");
+    if (roast_table_rows(table) > ranked->most_rows)
+        roast__put_line(buf, "  %zu more", roast_table_rows(table) - ranked->most_rows);
 }

@@ -5,7 +5,7 @@
 #include "heap.h"
 #include "page_help.h"
 
-#include "report/blocks.h"
+#include "report/layout.h"
 
 static struct roast_buf buf;
 
@@ -155,7 +155,7 @@ static void test_sentences_break_between_words(void **state)
                                    "wide, so that it takes up two lines";
 
     (void)state;
-    roast__put_sentence(&buf, 2, sentence);
+    roast__put_sentence(&buf, 2, "%s", sentence);
     check_written("  this sentence is a little longer than a page is wide, so that it "
                   "takes up two\n"
                   "    lines\n");
@@ -168,7 +168,7 @@ static void test_a_word_longer_than_the_line_is_broken(void **state)
     (void)state;
     memset(word, 'w', sizeof(word) - 1);
     word[sizeof(word) - 1] = '\0';
-    roast__put_sentence(&buf, 2, word);
+    roast__put_sentence(&buf, 2, "%s", word);
     check_fits_a_terminal(str_from(buf.data, buf.size_bytes));
     size_t letters = 0;
     for (size_t i = 0; i < buf.size_bytes; i++)

@@ -11,10 +11,10 @@ static void check_fit(const char *text, const char *wanted, size_t wanted_column
     size_t columns = 99;
 
     assert_non_null(out);
-    size_t written = roast_report_fit(out, str_from(tight, size), &columns);
+    size_t written = roast_printable(out, str_from(tight, size), &columns);
     assert_str_is(str_from(out, written), wanted);
     assert_int_equal(columns, wanted_columns);
-    assert_int_equal(roast_report_fit(out, str_from(tight, size), NULL), written);
+    assert_int_equal(roast_printable(out, str_from(tight, size), NULL), written);
     free(tight);
     free(out);
 }
@@ -29,7 +29,7 @@ static void test_text_fits_a_terminal(void **state)
     check_fit("\xe2\x80\xae"
               "evil\xff",
               "?evil?", 6); /* turns the line round */
-    assert_int_equal(roast_report_fit(NULL, (struct roast_str){NULL, 0}, NULL), 0);
+    assert_int_equal(roast_printable(NULL, (struct roast_str){NULL, 0}, NULL), 0);
 }
 
 static void check_time(int64_t ns, const char *wanted)

@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* blocks.c - what the six tables do not hold: failures, sections, datasets, losses, and
- * why something is missing.
+/* details_section.c - failures, sections, datasets, losses, and why something is missing.
  *
- * Each block is bounded: the rows that matter most are shown, the rest is counted. */
+ * Each part is bounded: the most important rows are shown, the others are counted. */
 #include <inttypes.h>
 #include <stdio.h>
 
 #include "base/str.h"
-#include "report/blocks.h"
+#include "report/layout.h"
 
 enum { MAX_FAILURES = 10, NUMBER_COLUMNS = 11 };
 
@@ -18,8 +17,8 @@ static bool is_resolved(const roast_table *table, size_t row)
     return roast_table_flag(table, row, ROAST_COL_failures_resolved);
 }
 
-/* Tries at one chunk that failed in the same way. */
-static bool same_failure(const roast_table *table, size_t a, size_t b)
+/* Attempts at one chunk that failed in the same way. */
+static bool is_same_failure(const roast_table *table, size_t a, size_t b)
 {
     static const int texts[] = {
         ROAST_COL_failures_dataset, ROAST_COL_failures_file, ROAST_COL_failures_status,
@@ -42,51 +41,23 @@ static bool same_failure(const roast_table *table, size_t a, size_t b)
     return is_resolved(table, a) == is_resolved(table, b);
 }
 
-/* Which try it was, or how often the same was tried: "x 4". */
-static void put_tries(struct roast_grid *grid, const roast_table *table, size_t row,
-                      size_t count)
+/* `same`: how many rows are the same failure. */
+static void put_failure(struct roast_grid *grid, const roast_table *table, size_t row,
+                        size_t same)
 {
-    char text[ROAST_NUMBER_BYTES + 2];
-
-    if (count == 1) {
-        roast__grid_put_cell(grid, table, row, ROAST_COL_failures_attempt, "");
-        return;
-    }
-    (void)snprintf(text, sizeof(text), "x %s", roast__number((double)count, "").text);
-    roast__grid_put(grid, roast_str_of(text));
-}
-
-struct failures_shown {
-    size_t first[MAX_FAILURES]; /* a row of each that is shown */
-    size_t count;
-    size_t rows; /* that they stand for */
-};
-
-static bool is_shown(const struct failures_shown *shown, const roast_table *table,
-                     size_t row)
-{
-    for (size_t i = 0; i < shown->count; i++) {
-        if (same_failure(table, shown->first[i], row))
-            return true;
-    }
-    return false;
-}
-
-static void put_failure(struct roast_grid *grid, struct failures_shown *shown,
-                        const roast_table *table, size_t row)
-{
-    size_t same = 0;
-    for (size_t other = 0; other < roast_table_rows(table); other++)
-        same += same_failure(table, row, other);
-
-    roast__grid_put(grid, roast__cell_text(table, row, ROAST_COL_failures_file));
     char text[64] = "-";
     int64_t start, stop;
+
+    roast__grid_put(grid, roast__cell_text(table, row, ROAST_COL_failures_file));
     if (roast_table_int(&start, table, row, ROAST_COL_failures_entry_start) &&
         roast_table_int(&stop, table, row, ROAST_COL_failures_entry_stop))
         (void)snprintf(text, sizeof(text), "%" PRId64 "-%" PRId64, start, stop);
     roast__grid_put(grid, roast_str_of(text));
-    put_tries(grid, table, row, same);
+    (void)snprintf(text, sizeof(text), "x %s", roast_number((double)same, "").text);
+    if (same == 1)
+        roast__grid_put_cell(grid, table, row, ROAST_COL_failures_attempt, "");
+    else
+        roast__grid_put(grid, roast_str_of(text));
     /* "OSError: no such file", or "lost". */
     struct roast_str message =
         roast_table_text(table, row, ROAST_COL_failures_error_message);
@@ -100,39 +71,45 @@ static void put_failure(struct roast_grid *grid, struct failures_shown *shown,
         roast__put(&error, ": ");
         (void)roast__put_text(&error, message, ROAST_PAGE_COLUMNS, ROAST_CUT_END);
     }
-    if (!roast__buf_ok(&error))
-        grid->text.failed = true;
+    grid->text.failed |= !roast__buf_ok(&error);
     roast__grid_put(grid,
                     (struct roast_str){(const char *)error.data, error.size_bytes});
     roast__buf_release(&error);
-    shown->first[shown->count++] = row;
-    shown->rows += same;
 }
 
-/* Failures that another attempt made good come last. How many rows are shown. */
+/* Shows each failure once, resolved ones last. Returns the number of rows covered. */
 static size_t put_failure_rows(struct roast_grid *grid, const roast_table *table)
 {
-    struct failures_shown shown = {.count = 0};
+    size_t shown[MAX_FAILURES], count = 0, covered = 0;
 
-    for (int resolved = 0; resolved <= 1; resolved++)
-        for (size_t row = 0;
-             row < roast_table_rows(table) && shown.count < MAX_FAILURES; row++) {
-            if (is_resolved(table, row) == (resolved == 1) &&
-                !is_shown(&shown, table, row))
-                put_failure(grid, &shown, table, row);
+    for (int resolved = 0; resolved <= 1; resolved++) {
+        for (size_t row = 0; row < roast_table_rows(table) && count < MAX_FAILURES;
+             row++) {
+            bool is_shown = false;
+            size_t same = 0;
+            for (size_t i = 0; i < count; i++)
+                is_shown = is_shown || is_same_failure(table, shown[i], row);
+            if (is_shown || is_resolved(table, row) != (resolved == 1))
+                continue;
+            for (size_t other = 0; other < roast_table_rows(table); other++)
+                same += is_same_failure(table, row, other);
+            put_failure(grid, table, row, same);
+            shown[count++] = row;
+            covered += same;
         }
-    return shown.rows;
+    }
+    return covered;
 }
 
-static void put_failures(struct roast_buf *buf, const struct roast_shown *shown)
+static void put_failures(struct roast_buf *buf, const struct roast_page_input *input)
 {
     static const struct roast_grid_column columns[] = {
         {.heading = "file", .max_columns = 24, .cut = ROAST_CUT_MIDDLE},
         {.heading = "entries", .max_columns = 21, .cut = ROAST_CUT_MIDDLE},
-        {.heading = "try", .max_columns = 6, .right = true, .cut = ROAST_CUT_END},
-        {.heading = "error", .cut = ROAST_CUT_END},
+        {.heading = "try", .max_columns = 6, .right = true},
+        {.heading = "error"},
     };
-    const roast_table *table = shown->tables[ROAST_TABLE_failures];
+    const roast_table *table = input->tables[ROAST_TABLE_failures];
     struct roast_grid grid = {.columns = columns, .column_count = 4};
     size_t resolved = 0;
 
@@ -144,21 +121,21 @@ static void put_failures(struct roast_buf *buf, const struct roast_shown *shown)
     size_t rows = put_failure_rows(&grid, table);
     roast__grid_write(buf, &grid);
     if (roast_table_rows(table) > rows)
-        roast__put_count_line(buf, roast_table_rows(table) - rows, "more");
+        roast__put_line(buf, "  %zu more", roast_table_rows(table) - rows);
     if (resolved > 0)
-        roast__put_count_line(buf, resolved, "made good by another attempt");
+        roast__put_line(buf, "  %zu resolved by another attempt", resolved);
     roast__grid_release(&grid);
 }
 
 /* ---- losses and reasons ------------------------------------------------------- */
 
-static void put_losses(struct roast_buf *buf, const struct roast_shown *shown)
+static void put_losses(struct roast_buf *buf, const struct roast_page_input *input)
 {
     static const struct roast_grid_column columns[] = {
-        {.max_columns = NUMBER_COLUMNS, .right = true, .cut = ROAST_CUT_END},
-        {.cut = ROAST_CUT_END},
+        {.max_columns = NUMBER_COLUMNS, .right = true},
+        {0},
     };
-    const roast_table *table = shown->tables[ROAST_TABLE_losses];
+    const roast_table *table = input->tables[ROAST_TABLE_losses];
     struct roast_grid grid = {.columns = columns, .column_count = 2};
 
     if (roast_table_rows(table) == 0)
@@ -180,53 +157,47 @@ static void put_losses(struct roast_buf *buf, const struct roast_shown *shown)
     roast__grid_release(&grid);
 }
 
-/* What is missing of the run as a whole, as the collector recorded it. */
-static void put_remarks(struct roast_buf *buf, const struct roast_shown *shown)
+static void put_remarks(struct roast_buf *buf, const struct roast_page_input *input)
 {
-    struct roast_str rest = {NULL, 0};
-    char line[512];
+    struct roast_str rest =
+        input->heading ? input->heading->remarks : (struct roast_str){NULL, 0};
 
-    if (shown->heading)
-        rest = shown->heading->remarks;
     if (rest.size_bytes > 0)
         roast__put_title(buf, "Remarks");
     while (rest.size_bytes > 0) {
         const char *end = memchr(rest.data, '\n', rest.size_bytes);
         size_t size = end ? (size_t)(end - rest.data) : rest.size_bytes;
-        struct roast_str text =
-            roast_str_cut((struct roast_str){rest.data, size}, sizeof(line) - 1);
-        (void)snprintf(line, sizeof(line), "%.*s", (int)text.size_bytes, text.data);
-        roast__put_sentence(buf, 2, line);
+        struct roast_str text = roast_str_cut((struct roast_str){rest.data, size}, 511);
+        roast__put_sentence(buf, 2, "%.*s", (int)text.size_bytes, text.data);
         rest.data += size + (end != NULL);
         rest.size_bytes -= size + (end != NULL);
     }
 }
 
-static void put_monitor_errors(struct roast_buf *buf, const struct roast_shown *shown)
+static void put_monitor_errors(struct roast_buf *buf,
+                               const struct roast_page_input *input)
 {
-    char line[340];
     double errors;
 
-    if (!roast__metric(&errors, shown, ROAST_METRIC_monitor_errors) || errors == 0)
+    if (!roast__metric(&errors, input, ROAST_METRIC_monitor_errors) || errors == 0)
         return;
-    roast__put(buf, "\n" ROAST_HEADING "monitor errors" ROAST_HEADING_END ": ");
-    roast__put(buf, roast__number(errors, "").text);
     roast__put(buf, "\n");
-    if (!shown->heading || shown->heading->first_error.size_bytes == 0)
+    roast__put(buf, ROAST_HEADING "monitor errors" ROAST_HEADING_END ": ");
+    roast__put_line(buf, "%s", roast_number(errors, "").text);
+    if (!input->heading || input->heading->first_error.size_bytes == 0)
         return;
-    struct roast_str first = roast_str_cut(shown->heading->first_error, 320);
-    (void)snprintf(line, sizeof(line), "first: %.*s", (int)first.size_bytes,
-                   first.data);
-    roast__put_sentence(buf, 2, line); /* what to do is at its end */
+    struct roast_str first = roast_str_cut(input->heading->first_error, 320);
+    /* a sentence, not a line: the advice is at its end */
+    roast__put_sentence(buf, 2, "first: %.*s", (int)first.size_bytes, first.data);
 }
 
-void roast__put_blocks(struct roast_buf *buf, const struct roast_shown *shown)
+void roast__put_details(struct roast_buf *buf, const struct roast_page_input *input)
 {
-    put_failures(buf, shown);
-    roast__put_group(buf, shown, ROAST_GROUP_SECTIONS);
-    roast__put_group(buf, shown, ROAST_GROUP_DATASETS);
-    put_losses(buf, shown);
-    /* Only metrics that users look for; metrics() has the reasons of all others. */
+    put_failures(buf, input);
+    roast__put_ranked_table(buf, input, ROAST_RANKED_SECTIONS);
+    roast__put_ranked_table(buf, input, ROAST_RANKED_DATASETS);
+    put_losses(buf, input);
+    /* The most important metrics; metrics() has the reasons of all others. */
     static const struct {
         enum roast_metric metric;
         const char *label;
@@ -239,17 +210,15 @@ void roast__put_blocks(struct roast_buf *buf, const struct roast_shown *shown)
     };
     bool any = false;
     for (size_t i = 0; i < sizeof(wanted) / sizeof(wanted[0]); i++) {
-        const char *why = shown->values->why[wanted[i].metric];
+        const char *why = input->values->why[wanted[i].metric];
         double value;
-        char line[512];
-        if (roast__metric(&value, shown, wanted[i].metric) || !why)
+        if (roast__metric(&value, input, wanted[i].metric) || !why)
             continue;
         if (!any)
             roast__put_title(buf, "Not available");
         any = true;
-        (void)snprintf(line, sizeof(line), "%s: %s", wanted[i].label, why);
-        roast__put_sentence(buf, 2, line);
+        roast__put_sentence(buf, 2, "%s: %s", wanted[i].label, why);
     }
-    put_remarks(buf, shown);
-    put_monitor_errors(buf, shown);
+    put_remarks(buf, input);
+    put_monitor_errors(buf, input);
 }

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* aligned.c - titles, lines of parts that wrap, sentences, and rows of two columns. */
-#include <inttypes.h>
+/* lines.c - titles, sentences, wrapped lines, and rows of two columns. */
 #include <stdarg.h>
 #include <stdio.h>
 
-#include "report/blocks.h"
+#include "report/layout.h"
 
 void roast__put_title(struct roast_buf *buf, const char *title)
 {
@@ -13,12 +12,16 @@ void roast__put_title(struct roast_buf *buf, const char *title)
     roast__put(buf, ROAST_HEADING_END "\n");
 }
 
-void roast__put_count_line(struct roast_buf *buf, uint64_t count, const char *words)
+void roast__put_line(struct roast_buf *buf, const char *format, ...)
 {
-    char line[96];
+    char text[512];
+    va_list args;
 
-    (void)snprintf(line, sizeof(line), "  %" PRIu64 " %s\n", count, words);
-    roast__put(buf, line);
+    va_start(args, format);
+    (void)vsnprintf(text, sizeof(text), format, args);
+    va_end(args);
+    (void)roast__put_text(buf, roast_str_of(text), ROAST_PAGE_COLUMNS, ROAST_CUT_END);
+    roast__end_line(buf);
 }
 
 void roast__line_part(struct roast_wrapped_line *line, struct roast_str text)
@@ -60,8 +63,8 @@ void roast__line_end(struct roast_wrapped_line *line)
     line->columns = 0;
 }
 
-/* The longest front of text that fits and ends with a word; of a long word, a piece. */
-static struct roast_str words_that_fit(struct roast_str text, size_t room)
+/* The longest prefix that fits and ends with a word; of a long word, a piece. */
+static struct roast_str cut_at_word(struct roast_str text, size_t room)
 {
     struct roast_str piece = roast_str_cut(text, room);
     struct roast_str words = piece;
@@ -73,14 +76,19 @@ static struct roast_str words_that_fit(struct roast_str text, size_t room)
     return words.size_bytes > 0 ? words : piece;
 }
 
-void roast__put_sentence(struct roast_buf *buf, size_t indent, const char *text)
+void roast__put_sentence(struct roast_buf *buf, size_t indent, const char *format, ...)
 {
-    struct roast_str rest = roast_str_of(text);
+    char text[ROAST_SENTENCE_BYTES];
     size_t blanks = indent;
+    va_list args;
 
+    va_start(args, format);
+    (void)vsnprintf(text, sizeof(text), format, args);
+    va_end(args);
+    struct roast_str rest = roast_str_of(text);
     while (rest.size_bytes > 0) {
         size_t room = ROAST_PAGE_COLUMNS - blanks;
-        struct roast_str words = words_that_fit(rest, room);
+        struct roast_str words = cut_at_word(rest, room);
         roast__put_blanks(buf, blanks);
         (void)roast__put_text(buf, words, room, ROAST_CUT_END);
         roast__end_line(buf);
@@ -94,7 +102,7 @@ void roast__put_sentence(struct roast_buf *buf, size_t indent, const char *text)
     }
 }
 
-/* A field of a row that may be filled to its last byte. */
+/* A field may be full, without a NUL at its end. */
 static struct roast_str field(const char *text, size_t cap_bytes)
 {
     const char *end = memchr(text, '\0', cap_bytes);
@@ -107,7 +115,7 @@ void roast__put_rows(struct roast_buf *buf, const char *title,
 {
     static const struct roast_grid_column columns[] = {
         {.max_columns = 40, .cut = ROAST_CUT_MIDDLE},
-        {.max_columns = 0, .cut = ROAST_CUT_END},
+        {.max_columns = 0},
     };
     struct roast_grid grid = {.columns = columns, .column_count = 2};
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* live.c - one line for a run that goes on.
+/* live_line.c - one line for a running run.
  *
- * No allocation: the line is refreshed from a thread beside the analysis. */
+ * No allocation: a thread refreshes the line during the analysis. */
 #include <math.h>
 #include <stdio.h>
 
@@ -15,25 +15,12 @@ struct live_line {
 };
 
 static void put_number(struct live_line *line, double value, const char *unit,
-                       const char *words)
+                       const char *label)
 {
-    char number[ROAST_NUMBER_BYTES];
-
-    (void)roast_format_number(number, value, unit);
-    int size = snprintf(line->text + line->used, sizeof(line->text) - line->used,
-                        "%s%s%s", line->used ? " | " : "", number, words);
+    int size =
+        snprintf(line->text + line->used, sizeof(line->text) - line->used, "%s%s%s",
+                 line->used ? " | " : "", roast_number(value, unit).text, label);
     line->used += (size_t)size; /* all parts together are shorter than a line */
-}
-
-static void put_rates(struct live_line *line, const struct roast_live_line *live)
-{
-    if (!isfinite(live->seconds) || live->seconds <= 0)
-        return;
-    if (live->progress.events > 0)
-        put_number(line, (double)live->progress.events / live->seconds, "Hz", "");
-    if (live->progress.bytes > 0)
-        put_number(line, 8 * (double)live->progress.bytes / live->seconds / 1e9,
-                   "Gbit/s", "");
 }
 
 size_t roast_report_live(char *out, size_t out_bytes,
@@ -53,12 +40,18 @@ size_t roast_report_live(char *out, size_t out_bytes,
         put_number(&line, (double)(open - progress->failed), "", " running");
     if (progress->failed > 0)
         put_number(&line, (double)progress->failed, "", " failed");
-    put_rates(&line, live);
-    if (live->progress.workers > 0)
-        put_number(&line, (double)live->progress.workers, "",
-                   live->progress.workers == 1 ? " worker" : " workers");
-    if (live->progress.rss_bytes > 0)
-        put_number(&line, (double)live->progress.rss_bytes, "B", " in workers");
+    if (isfinite(live->seconds) && live->seconds > 0) {
+        if (progress->events > 0)
+            put_number(&line, (double)progress->events / live->seconds, "Hz", "");
+        if (progress->bytes > 0)
+            put_number(&line, 8 * (double)progress->bytes / live->seconds / 1e9,
+                       "Gbit/s", "");
+    }
+    if (progress->workers > 0)
+        put_number(&line, (double)progress->workers, "",
+                   progress->workers == 1 ? " worker" : " workers");
+    if (progress->rss_bytes > 0)
+        put_number(&line, (double)progress->rss_bytes, "B", " in workers");
     if (live->machine_memory_percent >= 0)
         put_number(&line, live->machine_memory_percent, "%", " of memory in use");
     struct roast_str fits = roast_str_cut(roast_str_of(line.text), out_bytes - 1);

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* rows.c - the six tables: rows.def walked over the values of a run.
+/* metric_rows.c - the six tables of metrics, made from metric_rows.def.
  *
- * Labels are those that users of 0.1.2 know, where they are true: what it called CPU
- * time is wall time inside process(), and is called so here. A value that is known but
- * no number (NaN from a caller's dict) is shown as absent. */
+ * Labels are those of 0.1.2 where they are true: its "CPU time" is wall time inside
+ * process(), and is called so here. NaN from a caller's dict is shown as absent. */
 #include <math.h>
 #include <stdio.h>
 
@@ -29,7 +28,7 @@ static const struct row_def row_defs[] = {
      ROAST_METRIC_##metric, \
      WHEN_##absent, \
      ROAST_METRIC_##beside},
-#include "report/rows.def"
+#include "report/metric_rows.def"
 #undef R
 #undef B
 };
@@ -40,7 +39,7 @@ static const char *const titles[] = {
 #undef T
 };
 
-/* Units that are shown as another one. */
+/* Units that are converted. */
 static const struct {
     const char *unit;
     const char *shown;
@@ -75,7 +74,7 @@ static bool positive(const struct roast_metric_values *values, enum roast_metric
     return known(values, metric) && values->value[metric] > 0;
 }
 
-/* Without spans the CPU time of all tasks is that of the processor's, by own clocks, and
+/* Without spans, the CPU time of all tasks is that of process() by our own clocks, and
  * other tasks are not known. */
 static bool own_clocks(const struct roast_metric_values *values)
 {
@@ -85,7 +84,7 @@ static bool own_clocks(const struct roast_metric_values *values)
         return false;
     double own = values->value[ROAST_METRIC_processor_cpu_time_seconds];
     double all = values->value[ROAST_METRIC_cpu_time_seconds];
-    return fabs(own - all) <= 1e-9 * fabs(own); /* summed in another order, perhaps */
+    return fabs(own - all) <= 1e-9 * fabs(own); /* may be summed in another order */
 }
 
 const char *roast_report_title(enum roast_report_table table)
@@ -114,7 +113,7 @@ static bool has_rows(enum roast_report_table table,
     return true;
 }
 
-/* Whether own clocks know no more than process(). */
+/* Whether the CPU time is that of process() alone. */
 static bool are_of_process(const struct roast_metric_values *values)
 {
     if (!own_clocks(values) || !known(values, ROAST_METRIC_cpu_seconds))
@@ -143,36 +142,32 @@ static bool is_shown(const struct row_def *def,
     return def->absent != WHEN_HIDE || known(values, def->metric);
 }
 
-static void fill_absent(struct roast_row *row, const char *why)
-{
-    if (!why) {
-        (void)snprintf(row->value, sizeof(row->value), "-");
-        return;
-    }
-    size_t room = sizeof(row->value) - sizeof("- ()");
-    struct roast_str reason = roast_str_cut(roast_str_of(why), room);
-    (void)snprintf(row->value, sizeof(row->value), "- (%.*s)", (int)reason.size_bytes,
-                   reason.data);
-}
-
 static void fill_value(struct roast_row *row, const struct row_def *def,
                        const struct roast_metric_values *values)
 {
-    char number[ROAST_NUMBER_BYTES];
-    char beside[ROAST_NUMBER_BYTES];
+    const char *why = def->absent == WHEN_WHY ? values->why[def->metric] : NULL;
+    char number[ROAST_NUMBER_BYTES] = "-";
+    char beside[ROAST_NUMBER_BYTES] = "";
 
-    (void)roast__format_metric(number, def->metric, values->value[def->metric]);
-    if (!def->word || !known(values, def->beside)) {
-        (void)snprintf(row->value, sizeof(row->value), "%s", number);
+    if (!known(values, def->metric) && why) {
+        size_t room = sizeof(row->value) - sizeof("- ()");
+        struct roast_str reason = roast_str_cut(roast_str_of(why), room);
+        (void)snprintf(row->value, sizeof(row->value), "- (%.*s)",
+                       (int)reason.size_bytes, reason.data);
         return;
     }
-    (void)roast__format_metric(beside, def->beside, values->value[def->beside]);
-    if (strcmp(number, beside) == 0 && def->metric == ROAST_METRIC_total_cpu_time) {
-        (void)snprintf(row->value, sizeof(row->value), "%s", number);
-        return;
+    if (known(values, def->metric)) {
+        (void)roast__format_metric(number, def->metric, values->value[def->metric]);
+        if (def->word && known(values, def->beside))
+            (void)roast__format_metric(beside, def->beside, values->value[def->beside]);
     }
-    (void)snprintf(row->value, sizeof(row->value), "%s (%s%s)", number, def->word,
-                   beside);
+    bool repeats =
+        def->metric == ROAST_METRIC_total_cpu_time && strcmp(number, beside) == 0;
+    if (*beside && !repeats)
+        (void)snprintf(row->value, sizeof(row->value), "%s (%s%s)", number, def->word,
+                       beside);
+    else
+        (void)snprintf(row->value, sizeof(row->value), "%s", number);
 }
 
 size_t roast_report_rows(struct roast_row out[ROAST_REPORT_MAX_ROWS],
@@ -189,11 +184,7 @@ size_t roast_report_rows(struct roast_row out[ROAST_REPORT_MAX_ROWS],
             struct roast_row *row = &out[count++];
             const struct row_def *def = &row_defs[i];
             (void)snprintf(row->label, sizeof(row->label), "%s", def->label);
-            if (known(values, def->metric))
-                fill_value(row, def, values);
-            else
-                fill_absent(row,
-                            def->absent == WHEN_WHY ? values->why[def->metric] : NULL);
+            fill_value(row, def, values);
         }
     return count;
 }
