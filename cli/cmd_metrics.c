@@ -66,10 +66,8 @@ static int unknown_metric(const char *name)
 
     for (int i = 0; i < ROAST_METRIC_COUNT; i++)
         names[i] = roast_metric_info((enum roast_metric)i)->name;
-    const char *near = nearest(name, names, ROAST_METRIC_COUNT);
-    if (near)
-        return fail(CODE_USAGE, name, "no such metric; did you mean %s?", near);
-    return fail(CODE_USAGE, name, "no such metric; roast metrics lists all");
+    return fail_unknown("metric", name, names, ROAST_METRIC_COUNT,
+                        "roast metrics lists all");
 }
 
 static void put_json(int metric)
@@ -104,7 +102,7 @@ static int metrics(const struct arguments *args)
 
     if (!all && one < 0)
         return unknown_metric(args->operands[0]);
-    if (args_format(args) == FORMAT_JSON)
+    if (args_format(args) == ROAST_FORMAT_JSON)
         for (int i = all ? 0 : one; i < (all ? ROAST_METRIC_COUNT : one + 1); i++)
             put_json(i);
     else if (all)
@@ -120,10 +118,10 @@ const struct command cmd_metrics = {
     .name = "metrics",
     .operands = "[NAME]",
     .summary = "what every number means: unit, formula, other names",
-    .help =
-        "T = wall time, E = events, B = bytes read, P = seconds inside process(),\n"
-        "W = workers, N = threads offered. A number is exact, sampled or estimated\n"
-        "at best; roast report -f json has what it is in a run.\n",
+    .help = "T = wall time, E = events, B = bytes read, P = seconds inside process(),\n"
+            "W = workers, N = threads offered. The kind (exact, sampled, estimated) is "
+            "the\n"
+            "best possible one; roast report -f json has that of a run.\n",
     .options = options,
     .max_operands = 1,
     .run = metrics,

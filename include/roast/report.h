@@ -21,13 +21,6 @@ extern "C" {
 enum { ROAST_TIME_BYTES = 32 };
 size_t roast_format_time(char out[ROAST_TIME_BYTES], int64_t time_ns);
 
-/* ---- text from data ------------------------------------------------------------ */
-
-/* Copies a text without what moves a cursor, reorders a line, is invisible or is no
- * UTF-8: that becomes '?'. out has room for all of the text; returns the bytes written.
- * *columns (NULL allowed) gets how many columns of a terminal they take. */
-size_t roast_printable(char *out, struct roast_str text, size_t *columns);
-
 /* ---- the six tables ----------------------------------------------------------- */
 
 enum roast_report_table {

@@ -8,6 +8,7 @@
 #include <stdint.h>
 
 #include "base/utf8.h"
+#include "roast/row_writer.h"
 
 enum { MAX_MARKS = 4 };
 
@@ -75,6 +76,18 @@ bool roast__glyphs_next(struct roast_glyphs *glyphs)
     glyphs->rest.data += size;
     glyphs->rest.size_bytes -= size;
     return true;
+}
+
+size_t roast_printable(char *out, struct roast_str text)
+{
+    struct roast_glyphs glyphs = roast__glyphs(text);
+    size_t size = 0;
+
+    while (roast__glyphs_next(&glyphs)) {
+        memcpy(out + size, glyphs.shown.data, glyphs.shown.size_bytes);
+        size += glyphs.shown.size_bytes;
+    }
+    return size;
 }
 
 size_t roast__text_columns(struct roast_str text)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* nearest.c - the word closest to a mistyped one. */
+/* closest_word.c - the word closest to a mistyped one. */
 #include <string.h>
 
-#include "cmd.h"
+#include "out.h"
 
 enum { MAX_BYTES = 64 };
 
@@ -28,10 +28,10 @@ static size_t distance(const char *from, const char *to)
     return row[size];
 }
 
-const char *nearest(const char *word, const char *const *words, size_t count)
+const char *closest_word(const char *word, const char *const *words, size_t count)
 {
     size_t size = strlen(word);
-    size_t best = size / 3 + 2; /* farther is not a typing mistake */
+    size_t best = size / 3 + 2; /* a larger distance is no typing mistake */
     const char *found = NULL;
 
     if (size == 0 || size >= MAX_BYTES)
@@ -40,11 +40,21 @@ const char *nearest(const char *word, const char *const *words, size_t count)
         if (strlen(words[i]) >= MAX_BYTES)
             continue;
         bool begins = size > 2 && strncmp(words[i], word, size) == 0;
-        size_t far = begins ? 1 : distance(word, words[i]);
-        if (far < best) {
-            best = far;
+        size_t edits = begins ? 1 : distance(word, words[i]);
+        if (edits < best) {
+            best = edits;
             found = words[i];
         }
     }
     return found;
+}
+
+int fail_unknown(const char *kind, const char *name, const char *const *names,
+                 size_t count, const char *help)
+{
+    const char *closest = closest_word(name, names, count);
+
+    if (closest)
+        return fail(CODE_USAGE, name, "no such %s; did you mean %s?", kind, closest);
+    return fail(CODE_USAGE, name, "no such %s; %s", kind, help);
 }
