@@ -54,8 +54,8 @@ static void set_memory_change(struct roast_finding *finding,
 {
     static const char *const patterns[][2] = {
         [ROAST_MEMORY_ASSUMED] = {"; memory per worker about {before} of {limit} now, "
-                                  "look again after the change",
-                                  "; memory per worker about {before} now, look again "
+                                  "check it after the change",
+                                  "; memory per worker about {before} now, check it "
                                   "after the change"},
         [ROAST_MEMORY_UPPER_BOUND] =
             {"; memory per worker about {before} -> at most about "
@@ -197,11 +197,11 @@ void roast__rule_few_threads_busy(const struct roast_rule_input *input,
     roast__set_count(finding, "chunks", model->chunks, "chunk");
     roast__set_count(finding, "threads", threads, "thread");
     set_chunksizes(input, finding, best);
-    roast__set_integer(finding, "made", roast__chunk_model_chunks(model, best));
+    roast__set_integer(finding, "new_chunks", roast__chunk_model_chunks(model, best));
     if (best < model->current_size && saves_enough(input, saves_s))
         return;
     finding->saves_s = 0;
-    finding->advice = "smaller chunks would not be faster: ask for fewer threads, "
+    finding->advice = "smaller chunks would not be faster: request fewer threads, "
                       "{chunks} cannot use more";
 }
 

@@ -67,7 +67,7 @@ void roast__rule_merging(const struct roast_rule_input *input,
         return;
     roast__set_number(finding, "reduce",
                       by_workers ? input->slices[ROAST_SLICE_reduce] : phase_s, "s");
-    roast__set_text(finding, "whose",
+    roast__set_text(finding, "time_kind",
                     roast_str_of(by_workers ? "worker time" : "wall time"));
     roast__set_number(finding, "idle", input->slices[ROAST_SLICE_idle_reduce], "s");
 }

@@ -134,6 +134,6 @@ void roast__rule_garbage_collection(const struct roast_rule_input *input,
     roast__set_number(finding, "percent", percent, "%");
     if (runs > 0) {
         roast__set_number(finding, "runs", runs, "");
-        roast__set_from_pattern(finding, "often", " ({runs} runs)");
+        roast__set_from_pattern(finding, "count", " ({runs} runs)");
     }
 }

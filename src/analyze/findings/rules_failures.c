@@ -166,8 +166,8 @@ static const char *advice_of(enum cause cause, bool resolved)
 {
     static const char *const missing[CAUSES] = {
         [IN_FILE] = NULL, /* the advice of the rule */
-        [BEFORE_PROCESS] = "{result}: see how {file} differs from other files, "
-                           "process() did not begin; then run failed_fileset()",
+        [BEFORE_PROCESS] = "{result}: compare {file} with other files, process() "
+                           "had not started; then run failed_fileset()",
         [IN_PROCESS] = "{result}: process() raised it{?section}, fix that and "
                        "run failed_fileset()",
         [OUT_OF_MEMORY] = "{result}: smaller chunks or fewer threads per worker, and "
@@ -175,17 +175,15 @@ static const char *advice_of(enum cause cause, bool resolved)
         [UNKNOWN_CAUSE] = "{result}: run failed_fileset() again",
     };
     static const char *const retried[CAUSES] = {
-        [IN_FILE] = "they were tried again and ended well; see whether {file} or its "
-                    "storage is at fault // they were tried again and ended well; see "
-                    "whether the storage is at fault",
-        [BEFORE_PROCESS] =
-            "they were tried again and ended well; process() had not begun",
-        [IN_PROCESS] = "they were tried again and ended well; process() raised "
+        [IN_FILE] = "they succeeded when tried again; check {file} and its "
+                    "storage // they succeeded when tried again; check the "
+                    "storage",
+        [BEFORE_PROCESS] = "they succeeded when tried again; process() had not started",
+        [IN_PROCESS] = "they succeeded when tried again; process() raised "
                        "it{?section} and may do so again",
-        [OUT_OF_MEMORY] =
-            "they were tried again and ended well; smaller chunks or fewer "
-            "threads per worker leave more memory",
-        [UNKNOWN_CAUSE] = "they were tried again and ended well",
+        [OUT_OF_MEMORY] = "they succeeded when tried again; smaller chunks or fewer "
+                          "threads per worker leave more memory",
+        [UNKNOWN_CAUSE] = "they succeeded when tried again",
     };
 
     return resolved ? retried[cause] : missing[cause];
@@ -230,7 +228,7 @@ void roast__rule_failures(const struct roast_rule_input *input,
         roast__set_file(finding, "file", file);
         roast__set_number(finding, "same", same, "");
         roast__set_number(finding, "of", attempts, "");
-        roast__set_from_pattern(finding, "where",
+        roast__set_from_pattern(finding, "location",
                                 same < attempts ? " in {file} ({same} of {of} failures)"
                                                 : " in {file}");
     }

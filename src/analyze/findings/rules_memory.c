@@ -79,7 +79,7 @@ void roast__rule_memory_pressure(const struct roast_rule_input *input,
                         roast__strings_get(&input->ctx->run->strings, fullest.worker));
         set_suggested_memory(input, finding, fullest.bytes);
         /* another worker may need more, and has it */
-        roast__set_from_pattern(finding, "which",
+        roast__set_from_pattern(finding, "scope",
                                 peak > fullest.limit_bytes ? "for {worker}"
                                                            : "per worker");
     }

@@ -67,7 +67,7 @@ static void set_wait(struct roast_finding *finding,
     roast__set_text(finding, slowest->is_most ? "from" : "longest",
                     roast_table_text(slowest->endpoints, slowest->row,
                                      ROAST_COL_endpoints_endpoint));
-    roast__set_number(finding, "own", wait_s, "s");
+    roast__set_number(finding, "endpoint_wait", wait_s, "s");
     roast__set_number(finding, "bytes", slowest->bytes, "B");
     roast__set_number(finding, "rate", slowest->bytes / wait_s, "B/s");
     roast__set_count(finding, "requests",
@@ -81,7 +81,8 @@ static void set_wait(struct roast_finding *finding,
     if (!slowest->is_most)
         finding->evidence =
             "{wait} waiting for data from {endpoints}; the longest for {longest}: "
-            "{own} for {bytes} ({rate} per thread), {requests} of {request_bytes}";
+            "{endpoint_wait} for {bytes} ({rate} per thread), {requests} of "
+            "{request_bytes}";
 }
 
 void roast__rule_waiting_for_data(const struct roast_rule_input *input,
@@ -159,7 +160,7 @@ void roast__rule_decompression(const struct roast_rule_input *input,
     roast__set_text(finding, "codec", roast_str_of(codec));
     if (roast__str_is_one_of(roast_str_of(codec), fast))
         finding->advice = "read fewer columns: get_metrics()['branch_costs'] has what "
-                          "each costs; {codec} is quick already";
+                          "each costs; {codec} is fast already";
 }
 
 /* ---- unused columns -------------------------------------------------------------- */

@@ -107,10 +107,10 @@ static void test_failures_that_were_made_good(void **state)
 
     (void)state;
     assert_says(file, "failures", "severity", "medium");
-    assert_says(file, "failures", "advice", "see whether bad.root or its storage");
+    assert_says(file, "failures", "advice", "check bad.root and its storage");
     assert_says(code, "failures", "severity", "medium");
     assert_says(code, "failures", "advice",
-                "ended well; process() raised it in select/jets and may do so again");
+                "tried again; process() raised it in select/jets and may do so again");
     roast_summary_free(file);
     roast_summary_free(code);
 }
@@ -139,7 +139,7 @@ static void test_strangers_that_died(void **state)
     assert_says(killed, "workers_died", "advice",
                 "more memory per worker, fewer threads");
     assert_says(silent, "workers_died", "advice", "workers were cut off or killed");
-    assert_says(gone, "workers_died", "advice", "look into the logs of the workers");
+    assert_says(gone, "workers_died", "advice", "read the logs of the workers");
     roast_summary_free(killed);
     roast_summary_free(silent);
     roast_summary_free(gone);

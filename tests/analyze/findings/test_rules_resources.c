@@ -261,7 +261,7 @@ static void test_the_codec_of_most_files(void **state)
                                       .branches = patient.branches,
                                       .file_facts = facts(ROAST_CODEC_LZMA)});
     roast_summary *summary = diagnose_run(run);
-    assert_says(summary, "decompression", "evidence", "unpacking lzma");
+    assert_says(summary, "decompression", "evidence", "decompressing lzma");
     roast_summary_free(summary);
 }
 
