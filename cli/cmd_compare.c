@@ -105,7 +105,7 @@ static int compare(const struct arguments *args)
 static const struct option options[] = {
     FORMAT_OPTION("text|json"),
     {"fail-over", 'x', "PERCENT", "exit 1 if B is worse by that, 5: not known"},
-    {"measure", 'm', "NAME", "measure of --fail-over; CPU per chunk if not given"},
+    {"measure", 'm', "NAME", "measure to use; CPU per chunk if not given"},
     {0},
 };
 

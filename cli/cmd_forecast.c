@@ -36,7 +36,7 @@ static int forecast(const struct arguments *args)
 
 static const struct option options[] = {
     {"events", 'n', "N", "number of events, as 1000000000 or 1e9"},
-    {"workers", 'w', "M", "number of workers, with as many threads as in RUN"},
+    {"workers", 'w', "M", "workers, with as many threads as in RUN"},
     {"chunksize", 'c', "EVENTS", "events per chunk; as in RUN if not given"},
     FORMAT_OPTION("text|json"),
     {0},

@@ -9,7 +9,7 @@ static int import(const struct arguments *args)
 }
 
 static const struct option options[] = {
-    {"output", 'o', "FILE", "the run file; DIR/<name of DIR>.roast if not given"},
+    {"output", 'o', "FILE", "run file; DIR/<name of DIR>.roast if not given"},
     {0},
 };
 

@@ -56,7 +56,7 @@ int roast_report_forecast(struct roast_page *out, const struct roast_forecast *f
     put_number(&buf, "seconds per event ", forecast->seconds_per_event, "s");
     put_number(&buf, "threads per worker", forecast->threads_per_worker, "");
     put_number(&buf, "threads busy      ", 100 * forecast->busy_share, "%");
-    put_number(&buf, "all else          ", forecast->fixed_s, "s");
+    put_number(&buf, "other time        ", forecast->fixed_s, "s");
     double beyond = beyond_seen(forecast, plan);
     if (beyond > 1.5)
         roast__put_sentence(

@@ -189,7 +189,7 @@ static void test_where_the_time_of_a_chunk_went(void **state)
     check_page_fits(&page);
     const char *end = strstr(page.text, "\nThroughput Metrics\n");
     assert_non_null(end);
-    check_golden("report_inside.txt", str_from(page.text, (size_t)(end - page.text)));
+    check_golden("report_chunk_section.txt", str_from(page.text, (size_t)(end - page.text)));
     roast_page_release(&page);
 }
 
