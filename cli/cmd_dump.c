@@ -51,16 +51,6 @@ static int dump_records(struct source *source)
 
 /* ---- tables ------------------------------------------------------------------- */
 
-static int unknown_table(const char *name)
-{
-    const char *names[ROAST_RUN_TABLE_COUNT];
-
-    for (int i = 0; i < ROAST_RUN_TABLE_COUNT; i++)
-        names[i] = roast_table_name((enum roast_table_id)i);
-    return fail_unknown("table", name, names, ROAST_RUN_TABLE_COUNT,
-                        "roast help dump lists them");
-}
-
 static int dump_table(struct source *source, int id, enum roast_format format)
 {
     roast_table *table = NULL;
@@ -105,9 +95,13 @@ static int dump(const struct arguments *args)
     const char *format = args_value(args, "format");
     int table = name ? roast_table_find(name) : -1;
     struct source source = {0};
+    const char *names[ROAST_RUN_TABLE_COUNT];
 
+    for (int i = 0; i < ROAST_RUN_TABLE_COUNT; i++)
+        names[i] = roast_table_name((enum roast_table_id)i);
     if (name && table < 0)
-        return unknown_table(name);
+        return fail_unknown("table", name, names, ROAST_RUN_TABLE_COUNT,
+                            "roast help dump lists them");
     if (!name && format && strcmp(format, "json") != 0)
         return fail(CODE_USAGE, "dump", "records are JSON lines; give a table for %s",
                     format);

@@ -45,29 +45,24 @@ static void put_all(void)
     }
 }
 
-/* A metric by its name or an alias, -1 for none. */
+/* A metric by its name or an alias; -1 after printing the reason. */
 static int find_metric(const char *name)
 {
+    const char *names[ROAST_METRIC_COUNT];
     size_t count = 0;
     const struct roast_metric_alias *aliases = roast_metric_aliases(&count);
 
-    for (int i = 0; i < ROAST_METRIC_COUNT; i++)
-        if (strcmp(roast_metric_info((enum roast_metric)i)->name, name) == 0)
+    for (int i = 0; i < ROAST_METRIC_COUNT; i++) {
+        names[i] = roast_metric_info((enum roast_metric)i)->name;
+        if (strcmp(names[i], name) == 0)
             return i;
+    }
     for (size_t i = 0; i < count; i++)
         if (strcmp(aliases[i].alias, name) == 0)
             return (int)aliases[i].metric;
+    (void)fail_unknown("metric", name, names, ROAST_METRIC_COUNT,
+                       "roast metrics lists all");
     return -1;
-}
-
-static int unknown_metric(const char *name)
-{
-    const char *names[ROAST_METRIC_COUNT];
-
-    for (int i = 0; i < ROAST_METRIC_COUNT; i++)
-        names[i] = roast_metric_info((enum roast_metric)i)->name;
-    return fail_unknown("metric", name, names, ROAST_METRIC_COUNT,
-                        "roast metrics lists all");
 }
 
 static void put_json(int metric)
@@ -101,7 +96,7 @@ static int metrics(const struct arguments *args)
     int one = all ? -1 : find_metric(args->operands[0]);
 
     if (!all && one < 0)
-        return unknown_metric(args->operands[0]);
+        return CODE_USAGE;
     if (args_format(args) == ROAST_FORMAT_JSON)
         for (int i = all ? 0 : one; i < (all ? ROAST_METRIC_COUNT : one + 1); i++)
             put_json(i);

@@ -14,35 +14,6 @@ static struct roast_str text_at(const roast_table *findings, size_t row, int col
                          PART_BYTES);
 }
 
-/* "   -> chunksize=40_000 (now 10_000); saves about 10 s" */
-static void put_advice(struct roast_buf *buf, const roast_table *findings, size_t row)
-{
-    struct roast_str advice = text_at(findings, row, ROAST_COL_findings_advice);
-    double saves =
-        roast_table_number(findings, row, ROAST_COL_findings_saves_wall_seconds);
-
-    roast__put_sentence(buf, 2 * INDENT, "-> %.*s%s%s", (int)advice.size_bytes,
-                        advice.data, saves > 0 ? "; saves about " : "",
-                        saves > 0 ? roast_number(saves, "s").text : "");
-}
-
-/* "  and: Garbage collection, Uneven datasets" */
-static void put_others(struct roast_buf *buf, const roast_table *findings)
-{
-    char line[LINE_BYTES] = "and:";
-
-    for (size_t row = MOST_FINDINGS; row < roast_table_rows(findings); row++) {
-        struct roast_str title =
-            roast_str_cut(text_at(findings, row, ROAST_COL_findings_title), 80);
-        size_t used = strlen(line);
-        (void)snprintf(line + used, sizeof(line) - used, "%s %.*s",
-                       row > MOST_FINDINGS ? "," : "", (int)title.size_bytes,
-                       title.data);
-    }
-    if (roast_table_rows(findings) > MOST_FINDINGS)
-        roast__put_sentence(buf, INDENT, "%s", line);
-}
-
 void roast__put_findings_section(struct roast_buf *buf,
                                  const struct roast_page_input *input)
 {
@@ -64,7 +35,22 @@ void roast__put_findings_section(struct roast_buf *buf,
         roast__put_sentence(buf, INDENT, "%zu %.*s: %.*s", row + 1,
                             (int)title.size_bytes, title.data, (int)evidence.size_bytes,
                             evidence.data);
-        put_advice(buf, findings, row);
+        struct roast_str advice = text_at(findings, row, ROAST_COL_findings_advice);
+        double saves =
+            roast_table_number(findings, row, ROAST_COL_findings_saves_wall_seconds);
+        roast__put_sentence(buf, 2 * INDENT, "-> %.*s%s%s", (int)advice.size_bytes,
+                            advice.data, saves > 0 ? "; saves about " : "",
+                            saves > 0 ? roast_number(saves, "s").text : "");
     }
-    put_others(buf, findings);
+    char others[LINE_BYTES] = "and:";
+    for (size_t row = MOST_FINDINGS; row < roast_table_rows(findings); row++) {
+        struct roast_str title =
+            roast_str_cut(text_at(findings, row, ROAST_COL_findings_title), 80);
+        size_t used = strlen(others);
+        (void)snprintf(others + used, sizeof(others) - used, "%s %.*s",
+                       row > MOST_FINDINGS ? "," : "", (int)title.size_bytes,
+                       title.data);
+    }
+    if (roast_table_rows(findings) > MOST_FINDINGS)
+        roast__put_sentence(buf, INDENT, "%s", others);
 }

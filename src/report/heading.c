@@ -26,21 +26,6 @@ const char *roast_report_ending(enum roast_origin origin, bool ended)
                                        : "still running";
 }
 
-static void put_state(struct roast_heading_text *out, roast_run *run,
-                      enum roast_origin origin)
-{
-    const char *ending = roast_report_ending(origin, roast_run_span(run).end_ns != 0);
-    char failure[440];
-
-    copy_note(failure, sizeof(failure), run, "failure");
-    if (roast_run_state(run) == ROAST_IS_failed) {
-        (void)snprintf(out->state, sizeof(out->state), "failed%s%s",
-                       *failure ? ": " : "", failure);
-        return;
-    }
-    (void)snprintf(out->state, sizeof(out->state), "%s", ending ? ending : "finished");
-}
-
 void roast_report_heading(struct roast_heading_text *out, roast_run *run,
                           enum roast_origin origin)
 {
@@ -57,7 +42,15 @@ void roast_report_heading(struct roast_heading_text *out, roast_run *run,
     if (start_ns > 0 && roast_format_time(time, start_ns) > 16)
         (void)snprintf(out->started, sizeof(out->started), "%.10s %.5s UTC", time,
                        time + 11);
-    put_state(out, run, origin);
+    const char *ending = roast_report_ending(origin, roast_run_span(run).end_ns != 0);
+    char failure[440];
+    copy_note(failure, sizeof(failure), run, "failure");
+    if (roast_run_state(run) == ROAST_IS_failed)
+        (void)snprintf(out->state, sizeof(out->state), "failed%s%s",
+                       *failure ? ": " : "", failure);
+    else
+        (void)snprintf(out->state, sizeof(out->state), "%s",
+                       ending ? ending : "finished");
     out->heading = (struct roast_heading){
         .name = text_if_any(out->name),
         .executor = text_if_any(out->executor),

@@ -188,17 +188,6 @@ static void put_note(void *context, struct roast_str name, struct roast_str text
     roast_json_text(context, text);
 }
 
-static void put_notes(struct roast_json *json, roast_run *run)
-{
-    roast__json_named_object(json, "notes");
-    for (int i = 0; i < ROAST_NOTE_GROUP_COUNT; i++) {
-        roast__json_named_object(json, roast_note_group_name((enum roast_note_group)i));
-        roast_run_notes(run, (enum roast_note_group)i, put_note, json);
-        roast_json_close(json, '}');
-    }
-    roast_json_close(json, '}');
-}
-
 int roast_report_json(struct roast_page *out, const roast_summary *summary,
                       roast_run *run, const struct roast_report_source *source,
                       roast_error *err)
@@ -217,6 +206,13 @@ int roast_report_json(struct roast_page *out, const roast_summary *summary,
             put_table(&json, roast_summary_table(summary, id), id);
     }
     roast_json_close(&json, '}');
-    put_notes(&json, run);
+    roast__json_named_object(&json, "notes");
+    for (int i = 0; i < ROAST_NOTE_GROUP_COUNT; i++) {
+        roast__json_named_object(&json,
+                                 roast_note_group_name((enum roast_note_group)i));
+        roast_run_notes(run, (enum roast_note_group)i, put_note, &json);
+        roast_json_close(&json, '}');
+    }
+    roast_json_close(&json, '}');
     return roast__json_finish(out, &json, &buf, err);
 }

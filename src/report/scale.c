@@ -51,7 +51,8 @@ int roast_report_scale(struct roast_page *out, const struct roast_scaling *scali
     roast__put_title(&buf, "UNIVERSAL SCALABILITY LAW");
     if (scaling->fits) {
         put_estimate(&buf, "rate 1", &scaling->rate_1, "events/s of one thread");
-        put_estimate(&buf, "sigma ", &scaling->sigma, "contention: share of serial work");
+        put_estimate(&buf, "sigma ", &scaling->sigma,
+                     "contention: share of serial work");
         put_estimate(&buf, "kappa ", &scaling->kappa, "cost of coordination");
         if (isnan(scaling->best_threads))
             roast__put_line(&buf, "  the rate only grows with threads");

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* test_cluster_page.c - lost workers, tasks, hot lines and checks on the page. */
+/* test_cluster_section.c - lost workers, tasks, hot lines and checks on the page. */
 #include <math.h>
 #include <stdio.h>
 
-#include "make_help.h"
+#include "tables_by_hand.h"
 
 static struct roast_metric_values values;
 
@@ -86,7 +86,7 @@ static void test_a_cluster_in_trouble(void **state)
     check_memory_sweep(roast__report_text, &shown);
 }
 
-/* Texts of others, long and odd, and more rows than are shown. */
+/* Long and hostile texts, and more rows than are shown. */
 static void test_hostile_texts(void **state)
 {
     enum { ROWS = 8, BYTES = 3000 };

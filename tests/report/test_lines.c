@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* test_aligned.c - rows in columns, lines that wrap, and memory that runs out. */
+/* test_lines.c - rows in columns, wrapped lines, and failing allocations. */
 #include <stdio.h>
 
 #include "heap.h"
-#include "page_help.h"
+#include "page_checks.h"
 
 #include "report/layout.h"
 
@@ -34,7 +34,7 @@ static void check_written(const char *wanted)
     assert_str_is(text, wanted);
 }
 
-static void test_rows_stand_under_their_title(void **state)
+static void test_rows_are_below_their_title(void **state)
 {
     const struct roast_row rows[] = {row("Data Rate", "0.511 Gbit/s"),
                                      row("  Best", "-"), row("empty", "")};
@@ -176,7 +176,7 @@ static void test_a_word_longer_than_the_line_is_broken(void **state)
     assert_int_equal(letters, sizeof(word) - 1);
 }
 
-static void test_memory_that_runs_out_is_said(void **state)
+static void test_failing_allocations_are_reported(void **state)
 {
     const struct roast_row rows[] = {row("label", "value")};
     size_t live = test_heap.live_blocks;
@@ -210,7 +210,7 @@ static int release(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup(test_rows_stand_under_their_title, setup),
+        cmocka_unit_test_setup(test_rows_are_below_their_title, setup),
         cmocka_unit_test_setup(test_no_rows_and_no_title_is_an_empty_page, setup),
         cmocka_unit_test_setup(test_full_fields_are_cut_to_the_page, setup),
         cmocka_unit_test_setup(test_columns_align_by_width_not_by_bytes, setup),
@@ -220,7 +220,7 @@ int main(void)
         cmocka_unit_test_setup(test_a_line_without_parts_is_no_line, setup),
         cmocka_unit_test_setup(test_sentences_break_between_words, setup),
         cmocka_unit_test_setup(test_a_word_longer_than_the_line_is_broken, setup),
-        cmocka_unit_test_setup(test_memory_that_runs_out_is_said, setup),
+        cmocka_unit_test_setup(test_failing_allocations_are_reported, setup),
     };
     test_heap_install();
     return cmocka_run_group_tests(tests, NULL, release);

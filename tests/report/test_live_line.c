@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* test_live.c - the line of a run that goes on. */
+/* test_live_line.c - the line of a running run. */
 #include <math.h>
 
 #include "support.h"
@@ -26,7 +26,7 @@ static void check_line(const struct roast_live_line *live, const char *wanted)
     assert_string_equal(out, wanted);
 }
 
-static void test_a_run_that_goes_on(void **state)
+static void test_a_running_run(void **state)
 {
     (void)state;
     check_line(
@@ -78,7 +78,7 @@ static void test_little_room_cuts_the_line(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_a_run_that_goes_on),
+        cmocka_unit_test(test_a_running_run),
         cmocka_unit_test(test_what_is_not_known_is_left_out),
         cmocka_unit_test(test_absurd_numbers_stay_a_line),
         cmocka_unit_test(test_little_room_cuts_the_line),

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* test_rows.c - the six tables: what a row says, and which rows there are. */
+/* test_metric_rows.c - the six tables of metrics: values, and which rows there are. */
 #include <math.h>
 #include <stdio.h>
 
-#include "report_help.h"
+#include "metrics_by_hand.h"
 
 static struct roast_row rows[ROAST_REPORT_MAX_ROWS];
 static struct roast_metric_values values;
@@ -93,7 +93,7 @@ static void test_a_long_reason_is_cut(void **state)
     assert_int_equal(value[strlen(value) - 1], ')');
 }
 
-static void test_rows_of_trouble_are_there_only_when_there_was_some(void **state)
+static void test_rows_of_problems_are_hidden_if_zero(void **state)
 {
     (void)state;
     set_typical(&values, CHUNKS);
@@ -126,8 +126,8 @@ static void test_fine_metrics_from_own_clocks_say_so(void **state)
     assert_null(value_of(ROAST_REPORT_FINE, "All Tasks CPU Time"));
 }
 
-/* Of whole chunks they are no parts of the time in process(). */
-static void test_clocks_of_whole_chunks_stand_beside_those_of_process(void **state)
+/* Those of whole chunks are no parts of the time in process(). */
+static void test_clocks_of_whole_chunks_have_their_own_rows(void **state)
 {
     (void)state;
     set_typical(&values, WORKFLOW | OWN_CLOCKS);
@@ -162,7 +162,7 @@ static void test_spans_alone_are_a_table(void **state)
     assert_null(value_of(ROAST_REPORT_FINE, "Processor CPU Time"));
 }
 
-/* With everything known every row is shown, and all of them have room. */
+/* With all values known every row is shown, and all fit. */
 static void test_every_row_has_room(void **state)
 {
     (void)state;
@@ -191,12 +191,10 @@ int main(void)
             test_the_absent_is_a_dash_with_its_reason_where_it_matters, setup),
         cmocka_unit_test_setup(test_known_but_no_number_is_absent, setup),
         cmocka_unit_test_setup(test_a_long_reason_is_cut, setup),
-        cmocka_unit_test_setup(test_rows_of_trouble_are_there_only_when_there_was_some,
-                               setup),
+        cmocka_unit_test_setup(test_rows_of_problems_are_hidden_if_zero, setup),
         cmocka_unit_test_setup(test_no_chunk_no_chunk_table, setup),
         cmocka_unit_test_setup(test_fine_metrics_from_own_clocks_say_so, setup),
-        cmocka_unit_test_setup(
-            test_clocks_of_whole_chunks_stand_beside_those_of_process, setup),
+        cmocka_unit_test_setup(test_clocks_of_whole_chunks_have_their_own_rows, setup),
         cmocka_unit_test_setup(test_fine_metrics_from_spans_have_all_tasks, setup),
         cmocka_unit_test_setup(test_spans_alone_are_a_table, setup),
         cmocka_unit_test_setup(test_every_row_has_room, setup),

@@ -84,14 +84,6 @@ static void add_chunk(struct fitting *fitting, const struct roast_summary_contex
 
 /* ---- the fit --------------------------------------------------------------------- */
 
-/* Spread of chunks around the fit, relative to the mean. */
-static double spread_of(const struct roast_linear_fit *line)
-{
-    return line->mean_y > 0
-               ? sqrt(roast__fit_residual(line) / line->count) / line->mean_y
-               : 0;
-}
-
 /* The chunksize of the Runner; NaN: not known. */
 static double runner_chunksize(const struct roast_run *run)
 {
@@ -149,7 +141,11 @@ bool roast__chunk_model_fit(struct roast_chunk_model *model,
                          roast__fit_constant(&fitting.variable) +
                          (model->dispatch_s + merging_s) / model->chunks;
     model->per_event_s = roast__fit_each(&fitting.variable);
-    model->spread = fmax(LEAST_SPREAD, spread_of(&fitting.all));
+    model->spread = LEAST_SPREAD;
+    if (fitting.all.mean_y > 0)
+        model->spread = fmax(
+            LEAST_SPREAD, sqrt(roast__fit_residual(&fitting.all) / fitting.all.count) /
+                              fitting.all.mean_y);
     model->threads = fmax(1, budget->offered_s / wall_s);
     model->current_size = isnan(given) ? fitting.largest : given;
     /* the worker with the least memory counts */

@@ -28,27 +28,21 @@ static double split_part(const struct roast_rule_input *input, int part, double 
 
 /* ---- threads --------------------------------------------------------------------- */
 
-/* The largest number of concurrent chunks in a process: a pool may have threads. */
-static double peak_concurrency(const struct roast_summary_context *ctx)
+/* Of the workers of a cluster, or the largest concurrency in a process of a pool. */
+static double threads_per_worker(const struct roast_summary_context *ctx)
 {
+    const struct roast_worker_sessions *sessions = &ctx->run->scheduler.sessions;
     struct roast_record_iter iter = {
         .ctx = ctx, .fields = ROAST_FIELD_BIT(concurrency), .roles = ROAST_ROLES_COUNT};
-    double most = 1;
-
-    while (roast__record_iter_next(&iter))
-        most = fmax(most, (double)iter.rec.values[ROAST_FIELD_concurrency].u64);
-    return most;
-}
-
-static double threads_per_worker(const struct roast_rule_input *input)
-{
-    const struct roast_worker_sessions *sessions = &input->ctx->run->scheduler.sessions;
-    double threads = 0;
+    double threads = 0, most = 1;
 
     for (size_t i = 0; i < sessions->count; i++)
         threads += (double)sessions->items[i].threads;
-    return sessions->count > 0 ? threads / (double)sessions->count
-                               : peak_concurrency(input->ctx);
+    if (sessions->count > 0)
+        return threads / (double)sessions->count;
+    while (roast__record_iter_next(&iter))
+        most = fmax(most, (double)iter.rec.values[ROAST_FIELD_concurrency].u64);
+    return most;
 }
 
 static bool is_blocked(const struct roast_rule_input *input, double blocked, double all)
@@ -65,7 +59,7 @@ void roast__rule_gil(const struct roast_rule_input *input,
 
     if (!is_blocked(input, blocked, all))
         return;
-    double threads = threads_per_worker(input);
+    double threads = threads_per_worker(input->ctx);
     /* The holder of the GIL runs or waits for a core: longer waits have another cause. */
     const roast_table *split = input->ctx->summary->tables[ROAST_TABLE_chunk_split];
     blocked = fmin(blocked,

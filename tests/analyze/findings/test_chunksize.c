@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* test_chunksize.c - the wall-time model: what it is fitted to, what it says of other
- * sizes, and the size that it suggests. */
+/* test_chunksize.c - the wall-time model: its fit, its results for other sizes,
+ * and the suggested size. */
 #include "analyze/findings/chunksize.h"
 
 #include "analyze/findings/wall_time_model.h"
@@ -35,7 +35,7 @@ static struct roast_chunk_model plain_model(void)
 
 /* ---- other sizes ----------------------------------------------------------------- */
 
-static void test_files_are_cut_as_coffea_cuts_them(void **state)
+static void test_files_are_split_as_in_coffea(void **state)
 {
     struct roast_chunk_model model = plain_model();
 
@@ -99,9 +99,9 @@ static void test_one_chunk_more_is_never_quicker(void **state)
     assert_true(roast__wall_time_s(&one_more) >= longest_s);
 }
 
-/* ---- the best -------------------------------------------------------------------- */
+/* ---- the best size --------------------------------------------------------------- */
 
-static void test_friendly_numbers(void **state)
+static void test_round_sizes(void **state)
 {
     (void)state;
     assert_near(roast__round_size(0.3), 1);
@@ -112,7 +112,7 @@ static void test_friendly_numbers(void **state)
     assert_near(roast__round_size(250000), 250000);
 }
 
-/* No friendly size is much better than the suggested one. */
+/* No round size is much better than the suggested one. */
 static void test_the_suggested_size_is_almost_the_best(void **state)
 {
     struct roast_chunk_model model = plain_model();
@@ -126,7 +126,7 @@ static void test_the_suggested_size_is_almost_the_best(void **state)
     assert_true(wall < roast__chunk_model_wall(&model, model.current_size) / 3);
 }
 
-/* From 6667 events on coffea makes one chunk of a file of 10 000: that is their size. */
+/* From a chunksize of 6667 on coffea makes one chunk of a file with 10 000 events. */
 static void test_chunks_will_be_of_the_size_that_is_suggested(void **state)
 {
     struct roast_file_sizes four[] = {{4, 10000}};
@@ -148,8 +148,8 @@ static void test_chunks_will_be_of_the_size_that_is_suggested(void **state)
     assert_near(roast__chunk_model_best(&model), 20000);
 }
 
-/* Per event alone there is nothing to win with larger chunks. */
-static void test_a_good_size_stays(void **state)
+/* Without a fixed cost larger chunks save nothing. */
+static void test_a_good_size_is_kept(void **state)
 {
     struct roast_chunk_model model = plain_model();
 
@@ -187,7 +187,7 @@ static void test_no_larger_size_where_memory_is_short(void **state)
     assert_true(roast__chunk_model_fits(&model, 500));
 }
 
-/* However large chunks may be, a dataset is one at least. */
+/* A dataset has at least one chunk. */
 static void test_merged_files_end_with_their_dataset(void **state)
 {
     struct roast_chunk_model model = plain_model();
@@ -198,7 +198,7 @@ static void test_merged_files_end_with_their_dataset(void **state)
     assert_near(roast__chunk_model_chunks(&merged, 1e9), 2);
 }
 
-/* The Runner may have been given any size: files end chunks before. */
+/* The chunksize of the Runner may be larger than any file. */
 static void test_chunks_of_merged_files_must_fit_too(void **state)
 {
     struct roast_chunk_model model = plain_model();
@@ -232,9 +232,9 @@ static void add_sized(roast_run *run, uint32_t number, uint64_t events, double s
     add_frame(run, end);
 }
 
-/* Chunks of two sizes show what of their seconds is not per event: the finding of a run
- * that is nothing but such seconds says so. */
-static void test_chunks_of_different_sizes_tell_their_cost(void **state)
+/* Chunks of two sizes show their fixed cost: a run with fixed cost only gets the
+ * finding. */
+static void test_different_sizes_show_the_fixed_cost(void **state)
 {
     roast_run *run = run_new();
 
@@ -275,9 +275,9 @@ static void test_the_chunksize_of_the_runner_is_the_present_one(void **state)
     roast_run_free(run);
 }
 
-/* 40 chunks on 8 threads, the last one a long one, and but one end frame: that threads
- * wait for it is not for want of chunks. */
-static void test_chunks_that_tell_nothing_of_their_cost_are_chunks(void **state)
+/* 40 chunks on 8 threads, the last one long, with only one end frame: threads wait for
+ * it, not for more chunks. */
+static void test_chunks_without_times_count_as_chunks(void **state)
 {
     roast_run *run = run_new();
 
@@ -307,8 +307,8 @@ static void test_chunks_that_tell_nothing_of_their_cost_are_chunks(void **state)
     roast_run_free(run);
 }
 
-/* All but the first records of two files were lost: that they are of ten chunks each is
- * known from where these were to begin. */
+/* All but the first records of two files were lost: their begin frames show that there
+ * were ten chunks each. */
 static void test_chunks_without_a_record_are_of_files_too(void **state)
 {
     roast_run *run = run_new();
@@ -351,23 +351,23 @@ static void test_chunks_without_a_record_are_of_files_too(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_files_are_cut_as_coffea_cuts_them),
+        cmocka_unit_test(test_files_are_split_as_in_coffea),
         cmocka_unit_test(test_one_round_is_as_long_as_its_longest_chunk),
         cmocka_unit_test(test_few_rounds_are_whole),
         cmocka_unit_test(test_many_rounds_share_the_work),
         cmocka_unit_test(test_one_chunk_that_is_much_longer_is_waited_for),
         cmocka_unit_test(test_one_chunk_more_is_never_quicker),
-        cmocka_unit_test(test_friendly_numbers),
+        cmocka_unit_test(test_round_sizes),
         cmocka_unit_test(test_the_suggested_size_is_almost_the_best),
         cmocka_unit_test(test_chunks_will_be_of_the_size_that_is_suggested),
-        cmocka_unit_test(test_a_good_size_stays),
+        cmocka_unit_test(test_a_good_size_is_kept),
         cmocka_unit_test(test_memory_limits_the_size),
         cmocka_unit_test(test_no_larger_size_where_memory_is_short),
         cmocka_unit_test(test_merged_files_end_with_their_dataset),
         cmocka_unit_test(test_chunks_of_merged_files_must_fit_too),
-        cmocka_unit_test(test_chunks_of_different_sizes_tell_their_cost),
+        cmocka_unit_test(test_different_sizes_show_the_fixed_cost),
         cmocka_unit_test(test_the_chunksize_of_the_runner_is_the_present_one),
-        cmocka_unit_test(test_chunks_that_tell_nothing_of_their_cost_are_chunks),
+        cmocka_unit_test(test_chunks_without_times_count_as_chunks),
         cmocka_unit_test(test_chunks_without_a_record_are_of_files_too),
     };
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* test_findings.c - every disease is named with its numbers, its healthy twin is not. */
+/* test_findings.c - every problem is found with its numbers; a healthy run has none. */
 #include "analyze/diagnosis.h"
 #include "heap.h"
 
@@ -10,7 +10,7 @@ static int setup(void **state)
     return 0;
 }
 
-/* ---- health ---------------------------------------------------------------------- */
+/* ---- healthy runs ---------------------------------------------------------------- */
 
 static void test_a_healthy_run_has_nothing_to_change(void **state)
 {
@@ -20,7 +20,7 @@ static void test_a_healthy_run_has_nothing_to_change(void **state)
     assert_healthy((struct patient){.chunks = 1, .workers = 1, .threads = 1});
 }
 
-static void test_the_paragraph_is_a_text(void **state)
+static void test_the_verdict_is_a_text(void **state)
 {
     roast_summary *summary = diagnose((struct patient){.chunks = 40});
 
@@ -31,15 +31,15 @@ static void test_the_paragraph_is_a_text(void **state)
     roast_summary_free(summary);
 }
 
-static void test_short_runs_are_left_alone(void **state)
+static void test_short_runs_have_no_findings(void **state)
 {
     (void)state;
     assert_healthy((struct patient){
         .chunks = 8, .form = 0.02, .compute = 0.001, .merge = 0.1, .begin = 0.4});
 }
 
-/* A little of everything that the rules below are about. */
-static void test_mild_forms_are_left_alone(void **state)
+/* A small amount of each problem. */
+static void test_small_problems_are_no_findings(void **state)
 {
     const struct patient patients[] = {
         {.chunks = 400, .per_file = 200, .form = 0.1},
@@ -59,7 +59,7 @@ static void test_mild_forms_are_left_alone(void **state)
         assert_healthy(patients[i]);
 }
 
-static void test_an_empty_run_says_so(void **state)
+static void test_an_empty_run_has_a_verdict(void **state)
 {
     roast_run *run = run_new();
     roast_summary *summary = summary_of(run);
@@ -72,7 +72,7 @@ static void test_an_empty_run_says_so(void **state)
     roast_run_free(run);
 }
 
-/* ---- diseases -------------------------------------------------------------------- */
+/* ---- problems -------------------------------------------------------------------- */
 
 /* 40 kB in half a second, by so many reads. */
 static struct roast_str endpoint(const char *name, uint64_t ranges)
@@ -129,7 +129,7 @@ static void check_disease(const struct disease *disease)
     roast_summary_free(summary);
 }
 
-static void test_cuts_that_are_wrong(void **state)
+static void test_wrong_chunk_sizes(void **state)
 {
     const struct disease diseases[] = {
         {"chunks_too_small",
@@ -167,7 +167,7 @@ static void test_cuts_that_are_wrong(void **state)
         check_disease(&diseases[i]);
 }
 
-static void test_reads_that_are_slow(void **state)
+static void test_slow_reads(void **state)
 {
     const struct disease diseases[] = {
         {"waiting_for_data",
@@ -205,7 +205,7 @@ static void test_reads_that_are_slow(void **state)
         check_disease(&diseases[i]);
 }
 
-/* The list is too long for a line, and says where all of it is. */
+/* The list is too long for a line, and names where the whole list is. */
 static void test_a_list_of_columns_is_never_cut_in_the_middle(void **state)
 {
     enum { BRANCHES = 30 };
@@ -233,7 +233,7 @@ static void test_a_list_of_columns_is_never_cut_in_the_middle(void **state)
     roast_summary_free(summary);
 }
 
-static void test_clusters_that_wait(void **state)
+static void test_waiting_clusters(void **state)
 {
     const struct disease diseases[] = {
         {"waiting_for_workers",
@@ -262,7 +262,7 @@ static void test_clusters_that_wait(void **state)
         check_disease(&diseases[i]);
 }
 
-static void test_chunks_that_are_disturbed(void **state)
+static void test_chunks_without_cpu(void **state)
 {
     const struct disease diseases[] = {
         {"gil",
@@ -282,8 +282,8 @@ static void test_chunks_that_are_disturbed(void **state)
     assert_healthy((struct patient){.blocked = 0.5, .threads = 1, .workers = 4});
 }
 
-/* A chunk that sleeps waits for no lock: no other thread runs meanwhile. */
-static void test_chunks_that_wait_for_something_else(void **state)
+/* A sleeping chunk does not wait for the GIL: no other thread runs. */
+static void test_sleeping_chunks(void **state)
 {
     (void)state;
     assert_healthy((struct patient){.blocked = 0.98, .form = 0.001});
@@ -450,7 +450,7 @@ static void test_what_saves_more_comes_first(void **state)
     roast_summary_free(summary);
 }
 
-static void test_findings_that_claim_the_same_seconds_say_so(void **state)
+static void test_overlapping_findings_name_each_other(void **state)
 {
     roast_summary *summary =
         diagnose((struct patient){.chunks = 41, .last = 8, .last_dataset = "qcd"});
@@ -498,17 +498,17 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup(test_a_healthy_run_has_nothing_to_change, setup),
-        cmocka_unit_test_setup(test_the_paragraph_is_a_text, setup),
-        cmocka_unit_test_setup(test_short_runs_are_left_alone, setup),
-        cmocka_unit_test_setup(test_mild_forms_are_left_alone, setup),
-        cmocka_unit_test_setup(test_an_empty_run_says_so, setup),
-        cmocka_unit_test_setup(test_cuts_that_are_wrong, setup),
-        cmocka_unit_test_setup(test_reads_that_are_slow, setup),
+        cmocka_unit_test_setup(test_the_verdict_is_a_text, setup),
+        cmocka_unit_test_setup(test_short_runs_have_no_findings, setup),
+        cmocka_unit_test_setup(test_small_problems_are_no_findings, setup),
+        cmocka_unit_test_setup(test_an_empty_run_has_a_verdict, setup),
+        cmocka_unit_test_setup(test_wrong_chunk_sizes, setup),
+        cmocka_unit_test_setup(test_slow_reads, setup),
         cmocka_unit_test_setup(test_a_list_of_columns_is_never_cut_in_the_middle,
                                setup),
-        cmocka_unit_test_setup(test_clusters_that_wait, setup),
-        cmocka_unit_test_setup(test_chunks_that_are_disturbed, setup),
-        cmocka_unit_test_setup(test_chunks_that_wait_for_something_else, setup),
+        cmocka_unit_test_setup(test_waiting_clusters, setup),
+        cmocka_unit_test_setup(test_chunks_without_cpu, setup),
+        cmocka_unit_test_setup(test_sleeping_chunks, setup),
         cmocka_unit_test_setup(test_long_names_keep_their_end, setup),
         cmocka_unit_test_setup(test_memory_near_its_limit, setup),
         cmocka_unit_test_setup(test_spilling, setup),
@@ -516,7 +516,7 @@ int main(void)
         cmocka_unit_test_setup(test_failures_come_first, setup),
         cmocka_unit_test_setup(test_workers_that_died, setup),
         cmocka_unit_test_setup(test_what_saves_more_comes_first, setup),
-        cmocka_unit_test_setup(test_findings_that_claim_the_same_seconds_say_so, setup),
+        cmocka_unit_test_setup(test_overlapping_findings_name_each_other, setup),
         cmocka_unit_test_setup(test_any_allocation_may_fail, setup),
     };
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* test_rules_health.c - what findings say where little is known, and whom they name:
- * the worker, the endpoint. */
+/* test_rules_resources.c - patterns, and findings about memory, reads, threads and the
+ * client. */
 #include "analyze/diagnosis.h"
 #include "analyze/findings/finding_text.h"
 #include "heap.h"
@@ -42,7 +42,7 @@ static void test_a_pattern_has_no_holes(void **state)
     assert_int_equal(roast__fill_pattern(text, "b={known}{made}", &finding), 0);
 }
 
-/* Without any placeholder filled a rule still has a title and gives advice. */
+/* A rule without placeholders still has a title and advice. */
 static void test_every_rule_can_do_without_numbers(void **state)
 {
     static const struct {
@@ -80,7 +80,7 @@ static void sample(roast_run *run, int worker, double seconds, double bytes,
     assert_int_equal(roast_run_add_sample(run, &sample, NULL), ROAST_OK);
 }
 
-/* Nor do rules ask for larger chunks that need no chunksize. */
+/* Rules without a chunksize do not advise larger chunks either. */
 static void test_no_larger_chunks_in_full_memory(void **state)
 {
     static const char *const ids[] = {"own_cost", "no_work_sent"};
@@ -100,7 +100,7 @@ static void test_no_larger_chunks_in_full_memory(void **state)
     }
 }
 
-/* The one with most memory is not the one that is near to its limit. */
+/* The worker with most memory is not the one closest to its limit. */
 static void test_pressure_names_the_fullest(void **state)
 {
     roast_run *run = patient_new((struct patient){.chunks = 40}, NULL);
@@ -143,7 +143,7 @@ static roast_summary *follow(curve memory_mb)
     return diagnose_run(run);
 }
 
-/* Caches fill up and come to rest. */
+/* Caches that fill up stop growing. */
 static uint64_t warm_up(uint64_t process, uint64_t number)
 {
     return 500 + process + 40 * (number < 10 ? number : 10);
@@ -159,7 +159,7 @@ static uint64_t most_grow(uint64_t process, uint64_t number)
     return process <= 6 ? 500 + 40 * number : 500;
 }
 
-static void test_memory_that_comes_to_rest(void **state)
+static void test_memory_that_stops_growing(void **state)
 {
     static const curve harmless[] = {warm_up, one_grows};
 
@@ -171,7 +171,7 @@ static void test_memory_that_comes_to_rest(void **state)
     }
 }
 
-static void test_memory_that_does_not(void **state)
+static void test_memory_that_keeps_growing(void **state)
 {
     roast_summary *summary = follow(most_grow);
 
@@ -202,7 +202,7 @@ static struct roast_str two_endpoints(uint64_t near_ms, uint64_t far_ms)
     return endpoints_blob(all, 2);
 }
 
-static void test_an_endpoint_answers_for_its_own_wait(void **state)
+static void test_the_slowest_endpoint_is_named(void **state)
 {
     roast_summary *one =
         diagnose((struct patient){.fetch = 0.5, .endpoints = two_endpoints(100, 400)});
@@ -330,7 +330,7 @@ static void test_threads_of_a_pool_block_each_other(void **state)
     roast_summary_free(processes);
 }
 
-/* Who gets the lock, or the core, waits for the next thing. */
+/* A thread with the GIL or a core may wait for something else then. */
 static void test_savings_that_are_not_known(void **state)
 {
     static const char *const ids[] = {"gil", "overloaded"};
@@ -358,8 +358,8 @@ static void test_unknown_savings_are_not_small(void **state)
     roast_summary_free(summary);
 }
 
-/* Of a chunk that does not know what it waited for, that is not the lock. */
-static void test_waits_that_some_chunks_do_not_tell(void **state)
+/* Waiting of an unknown kind is not counted as the GIL. */
+static void test_waits_of_unknown_kind(void **state)
 {
     struct patient shape = {.fetch = 0.5};
     struct roast_ladder knows = ladder_of(&shape, 0.45), silent = {0};
@@ -388,7 +388,7 @@ static void test_waits_that_some_chunks_do_not_tell(void **state)
 
 /* ---- the client ------------------------------------------------------------------ */
 
-/* Without any task nothing came before the first one. */
+/* Without tasks there is no time before the first one. */
 static void test_a_run_without_tasks_imported_nothing(void **state)
 {
     roast_run *run = run_new();
@@ -432,7 +432,7 @@ static void test_the_client_merges_in_wall_time(void **state)
     roast_summary_free(summary);
 }
 
-/* It waited for the processes of its pool to end. */
+/* The client waited for the processes of its pool to end. */
 static void test_a_client_without_cpu_does_not_merge(void **state)
 {
     roast_summary *summary = diagnose_pool(0.2);
@@ -449,16 +449,16 @@ int main(void)
         cmocka_unit_test_setup(test_every_rule_can_do_without_numbers, setup),
         cmocka_unit_test_setup(test_no_larger_chunks_in_full_memory, setup),
         cmocka_unit_test_setup(test_pressure_names_the_fullest, setup),
-        cmocka_unit_test_setup(test_memory_that_comes_to_rest, setup),
-        cmocka_unit_test_setup(test_memory_that_does_not, setup),
-        cmocka_unit_test_setup(test_an_endpoint_answers_for_its_own_wait, setup),
+        cmocka_unit_test_setup(test_memory_that_stops_growing, setup),
+        cmocka_unit_test_setup(test_memory_that_keeps_growing, setup),
+        cmocka_unit_test_setup(test_the_slowest_endpoint_is_named, setup),
         cmocka_unit_test_setup(test_waiting_for_an_unknown_endpoint, setup),
         cmocka_unit_test_setup(test_the_codec_of_most_files, setup),
         cmocka_unit_test_setup(test_columns_that_were_not_used, setup),
         cmocka_unit_test_setup(test_threads_of_a_pool_block_each_other, setup),
         cmocka_unit_test_setup(test_savings_that_are_not_known, setup),
         cmocka_unit_test_setup(test_unknown_savings_are_not_small, setup),
-        cmocka_unit_test_setup(test_waits_that_some_chunks_do_not_tell, setup),
+        cmocka_unit_test_setup(test_waits_of_unknown_kind, setup),
         cmocka_unit_test_setup(test_a_run_without_tasks_imported_nothing, setup),
         cmocka_unit_test_setup(test_the_client_merges_in_wall_time, setup),
         cmocka_unit_test_setup(test_a_client_without_cpu_does_not_merge, setup),

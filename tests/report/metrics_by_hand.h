@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* report_help.h - metrics filled by hand.
+/* metrics_by_hand.h - metrics filled by hand.
  *
  * Pages are pure functions of values and tables, so no run is needed to test them. */
-#ifndef ROAST_TESTS_REPORT_REPORT_HELP_H
-#define ROAST_TESTS_REPORT_REPORT_HELP_H
+#ifndef ROAST_TESTS_REPORT_METRICS_BY_HAND_H
+#define ROAST_TESTS_REPORT_METRICS_BY_HAND_H
 
 #include "support.h"
 
@@ -38,7 +38,7 @@ static inline void set_nothing(struct roast_metric_values *values)
 
 enum typical_group { WORKFLOW = 1, WORKERS = 2, CHUNKS = 4, OWN_CLOCKS = 8 };
 
-/* The values of a run that went well; groups are added. */
+/* The values of a successful run; groups can be combined. */
 static inline void set_typical(struct roast_metric_values *values, unsigned groups)
 {
 #define V(group, id, number) \

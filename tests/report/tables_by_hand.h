@@ -1,9 +1,46 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* hand_tables.h - tables filled by hand, for pages. */
-#ifndef ROAST_TESTS_REPORT_HAND_TABLES_H
-#define ROAST_TESTS_REPORT_HAND_TABLES_H
+/* tables_by_hand.h - tables of cells that a test lists, for pages. */
+#ifndef ROAST_TESTS_REPORT_TABLES_BY_HAND_H
+#define ROAST_TESTS_REPORT_TABLES_BY_HAND_H
 
-#include "hand_cells.h"
+#include "page_checks.h"
+#include "table/table.h"
+
+static inline struct roast_cell cell_text(const char *text)
+{
+    return (struct roast_cell){.type = ROAST_CELL_TEXT, .text = roast_str_of(text)};
+}
+
+static inline struct roast_cell cell_count(uint64_t count)
+{
+    return (struct roast_cell){.type = ROAST_CELL_COUNT, .count = count};
+}
+
+static inline struct roast_cell cell_bool(bool value)
+{
+    return (struct roast_cell){.type = ROAST_CELL_BOOL, .count = value};
+}
+
+static inline struct roast_cell cell_number(double number)
+{
+    return (struct roast_cell){.type = ROAST_CELL_NUMBER, .number = number};
+}
+
+static inline struct roast_cell cell_absent(void)
+{
+    return (struct roast_cell){.type = ROAST_CELL_ABSENT};
+}
+
+/* The number of a column of a table; fails where there is none. */
+static inline size_t column_number(enum roast_table_id id, const char *name)
+{
+    for (size_t i = 0; i < roast__table_listed(id); i++) {
+        if (strcmp(roast__table_info(id, i).name, name) == 0)
+            return i;
+    }
+    fail_msg("%s has no column %s", roast_table_name(id), name);
+    return 0;
+}
 
 /* A table by hand: cells row by row, in columns that a test names. */
 struct hand_table {
@@ -40,7 +77,7 @@ static inline void fill_cell(roast_table *table, int col, enum roast_dtype type,
         roast__fill_count(table, col, cell->count);
 }
 
-/* Puts tables into what is shown. They stay until the program ends. */
+/* Adds tables to the input of a page. They are freed at the end of the program. */
 static inline void show_tables(struct roast_page_input *shown,
                                const struct hand_table *tables, size_t count)
 {
