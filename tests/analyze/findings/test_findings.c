@@ -111,27 +111,27 @@ static struct roast_str facts(enum roast_codec codec)
     return facts_blob(&all);
 }
 
-struct disease {
+struct problem {
     const char *id;
     struct patient patient;
     const char *evidence;
     const char *advice;
 };
 
-static void check_disease(const struct disease *disease)
+static void check_problem(const struct problem *problem)
 {
-    roast_summary *summary = diagnose(disease->patient);
+    roast_summary *summary = diagnose(problem->patient);
 
-    assert_says(summary, disease->id, "evidence", disease->evidence);
-    assert_says(summary, disease->id, "advice", disease->advice);
-    size_t row = (size_t)finding_row(summary, disease->id);
+    assert_says(summary, problem->id, "evidence", problem->evidence);
+    assert_says(summary, problem->id, "advice", problem->advice);
+    size_t row = (size_t)finding_row(summary, problem->id);
     assert_true(number_at(summary, "findings", row, "cost_thread_seconds") >= 2);
     roast_summary_free(summary);
 }
 
 static void test_wrong_chunk_sizes(void **state)
 {
-    const struct disease diseases[] = {
+    const struct problem problems[] = {
         {"chunks_too_small",
          {.chunks = 400, .per_file = 200, .events = 1000, .form = 0.7, .compute = 0.1},
          "700 ms per chunk",
@@ -163,13 +163,13 @@ static void test_wrong_chunk_sizes(void **state)
     };
 
     (void)state;
-    for (size_t i = 0; i < sizeof(diseases) / sizeof(diseases[0]); i++)
-        check_disease(&diseases[i]);
+    for (size_t i = 0; i < sizeof(problems) / sizeof(problems[0]); i++)
+        check_problem(&problems[i]);
 }
 
 static void test_slow_reads(void **state)
 {
-    const struct disease diseases[] = {
+    const struct problem problems[] = {
         {"waiting_for_data",
          {.fetch = 0.5, .endpoints = endpoint("root://far.away:1094", 1000)},
          "20.0 s waiting for 1.60 MB (80.0 kB/s per thread)",
@@ -201,8 +201,8 @@ static void test_slow_reads(void **state)
     };
 
     (void)state;
-    for (size_t i = 0; i < sizeof(diseases) / sizeof(diseases[0]); i++)
-        check_disease(&diseases[i]);
+    for (size_t i = 0; i < sizeof(problems) / sizeof(problems[0]); i++)
+        check_problem(&problems[i]);
 }
 
 /* The list is too long for a line, and names where the whole list is. */
@@ -235,7 +235,7 @@ static void test_a_list_of_columns_is_never_cut_in_the_middle(void **state)
 
 static void test_waiting_clusters(void **state)
 {
-    const struct disease diseases[] = {
+    const struct problem problems[] = {
         {"waiting_for_workers",
          {.workers = 4, .joined = 5, .begin = 5},
          "30.0 s of worker time were missing in the first 5.00 s: 2 of 8 threads",
@@ -248,23 +248,20 @@ static void test_waiting_clusters(void **state)
          {.begin = 3},
          "3.00 s before the first task",
          "import dask.dataframe"},
-        {"client_busy",
-         {.after = 5},
-         "5.00 s without any task",
-         "outside of the block"},
+        {"client_busy", {.after = 5}, "5.00 s without any task", "out of the block"},
         {"worker_imports", {.import = 0.3}, "12.0 s before", "--preload"},
         {"foreign_tasks", {.foreign = 4}, "8.00 s of worker time", "of your own"},
         {"own_cost", {.monitor = 0.06}, "2.40 s at least", "larger chunks"},
     };
 
     (void)state;
-    for (size_t i = 0; i < sizeof(diseases) / sizeof(diseases[0]); i++)
-        check_disease(&diseases[i]);
+    for (size_t i = 0; i < sizeof(problems) / sizeof(problems[0]); i++)
+        check_problem(&problems[i]);
 }
 
 static void test_chunks_without_cpu(void **state)
 {
-    const struct disease diseases[] = {
+    const struct problem problems[] = {
         {"gil",
          {.blocked = 0.5},
          "20.0 s blocked",
@@ -277,8 +274,8 @@ static void test_chunks_without_cpu(void **state)
     };
 
     (void)state;
-    for (size_t i = 0; i < sizeof(diseases) / sizeof(diseases[0]); i++)
-        check_disease(&diseases[i]);
+    for (size_t i = 0; i < sizeof(problems) / sizeof(problems[0]); i++)
+        check_problem(&problems[i]);
     assert_healthy((struct patient){.blocked = 0.5, .threads = 1, .workers = 4});
 }
 
@@ -351,7 +348,7 @@ static void test_memory_that_grows(void **state)
     (void)state;
     assert_says(leak, "memory_leak", "evidence", "in a process that began with 524 MB");
     assert_says(leak, "memory_leak", "evidence", "seen in 2 of 2 processes");
-    assert_says(leak, "memory_leak", "advice", "outlive process()");
+    assert_says(leak, "memory_leak", "advice", "after process()");
     roast_summary_free(leak);
     assert_healthy((struct patient){.grows_mb = 1});
 }

@@ -44,7 +44,7 @@ static void test_buffers_of_a_chunk_are_not_those_of_its_events(void **state)
         roast_summary *summary = diagnose(patient);
         assert_says(summary, "chunks_too_small", "advice", "(now 4)");
         assert_says(summary, "chunks_too_small", "advice",
-                    "memory per worker about 577 MB of 2.00 GB now, look again");
+                    "memory per worker about 577 MB of 2.00 GB now, check it");
         roast_summary_free(summary);
     }
 }

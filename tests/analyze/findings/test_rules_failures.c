@@ -35,7 +35,7 @@ static roast_summary *fail_with(const char *type, double seconds, bool again)
     return diagnose_run(run);
 }
 
-static void assert_fault(const char *type, double seconds, const char *advice)
+static void assert_advice(const char *type, double seconds, const char *advice)
 {
     roast_summary *summary = fail_with(type, seconds, false);
 
@@ -48,16 +48,16 @@ static void assert_fault(const char *type, double seconds, const char *advice)
 static void test_advice_depends_on_the_cause(void **state)
 {
     (void)state;
-    assert_fault("OSError", 0.5, "again once bad.root can be read");
-    assert_fault("OSError", 0, "again once bad.root can be read");
-    assert_fault("FileNotFoundError", 0, "again once bad.root can be read");
-    assert_fault("uproot.deserialization.DeserializationError", 0.5,
-                 "again once bad.root can be read");
-    assert_fault("KeyError", 0.5, "process() raised it in select/jets, fix that");
-    assert_fault("FileNotFoundError", 0.5, "process() raised it"); /* another one */
-    assert_fault("KeyInFileError", 0, "see how bad.root differs from other files");
-    assert_fault("MemoryError", 0.5, "smaller chunks or fewer threads per worker");
-    assert_fault(NULL, 0.5, "run failed_fileset() again");
+    assert_advice("OSError", 0.5, "again once bad.root can be read");
+    assert_advice("OSError", 0, "again once bad.root can be read");
+    assert_advice("FileNotFoundError", 0, "again once bad.root can be read");
+    assert_advice("uproot.deserialization.DeserializationError", 0.5,
+                  "again once bad.root can be read");
+    assert_advice("KeyError", 0.5, "process() raised it in select/jets, fix that");
+    assert_advice("FileNotFoundError", 0.5, "process() raised it"); /* another one */
+    assert_advice("KeyInFileError", 0, "compare bad.root with other files");
+    assert_advice("MemoryError", 0.5, "smaller chunks or fewer threads per worker");
+    assert_advice(NULL, 0.5, "run failed_fileset() again");
 }
 
 /* The failed chunk, with more fields of its record. */
