@@ -43,7 +43,8 @@ static int check_limit(const struct roast_comparison *comparison, int wanted,
     bool worse = roast_contrast_exceeds(contrast, percent);
     note(run, "%s: %+.1f %%, from %+.1f to %+.1f: %s than %g %% worse", shown,
          100 * (contrast->ratio - 1), 100 * (contrast->low - 1),
-         100 * (contrast->high - 1), worse ? "more" : "not surely more", percent);
+         100 * (contrast->high - 1), worse ? "more" : "not significantly more",
+         percent);
     const struct roast_contrast *per_event =
         &comparison->measures[ROAST_MEASURE_cpu_per_event];
     if (!worse && wanted == DEFAULT_MEASURE &&

@@ -70,7 +70,7 @@ static void put_measures(struct roast_buf *buf,
         {.heading = "A", .max_columns = NUMBER, .right = true},
         {.heading = "B", .max_columns = NUMBER, .right = true},
         {.heading = "change", .max_columns = CHANGE, .right = true},
-        {.heading = "95 % sure"},
+        {.heading = "95 % interval"},
     };
     struct roast_grid grid = {.columns = columns, .column_count = 5};
     const struct roast_contrast *first =
@@ -94,11 +94,11 @@ static void put_measures(struct roast_buf *buf,
     }
     roast__put_title(buf, "THE TYPICAL CHUNK");
     if (first->pairs > 0)
-        roast__put_line(buf, "  %zu chunks, each against itself in the other run",
+        roast__put_line(buf, "  %zu chunks, each compared with itself in the other run",
                         first->pairs);
     else
-        roast__put_line(buf, "  %zu chunks of A against %zu of B", first->a_chunks,
-                        first->b_chunks);
+        roast__put_line(buf, "  %zu chunks of A compared with %zu of B",
+                        first->a_chunks, first->b_chunks);
     roast__grid_write(buf, &grid);
     roast__grid_release(&grid);
     if (first->why)
