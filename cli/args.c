@@ -3,8 +3,8 @@
  *
  *     --name value   --name=value   -n value   -nvalue   --   ends the options
  *
- * Not getopt_long: it prints messages of its own, accepts abbreviations that a later
- * option would break, and knows nothing of values that are one of a few words. */
+ * Not getopt_long: it prints its own messages, accepts abbreviations that a later option
+ * would break, and cannot check values that are one of a few words. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -38,10 +38,10 @@ static int unknown_option(const struct command *command, const char *text)
     size = size < sizeof(name) - 1 ? size : sizeof(name) - 1;
     memcpy(name, text, size);
     name[size] = '\0';
-    const char *near = nearest(name + strspn(name, "-"), names, count);
-    if (near)
+    const char *closest = closest_word(name + strspn(name, "-"), names, count);
+    if (closest)
         return fail(CODE_USAGE, command->name, "no option %s; did you mean --%s?", name,
-                    near);
+                    closest);
     return fail(CODE_USAGE, command->name, "no option %s; see roast %s --help", name,
                 command->name);
 }
@@ -59,10 +59,10 @@ static bool is_one_of(const char *words, const char *value)
     return false;
 }
 
-/* Takes the option at argv[*at], and its value. */
-static int take_option(struct arguments *args, int argc, char **argv, int *at)
+/* Parses the option at argv[*index], and its value. */
+static int parse_option(struct arguments *args, int argc, char **argv, int *index)
 {
-    const char *text = argv[*at];
+    const char *text = argv[*index];
     bool is_long = text[1] == '-';
     const char *name = text + (is_long ? 2 : 1);
     size_t size = is_long ? strcspn(name, "=") : 1;
@@ -75,10 +75,10 @@ static int take_option(struct arguments *args, int argc, char **argv, int *at)
         return fail(CODE_USAGE, args->command->name, "--%s takes no value",
                     option->name);
     if (option->value && !value) {
-        if (*at + 1 >= argc)
+        if (*index + 1 >= argc)
             return fail(CODE_USAGE, args->command->name, "--%s needs a value: %s",
                         option->name, option->value);
-        value = argv[++*at];
+        value = argv[++*index];
     }
     value = value ? value : "";
     if (option->value && strchr(option->value, '|') && !is_one_of(option->value, value))
@@ -96,29 +96,29 @@ int args_parse(struct arguments *args, const struct command *command, int argc,
 
     *args = (struct arguments){.command = command, .operands = argv};
     args->given = need_memory(NULL, ((size_t)argc + 1) * sizeof(*args->given));
-    for (int at = 0; at < argc && status == CODE_OK; at++) {
-        const char *text = argv[at];
+    for (int i = 0; i < argc && status == CODE_OK; i++) {
+        const char *text = argv[i];
         bool is_operand = options_end || text[0] != '-' || text[1] == '\0';
         if (!is_operand && (strcmp(text, "--help") == 0 || strcmp(text, "-h") == 0))
             args->help = true;
         else if (is_operand || command->verbatim) {
-            args->operands[args->operand_count++] = argv[at]; /* never ahead of `at` */
+            args->operands[args->operand_count++] = argv[i]; /* never ahead of i */
             options_end = options_end || command->verbatim;
         } else if (strcmp(text, "--") == 0)
             options_end = true;
         else
-            status = take_option(args, argc, argv, &at);
+            status = parse_option(args, argc, argv, &i);
     }
     if (status != CODE_OK || args->help)
         return status;
     if (args->operand_count < command->min_operands)
         return fail(CODE_USAGE, command->name,
-                    "something is missing; usage: roast %s %s", command->name,
+                    "an operand is missing; usage: roast %s %s", command->name,
                     command->operands);
     if (args->operand_count > command->max_operands)
-        return fail(CODE_USAGE, command->name, "\"%s\" is too much; usage: roast %s %s",
-                    args->operands[command->max_operands], command->name,
-                    command->operands);
+        return fail(
+            CODE_USAGE, command->name, "unexpected operand \"%s\"; usage: roast %s %s",
+            args->operands[command->max_operands], command->name, command->operands);
     return CODE_OK;
 }
 
@@ -136,13 +136,13 @@ const char *args_value(const struct arguments *args, const char *name)
     return NULL;
 }
 
-enum format args_format(const struct arguments *args)
+enum roast_format args_format(const struct arguments *args)
 {
     const char *value = args_value(args, "format");
 
     if (value && strcmp(value, "json") == 0)
-        return FORMAT_JSON;
-    return value && strcmp(value, "csv") == 0 ? FORMAT_CSV : FORMAT_TEXT;
+        return ROAST_FORMAT_JSON;
+    return value && strcmp(value, "csv") == 0 ? ROAST_FORMAT_CSV : ROAST_FORMAT_TEXT;
 }
 
 bool args_number(const struct arguments *args, const char *name, enum least least,
@@ -159,6 +159,6 @@ bool args_number(const struct arguments *args, const char *name, enum least leas
     if (end != text && *end == '\0' && isfinite(*value) && fits)
         return true;
     (void)fail(CODE_USAGE, args->command->name, "--%s cannot be \"%s\": a number %s",
-               name, text, least == FROM_0 ? "from 0 on" : "above 0");
+               name, text, least == FROM_0 ? "of at least 0" : "above 0");
     return false;
 }

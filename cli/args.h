@@ -3,13 +3,10 @@
 #ifndef ROAST_CLI_ARGS_H
 #define ROAST_CLI_ARGS_H
 
-#include <stdbool.h>
-#include <stddef.h>
+#include "roast/row_writer.h"
 
 struct command;
 struct option;
-
-enum format { FORMAT_TEXT, FORMAT_CSV, FORMAT_JSON };
 
 /* The parsed command line. Borrows argv. */
 struct arguments {
@@ -23,22 +20,22 @@ struct arguments {
 
 struct given {
     const struct option *option;
-    const char *value; /* "" of a flag */
+    const char *value; /* "": a flag */
 };
 
-/* Fills args; 0, or an exit code after the reason was printed. */
+/* Fills args; returns 0, or an exit code after printing the reason. */
 int args_parse(struct arguments *args, const struct command *command, int argc,
                char **argv);
 void args_release(struct arguments *args);
 
-/* The value given last, NULL for none. */
+/* The last value of an option; NULL: not given. */
 const char *args_value(const struct arguments *args, const char *name);
-enum format args_format(const struct arguments *args);
+enum roast_format args_format(const struct arguments *args);
 
 enum least { ABOVE_0, FROM_0 };
 
-/* An option that is a number: 5, 0.5, 1e9. Fills *value, with `otherwise` where it was not
- * given. False after the reason was printed: not a number, or too small. */
+/* A numeric option: 5, 0.5, 1e9. Fills *value, with `otherwise` where it is not given.
+ * Returns false after printing the reason: not a number, or too small. */
 bool args_number(const struct arguments *args, const char *name, enum least least,
                  double otherwise, double *value);
 

@@ -11,11 +11,11 @@
 /* Stable; docs/man/roast.1.md has them. */
 enum exit_code {
     CODE_OK = 0,
-    CODE_NO = 1,         /* the answer is no: a check found problems */
+    CODE_NO = 1,         /* a check found problems, or a run is worse */
     CODE_USAGE = 2,      /* the command line is wrong */
     CODE_UNREADABLE = 3, /* missing, no run file, damaged, newer */
     CODE_FAILED = 4,     /* anything else: no memory, cannot write */
-    CODE_UNKNOWN = 5,    /* the answer is not known: a gate without enough data */
+    CODE_UNKNOWN = 5,    /* no result: not enough data to compare */
 };
 
 struct option {
@@ -27,7 +27,7 @@ struct option {
 
 #define FORMAT_OPTION(formats) \
     { \
-        "format", 'f', formats, "how to write it; text if not given" \
+        "format", 'f', formats, "output format; text if not given" \
     }
 
 struct command {
@@ -35,14 +35,18 @@ struct command {
     const char *operands;         /* as the usage line has them */
     const char *summary;          /* one line */
     const char *help;             /* more lines; NULL: none */
-    const struct option *options; /* ended by a row without a name; NULL: none */
+    const struct option *options; /* up to a row without a name; NULL: none */
     size_t min_operands, max_operands;
     bool verbatim; /* everything after its name is an operand */
     int (*run)(const struct arguments *args);
 };
 
 /* The word closest to a mistyped one, NULL if none is close. */
-const char *nearest(const char *word, const char *const *words, size_t count);
+const char *closest_word(const char *word, const char *const *words, size_t count);
+
+/* Prints "no such KIND", with the closest name or `help`; returns CODE_USAGE. */
+int fail_unknown(const char *kind, const char *name, const char *const *names,
+                 size_t count, const char *help);
 
 extern const struct command *const commands[];
 extern const size_t command_count;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* cmd_compare.c - roast compare: two runs beside each other, and a gate for CI. */
+/* cmd_compare.c - roast compare: two runs side by side, and a gate for CI. */
 #include <string.h>
 
 #include "out.h"
@@ -7,36 +7,32 @@
 #include "roast/report.h"
 #include "source.h"
 
-enum { NO_SUCH = -1, THE_MAIN = -2 };
+enum { UNKNOWN_MEASURE = -1, DEFAULT_MEASURE = -2 };
 
-/* The measure of this name; NO_SUCH after the reason was printed. */
+/* The measure of this name; UNKNOWN_MEASURE after printing the reason. */
 static int find_measure(const char *name)
 {
     const char *names[ROAST_MEASURE_COUNT];
 
     if (!name)
-        return THE_MAIN;
+        return DEFAULT_MEASURE;
     for (int i = 0; i < ROAST_MEASURE_COUNT; i++) {
         names[i] = roast_measure_info((enum roast_measure)i)->name;
         if (strcmp(names[i], name) == 0)
             return i;
     }
-    const char *near = nearest(name, names, ROAST_MEASURE_COUNT);
-    if (near)
-        (void)fail(CODE_USAGE, name, "no such measure; did you mean %s?", near);
-    else
-        (void)fail(CODE_USAGE, name,
-                   "no such measure: not known of single chunks; see roast help "
-                   "compare");
-    return NO_SUCH;
+    (void)fail_unknown("measure", name, names, ROAST_MEASURE_COUNT,
+                       "measures are per chunk; see roast help compare");
+    return UNKNOWN_MEASURE;
 }
 
 /* The gate: CODE_NO when the run is worse, CODE_UNKNOWN when that is not known. */
-static int judge(const struct roast_comparison *comparison, int wanted, double percent,
-                 const char *run)
+static int check_limit(const struct roast_comparison *comparison, int wanted,
+                       double percent, const char *run)
 {
-    enum roast_measure measure = wanted == THE_MAIN ? roast_compare_main(comparison)
-                                                    : (enum roast_measure)wanted;
+    enum roast_measure measure = wanted == DEFAULT_MEASURE
+                                     ? roast_compare_main(comparison)
+                                     : (enum roast_measure)wanted;
     const struct roast_contrast *contrast = &comparison->measures[measure];
     const char *shown = roast_measure_info(measure)->shown;
 
@@ -47,15 +43,18 @@ static int judge(const struct roast_comparison *comparison, int wanted, double p
     bool worse = roast_contrast_exceeds(contrast, percent);
     note(run, "%s: %+.1f %%, from %+.1f to %+.1f: %s than %g %% worse", shown,
          100 * (contrast->ratio - 1), 100 * (contrast->low - 1),
-         100 * (contrast->high - 1), worse ? "more" : "not surely more", percent);
-    const struct roast_contrast *inside =
+         100 * (contrast->high - 1), worse ? "more" : "not significantly more",
+         percent);
+    const struct roast_contrast *per_event =
         &comparison->measures[ROAST_MEASURE_cpu_per_event];
-    if (!worse && wanted == THE_MAIN && roast_contrast_exceeds(inside, percent))
-        note(run, "%s is: %+.1f %%; --measure cpu_per_event judges by it",
+    if (!worse && wanted == DEFAULT_MEASURE &&
+        roast_contrast_exceeds(per_event, percent))
+        note(run, "%s is: %+.1f %%; to compare by it, use --measure cpu_per_event",
              roast_measure_info(ROAST_MEASURE_cpu_per_event)->shown,
-             100 * (inside->ratio - 1));
+             100 * (per_event->ratio - 1));
     if (worse && roast_compare_blames_machine(comparison))
-        note(run, "outside process() they take as much more: was the machine slower?");
+        note(run,
+             "chunks are as much slower outside process(): was the machine slower?");
     return worse ? CODE_NO : CODE_OK;
 }
 
@@ -69,7 +68,7 @@ static int compare_sides(struct roast_comparison *comparison,
     int code = CODE_OK;
 
     for (int i = 0; i < 2 && code == CODE_OK; i++)
-        code = source_side(&sources[i], args->operands[i], &sides[i], &chunks[i]);
+        code = source_open_side(&sources[i], args->operands[i], &sides[i], &chunks[i]);
     if (code == CODE_OK && roast_compare(comparison, &sides[0], &sides[1], &err) < 0)
         code = fail_with("compare", &err, NULL);
     for (int i = 0; i < 2; i++) {
@@ -89,37 +88,38 @@ static int compare(const struct arguments *args)
     int measure = find_measure(args_value(args, "measure"));
     double percent;
 
-    if (measure == NO_SUCH || !args_number(args, "fail-over", FROM_0, -1, &percent))
+    if (measure == UNKNOWN_MEASURE ||
+        !args_number(args, "fail-over", FROM_0, -1, &percent))
         return CODE_USAGE;
     int code = compare_sides(&comparison, args);
     if (code == CODE_OK) {
-        int status = args_format(args) == FORMAT_JSON
+        int status = args_format(args) == ROAST_FORMAT_JSON
                          ? roast_report_compare_json(&page, &comparison, names, &err)
                          : roast_report_compare(&page, &comparison, names, &err);
         code = out_page(&page, status, "compare", &err);
     }
     if (code == CODE_OK && percent >= 0)
-        code = judge(&comparison, measure, percent, args->operands[1]);
+        code = check_limit(&comparison, measure, percent, args->operands[1]);
     return code;
 }
 
 static const struct option options[] = {
     FORMAT_OPTION("text|json"),
-    {"fail-over", 'x', "PERCENT", "exit 1 if B is surely so much worse, 5: unknown"},
-    {"measure", 'm', "NAME", "by which measure; CPU of a chunk if not given"},
+    {"fail-over", 'x', "PERCENT", "exit 1 if B is worse by that, 5: not known"},
+    {"measure", 'm', "NAME", "measure to use; CPU per chunk if not given"},
     {0},
 };
 
 const struct command cmd_compare = {
     .name = "compare",
     .operands = "A B",
-    .summary = "two runs beside each other; a gate for CI",
+    .summary = "two runs side by side; a gate for CI",
     .help =
-        "A is the old run, B the new one. Chunks show how much runs differ by\n"
-        "chance: the change of the typical chunk is shown with the range that it is\n"
-        "in, 95 % sure. With --fail-over the exit code is 1 when all of that range is\n"
-        "beyond PERCENT, 0 when it is not, and 5 when that is not known: fewer than 8\n"
-        "chunks in a run, no dataset in common, or no values of the measure.\n"
+        "A is the old run, B the new one. The change of the median chunk is shown\n"
+        "with its 95 % confidence interval, from the spread of the chunks. With\n"
+        "--fail-over the exit code is 1 when the whole interval is above PERCENT, 0\n"
+        "when it is not, and 5 when there is none: fewer than 8 chunks in a run, no\n"
+        "dataset in common, or no values of the measure.\n"
         "\nMeasures:\n"
 #define M(name, column, minus, per, unit, shown, text) "  " #name ": " text "\n"
 #include "roast/compare_measures.def"

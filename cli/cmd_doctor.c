@@ -27,7 +27,7 @@ static void put_line(void *context, const struct roast_doctor_line *line)
     out_text(marks[line->kind]);
     out_text(line->name);
     out_blanks(size < NAME_COLUMNS ? NAME_COLUMNS - size : 1);
-    (void)out_data(roast_str_of(line->found));
+    out_data(roast_str_of(line->found));
     if (*line->lost)
         out_format("; not known: %s", line->lost);
     out_text("\n");
@@ -36,8 +36,7 @@ static void put_line(void *context, const struct roast_doctor_line *line)
 static int doctor(const struct arguments *args)
 {
     const char *scratch = getenv("TMPDIR");
-    struct roast_doctor_places places = {.scratch =
-                                             scratch && *scratch ? scratch : NULL};
+    struct roast_doctor_roots roots = {.scratch = scratch && *scratch ? scratch : NULL};
     const struct roast_doctor_line versions[] = {
         {ROAST_DOCTOR_FACT, "roast", ROAST_VERSION, ""},
         {ROAST_DOCTOR_FACT, "SQLite", roast_runfile_sqlite_version(), ""},
@@ -50,12 +49,12 @@ static int doctor(const struct arguments *args)
     out_text("\n");
     put_line(NULL, &versions[0]);
     put_line(NULL, &versions[1]);
-    roast_doctor(&places, put_line, NULL);
+    roast_doctor(&roots, put_line, NULL);
     out_text("\n");
     out_bold("Python");
     out_text("\n");
     if (run_python(argv, STDERR_FILENO) != 0)
-        out_text("  hooks: not looked at, no Python with roastcoffea beside this "
+        out_text("  hooks: not checked, no Python with roastcoffea next to this "
                  "program\n");
     return CODE_OK;
 }

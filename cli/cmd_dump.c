@@ -6,7 +6,6 @@
 #include "out.h"
 #include "roast/report.h"
 #include "roast/view.h"
-#include "rows.h"
 #include "source.h"
 
 /* ---- records ------------------------------------------------------------------ */
@@ -21,14 +20,14 @@ static void put_chunk(const struct roast_chunk_list *list,
     roast_record rec;
 
     if (roast_record_decode(&rec, NULL, frame, NULL) < 0)
-        return; /* libroast made it a moment ago */
+        return; /* impossible: libroast has just encoded it */
     roast_json_open(&json, '{');
     json_key(&json, "chunk_id");
     roast_json_count(&json, item->chunk_id);
     json_key(&json, "attempt");
     roast_json_count(&json, item->attempt);
     sink.wants_stored = true;
-    (void)roast_record_visit(&rec, &sink, NULL); /* a broken part is left out */
+    (void)roast_record_visit(&rec, &sink, NULL); /* a damaged part is left out */
     roast_json_close(&json, '}');
     out_text("\n");
 }
@@ -41,7 +40,7 @@ static int dump_records(struct source *source)
     int code = source_run(source, true, &run);
 
     if (code == CODE_OK)
-        source_say_state(source);
+        source_note_state(source);
     if (code == CODE_OK && roast_run_chunks(run, &list, &err) < 0)
         code = fail_with(source->path, &err, NULL);
     for (size_t i = 0; i < list.count; i++)
@@ -52,64 +51,38 @@ static int dump_records(struct source *source)
 
 /* ---- tables ------------------------------------------------------------------- */
 
-static int unknown_table(const char *name)
-{
-    const char *names[ROAST_RUN_TABLE_COUNT];
-
-    for (int i = 0; i < ROAST_RUN_TABLE_COUNT; i++)
-        names[i] = roast_table_name((enum roast_table_id)i);
-    const char *near = nearest(name, names, ROAST_RUN_TABLE_COUNT);
-
-    if (near)
-        return fail(CODE_USAGE, name, "no such table; did you mean %s?", near);
-    return fail(CODE_USAGE, name, "no such table; roast help dump lists them");
-}
-
-/* A row of a table; `times` is room for those that are shown as text. */
-static void put_row(struct rows *rows, const roast_table *table, size_t row,
-                    struct roast_cell *cells, char (*times)[ROAST_TIME_BYTES])
-{
-    for (size_t i = 0; i < rows->count; i++) {
-        const struct roast_table_column *data = roast_table_column(table, i);
-        bool is_time = rows->format == FORMAT_TEXT && data->type == ROAST_DTYPE_TIME;
-        cells[i] = roast_column_cell(data, row);
-        if (!is_time || cells[i].type != ROAST_CELL_COUNT)
-            continue;
-        size_t size = roast_format_time(times[i], (int64_t)cells[i].count);
-        cells[i] =
-            (struct roast_cell){.type = ROAST_CELL_TEXT, .text = {times[i], size}};
-    }
-    rows_put(rows, cells);
-}
-
-static void put_table(const roast_table *table, enum format format)
-{
-    size_t count = roast_table_width(table);
-    const char **names = need_memory(NULL, count * sizeof(*names));
-    struct roast_cell *cells = need_memory(NULL, count * sizeof(*cells));
-    char(*times)[ROAST_TIME_BYTES] = need_memory(NULL, count * sizeof(*times));
-    struct rows rows = {.format = format};
-
-    for (size_t i = 0; i < count; i++)
-        names[i] = roast_table_column(table, i)->name;
-    rows_begin(&rows, names, count);
-    for (size_t row = 0; row < roast_table_rows(table); row++)
-        put_row(&rows, table, row, cells, times);
-    rows_end(&rows);
-    free(names);
-    free(cells);
-    free(times);
-}
-
-static int dump_table(struct source *source, int id, enum format format)
+static int dump_table(struct source *source, int id, enum roast_format format)
 {
     roast_table *table = NULL;
     int code = source_table(source, (enum roast_table_id)id, &table);
 
     if (code != CODE_OK)
         return code;
-    source_say_state(source);
-    put_table(table, format);
+    source_note_state(source);
+    size_t count = roast_table_width(table);
+    const char **names = need_memory(NULL, count * sizeof(*names));
+    struct roast_cell *cells = need_memory(NULL, count * sizeof(*cells));
+    char(*times)[ROAST_TIME_BYTES] = need_memory(NULL, count * sizeof(*times));
+    for (size_t i = 0; i < count; i++)
+        names[i] = roast_table_column(table, i)->name;
+    roast_row_writer *rows = out_rows(format, names, count, 0);
+    for (size_t row = 0; row < roast_table_rows(table); row++) {
+        for (size_t i = 0; i < count; i++) {
+            const struct roast_table_column *column = roast_table_column(table, i);
+            cells[i] = roast_column_cell(column, row);
+            if (format != ROAST_FORMAT_TEXT || column->type != ROAST_DTYPE_TIME ||
+                cells[i].type != ROAST_CELL_COUNT)
+                continue;
+            size_t size = roast_format_time(times[i], (int64_t)cells[i].count);
+            cells[i] =
+                (struct roast_cell){.type = ROAST_CELL_TEXT, .text = {times[i], size}};
+        }
+        roast_row_writer_put(rows, cells);
+    }
+    out_rows_end(rows);
+    free(names);
+    free(cells);
+    free(times);
     roast_table_free(table);
     return CODE_OK;
 }
@@ -122,9 +95,13 @@ static int dump(const struct arguments *args)
     const char *format = args_value(args, "format");
     int table = name ? roast_table_find(name) : -1;
     struct source source = {0};
+    const char *names[ROAST_RUN_TABLE_COUNT];
 
+    for (int i = 0; i < ROAST_RUN_TABLE_COUNT; i++)
+        names[i] = roast_table_name((enum roast_table_id)i);
     if (name && table < 0)
-        return unknown_table(name);
+        return fail_unknown("table", name, names, ROAST_RUN_TABLE_COUNT,
+                            "roast help dump lists them");
     if (!name && format && strcmp(format, "json") != 0)
         return fail(CODE_USAGE, "dump", "records are JSON lines; give a table for %s",
                     format);

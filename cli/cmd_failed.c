@@ -9,7 +9,7 @@
 static void note_unnamed(const char *path, const struct roast_rerun *rerun)
 {
     if (rerun->everything)
-        note(path, "the run returned no output: everything is to be run again%s",
+        note(path, "the run returned no output: everything has to run again%s",
              rerun->fileset_known ? ""
                                   : "; its fileset is not known, only what was tried");
     if (rerun->unnamed_failed > 0)
@@ -31,7 +31,7 @@ static int show(struct source *source)
 
     if (code != CODE_OK)
         return code;
-    source_say_state(source);
+    source_note_state(source);
     if (roast_failed_fileset(&fileset, run, &rerun, &err) < 0)
         return fail_with(source->path, &err, NULL);
     out_bytes((struct roast_str){fileset.text, fileset.size_bytes});
@@ -39,8 +39,7 @@ static int show(struct source *source)
     note_unnamed(source->path, &rerun);
     if (!rerun.everything && rerun.unnamed_failed + rerun.unnamed_running == 0 &&
         strcmp(fileset.text, "{}") == 0)
-        note(source->path, "nothing failed%s",
-             !source->info.ended ? " as far as known" : "");
+        note(source->path, "nothing failed%s", !source->info.ended ? " so far" : "");
     roast_page_release(&fileset);
     return CODE_OK;
 }
@@ -62,10 +61,10 @@ const struct command cmd_failed = {
     .summary = "the fileset to run again, as JSON for coffea's Runner",
     .help =
         "Files with a chunk that failed or was lost and never succeeded. When a call\n"
-        "of the Runner gave no output (it raised, or the process was killed), what\n"
-        "its chunks had made is gone: then it is everything that was to be\n"
-        "processed, with a note on stderr. \"roast dump RUN failures\" has the single\n"
-        "chunks. {} when nothing failed.\n",
+        "of the Runner gave no output (it raised, or the process was killed), the\n"
+        "output of its chunks is lost: then it is the whole fileset of that call,\n"
+        "with a note on stderr. \"roast dump RUN failures\" has the single chunks.\n"
+        "{} when nothing failed.\n",
     .min_operands = 1,
     .max_operands = 1,
     .run = failed,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* cmd_forecast.c - roast forecast: what more events on other workers would take. */
+/* cmd_forecast.c - roast forecast: the time of more events on other workers. */
 #include "out.h"
 #include "roast/report.h"
 #include "source.h"
@@ -19,14 +19,12 @@ static int forecast(const struct arguments *args)
         !args_number(args, "chunksize", ABOVE_0, 0, &plan.chunksize))
         return CODE_USAGE;
     if (plan.events < 1 || plan.workers <= 0)
-        return fail(CODE_USAGE, "forecast",
-                    "of how many events on how many workers? give "
-                    "--events N --workers M");
-    int code = source_side(&source, args->operands[0], &side, &chunks);
+        return fail(CODE_USAGE, "forecast", "--events N and --workers M are required");
+    int code = source_open_side(&source, args->operands[0], &side, &chunks);
     if (code == CODE_OK && roast_make_forecast(&made, &side, &plan, &err) < 0)
         code = fail_with(source.path, &err, NULL);
     if (code == CODE_OK) {
-        int status = args_format(args) == FORMAT_JSON
+        int status = args_format(args) == ROAST_FORMAT_JSON
                          ? roast_report_forecast_json(&page, &made, &plan, &err)
                          : roast_report_forecast(&page, &made, &plan, &err);
         code = out_page(&page, status, "forecast", &err);
@@ -37,8 +35,8 @@ static int forecast(const struct arguments *args)
 }
 
 static const struct option options[] = {
-    {"events", 'n', "N", "how many events there will be; 1e9 is fine"},
-    {"workers", 'w', "M", "how many workers, with as many threads as in RUN"},
+    {"events", 'n', "N", "number of events, as 1000000000 or 1e9"},
+    {"workers", 'w', "M", "workers, with as many threads as in RUN"},
     {"chunksize", 'c', "EVENTS", "events per chunk; as in RUN if not given"},
     FORMAT_OPTION("text|json"),
     {0},
@@ -47,12 +45,12 @@ static const struct option options[] = {
 const struct command cmd_forecast = {
     .name = "forecast",
     .operands = "RUN",
-    .summary = "what more events on other workers would take",
+    .summary = "the time of more events on other workers",
     .help =
-        "Wall time and thread-seconds, from what a chunk and an event cost in RUN and\n"
-        "how busy its threads were. Ranges hold how much chunks differ, and of the\n"
-        "wall time the best and the worst end of the last ones; all else is taken to\n"
-        "be as it was, preprocessing as long as for so many more files.\n",
+        "Wall time and thread-seconds, from the cost of a chunk and an event in RUN\n"
+        "and how busy its threads were. Ranges contain the spread of chunk times, and\n"
+        "of the wall time the best and the worst end of the last chunks. Everything\n"
+        "else is assumed to stay the same; preprocessing grows with the files.\n",
     .options = options,
     .min_operands = 1,
     .max_operands = 1,

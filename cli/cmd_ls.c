@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* cmd_ls.c - roast ls: the runs below a folder, one line each.
- *
- * Pointers are sorted, not entries. */
+/* cmd_ls.c - roast ls: the runs below a folder, one line each. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,9 +7,8 @@
 
 #include "out.h"
 #include "roast/report.h"
-#include "rows.h"
+#include "run_files.h"
 #include "source.h"
-#include "walk.h"
 
 struct entry {
     const char *path;
@@ -23,14 +20,14 @@ struct entry {
 struct listing {
     struct paths paths;
     struct entry *entries; /* owned, as many as paths */
-    struct entry **order;  /* owned */
-    size_t count;          /* of order */
+    struct entry **sorted; /* owned; only entries with the labels */
+    size_t count;          /* of sorted */
 };
 
 /* ---- order -------------------------------------------------------------------- */
 
-/* By what is sorted: one of the texts or numbers of a run. */
-struct key {
+/* A field of a run to sort by. */
+struct sort_key {
     const char *name;
     size_t offset;
     enum { KEY_TIME, KEY_NUMBER, KEY_TEXT, KEY_PATH } kind;
@@ -45,7 +42,7 @@ struct key {
 #field, offsetof(struct roast_run_info, field), KEY_TEXT \
     }
 
-static const struct key keys[] = {
+static const struct sort_key keys[] = {
     {"started", offsetof(struct roast_run_info, start_ns), KEY_TIME},
     {"wall", offsetof(struct roast_run_info, wall_s), KEY_NUMBER},
     NUMBER(events),
@@ -59,14 +56,9 @@ static const struct key keys[] = {
 #define KEY_NAMES "started|wall|events|rate|chunks|failed|state|processor|path"
 
 static struct {
-    const struct key *key;
+    const struct sort_key *key;
     int sign;
-} sorting; /* qsort hands nothing on */
-
-static int compare_numbers(double a, double b)
-{
-    return (a > b) - (a < b);
-}
+} sorting; /* qsort passes no context */
 
 static int compare_keys(const struct entry *a, const struct entry *b)
 {
@@ -75,17 +67,21 @@ static int compare_keys(const struct entry *a, const struct entry *b)
     int64_t times[2];
     double numbers[2];
 
-    if (sorting.key->kind == KEY_TEXT)
+    switch (sorting.key->kind) {
+    case KEY_TEXT:
         return strcmp(left, right);
-    if (sorting.key->kind == KEY_TIME) {
+    case KEY_TIME:
         memcpy(&times[0], left, sizeof(times[0]));
         memcpy(&times[1], right, sizeof(times[1]));
         return (times[0] > times[1]) - (times[0] < times[1]);
+    case KEY_NUMBER:
+        memcpy(&numbers[0], left, sizeof(numbers[0]));
+        memcpy(&numbers[1], right, sizeof(numbers[1]));
+        return (numbers[0] > numbers[1]) - (numbers[0] < numbers[1]);
+    case KEY_PATH:
+        break;
     }
-    memcpy(&numbers[0], left, sizeof(numbers[0]));
-    memcpy(&numbers[1], right, sizeof(numbers[1]));
-    return sorting.key->kind == KEY_NUMBER ? compare_numbers(numbers[0], numbers[1])
-                                           : 0;
+    return 0;
 }
 
 static int compare(const void *a, const void *b)
@@ -94,7 +90,7 @@ static int compare(const void *a, const void *b)
     const struct entry *right = *(struct entry *const *)b;
     int order = 0;
 
-    if (left->readable != right->readable) /* those come last in any order */
+    if (left->readable != right->readable) /* unreadable ones are always last */
         return left->readable ? -1 : 1;
     if (left->readable)
         order = compare_keys(left, right);
@@ -113,7 +109,7 @@ static void sort(struct listing *listing, const struct arguments *args)
         if (strcmp(keys[i].name, wanted) == 0)
             sorting.key = &keys[i];
     if (listing->count > 0)
-        qsort(listing->order, listing->count, sizeof(struct entry *), compare);
+        qsort(listing->sorted, listing->count, sizeof(struct entry *), compare);
 }
 
 /* ---- labels ------------------------------------------------------------------- */
@@ -135,8 +131,7 @@ static void compare_label(void *context, struct roast_str name, struct roast_str
         wanted->found = true;
 }
 
-/* Labels are shown as one text, which may lack some or have one that looks like two: the
- * run itself knows. */
+/* Reads the labels of the run: the text in its info may be cut or ambiguous. */
 static bool run_has_label(const char *path, const char *label)
 {
     struct wanted_label wanted = {label, false};
@@ -148,39 +143,37 @@ static bool run_has_label(const char *path, const char *label)
         roast_runfile_run(file, false, &run, &err) == ROAST_OK)
         roast_run_notes(run, ROAST_NOTES_label, compare_label, &wanted);
     else
-        note(path, "left out, its labels are not known: %s", err.message);
+        note(path, "left out, its labels cannot be read: %s", err.message);
     roast_runfile_close(file);
     return wanted.found;
 }
 
-static bool shows_label(const char *labels, const char *label)
+/* Whether a label is in the text "a=1, b=2". */
+static bool text_has_label(const char *labels, const char *label)
 {
     size_t size = strlen(label);
 
     if (strstr(label, ", "))
-        return false; /* it would be more than one of them */
-    for (const char *at = labels;; at += 2) {
-        if (strncmp(at, label, size) == 0 &&
-            (at[size] == '\0' || strncmp(at + size, ", ", 2) == 0))
+        return false; /* it would match two labels */
+    for (const char *next = labels;; next += 2) {
+        if (strncmp(next, label, size) == 0 &&
+            (next[size] == '\0' || strncmp(next + size, ", ", 2) == 0))
             return true;
-        at = strstr(at, ", ");
-        if (!at)
+        next = strstr(next, ", ");
+        if (!next)
             return false;
     }
-}
-
-static bool has_label(const struct entry *entry, const char *label)
-{
-    return entry->readable &&
-           (entry->info.labels_whole ? shows_label(entry->info.labels, label)
-                                     : run_has_label(entry->path, label));
 }
 
 static bool has_labels(const struct entry *entry, const struct arguments *args)
 {
     for (size_t i = 0; i < args->given_count; i++) {
-        if (strcmp(args->given[i].option->name, "label") == 0 &&
-            !has_label(entry, args->given[i].value))
+        const char *label = args->given[i].value;
+        if (strcmp(args->given[i].option->name, "label") != 0)
+            continue;
+        if (!entry->readable ||
+            !(entry->info.labels_whole ? text_has_label(entry->info.labels, label)
+                                       : run_has_label(entry->path, label)))
             return false;
     }
     return true;
@@ -210,16 +203,16 @@ static struct roast_cell text_cell(const char *text)
                                .text = roast_str_of(text)};
 }
 
-static struct roast_cell number_cell(char room[ROAST_NUMBER_BYTES], double value,
+static struct roast_cell number_cell(char text[ROAST_NUMBER_BYTES], double value,
                                      const char *unit)
 {
     if (value < 0)
         return (struct roast_cell){.type = ROAST_CELL_ABSENT};
-    (void)roast_format_number(room, value, unit);
-    return text_cell(room);
+    (void)roast_format_number(text, value, unit);
+    return text_cell(text);
 }
 
-static void put_line(struct rows *rows, const struct entry *entry)
+static void put_line(roast_row_writer *rows, const struct entry *entry)
 {
     const struct roast_run_info *info = &entry->info;
     char started[ROAST_TIME_BYTES] = "";
@@ -241,23 +234,23 @@ static void put_line(struct rows *rows, const struct entry *entry)
         text_cell(info->labels),
         text_cell(entry->path),
     };
-    rows_put(rows, cells);
+    roast_row_writer_put(rows, cells);
 }
 
 static void put_text(const struct listing *listing)
 {
-    struct rows rows = {.format = FORMAT_TEXT, .right_columns = RIGHT_COLUMNS};
+    roast_row_writer *rows = NULL;
     size_t i = 0;
 
-    if (listing->count > 0 && listing->order[0]->readable)
-        rows_begin(&rows, names, COLUMN_COUNT);
-    for (; i < listing->count && listing->order[i]->readable; i++)
-        put_line(&rows, listing->order[i]);
-    rows_end(&rows);
+    if (listing->count > 0 && listing->sorted[0]->readable)
+        rows = out_rows(ROAST_FORMAT_TEXT, names, COLUMN_COUNT, RIGHT_COLUMNS);
+    for (; i < listing->count && listing->sorted[i]->readable; i++)
+        put_line(rows, listing->sorted[i]);
+    out_rows_end(rows);
     for (; i < listing->count; i++) {
-        (void)out_data(roast_str_of(listing->order[i]->path));
+        out_data(roast_str_of(listing->sorted[i]->path));
         out_text(": unreadable: ");
-        (void)out_data(roast_str_of(listing->order[i]->err.message));
+        out_data(roast_str_of(listing->sorted[i]->err.message));
         out_text("\n");
     }
 }
@@ -303,7 +296,7 @@ static void put_info(struct roast_json *json, const struct roast_run_info *info)
 static void put_json(const struct listing *listing)
 {
     for (size_t i = 0; i < listing->count; i++) {
-        const struct entry *entry = listing->order[i];
+        const struct entry *entry = listing->sorted[i];
         struct roast_json json = out_json();
         roast_json_open(&json, '{');
         json_text(&json, "path", entry->path);
@@ -318,60 +311,55 @@ static void put_json(const struct listing *listing)
 
 /* ---- the command -------------------------------------------------------------- */
 
-static int collect(struct listing *listing, const char *place)
-{
-    struct stat found;
-    size_t left_out; /* told already */
-
-    if (!*place || stat(place, &found) != 0 || S_ISDIR(found.st_mode))
-        return find_runs(&listing->paths, &left_out, place);
-    paths_add(&listing->paths, "", place);
-    return CODE_OK;
-}
-
 static void read_all(struct listing *listing, const struct arguments *args)
 {
     size_t count = listing->paths.count;
 
     listing->entries = need_memory(NULL, count * sizeof(*listing->entries));
-    listing->order = need_memory(NULL, count * sizeof(void *));
+    listing->sorted = need_memory(NULL, count * sizeof(struct entry *));
     for (size_t i = 0; i < count; i++) {
         struct entry *entry = &listing->entries[i];
         *entry = (struct entry){.path = listing->paths.items[i]};
         entry->readable =
             roast_run_info_read(&entry->info, entry->path, &entry->err) == ROAST_OK;
         if (has_labels(entry, args))
-            listing->order[listing->count++] = entry;
+            listing->sorted[listing->count++] = entry;
     }
 }
 
 static int ls(const struct arguments *args)
 {
     struct listing listing = {0};
-    const char *place = args->operand_count > 0 ? args->operands[0] : "";
+    const char *path = args->operand_count > 0 ? args->operands[0] : "";
     int code = check_labels(args);
+    struct stat found;
+    size_t unreadable; /* reported already */
 
-    if (code == CODE_OK)
-        code = collect(&listing, place);
+    if (code != CODE_OK)
+        return code;
+    if (*path && stat(path, &found) == 0 && !S_ISDIR(found.st_mode))
+        paths_add(&listing.paths, "", path);
+    else
+        code = find_run_files(&listing.paths, &unreadable, path);
     if (code == CODE_OK) {
         if (listing.paths.count == 0)
-            note("ls", "no runs below %s", *place ? place : "this folder");
+            note("ls", "no runs below %s", *path ? path : "this folder");
         read_all(&listing, args);
         sort(&listing, args);
-        if (args_format(args) == FORMAT_JSON)
+        if (args_format(args) == ROAST_FORMAT_JSON)
             put_json(&listing);
         else
             put_text(&listing);
     }
     free(listing.entries);
-    free(listing.order);
+    free(listing.sorted);
     paths_release(&listing.paths);
     return code;
 }
 
 static const struct option options[] = {
-    {"sort", 's', KEY_NAMES, "by what; started if not given"},
-    {"reverse", 'r', NULL, "the other way round"},
+    {"sort", 's', KEY_NAMES, "sort key; started if not given"},
+    {"reverse", 'r', NULL, "reverse the order"},
     {"label", 'l', "KEY=VALUE", "only runs with this label; may be repeated"},
     FORMAT_OPTION("text|json"),
     {0},
@@ -381,8 +369,8 @@ const struct command cmd_ls = {
     .name = "ls",
     .operands = "[DIR]",
     .summary = "the runs below a folder, one line each",
-    .help = "Looks into all folders below DIR, or below the one you are in; links are\n"
-            "not followed. Times are UTC. Files that cannot be read come last.\n",
+    .help = "Searches all folders below DIR, or below the current one; links are not\n"
+            "followed. Times are UTC. Files that cannot be read come last.\n",
     .options = options,
     .max_operands = 1,
     .run = ls,

@@ -45,31 +45,24 @@ static void put_all(void)
     }
 }
 
-/* A metric by its name or an alias, -1 for none. */
+/* A metric by its name or an alias; -1 after printing the reason. */
 static int find_metric(const char *name)
 {
+    const char *names[ROAST_METRIC_COUNT];
     size_t count = 0;
     const struct roast_metric_alias *aliases = roast_metric_aliases(&count);
 
-    for (int i = 0; i < ROAST_METRIC_COUNT; i++)
-        if (strcmp(roast_metric_info((enum roast_metric)i)->name, name) == 0)
+    for (int i = 0; i < ROAST_METRIC_COUNT; i++) {
+        names[i] = roast_metric_info((enum roast_metric)i)->name;
+        if (strcmp(names[i], name) == 0)
             return i;
+    }
     for (size_t i = 0; i < count; i++)
         if (strcmp(aliases[i].alias, name) == 0)
             return (int)aliases[i].metric;
+    (void)fail_unknown("metric", name, names, ROAST_METRIC_COUNT,
+                       "roast metrics lists all");
     return -1;
-}
-
-static int unknown_metric(const char *name)
-{
-    const char *names[ROAST_METRIC_COUNT];
-
-    for (int i = 0; i < ROAST_METRIC_COUNT; i++)
-        names[i] = roast_metric_info((enum roast_metric)i)->name;
-    const char *near = nearest(name, names, ROAST_METRIC_COUNT);
-    if (near)
-        return fail(CODE_USAGE, name, "no such metric; did you mean %s?", near);
-    return fail(CODE_USAGE, name, "no such metric; roast metrics lists all");
 }
 
 static void put_json(int metric)
@@ -103,8 +96,8 @@ static int metrics(const struct arguments *args)
     int one = all ? -1 : find_metric(args->operands[0]);
 
     if (!all && one < 0)
-        return unknown_metric(args->operands[0]);
-    if (args_format(args) == FORMAT_JSON)
+        return CODE_USAGE;
+    if (args_format(args) == ROAST_FORMAT_JSON)
         for (int i = all ? 0 : one; i < (all ? ROAST_METRIC_COUNT : one + 1); i++)
             put_json(i);
     else if (all)
@@ -120,10 +113,10 @@ const struct command cmd_metrics = {
     .name = "metrics",
     .operands = "[NAME]",
     .summary = "what every number means: unit, formula, other names",
-    .help =
-        "T = wall time, E = events, B = bytes read, P = seconds inside process(),\n"
-        "W = workers, N = threads offered. A number is exact, sampled or estimated\n"
-        "at best; roast report -f json has what it is in a run.\n",
+    .help = "T = wall time, E = events, B = bytes read, P = seconds inside process(),\n"
+            "W = workers, N = threads offered. The kind (exact, sampled, estimated) is "
+            "the\n"
+            "best possible one; roast report -f json has that of a run.\n",
     .options = options,
     .max_operands = 1,
     .run = metrics,

@@ -4,7 +4,7 @@
 #include "roast/report.h"
 #include "source.h"
 
-static int show(struct source *source, enum format format)
+static int show(struct source *source, enum roast_format format)
 {
     const roast_summary *summary = NULL;
     roast_run *run = NULL;
@@ -20,7 +20,7 @@ static int show(struct source *source, enum format format)
         return code;
     const struct roast_report_source from = {
         source_origin(source), source->info.cut_bytes, source->info.damaged};
-    if (format == FORMAT_JSON) {
+    if (format == ROAST_FORMAT_JSON) {
         status = roast_report_json(&page, summary, run, &from, &err);
     } else {
         roast_report_heading(&text, run, from.origin);
@@ -29,8 +29,8 @@ static int show(struct source *source, enum format format)
     }
     if (status < 0)
         return fail_with(source->path, &err, NULL);
-    if (format == FORMAT_TEXT)
-        source_say_state(source);
+    if (format == ROAST_FORMAT_TEXT)
+        source_note_state(source);
     out_bytes((struct roast_str){page.text, page.size_bytes});
     roast_page_release(&page);
     return CODE_OK;
@@ -54,7 +54,7 @@ const struct command cmd_report = {
     .operands = "RUN",
     .summary = "what a run did: the first screen and its tables",
     .help = "JSON has all metrics, tables and notes, and why something is not known.\n"
-            "A run that was not finished is shown as far as it is known.\n",
+            "Of an unfinished run, everything known so far is shown.\n",
     .options = options,
     .min_operands = 1,
     .max_operands = 1,

@@ -16,7 +16,7 @@ static int run(const struct arguments *args)
         argv[i + 1] = words[i];
     memcpy(argv + 4, args->operands, args->operand_count * sizeof(*argv));
     argv[args->operand_count + 4] = NULL;
-    become_python(argv);
+    exec_python(argv);
     free(argv);
     return fail(CODE_FAILED, "run",
                 "no Python found; install roastcoffea, or set ROAST_PYTHON");
@@ -27,8 +27,8 @@ const struct command cmd_run = {
     .operands = "[OPTIONS] SCRIPT [ARGUMENTS]",
     .summary = "run a Python script and measure it, unchanged",
     .help =
-        "Hands over to \"python -m roastcoffea run\" of the Python that this program\n"
-        "was installed for. Options:\n"
+        "Starts \"python -m roastcoffea run\" with the Python that this program was\n"
+        "installed for. Options:\n"
         "  -o, --output-dir DIR     write a measurement directory there\n"
         "  -i, --interval SECONDS   of sampling; 1 if not given\n"
         "  -l, --label KEY=VALUE    a label of the run; may be repeated\n"

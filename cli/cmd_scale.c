@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* cmd_scale.c - roast scale: what more workers bring. */
+/* cmd_scale.c - roast scale: how the rate grows with workers. */
 #include <stdlib.h>
 
 #include "out.h"
@@ -27,13 +27,13 @@ static int scale(const struct arguments *args)
         if (code == CODE_OK)
             code = source_summary(source, &summaries[opened]);
         if (code == CODE_OK)
-            source_say_state(source);
+            source_note_state(source);
         opened++;
     }
     if (code == CODE_OK) {
         int status = roast_scale(&scaling, summaries, count, &err);
         if (status >= 0)
-            status = args_format(args) == FORMAT_JSON
+            status = args_format(args) == ROAST_FORMAT_JSON
                          ? roast_report_scale_json(&page, &scaling, names, &err)
                          : roast_report_scale(&page, &scaling, names, &err);
         code = out_page(&page, status, "scale", &err);
@@ -52,12 +52,12 @@ static const struct option options[] = {FORMAT_OPTION("text|json"), {0}};
 const struct command cmd_scale = {
     .name = "scale",
     .operands = "RUN ...",
-    .summary = "what more workers bring: efficiency, and the law behind it",
+    .summary = "how the rate grows with workers: efficiency, scalability law",
     .help =
         "Runs of the same analysis with different numbers of workers. Efficiency is\n"
-        "the rate of events per thread against that of the run with the fewest.\n"
-        "The Universal Scalability Law is fitted where there are 3 different\n"
-        "numbers of threads; a 4th run shows how sure the fit is.\n",
+        "the event rate per thread, relative to the run with the fewest threads.\n"
+        "The Universal Scalability Law is fitted to at least 3 different numbers of\n"
+        "threads; with a 4th run the fit has confidence intervals.\n",
     .options = options,
     .min_operands = 1,
     .max_operands = (size_t)-1,

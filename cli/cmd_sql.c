@@ -1,29 +1,34 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* cmd_sql.c - roast sql: asks a run file with a SELECT. */
+/* cmd_sql.c - roast sql: queries a run file with a SELECT. */
 #include "out.h"
-#include "rows.h"
 #include "source.h"
 
+struct query_output {
+    enum roast_format format;
+    roast_row_writer *rows; /* owned; NULL until the names are known */
+};
+
+/* Called with the names first, without cells. */
 static bool put_row(void *context, const char *const *names,
                     const struct roast_cell *cells, size_t count)
 {
-    struct rows *rows = context;
+    struct query_output *output = context;
 
     if (cells)
-        rows_put(rows, cells);
+        roast_row_writer_put(output->rows, cells);
     else
-        rows_begin(rows, names, count);
+        output->rows = out_rows(output->format, names, count, 0);
     return true;
 }
 
-/* A query that is refused is wrong usage; a file that cannot be read is not. */
-static int ask(struct source *source, const char *query, enum format format)
+/* A rejected query is wrong usage; an unreadable file is not. */
+static int run_query(struct source *source, const char *query, enum roast_format format)
 {
-    struct rows rows = {.format = format};
+    struct query_output output = {.format = format};
     roast_error err = {0};
-    int status = roast_runfile_sql(source->file, query, put_row, &rows, &err);
+    int status = roast_runfile_sql(source->file, query, put_row, &output, &err);
 
-    rows_end(&rows);
+    out_rows_end(output.rows);
     if (status == ROAST_BAD_DATA || status == ROAST_LIMIT)
         return fail(CODE_USAGE, source->path, "%s; roast help sql lists the tables",
                     err.message);
@@ -36,7 +41,7 @@ static int sql(const struct arguments *args)
     int code = source_open_file(&source, args->operands[0]);
 
     if (code == CODE_OK)
-        code = ask(&source, args->operands[1], args_format(args));
+        code = run_query(&source, args->operands[1], args_format(args));
     source_close(&source);
     return code;
 }
@@ -46,14 +51,14 @@ static const struct option options[] = {FORMAT_OPTION("text|csv|json"), {0}};
 const struct command cmd_sql = {
     .name = "sql",
     .operands = "RUN QUERY",
-    .summary = "ask a run with a SELECT",
+    .summary = "query a run with a SELECT",
     .help = "One SELECT, which cannot change the file. Tables:\n"
 #define T(name, key, shape, text) "  " #name ": " text "\n"
 #define S(name, key, shape, text)
 #include "roast/tables.def"
 #undef T
 #undef S
-            "Beside them there are those of the file itself (docs/format.md).\n"
+            "The tables of the file format are there too (docs/format.md).\n"
             "Times are nanoseconds since 1970, UTC.\n",
     .options = options,
     .min_operands = 2,

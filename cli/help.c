@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* help.c - help, made from the structs of the commands. */
+/* help.c - the help texts, made from the structs of the commands. */
 #include <string.h>
 
 #include "out.h"

@@ -33,11 +33,7 @@ static int unknown_command(const char *name)
 
     for (size_t i = 0; i < command_count; i++)
         names[i] = commands[i]->name;
-    const char *near = nearest(name, names, command_count);
-    if (near)
-        return fail(CODE_USAGE, name, "no such command; did you mean \"roast %s\"?",
-                    near);
-    return fail(CODE_USAGE, name, "no such command; see roast --help");
+    return fail_unknown("command", name, names, command_count, "see roast --help");
 }
 
 static int help_of(const struct arguments *args)
@@ -93,7 +89,7 @@ static int run_program(int argc, char **argv)
 
 int main(int argc, char **argv)
 {
-    (void)signal(SIGPIPE, SIG_DFL); /* Python ignores it, and its children with it */
+    (void)signal(SIGPIPE, SIG_DFL); /* children of Python inherit that it is ignored */
     int code = run_program(argc, argv);
     int written = out_finish();
 

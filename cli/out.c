@@ -43,23 +43,18 @@ void out_blanks(size_t count)
         (void)putc_unlocked(' ', stdout);
 }
 
-size_t out_data(struct roast_str text)
+void out_data(struct roast_str text)
 {
-    char fit[PIECE_BYTES];
-    size_t columns = 0;
+    char printable[PIECE_BYTES];
 
     while (text.size_bytes > 0) {
-        struct roast_str piece = roast_str_cut(text, sizeof(fit));
-        size_t piece_columns;
+        struct roast_str piece = roast_str_cut(text, sizeof(printable));
         if (piece.size_bytes == 0) /* not UTF-8 */
-            piece.size_bytes = sizeof(fit);
-        out_bytes(
-            (struct roast_str){fit, roast_report_fit(fit, piece, &piece_columns)});
-        columns += piece_columns;
+            piece.size_bytes = sizeof(printable);
+        out_bytes((struct roast_str){printable, roast_printable(printable, piece)});
         text.data += piece.size_bytes;
         text.size_bytes -= piece.size_bytes;
     }
-    return columns;
 }
 
 void out_format(const char *format, ...)
@@ -91,7 +86,7 @@ void out_bold(const char *text)
         out_text(text);
 }
 
-static void put_json(void *context, const void *bytes, size_t size_bytes)
+static void put_bytes(void *context, const void *bytes, size_t size_bytes)
 {
     (void)context;
     out_bytes((struct roast_str){bytes, size_bytes});
@@ -99,7 +94,30 @@ static void put_json(void *context, const void *bytes, size_t size_bytes)
 
 struct roast_json out_json(void)
 {
-    return (struct roast_json){.put = put_json};
+    return (struct roast_json){.put = put_bytes};
+}
+
+roast_row_writer *out_rows(enum roast_format format, const char *const *names,
+                           size_t count, uint64_t right_columns)
+{
+    const struct roast_row_writer_options options = {
+        .format = format,
+        .names = names,
+        .count = count,
+        .right_columns = right_columns,
+        .before_head = out_wants_bold() ? BOLD : NULL,
+        .after_head = out_wants_bold() ? PLAIN : NULL,
+        .put = put_bytes,
+    };
+    roast_row_writer *rows = roast_row_writer_new(&options);
+
+    return rows ? rows : need_memory(NULL, SIZE_MAX); /* exits */
+}
+
+void out_rows_end(roast_row_writer *rows)
+{
+    if (!roast_row_writer_finish(rows))
+        (void)need_memory(NULL, SIZE_MAX); /* exits */
 }
 
 int out_page(struct roast_page *page, int status, const char *subject,
@@ -132,13 +150,13 @@ static void put_line(const char *subject, const char *format, va_list args)
 {
     char message[LINE_BYTES];
     char line[LINE_BYTES + PIECE_BYTES];
-    char fit[LINE_BYTES + PIECE_BYTES];
+    char printable[LINE_BYTES + PIECE_BYTES];
 
     (void)vsnprintf(message, sizeof(message), format, args);
     (void)snprintf(line, sizeof(line), "roast: %.*s: %s", PIECE_BYTES - 20, subject,
                    message);
-    size_t size = roast_report_fit(fit, roast_str_of(line), NULL);
-    (void)fprintf(stderr, "%.*s\n", (int)size, fit);
+    size_t size = roast_printable(printable, roast_str_of(line));
+    (void)fprintf(stderr, "%.*s\n", (int)size, printable);
 }
 
 int fail(int code, const char *subject, const char *format, ...)
@@ -160,13 +178,13 @@ void note(const char *subject, const char *format, ...)
     va_end(args);
 }
 
-/* What to do about a failure of libroast, and the exit code of it. */
-static const struct advice {
+/* The exit code and the advice for an error of libroast. */
+static const struct error_advice {
     int status;
     int code;
     const char *text;
 } advices[] = {
-    {ROAST_IO, CODE_UNREADABLE, "is the path right, and may you read it?"},
+    {ROAST_IO, CODE_UNREADABLE, "check the path and its permissions"},
     {ROAST_BAD_DATA, CODE_UNREADABLE, "is it a .roast or .roast-live file?"},
     {ROAST_TRUNCATED, CODE_UNREADABLE, "copy it again"},
     {ROAST_BAD_CHECKSUM, CODE_UNREADABLE, "it was damaged: copy it again"},
@@ -175,19 +193,18 @@ static const struct advice {
     {0, CODE_FAILED, NULL},
 };
 
-int fail_with(const char *subject, const roast_error *err, const char *what_to_do)
+int fail_with(const char *subject, const roast_error *err, const char *advice)
 {
-    const struct advice *advice = advices;
+    const struct error_advice *usual = advices;
     const char *message = err->message;
     size_t size = strlen(subject);
 
     /* the subject is printed before the message already */
     if (strncmp(message, subject, size) == 0 && strncmp(message + size, ": ", 2) == 0)
         message += size + 2;
-    while (advice->status != 0 && advice->status != err->code)
-        advice++;
-    what_to_do = what_to_do ? what_to_do : advice->text;
-    if (!what_to_do)
-        return fail(advice->code, subject, "%s", message);
-    return fail(advice->code, subject, "%s; %s", message, what_to_do);
+    while (usual->status != 0 && usual->status != err->code)
+        usual++;
+    advice = advice ? advice : usual->text;
+    return fail(usual->code, subject, "%s%s%s", message, advice ? "; " : "",
+                advice ? advice : "");
 }

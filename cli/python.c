@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* python.c - the Python that belongs to this program.
  *
- * ROAST_PYTHON names it. Otherwise it is the python3 beside the program: a wheel puts the
- * program beside the interpreter that has our package. The first python3 of PATH is the
- * last resort. */
+ * It is ROAST_PYTHON, or the python3 in the folder of the program: a wheel installs the
+ * program next to the interpreter that has our package. Otherwise it is the first python3
+ * of PATH. */
 #include "python.h"
 
 #include <fcntl.h>
@@ -16,8 +16,8 @@
 
 #include "out.h"
 
-/* The path of python3 beside the program, in out; false where there is none. */
-static bool beside(char out[PATH_MAX])
+/* Fills the path of python3 in the folder of the program; false: there is none. */
+static bool find_installed_python(char out[PATH_MAX])
 {
     static const char name[] = "python3";
     ssize_t size = readlink("/proc/self/exe", out, PATH_MAX - sizeof(name));
@@ -32,7 +32,7 @@ static bool beside(char out[PATH_MAX])
     return access(out, X_OK) == 0;
 }
 
-void become_python(char **argv)
+void exec_python(char **argv)
 {
     char path[PATH_MAX];
     char *named = getenv("ROAST_PYTHON");
@@ -41,7 +41,7 @@ void become_python(char **argv)
         argv[0] = named;
         (void)execvp(named, argv);
     }
-    if (beside(path)) {
+    if (find_installed_python(path)) {
         argv[0] = path;
         (void)execv(path, argv);
     }
@@ -59,10 +59,10 @@ int run_python(char **argv, int silent_fd)
     if (child < 0)
         return -1;
     if (child == 0) {
-        int nowhere = open("/dev/null", O_WRONLY | O_CLOEXEC);
-        if (nowhere >= 0 && silent_fd >= 0)
-            (void)dup2(nowhere, silent_fd);
-        become_python(argv);
+        int null_fd = open("/dev/null", O_WRONLY | O_CLOEXEC);
+        if (null_fd >= 0 && silent_fd >= 0)
+            (void)dup2(null_fd, silent_fd);
+        exec_python(argv);
         _exit(127);
     }
     if (waitpid(child, &status, 0) != child || !WIFEXITED(status))
@@ -70,7 +70,7 @@ int run_python(char **argv, int silent_fd)
     return WEXITSTATUS(status);
 }
 
-/* -P: a module in the folder that the user is in is not taken for one of Python's. */
+/* -P: modules in the current folder do not shadow those of Python. */
 int python_import(const char *dir, const char *output, bool quiet)
 {
     static char words[][16] = {"-P", "-m", "roastcoffea", "import", "-o", "--"};
@@ -88,5 +88,5 @@ int python_import(const char *dir, const char *output, bool quiet)
     if (code < 0 || code == 127)
         return fail(CODE_FAILED, "import",
                     "no Python found; install roastcoffea, or set ROAST_PYTHON");
-    return code == 1 ? CODE_FAILED : code; /* 1: Python said why */
+    return code == 1 ? CODE_FAILED : code; /* 1: Python has printed the reason */
 }

@@ -5,16 +5,16 @@
 
 #include <stdbool.h>
 
-/* Replaces this program by Python with these arguments, ended by NULL (the first one is
- * set to its name). Returns only where there is no Python. */
-void become_python(char **argv);
+/* Replaces this process by Python with these arguments, ended by NULL (the first one is
+ * set to its name). Returns only where no Python was found. */
+void exec_python(char **argv);
 
-/* Runs it as a child, with one of its standard streams closed (-1: none); returns its
- * exit code, or -1 where it could not be run. */
+/* Runs Python as a child, with one of its standard streams discarded (-1: none); returns
+ * its exit code, or -1 where it could not be run. */
 int run_python(char **argv, int silent_fd);
 
-/* Makes a run file of a measurement directory, beside it if output is NULL; returns 0, or
- * an exit code after printing the reason. Prints the name of the file unless quiet. */
+/* Makes a run file from a measurement directory, inside it if output is NULL; returns 0,
+ * or an exit code after printing the reason. Prints the name of the file unless quiet. */
 int python_import(const char *dir, const char *output, bool quiet);
 
 #endif

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* source.c - the run that a command was given: a file, or a folder that holds one.
+/* source.c - the run that a command reads: a file, or a folder with one.
  *
- * A folder with several runs means the one that began last, with a note. A
- * measurement directory that has no run file, as roastcoffea 0.1.2 wrote them, is
- * imported on the way. */
+ * Of a folder with several runs, the one that started last is read, with a note. A
+ * measurement directory without a run file, as roastcoffea 0.1.2 wrote them, is
+ * imported. */
 #include "source.h"
 
 #include <errno.h>
@@ -16,11 +16,11 @@
 
 #include "out.h"
 #include "python.h"
-#include "walk.h"
+#include "run_files.h"
 
 /* ---- opening ------------------------------------------------------------------ */
 
-/* Unless the file is open already. */
+/* Opens source->path unless the file is open already. */
 static int open_file(struct source *source)
 {
     roast_error err = {0};
@@ -31,25 +31,18 @@ static int open_file(struct source *source)
     return CODE_OK;
 }
 
-static bool is_measurement(const char *folder)
-{
-    char *path = join_path(folder, "metrics.json");
-    struct stat found;
-    bool there = stat(path, &found) == 0;
-
-    free(path);
-    return there;
-}
-
-/* Python makes a run file of it, which has no name any more once it is open. */
+/* Python writes a temporary run file, which is removed as soon as it is open. */
 static int import_folder(struct source *source, const char *folder)
 {
     const char *scratch = getenv("TMPDIR");
+    char *metrics = join_path(folder, "metrics.json");
+    bool is_measurement = access(metrics, F_OK) == 0;
     roast_error err = {0};
 
-    if (!is_measurement(folder))
+    free(metrics);
+    if (!is_measurement)
         return fail(CODE_UNREADABLE, folder,
-                    "no run in it; roast ls DIR looks into all folders below");
+                    "no run in it; roast ls DIR lists runs in all folders below");
     if (source->wants_file)
         return fail(CODE_UNREADABLE, folder,
                     "a measurement without a run file; make one with roast import");
@@ -78,14 +71,14 @@ static int open_folder(struct source *source, const char *folder)
     roast_error err = {0};
 
     if (roast_runfile_find(&found, folder, &err) < 0)
-        return fail_with(folder, &err, "may you read this folder?");
+        return fail_with(folder, &err, "check its permissions");
     if (!found.path.text)
         return import_folder(source, folder);
     source->path = join_path("", found.path.text);
     source->file = found.file;
     roast_page_release(&found.path);
     if (found.runs > 1)
-        note(folder, "%zu runs, this is the newest: %s", found.runs, source->path);
+        note(folder, "%zu runs, using the newest: %s", found.runs, source->path);
     if (found.unreadable > 0 && found.unreadable < found.runs)
         note(folder, "%zu of them cannot be read: see roast check", found.unreadable);
     return open_file(source);
@@ -114,10 +107,10 @@ void source_close(struct source *source)
     *source = (struct source){0};
 }
 
-/* ---- what is in it ------------------------------------------------------------ */
+/* ---- reading ------------------------------------------------------------------ */
 
-/* What is damaged is known when it was read. */
-static int read_well(struct source *source, int status, const roast_error *err)
+/* Updates the info (damage is known only after reading) and reports an error. */
+static int after_read(struct source *source, int status, const roast_error *err)
 {
     roast_runfile_info(source->file, &source->info);
     return status < 0 ? fail_with(source->path, err, NULL) : CODE_OK;
@@ -128,7 +121,7 @@ int source_run(struct source *source, bool whole, roast_run **run)
     roast_error err = {0};
     int status = roast_runfile_run(source->file, whole, run, &err);
 
-    return read_well(source, status, &err);
+    return after_read(source, status, &err);
 }
 
 int source_summary(struct source *source, const roast_summary **summary)
@@ -136,7 +129,7 @@ int source_summary(struct source *source, const roast_summary **summary)
     roast_error err = {0};
     int status = roast_runfile_summary(source->file, summary, &err);
 
-    return read_well(source, status, &err);
+    return after_read(source, status, &err);
 }
 
 int source_table(struct source *source, enum roast_table_id id, roast_table **table)
@@ -144,21 +137,21 @@ int source_table(struct source *source, enum roast_table_id id, roast_table **ta
     roast_error err = {0};
     int status = roast_runfile_columns(source->file, id, table, &err);
 
-    return read_well(source, status, &err);
+    return after_read(source, status, &err);
 }
 
-int source_side(struct source *source, const char *path, struct roast_side *side,
-                roast_table **chunks)
+int source_open_side(struct source *source, const char *path, struct roast_side *side,
+                     roast_table **chunks)
 {
     int code = source_open(source, path);
 
     if (code == CODE_OK)
         code = source_table(source, ROAST_TABLE_chunks, chunks);
-    if (code == CODE_OK) /* what is damaged is known when chunks were read */
+    if (code == CODE_OK)
         code = source_summary(source, &side->summary);
     side->chunks = *chunks;
     if (code == CODE_OK)
-        source_say_state(source);
+        source_note_state(source);
     return code;
 }
 
@@ -167,7 +160,7 @@ enum roast_origin source_origin(const struct source *source)
     return source->info.live ? ROAST_IN_LIVE_FILE : ROAST_IN_RUN_FILE;
 }
 
-void source_say_state(const struct source *source)
+void source_note_state(const struct source *source)
 {
     const struct roast_runfile_info *info = &source->info;
     const char *ending = roast_report_ending(source_origin(source), info->ended);
@@ -175,9 +168,10 @@ void source_say_state(const struct source *source)
     if (ending)
         note(source->path, "%s", ending);
     if (info->cut_bytes > 0)
-        note(source->path, "%" PRIu64 " bytes at its end are no whole block; left out",
+        note(source->path,
+             "%" PRIu64 " bytes at its end are an incomplete block; left out",
              info->cut_bytes);
     if (info->damaged > 0)
-        note(source->path, "%" PRIu64 " damaged piece%s; left out", info->damaged,
+        note(source->path, "%" PRIu64 " damaged part%s; left out", info->damaged,
              info->damaged == 1 ? "" : "s");
 }

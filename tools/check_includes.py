@@ -70,7 +70,7 @@ PUBLIC = {
     "table.h": "table",
     "table_columns.def": "table",
     "tables.def": "table",
-    "text_rows.h": "table",
+    "row_writer.h": "table",
     "analyze.h": "analyze",
     "compare.h": "analyze",
     "compare_measures.def": "analyze",

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* doctor.h - what can be measured on this machine, and what is lost where it cannot. */
+/* doctor.h - what can be measured on this machine, and what is lost otherwise. */
 #ifndef ROAST_DOCTOR_H
 #define ROAST_DOCTOR_H
 
@@ -17,22 +17,22 @@ enum roast_doctor_kind {
 struct roast_doctor_line {
     enum roast_doctor_kind kind;
     const char *name;
-    const char *found; /* what there is; of NO: the place that was checked */
-    const char *lost;  /* of NO: what cannot be known; else "" */
+    const char *found; /* the value; of NO: what was checked */
+    const char *lost;  /* of NO: what cannot be measured; else "" */
 };
 
 typedef void roast_doctor_visitor(void *context, const struct roast_doctor_line *line);
 
-/* The places to check; NULL: "/proc", "/sys/fs/cgroup", "/sys" and "/tmp". */
-struct roast_doctor_places {
+/* Paths of what is checked; NULL: "/proc", "/sys/fs/cgroup", "/sys" and "/tmp". */
+struct roast_doctor_roots {
     const char *proc;
     const char *cgroup;
     const char *sys;
     const char *scratch; /* a file is written there, synced and removed */
 };
 
-/* Makes every check and gives each result once. Nothing is changed. */
-void roast_doctor(const struct roast_doctor_places *places, roast_doctor_visitor *line,
+/* Runs every check and calls `line` once for each. Changes nothing. */
+void roast_doctor(const struct roast_doctor_roots *roots, roast_doctor_visitor *line,
                   void *context);
 
 #ifdef __cplusplus

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* report.h - how meaning is shown: pure functions of metrics and tables.
+/* report.h - pages of text, JSON and HTML: pure functions of metrics and tables.
  *
- * Rows are made here once; the terminal, rich tables and the notebook card show the
- * same ones. Text that came from data is escaped for where it goes. */
+ * The terminal, rich tables and the notebook card show the same rows. Text from data is
+ * escaped for its destination. */
 #ifndef ROAST_REPORT_H
 #define ROAST_REPORT_H
 
@@ -14,19 +14,10 @@
 extern "C" {
 #endif
 
-/* ---- numbers: see number.h ---------------------------------------------------- */
-
-/* A moment in ns since 1970 as "2025-11-15T14:02:03.123456789Z", UTC; "-" for one before
- * 1970 or after 9999. Returns the length without the NUL behind it. */
+/* A time in ns since 1970 as "2025-11-15T14:02:03.123456789Z", UTC; "-" before 1970 and
+ * after 9999. Returns the length without the NUL. */
 enum { ROAST_TIME_BYTES = 32 };
 size_t roast_format_time(char out[ROAST_TIME_BYTES], int64_t time_ns);
-
-/* ---- text from data ------------------------------------------------------------ */
-
-/* Copies a text without what moves a cursor, reorders a line, is invisible or is no
- * UTF-8: that becomes '?'. out has room for all of the text; returns the bytes written.
- * *columns (NULL allowed) gets how many columns of a terminal they take. */
-size_t roast_report_fit(char *out, struct roast_str text, size_t *columns);
 
 /* ---- the six tables ----------------------------------------------------------- */
 
@@ -46,7 +37,7 @@ enum { ROAST_REPORT_MAX_ROWS = 40 };
 
 const char *roast_report_title(enum roast_report_table table);
 
-/* The same for these values: the fine table may come from own clocks. */
+/* The title for these values: those of the fine table may be from our own clocks. */
 const char *roast_report_title_of(enum roast_report_table table,
                                   const struct roast_metric_values *values);
 
@@ -57,7 +48,7 @@ size_t roast_report_rows(struct roast_row out[ROAST_REPORT_MAX_ROWS],
 
 /* ---- pages -------------------------------------------------------------------- */
 
-/* What the metrics do not hold. Borrowed; absent parts are left out. */
+/* What is not in the metrics. Borrowed; absent parts are left out. */
 struct roast_heading {
     struct roast_str name;     /* of the processor */
     struct roast_str executor; /* "Futures, 4 workers" */
@@ -66,16 +57,16 @@ struct roast_heading {
     struct roast_str labels;   /* "site=T2, user=me" */
     struct roast_str first_error; /* of the monitor itself */
     struct roast_str remarks;     /* what is missing and why, one per line */
-    bool incomplete; /* it failed or has no end: there may be unknown chunks */
-    bool bold;       /* headings of the page are bold on a terminal */
+    bool incomplete;              /* it failed or has no end: chunks may be missing */
+    bool bold;                    /* bold headings, for a terminal */
 };
 
-/* Where a run is: whether a run in a file still goes on is not known. */
+/* Where a run was read from. */
 enum roast_origin { ROAST_IN_MEMORY, ROAST_IN_RUN_FILE, ROAST_IN_LIVE_FILE };
 
-/* A heading and the room for its texts, made of the notes of a run. */
+/* A heading with its texts, from the notes of a run. */
 struct roast_heading_text {
-    struct roast_heading heading; /* borrows the rest */
+    struct roast_heading heading; /* borrows the texts */
     char name[128];
     char executor[128];
     char state[480];
@@ -88,26 +79,25 @@ struct roast_heading_text {
 void roast_report_heading(struct roast_heading_text *out, roast_run *run,
                           enum roast_origin origin);
 
-/* How a run ended that is in a file, as one line; NULL where there is nothing to add. */
+/* The state of a run that has no end or only a live file, as one line; else NULL. */
 const char *roast_report_ending(enum roast_origin origin, bool ended);
 
-/* First lines, the inside of the chunks, the six tables and what was lost, 80 columns,
- * without colour. */
+/* The whole report: 80 columns, no colour. */
 int roast_report_text(struct roast_page *out, const roast_summary *summary,
                       const struct roast_heading *heading, roast_error *err);
 
-/* The first lines alone. */
+/* The first lines only. */
 int roast_report_headline(struct roast_page *out, const roast_summary *summary,
                           const struct roast_heading *heading, roast_error *err);
 
-/* Where a run was read from, to be shown. Zeroed: it is in memory. */
+/* Zeroed: a run in memory. */
 struct roast_report_source {
     enum roast_origin origin;
-    uint64_t cut_bytes; /* at the end of its file, no whole block */
-    uint64_t damaged;   /* pieces that were left out */
+    uint64_t cut_bytes; /* of an incomplete block at the end of its file */
+    uint64_t damaged;   /* parts that were left out */
 };
 
-/* Everything as one line of strict JSON: what ran, all metrics with their reasons, all
+/* Everything as one line of strict JSON: the heading, all metrics with reasons, all
  * tables and notes. */
 int roast_report_json(struct roast_page *out, const roast_summary *summary,
                       roast_run *run, const struct roast_report_source *source,
@@ -117,8 +107,8 @@ int roast_report_json(struct roast_page *out, const roast_summary *summary,
 int roast_report_card(struct roast_page *out, const roast_summary *summary,
                       const struct roast_heading *heading, roast_error *err);
 
-/* Two runs beside each other, what to look at first on top; as text, or as JSON with
- * everything. Names are what the user calls the runs. */
+/* Two runs side by side, the most important difference first; as text, or as JSON with
+ * everything. Names are those on the command line. */
 int roast_report_compare(struct roast_page *out,
                          const struct roast_comparison *comparison,
                          const struct roast_str names[2], roast_error *err);
@@ -126,7 +116,7 @@ int roast_report_compare_json(struct roast_page *out,
                               const struct roast_comparison *comparison,
                               const struct roast_str names[2], roast_error *err);
 
-/* Runs with more and more workers; one name for each point. */
+/* Runs with different numbers of workers; one name for each point. */
 int roast_report_scale(struct roast_page *out, const struct roast_scaling *scaling,
                        const struct roast_str *names, roast_error *err);
 int roast_report_scale_json(struct roast_page *out, const struct roast_scaling *scaling,
@@ -142,11 +132,11 @@ int roast_report_forecast_json(struct roast_page *out,
 int roast_report_aligned(struct roast_page *out, const char *title,
                          const struct roast_row *rows, size_t count, roast_error *err);
 
-/* One line for a run that goes on: chunks, events/s, Gbps, workers, memory. */
+/* One line for a running run: chunks, events/s, Gbit/s, workers, memory. */
 struct roast_live_line {
     struct roast_progress progress;
     double seconds;                /* since the block began */
-    double machine_memory_percent; /* in use, by anybody; < 0: not known */
+    double machine_memory_percent; /* in use by all processes; < 0: not known */
 };
 
 size_t roast_report_live(char *out, size_t out_bytes,

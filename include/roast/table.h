@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* table.h - one table type: named, typed columns in Arrow's layout.
  *
- * Everything that has rows is a roast_table: chunks, samples, timelines, findings, the
- * budget. tables.def lists the tables, table_columns.def their columns. C code names a
- * column by its enum: a column that does not exist is a compile error. Names are
- * resolved once, where users give them.
+ * All data in rows are roast_tables: chunks, samples, timelines, findings, the budget.
+ * tables.def lists the tables, table_columns.def their columns. C code names a column by
+ * its enum: a column that does not exist is a compile error. Names from users are resolved
+ * once.
  *
  * Values are contiguous; a bitmap, least significant bit first, marks the known ones;
- * texts are int32 numbers of words. A table owns all it holds and does not change when
- * the run goes on. */
+ * texts are int32 numbers of words. A table owns its data and does not change while the
+ * run continues. */
 #ifndef ROAST_TABLE_H
 #define ROAST_TABLE_H
 
@@ -46,7 +46,7 @@ enum roast_table_id {
 #undef T
 #undef S
     ROAST_TABLE_COUNT,
-    ROAST_RUN_TABLE_COUNT = ROAST_TABLE_per_file, /* those that users ask a run for */
+    ROAST_RUN_TABLE_COUNT = ROAST_TABLE_per_file, /* those of Run in Python */
 };
 
 /* ROAST_COL_<table>_<column> */
@@ -57,7 +57,7 @@ enum roast_col {
     ROAST_COL_COUNT
 };
 
-/* `chunks` goes on with a column for every item of the ladder. */
+/* `chunks` has a column for every item of the ladder behind its own. */
 static inline int roast_chunk_item_col(enum roast_ladder_item item)
 {
     return ROAST_COL_chunks_undecorated + 1 + (int)item;
@@ -66,8 +66,8 @@ static inline int roast_chunk_item_col(enum roast_ladder_item item)
 /* All return static texts. */
 const char *roast_table_name(enum roast_table_id id);
 const char *roast_table_meaning(enum roast_table_id id);
-/* The key of a table in a summary, NULL for one that summaries do not show; and the
- * name of a column there, which differs where a time is shown in seconds. */
+/* The key of a table in a summary, NULL if summaries do not have it; and the key of a
+ * column there, which differs where a time is in seconds. */
 const char *roast_table_key(enum roast_table_id id);
 enum roast_table_shape roast_table_shape(enum roast_table_id id);
 const char *roast_col_key(int col);
@@ -79,9 +79,9 @@ struct roast_table_column {
     const char *name;
     enum roast_dtype type;
     bool is_list;               /* of TEXT: several texts, joined by ", " */
-    const void *values;         /* rows of them; an unknown one is 0 */
+    const void *values;         /* one per row; 0 where unknown */
     const unsigned char *valid; /* NULL: all are known */
-    size_t unknown;             /* how many are not known */
+    size_t unknown;             /* number of unknown values */
     /* of TEXT, in UTF-8: word n is words[ends[n - 1] .. ends[n]); ends[-1] is 0 */
     const char *words;
     const int64_t *ends;
@@ -92,9 +92,9 @@ struct roast_table_column {
 
 typedef struct roast_table roast_table;
 
-/* References are counted: Arrow's consumers may keep a table. Any thread. */
+/* References are counted: Arrow consumers may keep a table. Thread-safe. */
 roast_table *roast_table_hold(roast_table *table);
-void roast_table_free(roast_table *table); /* gives one reference back */
+void roast_table_free(roast_table *table); /* drops one reference */
 
 /* All below borrow the table. NULL is a table without rows. */
 size_t roast_table_rows(const roast_table *table);
@@ -110,7 +110,7 @@ bool roast_table_int(int64_t *value, const roast_table *table, size_t row, int c
 bool roast_table_flag(const roast_table *table, size_t row, int col);
 struct roast_str roast_table_text(const roast_table *table, size_t row, int col);
 
-/* Takes the next text off the value of a column that is a list; false: none is left. */
+/* Removes the next text from a list, the value of a list column; false: it is empty. */
 bool roast_table_item(struct roast_str *item, struct roast_str *list);
 
 /* One value as a cell; TIME is a COUNT of ns, an integer below 0 a whole NUMBER. */

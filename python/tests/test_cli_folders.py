@@ -57,7 +57,7 @@ def test_check_says_when_it_could_not_look_everywhere(too_deep: Path) -> None:
     done = roast("check", too_deep)
     assert done.stdout == f"{too_deep}/a.roast: ok\n"
     assert done.stderr.count("\n") == 1
-    assert "what is below it is left out" in done.stderr
+    assert "the runs below it are left out" in done.stderr
     assert done.returncode == 3
 
 
@@ -70,7 +70,7 @@ def test_check_of_what_it_could_not_look_into_is_no_success(too_deep: Path) -> N
 def test_ls_lists_the_rest(too_deep: Path) -> None:
     done = roast("ls", too_deep)
     assert "a.roast" in done.stdout
-    assert "what is below it is left out" in done.stderr
+    assert "the runs below it are left out" in done.stderr
     assert done.returncode == 0
 
 
@@ -100,7 +100,7 @@ def test_next_run_where_the_newest_cannot_be_opened(tmp_path: Path) -> None:
     damaged[100:4096] = b"\xff" * 3996  # what SQLite needs, and a glance does not
     (tmp_path / "new.roast").write_bytes(damaged)
     done = roast("report", tmp_path)
-    assert "this is the newest: " in done.stderr
+    assert "using the newest: " in done.stderr
     assert "1 of them cannot be read" in done.stderr
     assert done.returncode == 0
     assert roastcoffea.open_run(tmp_path).id

@@ -176,7 +176,7 @@ def test_doctor_asks_python_for_hooks(alone):
 def test_doctor_without_python_says_so(alone):
     code, printed, errors = run(alone, "doctor", PATH="/nonexistent")
     assert (code, errors) == (0, "")
-    line = "  hooks: not looked at, no Python with roastcoffea beside this program"
+    line = "  hooks: not checked, no Python with roastcoffea next to this program"
     assert printed.splitlines()[-1] == line
 
 

@@ -149,7 +149,7 @@ def test_forecast(before):
     found = roastcoffea.forecast(before, events=1e6, workers=10)
     wall = found["wall_seconds"]
     assert wall["low"] <= wall["value"] <= wall["high"]
-    assert "last ones" in found["ranges"]  # no word of how sure that is
+    assert "last chunks" in found["ranges"]  # no word of how sure that is
     assert "sure_percent" not in found
     twice = roastcoffea.forecast(before, events=2e6, workers=10)
     assert twice["thread_seconds"]["value"] == pytest.approx(

@@ -21,7 +21,7 @@
 enum { TEXT_BYTES = 256, FILE_BYTES = 4096, NUMBER_BYTES = 32 };
 
 struct doctor {
-    struct roast_doctor_places places;
+    struct roast_doctor_roots roots;
     roast_doctor_visitor *line;
     void *context;
 };
@@ -69,7 +69,7 @@ static void check_host(const struct doctor *doctor)
     struct roast_host host;
     char online[NUMBER_BYTES], allowed[NUMBER_BYTES];
 
-    (void)roast__host_read(&host, doctor->places.proc);
+    (void)roast__host_read(&host, doctor->roots.proc);
     report_fact(doctor, "kernel", "%s, %s", host_text(&host, ROAST_HOST_kernel),
                 host_text(&host, ROAST_HOST_machine));
     report_fact(doctor, "C library", "%s", host_text(&host, ROAST_HOST_libc));
@@ -89,7 +89,7 @@ static void check_clock(const struct doctor *doctor)
     struct timespec step = {0, 0};
     char name[64];
     struct roast_str source = roast__procfile_read_once(
-        doctor->places.sys,
+        doctor->roots.sys,
         "devices/system/clocksource/clocksource0/current_clocksource", name,
         sizeof(name));
 
@@ -154,7 +154,7 @@ static void check_groups(const struct doctor *doctor)
     uint64_t number;
     bool memory, cpu;
 
-    (void)roast__cgroup_find(&group, doctor->places.proc, doctor->places.cgroup);
+    (void)roast__cgroup_find(&group, doctor->roots.proc, doctor->roots.cgroup);
     report_group_limits(doctor, &group);
     memory = group.memory_version > 0;
     cpu = group.cpu_version > 0;
@@ -177,7 +177,7 @@ static void check_groups(const struct doctor *doctor)
 static bool can_find_tree(const struct doctor *doctor)
 {
     roast_process_tree *tree = NULL;
-    int status = roast_process_tree_new(&tree, doctor->places.proc, 0, NULL);
+    int status = roast_process_tree_new(&tree, doctor->roots.proc, 0, NULL);
 
     roast_process_tree_free(tree);
     return status == ROAST_OK;
@@ -193,7 +193,7 @@ static bool can_write(const char *root, const char *name)
 
 static void check_process(const struct doctor *doctor)
 {
-    const char *proc = doctor->places.proc;
+    const char *proc = doctor->roots.proc;
     struct roast_procfile files[3] = {{.root = proc}, {.root = proc}, {.root = proc}};
     struct roast_sched sched;
     struct roast_procio io;
@@ -233,22 +233,22 @@ static bool can_sync(const char *folder)
     return works;
 }
 
-void roast_doctor(const struct roast_doctor_places *places, roast_doctor_visitor *line,
+void roast_doctor(const struct roast_doctor_roots *roots, roast_doctor_visitor *line,
                   void *context)
 {
     struct doctor doctor = {.line = line, .context = context};
 
-    if (places)
-        doctor.places = *places;
-    if (!doctor.places.sys)
-        doctor.places.sys = "/sys";
-    if (!doctor.places.scratch)
-        doctor.places.scratch = "/tmp";
+    if (roots)
+        doctor.roots = *roots;
+    if (!doctor.roots.sys)
+        doctor.roots.sys = "/sys";
+    if (!doctor.roots.scratch)
+        doctor.roots.scratch = "/tmp";
     check_host(&doctor);
     check_clock(&doctor);
     check_groups(&doctor);
     check_process(&doctor);
     check_limits(&doctor);
-    report(&doctor, can_sync(doctor.places.scratch), "files that outlive a crash",
-           doctor.places.scratch, "what a run measured before a crash");
+    report(&doctor, can_sync(doctor.roots.scratch), "files that outlive a crash",
+           doctor.roots.scratch, "what a run measured before a crash");
 }

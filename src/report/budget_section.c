@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* budget_section.c - where the worker time went: the budget as bars, and what it was checked
- * against.
+/* budget_section.c - where the worker time went: the budget as bars, and the checks of our
+ * numbers against other sources.
  *
- * What is not explained and what we cost are always shown, however small. */
+ * The unexplained time and our own cost are always shown, however small. */
 #include <math.h>
 #include <stdio.h>
 
 #include "base/str.h"
-#include "report/slices.h"
+#include "report/slice_bars.h"
 #include "roast/compare.h"
 
 enum { MOST_SLICES = 9, INDENT = 2, LINE_BYTES = 256 };
 
-static const char *shown_slice(int slice)
+static const char *slice_label(int slice)
 {
     return roast_slice_shown((enum roast_compared_slice)slice);
 }
@@ -21,31 +21,14 @@ static void put_part(struct roast_wrapped_line *line, int col, double seconds,
                      double total)
 {
     roast__line_format(line, "%s %s, %.2g %%",
-                       shown_slice(col - ROAST_COL_budget_import),
-                       roast__number(seconds, "s").text, 100 * seconds / total);
+                       slice_label(col - ROAST_COL_budget_import),
+                       roast_number(seconds, "s").text, 100 * seconds / total);
 }
 
-/* "not explained 18.0 s, 0.5 % | roastcoffea itself 1.00 s, 0.0 %"
- *
- * The first is the metric, which holds more than the slice: what is in no slice. */
-static void put_own(struct roast_buf *buf, const struct roast_shown *shown,
-                    const roast_table *budget, double total)
+void roast__put_budget_section(struct roast_buf *buf,
+                               const struct roast_page_input *input)
 {
-    struct roast_wrapped_line line = {.buf = buf, .indent = INDENT, .columns = INDENT};
-    double percent;
-
-    roast__put_blanks(buf, INDENT);
-    if (roast__metric(&percent, shown, ROAST_METRIC_unexplained_percent))
-        put_part(&line, ROAST_COL_budget_unexplained, percent / 100 * total, total);
-    put_part(&line, ROAST_COL_budget_monitor,
-             roast__amount(roast_table_number(budget, 0, ROAST_COL_budget_monitor)),
-             total);
-    roast__line_end(&line);
-}
-
-void roast__put_budget_section(struct roast_buf *buf, const struct roast_shown *shown)
-{
-    const roast_table *budget = shown->tables[ROAST_TABLE_budget];
+    const roast_table *budget = input->tables[ROAST_TABLE_budget];
     double total = roast__row_sum(budget);
     struct roast_slices slices = {
         .table = budget,
@@ -53,48 +36,54 @@ void roast__put_budget_section(struct roast_buf *buf, const struct roast_shown *
         .count = ROAST_COMPARED_SLICES,
         .total = total,
         .smallest_share = 0.005,
-        .most = MOST_SLICES,
+        .max_bars = MOST_SLICES,
         .bar_columns = 28,
-        .rest_words = "others",
-        .shown = shown_slice,
-        .left_out = ROAST_COL_budget_unexplained,
+        .others_label = "others",
+        .label = slice_label,
+        .skipped_col = ROAST_COL_budget_unexplained,
     };
 
     if (!(total > 0))
         return;
     /* "WHERE THE WORKER TIME WENT   3469 thread-s = 62.0 s x 56.0 threads" */
-    char line[LINE_BYTES];
-    char threads[ROAST_NUMBER_BYTES];
-    double wall_s;
+    char title[LINE_BYTES];
+    double wall_s, percent;
     const char *pattern = total < 100   ? "WHERE THE WORKER TIME WENT   %.1f thread-s"
                           : total < 1e7 ? "WHERE THE WORKER TIME WENT   %.0f thread-s"
                                         : "WHERE THE WORKER TIME WENT   %.3g thread-s";
-    int size = snprintf(line, sizeof(line), pattern, total);
-    if (size > 0 && (size_t)size < sizeof(line) &&
-        roast__metric(&wall_s, shown, ROAST_METRIC_wall_time) && wall_s > 0) {
-        (void)roast_format_number(threads, total / wall_s, "");
-        (void)snprintf(line + size, sizeof(line) - (size_t)size, " = %s x %s threads",
-                       roast__number(wall_s, "s").text, threads);
-    }
-    roast__put_title(buf, line);
+    size_t size = (size_t)snprintf(title, sizeof(title), pattern, total);
+    if (roast__metric(&wall_s, input, ROAST_METRIC_wall_time) && wall_s > 0)
+        (void)snprintf(title + size, sizeof(title) - size, " = %s x %s threads",
+                       roast_number(wall_s, "s").text,
+                       roast_number(total / wall_s, "").text);
+    roast__put_title(buf, title);
     roast__put_slices(buf, &slices);
-    put_own(buf, shown, budget, total);
+    /* "not explained 18.0 s, 0.5 % | roastcoffea itself 1.00 s, 0.0 %". The first is the
+     * metric, which also has the time that is in no slice. */
+    struct roast_wrapped_line line = {.buf = buf, .indent = INDENT, .columns = INDENT};
+    roast__put_blanks(buf, INDENT);
+    if (roast__metric(&percent, input, ROAST_METRIC_unexplained_percent))
+        put_part(&line, ROAST_COL_budget_unexplained, percent / 100 * total, total);
+    put_part(&line, ROAST_COL_budget_monitor,
+             roast__positive(roast_table_number(budget, 0, ROAST_COL_budget_monitor)),
+             total);
+    roast__line_end(&line);
 }
 
 /* ---- checks ---------------------------------------------------------------------- */
 
-void roast__put_checks(struct roast_buf *buf, const struct roast_shown *shown)
+void roast__put_checks(struct roast_buf *buf, const struct roast_page_input *input)
 {
-    const roast_table *checks = shown->tables[ROAST_TABLE_checks];
+    const roast_table *checks = input->tables[ROAST_TABLE_checks];
     struct roast_buf text = {0};
     struct roast_wrapped_line line = {.buf = &text, .indent = 8, .columns = 8};
 
-    for (size_t row = 0; checks && row < roast_table_rows(checks); row++) {
+    for (size_t row = 0; row < roast_table_rows(checks); row++) {
         /* "CPU = Dask to 0.04 %", "events = coffea, exact", "bytes differ from
          * coffea by 3 %" */
         static const struct {
             const char *name;
-            const char *words;
+            const char *label;
             const char *other;
         } known[] = {
             {"cpu_seconds", "CPU", "Dask"},
@@ -102,23 +91,22 @@ void roast__put_checks(struct roast_buf *buf, const struct roast_shown *shown)
             {"events", "events", "coffea"},
             {"bytes", "bytes", "coffea"},
         };
-        struct roast_str name =
-            roast__text_or(roast_table_text(checks, row, ROAST_COL_checks_name), "");
+        struct roast_str name = roast__cell_text(checks, row, ROAST_COL_checks_name);
         struct roast_str verdict =
-            roast__text_or(roast_table_text(checks, row, ROAST_COL_checks_verdict), "");
+            roast__cell_text(checks, row, ROAST_COL_checks_verdict);
         double off =
             fabs(roast_table_number(checks, row, ROAST_COL_checks_difference_percent));
         for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++) {
             if (!roast__str_is(name, known[i].name) || roast__str_is(verdict, "absent"))
                 continue;
             if (roast__str_is(verdict, "exact"))
-                roast__line_format(&line, "%s = %s, exact", known[i].words,
+                roast__line_format(&line, "%s = %s, exact", known[i].label,
                                    known[i].other);
             else if (roast__str_is(verdict, "agrees"))
-                roast__line_format(&line, "%s = %s to %.2g %%", known[i].words,
+                roast__line_format(&line, "%s = %s to %.2g %%", known[i].label,
                                    known[i].other, fmax(off, 0.01));
             else
-                roast__line_format(&line, "%s and %s differ by %.2g %%", known[i].words,
+                roast__line_format(&line, "%s and %s differ by %.2g %%", known[i].label,
                                    known[i].other, off);
         }
     }

@@ -1,22 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* card.c - the card that a notebook shows: first lines, the inside of the
- * chunks, then tables to unfold.
+/* card.c - the card that a notebook shows: the sections as on the terminal, and the
+ * tables to unfold.
  *
- * Inline style, no script, nothing remote, and colours left to the theme. Texts pass
- * the same door as on the terminal and are escaped after it. */
+ * Inline style, no script, nothing remote, and the colours of the theme. Texts are made
+ * printable as for the terminal, then escaped. */
 #include "report/page.h"
 
 static void put_escaped(struct roast_buf *buf, const struct roast_buf *plain)
 {
-    struct roast_str fit = {(const char *)plain->data, plain->size_bytes};
-
-    if (!roast__buf_ok(plain))
-        buf->failed = true;
-    else
-        roast__put_html(buf, fit);
+    buf->failed |= !roast__buf_ok(plain);
+    roast__put_html(buf,
+                    (struct roast_str){(const char *)plain->data, plain->size_bytes});
 }
 
-/* A text that was made for the terminal, as it stands. */
 static void put_pre(struct roast_buf *buf, const struct roast_buf *plain)
 {
     if (plain->size_bytes == 0 && roast__buf_ok(plain))
@@ -32,7 +28,7 @@ static void put_html_cell(struct roast_buf *buf, const char *text)
 
     (void)roast__put_text(&plain, roast_str_of(text), ROAST_PAGE_COLUMNS,
                           ROAST_CUT_END);
-    /* On every cell: notebooks style them one by one, to the right. */
+    /* on every cell: notebooks align each one to the right */
     roast__put(buf, "<td style=\"text-align:left;white-space:pre\">");
     put_escaped(buf, &plain);
     roast__put(buf, "</td>");
@@ -59,7 +55,7 @@ static void put_html_table(struct roast_buf *buf, enum roast_report_table table,
     roast__put(buf, "</table></details>\n");
 }
 
-int roast__report_card(struct roast_page *out, const struct roast_shown *shown,
+int roast__report_card(struct roast_page *out, const struct roast_page_input *input,
                        roast_error *err)
 {
     struct roast_buf buf = {0};
@@ -67,15 +63,15 @@ int roast__report_card(struct roast_page *out, const struct roast_shown *shown,
 
     roast__put(&buf, "<div style=\"border:1px solid #8888;border-radius:4px;"
                      "padding:.6em;display:inline-block\">\n");
-    roast__put_first_screen(&plain, shown);
-    roast__put_chunk_section(&plain, shown);
-    roast__put_reading(&plain, shown);
-    roast__put_cluster(&plain, shown);
+    roast__put_first_screen(&plain, input);
+    roast__put_chunk_section(&plain, input);
+    roast__put_reads_section(&plain, input);
+    roast__put_cluster_section(&plain, input);
     put_pre(&buf, &plain);
     for (int i = 0; i < ROAST_REPORT_TABLE_COUNT; i++)
-        put_html_table(&buf, (enum roast_report_table)i, shown->values);
+        put_html_table(&buf, (enum roast_report_table)i, input->values);
     roast__buf_clear(&plain);
-    roast__put_blocks(&plain, shown);
+    roast__put_details(&plain, input);
     put_pre(&buf, &plain);
     roast__put(&buf, "</div>\n");
     roast__buf_release(&plain);

@@ -1,23 +1,43 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* compare.c - two runs beside each other, as text and as JSON.
+/* compare.c - two runs side by side, as text and as JSON.
  *
- * The text leaves out what is the same in both, and counts it; JSON has everything. */
+ * The text only counts metrics that are equal in both; JSON has everything. */
 #include <math.h>
 #include <stdio.h>
 
-#include "report/values.h"
+#include "report/json_fields.h"
 
 enum { NUMBER = 11, CHANGE = 9 };
 
-/* ---- what was compared ----------------------------------------------------------- */
+/* A ratio in percent, for one digit: no -0.0. */
+static double percent_more(double ratio)
+{
+    double percent = 100 * (ratio - 1);
 
-static void put_side(struct roast_buf *buf, const struct roast_comparison *comparison,
-                     bool is_b, struct roast_str name)
+    return fabs(percent) < 0.05 ? 0 : percent;
+}
+
+/* "+9.3 %", "x 12"; "-" where it is not known. */
+static void put_change(struct roast_grid *grid, double ratio)
+{
+    char text[ROAST_NUMBER_BYTES] = "-";
+
+    if (ratio >= 10)
+        (void)snprintf(text, sizeof(text), "x %.3g", ratio);
+    else if (isfinite(ratio))
+        (void)snprintf(text, sizeof(text), "%+.1f %%", percent_more(ratio));
+    roast__grid_put(grid, roast_str_of(text));
+}
+
+/* ---- the runs -------------------------------------------------------------------- */
+
+static void put_run(struct roast_buf *buf, const struct roast_comparison *comparison,
+                    bool is_b, struct roast_str name)
 {
     static const struct {
         enum roast_metric metric;
         const char *unit;
-        const char *words;
+        const char *noun;
     } parts[] = {
         {ROAST_METRIC_wall_time, "s", ""},
         {ROAST_METRIC_total_events, "", " event"},
@@ -34,8 +54,8 @@ static void put_side(struct roast_buf *buf, const struct roast_comparison *compa
         double value = is_b ? row->b : row->a;
         if (isnan(value))
             continue;
-        roast__line_format(&line, "%s%s%s", roast__number(value, parts[i].unit).text,
-                           parts[i].words, *parts[i].words && value != 1 ? "s" : "");
+        roast__line_format(&line, "%s%s%s", roast_number(value, parts[i].unit).text,
+                           parts[i].noun, *parts[i].noun && value != 1 ? "s" : "");
     }
     roast__line_end(&line);
 }
@@ -46,14 +66,11 @@ static void put_measures(struct roast_buf *buf,
                          const struct roast_comparison *comparison)
 {
     static const struct roast_grid_column columns[] = {
-        {.heading = "median", .max_columns = 20, .cut = ROAST_CUT_END},
-        {.heading = "A", .max_columns = NUMBER, .right = true, .cut = ROAST_CUT_END},
-        {.heading = "B", .max_columns = NUMBER, .right = true, .cut = ROAST_CUT_END},
-        {.heading = "change",
-         .max_columns = CHANGE,
-         .right = true,
-         .cut = ROAST_CUT_END},
-        {.heading = "95 % sure", .cut = ROAST_CUT_END},
+        {.heading = "median", .max_columns = 20},
+        {.heading = "A", .max_columns = NUMBER, .right = true},
+        {.heading = "B", .max_columns = NUMBER, .right = true},
+        {.heading = "change", .max_columns = CHANGE, .right = true},
+        {.heading = "95 % interval"},
     };
     struct roast_grid grid = {.columns = columns, .column_count = 5};
     const struct roast_contrast *first =
@@ -68,25 +85,24 @@ static void put_measures(struct roast_buf *buf,
         roast__grid_put(&grid, roast_str_of(info->shown));
         roast__grid_put_number(&grid, contrast->a_median, info->unit);
         roast__grid_put_number(&grid, contrast->b_median, info->unit);
-        roast__grid_put_change(&grid, contrast->ratio);
+        put_change(&grid, contrast->ratio);
         char text[80] = "-";
         if (!contrast->why)
             (void)snprintf(text, sizeof(text), "%+.1f ... %+.1f %%",
-                           roast__percent_more(contrast->low),
-                           roast__percent_more(contrast->high));
+                           percent_more(contrast->low), percent_more(contrast->high));
         roast__grid_put(&grid, roast_str_of(text));
     }
     roast__put_title(buf, "THE TYPICAL CHUNK");
     if (first->pairs > 0)
-        roast__put_line(buf, "  %zu chunks, each against itself in the other run",
+        roast__put_line(buf, "  %zu chunks, each compared with itself in the other run",
                         first->pairs);
     else
-        roast__put_line(buf, "  %zu chunks of A against %zu of B", first->a_chunks,
-                        first->b_chunks);
+        roast__put_line(buf, "  %zu chunks of A compared with %zu of B",
+                        first->a_chunks, first->b_chunks);
     roast__grid_write(buf, &grid);
     roast__grid_release(&grid);
     if (first->why)
-        roast__put_sentence(buf, 2, first->why);
+        roast__put_sentence(buf, 2, "%s", first->why);
 }
 
 /* ---- the budget ------------------------------------------------------------------ */
@@ -94,12 +110,12 @@ static void put_measures(struct roast_buf *buf,
 static void put_slices(struct roast_buf *buf, const struct roast_comparison *comparison)
 {
     static const struct roast_grid_column columns[] = {
-        {.heading = "worker time", .max_columns = 28, .cut = ROAST_CUT_END},
-        {.heading = "A", .max_columns = 8, .right = true, .cut = ROAST_CUT_END},
-        {.heading = "B", .max_columns = 8, .right = true, .cut = ROAST_CUT_END},
-        {.heading = "A/event", .max_columns = 8, .right = true, .cut = ROAST_CUT_END},
-        {.heading = "B/event", .max_columns = 8, .right = true, .cut = ROAST_CUT_END},
-        {.heading = "change", .cut = ROAST_CUT_END},
+        {.heading = "worker time", .max_columns = 28},
+        {.heading = "A", .max_columns = 8, .right = true},
+        {.heading = "B", .max_columns = 8, .right = true},
+        {.heading = "A/event", .max_columns = 8, .right = true},
+        {.heading = "B/event", .max_columns = 8, .right = true},
+        {.heading = "change"},
     };
     struct roast_grid grid = {.columns = columns, .column_count = 6};
     const struct roast_compared *events =
@@ -107,18 +123,18 @@ static void put_slices(struct roast_buf *buf, const struct roast_comparison *com
 
     for (int i = 0; i < ROAST_COMPARED_SLICES; i++) {
         const struct roast_compared *row = &comparison->slices[i];
-        const char *shown = roast_slice_shown((enum roast_compared_slice)i);
         static const double rounding_s = 1e-9;
         if (!(row->a > rounding_s || row->b > rounding_s))
             continue;
         double a = row->a / events->a;
         double b = row->b / events->b;
-        roast__grid_put(&grid, roast_str_of(shown));
+        roast__grid_put(&grid,
+                        roast_str_of(roast_slice_shown((enum roast_compared_slice)i)));
         roast__grid_put_number(&grid, row->a, "s");
         roast__grid_put_number(&grid, row->b, "s");
         roast__grid_put_number(&grid, a, "s");
         roast__grid_put_number(&grid, b, "s");
-        roast__grid_put_change(&grid, isfinite(b / a) ? b / a : row->ratio);
+        put_change(&grid, isfinite(b / a) ? b / a : row->ratio);
     }
     if (grid.cells.size_bytes > 0) {
         roast__put_title(buf, "WHERE THE WORKER TIME WENT");
@@ -142,12 +158,12 @@ static void put_metrics(struct roast_buf *buf,
 {
     static const struct roast_grid_column columns[] = {
         {.heading = "metric", .max_columns = 38, .cut = ROAST_CUT_MIDDLE},
-        {.heading = "A", .max_columns = NUMBER, .right = true, .cut = ROAST_CUT_END},
-        {.heading = "B", .max_columns = NUMBER, .right = true, .cut = ROAST_CUT_END},
-        {.heading = "change", .cut = ROAST_CUT_END},
+        {.heading = "A", .max_columns = NUMBER, .right = true},
+        {.heading = "B", .max_columns = NUMBER, .right = true},
+        {.heading = "change"},
     };
     struct roast_grid grid = {.columns = columns, .column_count = 4};
-    uint64_t same = 0;
+    size_t same = 0;
 
     for (int i = 0; i < ROAST_METRIC_COUNT; i++) {
         const struct roast_compared *row = &comparison->metrics[i];
@@ -159,13 +175,13 @@ static void put_metrics(struct roast_buf *buf,
         roast__grid_put(&grid, roast_str_of(name));
         put_metric(&grid, (enum roast_metric)i, row->a);
         put_metric(&grid, (enum roast_metric)i, row->b);
-        roast__grid_put_change(&grid, row->ratio);
+        put_change(&grid, row->ratio);
     }
     roast__put_title(buf, "METRICS");
     if (grid.cells.size_bytes > 0)
         roast__grid_write(buf, &grid);
     roast__grid_release(&grid);
-    roast__put_count_line(buf, same, "are the same in both");
+    roast__put_line(buf, "  %zu are the same in both", same);
 }
 
 int roast_report_compare(struct roast_page *out,
@@ -174,9 +190,9 @@ int roast_report_compare(struct roast_page *out,
 {
     struct roast_buf buf = {0};
 
-    put_side(&buf, comparison, false, names[0]);
-    put_side(&buf, comparison, true, names[1]);
-    roast__put_sentence(&buf, 0, comparison->first);
+    put_run(&buf, comparison, false, names[0]);
+    put_run(&buf, comparison, true, names[1]);
+    roast__put_sentence(&buf, 0, "%s", comparison->first);
     put_measures(&buf, comparison);
     put_slices(&buf, comparison);
     put_metrics(&buf, comparison);
@@ -185,38 +201,11 @@ int roast_report_compare(struct roast_page *out,
 
 /* ---- JSON ------------------------------------------------------------------------ */
 
-static void json_pair(struct roast_json *json, const struct roast_compared *row)
+static void json_values(struct roast_json *json, const struct roast_compared *row)
 {
     roast__json_named_number(json, "a", row->a);
     roast__json_named_number(json, "b", row->b);
     roast__json_named_number(json, "ratio", row->ratio);
-}
-
-static void json_open(struct roast_json *json, const char *key)
-{
-    roast_json_key(json, roast_str_of(key));
-    roast_json_open(json, '{');
-}
-
-static void json_numbers(struct roast_json *json,
-                         const struct roast_comparison *comparison)
-{
-    json_open(json, "budget");
-    for (int i = 0; i < ROAST_COMPARED_SLICES; i++) {
-        json_open(json, roast_slice_name((enum roast_compared_slice)i));
-        json_pair(json, &comparison->slices[i]);
-        roast_json_close(json, '}');
-    }
-    roast_json_close(json, '}');
-    json_open(json, "metrics");
-    for (int i = 0; i < ROAST_METRIC_COUNT; i++) {
-        const struct roast_metric_info *info = roast_metric_info((enum roast_metric)i);
-        json_open(json, info->name);
-        json_pair(json, &comparison->metrics[i]);
-        roast__json_named_text(json, "unit", roast_str_of(info->unit));
-        roast_json_close(json, '}');
-    }
-    roast_json_close(json, '}');
 }
 
 int roast_report_compare_json(struct roast_page *out,
@@ -224,10 +213,8 @@ int roast_report_compare_json(struct roast_page *out,
                               const struct roast_str names[2], roast_error *err)
 {
     struct roast_buf buf = {0};
-    struct roast_json json = roast__json_to(&buf);
+    struct roast_json json = roast__json_begin(&buf, "roast_compare_v1");
 
-    roast_json_open(&json, '{');
-    roast__json_format(&json, "roast_compare_v1");
     roast__json_named_text(&json, "a", names[0]);
     roast__json_named_text(&json, "b", names[1]);
     roast__json_named_text(&json, "first", roast_str_of(comparison->first));
@@ -235,13 +222,12 @@ int roast_report_compare_json(struct roast_page *out,
     roast__json_named_text(
         &json, "judged",
         roast_str_of(roast_measure_info(roast_compare_main(comparison))->name));
-    json_open(&json, "measures");
+    roast__json_named_object(&json, "measures");
     for (int i = 0; i < ROAST_MEASURE_COUNT; i++) {
         const struct roast_contrast *contrast = &comparison->measures[i];
         const struct roast_measure_info *info =
             roast_measure_info(((enum roast_measure)i));
-        roast_json_key(&json, roast_str_of(info->name));
-        roast_json_open(&json, '{');
+        roast__json_named_object(&json, info->name);
         roast__json_named_text(&json, "unit", roast_str_of(info->unit));
         roast__json_named_text(&json, "meaning", roast_str_of(info->text));
         roast__json_named_count(&json, "a_chunks", contrast->a_chunks);
@@ -259,8 +245,21 @@ int roast_report_compare_json(struct roast_page *out,
         roast_json_close(&json, '}');
     }
     roast_json_close(&json, '}');
-    json_numbers(&json, comparison);
+    roast__json_named_object(&json, "budget");
+    for (int i = 0; i < ROAST_COMPARED_SLICES; i++) {
+        roast__json_named_object(&json, roast_slice_name((enum roast_compared_slice)i));
+        json_values(&json, &comparison->slices[i]);
+        roast_json_close(&json, '}');
+    }
     roast_json_close(&json, '}');
-    roast__put(&buf, "\n");
-    return roast__page_finish(out, &buf, err);
+    roast__json_named_object(&json, "metrics");
+    for (int i = 0; i < ROAST_METRIC_COUNT; i++) {
+        const struct roast_metric_info *info = roast_metric_info((enum roast_metric)i);
+        roast__json_named_object(&json, info->name);
+        json_values(&json, &comparison->metrics[i]);
+        roast__json_named_text(&json, "unit", roast_str_of(info->unit));
+        roast_json_close(&json, '}');
+    }
+    roast_json_close(&json, '}');
+    return roast__json_finish(out, &json, &buf, err);
 }

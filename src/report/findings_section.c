@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* findings_section.c - what to change: the findings that cost most, each with its advice.
+/* findings_section.c - what to change: the first findings, each with its advice.
  *
  * A run without findings gets a line; a run without a budget gets none. */
-#include <math.h>
 #include <stdio.h>
 
-#include "report/blocks.h"
+#include "report/layout.h"
 
 enum { MOST_FINDINGS = 3, INDENT = 2, LINE_BYTES = 1200, PART_BYTES = 560 };
 
@@ -15,49 +14,16 @@ static struct roast_str text_at(const roast_table *findings, size_t row, int col
                          PART_BYTES);
 }
 
-/* "   -> chunksize=40_000 (now 10_000); saves about 10 s" */
-static void put_advice(struct roast_buf *buf, const roast_table *findings, size_t row)
+void roast__put_findings_section(struct roast_buf *buf,
+                                 const struct roast_page_input *input)
 {
-    struct roast_str advice = text_at(findings, row, ROAST_COL_findings_advice);
-    double saves =
-        roast_table_number(findings, row, ROAST_COL_findings_saves_wall_seconds);
-    char line[LINE_BYTES];
-
-    int size =
-        snprintf(line, sizeof(line), "-> %.*s", (int)advice.size_bytes, advice.data);
-    if (saves > 0 && size > 0 && (size_t)size < sizeof(line)) {
-        (void)snprintf(line + size, sizeof(line) - (size_t)size, "; saves about %s",
-                       roast__number(saves, "s").text);
-    }
-    roast__put_sentence(buf, 2 * INDENT, line);
-}
-
-/* "  and: Garbage collection, Uneven datasets" */
-static void put_others(struct roast_buf *buf, const roast_table *findings)
-{
-    char line[LINE_BYTES] = "and:";
-
-    for (size_t row = MOST_FINDINGS; row < roast_table_rows(findings); row++) {
-        struct roast_str title =
-            roast_str_cut(text_at(findings, row, ROAST_COL_findings_title), 80);
-        size_t used = strlen(line);
-        (void)snprintf(line + used, sizeof(line) - used, "%s %.*s",
-                       row > MOST_FINDINGS ? "," : "", (int)title.size_bytes,
-                       title.data);
-    }
-    if (roast_table_rows(findings) > MOST_FINDINGS)
-        roast__put_sentence(buf, INDENT, line);
-}
-
-void roast__put_findings_section(struct roast_buf *buf, const struct roast_shown *shown)
-{
-    const roast_table *findings = shown->tables[ROAST_TABLE_findings];
+    const roast_table *findings = input->tables[ROAST_TABLE_findings];
 
     if (!findings)
         return;
     if (roast_table_rows(findings) == 0) {
-        bool ended = !shown->heading || !shown->heading->incomplete;
-        if (ended && shown->tables[ROAST_TABLE_budget]) /* else not known */
+        bool ended = !input->heading || !input->heading->incomplete;
+        if (ended && input->tables[ROAST_TABLE_budget]) /* else not known */
             roast__put_title(buf, "WHAT TO CHANGE   nothing that would be worth it");
         return;
     }
@@ -66,12 +32,25 @@ void roast__put_findings_section(struct roast_buf *buf, const struct roast_shown
          row++) {
         struct roast_str title = text_at(findings, row, ROAST_COL_findings_title);
         struct roast_str evidence = text_at(findings, row, ROAST_COL_findings_evidence);
-        char line[LINE_BYTES];
-        (void)snprintf(line, sizeof(line), "%zu %.*s: %.*s", row + 1,
-                       (int)title.size_bytes, title.data, (int)evidence.size_bytes,
-                       evidence.data);
-        roast__put_sentence(buf, INDENT, line);
-        put_advice(buf, findings, row);
+        roast__put_sentence(buf, INDENT, "%zu %.*s: %.*s", row + 1,
+                            (int)title.size_bytes, title.data, (int)evidence.size_bytes,
+                            evidence.data);
+        struct roast_str advice = text_at(findings, row, ROAST_COL_findings_advice);
+        double saves =
+            roast_table_number(findings, row, ROAST_COL_findings_saves_wall_seconds);
+        roast__put_sentence(buf, 2 * INDENT, "-> %.*s%s%s", (int)advice.size_bytes,
+                            advice.data, saves > 0 ? "; saves about " : "",
+                            saves > 0 ? roast_number(saves, "s").text : "");
     }
-    put_others(buf, findings);
+    char others[LINE_BYTES] = "and:";
+    for (size_t row = MOST_FINDINGS; row < roast_table_rows(findings); row++) {
+        struct roast_str title =
+            roast_str_cut(text_at(findings, row, ROAST_COL_findings_title), 80);
+        size_t used = strlen(others);
+        (void)snprintf(others + used, sizeof(others) - used, "%s %.*s",
+                       row > MOST_FINDINGS ? "," : "", (int)title.size_bytes,
+                       title.data);
+    }
+    if (roast_table_rows(findings) > MOST_FINDINGS)
+        roast__put_sentence(buf, INDENT, "%s", others);
 }

@@ -3,29 +3,28 @@
 #include <math.h>
 #include <stdio.h>
 
-#include "report/values.h"
+#include "report/json_fields.h"
 
-static const char range_words[] =
-    "Ranges hold how much chunks differ, and of the wall time the best and the worst "
-    "end of the last ones; all else is taken to be as it was.";
+static const char range_text[] =
+    "Ranges contain the spread of chunk times, and of the wall time the best and the "
+    "worst end of the last chunks; everything else is assumed to stay the same.";
 
 static void put_range(struct roast_buf *buf, const char *name,
                       const struct roast_estimate *estimate)
 {
-    roast__put_line(buf, "  %s  %s   (%s ... %s)", name,
-                    roast__number(estimate->value, "s").text,
-                    roast__number(estimate->low, "s").text,
-                    roast__number(estimate->high, "s").text);
+    roast__put_line(
+        buf, "  %s  %s   (%s ... %s)", name, roast_number(estimate->value, "s").text,
+        roast_number(estimate->low, "s").text, roast_number(estimate->high, "s").text);
 }
 
 static void put_number(struct roast_buf *buf, const char *name, double value,
                        const char *unit)
 {
     if (!isnan(value))
-        roast__put_line(buf, "  %s  %s", name, roast__number(value, unit).text);
+        roast__put_line(buf, "  %s  %s", name, roast_number(value, unit).text);
 }
 
-/* How many times larger than any chunk that was seen those of the plan are. */
+/* The planned chunksize / the largest measured chunk. */
 static double beyond_seen(const struct roast_forecast *forecast,
                           const struct roast_plan *plan)
 {
@@ -36,15 +35,13 @@ int roast_report_forecast(struct roast_page *out, const struct roast_forecast *f
                           const struct roast_plan *plan, roast_error *err)
 {
     struct roast_buf buf = {0};
-    char events[ROAST_NUMBER_BYTES];
-    char workers[ROAST_NUMBER_BYTES];
 
-    (void)roast_format_number(events, plan->events, "");
-    (void)roast_format_number(workers, plan->workers, "");
-    roast__put_line(&buf, "FORECAST   %s events on %s %s", events, workers,
+    roast__put_line(&buf, "FORECAST   %s events on %s %s",
+                    roast_number(plan->events, "").text,
+                    roast_number(plan->workers, "").text,
                     plan->workers == 1 ? "worker" : "workers");
     if (forecast->why) {
-        roast__put_sentence(&buf, 2, forecast->why);
+        roast__put_sentence(&buf, 2, "%s", forecast->why);
         return roast__page_finish(out, &buf, err);
     }
     put_range(&buf, "wall time     ", &forecast->wall_s);
@@ -52,28 +49,24 @@ int roast_report_forecast(struct roast_page *out, const struct roast_forecast *f
     put_number(&buf, "chunks        ", forecast->chunks, "");
     if (forecast->preprocess_s > 0)
         put_number(&buf, "preprocessing ", forecast->preprocess_s, "s");
-    roast__put_title(&buf, "FROM WHAT WAS SEEN");
+    roast__put_title(&buf, "FROM WHAT WAS MEASURED");
     put_number(&buf, "chunks            ", (double)forecast->chunks_seen, "");
     put_number(&buf, "largest, events   ", forecast->largest_seen, "");
     put_number(&buf, "seconds per chunk ", forecast->seconds_per_chunk, "s");
     put_number(&buf, "seconds per event ", forecast->seconds_per_event, "s");
     put_number(&buf, "threads per worker", forecast->threads_per_worker, "");
     put_number(&buf, "threads busy      ", 100 * forecast->busy_share, "%");
-    put_number(&buf, "all else          ", forecast->fixed_s, "s");
+    put_number(&buf, "other time        ", forecast->fixed_s, "s");
     double beyond = beyond_seen(forecast, plan);
-    static const double shown_from = 1.5;
-    char line[160];
-    if (beyond > shown_from) {
-        (void)snprintf(
-            line, sizeof(line),
-            "Chunks %s times larger than any that was seen: a straight line into "
-            "the unknown; see whether their memory suffices.",
-            roast__number(beyond, "").text);
-        roast__put_sentence(&buf, 2, line);
-    }
-    roast__put_sentence(&buf, 2, range_words);
+    if (beyond > 1.5)
+        roast__put_sentence(
+            &buf, 2,
+            "Chunks are %s times larger than any measured one: the forecast is an "
+            "extrapolation; check that their memory suffices.",
+            roast_number(beyond, "").text);
+    roast__put_sentence(&buf, 2, "%s", range_text);
     roast__put_sentence(&buf, 2,
-                        "Storage and scheduler are taken to be as quick for more "
+                        "Storage and scheduler are assumed to be as fast with more "
                         "workers; roast scale shows whether they are.");
     return roast__page_finish(out, &buf, err);
 }
@@ -83,10 +76,8 @@ int roast_report_forecast_json(struct roast_page *out,
                                const struct roast_plan *plan, roast_error *err)
 {
     struct roast_buf buf = {0};
-    struct roast_json json = roast__json_to(&buf);
+    struct roast_json json = roast__json_begin(&buf, "roast_forecast_v1");
 
-    roast_json_open(&json, '{');
-    roast__json_format(&json, "roast_forecast_v1");
     roast__json_named_number(&json, "events", plan->events);
     roast__json_named_number(&json, "workers", plan->workers);
     roast__json_named_count(&json, "chunks_seen", forecast->chunks_seen);
@@ -108,9 +99,7 @@ int roast_report_forecast_json(struct roast_page *out,
         roast__json_named_number(&json, "preprocess_seconds", forecast->preprocess_s);
         if (plan->chunksize > 0)
             roast__json_named_number(&json, "beyond_seen", beyond_seen(forecast, plan));
-        roast__json_named_text(&json, "ranges", roast_str_of(range_words));
+        roast__json_named_text(&json, "ranges", roast_str_of(range_text));
     }
-    roast_json_close(&json, '}');
-    roast__put(&buf, "\n");
-    return roast__page_finish(out, &buf, err);
+    return roast__json_finish(out, &json, &buf, err);
 }

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* headline.c - the first lines: what ran, did it finish, how fast, where the time went.
+/* headline.c - the first lines: what ran, whether it finished, how fast, and the phases
+ * of the wall time.
  *
- * A part that is not known is left out; "Not available" further down has the reason. */
+ * An unknown part is left out; "Not available" further down has the reason. */
 #include <stdio.h>
 
 #include "base/str.h"
-#include "report/blocks.h"
+#include "report/layout.h"
 
 enum { PART_BYTES = 160, STATE_BYTES = 32 };
 
@@ -29,37 +30,18 @@ static void put_title(struct roast_buf *buf, const struct roast_heading *heading
     }
     roast__line_end(&line);
     if (roast__buf_ok(buf)) {
-        buf->size_bytes--; /* the end of the line goes behind the mark */
+        buf->size_bytes--; /* the newline goes behind the mark */
         roast__put(buf, ROAST_HEADING_END "\n");
     }
 }
 
-/* "failed: OSError ..." is the word "failed" and a detail. */
-static void split_state(struct roast_str *word, struct roast_str *detail,
-                        struct roast_str state)
+static bool is_finished(const struct roast_page_input *input)
 {
-    const char *colon = state.data ? memchr(state.data, ':', state.size_bytes) : NULL;
-    size_t word_bytes = colon ? (size_t)(colon - state.data) : state.size_bytes;
-
-    *word = (struct roast_str){state.data, state.data ? word_bytes : 0};
-    *detail = (struct roast_str){NULL, 0};
-    if (!colon)
-        return;
-    detail->data = colon + 1;
-    detail->size_bytes = state.size_bytes - word_bytes - 1;
-    while (detail->size_bytes > 0 && *detail->data == ' ') {
-        detail->data++;
-        detail->size_bytes--;
-    }
-}
-
-static bool is_finished(const struct roast_shown *shown)
-{
-    return !shown->heading || !shown->heading->incomplete;
+    return !input->heading || !input->heading->incomplete;
 }
 
 static void put_state(struct roast_wrapped_line *line, struct roast_str word,
-                      const struct roast_shown *shown)
+                      const struct roast_page_input *input)
 {
     char upper[STATE_BYTES];
     double wall_s;
@@ -70,73 +52,72 @@ static void put_state(struct roast_wrapped_line *line, struct roast_str word,
         upper[i] = (char)(c >= 'a' && c <= 'z' ? c - 'a' + 'A' : c ? c : '?');
     }
     upper[word.size_bytes] = '\0';
-    if (!roast__metric(&wall_s, shown, ROAST_METRIC_wall_time)) {
+    if (!roast__metric(&wall_s, input, ROAST_METRIC_wall_time)) {
         if (*upper)
             put_part(line, upper);
         return;
     }
-    const char *joint = is_finished(shown) ? " in " : " after ";
+    const char *joint = is_finished(input) ? " in " : " after ";
     roast__line_format(line, "%s%s%s", upper, *upper ? joint : "",
-                       roast__number(wall_s, "s").text);
+                       roast_number(wall_s, "s").text);
 }
 
-/* Work on a cluster that is not coffea's. */
-static void put_tasks(struct roast_wrapped_line *line, const struct roast_shown *shown)
+/* A run on a cluster without coffea chunks. */
+static void put_tasks(struct roast_wrapped_line *line,
+                      const struct roast_page_input *input)
 {
-    const roast_table *table = shown->tables[ROAST_TABLE_tasks_by_kind];
+    const roast_table *table = input->tables[ROAST_TABLE_tasks_by_kind];
     double count = 0;
 
-    for (size_t row = 0; table && row < roast_table_rows(table); row++) {
-        if (!roast__str_is(
-                roast__text_or(
-                    roast_table_text(table, row, ROAST_COL_tasks_by_kind_kind), ""),
-                "foreign"))
+    for (size_t row = 0; row < roast_table_rows(table); row++) {
+        if (!roast__str_is(roast__cell_text(table, row, ROAST_COL_tasks_by_kind_kind),
+                           "foreign"))
             count += roast_table_number(table, row, ROAST_COL_tasks_by_kind_count);
     }
-    if (!(count > 0))
-        return;
-    roast__line_format(line, "%s %s, no coffea chunks", roast__number(count, "").text,
-                       count == 1 ? "task" : "tasks");
+    if (count > 0)
+        roast__line_format(line, "%s %s, no coffea chunks",
+                           roast_number(count, "").text, count == 1 ? "task" : "tasks");
 }
 
-/* How many there are to be is known only when a run has finished. */
-static void put_chunks(struct roast_wrapped_line *line, const struct roast_shown *shown)
+/* The total number of chunks is known only when a run has finished. */
+static void put_chunks(struct roast_wrapped_line *line,
+                       const struct roast_page_input *input)
 {
     char done_text[ROAST_NUMBER_BYTES];
     char all_text[ROAST_NUMBER_BYTES];
     double done;
     double all;
-    bool knows_done = roast__metric(&done, shown, ROAST_METRIC_num_chunks_processed);
-    bool knows_all = roast__metric(&all, shown, ROAST_METRIC_num_chunks);
+    bool knows_done = roast__metric(&done, input, ROAST_METRIC_num_chunks_processed);
+    bool knows_all = roast__metric(&all, input, ROAST_METRIC_num_chunks);
 
     const char *chunks = knows_done && done == 1 ? "chunk" : "chunks";
 
     if (!knows_done && !knows_all) {
-        put_tasks(line, shown);
+        put_tasks(line, input);
         return;
     }
     (void)roast_format_number(done_text, knows_done ? done : all, "");
     (void)roast_format_number(all_text, knows_all ? all : done, "");
-    if (knows_done && knows_all && is_finished(shown))
+    if (knows_done && knows_all && is_finished(input))
         roast__line_format(line, "%s/%s chunks", done_text, all_text);
     else if (knows_done && knows_all && all > done)
         roast__line_format(line, "%s %s done, %s tried and not done", done_text, chunks,
-                           roast__number(all - done, "").text);
-    else if (knows_done && !is_finished(shown))
+                           roast_number(all - done, "").text);
+    else if (knows_done && !is_finished(input))
         roast__line_format(line, "%s %s done", done_text, chunks);
     else
         roast__line_format(line, "%s chunks", all_text);
 }
 
-static void put_trouble(struct roast_wrapped_line *line,
-                        const struct roast_shown *shown)
+static void put_problem_counts(struct roast_wrapped_line *line,
+                               const struct roast_page_input *input)
 {
     static const struct {
-        const char *of_one;
-        const char *of_many;
+        const char *singular;
+        const char *plural;
         enum roast_metric metric;
-        bool even_none;
-    } troubles[] = {
+        bool show_zero;
+    } problems[] = {
         {"retried", "retried", ROAST_METRIC_num_retried_chunks, true},
         {"failed", "failed", ROAST_METRIC_num_failed_chunks, true},
         {"lost", "lost", ROAST_METRIC_num_lost_chunks, false},
@@ -145,42 +126,52 @@ static void put_trouble(struct roast_wrapped_line *line,
     };
     char part[PART_BYTES] = "";
 
-    for (size_t i = 0; i < sizeof(troubles) / sizeof(troubles[0]); i++) {
+    for (size_t i = 0; i < sizeof(problems) / sizeof(problems[0]); i++) {
         size_t used = strlen(part);
         double count;
-        if (!roast__metric(&count, shown, troubles[i].metric) ||
-            (count == 0 && !troubles[i].even_none))
+        if (!roast__metric(&count, input, problems[i].metric) ||
+            (count == 0 && !problems[i].show_zero))
             continue;
         (void)snprintf(part + used, sizeof(part) - used, "%s%s %s", used ? ", " : "",
-                       roast__number(count, "").text,
-                       count == 1 ? troubles[i].of_one : troubles[i].of_many);
+                       roast_number(count, "").text,
+                       count == 1 ? problems[i].singular : problems[i].plural);
     }
     if (*part)
         put_part(line, part);
 }
 
-static void put_state_line(struct roast_buf *buf, const struct roast_shown *shown)
+static void put_state_line(struct roast_buf *buf, const struct roast_page_input *input)
 {
     struct roast_wrapped_line line = {.buf = buf, .indent = 2};
-    struct roast_str state = {NULL, 0};
-    struct roast_str word;
-    struct roast_str detail;
+    struct roast_str word = {NULL, 0};
+    struct roast_str detail = {NULL, 0};
     double events;
     double files;
 
-    if (shown->heading)
-        state = shown->heading->state;
-    split_state(&word, &detail, state);
-    put_state(&line, word, shown);
-    if (roast__metric(&events, shown, ROAST_METRIC_total_events))
-        roast__line_format(&line, "%s events", roast__number(events, "").text);
-    put_chunks(&line, shown);
+    /* "failed: OSError ..." is the word "failed" and a detail */
+    if (input->heading && input->heading->state.data) {
+        word = input->heading->state;
+        const char *colon = memchr(word.data, ':', word.size_bytes);
+        if (colon) {
+            size_t size = (size_t)(colon - word.data);
+            detail = (struct roast_str){colon + 1, word.size_bytes - size - 1};
+            word.size_bytes = size;
+        }
+        while (detail.size_bytes > 0 && *detail.data == ' ') {
+            detail.data++;
+            detail.size_bytes--;
+        }
+    }
+    put_state(&line, word, input);
+    if (roast__metric(&events, input, ROAST_METRIC_total_events))
+        roast__line_format(&line, "%s events", roast_number(events, "").text);
+    put_chunks(&line, input);
     /* their chunks are missing from the count of all chunks */
-    if (roast__metric(&files, shown, ROAST_METRIC_num_failed_files) && files != 0)
+    if (roast__metric(&files, input, ROAST_METRIC_num_failed_files) && files != 0)
         roast__line_format(&line, "%s %s failed before %s first chunk",
-                           roast__number(files, "").text, files == 1 ? "file" : "files",
+                           roast_number(files, "").text, files == 1 ? "file" : "files",
                            files == 1 ? "its" : "their");
-    put_trouble(&line, shown);
+    put_problem_counts(&line, input);
     if (line.parts == 0)
         put_part(&line, "nothing was measured");
     roast__line_end(&line);
@@ -192,60 +183,57 @@ static void put_state_line(struct roast_buf *buf, const struct roast_shown *show
 }
 
 static void put_data_part(struct roast_wrapped_line *line,
-                          const struct roast_shown *shown)
+                          const struct roast_page_input *input)
 {
-    char part[PART_BYTES];
-    char bytes[ROAST_NUMBER_BYTES];
     char rate[ROAST_NUMBER_BYTES];
     char best[ROAST_NUMBER_BYTES];
-    double value;
+    double bytes, value;
 
-    if (!roast__metric(&value, shown, ROAST_METRIC_total_bytes_read))
+    if (!roast__metric(&bytes, input, ROAST_METRIC_total_bytes_read))
         return;
-    (void)roast_format_number(bytes, value, "B");
-    if (!roast__metric(&value, shown, ROAST_METRIC_data_rate_gbps)) {
-        put_part(line, bytes);
+    if (!roast__metric(&value, input, ROAST_METRIC_data_rate_gbps)) {
+        put_part(line, roast_number(bytes, "B").text);
         return;
     }
     (void)roast_format_number(rate, value, "Gbit/s");
-    (void)snprintf(part, sizeof(part), "%s, %s", bytes, rate);
-    if (roast__metric(&value, shown, ROAST_METRIC_data_rate_gbps_best_10s)) {
-        size_t used = strlen(part);
-        (void)roast_format_number(best, value, "Gbit/s");
-        /* a unit that both numbers share is written once */
-        char *unit = strchr(best, ' ');
-        const char *other_unit = strchr(rate, ' ');
-        if (unit && other_unit && strcmp(unit, other_unit) == 0)
-            *unit = '\0';
-        (void)snprintf(part + used, sizeof(part) - used, " (best 10 s: %s)", best);
+    if (!roast__metric(&value, input, ROAST_METRIC_data_rate_gbps_best_10s)) {
+        roast__line_format(line, "%s, %s", roast_number(bytes, "B").text, rate);
+        return;
     }
-    put_part(line, part);
+    (void)roast_format_number(best, value, "Gbit/s");
+    /* a unit that both numbers share is written once */
+    char *unit = strchr(best, ' ');
+    const char *other_unit = strchr(rate, ' ');
+    if (unit && other_unit && strcmp(unit, other_unit) == 0)
+        *unit = '\0';
+    roast__line_format(line, "%s, %s (best 10 s: %s)", roast_number(bytes, "B").text,
+                       rate, best);
 }
 
-static void put_rate_line(struct roast_buf *buf, const struct roast_shown *shown)
+static void put_rate_line(struct roast_buf *buf, const struct roast_page_input *input)
 {
     struct roast_wrapped_line line = {.buf = buf, .indent = 2};
     char number[ROAST_NUMBER_BYTES];
     double rate_khz;
     double per_thread_hz;
 
-    if (roast__metric(&rate_khz, shown, ROAST_METRIC_event_rate_wall_khz)) {
+    if (roast__metric(&rate_khz, input, ROAST_METRIC_event_rate_wall_khz)) {
         (void)roast__format_metric(number, ROAST_METRIC_event_rate_wall_khz, rate_khz);
-        if (roast__metric(&per_thread_hz, shown, ROAST_METRIC_event_rate_core_hz))
+        if (roast__metric(&per_thread_hz, input, ROAST_METRIC_event_rate_core_hz))
             roast__line_format(&line, "%s (%s/thread)", number,
-                               roast__number(per_thread_hz, "Hz").text);
+                               roast_number(per_thread_hz, "Hz").text);
         else
             put_part(&line, number);
     }
-    put_data_part(&line, shown);
+    put_data_part(&line, input);
     roast__line_end(&line);
 }
 
-static void put_wall_line(struct roast_buf *buf, const struct roast_shown *shown)
+static void put_wall_line(struct roast_buf *buf, const struct roast_page_input *input)
 {
     static const struct {
         int col;
-        const char *words;
+        const char *label;
     } phases[] = {
         {ROAST_COL_wall_account_client, "client"},
         {ROAST_COL_wall_account_preprocess, "preprocessing"},
@@ -254,44 +242,34 @@ static void put_wall_line(struct roast_buf *buf, const struct roast_shown *shown
         {ROAST_COL_wall_account_tail, "tail"},
         {ROAST_COL_wall_account_merge, "merge"},
     };
-    const roast_table *wall = shown->tables[ROAST_TABLE_wall_account];
+    const roast_table *wall = input->tables[ROAST_TABLE_wall_account];
     struct roast_wrapped_line line = {.buf = buf, .indent = 6, .columns = 6};
 
-    if (!wall || roast_table_rows(wall) == 0)
-        return;
     for (size_t i = 0; i < sizeof(phases) / sizeof(phases[0]); i++) {
         double seconds = roast_table_number(wall, 0, phases[i].col);
         if (!(seconds > 0))
             continue;
         if (line.parts == 0)
             roast__put(buf, "WALL  ");
-        roast__line_format(&line, "%s %s", roast__number(seconds, "s").text,
-                           phases[i].words);
+        roast__line_format(&line, "%s %s", roast_number(seconds, "s").text,
+                           phases[i].label);
     }
     roast__line_end(&line);
 }
 
-void roast__put_headline(struct roast_buf *buf, const struct roast_shown *shown)
+void roast__put_headline(struct roast_buf *buf, const struct roast_page_input *input)
 {
-    put_title(buf, shown->heading);
-    put_state_line(buf, shown);
-    put_rate_line(buf, shown);
-    put_wall_line(buf, shown);
+    put_title(buf, input->heading);
+    put_state_line(buf, input);
+    put_rate_line(buf, input);
+    put_wall_line(buf, input);
 }
 
-void roast__put_first_screen(struct roast_buf *buf, const struct roast_shown *shown)
+void roast__put_first_screen(struct roast_buf *buf,
+                             const struct roast_page_input *input)
 {
-    roast__put_headline(buf, shown);
-    roast__put_findings_section(buf, shown);
-    roast__put_budget_section(buf, shown);
-    roast__put_checks(buf, shown);
-}
-
-int roast__report_headline(struct roast_page *out, const struct roast_shown *shown,
-                           roast_error *err)
-{
-    struct roast_buf buf = {0};
-
-    roast__put_headline(&buf, shown);
-    return roast__page_finish(out, &buf, err);
+    roast__put_headline(buf, input);
+    roast__put_findings_section(buf, input);
+    roast__put_budget_section(buf, input);
+    roast__put_checks(buf, input);
 }

@@ -4,27 +4,14 @@
  *     {"format", "writer", "run": {...}, "metrics": {name: {...}},
  *      "tables": {name: ...}, "notes": {group: {name: text}}}
  *
- * docs/cli.md has the keys. What is not known is null beside its reason. A table is a
- * list of rows, even where Python has a dict: names may come twice. Documents that
- * callers passed are texts here: they may not be valid JSON. */
-#include "report/page.h"
-#include "roast/json_write.h"
-#include "roast/version.h"
-
-static void put_bytes(void *context, const void *bytes, size_t size_bytes)
-{
-    roast__buf_put(context, bytes, size_bytes);
-}
+ * docs/cli.md has the keys. An unknown value is null, with its reason. A table is a list
+ * of rows, even where Python has a dict: names may repeat. JSON documents of the user are
+ * strings here: they may not be valid. */
+#include "report/json_fields.h"
 
 static void put_key(struct roast_json *json, const char *key)
 {
     roast_json_key(json, roast_str_of(key));
-}
-
-static void put_text(struct roast_json *json, const char *key, struct roast_str text)
-{
-    put_key(json, key);
-    roast_json_text(json, text);
 }
 
 /* ---- the run ------------------------------------------------------------------ */
@@ -38,56 +25,45 @@ static void put_time(struct roast_json *json, const char *key, int64_t ns)
         roast_json_null(json);
 }
 
-static void put_started(struct roast_json *json, int64_t start_ns)
-{
-    struct roast_str shown = {NULL, 0};
-    char text[ROAST_TIME_BYTES];
-
-    if (start_ns > 0)
-        shown = (struct roast_str){text, roast_format_time(text, start_ns)};
-    put_text(json, "started", shown);
-}
-
 static void put_run(struct roast_json *json, roast_run *run,
                     const struct roast_report_source *source)
 {
     struct roast_heading_text text;
     struct roast_span span = roast_run_span(run);
+    struct roast_str started = {NULL, 0};
+    char time[ROAST_TIME_BYTES];
 
     roast_report_heading(&text, run, source->origin);
-    put_key(json, "run");
-    roast_json_open(json, '{');
-    put_text(json, "processor", text.heading.name);
-    put_text(json, "executor", text.heading.executor);
-    put_text(json, "state", text.heading.state);
-    put_text(json, "first_error", text.heading.first_error);
-    put_started(json, span.start_ns);
+    roast__json_named_object(json, "run");
+    roast__json_named_text(json, "processor", text.heading.name);
+    roast__json_named_text(json, "executor", text.heading.executor);
+    roast__json_named_text(json, "state", text.heading.state);
+    roast__json_named_text(json, "first_error", text.heading.first_error);
+    if (span.start_ns > 0)
+        started = (struct roast_str){time, roast_format_time(time, span.start_ns)};
+    roast__json_named_text(json, "started", started);
     put_time(json, "start_ns", span.start_ns);
     put_time(json, "end_ns", span.end_ns);
     put_key(json, "unfinished");
     roast_json_bool(json, span.end_ns == 0);
-    put_key(json, "cut_bytes");
-    roast_json_count(json, source->cut_bytes);
-    put_key(json, "damaged");
-    roast_json_count(json, source->damaged);
+    roast__json_named_count(json, "cut_bytes", source->cut_bytes);
+    roast__json_named_count(json, "damaged", source->damaged);
     roast_json_close(json, '}');
 }
 
 /* ---- metrics ------------------------------------------------------------------ */
 
-static void put_metrics(struct roast_json *json, const struct roast_shown *shown)
+static void put_metrics(struct roast_json *json, const struct roast_page_input *input)
 {
-    put_key(json, "metrics");
-    roast_json_open(json, '{');
+    roast__json_named_object(json, "metrics");
     for (int i = 0; i < ROAST_METRIC_COUNT; i++) {
         enum roast_metric metric = (enum roast_metric)i;
         const struct roast_metric_info *info = roast_metric_info(metric);
         double value;
-        bool known = roast__metric(&value, shown, metric);
-        const char *why = shown->values->why[metric];
-        enum roast_metric_kind kind = roast_metric_kind(shown->values, metric);
-        put_key(json, info->name);
-        roast_json_open(json, '{');
+        bool known = roast__metric(&value, input, metric);
+        const char *why = input->values->why[metric];
+        enum roast_metric_kind kind = roast_metric_kind(input->values, metric);
+        roast__json_named_object(json, info->name);
         put_key(json, "value");
         if (known) {
             bool whole = value >= 0 && value < 9007199254740992.0 &&
@@ -98,12 +74,13 @@ static void put_metrics(struct roast_json *json, const struct roast_shown *shown
                 roast_json_number(json, value);
         } else
             roast_json_null(json);
-        put_text(json, "unit", roast_str_of(info->unit));
-        put_text(json, "level", roast_str_of(info->level));
+        roast__json_named_text(json, "unit", roast_str_of(info->unit));
+        roast__json_named_text(json, "level", roast_str_of(info->level));
         if (known)
-            put_text(json, "kind", roast_str_of(roast_metric_kind_name(kind)));
+            roast__json_named_text(json, "kind",
+                                   roast_str_of(roast_metric_kind_name(kind)));
         else
-            put_text(json, "why", roast_str_of(why ? why : "not known"));
+            roast__json_named_text(json, "why", roast_str_of(why ? why : "not known"));
         roast_json_close(json, '}');
     }
     roast_json_close(json, '}');
@@ -143,7 +120,7 @@ static void put_row(struct roast_json *json, const roast_table *table, size_t ro
     roast_json_close(json, '}');
 }
 
-/* Those that were lost; null: none. */
+/* The counts that are not 0; null: none. */
 static void put_losses(struct roast_json *json, const roast_table *table)
 {
     bool any = false;
@@ -211,43 +188,31 @@ static void put_note(void *context, struct roast_str name, struct roast_str text
     roast_json_text(context, text);
 }
 
-static void put_notes(struct roast_json *json, roast_run *run)
-{
-    put_key(json, "notes");
-    roast_json_open(json, '{');
-    for (int i = 0; i < ROAST_NOTE_GROUP_COUNT; i++) {
-        put_key(json, roast_note_group_name((enum roast_note_group)i));
-        roast_json_open(json, '{');
-        roast_run_notes(run, (enum roast_note_group)i, put_note, json);
-        roast_json_close(json, '}');
-    }
-    roast_json_close(json, '}');
-}
-
 int roast_report_json(struct roast_page *out, const roast_summary *summary,
                       roast_run *run, const struct roast_report_source *source,
                       roast_error *err)
 {
     static const struct roast_report_source in_memory = {0};
-    struct roast_shown shown = {.values = roast_summary_metrics(summary)};
+    struct roast_page_input input = {.values = roast_summary_metrics(summary)};
     struct roast_buf buf = {0};
-    struct roast_json json = {.put = put_bytes, .context = &buf};
+    struct roast_json json = roast__json_begin(&buf, "roast_report_v1");
 
-    roast_json_open(&json, '{');
-    put_text(&json, "format", roast_str_of("roast_report_v1"));
-    put_text(&json, "writer", roast_str_of("roastcoffea " ROAST_VERSION));
     put_run(&json, run, source ? source : &in_memory);
-    put_metrics(&json, &shown);
-    put_key(&json, "tables");
-    roast_json_open(&json, '{');
+    put_metrics(&json, &input);
+    roast__json_named_object(&json, "tables");
     for (int i = 0; i < ROAST_TABLE_COUNT; i++) {
         enum roast_table_id id = (enum roast_table_id)i;
         if (roast_table_key(id) && roast_summary_table(summary, id))
             put_table(&json, roast_summary_table(summary, id), id);
     }
     roast_json_close(&json, '}');
-    put_notes(&json, run);
+    roast__json_named_object(&json, "notes");
+    for (int i = 0; i < ROAST_NOTE_GROUP_COUNT; i++) {
+        roast__json_named_object(&json,
+                                 roast_note_group_name((enum roast_note_group)i));
+        roast_run_notes(run, (enum roast_note_group)i, put_note, &json);
+        roast_json_close(&json, '}');
+    }
     roast_json_close(&json, '}');
-    roast__buf_put(&buf, "\n", 1);
-    return roast__page_finish(out, &buf, err);
+    return roast__json_finish(out, &json, &buf, err);
 }

@@ -3,21 +3,18 @@
 #include <math.h>
 #include <stdio.h>
 
-#include "report/values.h"
+#include "report/json_fields.h"
 
 static void put_points(struct roast_buf *buf, const struct roast_scaling *scaling,
                        const struct roast_str *names)
 {
     static const struct roast_grid_column columns[] = {
         {.heading = "run", .max_columns = 26, .cut = ROAST_CUT_MIDDLE},
-        {.heading = "workers", .max_columns = 8, .right = true, .cut = ROAST_CUT_END},
-        {.heading = "threads", .max_columns = 8, .right = true, .cut = ROAST_CUT_END},
-        {.heading = "events/s", .max_columns = 9, .right = true, .cut = ROAST_CUT_END},
-        {.heading = "efficiency",
-         .max_columns = 10,
-         .right = true,
-         .cut = ROAST_CUT_END},
-        {.heading = "by the fit", .cut = ROAST_CUT_END},
+        {.heading = "workers", .max_columns = 8, .right = true},
+        {.heading = "threads", .max_columns = 8, .right = true},
+        {.heading = "events/s", .max_columns = 9, .right = true},
+        {.heading = "efficiency", .max_columns = 10, .right = true},
+        {.heading = "by the fit"},
     };
     struct roast_grid grid = {.columns = columns, .column_count = 6};
 
@@ -54,8 +51,9 @@ int roast_report_scale(struct roast_page *out, const struct roast_scaling *scali
     roast__put_title(&buf, "UNIVERSAL SCALABILITY LAW");
     if (scaling->fits) {
         put_estimate(&buf, "rate 1", &scaling->rate_1, "events/s of one thread");
-        put_estimate(&buf, "sigma ", &scaling->sigma, "share that waits for its turn");
-        put_estimate(&buf, "kappa ", &scaling->kappa, "cost of keeping in step");
+        put_estimate(&buf, "sigma ", &scaling->sigma,
+                     "contention: share of serial work");
+        put_estimate(&buf, "kappa ", &scaling->kappa, "cost of coordination");
         if (isnan(scaling->best_threads))
             roast__put_line(&buf, "  the rate only grows with threads");
         else
@@ -63,9 +61,9 @@ int roast_report_scale(struct roast_page *out, const struct roast_scaling *scali
                             scaling->best_threads);
     }
     if (scaling->why)
-        roast__put_sentence(&buf, 2, scaling->why);
+        roast__put_sentence(&buf, 2, "%s", scaling->why);
     if (scaling->remark)
-        roast__put_sentence(&buf, 2, scaling->remark);
+        roast__put_sentence(&buf, 2, "%s", scaling->remark);
     return roast__page_finish(out, &buf, err);
 }
 
@@ -73,10 +71,8 @@ int roast_report_scale_json(struct roast_page *out, const struct roast_scaling *
                             const struct roast_str *names, roast_error *err)
 {
     struct roast_buf buf = {0};
-    struct roast_json json = roast__json_to(&buf);
+    struct roast_json json = roast__json_begin(&buf, "roast_scale_v1");
 
-    roast_json_open(&json, '{');
-    roast__json_format(&json, "roast_scale_v1");
     roast_json_key(&json, roast_str_of("runs"));
     roast_json_open(&json, '[');
     for (size_t i = 0; i < scaling->count; i++) {
@@ -103,7 +99,5 @@ int roast_report_scale_json(struct roast_page *out, const struct roast_scaling *
         roast__json_named_text(&json, "why", roast_str_of(scaling->why));
     if (scaling->remark)
         roast__json_named_text(&json, "remark", roast_str_of(scaling->remark));
-    roast_json_close(&json, '}');
-    roast__put(&buf, "\n");
-    return roast__page_finish(out, &buf, err);
+    return roast__json_finish(out, &json, &buf, err);
 }

@@ -1,25 +1,25 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* builder.c - tables while they are filled, row by row.
  *
- * A column takes memory with its first value. Those that never get one share a block of
- * zeros, so that a table of many columns costs what is known. */
+ * A column allocates memory with its first value. Columns without values share a block of
+ * zeros, so that a table with many columns takes memory only for known values. */
 #include <assert.h>
 #include <math.h>
 #include <string.h>
 
 #include "base/mem.h"
 #include "base/utf8.h"
-#include "table/own.h"
+#include "table/internal.h"
 
 enum { FEWEST_ROWS = 16 };
 
-/* Whole words: Arrow's readers take 64 bits at once. */
+/* Whole words: Arrow readers read 64 bits at a time. */
 static size_t bitmap_bytes(size_t rows)
 {
     return (rows + 63) / 64 * sizeof(uint64_t);
 }
 
-/* ---- begin and end --------------------------------------------------------------- */
+/* ---- new and finish -------------------------------------------------------------- */
 
 roast_table *roast__table_new(enum roast_table_id id, size_t rows)
 {
@@ -29,17 +29,17 @@ roast_table *roast__table_new(enum roast_table_id id, size_t rows)
 
     if (!table)
         return NULL;
-    atomic_init(&table->holders, 1);
+    atomic_init(&table->references, 1);
     table->id = id;
     table->first = roast__table_first(id);
     table->count = count;
     table->cap = rows > 0 ? rows : FEWEST_ROWS;
     for (size_t i = 0; i < count; i++) {
-        struct roast_own_column *column = &table->columns[i];
-        column->shown = roast__table_info(id, i);
-        column->width = column->shown.type == ROAST_DTYPE_BOOL   ? sizeof(unsigned char)
-                        : column->shown.type == ROAST_DTYPE_TEXT ? sizeof(int32_t)
-                                                                 : sizeof(int64_t);
+        struct roast_stored_column *column = &table->columns[i];
+        column->info = roast__table_info(id, i);
+        column->width = column->info.type == ROAST_DTYPE_BOOL   ? sizeof(unsigned char)
+                        : column->info.type == ROAST_DTYPE_TEXT ? sizeof(int32_t)
+                                                                : sizeof(int64_t);
         column->last_word = ROAST_NO_STRING;
     }
     return table;
@@ -56,56 +56,56 @@ bool roast__table_ok(const roast_table *table)
     return table && !table->failed;
 }
 
-/* The texts of a list are shown joined. False when out of memory. */
-static bool join_lists(struct roast_own_column *column, int64_t *ends)
+/* Joins the texts of each list by ", ". False when out of memory. */
+static bool join_lists(struct roast_stored_column *column, int64_t *ends)
 {
     size_t used = 0;
 
     column->joined = roast__alloc(2 * column->words.bytes_used + 1);
     for (size_t i = 0; column->joined && i < column->words.count; i++) {
         struct roast_str list = roast__strings_get(&column->words, (int32_t)i), item;
-        const char *joint = "";
+        const char *separator = "";
         while (roast_table_item(&item, &list)) {
-            memcpy(column->joined + used, joint, strlen(joint));
-            used += strlen(joint);
+            memcpy(column->joined + used, separator, strlen(separator));
+            used += strlen(separator);
             memcpy(column->joined + used, item.data, item.size_bytes);
             used += item.size_bytes;
-            joint = ", ";
+            separator = ", ";
         }
         ends[i + 1] = (int64_t)used;
     }
-    column->shown.words = column->joined;
+    column->info.words = column->joined;
     return column->joined != NULL;
 }
 
-static bool show_words(struct roast_own_column *column)
+static bool finish_words(struct roast_stored_column *column)
 {
     static const int64_t no_ends[2];
     const struct roast_string_table *words = &column->words;
 
     if (words->count == 0) {
-        column->shown.ends = no_ends + 1;
+        column->info.ends = no_ends + 1;
         return true;
     }
     int64_t *ends = roast__alloc((words->count + 1) * sizeof(ends[0]));
     if (!ends)
         return false;
-    column->shown.ends = ends + 1; /* behind the 0 that Arrow wants to see */
-    column->shown.word_count = words->count;
-    column->shown.words = words->bytes;
+    column->info.ends = ends + 1; /* after the 0 that Arrow requires */
+    column->info.word_count = words->count;
+    column->info.words = words->bytes;
     for (size_t i = 0; i < words->count; i++)
         ends[i + 1] = (int64_t)words->ends[i];
-    return !column->shown.is_list || join_lists(column, ends);
+    return !column->info.is_list || join_lists(column, ends);
 }
 
-/* Where the bitmap begins: behind the values, in the same block. */
-static size_t values_bytes(const struct roast_own_column *column, size_t rows)
+/* The offset of the bitmap, behind the values in the same block. */
+static size_t values_bytes(const struct roast_stored_column *column, size_t rows)
 {
     return (rows * column->width + 7) / 8 * 8;
 }
 
-/* Room for `cap` values in place of `before`; new ones are zero. */
-static bool resize(struct roast_own_column *column, size_t before, size_t cap)
+/* Resizes from `before` to `cap` values; new ones are zero. */
+static bool resize(struct roast_stored_column *column, size_t before, size_t cap)
 {
     size_t old_values = values_bytes(column, before),
            values = values_bytes(column, cap);
@@ -126,28 +126,28 @@ static bool resize(struct roast_own_column *column, size_t before, size_t cap)
     return true;
 }
 
-static bool show_column(roast_table *table, struct roast_own_column *column)
+static bool finish_column(roast_table *table, struct roast_stored_column *column)
 {
-    struct roast_table_column *shown = &column->shown;
+    struct roast_table_column *info = &column->info;
 
     static const uint64_t few_zeros[FEWEST_ROWS];
 
-    shown->unknown = table->rows - column->known;
+    info->unknown = table->rows - column->known;
     if (column->known == 0 && table->rows > FEWEST_ROWS && !table->zeros) {
         table->zeros = roast__alloc(table->rows * sizeof(int64_t));
         if (!table->zeros)
             return false;
     }
-    shown->values = shown->valid = table->zeros ? table->zeros : few_zeros;
+    info->values = info->valid = table->zeros ? table->zeros : few_zeros;
     if (column->known > 0) {
         if (table->cap > FEWEST_ROWS && !resize(column, table->cap, table->rows))
             return false;
-        shown->values = column->values;
-        shown->valid = column->valid;
+        info->values = column->values;
+        info->valid = column->valid;
     }
-    if (shown->unknown == 0)
-        shown->valid = NULL;
-    return shown->type != ROAST_DTYPE_TEXT || show_words(column);
+    if (info->unknown == 0)
+        info->valid = NULL;
+    return info->type != ROAST_DTYPE_TEXT || finish_words(column);
 }
 
 int roast__table_finish(roast_table **out, roast_error *err)
@@ -156,7 +156,7 @@ int roast__table_finish(roast_table **out, roast_error *err)
     bool done = roast__table_ok(table);
 
     for (size_t i = 0; done && i < table->count; i++)
-        done = show_column(table, &table->columns[i]);
+        done = finish_column(table, &table->columns[i]);
     if (done)
         return ROAST_OK;
     int status = roast_error_set(err, ROAST_NO_MEMORY, "a table of %zu rows",
@@ -176,7 +176,7 @@ void roast__table_row(roast_table *table)
         size_t cap = table->cap * 2;
         table->failed = table->cap > SIZE_MAX / 4 / sizeof(int64_t);
         for (size_t i = 0; i < table->count && !table->failed; i++) {
-            struct roast_own_column *column = &table->columns[i];
+            struct roast_stored_column *column = &table->columns[i];
             table->failed = column->known > 0 && !resize(column, table->cap, cap);
         }
         table->cap = cap;
@@ -184,14 +184,14 @@ void roast__table_row(roast_table *table)
     table->rows += !table->failed;
 }
 
-/* The place of a value in the last row, known from now on; NULL: out of memory. */
+/* The address of a value in the last row, which becomes known; NULL: out of memory. */
 static void *slot(roast_table *table, int col)
 {
     if (!roast__table_ok(table))
         return NULL;
     assert(col >= table->first && (size_t)(col - table->first) < table->count &&
            table->rows > 0);
-    struct roast_own_column *column = &table->columns[col - table->first];
+    struct roast_stored_column *column = &table->columns[col - table->first];
     size_t row = table->rows - 1;
     if (column->known == 0 && !column->values && !resize(column, 0, table->cap)) {
         table->failed = true;
@@ -207,17 +207,17 @@ static void *slot(roast_table *table, int col)
 
 static inline bool has_type(const roast_table *table, int col, enum roast_dtype type)
 {
-    return !table || table->columns[col - table->first].shown.type == type;
+    return !table || table->columns[col - table->first].info.type == type;
 }
 
 void roast__fill_int(roast_table *table, int col, int64_t value)
 {
     assert(has_type(table, col, ROAST_DTYPE_INT64) ||
            has_type(table, col, ROAST_DTYPE_TIME));
-    int64_t *place = slot(table, col);
+    int64_t *out_value = slot(table, col);
 
-    if (place)
-        *place = value;
+    if (out_value)
+        *out_value = value;
 }
 
 void roast__fill_count(roast_table *table, int col, uint64_t count)
@@ -235,28 +235,28 @@ void roast__fill_sum(roast_table *table, int col, double count)
 void roast__fill_number(roast_table *table, int col, double value)
 {
     assert(has_type(table, col, ROAST_DTYPE_DOUBLE));
-    double *place = isfinite(value) ? slot(table, col) : NULL;
+    double *out_value = isfinite(value) ? slot(table, col) : NULL;
 
-    if (place)
-        *place = value;
+    if (out_value)
+        *out_value = value;
 }
 
 void roast__fill_bool(roast_table *table, int col, bool value)
 {
     assert(has_type(table, col, ROAST_DTYPE_BOOL));
-    unsigned char *place = slot(table, col);
+    unsigned char *out_value = slot(table, col);
 
-    if (place)
-        *place = value;
+    if (out_value)
+        *out_value = value;
 }
 
 void roast__fill_word(roast_table *table, int col, int32_t word)
 {
     assert(has_type(table, col, ROAST_DTYPE_TEXT));
-    int32_t *place = word >= 0 ? slot(table, col) : NULL;
+    int32_t *out_value = word >= 0 ? slot(table, col) : NULL;
 
-    if (place)
-        *place = word;
+    if (out_value)
+        *out_value = word;
 }
 
 void roast__fill_text(roast_table *table, int col, struct roast_str text)
@@ -274,22 +274,22 @@ void roast__fill_from(roast_table *table, int col, const roast_table *from, size
 {
     if (!roast_table_known(from, row, from_col))
         return;
-    const struct roast_own_column *column = &from->columns[from_col - from->first];
+    const struct roast_stored_column *column = &from->columns[from_col - from->first];
     const void *value = column->values + row * column->width;
-    if (column->shown.type == ROAST_DTYPE_TEXT) {
+    if (column->info.type == ROAST_DTYPE_TEXT) {
         roast__fill_text(table, col, roast_table_text(from, row, from_col));
         return;
     }
-    assert(has_type(table, col, column->shown.type));
-    void *place = slot(table, col);
-    if (place)
-        memcpy(place, value, column->width);
+    assert(has_type(table, col, column->info.type));
+    void *out_value = slot(table, col);
+    if (out_value)
+        memcpy(out_value, value, column->width);
 }
 
 /* ---- words ----------------------------------------------------------------------- */
 
-/* Copies a text to `out`; of what is no UTF-8 every byte becomes U+FFFD. */
-static void put_clean(struct roast_buf *out, struct roast_str text)
+/* Copies a text to `out`; every byte that is no UTF-8 becomes U+FFFD. */
+static void put_utf8(struct roast_buf *out, struct roast_str text)
 {
     while (text.size_bytes > 0 && roast__buf_ok(out)) {
         uint32_t code;
@@ -308,18 +308,18 @@ int32_t roast__table_word(roast_table *table, int col, struct roast_str text)
 {
     if (!text.data || !roast__table_ok(table))
         return ROAST_NO_STRING;
-    struct roast_own_column *column = &table->columns[col - table->first];
+    struct roast_stored_column *column = &table->columns[col - table->first];
     struct roast_str last = roast__strings_get(&column->words, column->last_word);
     if (last.data && last.size_bytes == text.size_bytes &&
         memcmp(last.data, text.data, text.size_bytes) == 0)
-        return column->last_word; /* rows repeat the text of the row before them */
+        return column->last_word; /* rows often repeat the text of the previous row */
 
-    unsigned char bits = 0; /* of all bytes: below 0x80 it is ASCII */
+    unsigned char bits = 0; /* OR of all bytes; below 0x80: ASCII */
     for (size_t i = 0; i < text.size_bytes; i++)
         bits |= (unsigned char)text.data[i];
     struct roast_buf clean = {0};
     if (bits >= 0x80) {
-        put_clean(&clean, text);
+        put_utf8(&clean, text);
         text = (struct roast_str){(const char *)clean.data, clean.size_bytes};
     }
     int32_t word = roast__buf_ok(&clean) ? roast__strings_put(&column->words, text)
@@ -335,7 +335,7 @@ int32_t roast__table_word(roast_table *table, int col, struct roast_str text)
 
 void roast__list_add(struct roast_buf *list, struct roast_str text)
 {
-    for (size_t i = 0; i < text.size_bytes; i++) /* a NUL ends a text of the list */
+    for (size_t i = 0; i < text.size_bytes; i++) /* NUL separates the texts */
         roast__buf_put(list, text.data[i] != '\0' ? &text.data[i] : " ", 1);
     roast__buf_put(list, "", 1);
 }

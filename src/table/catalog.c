@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* catalog.c - the lists of tables and columns.
  *
- * An item of the ladder that chunk_metrics knows under a name of its own has that name
- * here too; any other time ends in `_s`. */
+ * An item of the ladder with a key in chunk_metrics has that name; other times end in
+ * `_s`. */
 #include <string.h>
 
 #include "table/table.h"
 
-enum { ROAST_DTYPE_TEXTS = ROAST_DTYPE_TEXT + 1 }; /* in the list alone */
+enum { ROAST_DTYPE_TEXTS = ROAST_DTYPE_TEXT + 1 }; /* only in table_columns.def */
 
 static const struct {
     enum roast_table_id table;
@@ -80,7 +80,7 @@ int roast_table_find(const char *name)
 
 /* ---- columns --------------------------------------------------------------------- */
 
-/* Columns stand in the order of their tables. */
+/* Columns are in the order of their tables. */
 int roast__table_first(enum roast_table_id id)
 {
     int low = 0, high = ROAST_COL_COUNT;
@@ -106,7 +106,7 @@ size_t roast__table_listed(enum roast_table_id id)
     return fixed_columns(id) + (id == ROAST_TABLE_chunks ? ROAST_ITEM_COUNT : 0);
 }
 
-/* The key of chunk_metrics that holds an item; NULL where none does. */
+/* The key of an item in chunk_metrics; NULL: none. */
 static const char *view_key(enum roast_ladder_item item)
 {
     size_t count;

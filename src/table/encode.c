@@ -12,19 +12,19 @@
  *              TEXT         varint: 0 not known, 1 + number of the word
  *     text     varint bytes, UTF-8
  *
- * Tables and columns go by name, so a version that knows others keeps what both know. A
- * value takes at least a byte: what is decoded takes little more than nine times as much
- * memory as its bytes. */
+ * Tables and columns are found by name, so another version reads those that it knows. A
+ * value takes at least a byte: decoding takes little more than nine times the memory of
+ * the bytes. */
 #include "table/encode.h"
 
 #include <string.h>
 
 #include "base/bytes.h"
-#include "table/own.h"
+#include "table/internal.h"
 
 enum { LAYOUT = 1 };
 
-/* ---- to bytes -------------------------------------------------------------------- */
+/* ---- encoding -------------------------------------------------------------------- */
 
 static void put_text(struct roast_buf *out, struct roast_str text)
 {
@@ -32,7 +32,7 @@ static void put_text(struct roast_buf *out, struct roast_str text)
     roast__buf_put(out, text.data, text.size_bytes);
 }
 
-static void put_value(struct roast_buf *out, const struct roast_own_column *column,
+static void put_value(struct roast_buf *out, const struct roast_stored_column *column,
                       size_t row)
 {
     const void *values = column->values;
@@ -42,8 +42,8 @@ static void put_value(struct roast_buf *out, const struct roast_own_column *colu
         roast__buf_put_varint(out, 0);
         return;
     }
-    switch (column->shown.type) {
-    case ROAST_DTYPE_INT64: /* of INT64_MIN the value is lost */
+    switch (column->info.type) {
+    case ROAST_DTYPE_INT64: /* INT64_MIN becomes unknown */
     case ROAST_DTYPE_TIME:
         roast__buf_put_varint(out, 1 + roast__zigzag(((const int64_t *)values)[row]));
         break;
@@ -64,17 +64,17 @@ static void put_value(struct roast_buf *out, const struct roast_own_column *colu
 
 static void put_column(struct roast_buf *out, const roast_table *table, size_t number)
 {
-    const struct roast_own_column *column = &table->columns[number];
+    const struct roast_stored_column *column = &table->columns[number];
     struct roast_buf bytes = {0};
 
-    if (column->shown.type == ROAST_DTYPE_TEXT)
+    if (column->info.type == ROAST_DTYPE_TEXT)
         roast__buf_put_varint(&bytes, column->words.count);
     for (size_t i = 0; i < column->words.count; i++)
         put_text(&bytes, roast__strings_get(&column->words, (int32_t)i));
     for (size_t row = 0; row < table->rows; row++)
         put_value(&bytes, column, row);
-    put_text(out, roast_str_of(column->shown.name));
-    roast__buf_put_varint(out, column->shown.type);
+    put_text(out, roast_str_of(column->info.name));
+    roast__buf_put_varint(out, column->info.type);
     roast__buf_put_varint(out, bytes.size_bytes);
     roast__buf_put(out, bytes.data, bytes.size_bytes);
     out->failed |= bytes.failed;
@@ -106,7 +106,7 @@ void roast__tables_encode(struct roast_buf *out, roast_tables tables)
     }
 }
 
-/* ---- and back -------------------------------------------------------------------- */
+/* ---- decoding -------------------------------------------------------------------- */
 
 static struct roast_str read_text(struct roast_cursor *in)
 {
@@ -126,7 +126,7 @@ static bool is_named(const char *name, struct roast_str text)
 static void read_value(struct roast_cursor *in, roast_table *table, int col,
                        enum roast_dtype type)
 {
-    const struct roast_own_column *column = &table->columns[col - table->first];
+    const struct roast_stored_column *column = &table->columns[col - table->first];
     uint64_t number = roast__cursor_varint(in), bits;
     double value;
 
@@ -154,7 +154,7 @@ static void read_value(struct roast_cursor *in, roast_table *table, int col,
     }
 }
 
-/* Rows are filled one by one, so a column goes back to the first of them. */
+/* Values go to the last row, so each column starts again at row 1. */
 static void read_column(struct roast_cursor *in, roast_table *table, size_t rows)
 {
     struct roast_str name = read_text(in);
@@ -164,10 +164,10 @@ static void read_column(struct roast_cursor *in, roast_table *table, size_t rows
     size_t number = 0;
 
     while (table && number < table->count &&
-           !is_named(table->columns[number].shown.name, name))
+           !is_named(table->columns[number].info.name, name))
         number++;
     if (!bytes || size == 0 || !table || number == table->count ||
-        type != table->columns[number].shown.type || table->columns[number].known > 0)
+        type != table->columns[number].info.type || table->columns[number].known > 0)
         return;
     if (size < rows) {
         in->failed = true;
@@ -178,7 +178,7 @@ static void read_column(struct roast_cursor *in, roast_table *table, size_t rows
     uint64_t words = type == ROAST_DTYPE_TEXT ? roast__cursor_varint(&part) : 0;
     for (uint64_t i = 0; i < words && !part.failed && !table->failed; i++) {
         int32_t word = roast__table_word(table, col, read_text(&part));
-        part.failed |= word >= 0 && (uint64_t)word != i; /* one comes twice */
+        part.failed |= word >= 0 && (uint64_t)word != i; /* a repeated word */
     }
     for (table->rows = 1; table->rows <= rows && !part.failed; table->rows++)
         read_value(&part, table, col, (enum roast_dtype)type);
@@ -186,15 +186,15 @@ static void read_column(struct roast_cursor *in, roast_table *table, size_t rows
     in->failed |= part.failed || roast__cursor_remaining(&part) > 0;
 }
 
-struct reading {
+struct decoder {
     struct roast_cursor in;
-    uint64_t rows_left; /* that may still come */
+    uint64_t rows_left; /* limit of further rows */
     bool no_memory;
 };
 
-static void read_table(struct reading *reading, roast_tables tables)
+static void read_table(struct decoder *decoder, roast_tables tables)
 {
-    struct roast_cursor *in = &reading->in;
+    struct roast_cursor *in = &decoder->in;
     struct roast_str name = read_text(in);
     uint64_t rows = roast__cursor_varint(in);
     uint64_t columns = roast__cursor_varint(in);
@@ -205,16 +205,16 @@ static void read_table(struct reading *reading, roast_tables tables)
            !is_named(roast_table_name((enum roast_table_id)id), name))
         id++;
     bool known = id < ROAST_TABLE_COUNT;
-    in->failed |= rows > reading->rows_left || columns > roast__cursor_remaining(in) ||
+    in->failed |= rows > decoder->rows_left || columns > roast__cursor_remaining(in) ||
                   (known && tables[id]);
     if (in->failed)
         return;
-    reading->rows_left -= rows;
+    decoder->rows_left -= rows;
     if (known)
         tables[id] = table = roast__table_new((enum roast_table_id)id, (size_t)rows);
     for (uint64_t i = 0; i < columns && !in->failed; i++)
         read_column(in, table, (size_t)rows);
-    reading->no_memory |= known && !roast__table_ok(table);
+    decoder->no_memory |= known && !roast__table_ok(table);
     if (table)
         table->rows = (size_t)rows;
 }
@@ -229,22 +229,22 @@ void roast__tables_release(roast_tables tables)
 
 int roast__tables_decode(roast_tables tables, struct roast_str bytes, roast_error *err)
 {
-    struct reading reading = {roast__cursor(bytes.data, bytes.size_bytes),
+    struct decoder decoder = {roast__cursor(bytes.data, bytes.size_bytes),
                               bytes.size_bytes + ROAST_TABLE_COUNT, false};
-    uint64_t layout = roast__cursor_varint(&reading.in);
+    uint64_t layout = roast__cursor_varint(&decoder.in);
     int status = ROAST_OK;
 
     if (layout > LAYOUT)
         return roast_error_set(err, ROAST_NEWER_FORMAT, "tables of layout %u",
                                (unsigned)layout);
-    uint64_t count = roast__cursor_varint(&reading.in);
-    for (uint64_t i = 0; i < count && !reading.in.failed && !reading.no_memory; i++)
-        read_table(&reading, tables);
-    reading.in.failed |= roast__cursor_remaining(&reading.in) > 0;
-    if (reading.no_memory)
+    uint64_t count = roast__cursor_varint(&decoder.in);
+    for (uint64_t i = 0; i < count && !decoder.in.failed && !decoder.no_memory; i++)
+        read_table(&decoder, tables);
+    decoder.in.failed |= roast__cursor_remaining(&decoder.in) > 0;
+    if (decoder.no_memory)
         status = roast_error_set(err, ROAST_NO_MEMORY, "tables of %zu bytes",
                                  bytes.size_bytes);
-    else if (reading.in.failed)
+    else if (decoder.in.failed)
         status = roast_error_set(err, ROAST_BAD_DATA, "tables of %zu bytes",
                                  bytes.size_bytes);
     for (int id = 0; id < ROAST_TABLE_COUNT && status == ROAST_OK; id++) {

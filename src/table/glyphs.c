@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* glyphs.c - text from data, made fit for a terminal or a page.
+/* glyphs.c - text from data, made printable for a terminal or a page.
  *
- * The ranges below are those that matter, not all of Unicode: a rare script may be a
- * column off, but nothing that is dangerous gets through. */
+ * The ranges below are the common ones, not all of Unicode: the width of a rare script may
+ * be wrong, but no dangerous character is written. */
 #include "table/glyphs.h"
 
 #include <stdint.h>
 
 #include "base/utf8.h"
+#include "roast/row_writer.h"
 
 enum { MAX_MARKS = 4 };
 
@@ -49,7 +50,7 @@ static bool in_ranges(uint32_t code, const struct range *ranges, size_t count)
 
 struct roast_glyphs roast__glyphs(struct roast_str text)
 {
-    /* A mark at the start would sit on what we wrote before it. */
+    /* A mark at the start would combine with the text before it. */
     struct roast_glyphs glyphs = {.rest = text, .marks = MAX_MARKS};
 
     if (!text.data)
@@ -77,6 +78,18 @@ bool roast__glyphs_next(struct roast_glyphs *glyphs)
     return true;
 }
 
+size_t roast_printable(char *out, struct roast_str text)
+{
+    struct roast_glyphs glyphs = roast__glyphs(text);
+    size_t size = 0;
+
+    while (roast__glyphs_next(&glyphs)) {
+        memcpy(out + size, glyphs.shown.data, glyphs.shown.size_bytes);
+        size += glyphs.shown.size_bytes;
+    }
+    return size;
+}
+
 size_t roast__text_columns(struct roast_str text)
 {
     struct roast_glyphs glyphs = roast__glyphs(text);
@@ -87,8 +100,8 @@ size_t roast__text_columns(struct roast_str text)
     return columns;
 }
 
-/* Puts glyphs while they fit into max_columns; returns the columns put. The walk stands
- * behind the last one taken: one that did not fit is taken and not put. */
+/* Appends glyphs while they fit into max_columns; returns the columns. A glyph that does
+ * not fit is consumed. */
 static size_t put_glyphs(struct roast_buf *buf, struct roast_glyphs *glyphs,
                          size_t max_columns)
 {
@@ -152,13 +165,13 @@ static const char *html_entity(char c)
     }
 }
 
-void roast__put_html(struct roast_buf *buf, struct roast_str fit)
+void roast__put_html(struct roast_buf *buf, struct roast_str printable)
 {
-    for (size_t i = 0; i < fit.size_bytes; i++) {
-        const char *entity = html_entity(fit.data[i]);
+    for (size_t i = 0; i < printable.size_bytes; i++) {
+        const char *entity = html_entity(printable.data[i]);
         if (entity)
             roast__put(buf, entity);
         else
-            roast__buf_put(buf, &fit.data[i], 1);
+            roast__buf_put(buf, &printable.data[i], 1);
     }
 }

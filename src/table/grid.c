@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* grid.c - the text aligner.
  *
- * Widths are counted in columns of a terminal, not in bytes. Blanks at the end of a
- * line are never written: they would show up in everything that compares text. */
+ * Widths are counted in columns of a terminal, not in bytes. Trailing spaces are not
+ * written: they would show up when texts are compared. */
 #include "table/grid.h"
 
 #include <string.h>
@@ -78,7 +78,7 @@ static size_t widest(const struct roast_grid *grid, size_t column)
     return grid->wide && width > ROAST_WIDEST_PAD ? ROAST_WIDEST_PAD : width;
 }
 
-/* On a page the last column gets no more than what is left of the line. */
+/* On a page the last column is limited to the rest of the line. */
 static void fix_widths(struct roast_grid *grid)
 {
     size_t used = INDENT;
@@ -110,17 +110,9 @@ static void write_cell(struct roast_buf *buf, const struct roast_grid *grid,
     if (!last)
         roast__put_blanks(buf, column->right ? GAP : blanks + GAP);
     else if (grid->wide)
-        roast__put(buf, "\n"); /* blanks of the data stay */
+        roast__put(buf, "\n"); /* trailing spaces of the data are kept */
     else
         roast__end_line(buf);
-}
-
-static void write_head(struct roast_buf *buf, const struct roast_grid *grid)
-{
-    roast__put(buf, grid->before_head ? grid->before_head : "");
-    for (size_t i = 0; i < grid->column_count; i++)
-        write_cell(buf, grid, i, roast_str_of(grid->columns[i].heading));
-    roast__put(buf, grid->after_head ? grid->after_head : "");
 }
 
 void roast__grid_write(struct roast_buf *buf, struct roast_grid *grid)
@@ -131,11 +123,15 @@ void roast__grid_write(struct roast_buf *buf, struct roast_grid *grid)
         fix_widths(grid);
     if (!roast__buf_ok(&grid->text) || !roast__buf_ok(&grid->cells) ||
         !roast__buf_ok(&grid->widths)) {
-        buf->failed = true; /* the page checks once, at its end */
+        buf->failed = true;
         return;
     }
-    if (first && grid->columns[0].heading)
-        write_head(buf, grid);
+    if (first && grid->columns[0].heading) {
+        roast__put(buf, grid->before_head ? grid->before_head : "");
+        for (size_t i = 0; i < grid->column_count; i++)
+            write_cell(buf, grid, i, roast_str_of(grid->columns[i].heading));
+        roast__put(buf, grid->after_head ? grid->after_head : "");
+    }
     for (size_t i = 0; i < roast__grid_rows(grid) * grid->column_count; i++) {
         struct cell_place place = cell_at(grid, i);
         write_cell(buf, grid, i % grid->column_count,

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* grid.h - the text aligner: cells in columns, for pages and for the program.
  *
- * A grid collects its cells; writing them fixes the widths, so that rows that come later
- * stand under the first ones. On a page no line is longer than ROAST_PAGE_COLUMNS and
- * cells are cut as they come; a wide grid cuts nothing. Failure is that of its buffers. */
+ * A grid collects its cells; the first write fixes the widths, and later rows use the same
+ * widths. On a page no line is longer than ROAST_PAGE_COLUMNS and cells are cut; a wide
+ * grid cuts nothing. Failure is that of its buffers. */
 #ifndef ROAST_TABLE_GRID_H
 #define ROAST_TABLE_GRID_H
 
@@ -13,7 +13,7 @@ enum { ROAST_PAGE_COLUMNS = 80, ROAST_WIDEST_PAD = 64 };
 
 struct roast_grid_column {
     const char *heading; /* NULL in the first column: no line of headings */
-    size_t max_columns;  /* 0, for the last one only: what is left of the line */
+    size_t max_columns;  /* 0 (only of the last column): the rest of the line */
     bool right;          /* aligned to the right */
     enum roast_cut cut;
 };
@@ -31,13 +31,13 @@ struct roast_grid {
 
 void roast__grid_put(struct roast_grid *grid, struct roast_str text);
 void roast__grid_put_number(struct roast_grid *grid, double value, const char *unit);
-size_t roast__grid_rows(const struct roast_grid *grid); /* that wait */
+size_t roast__grid_rows(const struct roast_grid *grid); /* not yet written */
 
-/* Writes the rows that wait, the first time below the headings. */
+/* Writes the rows not yet written, the first time below the headings. */
 void roast__grid_write(struct roast_buf *buf, struct roast_grid *grid);
 void roast__grid_release(struct roast_grid *grid);
 
-/* Ends a line without blanks at its end. */
+/* Ends a line, without trailing spaces. */
 void roast__end_line(struct roast_buf *buf);
 
 #endif

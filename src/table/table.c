@@ -6,27 +6,27 @@
 
 #include "base/mem.h"
 #include "base/str.h"
-#include "table/own.h"
+#include "table/internal.h"
 
 roast_table *roast_table_hold(roast_table *table)
 {
-    atomic_fetch_add_explicit(&table->holders, 1, memory_order_relaxed);
+    atomic_fetch_add_explicit(&table->references, 1, memory_order_relaxed);
     return table;
 }
 
-static void release_column(struct roast_own_column *column)
+static void release_column(struct roast_stored_column *column)
 {
     roast__free(column->values);
     roast__strings_release(&column->words);
     roast__free(column->joined);
-    if (column->shown.word_count > 0)
-        roast__free((void *)(column->shown.ends - 1));
+    if (column->info.word_count > 0)
+        roast__free((void *)(column->info.ends - 1));
 }
 
 void roast_table_free(roast_table *table)
 {
     if (!table ||
-        atomic_fetch_sub_explicit(&table->holders, 1, memory_order_acq_rel) > 1)
+        atomic_fetch_sub_explicit(&table->references, 1, memory_order_acq_rel) > 1)
         return;
     for (size_t i = 0; i < table->count; i++)
         release_column(&table->columns[i]);
@@ -36,7 +36,7 @@ void roast_table_free(roast_table *table)
 
 void roast__table_drop(roast_table *table, int col)
 {
-    struct roast_own_column *column = &table->columns[col - table->first];
+    struct roast_stored_column *column = &table->columns[col - table->first];
 
     release_column(column);
     table->count--;
@@ -57,7 +57,7 @@ size_t roast_table_width(const roast_table *table)
 const struct roast_table_column *roast_table_column(const roast_table *table,
                                                     size_t column)
 {
-    return &table->columns[column].shown;
+    return &table->columns[column].info;
 }
 
 int roast_table_col(const roast_table *table, size_t column)
@@ -68,13 +68,13 @@ int roast_table_col(const roast_table *table, size_t column)
 /* ---- one value ------------------------------------------------------------------- */
 
 /* NULL: the value is not known. */
-static const struct roast_own_column *column_with(const roast_table *table, size_t row,
-                                                  int col)
+static const struct roast_stored_column *column_with(const roast_table *table,
+                                                     size_t row, int col)
 {
     if (!table || row >= table->rows)
         return NULL;
     assert(col >= table->first && (size_t)(col - table->first) < table->count);
-    const struct roast_own_column *column = &table->columns[col - table->first];
+    const struct roast_stored_column *column = &table->columns[col - table->first];
     bool known = column->known > 0 && (column->valid[row >> 3] >> (row & 7) & 1) != 0;
     return known ? column : NULL;
 }
@@ -86,31 +86,31 @@ bool roast_table_known(const roast_table *table, size_t row, int col)
 
 bool roast_table_int(int64_t *value, const roast_table *table, size_t row, int col)
 {
-    const struct roast_own_column *column = column_with(table, row, col);
+    const struct roast_stored_column *column = column_with(table, row, col);
 
     if (!column)
         return false;
-    assert(column->shown.type == ROAST_DTYPE_INT64 ||
-           column->shown.type == ROAST_DTYPE_TIME);
+    assert(column->info.type == ROAST_DTYPE_INT64 ||
+           column->info.type == ROAST_DTYPE_TIME);
     *value = ((const int64_t *)(const void *)column->values)[row];
     return true;
 }
 
 bool roast_table_flag(const roast_table *table, size_t row, int col)
 {
-    const struct roast_own_column *column = column_with(table, row, col);
+    const struct roast_stored_column *column = column_with(table, row, col);
 
-    assert(!column || column->shown.type == ROAST_DTYPE_BOOL);
+    assert(!column || column->info.type == ROAST_DTYPE_BOOL);
     return column && column->values[row] != 0;
 }
 
 double roast_table_number(const roast_table *table, size_t row, int col)
 {
-    const struct roast_own_column *column = column_with(table, row, col);
+    const struct roast_stored_column *column = column_with(table, row, col);
 
     if (!column)
         return NAN;
-    switch (column->shown.type) {
+    switch (column->info.type) {
     case ROAST_DTYPE_INT64:
     case ROAST_DTYPE_TIME:
         return (double)((const int64_t *)(const void *)column->values)[row];
@@ -121,17 +121,17 @@ double roast_table_number(const roast_table *table, size_t row, int col)
     case ROAST_DTYPE_TEXT:
         break;
     }
-    assert(false); /* a text is no number */
+    assert(false); /* a text has no number */
     return NAN;
 }
 
 struct roast_str roast_table_text(const roast_table *table, size_t row, int col)
 {
-    const struct roast_own_column *column = column_with(table, row, col);
+    const struct roast_stored_column *column = column_with(table, row, col);
 
     if (!column)
         return (struct roast_str){NULL, 0};
-    assert(column->shown.type == ROAST_DTYPE_TEXT);
+    assert(column->info.type == ROAST_DTYPE_TEXT);
     return roast__strings_get(&column->words,
                               ((const int32_t *)(const void *)column->values)[row]);
 }
@@ -149,7 +149,7 @@ bool roast_table_item(struct roast_str *item, struct roast_str *list)
     return true;
 }
 
-/* A row brings at most one new word: word n is in row n or behind it. */
+/* A row adds at most one word, so word n is in row n or later. */
 size_t roast__table_find(const roast_table *table, int col, struct roast_str text)
 {
     size_t rows = roast_table_rows(table);
@@ -159,7 +159,7 @@ size_t roast__table_find(const roast_table *table, int col, struct roast_str tex
             : ROAST_NO_STRING;
 
     for (size_t row = word >= 0 ? (size_t)word : rows; row < rows; row++) {
-        const struct roast_own_column *column = column_with(table, row, col);
+        const struct roast_stored_column *column = column_with(table, row, col);
         if (column && ((const int32_t *)(const void *)column->values)[row] == word)
             return row;
     }

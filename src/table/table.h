@@ -1,23 +1,23 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* table.h - tables while they are filled, row by row.
  *
- * Failure is sticky, as in base/buf.h: fill as often as you like; finishing reports
- * whether memory ran out. A table that could not be allocated is NULL, and filling it
- * does nothing. What is not filled in a row is not known there. A growing table can be
- * read by the functions of roast/table.h that take a row and a column. */
+ * Failure is sticky, as in base/buf.h: roast__table_finish() reports whether memory ran
+ * out. A table that could not be allocated is NULL, and filling it does nothing. Values
+ * that are not filled are unknown. A growing table can be read by the functions of
+ * roast/table.h that take a row and a column. */
 #ifndef ROAST_TABLE_TABLE_H
 #define ROAST_TABLE_TABLE_H
 
 #include "base/buf.h"
 #include "roast/table.h"
 
-/* Returns owned, with one reference; NULL when out of memory. `rows` is a guess. */
+/* Returns owned, with one reference; NULL when out of memory. `rows` is an estimate. */
 roast_table *roast__table_new(enum roast_table_id id, size_t rows);
 
 /* Ends the filling. On failure the table is freed, and NULL. */
 int roast__table_finish(roast_table **table, roast_error *err);
 
-/* Another part ran out of memory: finishing will report it. */
+/* Marks the table as failed: finishing reports that memory ran out. */
 void roast__table_fail(roast_table *table);
 bool roast__table_ok(const roast_table *table);
 
@@ -25,23 +25,23 @@ bool roast__table_ok(const roast_table *table);
 void roast__table_row(roast_table *table);
 
 void roast__fill_int(roast_table *table, int col, int64_t value); /* or TIME */
-/* What no int64_t holds, and what is no finite number, stays unknown. */
+/* Values that do not fit, and numbers that are not finite, stay unknown. */
 void roast__fill_count(roast_table *table, int col, uint64_t count);
 void roast__fill_sum(roast_table *table, int col, double count);
 void roast__fill_number(roast_table *table, int col, double value);
 void roast__fill_bool(roast_table *table, int col, bool value);
 
-/* Bytes that are no UTF-8 become U+FFFD; an absent text is not known. */
+/* Bytes that are no UTF-8 become U+FFFD; an absent text is unknown. */
 void roast__fill_text(roast_table *table, int col, struct roast_str text);
 void roast__fill_string(roast_table *table, int col, const char *text);
 
-/* Adds a text to the list that `list` holds; roast__fill_list() fills a column with it
- * and empties it. */
+/* Adds a text to a list; roast__fill_list() fills a column with the list and releases
+ * it. */
 void roast__list_add(struct roast_buf *list, struct roast_str text);
 void roast__fill_list(roast_table *table, int col, struct roast_buf *list);
 
-/* The word of a column for a text that will come often, and a row with it; negative:
- * not known. */
+/* The number of a text that is used in many rows, and filling a row with it; negative:
+ * unknown. */
 int32_t roast__table_word(roast_table *table, int col, struct roast_str text);
 void roast__fill_word(roast_table *table, int col, int32_t word);
 
@@ -49,14 +49,14 @@ void roast__fill_word(roast_table *table, int col, int32_t word);
 void roast__fill_from(roast_table *table, int col, const roast_table *from, size_t row,
                       int from_col);
 
-/* The first row with this text; the number of rows where there is none. Quick where a
- * text comes in one row only. */
+/* The first row with this text; the number of rows if there is none. Fast where every
+ * row has its own text. */
 size_t roast__table_find(const roast_table *table, int col, struct roast_str text);
 
 /* How many rows have this text. */
 size_t roast__table_count(const roast_table *table, int col, const char *text);
 
-/* Takes a column out of a finished table that has one reference. */
+/* Removes a column from a finished table with one reference. */
 void roast__table_drop(roast_table *table, int col);
 
 /* ---- the list ------------------------------------------------------------------ */

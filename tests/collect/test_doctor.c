@@ -47,10 +47,10 @@ static size_t line_of(const struct results *results, const char *name)
 
 static void test_a_machine_where_all_is_known(void **state)
 {
-    const struct roast_doctor_places places = {.proc = ROAST_FIXTURES "/proc/typical",
-                                               .cgroup = "/nonexistent",
-                                               .sys = "/nonexistent",
-                                               .scratch = "."};
+    const struct roast_doctor_roots roots = {.proc = ROAST_FIXTURES "/proc/typical",
+                                             .cgroup = "/nonexistent",
+                                             .sys = "/nonexistent",
+                                             .scratch = "."};
     static const char *const works[] = {"memory of processes", "waiting for a core",
                                         "bytes from storage",
                                         "files that outlive a crash"};
@@ -59,7 +59,7 @@ static void test_a_machine_where_all_is_known(void **state)
     (void)state;
     if (!ROAST_PROCFS)
         skip();
-    roast_doctor(&places, take, &results);
+    roast_doctor(&roots, take, &results);
     for (size_t i = 0; i < COUNT_OF(works); i++)
         assert_int_equal(results.lines[line_of(&results, works[i])].kind,
                          ROAST_DOCTOR_YES);
@@ -71,12 +71,12 @@ static void test_a_machine_where_all_is_known(void **state)
 
 static void test_a_machine_where_nothing_is_known(void **state)
 {
-    const struct roast_doctor_places places = {"/nonexistent", "/nonexistent",
-                                               "/nonexistent", "/nonexistent"};
+    const struct roast_doctor_roots roots = {"/nonexistent", "/nonexistent",
+                                             "/nonexistent", "/nonexistent"};
     struct results results = {.count = 0};
 
     (void)state;
-    roast_doctor(&places, take, &results);
+    roast_doctor(&roots, take, &results);
     for (size_t i = 0; i < results.count; i++) {
         assert_int_not_equal(results.lines[i].kind, ROAST_DOCTOR_YES);
         bool has_lost = results.lines[i].lost[0] != '\0';

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* test_chunk_section.c - the inside of the chunks on a page: slices, bytes, branches, storage.
+/* test_chunk_section.c - the section about chunks: slices, bytes, branches, storage.
  *
  * The golden file is what users see; a change there is a change for them. */
 #include <math.h>
 #include <stdio.h>
 
 #include "golden.h"
-#include "make_help.h"
+#include "tables_by_hand.h"
 
 #include "roast/ladder.h"
 
@@ -16,7 +16,7 @@ static struct roast_metric_values values;
 static const char *slice_names[ROAST_SLICE_COUNT];
 static struct roast_cell cells[TABLES][MAX_CELLS];
 static struct hand_table tables[TABLES];
-static struct roast_shown shown = {.values = &values};
+static struct roast_page_input shown = {.values = &values};
 
 static const char *const split_columns[] = {"on_cpu", "runqueue", "fetch_wait",
                                             "blocked", "waiting"};
@@ -122,7 +122,7 @@ static void add_endpoint(struct roast_cell name, uint64_t requests, uint64_t byt
     row[6] = cell_number((double)requests * 2.5e-3);
 }
 
-/* Most of the time goes before process() begins. */
+/* Most of the time is before process(). */
 static void set_typical_slices(void)
 {
     set_slice(ROAST_ITEM_import, 0.404);
@@ -161,10 +161,10 @@ static void set_typical_run(void)
     add_endpoint(cell_text("root://eos.example.org"), 164, 10311924);
 }
 
-/* ---- what a page says --------------------------------------------------------- */
+/* ---- the page ----------------------------------------------------------------- */
 
-/* What is shown, with the tables as they are now. */
-static const struct roast_shown *built(void)
+/* The input of the page, with the current tables. */
+static const struct roast_page_input *built(void)
 {
     test_heap_fail(0, false);
     show_tables(&shown, tables, TABLES);
@@ -189,7 +189,8 @@ static void test_where_the_time_of_a_chunk_went(void **state)
     check_page_fits(&page);
     const char *end = strstr(page.text, "\nThroughput Metrics\n");
     assert_non_null(end);
-    check_golden("report_inside.txt", str_from(page.text, (size_t)(end - page.text)));
+    check_golden("report_chunk_section.txt",
+                 str_from(page.text, (size_t)(end - page.text)));
     roast_page_release(&page);
 }
 
@@ -236,7 +237,7 @@ static void test_a_slice_that_is_all_has_the_whole_bar(void **state)
                true);
 }
 
-static void test_chunks_that_were_not_looked_into_are_counted(void **state)
+static void test_chunks_without_a_ladder_are_counted(void **state)
 {
     (void)state;
     set_slice(ROAST_ITEM_compute, 0.25);
@@ -420,7 +421,7 @@ static void test_hostile_numbers_do_no_harm(void **state)
     }
 }
 
-static void test_a_heap_that_is_empty_is_survived(void **state)
+static void test_failing_allocations(void **state)
 {
     (void)state;
     set_typical_run();
@@ -435,8 +436,7 @@ int main(void)
         cmocka_unit_test_setup(test_the_card_shows_it_too, setup),
         cmocka_unit_test_setup(test_nothing_known_is_nothing_shown, setup),
         cmocka_unit_test_setup(test_a_slice_that_is_all_has_the_whole_bar, setup),
-        cmocka_unit_test_setup(test_chunks_that_were_not_looked_into_are_counted,
-                               setup),
+        cmocka_unit_test_setup(test_chunks_without_a_ladder_are_counted, setup),
         cmocka_unit_test_setup(test_without_a_count_the_title_has_the_time_alone,
                                setup),
         cmocka_unit_test_setup(test_small_slices_are_one_line, setup),
@@ -449,7 +449,7 @@ int main(void)
         cmocka_unit_test_setup(test_branches_without_bytes_are_ranked_by_time, setup),
         cmocka_unit_test_setup(test_hostile_names_do_no_harm, setup),
         cmocka_unit_test_setup(test_hostile_numbers_do_no_harm, setup),
-        cmocka_unit_test_setup(test_a_heap_that_is_empty_is_survived, setup),
+        cmocka_unit_test_setup(test_failing_allocations, setup),
     };
     test_heap_install();
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* test_first_screen.c - the first screen: did it finish, did anything fail, what took
- * the time, what is the one thing to change.
+/* test_first_screen.c - the first screen: whether it finished, what failed, what took
+ * the time, what to change first.
  *
- * The golden files are what users see; a change there is a change for them. The first is
- * of a run that the rules have judged. */
+ * The golden files are what users see; a change there is a change for them. The first
+ * one is of a run with findings. */
 #include "analyze/patients.h"
 #include "golden.h"
-#include "make_help.h"
+#include "tables_by_hand.h"
 
 enum { FINDINGS, BUDGET, CHECKS, TABLES };
 
 static struct roast_metric_values values;
 static struct hand_table tables[TABLES];
 static struct roast_heading heading;
-static struct roast_shown shown = {.values = &values, .heading = &heading};
+static struct roast_page_input shown = {.values = &values, .heading = &heading};
 
 static const char *const finding_columns[] = {
     "id", "title", "evidence", "advice", "saves_wall_seconds", "overlaps"};
@@ -112,15 +112,15 @@ static void put_everything(void)
 
 /* ---- tests --------------------------------------------------------------------- */
 
-/* What is shown, with the tables as they are now. */
-static const struct roast_shown *built(void)
+/* The input of the page, with the current tables. */
+static const struct roast_page_input *built(void)
 {
     test_heap_fail(0, false);
     show_tables(&shown, tables, TABLES);
     return &shown;
 }
 
-static int first_screen(struct roast_page *out, const struct roast_shown *what,
+static int first_screen(struct roast_page *out, const struct roast_page_input *what,
                         roast_error *err)
 {
     struct roast_buf buf = {0};
@@ -129,7 +129,7 @@ static int first_screen(struct roast_page *out, const struct roast_shown *what,
     return roast__page_finish(out, &buf, err);
 }
 
-static void check_page(const char *golden, const struct roast_shown *what)
+static void check_page(const char *golden, const struct roast_page_input *what)
 {
     struct roast_page page = make_page(first_screen, what);
 
@@ -138,7 +138,7 @@ static void check_page(const char *golden, const struct roast_shown *what)
     roast_page_release(&page);
 }
 
-/* A worker that comes, takes a chunk, and is never heard of again. */
+/* A worker that joins, gets a chunk, and disappears. */
 static void add_victim(roast_run *run)
 {
     const char *name = worker_named(8);
@@ -179,12 +179,12 @@ static roast_run *run_an_ill_one(void)
     return run;
 }
 
-static void test_a_run_that_was_judged(void **state)
+static void test_a_run_with_findings(void **state)
 {
     roast_run *run = run_an_ill_one();
     roast_summary *summary = summary_of(run);
-    struct roast_shown judged = {.values = roast_summary_metrics(summary),
-                                 .heading = &heading};
+    struct roast_page_input judged = {.values = roast_summary_metrics(summary),
+                                      .heading = &heading};
 
     (void)state;
     heading.executor = roast_str_of("Dask, 8 workers");
@@ -236,7 +236,7 @@ static void test_not_explained_is_the_metric(void **state)
 /* Not measured: no table, or one without seconds. */
 static void test_nothing_known(void **state)
 {
-    struct roast_shown little = {.values = &values, .heading = &heading};
+    struct roast_page_input little = {.values = &values, .heading = &heading};
 
     (void)state;
     memset(budget_cells, 0, sizeof(budget_cells));
@@ -263,7 +263,7 @@ static void test_words_from_data(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup(test_a_run_that_was_judged, setup),
+        cmocka_unit_test_setup(test_a_run_with_findings, setup),
         cmocka_unit_test_setup(test_everything, setup),
         cmocka_unit_test_setup(test_healthy, setup),
         cmocka_unit_test_setup(test_not_explained_is_the_metric, setup),

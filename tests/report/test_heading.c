@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What a heading must do: say in words what ran, when, and how it ended. */
+/* test_heading.c - what ran, when, and how it ended. */
 #include "roast/report.h"
 #include "support.h"
 
@@ -35,7 +35,7 @@ static struct roast_heading_text heading(enum roast_origin origin)
     return out;
 }
 
-static void test_all_that_is_known_is_said(void **state)
+static void test_all_parts_of_a_heading(void **state)
 {
     (void)state;
     note(ROAST_NOTES_run, "processor", "MyProcessor");
@@ -59,7 +59,7 @@ static void test_how_it_ended(void **state)
     assert_str_is(heading(ROAST_IN_RUN_FILE).heading.state,
                   "unfinished: saved before its end was known");
     assert_str_is(heading(ROAST_IN_LIVE_FILE).heading.state,
-                  "unfinished: it goes on, or its collector was killed");
+                  "unfinished: still running, or its collector was killed");
     assert_true(heading(ROAST_IN_MEMORY).heading.incomplete);
     roast_run_finish(run, 1000000000);
     assert_false(heading(ROAST_IN_LIVE_FILE).heading.incomplete);
@@ -116,7 +116,7 @@ static void test_secrets_are_not_kept(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(test_all_that_is_known_is_said, make_run,
+        cmocka_unit_test_setup_teardown(test_all_parts_of_a_heading, make_run,
                                         drop_run),
         cmocka_unit_test_setup_teardown(test_how_it_ended, make_run, drop_run),
         cmocka_unit_test_setup_teardown(test_what_is_unknown_is_left_out, make_run,

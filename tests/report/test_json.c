@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* test_json.c - the report as JSON: strict, complete, and true to the summary. */
+/* test_json.c - the report as JSON: strict, complete, with the values of the summary. */
 #include <stdio.h>
 
 #include "analyze/runs.h"
@@ -113,7 +113,7 @@ static void set_note(roast_run *run, enum roast_note_group group, const char *na
         ROAST_OK);
 }
 
-/* Two chunks that went well and one that failed, with names that hurt. */
+/* Two successful chunks and a failed one, with hostile names. */
 static roast_run *typical_run(void)
 {
     roast_run *run = run_new();
@@ -251,7 +251,7 @@ static void test_tables_have_all_rows(void **state)
     roast_run_free(run);
 }
 
-static void test_no_byte_that_a_terminal_acts_on(void **state)
+static void test_no_control_characters(void **state)
 {
     roast_run *run = typical_run();
     struct roast_page page = page_of(run, NULL);
@@ -294,7 +294,7 @@ int main(void)
         cmocka_unit_test_setup(test_a_live_file_is_unfinished, setup),
         cmocka_unit_test_setup(test_every_metric_has_a_value_or_a_reason, setup),
         cmocka_unit_test_setup(test_tables_have_all_rows, setup),
-        cmocka_unit_test_setup(test_no_byte_that_a_terminal_acts_on, setup),
+        cmocka_unit_test_setup(test_no_control_characters, setup),
         cmocka_unit_test_setup(test_out_of_memory, setup),
     };
 

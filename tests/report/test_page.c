@@ -6,7 +6,7 @@
 #include <stdio.h>
 
 #include "golden.h"
-#include "make_help.h"
+#include "tables_by_hand.h"
 
 enum { HUGE_BYTES = 1024 * 1024 };
 
@@ -31,7 +31,7 @@ static int setup(void **state)
     return 0;
 }
 
-static void check_text(const struct roast_shown *shown, const char *golden)
+static void check_text(const struct roast_page_input *shown, const char *golden)
 {
     struct roast_page page = make_page(roast__report_text, shown);
 
@@ -50,7 +50,7 @@ static struct roast_heading heading_of(const char *state)
     };
 }
 
-static void test_a_run_that_went_well(void **state)
+static void test_a_successful_run(void **state)
 {
     const struct roast_cell wall[] = {cell_number(0),   cell_number(4),
                                       cell_number(5.1), cell_number(44.9),
@@ -63,7 +63,7 @@ static void test_a_run_that_went_well(void **state)
         TABLE("wall_account", wall_columns, wall),
         TABLE("section_totals", section_columns, sections)};
     const struct roast_heading heading = heading_of("finished");
-    struct roast_shown shown = {.values = &values, .heading = &heading};
+    struct roast_page_input shown = {.values = &values, .heading = &heading};
 
     (void)state;
     set_typical(&values, WORKFLOW | WORKERS | CHUNKS | OWN_CLOCKS);
@@ -77,7 +77,7 @@ static void test_a_run_that_went_well(void **state)
     roast_page_release(&page);
 }
 
-/* Fifteen failures of which the odd ones were made good. */
+/* Fifteen failures; every second one was resolved. */
 static size_t fill_failures(struct roast_cell *cells)
 {
     enum { ROWS = 15 };
@@ -101,7 +101,7 @@ static size_t fill_failures(struct roast_cell *cells)
     return ROWS;
 }
 
-static void test_a_run_that_went_wrong(void **state)
+static void test_a_failed_run(void **state)
 {
     struct roast_cell failures[15 * COUNT_OF(failure_columns)];
     const struct roast_cell datasets[] = {
@@ -133,7 +133,7 @@ static void test_a_run_that_went_wrong(void **state)
     struct roast_heading heading = heading_of("failed: OSError: XRootD error: [ERROR] "
                                               "Server responded with an error: [3011] "
                                               "No such file or directory");
-    struct roast_shown shown = {.values = &values, .heading = &heading};
+    struct roast_page_input shown = {.values = &values, .heading = &heading};
 
     (void)state;
     heading.incomplete = true;
@@ -157,7 +157,7 @@ static void test_a_run_that_went_wrong(void **state)
     check_text(&shown, "report_bad.txt");
 }
 
-/* Four tries at one chunk that failed alike are one row; another error is another. */
+/* Four attempts at one chunk with the same error are one row; another error is another. */
 static void test_failures_that_are_alike_are_one_row(void **state)
 {
     struct roast_cell cells[6 * COUNT_OF(failure_columns)];
@@ -166,7 +166,7 @@ static void test_failures_that_are_alike_are_one_row(void **state)
                                          .column_count = COUNT_OF(failure_columns),
                                          .cells = cells,
                                          .row_count = 6}};
-    struct roast_shown shown = {.values = &values};
+    struct roast_page_input shown = {.values = &values};
 
     (void)state;
     for (size_t i = 0; i < 6; i++) {
@@ -195,7 +195,7 @@ static void test_failures_that_are_alike_are_one_row(void **state)
 
 static void test_an_empty_run(void **state)
 {
-    const struct roast_shown shown = {.values = &values};
+    const struct roast_page_input shown = {.values = &values};
 
     (void)state;
     check_text(&shown, "report_empty.txt");
@@ -212,7 +212,7 @@ static void test_a_run_without_anything(void **state)
         {.name = "wall_account"}};
     static const struct roast_heading heading;
     struct roast_metric_values nothing = {.known = {false}};
-    struct roast_shown shown = {.values = &nothing, .heading = &heading};
+    struct roast_page_input shown = {.values = &nothing, .heading = &heading};
 
     (void)state;
     show_tables(&shown, tables, COUNT_OF(tables));
@@ -230,7 +230,7 @@ static void test_many_groups_are_ranked_and_counted(void **state)
     static struct roast_cell cells[GROUPS * COUNT_OF(section_columns)];
     static char names[GROUPS][8];
     const struct hand_table table = TABLE("section_totals", section_columns, cells);
-    struct roast_shown shown = {.values = &values};
+    struct roast_page_input shown = {.values = &values};
 
     (void)state;
     for (size_t i = 0; i < GROUPS; i++) {
@@ -251,7 +251,7 @@ static void test_many_groups_are_ranked_and_counted(void **state)
     roast_page_release(&page);
 }
 
-/* The same hostile text in every place that takes one. */
+/* The same hostile text in every field. */
 static void check_hostile(struct roast_str text)
 {
     struct roast_cell bad = {.type = ROAST_CELL_TEXT, .text = text};
@@ -276,7 +276,7 @@ static void check_hostile(struct roast_str text)
         TABLE("datasets", dataset_columns, datasets)};
     const struct roast_heading heading = {text, text, text, text, text,
                                           text, text, true, false};
-    struct roast_shown shown = {.values = &values, .heading = &heading};
+    struct roast_page_input shown = {.values = &values, .heading = &heading};
 
     show_tables(&shown, tables, COUNT_OF(tables));
     struct roast_page page = make_page(roast__report_text, &shown);
@@ -339,7 +339,7 @@ static void test_huge_names_are_cut(void **state)
 static void test_markup_is_escaped_in_the_card(void **state)
 {
     const struct roast_heading heading = {.name = roast_str_of("<b>&\"'")};
-    const struct roast_shown shown = {.values = &values, .heading = &heading};
+    const struct roast_page_input shown = {.values = &values, .heading = &heading};
 
     (void)state;
     struct roast_page page = make_page(roast__report_card, &shown);
@@ -348,7 +348,7 @@ static void test_markup_is_escaped_in_the_card(void **state)
     roast_page_release(&page);
 }
 
-static void test_every_page_survives_a_heap_that_is_empty(void **state)
+static void test_failing_allocations_of_every_page(void **state)
 {
     struct roast_cell failures[15 * COUNT_OF(failure_columns)];
     const struct roast_cell losses[] = {cell_text("frames_damaged"), cell_count(3),
@@ -365,7 +365,7 @@ static void test_every_page_survives_a_heap_that_is_empty(void **state)
         TABLE("losses", loss_columns, losses),
         TABLE("section_totals", section_columns, sections)};
     const struct roast_heading heading = heading_of("finished");
-    struct roast_shown shown = {.values = &values, .heading = &heading};
+    struct roast_page_input shown = {.values = &values, .heading = &heading};
 
     (void)state;
     show_tables(&shown, tables, COUNT_OF(tables));
@@ -377,8 +377,8 @@ static void test_every_page_survives_a_heap_that_is_empty(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup(test_a_run_that_went_well, setup),
-        cmocka_unit_test_setup(test_a_run_that_went_wrong, setup),
+        cmocka_unit_test_setup(test_a_successful_run, setup),
+        cmocka_unit_test_setup(test_a_failed_run, setup),
         cmocka_unit_test_setup(test_failures_that_are_alike_are_one_row, setup),
         cmocka_unit_test_setup(test_an_empty_run, setup),
         cmocka_unit_test_setup(test_a_run_without_anything, setup),
@@ -386,7 +386,7 @@ int main(void)
         cmocka_unit_test_setup(test_hostile_names_do_no_harm, setup),
         cmocka_unit_test_setup(test_huge_names_are_cut, setup),
         cmocka_unit_test_setup(test_markup_is_escaped_in_the_card, setup),
-        cmocka_unit_test_setup(test_every_page_survives_a_heap_that_is_empty, setup),
+        cmocka_unit_test_setup(test_failing_allocations_of_every_page, setup),
     };
     test_heap_install();
     return cmocka_run_group_tests(tests, NULL, NULL);

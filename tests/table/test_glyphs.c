@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* test_glyphs.c - text from data: what is shown, how wide it is, where it is cut. */
+/* test_glyphs.c - text from data: replaced characters, widths, cuts. */
 #include "heap.h"
 #include "support.h"
 
@@ -44,7 +44,7 @@ static void test_harmless_text_stays(void **state)
     check_shown("Z\xc3\xbcrich \xce\xbc\xce\xbc", "Z\xc3\xbcrich \xce\xbc\xce\xbc");
 }
 
-static void test_what_a_terminal_acts_on_is_a_question_mark(void **state)
+static void test_control_characters_become_question_marks(void **state)
 {
     (void)state;
     check_shown("a\x1b[31mb", "a?[31mb");      /* escape */
@@ -99,8 +99,8 @@ static void test_widths_are_those_of_a_terminal(void **state)
     assert_int_equal(roast__text_columns((struct roast_str){NULL, 0}), 0);
 }
 
-/* Without a limit a megabyte of marks would be a megabyte in one column. */
-static void test_heaps_of_marks_take_room(void **state)
+/* Without a limit a megabyte of marks would be in one column. */
+static void test_the_number_of_marks_is_limited(void **state)
 {
     enum { MARKS = 1000 };
     char text[1 + 2 * MARKS];
@@ -143,7 +143,7 @@ static void test_html_is_escaped(void **state)
                   "&lt;a href=&quot;x&quot;&gt;&#39;&amp;&#39;&lt;/a&gt;");
 }
 
-/* Every pair of bytes, in memory that ends behind it. */
+/* Every pair of bytes, at the end of allocated memory. */
 static void test_no_byte_behind_the_text_is_read(void **state)
 {
     (void)state;
@@ -164,11 +164,11 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup(test_harmless_text_stays, setup),
-        cmocka_unit_test_setup(test_what_a_terminal_acts_on_is_a_question_mark, setup),
+        cmocka_unit_test_setup(test_control_characters_become_question_marks, setup),
         cmocka_unit_test_setup(test_what_is_no_utf8_is_a_question_mark_per_byte, setup),
         cmocka_unit_test_setup(test_a_nul_byte_does_not_end_a_text, setup),
         cmocka_unit_test_setup(test_widths_are_those_of_a_terminal, setup),
-        cmocka_unit_test_setup(test_heaps_of_marks_take_room, setup),
+        cmocka_unit_test_setup(test_the_number_of_marks_is_limited, setup),
         cmocka_unit_test_setup(test_names_are_cut_in_the_middle, setup),
         cmocka_unit_test_setup(test_a_wide_letter_is_never_halved, setup),
         cmocka_unit_test_setup(test_html_is_escaped, setup),

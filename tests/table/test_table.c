@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The form of tables: values, what is not known, words, references. And that every
- * table can be made of every run, or says that memory ran out. */
+/* test_table.c - values, unknown values, words, references; and every table of a run with
+ * failing allocations. */
 #include "analyze/columns_look.h"
 #include "analyze/reads.h"
 #include "heap.h"
@@ -114,7 +114,7 @@ static void test_words_are_always_utf8(void **state)
     roast_table_free(columns);
 }
 
-/* Texts of a list are found one by one, and shown joined. */
+/* The texts of a list are read one by one, and shown joined. */
 static void test_lists_of_texts(void **state)
 {
     roast_table *to = roast__table_new(ROAST_TABLE_findings, 0);
@@ -142,7 +142,7 @@ static void test_lists_of_texts(void **state)
     roast_table_free(table);
 }
 
-/* Columns stand in the order of their tables: catalog.c searches them. */
+/* Columns are in the order of their tables: catalog.c needs that. */
 static void test_every_table_has_its_columns(void **state)
 {
     int next = 0;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* chunksize.c - how long a run takes with chunks of another size.
+/* chunksize.c - how long a run takes with another chunksize.
  *
  * Opening a file, building events and packing the output are per chunk; reading and
  * computing are per event, unless chunks of different sizes show that a part of them is
- * not. What it takes to hand over a chunk and to merge its output comes on top. */
+ * not. Sending a task and merging its output are added to the cost per chunk. */
 #include "analyze/findings/chunksize.h"
 
 #include "analyze/budget/budget.h"
@@ -15,23 +15,23 @@
 #include "roast/ladder.h"
 #include "run/cold_fields.h"
 
-static const double ALMOST = 1.05;       /* as good as the best */
-static const double LEAST_SPREAD = 0.1;  /* chunks are never all alike */
-static const double MOST_OF_LIMIT = 0.7; /* of memory, that a chunk may make use of */
-static const double USUAL_BYTES = 2e9;   /* what batch systems give to a thread */
+static const double ALMOST = 1.05;       /* times the best wall time counts as best */
+static const double LEAST_SPREAD = 0.1;  /* chunks are never all the same */
+static const double MOST_OF_LIMIT = 0.7; /* share of the memory limit to plan with */
+static const double USUAL_BYTES = 2e9;   /* memory per thread in batch systems */
 
 struct fitting {
-    double chunks; /* with events, and those in them */
+    double chunks; /* with events */
     double events;
-    double per_chunk_s; /* sum of what does not depend on events, where known */
+    double per_chunk_s; /* sum of the seconds known not to depend on events */
     double largest;     /* chunk, in events */
-    struct roast_linear_fit rest; /* seconds that may depend on them */
+    struct roast_linear_fit variable; /* seconds that may depend on events */
     struct roast_linear_fit all;
 };
 
 /* ---- chunks ---------------------------------------------------------------------- */
 
-/* Seconds per chunk and seconds of its events; false: not known. */
+/* Fills the fixed and the variable seconds of a chunk; false: not known. */
 static bool split_chunk(const struct roast_summary_context *ctx, size_t row,
                         double split[2])
 {
@@ -43,9 +43,9 @@ static bool split_chunk(const struct roast_summary_context *ctx, size_t row,
     (void)roast__attempt_fields(ctx->run, row, wanted, &rec);
     if (roast_record_has(&rec, ROAST_FIELD_ladder) &&
         roast_ladder_read(&ladder, rec.values[ROAST_FIELD_ladder].str, NULL) == 0) {
-        split[0] = (double)(ladder.values[ROAST_ITEM_open]) / 1e9 +
-                   (double)(ladder.values[ROAST_ITEM_form]) / 1e9 +
-                   (double)(ladder.values[ROAST_ITEM_result]) / 1e9;
+        split[0] = (double)ladder.values[ROAST_ITEM_open] / 1e9 +
+                   (double)ladder.values[ROAST_ITEM_form] / 1e9 +
+                   (double)ladder.values[ROAST_ITEM_result] / 1e9;
         split[1] = 0;
         for (int i = ROAST_ITEM_fetch; i <= ROAST_ITEM_write; i++)
             split[1] += (double)ladder.values[i] / 1e9;
@@ -78,22 +78,14 @@ static void add_chunk(struct fitting *fitting, const struct roast_summary_contex
     if (!split_chunk(ctx, row, split))
         return;
     fitting->per_chunk_s += split[0];
-    roast__fit_add(&fitting->rest, events, split[1]);
+    roast__fit_add(&fitting->variable, events, split[1]);
     roast__fit_add(&fitting->all, events, split[0] + split[1]);
 }
 
 /* ---- the fit --------------------------------------------------------------------- */
 
-/* Spread of chunks around the fit, relative to the mean. */
-static double spread_of(const struct roast_linear_fit *line)
-{
-    return line->mean_y > 0
-               ? sqrt(roast__fit_residual(line) / line->count) / line->mean_y
-               : 0;
-}
-
-/* The chunksize that the Runner was given; NaN: not known. */
-static double given_size(const struct roast_run *run)
+/* The chunksize of the Runner; NaN: not known. */
+static double runner_chunksize(const struct roast_run *run)
 {
     struct roast_str given = roast__notes_get(&run->notes, ROAST_NOTES_provenance,
                                               roast_str_of("runner.chunksize"));
@@ -107,25 +99,16 @@ static double given_size(const struct roast_run *run)
     return size > 0 && size < 1e15 ? size : NAN;
 }
 
-/* Whether a worker has less memory than another one: more threads share the same limit,
- * and without one memory is what is usual for its threads. */
-static bool has_less(const struct roast_worker_session *stay,
-                     const struct roast_worker_session *than)
+/* Whether worker a has less memory than b. With the same limit, more threads share it;
+ * without a limit, memory is assumed in proportion to threads. */
+static bool has_less_memory(const struct roast_worker_session *a,
+                            const struct roast_worker_session *b)
 {
-    uint64_t limit = stay->memory_limit_bytes, other = than->memory_limit_bytes;
+    uint64_t limit = a->memory_limit_bytes, other = b->memory_limit_bytes;
 
     if (limit != other)
         return limit > 0 && (other == 0 || limit < other);
-    return limit > 0 ? stay->threads > than->threads : stay->threads < than->threads;
-}
-
-/* Waiting while files are asked or outputs are merged is not for chunks. */
-static double dispatch_seconds(const struct roast_budget *budget)
-{
-    if (!budget->schedule.has_scheduler)
-        return 0;
-    return budget->by_phase[ROAST_PHASE_CHUNKS][ROAST_SLICE_dispatch] +
-           budget->by_phase[ROAST_PHASE_TAIL][ROAST_SLICE_dispatch];
+    return limit > 0 ? a->threads > b->threads : a->threads < b->threads;
 }
 
 bool roast__chunk_model_fit(struct roast_chunk_model *model,
@@ -140,33 +123,40 @@ bool roast__chunk_model_fit(struct roast_chunk_model *model,
         if (roast__is_chunk(ctx, row))
             add_chunk(&fitting, ctx, row);
     }
-    if (fitting.rest.count == 0)
+    if (fitting.variable.count == 0)
         return true;
     const struct roast_budget *budget = ctx->budget;
     double wall_s = roast__seconds_between(budget->start_ns, budget->end_ns);
-    double given = given_size(ctx->run);
-    double merging_s =
-        budget->schedule.has_scheduler ? budget->total[ROAST_SLICE_reduce] : 0;
+    double given = runner_chunksize(ctx->run);
+    double merging_s = 0;
     model->chunks = fitting.chunks;
     model->events = fitting.events;
-    model->dispatch_s = dispatch_seconds(budget);
-    model->per_chunk_s = fitting.per_chunk_s / fitting.rest.count +
-                         roast__fit_constant(&fitting.rest) +
+    if (budget->schedule.has_scheduler) {
+        merging_s = budget->total[ROAST_SLICE_reduce];
+        /* in other phases no chunks are sent */
+        model->dispatch_s = budget->by_phase[ROAST_PHASE_CHUNKS][ROAST_SLICE_dispatch] +
+                            budget->by_phase[ROAST_PHASE_TAIL][ROAST_SLICE_dispatch];
+    }
+    model->per_chunk_s = fitting.per_chunk_s / fitting.variable.count +
+                         roast__fit_constant(&fitting.variable) +
                          (model->dispatch_s + merging_s) / model->chunks;
-    model->per_event_s = roast__fit_each(&fitting.rest);
-    model->spread = fmax(LEAST_SPREAD, spread_of(&fitting.all));
+    model->per_event_s = roast__fit_each(&fitting.variable);
+    model->spread = LEAST_SPREAD;
+    if (fitting.all.mean_y > 0)
+        model->spread = fmax(
+            LEAST_SPREAD, sqrt(roast__fit_residual(&fitting.all) / fitting.all.count) /
+                              fitting.all.mean_y);
     model->threads = fmax(1, budget->offered_s / wall_s);
-    model->now_events = isnan(given) ? fitting.largest : given;
-    /* The limit and the threads of that worker of a cluster that has the least
-     * memory. */
-    const struct roast_worker_sessions *stays = &ctx->run->scheduler.sessions;
-    const struct roast_worker_session *least = stays->items;
+    model->current_size = isnan(given) ? fitting.largest : given;
+    /* the worker with the least memory counts */
+    const struct roast_worker_sessions *sessions = &ctx->run->scheduler.sessions;
+    const struct roast_worker_session *least = sessions->items;
     model->limit_bytes = NAN;
     model->threads_per_worker = 1;
-    if (stays->count != 0) {
-        for (size_t i = 1; i < stays->count; i++) {
-            if (has_less(&stays->items[i], least))
-                least = &stays->items[i];
+    if (sessions->count != 0) {
+        for (size_t i = 1; i < sessions->count; i++) {
+            if (has_less_memory(&sessions->items[i], least))
+                least = &sessions->items[i];
         }
         if (least->memory_limit_bytes > 0)
             model->limit_bytes = (double)least->memory_limit_bytes;
@@ -179,14 +169,14 @@ bool roast__chunk_model_fit(struct roast_chunk_model *model,
 void roast__chunk_model_release(struct roast_chunk_model *model)
 {
     roast__free(model->sizes);
-    roast__free(model->whole);
+    roast__free(model->merged_sizes);
     *model = (struct roast_chunk_model){0};
 }
 
 /* ---- other sizes ----------------------------------------------------------------- */
 
-/* Chunks of a file: coffea cuts it into equal ones of about the size. */
-static double cut(double events, double size)
+/* coffea splits a file into equal chunks of about the chunksize. */
+static double chunks_of_file(double events, double size)
 {
     return fmax(1, nearbyint(events / size));
 }
@@ -196,7 +186,7 @@ double roast__chunk_model_chunks(const struct roast_chunk_model *model, double s
     double chunks = 0;
 
     for (size_t i = 0; i < model->size_count; i++)
-        chunks += model->sizes[i].count * cut(model->sizes[i].events, size);
+        chunks += model->sizes[i].count * chunks_of_file(model->sizes[i].events, size);
     return chunks;
 }
 
@@ -205,8 +195,8 @@ static double largest_chunk(const struct roast_chunk_model *model, double size)
     double largest = 0;
 
     for (size_t i = 0; i < model->size_count; i++)
-        largest =
-            fmax(largest, model->sizes[i].events / cut(model->sizes[i].events, size));
+        largest = fmax(largest, model->sizes[i].events /
+                                    chunks_of_file(model->sizes[i].events, size));
     return largest;
 }
 
@@ -236,20 +226,20 @@ struct roast_chunk_model roast__chunk_model_merged(
 {
     struct roast_chunk_model merged = *model;
 
-    merged.sizes = model->whole;
-    merged.size_count = model->whole_count;
+    merged.sizes = model->merged_sizes;
+    merged.size_count = model->merged_count;
     merged.files = model->datasets;
-    /* the ends of files limit the chunks of now, whatever the chunksize */
-    merged.now_events = largest_chunk(model, model->now_events);
+    /* small files limit the current chunks below the chunksize */
+    merged.current_size = largest_chunk(model, model->current_size);
     return merged;
 }
 
-/* ---- friendly numbers ------------------------------------------------------------ */
+/* ---- round numbers --------------------------------------------------------------- */
 
 static const double heads[] = {1, 1.5, 2, 2.5, 3, 4, 5, 6, 8};
 enum { HEADS = sizeof(heads) / sizeof(heads[0]), MOST_DIGITS = 15 };
 
-double roast__friendly(double value)
+double roast__round_size(double value)
 {
     double best = 1, scale = 1;
 
@@ -264,10 +254,10 @@ double roast__friendly(double value)
     return best;
 }
 
-/* The smallest friendly number that is no less than a value. */
-static double friendly_above(double value)
+/* The smallest round number that is not below a value. */
+static double round_size_up(double value)
 {
-    double below = roast__friendly(value), scale = 1;
+    double below = roast__round_size(value), scale = 1;
 
     if (below >= value)
         return below;
@@ -286,27 +276,21 @@ bool roast__chunk_model_fits(const struct roast_chunk_model *model, double size)
     double limit = isnan(model->limit_bytes) ? USUAL_BYTES * model->threads_per_worker
                                              : model->limit_bytes;
 
-    /* a smaller chunk is never too large, whatever else takes memory */
-    return size <= model->now_events ||
+    /* a smaller chunksize always fits */
+    return size <= model->current_size ||
            (!model->is_memory_short && !(bytes > MOST_OF_LIMIT * limit));
 }
 
-static double largest_file(const struct roast_chunk_model *model)
-{
-    double largest = 1;
-
-    for (size_t i = 0; i < model->size_count; i++)
-        largest = fmax(largest, model->sizes[i].events);
-    return largest;
-}
-
-/* The best of friendly sizes; with a wall time given, the one nearest to now that is no
- * longer. */
+/* The round size with the shortest wall time; with a limit of the wall time, the size
+ * closest to the current one within that limit. */
 static double search(const struct roast_chunk_model *model, double most_wall_s)
 {
-    double last = 2 * largest_file(model), best = model->now_events;
+    double largest_file = 1, best = model->current_size;
     double best_rank = INFINITY, scale = 1;
 
+    for (size_t i = 0; i < model->size_count; i++)
+        largest_file = fmax(largest_file, model->sizes[i].events);
+    double last = 2 * largest_file;
     for (int digits = 1; scale <= last && digits <= MOST_DIGITS; digits++) {
         for (int i = 0; i < HEADS; i++) {
             double size = heads[i] * scale;
@@ -314,9 +298,10 @@ static double search(const struct roast_chunk_model *model, double most_wall_s)
                 !roast__chunk_model_fits(model, size))
                 continue;
             double wall_s = roast__chunk_model_wall(model, size);
-            double rank = isnan(most_wall_s)      ? wall_s
-                          : wall_s <= most_wall_s ? fabs(log(size / model->now_events))
-                                                  : INFINITY;
+            double rank = isnan(most_wall_s) ? wall_s
+                          : wall_s <= most_wall_s
+                              ? fabs(log(size / model->current_size))
+                              : INFINITY;
             best = rank < best_rank ? size : best;
             best_rank = fmin(rank, best_rank);
         }
@@ -325,19 +310,19 @@ static double search(const struct roast_chunk_model *model, double most_wall_s)
     return best;
 }
 
-/* Of sizes that make the same chunks, that which the largest of them has. */
 double roast__chunk_model_best(const struct roast_chunk_model *model)
 {
     double shortest = roast__chunk_model_wall(model, search(model, NAN));
     double best = search(model, shortest * ALMOST);
 
-    if (best == model->now_events)
+    if (best == model->current_size)
         return best;
-    double made = friendly_above(largest_chunk(model, best));
-    /* Whether every file is cut alike. */
-    bool is_as_good = true;
-    for (size_t i = 0; i < model->size_count; i++)
-        is_as_good = is_as_good && cut(model->sizes[i].events, made) ==
-                                       cut(model->sizes[i].events, best);
-    return is_as_good && roast__chunk_model_fits(model, made) ? made : best;
+    /* a smaller size that splits every file in the same way is closer to the chunks */
+    double tight = round_size_up(largest_chunk(model, best));
+    bool is_as_good = roast__chunk_model_fits(model, tight);
+    for (size_t i = 0; i < model->size_count; i++) {
+        double events = model->sizes[i].events;
+        is_as_good &= chunks_of_file(events, tight) == chunks_of_file(events, best);
+    }
+    return is_as_good ? tight : best;
 }

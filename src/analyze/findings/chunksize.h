@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* chunksize.h - how long a run takes with chunks of another size.
+/* chunksize.h - how long a run takes with another chunksize.
  *
  * A chunk costs a fixed time plus a time per event; both are fitted to the chunks of the
- * run. Files are cut as coffea cuts them; wall_time_model.h gives the wall time. */
+ * run. Files are split as coffea splits them; wall_time_model.h gives the wall time. */
 #ifndef ROAST_ANALYZE_FINDINGS_CHUNKSIZE_H
 #define ROAST_ANALYZE_FINDINGS_CHUNKSIZE_H
 
@@ -11,14 +11,14 @@
 /* Files of about one size. */
 struct roast_file_sizes {
     double count;
-    double events; /* of each, on average */
+    double events; /* mean per file */
 };
 
-/* How the memory of an event is known. */
-enum roast_memory_known {
-    ROAST_MEMORY_GUESSED, /* the usual value */
-    ROAST_MEMORY_AT_MOST, /* all memory of a chunk / its events */
-    ROAST_MEMORY_FITTED,  /* fitted to chunks of different sizes */
+/* Where the memory per event comes from. */
+enum roast_memory_source {
+    ROAST_MEMORY_ASSUMED,     /* the usual value */
+    ROAST_MEMORY_UPPER_BOUND, /* all memory of a chunk / its events */
+    ROAST_MEMORY_FITTED,      /* fitted to chunks of different sizes */
 };
 
 /* Zeroed = no model. */
@@ -27,27 +27,28 @@ struct roast_chunk_model {
     double events; /* in them */
     double per_chunk_s;
     double per_event_s;
-    double dispatch_s; /* of threads, until chunks that were sent started */
-    double spread;     /* standard deviation of a chunk's seconds / its seconds */
-    double threads;    /* that there were, on average */
-    double now_events; /* chunksize of the Runner, else events of the largest chunk */
-    struct roast_file_sizes *sizes; /* owned; a file counts once per call of it */
+    double dispatch_s;   /* thread-seconds from sending a chunk to its start */
+    double spread;       /* standard deviation of a chunk's seconds / its seconds */
+    double threads;      /* average over the run */
+    double current_size; /* chunksize of the Runner, or events of the largest chunk */
+    struct roast_file_sizes
+        *sizes; /* owned; a file counts once per call of the Runner */
     size_t size_count;
-    struct roast_file_sizes *whole; /* owned; the same of datasets in one file each */
-    size_t whole_count;
-    double files;  /* different ones */
-    double opened; /* files, each as often as calls went over it */
+    struct roast_file_sizes *merged_sizes; /* owned; with one file per dataset */
+    size_t merged_count;
+    double files;       /* distinct */
+    double file_passes; /* each file once per call of the Runner */
     double datasets;
-    double base_bytes; /* of a process at its highest, without events; NaN: not known */
+    double base_bytes; /* peak memory of a process without events; NaN: not known */
     double per_event_bytes;
-    enum roast_memory_known memory_known; /* how the two are known */
-    bool is_memory_short;                 /* workers are near their limit already */
-    double limit_bytes;                   /* of a worker; NaN: there is none */
-    double threads_per_worker;            /* chunks that a process holds at once */
+    enum roast_memory_source memory_source;
+    bool is_memory_short;      /* workers are near their limit already */
+    double limit_bytes;        /* of a worker; NaN: none */
+    double threads_per_worker; /* concurrent chunks of a process */
 };
 
-/* Fits the model; false when out of memory. Without a budget there is none. The other
- * two fill parts of it. */
+/* Fits the model; false when out of memory. Without a budget there is no model. The other
+ * two functions fill parts of it. */
 bool roast__chunk_model_fit(struct roast_chunk_model *model,
                             const struct roast_summary_context *ctx);
 bool roast__chunk_model_fit_memory(struct roast_chunk_model *model,
@@ -56,22 +57,22 @@ bool roast__chunk_model_find_files(struct roast_chunk_model *model,
                                    const struct roast_summary_context *ctx);
 void roast__chunk_model_release(struct roast_chunk_model *model);
 
-/* Number of chunks of a size, their wall time, the memory of a worker meanwhile (NaN:
- * not known), and whether a worker has that much. */
+/* With a chunksize: the number of chunks, the wall time, the memory of a worker (NaN: not
+ * known), and whether that fits into its limit. */
 double roast__chunk_model_chunks(const struct roast_chunk_model *model, double size);
 double roast__chunk_model_wall(const struct roast_chunk_model *model, double size);
 double roast__chunk_model_bytes(const struct roast_chunk_model *model, double size);
 bool roast__chunk_model_fits(const struct roast_chunk_model *model, double size);
 
-/* The friendly size with the shortest wall time that fits into memory. Of sizes that are
- * almost as good, the one nearest to now. */
+/* The round size with the shortest wall time that fits into memory; of sizes that are
+ * almost as good, the one closest to the current size. */
 double roast__chunk_model_best(const struct roast_chunk_model *model);
 
-/* The model of the same events in one file per dataset. Borrows, and is not released. */
+/* The model of the same events with one file per dataset. Borrows; do not release it. */
 struct roast_chunk_model roast__chunk_model_merged(
     const struct roast_chunk_model *model);
 
-/* The largest number of one digit and zeros, or 15 and 25 and zeros, up to a value. */
-double roast__friendly(double value);
+/* The largest round number up to a value: one digit and zeros, or 15 or 25 and zeros. */
+double roast__round_size(double value);
 
 #endif

@@ -1,21 +1,20 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* findings.c - what to change: all rules over one run, ranked, and one paragraph.
+/* findings.c - what to change: runs all rules on one run and ranks the findings.
  *
  * Failures come first, then what saves the most wall time, or costs the most where the
- * saving is not known. Thread-seconds that are saved shorten the run by their share of
- * all threads. Where the costs of two findings share a slice, each names the other. */
+ * saving is not known. Saved thread-seconds shorten the run by thread-seconds / threads.
+ * Where the costs of two findings share a slice, each names the other. */
 #include "analyze/findings/findings.h"
 
 #include <stdlib.h>
 
-#include "analyze/findings/paragraph.h"
+#include "analyze/findings/finding_text.h"
 #include "analyze/findings/rule_limits.h"
-#include "analyze/findings/text.h"
 #include "base/mem.h"
 
 static const struct rule {
     const char *id;
-    void (*check)(const struct roast_rule_input *at, struct roast_finding *finding);
+    void (*check)(const struct roast_rule_input *input, struct roast_finding *finding);
     const char *title;
     const char *evidence;
     const char *advice;
@@ -34,57 +33,32 @@ struct ranking {
     size_t count;
 };
 
-/* ---- input ----------------------------------------------------------------------- */
-
-void roast__add_cost(const struct roast_rule_input *at, struct roast_finding *finding,
-                     enum roast_slice slice)
+void roast__add_cost(const struct roast_rule_input *input,
+                     struct roast_finding *finding, enum roast_slice slice)
 {
     finding->cost_slices |= UINT64_C(1) << slice;
-    finding->cost_s += at->slices[slice];
+    finding->cost_s += input->slices[slice];
 }
 
-bool roast__is_worth(const struct roast_rule_input *at, double seconds)
+bool roast__is_significant(const struct roast_rule_input *input, double seconds)
 {
-    return at->offered_s > 0 && seconds >= LIMIT_COST_S &&
-           seconds * 100 >= LIMIT_COST_PERCENT * at->offered_s;
+    return input->offered_s > 0 && seconds >= LIMIT_COST_S &&
+           seconds * 100 >= LIMIT_COST_PERCENT * input->offered_s;
 }
 
-double roast__percent_inside(const struct roast_rule_input *at, double seconds)
+double roast__percent_of_chunk_time(const struct roast_rule_input *input,
+                                    double seconds)
 {
-    return at->inside_s > 0 ? seconds / at->inside_s * 100 : NAN;
+    return input->chunk_time_s > 0 ? seconds / input->chunk_time_s * 100 : NAN;
 }
 
-double roast__input_metric(const struct roast_rule_input *at, enum roast_metric metric)
+double roast__input_metric(const struct roast_rule_input *input,
+                           enum roast_metric metric)
 {
-    return roast__summary_metric(at->ctx->summary, metric);
+    return roast__summary_metric(input->ctx->summary, metric);
 }
 
-/* ---- findings -------------------------------------------------------------------- */
-
-static const char *severity_of(const struct roast_rule_input *at,
-                               const struct roast_finding *finding)
-{
-    double percent = at->offered_s > 0 ? finding->cost_s / at->offered_s * 100 : 0;
-
-    if (finding->failure || percent >= LIMIT_HIGH_PERCENT)
-        return "high";
-    return finding->risk || percent >= LIMIT_COST_PERCENT ? "medium" : "low";
-}
-
-/* By the finding's own pattern, if it has one and its blanks are filled, or the rule's. */
-static void put_pattern(roast_table *table, int col,
-                        const struct roast_finding *finding, const char *own,
-                        const char *of_rule)
-{
-    char text[ROAST_FINDING_TEXT_BYTES];
-    size_t size = roast__fill_pattern(text, own, finding);
-
-    if (size == 0)
-        size = roast__fill_pattern(text, of_rule, finding);
-    roast__fill_string(table, col, size > 0 ? text : "its numbers are not known");
-}
-
-/* ---- ranks ----------------------------------------------------------------------- */
+/* ---- ranking --------------------------------------------------------------------- */
 
 static int larger_first(double left, double right)
 {
@@ -105,16 +79,38 @@ static int by_rank(const void *a, const void *b)
     return order != 0 ? order : strcmp(left->rule->id, right->rule->id);
 }
 
-static void put_finding(roast_table *table, const struct roast_rule_input *at,
+/* ---- the table ------------------------------------------------------------------- */
+
+/* Uses the finding's own pattern, if it has a complete one, else that of the rule. */
+static void put_pattern(roast_table *table, int col,
+                        const struct roast_finding *finding, const char *own,
+                        const char *of_rule)
+{
+    char text[ROAST_FINDING_TEXT_BYTES];
+    size_t size = roast__fill_pattern(text, own, finding);
+
+    if (size == 0)
+        size = roast__fill_pattern(text, of_rule, finding);
+    roast__fill_string(table, col, size > 0 ? text : "its numbers are not known");
+}
+
+static void put_finding(roast_table *table, const struct roast_rule_input *input,
                         const struct ranking *ranking, size_t number)
 {
     const struct rule *rule = ranking->all[number].rule;
     const struct roast_finding *finding = &ranking->all[number].finding;
+    double percent =
+        input->offered_s > 0 ? finding->cost_s / input->offered_s * 100 : 0;
+    bool is_high = finding->failure || percent >= LIMIT_HIGH_PERCENT;
+    bool is_medium = finding->risk || percent >= LIMIT_COST_PERCENT;
     struct roast_buf overlaps = {0};
 
     roast__table_row(table);
     roast__fill_string(table, ROAST_COL_findings_id, rule->id);
-    roast__fill_string(table, ROAST_COL_findings_severity, severity_of(at, finding));
+    roast__fill_string(table, ROAST_COL_findings_severity,
+                       is_high     ? "high"
+                       : is_medium ? "medium"
+                                   : "low");
     put_pattern(table, ROAST_COL_findings_title, finding, NULL, rule->title);
     put_pattern(table, ROAST_COL_findings_evidence, finding, finding->evidence,
                 rule->evidence);
@@ -134,44 +130,44 @@ static void put_finding(roast_table *table, const struct roast_rule_input *at,
 void roast__summarize_findings(const struct roast_summary_context *ctx)
 {
     const struct roast_budget *budget = ctx->budget;
-    struct roast_rule_input at = {
+    struct roast_rule_input input = {
         .ctx = ctx,
         .slices = budget->total,
         .offered_s = budget->offered_s,
         .wall_s = roast__seconds_between(budget->start_ns, budget->end_ns),
         .on_cluster = budget->schedule.has_scheduler,
     };
-    at.threads = at.wall_s > 0 ? at.offered_s / at.wall_s : 0;
+    input.threads = input.wall_s > 0 ? input.offered_s / input.wall_s : 0;
     for (int i = 0; i <= ROAST_SLICE_result; i++)
-        at.inside_s += at.slices[i];
-    if (!roast__chunk_model_fit(&at.model, ctx))
+        input.chunk_time_s += input.slices[i];
+    if (!roast__chunk_model_fit(&input.model, ctx))
         ctx->summary->failed = true;
-    at.best_size = at.model.size_count > 0 ? roast__chunk_model_best(&at.model) : NAN;
+    input.best_size =
+        input.model.size_count > 0 ? roast__chunk_model_best(&input.model) : NAN;
     struct ranking *ranking = roast__alloc(sizeof(*ranking));
     roast_table *table = roast__summary_open(ctx->summary, ROAST_TABLE_findings);
 
     ctx->summary->failed |= !ranking;
     for (size_t i = 0; i < RULES && !ctx->summary->failed; i++) {
-        const struct rule *rule = &rules[i];
         struct ranked *ranked = &ranking->all[ranking->count];
         struct roast_finding *finding = &ranked->finding;
-        *ranked = (struct ranked){.rule = rule, .finding = {.saves_s = NAN}};
-        rule->check(&at, finding);
-        if (finding->found) {
-            if (isnan(finding->saves_s) && at.threads > 0)
-                finding->saves_s = finding->cost_s / at.threads;
-            if (isnan(finding->cost_s))
-                finding->saves_s = NAN;
-            if (finding->saves_s > at.wall_s)
-                finding->saves_s = at.wall_s;
-            ranking->count++;
-        }
+        *ranked = (struct ranked){.rule = &rules[i], .finding = {.saves_s = NAN}};
+        rules[i].check(&input, finding);
+        if (!finding->found)
+            continue;
+        if (isnan(finding->saves_s) && input.threads > 0)
+            finding->saves_s = finding->cost_s / input.threads;
+        if (isnan(finding->cost_s))
+            finding->saves_s = NAN;
+        if (finding->saves_s > input.wall_s)
+            finding->saves_s = input.wall_s;
+        ranking->count++;
     }
     if (ranking && ranking->count > 0)
         qsort(ranking->all, ranking->count, sizeof(ranking->all[0]), by_rank);
     for (size_t i = 0; ranking && i < ranking->count; i++)
-        put_finding(table, &at, ranking, i);
-    roast__put_paragraph(&at);
-    roast__chunk_model_release(&at.model);
+        put_finding(table, &input, ranking, i);
+    roast__write_verdict(&input);
+    roast__chunk_model_release(&input.model);
     roast__free(ranking);
 }

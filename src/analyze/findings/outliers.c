@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* outliers.c - chunks that took far longer per event than the others, and why.
  *
- * Far is beyond three robust standard deviations (1.4826 x the median distance to the
- * median) and beyond half as much again as the median: among chunks that are all alike,
- * noise is not news. The cause is the first that the numbers carry. */
+ * An outlier is above the median by three robust standard deviations (1.4826 x the median
+ * absolute deviation) and by half of the median, so that noise among equal chunks does
+ * not count. The cause is the first one that the numbers support. */
 #include "analyze/formulas.h"
 #include "analyze/recorded.h"
 
 enum { FEWEST_CHUNKS = 8, MOST_OUTLIERS = 50 };
 
-/* A measure of chunks: its value where it is known, else NaN. */
+/* A measure of a chunk; NaN: not known. */
 typedef double measure(const struct roast_attempts *attempts, size_t row);
 
 struct typical {
     double median;
-    double limit; /* beyond it a value is far */
+    double limit; /* values above it are outliers */
 };
 
 struct outlier {
@@ -40,9 +40,7 @@ struct search {
 static double number(const struct roast_attempts *attempts,
                      enum roast_attempt_column column, size_t row)
 {
-    const struct roast_column *values = &attempts->columns[column];
-
-    return roast__column_has(values, row) ? (double)values->values[row] : NAN;
+    return roast__column_number(&attempts->columns[column], row);
 }
 
 static double time_per_event(const struct roast_attempts *attempts, size_t row)
@@ -85,8 +83,8 @@ static bool counts(const struct search *search, size_t row)
     return search->ctx->totals->roles.of_row[row] == ROAST_ROLE_COUNTS;
 }
 
-/* The median of a measure about a centre: of its values, or of their distances. */
-static double median_about(struct search *search, measure *of, double centre)
+/* The median of a measure, or of its distance to a centre that is not NaN. */
+static double median_of(struct search *search, measure *of, double centre)
 {
     const struct roast_attempts *attempts = &search->ctx->run->attempts;
     struct roast_quantiles quantiles = {0};
@@ -106,11 +104,11 @@ static double median_about(struct search *search, measure *of, double centre)
 
 static struct typical typical_of(struct search *search, measure *of)
 {
-    double median = median_about(search, of, NAN);
+    double median = median_of(search, of, NAN);
 
     if (!(median > 0))
         return (struct typical){median, INFINITY}; /* nothing to compare with */
-    double sigma = 1.4826 * median_about(search, of, median);
+    double sigma = 1.4826 * median_of(search, of, median);
     return (struct typical){median, fmax(median + 3 * sigma, 1.5 * median)};
 }
 
@@ -121,12 +119,17 @@ static int32_t host_of(const struct roast_attempts *attempts, size_t row)
     return attempts->processes[attempts->process[row]].host;
 }
 
-static bool look_at_host(const struct roast_summary_context *ctx, int32_t host)
+bool roast__is_slow_host(struct roast_hosts_seen *seen,
+                         const struct roast_summary_context *ctx, int32_t host)
 {
     const struct roast_attempts *attempts = &ctx->run->attempts;
-    struct roast_quantiles quantiles[2] = {{0}, {0}}; /* its own, all others' */
+    struct roast_quantiles quantiles[2] = {{0}, {0}}; /* this host, all others */
     double medians[2];
 
+    for (size_t i = 0; i < seen->count; i++) {
+        if (seen->items[i].name == host)
+            return seen->items[i].slow;
+    }
     for (size_t row = 0; row < attempts->count; row++) {
         double value = time_per_event(attempts, row);
         if (ctx->totals->roles.of_row[row] == ROAST_ROLE_COUNTS)
@@ -137,17 +140,7 @@ static bool look_at_host(const struct roast_summary_context *ctx, int32_t host)
         ctx->summary->failed |= quantiles[i].failed;
         roast__quantiles_release(&quantiles[i]);
     }
-    return medians[0] > 1.5 * medians[1]; /* false without another host */
-}
-
-bool roast__is_slow_host(struct roast_hosts_seen *seen,
-                         const struct roast_summary_context *ctx, int32_t host)
-{
-    for (size_t i = 0; i < seen->count; i++) {
-        if (seen->items[i].name == host)
-            return seen->items[i].slow;
-    }
-    bool slow = look_at_host(ctx, host);
+    bool slow = medians[0] > 1.5 * medians[1]; /* false without another host */
     if (seen->count < ROAST_HOSTS_SEEN) {
         seen->items[seen->count].name = host;
         seen->items[seen->count++].slow = slow;
@@ -155,15 +148,16 @@ bool roast__is_slow_host(struct roast_hosts_seen *seen,
     return slow;
 }
 
-/* ---- finding --------------------------------------------------------------------- */
+/* ---- the table ------------------------------------------------------------------- */
 
-static void keep(struct search *search, struct outlier outlier)
+/* Keeps the outliers with the largest excess, sorted. */
+static void keep_largest(struct search *search, struct outlier outlier)
 {
-    size_t at = search->count;
+    size_t i = search->count;
 
-    for (; at > 0 && search->found[at - 1].excess_ns < outlier.excess_ns; at--)
-        search->found[at] = search->found[at - 1];
-    search->found[at] = outlier;
+    for (; i > 0 && search->found[i - 1].excess_ns < outlier.excess_ns; i--)
+        search->found[i] = search->found[i - 1];
+    search->found[i] = outlier;
     if (search->count < MOST_OUTLIERS)
         search->count++;
 }
@@ -194,7 +188,7 @@ static void put_outlier(struct search *search, roast_table *table,
     const struct roast_column *stop = &attempts->columns[ROAST_COLUMN_entry_stop];
     size_t row = outlier->row;
     int32_t source = attempts->source[row];
-    char room[ROAST_PROCESS_NAME_BYTES];
+    char name[ROAST_PROCESS_NAME_BYTES];
 
     roast__table_row(table);
     if (source >= 0) {
@@ -211,7 +205,7 @@ static void put_outlier(struct search *search, roast_table *table,
                           (uint64_t)stop->values[row]);
     roast__fill_text(table, ROAST_COL_outliers_worker,
                      roast__process_name(
-                         ctx->run, &attempts->processes[attempts->process[row]], room));
+                         ctx->run, &attempts->processes[attempts->process[row]], name));
     roast__fill_number(table, ROAST_COL_outliers_duration,
                        number(attempts, ROAST_COLUMN_duration_ns, row) / 1e9);
     roast__fill_number(table, ROAST_COL_outliers_time_per_event_us,
@@ -236,7 +230,7 @@ void roast__summarize_outliers(const struct roast_summary_context *ctx)
             continue;
         double excess = (value - search.time.median) *
                         number(attempts, ROAST_COLUMN_num_events, row);
-        keep(&search, (struct outlier){row, value, excess});
+        keep_largest(&search, (struct outlier){row, value, excess});
     }
     if (search.count > 0) {
         search.wait = typical_of(&search, wait_per_event);

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* test_chunksize.c - the wall-time model: what it is fitted to, what it says of other
- * sizes, and the size that it suggests. */
+/* test_chunksize.c - the wall-time model: its fit, its results for other sizes,
+ * and the suggested size. */
 #include "analyze/findings/chunksize.h"
 
 #include "analyze/findings/wall_time_model.h"
 #include "analyze/patients.h"
 
 static struct roast_file_sizes sizes[] = {{2, 100000}, {1, 50000}};
-static struct roast_file_sizes whole[] = {{1, 150000}, {1, 100000}};
+static struct roast_file_sizes merged_sizes[] = {{1, 150000}, {1, 100000}};
 
 /* 1 s per chunk, 100 us per event, 10 threads. */
 static struct roast_chunk_model plain_model(void)
@@ -18,13 +18,13 @@ static struct roast_chunk_model plain_model(void)
         .per_chunk_s = 1,
         .per_event_s = 1e-4,
         .threads = 10,
-        .now_events = 1000,
+        .current_size = 1000,
         .sizes = sizes,
         .size_count = 2,
-        .whole = whole,
-        .whole_count = 2,
+        .merged_sizes = merged_sizes,
+        .merged_count = 2,
         .files = 3,
-        .opened = 3,
+        .file_passes = 3,
         .datasets = 2,
         .base_bytes = NAN,
         .per_event_bytes = NAN,
@@ -35,7 +35,7 @@ static struct roast_chunk_model plain_model(void)
 
 /* ---- other sizes ----------------------------------------------------------------- */
 
-static void test_files_are_cut_as_coffea_cuts_them(void **state)
+static void test_files_are_split_as_in_coffea(void **state)
 {
     struct roast_chunk_model model = plain_model();
 
@@ -82,7 +82,7 @@ static void test_one_chunk_that_is_much_longer_is_waited_for(void **state)
     model.sizes = uneven;
     model.events = 1.99e6;
     model.threads = 16;
-    model.now_events = 1e6;
+    model.current_size = 1e6;
     assert_near(roast__chunk_model_chunks(&model, 1e6), 100);
     assert_near(roast__chunk_model_wall(&model, 1e6), 1 + 1e6 * 1e-4);
     assert_true(roast__chunk_model_best(&model) < 2e5);
@@ -99,20 +99,20 @@ static void test_one_chunk_more_is_never_quicker(void **state)
     assert_true(roast__wall_time_s(&one_more) >= longest_s);
 }
 
-/* ---- the best -------------------------------------------------------------------- */
+/* ---- the best size --------------------------------------------------------------- */
 
-static void test_friendly_numbers(void **state)
+static void test_round_sizes(void **state)
 {
     (void)state;
-    assert_near(roast__friendly(0.3), 1);
-    assert_near(roast__friendly(7), 6);
-    assert_near(roast__friendly(10), 10);
-    assert_near(roast__friendly(19), 15);
-    assert_near(roast__friendly(48123), 40000);
-    assert_near(roast__friendly(250000), 250000);
+    assert_near(roast__round_size(0.3), 1);
+    assert_near(roast__round_size(7), 6);
+    assert_near(roast__round_size(10), 10);
+    assert_near(roast__round_size(19), 15);
+    assert_near(roast__round_size(48123), 40000);
+    assert_near(roast__round_size(250000), 250000);
 }
 
-/* No friendly size is much better than the suggested one. */
+/* No round size is much better than the suggested one. */
 static void test_the_suggested_size_is_almost_the_best(void **state)
 {
     struct roast_chunk_model model = plain_model();
@@ -122,11 +122,11 @@ static void test_the_suggested_size_is_almost_the_best(void **state)
     (void)state;
     for (double size = 100; size <= 200000; size *= 1.01)
         assert_true(wall <=
-                    1.05 * roast__chunk_model_wall(&model, roast__friendly(size)));
-    assert_true(wall < roast__chunk_model_wall(&model, model.now_events) / 3);
+                    1.05 * roast__chunk_model_wall(&model, roast__round_size(size)));
+    assert_true(wall < roast__chunk_model_wall(&model, model.current_size) / 3);
 }
 
-/* From 6667 events on coffea makes one chunk of a file of 10 000: that is their size. */
+/* From a chunksize of 6667 on coffea makes one chunk of a file with 10 000 events. */
 static void test_chunks_will_be_of_the_size_that_is_suggested(void **state)
 {
     struct roast_file_sizes four[] = {{4, 10000}};
@@ -138,18 +138,18 @@ static void test_chunks_will_be_of_the_size_that_is_suggested(void **state)
     model.events = 40000;
     model.chunks = 8;
     model.threads = 2;
-    model.now_events = 5000;
+    model.current_size = 5000;
     assert_near(roast__chunk_model_best(&model), 10000);
     four[0].events = 9999;
     assert_near(roast__chunk_model_best(&model), 10000);
     four[0].events = 14900;
     assert_near(roast__chunk_model_best(&model), 15000);
-    model.now_events = 20000;
+    model.current_size = 20000;
     assert_near(roast__chunk_model_best(&model), 20000);
 }
 
-/* Per event alone there is nothing to win with larger chunks. */
-static void test_a_good_size_stays(void **state)
+/* Without a fixed cost larger chunks save nothing. */
+static void test_a_good_size_is_kept(void **state)
 {
     struct roast_chunk_model model = plain_model();
 
@@ -187,7 +187,7 @@ static void test_no_larger_size_where_memory_is_short(void **state)
     assert_true(roast__chunk_model_fits(&model, 500));
 }
 
-/* However large chunks may be, a dataset is one at least. */
+/* A dataset has at least one chunk. */
 static void test_merged_files_end_with_their_dataset(void **state)
 {
     struct roast_chunk_model model = plain_model();
@@ -198,18 +198,18 @@ static void test_merged_files_end_with_their_dataset(void **state)
     assert_near(roast__chunk_model_chunks(&merged, 1e9), 2);
 }
 
-/* The Runner may have been given any size: files end chunks before. */
+/* The chunksize of the Runner may be larger than any file. */
 static void test_chunks_of_merged_files_must_fit_too(void **state)
 {
     struct roast_chunk_model model = plain_model();
 
     (void)state;
-    model.now_events = 1e6;
+    model.current_size = 1e6;
     model.base_bytes = 5e8;
     model.per_event_bytes = 8e3;
     model.limit_bytes = 2e9; /* 70 % of it: 112500 events */
     struct roast_chunk_model merged = roast__chunk_model_merged(&model);
-    assert_near(merged.now_events, 100000);
+    assert_near(merged.current_size, 100000);
     assert_false(roast__chunk_model_fits(&merged, 150000));
 }
 
@@ -232,9 +232,9 @@ static void add_sized(roast_run *run, uint32_t number, uint64_t events, double s
     add_frame(run, end);
 }
 
-/* Chunks of two sizes show what of their seconds is not per event: the finding of a run
- * that is nothing but such seconds says so. */
-static void test_chunks_of_different_sizes_tell_their_cost(void **state)
+/* Chunks of two sizes show their fixed cost: a run with fixed cost only gets the
+ * finding. */
+static void test_different_sizes_show_the_fixed_cost(void **state)
 {
     roast_run *run = run_new();
 
@@ -275,9 +275,9 @@ static void test_the_chunksize_of_the_runner_is_the_present_one(void **state)
     roast_run_free(run);
 }
 
-/* 40 chunks on 8 threads, the last one a long one, and but one end frame: that threads
- * wait for it is not for want of chunks. */
-static void test_chunks_that_tell_nothing_of_their_cost_are_chunks(void **state)
+/* 40 chunks on 8 threads, the last one long, with only one end frame: threads wait for
+ * it, not for more chunks. */
+static void test_chunks_without_times_count_as_chunks(void **state)
 {
     roast_run *run = run_new();
 
@@ -307,8 +307,8 @@ static void test_chunks_that_tell_nothing_of_their_cost_are_chunks(void **state)
     roast_run_free(run);
 }
 
-/* All but the first records of two files were lost: that they are of ten chunks each is
- * known from where these were to begin. */
+/* All but the first records of two files were lost: their begin frames show that there
+ * were ten chunks each. */
 static void test_chunks_without_a_record_are_of_files_too(void **state)
 {
     roast_run *run = run_new();
@@ -351,23 +351,23 @@ static void test_chunks_without_a_record_are_of_files_too(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_files_are_cut_as_coffea_cuts_them),
+        cmocka_unit_test(test_files_are_split_as_in_coffea),
         cmocka_unit_test(test_one_round_is_as_long_as_its_longest_chunk),
         cmocka_unit_test(test_few_rounds_are_whole),
         cmocka_unit_test(test_many_rounds_share_the_work),
         cmocka_unit_test(test_one_chunk_that_is_much_longer_is_waited_for),
         cmocka_unit_test(test_one_chunk_more_is_never_quicker),
-        cmocka_unit_test(test_friendly_numbers),
+        cmocka_unit_test(test_round_sizes),
         cmocka_unit_test(test_the_suggested_size_is_almost_the_best),
         cmocka_unit_test(test_chunks_will_be_of_the_size_that_is_suggested),
-        cmocka_unit_test(test_a_good_size_stays),
+        cmocka_unit_test(test_a_good_size_is_kept),
         cmocka_unit_test(test_memory_limits_the_size),
         cmocka_unit_test(test_no_larger_size_where_memory_is_short),
         cmocka_unit_test(test_merged_files_end_with_their_dataset),
         cmocka_unit_test(test_chunks_of_merged_files_must_fit_too),
-        cmocka_unit_test(test_chunks_of_different_sizes_tell_their_cost),
+        cmocka_unit_test(test_different_sizes_show_the_fixed_cost),
         cmocka_unit_test(test_the_chunksize_of_the_runner_is_the_present_one),
-        cmocka_unit_test(test_chunks_that_tell_nothing_of_their_cost_are_chunks),
+        cmocka_unit_test(test_chunks_without_times_count_as_chunks),
         cmocka_unit_test(test_chunks_without_a_record_are_of_files_too),
     };
 

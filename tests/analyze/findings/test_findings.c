@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* test_findings.c - every disease is named with its numbers, its healthy twin is not. */
+/* test_findings.c - every problem is found with its numbers; a healthy run has none. */
 #include "analyze/diagnosis.h"
 #include "heap.h"
 
@@ -10,7 +10,7 @@ static int setup(void **state)
     return 0;
 }
 
-/* ---- health ---------------------------------------------------------------------- */
+/* ---- healthy runs ---------------------------------------------------------------- */
 
 static void test_a_healthy_run_has_nothing_to_change(void **state)
 {
@@ -20,7 +20,7 @@ static void test_a_healthy_run_has_nothing_to_change(void **state)
     assert_healthy((struct patient){.chunks = 1, .workers = 1, .threads = 1});
 }
 
-static void test_the_paragraph_is_a_text(void **state)
+static void test_the_verdict_is_a_text(void **state)
 {
     roast_summary *summary = diagnose((struct patient){.chunks = 40});
 
@@ -31,15 +31,15 @@ static void test_the_paragraph_is_a_text(void **state)
     roast_summary_free(summary);
 }
 
-static void test_short_runs_are_left_alone(void **state)
+static void test_short_runs_have_no_findings(void **state)
 {
     (void)state;
     assert_healthy((struct patient){
         .chunks = 8, .form = 0.02, .compute = 0.001, .merge = 0.1, .begin = 0.4});
 }
 
-/* A little of everything that the rules below are about. */
-static void test_mild_forms_are_left_alone(void **state)
+/* A small amount of each problem. */
+static void test_small_problems_are_no_findings(void **state)
 {
     const struct patient patients[] = {
         {.chunks = 400, .per_file = 200, .form = 0.1},
@@ -59,7 +59,7 @@ static void test_mild_forms_are_left_alone(void **state)
         assert_healthy(patients[i]);
 }
 
-static void test_an_empty_run_says_so(void **state)
+static void test_an_empty_run_has_a_verdict(void **state)
 {
     roast_run *run = run_new();
     roast_summary *summary = summary_of(run);
@@ -67,12 +67,12 @@ static void test_an_empty_run_says_so(void **state)
     (void)state;
     assert_int_equal(rows_of(summary, "findings"), 0);
     assert_true(
-        contains(text_at(summary, "verdict", 0, "verdict"), "No chunk was seen"));
+        contains(text_at(summary, "verdict", 0, "verdict"), "No chunk was measured"));
     roast_summary_free(summary);
     roast_run_free(run);
 }
 
-/* ---- diseases -------------------------------------------------------------------- */
+/* ---- problems -------------------------------------------------------------------- */
 
 /* 40 kB in half a second, by so many reads. */
 static struct roast_str endpoint(const char *name, uint64_t ranges)
@@ -111,27 +111,27 @@ static struct roast_str facts(enum roast_codec codec)
     return facts_blob(&all);
 }
 
-struct disease {
+struct problem {
     const char *id;
     struct patient patient;
     const char *evidence;
     const char *advice;
 };
 
-static void check_disease(const struct disease *disease)
+static void check_problem(const struct problem *problem)
 {
-    roast_summary *summary = diagnose(disease->patient);
+    roast_summary *summary = diagnose(problem->patient);
 
-    assert_says(summary, disease->id, "evidence", disease->evidence);
-    assert_says(summary, disease->id, "advice", disease->advice);
-    size_t row = (size_t)finding_row(summary, disease->id);
+    assert_says(summary, problem->id, "evidence", problem->evidence);
+    assert_says(summary, problem->id, "advice", problem->advice);
+    size_t row = (size_t)finding_row(summary, problem->id);
     assert_true(number_at(summary, "findings", row, "cost_thread_seconds") >= 2);
     roast_summary_free(summary);
 }
 
-static void test_cuts_that_are_wrong(void **state)
+static void test_wrong_chunk_sizes(void **state)
 {
-    const struct disease diseases[] = {
+    const struct problem problems[] = {
         {"chunks_too_small",
          {.chunks = 400, .per_file = 200, .events = 1000, .form = 0.7, .compute = 0.1},
          "700 ms per chunk",
@@ -163,13 +163,13 @@ static void test_cuts_that_are_wrong(void **state)
     };
 
     (void)state;
-    for (size_t i = 0; i < sizeof(diseases) / sizeof(diseases[0]); i++)
-        check_disease(&diseases[i]);
+    for (size_t i = 0; i < sizeof(problems) / sizeof(problems[0]); i++)
+        check_problem(&problems[i]);
 }
 
-static void test_reads_that_are_slow(void **state)
+static void test_slow_reads(void **state)
 {
-    const struct disease diseases[] = {
+    const struct problem problems[] = {
         {"waiting_for_data",
          {.fetch = 0.5, .endpoints = endpoint("root://far.away:1094", 1000)},
          "20.0 s waiting for 1.60 MB (80.0 kB/s per thread)",
@@ -186,13 +186,13 @@ static void test_reads_that_are_slow(void **state)
          {.decompress = 0.6,
           .branches = two_branches(),
           .facts = facts(ROAST_CODEC_LZMA)},
-         "24.0 s unpacking lzma",
+         "24.0 s decompressing lzma",
          "ZSTD or LZ4"},
         {"decompression",
          {.decompress = 0.6,
           .branches = two_branches(),
           .facts = facts(ROAST_CODEC_ZSTD)},
-         "unpacking zstd",
+         "decompressing zstd",
          "read fewer columns"},
         {"unused_columns",
          {.fetch = 0.05, .branches = two_branches(), .facts = facts(ROAST_CODEC_ZSTD)},
@@ -201,11 +201,11 @@ static void test_reads_that_are_slow(void **state)
     };
 
     (void)state;
-    for (size_t i = 0; i < sizeof(diseases) / sizeof(diseases[0]); i++)
-        check_disease(&diseases[i]);
+    for (size_t i = 0; i < sizeof(problems) / sizeof(problems[0]); i++)
+        check_problem(&problems[i]);
 }
 
-/* The list is too long for a line, and says where all of it is. */
+/* The list is too long for a line, and names where the whole list is. */
 static void test_a_list_of_columns_is_never_cut_in_the_middle(void **state)
 {
     enum { BRANCHES = 30 };
@@ -233,9 +233,9 @@ static void test_a_list_of_columns_is_never_cut_in_the_middle(void **state)
     roast_summary_free(summary);
 }
 
-static void test_clusters_that_wait(void **state)
+static void test_waiting_clusters(void **state)
 {
-    const struct disease diseases[] = {
+    const struct problem problems[] = {
         {"waiting_for_workers",
          {.workers = 4, .joined = 5, .begin = 5},
          "30.0 s of worker time were missing in the first 5.00 s: 2 of 8 threads",
@@ -248,23 +248,20 @@ static void test_clusters_that_wait(void **state)
          {.begin = 3},
          "3.00 s before the first task",
          "import dask.dataframe"},
-        {"client_busy",
-         {.after = 5},
-         "5.00 s without any task",
-         "outside of the block"},
+        {"client_busy", {.after = 5}, "5.00 s without any task", "out of the block"},
         {"worker_imports", {.import = 0.3}, "12.0 s before", "--preload"},
         {"foreign_tasks", {.foreign = 4}, "8.00 s of worker time", "of your own"},
         {"own_cost", {.monitor = 0.06}, "2.40 s at least", "larger chunks"},
     };
 
     (void)state;
-    for (size_t i = 0; i < sizeof(diseases) / sizeof(diseases[0]); i++)
-        check_disease(&diseases[i]);
+    for (size_t i = 0; i < sizeof(problems) / sizeof(problems[0]); i++)
+        check_problem(&problems[i]);
 }
 
-static void test_chunks_that_are_disturbed(void **state)
+static void test_chunks_without_cpu(void **state)
 {
-    const struct disease diseases[] = {
+    const struct problem problems[] = {
         {"gil",
          {.blocked = 0.5},
          "20.0 s blocked",
@@ -277,13 +274,13 @@ static void test_chunks_that_are_disturbed(void **state)
     };
 
     (void)state;
-    for (size_t i = 0; i < sizeof(diseases) / sizeof(diseases[0]); i++)
-        check_disease(&diseases[i]);
+    for (size_t i = 0; i < sizeof(problems) / sizeof(problems[0]); i++)
+        check_problem(&problems[i]);
     assert_healthy((struct patient){.blocked = 0.5, .threads = 1, .workers = 4});
 }
 
-/* A chunk that sleeps waits for no lock: no other thread runs meanwhile. */
-static void test_chunks_that_wait_for_something_else(void **state)
+/* A sleeping chunk does not wait for the GIL: no other thread runs. */
+static void test_sleeping_chunks(void **state)
 {
     (void)state;
     assert_healthy((struct patient){.blocked = 0.98, .form = 0.001});
@@ -351,7 +348,7 @@ static void test_memory_that_grows(void **state)
     (void)state;
     assert_says(leak, "memory_leak", "evidence", "in a process that began with 524 MB");
     assert_says(leak, "memory_leak", "evidence", "seen in 2 of 2 processes");
-    assert_says(leak, "memory_leak", "advice", "outlive process()");
+    assert_says(leak, "memory_leak", "advice", "after process()");
     roast_summary_free(leak);
     assert_healthy((struct patient){.grows_mb = 1});
 }
@@ -450,7 +447,7 @@ static void test_what_saves_more_comes_first(void **state)
     roast_summary_free(summary);
 }
 
-static void test_findings_that_claim_the_same_seconds_say_so(void **state)
+static void test_overlapping_findings_name_each_other(void **state)
 {
     roast_summary *summary =
         diagnose((struct patient){.chunks = 41, .last = 8, .last_dataset = "qcd"});
@@ -498,17 +495,17 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup(test_a_healthy_run_has_nothing_to_change, setup),
-        cmocka_unit_test_setup(test_the_paragraph_is_a_text, setup),
-        cmocka_unit_test_setup(test_short_runs_are_left_alone, setup),
-        cmocka_unit_test_setup(test_mild_forms_are_left_alone, setup),
-        cmocka_unit_test_setup(test_an_empty_run_says_so, setup),
-        cmocka_unit_test_setup(test_cuts_that_are_wrong, setup),
-        cmocka_unit_test_setup(test_reads_that_are_slow, setup),
+        cmocka_unit_test_setup(test_the_verdict_is_a_text, setup),
+        cmocka_unit_test_setup(test_short_runs_have_no_findings, setup),
+        cmocka_unit_test_setup(test_small_problems_are_no_findings, setup),
+        cmocka_unit_test_setup(test_an_empty_run_has_a_verdict, setup),
+        cmocka_unit_test_setup(test_wrong_chunk_sizes, setup),
+        cmocka_unit_test_setup(test_slow_reads, setup),
         cmocka_unit_test_setup(test_a_list_of_columns_is_never_cut_in_the_middle,
                                setup),
-        cmocka_unit_test_setup(test_clusters_that_wait, setup),
-        cmocka_unit_test_setup(test_chunks_that_are_disturbed, setup),
-        cmocka_unit_test_setup(test_chunks_that_wait_for_something_else, setup),
+        cmocka_unit_test_setup(test_waiting_clusters, setup),
+        cmocka_unit_test_setup(test_chunks_without_cpu, setup),
+        cmocka_unit_test_setup(test_sleeping_chunks, setup),
         cmocka_unit_test_setup(test_long_names_keep_their_end, setup),
         cmocka_unit_test_setup(test_memory_near_its_limit, setup),
         cmocka_unit_test_setup(test_spilling, setup),
@@ -516,7 +513,7 @@ int main(void)
         cmocka_unit_test_setup(test_failures_come_first, setup),
         cmocka_unit_test_setup(test_workers_that_died, setup),
         cmocka_unit_test_setup(test_what_saves_more_comes_first, setup),
-        cmocka_unit_test_setup(test_findings_that_claim_the_same_seconds_say_so, setup),
+        cmocka_unit_test_setup(test_overlapping_findings_name_each_other, setup),
         cmocka_unit_test_setup(test_any_allocation_may_fail, setup),
     };
 

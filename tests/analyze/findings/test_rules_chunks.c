@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* test_rules_chunks.c - advice on how the work is cut: sizes that fit into memory,
- * files that may be merged, what it saves, whose fault idle threads are. */
+/* test_rules_chunks.c - advice on splitting the work: sizes that fit into memory,
+ * files that can be merged, savings, causes of idle threads. */
 #include "analyze/diagnosis.h"
-#include "analyze/findings/text.h"
+#include "analyze/findings/finding_text.h"
 #include "heap.h"
 
 static int setup(void **state)
@@ -33,7 +33,7 @@ static struct patient with_small_chunks(uint64_t events)
                             .compute = 0.1};
 }
 
-/* Few events in 50 MB of buffers do not take ten each: the cure is not refused. */
+/* Few events in 50 MB of buffers do not take 10 MB each: larger chunks are advised. */
 static void test_buffers_of_a_chunk_are_not_those_of_its_events(void **state)
 {
     for (int threads = 1; threads <= 2; threads++) {
@@ -44,12 +44,12 @@ static void test_buffers_of_a_chunk_are_not_those_of_its_events(void **state)
         roast_summary *summary = diagnose(patient);
         assert_says(summary, "chunks_too_small", "advice", "(now 4)");
         assert_says(summary, "chunks_too_small", "advice",
-                    "memory per worker about 577 MB of 2.00 GB now, look again");
+                    "memory per worker about 577 MB of 2.00 GB now, check it");
         roast_summary_free(summary);
     }
 }
 
-/* What a chunk of many events takes is more than buffers: ten times of it would kill. */
+/* A chunk of many events takes more than buffers: ten times as much would not fit. */
 static void test_memory_that_must_be_of_the_events(void **state)
 {
     struct patient patient = with_small_chunks(10000);
@@ -67,7 +67,7 @@ static void test_memory_that_must_be_of_the_events(void **state)
 }
 
 /* Both threads of a worker fill its memory: 524 MB, and 105 + 10 or 30 for events. */
-static void test_chunks_of_two_sizes_tell_what_an_event_takes(void **state)
+static void test_two_sizes_show_the_memory_per_event(void **state)
 {
     struct patient patient = with_small_chunks(1000);
 
@@ -85,8 +85,8 @@ static void test_chunks_of_two_sizes_tell_what_an_event_takes(void **state)
     roast_summary_free(summary);
 }
 
-/* What imports and caches take in the first chunk of a process is there for good. */
-static void test_the_first_chunk_of_a_process_tells_nothing(void **state)
+/* The memory of imports and caches in the first chunk of a process stays. */
+static void test_the_first_chunk_of_a_process_is_left_out(void **state)
 {
     struct patient patient = with_small_chunks(4);
     roast_run *run = patient_new(patient, NULL);
@@ -132,7 +132,7 @@ static roast_summary *diagnose_used(double used_bytes)
     return summary;
 }
 
-/* Larger chunks here and smaller ones there would be no advice. */
+/* Two findings must not advise larger and smaller chunks. */
 static void test_no_larger_chunks_near_the_limit_of_memory(void **state)
 {
     roast_summary *fine = diagnose_used(1.1e9), *full = diagnose_used(1.7e9);
@@ -146,7 +146,7 @@ static void test_no_larger_chunks_near_the_limit_of_memory(void **state)
     roast_summary_free(full);
 }
 
-/* What one worker with many threads may take is not there on the others. */
+/* Other workers have less memory than one with many threads. */
 static void test_memory_is_that_of_the_smallest_worker(void **state)
 {
     struct patient patient = {.chunks = 400,
@@ -178,7 +178,7 @@ static void test_memory_is_that_of_the_smallest_worker(void **state)
 
 /* ---- files ----------------------------------------------------------------------- */
 
-/* Only files of one dataset can become one. */
+/* Only files of one dataset can be merged. */
 static void test_datasets_are_not_merged(void **state)
 {
     struct patient patient = {.chunks = 400,
@@ -200,7 +200,7 @@ static void test_datasets_are_not_merged(void **state)
     roast_summary_free(together);
 }
 
-/* Twice over one file of 20 chunks: it is not one of twice as many events. */
+/* Two calls read one file of 20 chunks: it does not have twice the events. */
 static void test_two_calls_over_the_same_file(void **state)
 {
     roast_run *run = run_new();
@@ -234,8 +234,8 @@ static void test_two_calls_over_the_same_file(void **state)
 
 /* ---- sending --------------------------------------------------------------------- */
 
-/* Files that wait to be asked are not handed over with chunks. */
-static void test_what_waits_beside_chunks_is_not_theirs(void **state)
+/* Waiting of preprocessing tasks is no cost of sending chunks. */
+static void test_waiting_of_other_tasks_is_left_out(void **state)
 {
     const struct patient patient = {.chunks = 2000,
                                     .per_file = 500,
@@ -274,7 +274,7 @@ static void test_what_waits_beside_chunks_is_not_theirs(void **state)
     roast_run_free(run);
 }
 
-/* 400 chunks of 10_000 events and 0.2 s on 4 threads, 20 s of them handed over. */
+/* 400 chunks of 10_000 events and 0.2 s on 4 threads, 20 s of it for sending tasks. */
 static struct roast_finding short_tasks(double per_chunk_s, double best_size)
 {
     struct roast_file_sizes sizes[] = {{4, 1e6}};
@@ -285,7 +285,7 @@ static struct roast_finding short_tasks(double per_chunk_s, double best_size)
                                         .offered_s = 100,
                                         .wall_s = 25,
                                         .threads = 4,
-                                        .inside_s = 80,
+                                        .chunk_time_s = 80,
                                         .on_cluster = true,
                                         .model = {.chunks = 400,
                                                   .events = 4e6,
@@ -293,7 +293,7 @@ static struct roast_finding short_tasks(double per_chunk_s, double best_size)
                                                   .per_event_s = 2e-5,
                                                   .dispatch_s = 20,
                                                   .threads = 4,
-                                                  .now_events = 1e4,
+                                                  .current_size = 1e4,
                                                   .sizes = sizes,
                                                   .size_count = 1,
                                                   .base_bytes = NAN,
@@ -308,8 +308,8 @@ static struct roast_finding short_tasks(double per_chunk_s, double best_size)
     return finding;
 }
 
-/* Tasks are too short only where longer ones are quicker, and they save what the model
- * says of them: 20 s of threads less 10 (or 1) per cent, and a longer end. */
+/* Tasks are too short only where longer ones are faster, and the saving is that of the
+ * model: 20 thread-seconds less 10 (or 1) per cent, and a longer tail. */
 static void test_longer_tasks_are_advised_where_they_are_quicker(void **state)
 {
     (void)state;
@@ -323,7 +323,7 @@ static void test_longer_tasks_are_advised_where_they_are_quicker(void **state)
     assert_near(usual.saves_s, best.saves_s);
 }
 
-/* A lost chunk delays no thread that waits for other chunks. */
+/* A lost chunk does not explain threads that wait for other chunks. */
 static void test_no_work_beside_a_lost_chunk(void **state)
 {
     struct frame begin = {.kind = ROAST_FRAME_BEGIN,
@@ -375,7 +375,7 @@ static void test_what_a_slow_chunk_costs(void **state)
     roast_summary_free(summary);
 }
 
-/* Of a chunk without a file and a host no word is said of them. */
+/* Unknown file and host are left out. */
 static void test_a_last_chunk_of_which_nothing_is_known(void **state)
 {
     struct roast_finding finding = {0};
@@ -383,8 +383,8 @@ static void test_a_last_chunk_of_which_nothing_is_known(void **state)
     const struct roast_str absent = {NULL, 0};
 
     (void)state;
-    roast__blank_file(&finding, "file", absent);
-    roast__blank_text(&finding, "host", absent);
+    roast__set_file(&finding, "file", absent);
+    roast__set_text(&finding, "host", absent);
     (void)roast__fill_pattern(text, "{file} on {host} // the last chunk{?file}",
                               &finding);
     assert_string_equal(text, "the last chunk");
@@ -412,14 +412,13 @@ int main(void)
         cmocka_unit_test_setup(test_buffers_of_a_chunk_are_not_those_of_its_events,
                                setup),
         cmocka_unit_test_setup(test_memory_that_must_be_of_the_events, setup),
-        cmocka_unit_test_setup(test_chunks_of_two_sizes_tell_what_an_event_takes,
-                               setup),
-        cmocka_unit_test_setup(test_the_first_chunk_of_a_process_tells_nothing, setup),
+        cmocka_unit_test_setup(test_two_sizes_show_the_memory_per_event, setup),
+        cmocka_unit_test_setup(test_the_first_chunk_of_a_process_is_left_out, setup),
         cmocka_unit_test_setup(test_no_larger_chunks_near_the_limit_of_memory, setup),
         cmocka_unit_test_setup(test_memory_is_that_of_the_smallest_worker, setup),
         cmocka_unit_test_setup(test_datasets_are_not_merged, setup),
         cmocka_unit_test_setup(test_two_calls_over_the_same_file, setup),
-        cmocka_unit_test_setup(test_what_waits_beside_chunks_is_not_theirs, setup),
+        cmocka_unit_test_setup(test_waiting_of_other_tasks_is_left_out, setup),
         cmocka_unit_test_setup(test_longer_tasks_are_advised_where_they_are_quicker,
                                setup),
         cmocka_unit_test_setup(test_no_work_beside_a_lost_chunk, setup),

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* test_rules_failures.c - what findings say of chunks that failed and of workers that
- * died: who is at fault, and what helps. */
+/* test_rules_failures.c - findings about failed chunks and dead workers: the cause and
+ * the advice. */
 #include "analyze/diagnosis.h"
 
 static roast_summary *diagnose_run(roast_run *run)
@@ -14,7 +14,7 @@ static roast_summary *diagnose_run(roast_run *run)
 
 /* ---- failures -------------------------------------------------------------------- */
 
-/* One chunk of a healthy run failed, before process() began where it took no time. */
+/* One chunk of a healthy run failed; with a duration of 0, before process(). */
 static roast_summary *fail_with(const char *type, double seconds, bool again)
 {
     roast_run *run = patient_new((struct patient){.chunks = 40}, NULL);
@@ -35,7 +35,7 @@ static roast_summary *fail_with(const char *type, double seconds, bool again)
     return diagnose_run(run);
 }
 
-static void assert_fault(const char *type, double seconds, const char *advice)
+static void assert_advice(const char *type, double seconds, const char *advice)
 {
     roast_summary *summary = fail_with(type, seconds, false);
 
@@ -45,22 +45,22 @@ static void assert_fault(const char *type, double seconds, const char *advice)
     roast_summary_free(summary);
 }
 
-static void test_advice_follows_the_fault(void **state)
+static void test_advice_depends_on_the_cause(void **state)
 {
     (void)state;
-    assert_fault("OSError", 0.5, "again once bad.root can be read");
-    assert_fault("OSError", 0, "again once bad.root can be read");
-    assert_fault("FileNotFoundError", 0, "again once bad.root can be read");
-    assert_fault("uproot.deserialization.DeserializationError", 0.5,
-                 "again once bad.root can be read");
-    assert_fault("KeyError", 0.5, "process() raised it in select/jets, fix that");
-    assert_fault("FileNotFoundError", 0.5, "process() raised it"); /* another one */
-    assert_fault("KeyInFileError", 0, "see how bad.root differs from other files");
-    assert_fault("MemoryError", 0.5, "smaller chunks or fewer threads per worker");
-    assert_fault(NULL, 0.5, "run failed_fileset() again");
+    assert_advice("OSError", 0.5, "again once bad.root can be read");
+    assert_advice("OSError", 0, "again once bad.root can be read");
+    assert_advice("FileNotFoundError", 0, "again once bad.root can be read");
+    assert_advice("uproot.deserialization.DeserializationError", 0.5,
+                  "again once bad.root can be read");
+    assert_advice("KeyError", 0.5, "process() raised it in select/jets, fix that");
+    assert_advice("FileNotFoundError", 0.5, "process() raised it"); /* another one */
+    assert_advice("KeyInFileError", 0, "compare bad.root with other files");
+    assert_advice("MemoryError", 0.5, "smaller chunks or fewer threads per worker");
+    assert_advice(NULL, 0.5, "run failed_fileset() again");
 }
 
-/* The one chunk that failed, with what its record says besides. */
+/* The failed chunk, with more fields of its record. */
 static void assert_told_fault(const char *type, const char *message, uint64_t errors,
                               const char *advice)
 {
@@ -82,7 +82,7 @@ static void assert_told_fault(const char *type, const char *message, uint64_t er
     roast_summary_free(summary);
 }
 
-/* A full disk, a web service: what storage has given is not at fault. */
+/* A full disk, a web service: storage without errors is not the cause. */
 static void test_process_may_raise_what_reading_raises(void **state)
 {
     static const char *const file = "again once bad.root can be read";
@@ -99,18 +99,18 @@ static void test_process_may_raise_what_reading_raises(void **state)
     assert_told_fault("DecompressionError", "corrupt input", 0, file);
 }
 
-/* What was made good is a risk, and does not come before all others. */
-static void test_failures_that_were_made_good(void **state)
+/* Resolved failures are a risk, and do not rank first. */
+static void test_resolved_failures(void **state)
 {
     roast_summary *file = fail_with("OSError", 0.5, true);
     roast_summary *code = fail_with("KeyError", 0.5, true);
 
     (void)state;
     assert_says(file, "failures", "severity", "medium");
-    assert_says(file, "failures", "advice", "see whether bad.root or its storage");
+    assert_says(file, "failures", "advice", "check bad.root and its storage");
     assert_says(code, "failures", "severity", "medium");
     assert_says(code, "failures", "advice",
-                "ended well; process() raised it in select/jets and may do so again");
+                "tried again; process() raised it in select/jets and may do so again");
     roast_summary_free(file);
     roast_summary_free(code);
 }
@@ -129,7 +129,7 @@ static roast_summary *lose_a_stranger(const char *reason)
     return diagnose_run(run);
 }
 
-static void test_strangers_that_died(void **state)
+static void test_dead_workers_without_data(void **state)
 {
     roast_summary *killed = lose_a_stranger("its nanny ended it for its memory");
     roast_summary *silent = lose_a_stranger("no heartbeat for 300 s");
@@ -139,13 +139,13 @@ static void test_strangers_that_died(void **state)
     assert_says(killed, "workers_died", "advice",
                 "more memory per worker, fewer threads");
     assert_says(silent, "workers_died", "advice", "workers were cut off or killed");
-    assert_says(gone, "workers_died", "advice", "look into the logs of the workers");
+    assert_says(gone, "workers_died", "advice", "read the logs of the workers");
     roast_summary_free(killed);
     roast_summary_free(silent);
     roast_summary_free(gone);
 }
 
-/* One that was killed wants less memory, and no larger chunks. */
+/* A killed worker needs smaller chunks, not larger ones. */
 static void test_no_larger_chunks_where_workers_are_killed(void **state)
 {
     const struct patient patient = {.chunks = 400,
@@ -171,10 +171,10 @@ static void test_no_larger_chunks_where_workers_are_killed(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_advice_follows_the_fault),
+        cmocka_unit_test(test_advice_depends_on_the_cause),
         cmocka_unit_test(test_process_may_raise_what_reading_raises),
-        cmocka_unit_test(test_failures_that_were_made_good),
-        cmocka_unit_test(test_strangers_that_died),
+        cmocka_unit_test(test_resolved_failures),
+        cmocka_unit_test(test_dead_workers_without_data),
         cmocka_unit_test(test_no_larger_chunks_where_workers_are_killed),
     };
 

@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* rules_cpu.c - rules about chunks that do not get a core or the GIL, and about garbage
+ * collection.
+ *
+ * The first two use the table chunk_split: on CPU, waiting for a core, waiting for data,
+ * blocked. */
+#include "analyze/findings/finding_text.h"
+#include "analyze/findings/rule_limits.h"
+#include "analyze/record_iter.h"
+#include "base/str.h"
+
+/* All slices of a chunk. */
+static const uint64_t chunk_slices = (UINT64_C(2) << ROAST_SLICE_result) - 1;
+
+/* Seconds of one part of the split, and of all of it. */
+static double split_part(const struct roast_rule_input *input, int part, double *all)
+{
+    const roast_table *split = input->ctx->summary->tables[ROAST_TABLE_chunk_split];
+
+    *all = 0;
+    for (int col = ROAST_COL_chunk_split_on_cpu; col <= ROAST_COL_chunk_split_waiting;
+         col++) {
+        double seconds = roast_table_number(split, 0, col);
+        *all += isnan(seconds) ? 0 : seconds;
+    }
+    return roast_table_number(split, 0, part);
+}
+
+/* ---- threads --------------------------------------------------------------------- */
+
+/* Of the workers of a cluster, or the largest concurrency in a process of a pool. */
+static double threads_per_worker(const struct roast_summary_context *ctx)
+{
+    const struct roast_worker_sessions *sessions = &ctx->run->scheduler.sessions;
+    struct roast_record_iter iter = {
+        .ctx = ctx, .fields = ROAST_FIELD_BIT(concurrency), .roles = ROAST_ROLES_COUNT};
+    double threads = 0, most = 1;
+
+    for (size_t i = 0; i < sessions->count; i++)
+        threads += (double)sessions->items[i].threads;
+    if (sessions->count > 0)
+        return threads / (double)sessions->count;
+    while (roast__record_iter_next(&iter))
+        most = fmax(most, (double)iter.rec.values[ROAST_FIELD_concurrency].u64);
+    return most;
+}
+
+static bool is_blocked(const struct roast_rule_input *input, double blocked, double all)
+{
+    return blocked * 100 >= LIMIT_BLOCKED_PERCENT * all &&
+           roast__is_significant(input, blocked);
+}
+
+void roast__rule_gil(const struct roast_rule_input *input,
+                     struct roast_finding *finding)
+{
+    double all, blocked = split_part(input, ROAST_COL_chunk_split_blocked, &all);
+    double workers = roast__input_metric(input, ROAST_METRIC_peak_workers);
+
+    if (!is_blocked(input, blocked, all))
+        return;
+    double threads = threads_per_worker(input->ctx);
+    /* The holder of the GIL runs or waits for a core: longer waits have another cause. */
+    const roast_table *split = input->ctx->summary->tables[ROAST_TABLE_chunk_split];
+    blocked = fmin(blocked,
+                   (threads - 1) *
+                       (roast_table_number(split, 0, ROAST_COL_chunk_split_on_cpu) +
+                        roast_table_number(split, 0, ROAST_COL_chunk_split_runqueue)));
+    finding->cost_slices = chunk_slices;
+    finding->cost_s = blocked;
+    finding->saves_unknown = true; /* there may be no free core for more threads */
+    finding->found = threads > 1 && is_blocked(input, blocked, all);
+    roast__set_number(finding, "blocked", blocked, "s");
+    roast__set_number(finding, "percent", blocked / all * 100, "%");
+    roast__set_number(finding, "threads", threads, "");
+    if (input->on_cluster) {
+        roast__set_integer(finding, "workers", nearbyint(workers * threads));
+        return;
+    }
+    roast__set_integer(finding, "workers", workers); /* of a pool: its threads */
+    finding->evidence =
+        "{blocked} blocked inside chunks, {percent} of their time, with "
+        "{threads} threads in one process";
+    finding->advice =
+        "processes in place of threads: FuturesExecutor(workers={workers}) "
+        "without pool=ThreadPoolExecutor // processes in place of threads";
+}
+
+void roast__rule_overloaded(const struct roast_rule_input *input,
+                            struct roast_finding *finding)
+{
+    double all, runqueue = split_part(input, ROAST_COL_chunk_split_runqueue, &all);
+    const roast_table *hosts = input->ctx->summary->tables[ROAST_TABLE_per_host];
+    const struct roast_run *run = input->ctx->run;
+    bool on_client_host =
+        roast_table_rows(hosts) == 1 &&
+        roast__str_equal(roast_table_text(hosts, 0, ROAST_COL_per_host_host),
+                         roast__strings_get(&run->strings, run->host));
+
+    finding->cost_slices = chunk_slices;
+    finding->cost_s = runqueue;
+    finding->saves_unknown = true; /* fewer threads are not faster by that much */
+    finding->found = runqueue * 100 >= LIMIT_RUNQUEUE_PERCENT * all &&
+                     roast__is_significant(input, runqueue);
+    roast__set_number(finding, "runqueue", runqueue, "s");
+    roast__set_number(finding, "percent", runqueue / all * 100, "%");
+    if (roast_table_rows(hosts) > 1) {
+        roast__set_number(finding, "hosts", (double)roast_table_rows(hosts), "");
+        roast__set_from_pattern(finding, "host", ", on {hosts} hosts");
+    }
+    if (input->on_cluster && !on_client_host)
+        roast__set_text(finding, "nodes", roast_str_of("nodes"));
+}
+
+void roast__rule_garbage_collection(const struct roast_rule_input *input,
+                                    struct roast_finding *finding)
+{
+    double seconds = roast__input_metric(input, ROAST_METRIC_gc_seconds);
+    double runs = roast__input_metric(input, ROAST_METRIC_gc_runs);
+    double percent = roast__percent_of_chunk_time(input, seconds);
+
+    finding->cost_slices = chunk_slices;
+    finding->cost_s = seconds;
+    finding->saves_unknown = true; /* some of it is needed */
+    finding->found =
+        percent >= LIMIT_GC_PERCENT && roast__is_significant(input, seconds);
+    roast__set_number(finding, "seconds", seconds, "s");
+    roast__set_number(finding, "percent", percent, "%");
+    if (runs > 0) {
+        roast__set_number(finding, "runs", runs, "");
+        roast__set_from_pattern(finding, "count", " ({runs} runs)");
+    }
+}
