@@ -4,7 +4,7 @@
  * Ids are those of roast_run_chunks(): a row is found again in chunk_metrics. */
 #include <stdlib.h>
 
-#include "analyze/budget/last_signs.h"
+#include "analyze/budget/last_seen.h"
 #include "analyze/calls.h"
 #include "analyze/formulas.h"
 #include "analyze/tables/job.h"
@@ -204,11 +204,6 @@ static const char *status_of(const struct roast_run *run, unsigned role)
     }
 }
 
-static struct roast_str string_of(const struct roast_table_job *job, int32_t number)
-{
-    return roast__strings_get(&job->run->strings, number);
-}
-
 void roast__put_dataset_file(const struct roast_table_job *job, int at_dataset,
                              int at_file, int32_t source)
 {
@@ -216,8 +211,9 @@ void roast__put_dataset_file(const struct roast_table_job *job, int at_dataset,
 
     if (source < 0)
         return;
-    roast__fill_text(job->to, at_dataset, string_of(job, sources[source].dataset));
-    roast__fill_text(job->to, at_file, string_of(job, sources[source].file));
+    roast__fill_text(job->to, at_dataset,
+                     roast__job_text(job, sources[source].dataset));
+    roast__fill_text(job->to, at_file, roast__job_text(job, sources[source].file));
 }
 
 /* Chunks are numbered by the start of their process(); a task starts before that, and
@@ -240,7 +236,7 @@ static int by_start(const void *a, const void *b)
 void roast__make_tasks(const struct roast_table_job *job)
 {
     struct process_words words = {.job = job, .at = AT(worker)};
-    int64_t *last_signs = roast__last_signs(job->run);
+    int64_t *last_seen = roast__last_seen(job->run);
     struct roast_task_joins joins = {0};
     const struct roast_attempts *attempts = &job->run->attempts;
     struct task *tasks = roast__alloc(job->order->count * sizeof(tasks[0]));
@@ -256,7 +252,7 @@ void roast__make_tasks(const struct roast_table_job *job)
     }
     if (tasks && job->order->count > 0)
         qsort(tasks, job->order->count, sizeof(tasks[0]), by_start);
-    if (!last_signs || !tasks || !open_words(&words) ||
+    if (!last_seen || !tasks || !open_words(&words) ||
         !roast__task_joins_find(&joins, job->run)) {
         roast__table_fail(job->to);
         goto out;
@@ -275,17 +271,17 @@ void roast__make_tasks(const struct roast_table_job *job)
         put_column(job, AT(entry_stop), ROAST_COLUMN_entry_stop, row);
         roast__fill_word(job->to, AT(worker), worker_word(&words, process));
         roast__fill_text(job->to, AT(host),
-                         string_of(job, attempts->processes[process].host));
+                         roast__job_text(job, attempts->processes[process].host));
         int64_t start_ns, end_ns;
         if (roast__attempt_times(attempts, row, &start_ns, &end_ns))
             roast__fill_int(job->to, AT(start), start_ns);
         roast__fill_number(job->to, AT(duration),
                            role == ROAST_ROLE_LOST
-                               ? roast__lost_seconds(attempts, row, last_signs)
+                               ? roast__lost_seconds(attempts, row, last_seen)
                                : roast__attempt_seconds(attempts, row));
         if (roast__column_has(errors, row))
             roast__fill_text(job->to, AT(error_type),
-                             string_of(job, (int32_t)errors->values[row]));
+                             roast__job_text(job, (int32_t)errors->values[row]));
         roast__put_task_of_attempt(job, &joins, row);
         if (job->run->attempts.cold_fields[row] != 0)
             roast__fill_count(job->to, AT(chunk_id), tasks[i].chunk_id);
@@ -295,5 +291,5 @@ out:
     roast__task_joins_release(&joins);
     roast__free(words.words);
     roast__free(tasks);
-    roast__free(last_signs);
+    roast__free(last_seen);
 }

@@ -5,7 +5,7 @@
  * many steps is put into the two at its ends and, as a change, into those between: an
  * attempt costs the same however long it took. */
 #include "analyze/timeline.h"
-#include "analyze/budget/last_signs.h"
+#include "analyze/budget/last_seen.h"
 #include "analyze/budget/worker_match.h"
 #include "analyze/calls.h"
 #include "analyze/tables/job.h"
@@ -99,7 +99,7 @@ static void settle(const struct steps *steps, struct lasting *sum)
 
 /* One that has not ended runs on; one that was lost ran until nothing more was seen of
  * its process. */
-static void add_running(struct steps *steps, size_t row, const int64_t *last_signs)
+static void add_running(struct steps *steps, size_t row, const int64_t *last_seen)
 {
     const struct roast_attempts *attempts = &steps->ctx->run->attempts;
     unsigned role = steps->ctx->totals->roles.of_row[row];
@@ -108,7 +108,7 @@ static void add_running(struct steps *steps, size_t row, const int64_t *last_sig
     if (!roast__attempt_times(attempts, row, &start, &end))
         return;
     if (role == ROAST_ROLE_LOST)
-        end = last_signs[attempts->process[row]];
+        end = last_seen[attempts->process[row]];
     if (role == ROAST_ROLE_OPEN && steps->ctx->run->end_ns == 0)
         end = steps->end_ns;
     add_lasting(steps, &steps->running, start, end, 1);
@@ -153,15 +153,15 @@ static void add_end(struct steps *steps, size_t row)
 
 static bool add_attempts(struct steps *steps)
 {
-    int64_t *last_signs = roast__last_signs(steps->ctx->run);
+    int64_t *last_seen = roast__last_seen(steps->ctx->run);
     size_t rows = steps->ctx->run->attempts.count;
 
-    for (size_t row = 0; last_signs && row < rows; row++) {
-        add_running(steps, row, last_signs);
+    for (size_t row = 0; last_seen && row < rows; row++) {
+        add_running(steps, row, last_seen);
         add_end(steps, row);
     }
-    roast__free(last_signs);
-    return last_signs != NULL;
+    roast__free(last_seen);
+    return last_seen != NULL;
 }
 
 /* ---- what was sampled ------------------------------------------------------------ */

@@ -53,7 +53,7 @@ static double mean_at_samples(const struct roast_summary_context *ctx)
 {
     struct mean mean = {.run = ctx->run};
 
-    if (!roast__sweep_moments(&ctx->run->samples, add_moment, &mean))
+    if (!roast__sweep_times(&ctx->run->samples, add_moment, &mean))
         ctx->summary->failed = true;
     if (mean.count == 0) {
         for (size_t i = 0; i < ctx->run->offer_count; i++)

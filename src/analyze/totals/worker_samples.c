@@ -233,20 +233,20 @@ static void set_use(const struct roast_summary_context *ctx, const struct use *u
     roast__context_set(ctx, ROAST_METRIC_avg_memory_per_worker_bytes,
                        use->memory_sum / use->memory_samples);
     roast__context_set(ctx, ROAST_METRIC_avg_memory_per_worker_weighted_bytes,
-                       roast__spread_mean(&use->weighted_bytes.spread));
-    if (memory->spread.count > 0) {
+                       roast__moments_mean(&use->weighted_bytes));
+    if (memory->count > 0) {
         roast__context_set(ctx, ROAST_METRIC_memory_utilization_avg_percent,
-                           roast__spread_mean(&memory->spread));
+                           roast__moments_mean(memory));
         roast__context_set(ctx, ROAST_METRIC_memory_utilization_min_percent,
-                           memory->extremes.min);
+                           memory->min);
         roast__context_set(ctx, ROAST_METRIC_memory_utilization_max_percent,
-                           memory->extremes.max);
+                           memory->max);
     }
-    if (use->cpu_percent.spread.count > 0) {
+    if (use->cpu_percent.count > 0) {
         roast__context_set(ctx, ROAST_METRIC_cpu_utilization_avg_percent,
-                           roast__spread_mean(&use->cpu_percent.spread));
+                           roast__moments_mean(&use->cpu_percent));
         roast__context_set(ctx, ROAST_METRIC_cpu_utilization_max_percent,
-                           use->cpu_percent.extremes.max);
+                           use->cpu_percent.max);
     }
 }
 
