@@ -54,7 +54,7 @@ static int judge(const struct roast_comparison *comparison, int wanted, double p
         note(run, "%s is: %+.1f %%; --measure cpu_per_event judges by it",
              roast_measure_info(ROAST_MEASURE_cpu_per_event)->shown,
              100 * (inside->ratio - 1));
-    if (worse && roast_compare_blames_machine(comparison))
+    if (worse && roast_compare_machine_slower(comparison))
         note(run, "outside process() they take as much more: was the machine slower?");
     return worse ? CODE_NO : CODE_OK;
 }

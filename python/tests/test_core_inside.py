@@ -151,5 +151,5 @@ def test_run_without_ladders_says_so_and_has_the_keys_all_the_same():
     metrics = metrics_of(frame(status=1))
     assert metrics["ladder"] == metrics["branch_costs"] == {}
     assert metrics["preload"] == metrics["hooks_missing"] == []
-    assert metrics["unavailable"]["ladder"] == "no chunk was looked into"
+    assert metrics["unavailable"]["ladder"] == "no chunk has a ladder"
     assert "ladder" not in metrics_of(frame(status=1), quick=True)

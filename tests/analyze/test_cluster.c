@@ -217,7 +217,8 @@ static void test_without_a_scheduler_nobody_knows(void **state)
     (void)state;
     roast_run_finish(run, NS(10));
     roast_summary *summary = summary_of(run);
-    assert_string_equal(assert_absent(summary, num_lost_workers), "only Dask knows");
+    assert_string_equal(assert_absent(summary, num_lost_workers),
+                        "only available on Dask");
     assert_int_equal(rows_of(summary, "lost_workers"), 0);
     assert_int_equal(rows_of(summary, "tasks_by_kind"), 0);
     assert_int_equal(rows_of(summary, "hot_lines"), 0);

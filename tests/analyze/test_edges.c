@@ -8,7 +8,7 @@
 #define assert_why(summary, id, why) \
     assert_string_equal(assert_absent(summary, id), why)
 
-static const char *const no_executor = "no executor was seen";
+static const char *const no_executor = "no executor was recorded";
 
 /* ---- pools ----------------------------------------------------------------------- */
 
@@ -74,7 +74,7 @@ static void test_a_pool_that_was_empty(void **state)
     summary = sensible_summary_of(run);
     assert_metric(summary, total_cores, 0); /* known to be none */
     assert_absent(summary, cores_per_worker);
-    assert_why(summary, cpu_efficiency, "what it is divided by is zero");
+    assert_why(summary, cpu_efficiency, "its divisor is zero");
     roast_summary_free(summary);
     roast_run_free(run);
 }
@@ -151,7 +151,7 @@ static void test_without_chunks(void **state)
     assert_metric(summary, event_rate_agg_khz, 0.05);
     assert_metric(summary, avg_cpu_time_per_chunk, 2.5);
     assert_metric(summary, cpu_efficiency, 0.5);
-    assert_why(summary, num_attempts, "no chunk was begun");
+    assert_why(summary, num_attempts, "no chunk was started");
     assert_why(summary, chunk_duration_mean,
                "process() is not decorated with @track_metrics");
     assert_absent(summary, num_failed_chunks);
@@ -174,7 +174,7 @@ static void test_nothing_but_time(void **state)
     offer(run, 0, 2, 4);
     roast_run_set_fact(run, ROAST_FACT_report_events, 10);
     summary = sensible_summary_of(run);
-    assert_why(summary, event_rate_wall_khz, "what it is divided by is zero");
+    assert_why(summary, event_rate_wall_khz, "its divisor is zero");
     assert_why(summary, time_avg_workers, "the run has no length");
     roast_summary_free(summary);
     roast_run_finish(run, NS(3));
@@ -200,9 +200,9 @@ static void test_chunks_that_all_failed(void **state)
     roast_summary *summary = sensible_summary_of(run);
     assert_metric(summary, num_failed_chunks, 1);
     assert_metric(summary, wasted_thread_seconds, 3);
-    assert_why(summary, chunk_duration_mean, "no chunk ended well");
-    assert_why(summary, total_events, "no chunk ended well");
-    assert_why(summary, event_rate_wall_khz, "no chunk ended well");
+    assert_why(summary, chunk_duration_mean, "no chunk was successful");
+    assert_why(summary, total_events, "no chunk was successful");
+    assert_why(summary, event_rate_wall_khz, "no chunk was successful");
     roast_summary_free(summary);
     roast_run_free(run);
 }
@@ -238,11 +238,12 @@ static void test_parquet(void **state)
                                   .ladder = ladder_blob(&ladder)});
     roast_run_finish(run, NS(10));
     roast_summary *summary = sensible_summary_of(run);
-    const char *why = "some chunks do not know their bytes: parquet files do not tell";
+    const char *why =
+        "the bytes of some chunks are not known: parquet reads are not counted";
     assert_why(summary, total_bytes_read, why);
     assert_why(summary, data_rate_gbps, why);
     assert_why(summary, open_bytes,
-               "no chunk counted its bytes: parquet files do not tell");
+               "no chunk counted its bytes: parquet reads are not counted");
     assert_absent(summary, avg_bytes_read_percent);
     assert_metric(summary, avg_branches_read_percent, 12.5); /* 1 of 8 */
     assert_metric(summary, total_branches_read, 1);
@@ -273,9 +274,9 @@ static void test_a_single_sample_of_each_worker(void **state)
     assert_metric(summary, avg_memory_per_worker_weighted_bytes, 300);
     assert_metric(summary, avg_workers_simple, 1);
     assert_why(summary, cpu_utilization_avg_percent,
-               "CPU use needs two samples of a worker");
+               "CPU utilization needs two samples of a worker");
     assert_why(summary, disk_read_bps_avg,
-               "the samples hold no disk traffic: two of a worker are needed");
+               "the samples have no disk traffic, which needs two samples of a worker");
     assert_absent(summary, memory_utilization_max_percent);
     roast_summary_free(summary);
     roast_run_free(run);
@@ -292,7 +293,7 @@ static void test_a_single_count_of_workers(void **state)
     assert_metric(summary, time_avg_workers, 3);
     assert_metric(summary, peak_workers, 3);
     assert_why(summary, total_cores,
-               "the backend does not say how many threads its workers have");
+               "the backend does not report the threads of its workers");
     roast_summary_free(summary);
     roast_run_free(run);
 }
@@ -312,7 +313,7 @@ static void test_a_single_chunk_has_no_spread(void **state)
     roast_summary *summary = sensible_summary_of(run);
     assert_metric(summary, chunk_duration_p99, 2);
     assert_metric(summary, chunk_mem_delta_max_mb, -2);
-    assert_why(summary, chunk_duration_std, "one chunk alone has no spread");
+    assert_why(summary, chunk_duration_std, "a standard deviation needs two chunks");
     assert_absent(summary, chunk_mem_delta_std_mb);
     roast_summary_free(summary);
     roast_run_free(run);

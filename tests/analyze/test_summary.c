@@ -15,11 +15,13 @@ static void test_empty_run_says_why_for_everything(void **state)
             fail_msg("%s", roast_metric_info((enum roast_metric)i)->name);
     }
     assert_string_equal(assert_absent(summary, total_bytes_read),
-                        "no call of coffea's Runner was seen in the block");
+                        "no call of coffea's Runner was recorded");
     assert_string_equal(assert_absent(summary, chunk_duration_mean),
-                        "no call of coffea's Runner was seen in the block");
-    assert_string_equal(assert_absent(summary, peak_workers), "no executor was seen");
-    assert_string_equal(assert_absent(summary, net_read_bps_avg), "only Dask knows");
+                        "no call of coffea's Runner was recorded");
+    assert_string_equal(assert_absent(summary, peak_workers),
+                        "no executor was recorded");
+    assert_string_equal(assert_absent(summary, net_read_bps_avg),
+                        "only available on Dask");
     assert_int_equal(rows_of(summary, "wall_account"), 0);
     roast_summary_free(summary);
     roast_run_free(run);
@@ -91,7 +93,7 @@ static void test_workflow_of_records(void **state)
     assert_metric(summary, avg_cpu_time_per_chunk, 4);
     assert_metric(summary, event_rate_khz_best_10s, 0.06);
     assert_string_equal(assert_absent(summary, event_rate_khz_best_60s),
-                        "the run was shorter than the window");
+                        "the run was shorter than the interval");
     assert_metric(summary, monitor_seconds, 0.5);
     assert_metric(summary, monitor_errors, 3);
     assert_absent(summary, task_seconds);
@@ -193,11 +195,11 @@ static void test_a_sum_needs_every_chunk(void **state)
     assert_absent(summary, total_events);
     assert_string_equal(
         assert_absent(summary, total_bytes_read),
-        "some chunks do not know their bytes: parquet files do not tell");
+        "the bytes of some chunks are not known: parquet reads are not counted");
     assert_absent(summary, total_cpu_time);
     assert_absent(summary, data_rate_gbps);
     assert_string_equal(assert_absent(summary, event_rate_wall_khz),
-                        "some chunks do not know their number of events");
+                        "the number of events of some chunks is not known");
     assert_metric(summary, num_chunks, 4);
     assert_metric(summary, total_events_from_chunks, 600);
     assert_metric(summary, chunk_duration_mean, 4);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* chunks.c - the tables `chunks` and `tasks`: attempts, one row each.
  *
- * Ids are those of roast_run_chunks(): a row is found again in chunk_metrics. */
+ * The ids are those of roast_run_chunks() and of chunk_metrics. */
 #include <stdlib.h>
 
 #include "analyze/budget/last_seen.h"
@@ -23,7 +23,7 @@ bool roast__chunk_iter_next(struct roast_chunk_iter *iter)
     while (iter->next < job->order->count) {
         iter->row = job->order->rows[iter->next++];
         if (job->run->attempts.cold_fields[iter->row] == 0)
-            continue; /* left no record */
+            continue; /* it has no record */
         iter->chunk_id = iter->next_id++;
         if (job->ctx->totals->roles.of_row[iter->row] == ROAST_ROLE_COUNTS)
             return true;
@@ -31,18 +31,18 @@ bool roast__chunk_iter_next(struct roast_chunk_iter *iter)
     return false;
 }
 
-/* ---- words of processes ---------------------------------------------------------- */
+/* ---- names of workers ------------------------------------------------------------ */
 
-enum { NOT_ASKED = -2 };
+enum { NOT_MADE = -2 };
 
-/* The word of every process for its worker, made on first use. */
-struct process_words {
+/* The word of the table for the worker of every process, made on first use. */
+struct worker_words {
     const struct roast_table_job *job;
     int at;
     int32_t *words; /* owned */
 };
 
-static bool open_words(struct process_words *words)
+static bool open_words(struct worker_words *words)
 {
     size_t count = words->job->run->attempts.process_count;
 
@@ -50,26 +50,21 @@ static bool open_words(struct process_words *words)
     if (!words->words)
         roast__table_fail(words->job->to);
     for (size_t i = 0; words->words && i < count; i++)
-        words->words[i] = NOT_ASKED;
+        words->words[i] = NOT_MADE;
     return words->words != NULL;
 }
 
-/* Who has neither name nor pid is not known, though `workers` needs a word for it. */
-static bool is_named(const struct roast_worker_process *process)
-{
-    return process->worker != ROAST_NO_STRING || process->pid != 0;
-}
-
-static int32_t worker_word(struct process_words *words, int32_t process)
+static int32_t worker_word(struct worker_words *words, int32_t process)
 {
     const struct roast_table_job *job = words->job;
+    const struct roast_worker_process *own = &job->run->attempts.processes[process];
     int32_t *word = &words->words[process];
     struct roast_buf room = {0};
 
-    if (*word != NOT_ASKED)
+    if (*word != NOT_MADE)
         return *word;
     *word = ROAST_NO_STRING;
-    if (is_named(&job->run->attempts.processes[process])) {
+    if (own->worker != ROAST_NO_STRING || own->pid != 0) { /* else it is absent */
         struct roast_str name = roast__worker_key(job->run, (size_t)process, &room);
         if (!name.data)
             roast__table_fail(job->to);
@@ -81,13 +76,13 @@ static int32_t worker_word(struct process_words *words, int32_t process)
 
 /* ---- chunks ---------------------------------------------------------------------- */
 
-enum how { COUNT, SECONDS, TEXT };
+enum unit { COUNT, SECONDS, TEXT };
 
-/* Fields that a row takes as they are. */
+/* Fields that are copied. */
 static const struct {
     enum roast_field field;
     int at;
-    enum how how;
+    enum unit unit;
 } fields[] = {
     {ROAST_FIELD_dataset, AT(dataset), TEXT},
     {ROAST_FIELD_file, AT(file), TEXT},
@@ -119,7 +114,7 @@ static void put_column(const struct roast_table_job *job, int at,
         roast__fill_int(job->to, at, column->values[row]);
 }
 
-static void put_chunk(struct process_words *words, const struct roast_chunk_iter *iter)
+static void put_chunk(struct worker_words *words, const struct roast_chunk_iter *iter)
 {
     const struct roast_table_job *job = words->job;
     roast_table *to = job->to;
@@ -134,9 +129,9 @@ static void put_chunk(struct process_words *words, const struct roast_chunk_iter
         const union roast_field_value *value = &rec.values[fields[i].field];
         if (!roast_record_has(&rec, fields[i].field))
             continue;
-        if (fields[i].how == TEXT)
+        if (fields[i].unit == TEXT)
             roast__fill_text(to, fields[i].at, value->str);
-        else if (fields[i].how == SECONDS)
+        else if (fields[i].unit == SECONDS)
             roast__fill_number(to, fields[i].at, roast_seconds(value->u64));
         else
             roast__fill_count(to, fields[i].at, value->u64);
@@ -171,7 +166,7 @@ static void put_chunk(struct process_words *words, const struct roast_chunk_iter
 
 void roast__make_chunks(const struct roast_table_job *job)
 {
-    struct process_words words = {.job = job, .at = AT(worker)};
+    struct worker_words words = {.job = job, .at = AT(worker)};
     struct roast_chunk_iter iter = {.job = job};
 
     if (!open_words(&words))
@@ -216,11 +211,11 @@ void roast__put_dataset_file(const struct roast_table_job *job, int at_dataset,
     roast__fill_text(job->to, at_file, roast__job_text(job, sources[source].file));
 }
 
-/* Chunks are numbered by the start of their process(); a task starts before that, and
- * not always in the same order. */
+/* Chunks are numbered by the start of their process(). Tasks start before that, and may
+ * have another order. */
 struct task {
     int64_t start_ns;
-    uint32_t place; /* in the order of chunks */
+    uint32_t position; /* in the order of chunks */
     uint32_t chunk_id;
 };
 
@@ -230,12 +225,12 @@ static int by_start(const void *a, const void *b)
 
     if (left->start_ns != right->start_ns)
         return left->start_ns < right->start_ns ? -1 : 1;
-    return (left->place > right->place) - (left->place < right->place);
+    return (left->position > right->position) - (left->position < right->position);
 }
 
 void roast__make_tasks(const struct roast_table_job *job)
 {
-    struct process_words words = {.job = job, .at = AT(worker)};
+    struct worker_words words = {.job = job, .at = AT(worker)};
     int64_t *last_seen = roast__last_seen(job->run);
     struct roast_task_joins joins = {0};
     const struct roast_attempts *attempts = &job->run->attempts;
@@ -246,7 +241,7 @@ void roast__make_tasks(const struct roast_table_job *job)
         int64_t start_ns, end_ns;
         uint32_t row = job->order->rows[i];
         if (!roast__attempt_times(attempts, row, &start_ns, &end_ns))
-            start_ns = INT64_MAX; /* behind all others */
+            start_ns = INT64_MAX; /* after all others */
         tasks[i] = (struct task){start_ns, (uint32_t)i, chunk_id};
         chunk_id += attempts->cold_fields[row] != 0;
     }
@@ -258,7 +253,7 @@ void roast__make_tasks(const struct roast_table_job *job)
         goto out;
     }
     for (size_t i = 0; i < job->order->count && roast__table_ok(job->to); i++) {
-        uint32_t row = job->order->rows[tasks[i].place];
+        uint32_t row = job->order->rows[tasks[i].position];
         roast__table_row(job->to);
         const struct roast_column *errors = &attempts->columns[ROAST_COLUMN_error_type];
         unsigned role = job->ctx->totals->roles.of_row[row];

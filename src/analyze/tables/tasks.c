@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* tasks.c - what the table `tasks` has from a scheduler: when an attempt was
- * assigned, and all tasks that were no attempts. */
+/* tasks.c - the part of the table `tasks` from a scheduler: times of assignment, and all
+ * tasks that were no attempts. */
 #include "analyze/tables/job.h"
 
 #include "analyze/totals/task_kinds.h"
@@ -61,7 +61,7 @@ void roast__put_other_tasks(const struct roast_table_job *job,
                             const struct roast_task_joins *joins)
 {
     if (!roast__has_scheduled(&job->run->scheduler.tasks))
-        return; /* what the client did itself is no task of a worker */
+        return; /* tasks of the client itself are not shown */
     unsigned char *kinds = roast__task_kinds(job->run);
     if (!kinds)
         roast__table_fail(job->to);

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* workers.c - the tables of what a scheduler knows: `workers`, `activities` and
- * `hot_lines`.
+/* workers.c - the tables `workers`, `activities` and `hot_lines`, from a scheduler.
  *
- * A worker is identified by its address and has one row, also where it joined several
- * times: attempts do not record in which of its sessions they ran. */
+ * A worker is identified by its address and has one row, even if it joined several times:
+ * attempts do not record their session. */
 #include "analyze/tables/job.h"
 #include "analyze/totals/groups.h"
 #include "base/mem.h"
@@ -70,7 +69,7 @@ static size_t latest_of(const struct roast_worker_sessions *sessions, int32_t wo
 }
 
 /* False when out of memory. */
-static bool gather(struct histories *histories)
+static bool find_histories(struct histories *histories)
 {
     const struct roast_worker_sessions *sessions =
         &histories->job->run->scheduler.sessions;
@@ -107,7 +106,7 @@ static void put_history(struct histories *histories, size_t latest)
         roast__fill_bool(job->to, AT(expected), session->expected);
         roast__fill_text(job->to, AT(reason), roast__job_text(job, session->reason));
     }
-    roast__fill_count(job->to, AT(stays), history->sessions);
+    roast__fill_count(job->to, AT(sessions), history->sessions);
     roast__fill_count(job->to, AT(lost), history->lost);
 }
 
@@ -119,11 +118,11 @@ void roast__make_workers(const struct roast_table_job *job)
     const roast_table *workers =
         roast_summary_table(job->summary, ROAST_TABLE_per_worker);
 
-    if (!gather(&histories))
+    if (!find_histories(&histories))
         roast__table_fail(job->to);
     for (size_t row = 0; row < roast_table_rows(workers) && roast__table_ok(job->to);
          row++) {
-        /* A worker that attempts ran on. */
+        /* A worker with attempts. */
         struct roast_str worker =
             roast_table_text(workers, row, ROAST_COL_per_worker_worker);
         roast__table_row(job->to);
@@ -142,7 +141,7 @@ void roast__make_workers(const struct roast_table_job *job)
     for (size_t i = 0; i < sessions->count && roast__table_ok(job->to); i++) {
         size_t latest = latest_of(sessions, sessions->items[i].worker);
         if (!histories.items[latest].shown) {
-            /* A worker that no attempt names. */
+            /* A worker without attempts. */
             const struct roast_worker_session *session =
                 &job->run->scheduler.sessions.items[latest];
             const struct roast_worker_samples *samples =

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* failures.c - one row for every attempt that failed or was lost.
  *
- * `resolved` is whether another attempt at the same chunk ended well: what is not
- * resolved is missing from the result. */
+ * `resolved`: another attempt at the same chunk was successful. The other chunks are
+ * missing in the result. */
 #include <stdio.h>
 
 #include "analyze/budget/last_seen.h"
@@ -12,7 +12,7 @@
 #include "base/mem.h"
 #include "run/cold_fields.h"
 
-/* Type, message, and "ValueError: text" as the records have it. */
+/* Type, message, and both together: "ValueError: text". */
 static void put_error(roast_table *table, const struct roast_summary_context *ctx,
                       size_t row)
 {

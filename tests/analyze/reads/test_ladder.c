@@ -244,7 +244,7 @@ static void test_missing_hooks_say_what_is_lost(void **state)
     assert_near(number_at(summary, "hooks_missing", 1, "chunks"), 2);
     assert_string_equal(
         reason_for(summary, "ladder.decompress"),
-        "uproot.source.futures.TrivialExecutor.submit is not there: unpacking and "
+        "uproot.source.futures.TrivialExecutor.submit does not exist: unpacking and "
         "interpreting cannot be told from waiting; bytes of branches");
     assert_null(reason_for(summary, "ladder.fetch")); /* one worker knows it */
     assert_null(reason_for(summary, "ladder.unnamed"));
@@ -262,11 +262,10 @@ static void test_a_run_without_ladders_says_so(void **state)
     roast_summary *summary = summary_of(run);
     assert_int_equal(rows_of(summary, "ladder"), 0);
     assert_int_equal(rows_of(summary, "hooks_missing"), 0);
-    assert_string_equal(reason_for(summary, "ladder"), "no chunk was looked into");
-    assert_string_equal(reason_for(summary, "branch_costs"),
-                        "no chunk was looked into");
+    assert_string_equal(reason_for(summary, "ladder"), "no chunk has a ladder");
+    assert_string_equal(reason_for(summary, "branch_costs"), "no chunk has a ladder");
     assert_null(reason_for(summary, "ladder.form"));
-    assert_string_equal(assert_absent(summary, gc_seconds), "no chunk was looked into");
+    assert_string_equal(assert_absent(summary, gc_seconds), "no chunk has a ladder");
     assert_metric(summary, num_chunks_without_ladder, 1);
     roast_summary_free(summary);
     roast_run_free(run);
@@ -281,7 +280,7 @@ static void test_a_run_without_chunks_has_a_reason_of_its_own(void **state)
     assert_null(reason_for(summary, "ladder"));
     assert_null(reason_for(summary, "ladder.form"));
     assert_string_equal(assert_absent(summary, column_bytes),
-                        "no call of coffea's Runner was seen in the block");
+                        "no call of coffea's Runner was recorded");
     roast_summary_free(summary);
     roast_run_free(run);
 }

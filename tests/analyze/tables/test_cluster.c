@@ -204,7 +204,7 @@ static void test_one_that_comes_back_is_one_row(void **state)
     leaves(run, "w", 6);
     roast_table *workers = table_of(run, ROAST_TABLE_workers);
     assert_int_equal(roast_table_rows(workers), 1);
-    assert_number(number_in(workers, "stays", 0), 2);
+    assert_number(number_in(workers, "sessions", 0), 2);
     assert_number(number_in(workers, "lost", 0), 1);
     assert_number(number_in(workers, "threads", 0), 8);
     assert_number(number_in(workers, "expected", 0), 1);

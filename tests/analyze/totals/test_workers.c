@@ -76,7 +76,7 @@ static void test_counts_are_lines(void **state)
     assert_metric(summary, peak_workers, 10);
     assert_metric(summary, below_peak_seconds, 9);
     assert_string_equal(assert_absent(summary, total_cores),
-                        "the backend does not say how many threads its workers have");
+                        "the backend does not report the threads of its workers");
     roast_summary_free(summary);
     add_sample(run, "w", 1, ROAST_SERIES_cores, 4);
     summary = summary_of(run);
