@@ -3,7 +3,7 @@
  * sensible number or says why it is none, and the main ones are what they must be. */
 #include "activities.h"
 #include "blobs.h"
-#include "sensible.h"
+#include "invariants.h"
 
 #define assert_why(summary, id, why) \
     assert_string_equal(assert_absent(summary, id), why)
@@ -37,7 +37,7 @@ static void test_workers_of_different_sizes_that_come_and_go(void **state)
     roast_run_set_fact(run, ROAST_FACT_report_events, 5200);
     roast_run_set_fact(run, ROAST_FACT_report_process_seconds, 26);
     roast_run_finish(run, NS(10));
-    roast_summary *summary = sensible_summary_of(run);
+    roast_summary *summary = checked_summary_of(run);
     assert_metric(summary, time_avg_workers, 1.4);      /* (10 + 4) / 10 */
     assert_metric(summary, total_cores, 5.2);           /* (20 + 32) / 10 */
     assert_metric(summary, offered_thread_seconds, 52); /* 20 + 32 */
@@ -60,7 +60,7 @@ static void test_a_pool_that_was_empty(void **state)
     offer(run, 0, 0, 0);
     offer(run, 5, 2, 6);
     roast_run_finish(run, NS(10));
-    roast_summary *summary = sensible_summary_of(run);
+    roast_summary *summary = checked_summary_of(run);
     assert_metric(summary, time_avg_workers, 1);
     assert_metric(summary, cores_per_worker, 3);
     assert_metric(summary, total_cores, 3);
@@ -71,7 +71,7 @@ static void test_a_pool_that_was_empty(void **state)
     offer(run, 0, 0, 0);
     roast_run_set_fact(run, ROAST_FACT_report_process_seconds, 26);
     roast_run_finish(run, NS(10));
-    summary = sensible_summary_of(run);
+    summary = checked_summary_of(run);
     assert_metric(summary, total_cores, 0); /* known to be none */
     assert_absent(summary, cores_per_worker);
     assert_why(summary, cpu_efficiency, "its divisor is zero");
@@ -105,7 +105,7 @@ static void test_without_report(void **state)
 
     (void)state;
     offer(run, 0, 2, 2);
-    roast_summary *summary = sensible_summary_of(run);
+    roast_summary *summary = checked_summary_of(run);
     assert_metric(summary, total_events, 200);
     assert_metric(summary, total_bytes_read, 10000);
     assert_metric(summary, num_chunks, 2);
@@ -119,7 +119,7 @@ static void test_without_report(void **state)
 static void test_without_workers(void **state)
 {
     roast_run *run = run_of_two(true);
-    roast_summary *summary = sensible_summary_of(run);
+    roast_summary *summary = checked_summary_of(run);
 
     (void)state;
     assert_metric(summary, speedup, 0.8);
@@ -147,7 +147,7 @@ static void test_without_chunks(void **state)
     roast_run_set_fact(run, ROAST_FACT_report_process_seconds, 20);
     roast_run_set_fact(run, ROAST_FACT_report_chunks, 8);
     roast_run_finish(run, NS(10));
-    roast_summary *summary = sensible_summary_of(run);
+    roast_summary *summary = checked_summary_of(run);
     assert_metric(summary, event_rate_agg_khz, 0.05);
     assert_metric(summary, avg_cpu_time_per_chunk, 2.5);
     assert_metric(summary, cpu_efficiency, 0.5);
@@ -167,18 +167,18 @@ static void test_nothing_but_time(void **state)
 
     (void)state;
     roast_run_finish(run, 0);
-    roast_summary *summary = sensible_summary_of(run);
+    roast_summary *summary = checked_summary_of(run);
     assert_metric(summary, wall_time, 0);
     assert_absent(summary, event_rate_wall_khz);
     roast_summary_free(summary);
     offer(run, 0, 2, 4);
     roast_run_set_fact(run, ROAST_FACT_report_events, 10);
-    summary = sensible_summary_of(run);
+    summary = checked_summary_of(run);
     assert_why(summary, event_rate_wall_khz, "its divisor is zero");
     assert_why(summary, time_avg_workers, "the run has no length");
     roast_summary_free(summary);
     roast_run_finish(run, NS(3));
-    summary = sensible_summary_of(run);
+    summary = checked_summary_of(run);
     assert_metric(summary, offered_thread_seconds, 12);
     assert_why(summary, speedup, assert_absent(summary, total_cpu_time));
     roast_summary_free(summary);
@@ -197,7 +197,7 @@ static void test_chunks_that_all_failed(void **state)
                                   .duration = 3,
                                   .error_type = "OSError"});
     roast_run_finish(run, NS(10));
-    roast_summary *summary = sensible_summary_of(run);
+    roast_summary *summary = checked_summary_of(run);
     assert_metric(summary, num_failed_chunks, 1);
     assert_metric(summary, wasted_thread_seconds, 3);
     assert_why(summary, chunk_duration_mean, "no chunk was successful");
@@ -237,7 +237,7 @@ static void test_parquet(void **state)
                                   .task_cpu = 4,
                                   .ladder = ladder_blob(&ladder)});
     roast_run_finish(run, NS(10));
-    roast_summary *summary = sensible_summary_of(run);
+    roast_summary *summary = checked_summary_of(run);
     const char *why =
         "the bytes of some chunks are not known: parquet reads are not counted";
     assert_why(summary, total_bytes_read, why);
@@ -268,7 +268,7 @@ static void test_a_single_sample_of_each_worker(void **state)
     (void)state;
     offer(run, 0, 1, 1);
     assert_int_equal(roast_run_add_use(run, &use, NULL), ROAST_OK);
-    roast_summary *summary = sensible_summary_of(run);
+    roast_summary *summary = checked_summary_of(run);
     assert_metric(summary, peak_memory_bytes, 300);
     assert_metric(summary, avg_memory_per_worker_bytes, 300);
     assert_metric(summary, avg_memory_per_worker_weighted_bytes, 300);
@@ -289,7 +289,7 @@ static void test_a_single_count_of_workers(void **state)
 
     (void)state;
     assert_int_equal(roast_run_add_count(run, at(5), 3, NULL), ROAST_OK);
-    roast_summary *summary = sensible_summary_of(run);
+    roast_summary *summary = checked_summary_of(run);
     assert_metric(summary, time_avg_workers, 3);
     assert_metric(summary, peak_workers, 3);
     assert_why(summary, total_cores,
@@ -310,7 +310,7 @@ static void test_a_single_chunk_has_no_spread(void **state)
                                   .before_mb = 10,
                                   .after_mb = 8});
     roast_run_finish(run, NS(4));
-    roast_summary *summary = sensible_summary_of(run);
+    roast_summary *summary = checked_summary_of(run);
     assert_metric(summary, chunk_duration_p99, 2);
     assert_metric(summary, chunk_mem_delta_max_mb, -2);
     assert_why(summary, chunk_duration_std, "a standard deviation needs two chunks");

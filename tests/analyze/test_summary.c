@@ -3,7 +3,7 @@
  * numbers nor an empty run upset it. */
 #include "runs.h"
 
-static void test_empty_run_says_why_for_everything(void **state)
+static void test_an_empty_run_has_all_reasons(void **state)
 {
     roast_run *run = run_new();
     roast_summary *summary = summary_of(run);
@@ -155,7 +155,7 @@ static void test_efficiency(void **state)
     roast_run_free(run);
 }
 
-static void test_what_coffea_says_comes_first(void **state)
+static void test_the_report_of_coffea_comes_first(void **state)
 {
     roast_run *run = small_run();
 
@@ -224,7 +224,7 @@ static void test_open_run_ends_where_it_was_last_seen(void **state)
     roast_run_free(run);
 }
 
-static void test_a_summary_stays_when_the_run_goes_on(void **state)
+static void test_a_summary_does_not_change_with_the_run(void **state)
 {
     roast_run *run = small_run();
     roast_summary *summary = summary_of(run);
@@ -305,14 +305,14 @@ static void test_lists_are_whole(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_empty_run_says_why_for_everything),
+        cmocka_unit_test(test_an_empty_run_has_all_reasons),
         cmocka_unit_test(test_workflow_of_records),
         cmocka_unit_test(test_chunk_statistics),
         cmocka_unit_test(test_efficiency),
-        cmocka_unit_test(test_what_coffea_says_comes_first),
+        cmocka_unit_test(test_the_report_of_coffea_comes_first),
         cmocka_unit_test(test_a_sum_needs_every_chunk),
         cmocka_unit_test(test_open_run_ends_where_it_was_last_seen),
-        cmocka_unit_test(test_a_summary_stays_when_the_run_goes_on),
+        cmocka_unit_test(test_a_summary_does_not_change_with_the_run),
         cmocka_unit_test(test_hostile_numbers),
         cmocka_unit_test(test_lists_are_whole),
     };

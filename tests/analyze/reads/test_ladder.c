@@ -219,7 +219,7 @@ static void test_without_run_queue_there_is_no_second_split(void **state)
 
 /* ---- hooks ----------------------------------------------------------------------- */
 
-static void test_missing_hooks_say_what_is_lost(void **state)
+static void test_missing_hooks_are_reasons(void **state)
 {
     roast_run *run = run_new();
     struct roast_ladder ladder = {0};
@@ -253,7 +253,7 @@ static void test_missing_hooks_say_what_is_lost(void **state)
     roast_run_free(run);
 }
 
-static void test_a_run_without_ladders_says_so(void **state)
+static void test_a_run_without_ladders_has_a_reason(void **state)
 {
     roast_run *run = run_new();
 
@@ -319,8 +319,8 @@ int main(void)
         cmocka_unit_test(test_the_second_split_is_additive),
         cmocka_unit_test(test_without_fetch_the_waiting_is_not_split),
         cmocka_unit_test(test_without_run_queue_there_is_no_second_split),
-        cmocka_unit_test(test_missing_hooks_say_what_is_lost),
-        cmocka_unit_test(test_a_run_without_ladders_says_so),
+        cmocka_unit_test(test_missing_hooks_are_reasons),
+        cmocka_unit_test(test_a_run_without_ladders_has_a_reason),
         cmocka_unit_test(test_a_run_without_chunks_has_a_reason_of_its_own),
         cmocka_unit_test(test_undecorated_chunks_count_like_others),
     };

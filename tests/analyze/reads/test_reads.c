@@ -125,7 +125,7 @@ static void test_bytes_that_were_not_counted(void **state)
     roast_run_free(run);
 }
 
-static void test_a_chunk_that_read_nothing_says_so(void **state)
+static void test_a_chunk_without_reads_is_known(void **state)
 {
     struct frame frame = {.stop = 1, .file_facts = facts_blob(&ttree)};
     roast_run *run = run_new();
@@ -180,7 +180,7 @@ static void test_branches_that_were_lost_are_not_none(void **state)
 }
 
 /* As in records written by hand: names alone. */
-static void test_branches_without_costs_have_none_that_are_known(void **state)
+static void test_branches_without_costs_are_unknown(void **state)
 {
     struct roast_branch named[] = {{.name = roast_str_of("Jet_pt"), .flags = DATA}};
     struct roast_file_facts facts = {.sizes_known = true, .compressed_bytes = 5};
@@ -202,7 +202,7 @@ static void test_branches_without_costs_have_none_that_are_known(void **state)
     roast_run_free(run);
 }
 
-static void test_damaged_blobs_say_nothing(void **state)
+static void test_damaged_blobs_are_ignored(void **state)
 {
     struct roast_str rubbish = str_from("\x09\x01", 2);
     roast_run *run = run_new();
@@ -316,10 +316,10 @@ int main(void)
         cmocka_unit_test(test_offsets_alone_are_no_access),
         cmocka_unit_test(test_the_list_that_would_cover_the_run),
         cmocka_unit_test(test_bytes_that_were_not_counted),
-        cmocka_unit_test(test_a_chunk_that_read_nothing_says_so),
+        cmocka_unit_test(test_a_chunk_without_reads_is_known),
         cmocka_unit_test(test_branches_that_were_lost_are_not_none),
-        cmocka_unit_test(test_branches_without_costs_have_none_that_are_known),
-        cmocka_unit_test(test_damaged_blobs_say_nothing),
+        cmocka_unit_test(test_branches_without_costs_are_unknown),
+        cmocka_unit_test(test_damaged_blobs_are_ignored),
         cmocka_unit_test(test_endpoints_of_failed_attempts_count_too),
         cmocka_unit_test(test_out_of_memory_anywhere),
     };

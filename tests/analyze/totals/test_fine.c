@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* test_fine.c - what Dask's activities mean, and when they mean nothing. */
 #include "analyze/activities.h"
-#include "analyze/summary_sweep.h"
+#include "analyze/summary_oom.h"
 
 #define W1 "tcp://10.0.0.1:1"
 
@@ -48,7 +48,7 @@ static void add_spans(roast_run *run)
     count_seconds(run, "reduce", "thread-noncpu", 0.0625);
 }
 
-static void test_the_processor_is_told_from_other_tasks(void **state)
+static void test_the_processor_is_separate_from_other_tasks(void **state)
 {
     roast_run *run = run_on_dask();
 
@@ -252,7 +252,7 @@ static void test_any_allocation_may_fail(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup(test_the_processor_is_told_from_other_tasks, setup),
+        cmocka_unit_test_setup(test_the_processor_is_separate_from_other_tasks, setup),
         cmocka_unit_test_setup(test_everything_that_dask_counts, setup),
         cmocka_unit_test_setup(test_tasks_under_another_span, setup),
         cmocka_unit_test_setup(test_tasks_that_are_no_chunks, setup),
