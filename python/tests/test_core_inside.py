@@ -137,7 +137,7 @@ def test_missing_hooks_are_named_with_what_they_take_away():
     assert hook["hook"] == "submit"
     assert hook["chunks"] == 1
     why = metrics["unavailable"]["ladder.decompress"]
-    assert why == f"{hook['where']} is not there: {hook['lost']}"
+    assert why == f"{hook['where']} does not exist: {hook['lost']}"
     assert "decompress" not in metrics["ladder"]
 
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* test_edges.c - runs that lack something, and pools that change: every metric is a
- * sensible number or says why it is none, and the main ones are what they must be. */
+/* test_edges.c - runs that lack something, and pools that change: every metric has a
+ * valid value or a reason, and the main ones are right. */
 #include "activities.h"
 #include "blobs.h"
 #include "invariants.h"

@@ -286,7 +286,7 @@ static void test_a_run_that_goes_on(void **state)
 
 /* ---- hostile ---------------------------------------------------------------------- */
 
-static void test_random_schedules_add_up(void **state)
+static void test_hostile_tasks_add_up(void **state)
 {
     static const int64_t times[] = {INT64_MIN, -1, 0, 1, INT64_MAX};
     roast_run *run = run_with_everything();
@@ -351,7 +351,7 @@ int main(void)
         cmocka_unit_test_setup(test_more_at_once_than_there_are_threads, setup),
         cmocka_unit_test_setup(test_a_worker_without_a_join, setup),
         cmocka_unit_test_setup(test_a_run_that_goes_on, setup),
-        cmocka_unit_test_setup(test_random_schedules_add_up, setup),
+        cmocka_unit_test_setup(test_hostile_tasks_add_up, setup),
         cmocka_unit_test_setup(test_workers_with_any_number_of_threads, setup),
         cmocka_unit_test_setup(test_any_allocation_may_fail, setup),
     };
