@@ -56,8 +56,8 @@ roast_table *roast__summary_open(struct roast_summary *summary, enum roast_table
     return summary->tables[id];
 }
 
-void roast__summary_miss(struct roast_summary *summary, const char *name,
-                         const char *why)
+void roast__summary_unavailable(struct roast_summary *summary, const char *name,
+                                const char *why)
 {
     roast_table *table = roast__summary_open(summary, ROAST_TABLE_unavailable);
 

@@ -34,8 +34,8 @@ struct roast_summary_context {
 roast_table *roast__summary_open(struct roast_summary *summary, enum roast_table_id id);
 
 /* Adds a row to the table `unavailable`: why a table or a part of it is missing. */
-void roast__summary_miss(struct roast_summary *summary, const char *name,
-                         const char *why);
+void roast__summary_unavailable(struct roast_summary *summary, const char *name,
+                                const char *why);
 
 /* A summary as bytes, and back; the first screen of a saved run is made from it. The
  * metrics are encoded as the table `metrics`. Encoding fails with the buffer. The bytes

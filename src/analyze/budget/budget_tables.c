@@ -126,16 +126,18 @@ void roast__summarize_budget(const struct roast_summary_context *ctx)
     size_t shifts = budget->schedule.shift_count;
 
     if (shifts == 0) {
-        roast__summary_miss(ctx->summary, "budget",
-                            ctx->run->offer_count > 0
-                                ? "there were no threads, or more than a budget holds"
-                                : "the number of threads is not known");
+        roast__summary_unavailable(
+            ctx->summary, "budget",
+            ctx->run->offer_count > 0
+                ? "there were no threads, or more than a budget holds"
+                : "the number of threads is not known");
         return;
     }
     if (budget->schedule.unplaced_jobs > 0)
-        roast__summary_miss(ctx->summary, "budget",
-                            "some jobs ran on unknown workers: their seconds are in no "
-                            "slice, only in unexplained_percent");
+        roast__summary_unavailable(
+            ctx->summary, "budget",
+            "some jobs ran on unknown workers: their seconds are in no "
+            "slice, only in unexplained_percent");
     roast_table *table = roast__summary_open(ctx->summary, ROAST_TABLE_budget);
     roast__table_row(table);
     put_slices(table, ROAST_COL_budget_import, budget->total);

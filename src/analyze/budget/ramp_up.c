@@ -146,8 +146,8 @@ void roast__summarize_ramp_up(const struct roast_summary_context *ctx)
         roast__fill_sum(table, ROAST_COL_ramp_up_threads, peak.threads);
         roast__fill_sum(table, ROAST_COL_ramp_up_workers, peak.workers);
     } else {
-        roast__summary_miss(ctx->summary, "ramp_up",
-                            "the number of threads over time is not known");
+        roast__summary_unavailable(ctx->summary, "ramp_up",
+                                   "the number of threads over time is not known");
     }
     roast__free(offers.all);
 }

@@ -283,7 +283,8 @@ static void put_tail(struct tail_search *search, roast_table *table)
         roast__fill_string(table, ROAST_COL_tail_last_cause,
                            cause_of(search, search->last, took_s));
     if (!tail->any) {
-        roast__summary_miss(ctx->summary, "tail", "the number of threads is not known");
+        roast__summary_unavailable(ctx->summary, "tail",
+                                   "the number of threads is not known");
         return;
     }
     roast__fill_number(table, ROAST_COL_tail_start,
@@ -304,7 +305,7 @@ void roast__summarize_tail(const struct roast_summary_context *ctx)
     bool done = choose_call(&search);
 
     if (done && search.chunks == 0) {
-        roast__summary_miss(summary, "tail", "no chunk was successful");
+        roast__summary_unavailable(summary, "tail", "no chunk was successful");
     } else if (done) {
         done = find_last(&search) && find_medians(&search);
         if (done)

@@ -124,8 +124,8 @@ void roast__summarize_wall(const struct roast_summary_context *ctx)
         add_call(parts, call, &work[i], &ctx->budget->phases.tails[i], run);
     }
     if (done && calls.count == 0 && run->attempts.count > 0) {
-        roast__summary_miss(ctx->summary, "wall_account",
-                            "no call of Runner.run was recorded");
+        roast__summary_unavailable(ctx->summary, "wall_account",
+                                   "no call of Runner.run was recorded");
     } else if (done && ctx->summary->values.known[ROAST_METRIC_wall_time]) {
         parts[CLIENT] = roast__time_between(ctx->run->start_ns, ctx->end_ns);
         for (int i = 0; i < WALL_PARTS; i++)

@@ -41,8 +41,8 @@ static void put_preload(const struct roast_summary_context *ctx,
         any = true;
     }
     if (!any && costs->count > 0)
-        roast__summary_miss(ctx->summary, "preload",
-                            "coffea cannot preload branches of parquet files");
+        roast__summary_unavailable(ctx->summary, "preload",
+                                   "coffea cannot preload branches of parquet files");
 }
 
 void roast__summarize_branches(const struct roast_summary_context *ctx)

@@ -83,7 +83,7 @@ static void put_split(const struct roast_summary_context *ctx,
 
     if (sums->splits == 0) {
         if (sums->ladders > 0)
-            roast__summary_miss(
+            roast__summary_unavailable(
                 ctx->summary, "chunk_split",
                 "the system does not report how long threads wait for a core");
         return;
@@ -100,7 +100,7 @@ static void put_split(const struct roast_summary_context *ctx,
         static const char *const parts[] = {"chunk_split.fetch_wait",
                                             "chunk_split.blocked"};
         for (int i = 0; i < 2; i++)
-            roast__summary_miss(
+            roast__summary_unavailable(
                 ctx->summary, parts[i],
                 "no chunk separates waiting for data from other waiting: "
                 "chunk_split.waiting has both");

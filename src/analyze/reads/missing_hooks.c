@@ -62,8 +62,8 @@ static void note_empty_tables(const struct roast_summary_context *ctx,
     for (size_t i = 0; i < sizeof(tables) / sizeof(tables[0]); i++) {
         const roast_table *table = ctx->summary->tables[tables[i].table];
         if (table && roast_table_rows(table) == 0)
-            roast__summary_miss(ctx->summary, roast_table_key(tables[i].table),
-                                why_no_table(sums, i));
+            roast__summary_unavailable(ctx->summary, roast_table_key(tables[i].table),
+                                       why_no_table(sums, i));
     }
 }
 
@@ -85,7 +85,7 @@ void roast__put_missing_hooks(const struct roast_summary_context *ctx,
     if (sums->chunks == 0)
         return; /* the reasons of the metrics are enough */
     if (sums->ladders == 0)
-        roast__summary_miss(ctx->summary, "ladder", no_ladder);
+        roast__summary_unavailable(ctx->summary, "ladder", no_ladder);
     else {
         /* The unexplained part is not a slice that could be missing. */
         for (int i = 0; i < ROAST_ITEM_unnamed; i++) {
@@ -96,8 +96,8 @@ void roast__put_missing_hooks(const struct roast_summary_context *ctx,
             const char *why = why_no_slice(sums, slice);
             (void)snprintf(name, sizeof(name), "ladder.%s",
                            roast_ladder_info(slice)->name);
-            roast__summary_miss(ctx->summary, name,
-                                why ? why : "no chunk could measure it separately");
+            roast__summary_unavailable(
+                ctx->summary, name, why ? why : "no chunk could measure it separately");
         }
     }
     note_empty_tables(ctx, sums);
