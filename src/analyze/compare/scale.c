@@ -253,8 +253,8 @@ static void fit_law(struct roast_scaling *out)
     }
     if (usable > TERMS)
         return;
-    out->why = "3 runs determine 3 unknowns, so the uncertainty of the fit is not "
-               "known; add a run";
+    out->why =
+        "3 runs for 3 unknowns: the uncertainty of the fit is not known; add a run";
     clear_errors(&out->rate_1);
     clear_errors(&out->sigma);
     clear_errors(&out->kappa);
