@@ -52,7 +52,7 @@ static int check_limit(const struct roast_comparison *comparison, int wanted,
         note(run, "%s is: %+.1f %%; to compare by it, use --measure cpu_per_event",
              roast_measure_info(ROAST_MEASURE_cpu_per_event)->shown,
              100 * (per_event->ratio - 1));
-    if (worse && roast_compare_blames_machine(comparison))
+    if (worse && roast_compare_machine_slower(comparison))
         note(run,
              "chunks are as much slower outside process(): was the machine slower?");
     return worse ? CODE_NO : CODE_OK;

@@ -62,7 +62,7 @@ def test_run_that_fails_before_its_first_chunk_names_the_file(executor, tmp_path
     metrics = collector.get_metrics()
     assert metrics["partial"] is True
     assert {row["file"] for row in metrics["failures"]} == {gone}
-    assert metrics["unavailable"]["total_events"] == "no chunk ended well"
+    assert metrics["unavailable"]["total_events"] == "no chunk was successful"
     assert "gone.root" in collector.run._page("text")
 
 

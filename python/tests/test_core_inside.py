@@ -137,7 +137,7 @@ def test_missing_hooks_are_named_with_what_they_take_away():
     assert hook["hook"] == "submit"
     assert hook["chunks"] == 1
     why = metrics["unavailable"]["ladder.decompress"]
-    assert why == f"{hook['where']} is not there: {hook['lost']}"
+    assert why == f"{hook['where']} does not exist: {hook['lost']}"
     assert "decompress" not in metrics["ladder"]
 
 
@@ -151,5 +151,5 @@ def test_run_without_ladders_says_so_and_has_the_keys_all_the_same():
     metrics = metrics_of(frame(status=1))
     assert metrics["ladder"] == metrics["branch_costs"] == {}
     assert metrics["preload"] == metrics["hooks_missing"] == []
-    assert metrics["unavailable"]["ladder"] == "no chunk was looked into"
+    assert metrics["unavailable"]["ladder"] == "no chunk has a ladder"
     assert "ladder" not in metrics_of(frame(status=1), quick=True)

@@ -62,11 +62,11 @@ def test_numbers_of_a_real_run_are_identical(saved: Any) -> None:
         same = after[name] == before[name]
         assert same or after[name] == pytest.approx(before[name], rel=1e-9), name
     why = after["unavailable"]
-    assert why["wall_account"] == "no call of Runner.run was seen"
-    assert "was not read" in why["tree_cpu_seconds"]
+    assert why["wall_account"] == "no call of Runner.run was recorded"
+    assert "was not measured" in why["tree_cpu_seconds"]
     assert sum(before["budget"].values()) > 0
     assert not after.get("budget")
-    assert why["budget"] == "nobody told how many threads there were"
+    assert why["budget"] == "the number of threads is not known"
     assert before["kinds"]["total_cores"] == "exact"
     assert after["kinds"]["total_cores"] == "sampled"
 

@@ -1,14 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* calls.c - the calls of Runner.run inside a run, and which attempt is of which.
- *
- * Two calls over the same files are two passes, not a pass and its repeat: that is why
- * distinct.c uses this file. */
+/* calls.c - the calls of Runner.run inside a run, and the call of every attempt. */
 #include "analyze/calls.h"
 
 #include "analyze/timeline.h"
 #include "base/mem.h"
 
-/* ---- the end -------------------------------------------------------------------- */
+/* ---- the end of the run ----------------------------------------------------------------- */
 
 int64_t roast__run_end(const struct roast_run *run)
 {
@@ -47,7 +44,7 @@ size_t roast__calls_count(const struct roast_run *run)
     return count;
 }
 
-/* A call while its marks are read. */
+/* The current call while the marks are read. */
 struct open_call {
     struct roast_call *call; /* NULL: between calls */
     bool preprocessing;
@@ -73,21 +70,15 @@ static void end_call(struct open_call *open, int64_t time_ns)
     open->call = NULL;
 }
 
-/* The last call that began at or before a moment, if it had not ended then. */
+/* The call that was running at a time. */
 static int32_t call_at(const struct roast_calls *calls, int64_t time_ns)
 {
-    size_t low = 0, high = calls->count;
+    size_t begun = roast__count_until(&calls->calls[0].begin_ns,
+                                      sizeof(calls->calls[0]), calls->count, time_ns);
 
-    while (low < high) {
-        size_t middle = (low + high) / 2;
-        if (calls->calls[middle].begin_ns <= time_ns)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    if (low == 0 || time_ns > calls->calls[low - 1].end_ns)
+    if (begun == 0 || time_ns > calls->calls[begun - 1].end_ns)
         return ROAST_NO_CALL;
-    return (int32_t)(low - 1);
+    return (int32_t)(begun - 1);
 }
 
 /* ---- outputs -------------------------------------------------------------------- */
@@ -97,7 +88,7 @@ static double fact_of(const struct roast_run *run, enum roast_fact fact)
     return run->fact_known[fact] ? run->facts[fact] : 0;
 }
 
-/* The number of calls; without a count it is one if there are attempts. */
+/* The number of calls; if it is not known, one if there are attempts. */
 static double count_calls(const struct roast_run *run)
 {
     if (run->fact_known[ROAST_FACT_runner_calls])
@@ -106,7 +97,6 @@ static double count_calls(const struct roast_run *run)
     return begins > 0 ? begins : (double)(run->attempts.count > 0);
 }
 
-/* Calls that gave an output. Without a count: those that ended and did not fail. */
 double roast__run_outputs(const struct roast_run *run)
 {
     double failures = fact_of(run, ROAST_FACT_runner_failures);
@@ -168,20 +158,20 @@ bool roast__calls_find(struct roast_calls *calls, const struct roast_run *run)
             break;
         case ROAST_MARK_RUN_END:
             if (open.call)
-                open.call->left = true;
+                open.call->has_end = true;
             end_call(&open, time_ns);
             break;
         }
     }
     end_call(&open, end_ns);
-    /* Facts count all calls together: if only some of the calls gave an output, it is
-     * not known which. */
-    size_t left = 0;
+    /* Facts count all calls together: if only some of the calls returned an output, it
+     * is not known which. */
+    size_t ended = 0;
     for (size_t i = 0; i < calls->count; i++)
-        left += calls->calls[i].left;
-    bool all_gave = roast__run_outputs(run) >= (double)left;
+        ended += calls->calls[i].has_end;
+    bool all_returned = roast__run_outputs(run) >= (double)ended;
     for (size_t i = 0; i < calls->count; i++)
-        calls->calls[i].returned = calls->calls[i].left && all_gave;
+        calls->calls[i].returned = calls->calls[i].has_end && all_returned;
     for (size_t row = 0; row < run->attempts.count; row++) {
         int64_t start, end;
         bool known = roast__attempt_times(&run->attempts, row, &start, &end);

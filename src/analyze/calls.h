@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* calls.h - the calls of Runner.run inside a run, and which attempt is of which.
+/* calls.h - the calls of Runner.run inside a run, and the call of every attempt.
  *
- * Calls do not overlap: one that was not left ends where the next begins, or with the
- * run. */
+ * Calls do not overlap: one without a recorded end ends where the next one begins, or
+ * with the run. */
 #ifndef ROAST_ANALYZE_CALLS_H
 #define ROAST_ANALYZE_CALLS_H
 
@@ -15,9 +15,9 @@ struct roast_call {
     int64_t begin_ns;
     int64_t end_ns;
     int64_t preprocess_ns;     /* time inside preprocessing */
-    int64_t preprocess_end_ns; /* begin_ns when there was none */
-    bool left;                 /* its end was seen */
-    bool returned;             /* with an output; false: it raised, or not known */
+    int64_t preprocess_end_ns; /* begin_ns if there was none */
+    bool has_end;              /* its end was recorded */
+    bool returned;             /* an output; false: it raised, or not known */
 };
 
 /* Zeroed = empty and valid; everything is owned. */
@@ -27,27 +27,27 @@ struct roast_calls {
     int32_t *of_row; /* call in which the attempt started, or ROAST_NO_CALL */
 };
 
-/* How many calls began. */
+/* The number of calls that began. */
 size_t roast__calls_count(const struct roast_run *run);
 
-/* False when out of memory. of_row is filled when there are calls at all. */
+/* False when out of memory. of_row is NULL if there are no calls. */
 bool roast__calls_find(struct roast_calls *calls, const struct roast_run *run);
 void roast__calls_release(struct roast_calls *calls);
 
 /* What the calls of Runner.run returned. */
 enum roast_returned {
-    ROAST_RETURNED_ALL,     /* an output each, or there was nothing to do */
-    ROAST_RETURNED_PART,    /* an output each, with an exception beside one */
-    ROAST_RETURNED_NOTHING, /* one of them raised, or goes on, or was killed */
+    ROAST_RETURNED_ALL,     /* an output each, or there were no calls */
+    ROAST_RETURNED_PART,    /* an output each, one of them with an exception */
+    ROAST_RETURNED_NOTHING, /* one of them raised, is running, or was killed */
 };
 
-/* Calls that gave an output. */
+/* Calls that returned an output; if not counted, those that ended without failure. */
 double roast__run_outputs(const struct roast_run *run);
 
 enum roast_returned roast__run_returned(const struct roast_run *run);
 
-/* When an attempt started and ended, opening the file included where that is known.
- * False: not known. An end that is not known is the start. */
+/* Start and end of an attempt, opening the file included if that was measured. False:
+ * not known. Without an end, *end_ns is the start. */
 static inline bool roast__attempt_times(const struct roast_attempts *attempts,
                                         size_t row, int64_t *start_ns, int64_t *end_ns)
 {
@@ -63,7 +63,7 @@ static inline bool roast__attempt_times(const struct roast_attempts *attempts,
     return true;
 }
 
-/* The end of the run, or while it goes on the latest moment that was seen. */
+/* The end of the run, or while it is running the latest recorded time. */
 int64_t roast__run_end(const struct roast_run *run);
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* formulas.h - everything that fills a part of a summary.
+/* formulas.h - the functions that fill parts of a summary.
  *
- * Each reads the ctx and sets metrics or adds tables. Running out of memory is noted
- * in the summary (summary.h); what cannot be known is left absent (reasons.c). */
+ * Each reads the context and sets metrics or fills tables. Running out of memory is noted
+ * in the summary (summary.h); unknown metrics are left absent (reasons.c). */
 #ifndef ROAST_ANALYZE_FORMULAS_H
 #define ROAST_ANALYZE_FORMULAS_H
 
@@ -35,17 +35,17 @@ void roast__summarize_lost_workers(const struct roast_summary_context *ctx);
 void roast__summarize_findings(
     const struct roast_summary_context *ctx); /* after all others */
 
-/* Sets the reason of every metric that is not known and has none. */
+/* Sets the reason of every unknown metric without one. */
 void roast__reasons_fill(const struct roast_summary_context *ctx);
 
-/* The part of the highest number of workers below which a pool counts as not complete. */
+/* A pool with less than this share of its peak counts as incomplete. */
 #define ROAST_NEAR_PEAK 0.9
 
-/* Why the spans of Dask cannot be used for the run; NULL: they can. After
+/* Why the spans of Dask cannot be used; NULL: they can. Call it after
  * roast__summarize_fine(). */
 const char *roast__without_spans(const struct roast_summary_context *ctx);
 
-/* Seconds that an attempt took, opening the file included where that is known; NaN: not
+/* Duration of an attempt, opening the file included if that was measured; NaN: not
  * known. */
 double roast__attempt_seconds(const struct roast_attempts *attempts, size_t row);
 
@@ -69,15 +69,15 @@ static inline struct roast_str roast__context_text(
     return roast__strings_get(&ctx->run->strings, number);
 }
 
-/* The name of a process for people: its worker's, else "pid-<pid>"; NULL data when
- * neither is known. Uses `room` for what it makes. */
+/* The name of a process to show: its worker's, else "pid-<pid>" in `room`; NULL data if
+ * neither is known. */
 enum { ROAST_PROCESS_NAME_BYTES = 32 };
 struct roast_str roast__process_name(const struct roast_run *run,
                                      const struct roast_worker_process *process,
                                      char room[ROAST_PROCESS_NAME_BYTES]);
 
 /* The key of a process in the table per worker; on other hosts than the client's it
- * contains the host. Made in `room`, which is empty; absent when out of memory. */
+ * contains the host. It is put into the empty `room`; absent when out of memory. */
 struct roast_str roast__worker_key(const struct roast_run *run, size_t process,
                                    struct roast_buf *room);
 

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* linear_fit.c - a straight line through points, one after the other.
+/* linear_fit.c - a straight line fitted to a stream of points.
  *
- * Means are followed as they change: sums of squares of long runs would lose digits. */
+ * Means are updated with every point: plain sums of squares would lose digits. */
 #include "analyze/linear_fit.h"
 
 #include <math.h>
 
-enum { FEWEST_POINTS = 8 };
+enum { MIN_POINTS = 8 };
 
-static const double LEAST_SPREAD = 0.1; /* of x, relative to the mean */
-static const double LEAST_R2 = 0.5;
+static const double MIN_SPREAD = 0.1; /* of x, relative to the mean */
+static const double MIN_R2 = 0.5;
 
 void roast__fit_add(struct roast_linear_fit *fit, double x, double y)
 {
@@ -47,8 +47,8 @@ bool roast__fit_is_clear(const struct roast_linear_fit *fit)
 {
     double spread = sqrt(fit->xx / fit->count);
 
-    return fit->count >= FEWEST_POINTS && spread >= LEAST_SPREAD * fit->mean_x &&
-           fit->xy > 0 && roast__fit_r2(fit) >= LEAST_R2;
+    return fit->count >= MIN_POINTS && spread >= MIN_SPREAD * fit->mean_x &&
+           fit->xy > 0 && roast__fit_r2(fit) >= MIN_R2;
 }
 
 double roast__fit_constant(const struct roast_linear_fit *fit)

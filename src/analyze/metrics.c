@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* metrics.c - the lists of metrics and of their other names.
- *
- * Both are metric_defs.def and metric_aliases.def as tables; the formulas are in the
- * other files of this folder. */
+/* metrics.c - metric_defs.def and metric_aliases.def as tables. */
 #include "roast/analyze.h"
 
 static const struct roast_metric_info infos[] = {
@@ -37,10 +34,10 @@ const char *roast_metric_kind_name(enum roast_metric_kind kind)
 enum roast_metric_kind roast_metric_kind(const struct roast_metric_values *values,
                                          enum roast_metric metric)
 {
-    enum roast_metric_kind at_best = infos[metric].kind;
+    enum roast_metric_kind defined = infos[metric].kind;
     enum roast_metric_kind source = (enum roast_metric_kind)values->kind[metric];
 
-    return source > at_best ? source : at_best;
+    return source > defined ? source : defined;
 }
 
 const struct roast_metric_alias *roast_metric_aliases(size_t *count)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* reasons.c - why metrics are not known, and what to do about it.
  *
- * One row per metric (metric_reasons.def): what it needs first of all, and the reason
- * when that was there. */
+ * One row per metric (metric_reasons.def): the data that it needs, and the reason if
+ * these exist. */
 #include "analyze/calls.h"
 #include "analyze/formulas.h"
 #include "analyze/timeline.h"
@@ -10,13 +10,13 @@
 enum need {
     NEED_NOTHING,  /* the text of the row is the reason */
     NEED_ATTEMPTS, /* any attempt */
-    NEED_RECORDS,  /* a chunk that ended well and left a record */
+    NEED_RECORDS,  /* a successful chunk with a record */
     NEED_REPORT,   /* that, or coffea's report */
-    NEED_WINDOW,   /* that, and a run as long as the window */
-    NEED_LADDER,   /* a chunk that ended well and has a ladder */
+    NEED_INTERVAL, /* that, and a run as long as the interval */
+    NEED_LADDER,   /* a successful chunk with a ladder */
     NEED_POOL,     /* offers or counts of workers */
     NEED_SAMPLES,
-    NEED_SPANS, /* of Dask, that account the tasks of this run */
+    NEED_SPANS, /* of Dask, with the tasks of this run */
 };
 
 struct reason {
@@ -33,8 +33,8 @@ static const struct reason reasons[ROAST_METRIC_COUNT] = {
 static const char *const not_decorated =
     "process() is not decorated with @track_metrics";
 
-/* An attempt that ended well without a record: its process() was not measured. */
-static bool ended_without_record(const struct roast_attempts *attempts)
+/* Whether a successful attempt has no record: its process() was not measured. */
+static bool any_without_record(const struct roast_attempts *attempts)
 {
     for (size_t row = 0; row < attempts->count; row++) {
         if (attempts->status[row] == ROAST_CHUNK_OK &&
@@ -44,42 +44,37 @@ static bool ended_without_record(const struct roast_attempts *attempts)
     return false;
 }
 
-/* No attempt began: either nothing ran, or its records did not arrive. */
-static const char *without_attempts_at_all(const struct roast_summary_context *ctx,
-                                           const char *otherwise)
+/* Without attempts: either nothing ran, or its records did not arrive. */
+static const char *without_attempts(const struct roast_summary_context *ctx,
+                                    const char *otherwise)
 {
     const struct roast_run *run = ctx->run;
 
     if (run->fact_known[ROAST_FACT_processed_chunks] &&
         run->facts[ROAST_FACT_processed_chunks] > 0)
-        return "the workers sent nothing: is roastcoffea installed there?";
+        return "the workers sent no records: is roastcoffea installed there?";
     if (!run->fact_known[ROAST_FACT_runner_calls])
-        return "no call of coffea's Runner was seen in the block";
+        return "no call of coffea's Runner was recorded";
     return otherwise;
 }
 
-/* On a cluster records travel with the results; the end of an attempt does not. */
-static bool went_with_output(const struct roast_run *run)
-{
-    return run->scheduler.sessions.count > 0 &&
-           roast__run_returned(run) == ROAST_RETURNED_NOTHING;
-}
-
 static const char *without_records(const struct roast_summary_context *ctx,
-                                   const char *without_attempts)
+                                   const char *otherwise)
 {
     if (ctx->totals->all.chunks > 0)
         return NULL;
     if (ctx->run->attempts.count == 0)
-        return without_attempts_at_all(ctx, without_attempts);
-    if (!ended_without_record(&ctx->run->attempts))
-        return "no chunk ended well";
-    return went_with_output(ctx->run)
-               ? "records travel with the output, and the run gave none"
-               : without_attempts;
+        return without_attempts(ctx, otherwise);
+    if (!any_without_record(&ctx->run->attempts))
+        return "no chunk was successful";
+    /* On a cluster records are sent with the results, unlike the ends of attempts. */
+    return ctx->run->scheduler.sessions.count > 0 &&
+                   roast__run_returned(ctx->run) == ROAST_RETURNED_NOTHING
+               ? "records are sent with the output, and the run returned none"
+               : otherwise;
 }
 
-static double window_seconds(enum roast_metric metric)
+static double interval_seconds(enum roast_metric metric)
 {
     switch (metric) {
     case ROAST_METRIC_data_rate_gbps_best_10s:
@@ -93,28 +88,18 @@ static double window_seconds(enum roast_metric metric)
     }
 }
 
-static const char *without_window(const struct roast_summary_context *ctx,
-                                  enum roast_metric metric)
-{
-    double run_s = roast__seconds_between(ctx->run->start_ns, ctx->end_ns);
-
-    if (run_s < window_seconds(metric))
-        return "the run was shorter than the window";
-    return without_records(ctx, not_decorated);
-}
-
-/* The number of ladders is known by now, unless the summary is a quick one. */
+/* The number of ladders is known, unless the summary is a quick one. */
 static const char *without_ladder(const struct roast_summary_context *ctx)
 {
     const struct roast_metric_values *values = &ctx->summary->values;
 
     if (ctx->totals->roles.successful_chunks == 0)
-        return without_records(ctx, "no chunk ended well");
+        return without_records(ctx, "no chunk was successful");
     return values->value[ROAST_METRIC_ladder_chunks] > 0 ? NULL
-                                                         : "no chunk was looked into";
+                                                         : "no chunk has a ladder";
 }
 
-/* What is missing of the needs of a metric; NULL: nothing. */
+/* Why the data that a metric needs are missing; NULL: they exist. */
 static const char *missing(const struct roast_summary_context *ctx,
                            enum roast_metric metric)
 {
@@ -124,20 +109,23 @@ static const char *missing(const struct roast_summary_context *ctx,
     case NEED_NOTHING:
         break;
     case NEED_ATTEMPTS:
-        return run->attempts.count > 0
-                   ? NULL
-                   : without_attempts_at_all(ctx, "no chunk was begun");
+        return run->attempts.count > 0 ? NULL
+                                       : without_attempts(ctx, "no chunk was started");
     case NEED_RECORDS:
         return without_records(ctx, not_decorated);
     case NEED_REPORT:
-        return without_records(
-            ctx, "neither savemetrics=True nor @track_metrics: coffea did not say");
-    case NEED_WINDOW:
-        return without_window(ctx, metric);
+        return without_records(ctx,
+                               "neither savemetrics=True nor @track_metrics was used");
+    case NEED_INTERVAL:
+        if (roast__seconds_between(run->start_ns, ctx->end_ns) <
+            interval_seconds(metric))
+            return "the run was shorter than the interval";
+        return without_records(ctx, not_decorated);
     case NEED_LADDER:
         return without_ladder(ctx);
     case NEED_POOL:
-        return run->offer_count + run->count_count > 0 ? NULL : "no executor was seen";
+        return run->offer_count + run->count_count > 0 ? NULL
+                                                       : "no executor was recorded";
     case NEED_SAMPLES:
         return run->samples.count > 0 ? NULL : "no worker was sampled";
     case NEED_SPANS:

@@ -1,34 +1,24 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* record_iter.c - the chunk records of a run that hold certain fields, one after the other. */
+/* record_iter.c - iterates over the chunk records of a run that have certain fields. */
 #include "analyze/record_iter.h"
 
 #include "base/mem.h"
 
 #define HOOK_BIT(name) (UINT64_C(1) << ROAST_HOOK_##name)
 
-static bool is_wanted(const struct roast_record_iter *iter, size_t row)
-{
-    const struct roast_summary_context *ctx = iter->ctx;
-    unsigned role = ctx->totals->roles.of_row[row];
-
-    return (iter->roles >> role) & 1 &&
-           roast__attempt_present(ctx->run, row) & iter->fields;
-}
-
 bool roast__record_iter_next(struct roast_record_iter *iter)
 {
     const struct roast_run *run = iter->ctx->run;
+    const unsigned char *roles = iter->ctx->totals->roles.of_row;
 
     if (!(run->attempts.fields & iter->fields))
         return false;
-    for (size_t row = iter->next_row; row < run->attempts.count; row++) {
-        if (!is_wanted(iter, row))
-            continue;
-        iter->row = row;
-        iter->next_row = row + 1;
-        return roast__attempt_record(run, row, &iter->rec, iter->identity);
+    while (iter->next_row < run->attempts.count) {
+        iter->row = iter->next_row++;
+        if ((iter->roles >> roles[iter->row]) & 1 &&
+            roast__attempt_present(run, iter->row) & iter->fields)
+            return roast__attempt_record(run, iter->row, &iter->rec, iter->identity);
     }
-    iter->next_row = run->attempts.count;
     return false;
 }
 
@@ -50,14 +40,14 @@ static bool read_ladder(const struct roast_record_iter *iter,
            roast_ladder_read(ladder, blob, NULL) == ROAST_OK;
 }
 
-bool roast__record_iter_looked_into(const struct roast_record_iter *iter)
+bool roast__record_iter_has_ladder(const struct roast_record_iter *iter)
 {
     struct roast_ladder ladder;
 
     return read_ladder(iter, &ladder);
 }
 
-/* The hooks that were missing in its attempt; all of them without a ladder. */
+/* The hooks that were missing in its attempt; all if it has no ladder. */
 static uint64_t hooks_missing(const struct roast_record_iter *iter)
 {
     struct roast_ladder ladder;
@@ -66,7 +56,7 @@ static uint64_t hooks_missing(const struct roast_record_iter *iter)
                                       : UINT64_MAX;
 }
 
-bool roast__record_iter_knows_bytes(const struct roast_record_iter *iter)
+bool roast__record_iter_has_bytes(const struct roast_record_iter *iter)
 {
     const uint64_t counters = HOOK_BIT(submit) | HOOK_BIT(source);
     struct roast_file_facts facts;
@@ -76,17 +66,7 @@ bool roast__record_iter_knows_bytes(const struct roast_record_iter *iter)
     return !(hooks_missing(iter) & counters);
 }
 
-void *roast__scratch(void *items, size_t *cap, size_t count, size_t item_bytes)
-{
-    if (count <= *cap && items)
-        return items;
-    roast__free(items);
-    items = roast__alloc(count * item_bytes);
-    *cap = items ? count : 0;
-    return items;
-}
-
-/* Whether the record has a reason for a missing field: then the field was lost. */
+/* Whether the record has a reason for the absence of a field: it was lost then. */
 static bool was_lost(const struct roast_record_iter *iter, enum roast_field field)
 {
     struct roast_str blob = iter->rec.values[ROAST_FIELD_absences].str;
@@ -101,7 +81,7 @@ static bool was_lost(const struct roast_record_iter *iter, enum roast_field fiel
     return false;
 }
 
-/* Without branches a chunk read none, unless hooks were missing or they were lost. */
+/* A chunk without branches read none, unless hooks were missing or they were lost. */
 static bool read_none(const struct roast_record_iter *iter)
 {
     const uint64_t readers =
@@ -119,14 +99,43 @@ bool roast__record_iter_branches(const struct roast_record_iter *iter,
     if (!roast_record_has(&iter->rec, ROAST_FIELD_branches))
         return read_none(iter);
     int64_t count = roast_branches_read(list->all, list->cap, blob, NULL);
-    if (count > (int64_t)list->cap) { /* the next records will fit */
-        list->all =
-            roast__scratch(list->all, &list->cap, (size_t)count, sizeof(list->all[0]));
-        count = roast_branches_read(list->all, list->cap, blob, NULL);
+    if (count > (int64_t)list->cap) {
+        roast__free(list->all);
+        list->all = roast__alloc((size_t)count * sizeof(list->all[0]));
+        list->cap = list->all ? (size_t)count : 0;
         iter->ctx->summary->failed |= !list->all;
+        count = roast_branches_read(list->all, list->cap, blob, NULL);
     }
     if (count < 0 || (size_t)count > list->cap)
         return false;
     list->count = (size_t)count;
     return true;
+}
+
+bool roast__record_sections(struct roast_section_list *list, const roast_record *rec)
+{
+    struct roast_str blob = rec->values[ROAST_FIELD_sections].str;
+    int64_t count = 0;
+
+    list->count = 0;
+    if (roast_record_has(rec, ROAST_FIELD_sections))
+        count = roast_sections_read(list->all, list->cap, blob, NULL);
+    if (count > (int64_t)list->cap) {
+        roast__section_list_release(list);
+        list->all = roast__alloc((size_t)count * sizeof(list->all[0]));
+        list->numbers = roast__alloc((size_t)count * sizeof(list->numbers[0]));
+        if (!list->all || !list->numbers)
+            return false;
+        list->cap = (size_t)count;
+        count = roast_sections_read(list->all, list->cap, blob, NULL);
+    }
+    list->count = count > 0 ? (size_t)count : 0;
+    return true;
+}
+
+void roast__section_list_release(struct roast_section_list *list)
+{
+    roast__free(list->all);
+    roast__free(list->numbers);
+    *list = (struct roast_section_list){0};
 }

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* recorded.h - what chunks recorded, as several formulas need it. */
+/* recorded.h - values from records that several formulas need. */
 #ifndef ROAST_ANALYZE_RECORDED_H
 #define ROAST_ANALYZE_RECORDED_H
 
 #include "analyze/summary.h"
 
-/* Whether a row stands for its chunk. */
+/* Whether a row counts for its chunk. */
 static inline bool roast__is_chunk(const struct roast_summary_context *ctx, size_t row)
 {
     unsigned role = ctx->totals->roles.of_row[row];
@@ -13,15 +13,15 @@ static inline bool roast__is_chunk(const struct roast_summary_context *ctx, size
     return role == ROAST_ROLE_COUNTS || role == ROAST_ROLE_BARE;
 }
 
-/* Sums over the chunks; NaN: some of them do not know. Events of a chunk that left no
+/* Sums over all chunks; NaN: not known for all of them. The events of a chunk without a
  * record are its entries. */
 double roast__recorded_events(const struct roast_group *all);
 double roast__recorded_bytes(const struct roast_group *all);
 
-/* Seconds of whole attempts that ended well; NaN: some of them do not know. */
+/* Seconds of whole successful attempts; NaN: not known for all of them. */
 double roast__recorded_task_seconds(const struct roast_summary_context *ctx);
 
-/* Hosts that were checked, because a check reads all rows. Zeroed = empty and valid. */
+/* Results by host, because a check reads all rows. Zeroed = empty and valid. */
 enum { ROAST_HOSTS_SEEN = 50 };
 
 struct roast_hosts_seen {

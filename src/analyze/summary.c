@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* summary.c - drives all formulas over one run.
+/* summary.c - applies all formulas to one run.
  *
- * The run is locked from the first to the last of them, so that all see the same one.
- * What is made of other metrics comes last and takes over their reasons. */
+ * The run is locked from the first to the last formula, so that all use the same state.
+ * Metrics that are derived from others come last and take over their reasons. */
 #include "analyze/summary.h"
 
 #include "analyze/budget/budget.h"
@@ -13,7 +13,7 @@
 #include "base/str.h"
 #include "table/encode.h"
 
-/* Those that read the columns alone are quick; the others unpack every record. */
+/* Quick formulas read columns only; the others decode every record. */
 static const struct {
     void (*apply)(const struct roast_summary_context *ctx);
     bool quick;
@@ -56,8 +56,8 @@ roast_table *roast__summary_open(struct roast_summary *summary, enum roast_table
     return summary->tables[id];
 }
 
-void roast__summary_miss(struct roast_summary *summary, const char *name,
-                         const char *why)
+void roast__summary_unavailable(struct roast_summary *summary, const char *name,
+                                const char *why)
 {
     roast_table *table = roast__summary_open(summary, ROAST_TABLE_unavailable);
 
@@ -111,7 +111,8 @@ static int summarize_run(struct roast_summary *summary, struct roast_run *run,
     for (size_t i = 0; i < sizeof(formulas) / sizeof(formulas[0]); i++) {
         if (summary->failed || (quick && !formulas[i].quick))
             continue;
-        if (formulas[i].apply == roast__summarize_budget) { /* takes much memory */
+        if (formulas[i].apply ==
+            roast__summarize_budget) { /* late, because it takes much memory */
             ctx.budget = roast__budget_find(&ctx);
             summary->failed |= !ctx.budget;
         }
@@ -234,7 +235,7 @@ static int metric_named(struct roast_str name)
     return metric;
 }
 
-/* A kind that only a later version knows counts as the worst. */
+/* An unknown kind of a later version counts as the least exact one. */
 static enum roast_metric_kind kind_named(struct roast_str name)
 {
     int kind = ROAST_EXACT;

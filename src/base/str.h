@@ -21,7 +21,18 @@ static inline bool roast__str_is(struct roast_str str, const char *text)
     return roast__str_equal(str, roast_str_of(text));
 }
 
-/* The last word is NULL. */
+/* By bytes, a prefix first: negative, 0 or positive, as qsort() needs it. */
+static inline int roast__str_compare(struct roast_str a, struct roast_str b)
+{
+    size_t shorter = a.size_bytes < b.size_bytes ? a.size_bytes : b.size_bytes;
+    int order = shorter > 0 ? memcmp(a.data, b.data, shorter) : 0;
+
+    if (order != 0)
+        return order;
+    return (a.size_bytes > b.size_bytes) - (a.size_bytes < b.size_bytes);
+}
+
+/* The last of the words is NULL. */
 static inline bool roast__str_is_one_of(struct roast_str str, const char *const *words)
 {
     while (*words && !roast__str_is(str, *words))

@@ -6,7 +6,7 @@
 
 #include "cells.h"
 #include "frame_bytes.h"
-#include "look.h"
+#include "metric_checks.h"
 
 static inline roast_run *run_new(void)
 {

@@ -85,7 +85,7 @@ static void test_a_chunk_that_never_ended_well(void **state)
     assert_metric(summary, num_retried_chunks, 1);
     assert_metric(summary, wasted_thread_seconds, 0);
     assert_string_equal(assert_absent(summary, chunk_duration_mean),
-                        "no chunk ended well");
+                        "no chunk was successful");
     for (size_t i = 0; i < 3; i++) {
         assert_near(number_at(summary, "failures", i, "attempt"), 3.0 - (double)i);
         assert_near(number_at(summary, "failures", i, "resolved"), 0);

@@ -4,7 +4,7 @@
 #include <stdio.h>
 
 #include "cluster.h"
-#include "summary_sweep.h"
+#include "summary_oom.h"
 
 #define W1 "tcp://10.0.0.1:1"
 #define W2 "tcp://10.0.0.1:2"
@@ -170,7 +170,7 @@ static void test_how_workers_end(void **state)
     roast_run_free(run);
 }
 
-static void test_one_that_was_told_to_go_and_left_something_undone(void **state)
+static void test_a_stopped_worker_with_an_unfinished_attempt(void **state)
 {
     roast_run *run = run_new();
 
@@ -188,7 +188,7 @@ static void test_one_that_was_told_to_go_and_left_something_undone(void **state)
 }
 
 /* The address of the dead is used again. */
-static void test_the_stay_is_that_of_the_moment(void **state)
+static void test_the_session_is_the_current_one(void **state)
 {
     roast_run *run = run_new();
 
@@ -210,14 +210,15 @@ static void test_the_stay_is_that_of_the_moment(void **state)
     roast_run_free(run);
 }
 
-static void test_without_a_scheduler_nobody_knows(void **state)
+static void test_without_a_scheduler_lost_workers_are_unknown(void **state)
 {
     roast_run *run = run_new();
 
     (void)state;
     roast_run_finish(run, NS(10));
     roast_summary *summary = summary_of(run);
-    assert_string_equal(assert_absent(summary, num_lost_workers), "only Dask knows");
+    assert_string_equal(assert_absent(summary, num_lost_workers),
+                        "only available on Dask");
     assert_int_equal(rows_of(summary, "lost_workers"), 0);
     assert_int_equal(rows_of(summary, "tasks_by_kind"), 0);
     assert_int_equal(rows_of(summary, "hot_lines"), 0);
@@ -392,10 +393,10 @@ int main(void)
         cmocka_unit_test_setup(test_a_lost_worker_and_what_it_held, setup),
         cmocka_unit_test_setup(test_a_lost_worker_of_a_process_of_two, setup),
         cmocka_unit_test_setup(test_how_workers_end, setup),
-        cmocka_unit_test_setup(test_one_that_was_told_to_go_and_left_something_undone,
+        cmocka_unit_test_setup(test_a_stopped_worker_with_an_unfinished_attempt, setup),
+        cmocka_unit_test_setup(test_the_session_is_the_current_one, setup),
+        cmocka_unit_test_setup(test_without_a_scheduler_lost_workers_are_unknown,
                                setup),
-        cmocka_unit_test_setup(test_the_stay_is_that_of_the_moment, setup),
-        cmocka_unit_test_setup(test_without_a_scheduler_nobody_knows, setup),
         cmocka_unit_test_setup(test_only_workers_of_the_scheduler_count, setup),
         cmocka_unit_test_setup(test_traffic_of_a_host_counts_once, setup),
         cmocka_unit_test_setup(test_a_mean_is_never_above_the_peak, setup),

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* test_edges.c - runs that lack something, and pools that change: every metric is a
- * sensible number or says why it is none, and the main ones are what they must be. */
+/* test_edges.c - runs that lack something, and pools that change: every metric has a
+ * valid value or a reason, and the main ones are right. */
 #include "activities.h"
 #include "blobs.h"
-#include "sensible.h"
+#include "invariants.h"
 
 #define assert_why(summary, id, why) \
     assert_string_equal(assert_absent(summary, id), why)
 
-static const char *const no_executor = "no executor was seen";
+static const char *const no_executor = "no executor was recorded";
 
 /* ---- pools ----------------------------------------------------------------------- */
 
@@ -37,7 +37,7 @@ static void test_workers_of_different_sizes_that_come_and_go(void **state)
     roast_run_set_fact(run, ROAST_FACT_report_events, 5200);
     roast_run_set_fact(run, ROAST_FACT_report_process_seconds, 26);
     roast_run_finish(run, NS(10));
-    roast_summary *summary = sensible_summary_of(run);
+    roast_summary *summary = checked_summary_of(run);
     assert_metric(summary, time_avg_workers, 1.4);      /* (10 + 4) / 10 */
     assert_metric(summary, total_cores, 5.2);           /* (20 + 32) / 10 */
     assert_metric(summary, offered_thread_seconds, 52); /* 20 + 32 */
@@ -60,7 +60,7 @@ static void test_a_pool_that_was_empty(void **state)
     offer(run, 0, 0, 0);
     offer(run, 5, 2, 6);
     roast_run_finish(run, NS(10));
-    roast_summary *summary = sensible_summary_of(run);
+    roast_summary *summary = checked_summary_of(run);
     assert_metric(summary, time_avg_workers, 1);
     assert_metric(summary, cores_per_worker, 3);
     assert_metric(summary, total_cores, 3);
@@ -71,10 +71,10 @@ static void test_a_pool_that_was_empty(void **state)
     offer(run, 0, 0, 0);
     roast_run_set_fact(run, ROAST_FACT_report_process_seconds, 26);
     roast_run_finish(run, NS(10));
-    summary = sensible_summary_of(run);
+    summary = checked_summary_of(run);
     assert_metric(summary, total_cores, 0); /* known to be none */
     assert_absent(summary, cores_per_worker);
-    assert_why(summary, cpu_efficiency, "what it is divided by is zero");
+    assert_why(summary, cpu_efficiency, "its divisor is zero");
     roast_summary_free(summary);
     roast_run_free(run);
 }
@@ -105,7 +105,7 @@ static void test_without_report(void **state)
 
     (void)state;
     offer(run, 0, 2, 2);
-    roast_summary *summary = sensible_summary_of(run);
+    roast_summary *summary = checked_summary_of(run);
     assert_metric(summary, total_events, 200);
     assert_metric(summary, total_bytes_read, 10000);
     assert_metric(summary, num_chunks, 2);
@@ -119,7 +119,7 @@ static void test_without_report(void **state)
 static void test_without_workers(void **state)
 {
     roast_run *run = run_of_two(true);
-    roast_summary *summary = sensible_summary_of(run);
+    roast_summary *summary = checked_summary_of(run);
 
     (void)state;
     assert_metric(summary, speedup, 0.8);
@@ -147,11 +147,11 @@ static void test_without_chunks(void **state)
     roast_run_set_fact(run, ROAST_FACT_report_process_seconds, 20);
     roast_run_set_fact(run, ROAST_FACT_report_chunks, 8);
     roast_run_finish(run, NS(10));
-    roast_summary *summary = sensible_summary_of(run);
+    roast_summary *summary = checked_summary_of(run);
     assert_metric(summary, event_rate_agg_khz, 0.05);
     assert_metric(summary, avg_cpu_time_per_chunk, 2.5);
     assert_metric(summary, cpu_efficiency, 0.5);
-    assert_why(summary, num_attempts, "no chunk was begun");
+    assert_why(summary, num_attempts, "no chunk was started");
     assert_why(summary, chunk_duration_mean,
                "process() is not decorated with @track_metrics");
     assert_absent(summary, num_failed_chunks);
@@ -167,18 +167,18 @@ static void test_nothing_but_time(void **state)
 
     (void)state;
     roast_run_finish(run, 0);
-    roast_summary *summary = sensible_summary_of(run);
+    roast_summary *summary = checked_summary_of(run);
     assert_metric(summary, wall_time, 0);
     assert_absent(summary, event_rate_wall_khz);
     roast_summary_free(summary);
     offer(run, 0, 2, 4);
     roast_run_set_fact(run, ROAST_FACT_report_events, 10);
-    summary = sensible_summary_of(run);
-    assert_why(summary, event_rate_wall_khz, "what it is divided by is zero");
+    summary = checked_summary_of(run);
+    assert_why(summary, event_rate_wall_khz, "its divisor is zero");
     assert_why(summary, time_avg_workers, "the run has no length");
     roast_summary_free(summary);
     roast_run_finish(run, NS(3));
-    summary = sensible_summary_of(run);
+    summary = checked_summary_of(run);
     assert_metric(summary, offered_thread_seconds, 12);
     assert_why(summary, speedup, assert_absent(summary, total_cpu_time));
     roast_summary_free(summary);
@@ -197,12 +197,12 @@ static void test_chunks_that_all_failed(void **state)
                                   .duration = 3,
                                   .error_type = "OSError"});
     roast_run_finish(run, NS(10));
-    roast_summary *summary = sensible_summary_of(run);
+    roast_summary *summary = checked_summary_of(run);
     assert_metric(summary, num_failed_chunks, 1);
     assert_metric(summary, wasted_thread_seconds, 3);
-    assert_why(summary, chunk_duration_mean, "no chunk ended well");
-    assert_why(summary, total_events, "no chunk ended well");
-    assert_why(summary, event_rate_wall_khz, "no chunk ended well");
+    assert_why(summary, chunk_duration_mean, "no chunk was successful");
+    assert_why(summary, total_events, "no chunk was successful");
+    assert_why(summary, event_rate_wall_khz, "no chunk was successful");
     roast_summary_free(summary);
     roast_run_free(run);
 }
@@ -237,12 +237,13 @@ static void test_parquet(void **state)
                                   .task_cpu = 4,
                                   .ladder = ladder_blob(&ladder)});
     roast_run_finish(run, NS(10));
-    roast_summary *summary = sensible_summary_of(run);
-    const char *why = "some chunks do not know their bytes: parquet files do not tell";
+    roast_summary *summary = checked_summary_of(run);
+    const char *why =
+        "the bytes of some chunks are not known: parquet reads are not counted";
     assert_why(summary, total_bytes_read, why);
     assert_why(summary, data_rate_gbps, why);
     assert_why(summary, open_bytes,
-               "no chunk counted its bytes: parquet files do not tell");
+               "no chunk counted its bytes: parquet reads are not counted");
     assert_absent(summary, avg_bytes_read_percent);
     assert_metric(summary, avg_branches_read_percent, 12.5); /* 1 of 8 */
     assert_metric(summary, total_branches_read, 1);
@@ -267,15 +268,15 @@ static void test_a_single_sample_of_each_worker(void **state)
     (void)state;
     offer(run, 0, 1, 1);
     assert_int_equal(roast_run_add_use(run, &use, NULL), ROAST_OK);
-    roast_summary *summary = sensible_summary_of(run);
+    roast_summary *summary = checked_summary_of(run);
     assert_metric(summary, peak_memory_bytes, 300);
     assert_metric(summary, avg_memory_per_worker_bytes, 300);
     assert_metric(summary, avg_memory_per_worker_weighted_bytes, 300);
     assert_metric(summary, avg_workers_simple, 1);
     assert_why(summary, cpu_utilization_avg_percent,
-               "CPU use needs two samples of a worker");
+               "CPU utilization needs two samples of a worker");
     assert_why(summary, disk_read_bps_avg,
-               "the samples hold no disk traffic: two of a worker are needed");
+               "the samples have no disk traffic, which needs two samples of a worker");
     assert_absent(summary, memory_utilization_max_percent);
     roast_summary_free(summary);
     roast_run_free(run);
@@ -288,11 +289,11 @@ static void test_a_single_count_of_workers(void **state)
 
     (void)state;
     assert_int_equal(roast_run_add_count(run, at(5), 3, NULL), ROAST_OK);
-    roast_summary *summary = sensible_summary_of(run);
+    roast_summary *summary = checked_summary_of(run);
     assert_metric(summary, time_avg_workers, 3);
     assert_metric(summary, peak_workers, 3);
     assert_why(summary, total_cores,
-               "the backend does not say how many threads its workers have");
+               "the backend does not report the threads of its workers");
     roast_summary_free(summary);
     roast_run_free(run);
 }
@@ -309,10 +310,10 @@ static void test_a_single_chunk_has_no_spread(void **state)
                                   .before_mb = 10,
                                   .after_mb = 8});
     roast_run_finish(run, NS(4));
-    roast_summary *summary = sensible_summary_of(run);
+    roast_summary *summary = checked_summary_of(run);
     assert_metric(summary, chunk_duration_p99, 2);
     assert_metric(summary, chunk_mem_delta_max_mb, -2);
-    assert_why(summary, chunk_duration_std, "one chunk alone has no spread");
+    assert_why(summary, chunk_duration_std, "a standard deviation needs two chunks");
     assert_absent(summary, chunk_mem_delta_std_mb);
     roast_summary_free(summary);
     roast_run_free(run);

@@ -35,7 +35,7 @@ static void test_of_the_list(void **state)
     assert_string_equal(roast_metric_kind_name(ROAST_ESTIMATED), "estimated");
 }
 
-static void test_workers_that_are_known_to_the_moment(void **state)
+static void test_workers_with_exact_times(void **state)
 {
     roast_run *run = run_of(2);
 
@@ -73,7 +73,7 @@ static void test_workers_that_were_counted_now_and_then(void **state)
     roast_run_free(run);
 }
 
-static void test_attempts_whose_end_nobody_saw(void **state)
+static void test_attempts_without_an_end(void **state)
 {
     roast_run *run = run_of(2);
 
@@ -107,9 +107,9 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_of_the_list),
-        cmocka_unit_test(test_workers_that_are_known_to_the_moment),
+        cmocka_unit_test(test_workers_with_exact_times),
         cmocka_unit_test(test_workers_that_were_counted_now_and_then),
-        cmocka_unit_test(test_attempts_whose_end_nobody_saw),
+        cmocka_unit_test(test_attempts_without_an_end),
         cmocka_unit_test(test_quantiles_of_many),
     };
     return cmocka_run_group_tests_name("analyze/kinds", tests, NULL, NULL);

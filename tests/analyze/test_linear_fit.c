@@ -39,7 +39,7 @@ static void test_exact(void **state)
     assert_true(fabs(roast__fit_residual(&line) - 0) <= 1e-9);
 }
 
-static void test_too_few_points_tell_nothing(void **state)
+static void test_too_few_points_are_not_clear(void **state)
 {
     (void)state;
     struct roast_linear_fit line = exact(7);
@@ -112,7 +112,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_exact),
-        cmocka_unit_test(test_too_few_points_tell_nothing),
+        cmocka_unit_test(test_too_few_points_are_not_clear),
         cmocka_unit_test(test_points_of_one_x),
         cmocka_unit_test(test_a_falling_line_is_no_cost_per_event),
         cmocka_unit_test(test_a_line_below_zero_has_no_constant),

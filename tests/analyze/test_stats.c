@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* test_stats.c - sums, spread and quantiles against plain arithmetic; best windows
- * against every window there is. */
+/* test_stats.c - sums, standard deviation and quantiles against plain arithmetic; the best
+ * interval against every interval. */
 #include <math.h>
 
 #include "analyze/quantiles.h"
@@ -26,34 +26,34 @@ static int by_value(const void *a, const void *b)
 
 static double exact_quantile(const double *sorted, size_t count, double share)
 {
-    double place = share * (double)(count - 1);
-    size_t rank = (size_t)place;
+    double position = share * (double)(count - 1);
+    size_t rank = (size_t)position;
 
     if (rank + 1 >= count)
         return sorted[rank];
-    return sorted[rank] + (place - (double)rank) * (sorted[rank + 1] - sorted[rank]);
+    return sorted[rank] + (position - (double)rank) * (sorted[rank + 1] - sorted[rank]);
 }
 
 /* ---- moments --------------------------------------------------------------------- */
 
-static void test_moments_leave_out_the_unknown(void **state)
+static void test_moments_ignore_nan(void **state)
 {
     const double values[] = {NAN, 4, NAN, 2, 6, NAN};
     struct roast_moments moments = {0};
 
     (void)state;
-    assert_true(isnan(roast__spread_mean(&moments.spread)));
+    assert_true(isnan(roast__moments_mean(&moments)));
     roast__moments_add(&moments, values, 2);
-    assert_true(isnan(roast__spread_std(&moments.spread)));
+    assert_true(isnan(roast__moments_std(&moments)));
     roast__moments_add(&moments, values + 2, 4);
-    assert_int_equal(moments.spread.count, 3);
-    assert_true(roast__spread_sum(&moments.spread) == 12);
-    assert_true(moments.extremes.min == 2 && moments.extremes.max == 6);
-    assert_true(roast__spread_mean(&moments.spread) == 4);
-    assert_true(roast__spread_std(&moments.spread) == 2);
+    assert_int_equal(moments.count, 3);
+    assert_true(roast__moments_sum(&moments) == 12);
+    assert_true(moments.min == 2 && moments.max == 6);
+    assert_true(roast__moments_mean(&moments) == 4);
+    assert_true(roast__moments_std(&moments) == 2);
 }
 
-static void test_spread_of_large_numbers_close_together(void **state)
+static void test_std_of_large_numbers_close_together(void **state)
 {
     struct roast_moments moments = {0};
 
@@ -62,10 +62,10 @@ static void test_spread_of_large_numbers_close_together(void **state)
         double value = 1.7e15 + i % 2;
         roast__moments_add(&moments, &value, 1);
     }
-    assert_true(fabs(roast__spread_std(&moments.spread) - sqrt(250 / 999.0)) < 1e-12);
+    assert_true(fabs(roast__moments_std(&moments) - sqrt(250 / 999.0)) < 1e-12);
 }
 
-static void test_spread_is_never_negative(void **state)
+static void test_std_is_never_negative(void **state)
 {
     struct roast_moments moments = {0};
 
@@ -74,7 +74,7 @@ static void test_spread_is_never_negative(void **state)
         double value = 0.1;
         roast__moments_add(&moments, &value, 1);
     }
-    assert_true(roast__spread_std(&moments.spread) == 0);
+    assert_true(roast__moments_std(&moments) == 0);
 }
 
 /* ---- quantiles ------------------------------------------------------------------- */
@@ -90,8 +90,8 @@ static void check_quantiles(size_t count, double scale, double tolerance)
     assert_non_null(values);
     for (size_t i = 0; i < count; i++) {
         values[i] = scale * exp(20 * random_share());
-        roast__quantiles_add(&quantiles, &values[i], 1);
-        roast__quantiles_add(&quantiles, (double[]){NAN, NAN}, 2);
+        roast__quantiles_add(&quantiles, values[i]);
+        roast__quantiles_add(&quantiles, NAN);
     }
     qsort(values, count, sizeof(values[0]), by_value);
     for (size_t i = 0; i < COUNT_OF(shares); i++) {
@@ -128,15 +128,15 @@ static void test_quantiles_of_odd_values(void **state)
 
     (void)state;
     assert_true(isnan(roast__quantiles_get(&quantiles, 0.5)));
-    for (int i = 0; i < 2000; i++)
-        roast__quantiles_add(&quantiles, odd, COUNT_OF(odd));
+    for (size_t i = 0; i < 2000 * COUNT_OF(odd); i++)
+        roast__quantiles_add(&quantiles, odd[i % COUNT_OF(odd)]);
     assert_true(roast__quantiles_get(&quantiles, 0) == 0);
     assert_true(isfinite(roast__quantiles_get(&quantiles, 1)));
     assert_true(fabs(roast__quantiles_get(&quantiles, 0.7) / 5e18 - 1) < 0.01);
     roast__quantiles_release(&quantiles);
 }
 
-static void test_quantiles_without_memory_know_nothing(void **state)
+static void test_quantiles_without_memory_are_nan(void **state)
 {
     size_t failed = 0;
 
@@ -145,7 +145,7 @@ static void test_quantiles_without_memory_know_nothing(void **state)
         struct roast_quantiles quantiles = {0};
         test_heap_fail(n, false);
         for (int i = 0; i < 5000; i++)
-            roast__quantiles_add(&quantiles, &(double){1}, 1);
+            roast__quantiles_add(&quantiles, 1);
         bool happened = test_heap_failed();
         test_heap_fail(0, false);
         assert_true(quantiles.failed == happened);
@@ -158,7 +158,7 @@ static void test_quantiles_without_memory_know_nothing(void **state)
     assert_int_equal(test_heap.live_blocks, 0);
 }
 
-/* ---- windows --------------------------------------------------------------------- */
+/* ---- intervals ------------------------------------------------------------------- */
 
 struct work {
     int64_t start, length;
@@ -179,12 +179,12 @@ static double amount_between(const struct work *work, size_t count, double from,
     return sum;
 }
 
-static double best_of_all(const struct work *work, size_t count, double window)
+static double best_of_all(const struct work *work, size_t count, double length)
 {
     double best = 0;
 
-    for (double from = -window - 2; from < 200; from += 1)
-        best = fmax(best, amount_between(work, count, from, from + window));
+    for (double from = -length - 2; from < 200; from += 1)
+        best = fmax(best, amount_between(work, count, from, from + length));
     return best;
 }
 
@@ -195,62 +195,62 @@ static double rate_of(const void *context, uint32_t number)
     return own->amount / (double)(own->length > 0 ? own->length : 1);
 }
 
-/* Returns owned; gives the whole amount. */
-static double draw(struct roast_cumulative_curve *line, const struct work *work,
-                   size_t count)
+/* The curve is owned by the caller; returns the amount of all. */
+static double make_curve(struct roast_cumulative_curve *curve, const struct work *work,
+                         size_t count)
 {
-    *line = (struct roast_cumulative_curve){0};
-    assert_true(roast__curve_reserve(line, count));
+    *curve = (struct roast_cumulative_curve){0};
+    assert_true(roast__curve_reserve(curve, count));
     for (uint32_t i = 0; i < count; i++)
-        roast__curve_put(line, i, work[i].start, work[i].length);
-    assert_true(roast__curve_sort(line));
-    return roast__curve_sum(line, rate_of, work);
+        roast__curve_put(curve, i, work[i].start, work[i].length);
+    assert_true(roast__curve_sort(curve));
+    return roast__curve_sum(curve, rate_of, work);
 }
 
-static void check_window(const struct work *work, size_t count)
+static void check_intervals(const struct work *work, size_t count)
 {
-    struct roast_cumulative_curve line;
+    struct roast_cumulative_curve curve;
 
-    double all = draw(&line, work, count);
+    double all = make_curve(&curve, work, count);
     double want_all = amount_between(work, count, 0, 1e6);
     assert_true(fabs(all - want_all) <= 1e-9 * (1 + want_all));
-    for (int64_t window = 1; window < 120; window += 7) {
-        double want = best_of_all(work, count, (double)window);
-        double got = roast__best_window(&line, window);
+    for (int64_t length = 1; length < 120; length += 7) {
+        double want = best_of_all(work, count, (double)length);
+        double got = roast__best_interval(&curve, length);
         if (fabs(got - want) > 1e-9 * (1 + want))
-            fail_msg("window %d: %g is not %g", (int)window, got, want);
+            fail_msg("length %d: %g is not %g", (int)length, got, want);
     }
-    roast__curve_release(&line);
+    roast__curve_release(&curve);
 }
 
-static void test_best_window_is_the_best_of_all(void **state)
+static void test_best_interval_is_the_best_of_all(void **state)
 {
     (void)state;
     for (int round = 0; round < 50; round++) {
-        struct work work[90]; /* more than are looked at together */
+        struct work work[90];
         for (size_t i = 0; i < COUNT_OF(work); i++) {
             work[i].start = (int64_t)(100 * random_share());
             work[i].length = (int64_t)(40 * random_share() * random_share());
             work[i].amount = 1000 * random_share();
         }
-        check_window(work, COUNT_OF(work));
-        check_window(work, 1);
+        check_intervals(work, COUNT_OF(work));
+        check_intervals(work, 1);
     }
 }
 
-static void test_best_window_of_hostile_times(void **state)
+static void test_best_interval_of_hostile_times(void **state)
 {
     static const struct work work[] = {
         {INT64_MIN, INT64_MAX, 10}, {INT64_MAX, INT64_MAX, 10}, {0, -5, 1e300}};
-    struct roast_cumulative_curve line;
+    struct roast_cumulative_curve curve;
 
     (void)state;
-    assert_true(isfinite(draw(&line, work, COUNT_OF(work))));
-    assert_true(isfinite(roast__best_window(&line, 10)));
-    roast__curve_release(&line);
-    assert_true(draw(&line, work, 0) == 0);
-    assert_true(roast__best_window(&line, 10) == 0);
-    roast__curve_release(&line);
+    assert_true(isfinite(make_curve(&curve, work, COUNT_OF(work))));
+    assert_true(isfinite(roast__best_interval(&curve, 10)));
+    roast__curve_release(&curve);
+    assert_true(make_curve(&curve, work, 0) == 0);
+    assert_true(roast__best_interval(&curve, 10) == 0);
+    roast__curve_release(&curve);
 }
 
 static void test_statistics_are_those_of_0_1_2(void **state)
@@ -289,15 +289,15 @@ static void test_small_values_beside_a_large_one_add_up(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_moments_leave_out_the_unknown),
-        cmocka_unit_test(test_spread_of_large_numbers_close_together),
-        cmocka_unit_test(test_spread_is_never_negative),
+        cmocka_unit_test(test_moments_ignore_nan),
+        cmocka_unit_test(test_std_of_large_numbers_close_together),
+        cmocka_unit_test(test_std_is_never_negative),
         cmocka_unit_test(test_quantiles_are_exact_up_to_4096),
         cmocka_unit_test(test_quantiles_are_within_one_percent),
         cmocka_unit_test(test_quantiles_of_odd_values),
-        cmocka_unit_test(test_quantiles_without_memory_know_nothing),
-        cmocka_unit_test(test_best_window_is_the_best_of_all),
-        cmocka_unit_test(test_best_window_of_hostile_times),
+        cmocka_unit_test(test_quantiles_without_memory_are_nan),
+        cmocka_unit_test(test_best_interval_is_the_best_of_all),
+        cmocka_unit_test(test_best_interval_of_hostile_times),
         cmocka_unit_test(test_statistics_are_those_of_0_1_2),
         cmocka_unit_test(test_small_values_beside_a_large_one_add_up),
     };

@@ -3,7 +3,7 @@
  * numbers nor an empty run upset it. */
 #include "runs.h"
 
-static void test_empty_run_says_why_for_everything(void **state)
+static void test_an_empty_run_has_all_reasons(void **state)
 {
     roast_run *run = run_new();
     roast_summary *summary = summary_of(run);
@@ -15,11 +15,13 @@ static void test_empty_run_says_why_for_everything(void **state)
             fail_msg("%s", roast_metric_info((enum roast_metric)i)->name);
     }
     assert_string_equal(assert_absent(summary, total_bytes_read),
-                        "no call of coffea's Runner was seen in the block");
+                        "no call of coffea's Runner was recorded");
     assert_string_equal(assert_absent(summary, chunk_duration_mean),
-                        "no call of coffea's Runner was seen in the block");
-    assert_string_equal(assert_absent(summary, peak_workers), "no executor was seen");
-    assert_string_equal(assert_absent(summary, net_read_bps_avg), "only Dask knows");
+                        "no call of coffea's Runner was recorded");
+    assert_string_equal(assert_absent(summary, peak_workers),
+                        "no executor was recorded");
+    assert_string_equal(assert_absent(summary, net_read_bps_avg),
+                        "only available on Dask");
     assert_int_equal(rows_of(summary, "wall_account"), 0);
     roast_summary_free(summary);
     roast_run_free(run);
@@ -91,7 +93,7 @@ static void test_workflow_of_records(void **state)
     assert_metric(summary, avg_cpu_time_per_chunk, 4);
     assert_metric(summary, event_rate_khz_best_10s, 0.06);
     assert_string_equal(assert_absent(summary, event_rate_khz_best_60s),
-                        "the run was shorter than the window");
+                        "the run was shorter than the interval");
     assert_metric(summary, monitor_seconds, 0.5);
     assert_metric(summary, monitor_errors, 3);
     assert_absent(summary, task_seconds);
@@ -153,7 +155,7 @@ static void test_efficiency(void **state)
     roast_run_free(run);
 }
 
-static void test_what_coffea_says_comes_first(void **state)
+static void test_the_report_of_coffea_comes_first(void **state)
 {
     roast_run *run = small_run();
 
@@ -193,11 +195,11 @@ static void test_a_sum_needs_every_chunk(void **state)
     assert_absent(summary, total_events);
     assert_string_equal(
         assert_absent(summary, total_bytes_read),
-        "some chunks do not know their bytes: parquet files do not tell");
+        "the bytes of some chunks are not known: parquet reads are not counted");
     assert_absent(summary, total_cpu_time);
     assert_absent(summary, data_rate_gbps);
     assert_string_equal(assert_absent(summary, event_rate_wall_khz),
-                        "some chunks do not know their number of events");
+                        "the number of events of some chunks is not known");
     assert_metric(summary, num_chunks, 4);
     assert_metric(summary, total_events_from_chunks, 600);
     assert_metric(summary, chunk_duration_mean, 4);
@@ -222,7 +224,7 @@ static void test_open_run_ends_where_it_was_last_seen(void **state)
     roast_run_free(run);
 }
 
-static void test_a_summary_stays_when_the_run_goes_on(void **state)
+static void test_a_summary_does_not_change_with_the_run(void **state)
 {
     roast_run *run = small_run();
     roast_summary *summary = summary_of(run);
@@ -303,14 +305,14 @@ static void test_lists_are_whole(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_empty_run_says_why_for_everything),
+        cmocka_unit_test(test_an_empty_run_has_all_reasons),
         cmocka_unit_test(test_workflow_of_records),
         cmocka_unit_test(test_chunk_statistics),
         cmocka_unit_test(test_efficiency),
-        cmocka_unit_test(test_what_coffea_says_comes_first),
+        cmocka_unit_test(test_the_report_of_coffea_comes_first),
         cmocka_unit_test(test_a_sum_needs_every_chunk),
         cmocka_unit_test(test_open_run_ends_where_it_was_last_seen),
-        cmocka_unit_test(test_a_summary_stays_when_the_run_goes_on),
+        cmocka_unit_test(test_a_summary_does_not_change_with_the_run),
         cmocka_unit_test(test_hostile_numbers),
         cmocka_unit_test(test_lists_are_whole),
     };

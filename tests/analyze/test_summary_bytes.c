@@ -151,7 +151,7 @@ static void test_no_byte_can_do_harm(void **state)
     roast_run_free(run);
 }
 
-static void test_a_newer_layout_is_told(void **state)
+static void test_a_newer_layout_is_rejected(void **state)
 {
     static const unsigned char newer[] = {2, 0, 0};
     roast_summary *summary = NULL;
@@ -194,7 +194,7 @@ int main(void)
         cmocka_unit_test(test_kinds_come_back),
         cmocka_unit_test(test_cut_anywhere_it_is_refused),
         cmocka_unit_test(test_no_byte_can_do_harm),
-        cmocka_unit_test(test_a_newer_layout_is_told),
+        cmocka_unit_test(test_a_newer_layout_is_rejected),
         cmocka_unit_test(test_out_of_memory_anywhere),
     };
     test_heap_install();

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* test_table.c - values, unknown values, words, references; and every table of a run with
- * failing allocations. */
-#include "analyze/columns_look.h"
+/* The form of tables: values, what is not known, words, references. And that every
+ * table can be made of every run, or says that memory ran out. */
 #include "analyze/reads.h"
+#include "analyze/runs.h"
+#include "analyze/table_cells.h"
 #include "heap.h"
 #include "roast/scheduler.h"
 #include "table/table.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* budget.h - where the time of all threads went, in slices that add up to it.
+/* budget.h - the time of all threads by slice; the slices add up to it.
  *
- * Idle is what is left of a shift, so the sum is right whatever is measured. What shows
- * whether it is true is `unexplained`: seconds inside jobs that no ladder names. */
+ * Idle time is the rest of a shift, so the sum is always right. The quality of a budget
+ * is shown by `unexplained`: seconds inside jobs that no ladder has. */
 #ifndef ROAST_ANALYZE_BUDGET_BUDGET_H
 #define ROAST_ANALYZE_BUDGET_BUDGET_H
 
@@ -19,17 +19,17 @@ struct roast_budget {
     roast_slices by_phase[ROAST_PHASE_COUNT];
     roast_slices by_bin[ROAST_BUDGET_BINS]; /* equal parts of the run */
     roast_slices *by_shift;                 /* owned */
-    roast_slices *by_source;                /* owned; the last one: of no source */
+    roast_slices *by_source; /* owned; the last one: rows without source */
     int64_t start_ns;
     int64_t end_ns;
-    int64_t bin_from_ns[ROAST_BUDGET_BINS + 1]; /* the last one: never */
-    size_t last_step;                           /* of phases, and ... */
-    size_t last_bin;                            /* ... where time was cut last */
+    int64_t bin_from_ns[ROAST_BUDGET_BINS + 1]; /* the last one: INT64_MAX */
+    size_t last_interval; /* of phases: where time was cut last, the same for ... */
+    size_t last_bin;      /* ... bins */
     double offered_s;
-    double overlap_s; /* more threads were busy than there are: clocks differ */
+    double overlap_s; /* seconds of jobs without a thread: clocks differ */
 };
 
-/* Returns owned; NULL when out of memory. Without workers nothing is offered. */
+/* Returns owned; NULL when out of memory. A run without workers has an empty budget. */
 struct roast_budget *roast__budget_find(const struct roast_summary_context *ctx);
 void roast__budget_free(struct roast_budget *budget);
 

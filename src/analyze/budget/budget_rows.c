@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* budget_rows.c - the seconds of one job, and of any interval of time, in the budget.
+/* budget_rows.c - adds the seconds of a job, or of any interval, to the budget.
  *
- * The ladder of an attempt knows how long each step took, not when: its seconds are
- * spread evenly over the attempt. A ladder that is longer than the time its attempt has
- * left, after what did not fit was cut off, is made to fit. */
+ * A ladder has the duration of each slice, not its times: seconds are spread evenly over
+ * the attempt. A ladder longer than its attempt, of which a part may have been cut off,
+ * is scaled down. */
 #include "analyze/budget/budget_rows.h"
 
 #include "analyze/calls.h"
@@ -22,24 +22,10 @@ void roast__budget_set_bins(struct roast_budget *budget)
     budget->bin_from_ns[ROAST_BUDGET_BINS] = INT64_MAX;
 }
 
-/* The step that holds at a time. */
-static size_t find_step(const struct roast_phases *phases, int64_t time_ns)
+static int64_t interval_end(const struct roast_phases *phases, size_t number)
 {
-    size_t low = 0, high = phases->count;
-
-    while (low < high) {
-        size_t middle = (low + high) / 2;
-        if (phases->steps[middle].from_ns <= time_ns)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low > 0 ? low - 1 : 0;
-}
-
-static int64_t step_end(const struct roast_phases *phases, size_t step)
-{
-    return step + 1 < phases->count ? phases->steps[step + 1].from_ns : INT64_MAX;
+    return number + 1 < phases->count ? phases->intervals[number + 1].from_ns
+                                      : INT64_MAX;
 }
 
 static size_t find_bin(const struct roast_budget *budget, int64_t time_ns)
@@ -62,18 +48,22 @@ bool roast__cut_next(struct roast_budget *budget, struct roast_cut *cut)
 
     if (cut->from_ns >= cut->to_ns)
         return false;
-    /* Nearly always it is the same phase and bin as of the interval before. */
-    size_t step = budget->last_step, bin = budget->last_bin;
-    if (cut->from_ns < phases->steps[step].from_ns ||
-        cut->from_ns >= step_end(phases, step))
-        budget->last_step = find_step(phases, cut->from_ns);
+    /* Nearly always phase and bin are those of the previous call. */
+    size_t last = budget->last_interval, bin = budget->last_bin;
+    if (cut->from_ns < phases->intervals[last].from_ns ||
+        cut->from_ns >= interval_end(phases, last)) {
+        size_t begun = roast__count_until(&phases->intervals[0].from_ns,
+                                          sizeof(phases->intervals[0]), phases->count,
+                                          cut->from_ns);
+        budget->last_interval = begun > 0 ? begun - 1 : 0;
+    }
     if (cut->from_ns < budget->bin_from_ns[bin] ||
         cut->from_ns >= budget->bin_from_ns[bin + 1])
         budget->last_bin = find_bin(budget, cut->from_ns);
-    int64_t phase_end_ns = step_end(phases, budget->last_step);
+    int64_t phase_end_ns = interval_end(phases, budget->last_interval);
     int64_t bin_end_ns = budget->bin_from_ns[budget->last_bin + 1];
     int64_t until_ns = phase_end_ns < bin_end_ns ? phase_end_ns : bin_end_ns;
-    cut->phase = phases->steps[budget->last_step].phase;
+    cut->phase = phases->intervals[budget->last_interval].phase;
     cut->bin = budget->last_bin;
     cut->part_from_ns = cut->from_ns;
     cut->part_to_ns = cut->from_ns = until_ns < cut->to_ns ? until_ns : cut->to_ns;
@@ -108,16 +98,16 @@ static void spread(struct roast_budget *budget, int64_t from_ns, int64_t to_ns,
 
 /* ---- attempts -------------------------------------------------------------------- */
 
-/* Steps of a ladder are the first slices, in the same order. */
+/* The slices of a ladder are the first slices of the budget, in the same order. */
 _Static_assert((int)ROAST_SLICE_import == (int)ROAST_ITEM_import &&
                    (int)ROAST_SLICE_result == (int)ROAST_ITEM_result &&
                    (int)ROAST_ITEM_unnamed == (int)ROAST_ITEM_result + 1,
                "budget_slices.def begins with the slices of ladder_items.def");
 
-enum { STEPS = ROAST_ITEM_result + 1 };
+enum { LADDER_SLICES = ROAST_ITEM_result + 1 };
 
-/* Clocks have whole nanoseconds: less is a rounding error. */
-static const double LEAST_S = 0.5e-9;
+/* Clocks count whole nanoseconds: less is a rounding error. */
+static const double SHORTEST_S = 0.5e-9;
 
 static void read_ladder(roast_slices slices, const struct roast_summary_context *ctx,
                         size_t row, double length_s)
@@ -132,28 +122,28 @@ static void read_ladder(roast_slices slices, const struct roast_summary_context 
         monitor_s = (double)rec.values[ROAST_FIELD_monitor_ns].u64 / 1e9;
     if (!roast_record_has(&rec, ROAST_FIELD_ladder) ||
         roast_ladder_read(&ladder, rec.values[ROAST_FIELD_ladder].str, NULL) < 0) {
-        /* Without a ladder only the time inside process() is known. */
+        /* Without a ladder only the duration of process() is known. */
         const struct roast_column *durations =
             &ctx->run->attempts.columns[ROAST_COLUMN_duration_ns];
         int64_t inside_ns = roast__column_get(durations, row, 0);
         slices[ROAST_SLICE_compute] = inside_ns > 0 ? (double)inside_ns / 1e9 : 0;
     } else {
-        for (int i = 0; i < STEPS; i++)
+        for (int i = 0; i < LADDER_SLICES; i++)
             slices[i] = (double)ladder.values[i] / 1e9; /* 0 where not known */
         monitor_s += (double)ladder.values[ROAST_ITEM_hook_cost] / 1e9;
     }
-    /* The cost of monitoring is part of every measured step: it is subtracted from all
-     * of them alike. Then steps are scaled to add up to length_s. */
+    /* The cost of monitoring is part of all measured slices: it is subtracted from them
+     * proportionally. Then they are scaled to fit into length_s. */
     double sum = 0;
-    for (int i = 0; i < STEPS; i++)
+    for (int i = 0; i < LADDER_SLICES; i++)
         sum += slices[i];
     double taken = monitor_s < sum ? monitor_s : sum;
     double fit = sum > length_s ? length_s / sum : 1;
     double scale = sum > 0 ? (1 - taken / sum) * fit : 1;
-    for (int i = 0; i < STEPS; i++)
+    for (int i = 0; i < LADDER_SLICES; i++)
         slices[i] *= scale;
     slices[ROAST_SLICE_monitor] = taken * fit;
-    if (length_s - sum > LEAST_S)
+    if (length_s - sum > SHORTEST_S)
         slices[ROAST_SLICE_unexplained] = length_s - sum;
 }
 
@@ -182,8 +172,9 @@ static void read_row(roast_slices slices, const struct roast_summary_context *ct
 
 /* ---- jobs ------------------------------------------------------------------------ */
 
-static void add_rest(struct roast_budget *budget, const struct roast_job *job,
-                     int64_t from_ns, int64_t to_ns, roast_slices own)
+/* Time of a job outside its attempts. */
+static void add_outside(struct roast_budget *budget, const struct roast_job *job,
+                        int64_t from_ns, int64_t to_ns, roast_slices own)
 {
     roast_slices slices = {0};
 
@@ -210,7 +201,7 @@ void roast__budget_add_job(struct roast_budget *budget,
             stop_ns = left[1];
         times[0] = roast__time_clamp(start_ns, left[0], left[1]);
         times[1] = roast__time_clamp(stop_ns, times[0], left[1]);
-        add_rest(budget, job, left[0], times[0], own);
+        add_outside(budget, job, left[0], times[0], own);
         const struct roast_attempts *attempts = &ctx->run->attempts;
         int32_t source = attempts->source[row];
         roast_slices slices = {0};
@@ -221,5 +212,5 @@ void roast__budget_add_job(struct roast_budget *budget,
             budget->by_source[of][slice] += slices[slice];
         left[0] = times[1];
     }
-    add_rest(budget, job, left[0], left[1], own);
+    add_outside(budget, job, left[0], left[1], own);
 }

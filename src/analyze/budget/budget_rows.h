@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* budget_rows.h - the seconds of one job, and of any interval of time, in the budget. */
+/* budget_rows.h - adds the seconds of a job, or of any interval, to the budget. */
 #ifndef ROAST_ANALYZE_BUDGET_BUDGET_ROWS_H
 #define ROAST_ANALYZE_BUDGET_BUDGET_ROWS_H
 
 #include "analyze/budget/budget.h"
 
-/* Finds where the parts of the run begin; before anything is cut. */
+/* Sets the times of the bins; call it first. */
 void roast__budget_set_bins(struct roast_budget *budget);
 
-/* An interval of time, cut where phases and parts of the run begin. Set from_ns and to_ns,
- * then call roast__cut_next() until it returns false. */
+/* An interval, cut where phases and bins begin. Set from_ns and to_ns, then call
+ * roast__cut_next() until it returns false. */
 struct roast_cut {
     int64_t from_ns;
     int64_t to_ns;
@@ -21,7 +21,7 @@ struct roast_cut {
 
 bool roast__cut_next(struct roast_budget *budget, struct roast_cut *cut);
 
-/* Adds seconds of the current part to a slice, in all accounts but the total. */
+/* Adds seconds of the current part to a slice: by phase, by bin, and to `own`. */
 void roast__cut_add(struct roast_budget *budget, const struct roast_cut *cut,
                     roast_slices own, enum roast_slice slice, double seconds);
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* budget_tables.c - the budget as tables: in total, by phase, over time, by whom.
+/* budget_tables.c - the budget as tables: total, by phase, over time, by owner.
  *
- * All have the same columns, the slices, in seconds of threads. Those per dataset hold
- * what attempts took; idle time has no owner. */
+ * All have the slices as columns, in seconds of threads. Idle time belongs to workers
+ * and hosts, but to no dataset. */
 #include <stdlib.h>
 
 #include "analyze/budget/budget.h"
@@ -18,20 +18,20 @@ static void put_slices(roast_table *table, int first, const roast_slices slices)
         roast__fill_number(table, first + i, slices[i]);
 }
 
-/* ---- by name --------------------------------------------------------------------- */
+/* ---- by owner -------------------------------------------------------------------- */
 
-/* One of many accounts, and whose it is. */
-struct named {
+/* The slices of one shift or source, and their owner. */
+struct owned_slices {
     int64_t owner; /* number of a text, PROCESSES + number of a process, or negative */
     uint32_t account;
-    uint32_t place; /* 0: unknown owner; else 1 + first account of the owner */
+    uint32_t rank; /* 0: unknown owner; else 1 + first account of the owner */
 };
 
 #define PROCESSES (INT64_C(1) << 32)
 
 static int by_owner(const void *a, const void *b)
 {
-    const struct named *left = a, *right = b;
+    const struct owned_slices *left = a, *right = b;
 
     if (left->owner != right->owner)
         return left->owner < right->owner ? -1 : 1;
@@ -40,12 +40,12 @@ static int by_owner(const void *a, const void *b)
 
 /* Numbers of texts differ between a run and the same run loaded from a file; the order
  * of accounts does not. */
-static int by_place(const void *a, const void *b)
+static int by_rank(const void *a, const void *b)
 {
-    const struct named *left = a, *right = b;
+    const struct owned_slices *left = a, *right = b;
 
-    if (left->place != right->place)
-        return left->place < right->place ? -1 : 1;
+    if (left->rank != right->rank)
+        return left->rank < right->rank ? -1 : 1;
     return (left->account > right->account) - (left->account < right->account);
 }
 
@@ -80,31 +80,31 @@ static void put_by(const struct roast_summary_context *ctx, enum roast_table_id 
                    int64_t owner_of(const struct roast_summary_context *, size_t),
                    size_t count, roast_slices *accounts)
 {
-    struct named *named = roast__alloc(count * sizeof(named[0]));
+    struct owned_slices *owned = roast__alloc(count * sizeof(owned[0]));
 
-    if (!named) {
+    if (!owned) {
         ctx->summary->failed = true;
         return;
     }
     for (size_t i = 0; i < count; i++)
-        named[i] = (struct named){owner_of(ctx, i), (uint32_t)i, 0};
-    /* Adds up accounts of one owner, and puts a row for each. */
+        owned[i] = (struct owned_slices){owner_of(ctx, i), (uint32_t)i, 0};
+    /* One row per owner, with the sum of its accounts. */
     roast_table *table = roast__summary_open(ctx->summary, id);
     int key = roast__table_first(id); /* the slices follow it */
     if (count > 1)
-        qsort(named, count, sizeof(named[0]), by_owner);
+        qsort(owned, count, sizeof(owned[0]), by_owner);
     for (size_t i = 0, first = 0; i < count; i++) {
-        first = named[i].owner == named[first].owner ? first : i;
-        named[i].place = named[i].owner < 0 ? 0 : 1 + named[first].account;
+        first = owned[i].owner == owned[first].owner ? first : i;
+        owned[i].rank = owned[i].owner < 0 ? 0 : 1 + owned[first].account;
     }
     if (count > 1)
-        qsort(named, count, sizeof(named[0]), by_place);
+        qsort(owned, count, sizeof(owned[0]), by_rank);
     for (size_t i = 0; i < count;) {
-        int64_t owner = named[i].owner;
+        int64_t owner = owned[i].owner;
         roast_slices sum = {0};
-        for (; i < count && named[i].owner == owner; i++) {
+        for (; i < count && owned[i].owner == owner; i++) {
             for (int slice = 0; slice < ROAST_SLICES; slice++)
-                sum[slice] += accounts[named[i].account][slice];
+                sum[slice] += accounts[owned[i].account][slice];
         }
         roast__table_row(table);
         if (owner < 0)
@@ -115,7 +115,7 @@ static void put_by(const struct roast_summary_context *ctx, enum roast_table_id 
             roast__fill_worker(table, key, ctx, (size_t)(owner - PROCESSES));
         put_slices(table, key + 1, sum);
     }
-    roast__free(named);
+    roast__free(owned);
 }
 
 /* ---- all ------------------------------------------------------------------------- */
@@ -126,16 +126,18 @@ void roast__summarize_budget(const struct roast_summary_context *ctx)
     size_t shifts = budget->schedule.shift_count;
 
     if (shifts == 0) {
-        roast__summary_miss(ctx->summary, "budget",
-                            ctx->run->offer_count > 0
-                                ? "there were no threads, or more than a budget holds"
-                                : "nobody told how many threads there were");
+        roast__summary_unavailable(
+            ctx->summary, "budget",
+            ctx->run->offer_count > 0
+                ? "there were no threads, or more than a budget holds"
+                : "the number of threads is not known");
         return;
     }
-    if (budget->schedule.placeless > 0)
-        roast__summary_miss(ctx->summary, "budget",
-                            "some jobs ran on workers that nobody saw: their seconds "
-                            "are in no slice, only in unexplained_percent");
+    if (budget->schedule.unplaced_jobs > 0)
+        roast__summary_unavailable(
+            ctx->summary, "budget",
+            "some jobs ran on unknown workers: their seconds are in no "
+            "slice, only in unexplained_percent");
     roast_table *table = roast__summary_open(ctx->summary, ROAST_TABLE_budget);
     roast__table_row(table);
     put_slices(table, ROAST_COL_budget_import, budget->total);
@@ -158,9 +160,9 @@ void roast__summarize_budget(const struct roast_summary_context *ctx)
            ctx->run->attempts.source_count + 1, budget->by_source);
     put_by(ctx, ROAST_TABLE_budget_by_worker, worker_of, shifts, budget->by_shift);
     put_by(ctx, ROAST_TABLE_budget_by_host, host_of, shifts, budget->by_shift);
-    /* What no slice names, what was cut off, and what was done on unknown workers. */
+    /* Seconds in no slice, without a thread, and on unknown workers. */
     double unexplained_s = budget->total[ROAST_SLICE_unexplained] + budget->overlap_s +
-                           budget->schedule.placeless_s;
+                           budget->schedule.unplaced_s;
     roast__context_set(ctx, ROAST_METRIC_budget_overlap_seconds, budget->overlap_s);
     if (budget->offered_s > 0)
         roast__context_set(ctx, ROAST_METRIC_unexplained_percent,

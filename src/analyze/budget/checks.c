@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* checks.c - our numbers against those of others that measured the same.
+/* checks.c - compares our numbers with independent measurements of the same.
  *
- * Dask has clocks of its own around every task, coffea counts events and bytes itself,
- * and joins and leaves of workers give the sum of the budget. */
+ * Dask measures every task with its own clocks, coffea counts events and bytes, and the
+ * joins and leaves of workers give the sum of the budget. */
 #include "analyze/budget/budget.h"
 #include "analyze/formulas.h"
 #include "analyze/recorded.h"
@@ -12,7 +12,7 @@ struct check {
     double ours; /* NaN: not known */
     double theirs;
     const char *source;
-    double most_percent; /* that agrees */
+    double most_percent; /* up to this difference the values agree */
 };
 
 static double difference_percent(const struct check *check)
@@ -23,7 +23,7 @@ static double difference_percent(const struct check *check)
                               : NAN;
 }
 
-/* Sums of the same numbers in another order differ by their rounding. */
+/* Sums in different order differ by rounding. */
 static const double rounding_percent = 1e-7;
 
 static const char *verdict_of(const struct check *check)
@@ -37,7 +37,7 @@ static const char *verdict_of(const struct check *check)
     return distance <= check->most_percent ? "agrees" : "differs";
 }
 
-/* Without spans, the processor's seconds are our own. */
+/* Without spans, the metric holds our own measurement: there is nothing to compare. */
 static struct check check_cpu(const struct roast_summary_context *ctx)
 {
     double ratio = roast__summary_metric(ctx->summary, ROAST_METRIC_dask_cpu_ratio);

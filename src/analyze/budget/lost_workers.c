@@ -1,34 +1,34 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* lost_workers.c - workers that left unexpectedly, and what was lost with them.
  *
- * One that was stopped counts as lost if it left an attempt unfinished.
- * Attempts that had ended well and were done again, because their result went with the
- * worker, count among the seconds. */
+ * A worker that was stopped counts as lost if it left an attempt unfinished. The lost
+ * seconds include successful attempts that were repeated because their result was lost
+ * with the worker. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyze/budget/last_signs.h"
+#include "analyze/budget/last_seen.h"
 #include "analyze/calls.h"
 #include "analyze/formulas.h"
 #include "analyze/timeline.h"
 #include "base/mem.h"
 
-/* An attempt that came to nothing, and where. */
-struct victim {
+/* A lost attempt, or one whose result was lost. */
+struct lost_attempt {
     uint32_t session;
     uint32_t row;
 };
 
-/* All of them, those of one session together. Owned. */
-struct victims {
-    struct victim *items;
+/* By session. Owned. */
+struct lost_attempts {
+    struct lost_attempt *items;
     size_t count;
-    int64_t *last_signs;
+    int64_t *last_seen;
 };
 
-static bool is_held(const struct roast_summary_context *ctx, uint32_t row)
+static bool is_unfinished(const struct roast_summary_context *ctx, uint32_t row)
 {
     return ctx->totals->roles.of_row[row] == ROAST_ROLE_LOST;
 }
@@ -37,7 +37,7 @@ static bool is_held(const struct roast_summary_context *ctx, uint32_t row)
 
 static int by_session(const void *a, const void *b)
 {
-    const struct victim *left = a, *right = b;
+    const struct lost_attempt *left = a, *right = b;
 
     if (left->session != right->session)
         return left->session < right->session ? -1 : 1;
@@ -58,9 +58,9 @@ static const struct roast_worker_session *ended_session(const struct roast_run *
     return session && session->left_ns != 0 ? session : NULL;
 }
 
-/* What a worker that retires has done is moved to others, and not done again. */
-static bool is_victim(const struct roast_summary_context *ctx, size_t row,
-                      const struct roast_worker_session *session)
+/* Results of a worker that retires are moved to other workers, and not repeated. */
+static bool was_lost(const struct roast_summary_context *ctx, size_t row,
+                     const struct roast_worker_session *session)
 {
     unsigned role = ctx->totals->roles.of_row[row];
 
@@ -69,8 +69,8 @@ static bool is_victim(const struct roast_summary_context *ctx, size_t row,
 }
 
 /* False when out of memory. */
-static bool find_victims(struct victims *victims,
-                         const struct roast_summary_context *ctx)
+static bool find_lost_attempts(struct lost_attempts *lost,
+                               const struct roast_summary_context *ctx)
 {
     const struct roast_run *run = ctx->run;
     const struct roast_roles *roles = &ctx->totals->roles;
@@ -78,21 +78,21 @@ static bool find_victims(struct victims *victims,
 
     if (most == 0 || run->scheduler.sessions.count == 0)
         return true;
-    victims->items = roast__alloc((size_t)most * sizeof(victims->items[0]));
-    victims->last_signs = roast__last_signs(run);
-    if (!victims->items || !victims->last_signs)
+    lost->items = roast__alloc((size_t)most * sizeof(lost->items[0]));
+    lost->last_seen = roast__last_seen(run);
+    if (!lost->items || !lost->last_seen)
         return false;
     for (size_t row = 0; row < run->attempts.count; row++) {
         unsigned role = roles->of_row[row];
         bool may_be = role == ROAST_ROLE_LOST || role == ROAST_ROLE_REPEAT;
         const struct roast_worker_session *session =
             may_be ? ended_session(run, row) : NULL;
-        if (!is_victim(ctx, row, session))
+        if (!was_lost(ctx, row, session))
             continue;
-        victims->items[victims->count++] = (struct victim){
+        lost->items[lost->count++] = (struct lost_attempt){
             (uint32_t)(session - run->scheduler.sessions.items), (uint32_t)row};
     }
-    qsort(victims->items, victims->count, sizeof(victims->items[0]), by_session);
+    qsort(lost->items, lost->count, sizeof(lost->items[0]), by_session);
     return true;
 }
 
@@ -105,8 +105,8 @@ static bool begins_with(struct roast_str text, const char *words)
     return text.size_bytes >= size && memcmp(text.data, words, size) == 0;
 }
 
-/* A nanny that ends a worker for its memory may have stopped it as expected. */
-static const char *how_it_ended(const struct roast_worker_session *session,
+/* A nanny that stops a worker for its memory may report it as expected. */
+static const char *leave_reason(const struct roast_worker_session *session,
                                 struct roast_str reason)
 {
     enum roast_leave_reason known = 0;
@@ -120,7 +120,7 @@ static const char *how_it_ended(const struct roast_worker_session *session,
                                      : "unknown";
 }
 
-/* The last that was sampled while it was there; NaN: nothing. */
+/* The last sampled memory of a session; NaN: none. */
 static double last_memory(const struct roast_run *run,
                           const struct roast_worker_session *session)
 {
@@ -142,15 +142,15 @@ static double last_memory(const struct roast_run *run,
 }
 
 static double seconds_of(const struct roast_summary_context *ctx,
-                         const struct victims *own)
+                         const struct lost_attempts *own)
 {
     const struct roast_attempts *attempts = &ctx->run->attempts;
     double sum = 0;
 
     for (size_t i = 0; i < own->count; i++) {
         uint32_t row = own->items[i].row;
-        double seconds = is_held(ctx, row)
-                             ? roast__lost_seconds(attempts, row, own->last_signs)
+        double seconds = is_unfinished(ctx, row)
+                             ? roast__lost_seconds(attempts, row, own->last_seen)
                              : roast__attempt_seconds(attempts, row);
         sum += isnan(seconds) ? 0 : seconds;
     }
@@ -164,7 +164,7 @@ static void put_text(struct roast_buf *out, struct roast_str text)
 
 static void put_worker(roast_table *table, const struct roast_summary_context *ctx,
                        const struct roast_worker_session *session,
-                       const struct victims *own)
+                       const struct lost_attempts *own)
 {
     struct roast_str reason = roast__strings_get(&ctx->run->strings, session->reason);
     struct roast_buf chunks = {0};
@@ -180,7 +180,7 @@ static void put_worker(roast_table *table, const struct roast_summary_context *c
         roast__fill_count(table, ROAST_COL_lost_workers_pid, session->pid);
     roast__fill_int(table, ROAST_COL_lost_workers_left, session->left_ns);
     roast__fill_string(table, ROAST_COL_lost_workers_ended,
-                       how_it_ended(session, reason));
+                       leave_reason(session, reason));
     roast__fill_text(table, ROAST_COL_lost_workers_reason, reason);
     roast__fill_sum(table, ROAST_COL_lost_workers_memory_bytes,
                     last_memory(ctx->run, session));
@@ -191,7 +191,7 @@ static void put_worker(roast_table *table, const struct roast_summary_context *c
     roast__fill_number(table, ROAST_COL_lost_workers_seconds_lost,
                        seconds_of(ctx, own));
     for (size_t i = 0; i < own->count; i++) {
-        if (is_held(ctx, own->items[i].row)) {
+        if (is_unfinished(ctx, own->items[i].row)) {
             /* "ttbar a.root 0-100" */
             const struct roast_run *run = ctx->run;
             const struct roast_column *column = run->attempts.columns;
@@ -226,31 +226,31 @@ void roast__summarize_lost_workers(const struct roast_summary_context *ctx)
 {
     const struct roast_worker_sessions *sessions = &ctx->run->scheduler.sessions;
     roast_table *table = roast__summary_open(ctx->summary, ROAST_TABLE_lost_workers);
-    struct victims victims = {.items = NULL};
+    struct lost_attempts all = {.items = NULL};
     size_t next = 0;
-    double lost = 0;
+    double workers = 0;
 
-    if (!find_victims(&victims, ctx)) {
+    if (!find_lost_attempts(&all, ctx)) {
         ctx->summary->failed = true;
         goto out;
     }
     for (size_t i = 0; i < sessions->count; i++) {
         const struct roast_worker_session *session = &sessions->items[i];
-        /* Those of one session; *next is where they begin, and then behind them. */
-        struct victims own = {.items = victims.items ? victims.items + next : NULL,
-                              .last_signs = victims.last_signs};
-        while (next < victims.count && victims.items[next].session == i) {
+        /* The lost attempts of this session begin at `next`. */
+        struct lost_attempts own = {.items = all.items ? all.items + next : NULL,
+                                    .last_seen = all.last_seen};
+        while (next < all.count && all.items[next].session == i) {
             own.count++;
             ++next;
         }
         if (session->left_ns == 0 || (session->expected && own.count == 0))
             continue;
         put_worker(table, ctx, session, &own);
-        lost++;
+        workers++;
     }
     if (sessions->count > 0)
-        roast__context_set(ctx, ROAST_METRIC_num_lost_workers, lost);
+        roast__context_set(ctx, ROAST_METRIC_num_lost_workers, workers);
 out:
-    roast__free(victims.items);
-    roast__free(victims.last_signs);
+    roast__free(all.items);
+    roast__free(all.last_seen);
 }

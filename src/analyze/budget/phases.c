@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* phases.c - what a run waited for at each moment: the reason why threads were idle.
+/* phases.c - the phases of a run, which are the reasons why threads were idle.
  *
- * Every call of the Runner is cut at a few moments, which follow from its jobs: when the
- * first file was opened for its entries and the last one counted, when the first chunk was sent, the
- * last one began and a thread was left without, the last one ended, the last output was
- * merged. Where no call was seen, the tasks of the whole run are taken for those of
- * one. */
+ * The borders of the phases of a call of Runner.run follow from its jobs: begin and end
+ * of preprocessing, assignment of the first chunk, start of the last one, the first idle
+ * thread after that, end of the last chunk, end of the last merge. Without a recorded
+ * call, all jobs of the run count as one call. */
 #include "analyze/budget/phases.h"
 
 #include <stdlib.h>
@@ -39,41 +38,40 @@ enum roast_slice roast__phase_slice(enum roast_phase phase)
     return slices[phase];
 }
 
-/* ---- the moments of a call ------------------------------------------------------- */
+/* ---- the times of a call --------------------------------------------------------- */
 
-/* An interval of time; empty: from_ns > to_ns. */
-struct interval {
+/* Empty: from_ns > to_ns. */
+struct time_range {
     int64_t from_ns;
     int64_t to_ns;
 };
 
-struct moments {
-    struct interval preprocess;
-    struct interval chunks; /* from the first assignment on */
-    struct interval reduce;
-    int64_t last_begin_ns; /* of a chunk, at its first attempt */
+struct call_times {
+    struct time_range preprocess;
+    struct time_range chunks; /* from the first assignment */
+    struct time_range reduce;
+    int64_t last_start_ns; /* of a chunk, in its first attempt */
 };
 
-/* What is known while phases are looked for. */
-struct finding {
+struct phase_search {
     const struct roast_summary_context *ctx;
     const struct roast_schedule *schedule;
     struct roast_calls calls;
-    struct moments *moments; /* owned */
-    size_t call_count;       /* of them */
+    struct call_times *times; /* owned */
+    size_t call_count;        /* of them */
 };
 
-static const struct interval nothing = {INT64_MAX, INT64_MIN};
+static const struct time_range empty = {INT64_MAX, INT64_MIN};
 
-static bool is_empty(const struct interval *interval)
+static bool is_empty(const struct time_range *range)
 {
-    return interval->from_ns > interval->to_ns;
+    return range->from_ns > range->to_ns;
 }
 
-static void widen(struct interval *interval, int64_t from_ns, int64_t to_ns)
+static void widen(struct time_range *range, int64_t from_ns, int64_t to_ns)
 {
-    interval->from_ns = from_ns < interval->from_ns ? from_ns : interval->from_ns;
-    interval->to_ns = to_ns > interval->to_ns ? to_ns : interval->to_ns;
+    range->from_ns = from_ns < range->from_ns ? from_ns : range->from_ns;
+    range->to_ns = to_ns > range->to_ns ? to_ns : range->to_ns;
 }
 
 /* Chunks, and what belongs neither to coffea nor to other clients. */
@@ -82,37 +80,38 @@ static bool is_chunk_job(const struct roast_job *job)
     return job->kind == ROAST_SLICE_unexplained || job->kind == ROAST_SLICE_other;
 }
 
-/* Whether it began, and not because another attempt at its chunk came to nothing: who
- * waits for that waits for a chunk which had begun. */
-static bool is_first_begin(const struct finding *finding, const struct roast_job *job)
+/* Whether it started, and is not a retry: a retried chunk has started before. */
+static bool is_first_start(const struct phase_search *search,
+                           const struct roast_job *job)
 {
-    const struct roast_roles *roles = &finding->ctx->totals->roles;
-    const struct roast_tried *tried =
+    const struct roast_roles *roles = &search->ctx->totals->roles;
+    const struct roast_retry *retry =
         job->row_count > 0
-            ? roast__roles_tried(roles, finding->schedule->rows[job->first_row])
+            ? roast__roles_retry(roles, search->schedule->rows[job->first_row])
             : NULL;
 
-    return job->stop_ns > job->start_ns && (!tried || tried->attempt == 1);
+    return job->stop_ns > job->start_ns && (!retry || retry->attempt == 1);
 }
 
-static void see_job(struct moments *moments, const struct roast_job *job, bool begins)
+static void add_job(struct call_times *times, const struct roast_job *job,
+                    bool is_first)
 {
     if (job->kind == ROAST_SLICE_preprocess)
-        widen(&moments->preprocess, job->assigned_ns, job->stop_ns);
+        widen(&times->preprocess, job->assigned_ns, job->stop_ns);
     if (job->kind == ROAST_SLICE_reduce)
-        widen(&moments->reduce, job->assigned_ns, job->stop_ns);
+        widen(&times->reduce, job->assigned_ns, job->stop_ns);
     if (!is_chunk_job(job))
         return;
-    widen(&moments->chunks, job->assigned_ns, job->stop_ns);
-    if (begins && job->start_ns > moments->last_begin_ns)
-        moments->last_begin_ns = job->start_ns;
+    widen(&times->chunks, job->assigned_ns, job->stop_ns);
+    if (is_first && job->start_ns > times->last_start_ns)
+        times->last_start_ns = job->start_ns;
 }
 
-/* The clock around preprocessing is used if its tasks were not recorded, or if a pool is
- * started and ended for it: the client only waits meanwhile. Without a scheduler the
- * pool has its chunks as soon as preprocessing is over, and the client merges, up to the
- * end of the call if merging was not recorded. */
-static void see_call(struct moments *moments, const struct roast_call *call,
+/* The duration of preprocessing as the client measured it is used if its tasks were not
+ * recorded, or if it has a pool of its own. Without a scheduler the pool has its chunks
+ * when preprocessing ends, and the client merges, up to the end of the call if merging
+ * was not recorded. */
+static void add_call(struct call_times *times, const struct roast_call *call,
                      const struct roast_run *run, bool has_scheduler)
 {
     int64_t preprocessed_ns = call->preprocess_end_ns;
@@ -120,33 +119,29 @@ static void see_call(struct moments *moments, const struct roast_call *call,
     const struct roast_offer *offer = roast__run_offer_at(run, from_ns);
     bool has_pool = !has_scheduler && offer && offer->workers > 1;
 
-    if ((is_empty(&moments->preprocess) || has_pool) && call->preprocess_ns > 0)
-        widen(&moments->preprocess, from_ns, preprocessed_ns);
-    if (has_scheduler || is_empty(&moments->chunks))
+    if ((is_empty(&times->preprocess) || has_pool) && call->preprocess_ns > 0)
+        widen(&times->preprocess, from_ns, preprocessed_ns);
+    if (has_scheduler || is_empty(&times->chunks))
         return;
-    widen(&moments->chunks, preprocessed_ns, moments->chunks.to_ns);
-    if (is_empty(&moments->reduce) && call->returned)
-        widen(&moments->reduce, moments->chunks.to_ns, call->end_ns);
+    widen(&times->chunks, preprocessed_ns, times->chunks.to_ns);
+    if (is_empty(&times->reduce) && call->returned)
+        widen(&times->reduce, times->chunks.to_ns, call->end_ns);
 }
 
-/* The call in which a job was sent; a call of the whole run where none was seen. */
+/* The call in which a job was assigned; 0 if no call was recorded. */
 static size_t call_of(const struct roast_calls *calls, const struct roast_job *job)
 {
-    size_t low = 0, high = calls->count;
+    size_t begun = calls->count > 0 ? roast__count_until(&calls->calls[0].begin_ns,
+                                                         sizeof(calls->calls[0]),
+                                                         calls->count, job->assigned_ns)
+                                    : 0;
 
-    while (low < high) {
-        size_t middle = (low + high) / 2;
-        if (calls->calls[middle].begin_ns <= job->assigned_ns)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low > 0 ? low - 1 : 0;
+    return begun > 0 ? begun - 1 : 0;
 }
 
 /* ---- tails ----------------------------------------------------------------------- */
 
-/* A chunk that was running when the last one of its call began. */
+/* A chunk that was running when the last one of its call started. */
 struct late_end {
     size_t call;
     int64_t stop_ns;
@@ -162,15 +157,15 @@ static int by_call_and_stop(const void *a, const void *b)
 }
 
 /* Fills `late` (NULL: only counts). */
-static size_t find_late(struct late_end *late, const struct finding *finding)
+static size_t find_late(struct late_end *late, const struct phase_search *search)
 {
-    const struct roast_schedule *schedule = finding->schedule;
+    const struct roast_schedule *schedule = search->schedule;
     size_t count = 0;
 
     for (size_t i = 0; i < schedule->job_count; i++) {
         const struct roast_job *job = &schedule->jobs[i];
-        size_t call = call_of(&finding->calls, job);
-        int64_t last_ns = finding->moments[call].last_begin_ns;
+        size_t call = call_of(&search->calls, job);
+        int64_t last_ns = search->times[call].last_start_ns;
         if (!is_chunk_job(job) || job->start_ns > last_ns || job->stop_ns <= last_ns)
             continue;
         if (late)
@@ -193,21 +188,21 @@ static uint64_t threads_at(const struct roast_schedule *schedule, int64_t time_n
     return threads;
 }
 
-/* late[0 ... count) are the ends in one call, in order: with as many as there are
- * threads, the first of them leaves one without a chunk. */
-static struct roast_tail tail_of(const struct finding *finding, size_t call,
+/* late[0 ... count) are the ends in one call, in order. If all threads are busy, the
+ * first of these ends leaves a thread without a chunk. */
+static struct roast_tail tail_of(const struct phase_search *search, size_t call,
                                  const struct late_end *late, size_t count)
 {
-    const struct moments *moments = &finding->moments[call];
-    struct roast_tail tail = {.any = !is_empty(&moments->chunks)};
-    int64_t last_ns = moments->last_begin_ns;
+    const struct call_times *times = &search->times[call];
+    struct roast_tail tail = {.any = !is_empty(&times->chunks)};
+    int64_t last_ns = times->last_start_ns;
 
     if (!tail.any)
         return tail;
-    tail.to_ns = tail.from_ns = moments->chunks.to_ns;
+    tail.to_ns = tail.from_ns = times->chunks.to_ns;
     if (last_ns == INT64_MIN)
-        return tail; /* none of them began */
-    tail.threads = threads_at(finding->schedule, last_ns);
+        return tail; /* no chunk started */
+    tail.threads = threads_at(search->schedule, last_ns);
     tail.from_ns = tail.threads > count ? last_ns
                    : tail.threads > 0   ? late[count - (size_t)tail.threads].stop_ns
                                         : tail.to_ns;
@@ -217,118 +212,114 @@ static struct roast_tail tail_of(const struct finding *finding, size_t call,
 double roast__tail_lost_s(const struct roast_phases *phases,
                           const struct roast_tail *tail)
 {
-    return tail->any && tail->to_ns > tail->from_ns && tail->step < phases->count
-               ? phases->steps[tail->step].idle_s
+    return tail->any && tail->to_ns > tail->from_ns && tail->interval < phases->count
+               ? phases->intervals[tail->interval].idle_s
                : 0;
 }
 
-/* ---- steps ----------------------------------------------------------------------- */
+/* ---- intervals -------------------------------------------------------------------- */
 
-static void begin(struct roast_phases *phases, int64_t from_ns, enum roast_phase phase)
+static void start_phase(struct roast_phases *phases, int64_t from_ns,
+                        enum roast_phase phase)
 {
     size_t count = phases->count;
 
-    if (count > 0 && from_ns <= phases->steps[count - 1].from_ns)
-        phases->steps[count - 1].phase = phase; /* the one before took no time */
+    if (count > 0 && from_ns <= phases->intervals[count - 1].from_ns)
+        phases->intervals[count - 1].phase = phase; /* the previous one took no time */
     else
-        phases->steps[phases->count++] =
-            (struct roast_phase_step){.from_ns = from_ns, .phase = phase};
+        phases->intervals[phases->count++] =
+            (struct roast_phase_interval){.from_ns = from_ns, .phase = phase};
 }
 
-/* A phase from here to there; what is already over is cut off. */
-static void pass(struct roast_phases *phases, struct interval interval,
-                 enum roast_phase phase, int64_t *until_ns)
+/* Adds a phase in a time range, from *until_ns at the earliest. */
+static void add_phase(struct roast_phases *phases, struct time_range range,
+                      enum roast_phase phase, int64_t *until_ns)
 {
-    int64_t from_ns = interval.from_ns > *until_ns ? interval.from_ns : *until_ns;
+    int64_t from_ns = range.from_ns > *until_ns ? range.from_ns : *until_ns;
 
-    if (is_empty(&interval) || interval.to_ns <= from_ns)
+    if (is_empty(&range) || range.to_ns <= from_ns)
         return;
-    begin(phases, from_ns, phase);
-    begin(phases, interval.to_ns, ROAST_PHASE_BETWEEN);
-    *until_ns = interval.to_ns;
-}
-
-/* Room for the phases of so many calls; false when out of memory. */
-static bool reserve(struct roast_phases *phases, size_t calls)
-{
-    phases->steps =
-        roast__alloc((calls * (2 * ROAST_PHASE_COUNT) + 2) * sizeof(phases->steps[0]));
-    return phases->steps != NULL;
+    start_phase(phases, from_ns, phase);
+    start_phase(phases, range.to_ns, ROAST_PHASE_BETWEEN);
+    *until_ns = range.to_ns;
 }
 
 bool roast__phases_find(struct roast_phases *phases,
                         const struct roast_summary_context *ctx,
                         const struct roast_schedule *schedule)
 {
-    struct finding finding = {.ctx = ctx, .schedule = schedule};
-    bool found = roast__calls_find(&finding.calls, ctx->run);
+    struct phase_search search = {.ctx = ctx, .schedule = schedule};
+    bool found = roast__calls_find(&search.calls, ctx->run);
 
-    finding.call_count = finding.calls.count > 0 ? finding.calls.count : 1;
-    finding.moments = roast__alloc(finding.call_count * sizeof(finding.moments[0]));
-    found = found && finding.moments;
+    search.call_count = search.calls.count > 0 ? search.calls.count : 1;
+    search.times = roast__alloc(search.call_count * sizeof(search.times[0]));
+    found = found && search.times;
     if (found) {
-        for (size_t i = 0; i < finding.call_count; i++)
-            finding.moments[i] = (struct moments){nothing, nothing, nothing, INT64_MIN};
+        for (size_t i = 0; i < search.call_count; i++)
+            search.times[i] = (struct call_times){empty, empty, empty, INT64_MIN};
         for (size_t i = 0; i < schedule->job_count; i++) {
             const struct roast_job *job = &schedule->jobs[i];
-            see_job(&finding.moments[call_of(&finding.calls, job)], job,
-                    is_first_begin(&finding, job));
+            add_job(&search.times[call_of(&search.calls, job)], job,
+                    is_first_start(&search, job));
         }
-        for (size_t i = 0; i < finding.calls.count; i++)
-            see_call(&finding.moments[i], &finding.calls.calls[i], finding.ctx->run,
+        for (size_t i = 0; i < search.calls.count; i++)
+            add_call(&search.times[i], &search.calls.calls[i], search.ctx->run,
                      schedule->has_scheduler);
-        size_t count = find_late(NULL, &finding), from = 0;
+        size_t count = find_late(NULL, &search), from = 0;
         struct late_end *late = roast__alloc(count * sizeof(late[0]));
-        phases->tails = roast__alloc(finding.call_count * sizeof(phases->tails[0]));
-        phases->tail_count = phases->tails ? finding.call_count : 0;
+        phases->tails = roast__alloc(search.call_count * sizeof(phases->tails[0]));
+        phases->tail_count = phases->tails ? search.call_count : 0;
         if (late && phases->tails) {
-            (void)find_late(late, &finding);
+            (void)find_late(late, &search);
             qsort(late, count, sizeof(late[0]), by_call_and_stop);
         }
         for (size_t call = 0; late && call < phases->tail_count; call++) {
             size_t to = from;
             while (to < count && late[to].call == call)
                 to++;
-            phases->tails[call] = tail_of(&finding, call, late + from, to - from);
+            phases->tails[call] = tail_of(&search, call, late + from, to - from);
             from = to;
         }
         found = late && phases->tails;
         roast__free(late);
     }
-    found = found && reserve(phases, finding.call_count);
+    size_t most = search.call_count * (2 * ROAST_PHASE_COUNT) + 2;
+    phases->intervals = roast__alloc(most * sizeof(phases->intervals[0]));
+    found = found && phases->intervals;
     if (found) {
-        int64_t until_ns = finding.ctx->run->start_ns;
-        begin(phases, until_ns, ROAST_PHASE_BEFORE);
-        for (size_t i = 0; i < finding.call_count; i++) {
-            struct interval merging = finding.moments[i].reduce;
-            pass(phases, finding.moments[i].preprocess, ROAST_PHASE_PREPROCESS,
-                 &until_ns);
+        int64_t until_ns = search.ctx->run->start_ns;
+        start_phase(phases, until_ns, ROAST_PHASE_BEFORE);
+        for (size_t i = 0; i < search.call_count; i++) {
+            struct time_range merging = search.times[i].reduce;
+            add_phase(phases, search.times[i].preprocess, ROAST_PHASE_PREPROCESS,
+                      &until_ns);
             struct roast_tail *tail = &phases->tails[i];
             if (tail->any) {
-                struct interval begins = {finding.moments[i].chunks.from_ns,
-                                          tail->from_ns};
-                pass(phases, begins, ROAST_PHASE_CHUNKS, &until_ns);
+                struct time_range starting = {search.times[i].chunks.from_ns,
+                                              tail->from_ns};
+                add_phase(phases, starting, ROAST_PHASE_CHUNKS, &until_ns);
                 if (tail->from_ns < until_ns)
                     tail->from_ns = until_ns < tail->to_ns ? until_ns : tail->to_ns;
-                pass(phases, (struct interval){tail->from_ns, tail->to_ns},
-                     ROAST_PHASE_TAIL, &until_ns);
-                tail->step = phases->count - 2; /* before what is between */
-                merging.from_ns = finding.moments[i].chunks.to_ns;
+                add_phase(phases, (struct time_range){tail->from_ns, tail->to_ns},
+                          ROAST_PHASE_TAIL, &until_ns);
+                tail->interval =
+                    phases->count - 2; /* before the BETWEEN that follows */
+                merging.from_ns = search.times[i].chunks.to_ns;
             }
-            if (!is_empty(&finding.moments[i].reduce))
-                pass(phases, merging, ROAST_PHASE_REDUCE, &until_ns);
+            if (!is_empty(&search.times[i].reduce))
+                add_phase(phases, merging, ROAST_PHASE_REDUCE, &until_ns);
         }
         if (phases->count > 1)
-            phases->steps[phases->count - 1].phase = ROAST_PHASE_AFTER;
+            phases->intervals[phases->count - 1].phase = ROAST_PHASE_AFTER;
     }
-    roast__free(finding.moments);
-    roast__calls_release(&finding.calls);
+    roast__free(search.times);
+    roast__calls_release(&search.calls);
     return found;
 }
 
 void roast__phases_release(struct roast_phases *phases)
 {
-    roast__free(phases->steps);
+    roast__free(phases->intervals);
     roast__free(phases->tails);
     *phases = (struct roast_phases){0};
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* phases.h - what a run waited for at each moment: the reason why threads were idle.
+/* phases.h - the phases of a run, which are the reasons why threads were idle.
  *
- * Within a call of the Runner entries of files are counted, chunks begin, the last ones run, outputs
- * are merged. All other time is the client's. */
+ * A call of Runner.run has preprocessing, chunks, their tail, and merging of outputs. All
+ * other time is the client's. */
 #ifndef ROAST_ANALYZE_BUDGET_PHASES_H
 #define ROAST_ANALYZE_BUDGET_PHASES_H
 
@@ -11,7 +11,7 @@
 enum roast_phase {
     ROAST_PHASE_BEFORE, /* no task yet */
     ROAST_PHASE_PREPROCESS,
-    ROAST_PHASE_CHUNKS, /* some are still to begin */
+    ROAST_PHASE_CHUNKS, /* some have not started yet */
     ROAST_PHASE_TAIL,   /* see roast_tail */
     ROAST_PHASE_REDUCE,
     ROAST_PHASE_BETWEEN,
@@ -19,33 +19,34 @@ enum roast_phase {
     ROAST_PHASE_COUNT
 };
 
-struct roast_phase_step {
-    int64_t from_ns; /* until the next one, or the end of the run */
+struct roast_phase_interval {
+    int64_t from_ns; /* to the next interval, or the end of the run */
     enum roast_phase phase;
-    double idle_s; /* of threads; the budget fills it in */
+    double idle_s; /* of threads; set by the budget */
 };
 
-/* The end of a call of the Runner: from when no chunk is left to begin and a thread has
- * none, to the end of the last one. A chunk that is tried again had begun before. */
+/* The end of a call of Runner.run: from the time at which all chunks have started and a
+ * thread has none, to the end of the last chunk. A retried chunk started with its first
+ * attempt. */
 struct roast_tail {
     bool any; /* false: the call has no chunks */
     int64_t from_ns;
-    int64_t to_ns;    /* = from_ns: all threads ended together */
-    uint64_t threads; /* that there were when the last chunk began */
-    size_t step;      /* of it; valid unless it took no time */
+    int64_t to_ns;    /* = from_ns: all threads ended at the same time */
+    uint64_t threads; /* at the start of the last chunk */
+    size_t interval;  /* number of it; valid if to_ns > from_ns */
 };
 
 /* Zeroed = empty and valid. */
 struct roast_phases {
-    struct roast_phase_step *steps; /* owned, by time; the first at the run's start */
+    struct roast_phase_interval *intervals; /* owned, by time; the first: run start */
     size_t count;
-    struct roast_tail *tails; /* owned; per call, of one where none was seen */
+    struct roast_tail *tails; /* owned; per call; one if no call was recorded */
     size_t tail_count;
 };
 
 const char *roast__phase_name(enum roast_phase phase);
 
-/* The slice that idle threads belong to in a phase. */
+/* The slice of idle threads in a phase. */
 enum roast_slice roast__phase_slice(enum roast_phase phase);
 
 /* False when out of memory. */
@@ -53,7 +54,7 @@ bool roast__phases_find(struct roast_phases *phases,
                         const struct roast_summary_context *ctx,
                         const struct roast_schedule *schedule);
 
-/* Seconds of threads without work while a tail lasted. */
+/* Idle seconds of threads during a tail. */
 double roast__tail_lost_s(const struct roast_phases *phases,
                           const struct roast_tail *tail);
 void roast__phases_release(struct roast_phases *phases);

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* schedule.c - who was there, and who did what when: the ground of the budget.
+/* schedule.c - the shifts of workers and the jobs of their threads.
  *
- * A task without a start never began, unless it came to nothing: what failed or was lost
- * leaves no start with the scheduler. Then its attempts know when it began, or else it
- * counts from its assignment on; the budget gives it no more than a free thread. */
+ * A scheduler has no start time of tasks that failed or were lost. They start with their
+ * attempts, or else at some time after their assignment; the budget then gives them a
+ * free thread only. Other tasks without a start never started. */
 #include "analyze/budget/schedule.h"
 
 #include <stdlib.h>
 
-#include "analyze/budget/last_signs.h"
+#include "analyze/budget/last_seen.h"
 #include "analyze/budget/pool_slots.h"
 #include "analyze/budget/task_joins.h"
 #include "analyze/calls.h"
@@ -17,13 +17,12 @@
 #include "base/sort.h"
 #include "run/order.h"
 
-/* What jobs are made from. */
-struct making {
+struct schedule_builder {
     struct roast_schedule *schedule;
     const struct roast_summary_context *ctx;
     struct roast_task_joins joins;
-    uint32_t *first_row; /* owned; per task: where its attempts are among the rows */
-    int64_t *last_signs; /* owned; of processes; NULL: no attempt was lost */
+    uint32_t *first_row; /* owned; per task: its first attempt in schedule.rows */
+    int64_t *last_seen;  /* owned; per process; NULL: no attempt was lost */
     struct roast_pool_slots slots;
 };
 
@@ -57,11 +56,11 @@ static bool find_session_shifts(struct roast_schedule *schedule,
 
 /* ---- attempts of tasks ----------------------------------------------------------- */
 
-static size_t group_of(const struct making *making, uint32_t row)
+static size_t group_of(const struct schedule_builder *builder, uint32_t row)
 {
-    int32_t task = making->joins.task_of[row];
+    int32_t task = builder->joins.task_of[row];
 
-    return task < 0 ? making->ctx->run->scheduler.tasks.count : (size_t)task;
+    return task < 0 ? builder->ctx->run->scheduler.tasks.count : (size_t)task;
 }
 
 /* All rows by their start; owned, NULL when out of memory. */
@@ -78,25 +77,25 @@ static uint32_t *rows_by_time(const struct roast_attempts *attempts)
     return rows;
 }
 
-/* Rows by the task they are of, then by their start; those of none behind all others. */
-static bool group_rows(struct making *making)
+/* Rows by task, then by start; those without a task last. */
+static bool group_rows(struct schedule_builder *builder)
 {
-    const struct roast_run *run = making->ctx->run;
+    const struct roast_run *run = builder->ctx->run;
     size_t tasks = run->scheduler.tasks.count, rows = run->attempts.count;
     uint32_t *by_time = rows_by_time(&run->attempts);
     uint32_t *next = roast__alloc((tasks + 2) * sizeof(next[0]));
     uint32_t *grouped = roast__alloc(rows * sizeof(grouped[0]));
 
-    making->schedule->rows = grouped;
-    making->first_row = next;
+    builder->schedule->rows = grouped;
+    builder->first_row = next;
     bool done = by_time && next && grouped;
     for (uint32_t row = 0; done && row < rows; row++)
-        next[group_of(making, row) + 1]++;
+        next[group_of(builder, row) + 1]++;
     for (size_t i = 0; done && i <= tasks; i++)
         next[i + 1] += next[i];
     for (size_t i = 0; done && i < rows; i++)
-        grouped[next[group_of(making, by_time[i])]++] = by_time[i];
-    /* every beginning has become the end of its group: one place to the right */
+        grouped[next[group_of(builder, by_time[i])]++] = by_time[i];
+    /* next[i] is now the end of group i, which is the begin of group i + 1 */
     for (size_t i = tasks + 1; done && i > 0; i--)
         next[i] = next[i - 1];
     if (done)
@@ -106,15 +105,16 @@ static bool group_rows(struct making *making)
 }
 
 /* When the attempts of a job began and ended; false: not known. */
-static bool times_of_rows(const struct making *making, const struct roast_job *job,
-                          int64_t *start_ns, int64_t *stop_ns)
+static bool times_of_rows(const struct schedule_builder *builder,
+                          const struct roast_job *job, int64_t *start_ns,
+                          int64_t *stop_ns)
 {
-    const struct roast_attempts *attempts = &making->ctx->run->attempts;
+    const struct roast_attempts *attempts = &builder->ctx->run->attempts;
     bool known = false;
 
     for (uint32_t i = 0; i < job->row_count; i++) {
         int64_t start, stop;
-        if (!roast__attempt_times(attempts, making->schedule->rows[job->first_row + i],
+        if (!roast__attempt_times(attempts, builder->schedule->rows[job->first_row + i],
                                   &start, &stop))
             continue;
         *start_ns = !known || start < *start_ns ? start : *start_ns;
@@ -143,7 +143,7 @@ static enum roast_slice slice_of_kind(enum roast_task_kind kind)
     case ROAST_KIND_COUNT:
         break;
     }
-    return ROAST_SLICE_unexplained; /* what the ladders of its attempts leave */
+    return ROAST_SLICE_unexplained; /* the rest, after the ladders of its attempts */
 }
 
 static enum roast_slice slice_of(enum roast_task_end end, enum roast_task_kind kind)
@@ -168,26 +168,28 @@ static enum roast_slice slice_of(enum roast_task_end end, enum roast_task_kind k
     return slice_of_kind(kind);
 }
 
-/* When a task began; at its stop where it never did. */
-static void find_start(const struct making *making, struct roast_job *job, size_t task)
+/* The start of a task; its stop if it never started. */
+static void find_start(const struct schedule_builder *builder, struct roast_job *job,
+                       size_t task)
 {
-    const struct roast_tasks *tasks = &making->ctx->run->scheduler.tasks;
+    const struct roast_tasks *tasks = &builder->ctx->run->scheduler.tasks;
     int64_t row_stop_ns;
 
     job->start_ns = tasks->start_ns[task];
-    if (job->start_ns != 0 || times_of_rows(making, job, &job->start_ns, &row_stop_ns))
+    if (job->start_ns != 0 || times_of_rows(builder, job, &job->start_ns, &row_stop_ns))
         return;
-    job->guessed = job->slice == ROAST_SLICE_failed || job->slice == ROAST_SLICE_lost;
-    job->start_ns = job->guessed ? tasks->assigned_ns[task] : job->stop_ns;
+    job->start_unknown =
+        job->slice == ROAST_SLICE_failed || job->slice == ROAST_SLICE_lost;
+    job->start_ns = job->start_unknown ? tasks->assigned_ns[task] : job->stop_ns;
 }
 
-/* Dask's workers guess how far their clocks are from the scheduler's, and milliseconds
- * are much in a short chunk: the attempts of a task have better times. */
-static void move_to_rows(const struct making *making, struct roast_job *job)
+/* Dask estimates the clock offset of workers within milliseconds, which matters in a
+ * short chunk: the attempts of a task have better times. */
+static void move_to_rows(const struct schedule_builder *builder, struct roast_job *job)
 {
     int64_t row_start_ns, row_stop_ns;
 
-    if (job->guessed || !times_of_rows(making, job, &row_start_ns, &row_stop_ns))
+    if (job->start_unknown || !times_of_rows(builder, job, &row_start_ns, &row_stop_ns))
         return;
     job->stop_ns =
         roast__sat_add(job->stop_ns, roast__sat_sub(row_start_ns, job->start_ns));
@@ -196,87 +198,90 @@ static void move_to_rows(const struct making *making, struct roast_job *job)
         job->stop_ns = row_stop_ns;
 }
 
-static void add_job(struct making *making, const struct roast_job *job)
+static void add_job(struct schedule_builder *builder, const struct roast_job *job)
 {
-    struct roast_schedule *schedule = making->schedule;
+    struct roast_schedule *schedule = builder->schedule;
 
-    schedule->any_guessed |= job->guessed;
+    schedule->any_start_unknown |= job->start_unknown;
     schedule->jobs[schedule->job_count++] = *job;
 }
 
-/* Its worker is not known: its seconds are in none of the shifts. */
-static void lose_job(struct making *making, const struct roast_job *job)
+/* A job of an unknown worker: its seconds are in no shift. */
+static void count_unplaced(struct schedule_builder *builder,
+                           const struct roast_job *job)
 {
-    int64_t start_ns = making->ctx->run->start_ns, end_ns = making->ctx->end_ns;
+    int64_t start_ns = builder->ctx->run->start_ns, end_ns = builder->ctx->end_ns;
 
-    making->schedule->placeless++;
-    making->schedule->placeless_s +=
+    builder->schedule->unplaced_jobs++;
+    builder->schedule->unplaced_s +=
         roast__seconds_between(roast__time_clamp(job->start_ns, start_ns, end_ns),
                                roast__time_clamp(job->stop_ns, start_ns, end_ns));
 }
 
 /* The shift of a worker at a time, or -1. */
-static int64_t shift_of(const struct making *making, int32_t worker, int64_t time_ns)
+static int64_t shift_of(const struct schedule_builder *builder, int32_t worker,
+                        int64_t time_ns)
 {
     const struct roast_worker_sessions *sessions =
-        &making->ctx->run->scheduler.sessions;
+        &builder->ctx->run->scheduler.sessions;
     const struct roast_worker_session *session =
         worker >= 0 ? roast__session_at(sessions, worker, time_ns) : NULL;
     return session ? session - sessions->items : -1;
 }
 
-static void add_task(struct making *making, size_t task)
+static void add_task(struct schedule_builder *builder, size_t task)
 {
-    const struct roast_tasks *tasks = &making->ctx->run->scheduler.tasks;
+    const struct roast_tasks *tasks = &builder->ctx->run->scheduler.tasks;
     enum roast_task_end end =
         (enum roast_task_end)(tasks->end[task] & ~(unsigned)ROAST_TASK_OURS);
-    enum roast_task_kind kind = (enum roast_task_kind)making->ctx->task_kinds[task];
+    enum roast_task_kind kind = (enum roast_task_kind)builder->ctx->task_kinds[task];
     struct roast_job job = {
         .slice = (unsigned char)slice_of(end, kind),
         .kind = (unsigned char)slice_of_kind(kind),
-        .first_row = making->first_row[task],
-        .row_count = making->first_row[task + 1] - making->first_row[task],
+        .first_row = builder->first_row[task],
+        .row_count = builder->first_row[task + 1] - builder->first_row[task],
         .assigned_ns = tasks->assigned_ns[task],
         .stop_ns =
-            end == ROAST_TASK_running ? making->ctx->end_ns : tasks->stop_ns[task],
+            end == ROAST_TASK_running ? builder->ctx->end_ns : tasks->stop_ns[task],
     };
 
-    if (making->schedule->has_scheduler && tasks->worker[task] < 0)
-        return; /* it was never anywhere */
-    find_start(making, &job, task);
+    if (builder->schedule->has_scheduler && tasks->worker[task] < 0)
+        return; /* it was never assigned */
+    find_start(builder, &job, task);
     if (end == ROAST_TASK_ok)
-        move_to_rows(making, &job);
+        move_to_rows(builder, &job);
     if (end == ROAST_TASK_moved)
         job.start_ns = job.stop_ns;
     if (job.assigned_ns == 0 || job.assigned_ns > job.start_ns)
         job.assigned_ns = job.start_ns;
-    int64_t shift = making->schedule->has_scheduler
-                        ? shift_of(making, tasks->worker[task], job.start_ns)
+    int64_t shift = builder->schedule->has_scheduler
+                        ? shift_of(builder, tasks->worker[task], job.start_ns)
                         : roast__pool_slot_of_task(
-                              &making->slots, making->schedule, making->ctx->run,
+                              &builder->slots, builder->schedule, builder->ctx->run,
                               (int64_t[2]){job.start_ns, job.stop_ns});
     if (shift < 0) {
-        lose_job(making, &job);
+        count_unplaced(builder, &job);
         return;
     }
     job.shift = (uint32_t)shift;
-    add_job(making, &job);
+    add_job(builder, &job);
 }
 
 /* ---- jobs of attempts alone ------------------------------------------------------ */
 
-/* One that did not end goes on while the run does, or ended with its process. */
-static int64_t end_of(const struct making *making, uint32_t row, int64_t stop_ns)
+/* An attempt without an end is running, or was lost with its process. */
+static int64_t end_of(const struct schedule_builder *builder, uint32_t row,
+                      int64_t stop_ns)
 {
-    const struct roast_run *run = making->ctx->run;
-    unsigned role = making->ctx->totals->roles.of_row[row];
-    int64_t sign_ns = stop_ns;
+    const struct roast_run *run = builder->ctx->run;
+    unsigned role = builder->ctx->totals->roles.of_row[row];
+    int64_t seen_ns = stop_ns;
 
     if (role == ROAST_ROLE_OPEN && run->end_ns == 0)
-        return making->ctx->end_ns;
+        return builder->ctx->end_ns;
     if (role == ROAST_ROLE_LOST)
-        sign_ns = making->last_signs[run->attempts.process[row]];
-    return sign_ns > stop_ns ? sign_ns : stop_ns;
+        seen_ns = builder->last_seen[run->attempts.process[row]];
+    return seen_ns > stop_ns ? seen_ns : stop_ns;
 }
 
 static int32_t worker_of(const struct roast_attempts *attempts, uint32_t row)
@@ -284,34 +289,34 @@ static int32_t worker_of(const struct roast_attempts *attempts, uint32_t row)
     return attempts->processes[attempts->process[row]].worker;
 }
 
-static void add_row(struct making *making, uint32_t at)
+static void add_row(struct schedule_builder *builder, uint32_t at)
 {
-    const struct roast_run *run = making->ctx->run;
-    uint32_t row = making->schedule->rows[at];
+    const struct roast_run *run = builder->ctx->run;
+    uint32_t row = builder->schedule->rows[at];
     struct roast_job job = {.slice = ROAST_SLICE_unexplained,
                             .kind = ROAST_SLICE_unexplained,
                             .first_row = at,
                             .row_count = 1};
 
-    if (roast__is_file_try(run, row)) {
+    if (roast__is_preprocess_failure(run, row)) {
         job.slice = ROAST_SLICE_failed;
         job.kind = ROAST_SLICE_preprocess;
     }
-    if (!times_of_rows(making, &job, &job.start_ns, &job.stop_ns))
+    if (!times_of_rows(builder, &job, &job.start_ns, &job.stop_ns))
         return;
-    job.stop_ns = end_of(making, row, job.stop_ns);
+    job.stop_ns = end_of(builder, row, job.stop_ns);
     job.assigned_ns = job.start_ns;
     int64_t shift =
-        making->schedule->has_scheduler
-            ? shift_of(making, worker_of(&run->attempts, row), job.start_ns)
-            : roast__pool_slot_of_row(&making->slots, making->schedule, run, row,
+        builder->schedule->has_scheduler
+            ? shift_of(builder, worker_of(&run->attempts, row), job.start_ns)
+            : roast__pool_slot_of_row(&builder->slots, builder->schedule, run, row,
                                       (int64_t[2]){job.start_ns, job.stop_ns});
     if (shift < 0) {
-        lose_job(making, &job);
+        count_unplaced(builder, &job);
         return;
     }
     job.shift = (uint32_t)shift;
-    add_job(making, &job);
+    add_job(builder, &job);
 }
 
 /* ---- all ------------------------------------------------------------------------- */
@@ -341,7 +346,7 @@ static void sort_ties(struct roast_job *jobs, size_t count)
     }
 }
 
-/* Sorts the jobs of every shift by their start; they are by shift already. */
+/* Sorts the jobs of every shift by start; they are sorted by shift already. */
 static void sort_by_start(struct roast_keyed *keyed, const struct roast_job *jobs,
                           size_t count)
 {
@@ -355,7 +360,7 @@ static void sort_by_start(struct roast_keyed *keyed, const struct roast_job *job
     }
 }
 
-/* Puts jobs in the order of keys; false when out of memory. */
+/* Reorders jobs by keys; false when out of memory. */
 static bool put_in_order(struct roast_schedule *schedule,
                          const struct roast_keyed *keyed)
 {
@@ -375,33 +380,33 @@ static bool put_in_order(struct roast_schedule *schedule,
     return true;
 }
 
-/* Until when processes lived whose attempts were lost; false when out of memory. */
-static bool find_last_signs(struct making *making)
+/* False when out of memory. */
+static bool find_last_seen(struct schedule_builder *builder)
 {
-    if (making->ctx->totals->roles.rows[ROAST_ROLE_LOST] == 0)
+    if (builder->ctx->totals->roles.rows[ROAST_ROLE_LOST] == 0)
         return true;
-    making->last_signs = roast__last_signs(making->ctx->run);
-    return making->last_signs != NULL;
+    builder->last_seen = roast__last_seen(builder->ctx->run);
+    return builder->last_seen != NULL;
 }
 
-static bool find_jobs(struct making *making)
+static bool find_jobs(struct schedule_builder *builder)
 {
-    const struct roast_run *run = making->ctx->run;
-    struct roast_schedule *schedule = making->schedule;
+    const struct roast_run *run = builder->ctx->run;
+    struct roast_schedule *schedule = builder->schedule;
     size_t tasks = run->scheduler.tasks.count;
 
-    if (!roast__task_joins_find(&making->joins, run) || !group_rows(making) ||
-        !find_last_signs(making))
+    if (!roast__task_joins_find(&builder->joins, run) || !group_rows(builder) ||
+        !find_last_seen(builder))
         return false;
-    size_t most = tasks + (run->attempts.count - making->first_row[tasks]);
+    size_t most = tasks + (run->attempts.count - builder->first_row[tasks]);
     schedule->jobs = roast__realloc(NULL, most * sizeof(schedule->jobs[0]));
     if (!schedule->jobs)
         return false;
     for (size_t task = 0; task < tasks; task++)
-        add_task(making, task);
-    for (uint32_t at = making->first_row[tasks]; at < run->attempts.count; at++)
-        add_row(making, at);
-    /* By shift, then by start; false when out of memory. */
+        add_task(builder, task);
+    for (uint32_t at = builder->first_row[tasks]; at < run->attempts.count; at++)
+        add_row(builder, at);
+    /* Sort by shift, then by start. */
     const struct roast_job *jobs = schedule->jobs;
     size_t count = schedule->job_count;
     struct roast_keyed *keyed = roast__keyed_new(count);
@@ -421,18 +426,18 @@ static bool find_jobs(struct making *making)
 bool roast__schedule_find(struct roast_schedule *schedule,
                           const struct roast_summary_context *ctx)
 {
-    struct making making = {.schedule = schedule, .ctx = ctx};
+    struct schedule_builder builder = {.schedule = schedule, .ctx = ctx};
 
     schedule->has_scheduler = ctx->run->scheduler.sessions.count > 0;
     bool found = schedule->has_scheduler
                      ? find_session_shifts(schedule, ctx)
-                     : roast__pool_slots_find(&making.slots, schedule, ctx);
+                     : roast__pool_slots_find(&builder.slots, schedule, ctx);
     if (found && schedule->shift_count > 0)
-        found = find_jobs(&making);
-    roast__task_joins_release(&making.joins);
-    roast__pool_slots_release(&making.slots);
-    roast__free(making.first_row);
-    roast__free(making.last_signs);
+        found = find_jobs(&builder);
+    roast__task_joins_release(&builder.joins);
+    roast__pool_slots_release(&builder.slots);
+    roast__free(builder.first_row);
+    roast__free(builder.last_seen);
     if (!found)
         roast__schedule_release(schedule);
     return found;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* task_joins.c - which task of a scheduler each attempt was.
+/* task_joins.c - joins attempts with the tasks of a scheduler.
  *
- * They have the hash of the key and the worker in common. A key that was tried several
- * times on one worker is several tasks: then the one counts in which the attempt began,
- * or the nearest. Clocks of hosts differ by a little, so an attempt may seem to begin
- * before its task. */
+ * They are joined by the hash of the key and the worker. A key that ran several times on
+ * one worker is several tasks: the attempt belongs to the one in which it started, or
+ * the nearest, because clocks of hosts differ and it may seem to start before its
+ * task. */
 #include "analyze/budget/task_joins.h"
 
 #include "analyze/calls.h"
@@ -15,15 +15,15 @@
 /* Tasks and attempts by their pair of key and worker. Owned. */
 struct joining {
     const struct roast_run *run;
-    uint64_t workers; /* numbers that a worker may have */
+    uint64_t workers; /* all numbers of workers are below this - 1 */
     struct roast_keyed *tasks;
     struct roast_keyed *rows;
-    size_t row_count; /* of those that know their key */
+    size_t row_count; /* attempts with a key */
 };
 
 /* ---- pairs ----------------------------------------------------------------------- */
 
-/* Above all numbers of workers, and room for none at all. */
+/* Number 0 is no worker: see pair_of(). */
 static uint64_t count_workers(const struct roast_run *run)
 {
     const struct roast_tasks *tasks = &run->scheduler.tasks;
@@ -38,7 +38,7 @@ static uint64_t count_workers(const struct roast_run *run)
     return (uint64_t)((int64_t)most + 2);
 }
 
-/* As small as it can be: it is sorted by its digits. */
+/* Small numbers are sorted faster. */
 static int64_t pair_of(const struct joining *joining, int64_t key_hash, int32_t worker)
 {
     uint64_t number = (uint64_t)((int64_t)worker + 1);
@@ -54,7 +54,7 @@ static int64_t from_of(const struct roast_tasks *tasks, uint32_t task)
                                       : tasks->assigned_ns[task];
 }
 
-/* How many of them, by time, began until then. */
+/* The number of tasks, sorted by time, that started up to a time. */
 static size_t count_until(const struct roast_keyed *same, size_t count,
                           const struct roast_tasks *tasks, int64_t time_ns)
 {
@@ -70,7 +70,7 @@ static size_t count_until(const struct roast_keyed *same, size_t count,
     return low;
 }
 
-/* The task in which something began, or the nearest. There is at least one. */
+/* The task that was running at a time, or the nearest one; count > 0. */
 static uint32_t find_task(const struct roast_keyed *same, size_t count,
                           const struct roast_tasks *tasks, int64_t start_ns)
 {

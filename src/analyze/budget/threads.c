@@ -1,99 +1,88 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* threads.c - which part of each job of a shift had a thread.
  *
- * Jobs take threads in the order in which they began, each the one that is free longest,
- * and what does not fit is cut off. Then come those whose begin is not known: when such a
- * job stops it has had the thread that was free longest, for as long as that was free.
- * So it never takes time from a job whose times are known. */
+ * Jobs take threads in order of their start, each the one that has been free longest;
+ * what does not fit is cut off. Jobs with an unknown start come last: such a job gets, up
+ * to its stop, the thread that has been free longest, for as long as it was free. So it
+ * never takes time from a job with known times. */
 #include "analyze/budget/threads.h"
 
 #include <stdlib.h>
 
+#include "analyze/heap.h"
 #include "analyze/timeline.h"
 #include "base/mem.h"
 
-/* What happens to a thread at a time, in the order in which it does at one time. */
-enum turn_kind { JOB_ENDS, GUESSED_ENDS, JOB_BEGINS };
+/* In the order in which events of the same time are handled. */
+enum event_kind { JOB_STOPS, UNKNOWN_STOPS, JOB_STARTS };
 
-struct turn {
+struct thread_event {
     int64_t time_ns;
-    enum turn_kind kind;
+    enum event_kind kind;
     uint32_t job;
 };
 
-bool roast__threads_reserve(struct roast_threads *threads, size_t jobs,
-                            bool any_guessed)
+bool roast__threads_reserve(struct roast_threads *threads,
+                            const struct roast_schedule *schedule, size_t most_jobs)
 {
-    size_t turns = any_guessed ? 2 * jobs : 0;
+    size_t events = schedule->any_start_unknown ? 2 * most_jobs : 0;
+    size_t most = 0; /* threads that can be busy in a shift */
 
-    threads->free_ns = roast__realloc(NULL, jobs * sizeof(threads->free_ns[0]));
-    threads->turns = roast__realloc(NULL, turns * sizeof(threads->turns[0]));
-    return threads->free_ns && threads->turns;
+    for (size_t i = 0; i < schedule->shift_count; i++) {
+        uint64_t own = schedule->shifts[i].threads;
+        own = own < most_jobs ? own : most_jobs;
+        most = own > most ? (size_t)own : most;
+    }
+    threads->free_at = roast__realloc(NULL, most * sizeof(threads->free_at[0]));
+    threads->events = roast__realloc(NULL, events * sizeof(threads->events[0]));
+    return threads->free_at && threads->events;
 }
 
 void roast__threads_release(struct roast_threads *threads)
 {
-    roast__free(threads->free_ns);
-    roast__free(threads->turns);
-    *threads = (struct roast_threads){.free_ns = NULL};
+    roast__free(threads->free_at);
+    roast__free(threads->events);
+    *threads = (struct roast_threads){.free_at = NULL};
 }
 
-/* More threads than jobs are all alike. */
-static size_t useful_threads(const struct roast_crowd *crowd)
+/* More threads than jobs make no difference. Returns their number. */
+static size_t free_all(struct roast_threads *threads,
+                       const struct roast_shift_jobs *shift_jobs)
 {
-    return crowd->shift->threads < crowd->count ? (size_t)crowd->shift->threads
-                                                : crowd->count;
+    const struct roast_shift *shift = shift_jobs->shift;
+    size_t count =
+        shift->threads < shift_jobs->count ? (size_t)shift->threads : shift_jobs->count;
+
+    for (size_t i = 0; i < count; i++)
+        threads->free_at[i] = (struct roast_keyed){shift->from_ns, 0};
+    return count;
 }
 
-static void free_all(struct roast_threads *threads, const struct roast_crowd *crowd)
-{
-    for (size_t i = 0; i < useful_threads(crowd); i++)
-        threads->free_ns[i] = crowd->shift->from_ns;
-}
+/* ---- jobs with a known start ----------------------------------------------------- */
 
-/* ---- jobs that were seen to begin ------------------------------------------------ */
-
-static void sink(int64_t *heap, size_t count)
+/* free_at is a heap, the earliest first. */
+static void fit_job(struct roast_threads *threads, size_t thread_count,
+                    const struct roast_shift_jobs *shift_jobs, size_t number)
 {
-    for (size_t at = 0;;) {
-        size_t least = at;
-        for (size_t child = 2 * at + 1; child <= 2 * at + 2; child++) {
-            if (child < count && heap[child] < heap[least])
-                least = child;
-        }
-        if (least == at)
-            return;
-        int64_t held = heap[at];
-        heap[at] = heap[least];
-        heap[least] = held;
-        at = least;
-    }
-}
-
-/* free_ns is a heap, the soonest first. */
-static void fit(struct roast_threads *threads, const struct roast_crowd *crowd,
-                size_t number)
-{
-    const struct roast_shift *shift = crowd->shift;
-    const struct roast_job *job = &crowd->jobs[number];
-    size_t count = useful_threads(crowd);
-    int64_t free_ns = count > 0 ? threads->free_ns[0] : INT64_MAX;
+    const struct roast_shift *shift = shift_jobs->shift;
+    const struct roast_job *job = &shift_jobs->jobs[number];
+    int64_t free_ns = thread_count > 0 ? threads->free_at[0].key : INT64_MAX;
     int64_t to_ns = roast__time_clamp(job->stop_ns, shift->from_ns, shift->to_ns);
     int64_t from_ns = roast__time_clamp(job->start_ns, shift->from_ns, to_ns);
 
     if (free_ns > from_ns)
         from_ns = free_ns < to_ns ? free_ns : to_ns;
-    crowd->fitted[number][0] = from_ns;
-    crowd->fitted[number][1] = to_ns;
+    shift_jobs->fitted[number][0] = from_ns;
+    shift_jobs->fitted[number][1] = to_ns;
     if (to_ns > from_ns) {
-        threads->free_ns[0] = to_ns;
-        sink(threads->free_ns, count);
+        threads->free_at[0].key = to_ns;
+        roast__heap_sift_down(threads->free_at, thread_count);
     }
 }
 
-/* The seconds of a job within the run that it did not get. */
-static double cut_off(const struct roast_job *job, const int64_t fitted[2],
-                      const int64_t run[2])
+/* The seconds of a job within the run without a thread. */
+static double cut_off_s(const struct roast_job *job, const int64_t fitted[2],
+                        const int64_t run[2])
 {
     int64_t to_ns = roast__time_clamp(job->stop_ns, run[0], run[1]);
     int64_t from_ns = roast__time_clamp(job->start_ns, run[0], to_ns);
@@ -103,11 +92,11 @@ static double cut_off(const struct roast_job *job, const int64_t fitted[2],
     return cut_ns > 0 ? (double)cut_ns / 1e9 : 0;
 }
 
-/* ---- those that were not --------------------------------------------------------- */
+/* ---- jobs with an unknown start -------------------------------------------------- */
 
 static int by_time(const void *a, const void *b)
 {
-    const struct turn *left = a, *right = b;
+    const struct thread_event *left = a, *right = b;
 
     if (left->time_ns != right->time_ns)
         return left->time_ns < right->time_ns ? -1 : 1;
@@ -116,99 +105,75 @@ static int by_time(const void *a, const void *b)
     return (left->job > right->job) - (left->job < right->job);
 }
 
-static size_t list_turns(struct roast_threads *threads, const struct roast_crowd *crowd)
+static size_t list_events(struct thread_event *events,
+                          const struct roast_shift_jobs *shift_jobs)
 {
-    const struct roast_shift *shift = crowd->shift;
-    struct turn *turns = threads->turns;
+    const struct roast_shift *shift = shift_jobs->shift;
     size_t count = 0;
 
-    for (uint32_t i = 0; i < crowd->count; i++) {
-        const int64_t *fitted = crowd->fitted[i];
-        if (crowd->jobs[i].guessed) {
+    for (uint32_t i = 0; i < shift_jobs->count; i++) {
+        const struct roast_job *job = &shift_jobs->jobs[i];
+        const int64_t *fitted = shift_jobs->fitted[i];
+        if (job->start_unknown) {
             int64_t stop_ns =
-                roast__time_clamp(crowd->jobs[i].stop_ns, shift->from_ns, shift->to_ns);
-            turns[count++] = (struct turn){stop_ns, GUESSED_ENDS, i};
+                roast__time_clamp(job->stop_ns, shift->from_ns, shift->to_ns);
+            events[count++] = (struct thread_event){stop_ns, UNKNOWN_STOPS, i};
         } else if (fitted[1] > fitted[0]) {
-            turns[count++] = (struct turn){fitted[0], JOB_BEGINS, i};
-            turns[count++] = (struct turn){fitted[1], JOB_ENDS, i};
+            events[count++] = (struct thread_event){fitted[0], JOB_STARTS, i};
+            events[count++] = (struct thread_event){fitted[1], JOB_STOPS, i};
         }
     }
     if (count > 1)
-        qsort(turns, count, sizeof(turns[0]), by_time);
+        qsort(events, count, sizeof(events[0]), by_time);
     return count;
 }
 
-/* Threads that are free, by since when: free_ns as a ring. */
-struct waiting_line {
-    int64_t *since_ns;
-    size_t cap;
-    size_t first;
-    size_t count;
-};
-
-static void step_back(struct waiting_line *line, int64_t time_ns)
+/* free_at is a ring of the free threads, the one that has been free longest first. */
+static void fit_unknown_starts(struct roast_threads *threads,
+                               const struct roast_shift_jobs *shift_jobs)
 {
-    line->since_ns[(line->first + line->count++) % line->cap] = time_ns;
-}
+    size_t thread_count = free_all(threads, shift_jobs);
+    size_t first = 0, free_count = thread_count;
+    size_t event_count = list_events(threads->events, shift_jobs);
 
-/* The thread that is free longest, from then on to the end of the job. */
-static void guess(const struct roast_crowd *crowd, const struct turn *turn,
-                  struct waiting_line *line)
-{
-    const struct roast_job *job = &crowd->jobs[turn->job];
-    int64_t *fitted = crowd->fitted[turn->job];
-
-    fitted[0] = fitted[1] = turn->time_ns;
-    if (line->count == 0)
-        return;
-    fitted[0] =
-        roast__time_clamp(job->start_ns, line->since_ns[line->first], fitted[1]);
-    line->first = (line->first + 1) % line->cap;
-    line->count--;
-    step_back(line, turn->time_ns);
-}
-
-static void guess_all(struct roast_threads *threads, const struct roast_crowd *crowd)
-{
-    size_t count = useful_threads(crowd);
-    struct waiting_line line = {.since_ns = threads->free_ns,
-                                .cap = count > 0 ? count : 1, /* a ring has no end */
-                                .count = count};
-    size_t turns = list_turns(threads, crowd);
-
-    free_all(threads, crowd);
-    for (size_t i = 0; i < turns; i++) {
-        const struct turn *turn = &threads->turns[i];
-        switch (turn->kind) {
-        case JOB_BEGINS:
-            line.count--;
-            break;
-        case JOB_ENDS:
-            step_back(&line, turn->time_ns);
-            break;
-        case GUESSED_ENDS:
-            guess(crowd, turn, &line);
+    for (size_t i = 0; i < event_count; i++) {
+        const struct thread_event *event = &threads->events[i];
+        int64_t *fitted = shift_jobs->fitted[event->job];
+        if (event->kind == JOB_STARTS) {
+            free_count--;
+            continue;
         }
+        if (event->kind == UNKNOWN_STOPS) {
+            fitted[0] = fitted[1] = event->time_ns;
+            if (free_count == 0)
+                continue;
+            fitted[0] = roast__time_clamp(shift_jobs->jobs[event->job].start_ns,
+                                          threads->free_at[first].key, fitted[1]);
+            first = (first + 1) % thread_count;
+            free_count--;
+        }
+        threads->free_at[(first + free_count++) % thread_count].key = event->time_ns;
     }
 }
 
 /* ---- all ------------------------------------------------------------------------- */
 
 double roast__threads_fit(struct roast_threads *threads,
-                          const struct roast_crowd *crowd, const int64_t run[2])
+                          const struct roast_shift_jobs *shift_jobs,
+                          const int64_t run[2])
 {
+    size_t thread_count = free_all(threads, shift_jobs);
+    bool any_start_unknown = false;
     double cut_s = 0;
-    bool any_guessed = false;
 
-    free_all(threads, crowd);
-    for (size_t i = 0; i < crowd->count; i++) {
-        any_guessed |= crowd->jobs[i].guessed;
-        if (crowd->jobs[i].guessed)
+    for (size_t i = 0; i < shift_jobs->count; i++) {
+        any_start_unknown |= shift_jobs->jobs[i].start_unknown;
+        if (shift_jobs->jobs[i].start_unknown)
             continue;
-        fit(threads, crowd, i);
-        cut_s += cut_off(&crowd->jobs[i], crowd->fitted[i], run);
+        fit_job(threads, thread_count, shift_jobs, i);
+        cut_s += cut_off_s(&shift_jobs->jobs[i], shift_jobs->fitted[i], run);
     }
-    if (any_guessed)
-        guess_all(threads, crowd);
+    if (any_start_unknown)
+        fit_unknown_starts(threads, shift_jobs);
     return cut_s;
 }

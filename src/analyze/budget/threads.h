@@ -5,28 +5,31 @@
 
 #include "analyze/budget/schedule.h"
 
-/* Some jobs of a shift, by their start, and which part of each had a thread. */
-struct roast_crowd {
+struct roast_keyed;
+
+/* The jobs of a shift, by their start, and the part of each that had a thread. */
+struct roast_shift_jobs {
     const struct roast_shift *shift;
     const struct roast_job *jobs;
     int64_t (*fitted)[2]; /* per job: [from, to); equal: there was no thread for it */
     size_t count;
 };
 
-/* Room for the largest shift. Zeroed = empty and valid; everything is owned. */
+/* Scratch memory for the largest shift. Zeroed = empty and valid; everything is owned. */
 struct roast_threads {
-    int64_t *free_ns;   /* when each thread is free */
-    struct turn *turns; /* see threads.c */
+    struct roast_keyed *free_at; /* per thread: when it is free */
+    struct thread_event *events; /* see threads.c */
 };
 
 /* For shifts of up to so many jobs; false when out of memory. */
-bool roast__threads_reserve(struct roast_threads *threads, size_t jobs,
-                            bool any_guessed);
+bool roast__threads_reserve(struct roast_threads *threads,
+                            const struct roast_schedule *schedule, size_t most_jobs);
 void roast__threads_release(struct roast_threads *threads);
 
-/* Fills `fitted`. Gives the seconds within `run` ([from, to]) that did not fit: more
- * threads were busy than there are, or none was there yet. */
+/* Fills `fitted`. Returns the seconds within `run` ([from, to]) that did not fit: more
+ * threads were busy than there are, or the worker had not joined yet. */
 double roast__threads_fit(struct roast_threads *threads,
-                          const struct roast_crowd *crowd, const int64_t run[2]);
+                          const struct roast_shift_jobs *shift_jobs,
+                          const int64_t run[2]);
 
 #endif

@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* worker_match.c - which of the sampled processes are workers, and on which machine.
  *
- * Records and samples are matched by the worker's name where there is one, else by the pid on
- * the client's host, which is the only host whose processes we sample ourselves. */
+ * Records and samples are matched by the name of the worker, else by the pid on the
+ * client's host, the only host whose processes we sample ourselves. */
 #include "analyze/budget/worker_match.h"
 
 #include <string.h>
 
-#include "base/checksum.h"
+#include "analyze/key_table.h"
 #include "base/mem.h"
-#include "base/str.h"
 
 static struct roast_str text_of(const struct roast_run *run, int32_t number)
 {
@@ -18,8 +17,8 @@ static struct roast_str text_of(const struct roast_run *run, int32_t number)
 
 /* ---- processes that ran attempts ------------------------------------------------- */
 
-/* Entries of one operating system process, known by host and pid, are one process; but
- * it may be several workers of a cluster. */
+/* Entries with the same host and pid are one process, unless it is several workers of a
+ * cluster. */
 static bool same_process(const struct roast_worker_process *a,
                          const struct roast_worker_process *b)
 {
@@ -39,8 +38,7 @@ static uint64_t hash_process(const void *table, uint32_t item)
     return roast__hash_number(process->pid != 0 ? process->pid : process->id);
 }
 
-/* The first entry of the same process, which is put into slots if it is new; -1: out
- * of memory. */
+/* The first entry of the same process, added to slots if it is new; -1: out of memory. */
 static int64_t first_entry(struct roast_hash_table *slots, size_t used,
                            const struct roast_worker_process *processes, uint32_t item)
 {
@@ -91,7 +89,7 @@ static bool match_process(struct roast_worker_match *match, const struct roast_r
 
     if (named)
         match->process[named - workers] = (int32_t)number;
-    if (process->pid == 0 || !roast__may_be_here(run, process))
+    if (process->pid == 0 || !roast__may_be_local(run, process))
         return matched;
     for (size_t at = roast__hash_first(by_pid, roast__hash_number(process->pid));
          roast__hash_holds(by_pid, at); at = roast__hash_next(by_pid, at)) {
@@ -118,7 +116,7 @@ static bool match_all(struct roast_worker_match *match, const struct roast_run *
             continue;
         bool matched = match_process(match, run, by_pid, i);
         if (!roast__process_is_known(&attempts->processes[i]))
-            continue; /* records without a process: any of the others */
+            continue; /* records without a process */
         match->seen++;
         if (!matched)
             match->unsampled++;
@@ -133,8 +131,8 @@ static const struct roast_worker_session *session_of(const struct roast_run *run
     return worker >= 0 ? roast__latest_session(&run->scheduler.sessions, worker) : NULL;
 }
 
-/* Where a scheduler names its workers, a process of this machine is one only if it ran
- * attempts of another executor: else it is there under its address. */
+/* With a scheduler, a process sampled on this machine is a worker only if it ran attempts
+ * of another executor: workers of the scheduler are sampled under their address. */
 static bool is_worker(const struct roast_worker_match *match,
                       const struct roast_run *run, size_t sampled)
 {
@@ -173,7 +171,7 @@ static struct roast_str host_of(const struct roast_worker_match *match,
     int32_t process = match->process[sampled];
     struct roast_str host = {NULL, 0};
 
-    if (session && session->host >= 0) /* of all workers in the same words */
+    if (session && session->host >= 0) /* spelled alike for all workers */
         host = text_of(run, session->host);
     else if (process >= 0)
         host = text_of(run, run->attempts.processes[process].host);
@@ -182,58 +180,20 @@ static struct roast_str host_of(const struct roast_worker_match *match,
     return host.data ? host : host_in(text_of(run, run->samples.workers[sampled].name));
 }
 
-struct machines {
-    const struct roast_worker_match *match;
-    const struct roast_run *run;
-    struct roast_hash_table
-        slots; /* owned; the first sampled process of every machine */
-};
-
-static uint64_t hash_machine(const void *table, uint32_t item)
-{
-    const struct machines *machines = table;
-    struct roast_str host = host_of(machines->match, machines->run, item);
-
-    return roast__hash64(host.data, host.size_bytes);
-}
-
-static bool same_host(const struct machines *machines, uint32_t a, uint32_t b)
-{
-    struct roast_str left = host_of(machines->match, machines->run, a);
-    struct roast_str right = host_of(machines->match, machines->run, b);
-
-    return roast__str_equal(left, right);
-}
-
-static uint32_t machine_of(struct machines *machines, uint32_t sampled)
-{
-    struct roast_hash_table *slots = &machines->slots;
-    uint64_t hash = hash_machine(machines, sampled);
-
-    for (size_t at = roast__hash_first(slots, hash); roast__hash_holds(slots, at);
-         at = roast__hash_next(slots, at)) {
-        if (same_host(machines, roast__hash_item(slots, at), sampled))
-            return roast__hash_item(slots, at);
-    }
-    roast__hash_put(slots, hash, sampled);
-    return sampled;
-}
-
-/* What has no host is a machine of its own. */
+/* A process without a host is its own machine. */
 static bool find_machines(struct roast_worker_match *match, const struct roast_run *run)
 {
-    struct machines machines = {.match = match, .run = run};
+    struct roast_key_table machines = {.keys = NULL};
     bool done = true;
 
     for (uint32_t i = 0; i < run->samples.count && done; i++) {
-        match->machine[i] = i;
-        if (!host_of(match, run, i).data)
-            continue;
-        done = roast__hash_room(&machines.slots, i, hash_machine, &machines);
-        if (done)
-            match->machine[i] = machine_of(&machines, i);
+        struct roast_key key = {.name = host_of(match, run, i)};
+        key.a = key.name.data ? 0 : i + UINT64_C(1);
+        int64_t number = roast__key_number(&machines, key, ROAST_NO_HINT);
+        done = number >= 0;
+        match->machine[i] = (uint32_t)number;
     }
-    roast__hash_release(&machines.slots);
+    roast__key_table_release(&machines);
     return done;
 }
 

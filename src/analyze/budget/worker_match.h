@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* worker_match.h - which of the sampled processes are workers, and on which machine.
  *
- * The tree of this machine has more processes than workers: the client, helpers of the
- * executor. Those that ran attempts are workers; samples without a pid come from a
- * backend that knows its workers; of those, the scheduler's own list decides. If no
- * worker is known, all samples count. */
+ * The process tree of this machine also has the client and helpers of the executor. The
+ * processes that ran attempts are workers. Samples without a pid come from a backend,
+ * which samples workers only; the list of a scheduler decides there. If no worker is
+ * known, all samples count. */
 #ifndef ROAST_ANALYZE_BUDGET_WORKER_MATCH_H
 #define ROAST_ANALYZE_BUDGET_WORKER_MATCH_H
 
@@ -14,7 +14,7 @@
 struct roast_worker_match {
     bool *is_worker;   /* per sampled process */
     int32_t *process;  /* per sampled process: one that ran attempts, or -1 */
-    uint32_t *machine; /* per sampled process: first one of the same host */
+    uint32_t *machine; /* per sampled process: number of its machine */
     uint64_t seen;     /* processes, sampled or not */
     uint64_t unsampled;
 };
@@ -24,9 +24,9 @@ struct roast_worker_match {
 bool roast__index_pids(struct roast_hash_table *by_pid,
                        const struct roast_samples *samples);
 
-/* Pids of other hosts are not those that are sampled here. */
-static inline bool roast__may_be_here(const struct roast_run *run,
-                                      const struct roast_worker_process *process)
+/* Processes of other hosts are not sampled by pid. */
+static inline bool roast__may_be_local(const struct roast_run *run,
+                                       const struct roast_worker_process *process)
 {
     return process->host == run->host || process->host == ROAST_NO_STRING ||
            run->host == ROAST_NO_STRING;

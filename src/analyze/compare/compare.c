@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* compare.c - two runs beside each other: chunk by chunk, and number by number. */
+/* compare.c - compares two runs: chunk by chunk, and metric by metric. */
 #include "analyze/compare/compare.h"
 
 #include <math.h>
@@ -9,7 +9,7 @@
 #include "analyze/summary.h"
 #include "base/mem.h"
 
-/* Chunks are compared with themselves where so many of them are in both runs. */
+/* Chunks are compared in pairs if this share of them is in both runs. */
 static const double paired_share = 0.8;
 
 static const struct roast_measure_info measures[ROAST_MEASURE_COUNT] = {
@@ -57,16 +57,16 @@ const char *roast_slice_shown(enum roast_compared_slice slice)
 
 enum roast_measure roast_compare_main(const struct roast_comparison *comparison)
 {
-    const struct roast_contrast *whole =
+    const struct roast_contrast *attempt =
         &comparison->measures[ROAST_MEASURE_task_cpu_per_event];
-    const struct roast_contrast *inside =
+    const struct roast_contrast *process =
         &comparison->measures[ROAST_MEASURE_cpu_per_event];
 
-    bool knows_less =
-        whole->a_chunks < inside->a_chunks || whole->b_chunks < inside->b_chunks;
+    bool has_fewer =
+        attempt->a_chunks < process->a_chunks || attempt->b_chunks < process->b_chunks;
 
-    return whole->why && knows_less ? ROAST_MEASURE_cpu_per_event
-                                    : ROAST_MEASURE_task_cpu_per_event;
+    return attempt->why && has_fewer ? ROAST_MEASURE_cpu_per_event
+                                     : ROAST_MEASURE_task_cpu_per_event;
 }
 
 bool roast_contrast_exceeds(const struct roast_contrast *contrast, double percent)
@@ -76,8 +76,8 @@ bool roast_contrast_exceeds(const struct roast_contrast *contrast, double percen
 
 /* ---- samples --------------------------------------------------------------------- */
 
-/* In words of A, -1 in a dataset that the other run lacks; all are of one where a run
- * names none. */
+/* The dataset in words of A; -1: the other run does not have it. 0 for all chunks if a
+ * run has no datasets. */
 static int32_t stratum_of(const struct roast_match *match, int side,
                           const struct roast_table_column *datasets, size_t row)
 {
@@ -90,7 +90,7 @@ static int32_t stratum_of(const struct roast_match *match, int side,
     return word >= 0 && match->shared[word] ? word : -1;
 }
 
-/* The chunks with a value, in a dataset that both have. */
+/* The chunks with a value, in datasets of both runs. */
 static int fill_sample(struct roast_sample_set *set, const struct roast_match *match,
                        int side, enum roast_measure measure, roast_error *err)
 {
@@ -108,13 +108,13 @@ static int fill_sample(struct roast_sample_set *set, const struct roast_match *m
         if (isnan(value) || stratum < 0)
             continue;
         set->all[set->count++] =
-            (struct roast_graded){log(value), stratum, (uint32_t)row};
+            (struct roast_chunk_value){log(value), stratum, (uint32_t)row};
     }
     roast__sample_sort(set);
     return ROAST_OK;
 }
 
-/* log B - log A of the chunks that are in both. */
+/* log B - log A of the chunks in both runs. */
 static int fill_differences(struct roast_sample_set *set,
                             const struct roast_match *match, enum roast_measure measure,
                             roast_error *err)
@@ -125,13 +125,14 @@ static int fill_differences(struct roast_sample_set *set,
     if (!set->all)
         return roast_error_set(err, ROAST_NO_MEMORY, "%zu chunks", rows);
     for (size_t row = 0; row < rows; row++) {
-        if (match->twin[row] == UINT32_MAX)
+        if (match->b_row[row] == UINT32_MAX)
             continue;
-        double ratio = roast__measured_at(match->chunks[1], measure, match->twin[row]) /
-                       roast__measured_at(match->chunks[0], measure, row);
-        if (isfinite(ratio) && ratio > 0) /* it may be too large or small for one */
+        double ratio =
+            roast__measured_at(match->chunks[1], measure, match->b_row[row]) /
+            roast__measured_at(match->chunks[0], measure, row);
+        if (isfinite(ratio) && ratio > 0) /* it may overflow */
             set->all[set->count++] =
-                (struct roast_graded){log(ratio), 0, (uint32_t)row};
+                (struct roast_chunk_value){log(ratio), 0, (uint32_t)row};
     }
     roast__sample_sort(set);
     return ROAST_OK;
@@ -139,7 +140,7 @@ static int fill_differences(struct roast_sample_set *set,
 
 static int by_value(const void *a, const void *b)
 {
-    const struct roast_graded *left = a, *right = b;
+    const struct roast_chunk_value *left = a, *right = b;
 
     return (left->value > right->value) - (left->value < right->value);
 }
@@ -165,12 +166,12 @@ static const char *why_not(const struct roast_contrast *contrast,
     if (match->by_dataset && !match->any_shared)
         return "the runs have no dataset in common";
     if (contrast->a_chunks == 0 || contrast->b_chunks == 0)
-        return "it is not known of any chunk of both runs";
+        return "it is not known for any chunk of a run";
     if (contrast->a_chunks < ROAST_FEWEST_CHUNKS ||
         contrast->b_chunks < ROAST_FEWEST_CHUNKS)
         return "fewer than 8 chunks in a run";
     if (isinf(offset->low))
-        return "chunks that follow each other are too much alike";
+        return "successive chunks are too similar";
     return NULL;
 }
 
@@ -200,7 +201,7 @@ static int contrast_measure(struct roast_contrast *out, const struct roast_match
     out->b_chunks = b.count;
     if (are_paired(differences.count, a.count, b.count)) {
         out->pairs = differences.count;
-        status = roast__offset_of(&offset, &differences, match->twin, err);
+        status = roast__offset_of(&offset, &differences, match->b_row, err);
     } else {
         status = roast__offset_between(&offset, &a, &b, err);
     }
@@ -225,7 +226,7 @@ out:
     return status;
 }
 
-/* ---- number by number ------------------------------------------------------------ */
+/* ---- metric by metric ------------------------------------------------------------ */
 
 static struct roast_compared compared(double a, double b)
 {

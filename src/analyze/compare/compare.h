@@ -10,26 +10,27 @@
 /* The normal quantile of ROAST_SURE_PERCENT, both sides. */
 #define ROAST_SURE_SIGMAS 1.959963984540054
 
-/* A chunk of a sample. */
-struct roast_graded {
+/* The value of a chunk. */
+struct roast_chunk_value {
     double value;    /* logarithm */
-    int32_t stratum; /* only chunks of the same one are compared */
+    int32_t stratum; /* only chunks of the same stratum are compared */
     uint32_t row;    /* of the table: in order of start */
 };
 
 struct roast_sample_set {
-    struct roast_graded *all; /* owned; by stratum, then by value */
+    struct roast_chunk_value *all; /* owned; by stratum, then by value */
     size_t count;
 };
 
-/* What the two runs have in common. Zeroed = nothing. */
+/* The datasets and chunks that are in both runs. Zeroed = none. */
 struct roast_match {
     const roast_table *chunks[2];
     int32_t *datasets; /* owned; word of B -> word of A, -1: not in A */
     int32_t *files;    /* the same */
-    uint32_t *twin;    /* owned; row of A -> row of B, UINT32_MAX: none */
+    uint32_t *b_row;   /* owned; row of A -> row of B, UINT32_MAX: none */
     bool *shared;      /* owned; word of A -> B has this dataset too */
-    bool by_dataset;   /* both name datasets: only chunks of the same are compared */
+    bool
+        by_dataset; /* both runs have datasets: only chunks of the same one are compared */
     bool any_shared;
 };
 
@@ -44,31 +45,31 @@ static inline const struct roast_table_column *roast__chunk_column(
     return roast_table_column(chunks, (size_t)(col - ROAST_COL_chunks_chunk_id));
 }
 
-/* The number of its word; -1: not known. */
+/* The number of the word in a row; -1: not known. */
 int32_t roast__data_word(const struct roast_table_column *data, size_t row);
 
 /* A measure in one chunk; NaN: not known, or not above 0. */
 double roast__measured_at(const roast_table *chunks, enum roast_measure measure,
                           size_t row);
 
-/* By how much one sample is above another. */
+/* The difference of two samples. */
 struct roast_offset {
     double value; /* NaN: there are no pairs */
     double low;   /* -inf ... inf: they are too few */
     double high;
 };
 
-/* Of b against a, stratum by stratum. */
+/* Of b relative to a, by stratum. */
 int roast__offset_between(struct roast_offset *out, const struct roast_sample_set *a,
                           const struct roast_sample_set *b, roast_error *err);
 
-/* Of differences against 0; all are of one stratum. twin gives the place of a row in the
- * other run: what is slow together may be so in either. */
+/* Of differences relative to 0, all in one stratum. b_row has the row in the other run:
+ * chunks may be slow together in either run. */
 int roast__offset_of(struct roast_offset *out,
-                     const struct roast_sample_set *differences, const uint32_t *twin,
+                     const struct roast_sample_set *differences, const uint32_t *b_row,
                      roast_error *err);
 
-/* To the order that they want. */
+/* Sorts by stratum, then by value. */
 void roast__sample_sort(struct roast_sample_set *set);
 
 #endif

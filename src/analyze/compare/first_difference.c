@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* first_difference.c - the one thing to look at when two runs differ, as a sentence.
+/* first_difference.c - the most important difference of two runs, as a sentence.
  *
- * What failed comes first, then lost workers: they explain all the rest. Then chunks of
- * another size, and a machine that was slower, which no change of code explains. Then the
- * slice of the budget that grew most per event, if the whole grew by more than runs of a
- * shared machine do. Then what got better, unless chunks take more CPU time; then what
- * they are sure to take more of. */
+ * Failures come first, then lost workers: they explain the other differences. Then the
+ * size of chunks, and a slower machine. Then the slice of the budget that grew most per
+ * event, if the sum grew by more than the noise of a shared machine. Then improvements,
+ * unless chunks take more CPU time; then measures that grew significantly. */
 #include "analyze/compare/first_difference.h"
 
 #include <math.h>
@@ -14,14 +13,14 @@
 
 #include "roast/number.h"
 
-/* Thread-seconds per event of two runs of the same code differ by less, mostly. */
-static const double worth_a_look = 0.05;
+/* Thread-seconds per event of two runs of the same code usually differ by less. */
+static const double budget_noise = 0.05;
 
-/* What chunks cost whatever they hold is then another part of an event's. */
-static const double other_size = 1.3;
+/* Beyond this ratio of chunk sizes, the fixed cost per chunk changes the cost per event. */
+static const double size_ratio = 1.3;
 
-/* Of several measures one is often a little beyond its noise. */
-static const double worth_a_word = 0.01;
+/* Smaller changes are not reported: of several measures one often exceeds its noise. */
+static const double measure_noise = 0.01;
 
 __attribute__((format(printf, 2, 3))) static bool put(struct roast_comparison *out,
                                                       const char *format, ...)
@@ -72,96 +71,95 @@ static struct arrow arrow_of(double a_s, double b_s)
     return arrow;
 }
 
-/* Worker time per event: all of it, and the slices that grew and shrank most. */
-struct balance {
+/* Worker time per event: the sum, and the slices that grew and shrank most. */
+struct budget_change {
     double a_s;
     double b_s;
     int worst;
     int best;
 };
 
-static struct balance balance_of(const struct roast_comparison *comparison)
+static struct budget_change budget_change_of(const struct roast_comparison *comparison)
 {
-    struct balance balance = {0};
+    struct budget_change change = {0};
     double most = 0, least = 0;
 
     for (int i = 0; i < ROAST_COMPARED_SLICES; i++) {
         struct roast_compared slice = per_event(comparison, i);
         double grown = slice.b - slice.a;
-        balance.a_s += slice.a;
-        balance.b_s += slice.b;
+        change.a_s += slice.a;
+        change.b_s += slice.b;
         if (grown > most) {
             most = grown;
-            balance.worst = i;
+            change.worst = i;
         }
         if (grown < least) {
             least = grown;
-            balance.best = i;
+            change.best = i;
         }
     }
-    return balance;
+    return change;
 }
 
-/* Whether b is so much above a that it is not the noise of a shared machine. */
-static bool is_more(double a, double b)
+/* Whether b exceeds a by more than the noise of a shared machine. */
+static bool exceeds_noise(double a, double b)
 {
-    return a > 0 && b > a * (1 + worth_a_look) && isfinite(b);
+    return a > 0 && b > a * (1 + budget_noise) && isfinite(b);
 }
 
 static bool put_slice(struct roast_comparison *out)
 {
-    struct balance balance = balance_of(out);
+    struct budget_change change = budget_change_of(out);
 
-    if (!is_more(balance.a_s, balance.b_s))
+    if (!exceeds_noise(change.a_s, change.b_s))
         return false;
-    struct roast_compared slice = per_event(out, balance.worst);
+    struct roast_compared slice = per_event(out, change.worst);
     return put(out,
                "First look at \"%s\": %s of worker time per event, the largest part of "
-               "what came on top (%s in all).",
-               roast_slice_shown((enum roast_compared_slice)balance.worst),
-               arrow_of(slice.a, slice.b).text,
-               arrow_of(balance.a_s, balance.b_s).text);
+               "the increase (%s in total).",
+               roast_slice_shown((enum roast_compared_slice)change.worst),
+               arrow_of(slice.a, slice.b).text, arrow_of(change.a_s, change.b_s).text);
 }
 
 static bool put_better(struct roast_comparison *out)
 {
-    struct balance balance = balance_of(out);
+    struct budget_change change = budget_change_of(out);
 
-    if (!is_more(balance.b_s, balance.a_s))
+    if (!exceeds_noise(change.b_s, change.a_s))
         return false;
-    struct roast_compared slice = per_event(out, balance.best);
+    struct roast_compared slice = per_event(out, change.best);
     return put(out,
                "B is better: %s of worker time per event; most was gained in \"%s\" "
                "(%s).",
-               arrow_of(balance.a_s, balance.b_s).text,
-               roast_slice_shown((enum roast_compared_slice)balance.best),
+               arrow_of(change.a_s, change.b_s).text,
+               roast_slice_shown((enum roast_compared_slice)change.best),
                arrow_of(slice.a, slice.b).text);
 }
 
-/* Whether chunks of one run are so much larger that per event they cost another thing. */
+/* Whether the sizes of chunks differ so much that costs per event cannot be compared. */
 static bool differ_in_size(const struct roast_comparison *comparison)
 {
     const struct roast_compared *size =
         &comparison->metrics[ROAST_METRIC_chunk_events_mean];
 
-    return size->a > size->b * other_size || size->b > size->a * other_size;
+    return size->a > size->b * size_ratio || size->b > size->a * size_ratio;
 }
 
 static bool put_size(struct roast_comparison *out)
 {
     const struct roast_compared *size = &out->metrics[ROAST_METRIC_chunk_events_mean];
-    struct balance balance = balance_of(out);
+    struct budget_change change = budget_change_of(out);
 
-    if (!differ_in_size(out) || !is_more(balance.a_s, balance.b_s))
+    if (!differ_in_size(out) || !exceeds_noise(change.a_s, change.b_s))
         return false;
     return put(
         out,
         "First look at the chunksize: %.0f events per chunk in B, %.0f in A; %s of "
         "worker time per event.",
-        size->b, size->a, arrow_of(balance.a_s, balance.b_s).text);
+        size->b, size->a, arrow_of(change.a_s, change.b_s).text);
 }
 
-bool roast_compare_blames_machine(const struct roast_comparison *comparison)
+bool roast_compare_machine_slower(const struct roast_comparison *comparison)
 {
     const struct roast_contrast *inside =
         &comparison->measures[ROAST_MEASURE_cpu_per_event];
@@ -169,13 +167,13 @@ bool roast_compare_blames_machine(const struct roast_comparison *comparison)
         &comparison->measures[ROAST_MEASURE_outside_cpu_per_event];
 
     return !differ_in_size(comparison) && inside->change == ROAST_CHANGE_MORE &&
-           outside->change == ROAST_CHANGE_MORE && outside->ratio > 1 + worth_a_look &&
+           outside->change == ROAST_CHANGE_MORE && outside->ratio > 1 + budget_noise &&
            outside->high >= inside->low && inside->high >= outside->low;
 }
 
 static bool put_machine(struct roast_comparison *out)
 {
-    if (!roast_compare_blames_machine(out))
+    if (!roast_compare_machine_slower(out))
         return false;
     return put(out,
                "First look at the machine: chunks take %.1f %% more CPU time in "
@@ -201,7 +199,7 @@ static bool put_less(struct roast_comparison *out)
 {
     for (int i = 0; i < CPU_MEASURES; i++) {
         const struct roast_contrast *measure = &out->measures[of_cpu[i]];
-        if (measure->change == ROAST_CHANGE_LESS && measure->high < 1 - worth_a_word)
+        if (measure->change == ROAST_CHANGE_LESS && measure->high < 1 - measure_noise)
             return put(out, "B is better: %s: chunks take %.1f %% less, %.1f to %.1f.",
                        roast_measure_info(of_cpu[i])->shown, 100 * (1 - measure->ratio),
                        100 * (1 - measure->high), 100 * (1 - measure->low));
@@ -213,7 +211,7 @@ static bool put_measure(struct roast_comparison *out)
 {
     for (int i = 0; i < ROAST_MEASURE_COUNT; i++) {
         const struct roast_contrast *measure = &out->measures[i];
-        if (measure->change == ROAST_CHANGE_MORE && measure->low > 1 + worth_a_word)
+        if (measure->change == ROAST_CHANGE_MORE && measure->low > 1 + measure_noise)
             return put(out, "First look at %s: chunks take %.1f %% more, %.1f to %.1f.",
                        roast_measure_info((enum roast_measure)i)->shown,
                        100 * (measure->ratio - 1), 100 * (measure->low - 1),

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* forecast.c - what more events on other workers would take, from what chunks took.
+/* forecast.c - the time for more events on other workers, from the costs of chunks.
  *
  *     thread-seconds = chunks x (seconds per chunk + seconds per event x chunksize)
  *     wall           = fixed + preprocessing
  *                      + wall time of the chunks on the threads (wall_time_model.h) / busy share
  *
- * Cost per chunk and per event are separated as for the advice on chunksizes
- * (chunksize.c): by what is done once per chunk, and by a straight line through the rest.
- * Where neither is known only the same size can be foretold. The range holds the spread
- * of the chunks, and of the wall time its tail too: none in the best case, the longest
- * chunk begun last in the worst. All else is taken to be as it was. */
+ * Costs per chunk and per event are separated as for the advice on chunksizes
+ * (chunksize.c): by the slices that occur once per chunk, and by a linear fit of the
+ * rest. If neither is known, only the same chunk size can be forecast. The range has the
+ * spread of the chunks, and for the wall time the tail: none in the best case, the
+ * longest chunk last in the worst. Everything else is assumed to be unchanged. */
 #include <math.h>
 
 #include "analyze/compare/compare.h"
@@ -18,14 +18,14 @@
 #include "analyze/summary.h"
 #include "base/str.h"
 
-/* What was seen of chunks. */
-struct seen {
+/* Measurements of the chunks. */
+struct chunk_sums {
     struct roast_linear_fit all;  /* seconds over events */
-    struct roast_linear_fit rest; /* the same of what is not done once per chunk */
-    double split;                 /* chunks of which that is known */
+    struct roast_linear_fit rest; /* the same without the cost once per chunk */
+    double split;                 /* chunks with a known cost once per chunk */
     double longest_s;
     double largest; /* events */
-    double first_s; /* on the clock of the run */
+    double first_s; /* start of the first chunk */
     double last_s;
 };
 
@@ -37,12 +37,12 @@ static double value_of(const roast_table *chunks, size_t row, int col)
     return roast_table_number(chunks, row, col);
 }
 
-/* Of the whole attempt, of process() where that is not known. */
-static double either(const roast_table *chunks, size_t row, int whole, int inside)
+/* Of the whole attempt, or of process() if that is not known. */
+static double either(const roast_table *chunks, size_t row, int attempt, int process)
 {
-    double number = value_of(chunks, row, whole);
+    double number = value_of(chunks, row, attempt);
 
-    return isnan(number) ? value_of(chunks, row, inside) : number;
+    return isnan(number) ? value_of(chunks, row, process) : number;
 }
 
 /* Seconds of a slice; 0 where it is not known. */
@@ -54,8 +54,8 @@ static double slice_s(const roast_table *chunks, size_t row,
     return isnan(number) ? 0 : number;
 }
 
-/* Seconds that a chunk of any size takes: all outside process(), where the ladder does
- * not know more; NaN: not known. */
+/* Seconds that do not depend on the size: slices of the ladder, or all time outside
+ * process(); NaN: not known. */
 static double once_s(const roast_table *chunks, size_t row)
 {
     if (roast_table_known(chunks, row, roast_chunk_item_col(ROAST_ITEM_form)))
@@ -66,7 +66,7 @@ static double once_s(const roast_table *chunks, size_t row)
            value_of(chunks, row, ROAST_COL_chunks_duration);
 }
 
-static void add_chunk(struct seen *seen, const roast_table *chunks, size_t row)
+static void add_chunk(struct chunk_sums *sums, const roast_table *chunks, size_t row)
 {
     double events = value_of(chunks, row, ROAST_COL_chunks_num_events);
     double seconds =
@@ -77,38 +77,39 @@ static void add_chunk(struct seen *seen, const roast_table *chunks, size_t row)
     if (!(events > 0) || isnan(seconds))
         return;
     if (!isnan(start_s)) {
-        seen->first_s = fmin(seen->first_s, start_s);
-        seen->last_s = fmax(seen->last_s, start_s + seconds);
+        sums->first_s = fmin(sums->first_s, start_s);
+        sums->last_s = fmax(sums->last_s, start_s + seconds);
     }
     seconds -=
-        slice_s(chunks, row, ROAST_ITEM_import); /* later chunks have it already */
+        slice_s(chunks, row,
+                ROAST_ITEM_import); /* only the first chunks of processes have it */
     double once = once_s(chunks, row);
     bool is_split = once >= 0 && once <= seconds;
-    seen->split += is_split;
-    roast__fit_add(&seen->all, events, seconds);
-    roast__fit_add(&seen->rest, events, is_split ? seconds - once : seconds);
-    seen->largest = fmax(seen->largest, events);
-    seen->longest_s = fmax(seen->longest_s, seconds);
+    sums->split += is_split;
+    roast__fit_add(&sums->all, events, seconds);
+    roast__fit_add(&sums->rest, events, is_split ? seconds - once : seconds);
+    sums->largest = fmax(sums->largest, events);
+    sums->longest_s = fmax(sums->longest_s, seconds);
 }
 
 /* ---- what a chunk costs ---------------------------------------------------------- */
 
 struct cost {
-    bool of_any_size; /* else all of it is per chunk, of the size that was seen */
+    bool of_any_size; /* false: all cost is per chunk, of the measured size */
     double per_chunk_s;
     double per_event_s;
-    double chunk_variance; /* of one chunk about that */
+    double chunk_variance; /* of the cost of one chunk */
     double slope_variance;
 };
 
-static struct cost cost_of(const struct seen *seen)
+static struct cost cost_of(const struct chunk_sums *sums)
 {
-    const struct roast_linear_fit *all = &seen->all;
-    bool clear = roast__fit_is_clear(&seen->rest);
-    struct cost cost = {.of_any_size = clear || seen->split == all->count};
+    const struct roast_linear_fit *all = &sums->all;
+    bool clear = roast__fit_is_clear(&sums->rest);
+    struct cost cost = {.of_any_size = clear || sums->split == all->count};
 
     if (cost.of_any_size)
-        cost.per_event_s = roast__fit_each(&seen->rest);
+        cost.per_event_s = roast__fit_each(&sums->rest);
     double b = cost.per_event_s;
     double left = all->yy - 2 * b * all->xy + b * b * all->xx;
     cost.per_chunk_s = all->mean_y - b * all->mean_x;
@@ -133,8 +134,8 @@ static double wall_of(const struct roast_side *run, int col)
         roast_summary_table(run->summary, ROAST_TABLE_wall_account), 0, col);
 }
 
-/* Seconds of threads in a phase, but for those that wait for the last chunks: they are
- * no sign of what many chunks would do. */
+/* Seconds of threads in a phase, without those idle in the tail, which does not scale
+ * with the number of chunks. */
 static double offered_in(const roast_table *phases, const char *phase)
 {
     double sum_s = 0;
@@ -151,9 +152,8 @@ static double offered_in(const roast_table *phases, const char *phase)
     return sum_s;
 }
 
-/* While there were chunks: threads that came later are not taken for busy before. Where
- * there is no budget, of all that the run had. */
-static double busy_share_of(const struct roast_side *run, const struct seen *seen,
+/* The busy share of the threads while chunks ran; without a budget, of all threads. */
+static double busy_share_of(const struct roast_side *run, const struct chunk_sums *sums,
                             double phase_s)
 {
     const roast_table *phases =
@@ -161,89 +161,89 @@ static double busy_share_of(const struct roast_side *run, const struct seen *see
     double offered_s = phases
                            ? offered_in(phases, "chunks") + offered_in(phases, "tail")
                            : metric_of(run, ROAST_METRIC_total_cores) * phase_s;
-    double share = seen->all.mean_y * seen->all.count / offered_s;
+    double share = sums->all.mean_y * sums->all.count / offered_s;
 
     if (!(offered_s > 0))
         return NAN;
     return share > 1 ? 1 : share;
 }
 
-static double seen_preprocess_s(const struct roast_side *run)
+static double measured_preprocess_s(const struct roast_side *run)
 {
     double seconds = wall_of(run, ROAST_COL_wall_account_preprocess);
 
     return seconds > 0 ? seconds : 0;
 }
 
-/* More events are in more files, and each thread looks into one after the other. */
-static double preprocess_s(const struct roast_side *run, const struct seen *seen,
+/* More events are in more files, which the threads open in rounds. */
+static double preprocess_s(const struct roast_side *run, const struct chunk_sums *sums,
                            double events, double threads)
 {
     const roast_table *table = roast_summary_table(run->summary, ROAST_TABLE_per_file);
-    double growth = events / (seen->all.mean_x * seen->all.count);
+    double growth = events / (sums->all.mean_x * sums->all.count);
     double files = (double)roast_table_rows(table);
     double rounds = ceil(files / fmax(1, metric_of(run, ROAST_METRIC_total_cores)));
 
     if (rounds > 0)
         growth = ceil(files * growth / threads) / rounds;
-    return seen_preprocess_s(run) * growth;
+    return measured_preprocess_s(run) * growth;
 }
 
 /* ---- the plan -------------------------------------------------------------------- */
 
-/* As many events in chunks of the mean size are as many chunks. */
+/* So that the same number of events gives the same number of chunks. */
 static const double rounding = 1e-9;
 
 static const char *why_not(const struct roast_forecast *forecast,
-                           const struct roast_plan *plan, const struct seen *seen,
+                           const struct roast_plan *plan, const struct chunk_sums *sums,
                            const struct cost *cost)
 {
-    if (seen->all.count < ROAST_FEWEST_CHUNKS)
+    if (sums->all.count < ROAST_FEWEST_CHUNKS)
         return "fewer than 8 chunks with events and times";
     if (!(forecast->busy_share > 0) || !(forecast->threads_per_worker > 0))
-        return "the threads that the run had are not known";
+        return "the number of threads of the run is not known";
     if (isnan(forecast->fixed_s))
         return "the wall time of the run is not known";
     if (plan->chunksize > 0 && !cost->of_any_size)
-        return "chunks are too much alike to estimate the cost of another size";
+        return "the chunk sizes are too similar to estimate the cost of another size";
     return NULL;
 }
 
 int roast_make_forecast(struct roast_forecast *out, const struct roast_side *run,
                         const struct roast_plan *plan, roast_error *err)
 {
-    struct seen seen = {.first_s = INFINITY, .last_s = -INFINITY};
+    struct chunk_sums sums = {.first_s = INFINITY, .last_s = -INFINITY};
     for (size_t row = 0; row < roast_table_rows(run->chunks); row++)
-        add_chunk(&seen, run->chunks, row);
-    struct cost cost = cost_of(&seen);
-    /* How long chunks ran: by the account of the wall time, else from first to last. */
+        add_chunk(&sums, run->chunks, row);
+    struct cost cost = cost_of(&sums);
+    /* The duration of the chunks phase: from the wall time account, else first to last. */
     double account_s = wall_of(run, ROAST_COL_wall_account_chunks) +
                        wall_of(run, ROAST_COL_wall_account_tail);
-    double phase_s = account_s > 0 ? account_s : seen.last_s - seen.first_s;
-    double size = plan->chunksize > 0 ? plan->chunksize : seen.all.mean_x;
+    double phase_s = account_s > 0 ? account_s : sums.last_s - sums.first_s;
+    double size = plan->chunksize > 0 ? plan->chunksize : sums.all.mean_x;
 
-    *out = (struct roast_forecast){.chunks_seen = (size_t)seen.all.count,
-                                   .largest_seen = seen.largest};
+    *out = (struct roast_forecast){.chunks_seen = (size_t)sums.all.count,
+                                   .largest_seen = sums.largest};
     if (!(plan->events >= 1 && plan->workers > 0 && plan->chunksize >= 0) ||
         isinf(plan->events) || isinf(plan->workers) || isinf(plan->chunksize))
         return roast_error_set(err, ROAST_LIMIT, "%g events on %g workers",
                                plan->events, plan->workers);
     double fixed_s =
-        metric_of(run, ROAST_METRIC_wall_time) - phase_s - seen_preprocess_s(run);
-    out->fixed_s = fixed_s < 0 ? 0 : fixed_s; /* NaN stays */
-    out->busy_share = busy_share_of(run, &seen, phase_s);
+        metric_of(run, ROAST_METRIC_wall_time) - phase_s - measured_preprocess_s(run);
+    out->fixed_s = fixed_s < 0 ? 0 : fixed_s; /* keeps NaN */
+    out->busy_share = busy_share_of(run, &sums, phase_s);
     out->threads_per_worker = metric_of(run, ROAST_METRIC_cores_per_worker);
-    out->why = why_not(out, plan, &seen, &cost);
+    out->why = why_not(out, plan, &sums, &cost);
     if (out->why)
         return ROAST_OK;
     double threads = fmax(1, plan->workers * out->threads_per_worker);
     out->chunks = ceil(plan->events / size * (1 - rounding));
-    out->preprocess_s = preprocess_s(run, &seen, plan->events, threads);
+    out->preprocess_s = preprocess_s(run, &sums, plan->events, threads);
     out->seconds_per_chunk = cost.of_any_size ? cost.per_chunk_s : NAN;
     out->seconds_per_event = cost.of_any_size ? cost.per_event_s : NAN;
-    double off = size - seen.all.mean_x;
+    double off = size - sums.all.mean_x;
     double mean_variance =
-        cost.chunk_variance / seen.all.count + cost.slope_variance * off * off;
+        cost.chunk_variance / sums.all.count + cost.slope_variance * off * off;
     double chunk_s = cost.per_chunk_s + cost.per_event_s * size;
     double all_s = out->chunks * chunk_s;
     double spread_s = ROAST_SURE_SIGMAS * out->chunks *
@@ -251,9 +251,9 @@ int roast_make_forecast(struct roast_forecast *out, const struct roast_side *run
     double at_once = fmin(threads, out->chunks);
     double else_s = out->fixed_s + out->preprocess_s;
     double longest_s = roast__longest_chunk_s(
-        chunk_s, sqrt(cost.chunk_variance) / seen.all.mean_y, at_once);
-    double late_s = (1 - 1 / at_once) * fmax(seen.longest_s, longest_s);
-    struct roast_wall_time_model wall = {/* with what is between two chunks */
+        chunk_s, sqrt(cost.chunk_variance) / sums.all.mean_y, at_once);
+    double late_s = (1 - 1 / at_once) * fmax(sums.longest_s, longest_s);
+    struct roast_wall_time_model wall = {/* with the idle time between chunks */
                                          .chunks = out->chunks,
                                          .threads = threads,
                                          .mean_s = chunk_s / out->busy_share,

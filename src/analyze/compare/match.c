@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* match.c - what two runs have in common: datasets, files, chunks.
+/* match.c - finds the datasets, files and chunks that are in both runs.
  *
- * Tables number their words each for itself, so words are matched first, and chunks by
- * numbers then. A chunk that is there several times is matched in the order of start. */
+ * Every table numbers its own words, so words are matched first, then chunks by these
+ * numbers. Repeated chunks are matched in order of their start. */
 #include <math.h>
 #include <stdlib.h>
 
 #include "analyze/compare/compare.h"
 #include "base/mem.h"
+#include "base/str.h"
 
 double roast__measured_at(const roast_table *chunks, enum roast_measure measure,
                           size_t row)
@@ -32,15 +33,8 @@ struct word {
 static int by_text(const void *a, const void *b)
 {
     const struct word *left = a, *right = b;
-    size_t least = left->text.size_bytes < right->text.size_bytes
-                       ? left->text.size_bytes
-                       : right->text.size_bytes;
-    int order = least > 0 ? memcmp(left->text.data, right->text.data, least) : 0;
 
-    if (order != 0)
-        return order;
-    return (left->text.size_bytes > right->text.size_bytes) -
-           (left->text.size_bytes < right->text.size_bytes);
+    return roast__str_compare(left->text, right->text);
 }
 
 static struct word word_at(const struct roast_table_column *data, size_t number)
@@ -116,7 +110,7 @@ static int by_key(const void *a, const void *b)
     return order ? order : (left->row > right->row) - (left->row < right->row);
 }
 
-/* Chunks with a known identity, in the string numbers of A. *count gets their number. */
+/* The chunks with dataset, file and entries, in words of A; *count is their number. */
 static struct chunk_key *keys_of(const struct roast_match *match, int side,
                                  size_t *count)
 {
@@ -154,14 +148,14 @@ static int match_chunks(struct roast_match *match, roast_error *err)
     struct chunk_key *a = keys_of(match, 0, &counts[0]);
     struct chunk_key *b = keys_of(match, 1, &counts[1]);
 
-    match->twin = roast__realloc(NULL, (rows + 1) * sizeof(match->twin[0]));
-    bool ok = a && b && match->twin;
+    match->b_row = roast__realloc(NULL, (rows + 1) * sizeof(match->b_row[0]));
+    bool ok = a && b && match->b_row;
     for (size_t i = 0; ok && i < rows; i++)
-        match->twin[i] = UINT32_MAX;
+        match->b_row[i] = UINT32_MAX;
     for (size_t i = 0, j = 0; ok && i < counts[0] && j < counts[1];) {
         int order = order_of(&a[i], &b[j]);
         if (order == 0)
-            match->twin[a[i].row] = b[j].row;
+            match->b_row[a[i].row] = b[j].row;
         i += order <= 0;
         j += order >= 0;
     }
@@ -202,7 +196,7 @@ void roast__match_release(struct roast_match *match)
 {
     roast__free(match->datasets);
     roast__free(match->files);
-    roast__free(match->twin);
+    roast__free(match->b_row);
     roast__free(match->shared);
     *match = (struct roast_match){.by_dataset = false};
 }

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* offset.c - by how much one sample is above another, and how sure that is.
+/* offset.c - the offset between two samples, with a confidence interval.
  *
- * The estimate is the median of all differences of pairs; the interval holds those
- * offsets that a rank test would not reject. Nothing is assumed of the distribution, and
- * a tenth of wild chunks moves neither. The k-th of n x m differences is found without
- * making them: two sorted lists give the number below any value.
+ * The estimate is the median of all pairwise differences; the interval has the offsets
+ * that a rank test does not reject. No distribution is assumed, and 10 % of outliers
+ * change neither. The k-th of n x m differences is found without computing them: two
+ * sorted lists give the number of differences below any value.
  *
- * A rank test takes chunks to be independent. They are not when the machine was slow for
- * a while: how much more the means of blocks of neighbours differ than they should
- * (the design effect) is what the variance is multiplied by. */
+ * A rank test assumes independent chunks, but the machine may be slow for a while. So the
+ * variance is multiplied by the design effect: the variance of block means relative to
+ * that of independent chunks. */
 #include <math.h>
 #include <stdlib.h>
 
@@ -17,13 +17,13 @@
 
 enum {
     BISECTIONS = 100,
-    ENOUGH = 4096,         /* of a longer list, evenly spaced items suffice */
+    ENOUGH = 4096,         /* of a longer list, evenly spaced items are used */
     FEWEST_IN_BLOCKS = 32, /* with fewer, blocks are too short */
 };
 
-static int by_grade(const void *a, const void *b)
+static int by_stratum_and_value(const void *a, const void *b)
 {
-    const struct roast_graded *left = a, *right = b;
+    const struct roast_chunk_value *left = a, *right = b;
 
     if (left->stratum != right->stratum)
         return left->stratum < right->stratum ? -1 : 1;
@@ -35,25 +35,25 @@ static int by_grade(const void *a, const void *b)
 void roast__sample_sort(struct roast_sample_set *set)
 {
     if (set->count > 1)
-        qsort(set->all, set->count, sizeof(set->all[0]), by_grade);
+        qsort(set->all, set->count, sizeof(set->all[0]), by_stratum_and_value);
 }
 
-/* ---- neighbours ------------------------------------------------------------------ */
+/* ---- design effect --------------------------------------------------------------- */
 
-struct placed {
-    uint32_t place;
-    double score; /* rank in its stratum, -0.5 ... 0.5 */
+struct ranked {
+    uint32_t row;
+    double score; /* relative rank in its stratum, -0.5 ... 0.5 */
 };
 
-static int by_place(const void *a, const void *b)
+static int by_row(const void *a, const void *b)
 {
-    const struct placed *left = a, *right = b;
+    const struct ranked *left = a, *right = b;
 
-    return (left->place > right->place) - (left->place < right->place);
+    return (left->row > right->row) - (left->row < right->row);
 }
 
-/* Scores have the mean 0. */
-static double effect_of(const struct placed *places, size_t count)
+/* The mean of the scores is 0. */
+static double effect_of(const struct ranked *ranked, size_t count)
 {
     size_t blocks = (size_t)sqrt((double)count);
     size_t length = count / blocks;
@@ -61,11 +61,11 @@ static double effect_of(const struct placed *places, size_t count)
     double block_squares = 0;
 
     for (size_t i = 0; i < count; i++)
-        squares += places[i].score * places[i].score;
+        squares += ranked[i].score * ranked[i].score;
     for (size_t block = 0; block < blocks; block++) {
         double sum = 0;
         for (size_t i = 0; i < length; i++)
-            sum += places[block * length + i].score;
+            sum += ranked[block * length + i].score;
         block_squares += sum * sum;
     }
     double expected = squares / (double)count * (double)length * (double)blocks;
@@ -73,12 +73,12 @@ static double effect_of(const struct placed *places, size_t count)
 }
 
 static int find_effect(double *effect, const struct roast_sample_set *set,
-                       const uint32_t *twin, roast_error *err)
+                       const uint32_t *b_row, roast_error *err)
 {
     if (set->count < FEWEST_IN_BLOCKS)
         return ROAST_OK;
-    struct placed *places = roast__realloc(NULL, set->count * sizeof(places[0]));
-    if (!places)
+    struct ranked *ranked = roast__realloc(NULL, set->count * sizeof(ranked[0]));
+    if (!ranked)
         return roast_error_set(err, ROAST_NO_MEMORY, "%zu chunks", set->count);
     for (size_t i = 0; i < set->count;) {
         size_t end = i;
@@ -87,22 +87,22 @@ static int find_effect(double *effect, const struct roast_sample_set *set,
         size_t first = i;
         for (; i < end; i++) {
             uint32_t row = set->all[i].row;
-            places[i].place = twin ? twin[row] : row;
-            places[i].score = ((double)(i - first) + 0.5) / (double)(end - first) - 0.5;
+            ranked[i].row = b_row ? b_row[row] : row;
+            ranked[i].score = ((double)(i - first) + 0.5) / (double)(end - first) - 0.5;
         }
     }
-    qsort(places, set->count, sizeof(places[0]), by_place);
-    *effect = fmax(*effect, effect_of(places, set->count));
-    roast__free(places);
+    qsort(ranked, set->count, sizeof(ranked[0]), by_row);
+    *effect = fmax(*effect, effect_of(ranked, set->count));
+    roast__free(ranked);
     return ROAST_OK;
 }
 
 /* ---- the k-th difference --------------------------------------------------------- */
 
-/* Which share of all pairs differs by no more than `most`; grows with it. */
+/* The share of all pairs with a difference up to `most`. */
 typedef double share_below(const void *pairs, double most);
 
-/* The lowest difference that has this share below it. */
+/* The smallest difference with this share of pairs up to it. */
 static double find_difference(share_below *share, const void *pairs, double wanted,
                               double widest)
 {
@@ -124,7 +124,7 @@ static struct roast_offset find_offset(share_below *share, const void *pairs,
 {
     static const double tiny = 1e-9;
     double margin = ROAST_SURE_SIGMAS * sigma;
-    double reach = widest * 1.000001 + tiny; /* all pairs are within */
+    double reach = widest * 1.000001 + tiny; /* all differences are within */
     struct roast_offset offset = {0, -INFINITY, INFINITY};
 
     offset.value = (find_difference(share, pairs, 0.5 - tiny, reach) +
@@ -156,9 +156,9 @@ static double widest_of(const struct roast_sample_set *a,
 
 /* ---- two samples ----------------------------------------------------------------- */
 
-/* A list, or every step-th of it. */
+/* A list, or every step-th item of it. */
 struct thinned {
-    const struct roast_graded *all;
+    const struct roast_chunk_value *all;
     size_t count; /* of the whole list */
     size_t step;
 };
@@ -212,7 +212,7 @@ static size_t find_strata(struct stratum *all, const struct roast_sample_set *a,
     return count;
 }
 
-/* Of the pairs of one stratum, how many of b - a are no more than `most`, as a share. */
+/* The share of the pairs of one stratum with b - a <= most. */
 static double share_in(const struct thinned part[2], double most)
 {
     size_t used_a = 0;
@@ -257,7 +257,7 @@ static double share_between(const void *pairs, double most)
     return below / all;
 }
 
-/* Of the share of pairs below 0, when nothing differs. */
+/* The standard deviation of the share of pairs below 0, if the samples do not differ. */
 static double sigma_between(const struct strata *strata, double effect)
 {
     double all = 0;
@@ -291,7 +291,7 @@ int roast__offset_between(struct roast_offset *out, const struct roast_sample_se
 
 /* ---- pairs ----------------------------------------------------------------------- */
 
-/* Of the means of two differences, each with itself too. */
+/* The same for the means of two differences, including each with itself. */
 static double share_of_means(const void *pairs, double most)
 {
     const struct thinned *list = pairs;
@@ -301,7 +301,7 @@ static double share_of_means(const void *pairs, double most)
 
     for (size_t i = list->step / 2; i < list->count; i += list->step)
         used++;
-    size_t below = used; /* those that make no more than `most` with the current one */
+    size_t below = used; /* items whose mean with the current one is <= most */
     for (size_t i = 0; i < used; i++) {
         double own = list->all[list->step / 2 + i * list->step].value;
         alone += own <= most;
@@ -315,7 +315,7 @@ static double share_of_means(const void *pairs, double most)
 }
 
 int roast__offset_of(struct roast_offset *out,
-                     const struct roast_sample_set *differences, const uint32_t *twin,
+                     const struct roast_sample_set *differences, const uint32_t *b_row,
                      roast_error *err)
 {
     double n = (double)differences->count;
@@ -326,10 +326,10 @@ int roast__offset_of(struct roast_offset *out,
 
     *out = (struct roast_offset){NAN, -INFINITY, INFINITY};
     if (status == ROAST_OK)
-        status = find_effect(&effect, differences, twin, err);
+        status = find_effect(&effect, differences, b_row, err);
     if (status < 0 || n == 0)
         return status;
-    struct roast_graded zero = {.value = 0};
+    struct roast_chunk_value zero = {.value = 0};
     struct roast_sample_set origin = {&zero, 1};
     double sigma = sqrt((2 * n + 1) / (6 * n * (n + 1)) * effect);
     *out = find_offset(share_of_means, &list, sigma, widest_of(differences, &origin));

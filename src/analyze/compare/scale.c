@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* scale.c - how the rate of events grows with threads, over several runs.
+/* scale.c - how the event rate of several runs grows with threads.
  *
- * The law turned round is linear:
+ * The law is linear in this form:
  *     n / rate = (1 + sigma (n - 1) + kappa n (n - 1)) / rate_1.
- * Each run weighs as much as any other, so distances are relative. What comes out
- * negative is no cost but noise: it is held at 0 and the others are fitted again. Errors
- * come from how far the runs are from the fit, and from that without anything held; with
- * as many runs as unknowns there is no distance, and so no error; the remark states it. */
+ * All runs have the same weight, so distances are relative. A negative cost is noise: it
+ * is fixed at 0 and the other terms are fitted again. Errors come from the distances of
+ * the runs to the fits with and without fixed terms; with as many runs as unknowns they
+ * are not known, and `why` has that reason. */
 #include <math.h>
 
 #include "analyze/summary.h"
@@ -15,7 +15,7 @@
 
 enum { TERMS = 3 };
 
-/* 95 % of Student's distribution lie within, for 1 ... degrees of freedom. */
+/* The 95 % quantiles of Student's distribution, by degrees of freedom. */
 static double student_of(size_t freedom)
 {
     static const double quantiles[] = {12.706, 4.303, 3.182, 2.776, 2.571,
@@ -48,8 +48,8 @@ static bool is_usable(const struct roast_scale_point *point)
     return point->threads > 0 && point->event_rate > 0;
 }
 
-/* Turns m into its inverse by Gauss and Jordan; false where it has none. What is not
- * free has 1 on the diagonal. */
+/* Inverts m by Gauss-Jordan elimination; false if it is singular. Terms that are not free
+ * have 1 on the diagonal. */
 static bool invert(double m[TERMS][TERMS])
 {
     double out[TERMS][TERMS] = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}};
@@ -76,9 +76,9 @@ static bool invert(double m[TERMS][TERMS])
     return true;
 }
 
-/* The normal equations, each term scaled so that the diagonal is 1. */
-static void add_up(const struct roast_scaling *scaling, const bool free[TERMS],
-                   double sums[TERMS][TERMS], double right[TERMS])
+/* The normal equations. */
+static void add_points(const struct roast_scaling *scaling, const bool free[TERMS],
+                       double sums[TERMS][TERMS], double right[TERMS])
 {
     for (size_t p = 0; p < scaling->count; p++) {
         const struct roast_scale_point *point = &scaling->points[p];
@@ -102,7 +102,7 @@ static bool solve(struct fit *fit, const struct roast_scaling *scaling,
     double scale[TERMS];
 
     *fit = (struct fit){.squares = 0};
-    add_up(scaling, free, fit->inverse, right);
+    add_points(scaling, free, fit->inverse, right);
     for (int i = 0; i < TERMS; i++) {
         if (!free[i])
             fit->inverse[i][i] = 1;
@@ -137,13 +137,13 @@ static bool solve(struct fit *fit, const struct roast_scaling *scaling,
     return true;
 }
 
-/* Holds at 0 what would be below; the best of those that are left. */
-static bool solve_above_0(struct fit *best, const struct roast_scaling *scaling)
+/* The best fit without negative terms, some of them fixed at 0. */
+static bool solve_constrained(struct fit *best, const struct roast_scaling *scaling)
 {
     bool any = false;
 
-    for (int held = 0; held < 4; held++) {
-        const bool free[TERMS] = {true, !(held & 1), !(held & 2)};
+    for (int fixed = 0; fixed < 4; fixed++) {
+        const bool free[TERMS] = {true, !(fixed & 1), !(fixed & 2)};
         struct fit fit;
         if (!solve(&fit, scaling, free) || fit.value[0] <= 0 || fit.value[1] < 0 ||
             fit.value[2] < 0 || (any && fit.squares >= best->squares))
@@ -156,49 +156,50 @@ static bool solve_above_0(struct fit *best, const struct roast_scaling *scaling)
 
 /* ---- results --------------------------------------------------------------------- */
 
-/* How many errors of a fit with this noise are as sure as all else. */
-static double reach_of(const struct fit *fit, size_t usable)
+/* The factor of the errors of a fit for the 95 % interval. */
+static double error_factor(const struct fit *fit, size_t usable)
 {
     size_t freedom = usable - fit->terms;
 
     return freedom > 0 ? student_of(freedom) * sqrt(fit->squares / (double)freedom) : 0;
 }
 
-/* value[term] / value[0], with the error of both. One that is held has none here. */
-static struct roast_estimate share_of(const struct fit *fit, int term, double reach)
+/* value[term] / value[0], with the error of both; a fixed term has none. */
+static struct roast_estimate share_of(const struct fit *fit, int term, double factor)
 {
     double share = fit->value[term] / fit->value[0];
     double variance = fit->inverse[term][term] - 2 * share * fit->inverse[0][term] +
                       share * share * fit->inverse[0][0];
-    double error = reach * sqrt(fmax(0, variance)) / fit->value[0];
+    double error = factor * sqrt(fmax(0, variance)) / fit->value[0];
 
     return (struct roast_estimate){share, share - error, share + error};
 }
 
-static struct roast_estimate rate_of(const struct fit *fit, double reach)
+static struct roast_estimate rate_of(const struct fit *fit, double factor)
 {
     double rate = 1 / fit->value[0];
-    double relative = reach * sqrt(fit->inverse[0][0]) * rate;
+    double relative = factor * sqrt(fit->inverse[0][0]) * rate;
 
     return (struct roast_estimate){rate, rate / (1 + relative),
                                    relative < 1 ? rate / (1 - relative) : INFINITY};
 }
 
-/* The fit that is shown takes what it holds to be 0 for sure; how unsure that is, the
- * one without constraints gives. Results are at least 0. */
+/* Adds the uncertainty of the unconstrained fit, because fixed terms have none. Limits
+ * are at least 0. */
 static struct roast_estimate both(struct roast_estimate shown,
-                                  struct roast_estimate whole)
+                                  struct roast_estimate unconstrained)
 {
-    return (struct roast_estimate){shown.value, fmax(0, fmin(shown.low, whole.low)),
-                                   fmax(shown.high, whole.high)};
+    return (struct roast_estimate){shown.value,
+                                   fmax(0, fmin(shown.low, unconstrained.low)),
+                                   fmax(shown.high, unconstrained.high)};
 }
 
-static void forget_errors(struct roast_estimate *estimate)
+static void clear_errors(struct roast_estimate *estimate)
 {
     estimate->low = estimate->high = NAN;
 }
 
-/* Different numbers of threads: a tenth of a thread apart is the same. */
+/* The number of different thread counts; they differ by 0.1 at least. */
 static size_t count_different(const struct roast_scaling *scaling, size_t *usable)
 {
     size_t different = 0;
@@ -220,7 +221,7 @@ static void fit_law(struct roast_scaling *out)
 {
     static const bool all_free[TERMS] = {true, true, true};
     struct fit best;
-    struct fit whole;
+    struct fit unconstrained;
     size_t usable;
     size_t different = count_different(out, &usable);
 
@@ -228,16 +229,19 @@ static void fit_law(struct roast_scaling *out)
         out->why = "needs runs with different numbers of threads";
     else if (different < TERMS)
         out->why = "too few points for a fit: it needs 3 different numbers of threads";
-    else if (!solve(&whole, out, all_free) || whole.value[0] <= 0 ||
-             !solve_above_0(&best, out))
+    else if (!solve(&unconstrained, out, all_free) || unconstrained.value[0] <= 0 ||
+             !solve_constrained(&best, out))
         out->why = "the runs do not follow the law: no fit";
     if (out->why)
         return;
-    double reach = reach_of(&best, usable), whole_reach = reach_of(&whole, usable);
+    double factor = error_factor(&best, usable),
+           free_factor = error_factor(&unconstrained, usable);
     out->fits = true;
-    out->rate_1 = both(rate_of(&best, reach), rate_of(&whole, whole_reach));
-    out->sigma = both(share_of(&best, 1, reach), share_of(&whole, 1, whole_reach));
-    out->kappa = both(share_of(&best, 2, reach), share_of(&whole, 2, whole_reach));
+    out->rate_1 = both(rate_of(&best, factor), rate_of(&unconstrained, free_factor));
+    out->sigma =
+        both(share_of(&best, 1, factor), share_of(&unconstrained, 1, free_factor));
+    out->kappa =
+        both(share_of(&best, 2, factor), share_of(&unconstrained, 2, free_factor));
     out->best_threads = out->kappa.value > 0 && out->sigma.value < 1
                             ? sqrt((1 - out->sigma.value) / out->kappa.value)
                             : NAN;
@@ -250,10 +254,10 @@ static void fit_law(struct roast_scaling *out)
     if (usable > TERMS)
         return;
     out->why =
-        "3 runs fix 3 unknowns, so the uncertainty of the fit is not known; add a run";
-    forget_errors(&out->rate_1);
-    forget_errors(&out->sigma);
-    forget_errors(&out->kappa);
+        "3 runs for 3 unknowns: the uncertainty of the fit is not known; add a run";
+    clear_errors(&out->rate_1);
+    clear_errors(&out->sigma);
+    clear_errors(&out->kappa);
 }
 
 /* ---- points ---------------------------------------------------------------------- */
@@ -283,7 +287,7 @@ int roast_scale(struct roast_scaling *out, const roast_summary *const *summaries
     out->count = count;
     for (size_t i = 0; i < count; i++)
         out->points[i] = point_of(summaries[i]);
-    /* Several runs may have the fewest threads: the mean of their rates counts. */
+    /* The reference is the mean rate of the runs with the fewest threads. */
     double fewest = INFINITY;
     double rate = 0;
     size_t runs = 0;
@@ -304,9 +308,8 @@ int roast_scale(struct roast_scaling *out, const roast_summary *const *summaries
                 point->event_rate / point->threads / (rate / (double)runs);
     }
     fit_law(out);
-    /* Rates are compared per event, and what a chunk costs whatever its size is in
-     * them. */
-    static const double other_size = 1.5;
+    /* Rates per event include the fixed cost per chunk. */
+    static const double size_ratio = 1.5;
     double least = INFINITY, most = 0;
     for (size_t i = 0; i < out->count; i++) {
         if (!is_usable(&out->points[i]))
@@ -314,8 +317,8 @@ int roast_scale(struct roast_scaling *out, const roast_summary *const *summaries
         least = fmin(least, out->points[i].chunk_events);
         most = fmax(most, out->points[i].chunk_events);
     }
-    if (most > other_size * least)
-        out->remark = "chunks of the runs differ in size, and that changes rates too";
+    if (most > size_ratio * least)
+        out->remark = "the chunk sizes of the runs differ, which also changes rates";
     return ROAST_OK;
 }
 

@@ -94,7 +94,7 @@ static double median_of(struct search *search, measure *of, double centre)
         if (!counts(search, row) || isnan(value))
             continue;
         value = isnan(centre) ? value : fabs(value - centre);
-        roast__quantiles_add(&quantiles, &value, 1);
+        roast__quantiles_add(&quantiles, value);
     }
     double median = roast__quantiles_get(&quantiles, 0.5);
     search->failed |= quantiles.failed;
@@ -133,7 +133,7 @@ bool roast__is_slow_host(struct roast_hosts_seen *seen,
     for (size_t row = 0; row < attempts->count; row++) {
         double value = time_per_event(attempts, row);
         if (ctx->totals->roles.of_row[row] == ROAST_ROLE_COUNTS)
-            roast__quantiles_add(&quantiles[host_of(attempts, row) != host], &value, 1);
+            roast__quantiles_add(&quantiles[host_of(attempts, row) != host], value);
     }
     for (int i = 0; i < 2; i++) {
         medians[i] = roast__quantiles_get(&quantiles[i], 0.5);
@@ -220,7 +220,7 @@ void roast__summarize_outliers(const struct roast_summary_context *ctx)
     roast_table *table = roast__summary_open(ctx->summary, ROAST_TABLE_outliers);
     struct search search = {.ctx = ctx};
 
-    if (ctx->totals->ns_per_event.count < FEWEST_CHUNKS)
+    if (ctx->totals->sums.ns_per_event.count < FEWEST_CHUNKS)
         return;
     search.time = typical_of(&search, time_per_event);
     const struct roast_attempts *attempts = &search.ctx->run->attempts;

@@ -13,9 +13,9 @@ static double phase_seconds(const struct roast_rule_input *input,
 
     for (size_t i = 0; i < phases->count; i++) {
         int64_t to_ns =
-            i + 1 < phases->count ? phases->steps[i + 1].from_ns : budget->end_ns;
-        if (phases->steps[i].phase == phase)
-            seconds += roast__seconds_between(phases->steps[i].from_ns, to_ns);
+            i + 1 < phases->count ? phases->intervals[i + 1].from_ns : budget->end_ns;
+        if (phases->intervals[i].phase == phase)
+            seconds += roast__seconds_between(phases->intervals[i].from_ns, to_ns);
     }
     return seconds;
 }

@@ -1,23 +1,23 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* branch_costs.h - what each branch cost, summed over the chunks that count.
+/* branch_costs.h - the cost of each branch, summed over the chunks that count.
  *
- * Zeros of a record mean nothing was read only if its attempt was looked into; what no
- * chunk that read a branch could count is not known. */
+ * A 0 in a record is a measurement only if its attempt has a ladder; a value that no
+ * chunk with the branch could measure is not known. */
 #ifndef ROAST_ANALYZE_READS_BRANCH_COSTS_H
 #define ROAST_ANALYZE_READS_BRANCH_COSTS_H
 
-#include "analyze/name_table.h"
+#include "analyze/key_table.h"
 #include "analyze/record_iter.h"
 
 /* One branch. */
 struct roast_branch_cost {
     struct roast_str name; /* borrows the run */
-    uint32_t group;
+    uint32_t file;         /* see roast__branch_costs_read() */
     unsigned flags;
-    bool preloadable; /* used in a file that allows bulk reads */
+    bool preloadable; /* used in a file from which coffea can preload */
     bool known;       /* seconds and reads */
     bool bytes_known;
-    bool unpacked_known; /* uncompressed bytes */
+    bool uncompressed_known;
     uint64_t chunks;
     double bytes;
     double uncompressed_bytes;
@@ -27,25 +27,25 @@ struct roast_branch_cost {
 
 /* Zeroed = empty and valid. */
 struct roast_branch_costs {
-    struct roast_name_table names;
-    struct roast_branch_cost *all; /* owned; by number of the name */
-    size_t cap;
+    struct roast_key_table names;
+    struct roast_branch_cost *all; /* the values of `names` */
+    size_t count;
     bool known; /* some record lists its reads */
     bool failed;
 };
 
-/* Sums up all records. Branches of two groups are kept apart: group_of has the group of
- * every source + 1, the first of rows without; NULL: there is one. */
+/* Sums all records. With file_of, which has a number for every source + 1 (the first:
+ * rows without source), the branches of different files are kept apart. */
 void roast__branch_costs_read(struct roast_branch_costs *costs,
                               const struct roast_summary_context *ctx,
-                              const int32_t *group_of);
+                              const int32_t *file_of);
 void roast__branch_costs_release(struct roast_branch_costs *costs);
 
-/* Which zeros of a record were measured; the others mean: not known. */
+/* Which zeros of a record are measurements; the others mean: not known. */
 struct roast_branch_coverage {
-    bool all;         /* 0 reads were measured */
-    bool bytes;       /* 0 bytes were measured */
-    bool preloadable; /* coffea can read it in bulk: not from parquet */
+    bool all;         /* 0 reads is a measurement */
+    bool bytes;       /* 0 bytes is a measurement */
+    bool preloadable; /* coffea can preload it: not from parquet */
 };
 
 struct roast_branch_coverage roast__branch_coverage(

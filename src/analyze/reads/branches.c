@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* branches.c - the table of what each branch cost, over all chunks and files.
+/* branches.c - the table of the cost of each branch, over all chunks and files.
  *
- * Bytes are those requested from storage. What no chunk that read a branch could count
- * is absent, not 0. */
+ * Bytes are those requested from storage. A value that no chunk with the branch could
+ * measure is absent, not 0. */
 #include <stdlib.h>
 
 #include "analyze/formulas.h"
 #include "analyze/reads/branch_costs.h"
+#include "base/str.h"
 
 static int by_bytes(const void *a, const void *b)
 {
@@ -16,32 +17,32 @@ static int by_bytes(const void *a, const void *b)
         return left->bytes > right->bytes ? -1 : 1;
     if (left->ns != right->ns)
         return left->ns > right->ns ? -1 : 1;
-    return roast__compare_names(left->name, right->name);
+    return roast__str_compare(left->name, right->name);
 }
 
 static int by_name(const void *a, const void *b)
 {
-    return roast__compare_names(((const struct roast_branch_cost *)a)->name,
-                                ((const struct roast_branch_cost *)b)->name);
+    return roast__str_compare(((const struct roast_branch_cost *)a)->name,
+                              ((const struct roast_branch_cost *)b)->name);
 }
 
-/* All branches that were used: read in bulk they would cover the run. */
+/* The branches to preload: all that were used. */
 static void put_preload(const struct roast_summary_context *ctx,
                         const struct roast_branch_costs *costs)
 {
     roast_table *table = roast__summary_open(ctx->summary, ROAST_TABLE_preload);
     bool any = false;
 
-    for (size_t i = 0; i < costs->names.count; i++) {
+    for (size_t i = 0; i < costs->count; i++) {
         if (!costs->all[i].preloadable)
             continue;
         roast__table_row(table);
         roast__fill_text(table, ROAST_COL_preload_branch, costs->all[i].name);
         any = true;
     }
-    if (!any && costs->names.count > 0)
-        roast__summary_miss(ctx->summary, "preload",
-                            "coffea reads nothing in bulk from parquet files");
+    if (!any && costs->count > 0)
+        roast__summary_unavailable(ctx->summary, "preload",
+                                   "coffea cannot preload branches of parquet files");
 }
 
 void roast__summarize_branches(const struct roast_summary_context *ctx)
@@ -50,7 +51,7 @@ void roast__summarize_branches(const struct roast_summary_context *ctx)
 
     roast__branch_costs_read(&costs, ctx, NULL);
     ctx->summary->failed |= costs.failed;
-    size_t count = costs.names.count, accessed = 0;
+    size_t count = costs.count, accessed = 0;
     roast_table *table = roast__summary_open(ctx->summary, ROAST_TABLE_branch_costs);
     if (count > 0)
         qsort(costs.all, count, sizeof(costs.all[0]), by_bytes);
@@ -60,7 +61,7 @@ void roast__summarize_branches(const struct roast_summary_context *ctx)
         roast__fill_text(table, ROAST_COL_branch_costs_branch, cost->name);
         if (cost->bytes_known)
             roast__fill_sum(table, ROAST_COL_branch_costs_bytes, cost->bytes);
-        if (cost->unpacked_known)
+        if (cost->uncompressed_known)
             roast__fill_sum(table, ROAST_COL_branch_costs_uncompressed_bytes,
                             cost->uncompressed_bytes);
         if (cost->known) {

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* endpoints.c - where bytes came from, over all attempts.
+/* endpoints.c - the storage endpoints that bytes came from, over all attempts.
  *
- * Attempts that failed or were repeated asked the same storage, so they count too. */
+ * Failed and repeated attempts used the same storage, so they count too. */
 #include <stdlib.h>
 
 #include "analyze/formulas.h"
-#include "analyze/name_table.h"
+#include "analyze/key_table.h"
 #include "analyze/record_iter.h"
-#include "base/array.h"
 #include "base/mem.h"
+#include "base/str.h"
 
-struct place {
+struct endpoint_sums {
     struct roast_str name; /* borrows the run */
     double requests;
     double ranges;
@@ -19,67 +19,40 @@ struct place {
     double errors;
 };
 
-struct places {
-    struct roast_name_table names;
-    struct place *all; /* owned; by number of the name, until they are sorted */
-    size_t cap;
-    struct roast_endpoint *read; /* owned; of the record that is read now */
-    size_t read_cap;
-    bool failed;
-};
-
-/* The place of a name, added when it is new; NULL: out of memory. */
-static struct place *place_of(struct places *places, struct roast_str name)
-{
-    size_t known = places->names.count;
-    struct place *all =
-        roast__array_room(places->all, &places->cap, known, sizeof(all[0]));
-
-    if (!all)
-        return NULL;
-    places->all = all;
-    int64_t number = roast__name_number(
-        &places->names, (struct roast_name_key){name, 0}, ROAST_NO_GUESS);
-    if (number == (int64_t)known)
-        all[number] = (struct place){.name = name};
-    return number < 0 ? NULL : &all[number];
-}
-
-static void add_record(struct places *places, struct roast_str blob)
+/* False when out of memory. */
+static bool add_record(struct roast_key_table *names, struct roast_str blob)
 {
     int64_t count = roast_endpoints_read(NULL, 0, blob, NULL);
 
     if (count <= 0)
-        return; /* damaged, or none */
-    places->read = roast__scratch(places->read, &places->read_cap, (size_t)count,
-                                  sizeof(places->read[0]));
-    if (!places->read) {
-        places->failed = true;
-        return;
+        return true; /* damaged, or none */
+    struct roast_endpoint *read = roast__alloc((size_t)count * sizeof(read[0]));
+    bool done = read && roast_endpoints_read(read, (size_t)count, blob, NULL) == count;
+    for (int64_t i = 0; done && i < count; i++) {
+        int64_t number = roast__key_number(
+            names, (struct roast_key){.name = read[i].name}, ROAST_NO_HINT);
+        done = number >= 0;
+        if (!done)
+            break;
+        struct endpoint_sums *sums = (struct endpoint_sums *)names->values + number;
+        sums->name = read[i].name;
+        sums->requests += (double)read[i].requests;
+        sums->ranges += (double)read[i].ranges;
+        sums->bytes += (double)read[i].bytes;
+        sums->wait_ns += (double)read[i].wait_ns;
+        sums->errors += (double)read[i].errors;
     }
-    (void)roast_endpoints_read(places->read, (size_t)count, blob, NULL);
-    for (size_t i = 0; i < (size_t)count && !places->failed; i++) {
-        const struct roast_endpoint *endpoint = &places->read[i];
-        struct place *place = place_of(places, endpoint->name);
-        if (!place) {
-            places->failed = true;
-            return;
-        }
-        place->requests += (double)endpoint->requests;
-        place->ranges += (double)endpoint->ranges;
-        place->bytes += (double)endpoint->bytes;
-        place->wait_ns += (double)endpoint->wait_ns;
-        place->errors += (double)endpoint->errors;
-    }
+    roast__free(read);
+    return done;
 }
 
 static int by_bytes(const void *a, const void *b)
 {
-    const struct place *left = a, *right = b;
+    const struct endpoint_sums *left = a, *right = b;
 
     if (left->bytes != right->bytes)
         return left->bytes > right->bytes ? -1 : 1;
-    return roast__compare_names(left->name, right->name);
+    return roast__str_compare(left->name, right->name);
 }
 
 void roast__summarize_endpoints(const struct roast_summary_context *ctx)
@@ -87,27 +60,26 @@ void roast__summarize_endpoints(const struct roast_summary_context *ctx)
     roast_table *table = roast__summary_open(ctx->summary, ROAST_TABLE_endpoints);
     struct roast_record_iter iter = {
         .ctx = ctx, .fields = ROAST_FIELD_BIT(endpoints), .roles = ROAST_ROLES_ALL};
-    struct places places = {0};
+    struct roast_key_table names = {.value_bytes = sizeof(struct endpoint_sums)};
 
-    while (!places.failed && roast__record_iter_next(&iter))
-        add_record(&places, iter.rec.values[ROAST_FIELD_endpoints].str);
-    ctx->summary->failed |= places.failed;
-    if (places.names.count > 0)
-        qsort(places.all, places.names.count, sizeof(places.all[0]), by_bytes);
-    for (size_t i = 0; i < places.names.count; i++) {
-        const struct place *place = &places.all[i];
+    while (!ctx->summary->failed && roast__record_iter_next(&iter))
+        ctx->summary->failed |=
+            !add_record(&names, iter.rec.values[ROAST_FIELD_endpoints].str);
+    if (names.count > 0)
+        qsort(names.values, names.count, names.value_bytes, by_bytes);
+    for (size_t i = 0; i < names.count; i++) {
+        const struct endpoint_sums *sums =
+            (const struct endpoint_sums *)names.values + i;
         roast__table_row(table);
-        roast__fill_text(table, ROAST_COL_endpoints_endpoint, place->name);
-        roast__fill_sum(table, ROAST_COL_endpoints_requests, place->requests);
-        roast__fill_sum(table, ROAST_COL_endpoints_ranges, place->ranges);
-        roast__fill_sum(table, ROAST_COL_endpoints_bytes, place->bytes);
+        roast__fill_text(table, ROAST_COL_endpoints_endpoint, sums->name);
+        roast__fill_sum(table, ROAST_COL_endpoints_requests, sums->requests);
+        roast__fill_sum(table, ROAST_COL_endpoints_ranges, sums->ranges);
+        roast__fill_sum(table, ROAST_COL_endpoints_bytes, sums->bytes);
         roast__fill_number(table, ROAST_COL_endpoints_mean_request_bytes,
-                           place->bytes / place->requests);
+                           sums->bytes / sums->requests);
         roast__fill_number(table, ROAST_COL_endpoints_wait_seconds,
-                           place->wait_ns / 1e9);
-        roast__fill_sum(table, ROAST_COL_endpoints_errors, place->errors);
+                           sums->wait_ns / 1e9);
+        roast__fill_sum(table, ROAST_COL_endpoints_errors, sums->errors);
     }
-    roast__name_table_release(&places.names);
-    roast__free(places.all);
-    roast__free(places.read);
+    roast__key_table_release(&names);
 }

@@ -1,93 +1,61 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* file_reads.c - what is known of every file, and which of its branches were read.
+/* file_reads.c - the facts of every file, and which of its branches were read.
  *
- * A file is a tree of a file, whatever datasets it is in. Chunks of one file mostly read
- * the same branches in the same order, so each looks first where the last one was. */
+ * A file here is one tree of a file, in any dataset. */
 #include "analyze/reads/file_reads.h"
 
 #include <stdlib.h>
 
-#include "analyze/name_table.h"
 #include "analyze/record_iter.h"
 #include "analyze/totals/groups.h"
-#include "base/array.h"
 #include "base/mem.h"
+#include "base/str.h"
 
 struct search {
     const struct roast_summary_context *ctx;
     struct roast_file_reads *found;
-    struct roast_keys trees;       /* of sources + 1 */
-    struct roast_name_table names; /* of branches; the group is the file */
-    size_t cap;
-    bool failed;
+    struct roast_keys trees;         /* of sources + 1 */
+    struct roast_key_table branches; /* by name and file */
 };
 
 /* ---- files ----------------------------------------------------------------------- */
 
-static const struct roast_source *source_at(const void *attempts, size_t item)
+static struct roast_key key_of_tree(const void *attempts, size_t item)
 {
-    static const struct roast_source none = {.file = ROAST_NO_STRING,
-                                             .tree = ROAST_NO_STRING};
+    const struct roast_source *source = roast__source_item(attempts, item);
 
-    return item > 0 ? &((const struct roast_attempts *)attempts)->sources[item - 1]
-                    : &none;
-}
-
-static bool same_tree(const void *attempts, size_t a, size_t b)
-{
-    const struct roast_source *left = source_at(attempts, a);
-    const struct roast_source *right = source_at(attempts, b);
-
-    return left->file == right->file && left->tree == right->tree;
-}
-
-static uint64_t hash_tree(const void *attempts, size_t item)
-{
-    const struct roast_source *source = source_at(attempts, item);
-
-    return roast__hash_number((uint64_t)(uint32_t)source->file << 32 |
-                              (uint32_t)source->tree);
+    return (struct roast_key){.a = (uint32_t)source->file, .b = (uint32_t)source->tree};
 }
 
 static bool find_files(struct search *search)
 {
-    const struct roast_attempts *attempts = &search->ctx->run->attempts;
-    const struct roast_key_rule by_tree = {attempts, same_tree, hash_tree};
     struct roast_file_reads *found = search->found;
 
-    if (!roast__keys_join(&search->trees, search->ctx->totals->of_source,
-                          attempts->source_count + 1, &by_tree))
+    if (!roast__join_sources(&search->trees, search->ctx, key_of_tree))
         return false;
     found->files = roast__alloc(search->trees.count * sizeof(found->files[0]));
     found->count = found->files ? search->trees.count : 0;
     for (size_t i = 0; i < found->count; i++) {
-        const struct roast_source *source =
-            source_at(attempts, (size_t)search->trees.first_item[i]);
+        const struct roast_source *source = roast__source_item(
+            &search->ctx->run->attempts, (size_t)search->trees.first_item[i]);
         found->files[i].name = source->file;
         found->files[i].tree = source->tree;
     }
     return found->files != NULL;
 }
 
-/* Files without recorded facts or reads do not count. */
-static bool has_content(const struct roast_file_read *file)
-{
-    return file->has_facts || file->has_reads;
-}
-
+/* Sets among_trees; trees without recorded facts or reads do not count. */
 static bool mark_trees(struct search *search)
 {
-    const struct roast_attempts *attempts = &search->ctx->run->attempts;
-    const struct roast_key_rule by_file = roast__by_file(attempts);
     const int32_t *items = search->trees.first_item;
     struct roast_file_reads *found = search->found;
     struct roast_keys files = {0};
-    uint32_t *trees = roast__alloc((attempts->source_count + 1) * sizeof(trees[0]));
-    bool done = trees && roast__keys_join(&files, search->ctx->totals->of_source,
-                                          attempts->source_count + 1, &by_file);
+    uint32_t *trees = roast__alloc(found->count * sizeof(trees[0])); /* per file */
+    bool done = trees && roast__join_sources(&files, search->ctx, roast__key_of_file);
 
     for (size_t i = 0; done && i < found->count; i++)
-        trees[files.key_of[items[i]]] += has_content(&found->files[i]);
+        trees[files.key_of[items[i]]] +=
+            found->files[i].has_facts || found->files[i].has_reads;
     for (size_t i = 0; done && i < found->count; i++)
         found->files[i].among_trees = trees[files.key_of[items[i]]] > 1;
     roast__keys_release(&files);
@@ -97,67 +65,47 @@ static bool mark_trees(struct search *search)
 
 /* ---- branches -------------------------------------------------------------------- */
 
-/* A branch of a file, added when it is new. Its number, -1: out of memory. */
-static int64_t number_of(struct search *search, struct roast_name_key key,
-                         int64_t guess)
-{
-    struct roast_file_reads *found = search->found;
-    struct roast_file_branch *branches = roast__array_room(
-        found->branches, &search->cap, found->branch_count, sizeof(branches[0]));
-
-    if (!branches)
-        return -1;
-    found->branches = branches;
-    int64_t number = roast__name_number(&search->names, key, guess);
-    if (number == (int64_t)found->branch_count)
-        branches[found->branch_count++] =
-            (struct roast_file_branch){.name = key.name, .file = key.group};
-    return number;
-}
-
-static void add_branch(struct roast_file_branch *known,
-                       const struct roast_branch *branch)
-{
-    known->flags |= branch->flags;
-    if (branch->sizes_known) {
-        known->sized = true;
-        known->file_bytes = branch->file_bytes;
-    }
-}
-
-static void add_branches(struct search *search, uint32_t file,
+/* False when out of memory. */
+static bool add_branches(struct search *search, uint32_t file,
                          const struct roast_branch_list *list)
 {
     struct roast_file_read *own = &search->found->files[file];
-    int64_t guess = own->branch_count > 0 ? (int64_t)own->first_branch : ROAST_NO_GUESS;
+    int64_t hint = own->branch_count > 0 ? (int64_t)own->first_branch : ROAST_NO_HINT;
 
     for (size_t i = 0; i < list->count; i++) {
         const struct roast_branch *branch = &list->all[i];
-        struct roast_name_key key = {branch->name, file};
-        size_t known = search->found->branch_count;
-        int64_t number = number_of(search, key, guess);
-        if (number < 0) {
-            search->failed = true;
-            return;
-        }
+        size_t before = search->branches.count;
+        struct roast_key key = {.name = branch->name, .a = file};
+        int64_t number = roast__key_number(&search->branches, key, hint);
+        if (number < 0)
+            return false;
         if (own->branch_count == 0)
             own->first_branch = (size_t)number;
-        own->branch_count += search->found->branch_count - known;
+        own->branch_count += search->branches.count - before;
         own->requested_bytes += (double)branch->bytes;
-        add_branch(&search->found->branches[number], branch);
-        guess = number + 1;
+        struct roast_file_branch *known =
+            (struct roast_file_branch *)search->branches.values + number;
+        known->name = branch->name;
+        known->file = file;
+        known->flags |= branch->flags;
+        if (branch->sizes_known) {
+            known->sized = true;
+            known->file_bytes = branch->file_bytes;
+        }
+        hint = number + 1;
     }
+    return true;
 }
 
-/* A chunk that read something knows the codec, another one does not. */
-static void learn_facts(struct roast_file_read *file,
+/* Only a chunk that read something has the codec. */
+static void merge_facts(struct roast_file_read *file,
                         const struct roast_record_iter *iter)
 {
     struct roast_file_facts facts;
-    bool whole = file->has_facts && file->facts.codec != ROAST_CODEC_UNKNOWN &&
-                 file->facts.sizes_known;
+    bool complete = file->has_facts && file->facts.codec != ROAST_CODEC_UNKNOWN &&
+                    file->facts.sizes_known;
 
-    if (whole || !roast__record_iter_facts(iter, &facts))
+    if (complete || !roast__record_iter_facts(iter, &facts))
         return;
     if (!file->has_facts)
         file->facts = facts;
@@ -177,7 +125,7 @@ static int by_file_and_name(const void *a, const void *b)
 
     if (left->file != right->file)
         return left->file < right->file ? -1 : 1;
-    return roast__compare_names(left->name, right->name);
+    return roast__str_compare(left->name, right->name);
 }
 
 /* ---- all ------------------------------------------------------------------------- */
@@ -185,42 +133,41 @@ static int by_file_and_name(const void *a, const void *b)
 bool roast__file_reads_find(struct roast_file_reads *reads,
                             const struct roast_summary_context *ctx)
 {
-    struct search search = {.ctx = ctx, .found = reads};
+    struct search search = {.ctx = ctx,
+                            .found = reads,
+                            .branches = {.value_bytes = sizeof(reads->branches[0])}};
+    struct roast_record_iter iter = {
+        .ctx = ctx, .fields = ROAST_FIELDS_OF_READS, .roles = ROAST_ROLES_COUNT};
+    struct roast_branch_list list = {0};
 
     if (!(ctx->run->attempts.fields & ROAST_FIELDS_OF_READS))
         return true;
-    if (find_files(&search)) {
-        struct roast_record_iter iter = {.ctx = search.ctx,
-                                         .fields = ROAST_FIELDS_OF_READS,
-                                         .roles = ROAST_ROLES_COUNT};
-        const int32_t *source = search.ctx->run->attempts.source;
-        struct roast_branch_list list = {0};
-        while (!search.failed && roast__record_iter_next(&iter)) {
-            int32_t file = search.trees.key_of[source[iter.row] + 1];
-            struct roast_file_read *own = &search.found->files[file];
-            learn_facts(own, &iter);
-            if (!roast__record_iter_branches(&iter, &list))
-                continue;
-            own->has_reads = true;
-            own->has_bytes |= roast__record_iter_knows_bytes(&iter);
-            add_branches(&search, (uint32_t)file, &list);
-        }
-        roast__free(list.all);
-    } else
-        search.failed = true;
-    if (!search.failed)
-        search.failed = !mark_trees(&search);
-    size_t first = 0;
+    bool done = find_files(&search);
+    while (done && roast__record_iter_next(&iter)) {
+        int32_t file = search.trees.key_of[ctx->run->attempts.source[iter.row] + 1];
+        struct roast_file_read *own = &reads->files[file];
+        merge_facts(own, &iter);
+        if (!roast__record_iter_branches(&iter, &list))
+            continue;
+        own->has_reads = true;
+        own->has_bytes |= roast__record_iter_has_bytes(&iter);
+        done = add_branches(&search, (uint32_t)file, &list);
+    }
+    done = done && mark_trees(&search);
+    reads->branches = search.branches.values;
+    reads->branch_count = search.branches.count;
+    search.branches.values = NULL; /* moved */
     if (reads->branch_count > 0)
         qsort(reads->branches, reads->branch_count, sizeof(reads->branches[0]),
               by_file_and_name);
-    for (size_t i = 0; i < reads->count; i++) {
+    for (size_t i = 0, first = 0; i < reads->count; i++) {
         reads->files[i].first_branch = first;
         first += reads->files[i].branch_count;
     }
+    roast__free(list.all);
     roast__keys_release(&search.trees);
-    roast__name_table_release(&search.names);
-    return !search.failed;
+    roast__key_table_release(&search.branches);
+    return done;
 }
 
 void roast__file_reads_release(struct roast_file_reads *reads)

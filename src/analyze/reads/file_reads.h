@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* file_reads.h - what is known of every file, and which of its branches were read. */
+/* file_reads.h - the facts of every file, and which of its branches were read. */
 #ifndef ROAST_ANALYZE_READS_FILE_READS_H
 #define ROAST_ANALYZE_READS_FILE_READS_H
 
@@ -11,13 +11,13 @@ struct roast_file_branch {
     struct roast_str name; /* borrows the run */
     uint32_t file;
     unsigned flags;      /* roast_branch_flag bits, of all chunks */
-    bool sized;          /* the one below */
+    bool sized;          /* file_bytes is known */
     uint64_t file_bytes; /* compressed, in the whole file */
 };
 
 /* A tree of a file. */
 struct roast_file_read {
-    int32_t name; /* numbers of strings */
+    int32_t name; /* numbers of strings, as tree */
     int32_t tree;
     bool among_trees; /* other trees of the file were read too */
     bool has_facts;
@@ -37,7 +37,7 @@ struct roast_file_reads {
     size_t branch_count;
 };
 
-/* Looks through the chunks that count; false when out of memory. */
+/* Reads the records of the chunks that count; false when out of memory. */
 bool roast__file_reads_find(struct roast_file_reads *reads,
                             const struct roast_summary_context *ctx);
 void roast__file_reads_release(struct roast_file_reads *reads);

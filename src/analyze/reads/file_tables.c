@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* file_tables.c - the tables of files: what they are, and how much of them was read.
+/* file_tables.c - the tables of files: their facts, and how much of them was read.
  *
- * A branch counts as read when any chunk of the file looked at its values, and with all
- * its bytes in the file, as users of roastcoffea know it; what was really requested is a
- * column of its own. A file that was read with several trees has a row for each. */
+ * A branch counts as read if any chunk of the file used its values, with all its bytes in
+ * the file, as in 0.1.2; the requested bytes have their own column. A file that was read
+ * with several trees has a row for each. */
 #include "analyze/formulas.h"
 #include "analyze/reads/file_reads.h"
 #include "base/buf.h"
 
-/* Sums over files, and how many those are. */
+/* A mean over files. */
 struct mean {
     double sum;
     double count;
@@ -17,7 +17,7 @@ struct mean {
 /* What was read of a file. */
 struct share {
     uint64_t branches;
-    double bytes; /* NaN: some branch does not know */
+    double bytes; /* NaN: the size of some branch is not known */
     double branches_percent;
     double bytes_percent;
 };
@@ -30,9 +30,9 @@ static void add_to_mean(struct mean *mean, double value)
     mean->count++;
 }
 
-/* ---- what files are -------------------------------------------------------------- */
+/* ---- facts of files --------------------------------------------------------------- */
 
-/* The name of a file, with its tree where it was read with several. */
+/* The name of a file, with its tree if it was read with several. */
 static void put_name(roast_table *table, int col,
                      const struct roast_summary_context *ctx,
                      const struct roast_file_read *file)
@@ -96,7 +96,7 @@ static void put_all_metadata(const struct roast_summary_context *ctx,
     }
 }
 
-/* ---- how much was read ----------------------------------------------------------- */
+/* ---- reads ----------------------------------------------------------------------- */
 
 static struct share share_of(const struct roast_file_read *file,
                              const struct roast_file_branch *branches)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* ladder.c - the ladders of the chunks that count, summed up.
  *
- * Ladders come with the end of an attempt, so a chunk has one whether or not it left a
- * record. Sums are over the chunks that have one; how many do not is a metric. */
+ * The ladder is sent with the end of an attempt, so chunks without a record have one too.
+ * Sums are over the chunks with a ladder; the number of others is a metric. */
 #include "analyze/reads/ladder.h"
 
 #include "analyze/formulas.h"
@@ -74,8 +74,8 @@ static void add_all(struct roast_ladder_sums *sums,
 
 /* ---- tables and metrics ---------------------------------------------------------- */
 
-/* One way to wait means the same in every run: the waiting of chunks that cannot separate two
- * kinds has a column of its own. */
+/* Chunks that cannot separate two kinds of waiting have their own column, so that every
+ * column means the same in all runs. */
 static void put_split(const struct roast_summary_context *ctx,
                       const struct roast_ladder_sums *sums)
 {
@@ -83,10 +83,9 @@ static void put_split(const struct roast_summary_context *ctx,
 
     if (sums->splits == 0) {
         if (sums->ladders > 0)
-            roast__summary_miss(
+            roast__summary_unavailable(
                 ctx->summary, "chunk_split",
-                "the system does not report how long threads wait for a "
-                "core");
+                "the system does not report how long threads wait for a core");
         return;
     }
     roast__table_row(table);
@@ -101,7 +100,7 @@ static void put_split(const struct roast_summary_context *ctx,
         static const char *const parts[] = {"chunk_split.fetch_wait",
                                             "chunk_split.blocked"};
         for (int i = 0; i < 2; i++)
-            roast__summary_miss(
+            roast__summary_unavailable(
                 ctx->summary, parts[i],
                 "no chunk separates waiting for data from other waiting: "
                 "chunk_split.waiting has both");
@@ -159,7 +158,7 @@ void roast__summarize_ladder(const struct roast_summary_context *ctx)
     }
     put_split(ctx, &sums);
     set_metrics(ctx, &sums);
-    /* What the first chunks of processes took: imports and cold caches are in there. */
+    /* The first chunks of processes: their duration includes imports and cold caches. */
     struct roast_record_iter iter = {
         .ctx = ctx, .fields = ROAST_FIELD_BIT(first_chunk), .roles = ROAST_ROLES_COUNT};
     double seconds = NAN;

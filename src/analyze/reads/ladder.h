@@ -8,21 +8,21 @@
 
 struct roast_ladder_sums {
     uint64_t chunks;  /* that count */
-    uint64_t ladders; /* those of them that were looked into */
-    uint32_t known;   /* bit n: some ladder knows item n */
+    uint64_t ladders; /* those of them with a ladder */
+    uint32_t known;   /* bit n: some ladder has item n */
     double items[ROAST_ITEM_COUNT];
     uint64_t without_hook[ROAST_HOOK_END]; /* chunks; by hook */
-    uint64_t splits;                       /* ladders that know the second way */
-    uint64_t splits_with_fetch;            /* with the cause of waiting known */
+    uint64_t splits;            /* ladders with a split of time by CPU and waiting */
+    uint64_t splits_with_fetch; /* those of them with the cause of waiting */
     double on_cpu_ns;
     double runqueue_ns;
     double fetch_wait_ns;
     double blocked_ns;
-    double waiting_ns; /* of the others: one of the two */
+    double waiting_ns; /* of the others: fetch_wait + blocked */
 };
 
-/* The hooks that chunks had to do without, and what is missing for want of them. The
- * tables of what was read are there already. */
+/* Fills the table of missing hooks, and notes what is not known without them. Call it
+ * after the tables of reads. */
 void roast__put_missing_hooks(const struct roast_summary_context *ctx,
                               const struct roast_ladder_sums *sums);
 

@@ -9,16 +9,15 @@
 
 enum { NAME_BYTES = 64 };
 
-/* Static texts, by hook. */
 static const char *const why_missing[ROAST_HOOK_END] = {
-#define H(number, name, where, slices, text) [number] = where " is not there: " text,
+#define H(number, name, where, slices, text) [number] = where " does not exist: " text,
 #include "roast/hooks.def"
 #undef H
 };
 
-static const char *const not_looked_into = "no chunk was looked into";
+static const char *const no_ladder = "no chunk has a ladder";
 
-/* Tables that are empty without one of these hooks (0: no other), or else because. */
+/* Tables that are empty without one of these hooks (0: unused), else `otherwise`. */
 static const struct {
     enum roast_table_id table;
     unsigned hooks[3];
@@ -29,7 +28,7 @@ static const struct {
      "the chunks read nothing"},
     {ROAST_TABLE_endpoints,
      {ROAST_HOOK_source, 0, 0},
-     "no request was seen: parquet files do not report them"},
+     "no request was recorded: parquet reads are not counted"},
     {ROAST_TABLE_file_metadata,
      {ROAST_HOOK_from_root, ROAST_HOOK_from_parquet, 0},
      "the chunks read no file"},
@@ -54,17 +53,17 @@ static const char *why_no_table(const struct roast_ladder_sums *sums, size_t tab
         if (hook != 0 && sums->without_hook[hook] > 0)
             return why_missing[hook];
     }
-    return sums->ladders == 0 ? not_looked_into : tables[table].otherwise;
+    return sums->ladders == 0 ? no_ladder : tables[table].otherwise;
 }
 
-static void miss_tables(const struct roast_summary_context *ctx,
-                        const struct roast_ladder_sums *sums)
+static void note_empty_tables(const struct roast_summary_context *ctx,
+                              const struct roast_ladder_sums *sums)
 {
     for (size_t i = 0; i < sizeof(tables) / sizeof(tables[0]); i++) {
         const roast_table *table = ctx->summary->tables[tables[i].table];
         if (table && roast_table_rows(table) == 0)
-            roast__summary_miss(ctx->summary, roast_table_key(tables[i].table),
-                                why_no_table(sums, i));
+            roast__summary_unavailable(ctx->summary, roast_table_key(tables[i].table),
+                                       why_no_table(sums, i));
     }
 }
 
@@ -84,9 +83,9 @@ void roast__put_missing_hooks(const struct roast_summary_context *ctx,
                           sums->without_hook[hook]);
     }
     if (sums->chunks == 0)
-        return; /* the reasons of the metrics state that nothing ran */
+        return; /* the reasons of the metrics are enough */
     if (sums->ladders == 0)
-        roast__summary_miss(ctx->summary, "ladder", not_looked_into);
+        roast__summary_unavailable(ctx->summary, "ladder", no_ladder);
     else {
         /* The unexplained part is not a slice that could be missing. */
         for (int i = 0; i < ROAST_ITEM_unnamed; i++) {
@@ -97,9 +96,9 @@ void roast__put_missing_hooks(const struct roast_summary_context *ctx,
             const char *why = why_no_slice(sums, slice);
             (void)snprintf(name, sizeof(name), "ladder.%s",
                            roast_ladder_info(slice)->name);
-            roast__summary_miss(ctx->summary, name,
-                                why ? why : "no chunk could measure it separately");
+            roast__summary_unavailable(
+                ctx->summary, name, why ? why : "no chunk could measure it separately");
         }
     }
-    miss_tables(ctx, sums);
+    note_empty_tables(ctx, sums);
 }

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* failed_fileset.c - what has to be run again, as a fileset for coffea's Runner.
+/* failed_fileset.c - the files to run again, as a fileset for coffea's Runner.
  *
- * The Runner gives one output for all its chunks, at its end. Where it gave none, those
- * that ended well are gone too: everything is to be run again. Else a file is in it when
- * a range of its entries was tried and never ended well. Where an exception came beside
- * the output, files of the fileset that was given are in it too when nothing of them
- * ended well, and files of which fewer entries did than there are. A success counts in
- * whichever call of the Runner it was, and an entry once in however many it was. */
+ * The Runner returns one output for all its chunks, at its end. Without an output the
+ * successful chunks are lost too: all files must run again. Otherwise a file must run
+ * again if a range of its entries was never successful. If an exception came with the
+ * output, so must the files of the user's fileset without any successful range, and files
+ * with fewer successful entries than they have. A range may be successful in any call of
+ * the Runner, and an entry counts once. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -19,17 +19,17 @@
 #include "run/cold_fields.h"
 #include "run/run.h"
 
-/* What became of a source: a file of a dataset. */
-struct fate {
-    bool tried;     /* a range failed, was lost or is open, and was not made good */
-    bool failed;    /* one of those failed or was lost */
-    bool succeeded; /* some range ended well */
+/* The state of a source, which is a file of a dataset. */
+struct source_state {
+    bool unfinished; /* a range failed, was lost or is open, and was never successful */
+    bool failed;     /* one of these failed or was lost */
+    bool succeeded;  /* some range was successful */
     bool has_entries;
     uint64_t entries; /* of the tree */
-    uint64_t done;    /* entries that ended well; of those that `are_ranges_wanted` */
+    uint64_t done;    /* successful entries; if needs_ranges() */
 };
 
-/* A range that ended well. */
+/* A successful range of entries. */
 struct range {
     int32_t source;
     int64_t start;
@@ -39,15 +39,15 @@ struct range {
 struct search {
     struct roast_run *run;
     struct roast_roles roles;
-    bool part;          /* an exception came beside the output */
-    bool open_in_vain;  /* what did not end has no part in an output */
-    struct fate *fates; /* owned, by source */
-    struct range *done; /* owned, sorted; of sources whose `are_ranges_wanted` */
+    bool with_exception;         /* an exception came with the output */
+    bool open_is_failed;         /* attempts without an end are not in an output */
+    struct source_state *states; /* owned, by source */
+    struct range *done;          /* owned, sorted; of sources that needs_ranges() */
     size_t done_count;
     struct roast_rerun rerun;
 };
 
-static bool ended_well(const struct search *search, size_t row)
+static bool was_successful(const struct search *search, size_t row)
 {
     unsigned role = search->roles.of_row[row];
 
@@ -55,15 +55,15 @@ static bool ended_well(const struct search *search, size_t row)
            role == ROAST_ROLE_REPEAT;
 }
 
-/* Whether an attempt failed and no other one of its call made it good. */
-static bool in_vain(const struct search *search, size_t row)
+/* Whether an attempt failed and no other one of its call was successful. */
+static bool is_unresolved(const struct search *search, size_t row)
 {
     unsigned role = search->roles.of_row[row];
 
     if (roast__roles_resolved(&search->roles, search->run, row))
         return false;
     return role == ROAST_ROLE_FAILED || role == ROAST_ROLE_LOST ||
-           (role == ROAST_ROLE_OPEN && search->open_in_vain);
+           (role == ROAST_ROLE_OPEN && search->open_is_failed);
 }
 
 static struct range range_of(const struct roast_attempts *attempts, size_t row)
@@ -76,7 +76,7 @@ static struct range range_of(const struct roast_attempts *attempts, size_t row)
         roast__column_get(&columns[ROAST_COLUMN_entry_stop], row, -1)};
 }
 
-/* ---- what ended well ---------------------------------------------------------- */
+/* ---- successful ranges -------------------------------------------------------- */
 
 static int compare_ranges(const void *a, const void *b)
 {
@@ -89,13 +89,13 @@ static int compare_ranges(const void *a, const void *b)
     return (left->stop > right->stop) - (left->stop < right->stop);
 }
 
-/* Of sources with failures, which a later call can make good, and of those that may be
+/* Sources with failures, which a later call may have resolved, and those that may be
  * done in part. */
-static bool are_ranges_wanted(const struct search *search, int32_t source)
+static bool needs_ranges(const struct search *search, int32_t source)
 {
-    const struct fate *fate = &search->fates[source];
+    const struct source_state *state = &search->states[source];
 
-    return fate->tried || (search->part && fate->has_entries);
+    return state->unfinished || (search->with_exception && state->has_entries);
 }
 
 static bool collect_done(struct search *search)
@@ -106,8 +106,8 @@ static bool collect_done(struct search *search)
     for (int pass = 0; pass < 2; pass++) {
         for (size_t row = 0; row < attempts->count; row++) {
             int32_t source = attempts->source[row];
-            if (source < 0 || !are_ranges_wanted(search, source) ||
-                !ended_well(search, row))
+            if (source < 0 || !needs_ranges(search, source) ||
+                !was_successful(search, row))
                 continue;
             if (pass == 0)
                 count++;
@@ -125,11 +125,11 @@ static bool collect_done(struct search *search)
     return true;
 }
 
-/* Ranges may overlap: calls may cut a file in other ways. */
+/* Ranges may overlap: calls may use different chunk sizes. */
 static void count_done(struct search *search)
 {
     int32_t source = -1;
-    int64_t end = 0; /* of what was counted of this source */
+    int64_t end = 0; /* of the ranges counted so far */
 
     for (size_t i = 0; i < search->done_count; i++) {
         const struct range *range = &search->done[i];
@@ -140,7 +140,7 @@ static void count_done(struct search *search)
         if (range->start < 0 || range->stop <= end)
             continue;
         int64_t start = range->start > end ? range->start : end;
-        search->fates[source].done += (uint64_t)(range->stop - start);
+        search->states[source].done += (uint64_t)(range->stop - start);
         end = range->stop;
     }
 }
@@ -152,7 +152,7 @@ static bool is_running(const struct search *search, size_t row)
     return search->roles.of_row[row] == ROAST_ROLE_OPEN;
 }
 
-static void note_unnamed(struct search *search, bool running)
+static void count_unnamed(struct search *search, bool running)
 {
     if (running)
         search->rerun.unnamed_running++;
@@ -160,8 +160,9 @@ static void note_unnamed(struct search *search, bool running)
         search->rerun.unnamed_failed++;
 }
 
-/* The number of entries of the tree, where a record has it. */
-static void read_entries(const struct search *search, struct fate *fate, size_t row)
+/* The number of entries of the tree, if a record has it. */
+static void read_entries(const struct search *search, struct source_state *state,
+                         size_t row)
 {
     unsigned char identity[ROAST_IDENTITY_BYTES];
     struct roast_file_facts facts;
@@ -172,28 +173,28 @@ static void read_entries(const struct search *search, struct fate *fate, size_t 
         roast_file_facts_read(&facts, rec.values[ROAST_FIELD_file_facts].str, NULL) ==
             ROAST_OK &&
         facts.entries > 0) {
-        fate->has_entries = true;
-        fate->entries = facts.entries;
+        state->has_entries = true;
+        state->entries = facts.entries;
     }
 }
 
-static void note_fates(struct search *search)
+static void find_states(struct search *search)
 {
     const struct roast_attempts *attempts = &search->run->attempts;
 
     for (size_t row = 0; row < attempts->count; row++) {
         int32_t source = attempts->source[row];
-        bool wanted = search->rerun.everything || in_vain(search, row);
+        bool wanted = search->rerun.everything || is_unresolved(search, row);
         if (source < 0 && wanted)
-            note_unnamed(search, is_running(search, row));
+            count_unnamed(search, is_running(search, row));
         else if (source < 0)
             continue;
-        else if (ended_well(search, row)) {
-            if (search->part && !search->fates[source].has_entries)
-                read_entries(search, &search->fates[source], row);
-            search->fates[source].succeeded = true;
-        } else if (in_vain(search, row))
-            search->fates[source].tried = true;
+        else if (was_successful(search, row)) {
+            if (search->with_exception && !search->states[source].has_entries)
+                read_entries(search, &search->states[source], row);
+            search->states[source].succeeded = true;
+        } else if (is_unresolved(search, row))
+            search->states[source].unfinished = true;
     }
 }
 
@@ -223,7 +224,7 @@ static bool holds(const struct roast_fileset *sorted, const struct roast_str nam
     return false;
 }
 
-/* The tree of the run, where all its files have the same; else absent. */
+/* The tree of the run, if all its files have the same one; else absent. */
 static struct roast_str only_tree(const struct search *search)
 {
     const struct roast_attempts *attempts = &search->run->attempts;
@@ -240,19 +241,18 @@ static struct roast_str only_tree(const struct search *search)
     return text_of(search, tree);
 }
 
-/* Files that were given and of which nothing ended well, or all of them. */
-static void add_untried(struct roast_fileset *wanted, const struct roast_fileset *given,
-                        const struct search *search)
+/* Adds files of the user's fileset without a successful range, or all of them. */
+static void add_given(struct roast_fileset *wanted, const struct roast_fileset *given,
+                      const struct search *search)
 {
     struct roast_fileset succeeded = {0};
-    struct roast_str usual_tree = only_tree(search);
+    struct roast_str common_tree = only_tree(search);
 
-    /* The files that ended well at least in part, sorted. */
     const struct roast_attempts *attempts = &search->run->attempts;
     for (size_t i = 0; i < attempts->source_count; i++) {
         const struct roast_source *source = &attempts->sources[i];
         struct roast_str dataset = text_of(search, source->dataset);
-        if (search->fates[i].succeeded && dataset.data)
+        if (search->states[i].succeeded && dataset.data)
             roast__fileset_add(&succeeded, roast__fileset_keep(&succeeded, dataset),
                                text_of(search, source->file),
                                (struct roast_str){NULL, 0});
@@ -265,7 +265,7 @@ static void add_untried(struct roast_fileset *wanted, const struct roast_fileset
         struct roast_str tree = roast__fileset_text(given, file->tree);
         if (search->rerun.everything || !holds(&succeeded, names))
             roast__fileset_add(wanted, roast__fileset_keep(wanted, names[0]), names[1],
-                               tree.data ? tree : usual_tree);
+                               tree.data ? tree : common_tree);
     }
     wanted->failed = wanted->failed || succeeded.failed;
     roast__fileset_release(&succeeded);
@@ -273,8 +273,7 @@ static void add_untried(struct roast_fileset *wanted, const struct roast_fileset
 
 /* ---- the run ------------------------------------------------------------------ */
 
-/* An output that came with an exception may lack chunks that ended well: those that
- * nobody had collected when it happened. */
+/* An output with an exception may lack successful chunks that were not merged yet. */
 static bool lacks_chunks(const struct search *search)
 {
     const struct roast_run *run = search->run;
@@ -284,47 +283,47 @@ static bool lacks_chunks(const struct search *search)
                (double)search->roles.successful_chunks;
 }
 
-static void ask_for_output(struct search *search)
+static void read_outcome(struct search *search)
 {
     enum roast_returned returned = roast__run_returned(search->run);
 
-    search->part = returned == ROAST_RETURNED_PART;
-    search->open_in_vain = search->run->end_ns == 0 || returned != ROAST_RETURNED_ALL;
-    search->rerun.everything =
-        returned == ROAST_RETURNED_NOTHING || (search->part && lacks_chunks(search));
+    search->with_exception = returned == ROAST_RETURNED_PART;
+    search->open_is_failed = search->run->end_ns == 0 || returned != ROAST_RETURNED_ALL;
+    search->rerun.everything = returned == ROAST_RETURNED_NOTHING ||
+                               (search->with_exception && lacks_chunks(search));
 }
 
-static int find_fates(struct search *search, roast_error *err)
+static int find_unfinished(struct search *search, roast_error *err)
 {
     struct roast_run *run = search->run;
     int status = roast__roles_find(&search->roles, run, err);
 
     if (status < 0)
         return status;
-    ask_for_output(search);
-    search->fates =
-        roast__alloc((run->attempts.source_count + 1) * sizeof(struct fate));
-    if (!search->fates)
+    read_outcome(search);
+    search->states =
+        roast__alloc((run->attempts.source_count + 1) * sizeof(struct source_state));
+    if (!search->states)
         return roast_error_set(err, ROAST_NO_MEMORY, "%zu files",
                                run->attempts.source_count);
-    note_fates(search);
+    find_states(search);
     if (!collect_done(search))
         return roast_error_set(err, ROAST_NO_MEMORY, "%zu attempts",
                                run->attempts.count);
     count_done(search);
-    /* A source stays `tried` only if one of its ranges was never done. */
+    /* A source is unfinished only if one of its ranges was never successful. */
     const struct roast_attempts *attempts = &search->run->attempts;
     for (size_t i = 0; i < attempts->source_count; i++)
-        search->fates[i].tried = false;
+        search->states[i].unfinished = false;
     for (size_t row = 0; row < attempts->count; row++) {
         struct range range = range_of(attempts, row);
-        if (range.source < 0 || !in_vain(search, row) ||
+        if (range.source < 0 || !is_unresolved(search, row) ||
             (search->done_count > 0 && bsearch(&range, search->done, search->done_count,
                                                sizeof(range), compare_ranges) != NULL))
             continue;
-        search->fates[range.source].tried = true;
+        search->states[range.source].unfinished = true;
         if (!is_running(search, row))
-            search->fates[range.source].failed = true;
+            search->states[range.source].failed = true;
     }
     return ROAST_OK;
 }
@@ -334,31 +333,31 @@ static int make(struct roast_buf *out, struct search *search, roast_error *err)
     struct roast_str document = roast__notes_get(
         &search->run->notes, ROAST_NOTES_document, roast_str_of("fileset"));
     struct roast_fileset wanted = {0}, given = {0};
-    int status = find_fates(search, err);
+    int status = find_unfinished(search, err);
 
     if (status == ROAST_OK && document.data &&
         roast__fileset_read(&given, document, err) == ROAST_NO_MEMORY)
-        status = ROAST_NO_MEMORY; /* a document that cannot be read is none */
+        status = ROAST_NO_MEMORY; /* a damaged note counts as absent */
     if (status == ROAST_OK) {
         const struct roast_attempts *attempts = &search->run->attempts;
         for (size_t i = 0; i < attempts->source_count; i++) {
             const struct roast_source *source = &attempts->sources[i];
             struct roast_str dataset = text_of(search, source->dataset);
             struct roast_str file = text_of(search, source->file);
-            const struct fate *fate = &search->fates[i];
-            bool cut_short = search->part && fate->succeeded && fate->has_entries &&
-                             fate->done < fate->entries;
-            if (!(search->rerun.everything || fate->tried || cut_short))
+            const struct source_state *state = &search->states[i];
+            bool is_partial = search->with_exception && state->succeeded &&
+                              state->has_entries && state->done < state->entries;
+            if (!(search->rerun.everything || state->unfinished || is_partial))
                 continue;
             if (dataset.data && file.data)
                 roast__fileset_add(&wanted, roast__fileset_keep(&wanted, dataset), file,
                                    text_of(search, source->tree));
             else
-                note_unnamed(search,
-                             search->fates[i].tried && !search->fates[i].failed);
+                count_unnamed(search, search->states[i].unfinished &&
+                                          !search->states[i].failed);
         }
-        if (search->part || search->rerun.everything)
-            add_untried(&wanted, &given, search);
+        if (search->with_exception || search->rerun.everything)
+            add_given(&wanted, &given, search);
         search->rerun.fileset_known = given.count > 0;
         roast__fileset_sort(&given);
         roast__fileset_sort(&wanted);
@@ -393,7 +392,7 @@ int roast_failed_fileset(struct roast_page *out, roast_run *run,
             *rerun = search.rerun;
     }
     roast__buf_release(&text);
-    roast__free(search.fates);
+    roast__free(search.states);
     roast__free(search.done);
     roast__roles_release(&search.roles);
     return status;

@@ -1,22 +1,22 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* fileset.c - files of datasets: kept, ordered, and written for coffea's Runner.
+/* fileset.c - stores, sorts and writes files of datasets for coffea's Runner.
  *
- * The Runner takes one tree for a dataset, or one for each file. The first is what people
- * write, so it is what we write wherever it holds. */
+ * The Runner accepts one tree per dataset, or one per file. The first is usual, so it is
+ * written where possible. */
 #include "analyze/rerun/fileset.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/array.h"
 #include "base/mem.h"
+#include "base/str.h"
 #include "roast/json_write.h"
 
 void roast__fileset_release(struct roast_fileset *fileset)
 {
     roast__buf_release(&fileset->texts);
     roast__free(fileset->files);
-    roast__free(fileset->rests);
+    roast__free(fileset->others);
     *fileset = (struct roast_fileset){0};
 }
 
@@ -67,37 +67,28 @@ void roast__fileset_add(struct roast_fileset *fileset,
     fileset->files[fileset->count++] = added;
 }
 
-void roast__fileset_add_rest(struct roast_fileset *fileset,
-                             struct roast_fileset_text dataset, struct roast_str json)
+void roast__fileset_add_other(struct roast_fileset *fileset,
+                              struct roast_fileset_text dataset, struct roast_str json)
 {
-    struct roast_fileset_rest added = {dataset, roast__fileset_keep(fileset, json)};
-    void *rests = roast__array_room(fileset->rests, &fileset->rest_cap,
-                                    fileset->rest_count, sizeof(added));
+    struct roast_fileset_other added = {dataset, roast__fileset_keep(fileset, json)};
+    void *others = roast__array_room(fileset->others, &fileset->other_cap,
+                                     fileset->other_count, sizeof(added));
 
-    if (!rests) {
+    if (!others) {
         fileset->failed = true;
         return;
     }
-    fileset->rests = rests;
-    fileset->rests[fileset->rest_count++] = added;
+    fileset->others = others;
+    fileset->others[fileset->other_count++] = added;
 }
 
 /* ---- order -------------------------------------------------------------------- */
 
-static int compare_texts(struct roast_str a, struct roast_str b)
-{
-    size_t both = a.size_bytes < b.size_bytes ? a.size_bytes : b.size_bytes;
-    int order = both > 0 && a.data && b.data ? memcmp(a.data, b.data, both) : 0;
-
-    return order != 0 ? order
-                      : (a.size_bytes > b.size_bytes) - (a.size_bytes < b.size_bytes);
-}
-
 int roast__fileset_compare(const struct roast_str a[2], const struct roast_str b[2])
 {
-    int order = compare_texts(a[0], b[0]);
+    int order = roast__str_compare(a[0], b[0]);
 
-    return order != 0 ? order : compare_texts(a[1], b[1]);
+    return order != 0 ? order : roast__str_compare(a[1], b[1]);
 }
 
 static int compare_names(const struct roast_fileset *fileset,
@@ -120,16 +111,16 @@ static int compare_files(const void *a, const void *b, void *fileset)
 
     if (order != 0 || !both) /* known trees first */
         return order != 0 ? order : (left->tree.at == 0) - (right->tree.at == 0);
-    return compare_texts(roast__fileset_text(fileset, left->tree),
-                         roast__fileset_text(fileset, right->tree));
+    return roast__str_compare(roast__fileset_text(fileset, left->tree),
+                              roast__fileset_text(fileset, right->tree));
 }
 
-static int compare_rests(const void *a, const void *b, void *fileset)
+static int compare_others(const void *a, const void *b, void *fileset)
 {
-    const struct roast_fileset_rest *left = a, *right = b;
+    const struct roast_fileset_other *left = a, *right = b;
 
-    return compare_texts(roast__fileset_text(fileset, left->dataset),
-                         roast__fileset_text(fileset, right->dataset));
+    return roast__str_compare(roast__fileset_text(fileset, left->dataset),
+                              roast__fileset_text(fileset, right->dataset));
 }
 
 void roast__fileset_sort(struct roast_fileset *fileset)
@@ -138,9 +129,9 @@ void roast__fileset_sort(struct roast_fileset *fileset)
 
     if (fileset->failed)
         return;
-    if (fileset->rest_count > 0)
-        qsort_r(fileset->rests, fileset->rest_count, sizeof(*fileset->rests),
-                compare_rests, fileset);
+    if (fileset->other_count > 0)
+        qsort_r(fileset->others, fileset->other_count, sizeof(*fileset->others),
+                compare_others, fileset);
     if (fileset->count > 0)
         qsort_r(fileset->files, fileset->count, sizeof(*fileset->files), compare_files,
                 fileset);
@@ -172,21 +163,22 @@ static struct roast_str tree_of(const struct group *group, size_t i)
 
 static bool same(struct roast_str a, struct roast_str b)
 {
-    return (a.data != NULL) == (b.data != NULL) && compare_texts(a, b) == 0;
+    return (a.data != NULL) == (b.data != NULL) && roast__str_compare(a, b) == 0;
 }
 
-static void put_rest(struct roast_json *json, const struct roast_fileset *given,
-                     struct roast_str dataset)
+static void put_other(struct roast_json *json, const struct roast_fileset *given,
+                      struct roast_str dataset)
 {
     size_t low = 0;
-    size_t high = given->rest_count;
+    size_t high = given->other_count;
 
     while (low < high) {
         size_t middle = low + (high - low) / 2;
-        const struct roast_fileset_rest *rest = &given->rests[middle];
-        int order = compare_texts(roast__fileset_text(given, rest->dataset), dataset);
+        const struct roast_fileset_other *other = &given->others[middle];
+        int order =
+            roast__str_compare(roast__fileset_text(given, other->dataset), dataset);
         if (order == 0) {
-            roast_json_raw(json, roast__fileset_text(given, rest->json));
+            roast_json_raw(json, roast__fileset_text(given, other->json));
             return;
         }
         low = order < 0 ? middle + 1 : low;
@@ -239,7 +231,7 @@ void roast__fileset_write(struct roast_buf *out, const struct roast_fileset *fil
                     roast__fileset_text(group.fileset, group.fileset->files[i].file));
             roast_json_close(&json, ']');
         }
-        put_rest(&json, given, dataset);
+        put_other(&json, given, dataset);
         roast_json_close(&json, '}');
     }
     roast_json_close(&json, '}');

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* fileset_read.c - the fileset that a user gave to the Runner, from the note `fileset`.
+/* fileset_read.c - reads the fileset of the user from the note `fileset`.
  *
  * Python writes it (coffea/fileset.py), one line per item, fields separated by tabs:
  *
@@ -16,7 +16,7 @@
 
 enum { MAX_DEPTH = 64 };
 
-/* Takes the text up to a mark off *rest, which is absent behind the last one. */
+/* Removes the text up to a mark from *rest, which is absent after the last one. */
 static struct roast_str next_part(struct roast_str *rest, char mark)
 {
     struct roast_str part = *rest;
@@ -32,8 +32,8 @@ static struct roast_str next_part(struct roast_str *rest, char mark)
     return part;
 }
 
-/* Whether members may be copied into an object of ours: printable, and with quotes and
- * brackets that close, so that they cannot end the object. */
+/* Whether members may be copied into an object: printable, with balanced quotes and
+ * brackets, so that they cannot end the object. */
 static bool is_closed(struct roast_str members)
 {
     unsigned depth = 0;
@@ -67,7 +67,7 @@ int roast__fileset_read(struct roast_fileset *fileset, struct roast_str text,
         struct roast_str line = next_part(&text, '\n');
         struct roast_str kind = next_part(&line, '\t');
         if (roast__str_is(kind, "other") && is_closed(line)) {
-            roast__fileset_add_rest(fileset, dataset, line);
+            roast__fileset_add_other(fileset, dataset, line);
             continue;
         }
         struct roast_str name = next_part(&line, '\t');

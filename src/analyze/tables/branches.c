@@ -1,54 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* branches.c - the tables `branches` and `chunk_branches`: what was read.
+/* branches.c - the tables `branches` and `chunk_branches`.
  *
- * The sums are those of the summary (branch_costs.h), kept apart by file. */
+ * The sums are those of the summary (branch_costs.h), but per file. */
 #include "analyze/reads/branch_costs.h"
 #include "analyze/tables/job.h"
 #include "analyze/totals/groups.h"
 #include "base/mem.h"
 
-/* ---- files of datasets ----------------------------------------------------------- */
-
-static const struct roast_source *source_at(const void *attempts, size_t item)
-{
-    static const struct roast_source none = {.dataset = ROAST_NO_STRING,
-                                             .file = ROAST_NO_STRING};
-
-    return item > 0 ? &((const struct roast_attempts *)attempts)->sources[item - 1]
-                    : &none;
-}
-
-static bool same_dataset_file(const void *attempts, size_t a, size_t b)
-{
-    const struct roast_source *left = source_at(attempts, a);
-    const struct roast_source *right = source_at(attempts, b);
-
-    return left->dataset == right->dataset && left->file == right->file;
-}
-
-static uint64_t hash_dataset_file(const void *attempts, size_t item)
-{
-    const struct roast_source *source = source_at(attempts, item);
-
-    return roast__hash_number((uint64_t)(uint32_t)source->dataset << 32 |
-                              (uint32_t)source->file);
-}
-
-bool roast__join_dataset_files(struct roast_keys *keys,
-                               const struct roast_summary_context *ctx)
-{
-    const struct roast_attempts *attempts = &ctx->run->attempts;
-    const struct roast_key_rule rule = {attempts, same_dataset_file, hash_dataset_file};
-
-    return roast__keys_join(keys, ctx->totals->of_source, attempts->source_count + 1,
-                            &rule);
-}
-
-/* ---- added up -------------------------------------------------------------------- */
+/* ---- by file --------------------------------------------------------------------- */
 
 #define AT(name) ROAST_COL_branches_##name
 
-/* The columns that both tables have; they stand in the same order in both. */
+/* The columns that both tables have, in the same order. */
 static void put_cost(roast_table *to, int at_reads,
                      const struct roast_branch_cost *cost)
 {
@@ -60,7 +23,7 @@ static void put_cost(roast_table *to, int at_reads,
     }
     if (cost->bytes_known)
         roast__fill_sum(to, at_reads + BYTES, cost->bytes);
-    if (cost->unpacked_known)
+    if (cost->uncompressed_known)
         roast__fill_sum(to, at_reads + UNCOMPRESSED, cost->uncompressed_bytes);
     roast__fill_bool(to, at_reads + ACCESSED, roast_flags_accessed(cost->flags));
     roast__fill_bool(to, at_reads + OFFSETS_ONLY,
@@ -77,17 +40,17 @@ void roast__make_branches(const struct roast_table_job *job)
 {
     struct roast_branch_costs costs = {0};
     struct roast_keys files = {0};
-    bool joined = roast__join_dataset_files(&files, job->ctx);
+    bool joined = roast__join_sources(&files, job->ctx, roast__key_of_dataset_file);
 
     if (joined)
         roast__branch_costs_read(&costs, job->ctx, files.key_of);
     if (!joined || costs.failed)
         roast__table_fail(job->to);
-    for (size_t i = 0; i < costs.names.count && roast__table_ok(job->to); i++) {
+    for (size_t i = 0; i < costs.count && roast__table_ok(job->to); i++) {
         const struct roast_branch_cost *cost = &costs.all[i];
         roast__table_row(job->to);
         roast__put_dataset_file(job, AT(dataset), AT(file),
-                                files.first_item[cost->group] - 1);
+                                files.first_item[cost->file] - 1);
         roast__fill_text(job->to, AT(branch), cost->name);
         roast__fill_count(job->to, AT(chunks), cost->chunks);
         put_cost(job->to, AT(reads), cost);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* chunks.c - the tables `chunks` and `tasks`: attempts, one row each.
  *
- * Ids are those of roast_run_chunks(): a row is found again in chunk_metrics. */
+ * The ids are those of roast_run_chunks() and of chunk_metrics. */
 #include <stdlib.h>
 
-#include "analyze/budget/last_signs.h"
+#include "analyze/budget/last_seen.h"
 #include "analyze/calls.h"
 #include "analyze/formulas.h"
 #include "analyze/tables/job.h"
@@ -23,7 +23,7 @@ bool roast__chunk_iter_next(struct roast_chunk_iter *iter)
     while (iter->next < job->order->count) {
         iter->row = job->order->rows[iter->next++];
         if (job->run->attempts.cold_fields[iter->row] == 0)
-            continue; /* left no record */
+            continue; /* it has no record */
         iter->chunk_id = iter->next_id++;
         if (job->ctx->totals->roles.of_row[iter->row] == ROAST_ROLE_COUNTS)
             return true;
@@ -31,18 +31,18 @@ bool roast__chunk_iter_next(struct roast_chunk_iter *iter)
     return false;
 }
 
-/* ---- words of processes ---------------------------------------------------------- */
+/* ---- names of workers ------------------------------------------------------------ */
 
-enum { NOT_ASKED = -2 };
+enum { NOT_MADE = -2 };
 
-/* The word of every process for its worker, made on first use. */
-struct process_words {
+/* The word of the table for the worker of every process, made on first use. */
+struct worker_words {
     const struct roast_table_job *job;
     int at;
     int32_t *words; /* owned */
 };
 
-static bool open_words(struct process_words *words)
+static bool open_words(struct worker_words *words)
 {
     size_t count = words->job->run->attempts.process_count;
 
@@ -50,26 +50,21 @@ static bool open_words(struct process_words *words)
     if (!words->words)
         roast__table_fail(words->job->to);
     for (size_t i = 0; words->words && i < count; i++)
-        words->words[i] = NOT_ASKED;
+        words->words[i] = NOT_MADE;
     return words->words != NULL;
 }
 
-/* Who has neither name nor pid is not known, though `workers` needs a word for it. */
-static bool is_named(const struct roast_worker_process *process)
-{
-    return process->worker != ROAST_NO_STRING || process->pid != 0;
-}
-
-static int32_t worker_word(struct process_words *words, int32_t process)
+static int32_t worker_word(struct worker_words *words, int32_t process)
 {
     const struct roast_table_job *job = words->job;
+    const struct roast_worker_process *own = &job->run->attempts.processes[process];
     int32_t *word = &words->words[process];
     struct roast_buf room = {0};
 
-    if (*word != NOT_ASKED)
+    if (*word != NOT_MADE)
         return *word;
     *word = ROAST_NO_STRING;
-    if (is_named(&job->run->attempts.processes[process])) {
+    if (own->worker != ROAST_NO_STRING || own->pid != 0) { /* else it is absent */
         struct roast_str name = roast__worker_key(job->run, (size_t)process, &room);
         if (!name.data)
             roast__table_fail(job->to);
@@ -81,13 +76,13 @@ static int32_t worker_word(struct process_words *words, int32_t process)
 
 /* ---- chunks ---------------------------------------------------------------------- */
 
-enum how { COUNT, SECONDS, TEXT };
+enum unit { COUNT, SECONDS, TEXT };
 
-/* Fields that a row takes as they are. */
+/* Fields that are copied. */
 static const struct {
     enum roast_field field;
     int at;
-    enum how how;
+    enum unit unit;
 } fields[] = {
     {ROAST_FIELD_dataset, AT(dataset), TEXT},
     {ROAST_FIELD_file, AT(file), TEXT},
@@ -119,7 +114,7 @@ static void put_column(const struct roast_table_job *job, int at,
         roast__fill_int(job->to, at, column->values[row]);
 }
 
-static void put_chunk(struct process_words *words, const struct roast_chunk_iter *iter)
+static void put_chunk(struct worker_words *words, const struct roast_chunk_iter *iter)
 {
     const struct roast_table_job *job = words->job;
     roast_table *to = job->to;
@@ -134,9 +129,9 @@ static void put_chunk(struct process_words *words, const struct roast_chunk_iter
         const union roast_field_value *value = &rec.values[fields[i].field];
         if (!roast_record_has(&rec, fields[i].field))
             continue;
-        if (fields[i].how == TEXT)
+        if (fields[i].unit == TEXT)
             roast__fill_text(to, fields[i].at, value->str);
-        else if (fields[i].how == SECONDS)
+        else if (fields[i].unit == SECONDS)
             roast__fill_number(to, fields[i].at, roast_seconds(value->u64));
         else
             roast__fill_count(to, fields[i].at, value->u64);
@@ -171,7 +166,7 @@ static void put_chunk(struct process_words *words, const struct roast_chunk_iter
 
 void roast__make_chunks(const struct roast_table_job *job)
 {
-    struct process_words words = {.job = job, .at = AT(worker)};
+    struct worker_words words = {.job = job, .at = AT(worker)};
     struct roast_chunk_iter iter = {.job = job};
 
     if (!open_words(&words))
@@ -204,11 +199,6 @@ static const char *status_of(const struct roast_run *run, unsigned role)
     }
 }
 
-static struct roast_str string_of(const struct roast_table_job *job, int32_t number)
-{
-    return roast__strings_get(&job->run->strings, number);
-}
-
 void roast__put_dataset_file(const struct roast_table_job *job, int at_dataset,
                              int at_file, int32_t source)
 {
@@ -216,15 +206,16 @@ void roast__put_dataset_file(const struct roast_table_job *job, int at_dataset,
 
     if (source < 0)
         return;
-    roast__fill_text(job->to, at_dataset, string_of(job, sources[source].dataset));
-    roast__fill_text(job->to, at_file, string_of(job, sources[source].file));
+    roast__fill_text(job->to, at_dataset,
+                     roast__job_text(job, sources[source].dataset));
+    roast__fill_text(job->to, at_file, roast__job_text(job, sources[source].file));
 }
 
-/* Chunks are numbered by the start of their process(); a task starts before that, and
- * not always in the same order. */
+/* Chunks are numbered by the start of their process(). Tasks start before that, and may
+ * have another order. */
 struct task {
     int64_t start_ns;
-    uint32_t place; /* in the order of chunks */
+    uint32_t position; /* in the order of chunks */
     uint32_t chunk_id;
 };
 
@@ -234,13 +225,13 @@ static int by_start(const void *a, const void *b)
 
     if (left->start_ns != right->start_ns)
         return left->start_ns < right->start_ns ? -1 : 1;
-    return (left->place > right->place) - (left->place < right->place);
+    return (left->position > right->position) - (left->position < right->position);
 }
 
 void roast__make_tasks(const struct roast_table_job *job)
 {
-    struct process_words words = {.job = job, .at = AT(worker)};
-    int64_t *last_signs = roast__last_signs(job->run);
+    struct worker_words words = {.job = job, .at = AT(worker)};
+    int64_t *last_seen = roast__last_seen(job->run);
     struct roast_task_joins joins = {0};
     const struct roast_attempts *attempts = &job->run->attempts;
     struct task *tasks = roast__alloc(job->order->count * sizeof(tasks[0]));
@@ -250,19 +241,19 @@ void roast__make_tasks(const struct roast_table_job *job)
         int64_t start_ns, end_ns;
         uint32_t row = job->order->rows[i];
         if (!roast__attempt_times(attempts, row, &start_ns, &end_ns))
-            start_ns = INT64_MAX; /* behind all others */
+            start_ns = INT64_MAX; /* after all others */
         tasks[i] = (struct task){start_ns, (uint32_t)i, chunk_id};
         chunk_id += attempts->cold_fields[row] != 0;
     }
     if (tasks && job->order->count > 0)
         qsort(tasks, job->order->count, sizeof(tasks[0]), by_start);
-    if (!last_signs || !tasks || !open_words(&words) ||
+    if (!last_seen || !tasks || !open_words(&words) ||
         !roast__task_joins_find(&joins, job->run)) {
         roast__table_fail(job->to);
         goto out;
     }
     for (size_t i = 0; i < job->order->count && roast__table_ok(job->to); i++) {
-        uint32_t row = job->order->rows[tasks[i].place];
+        uint32_t row = job->order->rows[tasks[i].position];
         roast__table_row(job->to);
         const struct roast_column *errors = &attempts->columns[ROAST_COLUMN_error_type];
         unsigned role = job->ctx->totals->roles.of_row[row];
@@ -275,17 +266,17 @@ void roast__make_tasks(const struct roast_table_job *job)
         put_column(job, AT(entry_stop), ROAST_COLUMN_entry_stop, row);
         roast__fill_word(job->to, AT(worker), worker_word(&words, process));
         roast__fill_text(job->to, AT(host),
-                         string_of(job, attempts->processes[process].host));
+                         roast__job_text(job, attempts->processes[process].host));
         int64_t start_ns, end_ns;
         if (roast__attempt_times(attempts, row, &start_ns, &end_ns))
             roast__fill_int(job->to, AT(start), start_ns);
         roast__fill_number(job->to, AT(duration),
                            role == ROAST_ROLE_LOST
-                               ? roast__lost_seconds(attempts, row, last_signs)
+                               ? roast__lost_seconds(attempts, row, last_seen)
                                : roast__attempt_seconds(attempts, row));
         if (roast__column_has(errors, row))
             roast__fill_text(job->to, AT(error_type),
-                             string_of(job, (int32_t)errors->values[row]));
+                             roast__job_text(job, (int32_t)errors->values[row]));
         roast__put_task_of_attempt(job, &joins, row);
         if (job->run->attempts.cold_fields[row] != 0)
             roast__fill_count(job->to, AT(chunk_id), tasks[i].chunk_id);
@@ -295,5 +286,5 @@ out:
     roast__task_joins_release(&joins);
     roast__free(words.words);
     roast__free(tasks);
-    roast__free(last_signs);
+    roast__free(last_seen);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* job.h - what tables are made from, and the functions that make them. */
+/* job.h - the input of the functions that make tables, and these functions. */
 #ifndef ROAST_ANALYZE_TABLES_JOB_H
 #define ROAST_ANALYZE_TABLES_JOB_H
 
@@ -7,7 +7,7 @@
 #include "analyze/summary.h"
 #include "run/order.h"
 
-/* Borrows all it holds. */
+/* Everything is borrowed. */
 struct roast_table_job {
     enum roast_table_id table;
     roast_table *to;
@@ -32,12 +32,12 @@ void roast__make_files(const struct roast_table_job *job);
 void roast__make_metrics(const struct roast_table_job *job);
 void roast__make_losses(const struct roast_table_job *job);
 
-/* Copies the columns that tables per dataset, file, worker and host share; `first` is
- * the column num_chunks. */
+/* Copies the columns that all tables per dataset, file, worker and host have, in the same
+ * order; `first` is the column num_chunks. */
 void roast__fill_group_from(roast_table *to, int first, const roast_table *from,
                             size_t row, int from_first);
 
-/* From what a scheduler knows; the first from the summary too. */
+/* From the data of a scheduler; the first from the summary too. */
 void roast__make_workers(const struct roast_table_job *job);
 void roast__make_activities(const struct roast_table_job *job);
 void roast__make_hot_lines(const struct roast_table_job *job);
@@ -45,7 +45,7 @@ void roast__make_hot_lines(const struct roast_table_job *job);
 /* From notes. */
 void roast__make_notes(const struct roast_table_job *job);
 
-/* The chunks that count in the order of their start, with their ids. */
+/* The chunks that count by their start, with their ids. */
 struct roast_chunk_iter {
     const struct roast_table_job *job;
     size_t next;      /* in the order */
@@ -56,19 +56,22 @@ struct roast_chunk_iter {
 
 bool roast__chunk_iter_next(struct roast_chunk_iter *iter);
 
-/* Dataset and file of sources: numbers of `key_of`, which counts rows without source
- * as item 0. */
-struct roast_keys;
-bool roast__join_dataset_files(struct roast_keys *keys,
-                               const struct roast_summary_context *ctx);
+/* A text of the run. */
+static inline struct roast_str roast__job_text(const struct roast_table_job *job,
+                                               int32_t number)
+{
+    return roast__strings_get(&job->run->strings, number);
+}
+
+/* Fills dataset and file of a source; nothing if it is negative. */
 void roast__put_dataset_file(const struct roast_table_job *job, int at_dataset,
                              int at_file, int32_t source);
 
-/* Adds to the last row of the table `tasks` what the scheduler knows of an attempt. */
+/* Adds the scheduler's data on an attempt to the last row of the table `tasks`. */
 void roast__put_task_of_attempt(const struct roast_table_job *job,
                                 const struct roast_task_joins *joins, size_t attempt);
 
-/* Adds a row to it for every task that was no attempt, in the order they arrived. */
+/* Adds a row to it for every task that was no attempt, in order of arrival. */
 void roast__put_other_tasks(const struct roast_table_job *job,
                             const struct roast_task_joins *joins);
 

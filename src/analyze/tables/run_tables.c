@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* run_tables.c - tables of a run: which are made from what.
+/* run_tables.c - tables of a run, and the data that each is made from.
  *
- * The run is locked while a table is made from it. Tables that come from the summary
- * alone read nothing else, so that a saved run need not be loaded for them. */
+ * The run is locked while a table is made from it. Tables of the summary read nothing
+ * else, so that a saved run need not be loaded for them. */
 #include "roast/analyze.h"
 
 #include "analyze/calls.h"
@@ -10,15 +10,16 @@
 #include "base/mem.h"
 
 enum needs {
-    NOTHING = 0, /* but what a run always has: notes, losses */
+    NOTHING = 0, /* notes and losses are always available */
     SUMMARY = 1,
     RECORDS = 2, /* or samples */
     ORDER = 4,
-    SCHEDULER = 8, /* what it recorded; like records of a run that is whole */
+    SCHEDULER = 8, /* data of the scheduler */
 };
 
 static const struct {
-    void (*make)(const struct roast_table_job *job); /* NULL: a summary has all rows */
+    void (*make)(
+        const struct roast_table_job *job); /* NULL: it is a table of the summary */
     unsigned needs;
 } makers[ROAST_RUN_TABLE_COUNT] = {
     [ROAST_TABLE_chunks] = {roast__make_chunks, RECORDS | ORDER},
@@ -51,29 +52,29 @@ bool roast_table_from_summary(enum roast_table_id table)
 /* ---- making ---------------------------------------------------------------------- */
 
 /* The input of tables from records; everything is owned. */
-struct material {
+struct table_input {
     struct roast_totals totals;
     struct roast_order order;
-    struct roast_summary *notes; /* of the walks: which note there if memory runs out */
+    struct roast_summary *summary; /* iterators note in it that memory ran out */
     struct roast_summary_context ctx;
 };
 
-static int prepare(struct material *material, struct roast_run *run, unsigned needs,
+static int prepare(struct table_input *input, struct roast_run *run, unsigned needs,
                    roast_error *err)
 {
     int status = ROAST_OK;
 
     roast__run_resolve_pending(run);
-    material->notes = roast__alloc(sizeof(*material->notes));
-    if (!material->notes)
+    input->summary = roast__alloc(sizeof(*input->summary));
+    if (!input->summary)
         return roast_error_set(err, ROAST_NO_MEMORY, "a table");
-    material->ctx = (struct roast_summary_context){.run = run,
-                                                   .end_ns = roast__run_end(run),
-                                                   .totals = &material->totals,
-                                                   .summary = material->notes};
-    status = roast__aggregate_chunks(&material->totals, run, err);
+    input->ctx = (struct roast_summary_context){.run = run,
+                                                .end_ns = roast__run_end(run),
+                                                .totals = &input->totals,
+                                                .summary = input->summary};
+    status = roast__aggregate_chunks(&input->totals, run, err);
     if (status == ROAST_OK && needs & ORDER)
-        status = roast__order_make(&material->order, run, err);
+        status = roast__order_make(&input->order, run, err);
     return status;
 }
 
@@ -82,28 +83,28 @@ static int make(roast_table **out, struct roast_table_job *job, struct roast_run
                 roast_error *err)
 {
     unsigned needs = makers[job->table].needs;
-    struct material material = {0};
+    struct table_input input = {0};
     int status = ROAST_OK;
 
     if (needs & RECORDS)
-        status = prepare(&material, run, needs, err);
+        status = prepare(&input, run, needs, err);
     if (status < 0)
         goto out;
-    job->ctx = &material.ctx;
-    job->order = &material.order;
+    job->ctx = &input.ctx;
+    job->order = &input.order;
     job->to = roast__table_new(job->table, needs & ORDER ? run->attempts.count : 0);
     if (makers[job->table].make)
         makers[job->table].make(job);
-    if (material.notes && material.notes->failed)
+    if (input.summary && input.summary->failed)
         roast__table_fail(job->to);
     *out = job->to;
     status = roast__table_finish(out, err);
 out:
-    job->ctx = NULL; /* they were of this call */
+    job->ctx = NULL; /* they are released below */
     job->order = NULL;
-    roast__totals_release(&material.totals);
-    roast__order_release(&material.order);
-    roast_summary_free(material.notes);
+    roast__totals_release(&input.totals);
+    roast__order_release(&input.order);
+    roast_summary_free(input.summary);
     return status;
 }
 

@@ -1,36 +1,36 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* samples.c - the table `samples`, and one series alone.
+/* samples.c - the table `samples`, and the table of one series.
  *
- * The lines are those of tracking_data. One series has the columns of `samples` but for
- * its name, which would be the same in every row. */
+ * The series are those of tracking_data. The table of one series has no column for its
+ * name. */
 #include "analyze/tables/job.h"
 #include "base/mem.h"
 #include "run/timelines.h"
 
-struct filling {
+struct samples_fill {
     roast_table *to;
     int32_t counts_word; /* for the number of workers */
     int32_t words[ROAST_SERIES_COUNT];
 };
 
 /* The word of a series; -1 before its first use. */
-static int32_t series_word(struct filling *filling, const struct roast_timeline *line,
+static int32_t series_word(struct samples_fill *fill, const struct roast_timeline *line,
                            bool is_count)
 {
-    int32_t *word = is_count ? &filling->counts_word : &filling->words[line->series];
+    int32_t *word = is_count ? &fill->counts_word : &fill->words[line->series];
     const char *name = is_count ? "workers" : roast_series_info(line->series)->name;
 
     if (*word < 0)
-        *word = roast__table_word(filling->to, ROAST_COL_samples_series,
-                                  roast_str_of(name));
+        *word =
+            roast__table_word(fill->to, ROAST_COL_samples_series, roast_str_of(name));
     return *word;
 }
 
 static bool put_line(void *context, struct roast_timeline *line, struct roast_str name)
 {
-    struct filling *filling = context;
-    roast_table *to = filling->to;
-    int32_t series = series_word(filling, line, !name.data);
+    struct samples_fill *fill = context;
+    roast_table *to = fill->to;
+    int32_t series = series_word(fill, line, !name.data);
     int32_t worker = roast__table_word(to, ROAST_COL_samples_worker, name);
 
     for (size_t i = 0; i < line->count && roast__table_ok(to); i++) {
@@ -45,11 +45,11 @@ static bool put_line(void *context, struct roast_timeline *line, struct roast_st
 
 static void put_lines(roast_table *to, const struct roast_run *run, int only)
 {
-    struct filling filling = {.to = to, .counts_word = -1};
+    struct samples_fill fill = {.to = to, .counts_word = -1};
 
     for (int i = 0; i < ROAST_SERIES_COUNT; i++)
-        filling.words[i] = -1;
-    if (!roast__timelines_each(run, only, put_line, &filling))
+        fill.words[i] = -1;
+    if (!roast__timelines_each(run, only, put_line, &fill))
         roast__table_fail(to);
 }
 

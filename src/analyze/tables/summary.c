@@ -1,13 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* summary.c - tables of a run that a summary and its notes hold already. */
+/* summary.c - tables of a run that are made from its summary or its notes. */
 #include "analyze/tables/job.h"
 
 /* ---- files ----------------------------------------------------------------------- */
 
 #define AT(name) ROAST_COL_files_##name
 
-/* Copies the columns of the group from one table to another: they stand in the same
- * order in all tables per dataset, file, worker and host. */
 void roast__fill_group_from(roast_table *to, int first, const roast_table *from,
                             size_t row, int from_first)
 {
@@ -82,7 +80,7 @@ void roast__make_metrics(const struct roast_table_job *job)
     roast__metrics_fill(job->to, roast_summary_metrics(job->summary));
 }
 
-/* A quick summary has not counted them. */
+/* Only used if the summary has no such table: quick ones do not count losses. */
 void roast__make_losses(const struct roast_table_job *job)
 {
     roast__losses_fill(job->to, NULL, NULL);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* tasks.c - what the table `tasks` has from a scheduler: when an attempt was
- * assigned, and all tasks that were no attempts. */
+/* tasks.c - the part of the table `tasks` from a scheduler: times of assignment, and all
+ * tasks that were no attempts. */
 #include "analyze/tables/job.h"
 
 #include "analyze/totals/task_kinds.h"
@@ -8,11 +8,6 @@
 #include "base/mem.h"
 
 #define AT(name) ROAST_COL_tasks_##name
-
-static struct roast_str string_of(const struct roast_table_job *job, int32_t number)
-{
-    return roast__strings_get(&job->run->strings, number);
-}
 
 static void put_time(const struct roast_table_job *job, int at, int64_t time_ns)
 {
@@ -24,7 +19,7 @@ static void put_scheduled(const struct roast_table_job *job, size_t task)
 {
     const struct roast_tasks *tasks = &job->run->scheduler.tasks;
 
-    roast__fill_text(job->to, AT(prefix), string_of(job, tasks->prefix[task]));
+    roast__fill_text(job->to, AT(prefix), roast__job_text(job, tasks->prefix[task]));
     put_time(job, AT(assigned), tasks->assigned_ns[task]);
     put_time(job, AT(compute_start), tasks->start_ns[task]);
     put_time(job, AT(compute_stop), tasks->stop_ns[task]);
@@ -48,13 +43,13 @@ static void put_task(const struct roast_table_job *job, size_t task,
     roast__table_row(job->to);
     roast__fill_text(job->to, AT(kind), roast_str_of(roast_task_kind_name(kind)));
     roast__fill_text(job->to, AT(status), roast_str_of(roast_task_end_name(end)));
-    roast__fill_text(job->to, AT(worker), string_of(job, tasks->worker[task]));
+    roast__fill_text(job->to, AT(worker), roast__job_text(job, tasks->worker[task]));
     const struct roast_worker_session *session =
         tasks->worker[task] >= 0
             ? roast__latest_session(&job->run->scheduler.sessions, tasks->worker[task])
             : NULL;
     if (session)
-        roast__fill_text(job->to, AT(host), string_of(job, session->host));
+        roast__fill_text(job->to, AT(host), roast__job_text(job, session->host));
     put_time(job, AT(start), start_ns);
     if (start_ns != 0 && stop_ns >= start_ns)
         roast__fill_number(job->to, AT(duration),
@@ -66,7 +61,7 @@ void roast__put_other_tasks(const struct roast_table_job *job,
                             const struct roast_task_joins *joins)
 {
     if (!roast__has_scheduled(&job->run->scheduler.tasks))
-        return; /* what the client did itself is no task of a worker */
+        return; /* tasks of the client itself are not shown */
     unsigned char *kinds = roast__task_kinds(job->run);
     if (!kinds)
         roast__table_fail(job->to);

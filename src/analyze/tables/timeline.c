@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* timeline.c - the table `timeline`: the run in equal steps of time.
+/* timeline.c - the table `timeline`: the run in time bins of equal length.
  *
- * Positions on the timeline are numbers of steps, so an area is a mean. What lasts over
- * many steps is put into the two at its ends and, as a change, into those between: an
- * attempt costs the same however long it took. */
+ * Times are expressed in bins, so the integral over a bin is its mean. An interval is
+ * added to the bins at its two ends and, as a change of level, to those between: the cost
+ * does not depend on its length. */
 #include "analyze/timeline.h"
-#include "analyze/budget/last_signs.h"
+#include "analyze/budget/last_seen.h"
 #include "analyze/budget/worker_match.h"
 #include "analyze/calls.h"
 #include "analyze/tables/job.h"
@@ -14,64 +14,63 @@
 
 #define AT(name) ROAST_COL_timeline_##name
 
-enum { MAX_STEPS = 1000, SHORTEST_STEP_MS = 100 };
+enum { MAX_BINS = 1000, SHORTEST_BIN_MS = 100 };
 
-/* Something that lasts, summed up in every step. */
-struct lasting {
+/* Something with intervals, integrated over every bin. */
+struct level {
     bool known;
-    double area[MAX_STEPS];
-    double
-        change[MAX_STEPS + 1]; /* of what fills whole steps, against the step before */
+    double area[MAX_BINS];
+    double change[MAX_BINS +
+                  1]; /* of the level in full bins, relative to the previous bin */
 };
 
-/* A sampled quantity, and the covered time of every step. */
-struct looked_at {
-    double area[MAX_STEPS];
-    double covered[MAX_STEPS];
-    double points[MAX_STEPS]; /* sum of moments */
-    double moments[MAX_STEPS];
+/* A sampled quantity, integrated over every bin. */
+struct sampled {
+    double area[MAX_BINS];
+    double covered[MAX_BINS];
+    double sum[MAX_BINS]; /* of the samples in the bin, and their number */
+    double samples[MAX_BINS];
 };
 
-struct steps {
+struct time_bins {
     const struct roast_summary_context *ctx;
     int64_t start_ns;
     int64_t end_ns;
     double length_ns;
     size_t count;
-    struct lasting workers;
-    struct lasting threads;
-    struct lasting running;
-    struct looked_at one;     /* worker, or the number of workers */
-    double memory[MAX_STEPS]; /* NaN: not sampled */
-    double cpu[MAX_STEPS];
-    uint64_t chunks[MAX_STEPS];
-    uint64_t failures[MAX_STEPS];
-    double events[MAX_STEPS]; /* NaN: one does not know */
-    double bytes[MAX_STEPS];
+    struct level workers;
+    struct level threads;
+    struct level running;
+    struct sampled one;      /* worker, or the number of workers */
+    double memory[MAX_BINS]; /* NaN: not sampled */
+    double cpu[MAX_BINS];
+    uint64_t chunks[MAX_BINS];
+    uint64_t failures[MAX_BINS];
+    double events[MAX_BINS]; /* NaN: not known for a chunk */
+    double bytes[MAX_BINS];
 };
 
-static double position(const struct steps *steps, int64_t time_ns)
+static double position(const struct time_bins *bins, int64_t time_ns)
 {
-    int64_t clamped = roast__time_clamp(time_ns, steps->start_ns, steps->end_ns);
-    double at =
-        (double)roast__time_between(steps->start_ns, clamped) / steps->length_ns;
+    int64_t clamped = roast__time_clamp(time_ns, bins->start_ns, bins->end_ns);
+    double at = (double)roast__time_between(bins->start_ns, clamped) / bins->length_ns;
 
-    return fmin(at, (double)steps->count);
+    return fmin(at, (double)bins->count);
 }
 
-/* The step of a position; the end of the run is in the last one. */
-static size_t step_at(const struct steps *steps, double at)
+/* The bin of a position; the end of the run is in the last one. */
+static size_t bin_at(const struct time_bins *bins, double at)
 {
-    return at < (double)steps->count ? (size_t)at : steps->count - 1;
+    return at < (double)bins->count ? (size_t)at : bins->count - 1;
 }
 
-/* ---- what lasts ------------------------------------------------------------------ */
+/* ---- intervals ------------------------------------------------------------------- */
 
-static void add_lasting(const struct steps *steps, struct lasting *sum, int64_t from_ns,
-                        int64_t to_ns, double weight)
+static void add_interval(const struct time_bins *bins, struct level *sum,
+                         int64_t from_ns, int64_t to_ns, double weight)
 {
-    double from = position(steps, from_ns), to = position(steps, to_ns);
-    size_t first = step_at(steps, from), last = step_at(steps, to);
+    double from = position(bins, from_ns), to = position(bins, to_ns);
+    size_t first = bin_at(bins, from), last = bin_at(bins, to);
 
     if (to <= from)
         return;
@@ -86,45 +85,42 @@ static void add_lasting(const struct steps *steps, struct lasting *sum, int64_t 
     sum->change[last] -= weight;
 }
 
-/* Turns areas and changes into means. */
-static void settle(const struct steps *steps, struct lasting *sum)
+/* Turns integrals and changes into means. */
+static void finish_level(const struct time_bins *bins, struct level *sum)
 {
-    double whole = 0;
+    double level = 0;
 
-    for (size_t i = 0; i < steps->count; i++) {
-        whole += sum->change[i];
-        sum->area[i] += whole;
+    for (size_t i = 0; i < bins->count; i++) {
+        level += sum->change[i];
+        sum->area[i] += level;
     }
 }
 
-/* One that has not ended runs on; one that was lost ran until nothing more was seen of
- * its process. */
-static void add_running(struct steps *steps, size_t row, const int64_t *last_signs)
+/* A running attempt lasts to the end, a lost one until its process was last seen. */
+static void add_running(struct time_bins *bins, size_t row, const int64_t *last_seen)
 {
-    const struct roast_attempts *attempts = &steps->ctx->run->attempts;
-    unsigned role = steps->ctx->totals->roles.of_row[row];
+    const struct roast_attempts *attempts = &bins->ctx->run->attempts;
+    unsigned role = bins->ctx->totals->roles.of_row[row];
     int64_t start, end;
 
     if (!roast__attempt_times(attempts, row, &start, &end))
         return;
     if (role == ROAST_ROLE_LOST)
-        end = last_signs[attempts->process[row]];
-    if (role == ROAST_ROLE_OPEN && steps->ctx->run->end_ns == 0)
-        end = steps->end_ns;
-    add_lasting(steps, &steps->running, start, end, 1);
+        end = last_seen[attempts->process[row]];
+    if (role == ROAST_ROLE_OPEN && bins->ctx->run->end_ns == 0)
+        end = bins->end_ns;
+    add_interval(bins, &bins->running, start, end, 1);
 }
 
-/* ---- what ends ------------------------------------------------------------------- */
+/* ---- ends ------------------------------------------------------------------------ */
 
 static double value_of(const struct roast_attempts *attempts,
                        enum roast_attempt_column column, size_t row)
 {
-    const struct roast_column *values = &attempts->columns[column];
-
-    return roast__column_has(values, row) ? (double)values->values[row] : NAN;
+    return roast__column_number(&attempts->columns[column], row);
 }
 
-/* Entries are the events of a chunk that left no record. */
+/* The events of a chunk without a record are its entries. */
 static double events_of(const struct roast_attempts *attempts, size_t row, bool bare)
 {
     if (!bare)
@@ -133,76 +129,76 @@ static double events_of(const struct roast_attempts *attempts, size_t row, bool 
            value_of(attempts, ROAST_COLUMN_entry_start, row);
 }
 
-static void add_end(struct steps *steps, size_t row)
+static void add_end(struct time_bins *bins, size_t row)
 {
-    const struct roast_attempts *attempts = &steps->ctx->run->attempts;
-    unsigned role = steps->ctx->totals->roles.of_row[row];
+    const struct roast_attempts *attempts = &bins->ctx->run->attempts;
+    unsigned role = bins->ctx->totals->roles.of_row[row];
     int64_t start, end;
 
     if (!roast__attempt_times(attempts, row, &start, &end))
         return;
-    size_t step = step_at(steps, position(steps, end));
-    steps->failures[step] += role == ROAST_ROLE_FAILED;
+    size_t bin = bin_at(bins, position(bins, end));
+    bins->failures[bin] += role == ROAST_ROLE_FAILED;
     if (role != ROAST_ROLE_COUNTS && role != ROAST_ROLE_BARE)
         return;
-    steps->chunks[step]++;
-    steps->events[step] += events_of(attempts, row, role == ROAST_ROLE_BARE);
-    steps->bytes[step] += value_of(attempts, ROAST_COLUMN_bytes_before, row) +
-                          value_of(attempts, ROAST_COLUMN_bytes_read, row);
+    bins->chunks[bin]++;
+    bins->events[bin] += events_of(attempts, row, role == ROAST_ROLE_BARE);
+    bins->bytes[bin] += value_of(attempts, ROAST_COLUMN_bytes_before, row) +
+                        value_of(attempts, ROAST_COLUMN_bytes_read, row);
 }
 
-static bool add_attempts(struct steps *steps)
+static bool add_attempts(struct time_bins *bins)
 {
-    int64_t *last_signs = roast__last_signs(steps->ctx->run);
-    size_t rows = steps->ctx->run->attempts.count;
+    int64_t *last_seen = roast__last_seen(bins->ctx->run);
+    size_t rows = bins->ctx->run->attempts.count;
 
-    for (size_t row = 0; last_signs && row < rows; row++) {
-        add_running(steps, row, last_signs);
-        add_end(steps, row);
+    for (size_t row = 0; last_seen && row < rows; row++) {
+        add_running(bins, row, last_seen);
+        add_end(bins, row);
     }
-    roast__free(last_signs);
-    return last_signs != NULL;
+    roast__free(last_seen);
+    return last_seen != NULL;
 }
 
-/* ---- what was sampled ------------------------------------------------------------ */
+/* ---- samples --------------------------------------------------------------------- */
 
-/* From one moment to another the value goes in a straight line. */
-static void look_along(struct steps *steps, const struct roast_point *from,
-                       const struct roast_point *to)
+/* The value between two samples is interpolated linearly. */
+static void add_segment(struct time_bins *bins, const struct roast_point *from,
+                        const struct roast_point *to)
 {
-    double begin = position(steps, from->time_ns), end = position(steps, to->time_ns);
+    double begin = position(bins, from->time_ns), end = position(bins, to->time_ns);
     double slope = (to->value - from->value) / (end - begin);
 
     if (!(end > begin))
         return;
-    for (size_t i = step_at(steps, begin); i < steps->count && (double)i < end; i++) {
+    for (size_t i = bin_at(bins, begin); i < bins->count && (double)i < end; i++) {
         double left = fmax(begin, (double)i), right = fmin(end, (double)(i + 1));
         double middle = from->value + slope * ((left + right) / 2 - begin);
-        steps->one.area[i] += middle * (right - left);
-        steps->one.covered[i] += right - left;
+        bins->one.area[i] += middle * (right - left);
+        bins->one.covered[i] += right - left;
     }
 }
 
-static void look_at(struct steps *steps, const struct roast_point *point)
+static void add_sample(struct time_bins *bins, const struct roast_point *point)
 {
-    size_t step = step_at(steps, position(steps, point->time_ns));
+    size_t bin = bin_at(bins, position(bins, point->time_ns));
 
-    steps->one.points[step] += point->value;
-    steps->one.moments[step]++;
+    bins->one.sum[bin] += point->value;
+    bins->one.samples[bin]++;
 }
 
-/* The mean of the samples of a step; NaN: none. */
-static double mean_of(const struct looked_at *one, size_t step)
+/* The mean in a bin; NaN: no samples. */
+static double mean_of(const struct sampled *one, size_t bin)
 {
-    if (one->covered[step] > 0)
-        return one->area[step] / one->covered[step];
-    return one->moments[step] > 0 ? one->points[step] / one->moments[step] : NAN;
+    if (one->covered[bin] > 0)
+        return one->area[bin] / one->covered[bin];
+    return one->samples[bin] > 0 ? one->sum[bin] / one->samples[bin] : NAN;
 }
 
-/* A sample speaks for the time since the one before it, as in sweep.h. */
-static void look_at_worker(struct steps *steps,
-                           const struct roast_worker_samples *worker,
-                           enum roast_series series)
+/* A sample holds for the time since the previous one, as in sweep.h. */
+static void add_series(struct time_bins *bins,
+                       const struct roast_worker_samples *worker,
+                       enum roast_series series)
 {
     struct roast_series_cursor cursor;
     struct roast_point before, now;
@@ -212,39 +208,40 @@ static void look_at_worker(struct steps *steps,
     while (roast__series_next(&cursor, &now.time_ns, &now.value, &known) == 1) {
         before.value = now.value;
         if (known && !first)
-            look_along(steps, &before, &now);
+            add_segment(bins, &before, &now);
         if (known)
-            look_at(steps, &now);
+            add_sample(bins, &now);
         before.time_ns = now.time_ns;
         first = false;
     }
 }
 
-static void add_worker(struct steps *steps, const struct roast_worker_samples *worker,
+static void add_worker(struct time_bins *bins,
+                       const struct roast_worker_samples *worker,
                        enum roast_series series, double *sums)
 {
     if (roast__series_of(worker, series)->changes.size_bytes == 0)
         return;
-    steps->one = (struct looked_at){0};
-    look_at_worker(steps, worker, series);
-    for (size_t i = 0; i < steps->count; i++) {
-        double mean = mean_of(&steps->one, i);
+    bins->one = (struct sampled){0};
+    add_series(bins, worker, series);
+    for (size_t i = 0; i < bins->count; i++) {
+        double mean = mean_of(&bins->one, i);
         if (!isnan(mean))
             sums[i] = (isnan(sums[i]) ? 0 : sums[i]) + mean;
     }
 }
 
-static bool add_samples(struct steps *steps)
+static bool add_samples(struct time_bins *bins)
 {
-    const struct roast_run *run = steps->ctx->run;
+    const struct roast_run *run = bins->ctx->run;
     struct roast_worker_match match = {0};
     bool found = roast__worker_match_find(&match, run);
 
     for (size_t i = 0; found && i < run->samples.count; i++) {
         if (!match.is_worker[i])
             continue;
-        add_worker(steps, &run->samples.workers[i], ROAST_SERIES_memory, steps->memory);
-        add_worker(steps, &run->samples.workers[i], ROAST_SERIES_cpu, steps->cpu);
+        add_worker(bins, &run->samples.workers[i], ROAST_SERIES_memory, bins->memory);
+        add_worker(bins, &run->samples.workers[i], ROAST_SERIES_cpu, bins->cpu);
     }
     roast__worker_match_release(&match);
     return found;
@@ -252,77 +249,76 @@ static bool add_samples(struct steps *steps)
 
 /* ---- all ------------------------------------------------------------------------- */
 
-static double workers_in(const struct steps *steps, size_t step)
+static double workers_in(const struct time_bins *bins, size_t bin)
 {
-    return steps->workers.known ? steps->workers.area[step]
-                                : mean_of(&steps->one, step);
+    return bins->workers.known ? bins->workers.area[bin] : mean_of(&bins->one, bin);
 }
 
-static void put_step(roast_table *to, const struct steps *steps, size_t step)
+static void put_bin(roast_table *to, const struct time_bins *bins, size_t bin)
 {
-    int64_t after_ns = (int64_t)(steps->length_ns * (double)step);
+    int64_t after_ns = (int64_t)(bins->length_ns * (double)bin);
 
     roast__table_row(to);
-    roast__fill_int(to, AT(start), roast__sat_add(steps->start_ns, after_ns));
-    roast__fill_number(to, AT(length), steps->length_ns / 1e9);
-    roast__fill_number(to, AT(workers), workers_in(steps, step));
-    if (steps->threads.known)
-        roast__fill_number(to, AT(threads), steps->threads.area[step]);
-    roast__fill_number(to, AT(running), fmax(steps->running.area[step], 0));
-    roast__fill_number(to, AT(memory_bytes), steps->memory[step]);
-    roast__fill_number(to, AT(cpu_percent), steps->cpu[step]);
-    roast__fill_count(to, AT(chunks), steps->chunks[step]);
-    roast__fill_count(to, AT(failures), steps->failures[step]);
-    roast__fill_sum(to, AT(events), steps->events[step]);
-    roast__fill_sum(to, AT(bytes), steps->bytes[step]);
+    roast__fill_int(to, AT(start), roast__sat_add(bins->start_ns, after_ns));
+    roast__fill_number(to, AT(length), bins->length_ns / 1e9);
+    roast__fill_number(to, AT(workers), workers_in(bins, bin));
+    if (bins->threads.known)
+        roast__fill_number(to, AT(threads), bins->threads.area[bin]);
+    roast__fill_number(to, AT(running), fmax(bins->running.area[bin], 0));
+    roast__fill_number(to, AT(memory_bytes), bins->memory[bin]);
+    roast__fill_number(to, AT(cpu_percent), bins->cpu[bin]);
+    roast__fill_count(to, AT(chunks), bins->chunks[bin]);
+    roast__fill_count(to, AT(failures), bins->failures[bin]);
+    roast__fill_sum(to, AT(events), bins->events[bin]);
+    roast__fill_sum(to, AT(bytes), bins->bytes[bin]);
 }
 
 void roast__make_timeline(const struct roast_table_job *job)
 {
-    struct steps *steps = roast__alloc(sizeof(*steps));
+    struct time_bins *bins = roast__alloc(sizeof(*bins));
 
-    if (!steps) {
+    if (!bins) {
         roast__table_fail(job->to);
         return;
     }
     int64_t span_ns = roast__time_between(job->ctx->run->start_ns, job->ctx->end_ns);
-    int64_t fit = span_ns / (SHORTEST_STEP_MS * INT64_C(1000000));
-    steps->ctx = job->ctx;
-    steps->start_ns = job->ctx->run->start_ns;
-    steps->end_ns = job->ctx->end_ns;
+    int64_t most = span_ns / (SHORTEST_BIN_MS * INT64_C(1000000));
+    bins->ctx = job->ctx;
+    bins->start_ns = job->ctx->run->start_ns;
+    bins->end_ns = job->ctx->end_ns;
     if (span_ns > 0)
-        steps->count = (size_t)roast__time_clamp(fit, 1, MAX_STEPS);
-    steps->length_ns = (double)span_ns / (double)(steps->count > 0 ? steps->count : 1);
-    for (size_t i = 0; i < steps->count; i++)
-        steps->memory[i] = steps->cpu[i] = NAN;
-    if (steps->count > 0) {
-        if (!add_attempts(steps) || !add_samples(steps))
+        bins->count = (size_t)roast__time_clamp(most, 1, MAX_BINS);
+    bins->length_ns = (double)span_ns / (double)(bins->count > 0 ? bins->count : 1);
+    for (size_t i = 0; i < bins->count; i++)
+        bins->memory[i] = bins->cpu[i] = NAN;
+    if (bins->count > 0) {
+        if (!add_attempts(bins) || !add_samples(bins))
             roast__table_fail(job->to);
-        /* An offer holds until the next; the first one held before it too. */
-        const struct roast_run *run = steps->ctx->run;
+        /* An offer is valid until the next one, the first one also before it. */
+        const struct roast_run *run = bins->ctx->run;
         for (size_t i = 0; i < run->offer_count; i++) {
             const struct roast_offer *offer = &run->offers[i];
-            int64_t from = i == 0 ? steps->start_ns : offer->time_ns;
-            int64_t to = i + 1 < run->offer_count ? offer[1].time_ns : steps->end_ns;
-            add_lasting(steps, &steps->workers, from, to, (double)offer->workers);
-            add_lasting(steps, &steps->threads, from, to, (double)offer->threads);
+            int64_t from = i == 0 ? bins->start_ns : offer->time_ns;
+            int64_t to = i + 1 < run->offer_count ? offer[1].time_ns : bins->end_ns;
+            add_interval(bins, &bins->workers, from, to, (double)offer->workers);
+            add_interval(bins, &bins->threads, from, to, (double)offer->threads);
         }
-        /* Counts of a backend are joined by straight lines, as in pool.c. */
+        /* Counts of a backend are interpolated linearly, as in pool.c. */
         struct roast_point before = {0, 0};
-        steps->one = (struct looked_at){0};
+        bins->one = (struct sampled){0};
         for (size_t i = 0; i < run->count_count; i++) {
             struct roast_point now = {run->counts[i].time_ns,
                                       (double)run->counts[i].workers};
             if (i > 0)
-                look_along(steps, &before, &now);
-            look_at(steps, &now);
+                add_segment(bins, &before, &now);
+            add_sample(bins, &now);
             before = now;
         }
-        settle(steps, &steps->workers);
-        settle(steps, &steps->threads);
-        settle(steps, &steps->running);
+        finish_level(bins, &bins->workers);
+        finish_level(bins, &bins->threads);
+        finish_level(bins, &bins->running);
     }
-    for (size_t i = 0; i < steps->count && roast__table_ok(job->to); i++)
-        put_step(job->to, steps, i);
-    roast__free(steps);
+    for (size_t i = 0; i < bins->count && roast__table_ok(job->to); i++)
+        put_bin(job->to, bins, i);
+    roast__free(bins);
 }

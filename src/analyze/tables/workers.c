@@ -1,17 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* workers.c - the tables of what a scheduler knows: `workers`, `activities` and
- * `hot_lines`.
+/* workers.c - the tables `workers`, `activities` and `hot_lines`, from a scheduler.
  *
- * A worker is identified by its address and has one row, also where it joined several
- * times: attempts do not record in which of its sessions they ran. */
+ * A worker is identified by its address and has one row, even if it joined several times:
+ * attempts do not record their session. */
 #include "analyze/tables/job.h"
 #include "analyze/totals/groups.h"
 #include "base/mem.h"
-
-static struct roast_str string_of(const struct roast_table_job *job, int32_t number)
-{
-    return roast__strings_get(&job->run->strings, number);
-}
 
 /* ---- activities and hot lines ---------------------------------------------------- */
 
@@ -24,10 +18,10 @@ void roast__make_activities(const struct roast_table_job *job)
     for (size_t i = 0; i < view->activity_count && roast__table_ok(job->to); i++) {
         const struct roast_activity_row *row = &view->activities[i];
         roast__table_row(job->to);
-        roast__fill_text(job->to, AT(context), string_of(job, row->context));
-        roast__fill_text(job->to, AT(prefix), string_of(job, row->prefix));
-        roast__fill_text(job->to, AT(activity), string_of(job, row->activity));
-        roast__fill_text(job->to, AT(unit), string_of(job, row->unit));
+        roast__fill_text(job->to, AT(context), roast__job_text(job, row->context));
+        roast__fill_text(job->to, AT(prefix), roast__job_text(job, row->prefix));
+        roast__fill_text(job->to, AT(activity), roast__job_text(job, row->activity));
+        roast__fill_text(job->to, AT(unit), roast__job_text(job, row->unit));
         roast__fill_number(job->to, AT(value), row->value);
     }
 }
@@ -42,10 +36,10 @@ void roast__make_hot_lines(const struct roast_table_job *job)
     for (size_t i = 0; i < view->hot_count && roast__table_ok(job->to); i++) {
         const struct roast_hot_row *row = &view->hot[i];
         roast__table_row(job->to);
-        roast__fill_text(job->to, AT(file), string_of(job, row->file));
+        roast__fill_text(job->to, AT(file), roast__job_text(job, row->file));
         roast__fill_count(job->to, AT(line), row->line);
-        roast__fill_text(job->to, AT(function), string_of(job, row->function));
-        roast__fill_text(job->to, AT(text), string_of(job, row->text));
+        roast__fill_text(job->to, AT(function), roast__job_text(job, row->function));
+        roast__fill_text(job->to, AT(text), roast__job_text(job, row->text));
         roast__fill_number(job->to, AT(seconds), row->seconds);
         roast__fill_number(job->to, AT(self_seconds), row->self_seconds);
     }
@@ -75,7 +69,7 @@ static size_t latest_of(const struct roast_worker_sessions *sessions, int32_t wo
 }
 
 /* False when out of memory. */
-static bool gather(struct histories *histories)
+static bool find_histories(struct histories *histories)
 {
     const struct roast_worker_sessions *sessions =
         &histories->job->run->scheduler.sessions;
@@ -102,7 +96,7 @@ static void put_history(struct histories *histories, size_t latest)
     struct history *history = &histories->items[latest];
 
     history->shown = true;
-    roast__fill_text(job->to, AT(name), string_of(job, session->name));
+    roast__fill_text(job->to, AT(name), roast__job_text(job, session->name));
     roast__fill_count(job->to, AT(threads), session->threads);
     if (session->memory_limit_bytes != 0)
         roast__fill_count(job->to, AT(memory_limit_bytes), session->memory_limit_bytes);
@@ -110,7 +104,7 @@ static void put_history(struct histories *histories, size_t latest)
     if (session->left_ns != 0) {
         roast__fill_int(job->to, AT(left), session->left_ns);
         roast__fill_bool(job->to, AT(expected), session->expected);
-        roast__fill_text(job->to, AT(reason), string_of(job, session->reason));
+        roast__fill_text(job->to, AT(reason), roast__job_text(job, session->reason));
     }
     roast__fill_count(job->to, AT(sessions), history->sessions);
     roast__fill_count(job->to, AT(lost), history->lost);
@@ -124,11 +118,11 @@ void roast__make_workers(const struct roast_table_job *job)
     const roast_table *workers =
         roast_summary_table(job->summary, ROAST_TABLE_per_worker);
 
-    if (!gather(&histories))
+    if (!find_histories(&histories))
         roast__table_fail(job->to);
     for (size_t row = 0; row < roast_table_rows(workers) && roast__table_ok(job->to);
          row++) {
-        /* A worker that attempts ran on. */
+        /* A worker with attempts. */
         struct roast_str worker =
             roast_table_text(workers, row, ROAST_COL_per_worker_worker);
         roast__table_row(job->to);
@@ -147,14 +141,15 @@ void roast__make_workers(const struct roast_table_job *job)
     for (size_t i = 0; i < sessions->count && roast__table_ok(job->to); i++) {
         size_t latest = latest_of(sessions, sessions->items[i].worker);
         if (!histories.items[latest].shown) {
-            /* A worker that no attempt names. */
+            /* A worker without attempts. */
             const struct roast_worker_session *session =
                 &job->run->scheduler.sessions.items[latest];
             const struct roast_worker_samples *samples =
                 roast__samples_find(&job->run->samples, session->worker);
             roast__table_row(job->to);
-            roast__fill_text(job->to, AT(worker), string_of(job, session->worker));
-            roast__fill_text(job->to, AT(host), string_of(job, session->host));
+            roast__fill_text(job->to, AT(worker),
+                             roast__job_text(job, session->worker));
+            roast__fill_text(job->to, AT(host), roast__job_text(job, session->host));
             if (session->pid != 0)
                 roast__fill_count(job->to, AT(pid), session->pid);
             if (samples)

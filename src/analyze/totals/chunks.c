@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* chunks.c - the metrics of chunks and attempts, from what totals.c summed up.
+/* chunks.c - the metrics of chunks and attempts, from the sums of totals.c.
  *
- * Also what was done in vain: failed attempts, repeated ones, and those that were lost,
- * up to the last sign of life of their process. */
-#include "analyze/budget/last_signs.h"
+ * Wasted time is that of failed, repeated and lost attempts; a lost one lasted until its
+ * process was last seen. */
+#include "analyze/budget/last_seen.h"
 #include "analyze/calls.h"
 #include "analyze/formulas.h"
 #include "analyze/timeline.h"
@@ -38,10 +38,10 @@ static void set_counts(const struct roast_summary_context *ctx)
                        (double)roles->rows[ROAST_ROLE_LOST]);
 }
 
-/* A quantile from buckets may lie beyond the extremes by its error. */
+/* A quantile from buckets may exceed the extremes by its error. */
 static double quantile_s(struct roast_totals *totals, double share)
 {
-    double ns = roast__quantiles_get(&totals->durations_ns, share);
+    double ns = roast__quantiles_get(&totals->sums.durations_ns, share);
 
     return fmin(fmax(ns, totals->all.shortest_ns), totals->all.longest_ns) / 1e9;
 }
@@ -58,23 +58,23 @@ static void set_quantile(const struct roast_summary_context *ctx,
 static void set_durations(const struct roast_summary_context *ctx)
 {
     struct roast_totals *totals = ctx->totals;
-    const struct roast_spread *spread = &totals->sums.duration_ns;
+    const struct roast_moments *duration = &totals->sums.duration_ns;
 
-    if (spread->count == 0)
+    if (duration->count == 0)
         return;
     roast__context_set(ctx, ROAST_METRIC_chunk_duration_mean,
-                       roast__spread_mean(spread) / 1e9);
+                       roast__moments_mean(duration) / 1e9);
     roast__context_set(ctx, ROAST_METRIC_chunk_duration_min,
                        totals->all.shortest_ns / 1e9);
     roast__context_set(ctx, ROAST_METRIC_chunk_duration_max,
                        totals->all.longest_ns / 1e9);
     roast__context_set(ctx, ROAST_METRIC_chunk_duration_std,
-                       roast__spread_std(spread) / 1e9);
-    set_quantile(ctx, ROAST_METRIC_chunk_duration_p50, &totals->durations_ns,
+                       roast__moments_std(duration) / 1e9);
+    set_quantile(ctx, ROAST_METRIC_chunk_duration_p50, &totals->sums.durations_ns,
                  quantile_s(totals, 0.5));
-    set_quantile(ctx, ROAST_METRIC_chunk_duration_p90, &totals->durations_ns,
+    set_quantile(ctx, ROAST_METRIC_chunk_duration_p90, &totals->sums.durations_ns,
                  quantile_s(totals, 0.9));
-    set_quantile(ctx, ROAST_METRIC_chunk_duration_p99, &totals->durations_ns,
+    set_quantile(ctx, ROAST_METRIC_chunk_duration_p99, &totals->sums.durations_ns,
                  quantile_s(totals, 0.99));
 }
 
@@ -83,15 +83,13 @@ static void set_memory(const struct roast_summary_context *ctx)
     const struct roast_totals *totals = ctx->totals;
     const struct roast_moments *delta = &totals->sums.memory_delta_bytes;
 
-    if (delta->spread.count > 0) {
+    if (delta->count > 0) {
         roast__context_set(ctx, ROAST_METRIC_chunk_mem_delta_mean_mb,
-                           roast__spread_mean(&delta->spread) / mib);
-        roast__context_set(ctx, ROAST_METRIC_chunk_mem_delta_min_mb,
-                           delta->extremes.min / mib);
-        roast__context_set(ctx, ROAST_METRIC_chunk_mem_delta_max_mb,
-                           delta->extremes.max / mib);
+                           roast__moments_mean(delta) / mib);
+        roast__context_set(ctx, ROAST_METRIC_chunk_mem_delta_min_mb, delta->min / mib);
+        roast__context_set(ctx, ROAST_METRIC_chunk_mem_delta_max_mb, delta->max / mib);
         roast__context_set(ctx, ROAST_METRIC_chunk_mem_delta_std_mb,
-                           roast__spread_std(&delta->spread) / mib);
+                           roast__moments_std(delta) / mib);
     }
     if (totals->sums.memory_peak_bytes >= 0)
         roast__context_set(ctx, ROAST_METRIC_chunk_mem_peak_max_mb,
@@ -105,7 +103,7 @@ static void set_events(const struct roast_summary_context *ctx)
 {
     struct roast_totals *totals = ctx->totals;
     const struct roast_group *all = &totals->all;
-    struct roast_quantiles *per_event = &totals->ns_per_event;
+    struct roast_quantiles *per_event = &totals->sums.ns_per_event;
     double known = (double)(all->chunks - all->without[ROAST_EVENTS]);
     double events = all->sums[ROAST_EVENTS];
 
@@ -125,7 +123,7 @@ static void set_events(const struct roast_summary_context *ctx)
                  roast__quantiles_get(per_event, 0.99) / 1e3);
 }
 
-/* ---- wasted time ----------------------------------------------------------------------- */
+/* ---- wasted time ----------------------------------------------------------------- */
 
 double roast__attempt_seconds(const struct roast_attempts *attempts, size_t row)
 {
@@ -142,10 +140,10 @@ static void set_wasted_time(const struct roast_summary_context *ctx)
     const struct roast_attempts *attempts = &ctx->run->attempts;
     const struct roast_roles *roles = &ctx->totals->roles;
     uint64_t lost = roles->rows[ROAST_ROLE_LOST];
-    int64_t *last_signs = lost > 0 ? roast__last_signs(ctx->run) : NULL;
+    int64_t *last_seen = lost > 0 ? roast__last_seen(ctx->run) : NULL;
     double seconds = 0;
 
-    if (lost > 0 && !last_signs) {
+    if (lost > 0 && !last_seen) {
         ctx->summary->failed = true;
         return;
     }
@@ -156,8 +154,8 @@ static void set_wasted_time(const struct roast_summary_context *ctx)
         double own = NAN;
         if (role == ROAST_ROLE_FAILED || role == ROAST_ROLE_REPEAT)
             own = roast__attempt_seconds(attempts, row);
-        else if (role == ROAST_ROLE_LOST && last_signs)
-            own = roast__lost_seconds(attempts, row, last_signs);
+        else if (role == ROAST_ROLE_LOST && last_seen)
+            own = roast__lost_seconds(attempts, row, last_seen);
         seconds += isnan(own) ? 0 : own;
     }
     if (attempts->count > 0)
@@ -165,7 +163,7 @@ static void set_wasted_time(const struct roast_summary_context *ctx)
     if (lost > 0) /* their end was not recorded */
         roast__metric_mark(&ctx->summary->values, ROAST_METRIC_wasted_thread_seconds,
                            ROAST_ESTIMATED);
-    roast__free(last_signs);
+    roast__free(last_seen);
 }
 
 void roast__summarize_chunks(const struct roast_summary_context *ctx)

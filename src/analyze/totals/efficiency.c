@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* efficiency.c - what follows from other metrics alone.
+/* efficiency.c - metrics that are ratios of other metrics.
  *
- * Rows of one table: a metric is one times a number, divided by others. Whole numbers
- * stay whole up to the divisions, so that nothing is lost before the last digit. What is
- * missing lends its reason to what needs it. */
+ * Multiplications come before divisions, so that integers stay exact as long as possible.
+ * A ratio of an unknown metric takes over its reason. */
 #include <math.h>
 #include <stddef.h>
 
@@ -54,18 +53,18 @@ static bool usable(const struct roast_metric_values *values, int metric, bool di
         return true;
     if (!values->known[metric]) {
         *why = values->why[metric] ? values->why[metric]
-                                   : "a number it is made of is not known";
+                                   : "a value of its formula is not known";
         return false;
     }
     if (divides && !(values->value[metric] > 0)) {
-        *why = "what it is divided by is zero";
+        *why = "its divisor is zero";
         return false;
     }
     return true;
 }
 
-/* What is made of others is no better than they are. */
-static void take_kind(struct roast_metric_values *values, enum roast_metric metric,
+/* A derived metric is at most as exact as its sources. */
+static void mark_kind(struct roast_metric_values *values, enum roast_metric metric,
                       int source)
 {
     if (source != NONE)
@@ -73,10 +72,10 @@ static void take_kind(struct roast_metric_values *values, enum roast_metric metr
                            roast_metric_kind(values, (enum roast_metric)source));
 }
 
-/* A value that was measured is kept. */
+/* A measured value is kept. */
 static void derive(struct roast_metric_values *values, const struct ratio *ratio)
 {
-    const char *why = "a number it is made of is not known";
+    const char *why = "a value of its formula is not known";
     double below = 1;
 
     if (values->known[ratio->metric])
@@ -89,9 +88,9 @@ static void derive(struct roast_metric_values *values, const struct ratio *ratio
         roast__metric_set(values, ratio->metric,
                           ratio->times * values->value[ratio->above] / below /
                               ratio->per);
-        take_kind(values, ratio->metric, (int)ratio->above);
-        take_kind(values, ratio->metric, ratio->below);
-        take_kind(values, ratio->metric, ratio->below2);
+        mark_kind(values, ratio->metric, (int)ratio->above);
+        mark_kind(values, ratio->metric, ratio->below);
+        mark_kind(values, ratio->metric, ratio->below2);
     }
     if (!values->known[ratio->metric])
         values->why[ratio->metric] = why;

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* failures.c - one row for every attempt that failed or was lost.
  *
- * `resolved` is whether another attempt at the same chunk ended well: what is not
- * resolved is missing from the result. */
+ * `resolved`: another attempt at the same chunk was successful. The other chunks are
+ * missing in the result. */
 #include <stdio.h>
 
-#include "analyze/budget/last_signs.h"
+#include "analyze/budget/last_seen.h"
 #include "analyze/calls.h"
 #include "analyze/formulas.h"
 #include "analyze/timeline.h"
 #include "base/mem.h"
 #include "run/cold_fields.h"
 
-/* Type, message, and "ValueError: text" as the records have it. */
+/* Type, message, and both together: "ValueError: text". */
 static void put_error(roast_table *table, const struct roast_summary_context *ctx,
                       size_t row)
 {
@@ -47,10 +47,10 @@ static void put_error(roast_table *table, const struct roast_summary_context *ct
 }
 
 static void put_failure(roast_table *table, const struct roast_summary_context *ctx,
-                        size_t row, const int64_t *last_signs)
+                        size_t row, const int64_t *last_seen)
 {
     const struct roast_roles *roles = &ctx->totals->roles;
-    const struct roast_tried *tried = roast__roles_tried(roles, row);
+    const struct roast_retry *retry = roast__roles_retry(roles, row);
     bool lost = roles->of_row[row] == ROAST_ROLE_LOST;
 
     roast__table_row(table);
@@ -84,9 +84,9 @@ static void put_failure(roast_table *table, const struct roast_summary_context *
     if (roast__attempt_times(attempts, row, &start, &end))
         roast__fill_int(table, ROAST_COL_failures_start, start);
     roast__fill_number(table, ROAST_COL_failures_seconds,
-                       lost ? roast__lost_seconds(attempts, row, last_signs)
+                       lost ? roast__lost_seconds(attempts, row, last_seen)
                             : roast__attempt_seconds(attempts, row));
-    roast__fill_count(table, ROAST_COL_failures_attempt, tried ? tried->attempt : 1);
+    roast__fill_count(table, ROAST_COL_failures_attempt, retry ? retry->attempt : 1);
     roast__fill_string(table, ROAST_COL_failures_status, lost ? "lost" : "failed");
     roast__fill_bool(table, ROAST_COL_failures_resolved,
                      roast__roles_resolved(roles, ctx->run, row));
@@ -99,13 +99,13 @@ void roast__summarize_failures(const struct roast_summary_context *ctx)
 
     if (roles->rows[ROAST_ROLE_FAILED] + roles->rows[ROAST_ROLE_LOST] == 0)
         return;
-    int64_t *last_signs = roast__last_signs(ctx->run);
-    if (!last_signs)
+    int64_t *last_seen = roast__last_seen(ctx->run);
+    if (!last_seen)
         ctx->summary->failed = true;
-    for (size_t row = 0; last_signs && row < ctx->run->attempts.count; row++) {
+    for (size_t row = 0; last_seen && row < ctx->run->attempts.count; row++) {
         unsigned role = roles->of_row[row];
         if (role == ROAST_ROLE_FAILED || role == ROAST_ROLE_LOST)
-            put_failure(table, ctx, row, last_signs);
+            put_failure(table, ctx, row, last_seen);
     }
-    roast__free(last_signs);
+    roast__free(last_seen);
 }

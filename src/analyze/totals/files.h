@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* files.h - which file a row is of, and which files surely have no chunk twice.
+/* files.h - the file of every row, and which files may have two attempts at a chunk.
  *
- * Sources (store/sources.h) that differ only in what an attempt did not know are one
- * file. Files are numbered by one of their sources. */
+ * Sources (run/sources.h) that differ only in what an attempt did not know are one
+ * file. The number of a file is the number of one of its sources. */
 #ifndef ROAST_ANALYZE_TOTALS_FILES_H
 #define ROAST_ANALYZE_TOTALS_FILES_H
 
@@ -13,15 +13,13 @@ enum { ROAST_NO_FILE = -1 };
 /* Zeroed = empty and valid; everything is owned. */
 struct roast_files {
     int32_t *of_source;
-    unsigned char *doubtful; /* per file: a chunk may be there twice */
-    bool any_doubtful;
+    bool *may_repeat; /* per file: there may be two attempts at one chunk */
+    bool any_may_repeat;
 };
 
-/* Both are false when out of memory. */
-bool roast__files_number(struct roast_files *files,
-                         const struct roast_attempts *attempts);
-bool roast__files_doubt(struct roast_files *files,
-                        const struct roast_attempts *attempts);
+/* False when out of memory. */
+bool roast__files_find(struct roast_files *files,
+                       const struct roast_attempts *attempts);
 void roast__files_release(struct roast_files *files);
 
 static inline int32_t roast__file_of_row(const struct roast_files *files,

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* fine.c - CPU, waiting and overheads of tasks, as Dask accounts them.
+/* fine.c - CPU time, waiting and overheads of tasks from Dask's spans.
  *
- * Dask gives tasks of one name to the span that had that name first: a second run of a
- * class may find nothing in its own span, or also tasks of other clients. The
- * tasks that the scheduler was seen to run decide: where spans are far from them, our own
- * clocks are used, and the other metrics are not known. */
+ * Dask counts tasks in the span that used their name first: in a second run of a class
+ * the own span may be empty, or contain tasks of other clients. Spans are compared with
+ * the tasks that the scheduler ran: if they differ much, our own clocks are used, and the
+ * other metrics are not known. */
 #include "analyze/budget/task_joins.h"
 #include "analyze/formulas.h"
 #include "analyze/recorded.h"
@@ -12,15 +12,15 @@
 #include "analyze/totals/task_kinds.h"
 #include "base/mem.h"
 
-/* Spans belong to a run if they are within these parts of the seconds its tasks took; a few
- * milliseconds more are the clocks. */
-static const double least_part = 0.5;
-static const double most_part = 1.5;
-static const double clocks_s = 0.1;
+/* Spans belong to a run if their seconds are within these factors of the seconds of its
+ * tasks, plus a tolerance for clocks. */
+static const double min_factor = 0.5;
+static const double max_factor = 1.5;
+static const double tolerance_s = 0.1;
 
-static const char *const no_spans = "spans of Dask were not there";
+static const char *const no_spans = "there are no Dask spans";
 static const char *const other_span =
-    "Dask accounted the tasks under another span, which had their name first";
+    "Dask counted the tasks in another span that used their name first";
 
 /* ---- spans ----------------------------------------------------------------------- */
 
@@ -29,14 +29,14 @@ struct spans {
     double processor_cpu_s;
     double processor_noncpu_s;
     bool any;           /* any CPU of tasks at all */
-    bool has_processor; /* its prefix is known and has a span */
-    double tasks_s;     /* of its tasks, as the scheduler timed them; NaN: not known */
+    bool has_processor; /* a span has the prefix of the processor */
+    double tasks_s;     /* of its tasks, measured by the scheduler; NaN: not known */
 };
 
 /* Prefixes of the processor's tasks, by the number of their text; owned. */
 struct prefixes {
     bool *is_processors;
-    bool all; /* no name is known: every task is the processor's */
+    bool all; /* the name is not known: every task is the processor's */
 };
 
 static void add_activity(struct spans *spans, const struct roast_run *run,
@@ -51,7 +51,7 @@ static void add_activity(struct spans *spans, const struct roast_run *run,
                           roast__strings_get(&run->strings, row->unit));
 
     if (sum == ROAST_FINE_SUMS || (sum == ROAST_FINE_MEMORY_READ_BYTES && !of_task))
-        return; /* what is read to be sent elsewhere is no input of a task */
+        return; /* reads for sending to other workers are no input of a task */
     spans->sums[sum] += row->value;
     if (sum == ROAST_FINE_CPU_S) {
         spans->any = true;
@@ -104,19 +104,19 @@ static bool read_spans(struct spans *spans, const struct roast_summary_context *
     return true;
 }
 
-/* Whether the tasks of another run are in them, or ours in those of another. */
-static bool are_of_another(const struct spans *spans)
+/* Whether they contain tasks of other runs, or lack tasks of this run. */
+static bool differ_from_tasks(const struct spans *spans)
 {
     double span_s = spans->processor_cpu_s + spans->processor_noncpu_s;
 
-    return span_s < least_part * spans->tasks_s ||
-           span_s > most_part * spans->tasks_s + clocks_s;
+    return span_s < min_factor * spans->tasks_s ||
+           span_s > max_factor * spans->tasks_s + tolerance_s;
 }
 
 /* ---- own clocks ------------------------------------------------------------------ */
 
 struct clocks {
-    double cpu_s; /* NaN: some chunks do not know */
+    double cpu_s; /* NaN: not known for all chunks */
     double noncpu_s;
 };
 
@@ -130,8 +130,8 @@ static struct clocks clocks_of_process(const struct roast_totals *totals)
     return (struct clocks){all->sums[ROAST_CPU_NS] / 1e9, totals->sums.noncpu_ns / 1e9};
 }
 
-/* Of whole attempts that ended well. */
-static struct clocks clocks_of_good(const struct roast_totals *totals)
+/* Of whole successful attempts. */
+static struct clocks clocks_of_successful(const struct roast_totals *totals)
 {
     const uint64_t *rows = totals->roles.rows;
     uint64_t ended =
@@ -143,10 +143,10 @@ static struct clocks clocks_of_good(const struct roast_totals *totals)
                            totals->sums.clocked_noncpu_ns / 1e9};
 }
 
-/* Dask counts a task that ended well with all that was tried inside of it; what failed
- * with its task is neither CPU nor waiting to it. */
-static bool is_tried_in_good_chunk(const struct roast_summary_context *ctx,
-                                   const struct roast_task_joins *joins, size_t row)
+/* Dask counts failed attempts inside a successful task as CPU time and waiting, but not
+ * those of a failed task. */
+static bool is_failure_in_ok_task(const struct roast_summary_context *ctx,
+                                  const struct roast_task_joins *joins, size_t row)
 {
     int32_t task = joins->task_of[row];
 
@@ -155,34 +155,34 @@ static bool is_tried_in_good_chunk(const struct roast_summary_context *ctx,
            ctx->run->scheduler.tasks.end[task] == (ROAST_TASK_ok | ROAST_TASK_OURS);
 }
 
-/* Of whole attempts, opening files included: these are Dask's tasks. */
+/* Of whole attempts, opening files included, as in Dask's tasks. */
 static struct clocks clocks_of_tasks(const struct roast_summary_context *ctx)
 {
     struct roast_task_joins joins = {.task_of = NULL};
-    struct clocks clocks = clocks_of_good(ctx->totals);
-    bool any_tried = ctx->task_kinds && !isnan(clocks.cpu_s) &&
-                     ctx->totals->roles.rows[ROAST_ROLE_FAILED] > 0;
+    struct clocks clocks = clocks_of_successful(ctx->totals);
+    bool any_failed = ctx->task_kinds && !isnan(clocks.cpu_s) &&
+                      ctx->totals->roles.rows[ROAST_ROLE_FAILED] > 0;
 
-    if (any_tried && roast__task_joins_find(&joins, ctx->run)) {
+    if (any_failed && roast__task_joins_find(&joins, ctx->run)) {
         const struct roast_attempts *attempts = &ctx->run->attempts;
         const struct roast_column *took = &attempts->columns[ROAST_COLUMN_task_ns];
         const struct roast_column *used = &attempts->columns[ROAST_COLUMN_task_cpu_ns];
         for (size_t row = 0; row < attempts->count; row++) {
-            if (!is_tried_in_good_chunk(ctx, &joins, row))
+            if (!is_failure_in_ok_task(ctx, &joins, row))
                 continue;
             double cpu_s = roast__column_number(used, row) / 1e9;
             double wait_s = roast__column_number(took, row) / 1e9 - cpu_s;
             clocks.cpu_s += cpu_s;
-            clocks.noncpu_s += wait_s < 0 ? 0 : wait_s; /* NaN stays */
+            clocks.noncpu_s += wait_s < 0 ? 0 : wait_s; /* keeps NaN */
         }
-    } else if (any_tried) {
+    } else if (any_failed) {
         ctx->summary->failed = true;
     }
     roast__task_joins_release(&joins);
     return clocks;
 }
 
-/* Where some attempts know of process() only, of that for all. */
+/* Of process() only, if whole attempts were not measured everywhere. */
 static struct clocks own_clocks(const struct roast_summary_context *ctx)
 {
     struct clocks whole = clocks_of_tasks(ctx);
@@ -244,9 +244,9 @@ void roast__summarize_fine(const struct roast_summary_context *ctx)
         ctx->summary->failed = true;
         return;
     }
-    if (spans.any && !are_of_another(&spans)) {
+    if (spans.any && !differ_from_tasks(&spans)) {
         set_from_spans(ctx, &spans);
-    } else { /* imported runs know two sums of spans and no more */
+    } else { /* imported runs have two sums of spans only */
         struct clocks clocks = own_clocks(ctx);
         set_processor(ctx, clocks);
         set_all_tasks(ctx, clocks);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* fine_sums.c - the sums of Dask's fine metrics: which activity belongs to which sum,
- * which metric a sum is, and what follows from the sums.
+/* fine_sums.c - the sums of Dask's fine metrics: the sum of an activity, the metric of a
+ * sum, and metrics derived from them.
  *
- * Separate from fine.c, which reads a run: the functions of 0.1.2 bring their own
- * numbers and follow the same rules. */
+ * Separate from fine.c, which reads a run: the functions of 0.1.2 use the same rules with
+ * the caller's numbers. */
 #include "analyze/summary.h"
 #include "base/str.h"
 
@@ -49,7 +49,7 @@ enum roast_metric roast_fine_metric(enum roast_fine_sum sum)
     return sums[sum].metric;
 }
 
-/* metric = a + b, where both are known. */
+/* metric = a + b, if both are known. */
 static void derive_sum(struct roast_metric_values *values, enum roast_metric metric,
                        enum roast_metric a, enum roast_metric b)
 {

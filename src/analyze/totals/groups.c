@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* groups.c - the tables per dataset and per file, and what all such tables share.
+/* groups.c - the tables per dataset and per file, and the common part of such tables.
  *
- * totals.c summed up every file and every process; here those with the same name are
- * put together. */
+ * totals.c has sums per source and per process; here those with the same key are
+ * joined. */
 #include "analyze/totals/groups.h"
 
 #include "analyze/formulas.h"
-#include "base/hash_table.h"
 #include "base/mem.h"
 
 /* ---- shared columns -------------------------------------------------------------- */
@@ -64,46 +63,10 @@ void roast__fill_group(roast_table *table, int first, const struct roast_group *
 
 /* ---- keys ------------------------------------------------------------------------ */
 
-struct joining {
-    struct roast_keys *keys;
-    const struct roast_key_rule *rule;
-    struct roast_hash_table slots; /* owned; numbers of keys */
-};
-
-static uint64_t hash_key(const void *table, uint32_t key)
-{
-    const struct joining *joining = table;
-    size_t item = (size_t)joining->keys->first_item[key];
-
-    return joining->rule->hash(joining->rule->context, item);
-}
-
-/* The number of an item's key, added when it is new; -1: out of memory. */
-static int32_t key_for(struct joining *joining, size_t item)
-{
-    const struct roast_key_rule *rule = joining->rule;
-    struct roast_keys *keys = joining->keys;
-    struct roast_hash_table *slots = &joining->slots;
-
-    if (!roast__hash_room(slots, keys->count, hash_key, joining))
-        return -1;
-    uint64_t hash = rule->hash(rule->context, item);
-    for (size_t at = roast__hash_first(slots, hash); roast__hash_holds(slots, at);
-         at = roast__hash_next(slots, at)) {
-        uint32_t key = roast__hash_item(slots, at);
-        if (rule->same(rule->context, (size_t)keys->first_item[key], item))
-            return (int32_t)key;
-    }
-    roast__hash_put(slots, hash, (uint32_t)keys->count);
-    keys->first_item[keys->count] = (int32_t)item;
-    roast__group_init(&keys->groups[keys->count]);
-    return (int32_t)keys->count++;
-}
-
 bool roast__keys_join(struct roast_keys *keys, const struct roast_group *items,
-                      size_t count, const struct roast_key_rule *rule)
+                      size_t count, roast_key_of *key_of, const void *context)
 {
-    struct joining joining = {.keys = keys, .rule = rule};
+    struct roast_key_table table = {.keys = NULL};
 
     keys->key_of = roast__alloc(count * sizeof(keys->key_of[0]));
     keys->first_item = roast__alloc(count * sizeof(keys->first_item[0]));
@@ -113,12 +76,19 @@ bool roast__keys_join(struct roast_keys *keys, const struct roast_group *items,
         keys->key_of[i] = -1;
         if (roast__group_attempts(&items[i]) == 0)
             continue;
-        keys->key_of[i] = key_for(&joining, i);
-        done = keys->key_of[i] >= 0;
-        if (done)
-            roast__group_add(&keys->groups[keys->key_of[i]], &items[i]);
+        int64_t key = roast__key_number(&table, key_of(context, i), ROAST_NO_HINT);
+        done = key >= 0;
+        if (!done)
+            break;
+        if ((size_t)key == keys->count) {
+            roast__group_init(&keys->groups[key]);
+            keys->first_item[key] = (int32_t)i;
+        }
+        keys->count = table.count;
+        keys->key_of[i] = (int32_t)key;
+        roast__group_add(&keys->groups[key], &items[i]);
     }
-    roast__hash_release(&joining.slots);
+    roast__key_table_release(&table);
     return done;
 }
 
@@ -130,42 +100,42 @@ void roast__keys_release(struct roast_keys *keys)
     *keys = (struct roast_keys){0};
 }
 
+bool roast__join_sources(struct roast_keys *keys,
+                         const struct roast_summary_context *ctx, roast_key_of *key_of)
+{
+    return roast__keys_join(keys, ctx->totals->of_source,
+                            ctx->run->attempts.source_count + 1, key_of,
+                            &ctx->run->attempts);
+}
+
 /* ---- datasets and files ---------------------------------------------------------- */
 
-/* Item 0 stands for all rows without a source, the others are source + 1. */
-static int32_t dataset_of(const struct roast_attempts *attempts, size_t item)
+const struct roast_source *roast__source_item(const struct roast_attempts *attempts,
+                                              size_t item)
 {
-    return item > 0 ? attempts->sources[item - 1].dataset : ROAST_NO_STRING;
+    static const struct roast_source none = {
+        .dataset = ROAST_NO_STRING, .file = ROAST_NO_STRING, .tree = ROAST_NO_STRING};
+
+    return item > 0 ? &attempts->sources[item - 1] : &none;
 }
 
-static int32_t file_of(const struct roast_attempts *attempts, size_t item)
+static struct roast_key key_of_dataset(const void *attempts, size_t item)
 {
-    return item > 0 ? attempts->sources[item - 1].file : ROAST_NO_STRING;
+    return (struct roast_key){
+        .a = (uint32_t)roast__source_item(attempts, item)->dataset};
 }
 
-static bool same_dataset(const void *context, size_t a, size_t b)
+struct roast_key roast__key_of_file(const void *attempts, size_t item)
 {
-    return dataset_of(context, a) == dataset_of(context, b);
+    return (struct roast_key){.a = (uint32_t)roast__source_item(attempts, item)->file};
 }
 
-static uint64_t hash_dataset(const void *context, size_t item)
+struct roast_key roast__key_of_dataset_file(const void *attempts, size_t item)
 {
-    return roast__hash_number((uint32_t)dataset_of(context, item));
-}
+    const struct roast_source *source = roast__source_item(attempts, item);
 
-static bool same_file(const void *context, size_t a, size_t b)
-{
-    return file_of(context, a) == file_of(context, b);
-}
-
-static uint64_t hash_file(const void *context, size_t item)
-{
-    return roast__hash_number((uint32_t)file_of(context, item));
-}
-
-struct roast_key_rule roast__by_file(const struct roast_attempts *attempts)
-{
-    return (struct roast_key_rule){attempts, same_file, hash_file};
+    return (struct roast_key){.a = (uint32_t)source->dataset,
+                              .b = (uint32_t)source->file};
 }
 
 static struct roast_str name_of(const struct roast_summary_context *ctx, int32_t name)
@@ -180,7 +150,9 @@ static void put_datasets(const struct roast_summary_context *ctx,
     roast_table *table = roast__summary_open(ctx->summary, ROAST_TABLE_datasets);
 
     for (size_t i = 0; i < keys->count; i++) {
-        int32_t name = dataset_of(&ctx->run->attempts, (size_t)keys->first_item[i]);
+        int32_t name =
+            roast__source_item(&ctx->run->attempts, (size_t)keys->first_item[i])
+                ->dataset;
         roast__table_row(table);
         roast__fill_text(table, ROAST_COL_datasets_dataset, name_of(ctx, name));
         roast__fill_group(table, ROAST_COL_datasets_num_chunks, &keys->groups[i]);
@@ -194,50 +166,39 @@ static void put_files(const struct roast_summary_context *ctx,
     roast_table *table = roast__summary_open(ctx->summary, ROAST_TABLE_per_file);
     bool *shared = roast__alloc(keys->count * sizeof(shared[0]));
 
-    if (shared) {
-        /* A file that two datasets share has no one dataset: it is unknown. */
-        for (size_t i = 0; i <= attempts->source_count; i++) {
-            int32_t key = keys->key_of[i];
-            if (key >= 0 && dataset_of(attempts, i) !=
-                                dataset_of(attempts, (size_t)keys->first_item[key]))
-                shared[key] = true;
-        }
-    } else
-        ctx->summary->failed = true;
+    ctx->summary->failed |= !shared;
+    /* A file of two datasets has no dataset of its own: it is absent. */
+    for (size_t i = 0; shared && i <= attempts->source_count; i++) {
+        int32_t key = keys->key_of[i];
+        if (key >= 0 &&
+            roast__source_item(attempts, i)->dataset !=
+                roast__source_item(attempts, (size_t)keys->first_item[key])->dataset)
+            shared[key] = true;
+    }
     for (size_t i = 0; shared && i < keys->count; i++) {
-        size_t first = (size_t)keys->first_item[i];
+        const struct roast_source *first =
+            roast__source_item(attempts, (size_t)keys->first_item[i]);
         roast__table_row(table);
-        roast__fill_text(table, ROAST_COL_per_file_file,
-                         name_of(ctx, file_of(attempts, first)));
+        roast__fill_text(table, ROAST_COL_per_file_file, name_of(ctx, first->file));
         roast__fill_group(table, ROAST_COL_per_file_num_chunks, &keys->groups[i]);
         if (!shared[i])
             roast__fill_text(table, ROAST_COL_per_file_dataset,
-                             roast__context_text(ctx, dataset_of(attempts, first)));
+                             roast__context_text(ctx, first->dataset));
     }
     roast__free(shared);
 }
 
-static void put_sources(const struct roast_summary_context *ctx,
-                        const struct roast_key_rule *rule,
-                        void put(const struct roast_summary_context *,
-                                 const struct roast_keys *))
-{
-    struct roast_keys keys = {0};
-
-    if (roast__keys_join(&keys, ctx->totals->of_source,
-                         ctx->run->attempts.source_count + 1, rule))
-        put(ctx, &keys);
-    else
-        ctx->summary->failed = true;
-    roast__keys_release(&keys);
-}
-
 void roast__summarize_groups(const struct roast_summary_context *ctx)
 {
-    const struct roast_attempts *attempts = &ctx->run->attempts;
-    const struct roast_key_rule by_dataset = {attempts, same_dataset, hash_dataset};
-    const struct roast_key_rule by_file = roast__by_file(attempts);
+    struct roast_keys datasets = {0}, files = {0};
 
-    put_sources(ctx, &by_dataset, put_datasets);
-    put_sources(ctx, &by_file, put_files);
+    if (roast__join_sources(&datasets, ctx, key_of_dataset) &&
+        roast__join_sources(&files, ctx, roast__key_of_file)) {
+        put_datasets(ctx, &datasets);
+        put_files(ctx, &files);
+    } else {
+        ctx->summary->failed = true;
+    }
+    roast__keys_release(&datasets);
+    roast__keys_release(&files);
 }

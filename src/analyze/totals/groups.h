@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* groups.h - what the tables per dataset, file, worker and host have in common. */
+/* groups.h - the common part of the tables per dataset, file, worker and host. */
 #ifndef ROAST_ANALYZE_TOTALS_GROUPS_H
 #define ROAST_ANALYZE_TOTALS_GROUPS_H
 
+#include "analyze/key_table.h"
 #include "analyze/summary.h"
 
-/* Fills the columns that all these tables share; `first` is the column num_chunks. */
+/* Fills the columns that all these tables have; `first` is the column num_chunks. */
 void roast__fill_group(roast_table *table, int first, const struct roast_group *group);
 
-/* Items (files, processes) that come under one key. Zeroed = empty and valid. */
+/* Items (sources, processes) with the same key, joined. Zeroed = empty and valid. */
 struct roast_keys {
     int32_t *key_of;            /* owned; per item: number of its key */
     int32_t *first_item;        /* owned; per key */
@@ -16,23 +17,27 @@ struct roast_keys {
     size_t count;
 };
 
-/* Whether two items have the same key; and a hash that is equal if so. */
-struct roast_key_rule {
-    const void *context;
-    bool (*same)(const void *context, size_t a, size_t b);
-    uint64_t (*hash)(const void *context, size_t item);
-};
+typedef struct roast_key roast_key_of(const void *context, size_t item);
 
-/* Sources + 1 of a run by their file; the first item is of rows without source. */
-struct roast_key_rule roast__by_file(const struct roast_attempts *attempts);
-
-/* Joins items under their keys, in order of first appearance. Items that no attempt
- * belongs to have no key: -1. False when out of memory. */
+/* Joins items in order of first appearance. Items without attempts have no key: -1.
+ * False when out of memory. */
 bool roast__keys_join(struct roast_keys *keys, const struct roast_group *items,
-                      size_t count, const struct roast_key_rule *rule);
+                      size_t count, roast_key_of *key_of, const void *context);
 void roast__keys_release(struct roast_keys *keys);
 
-/* The highest memory that samples of a worker saw; NaN: none did. */
+/* The same with the sources + 1 of a run; item 0 is the rows without source. The context
+ * of key_of is the roast_attempts. */
+bool roast__join_sources(struct roast_keys *keys,
+                         const struct roast_summary_context *ctx, roast_key_of *key_of);
+
+/* Source number item - 1; without names for item 0. */
+const struct roast_source *roast__source_item(const struct roast_attempts *attempts,
+                                              size_t item);
+
+/* By name of the file; by dataset and file. */
+roast_key_of roast__key_of_file, roast__key_of_dataset_file;
+
+/* The highest sampled memory of a worker; NaN: not known. */
 struct roast_worker_samples;
 double roast__highest_memory(const struct roast_worker_samples *worker);
 

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* pool.c - the number of workers and threads over the run.
  *
- * Executors on this machine report what they offer. Offers are steps: each holds until
- * the next, and the first also before it, because the executor was there. A backend that
- * only counts its workers now and then gives samples: the seeds' trapezoid, and threads
- * from what its workers report as `cores`. */
+ * An offer of an executor is valid until the next one, and the first one also before it.
+ * A backend that only samples the number of its workers is integrated by trapezoids, as
+ * in 0.1.2, with the threads that workers report as `cores`. */
 #include "analyze/formulas.h"
 #include "analyze/timeline.h"
 #include "analyze/totals/sweep.h"
@@ -39,7 +38,7 @@ struct mean {
     double count;
 };
 
-static void add_moment(void *context, int64_t time_ns)
+static void add_time(void *context, int64_t time_ns)
 {
     struct mean *mean = context;
 
@@ -47,17 +46,16 @@ static void add_moment(void *context, int64_t time_ns)
     mean->count++;
 }
 
-/* The mean over the moments at which anything was sampled; over the offers where
- * nothing was. */
+/* The mean over all sample times; over the offers if there are no samples. */
 static double mean_at_samples(const struct roast_summary_context *ctx)
 {
     struct mean mean = {.run = ctx->run};
 
-    if (!roast__sweep_moments(&ctx->run->samples, add_moment, &mean))
+    if (!roast__sweep_times(&ctx->run->samples, add_time, &mean))
         ctx->summary->failed = true;
     if (mean.count == 0) {
         for (size_t i = 0; i < ctx->run->offer_count; i++)
-            add_moment(&mean, ctx->run->offers[i].time_ns);
+            add_time(&mean, ctx->run->offers[i].time_ns);
     }
     return ratio(mean.sum, mean.count);
 }
@@ -66,8 +64,8 @@ static void set_from_offers(const struct roast_summary_context *ctx)
 {
     const struct roast_run *run = ctx->run;
     double span_s = 0, worker_s = 0, thread_s = 0, below_peak_s = 0;
-    double staffed_s = 0,
-           ratio_s = 0; /* time with workers; threads per worker over it */
+    double with_workers_s = 0,
+           ratio_s = 0; /* time with workers; integral of threads per worker */
     double peak = 0;
 
     for (size_t i = 0; i < run->offer_count; i++)
@@ -84,7 +82,7 @@ static void set_from_offers(const struct roast_summary_context *ctx)
         worker_s += workers * seconds;
         thread_s += threads * seconds;
         if (offer->workers > 0) {
-            staffed_s += seconds;
+            with_workers_s += seconds;
             ratio_s += threads / workers * seconds;
         }
         if (workers < ROAST_NEAR_PEAK * peak)
@@ -94,14 +92,15 @@ static void set_from_offers(const struct roast_summary_context *ctx)
     roast__context_set(ctx, ROAST_METRIC_avg_workers_simple, mean_at_samples(ctx));
     roast__context_set(ctx, ROAST_METRIC_peak_workers, peak);
     roast__context_set(ctx, ROAST_METRIC_below_peak_seconds, below_peak_s);
-    roast__context_set(ctx, ROAST_METRIC_cores_per_worker, ratio(ratio_s, staffed_s));
+    roast__context_set(ctx, ROAST_METRIC_cores_per_worker,
+                       ratio(ratio_s, with_workers_s));
     roast__context_set(ctx, ROAST_METRIC_total_cores, ratio(thread_s, span_s));
     roast__context_set(ctx, ROAST_METRIC_offered_thread_seconds, thread_s);
 }
 
 /* ---- counts ---------------------------------------------------------------------- */
 
-/* The part of a straight line from a to b that lies below a limit. */
+/* The share of a straight line from a to b below a limit. */
 static double share_below(double a, double b, double limit)
 {
     double low = a < b ? a : b, high = a < b ? b : a;
@@ -111,7 +110,7 @@ static double share_below(double a, double b, double limit)
     return limit > high ? 1 : (limit - low) / (high - low);
 }
 
-/* Who came and went between two counts is not known. */
+/* Joins and leaves between two counts are not known. */
 static void mark_sampled(const struct roast_summary_context *ctx)
 {
     static const enum roast_metric metrics[] = {
@@ -147,15 +146,15 @@ static void set_from_counts(const struct roast_summary_context *ctx)
     double sum = 0, count = 0;
     for (size_t i = 0; i < run->samples.count; i++) {
         struct roast_series_cursor cursor;
-        uint64_t alike;
+        uint64_t repeated;
         double value;
         if (roast__series_of(&run->samples.workers[i], ROAST_SERIES_cores)
                 ->changes.size_bytes == 0)
             continue;
         roast__series_open(&cursor, &run->samples.workers[i], ROAST_SERIES_cores);
-        while ((alike = roast__series_run(&cursor, &value)) > 0) {
-            sum += isnan(value) ? 0 : value * (double)alike;
-            count += isnan(value) ? 0 : (double)alike;
+        while ((repeated = roast__series_run(&cursor, &value)) > 0) {
+            sum += isnan(value) ? 0 : value * (double)repeated;
+            count += isnan(value) ? 0 : (double)repeated;
         }
     }
     double cores = ratio(sum, count);

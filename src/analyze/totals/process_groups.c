@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* process_groups.c - the tables per worker and per host.
  *
- * A worker is known by its name, else by its pid. Pids of two hosts may be equal: away
- * from the client's host the key contains the host, so that no key comes twice. */
+ * A worker is identified by its name, else by its pid. Pids of two hosts may be equal:
+ * on other hosts than the client's the key contains the host. */
 #include <inttypes.h>
 #include <stdio.h>
 
@@ -10,7 +10,6 @@
 #include "analyze/formulas.h"
 #include "analyze/recorded.h"
 #include "analyze/totals/groups.h"
-#include "base/hash_table.h"
 #include "base/mem.h"
 #include "run/series.h"
 
@@ -33,7 +32,7 @@ static const struct roast_worker_process *process_at(const void *run, size_t ite
     return &((const struct roast_run *)run)->attempts.processes[item];
 }
 
-/* A process without a host was forked here or died before it could. */
+/* A process without a host was forked on this machine, or died before it sent it. */
 static int32_t host_number(const void *run, size_t item)
 {
     int32_t host = process_at(run, item)->host;
@@ -41,34 +40,19 @@ static int32_t host_number(const void *run, size_t item)
     return host != ROAST_NO_STRING ? host : ((const struct roast_run *)run)->host;
 }
 
-/* Names of workers are unique; pids are on their host. */
-static bool same_worker(const void *run, size_t a, size_t b)
-{
-    const struct roast_worker_process *left = process_at(run, a);
-    const struct roast_worker_process *right = process_at(run, b);
-
-    if (left->worker != ROAST_NO_STRING || right->worker != ROAST_NO_STRING)
-        return left->worker == right->worker;
-    return left->pid == right->pid && host_number(run, a) == host_number(run, b);
-}
-
-static uint64_t hash_worker(const void *run, size_t item)
+/* Names of workers are unique; pids are unique on their host. */
+static struct roast_key key_of_worker(const void *run, size_t item)
 {
     const struct roast_worker_process *process = process_at(run, item);
 
-    return roast__hash_number(process->worker != ROAST_NO_STRING
-                                  ? UINT64_C(1) << 63 | (uint32_t)process->worker
-                                  : process->pid);
+    if (process->worker != ROAST_NO_STRING)
+        return (struct roast_key){.a = (uint32_t)process->worker, .b = UINT64_MAX};
+    return (struct roast_key){.a = process->pid, .b = (uint32_t)host_number(run, item)};
 }
 
-static bool same_host(const void *run, size_t a, size_t b)
+static struct roast_key key_of_host(const void *run, size_t item)
 {
-    return host_number(run, a) == host_number(run, b);
-}
-
-static uint64_t hash_host(const void *run, size_t item)
-{
-    return roast__hash_number((uint32_t)host_number(run, item));
+    return (struct roast_key){.a = (uint32_t)host_number(run, item)};
 }
 
 struct roast_str roast__worker_key(const struct roast_run *run, size_t process,
@@ -96,18 +80,18 @@ struct roast_str roast__worker_key(const struct roast_run *run, size_t process,
 
 double roast__highest_memory(const struct roast_worker_samples *worker)
 {
-    struct roast_extremes extremes = {INFINITY, -INFINITY};
+    struct roast_moments memory = {0};
     struct roast_series_cursor cursor;
     double values[ROAST_SERIES_BLOCK];
     size_t read;
 
     roast__series_open(&cursor, worker, ROAST_SERIES_memory);
     while ((read = roast__series_block(&cursor, NULL, values)) > 0)
-        roast__extremes_add(&extremes, values, read);
-    return extremes.max >= extremes.min ? extremes.max : NAN;
+        roast__moments_add(&memory, values, read);
+    return memory.count > 0 ? memory.max : NAN;
 }
 
-/* The same of a sampled process; its samples are not read again. */
+/* The same, from the values that worker_samples.c kept. */
 static double sampled_peak(const struct roast_summary_context *ctx, size_t sampled)
 {
     const double *peaks = ctx->totals->sampled_peaks;
@@ -117,8 +101,8 @@ static double sampled_peak(const struct roast_summary_context *ctx, size_t sampl
                : roast__highest_memory(&ctx->run->samples.workers[sampled]);
 }
 
-/* The highest memory that records or samples of a worker saw; returns owned, NULL when
- * out of memory. */
+/* The highest memory in records or samples per worker; returns owned, NULL when out of
+ * memory. */
 static double *peaks_of(const struct roast_keys *keys,
                         const struct roast_worker_match *match,
                         const struct roast_summary_context *ctx)
@@ -156,7 +140,7 @@ void roast__fill_worker(roast_table *table, int col,
     roast__buf_release(&room);
 }
 
-/* Whether all records name their process. */
+/* Whether all records have their process. */
 static bool all_are_known(const struct roast_attempts *attempts)
 {
     for (size_t i = 0; i < attempts->process_count; i++) {
@@ -190,7 +174,7 @@ static void put_workers(const struct roast_summary_context *ctx,
                            peaks[i] / (1024.0 * 1024.0));
     }
     if (peaks) {
-        /* Workers that a backend sampled and no record names. They did nothing, unless there
+        /* Workers that a backend sampled, without records. They were idle, unless there
          * are records without a process: then their work is not known. */
         const struct roast_samples *samples = &ctx->run->samples;
         bool idle = all_are_known(&ctx->run->attempts);
@@ -227,33 +211,21 @@ static void put_hosts(const struct roast_summary_context *ctx,
     }
 }
 
-static void put_processes(const struct roast_summary_context *ctx,
-                          const struct roast_group *processes,
-                          const struct roast_key_rule *rule,
-                          void put(const struct roast_summary_context *,
-                                   const struct roast_keys *))
-{
-    struct roast_keys keys = {0};
-
-    if (roast__keys_join(&keys, processes + 1, ctx->run->attempts.process_count, rule))
-        put(ctx, &keys);
-    else
-        ctx->summary->failed = true;
-    roast__keys_release(&keys);
-}
-
 void roast__summarize_process_groups(const struct roast_summary_context *ctx)
 {
-    const struct roast_key_rule by_worker = {ctx->run, same_worker, hash_worker};
-    const struct roast_key_rule by_host = {ctx->run, same_host, hash_host};
-
+    size_t count = ctx->run->attempts.process_count;
     struct roast_group *processes = roast__aggregate_processes(ctx->totals, ctx->run);
+    struct roast_keys workers = {0}, hosts = {0};
 
-    if (processes) {
-        put_processes(ctx, processes, &by_worker, put_workers);
-        put_processes(ctx, processes, &by_host, put_hosts);
+    if (processes &&
+        roast__keys_join(&workers, processes + 1, count, key_of_worker, ctx->run) &&
+        roast__keys_join(&hosts, processes + 1, count, key_of_host, ctx->run)) {
+        put_workers(ctx, &workers);
+        put_hosts(ctx, &hosts);
     } else {
         ctx->summary->failed = true;
     }
+    roast__keys_release(&workers);
+    roast__keys_release(&hosts);
     roast__free(processes);
 }

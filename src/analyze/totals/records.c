@@ -1,31 +1,24 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* records.c - what records hold beside their columns: cost, losses, what is absent.
- *
- * These fields are packed, so this is a pass of its own; rows without any of them are
- * passed over by their shape alone. */
+/* records.c - fields of records that are not columns: cost, losses, absences. */
 #include "analyze/formulas.h"
+#include "base/array.h"
 #include "base/mem.h"
 #include "record/fields.h"
 #include "run/cold_fields.h"
 
 #define BIT(name) (UINT64_C(1) << ROAST_FIELD_##name)
 
-static const uint64_t looked_at =
+static const uint64_t wanted_fields =
     BIT(monitor_ns) | BIT(monitor_errors) | BIT(losses) | BIT(absences);
 
-/* A damaged blob is counted where it was made; here it just ends. */
-struct notes {
+/* Sums over records; a damaged list ends at the damage. */
+struct record_sums {
     bool cost_known;
     double monitor_ns;
     double monitor_errors;
     uint64_t losses[ROAST_LOSS_END];
     uint64_t absent[ROAST_FIELD_COUNT][ROAST_WHY_END];
 };
-
-static uint64_t add_up(uint64_t a, uint64_t b)
-{
-    return a > UINT64_MAX - b ? UINT64_MAX : a + b;
-}
 
 /* ---- tables ---------------------------------------------------------------------- */
 
@@ -56,31 +49,31 @@ void roast__losses_fill(roast_table *table, const uint64_t *of_run,
 void roast__summarize_records(const struct roast_summary_context *ctx)
 {
     double client = roast__context_fact(ctx, ROAST_FACT_monitor_errors);
-    struct notes *notes = roast__alloc(sizeof(*notes));
+    struct record_sums *sums = roast__alloc(sizeof(*sums));
 
-    if (!notes) {
+    if (!sums) {
         ctx->summary->failed = true;
         return;
     }
     uint64_t records = 0;
     roast_record rec;
     for (size_t row = 0; row < ctx->run->attempts.count; row++) {
-        if (!roast__attempt_fields(ctx->run, row, looked_at, &rec))
+        if (!roast__attempt_fields(ctx->run, row, wanted_fields, &rec))
             continue;
         records++;
         if (roast_record_has(&rec, ROAST_FIELD_monitor_ns)) {
-            notes->cost_known = true;
-            notes->monitor_ns += (double)rec.values[ROAST_FIELD_monitor_ns].u64;
+            sums->cost_known = true;
+            sums->monitor_ns += (double)rec.values[ROAST_FIELD_monitor_ns].u64;
         }
         if (roast_record_has(&rec, ROAST_FIELD_monitor_errors))
-            notes->monitor_errors += (double)rec.values[ROAST_FIELD_monitor_errors].u64;
+            sums->monitor_errors += (double)rec.values[ROAST_FIELD_monitor_errors].u64;
         if (roast_record_has(&rec, ROAST_FIELD_losses)) {
             struct roast_pair pair;
             while (roast_pair_next(&pair, &rec.values[ROAST_FIELD_losses].str, NULL) ==
                    1) {
                 if (pair.key < ROAST_LOSS_END)
-                    notes->losses[pair.key] =
-                        add_up(notes->losses[pair.key], pair.value);
+                    sums->losses[pair.key] =
+                        roast__sat_count(sums->losses[pair.key], pair.value);
             }
         }
         if (roast_record_has(&rec, ROAST_FIELD_absences)) {
@@ -89,22 +82,22 @@ void roast__summarize_records(const struct roast_summary_context *ctx)
                                    NULL) == 1) {
                 enum roast_field field = roast__field_by_number(pair.key);
                 if (field != ROAST_FIELD_COUNT && pair.value < ROAST_WHY_END)
-                    notes->absent[field][pair.value]++;
+                    sums->absent[field][pair.value]++;
             }
         }
     }
-    if (notes->cost_known)
-        roast__context_set(ctx, ROAST_METRIC_monitor_seconds, notes->monitor_ns / 1e9);
+    if (sums->cost_known)
+        roast__context_set(ctx, ROAST_METRIC_monitor_seconds, sums->monitor_ns / 1e9);
     if (records > 0 || !isnan(client))
         roast__context_set(ctx, ROAST_METRIC_monitor_errors,
-                           notes->monitor_errors + (isnan(client) ? 0 : client));
+                           sums->monitor_errors + (isnan(client) ? 0 : client));
     roast__losses_fill(roast__summary_open(ctx->summary, ROAST_TABLE_losses),
-                       ctx->run->losses, notes->losses);
+                       ctx->run->losses, sums->losses);
     roast_table *table = roast__summary_open(ctx->summary, ROAST_TABLE_absent_fields);
     for (int field = 0; field < ROAST_FIELD_COUNT; field++) {
         const char *name = roast_field_info((enum roast_field)field)->name;
         for (unsigned reason = 1; reason < ROAST_WHY_END; reason++) {
-            uint64_t chunks = notes->absent[field][reason];
+            uint64_t chunks = sums->absent[field][reason];
             if (chunks == 0)
                 continue;
             roast__table_row(table);
@@ -114,5 +107,5 @@ void roast__summarize_records(const struct roast_summary_context *ctx)
             roast__fill_count(table, ROAST_COL_absent_fields_chunks, chunks);
         }
     }
-    roast__free(notes);
+    roast__free(sums);
 }

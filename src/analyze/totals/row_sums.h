@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* row_sums.h - the chunk records of some rows, summed up.
+/* row_sums.h - sums over the attempts of a run: of all, and by group.
  *
- * The one place where rows are added. */
+ * Sums are doubles: exact up to 2^53 (104 days of threads in ns), and no value of a
+ * frame can overflow them. */
 #ifndef ROAST_ANALYZE_TOTALS_ROW_SUMS_H
 #define ROAST_ANALYZE_TOTALS_ROW_SUMS_H
 
@@ -9,7 +10,7 @@
 #include "analyze/roles.h"
 #include "analyze/stats.h"
 
-/* What is summed up of a chunk. */
+/* The quantities of a chunk that are summed. */
 enum roast_amount {
     ROAST_DURATION_NS,
     ROAST_EVENTS,
@@ -20,60 +21,42 @@ enum roast_amount {
 
 /* Some of the attempts of a run. Zeroed is not empty: see roast__group_init(). */
 struct roast_group {
-    double sums[ROAST_AMOUNTS]; /* over the chunks that know it */
-    double bare_events;         /* entries of chunks that ended well without a record */
+    double sums[ROAST_AMOUNTS]; /* over the chunks with a value */
+    double bare_events;         /* entries of successful chunks without a record */
     double shortest_ns;
     double longest_ns;
-    uint32_t chunks;                 /* that count */
-    uint32_t without[ROAST_AMOUNTS]; /* those of them that do not know it */
-    uint32_t bare;                   /* how many of those there are */
-    uint32_t bare_unknown;           /* those of them whose entries are not known */
-    uint32_t others;                 /* attempts that do not count */
+    uint32_t chunks;                 /* with the role COUNTS */
+    uint32_t without[ROAST_AMOUNTS]; /* those of them without a value */
+    uint32_t bare;                   /* chunks with the role BARE */
+    uint32_t bare_unknown;           /* those of them without entries */
+    uint32_t others;                 /* attempts with other roles */
     uint32_t failures;               /* those of them that failed or were lost */
 };
 
 void roast__group_init(struct roast_group *group);
 void roast__group_add(struct roast_group *sum, const struct roast_group *part);
 
-/* What only a run as a whole has. Zeroed is not empty: see roast__row_sums_init(). */
+/* Sums over all attempts. Zeroed = empty, except for memory_peak_bytes. */
 struct roast_row_sums {
-    struct roast_spread duration_ns;
-    struct roast_extremes events; /* min > max: not known */
+    struct roast_moments duration_ns;
+    struct roast_moments events;
     struct roast_moments memory_delta_bytes;
+    struct roast_quantiles durations_ns;
+    struct roast_quantiles ns_per_event;
     int64_t memory_peak_bytes; /* highest; negative: not known */
-    double noncpu_ns;          /* of the chunks that know duration and CPU */
-    uint64_t noncpu_chunks;    /* how many those are */
-    double paired_duration_ns, paired_events; /* of chunks that know both */
+    double noncpu_ns;          /* of the chunks with duration and CPU time */
+    uint64_t noncpu_chunks;    /* the number of these chunks */
+    double paired_duration_ns, paired_events; /* of chunks with both values */
     double paired_delta_bytes, delta_events;  /* the same */
-    double task_ns; /* of all attempts, whether they count or not */
-    double clocked_cpu_ns, clocked_noncpu_ns; /* of whole ones that ended well */
-    uint64_t clocked;                         /* how many of those know it */
-};
-void roast__row_sums_init(struct roast_row_sums *sums);
-void roast__row_sums_merge(struct roast_row_sums *sums,
-                           const struct roast_row_sums *part);
-
-/* Rows side by side; the first one is a multiple of 8. */
-struct roast_row_block {
-    const struct roast_attempts *attempts;
-    size_t from;
-    size_t count;
-    const unsigned char *roles; /* roast_role of each */
+    double task_ns;                           /* of all attempts, of any role */
+    double clocked_cpu_ns, clocked_noncpu_ns; /* of whole successful attempts */
+    uint64_t clocked;                         /* the number of these attempts */
 };
 
-/* Where they are added to. */
-struct roast_adding {
-    struct roast_group *groups;  /* a row is of the one behind that ... */
-    const int32_t *of;           /* ... which this numbers for each: -1 is the first */
-    struct roast_row_sums *sums; /* NULL: only groups are wanted, else ... */
-    struct roast_quantiles *durations_ns; /* ... these too */
-    struct roast_quantiles *ns_per_event;
-};
-
-void roast__rows_add(const struct roast_row_block *rows, const struct roast_adding *to);
-
-/* Completes groups for amounts that no chunk of the run knows; call it last. */
-void roast__groups_finish(struct roast_group *groups, size_t count,
-                          const struct roast_attempts *attempts);
+/* Adds all attempts to their groups: row i belongs to groups[of[i] + 1]. sums: NULL, or
+ * the sums over all rows. */
+void roast__rows_add(struct roast_group *groups, const int32_t *of,
+                     struct roast_row_sums *sums, const struct roast_attempts *attempts,
+                     const struct roast_roles *roles);
 
 #endif

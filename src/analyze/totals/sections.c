@@ -1,21 +1,19 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* sections.c - the sections of all chunks, summed up by name.
+/* sections.c - the sections of all chunks, summed by name.
  *
- * A section inside one of its own name adds to its passes and its own time, but not
- * again to the total: those seconds are in the outer one already. */
-#include "record/sections.h"
+ * A section nested in one of the same name adds to its count and self time, but not to
+ * the total, which already has these seconds from the outer one. */
 #include "analyze/formulas.h"
-#include "analyze/name_table.h"
+#include "analyze/key_table.h"
 #include "analyze/record_iter.h"
 #include "base/array.h"
-#include "base/mem.h"
 
 enum { MOST_ANCESTORS = 256 }; /* more than the probe ever nests */
 
-/* One name. */
-struct named {
+/* The sections of one name. */
+struct section_sums {
     uint64_t count;
-    bool time_known; /* track_memory of 0.1.2 took none */
+    bool time_known; /* track_memory of 0.1.2 measured no time */
     double total_ns;
     double self_ns;
     double memory_bytes;
@@ -25,180 +23,125 @@ struct named {
     uint64_t chunks;
     double max_ns; /* of one chunk */
     struct roast_quantiles per_chunk_ns;
-    double chunk_ns; /* of the chunk that is read now */
+    double chunk_ns; /* of the current chunk */
     bool in_chunk;
 };
 
-struct sections {
-    struct roast_name_table names;
-    struct named *named; /* owned; by number */
-    size_t cap;
-    struct roast_section *tree; /* owned; of the chunk that is read now */
-    size_t tree_cap;
-    uint32_t *number;  /* owned; per section of the tree: its name */
-    double process_ns; /* of all chunks that have sections */
-    bool failed;
-};
-
-/* ---- names ----------------------------------------------------------------------- */
-
-/* The number of a name, added when it is new; -1: out of memory. */
-static int64_t number_of(struct sections *sections, struct roast_str name)
+static bool is_nested_in_itself(const struct roast_section_list *list, size_t i)
 {
-    size_t known = sections->names.count;
-    struct roast_name_key key = {name, 0};
-    struct named *named =
-        roast__array_room(sections->named, &sections->cap, known, sizeof(named[0]));
-
-    if (!named)
-        return -1;
-    sections->named = named;
-    int64_t number = roast__name_number(&sections->names, key, ROAST_NO_GUESS);
-    if (number == (int64_t)known)
-        named[number] = (struct named){0};
-    return number;
-}
-
-/* ---- the tree of one chunk ------------------------------------------------------- */
-
-static bool make_room(struct sections *sections, size_t count)
-{
-    if (count <= sections->tree_cap)
-        return true;
-    roast__free(sections->tree);
-    roast__free(sections->number);
-    sections->tree = roast__alloc(count * sizeof(sections->tree[0]));
-    sections->number = roast__alloc(count * sizeof(sections->number[0]));
-    bool got = sections->tree && sections->number;
-    sections->tree_cap = got ? count : 0;
-    return got;
-}
-
-static bool inside_its_name(const struct sections *sections, size_t i)
-{
-    int32_t parent = sections->tree[i].parent;
+    int32_t parent = list->all[i].parent;
 
     for (int up = 0; parent >= 0 && up < MOST_ANCESTORS; up++) {
-        if (sections->number[parent] == sections->number[i])
+        if (list->numbers[parent] == list->numbers[i])
             return true;
-        parent = sections->tree[parent].parent;
+        parent = list->all[parent].parent;
     }
     return false;
 }
 
-static void add_section(struct sections *sections, size_t i)
+static void add_section(struct section_sums *sums, const struct roast_section *section,
+                        bool is_outermost)
 {
-    const struct roast_section *section = &sections->tree[i];
-    struct named *named = &sections->named[sections->number[i]];
-
-    named->count = roast__sat_count(named->count, section->count);
-    named->self_ns += (double)section->self_ns;
-    named->time_known |= roast__section_has_time(section);
-    named->in_chunk = true;
-    if (inside_its_name(sections, i))
+    sums->count = roast__sat_count(sums->count, section->count);
+    sums->self_ns += (double)section->self_ns;
+    sums->time_known |= roast__section_has_time(section);
+    sums->in_chunk = true;
+    if (!is_outermost)
         return;
-    named->chunk_ns += (double)section->total_ns;
+    sums->chunk_ns += (double)section->total_ns;
     if (section->kinds & ROAST_SECTION_MEMORY) {
-        named->memory_known = true;
-        named->memory_bytes += (double)section->memory_delta_bytes;
+        sums->memory_known = true;
+        sums->memory_bytes += (double)section->memory_delta_bytes;
     }
     if (section->kinds & ROAST_SECTION_BYTES) {
-        named->bytes_known = true;
-        named->bytes += (double)section->bytes;
+        sums->bytes_known = true;
+        sums->bytes += (double)section->bytes;
     }
 }
 
-/* A name is done with a chunk: its seconds there are one value. */
-static void end_chunk(struct sections *sections, size_t count)
+/* Adds the seconds of a chunk as one value, at its end. */
+static void end_chunk(struct section_sums *sums)
 {
-    for (size_t i = 0; i < count; i++) {
-        struct named *named = &sections->named[sections->number[i]];
-        if (!named->in_chunk)
-            continue;
-        roast__quantiles_add(&named->per_chunk_ns, &named->chunk_ns, 1);
-        sections->failed |= named->per_chunk_ns.failed;
-        named->total_ns += named->chunk_ns;
-        named->max_ns = fmax(named->max_ns, named->chunk_ns);
-        named->chunks++;
-        named->chunk_ns = 0;
-        named->in_chunk = false;
-    }
+    if (!sums->in_chunk)
+        return; /* another section of this name has done it */
+    roast__quantiles_add(&sums->per_chunk_ns, sums->chunk_ns);
+    sums->total_ns += sums->chunk_ns;
+    sums->max_ns = fmax(sums->max_ns, sums->chunk_ns);
+    sums->chunks++;
+    sums->chunk_ns = 0;
+    sums->in_chunk = false;
 }
 
-static void add_tree(struct sections *sections, struct roast_str blob)
+/* False when out of memory. */
+static bool add_chunk(struct roast_key_table *names, struct roast_section_list *list)
 {
-    int64_t count = roast_sections_read(NULL, 0, blob, NULL);
-
-    if (count <= 0)
-        return; /* damaged, or none */
-    if (!make_room(sections, (size_t)count)) {
-        sections->failed = true;
-        return;
+    for (size_t i = 0; i < list->count; i++) {
+        int64_t number = roast__key_number(
+            names, (struct roast_key){.name = list->all[i].name}, ROAST_NO_HINT);
+        if (number < 0)
+            return false;
+        list->numbers[i] = (uint32_t)number;
     }
-    (void)roast_sections_read(sections->tree, (size_t)count, blob, NULL);
-    for (size_t i = 0; i < (size_t)count; i++) {
-        int64_t number = number_of(sections, sections->tree[i].name);
-        if (number < 0) {
-            sections->failed = true;
-            return;
-        }
-        sections->number[i] = (uint32_t)number;
+    struct section_sums *sums = names->values;
+    bool failed = false;
+    for (size_t i = 0; i < list->count; i++)
+        add_section(&sums[list->numbers[i]], &list->all[i],
+                    !is_nested_in_itself(list, i));
+    for (size_t i = 0; i < list->count; i++) {
+        end_chunk(&sums[list->numbers[i]]);
+        failed |= sums[list->numbers[i]].per_chunk_ns.failed;
     }
-    for (size_t i = 0; i < (size_t)count; i++)
-        add_section(sections, i);
-    end_chunk(sections, (size_t)count);
+    return !failed;
 }
 
-/* ---- all ------------------------------------------------------------------------- */
+static void put_name(roast_table *table, struct roast_str name,
+                     struct section_sums *sums, double process_ns)
+{
+    roast__table_row(table);
+    roast__fill_text(table, ROAST_COL_section_totals_name, name);
+    roast__fill_count(table, ROAST_COL_section_totals_count, sums->count);
+    if (sums->time_known) {
+        double p99_ns = roast__quantiles_get(&sums->per_chunk_ns, 0.99);
+        roast__fill_number(table, ROAST_COL_section_totals_total, sums->total_ns / 1e9);
+        roast__fill_number(table, ROAST_COL_section_totals_self, sums->self_ns / 1e9);
+        roast__fill_number(table, ROAST_COL_section_totals_mean,
+                           sums->total_ns / (double)sums->count / 1e9);
+        roast__fill_number(table, ROAST_COL_section_totals_max, sums->max_ns / 1e9);
+        roast__fill_number(table, ROAST_COL_section_totals_p99,
+                           fmin(p99_ns, sums->max_ns) / 1e9);
+        roast__fill_number(table, ROAST_COL_section_totals_share,
+                           sums->total_ns / process_ns);
+    }
+    if (sums->memory_known)
+        roast__fill_number(table, ROAST_COL_section_totals_memory_delta_mb,
+                           sums->memory_bytes / (1024.0 * 1024.0));
+    if (sums->bytes_known)
+        roast__fill_sum(table, ROAST_COL_section_totals_bytes, sums->bytes);
+    roast__fill_count(table, ROAST_COL_section_totals_chunks, sums->chunks);
+}
 
 void roast__summarize_sections(const struct roast_summary_context *ctx)
 {
     roast_table *table = roast__summary_open(ctx->summary, ROAST_TABLE_section_totals);
-    struct sections sections = {0};
-
     const struct roast_column *duration =
         &ctx->run->attempts.columns[ROAST_COLUMN_duration_ns];
+    struct roast_key_table names = {.value_bytes = sizeof(struct section_sums)};
+    struct roast_section_list list = {0};
     struct roast_record_iter iter = {
         .ctx = ctx, .fields = ROAST_FIELD_BIT(sections), .roles = ROAST_ROLES_COUNT};
-    while (!sections.failed && roast__record_iter_next(&iter)) {
-        sections.process_ns += (double)roast__column_get(duration, iter.row, 0);
-        add_tree(&sections, iter.rec.values[ROAST_FIELD_sections].str);
+    double process_ns = 0; /* of all chunks with sections */
+    bool done = true;
+
+    while (done && roast__record_iter_next(&iter)) {
+        process_ns += (double)roast__column_get(duration, iter.row, 0);
+        done = roast__record_sections(&list, &iter.rec) && add_chunk(&names, &list);
     }
-    ctx->summary->failed |= sections.failed;
-    for (size_t i = 0; i < sections.names.count; i++) {
-        roast__table_row(table);
-        roast__fill_text(table, ROAST_COL_section_totals_name,
-                         sections.names.keys[i].name);
-        roast__fill_count(table, ROAST_COL_section_totals_count,
-                          sections.named[i].count);
-        if (sections.named[i].time_known) {
-            double p99_ns = roast__quantiles_get(&sections.named[i].per_chunk_ns, 0.99);
-            roast__fill_number(table, ROAST_COL_section_totals_total,
-                               sections.named[i].total_ns / 1e9);
-            roast__fill_number(table, ROAST_COL_section_totals_self,
-                               sections.named[i].self_ns / 1e9);
-            roast__fill_number(table, ROAST_COL_section_totals_mean,
-                               sections.named[i].total_ns /
-                                   (double)sections.named[i].count / 1e9);
-            roast__fill_number(table, ROAST_COL_section_totals_max,
-                               sections.named[i].max_ns / 1e9);
-            roast__fill_number(table, ROAST_COL_section_totals_p99,
-                               fmin(p99_ns, sections.named[i].max_ns) / 1e9);
-            roast__fill_number(table, ROAST_COL_section_totals_share,
-                               sections.named[i].total_ns / sections.process_ns);
-        }
-        if (sections.named[i].memory_known)
-            roast__fill_number(table, ROAST_COL_section_totals_memory_delta_mb,
-                               sections.named[i].memory_bytes / (1024.0 * 1024.0));
-        if (sections.named[i].bytes_known)
-            roast__fill_sum(table, ROAST_COL_section_totals_bytes,
-                            sections.named[i].bytes);
-        roast__fill_count(table, ROAST_COL_section_totals_chunks,
-                          sections.named[i].chunks);
-        roast__quantiles_release(&sections.named[i].per_chunk_ns);
+    ctx->summary->failed |= !done;
+    for (size_t i = 0; i < names.count; i++) {
+        struct section_sums *sums = (struct section_sums *)names.values + i;
+        put_name(table, names.keys[i].name, sums, process_ns);
+        roast__quantiles_release(&sums->per_chunk_ns);
     }
-    roast__name_table_release(&sections.names);
-    roast__free(sections.named);
-    roast__free(sections.tree);
-    roast__free(sections.number);
+    roast__key_table_release(&names);
+    roast__section_list_release(&list);
 }

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* sweep.c - one series of several workers, summed over the workers at every moment.
+/* sweep.c - one series of several workers, summed over the workers at every time.
  *
- * A heap holds one lane per worker, the one with the earliest next sample on top. All
- * lanes that are due at a moment are moved together: only then is a sum a sum of one
- * moment. */
+ * A heap has one lane per worker, the one with the earliest next sample first. All lanes
+ * with a sample at the same time advance together, so a sum is the sum at one time. */
 #include "analyze/totals/sweep.h"
 
+#include "analyze/heap.h"
 #include "analyze/timeline.h"
 #include "base/mem.h"
 
 struct lane {
     struct roast_series_cursor cursor;
     uint32_t group;
-    bool joined; /* its first sample has passed */
+    bool joined; /* the sweep has passed its first sample */
     bool known;
     double value; /* holds until until_ns */
     int64_t until_ns;
@@ -26,60 +26,19 @@ struct group {
 struct sweep {
     struct lane *lanes; /* owned */
     size_t count;
-    size_t *heap; /* owned; numbers of lanes */
+    struct roast_keyed *heap; /* owned; lanes by until_ns */
     size_t heap_count;
-    size_t *due;          /* owned; taken off the heap */
+    size_t *due; /* owned; lanes with a sample at time_ns */
+    size_t due_count;
     struct group *groups; /* owned */
+    int64_t time_ns;
     double sum;
 };
 
-/* ---- the heap -------------------------------------------------------------------- */
-
-static bool earlier(const struct sweep *sweep, size_t a, size_t b)
-{
-    return sweep->lanes[sweep->heap[a]].until_ns <
-           sweep->lanes[sweep->heap[b]].until_ns;
-}
-
-static void swap(struct sweep *sweep, size_t a, size_t b)
-{
-    size_t lane = sweep->heap[a];
-
-    sweep->heap[a] = sweep->heap[b];
-    sweep->heap[b] = lane;
-}
-
-static void sink(struct sweep *sweep, size_t at)
-{
-    for (;;) {
-        size_t least = at;
-        for (size_t child = 2 * at + 1; child <= 2 * at + 2; child++) {
-            if (child < sweep->heap_count && earlier(sweep, child, least))
-                least = child;
-        }
-        if (least == at)
-            return;
-        swap(sweep, at, least);
-        at = least;
-    }
-}
-
-static void rise(struct sweep *sweep, size_t at)
-{
-    for (; at > 0 && earlier(sweep, at, (at - 1) / 2); at = (at - 1) / 2)
-        swap(sweep, at, (at - 1) / 2);
-}
-
-static void push(struct sweep *sweep, size_t lane)
-{
-    sweep->heap[sweep->heap_count] = lane;
-    rise(sweep, sweep->heap_count++);
-}
-
 /* ---- lanes ----------------------------------------------------------------------- */
 
-/* Reads the next sample of a lane; false at its end. A clock that was set back does not
- * turn time around. */
+/* Reads the next sample of a lane; false at its end. Time does not go back where a clock
+ * was set back. */
 static bool next_sample(struct lane *lane)
 {
     int64_t time_ns;
@@ -91,32 +50,28 @@ static bool next_sample(struct lane *lane)
     return true;
 }
 
-static double share_of(const struct group *group)
+static double mean_of(const struct group *group)
 {
     return group->count > 0 ? group->sum / group->count : 0;
 }
 
-/* Takes the lane's value into the sum, or out of it again. */
-static void count_lane(struct sweep *sweep, const struct lane *lane, bool in)
+/* Adds the value of a lane to the sum (sign 1), or removes it (sign -1). */
+static void count_lane(struct sweep *sweep, const struct lane *lane, int sign)
 {
     struct group *group = &sweep->groups[lane->group];
 
     if (!lane->known)
         return;
-    sweep->sum -= share_of(group);
-    group->sum += in ? lane->value : -lane->value;
-    group->count += in ? 1 : UINT32_MAX; /* minus one */
-    if (group->count == 0)
-        group->sum = 0;
-    sweep->sum += share_of(group);
+    sweep->sum -= mean_of(group);
+    group->count += (uint32_t)sign;
+    group->sum = group->count > 0 ? group->sum + sign * lane->value : 0;
+    sweep->sum += mean_of(group);
 }
 
-static void release(struct sweep *sweep)
+static void push(struct sweep *sweep, size_t lane)
 {
-    roast__free(sweep->lanes);
-    roast__free(sweep->heap);
-    roast__free(sweep->due);
-    roast__free(sweep->groups);
+    roast__heap_push(sweep->heap, &sweep->heap_count,
+                     (struct roast_keyed){sweep->lanes[lane].until_ns, (uint32_t)lane});
 }
 
 static bool open_lanes(struct sweep *sweep, const struct roast_lanes *lanes,
@@ -142,41 +97,44 @@ static bool open_lanes(struct sweep *sweep, const struct roast_lanes *lanes,
     return true;
 }
 
-/* Takes all lanes that are due at the earliest moment off the heap. */
-static size_t take_due(struct sweep *sweep, int64_t *time_ns)
+/* Advances the due lanes and moves to the next time with samples; false at the end. */
+static bool next_time(struct sweep *sweep)
 {
-    size_t count = 0;
-
-    *time_ns = sweep->lanes[sweep->heap[0]].until_ns;
-    while (sweep->heap_count > 0 && sweep->lanes[sweep->heap[0]].until_ns == *time_ns) {
-        sweep->due[count++] = sweep->heap[0];
-        swap(sweep, 0, --sweep->heap_count);
-        sink(sweep, 0);
+    for (size_t i = 0; i < sweep->due_count; i++) {
+        struct lane *lane = &sweep->lanes[sweep->due[i]];
+        count_lane(sweep, lane, -1);
+        if (!next_sample(lane))
+            continue;
+        count_lane(sweep, lane, 1);
+        push(sweep, sweep->due[i]);
     }
-    return count;
+    sweep->due_count = 0;
+    if (sweep->heap_count == 0)
+        return false;
+    sweep->time_ns = sweep->heap[0].key;
+    while (sweep->heap_count > 0 && sweep->heap[0].key == sweep->time_ns)
+        sweep->due[sweep->due_count++] =
+            roast__heap_pop(sweep->heap, &sweep->heap_count).item;
+    return true;
 }
 
-/* A lane counts from its first sample on. */
-static void join_due(struct sweep *sweep, size_t count)
+/* Counts the lanes whose first sample is at the current time. */
+static void join_due(struct sweep *sweep)
 {
-    for (size_t i = 0; i < count; i++) {
+    for (size_t i = 0; i < sweep->due_count; i++) {
         struct lane *lane = &sweep->lanes[sweep->due[i]];
         if (!lane->joined)
-            count_lane(sweep, lane, true);
+            count_lane(sweep, lane, 1);
         lane->joined = true;
     }
 }
 
-static void advance_due(struct sweep *sweep, size_t count)
+static void release(struct sweep *sweep)
 {
-    for (size_t i = 0; i < count; i++) {
-        struct lane *lane = &sweep->lanes[sweep->due[i]];
-        count_lane(sweep, lane, false);
-        if (!next_sample(lane))
-            continue;
-        count_lane(sweep, lane, true);
-        push(sweep, sweep->due[i]);
-    }
+    roast__free(sweep->lanes);
+    roast__free(sweep->heap);
+    roast__free(sweep->due);
+    roast__free(sweep->groups);
 }
 
 /* ---- entry points ---------------------------------------------------------------- */
@@ -192,65 +150,49 @@ static bool any_values(const struct roast_lanes *lanes, enum roast_series series
     return false;
 }
 
-static void walk(struct roast_sweep *out, struct sweep *sweep)
-{
-    double area = 0, seconds = 0;
-    int64_t before_ns = 0;
-    bool first = true;
-
-    while (sweep->heap_count > 0) {
-        int64_t time_ns;
-        size_t due = take_due(sweep, &time_ns);
-        double length = first ? 0 : roast__seconds_between(before_ns, time_ns);
-        area += sweep->sum * length;
-        seconds += length;
-        if (length > 0 && sweep->sum > out->peak)
-            out->peak = sweep->sum; /* who joins may lower the mean of a group */
-        join_due(sweep, due);
-        if (sweep->sum > out->peak)
-            out->peak = sweep->sum;
-        advance_due(sweep, due);
-        before_ns = time_ns;
-        first = false;
-    }
-    out->mean = seconds > 0 ? area / seconds : out->peak;
-}
-
 bool roast__sweep(struct roast_sweep *out, const struct roast_lanes *lanes,
                   enum roast_series series)
 {
     struct sweep sweep = {0};
+    double area = 0, seconds = 0;
 
     *out = (struct roast_sweep){0};
     if (!any_values(lanes, series))
         return true;
-    bool opened = open_lanes(&sweep, lanes, series);
-    if (opened) {
-        walk(out, &sweep);
-        out->known = true;
+    out->known = open_lanes(&sweep, lanes, series);
+    if (out->known && sweep.heap_count > 0)
+        sweep.time_ns = sweep.heap[0].key;
+    for (int64_t before_ns = sweep.time_ns; out->known && next_time(&sweep);
+         before_ns = sweep.time_ns) {
+        double length_s = roast__seconds_between(before_ns, sweep.time_ns);
+        area += sweep.sum * length_s;
+        seconds += length_s;
+        if (length_s > 0 && sweep.sum > out->peak)
+            out->peak =
+                sweep.sum; /* a lane that joins may lower the mean of its group */
+        join_due(&sweep);
+        if (sweep.sum > out->peak)
+            out->peak = sweep.sum;
     }
+    out->mean = seconds > 0 ? area / seconds : out->peak;
     release(&sweep);
-    return opened;
+    return out->known;
 }
 
-bool roast__sweep_moments(const struct roast_samples *samples,
-                          void (*visit)(void *context, int64_t time_ns), void *context)
+bool roast__sweep_times(const struct roast_samples *samples,
+                        void (*visit)(void *context, int64_t time_ns), void *context)
 {
     struct roast_lanes lanes = {.samples = samples};
     struct sweep sweep = {0};
     bool opened = open_lanes(&sweep, &lanes, ROAST_SERIES_memory);
     bool first = true;
-    int64_t before_ns = 0;
 
-    while (opened && sweep.heap_count > 0) {
-        int64_t time_ns;
-        size_t due = take_due(&sweep, &time_ns);
-        join_due(&sweep, due);
-        advance_due(&sweep, due);
-        if (first || time_ns > before_ns)
-            visit(context, time_ns);
+    for (int64_t before_ns = 0; opened && next_time(&sweep);
+         before_ns = sweep.time_ns) {
+        join_due(&sweep);
+        if (first || sweep.time_ns > before_ns)
+            visit(context, sweep.time_ns);
         first = false;
-        before_ns = time_ns;
     }
     release(&sweep);
     return opened;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* task_kinds.h - what each task that a scheduler saw was for. */
+/* task_kinds.h - the purpose of each task that a scheduler ran. */
 #ifndef ROAST_ANALYZE_TOTALS_TASK_KINDS_H
 #define ROAST_ANALYZE_TOTALS_TASK_KINDS_H
 
@@ -10,7 +10,7 @@
  * out of memory. */
 unsigned char *roast__task_kinds(const struct roast_run *run);
 
-/* Whether a scheduler saw any of them: what the client did itself has no worker. */
+/* Whether a scheduler ran any of them: tasks of the client itself have no worker. */
 bool roast__has_scheduled(const struct roast_tasks *tasks);
 
 #endif

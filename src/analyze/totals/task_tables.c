@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* task_tables.c - tasks of the cluster by what they were for, and the hottest lines.
+/* task_tables.c - the tasks of a cluster by kind, and the hottest lines.
  *
- * A task that moved to another worker before it began is counted there. Seconds are
- * those in which it ran: Dask does not record them for a failed one, but its attempts do;
- * they are not known for one that went with its worker. */
+ * A task that was moved to another worker before its start is counted there. Dask has no
+ * times of failed tasks: their attempts are used. Those of tasks lost with their worker
+ * are not known. */
 #include "analyze/budget/task_joins.h"
 #include "analyze/calls.h"
 #include "analyze/formulas.h"
@@ -94,7 +94,7 @@ void roast__summarize_task_kinds(const struct roast_summary_context *ctx)
         return;
     unsigned char *names = roast__alloc(run->strings.count);
     if (names) {
-        /* The sums of each kind; bit n of names[prefix]: tasks of kind n are called so. */
+        /* Bit n of names[prefix]: tasks of kind n have this prefix. */
         for (size_t i = 0; i < run->scheduler.tasks.count; i++) {
             unsigned end = run->scheduler.tasks.end[i] & ~(unsigned)ROAST_TASK_OURS;
             struct kind_sums *own = &sums[ctx->task_kinds[i]];
@@ -119,7 +119,7 @@ void roast__summarize_task_kinds(const struct roast_summary_context *ctx)
 
 /* ---- hot lines ------------------------------------------------------------------- */
 
-/* The hottest one behind `before`, equal ones in the order of arrival; NULL: none is left. */
+/* The next hottest line after `before`, equal ones in order of arrival; NULL: no more. */
 static const struct roast_hot_row *next_hot(const struct roast_scheduler_view *view,
                                             const struct roast_hot_row *before)
 {
@@ -127,9 +127,9 @@ static const struct roast_hot_row *next_hot(const struct roast_scheduler_view *v
 
     for (size_t i = 0; i < view->hot_count; i++) {
         const struct roast_hot_row *row = &view->hot[i];
-        bool behind = !before || row->seconds < before->seconds ||
-                      (row->seconds == before->seconds && row > before);
-        if (behind && (!best || row->seconds > best->seconds))
+        bool follows = !before || row->seconds < before->seconds ||
+                       (row->seconds == before->seconds && row > before);
+        if (follows && (!best || row->seconds > best->seconds))
             best = row;
     }
     return best;

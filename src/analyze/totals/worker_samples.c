@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* worker_samples.c - memory, CPU, disk and network of the workers.
  *
- * Four series of a worker are read side by side, in blocks that loops go through at full
- * speed. A limit of memory counts where it was
- * sampled with the memory; the threads that CPU is measured against are those that the
- * worker reports, else an equal share of what was offered at that moment. */
+ * Four series of a worker are read side by side, in blocks. CPU utilization is relative
+ * to the threads that the worker reports, else to an equal share of the threads offered
+ * at that time. */
 #include "analyze/budget/worker_match.h"
 #include "analyze/formulas.h"
 #include "analyze/timeline.h"
@@ -12,7 +11,7 @@
 #include "base/mem.h"
 
 /* Sums over all samples of all workers. */
-struct use {
+struct sample_sums {
     double memory_samples;
     double memory_sum;
     struct roast_moments memory_percent;
@@ -27,19 +26,19 @@ struct use {
 
 /* A worker's memory over time. */
 struct memory {
-    uint64_t samples; /* that know it */
+    uint64_t samples; /* with a value */
     double sum;
-    double highest;    /* negative: none knew */
-    double byte_ns;    /* area below the line through the samples, twice as much */
-    double ns;         /* that it stands on */
-    double last_bytes; /* NaN: no sample before, or it did not know */
+    double highest;    /* negative: no value */
+    double byte_ns;    /* twice the integral of the line through the samples */
+    double ns;         /* the length of that integral */
+    double last_bytes; /* NaN: no previous value */
     int64_t last_ns;
 };
 
 /* ---- one sample ------------------------------------------------------------------ */
 
-/* One that does not know its memory, or follows such a one. */
-static void add_odd_sample(struct memory *own, double bytes)
+/* A sample without a value, or without a previous one. */
+static void add_first_sample(struct memory *own, double bytes)
 {
     own->last_bytes = bytes;
     if (isnan(bytes))
@@ -49,7 +48,7 @@ static void add_odd_sample(struct memory *own, double bytes)
     own->highest = bytes > own->highest ? bytes : own->highest;
 }
 
-/* The threads of one process: workers may be threads of the same one. */
+/* The threads of one process; several workers may be threads of one process. */
 static double threads_at(const struct roast_run *run, int64_t time_ns, double cores,
                          uint64_t processes)
 {
@@ -58,44 +57,44 @@ static double threads_at(const struct roast_run *run, int64_t time_ns, double co
     const struct roast_offer *offer = roast__run_offer_at(run, time_ns);
     if (!offer || offer->workers == 0 || offer->threads < offer->workers)
         return 1;
-    uint64_t shares =
+    uint64_t parts =
         processes > 0 && processes < offer->workers ? processes : offer->workers;
-    return (double)offer->threads / (double)shares;
+    return (double)offer->threads / (double)parts;
 }
 
 /* ---- one worker ------------------------------------------------------------------ */
 
-enum { MEMORY, LIMIT, CPU, CORES, SIDE_BY_SIDE };
+enum { MEMORY, LIMIT, CPU, CORES, SERIES_READ };
 
-static const enum roast_series read_series[SIDE_BY_SIDE] = {
+static const enum roast_series read_series[SERIES_READ] = {
     [MEMORY] = ROAST_SERIES_memory,
     [LIMIT] = ROAST_SERIES_memory_limit,
     [CPU] = ROAST_SERIES_cpu,
     [CORES] = ROAST_SERIES_cores,
 };
 
-/* Some moments of a worker. */
+/* Some samples of a worker. */
 struct block {
-    struct roast_series_cursor cursors[SIDE_BY_SIDE];
-    bool reads[SIDE_BY_SIDE]; /* a series that was never known needs no reading */
+    struct roast_series_cursor cursors[SERIES_READ];
+    bool reads[SERIES_READ]; /* the series has values */
     size_t count;
     int64_t times_ns[ROAST_SERIES_BLOCK];
-    double values[SIDE_BY_SIDE][ROAST_SERIES_BLOCK]; /* NaN: not known */
-    double percent[ROAST_SERIES_BLOCK];              /* of memory in its limit */
-    double busy[ROAST_SERIES_BLOCK];                 /* CPU percent of a thread */
+    double values[SERIES_READ][ROAST_SERIES_BLOCK]; /* NaN: not known */
+    double percent[ROAST_SERIES_BLOCK];             /* memory of its limit */
+    double busy[ROAST_SERIES_BLOCK];                /* CPU percent of a thread */
 };
 
 static bool read_block(struct block *block)
 {
     block->count = roast__series_block(&block->cursors[MEMORY], block->times_ns,
                                        block->values[MEMORY]);
-    for (int i = MEMORY + 1; i < SIDE_BY_SIDE; i++)
+    for (int i = MEMORY + 1; i < SERIES_READ; i++)
         if (block->reads[i])
             (void)roast__series_block(&block->cursors[i], NULL, block->values[i]);
     return block->count > 0;
 }
 
-/* All sums in one loop: they do not wait for each other. */
+/* All sums in one loop, which is fastest. */
 static void add_memory(struct memory *own, const struct block *block)
 {
     struct memory now = *own; /* a copy that the compiler can keep in registers */
@@ -106,7 +105,7 @@ static void add_memory(struct memory *own, const struct block *block)
         int64_t before_ns = now.last_ns;
         now.last_ns = block->times_ns[i];
         if (isnan(ends)) {
-            add_odd_sample(&now, bytes);
+            add_first_sample(&now, bytes);
             continue;
         }
         double ns = (double)roast__time_between(before_ns, now.last_ns);
@@ -120,18 +119,19 @@ static void add_memory(struct memory *own, const struct block *block)
     *own = now;
 }
 
-/* After the block was added: the highest of all seldom moves. */
-static void find_peak(struct use *use, const struct roast_worker_samples *worker,
+/* Call it after the block was added: the peak rarely changes. */
+static void find_peak(struct sample_sums *sums,
+                      const struct roast_worker_samples *worker,
                       const struct memory *own, const struct block *block)
 {
-    if (!(own->highest > use->peak_bytes))
+    if (!(own->highest > sums->peak_bytes))
         return;
     for (size_t i = 0; i < block->count; i++) {
-        if (!(block->values[MEMORY][i] > use->peak_bytes))
+        if (!(block->values[MEMORY][i] > sums->peak_bytes))
             continue;
-        use->peak_bytes = block->values[MEMORY][i];
-        use->peak_worker = worker->name;
-        use->peak_time_ns = block->times_ns[i];
+        sums->peak_bytes = block->values[MEMORY][i];
+        sums->peak_worker = worker->name;
+        sums->peak_time_ns = block->times_ns[i];
     }
 }
 
@@ -144,18 +144,18 @@ static bool is_limited(const struct block *block)
     return i < block->count;
 }
 
-/* Gives the highest memory; NaN: not known. */
-static double add_worker(struct use *use, const struct roast_run *run,
+/* Returns the highest memory; NaN: not known. */
+static double add_worker(struct sample_sums *sums, const struct roast_run *run,
                          const struct roast_worker_samples *worker, struct block *block)
 {
     struct memory own = {.last_bytes = NAN, .highest = -1};
     bool limited = false;
 
-    for (int i = 0; i < SIDE_BY_SIDE; i++) {
+    for (int i = 0; i < SERIES_READ; i++) {
         const struct roast_packed_series *series =
             roast__series_of(worker, read_series[i]);
         block->reads[i] = i == MEMORY || series->changes.size_bytes > 0;
-        if (i == CORES) /* they only matter to CPU */
+        if (i == CORES) /* used for CPU only */
             block->reads[i] = block->reads[i] && block->reads[CPU];
         if (block->reads[i])
             roast__series_open(&block->cursors[i], worker, read_series[i]);
@@ -163,7 +163,6 @@ static double add_worker(struct use *use, const struct roast_run *run,
             block->values[i][k] = NAN;
     }
     while (read_block(block)) {
-        /* Nothing is related to a series that was never known. */
         for (size_t i = 0; block->reads[LIMIT] && i < block->count; i++) {
             double limit = block->values[LIMIT][i];
             double percent = block->values[MEMORY][i] / limit * 100;
@@ -172,27 +171,28 @@ static double add_worker(struct use *use, const struct roast_run *run,
         for (size_t i = 0; block->reads[CPU] && i < block->count; i++)
             block->busy[i] = block->values[CPU][i] / threads_at(run, block->times_ns[i],
                                                                 block->values[CORES][i],
-                                                                use->processes);
+                                                                sums->processes);
         add_memory(&own, block);
-        find_peak(use, worker, &own, block);
+        find_peak(sums, worker, &own, block);
         limited = limited || is_limited(block);
         if (block->reads[LIMIT])
-            roast__moments_add(&use->memory_percent, block->percent, block->count);
+            roast__moments_add(&sums->memory_percent, block->percent, block->count);
         if (block->reads[CPU])
-            roast__moments_add(&use->cpu_percent, block->busy, block->count);
+            roast__moments_add(&sums->cpu_percent, block->busy, block->count);
     }
-    /* By time; where none passed between samples they are all alike. */
+    /* Weighted by time; the plain mean if no time passed between samples. */
     double weighted =
         own.ns > 0 ? own.byte_ns / 2 / own.ns : own.sum / (double)own.samples;
-    roast__moments_add(&use->weighted_bytes, &weighted, 1);
-    use->memory_samples += (double)own.samples;
-    use->memory_sum += own.sum;
-    use->without_limit += !limited;
+    roast__moments_add(&sums->weighted_bytes, &weighted, 1);
+    sums->memory_samples += (double)own.samples;
+    sums->memory_sum += own.sum;
+    sums->without_limit += !limited;
     return own.samples > 0 ? own.highest : NAN;
 }
 
 /* False when out of memory. */
-static bool add_workers(struct use *use, const struct roast_summary_context *ctx,
+static bool add_workers(struct sample_sums *sums,
+                        const struct roast_summary_context *ctx,
                         const struct roast_worker_match *match)
 {
     const struct roast_samples *samples = &ctx->run->samples;
@@ -202,57 +202,59 @@ static bool add_workers(struct use *use, const struct roast_summary_context *ctx
     ctx->totals->sampled_peaks = peaks;
     for (size_t i = 0; peaks && i < samples->count; i++)
         peaks[i] = match->is_worker[i]
-                       ? add_worker(use, ctx->run, &samples->workers[i], &block)
+                       ? add_worker(sums, ctx->run, &samples->workers[i], &block)
                        : -1;
     return peaks != NULL;
 }
 
 /* ---- metrics --------------------------------------------------------------------- */
 
-static void set_peak(const struct roast_summary_context *ctx, const struct use *use)
+static void set_peak(const struct roast_summary_context *ctx,
+                     const struct sample_sums *sums)
 {
     roast_table *table = roast__summary_open(ctx->summary, ROAST_TABLE_peak_memory);
 
-    if (!(use->peak_bytes > 0))
+    if (!(sums->peak_bytes > 0))
         return;
     roast__table_row(table);
     roast__fill_text(table, ROAST_COL_peak_memory_worker,
-                     roast__context_text(ctx, use->peak_worker));
-    roast__fill_int(table, ROAST_COL_peak_memory_time, use->peak_time_ns);
+                     roast__context_text(ctx, sums->peak_worker));
+    roast__fill_int(table, ROAST_COL_peak_memory_time, sums->peak_time_ns);
 }
 
-static void set_use(const struct roast_summary_context *ctx, const struct use *use)
+static void set_metrics(const struct roast_summary_context *ctx,
+                        const struct sample_sums *sums)
 {
-    const struct roast_moments *memory = &use->memory_percent;
+    const struct roast_moments *memory = &sums->memory_percent;
 
-    if (use->memory_samples > 0) {
-        roast__context_set(ctx, ROAST_METRIC_peak_memory_bytes, use->peak_bytes);
+    if (sums->memory_samples > 0) {
+        roast__context_set(ctx, ROAST_METRIC_peak_memory_bytes, sums->peak_bytes);
         roast__context_set(ctx, ROAST_METRIC_workers_without_limit,
-                           (double)use->without_limit);
+                           (double)sums->without_limit);
     }
     roast__context_set(ctx, ROAST_METRIC_avg_memory_per_worker_bytes,
-                       use->memory_sum / use->memory_samples);
+                       sums->memory_sum / sums->memory_samples);
     roast__context_set(ctx, ROAST_METRIC_avg_memory_per_worker_weighted_bytes,
-                       roast__spread_mean(&use->weighted_bytes.spread));
-    if (memory->spread.count > 0) {
+                       roast__moments_mean(&sums->weighted_bytes));
+    if (memory->count > 0) {
         roast__context_set(ctx, ROAST_METRIC_memory_utilization_avg_percent,
-                           roast__spread_mean(&memory->spread));
+                           roast__moments_mean(memory));
         roast__context_set(ctx, ROAST_METRIC_memory_utilization_min_percent,
-                           memory->extremes.min);
+                           memory->min);
         roast__context_set(ctx, ROAST_METRIC_memory_utilization_max_percent,
-                           memory->extremes.max);
+                           memory->max);
     }
-    if (use->cpu_percent.spread.count > 0) {
+    if (sums->cpu_percent.count > 0) {
         roast__context_set(ctx, ROAST_METRIC_cpu_utilization_avg_percent,
-                           roast__spread_mean(&use->cpu_percent.spread));
+                           roast__moments_mean(&sums->cpu_percent));
         roast__context_set(ctx, ROAST_METRIC_cpu_utilization_max_percent,
-                           use->cpu_percent.extremes.max);
+                           sums->cpu_percent.max);
     }
 }
 
-/* Series that are summed over workers; those of a whole machine count once for it: on
- * Dask workers report the disks of their host, here what the process did. */
-struct flow {
+/* Series that are summed over workers. Values of a machine count once per machine: Dask
+ * workers report the disk traffic of their host, our own samples that of the process. */
+struct summed_series {
     enum roast_series series;
     bool of_machine;
     bool of_disk;
@@ -260,7 +262,7 @@ struct flow {
     enum roast_metric peak;
 };
 
-static const struct flow flows[] = {
+static const struct summed_series summed[] = {
     {ROAST_SERIES_disk_read, false, true, ROAST_METRIC_disk_read_bps_avg,
      ROAST_METRIC_disk_read_bps_peak},
     {ROAST_SERIES_disk_write, false, true, ROAST_METRIC_disk_write_bps_avg,
@@ -276,7 +278,7 @@ static const struct flow flows[] = {
 void roast__summarize_worker_samples(const struct roast_summary_context *ctx)
 {
     const struct roast_run *run = ctx->run;
-    struct use use = {.peak_worker = ROAST_NO_STRING};
+    struct sample_sums sums = {.peak_worker = ROAST_NO_STRING};
     struct roast_worker_match match = {0};
 
     if (!roast__worker_match_find(&match, run)) {
@@ -288,28 +290,28 @@ void roast__summarize_worker_samples(const struct roast_summary_context *ctx)
         roast__context_set(ctx, ROAST_METRIC_processes_unsampled,
                            (double)match.unsampled);
     }
-    use.processes = match.seen;
-    if (!add_workers(&use, ctx, &match)) {
+    sums.processes = match.seen;
+    if (!add_workers(&sums, ctx, &match)) {
         ctx->summary->failed = true;
         goto out;
     }
-    set_use(ctx, &use);
-    set_peak(ctx, &use);
-    bool on_dask = ctx->run->scheduler.sessions.count > 0;
-    for (size_t i = 0; i < sizeof(flows) / sizeof(flows[0]); i++) {
-        bool once = flows[i].of_machine || (flows[i].of_disk && on_dask);
+    set_metrics(ctx, &sums);
+    set_peak(ctx, &sums);
+    bool has_scheduler = ctx->run->scheduler.sessions.count > 0;
+    for (size_t i = 0; i < sizeof(summed) / sizeof(summed[0]); i++) {
+        bool once = summed[i].of_machine || (summed[i].of_disk && has_scheduler);
         struct roast_lanes lanes = {
             .samples = &ctx->run->samples,
             .wanted = match.is_worker,
             .group = once ? match.machine : NULL,
         };
         struct roast_sweep sweep;
-        if (!roast__sweep(&sweep, &lanes, flows[i].series))
+        if (!roast__sweep(&sweep, &lanes, summed[i].series))
             ctx->summary->failed = true;
         if (!sweep.known)
             continue;
-        roast__context_set(ctx, flows[i].mean, sweep.mean);
-        roast__context_set(ctx, flows[i].peak, sweep.peak);
+        roast__context_set(ctx, summed[i].mean, sweep.mean);
+        roast__context_set(ctx, summed[i].peak, sweep.peak);
     }
 out:
     roast__worker_match_release(&match);

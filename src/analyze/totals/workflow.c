@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* workflow.c - the run as a whole: time, events, bytes, chunks, CPU.
+/* workflow.c - metrics of the whole run: time, events, bytes, chunks, CPU.
  *
- * What coffea reports comes first, because users compare with it; our own records are
- * used where coffea has no value. A sum over chunks is a total only if every chunk knows its
- * part. */
+ * Values of coffea's report take precedence, because users compare with them; our own
+ * records are used otherwise. A sum over chunks is known only if all chunks have the
+ * value. */
 #include "analyze/calls.h"
 #include "analyze/formulas.h"
 #include "analyze/recorded.h"
 #include "analyze/timeline.h"
 
-/* The first that is known. */
+/* The first known value. */
 static double either(double a, double b)
 {
     return isnan(a) ? b : a;
 }
 
-/* A sum over the chunks that count, if all of them know. */
+/* A sum over the chunks; NaN if some of them have no value. */
 static double complete(const struct roast_group *all, uint32_t without, double sum)
 {
     return all->chunks > 0 && without == 0 && all->bare == 0 ? sum : NAN;
@@ -48,21 +48,22 @@ void roast__summarize_workflow(const struct roast_summary_context *ctx)
                                   roast__recorded_events(all)));
     double bytes = either(roast__context_fact(ctx, ROAST_FACT_report_bytes),
                           roast__recorded_bytes(all));
-    /* skipped chunks are not among the processed ones; attempts saw them */
-    double seen = fmax(roast__context_fact(ctx, ROAST_FACT_processed_chunks),
-                       roles->chunks > 0 ? (double)roles->chunks : NAN);
-    double chunks = either(roast__context_fact(ctx, ROAST_FACT_report_chunks), seen);
+    /* attempts include skipped chunks, unlike coffea's processed ones */
+    double recorded = fmax(roast__context_fact(ctx, ROAST_FACT_processed_chunks),
+                           roles->chunks > 0 ? (double)roles->chunks : NAN);
+    double chunks =
+        either(roast__context_fact(ctx, ROAST_FACT_report_chunks), recorded);
     if (roles->chunks > 0)
         roast__context_set(ctx, ROAST_METRIC_num_chunks_processed,
                            (double)roles->successful_chunks);
     roast__context_set(ctx, ROAST_METRIC_total_events, events);
     roast__context_set(ctx, ROAST_METRIC_total_bytes_read, bytes);
     roast__context_set(ctx, ROAST_METRIC_num_chunks, chunks);
-    double inside = complete(all, all->without[ROAST_DURATION_NS],
-                             all->sums[ROAST_DURATION_NS] / 1e9);
+    double process_s = complete(all, all->without[ROAST_DURATION_NS],
+                                all->sums[ROAST_DURATION_NS] / 1e9);
     double reported = roast__context_fact(ctx, ROAST_FACT_report_process_seconds);
-    roast__context_set(ctx, ROAST_METRIC_total_cpu_time, either(reported, inside));
-    roast__context_set(ctx, ROAST_METRIC_recorded_process_seconds, inside);
+    roast__context_set(ctx, ROAST_METRIC_total_cpu_time, either(reported, process_s));
+    roast__context_set(ctx, ROAST_METRIC_recorded_process_seconds, process_s);
     roast__context_set(
         ctx, ROAST_METRIC_cpu_seconds,
         complete(all, all->without[ROAST_CPU_NS], all->sums[ROAST_CPU_NS] / 1e9));
@@ -72,7 +73,7 @@ void roast__summarize_workflow(const struct roast_summary_context *ctx)
     roast__context_set(ctx, ROAST_METRIC_tree_cpu_seconds,
                        roast__context_fact(ctx, ROAST_FACT_own_cpu_seconds) +
                            roast__context_fact(ctx, ROAST_FACT_children_cpu_seconds));
-    /* The chunks that coffea reports are the planned ones: not those of the seconds. */
+    /* coffea reports the planned chunks, but the seconds are of the successful ones. */
     const struct roast_metric_values *values = &ctx->summary->values;
     if (!run->fact_known[ROAST_FACT_report_chunks] && roles->successful_chunks > 0 &&
         values->known[ROAST_METRIC_total_cpu_time])

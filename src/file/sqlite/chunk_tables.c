@@ -45,13 +45,13 @@ static void set(struct chunk_row *row, enum roast_chunk_column column, int64_t v
 static void fill_state(struct chunk_table *table, struct chunk_row *out, size_t row)
 {
     const struct roast_run *run = table->run;
-    const struct roast_tried *tried = roast__roles_tried(&table->roles, row);
+    const struct roast_retry *retry = roast__roles_retry(&table->roles, row);
     int64_t role = table->roles.of_row[row];
 
     if (role == ROAST_ROLE_OPEN && run->end_ns == 0)
         role = ROAST_CHUNK_RUNNING;
     set(out, ROAST_CHUNK_ROW_state, role);
-    set(out, ROAST_CHUNK_ROW_attempt, tried ? tried->attempt : 1);
+    set(out, ROAST_CHUNK_ROW_attempt, retry ? retry->attempt : 1);
     set(out, ROAST_CHUNK_ROW_worker, run->attempts.process[row]);
     if (run->attempts.source[row] >= 0)
         set(out, ROAST_CHUNK_ROW_file, run->attempts.source[row]);

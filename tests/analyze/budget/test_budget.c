@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* test_budget.c - the budget of runs on one machine, computed by hand: places of a pool,
  * calls of the Runner, ladders, attempts that never end. */
-#include "analyze/budget_look.h"
-#include "analyze/ladder_steps.h"
-#include "analyze/summary_sweep.h"
+#include "analyze/budget_checks.h"
+#include "analyze/ladder_seconds.h"
+#include "analyze/summary_oom.h"
 #include "roast/scheduler.h"
 
 static int setup(void **state)
@@ -110,7 +110,7 @@ static void add_asked(roast_run *run, double start, double stop)
 }
 
 /* Two calls; the chunk of the first one is long over when files are asked again. */
-static void test_files_are_asked_by_a_pool(void **state)
+static void test_preprocessing_in_a_pool(void **state)
 {
     roast_run *run = run_new();
 
@@ -137,7 +137,7 @@ static void test_files_are_asked_by_a_pool(void **state)
 }
 
 /* The client waits while it starts and ends: that is no import of the notebook. */
-static void test_a_pool_that_is_started_to_ask_files(void **state)
+static void test_preprocessing_with_its_own_pool(void **state)
 {
     roast_run *run = run_new();
 
@@ -466,8 +466,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup(test_a_pool_of_two_places, setup),
-        cmocka_unit_test_setup(test_files_are_asked_by_a_pool, setup),
-        cmocka_unit_test_setup(test_a_pool_that_is_started_to_ask_files, setup),
+        cmocka_unit_test_setup(test_preprocessing_in_a_pool, setup),
+        cmocka_unit_test_setup(test_preprocessing_with_its_own_pool, setup),
         cmocka_unit_test_setup(test_a_pool_that_changes, setup),
         cmocka_unit_test_setup(test_a_place_that_comes_back, setup),
         cmocka_unit_test_setup(test_threads_of_one_process_have_a_place_each, setup),

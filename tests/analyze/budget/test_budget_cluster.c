@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* test_budget_cluster.c - the budget of runs on a cluster, computed by hand: joins and
  * leaves, lost workers, tasks that nobody saw begin, other people's. */
-#include "analyze/budget_look.h"
-#include "analyze/ladder_steps.h"
-#include "analyze/summary_sweep.h"
+#include "analyze/budget_checks.h"
+#include "analyze/ladder_seconds.h"
+#include "analyze/summary_oom.h"
 
 #define W1 "tcp://10.0.0.1:1"
 #define W2 "tcp://10.0.0.2:1"
@@ -247,7 +247,7 @@ static void test_more_at_once_than_there_are_threads(void **state)
     roast_run_free(run);
 }
 
-static void test_a_worker_that_nobody_saw_join(void **state)
+static void test_a_worker_without_a_join(void **state)
 {
     roast_run *run = run_new();
     bool told = false;
@@ -286,7 +286,7 @@ static void test_a_run_that_goes_on(void **state)
 
 /* ---- hostile ---------------------------------------------------------------------- */
 
-static void test_anything_may_be_told(void **state)
+static void test_hostile_tasks_add_up(void **state)
 {
     static const int64_t times[] = {INT64_MIN, -1, 0, 1, INT64_MAX};
     roast_run *run = run_with_everything();
@@ -349,9 +349,9 @@ int main(void)
         cmocka_unit_test_setup(test_a_failure_without_a_start, setup),
         cmocka_unit_test_setup(test_attempts_of_one_task_by_time, setup),
         cmocka_unit_test_setup(test_more_at_once_than_there_are_threads, setup),
-        cmocka_unit_test_setup(test_a_worker_that_nobody_saw_join, setup),
+        cmocka_unit_test_setup(test_a_worker_without_a_join, setup),
         cmocka_unit_test_setup(test_a_run_that_goes_on, setup),
-        cmocka_unit_test_setup(test_anything_may_be_told, setup),
+        cmocka_unit_test_setup(test_hostile_tasks_add_up, setup),
         cmocka_unit_test_setup(test_workers_with_any_number_of_threads, setup),
         cmocka_unit_test_setup(test_any_allocation_may_fail, setup),
     };

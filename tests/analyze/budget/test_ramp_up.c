@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* test_ramp_up.c - which threads were missing, and from when on they were wanted. */
 #include "analyze/findings.h"
-#include "analyze/summary_sweep.h"
+#include "analyze/summary_oom.h"
 
 static int setup(void **state)
 {
@@ -43,7 +43,7 @@ static void test_a_guest_was_never_missed(void **state)
     roast_run_free(run);
 }
 
-static void test_one_that_stays_was(void **state)
+static void test_a_persistent_peak_counts(void **state)
 {
     roast_run *run = run_with_a_guest(80, 95);
     roast_summary *summary = summary_of(run);
@@ -95,7 +95,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup(test_a_guest_was_never_missed, setup),
-        cmocka_unit_test_setup(test_one_that_stays_was, setup),
+        cmocka_unit_test_setup(test_a_persistent_peak_counts, setup),
         cmocka_unit_test_setup(test_workers_are_wanted_from_the_first_call_on, setup),
         cmocka_unit_test_setup(test_any_allocation_may_fail, setup),
     };

@@ -3,7 +3,7 @@
  * numbers against those of others. */
 #include "analyze/activities.h"
 #include "analyze/cluster.h"
-#include "analyze/summary_sweep.h"
+#include "analyze/summary_oom.h"
 
 static int setup(void **state)
 {
@@ -54,7 +54,7 @@ static void assert_cause(roast_run *run, const char *cause)
     roast_run_free(run);
 }
 
-static void test_the_tail_and_who_made_it(void **state)
+static void test_the_tail_and_its_stragglers(void **state)
 {
     roast_run *run = run_with_a_straggler(
         (struct frame){.cpu = 7, .events = 100, .file = "slow.root"});
@@ -144,7 +144,7 @@ static void test_the_tail_of_a_call_that_raised(void **state)
     roast_run_free(run);
 }
 
-static void test_nobody_waits_for_a_single_thread(void **state)
+static void test_a_single_thread_has_no_stragglers(void **state)
 {
     roast_run *run = run_new();
 
@@ -510,12 +510,12 @@ static void test_any_allocation_may_fail(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup(test_the_tail_and_who_made_it, setup),
+        cmocka_unit_test_setup(test_the_tail_and_its_stragglers, setup),
         cmocka_unit_test_setup(test_why_it_took_so_long, setup),
         cmocka_unit_test_setup(test_a_chunk_that_only_began_late, setup),
         cmocka_unit_test_setup(test_the_tail_of_a_call_that_raised, setup),
         cmocka_unit_test_setup(test_against_spans_with_a_failed_attempt, setup),
-        cmocka_unit_test_setup(test_nobody_waits_for_a_single_thread, setup),
+        cmocka_unit_test_setup(test_a_single_thread_has_no_stragglers, setup),
         cmocka_unit_test_setup(test_of_several_calls_the_one_that_cost_most, setup),
         cmocka_unit_test_setup(test_of_equal_calls_the_one_with_most_chunks, setup),
         cmocka_unit_test_setup(test_the_last_chunk_has_its_own_cause, setup),

@@ -262,7 +262,7 @@ static void test_neighbours_that_are_alike_are_less_sure(void **state)
     assert_true(widths[1] > 1.5 * widths[0]);
 }
 
-static void test_too_few_chunks_cannot_tell(void **state)
+static void test_too_few_chunks_give_no_result(void **state)
 {
     struct held a = {.run = run_new()};
     struct held b = {.run = run_new()};
@@ -292,12 +292,12 @@ static void test_runs_without_chunks(void **state)
         assert_non_null(found.measures[i].why);
         assert_true(isnan(found.measures[i].a_median));
     }
-    assert_non_null(strstr(found.first, "not known of any chunk"));
+    assert_non_null(strstr(found.first, "not known for any chunk"));
 }
 
 /* ---- what to look at first ------------------------------------------------------- */
 
-static void test_failures_are_looked_at_first(void **state)
+static void test_failures_come_first(void **state)
 {
     struct held a = {.run = run_new()};
     struct held b = {.run = run_new()};
@@ -346,7 +346,7 @@ static struct roast_comparison compare_slower(double inside, double outside)
 }
 
 /* Building NanoEvents takes twice as long: no line of process() has changed. */
-static void test_whole_chunks_are_judged_where_they_are_known(void **state)
+static void test_whole_chunks_are_the_default_measure(void **state)
 {
     struct roast_comparison found = compare_slower(1, 2);
 
@@ -357,7 +357,7 @@ static void test_whole_chunks_are_judged_where_they_are_known(void **state)
                      ROAST_CHANGE_NONE);
 }
 
-static void test_what_got_better_is_told(void **state)
+static void test_improvements_are_reported(void **state)
 {
     struct roast_comparison found = compare_slower(0.5, 1);
 
@@ -367,7 +367,7 @@ static void test_what_got_better_is_told(void **state)
     assert_null(strstr(found.first, "First look")); /* too little for a word */
 }
 
-static void test_process_is_judged_where_no_more_is_known(void **state)
+static void test_process_is_the_measure_without_task_times(void **state)
 {
     struct held a = draw_again(&(uint64_t){7}, "a.root", 1);
     struct held b = draw_again(&(uint64_t){7}, "a.root", 1.2);
@@ -384,10 +384,10 @@ static void test_a_slower_machine_is_suspected(void **state)
     struct roast_comparison found = compare_slower(1.3, 1.3);
 
     (void)state;
-    assert_true(roast_compare_blames_machine(&found));
+    assert_true(roast_compare_machine_slower(&found));
     assert_non_null(strstr(found.first, "First look at the machine"));
     found.measures[ROAST_MEASURE_outside_cpu_per_event].high = 1.1;
-    assert_false(roast_compare_blames_machine(&found)); /* only process() did */
+    assert_false(roast_compare_machine_slower(&found)); /* only process() did */
 }
 
 static void test_the_slice_that_grew_most_is_named(void **state)
@@ -445,12 +445,12 @@ static void test_chunks_of_another_size_are_no_slower_machine(void **state)
 
     (void)state;
     struct roast_comparison found = compare(&a, &b);
-    assert_false(roast_compare_blames_machine(&found));
+    assert_false(roast_compare_machine_slower(&found));
     assert_non_null(strstr(found.first, "First look at the chunksize: 700 events per "
                                         "chunk in B, 5000 in A; 20"));
 }
 
-static void test_a_run_against_itself_has_nothing_to_look_at(void **state)
+static void test_a_run_does_not_differ_from_itself(void **state)
 {
     struct held a = draw_again(&(uint64_t){7}, "a.root", 1);
     struct held b = draw_again(&(uint64_t){7}, "a.root", 1);
@@ -467,7 +467,7 @@ static void test_a_run_against_itself_has_nothing_to_look_at(void **state)
 
 /* ---- memory ---------------------------------------------------------------------- */
 
-static void test_no_memory_is_told(void **state)
+static void test_no_memory_is_reported(void **state)
 {
     struct held a = draw_again(&(uint64_t){7}, "a.root", 1);
     struct held b = draw_again(&(uint64_t){8}, "b.root", 1);
@@ -500,17 +500,17 @@ int main(void)
         cmocka_unit_test(test_a_dataset_that_one_run_lacks_is_left_out),
         cmocka_unit_test(test_runs_of_other_datasets_cannot_be_compared),
         cmocka_unit_test(test_neighbours_that_are_alike_are_less_sure),
-        cmocka_unit_test(test_too_few_chunks_cannot_tell),
+        cmocka_unit_test(test_too_few_chunks_give_no_result),
         cmocka_unit_test(test_runs_without_chunks),
-        cmocka_unit_test(test_failures_are_looked_at_first),
-        cmocka_unit_test(test_whole_chunks_are_judged_where_they_are_known),
-        cmocka_unit_test(test_what_got_better_is_told),
-        cmocka_unit_test(test_process_is_judged_where_no_more_is_known),
+        cmocka_unit_test(test_failures_come_first),
+        cmocka_unit_test(test_whole_chunks_are_the_default_measure),
+        cmocka_unit_test(test_improvements_are_reported),
+        cmocka_unit_test(test_process_is_the_measure_without_task_times),
         cmocka_unit_test(test_a_slower_machine_is_suspected),
         cmocka_unit_test(test_the_slice_that_grew_most_is_named),
         cmocka_unit_test(test_chunks_of_another_size_are_no_slower_machine),
-        cmocka_unit_test(test_a_run_against_itself_has_nothing_to_look_at),
-        cmocka_unit_test(test_no_memory_is_told),
+        cmocka_unit_test(test_a_run_does_not_differ_from_itself),
+        cmocka_unit_test(test_no_memory_is_reported),
     };
 
     test_heap_install();

@@ -92,7 +92,7 @@ static struct held preprocessed_chunks(void)
     return held;
 }
 
-static void test_costs_are_told_apart(void **state)
+static void test_costs_per_chunk_and_event_are_separated(void **state)
 {
     (void)state;
     struct roast_forecast found =
@@ -156,7 +156,7 @@ static void test_what_is_done_once_per_chunk_needs_no_line(void **state)
 }
 
 /* All chunks are alike, and what they did once is on their ladders. */
-static void test_the_advice_on_chunksizes_says_the_same(void **state)
+static void test_the_advice_on_chunksizes_agrees(void **state)
 {
     struct patient patient = {.chunks = 200,
                               .per_file = 100,
@@ -180,7 +180,7 @@ static void test_the_advice_on_chunksizes_says_the_same(void **state)
 }
 
 /* Sizes differ, but what chunks take does not follow them. */
-static void test_a_line_that_tells_nothing_is_not_used(void **state)
+static void test_an_unclear_fit_is_not_used(void **state)
 {
     static uint64_t many[100];
     struct roast_plan plan = {.events = 1e6, .workers = 1, .chunksize = 5000};
@@ -280,7 +280,7 @@ static void test_threads_that_came_late_were_not_busy_before(void **state)
     assert_true(fabs(found.busy_share - 36.0 / (2 * 36 - 6)) < 1e-3);
 }
 
-static void test_too_few_chunks_cannot_tell(void **state)
+static void test_too_few_chunks_give_no_result(void **state)
 {
     struct roast_plan plan = {.events = 1e6, .workers = 1};
 
@@ -304,18 +304,18 @@ static void test_a_plan_without_events_is_refused(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_costs_are_told_apart),
+        cmocka_unit_test(test_costs_per_chunk_and_event_are_separated),
         cmocka_unit_test(test_a_size_as_it_was_needs_no_line),
         cmocka_unit_test(test_what_is_done_once_per_chunk_needs_no_line),
-        cmocka_unit_test(test_the_advice_on_chunksizes_says_the_same),
-        cmocka_unit_test(test_a_line_that_tells_nothing_is_not_used),
+        cmocka_unit_test(test_the_advice_on_chunksizes_agrees),
+        cmocka_unit_test(test_an_unclear_fit_is_not_used),
         cmocka_unit_test(test_threads_are_not_known),
         cmocka_unit_test(test_more_files_are_preprocessed_longer),
         cmocka_unit_test(test_noise_is_in_the_interval),
         cmocka_unit_test(test_more_threads_than_chunks_do_not_help),
         cmocka_unit_test(test_one_wave_ends_with_its_longest_chunk),
         cmocka_unit_test(test_threads_that_came_late_were_not_busy_before),
-        cmocka_unit_test(test_too_few_chunks_cannot_tell),
+        cmocka_unit_test(test_too_few_chunks_give_no_result),
         cmocka_unit_test(test_a_plan_without_events_is_refused),
     };
 

@@ -197,7 +197,7 @@ static void test_a_run_with_unknown_threads_is_left_out(void **state)
     roast_scaling_release(&scaling);
 }
 
-static void test_no_memory_is_told(void **state)
+static void test_no_memory_is_reported(void **state)
 {
     struct roast_scaling scaling;
     const roast_summary *none = NULL;
@@ -219,7 +219,7 @@ int main(void)
         cmocka_unit_test(test_three_runs_are_fitted_without_errors),
         cmocka_unit_test(test_two_numbers_of_threads_are_no_fit),
         cmocka_unit_test(test_a_run_with_unknown_threads_is_left_out),
-        cmocka_unit_test(test_no_memory_is_told),
+        cmocka_unit_test(test_no_memory_is_reported),
     };
 
     test_heap_install();

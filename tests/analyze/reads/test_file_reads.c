@@ -107,7 +107,7 @@ static void test_sizes_that_are_not_known_leave_percentages_out(void **state)
 }
 
 /* Only a chunk that reads knows the codec; another one may know the sizes. */
-static void test_chunks_together_know_what_a_file_is(void **state)
+static void test_facts_of_a_file_are_merged(void **state)
 {
     struct roast_file_facts no_codec = ttree, no_sizes = ttree;
     roast_run *run = run_new();
@@ -147,7 +147,7 @@ static void test_a_file_that_two_datasets_share_is_one(void **state)
     roast_run_free(run);
 }
 
-static void test_trees_of_one_file_are_told_apart(void **state)
+static void test_trees_of_one_file_are_separate(void **state)
 {
     struct roast_branch one[] = {branch("Jet_pt", DATA, 100, 300)};
     struct roast_str facts = facts_blob(&ttree);
@@ -215,9 +215,9 @@ int main(void)
         cmocka_unit_test(test_what_a_file_is),
         cmocka_unit_test(test_how_much_of_a_file_was_read),
         cmocka_unit_test(test_sizes_that_are_not_known_leave_percentages_out),
-        cmocka_unit_test(test_chunks_together_know_what_a_file_is),
+        cmocka_unit_test(test_facts_of_a_file_are_merged),
         cmocka_unit_test(test_a_file_that_two_datasets_share_is_one),
-        cmocka_unit_test(test_trees_of_one_file_are_told_apart),
+        cmocka_unit_test(test_trees_of_one_file_are_separate),
         cmocka_unit_test(test_many_branches_and_files),
     };
     return cmocka_run_group_tests_name("analyze/file_reads", tests, NULL, NULL);

@@ -219,7 +219,7 @@ static void test_without_run_queue_there_is_no_second_split(void **state)
 
 /* ---- hooks ----------------------------------------------------------------------- */
 
-static void test_missing_hooks_say_what_is_lost(void **state)
+static void test_missing_hooks_are_reasons(void **state)
 {
     roast_run *run = run_new();
     struct roast_ladder ladder = {0};
@@ -244,7 +244,7 @@ static void test_missing_hooks_say_what_is_lost(void **state)
     assert_near(number_at(summary, "hooks_missing", 1, "chunks"), 2);
     assert_string_equal(
         reason_for(summary, "ladder.decompress"),
-        "uproot.source.futures.TrivialExecutor.submit is not there: unpacking and "
+        "uproot.source.futures.TrivialExecutor.submit does not exist: unpacking and "
         "interpreting count as waiting; bytes of branches");
     assert_null(reason_for(summary, "ladder.fetch")); /* one worker knows it */
     assert_null(reason_for(summary, "ladder.unnamed"));
@@ -253,7 +253,7 @@ static void test_missing_hooks_say_what_is_lost(void **state)
     roast_run_free(run);
 }
 
-static void test_a_run_without_ladders_says_so(void **state)
+static void test_a_run_without_ladders_has_a_reason(void **state)
 {
     roast_run *run = run_new();
 
@@ -262,11 +262,10 @@ static void test_a_run_without_ladders_says_so(void **state)
     roast_summary *summary = summary_of(run);
     assert_int_equal(rows_of(summary, "ladder"), 0);
     assert_int_equal(rows_of(summary, "hooks_missing"), 0);
-    assert_string_equal(reason_for(summary, "ladder"), "no chunk was looked into");
-    assert_string_equal(reason_for(summary, "branch_costs"),
-                        "no chunk was looked into");
+    assert_string_equal(reason_for(summary, "ladder"), "no chunk has a ladder");
+    assert_string_equal(reason_for(summary, "branch_costs"), "no chunk has a ladder");
     assert_null(reason_for(summary, "ladder.form"));
-    assert_string_equal(assert_absent(summary, gc_seconds), "no chunk was looked into");
+    assert_string_equal(assert_absent(summary, gc_seconds), "no chunk has a ladder");
     assert_metric(summary, num_chunks_without_ladder, 1);
     roast_summary_free(summary);
     roast_run_free(run);
@@ -281,7 +280,7 @@ static void test_a_run_without_chunks_has_a_reason_of_its_own(void **state)
     assert_null(reason_for(summary, "ladder"));
     assert_null(reason_for(summary, "ladder.form"));
     assert_string_equal(assert_absent(summary, column_bytes),
-                        "no call of coffea's Runner was seen in the block");
+                        "no call of coffea's Runner was recorded");
     roast_summary_free(summary);
     roast_run_free(run);
 }
@@ -320,8 +319,8 @@ int main(void)
         cmocka_unit_test(test_the_second_split_is_additive),
         cmocka_unit_test(test_without_fetch_the_waiting_is_not_split),
         cmocka_unit_test(test_without_run_queue_there_is_no_second_split),
-        cmocka_unit_test(test_missing_hooks_say_what_is_lost),
-        cmocka_unit_test(test_a_run_without_ladders_says_so),
+        cmocka_unit_test(test_missing_hooks_are_reasons),
+        cmocka_unit_test(test_a_run_without_ladders_has_a_reason),
         cmocka_unit_test(test_a_run_without_chunks_has_a_reason_of_its_own),
         cmocka_unit_test(test_undecorated_chunks_count_like_others),
     };

@@ -67,7 +67,7 @@ static void test_the_list_that_would_cover_the_run(void **state)
 }
 
 /* A chunk whose attempt was looked into without some hooks. */
-static void add_looked_into(roast_run *run, struct frame frame, uint64_t missing)
+static void add_with_ladder(roast_run *run, struct frame frame, uint64_t missing)
 {
     static uint32_t sequence;
     struct roast_ladder ladder = {0};
@@ -103,10 +103,10 @@ static void test_bytes_that_were_not_counted(void **state)
     struct roast_branch both[] = {no_bytes, cached};
     frame.file = "hookless";
     frame.branches = branches_blob(both, 2);
-    add_looked_into(run, frame, UINT64_C(1) << ROAST_HOOK_submit);
+    add_with_ladder(run, frame, UINT64_C(1) << ROAST_HOOK_submit);
     frame.file = "parquet";
     frame.file_facts = facts_blob(&parquet);
-    add_looked_into(run, frame, 0);
+    add_with_ladder(run, frame, 0);
     roast_summary *summary = summary_of(run);
     assert_false(is_there(summary, "branch_costs", "Jet_pt", "bytes"));
     assert_false(is_there(summary, "branch_costs", "Jet_pt", "uncompressed_bytes"));
@@ -117,7 +117,7 @@ static void test_bytes_that_were_not_counted(void **state)
 
     frame.file = "whole";
     frame.file_facts = facts_blob(&ttree);
-    add_looked_into(run, frame, 0);
+    add_with_ladder(run, frame, 0);
     summary = summary_of(run);
     assert_near(number_at(summary, "branch_costs", 0, "bytes"), 0);
     assert_true(is_there(summary, "file_read_metrics", "whole", "bytes_requested"));
@@ -125,21 +125,21 @@ static void test_bytes_that_were_not_counted(void **state)
     roast_run_free(run);
 }
 
-static void test_a_chunk_that_read_nothing_says_so(void **state)
+static void test_a_chunk_without_reads_is_known(void **state)
 {
     struct frame frame = {.stop = 1, .file_facts = facts_blob(&ttree)};
     roast_run *run = run_new();
 
     (void)state;
     frame.file = "blind";
-    add_looked_into(run, frame, UINT64_C(1) << ROAST_HOOK_extract_root);
+    add_with_ladder(run, frame, UINT64_C(1) << ROAST_HOOK_extract_root);
     roast_summary *summary = summary_of(run);
     assert_int_equal(rows_of(summary, "file_read_metrics"), 0);
     (void)assert_absent(summary, total_branches_read);
     roast_summary_free(summary);
 
     frame.file = "nothing";
-    add_looked_into(run, frame, 0);
+    add_with_ladder(run, frame, 0);
     summary = summary_of(run);
     assert_int_equal(rows_of(summary, "file_read_metrics"), 1);
     assert_near(number_at(summary, "file_read_metrics", 0, "branches_read"), 0);
@@ -161,12 +161,12 @@ static void test_branches_that_were_lost_are_not_none(void **state)
 
     (void)state;
     frame.absences = str_from("\x35\x08", 2); /* field 53, no memory */
-    add_looked_into(run, frame, 0);
+    add_with_ladder(run, frame, 0);
     run->budget_bytes = 0;
     frame.file = "trimmed";
     frame.absences = str_from(NULL, 0);
     frame.branches = branches_blob(one, 1);
-    add_looked_into(run, frame, 0);
+    add_with_ladder(run, frame, 0);
     roast_summary *summary = summary_of(run);
     assert_int_equal(rows_of(summary, "file_read_metrics"), 0);
     assert_int_equal(rows_of(summary, "branch_costs"), 0);
@@ -180,7 +180,7 @@ static void test_branches_that_were_lost_are_not_none(void **state)
 }
 
 /* As in records written by hand: names alone. */
-static void test_branches_without_costs_have_none_that_are_known(void **state)
+static void test_branches_without_costs_are_unknown(void **state)
 {
     struct roast_branch named[] = {{.name = roast_str_of("Jet_pt"), .flags = DATA}};
     struct roast_file_facts facts = {.sizes_known = true, .compressed_bytes = 5};
@@ -202,7 +202,7 @@ static void test_branches_without_costs_have_none_that_are_known(void **state)
     roast_run_free(run);
 }
 
-static void test_damaged_blobs_say_nothing(void **state)
+static void test_damaged_blobs_are_ignored(void **state)
 {
     struct roast_str rubbish = str_from("\x09\x01", 2);
     roast_run *run = run_new();
@@ -316,10 +316,10 @@ int main(void)
         cmocka_unit_test(test_offsets_alone_are_no_access),
         cmocka_unit_test(test_the_list_that_would_cover_the_run),
         cmocka_unit_test(test_bytes_that_were_not_counted),
-        cmocka_unit_test(test_a_chunk_that_read_nothing_says_so),
+        cmocka_unit_test(test_a_chunk_without_reads_is_known),
         cmocka_unit_test(test_branches_that_were_lost_are_not_none),
-        cmocka_unit_test(test_branches_without_costs_have_none_that_are_known),
-        cmocka_unit_test(test_damaged_blobs_say_nothing),
+        cmocka_unit_test(test_branches_without_costs_are_unknown),
+        cmocka_unit_test(test_damaged_blobs_are_ignored),
         cmocka_unit_test(test_endpoints_of_failed_attempts_count_too),
         cmocka_unit_test(test_out_of_memory_anywhere),
     };

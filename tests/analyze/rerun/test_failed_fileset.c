@@ -103,7 +103,7 @@ static void test_files_with_a_chunk_that_never_succeeded(void **state)
     roast_run_free(run);
 }
 
-static void test_trees_are_told_once_or_for_each_file(void **state)
+static void test_trees_are_written_once_or_per_file(void **state)
 {
     roast_run *run = run_new();
 
@@ -445,7 +445,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup(test_nothing_failed, setup),
         cmocka_unit_test_setup(test_files_with_a_chunk_that_never_succeeded, setup),
-        cmocka_unit_test_setup(test_trees_are_told_once_or_for_each_file, setup),
+        cmocka_unit_test_setup(test_trees_are_written_once_or_per_file, setup),
         cmocka_unit_test_setup(test_a_later_call_makes_it_good, setup),
         cmocka_unit_test_setup(test_what_has_no_name_is_counted, setup),
         cmocka_unit_test_setup(test_names_are_escaped, setup),

@@ -34,7 +34,7 @@ static void tell_task(roast_run *run, const char *worker, uint32_t key_hash,
     assert_int_equal(roast_run_add_task(run, &task, NULL), ROAST_OK);
 }
 
-static void test_an_attempt_knows_its_task(void **state)
+static void test_an_attempt_has_its_task(void **state)
 {
     roast_run *run = new_run();
 
@@ -160,7 +160,7 @@ static void test_other_tasks_have_rows(void **state)
 
 /* ---- workers --------------------------------------------------------------------- */
 
-static void test_workers_say_what_the_scheduler_knows(void **state)
+static void test_workers_have_data_of_the_scheduler(void **state)
 {
     roast_run *run = new_run();
 
@@ -215,7 +215,7 @@ static void test_one_that_comes_back_is_one_row(void **state)
     roast_run_free(run);
 }
 
-static void test_an_idle_worker_knows_its_memory(void **state)
+static void test_an_idle_worker_has_its_memory(void **state)
 {
     roast_run *run = new_run();
     roast_sample sample = {.worker = roast_str_of("w"), .time_ns = second(1)};
@@ -269,15 +269,15 @@ static void test_activities_and_hot_lines(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_an_attempt_knows_its_task),
+        cmocka_unit_test(test_an_attempt_has_its_task),
         cmocka_unit_test(test_each_try_on_a_worker_is_its_own_task),
         cmocka_unit_test(test_attempts_inside_a_task_are_all_of_it),
         cmocka_unit_test(test_a_lost_task_has_its_attempt),
         cmocka_unit_test(test_an_attempt_without_a_time_has_a_task),
         cmocka_unit_test(test_other_tasks_have_rows),
-        cmocka_unit_test(test_workers_say_what_the_scheduler_knows),
+        cmocka_unit_test(test_workers_have_data_of_the_scheduler),
         cmocka_unit_test(test_one_that_comes_back_is_one_row),
-        cmocka_unit_test(test_an_idle_worker_knows_its_memory),
+        cmocka_unit_test(test_an_idle_worker_has_its_memory),
         cmocka_unit_test(test_activities_and_hot_lines),
     };
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What tables made of records say: chunks, tasks, sections, branches. */
-#include "analyze/columns_look.h"
 #include "analyze/reads.h"
+#include "analyze/runs.h"
+#include "analyze/table_cells.h"
 
 /* ---- chunks and tasks ------------------------------------------------------------ */
 
@@ -78,7 +79,7 @@ static void test_chunks_are_those_that_count(void **state)
     roast_run_free(run);
 }
 
-static void test_chunks_know_when_where_and_how_much(void **state)
+static void test_chunks_have_times_workers_and_amounts(void **state)
 {
     roast_run *run = tried_run();
     roast_table *chunks = table_of(run, ROAST_TABLE_chunks);
@@ -327,7 +328,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_chunks_are_those_that_count),
-        cmocka_unit_test(test_chunks_know_when_where_and_how_much),
+        cmocka_unit_test(test_chunks_have_times_workers_and_amounts),
         cmocka_unit_test(test_tasks_are_all_attempts),
         cmocka_unit_test(test_tasks_are_in_the_order_of_their_start),
         cmocka_unit_test(test_a_table_does_not_change_with_the_run),

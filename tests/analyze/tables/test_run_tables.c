@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What tables of the whole run say: of the summary, notes, the timeline, samples. */
-#include "analyze/columns_look.h"
 #include "analyze/reads.h"
+#include "analyze/runs.h"
 #include "analyze/summary.h"
+#include "analyze/table_cells.h"
 
 static void sample(roast_run *run, const char *worker, double seconds,
                    enum roast_series series, double value)
@@ -87,7 +88,7 @@ static void test_a_summary_that_is_given_is_used(void **state)
     roast_run_free(run);
 }
 
-static void test_failures_say_when(void **state)
+static void test_failures_have_times(void **state)
 {
     roast_run *run = run_new();
 
@@ -393,7 +394,7 @@ int main(void)
         cmocka_unit_test(test_files_are_put_together),
         cmocka_unit_test(test_a_file_with_several_trees_has_no_one_kind),
         cmocka_unit_test(test_a_summary_that_is_given_is_used),
-        cmocka_unit_test(test_failures_say_when),
+        cmocka_unit_test(test_failures_have_times),
         cmocka_unit_test(test_metrics_have_a_value_or_a_reason),
         cmocka_unit_test(test_losses_are_all_listed),
         cmocka_unit_test(test_losses_of_a_quick_summary_are_not_known),

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* test_fine.c - what Dask's activities mean, and when they mean nothing. */
 #include "analyze/activities.h"
-#include "analyze/summary_sweep.h"
+#include "analyze/summary_oom.h"
 
 #define W1 "tcp://10.0.0.1:1"
 
@@ -48,7 +48,7 @@ static void add_spans(roast_run *run)
     count_seconds(run, "reduce", "thread-noncpu", 0.0625);
 }
 
-static void test_the_processor_is_told_from_other_tasks(void **state)
+static void test_the_processor_is_separate_from_other_tasks(void **state)
 {
     roast_run *run = run_on_dask();
 
@@ -126,7 +126,7 @@ static void check_own_clocks(roast_run *run)
     assert_metric(summary, processor_cpu_percentage, 75);
     assert_string_equal(
         assert_absent(summary, overhead_cpu_time_seconds),
-        "Dask accounted the tasks under another span, which had their name first");
+        "Dask counted the tasks in another span that used their name first");
     assert_absent(summary, serialization_time_seconds);
     assert_absent(summary, dask_cpu_ratio);
     roast_summary_free(summary);
@@ -164,7 +164,7 @@ static void test_tasks_that_are_no_chunks(void **state)
     assert_metric(summary, executor_time_seconds, 0);
     assert_absent(summary, processor_cpu_time_seconds);
     assert_string_equal(assert_absent(summary, overhead_cpu_time_seconds),
-                        "no task of the processor was seen");
+                        "no task of the processor was recorded");
     roast_summary_free(summary);
     roast_run_free(run);
 }
@@ -211,7 +211,7 @@ static void test_without_dask(void **state)
     assert_metric(summary, cpu_time_seconds, 0.5);
     assert_metric(summary, io_time_seconds, 1.5);
     assert_string_equal(assert_absent(summary, overhead_cpu_time_seconds),
-                        "spans of Dask were not there");
+                        "there are no Dask spans");
     assert_absent(summary, disk_read_bytes);
     roast_summary_free(summary);
     roast_run_free(run);
@@ -252,7 +252,7 @@ static void test_any_allocation_may_fail(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup(test_the_processor_is_told_from_other_tasks, setup),
+        cmocka_unit_test_setup(test_the_processor_is_separate_from_other_tasks, setup),
         cmocka_unit_test_setup(test_everything_that_dask_counts, setup),
         cmocka_unit_test_setup(test_tasks_under_another_span, setup),
         cmocka_unit_test_setup(test_tasks_that_are_no_chunks, setup),

@@ -45,7 +45,7 @@ static void test_a_prefix_with_an_attempt_is_the_processors(void **state)
     roast_run_free(run);
 }
 
-static void test_names_of_coffea_tell(void **state)
+static void test_names_of_coffea_give_the_kind(void **state)
 {
     static const char *const names[] = {
         "reduce", "lambda", "get_metadata", "automatic_retries", "reduced", "", NULL};
@@ -129,7 +129,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_a_prefix_with_an_attempt_is_the_processors),
-        cmocka_unit_test(test_names_of_coffea_tell),
+        cmocka_unit_test(test_names_of_coffea_give_the_kind),
         cmocka_unit_test(test_one_name_may_be_both),
         cmocka_unit_test(test_an_equal_hash_elsewhere_is_another_key),
         cmocka_unit_test(test_many_attempts_of_one_task_are_quick),

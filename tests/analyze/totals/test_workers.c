@@ -76,7 +76,7 @@ static void test_counts_are_lines(void **state)
     assert_metric(summary, peak_workers, 10);
     assert_metric(summary, below_peak_seconds, 9);
     assert_string_equal(assert_absent(summary, total_cores),
-                        "the backend does not say how many threads its workers have");
+                        "the backend does not report the threads of its workers");
     roast_summary_free(summary);
     add_sample(run, "w", 1, ROAST_SERIES_cores, 4);
     summary = summary_of(run);
@@ -193,7 +193,7 @@ static void test_network_counts_once_per_machine(void **state)
 }
 
 /* A sample speaks for the time since the one before it. */
-static void test_sweep_adds_workers_at_one_moment(void **state)
+static void test_sweep_adds_workers_at_one_time(void **state)
 {
     roast_run *run = run_new();
     struct roast_sweep sweep;
@@ -214,7 +214,7 @@ static void test_sweep_adds_workers_at_one_moment(void **state)
     roast_run_free(run);
 }
 
-static void test_sweep_of_one_moment_and_of_time_that_goes_back(void **state)
+static void test_sweep_of_one_time_and_of_a_clock_set_back(void **state)
 {
     roast_run *run = run_new();
     struct roast_sweep sweep;
@@ -390,8 +390,8 @@ int main(void)
         cmocka_unit_test(test_only_processes_that_ran_attempts_are_workers),
         cmocka_unit_test(test_memory_against_its_limit),
         cmocka_unit_test(test_network_counts_once_per_machine),
-        cmocka_unit_test(test_sweep_adds_workers_at_one_moment),
-        cmocka_unit_test(test_sweep_of_one_moment_and_of_time_that_goes_back),
+        cmocka_unit_test(test_sweep_adds_workers_at_one_time),
+        cmocka_unit_test(test_sweep_of_one_time_and_of_a_clock_set_back),
         cmocka_unit_test(test_sampled_workers_have_rows),
         cmocka_unit_test(test_wall_without_attempts_is_the_clients),
         cmocka_unit_test(test_wall_with_a_tail),

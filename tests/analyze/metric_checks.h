@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* look.h - looks into a summary: metrics and reasons. */
-#ifndef ROAST_TESTS_ANALYZE_LOOK_H
-#define ROAST_TESTS_ANALYZE_LOOK_H
+/* metric_checks.h - asserts on the metrics of a summary and their reasons. */
+#ifndef ROAST_TESTS_ANALYZE_METRIC_CHECKS_H
+#define ROAST_TESTS_ANALYZE_METRIC_CHECKS_H
 
 #include <math.h>
 
@@ -35,7 +35,7 @@ static inline void check_metric(const roast_summary *summary, enum roast_metric 
     check_near(values->value[metric], value, file, line);
 }
 
-/* Gives the reason, which is never missing. */
+/* Returns the reason, which is never missing. */
 static inline const char *check_absent(const roast_summary *summary,
                                        enum roast_metric metric, const char *file,
                                        int line)
@@ -43,8 +43,7 @@ static inline const char *check_absent(const roast_summary *summary,
     const struct roast_metric_values *values = roast_summary_metrics(summary);
 
     if (values->known[metric] || !values->why[metric]) {
-        print_error("%s is known, or does not say why\n",
-                    roast_metric_info(metric)->name);
+        print_error("%s is known, or has no reason\n", roast_metric_info(metric)->name);
         _fail(file, line);
     }
     return values->why[metric];

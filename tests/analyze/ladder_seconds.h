@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* ladder_steps.h - ladders of attempts, in seconds. */
-#ifndef ROAST_TESTS_ANALYZE_LADDER_STEPS_H
-#define ROAST_TESTS_ANALYZE_LADDER_STEPS_H
+/* ladder_seconds.h - ladders of attempts, in seconds. */
+#ifndef ROAST_TESTS_ANALYZE_LADDER_SECONDS_H
+#define ROAST_TESTS_ANALYZE_LADDER_SECONDS_H
 
 #include "blobs.h"
 #include "frame.h"

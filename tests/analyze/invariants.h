@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* sensible.h - what holds for every number of any summary: a finite value or a reason,
- * nothing below zero that cannot be, no part that is more than the whole. */
-#ifndef ROAST_TESTS_ANALYZE_SENSIBLE_H
-#define ROAST_TESTS_ANALYZE_SENSIBLE_H
+/* invariants.h - checks that hold for any summary: every metric has a finite value or a
+ * reason, is in its range, and no share is above 100 %. */
+#ifndef ROAST_TESTS_ANALYZE_INVARIANTS_H
+#define ROAST_TESTS_ANALYZE_INVARIANTS_H
 
 #include "runs.h"
 
@@ -15,7 +15,7 @@ static inline bool may_be_negative(enum roast_metric metric)
            metric == ROAST_METRIC_memory_per_event_mean_bytes;
 }
 
-static inline bool is_part_of_a_whole(enum roast_metric metric)
+static inline bool is_share(enum roast_metric metric)
 {
     return metric == ROAST_METRIC_processor_cpu_percentage ||
            metric == ROAST_METRIC_processor_noncpu_percentage ||
@@ -25,24 +25,24 @@ static inline bool is_part_of_a_whole(enum roast_metric metric)
            metric == ROAST_METRIC_memory_utilization_max_percent;
 }
 
-static inline bool is_sensible(enum roast_metric metric, double value)
+static inline bool is_valid(enum roast_metric metric, double value)
 {
-    bool whole = value == floor(value) || !roast_metric_info(metric)->is_count;
+    bool is_integer = value == floor(value) || !roast_metric_info(metric)->is_count;
 
-    return isfinite(value) && whole && (value >= 0 || may_be_negative(metric)) &&
-           (value <= 100 || !is_part_of_a_whole(metric));
+    return isfinite(value) && is_integer && (value >= 0 || may_be_negative(metric)) &&
+           (value <= 100 || !is_share(metric));
 }
 
-static inline void check_metrics_are_sensible(const roast_summary *summary)
+static inline void check_metrics(const roast_summary *summary)
 {
     const struct roast_metric_values *values = roast_summary_metrics(summary);
 
     for (enum roast_metric i = 0; i < ROAST_METRIC_COUNT; i++) {
         const char *name = roast_metric_info(i)->name;
-        if (values->known[i] && (values->why[i] || !is_sensible(i, values->value[i])))
+        if (values->known[i] && (values->why[i] || !is_valid(i, values->value[i])))
             fail_msg("%s is %g", name, values->value[i]);
         if (!values->known[i] && (!values->why[i] || !values->why[i][0]))
-            fail_msg("%s is not known, and does not say why", name);
+            fail_msg("%s is not known, and has no reason", name);
     }
 }
 
@@ -62,16 +62,16 @@ static inline void check_tables_are_finite(const roast_summary *summary)
     }
 }
 
-/* Of a whole summary, and of a quick one; gives the whole one. */
-static inline roast_summary *sensible_summary_of(roast_run *run)
+/* Checks a full and a quick summary; returns the full one. */
+static inline roast_summary *checked_summary_of(roast_run *run)
 {
     roast_summary *quick = NULL;
     roast_summary *summary = summary_of(run);
 
-    check_metrics_are_sensible(summary);
+    check_metrics(summary);
     check_tables_are_finite(summary);
     assert_int_equal(roast_summarize_quick(&quick, run, NULL), ROAST_OK);
-    check_metrics_are_sensible(quick);
+    check_metrics(quick);
     check_tables_are_finite(quick);
     roast_summary_free(quick);
     return summary;

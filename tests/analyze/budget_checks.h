@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* budget_look.h - looks at the budget of a summary: slices, and that views add up. */
-#ifndef ROAST_TESTS_ANALYZE_BUDGET_LOOK_H
-#define ROAST_TESTS_ANALYZE_BUDGET_LOOK_H
+/* budget_checks.h - asserts on the budget of a summary: slices, and that all views have the same sum. */
+#ifndef ROAST_TESTS_ANALYZE_BUDGET_CHECKS_H
+#define ROAST_TESTS_ANALYZE_BUDGET_CHECKS_H
 
 #include "cluster.h"
 
@@ -31,7 +31,7 @@ static inline double column_sum(const roast_summary *summary, const char *table,
     return sum;
 }
 
-/* Whatever was measured, this holds. */
+/* True for every budget. */
 static inline void check_closed(const roast_summary *summary, const char *file,
                                 int line)
 {

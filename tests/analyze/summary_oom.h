@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* summary_sweep.h - a summary made with a heap that does not always give. */
-#ifndef ROAST_TESTS_ANALYZE_SUMMARY_SWEEP_H
-#define ROAST_TESTS_ANALYZE_SUMMARY_SWEEP_H
+/* summary_oom.h - a summary made with a heap that does not always give. */
+#ifndef ROAST_TESTS_ANALYZE_SUMMARY_OOM_H
+#define ROAST_TESTS_ANALYZE_SUMMARY_OOM_H
 
 #include "heap.h"
 #include "roast/analyze.h"

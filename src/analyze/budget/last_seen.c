@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* last_signs.c - until when processes and worker sessions are known to have lived.
+/* last_seen.c - the last time at which processes are known to have been alive.
  *
- * Nearly every worker has one session. Only if an address is used again are all
- * sessions searched. */
-#include "analyze/budget/last_signs.h"
+ * Nearly every worker has one session. All sessions are searched only if an address was
+ * used again. */
+#include "analyze/budget/last_seen.h"
 
 #include <math.h>
 
@@ -28,7 +28,7 @@ const struct roast_worker_session *roast__session_at(
     return found;
 }
 
-int64_t *roast__last_signs(const struct roast_run *run)
+int64_t *roast__last_seen(const struct roast_run *run)
 {
     const struct roast_attempts *attempts = &run->attempts;
     int64_t *last = roast__alloc(attempts->process_count * sizeof(last[0]));
@@ -41,7 +41,7 @@ int64_t *roast__last_signs(const struct roast_run *run)
             end > last[attempts->process[row]])
             last[attempts->process[row]] = end;
     }
-    /* A process that was sampled in the last round may still live. */
+    /* A process that was sampled in the last round may still be alive. */
     const struct roast_samples *samples = &run->samples;
     struct roast_hash_table by_pid = {0};
     int64_t last_round_ns = INT64_MIN;
@@ -55,7 +55,7 @@ int64_t *roast__last_signs(const struct roast_run *run)
     }
     for (size_t i = 0; last && i < attempts->process_count; i++) {
         const struct roast_worker_process *process = &attempts->processes[i];
-        if (process->pid == 0 || !roast__may_be_here(run, process))
+        if (process->pid == 0 || !roast__may_be_local(run, process))
             continue;
         for (size_t at = roast__hash_first(&by_pid, roast__hash_number(process->pid));
              roast__hash_holds(&by_pid, at); at = roast__hash_next(&by_pid, at)) {
@@ -67,7 +67,7 @@ int64_t *roast__last_signs(const struct roast_run *run)
         }
     }
     roast__hash_release(&by_pid);
-    /* A process lived until its worker left. */
+    /* A process was alive until its worker left. */
     const struct roast_worker_sessions *sessions = &run->scheduler.sessions;
     for (size_t i = 0; last && sessions->count > 0 && i < attempts->process_count;
          i++) {
@@ -81,12 +81,12 @@ int64_t *roast__last_signs(const struct roast_run *run)
 }
 
 double roast__lost_seconds(const struct roast_attempts *attempts, size_t row,
-                           const int64_t *last_signs)
+                           const int64_t *last_seen)
 {
     int64_t start, end;
 
     if (!roast__attempt_times(attempts, row, &start, &end) ||
-        last_signs[attempts->process[row]] <= start)
+        last_seen[attempts->process[row]] <= start)
         return NAN;
-    return roast__seconds_between(start, last_signs[attempts->process[row]]);
+    return roast__seconds_between(start, last_seen[attempts->process[row]]);
 }
