@@ -60,7 +60,7 @@ ACTIONS: dict[str, Any] = {
     "track_memory": nothing,
     "track_bytes": nothing,
     "run": run,
-    "run_ambient": run,
+    "run_unswitched": run,
     "work_function": plain_work,
     "current_chunk": no_chunk,
     "record_metric": forget,

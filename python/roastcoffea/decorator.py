@@ -61,7 +61,7 @@ def _decorate_method(func: F) -> F:
         except Exception:  # a __getattr__ of the user's may raise anything
             on = False
         if on:
-            run = probe.run_ambient if on is probe else probe.run
+            run = probe.run_unswitched if on is probe else probe.run
             return run(func, (self, *args), kwargs, True)
         return func(self, *args, **kwargs)
 
@@ -72,7 +72,7 @@ def _decorate_method(func: F) -> F:
         except Exception:
             on = False
         if on:
-            run = probe.run_ambient if on is probe else probe.run
+            run = probe.run_unswitched if on is probe else probe.run
             return run(func, (self, events), None, True)
         return func(self, events)
 
@@ -97,7 +97,7 @@ def _decorate_function(func: F) -> F:
     def process(*args, **kwargs):  # type: ignore[no-untyped-def]
         on = process._roastcoffea_collect_metrics  # type: ignore[attr-defined]
         if on:
-            run = probe.run_ambient if on is probe else probe.run
+            run = probe.run_unswitched if on is probe else probe.run
             return run(func, args, kwargs, False)
         return func(*args, **kwargs)
 
@@ -124,7 +124,7 @@ def _decorate_open(func: F) -> F:
             return probe.run(func, args, kwargs, True)
         if own and on is probe:
             has_self = len(args) > 1 and hasattr(type(args[0]), "process")
-            return probe.run_ambient(func, args, kwargs, has_self)
+            return probe.run_unswitched(func, args, kwargs, has_self)
         return func(*args, **kwargs)
 
     process._roastcoffea_collect_metrics = probe  # type: ignore[attr-defined]

@@ -169,20 +169,6 @@ def chunk_of_a_function() -> Operation:
 
 
 @operation
-def chunk_with_live_frames() -> Operation:
-    run = of_chunk(lambda *_: {"n": 1})
-
-    def live() -> Any:
-        _probe.configure(live=True)
-        try:
-            return run()
-        finally:
-            _probe.configure(live=False)
-
-    return live
-
-
-@operation
 def sections_outside() -> Operation:
     events = CountedEvents()
 

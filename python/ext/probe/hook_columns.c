@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* hook_columns.c - buffers of arrays, and the columns they come from.
+/* hook_columns.c - buffers of arrays, and the columns that they are read from.
  *
- * coffea gives awkward a function for each buffer, which is called when the
- * data is used. A reader stands in for that function: it brackets the whole read. */
+ * coffea gives awkward a function for each buffer, which is called when the data is used.
+ * A reader replaces that function and times the whole read. */
 #include <string.h>
 
 #include "handlers.h"
@@ -14,7 +14,7 @@
 
 struct reader {
     PyObject_HEAD
-    PyObject *read; /* the function that gives the buffer */
+    PyObject *read; /* the function that returns the buffer */
     bool offsets;
 };
 
@@ -81,7 +81,7 @@ static PyObject *reader_get_attr(PyObject *object, PyObject *name)
     return PyObject_GetAttr(((struct reader *)object)->read, name);
 }
 
-/* Travels as the function it stands for. */
+/* Pickles as the function that it replaces. */
 static PyObject *reader_reduce(PyObject *object, PyObject *version)
 {
     return PyObject_CallMethod(((struct reader *)object)->read, "__reduce_ex__", "O",
@@ -139,8 +139,7 @@ static PyObject *reader_new(struct probe_state *state, PyObject *read, bool offs
     return (PyObject *)self;
 }
 
-/* mapping[key]: a function in virtual mode; otherwise the buffer itself, which was read
- * in this call. */
+/* mapping[key]: a function in virtual mode, otherwise the buffer itself. */
 PyObject *hook_buffer(struct hook *hook, roast_thread *thread, PyObject *args,
                       PyObject *kwargs)
 {
@@ -163,8 +162,8 @@ PyObject *hook_buffer(struct hook *hook, roast_thread *thread, PyObject *args,
 
 /* ---- columns ------------------------------------------------------------------ */
 
-/* What coffea calls the column it reads: the last entry of its access log, else the
- * name the column has. New reference; NULL without an exception: not known. */
+/* The name of the column that coffea reads: the last entry of its access log, else the
+ * name of the handle. New reference; NULL without an exception: unknown. */
 static PyObject *column_name(struct probe_state *state, PyObject *mapping,
                              PyObject *handle)
 {
@@ -213,7 +212,7 @@ static int32_t column_number(struct probe_state *state, roast_thread *thread,
     return branch;
 }
 
-/* What went to the slices of reading so far; what a column imports is not its own. */
+/* Time in the slices of reading so far, without imports. */
 static uint64_t read_ns(roast_thread *thread)
 {
     struct roast_ladder ladder;
@@ -240,7 +239,7 @@ PyObject *hook_extract(struct hook *hook, roast_thread *thread, PyObject *args,
     bool touched = reading->touched;
     reading->branch = branch + 1;
     reading->touched = false;
-    unsigned token = /* not called through a reader: everything is read at once */
+    unsigned token = /* outside of a reader: coffea is not in virtual mode */
         reading->buffers == 0 ? roast_ladder_enter(thread, ROAST_ITEM_read_other) : 0;
     uint64_t start_ns = read_ns(thread);
     PyObject *result = hook_pass(hook, args, kwargs);
@@ -259,7 +258,7 @@ PyObject *hook_extract(struct hook *hook, roast_thread *thread, PyObject *args,
 
 /* ---- parquet ------------------------------------------------------------------ */
 
-/* Whole columns are read; what they take in the file is known from its metadata. */
+/* pyarrow reads whole columns; their sizes in the file are in its metadata. */
 static void add_column(struct reading *reading, roast_thread *thread, PyObject *name)
 {
     PyObject *sizes =

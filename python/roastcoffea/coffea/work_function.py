@@ -89,7 +89,7 @@ def rebuild(parts: tuple[Any, Any, Any]) -> Any:
 REBUILD = ByValue(rebuild, otherwise=0)  # the plain function on another Python
 
 
-@_probe.surround
+@_probe.frameless_call
 class WorkFunction:
     """``function`` as an attempt of the run that ``token`` names."""
 
@@ -100,12 +100,12 @@ class WorkFunction:
     def __reduce__(self) -> Any:
         return REBUILD, ((self.function, tuple(self.token), _probe.front),)
 
-    __call__: Callable[..., Any]  # entered(), the function, left(): without a frame
+    __call__: Callable[..., Any]  # before_call(), the function, after_call(); from C
 
-    def entered(
+    def before_call(
         self, args: tuple[Any, ...], kwargs: dict[str, Any]
     ) -> tuple[Callable[..., Any], tuple[Any, ...], dict[str, Any], Attempt | None]:
-        """What to call and how, and what ``left`` is to know of it."""
+        """What to call and how, and what ``after_call`` needs."""
         place, goes_on = place_of(self.token.marks)
         if not goes_on:  # the run has ended there
             return self.function, args, kwargs, None
@@ -119,11 +119,11 @@ class WorkFunction:
                 guarded(BEGIN, self.begin, place, item)
                 args, kwargs = self.look_into(attempt, args, kwargs)
         except BaseException as error:  # Ctrl-C
-            self.left(attempt, None, error)
+            self.after_call(attempt, None, error)
             raise
         return self.function, args, kwargs, attempt
 
-    def left(
+    def after_call(
         self, attempt: Attempt | None, result: Any, error: BaseException | None
     ) -> Any:
         """What the caller gets; an error goes on to it by itself."""
@@ -147,7 +147,7 @@ class WorkFunction:
         carrying = guarded(END, self.ended, attempt.place, result)
         return result if carrying is None else carrying
 
-    def noted(self, error: Exception) -> None:
+    def note_error(self, error: Exception) -> None:
         """A step of ours failed where none should: the call goes on without it."""
         with contextlib.suppress(MemoryError):
             _probe.note_error(END, error)

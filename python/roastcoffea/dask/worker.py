@@ -44,7 +44,7 @@ def begin(
         if is_shipped():
             _put_aliases(free)
     _probe.configure(work=WorkFunction)
-    _probe.ambient_ask(call)
+    _probe.set_unswitched_call(call)
     return ""
 
 
@@ -57,7 +57,7 @@ def end(mark: str, worker: Any, kept_bytes: int = 0) -> tuple[list[Any], int]:
     with gate.lock:
         run = forget(mark, worker)
         if not runs:
-            _probe.ambient_ask(None)
+            _probe.set_unswitched_call(None)
             _remove_aliases()
             if not receivers:  # a collector of this process needs them
                 packing.clear()
