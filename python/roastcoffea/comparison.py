@@ -98,7 +98,7 @@ def _amount(name: str, value: float, least: float = math.ulp(0.0)) -> float:
     return number
 
 
-def _run_of(given: Any, asker: str) -> Run:
+def _run_of(given: Any, caller: str) -> Run:
     """The run behind an argument, with everything that has arrived."""
     if isinstance(given, str | os.PathLike):
         run: Any = open_run(given)
@@ -106,7 +106,7 @@ def _run_of(given: Any, asker: str) -> Run:
         run = getattr(given, "_run" if isinstance(given, Metrics) else "run", None)
     if not isinstance(run, Run):
         what = type(given).__name__
-        raise TypeError(f"{asker}() takes runs, paths or metrics of a run, not {what}")
+        raise TypeError(f"{caller}() takes runs, paths or metrics of a run, not {what}")
     run._core.sync()
     return run
 

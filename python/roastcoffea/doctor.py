@@ -16,7 +16,7 @@ from importlib import metadata
 from roastcoffea import __version__, _probe
 
 PACKAGES = "coffea uproot awkward numpy pyarrow dask distributed".split()
-LOOKED_AT = (  # whose names are hooked
+HOOKED = (  # whose names are hooked
     *("coffea.processor", "coffea.nanoevents", "uproot", "uproot.models.RNTuple"),
     *("awkward", "pyarrow.parquet"),
 )
@@ -42,15 +42,15 @@ def hook_lines() -> list[str]:
     except Exception as error:  # of any kind: it is foreign code
         why = " ".join(f"{type(error).__name__}: {error}".split())
         return [line("hooks", f"not looked at: {why}", "NO")]
-    for module in LOOKED_AT:
+    for module in HOOKED:
         with contextlib.suppress(Exception):  # then its hooks are missing
             importlib.import_module(module)
     from roastcoffea.coffea import hooks
 
-    looking = hooks.Hooks()
-    looking.look()
+    found = hooks.Hooks()
+    found.find_all()
     rows = [row for row in _probe.hooks() if row[1] not in ("cost", "gc", "compress")]
-    missing = [row for row in rows if looking.missing >> row[0] & 1]
+    missing = [row for row in rows if found.missing >> row[0] & 1]
     count = f"{len(rows) - len(missing)} of {len(rows)} found"
     lines = [line("hooks", count, "NO" if missing else "yes")]
     for _, name, where, lost in missing:

@@ -14,7 +14,7 @@ import tempfile
 from pathlib import Path
 
 from roastcoffea import _core
-from roastcoffea.coffea.work_function import ASKED
+from roastcoffea.coffea.work_function import FILE_READS
 
 PREFIX = "roast-spool-"
 TRIES = 5
@@ -41,7 +41,7 @@ def remove(folder: str | None) -> None:
 
 def _empty(folder: str) -> None:
     with contextlib.suppress(OSError):  # mostly there is none
-        os.unlink(os.path.join(folder, ASKED))
+        os.unlink(os.path.join(folder, FILE_READS))
     _core.remove_spool(folder)
 
 

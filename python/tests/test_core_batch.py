@@ -68,8 +68,8 @@ def test_rules_are_those_of_the_library() -> None:
     assert rules["ends"]["ok"] == 1
     assert sorted(rules["ends"].values()) == [*range(1, len(rules["ends"]) + 1)]
     assert rules["ours"] > max(rules["ends"].values())
-    assert rules["nobody"] == 2**32 - 1
-    assert rules["most_workers"] < rules["nobody"]
+    assert rules["no_worker"] == 2**32 - 1
+    assert rules["most_workers"] < rules["no_worker"]
     assert rules["most_prefixes"] == 2**16
     for text in rules["reasons"].values():
         assert len(text) < rules["most_text_bytes"]

@@ -215,8 +215,8 @@ def test_late_events_go_though_a_worker_hangs(shared: Client) -> None:
 async def never_answered(plugin: Any) -> Any:
     """A question to a worker that is stopped."""
     answer = asyncio.get_running_loop().create_future()
-    plugin.workers._asked.add(answer)
-    answer.add_done_callback(plugin.workers._forget_asked)
+    plugin.workers._requests.add(answer)
+    answer.add_done_callback(plugin.workers._drop_request)
     return answer
 
 

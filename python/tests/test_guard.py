@@ -30,7 +30,7 @@ STEPS = {
     "switch": (work_function, "_switched_on"),
     "hooks out": (hooks, "disarm"),
     "end": (_probe, "attempt_end"),
-    "hand over": (work_function, "_hand_over"),
+    "hand over": (work_function, "_deliver"),
     "expect packing": (packing, "expect"),
     "packed": (_probe, "attempt_packed"),
 }

@@ -27,7 +27,7 @@ from collecting import (
 )
 from roastcoffea import MetricsCollector, spool
 from roastcoffea.coffea import client_work
-from roastcoffea.coffea.work_function import ASKED
+from roastcoffea.coffea.work_function import FILE_READS
 
 pool = pytest.fixture(scope="module")(open_pool)
 
@@ -103,10 +103,10 @@ def test_files_that_the_client_asks_beside_a_pool_are_not(pool, files, folder):
 
 def test_notes_of_a_killed_collector_are_removed_with_its_spool(folder):
     left = Path(tempfile.mkdtemp(prefix=spool.PREFIX))
-    (left / ASKED).write_text("1 2\n")
+    (left / FILE_READS).write_text("1 2\n")
     made = spool.make()
     assert not left.exists()
-    (Path(made) / ASKED).write_text("1 2\n")
+    (Path(made) / FILE_READS).write_text("1 2\n")
     spool.remove(made)
     assert not os.listdir(folder)
 
@@ -117,7 +117,7 @@ def test_notes_that_make_no_sense_are_left_out(files, folder, monkeypatch, pool)
 
     def odd(folder):
         now_ns = time.monotonic_ns()
-        with open(os.path.join(folder, ASKED), "a") as file:
+        with open(os.path.join(folder, FILE_READS), "a") as file:
             file.write(f"1 2\n{now_ns} {now_ns - 5}\n{now_ns} {2 * now_ns}\n17")
         return real(folder)
 

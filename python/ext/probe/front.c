@@ -83,17 +83,6 @@ static const struct parameter processor_name[] = {{"processor", "processor_self"
 static const struct parameter processor_events_name[] = {
     {"processor", "processor_self"}, {"events", "events"}, {"name", "section_name"}};
 
-static Py_ssize_t find_parameter(const struct parameter *known, Py_ssize_t count,
-                                 PyObject *name)
-{
-    for (Py_ssize_t i = 0; i < count; i++) {
-        if (PyUnicode_CompareWithASCIIString(name, known[i].name) == 0 ||
-            PyUnicode_CompareWithASCIIString(name, known[i].old_name) == 0)
-            return i;
-    }
-    return count;
-}
-
 /* Fills out[0..count) from positional and keyword arguments; borrowed. */
 static bool parse(PyObject **out, const struct parameter *known, Py_ssize_t count,
                   struct arguments args)
@@ -105,7 +94,11 @@ static bool parse(PyObject **out, const struct parameter *known, Py_ssize_t coun
         out[i] = ok && i < args.count ? args.values[i] : NULL;
     for (Py_ssize_t i = 0; i < keywords && ok; i++) {
         PyObject *name = PyTuple_GetItem(args.kwnames, i);
-        Py_ssize_t at = find_parameter(known, count, name);
+        Py_ssize_t at = 0;
+        while (at < count &&
+               PyUnicode_CompareWithASCIIString(name, known[at].name) != 0 &&
+               PyUnicode_CompareWithASCIIString(name, known[at].old_name) != 0)
+            at++;
         ok = at < count && !out[at];
         if (ok)
             out[at] = args.values[args.count + i];

@@ -18,12 +18,16 @@ struct reader {
     bool offsets;
 };
 
-static PyObject *read_buffer(struct reader *self, roast_thread *thread)
+static PyObject *reader_call(PyObject *object, PyObject *args, PyObject *kwargs)
 {
+    struct reader *self = (struct reader *)object;
     struct reading *reading = reading_here();
+    roast_thread *thread = roast_thread_current();
+
+    if (!roast_ladder_active(thread) || PyTuple_Size(args) > 0 || kwargs)
+        return PyObject_Call(self->read, args, kwargs);
     bool offsets = reading->offsets, touched = reading->touched;
     unsigned token = roast_ladder_enter(thread, ROAST_ITEM_read_other);
-
     roast_ladder_add(thread, ROAST_ITEM_hook_calls, 1);
     reading->buffers++;
     reading->offsets = self->offsets;
@@ -36,16 +40,6 @@ static PyObject *read_buffer(struct reader *self, roast_thread *thread)
     reading->touched |= touched;
     roast_ladder_leave(thread, token);
     return result;
-}
-
-static PyObject *reader_call(PyObject *object, PyObject *args, PyObject *kwargs)
-{
-    struct reader *self = (struct reader *)object;
-    roast_thread *thread = roast_thread_current();
-
-    if (!roast_ladder_active(thread) || PyTuple_Size(args) > 0 || kwargs)
-        return PyObject_Call(self->read, args, kwargs);
-    return read_buffer(self, thread);
 }
 
 static int reader_traverse(PyObject *object, visitproc visit, void *arg)
@@ -127,18 +121,6 @@ static bool is_offsets(PyObject *key)
            memcmp(at, word, sizeof(word) - 1) == 0;
 }
 
-static PyObject *reader_new(struct probe_state *state, PyObject *read, bool offsets)
-{
-    struct reader *self = PyObject_GC_New(struct reader, state->reader_type);
-
-    if (!self)
-        return NULL;
-    self->read = read; /* taken */
-    self->offsets = offsets;
-    PyObject_GC_Track((PyObject *)self);
-    return (PyObject *)self;
-}
-
 /* mapping[key]: a function in virtual mode, otherwise the buffer itself. */
 PyObject *hook_buffer(struct hook *hook, roast_thread *thread, PyObject *args,
                       PyObject *kwargs)
@@ -154,10 +136,13 @@ PyObject *hook_buffer(struct hook *hook, roast_thread *thread, PyObject *args,
     reading->offsets = outer;
     if (!result || !PyCallable_Check(result))
         return result;
-    PyObject *reader = reader_new(hook->state, result, offsets);
-    if (reader)
-        return reader;
-    return hook_done(hook->state, result, "a buffer");
+    struct reader *reader = PyObject_GC_New(struct reader, hook->state->reader_type);
+    if (!reader)
+        return hook_done(hook->state, result, "a buffer");
+    reader->read = result; /* takes the reference */
+    reader->offsets = offsets;
+    PyObject_GC_Track((PyObject *)reader);
+    return (PyObject *)reader;
 }
 
 /* ---- columns ------------------------------------------------------------------ */
@@ -185,18 +170,6 @@ static PyObject *column_name(struct probe_state *state, PyObject *mapping,
     return name;
 }
 
-static void learn_sizes(struct probe_state *state, roast_thread *thread, int32_t branch,
-                        PyObject *handle)
-{
-    struct roast_branch more = {.sizes_known = true};
-
-    if (branch < 0 || reading_here()->facts.kind != ROAST_FILE_TTREE ||
-        roast_ladder_branch_sized(thread, branch))
-        return;
-    if (file_branch_sizes(state, handle, &more))
-        roast_ladder_branch_add(thread, branch, &more);
-}
-
 static int32_t column_number(struct probe_state *state, roast_thread *thread,
                              PyObject *mapping, PyObject *handle)
 {
@@ -204,9 +177,12 @@ static int32_t column_number(struct probe_state *state, roast_thread *thread,
     PyObject *name = is_ours ? column_name(state, mapping, handle) : NULL;
     PyObject *text = name ? text_of(name) : NULL;
     int32_t branch = text ? roast_ladder_branch(thread, text_borrow(text)) : -1;
+    struct roast_branch more = {.sizes_known = true};
 
-    if (text)
-        learn_sizes(state, thread, branch, handle);
+    if (branch >= 0 && reading_here()->facts.kind == ROAST_FILE_TTREE &&
+        !roast_ladder_branch_sized(thread, branch) &&
+        file_branch_sizes(state, handle, &more))
+        roast_ladder_branch_add(thread, branch, &more);
     Py_XDECREF(text);
     Py_XDECREF(name);
     return branch;

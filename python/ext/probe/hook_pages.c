@@ -31,16 +31,6 @@ PyObject *hook_page(struct hook *hook, roast_thread *thread, PyObject *args,
     return hook_done(hook->state, result, "size of a page");
 }
 
-/* ntuple.field_records */
-static PyObject *fields_of(const struct probe_names *names, PyObject *ntuple)
-{
-    PyObject *records = PyObject_GetAttr(ntuple, names->field_records);
-    PyObject *list = records ? PySequence_Fast(records, "field_records") : NULL;
-
-    Py_XDECREF(records);
-    return list;
-}
-
 /* The id of the field that a column belongs to. */
 static PyObject *field_id(const struct probe_names *names, PyObject *ntuple,
                           PyObject *column)
@@ -128,7 +118,8 @@ static PyObject *name_of(const struct probe_names *names, PyObject *ntuple,
                          PyObject *column, bool *is_part)
 {
     PyObject *own_id = field_id(names, ntuple, column);
-    PyObject *fields = own_id ? fields_of(names, ntuple) : NULL;
+    PyObject *records = own_id ? PyObject_GetAttr(ntuple, names->field_records) : NULL;
+    PyObject *fields = records ? PySequence_Fast(records, "field_records") : NULL;
     PyObject *id = Py_XNewRef(own_id);
     PyObject *name = fields ? climb(names, fields, &id) : NULL;
 
@@ -140,6 +131,7 @@ static PyObject *name_of(const struct probe_names *names, PyObject *ntuple,
     }
     Py_XDECREF(id);
     Py_XDECREF(fields);
+    Py_XDECREF(records);
     Py_XDECREF(own_id);
     return name;
 }

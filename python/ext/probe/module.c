@@ -106,6 +106,16 @@ static PyObject *rss_mib(PyObject *module, PyObject *unused)
     return PyFloat_FromDouble(roast_mib((int64_t)rss));
 }
 
+/* Appends item and takes both references; returns list, or NULL after a failure, which an
+ * item of NULL is. */
+static PyObject *list_append(PyObject *list, PyObject *item)
+{
+    if (!item || PyList_Append(list, item) < 0)
+        Py_CLEAR(list);
+    Py_XDECREF(item);
+    return list;
+}
+
 /* The frames of a buffer as a list of records. */
 static PyObject *split_frames(struct probe_state *state, struct roast_str frames)
 {
@@ -120,9 +130,7 @@ static PyObject *split_frames(struct probe_state *state, struct roast_str frames
             raise_roast(state, &err);
         else
             record = record_new(state, (struct roast_str){frames.data, used});
-        if (!record || PyList_Append(list, record) < 0)
-            Py_CLEAR(list);
-        Py_XDECREF(record);
+        list = list_append(list, record);
         frames.data += used;
         frames.size_bytes -= used;
     }
@@ -170,9 +178,7 @@ static PyObject *records_at(PyObject *module, PyObject *args)
         PyObject *record = PyErr_Occurred()
                                ? NULL
                                : record_at(state_of(module), source, (uint32_t)row);
-        if (!record || PyList_Append(list, record) < 0)
-            Py_CLEAR(list);
-        Py_XDECREF(record);
+        list = list_append(list, record);
     }
     return list;
 }
@@ -185,11 +191,8 @@ static PyObject *fields(PyObject *module, PyObject *unused)
     (void)unused;
     for (int i = 0; list && i < ROAST_FIELD_COUNT; i++) {
         const struct roast_field_info *info = roast_field_info((enum roast_field)i);
-        PyObject *row =
-            Py_BuildValue("(Isss)", info->number, info->name, info->unit, info->text);
-        if (!row || PyList_Append(list, row) < 0)
-            Py_CLEAR(list);
-        Py_XDECREF(row);
+        list = list_append(list, Py_BuildValue("(Isss)", info->number, info->name,
+                                               info->unit, info->text));
     }
     return list;
 }
@@ -202,12 +205,9 @@ static PyObject *hooks(PyObject *module, PyObject *unused)
     (void)unused;
     for (unsigned i = 0; list && i < ROAST_HOOK_END; i++) {
         const struct roast_hook_info *info = roast_hook_info(i);
-        PyObject *row =
-            info ? Py_BuildValue("(Isss)", i, info->name, info->where, info->text)
-                 : NULL;
-        if (info && (!row || PyList_Append(list, row) < 0))
-            Py_CLEAR(list);
-        Py_XDECREF(row);
+        if (info)
+            list = list_append(
+                list, Py_BuildValue("(Isss)", i, info->name, info->where, info->text));
     }
     return list;
 }
@@ -377,36 +377,13 @@ static int execute(PyObject *module)
     return PyModule_AddStringConstant(module, "version", ROAST_VERSION);
 }
 
-/* Calls ACT for every pointer the state owns. */
-#define PROBE_OWNED(ACT, state) \
-    ACT((state)->front); \
-    ACT((state)->null_context); \
-    ACT((state)->front_type); \
-    ACT((state)->section_type); \
-    ACT((state)->record_type); \
-    ACT((state)->hook_type); \
-    ACT((state)->method_hook_type); \
-    ACT((state)->reader_type); \
-    ACT((state)->method_type); \
-    ACT((state)->own_executor); \
-    ACT((state)->describe_parquet); \
-    ACT((state)->default_dict); \
-    ACT((state)->ordered_dict); \
-    ACT((state)->chunk_property); \
-    ACT((state)->decorate); \
-    ACT((state)->byte_source); \
-    ACT((state)->work); \
-    ACT((state)->stub); \
-    ACT((state)->known_class); \
-    ACT((state)->known_events); \
-    ACT((state)->roast_error); \
-    ACT((state)->format_error)
-
 static int traverse(PyObject *module, visitproc visit, void *arg)
 {
     struct probe_state *state = state_of(module);
 
-    PROBE_OWNED(Py_VISIT, state);
+#define OWNED(type, name) Py_VISIT(state->name);
+    PROBE_OWNED(OWNED)
+#undef OWNED
     for (int i = 0; i < PROBE_KNOWN_FILES; i++)
         Py_VISIT(state->known_files[i].columns);
     return 0;
@@ -416,7 +393,9 @@ static int clear(PyObject *module)
 {
     struct probe_state *state = state_of(module);
 
-    PROBE_OWNED(Py_CLEAR, state);
+#define OWNED(type, name) Py_CLEAR(state->name);
+    PROBE_OWNED(OWNED)
+#undef OWNED
     for (int i = 0; i < PROBE_KNOWN_FILES; i++)
         Py_CLEAR(state->known_files[i].columns);
     for (int i = 0; i < PROBE_KEPT_TEXTS; i++)

@@ -51,7 +51,7 @@ uint64_t whole_of(double value, double scale)
 }
 
 /* Takes the reference to text, which may be NULL. */
-static struct roast_str keep(PyObject *kept, PyObject *text)
+static struct roast_str keep_text(PyObject *kept, PyObject *text)
 {
     struct roast_str borrowed = {NULL, 0};
 
@@ -64,12 +64,12 @@ static struct roast_str keep(PyObject *kept, PyObject *text)
 
 struct roast_str text_kept(PyObject *kept, PyObject *object)
 {
-    return keep(kept, object ? text_redacted(object) : NULL);
+    return keep_text(kept, object ? text_redacted(object) : NULL);
 }
 
 struct roast_str file_kept(PyObject *kept, PyObject *object)
 {
-    return keep(kept, object ? file_redacted(object) : NULL);
+    return keep_text(kept, object ? file_redacted(object) : NULL);
 }
 
 uint64_t mapping_whole(PyObject *mapping, const char *key, double scale)
@@ -191,20 +191,16 @@ static void set_views(struct builder *builder)
         roast_record_set_u64(&builder->rec, ROAST_FIELD_status, ROAST_CHUNK_OK);
 }
 
-static double number_at(PyObject *mapping, const char *key)
-{
-    double number = NAN;
-
-    return mapping_number(mapping, key, &number) ? number : NAN;
-}
-
 static void set_times(struct builder *builder)
 {
-    const struct roast_given_times given = {
-        number_at(builder->parts.mapping, "t_start"),
-        number_at(builder->parts.mapping, "t_end"),
-        number_at(builder->parts.mapping, "timestamp")};
+    static const char *const keys[] = {"t_start", "t_end", "timestamp"};
+    double numbers[3];
 
+    for (int i = 0; i < 3; i++) {
+        if (!mapping_number(builder->parts.mapping, keys[i], &numbers[i]))
+            numbers[i] = NAN;
+    }
+    const struct roast_given_times given = {numbers[0], numbers[1], numbers[2]};
     roast_record_set_times(&builder->rec, &given);
 }
 

@@ -31,32 +31,36 @@ struct known_file {
     uint64_t footer_bytes; /* of a parquet file, read whenever it is opened */
 };
 
-/* The module's state; every pointer is owned. */
+/* References that the state owns: OWNED(type, name). */
+#define PROBE_OWNED(OWNED) \
+    OWNED(PyObject, front)        /* the object whose methods users call */ \
+    OWNED(PyObject, null_context) /* what track_*() return outside a chunk */ \
+    OWNED(PyTypeObject, front_type) \
+    OWNED(PyTypeObject, section_type) \
+    OWNED(PyTypeObject, record_type) \
+    OWNED(PyTypeObject, hook_type) \
+    OWNED(PyTypeObject, method_hook_type) \
+    OWNED(PyTypeObject, reader_type) \
+    OWNED(PyObject, method_type)      /* types.MethodType */ \
+    OWNED(PyObject, own_executor)     /* uproot's class: runs tasks in the caller */ \
+    OWNED(PyObject, describe_parquet) /* callable of the Python layer */ \
+    OWNED(PyObject, default_dict)     /* collections.defaultdict, OrderedDict */ \
+    OWNED(PyObject, ordered_dict) \
+    OWNED(PyObject, chunk_property) /* the chunk of the calling thread */ \
+    OWNED(PyObject, decorate)       /* callables of the Python layer */ \
+    OWNED(PyObject, byte_source) \
+    OWNED(PyObject, work) \
+    OWNED(PyObject, stub)        /* what front.__reduce__() returns */ \
+    OWNED(PyObject, known_class) /* processor class that has chunk_property already */ \
+    OWNED(PyObject, known_events) /* class of the last events */ \
+    OWNED(PyObject, roast_error)  /* exception types */ \
+    OWNED(PyObject, format_error)
+
 struct probe_state {
-    PyObject *front;        /* the object whose methods users call */
-    PyObject *null_context; /* what track_*() return outside a chunk */
-    PyTypeObject *front_type;
-    PyTypeObject *section_type;
-    PyTypeObject *record_type;
-    PyTypeObject *hook_type;
-    PyTypeObject *method_hook_type;
-    PyTypeObject *reader_type;
-    PyObject *method_type; /* types.MethodType */
-    PyObject
-        *own_executor; /* class: uproot's, which runs tasks in the caller's thread */
-    PyObject *describe_parquet; /* callable of the Python layer */
-    PyObject *default_dict;     /* collections.defaultdict, OrderedDict */
-    PyObject *ordered_dict;
-    PyObject *chunk_property; /* the chunk of the calling thread */
-    PyObject *decorate;       /* callables of the Python layer */
-    PyObject *byte_source;
-    PyObject *work;
-    PyObject *stub;         /* what front.__reduce__() returns */
-    PyObject *known_class;  /* processor class that has chunk_property already */
-    PyObject *known_events; /* class of the last events ... */
-    bool events_have_attrs; /* ... and whether it has `attrs`, which lead to a file */
-    PyObject *roast_error;  /* exception types */
-    PyObject *format_error;
+#define OWNED(type, name) type *name;
+    PROBE_OWNED(OWNED)
+#undef OWNED
+    bool events_have_attrs; /* known_events has `attrs`, which lead to a file */
     struct probe_names names;
     PyObject *kept_texts[PROBE_KEPT_TEXTS]; /* str that records share, or NULL */
     struct known_file known_files[PROBE_KNOWN_FILES];

@@ -93,7 +93,7 @@ class DaskMetricsBackend(AbstractMetricsBackend):
             is_there = watch.start()
         finally:  # Ctrl-C too: it may still be installed
             if not is_there:
-                watch.ask_to_stop(())
+                watch.begin_stop(())
                 watch.leave()
         if not is_there:
             raise watch.first_error()
@@ -149,14 +149,16 @@ class DaskMetricsBackend(AbstractMetricsBackend):
 
         # else they send one by themselves, or the next request says what is wrong
         with contextlib.suppress(TimeoutError, OSError, RuntimeError):
-            send(self.client, _ask_workers(self.client)).result(2 * HEARTBEAT_TIMEOUT_S)
+            send(self.client, _request_heartbeats(self.client)).result(
+                2 * HEARTBEAT_TIMEOUT_S
+            )
 
     def _spans(self, ids: list[str]) -> dict[tuple[str, ...], Any]:
         from roastcoffea.dask.watch import send
 
-        asked = send(self.client, _ask_scheduler(self.client, ids))
+        request = send(self.client, _request_spans(self.client, ids))
         found: dict[tuple[str, ...], Any] = {}
-        for names, value in asked.result(2 * SPANS_TIMEOUT_S):
+        for names, value in request.result(2 * SPANS_TIMEOUT_S):
             found[tuple(names)] = found.get(tuple(names), 0) + value
         return found
 
@@ -181,7 +183,7 @@ class DaskTracking(RunTracking):
             self._span.leave()
 
 
-async def _ask_workers(client: Any) -> None:
+async def _request_heartbeats(client: Any) -> None:
     from roastcoffea.dask.worker_plugin import heartbeat
 
     await asyncio.wait_for(
@@ -190,7 +192,7 @@ async def _ask_workers(client: Any) -> None:
     )
 
 
-async def _ask_scheduler(client: Any, ids: list[str]) -> list[Any]:
+async def _request_spans(client: Any, ids: list[str]) -> list[Any]:
     from roastcoffea.dask.scheduler_plugin import spans_on
 
     answer = client.run_on_scheduler(ByValue(spans_on, otherwise=""), {"ids": ids})

@@ -166,13 +166,13 @@ class _Import:
 
     # ---- when --------------------------------------------------------------------
 
-    def _elapsed(self, told_s: float) -> float:
+    def _elapsed(self, given_s: float) -> float:
         """Metrics have it to the nanosecond, a difference of times has not."""
         for name in ("wall_time", "elapsed_time_seconds"):
             exact = number(self.metrics.get(name))
-            if exact is not None and abs(exact - told_s) <= 1e-6:
+            if exact is not None and abs(exact - given_s) <= 1e-6:
                 return exact
-        return min(max(told_s, 0.0), MAX_TIME_S)
+        return min(max(given_s, 0.0), MAX_TIME_S)
 
     def _place(self, t0_ns: int, took_ns: int, chunks: Span | None) -> int:
         """When a block began whose clock has no date."""
@@ -217,9 +217,9 @@ class _Import:
         has_names = isinstance(names, list) and names and isinstance(names[0], str)
         if not (has_names and isinstance(facts, dict) and size):
             return record
-        told = (names, size)
+        given = (names, size)
         place = f"{record.get('file')}\n{record.get('treename')}"
-        if "branch_bytes" in facts or self._sizes.setdefault(place, told) != told:
+        if "branch_bytes" in facts or self._sizes.setdefault(place, given) != given:
             return record
         return record | {"file_metadata": facts | {"branch_bytes": {names[0]: size}}}
 
@@ -235,21 +235,21 @@ class _Import:
             core.set_fact("monitor_errors", errors - here)
         for name, ours, *parts in SPAN_FACTS if self.metrics.get(SPANS) else ():
             values = [number(self.metrics.get(x)) for x in (ours, *parts)]
-            told = values[:1] if self.is_ours else values[1:]
-            if None not in told:
-                core.set_fact(name, sum(filter(None, told)))
+            given = values[:1] if self.is_ours else values[1:]
+            if None not in given:
+                core.set_fact(name, sum(filter(None, given)))
 
     def _set_notes(self, core: Any) -> None:
         for name, text in (self._take("labels", dict) or {}).items():
             self._note(core, "label", printable(name), printable(text))
         if isinstance(error := self.metrics.get("monitor_first_error"), str) and error:
             self._note(core, "run", "first_error", printable(error))
-        told = {
+        origin = {
             "imported_from": self.metadata.get("format", "measurement directory"),
             "imported_saved_at": self.metadata.get("timestamp"),
             "imported_layout": "roastcoffea" if self.is_ours else "roastcoffea 0.1.2",
         }
-        for name, text in told.items():
+        for name, text in origin.items():
             if isinstance(text, str):
                 self._note(core, "provenance", name, printable(text))
         documents = {
